@@ -1,0 +1,53 @@
+// Choice of backend; the only file of codec that knows whether CUDA was built.
+// SPDX-License-Identifier: MIT
+#include "zerorun/backend.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#ifdef ZERORUN_HAVE_CUDA
+#include "codec/core/cuda_backend.hpp"
+#endif
+
+namespace zerorun {
+
+std::string_view name(Backend backend) noexcept {
+  switch (backend) {
+    case Backend::automatic: return "auto";
+    case Backend::cpu: return "cpu";
+    case Backend::cuda: return "cuda";
+  }
+  return "?";
+}
+
+std::vector<DeviceInfo> cuda_devices() {
+#ifdef ZERORUN_HAVE_CUDA
+  return cuda_backend_devices();
+#else
+  return {};
+#endif
+}
+
+static Status check_cuda([[maybe_unused]] int device) {
+#ifdef ZERORUN_HAVE_CUDA
+  const auto devices = cuda_backend_devices();
+  if (devices.empty()) return Status(Errc::no_device, cuda_backend_absence());
+  for (const auto& found : devices)
+    if (found.index == device) return found.usable;
+  return Status(Errc::no_device, "there is no device " + std::to_string(device) + ", only 0 to " +
+                                     std::to_string(devices.size() - 1));
+#else
+  return Status(Errc::cuda_not_built);
+#endif
+}
+
+Result<Backend> resolve_backend(Backend wanted, int device) {
+  if (device < 0) return Status(Errc::invalid_argument, "the device index is negative");
+  if (wanted == Backend::cpu) return Backend::cpu;
+  Status cuda = check_cuda(device);
+  if (cuda) return Backend::cuda;
+  if (wanted == Backend::automatic) return Backend::cpu;
+  return cuda;
+}
+
+}  // namespace zerorun

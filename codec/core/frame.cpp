@@ -1,0 +1,157 @@
+// Pixel formats and frame memory.
+// SPDX-License-Identifier: MIT
+#include "zerorun/frame.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <string>
+
+namespace zerorun {
+namespace {
+
+/// How a format lays out its planes: chroma shifts are log2 of the sub-sampling.
+struct FormatTraits {
+  std::string_view name;
+  std::int8_t planes;
+  std::int8_t shift_x, shift_y;      // of planes 1 and 2
+  std::int8_t bytes_per_pixel;       // of plane 0 (packed RGB and grey); 0: see row_bytes
+  Subsampling native;
+};
+
+constexpr std::array<FormatTraits, kPixelFormatCount> kTraits{{
+    {"gray8", 1, 0, 0, 1, Subsampling::gray},
+    {"yuv420p", 3, 1, 1, 1, Subsampling::s420},
+    {"yuv422p", 3, 1, 0, 1, Subsampling::s422},
+    {"yuv444p", 3, 0, 0, 1, Subsampling::s444},
+    {"yuv440p", 3, 0, 1, 1, Subsampling::s440},
+    {"yuv411p", 3, 2, 0, 1, Subsampling::s411},
+    {"nv12", 2, 1, 1, 1, Subsampling::s420},
+    {"nv21", 2, 1, 1, 1, Subsampling::s420},
+    {"yuyv422", 1, 0, 0, 0, Subsampling::s422},
+    {"uyvy422", 1, 0, 0, 0, Subsampling::s422},
+    {"rgb24", 1, 0, 0, 3, Subsampling::s444},
+    {"bgr24", 1, 0, 0, 3, Subsampling::s444},
+    {"rgb0", 1, 0, 0, 4, Subsampling::s444},
+    {"bgr0", 1, 0, 0, 4, Subsampling::s444},
+    {"0rgb", 1, 0, 0, 4, Subsampling::s444},
+    {"0bgr", 1, 0, 0, 4, Subsampling::s444},
+}};
+
+const FormatTraits& traits(PixelFormat format) noexcept {
+  const auto index = static_cast<std::size_t>(format);
+  return kTraits[index < kTraits.size() ? index : 0];
+}
+
+constexpr int ceil_shift(int value, int shift) noexcept {
+  return (value + (1 << shift) - 1) >> shift;
+}
+
+}  // namespace
+
+std::string_view name(PixelFormat format) noexcept { return traits(format).name; }
+
+std::string_view name(Subsampling sampling) noexcept {
+  switch (sampling) {
+    case Subsampling::s444: return "444";
+    case Subsampling::s422: return "422";
+    case Subsampling::s420: return "420";
+    case Subsampling::s440: return "440";
+    case Subsampling::s411: return "411";
+    case Subsampling::gray: return "gray";
+  }
+  return "?";
+}
+
+bool is_planar_yuv(PixelFormat format) noexcept { return format <= PixelFormat::yuv411p; }
+bool is_rgb(PixelFormat format) noexcept { return format >= PixelFormat::rgb24; }
+Subsampling native_subsampling(PixelFormat format) noexcept { return traits(format).native; }
+
+PixelFormat planar_format(Subsampling sampling) noexcept {
+  switch (sampling) {
+    case Subsampling::s444: return PixelFormat::yuv444p;
+    case Subsampling::s422: return PixelFormat::yuv422p;
+    case Subsampling::s420: return PixelFormat::yuv420p;
+    case Subsampling::s440: return PixelFormat::yuv440p;
+    case Subsampling::s411: return PixelFormat::yuv411p;
+    case Subsampling::gray: break;
+  }
+  return PixelFormat::gray8;
+}
+
+int plane_count(PixelFormat format) noexcept { return traits(format).planes; }
+
+std::size_t plane_row_bytes(PixelFormat format, int plane, int width) noexcept {
+  const FormatTraits& t = traits(format);
+  if (format == PixelFormat::yuyv || format == PixelFormat::uyvy)
+    return static_cast<std::size_t>(ceil_shift(width, 1)) * 4;
+  if (plane == 0) return static_cast<std::size_t>(width) * static_cast<std::size_t>(t.bytes_per_pixel);
+  const auto samples = static_cast<std::size_t>(ceil_shift(width, t.shift_x));
+  return t.planes == 2 ? 2 * samples : samples;
+}
+
+int plane_rows(PixelFormat format, int plane, int height) noexcept {
+  return plane == 0 ? height : ceil_shift(height, traits(format).shift_y);
+}
+
+Status validate(const ConstFrameView& frame) {
+  if (static_cast<int>(frame.format) >= kPixelFormatCount)
+    return Status(Errc::invalid_frame, "the pixel format is not one of PixelFormat");
+  if (frame.width < 1 || frame.height < 1 || frame.width > kMaxDimension ||
+      frame.height > kMaxDimension)
+    return Status(Errc::invalid_frame, "the size is " + std::to_string(frame.width) + "x" +
+                                           std::to_string(frame.height) +
+                                           ", but JPEG holds 1x1 to 65535x65535");
+  for (int p = 0; p < plane_count(frame.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    if (frame.data[plane] == nullptr)
+      return Status(Errc::invalid_frame, "plane " + std::to_string(p) + " is null");
+    const auto need = static_cast<std::ptrdiff_t>(plane_row_bytes(frame.format, p, frame.width));
+    const std::ptrdiff_t stride = frame.stride_bytes[plane];
+    const bool one_row = plane_rows(frame.format, p, frame.height) == 1;
+    if (!one_row && stride < need && -stride < need)
+      return Status(Errc::invalid_frame, "the stride of plane " + std::to_string(p) + " is " +
+                                             std::to_string(stride) + " bytes, but a row has " +
+                                             std::to_string(need));
+  }
+  return Status::ok();
+}
+
+void Frame::Release::operator()(std::uint8_t* memory) const noexcept { std::free(memory); }
+
+Result<Frame> Frame::create(PixelFormat format, int width, int height) {
+  Frame frame;
+  if (Status status = frame.reshape(format, width, height); !status) return status;
+  return frame;
+}
+
+Status Frame::reshape(PixelFormat format, int width, int height) {
+  if (view_.format == format && view_.width == width && view_.height == height && memory_)
+    return Status::ok();
+  if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension)
+    return Status(Errc::invalid_frame,
+                  "the size is " + std::to_string(width) + "x" + std::to_string(height));
+  constexpr std::size_t kAlign = 64;
+  std::array<std::size_t, 3> offset{};
+  FrameView view{format, width, height, {}, {}};
+  std::size_t total = 0;
+  for (int p = 0; p < plane_count(format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    const std::size_t stride = (plane_row_bytes(format, p, width) + kAlign - 1) / kAlign * kAlign;
+    offset[plane] = total;
+    view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(stride);
+    total += stride * static_cast<std::size_t>(plane_rows(format, p, height));  // < 2^36
+  }
+  if (total > capacity_bytes_) {
+    auto* memory = static_cast<std::uint8_t*>(std::aligned_alloc(kAlign, total));
+    if (memory == nullptr)
+      return Status(Errc::out_of_memory, std::to_string(total) + " bytes for a frame");
+    memory_.reset(memory);
+    capacity_bytes_ = total;
+  }
+  for (int p = 0; p < plane_count(format); ++p)
+    view.data[static_cast<std::size_t>(p)] = memory_.get() + offset[static_cast<std::size_t>(p)];
+  view_ = view;
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,67 @@
+// General-purpose entropy coding primitives on host arrays: the serial references that the CUDA
+// versions (zerorun/cuda_entropy.hpp) are compared with. JPEG uses its own, specialised stages.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "zerorun/status.hpp"
+
+namespace zerorun::entropy {
+
+/// Inputs and outputs are host memory, do not overlap, and outputs are sized by the caller.
+
+/// Run-length encode: `values[r]` repeated `lengths[r]` times is run r. Returns the runs.
+/// [1,2,3,6,6,6,5,5] -> values [1,2,3,6,5], lengths [1,1,1,3,2]. Outputs need in.size() entries
+/// at most; Errc::output_too_small otherwise.
+Result<std::size_t> run_length_encode(std::span<const std::int32_t> in,
+                                      std::span<std::int32_t> values,
+                                      std::span<std::uint32_t> lengths);
+
+/// The inverse. Lengths may be 0. Returns the elements written.
+Result<std::size_t> run_length_decode(std::span<const std::int32_t> values,
+                                      std::span<const std::uint32_t> lengths,
+                                      std::span<std::int32_t> out);
+
+/// out[i] = in[0] + ... + in[i-1] (exclusive) or ... + in[i] (inclusive), modulo 2^32.
+Status exclusive_scan(std::span<const std::uint32_t> in, std::span<std::uint32_t> out);
+Status inclusive_scan(std::span<const std::uint32_t> in, std::span<std::uint32_t> out);
+
+/// Keeps in[i] where flags[i] != 0, in order. Returns the elements kept.
+Result<std::size_t> compact(std::span<const std::int32_t> in, std::span<const std::uint8_t> flags,
+                            std::span<std::int32_t> out);
+
+inline constexpr int kSymbols = 256;
+inline constexpr int kMaxCodeBits = 32;
+
+/// A prefix code over bytes. bits == 0: the symbol has no codeword. The value stands in the low
+/// `bits` bits; the first bit of the codeword is the highest of them.
+struct Codebook {
+  std::array<std::uint32_t, kSymbols> value{};
+  std::array<std::uint8_t, kSymbols> bits{};
+};
+
+Status histogram(std::span<const std::uint8_t> in, std::span<std::uint64_t, kSymbols> counts);
+
+/// Canonical Huffman code of a histogram with no codeword longer than max_bits (8..32).
+/// Ties are broken by the larger symbol, as T.81 K.2 does. One distinct symbol gets one bit.
+/// Lengths over the limit are shortened by the procedure of T.81 Figure K.3.
+Result<Codebook> build_codebook(std::span<const std::uint64_t, kSymbols> counts, int max_bits);
+
+/// Bits that encode() will write; Errc::invalid_argument if a symbol has no codeword.
+Result<std::uint64_t> encoded_bits(std::span<const std::uint8_t> in, const Codebook& book);
+
+/// Variable-length encode: codewords in order, first bit in the highest bit of out[0], the last
+/// word filled up with 0. Returns the number of bits; out needs ceil(bits / 32) words.
+Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& book,
+                             std::span<std::uint32_t> out);
+
+/// The inverse: decodes out.size() symbols from `bits` bits.
+/// Errors: truncated, bad_huffman_code.
+Status decode(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
+              std::span<std::uint8_t> out);
+
+}  // namespace zerorun::entropy

@@ -1,0 +1,113 @@
+// Frames: uncompressed pictures in the caller's memory, and an owning buffer for them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// Memory layouts. 8 bits per sample. YCbCr is full range BT.601 (JFIF) everywhere.
+enum class PixelFormat : std::uint8_t {
+  gray8,    ///< one plane Y
+  yuv420p,  ///< planes Y, Cb, Cr; chroma (w+1)/2 x (h+1)/2
+  yuv422p,  ///< chroma (w+1)/2 x h
+  yuv444p,  ///< chroma w x h
+  yuv440p,  ///< chroma w x (h+1)/2
+  yuv411p,  ///< chroma (w+3)/4 x h
+  nv12,     ///< plane Y, plane of CbCr pairs, (w+1)/2 pairs x (h+1)/2
+  nv21,     ///< as nv12 with CrCb pairs
+  yuyv,     ///< one plane Y0 Cb Y1 Cr, (w+1)/2 groups of 4 bytes a row
+  uyvy,     ///< one plane Cb Y0 Cr Y1
+  rgb24,    ///< one plane R G B
+  bgr24,    ///< one plane B G R
+  rgbx32,   ///< one plane R G B x; x is ignored on input and 255 on output
+  bgrx32,   ///< one plane B G R x
+  xrgb32,   ///< one plane x R G B
+  xbgr32,   ///< one plane x B G R
+};
+inline constexpr int kPixelFormatCount = 16;
+
+/// Chroma sampling of the coded stream; luma factors H x V over chroma 1 x 1.
+enum class Subsampling : std::uint8_t {
+  s444,  ///< 1x1
+  s422,  ///< 2x1
+  s420,  ///< 2x2
+  s440,  ///< 1x2
+  s411,  ///< 4x1
+  gray,  ///< one component
+};
+
+std::string_view name(PixelFormat format) noexcept;   ///< FFmpeg's word, for example "yuv420p"
+std::string_view name(Subsampling sampling) noexcept;  ///< "420", ... , "gray"
+
+bool is_planar_yuv(PixelFormat format) noexcept;  ///< yuv420p ... yuv411p and gray8
+bool is_rgb(PixelFormat format) noexcept;
+
+/// The sampling that a frame of this format has already (RGB counts as 4:4:4).
+Subsampling native_subsampling(PixelFormat format) noexcept;
+
+/// The planar format of a sampling: s420 -> yuv420p, ..., gray -> gray8.
+PixelFormat planar_format(Subsampling sampling) noexcept;
+
+inline constexpr int kMaxDimension = 65535;  ///< T.81 B.2.2: X and Y are 16 bits
+
+int plane_count(PixelFormat format) noexcept;
+
+/// Bytes that a row of the plane holds (the least stride), and its rows.
+/// Width and height in pixels, 1 to 65535.
+std::size_t plane_row_bytes(PixelFormat format, int plane, int width) noexcept;
+int plane_rows(PixelFormat format, int plane, int height) noexcept;
+
+/// A view; the caller owns the memory and keeps it alive and unchanged during the call.
+/// The stride is the distance in bytes from one row to the next and may be negative.
+template <typename Byte>
+struct BasicFrameView {
+  PixelFormat format = PixelFormat::gray8;
+  int width = 0;   ///< pixels
+  int height = 0;  ///< pixels
+  std::array<Byte*, 3> data{};
+  std::array<std::ptrdiff_t, 3> stride_bytes{};
+
+  operator BasicFrameView<const Byte>() const noexcept {
+    return {format, width, height, {data[0], data[1], data[2]}, stride_bytes};
+  }
+};
+using FrameView = BasicFrameView<std::uint8_t>;
+using ConstFrameView = BasicFrameView<const std::uint8_t>;
+
+/// Errc::invalid_frame with a sentence if the view cannot be read or written whole.
+Status validate(const ConstFrameView& frame);
+
+/// Owns the memory of one frame. Move-only; rows are 64-byte aligned.
+class Frame {
+ public:
+  Frame() noexcept = default;
+
+  /// Contents are undefined. Errors: invalid_frame, out_of_memory.
+  static Result<Frame> create(PixelFormat format, int width, int height);
+
+  /// Changes shape, keeping the memory when it is large enough.
+  Status reshape(PixelFormat format, int width, int height);
+
+  const FrameView& view() noexcept { return view_; }
+  ConstFrameView view() const noexcept { return view_; }
+  PixelFormat format() const noexcept { return view_.format; }
+  int width() const noexcept { return view_.width; }
+  int height() const noexcept { return view_.height; }
+
+ private:
+  struct Release {
+    void operator()(std::uint8_t* memory) const noexcept;
+  };
+  FrameView view_;
+  std::unique_ptr<std::uint8_t[], Release> memory_;
+  std::size_t capacity_bytes_ = 0;
+};
+
+}  // namespace zerorun

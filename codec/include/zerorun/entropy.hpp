@@ -12,7 +12,8 @@
 
 namespace zerorun::entropy {
 
-/// Inputs and outputs are host memory, do not overlap, and outputs are sized by the caller.
+/// Inputs and outputs are host memory, do not overlap, and outputs are sized by the caller. After
+/// an error the outputs hold whatever was written before it was found.
 
 /// Run-length encode: `values[r]` repeated `lengths[r]` times is run r. Returns the runs.
 /// [1,2,3,6,6,6,5,5] -> values [1,2,3,6,5], lengths [1,1,1,3,2]. Outputs need in.size() entries
@@ -48,19 +49,29 @@ Status histogram(std::span<const std::uint8_t> in, std::span<std::uint64_t, kSym
 
 /// Canonical Huffman code of a histogram with no codeword longer than max_bits (8..32).
 /// Ties are broken by the larger symbol, as T.81 K.2 does. One distinct symbol gets one bit.
-/// Lengths over the limit are shortened by the procedure of T.81 Figure K.3.
+/// Lengths over the limit are shortened by the procedure of T.81 Figure K.3. The lengths alone
+/// define the values: shorter codewords first, then smaller symbols, counting up. The counts must
+/// add up to less than 2^64; without any there are no codewords.
 Result<Codebook> build_codebook(std::span<const std::uint64_t, kSymbols> counts, int max_bits);
 
-/// Bits that encode() will write; Errc::invalid_argument if a symbol has no codeword.
+/// Bits that encode() will write; Errc::invalid_argument, with the offset of the symbol, if one has
+/// no codeword.
 Result<std::uint64_t> encoded_bits(std::span<const std::uint8_t> in, const Codebook& book);
+
+/// Bit position of the first codeword of every chunk of chunk_symbols symbols, and the number of
+/// bits as last entry: in.size() / chunk_symbols, rounded up, plus 1 entries. It lets decoders
+/// start at each chunk.
+Status chunk_offsets(std::span<const std::uint8_t> in, const Codebook& book,
+                     std::uint32_t chunk_symbols, std::span<std::uint64_t> offsets);
 
 /// Variable-length encode: codewords in order, first bit in the highest bit of out[0], the last
 /// word filled up with 0. Returns the number of bits; out needs ceil(bits / 32) words.
 Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& book,
                              std::span<std::uint32_t> out);
 
-/// The inverse: decodes out.size() symbols from `bits` bits.
-/// Errors: truncated, bad_huffman_code.
+/// The inverse: decodes out.size() symbols from `bits` bits; what follows them is not looked at.
+/// Errors: truncated and bad_huffman_code with the byte (most significant first) in which the
+/// codeword starts; invalid_argument if the codebook is no prefix code.
 Status decode(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
               std::span<std::uint8_t> out);
 

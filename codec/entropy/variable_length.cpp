@@ -1,0 +1,148 @@
+// Serial variable-length (Huffman) coding of bytes. CUDA twins: cuda/entropy/vle_*.cu, vld_*.cu.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "zerorun/entropy.hpp"
+
+namespace zerorun::entropy {
+namespace {
+
+constexpr std::uint64_t kWordBits = 32;
+
+/// Codewords that encode() can write: at most 32 bits, and no bit above them.
+Status check_codewords(const Codebook& book) {
+  for (std::size_t s = 0; s < kSymbols; ++s) {
+    const int bits = book.bits[s];
+    if (bits > kMaxCodeBits || (bits < kMaxCodeBits && book.value[s] >> bits != 0))
+      return Status(Errc::invalid_argument,
+                    "the codeword of symbol " + std::to_string(s) + " is wider than its length");
+  }
+  return Status::ok();
+}
+
+/// A codeword as an interval of 32-bit windows: those that begin with it.
+struct Interval {
+  std::uint64_t first;
+  std::uint64_t end;
+  std::uint8_t symbol;
+  int bits;
+};
+
+/// The codewords in the order of their bits; an error if one is the beginning of another.
+Result<std::vector<Interval>> sort_codewords(const Codebook& book) {
+  std::vector<Interval> intervals;
+  for (std::size_t s = 0; s < kSymbols; ++s) {
+    const int bits = book.bits[s];
+    if (bits == 0) continue;
+    const int unused = kMaxCodeBits - bits;
+    const std::uint64_t first = std::uint64_t{book.value[s]} << unused;
+    intervals.push_back(
+        {first, first + (std::uint64_t{1} << unused), static_cast<std::uint8_t>(s), bits});
+  }
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.first < b.first; });
+  for (std::size_t i = 1; i < intervals.size(); ++i)
+    if (intervals[i].first < intervals[i - 1].end)
+      return Status(Errc::invalid_argument, "one codeword is the beginning of another");
+  return intervals;
+}
+
+/// The 32 bits from position `at` on; bits after `end` read as 0. Precondition: at < end.
+std::uint64_t window(std::span<const std::uint32_t> in, std::uint64_t at, std::uint64_t end) {
+  const auto word = static_cast<std::size_t>(at / kWordBits);
+  const std::uint64_t next = word + 1 < in.size() ? in[word + 1] : 0;
+  const std::uint64_t pair = (std::uint64_t{in[word]} << kWordBits) | next;
+  const std::uint64_t bits = (pair >> (kWordBits - at % kWordBits)) & 0xFFFFFFFFu;
+  const std::uint64_t left = end - at;
+  return left >= kWordBits ? bits : bits & (0xFFFFFFFFu << (kWordBits - left));
+}
+
+}  // namespace
+
+Result<std::uint64_t> encoded_bits(std::span<const std::uint8_t> in, const Codebook& book) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (book.bits[in[i]] == 0)
+      return Status(Errc::invalid_argument,
+                    "symbol " + std::to_string(in[i]) + " has no codeword in the codebook")
+          .at_byte(static_cast<std::int64_t>(i));
+    bits += book.bits[in[i]];
+  }
+  return bits;
+}
+
+Status chunk_offsets(std::span<const std::uint8_t> in, const Codebook& book,
+                     std::uint32_t chunk_symbols, std::span<std::uint64_t> offsets) {
+  if (chunk_symbols == 0) return Status(Errc::invalid_argument, "a chunk has 1 symbol or more");
+  const std::size_t chunks = in.size() / chunk_symbols + (in.size() % chunk_symbols != 0);
+  if (offsets.size() < chunks + 1)
+    return Status(Errc::output_too_small, "there is one offset for each chunk and one for the end");
+  std::uint64_t bits = 0;
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    offsets[chunk] = bits;
+    const std::size_t begin = chunk * chunk_symbols;
+    const auto size = std::min<std::size_t>(chunk_symbols, in.size() - begin);
+    const auto chunk_bits = encoded_bits(in.subspan(begin, size), book);
+    if (!chunk_bits) {
+      Status fault = chunk_bits.status();
+      const std::int64_t at = fault.byte_offset() + static_cast<std::int64_t>(begin);
+      return std::move(fault).at_byte(at);
+    }
+    bits += *chunk_bits;
+  }
+  offsets[chunks] = bits;
+  return Status::ok();
+}
+
+Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& book,
+                             std::span<std::uint32_t> out) {
+  if (Status status = check_codewords(book); !status) return status;
+  const auto total = encoded_bits(in, book);
+  if (!total) return total.status();
+  if (*total / kWordBits + (*total % kWordBits != 0) > out.size())
+    return Status(Errc::output_too_small,
+                  "the code needs " + std::to_string(*total) + " bits of output");
+  std::uint64_t pending = 0;  // codeword bits not yet written, in the low `count` bits
+  int count = 0;
+  std::size_t words = 0;
+  for (const std::uint8_t symbol : in) {
+    pending = (pending << book.bits[symbol]) | book.value[symbol];
+    count += book.bits[symbol];
+    if (count < 32) continue;
+    count -= 32;
+    out[words++] = static_cast<std::uint32_t>(pending >> count);
+  }
+  if (count > 0) out[words] = static_cast<std::uint32_t>(pending << (32 - count));
+  return total;
+}
+
+Status decode(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
+              std::span<std::uint8_t> out) {
+  if (bits / kWordBits + (bits % kWordBits != 0) > in.size())
+    return Status(Errc::invalid_argument, "the input has fewer words than the bits need");
+  if (Status status = check_codewords(book); !status) return status;
+  const auto intervals = sort_codewords(book);
+  if (!intervals) return intervals.status();
+  std::uint64_t at = 0;
+  for (std::uint8_t& symbol : out) {
+    const auto byte = static_cast<std::int64_t>(at / 8);
+    if (at == bits)
+      return Status(Errc::truncated, "the bits end before the symbols do").at_byte(byte);
+    const std::uint64_t next_bits = window(in, at, bits);
+    auto found = std::upper_bound(
+        intervals->begin(), intervals->end(), next_bits,
+        [](std::uint64_t value, const Interval& interval) { return value < interval.first; });
+    if (found == intervals->begin() || next_bits >= (--found)->end)
+      return Status(Errc::bad_huffman_code, "the bits are no codeword").at_byte(byte);
+    if (static_cast<std::uint64_t>(found->bits) > bits - at)
+      return Status(Errc::truncated, "the bits end inside a codeword").at_byte(byte);
+    symbol = found->symbol;
+    at += static_cast<std::uint64_t>(found->bits);
+  }
+  return Status::ok();
+}
+
+}  // namespace zerorun::entropy

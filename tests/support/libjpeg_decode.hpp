@@ -1,0 +1,41 @@
+// Oracle: libjpeg-turbo's decoder, for coefficients, component planes and pixels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zerorun/decoder.hpp"
+
+namespace zerorun::test {
+
+/// How libjpeg took a stream.
+struct LibjpegVerdict {
+  bool delivered = false;  ///< false: it refused the stream, `text` says why
+  int warnings = 0;
+  std::string text;  ///< the error, or the first warning
+  bool clean() const noexcept { return delivered && warnings == 0; }
+};
+
+/// jpeg_read_coefficients, cropped to the true blocks of each component.
+LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
+                                    std::vector<ComponentCoefficients>& out);
+
+/// jpeg_read_raw_data with the accurate integer IDCT, cropped to the true samples.
+LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out);
+
+enum class PixelOutput { gray, rgb };
+
+struct Pixels {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> samples;  ///< [height][width][1 or 3]
+};
+
+/// jpeg_read_scanlines with the accurate integer IDCT; `fancy` is do_fancy_upsampling.
+LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space, bool fancy,
+                              Pixels& out);
+
+}  // namespace zerorun::test

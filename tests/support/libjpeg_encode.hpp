@@ -1,0 +1,75 @@
+// Oracle: libjpeg-turbo's encoder, by raw planes and by pixels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zerorun/encoder.hpp"
+#include "zerorun/frame.hpp"
+
+namespace zerorun::test {
+
+struct SamplingFactors {
+  int h = 1, v = 1;
+};
+
+/// The components of one scan of a sequential script, by index.
+using ScanScript = std::vector<std::vector<int>>;
+
+/// What to tell libjpeg. The defaults are those of jpeg_set_defaults() at quality 90, 4:4:4.
+struct LibjpegOptions {
+  int quality = 90;
+  bool force_baseline = true;  ///< false: tables over 255, 16-bit DQT, SOF1
+  std::array<SamplingFactors, 3> factors{};
+  bool optimal = false;
+  bool arithmetic = false;
+  bool progressive = false;
+  int restart_mcus = 0;
+  int restart_rows = 0;  ///< MCU rows; 0 = use restart_mcus
+  ScanScript scans;      ///< empty: one interleaved scan
+  std::optional<QuantTable> luma_table;
+  std::optional<QuantTable> chroma_table;
+  bool rgb_stream = false;   ///< components R, G, B with an Adobe marker
+  bool cmyk_stream = false;  ///< four components, from RGB pixels
+};
+
+std::array<SamplingFactors, 3> factors_of(Subsampling sampling);
+
+/// Samples of one component, [height][stride].
+struct ComponentSource {
+  int width = 0, height = 0;
+  const std::uint8_t* samples = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+/// jpeg_write_raw_data; edges repeat the last column and row up to whole MCUs. An empty vector and
+/// a sentence in *error if libjpeg refuses. Components: 1 or 3, as many as the span has.
+std::vector<std::byte> libjpeg_encode_planes(int width, int height,
+                                             std::span<const ComponentSource> components,
+                                             const LibjpegOptions& options,
+                                             std::string* error = nullptr);
+
+/// The same for a planar frame of the project; options.factors is set from its format.
+std::vector<std::byte> libjpeg_encode_frame(const ConstFrameView& planar, LibjpegOptions options);
+
+/// How libjpeg reads interleaved pixels.
+enum class PixelInput { gray, rgb, bgr, rgbx, bgrx, xrgb, xbgr, ycbcr };
+
+/// jpeg_write_scanlines: colour conversion and down-sampling are libjpeg's too. Grey streams of
+/// colour pixels (jpeg_set_colorspace) when `gray_stream`.
+std::vector<std::byte> libjpeg_encode_pixels(int width, int height, PixelInput input,
+                                             const std::uint8_t* pixels, std::ptrdiff_t stride,
+                                             const LibjpegOptions& options,
+                                             bool gray_stream = false,
+                                             std::string* error = nullptr);
+
+/// A stream of a picture at hand, for tests that only need some stream: RGB, or grey for `gray`.
+std::vector<std::byte> libjpeg_sample(int width, int height, Subsampling sampling,
+                                      LibjpegOptions options = {}, std::uint64_t seed = 1);
+
+}  // namespace zerorun::test

@@ -1,0 +1,108 @@
+// The tools of the tests do what they say: the oracle is exact, the traps snap.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/libjpeg_encode.hpp"
+#include "tests/support/page_end_buffer.hpp"
+#include "tests/support/resources.hpp"
+#include "tests/support/sha256.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+TEST(Oracle, RoundTripAtFullQualityIsClose) {
+  for (const Subsampling sampling : kAllSubsamplings) {
+    const TestFrame frame =
+        make_frame(Content::photo, planar_format(sampling), 61, 43, 1, Layout::bottom_up);
+    LibjpegOptions options;
+    options.quality = 100;
+    const Bytes jpeg = libjpeg_encode_frame(frame.view(), options);
+    std::vector<ComponentPlane> planes;
+    ASSERT_TRUE(libjpeg_planes(jpeg, planes).clean());
+    ASSERT_EQ(static_cast<int>(planes.size()), plane_count(planar_format(sampling)));
+    for (int p = 0; p < static_cast<int>(planes.size()); ++p) {
+      const ComponentPlane& plane = planes[static_cast<std::size_t>(p)];
+      ASSERT_EQ(static_cast<std::size_t>(plane.width), frame.row_bytes(p));
+      ASSERT_EQ(plane.height, frame.rows(p));
+      for (int y = 0; y < plane.height; ++y)
+        for (int x = 0; x < plane.width; ++x)
+          ASSERT_NEAR(plane.samples[static_cast<std::size_t>(y * plane.width + x)],
+                      frame.row(p, y)[x], 4);
+    }
+  }
+}
+
+TEST(Oracle, WarnsOfCutsAndRefusesNonsense) {
+  Bytes jpeg = libjpeg_sample(64, 64, Subsampling::s420);
+  std::vector<ComponentCoefficients> coefficients;
+  EXPECT_TRUE(libjpeg_coefficients(jpeg, coefficients).clean());
+  jpeg.resize(jpeg.size() / 2);
+  const LibjpegVerdict cut = libjpeg_coefficients(jpeg, coefficients);
+  EXPECT_TRUE(cut.delivered);
+  EXPECT_GT(cut.warnings, 0);
+  const LibjpegVerdict nonsense = libjpeg_coefficients(std::span(jpeg).subspan(7), coefficients);
+  EXPECT_FALSE(nonsense.delivered);
+  EXPECT_FALSE(nonsense.text.empty());
+}
+
+TEST(Segments, TakeAStreamApart) {
+  LibjpegOptions options;
+  options.restart_mcus = 3;
+  const Bytes jpeg = libjpeg_sample(40, 40, Subsampling::s420, options);
+  const Headers headers = parse_headers(jpeg);
+  EXPECT_EQ(headers.count(0xC4), 4u);
+  EXPECT_EQ(headers.segments.back().marker, 0xDA);
+  const Tables tables = parse_tables(headers);
+  EXPECT_EQ(tables.restart_interval, 3);
+  EXPECT_EQ(tables.quant.size(), 2u);
+  EXPECT_EQ(tables.huffman.size(), 4u);
+  EXPECT_EQ(tables.huffman.at({0, 0}).values.size(), 12u);  // T.81 Table K.3
+  const Bytes bare = without_segments(jpeg, 0xC4);
+  EXPECT_EQ(parse_headers(bare).count(0xC4), 0u);
+  EXPECT_TRUE(std::ranges::equal(from_sos(bare), from_sos(jpeg)));
+}
+
+TEST(PageEndBuffer, EndsWhereAPageEnds) {
+  const std::vector<std::byte> data(5000, std::byte{7});
+  const PageEndBuffer buffer(data);
+  EXPECT_TRUE(std::ranges::equal(buffer.bytes(), data));
+  const volatile std::byte* past = buffer.bytes().data() + buffer.bytes().size();
+  EXPECT_DEATH((void)std::to_integer<int>(*past), "");
+  EXPECT_TRUE(PageEndBuffer({}).bytes().empty());
+}
+
+TEST(Resources, SeeMemoryAndTime) {
+  const PeakMemory memory;
+  const double start = process_seconds();
+  std::vector<std::uint8_t> block(std::size_t{64} << 20, 1);
+  EXPECT_GE(memory.growth_bytes(), std::size_t{60} << 20);
+  EXPECT_LE(memory.growth_bytes(), std::size_t{100} << 20);
+  unsigned sum = 0;
+  for (int round = 0; round < 3; ++round)
+    for (std::uint8_t& value : block) sum += value++;
+  EXPECT_NE(sum, 0u);
+  EXPECT_GT(process_seconds(), start);
+}
+
+TEST(Sha256, KnownAnswer) {  // FIPS 180-2, "abc"
+  const char text[] = {'a', 'b', 'c'};
+  EXPECT_EQ(sha256(std::as_bytes(std::span(text))),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(TestFrame, LayoutsHoldTheSameSamples) {
+  for (const PixelFormat format : kAllFormats) {
+    const auto expected = make_frame(Content::noise, format, 13, 7, 5).packed();
+    for (const Layout layout : {Layout::padded, Layout::bottom_up})
+      EXPECT_EQ(make_frame(Content::noise, format, 13, 7, 5, layout).packed(), expected);
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,82 @@
+// Frames in exactly as much memory as they need, in the layouts that callers bring.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <ostream>
+#include <vector>
+
+#include "tests/support/pictures.hpp"
+#include "zerorun/frame.hpp"
+
+namespace zerorun::test {
+
+inline constexpr PixelFormat kAllFormats[] = {
+    PixelFormat::gray8,   PixelFormat::yuv420p, PixelFormat::yuv422p, PixelFormat::yuv444p,
+    PixelFormat::yuv440p, PixelFormat::yuv411p, PixelFormat::nv12,    PixelFormat::nv21,
+    PixelFormat::yuyv,    PixelFormat::uyvy,    PixelFormat::rgb24,   PixelFormat::bgr24,
+    PixelFormat::rgbx32,  PixelFormat::bgrx32,  PixelFormat::xrgb32,  PixelFormat::xbgr32};
+static_assert(std::size(kAllFormats) == kPixelFormatCount);
+
+inline constexpr Subsampling kAllSubsamplings[] = {Subsampling::s444, Subsampling::s422,
+                                                   Subsampling::s420, Subsampling::s440,
+                                                   Subsampling::s411, Subsampling::gray};
+
+enum class Layout : std::uint8_t {
+  tight,      ///< stride = row
+  padded,     ///< rows followed by poison; none after the last row, where memory ends
+  bottom_up,  ///< the same with a negative stride
+};
+
+/// Owns its planes, each in a heap block of its own, so that ASan sees a byte too far.
+class TestFrame {
+ public:
+  /// Samples and padding hold `fill`.
+  TestFrame(PixelFormat format, int width, int height, Layout layout = Layout::tight,
+            std::uint8_t fill = 0xA5);
+
+  FrameView view() noexcept;
+  ConstFrameView view() const noexcept;
+
+  std::uint8_t* row(int plane, int y) noexcept;
+  const std::uint8_t* row(int plane, int y) const noexcept;
+  std::size_t row_bytes(int plane) const noexcept;
+  int rows(int plane) const noexcept;
+
+  /// The samples of all planes without padding, row after row.
+  std::vector<std::uint8_t> packed() const;
+
+  /// Overwrites the padding between rows with other bytes.
+  void repoison(std::uint8_t value);
+
+  /// Fills every plane with the content; each plane is a picture of its own.
+  void fill(Content content, std::uint64_t seed);
+
+ private:
+  struct Plane {
+    std::vector<std::uint8_t> memory;
+    std::size_t stride = 0, row_bytes = 0;
+    int rows = 0;
+  };
+  std::size_t row_offset(const Plane& plane, int y) const noexcept;
+
+  PixelFormat format_;
+  int width_, height_;
+  Layout layout_;
+  std::array<Plane, 3> planes_;
+};
+
+TestFrame make_frame(Content content, PixelFormat format, int width, int height, std::uint64_t seed,
+                     Layout layout = Layout::tight);
+
+/// A planar YCbCr frame, re-ordered without arithmetic into a format with the same sampling
+/// (NV12, NV21, YUYV, UYVY), or an RGB24 frame into another RGB format (x = `fill`).
+TestFrame rearrange(const TestFrame& from, PixelFormat to, std::uint8_t fill = 0x3C);
+
+}  // namespace zerorun::test
+
+namespace zerorun {
+void PrintTo(PixelFormat format, std::ostream* out);
+void PrintTo(Subsampling sampling, std::ostream* out);
+}  // namespace zerorun

@@ -26,16 +26,20 @@ struct Rational {
   friend bool operator==(const Rational&, const Rational&) = default;
 };
 
-/// What to do at a gap in a numbered sequence.
+/// What to do at a gap in a numbered sequence, or at a missing file of an @list.
+/// `skip` closes the gap in time too; `hold` shows the frame before it again.
 enum class MissingFrames { error, skip, hold };
 
 /// How an INPUT or OUTPUT word is to be read.
-///   "-"               stdin or stdout; `format` says y4m, pnm or mjpeg (y4m is recognised on stdin)
-///   "dir/%05d.png"    printf pattern with one integer; from `start_number`
+///   "-"               stdin or stdout; `format` says y4m, pnm or mjpeg. On stdin all of them are
+///                     recognised by content; a container's name goes through FFmpeg
+///   "dir/%05d.png"    printf pattern with one integer (%d or %0Nd, "%%" for a percent sign) in the
+///                     file name; from `start_number`, which is by default the smallest number
+///                     there (input) or 1 (output)
 ///   "dir/*.png"       glob in natural order (input only)
 ///   "dir/"            all images of a directory in natural order (input only)
-///   "@list.txt"       one path a line (input only)
-///   anything else     a file
+///   "@list.txt"       one path a line, relative to the list's directory; # comments (input only)
+///   anything else     a file. Names of files that exist are never read as a pattern or glob
 struct Location {
   std::string name;
   std::string format;  ///< "", "y4m", "pnm", "mjpeg", or a container's name
@@ -44,7 +48,9 @@ struct Location {
 
 struct SourceOptions {
   MissingFrames missing = MissingFrames::error;
-  Rational frame_rate;  ///< overrides, or supplies what images and raw MJPEG do not carry
+  /// Overrides, or supplies what images and raw MJPEG do not carry. Frames then come at this
+  /// constant rate, whatever their time stamps were.
+  Rational frame_rate;
   /// Half-open range of frame indices; last < 0 means to the end.
   std::int64_t first_frame = 0;
   std::int64_t last_frame = -1;
@@ -59,19 +65,22 @@ struct SourceOptions {
 struct SourceInfo {
   int width = 0, height = 0;  ///< of the first frame; a raw or image source may change later
   PixelFormat format = PixelFormat::yuv420p;
-  Rational frame_rate;                 ///< average for a variable rate; unknown for images
-  Rational time_base{1, 25};           ///< of the time stamps
+  Rational frame_rate;         ///< average for a variable rate; unknown for images
+  Rational time_base{1, 25};   ///< of the time stamps
+  std::int64_t first_pts = 0;  ///< of the first frame of the selected range
   Rational sample_aspect{1, 1};
-  int rotation_degrees = 0;            ///< clockwise turn for display: 0, 90, 180, 270
-  std::int64_t frame_count = -1;       ///< of the selected range; -1 = not known beforehand
+  int rotation_degrees = 0;       ///< clockwise turn for display: 0, 90, 180, 270
+  std::int64_t frame_count = -1;  ///< of the selected range; -1 = not known beforehand
+  double duration_seconds = 0.0;  ///< of the whole input by its header; 0 = not known
   bool variable_frame_rate = false;
   bool has_audio = false;
-  std::string container;               ///< "mov", "matroska", "avi", "y4m", "image sequence", ...
-  std::string codec;                   ///< "mjpeg", "h264", "png", "rawvideo", ...
-  bool is_jpeg = false;                ///< packets are JPEG streams: open_packets() works
+  std::string container;  ///< "mov", "matroska", "avi", "y4m", "image sequence", ...
+  std::string codec;      ///< "mjpeg", "h264", "png", "rawvideo", ...
+  bool is_jpeg = false;   ///< packets are JPEG streams: open_packets() works
 };
 
-/// Time of one frame in units of SourceInfo::time_base.
+/// Time of one frame in units of SourceInfo::time_base, counted from the container's start (so the
+/// first frame of a range that starts later has SourceInfo::first_pts).
 struct FrameTime {
   std::int64_t pts = 0;
   std::int64_t duration = 0;  ///< 0 = unknown
@@ -86,6 +95,8 @@ class FrameSource {
   virtual Result<bool> read(Frame& frame, FrameTime& time) = 0;
   /// Path or stream of the frame read last, for messages.
   virtual std::string last_name() const = 0;
+  /// Frames so far whose JPEG stream was damaged and is concealed (DecodeReport).
+  virtual std::int64_t concealed_frames() const { return 0; }
 };
 
 /// JPEG streams, untouched, one per frame.
@@ -95,10 +106,13 @@ class PacketSource {
   virtual const SourceInfo& info() const = 0;
   virtual Result<bool> read(std::vector<std::byte>& jpeg, FrameTime& time) = 0;
   virtual std::string last_name() const = 0;
+  /// Bytes between images that belong to none (raw MJPEG).
+  virtual std::int64_t skipped_bytes() const { return 0; }
 };
 
 /// Opens anything for frames; JPEG inputs go through zerorun's own decoder.
-Result<std::unique_ptr<FrameSource>> open_frames(const Location& input, const SourceOptions& options);
+Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
+                                                 const SourceOptions& options);
 
 /// Opens Motion JPEG (containers, raw), JPEG files and JPEG sequences for their packets.
 /// Errc::unknown_format if the input is not JPEG.
@@ -116,10 +130,14 @@ struct SinkOptions {
   Rational time_base{1, 25};
   Rational sample_aspect{1, 1};
   int rotation_degrees = 0;
-  bool variable_frame_rate = false;  ///< AVI and raw refuse it (Errc::unsupported_output)
+  /// Keep time stamps as they are; AVI refuses it (Errc::unsupported_output). Otherwise they are
+  /// rounded to multiples of 1/frame_rate. Raw MJPEG and images hold no time at all: they refuse it
+  /// too. The first frame written is the origin.
+  bool variable_frame_rate = false;
   /// Chroma layout of the coded stream, for the container's tags.
   PixelFormat coded_format = PixelFormat::yuv420p;
-  /// Copy the audio of this file beside the video, from `audio_start` on; empty = none.
+  /// Copy the audio of this file beside the video, from `audio_start_seconds` on (the time of
+  /// SourceInfo::first_pts, so that sound and picture stay together); empty = none.
   std::string audio_from;
   double audio_start_seconds = 0.0;
   double audio_end_seconds = -1.0;  ///< < 0 = to the end

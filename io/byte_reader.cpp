@@ -1,0 +1,178 @@
+// Buffered bytes of a file or of stdin.
+// SPDX-License-Identifier: MIT
+#include "io/byte_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "io/system_error.hpp"
+
+namespace zerorun::io {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
+static_assert(kBufferBytes >= ByteReader::kMaxPeek);
+
+}  // namespace
+
+Result<ByteReader> ByteReader::open(const std::string& path) {
+  ByteReader reader;
+  reader.name_ = path == "-" ? "stdin" : path;
+  if (path == "-") {
+    reader.file_ = STDIN_FILENO;
+  } else {
+    reader.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (reader.file_ < 0)
+      return Status(Errc::open_failed, "'" + path + "': " + system_reason(errno));
+    reader.owned_ = true;
+  }
+  struct stat info {};
+  if (::fstat(reader.file_, &info) == 0) {
+    if (S_ISDIR(info.st_mode))
+      return Status(Errc::open_failed, "'" + path + "': " + system_reason(EISDIR));
+    // stdin may be a file that somebody has read from before.
+    const off_t at = S_ISREG(info.st_mode) ? ::lseek(reader.file_, 0, SEEK_CUR) : -1;
+    if (at >= 0 && info.st_size >= at) reader.size_ = static_cast<std::uint64_t>(info.st_size - at);
+  }
+  reader.buffer_.resize(kBufferBytes);
+  return reader;
+}
+
+ByteReader::ByteReader(ByteReader&& other) noexcept { *this = std::move(other); }
+
+ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  name_ = std::move(other.name_);
+  file_ = std::exchange(other.file_, -1);
+  owned_ = std::exchange(other.owned_, false);
+  buffer_ = std::move(other.buffer_);
+  begin_ = std::exchange(other.begin_, 0);
+  end_ = std::exchange(other.end_, 0);
+  file_offset_ = other.file_offset_;
+  size_ = other.size_;
+  at_end_ = std::exchange(other.at_end_, true);
+  error_ = std::move(other.error_);
+  return *this;
+}
+
+ByteReader::~ByteReader() { close(); }
+
+void ByteReader::close() noexcept {
+  if (owned_ && file_ >= 0) ::close(file_);
+  file_ = -1;
+  owned_ = false;
+}
+
+std::size_t ByteReader::read_file(std::byte* out, std::size_t count) {
+  while (!at_end_ && count > 0) {
+    const ssize_t got = ::read(file_, out, count);
+    if (got > 0) {
+      file_offset_ += static_cast<std::uint64_t>(got);
+      return static_cast<std::size_t>(got);
+    }
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) error_ = Status(Errc::read_failed, "'" + name_ + "': " + system_reason(errno));
+    at_end_ = true;
+  }
+  return 0;
+}
+
+bool ByteReader::fill() {
+  begin_ = 0;
+  end_ = read_file(buffer_.data(), buffer_.size());
+  return end_ > 0;
+}
+
+std::span<const std::byte> ByteReader::peek(std::size_t count) {
+  if (end_ - begin_ < count) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    while (end_ < count) {
+      const std::size_t got = read_file(buffer_.data() + end_, buffer_.size() - end_);
+      if (got == 0) break;
+      end_ += got;
+    }
+  }
+  return {buffer_.data() + begin_, std::min(count, end_ - begin_)};
+}
+
+std::span<const std::byte> ByteReader::buffered() {
+  if (begin_ == end_) fill();
+  return {buffer_.data() + begin_, end_ - begin_};
+}
+
+std::size_t ByteReader::read(std::span<std::byte> out) {
+  std::size_t done = std::min(out.size(), end_ - begin_);
+  if (done > 0) std::memcpy(out.data(), buffer_.data() + begin_, done);
+  begin_ += done;
+  while (done < out.size()) {
+    // Large rests go straight to the caller's memory.
+    if (out.size() - done >= buffer_.size()) {
+      const std::size_t got = read_file(out.data() + done, out.size() - done);
+      if (got == 0) break;
+      done += got;
+    } else {
+      if (!fill()) break;
+      const std::size_t part = std::min(out.size() - done, end_);
+      std::memcpy(out.data() + done, buffer_.data(), part);
+      begin_ = part;
+      done += part;
+    }
+  }
+  return done;
+}
+
+bool ByteReader::skip(std::uint64_t count) {
+  const std::uint64_t in_buffer = std::min<std::uint64_t>(count, end_ - begin_);
+  begin_ += static_cast<std::size_t>(in_buffer);
+  count -= in_buffer;
+  if (size_ && count > 0) {
+    if (count > remaining()) return false;
+    if (::lseek(file_, static_cast<off_t>(count), SEEK_CUR) >= 0) {
+      file_offset_ += count;
+      return true;
+    }
+  }
+  while (count > 0 && fill()) {
+    const std::uint64_t part = std::min<std::uint64_t>(count, end_);
+    begin_ = static_cast<std::size_t>(part);
+    count -= part;
+  }
+  return count == 0;
+}
+
+std::uint64_t ByteReader::remaining() const noexcept {
+  if (!size_) return std::numeric_limits<std::uint64_t>::max();
+  return *size_ > offset() ? *size_ - offset() : 0;
+}
+
+Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes) {
+  Result<ByteReader> reader = ByteReader::open(path);
+  if (!reader) return reader.status();
+  std::vector<std::byte> data;
+  for (;;) {
+    const std::span<const std::byte> part = reader->buffered();
+    if (part.empty()) break;
+    if (data.size() + part.size() > limit_bytes)
+      return Status(Errc::out_of_memory, "'" + path + "' is longer than " +
+                                             std::to_string(limit_bytes) +
+                                             " bytes, the limit for one image");
+    if (data.empty() && reader->size() && *reader->size() <= limit_bytes)
+      data.reserve(static_cast<std::size_t>(*reader->size()));
+    data.insert(data.end(), part.begin(), part.end());
+    reader->consume(part.size());
+  }
+  if (!reader->error().is_ok()) return reader->error();
+  return data;
+}
+
+}  // namespace zerorun::io

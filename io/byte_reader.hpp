@@ -1,0 +1,77 @@
+// Buffered bytes of a file or of stdin, with look-ahead; nothing else reads files here.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zerorun/status.hpp"
+
+namespace zerorun::io {
+
+/// Move-only. After a read error every call reports the same end; error() tells it from the end of
+/// the file.
+class ByteReader {
+ public:
+  /// A path, or "-" for stdin. Errors: open_failed.
+  static Result<ByteReader> open(const std::string& path);
+
+  ByteReader(ByteReader&&) noexcept;
+  ByteReader& operator=(ByteReader&&) noexcept;
+  ~ByteReader();
+
+  /// Next byte, or -1 at the end.
+  int get() {
+    if (begin_ == end_ && !fill()) return -1;
+    return static_cast<int>(buffer_[begin_++]);
+  }
+
+  /// Up to `count` next bytes without consuming them; fewer only at the end. count <= kMaxPeek.
+  std::span<const std::byte> peek(std::size_t count);
+  /// What is buffered already, at least one byte unless at the end.
+  std::span<const std::byte> buffered();
+  void consume(std::size_t count) noexcept { begin_ += count; }  ///< of what was peeked
+
+  /// Fills `out` and returns how many bytes there were; fewer only at the end.
+  std::size_t read(std::span<std::byte> out);
+  /// Reads over `count` bytes (seeks where that is possible); false if the data ends before.
+  bool skip(std::uint64_t count);
+
+  std::uint64_t offset() const noexcept { return file_offset_ - (end_ - begin_); }
+  /// Of a regular file.
+  std::optional<std::uint64_t> size() const noexcept { return size_; }
+  /// Bytes from offset() to the end of a regular file; "unlimited" for a pipe.
+  std::uint64_t remaining() const noexcept;
+  /// ok at the end of the file, read_failed after an error.
+  const Status& error() const noexcept { return error_; }
+  const std::string& name() const noexcept { return name_; }
+
+  static constexpr std::size_t kMaxPeek = 4096;
+
+ private:
+  ByteReader() = default;
+  bool fill();
+  std::size_t read_file(std::byte* out, std::size_t count);
+  void close() noexcept;
+
+  std::string name_;
+  int file_ = -1;
+  bool owned_ = false;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // unread bytes in buffer_
+  std::uint64_t file_offset_ = 0;    // of the end of the buffer
+  std::optional<std::uint64_t> size_;
+  bool at_end_ = false;
+  Status error_;
+};
+
+/// A whole file in memory. Errors: open_failed, read_failed,
+/// out_of_memory where the file is longer than `limit_bytes`.
+Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes);
+
+}  // namespace zerorun::io

@@ -1,0 +1,210 @@
+// Any frame layout into any other.
+// SPDX-License-Identifier: MIT
+#include "io/frame_convert.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "io/pixel_pack.hpp"
+
+namespace zerorun::io {
+namespace {
+
+struct Factors {
+  int x, y;  // luma samples per chroma sample
+};
+
+Factors factors_of(Subsampling sampling) noexcept {
+  switch (sampling) {
+    case Subsampling::s422:
+      return {2, 1};
+    case Subsampling::s420:
+      return {2, 2};
+    case Subsampling::s440:
+      return {1, 2};
+    case Subsampling::s411:
+      return {4, 1};
+    default:
+      return {1, 1};
+  }
+}
+
+std::uint8_t clamp8(int value) noexcept {
+  return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
+}
+
+// jccolor.c and jdcolor.c of libjpeg: 16-bit fixed point, constants rounded to nearest.
+constexpr int fix(double value) noexcept { return static_cast<int>(value * 65536 + 0.5); }
+constexpr int kHalf = 1 << 15;
+constexpr int kCentre = 128 << 16;
+
+void rgb_to_ycc444(const ConstFrameView& rgb, const FrameView& ycc) noexcept {
+  const RgbLayout at = rgb_layout(rgb.format);
+  const bool gray = ycc.format == PixelFormat::gray8;
+  for (int row = 0; row < rgb.height; ++row) {
+    const std::uint8_t* pixel = row_of(rgb, 0, row);
+    std::uint8_t* y = row_of(ycc, 0, row);
+    std::uint8_t* cb = gray ? nullptr : row_of(ycc, 1, row);
+    std::uint8_t* cr = gray ? nullptr : row_of(ycc, 2, row);
+    for (int x = 0; x < rgb.width; ++x, pixel += at.bytes) {
+      const int r = pixel[at.r], g = pixel[at.g], b = pixel[at.b];
+      y[x] = static_cast<std::uint8_t>(
+          (fix(0.29900) * r + fix(0.58700) * g + fix(0.11400) * b + kHalf) >> 16);
+      if (gray) continue;
+      // libjpeg adds half minus one here so that the result cannot reach 256.
+      cb[x] = static_cast<std::uint8_t>(
+          (-fix(0.16874) * r - fix(0.33126) * g + fix(0.50000) * b + kCentre + kHalf - 1) >> 16);
+      cr[x] = static_cast<std::uint8_t>(
+          (fix(0.50000) * r - fix(0.41869) * g - fix(0.08131) * b + kCentre + kHalf - 1) >> 16);
+    }
+  }
+}
+
+void ycc444_to_rgb(const ConstFrameView& ycc, const FrameView& rgb) noexcept {
+  const RgbLayout at = rgb_layout(rgb.format);
+  const bool gray = ycc.format == PixelFormat::gray8;
+  for (int row = 0; row < rgb.height; ++row) {
+    const std::uint8_t* y = row_of(ycc, 0, row);
+    const std::uint8_t* cb = gray ? y : row_of(ycc, 1, row);
+    const std::uint8_t* cr = gray ? y : row_of(ycc, 2, row);
+    std::uint8_t* pixel = row_of(rgb, 0, row);
+    for (int x = 0; x < rgb.width; ++x, pixel += at.bytes) {
+      const int b = gray ? 0 : cb[x] - 128, r = gray ? 0 : cr[x] - 128;
+      pixel[at.r] = clamp8(y[x] + ((fix(1.40200) * r + kHalf) >> 16));
+      pixel[at.g] = clamp8(y[x] + ((-fix(0.34414) * b - fix(0.71414) * r + kHalf) >> 16));
+      pixel[at.b] = clamp8(y[x] + ((fix(1.77200) * b + kHalf) >> 16));
+      if (at.unused >= 0) pixel[at.unused] = 255;
+    }
+  }
+}
+
+/// One chroma plane to full size, row by row: first the triangle filter down the column (weights
+/// 3/4 and 1/4, the neighbour being above for even rows), then along the row.
+void enlarge_chroma(const ConstFrameView& in, int plane, Factors f, const FrameView& out) noexcept {
+  const int rows = plane_rows(in.format, plane, in.height);
+  const int width = static_cast<int>(plane_row_bytes(in.format, plane, in.width));
+  for (int row = 0; row < out.height; ++row) {
+    const int near_row = row / f.y;
+    const int other = f.y == 1 ? near_row : std::clamp(near_row + (row % 2 ? 1 : -1), 0, rows - 1);
+    const std::uint8_t* near = row_of(in, plane, near_row);
+    const std::uint8_t* far = row_of(in, plane, other);
+    std::uint8_t* to = row_of(out, plane, row);
+    const auto column = [&](int x) { return f.y == 1 ? 4 * near[x] : 3 * near[x] + far[x]; };
+    for (int x = 0; x < out.width; ++x) {
+      const int at = x / f.x;
+      const int side = f.x != 2 ? at : std::clamp(at + (x % 2 ? 1 : -1), 0, width - 1);
+      to[x] = static_cast<std::uint8_t>((3 * column(at) + column(side) + 8) >> 4);
+    }
+  }
+}
+
+/// One chroma plane from full size: the mean of the samples covered, edges repeated.
+void reduce_chroma(const ConstFrameView& in, int plane, Factors f, const FrameView& out) noexcept {
+  const int width = static_cast<int>(plane_row_bytes(out.format, plane, out.width));
+  const int count = f.x * f.y;
+  for (int row = 0; row < plane_rows(out.format, plane, out.height); ++row) {
+    std::uint8_t* to = row_of(out, plane, row);
+    for (int x = 0; x < width; ++x) {
+      int sum = count / 2;
+      for (int dy = 0; dy < f.y; ++dy) {
+        const std::uint8_t* from = row_of(in, plane, std::min(row * f.y + dy, in.height - 1));
+        for (int dx = 0; dx < f.x; ++dx) sum += from[std::min(x * f.x + dx, in.width - 1)];
+      }
+      to[x] = static_cast<std::uint8_t>(sum / count);
+    }
+  }
+}
+
+void copy_luma(const ConstFrameView& in, const FrameView& out) noexcept {
+  for (int row = 0; row < in.height; ++row)
+    std::memcpy(row_of(out, 0, row), row_of(in, 0, row), static_cast<std::size_t>(in.width));
+}
+
+/// Planar -> planar of another sampling; one of them is 4:4:4 or grey.
+void resample(const ConstFrameView& in, const FrameView& out) noexcept {
+  copy_luma(in, out);
+  for (int plane = 1; plane < plane_count(out.format); ++plane) {
+    if (in.format == PixelFormat::gray8) {
+      for (int row = 0; row < plane_rows(out.format, plane, out.height); ++row)
+        std::memset(row_of(out, plane, row), 128, plane_row_bytes(out.format, plane, out.width));
+    } else if (out.format == PixelFormat::yuv444p) {
+      enlarge_chroma(in, plane, factors_of(native_subsampling(in.format)), out);
+    } else {
+      reduce_chroma(in, plane, factors_of(native_subsampling(out.format)), out);
+    }
+  }
+}
+
+}  // namespace
+
+/// `planar` views `in` itself or one of the intermediate frames.
+Status FrameConverter::to_planar(const ConstFrameView& in, Subsampling sampling,
+                                 ConstFrameView& planar) {
+  const PixelFormat wanted = planar_format(sampling);
+  ConstFrameView from = in;
+  if (is_rgb(in.format)) {
+    const PixelFormat whole =
+        wanted == PixelFormat::gray8 ? PixelFormat::gray8 : PixelFormat::yuv444p;
+    if (Status status = full_.reshape(whole, in.width, in.height); !status) return status;
+    rgb_to_ycc444(in, full_.view());
+    from = std::as_const(full_).view();
+  } else if (!is_planar_yuv(in.format)) {
+    const PixelFormat same = planar_format(native_subsampling(in.format));
+    if (Status status = unpacked_.reshape(same, in.width, in.height); !status) return status;
+    unpack_yuv(in, unpacked_.view());
+    from = std::as_const(unpacked_).view();
+  }
+  const bool by_444 = from.format != wanted && from.format != PixelFormat::gray8 &&
+                      from.format != PixelFormat::yuv444p && wanted != PixelFormat::gray8;
+  if (by_444) {
+    if (Status status = full_.reshape(PixelFormat::yuv444p, in.width, in.height); !status)
+      return status;
+    resample(from, full_.view());
+    from = std::as_const(full_).view();
+  }
+  if (from.format != wanted) {
+    if (Status status = resampled_.reshape(wanted, in.width, in.height); !status) return status;
+    resample(from, resampled_.view());
+    from = std::as_const(resampled_).view();
+  }
+  planar = from;
+  return Status::ok();
+}
+
+Status FrameConverter::convert(const ConstFrameView& in, PixelFormat format, Frame& out) {
+  if (Status status = out.reshape(format, in.width, in.height); !status) return status;
+  return convert(in, out.view());
+}
+
+Status FrameConverter::convert(const ConstFrameView& in, const FrameView& out) {
+  if (Status status = validate(in); !status) return status;
+  if (Status status = validate(out); !status) return status;
+  if (in.width != out.width || in.height != out.height)
+    return Status(Errc::invalid_frame, "a conversion cannot change the size");
+  if (in.format == out.format) {
+    copy_frame(in, out);
+    return Status::ok();
+  }
+  if (is_rgb(in.format) && is_rgb(out.format)) {
+    swizzle_rgb(in, out);
+    return Status::ok();
+  }
+  ConstFrameView planar;
+  if (is_rgb(out.format)) {
+    const bool gray = native_subsampling(in.format) == Subsampling::gray;
+    if (Status status = to_planar(in, gray ? Subsampling::gray : Subsampling::s444, planar);
+        !status)
+      return status;
+    ycc444_to_rgb(planar, out);
+    return Status::ok();
+  }
+  if (Status status = to_planar(in, native_subsampling(out.format), planar); !status) return status;
+  if (is_planar_yuv(out.format))
+    copy_frame(planar, out);
+  else
+    pack_yuv(planar, out);
+  return Status::ok();
+}
+
+}  // namespace zerorun::io

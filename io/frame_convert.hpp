@@ -1,0 +1,25 @@
+// Any frame layout into any other, for sources and sinks that are asked for one they do not have.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "zerorun/frame.hpp"
+
+namespace zerorun::io {
+
+/// Keeps its intermediate frames between calls. YCbCr <-> RGB by libjpeg's 16-bit fixed-point JFIF
+/// equations; chroma is reduced by box filters and enlarged by a centred triangle filter (4:1:1 by
+/// repetition).
+class FrameConverter {
+ public:
+  /// `out` is reshaped to the size of `in`. Errors: invalid_frame, out_of_memory.
+  Status convert(const ConstFrameView& in, PixelFormat format, Frame& out);
+  /// The same into memory of the right size and layout.
+  Status convert(const ConstFrameView& in, const FrameView& out);
+
+ private:
+  Status to_planar(const ConstFrameView& in, Subsampling sampling, ConstFrameView& planar);
+
+  Frame unpacked_, full_, resampled_;
+};
+
+}  // namespace zerorun::io

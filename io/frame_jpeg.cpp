@@ -1,0 +1,177 @@
+// JPEG streams to frames by zerorun's own decoder.
+// SPDX-License-Identifier: MIT
+#include "io/frame_jpeg.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "io/formats.hpp"
+#include "io/pixel_pack.hpp"
+
+namespace zerorun::io {
+namespace {
+
+/// The field that comes first by the stream's AVI1 segment (OpenDML AVI 1.02: 1 = odd lines, that
+/// is the upper field, first; 2 = even), if it says so.
+std::optional<bool> bottom_first_of(const StreamInfo& info) {
+  constexpr int kApp0 = 0xE0;
+  constexpr std::array<std::uint8_t, 4> kAvi1{'A', 'V', 'I', '1'};
+  for (const MarkerSegment& segment : info.segments) {
+    if (segment.marker != kApp0 || segment.payload.size() <= kAvi1.size()) continue;
+    if (!std::equal(kAvi1.begin(), kAvi1.end(), segment.payload.begin())) continue;
+    const auto polarity = int{segment.payload[kAvi1.size()]};
+    if (polarity == 1 || polarity == 2) return polarity == 2;
+  }
+  return std::nullopt;
+}
+
+/// The bytes from the next SOI on; empty if there is none.
+std::span<const std::byte> from_next_image(std::span<const std::byte> bytes) {
+  constexpr std::array kSoi{std::byte{0xFF}, std::byte{0xD8}, std::byte{0xFF}};
+  const auto found = std::search(bytes.begin(), bytes.end(), kSoi.begin(), kSoi.end());
+  return bytes.subspan(static_cast<std::size_t>(found - bytes.begin()));
+}
+
+/// Every second line of each plane, from `first_line` on. Chroma lines of 4:2:0 alternate too.
+void copy_field(const ConstFrameView& field, int first_line, const FrameView& out) noexcept {
+  for (int plane = 0; plane < plane_count(out.format); ++plane) {
+    const std::size_t bytes = plane_row_bytes(out.format, plane, out.width);
+    const int rows = plane_rows(out.format, plane, out.height);
+    const int field_rows = plane_rows(field.format, plane, field.height);
+    for (int row = first_line; row < rows; row += 2)
+      std::memcpy(row_of(out, plane, row), row_of(field, plane, std::min(row / 2, field_rows - 1)),
+                  bytes);
+  }
+}
+
+class DecodedPackets final : public FrameReader {
+ public:
+  DecodedPackets(PacketReaderPtr packets, const SourceOptions& options)
+      : packets_(std::move(packets)), decoder_(options), info_(packets_->info()) {
+    if (options.pixel_format) info_.format = *options.pixel_format;
+  }
+
+  const SourceInfo& info() const override { return info_; }
+  std::string last_name() const override { return packets_->last_name(); }
+  std::int64_t concealed_frames() const override { return decoder_.concealed(); }
+
+  Result<bool> read(Frame& frame, FrameTime& time) override {
+    Result<bool> more = packets_->read(packet_, time);
+    if (!more || !*more) return more;
+    if (Status status = decoder_.decode_packet(packet_, packets_->info().height,
+                                               packets_->is_bottom_field_first(), frame);
+        !status)
+      return in_packet(std::move(status));
+    return true;
+  }
+
+  Result<bool> skip() override {
+    FrameTime unused;
+    return packets_->read(packet_, unused);
+  }
+
+ private:
+  /// The same error with the name of the frame before its sentence.
+  Status in_packet(Status status) const {
+    return Status(status.code(),
+                  packets_->last_name() + (status.detail().empty() ? "" : ": " + status.detail()))
+        .at_byte(status.byte_offset());
+  }
+
+  PacketReaderPtr packets_;
+  JpegFrameDecoder decoder_;
+  SourceInfo info_;
+  std::vector<std::byte> packet_;
+};
+
+}  // namespace
+
+PixelFormat closest_format(const StreamInfo& info) noexcept {
+  if (info.color == ColorModel::rgb) return PixelFormat::rgb24;
+  if (info.color == ColorModel::gray) return PixelFormat::gray8;
+  return info.subsampling ? planar_format(*info.subsampling) : PixelFormat::yuv444p;
+}
+
+int rotation_of_exif(int orientation) noexcept {
+  switch (orientation) {
+    case 3:
+      return 180;
+    case 6:
+      return 90;
+    case 8:
+      return 270;
+    default:
+      return 0;
+  }
+}
+
+Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpeg,
+                                                  PixelFormat format, Frame& frame) {
+  if (!decoder_) {
+    DecodeParams params;
+    params.backend = options_.backend;
+    params.device = options_.device;
+    params.threads = options_.threads;
+    Result<Decoder> made = Decoder::create(params);
+    if (!made) return made.status();
+    decoder_ = *std::move(made);
+  }
+  return decoder_->decode(jpeg, format, frame);
+}
+
+Status JpegFrameDecoder::decode(std::span<const std::byte> jpeg, const StreamInfo& info,
+                                Frame& frame) {
+  const PixelFormat format = options_.pixel_format.value_or(closest_format(info));
+  Result<DecodeReport> report = decode_one(jpeg, format, frame);
+  if (!report) return report.status();
+  if (report->is_concealed()) ++concealed_;
+  return Status::ok();
+}
+
+Status JpegFrameDecoder::decode_packet(std::span<const std::byte> packet, int height,
+                                       bool bottom_first, Frame& frame) {
+  Result<StreamInfo> info = inspect(packet);
+  if (!info) return info.status();
+  // FFmpeg's rule: fields have less than three quarters of the container's lines.
+  const bool may_be_field = info->height < height * 3 / 4;
+  if (!may_be_field) return decode(packet, *info, frame);
+
+  const PixelFormat format = options_.pixel_format.value_or(closest_format(*info));
+  Result<DecodeReport> report = decode_one(packet, format, fields_[0]);
+  if (!report) return report.status();
+  const std::span<const std::byte> second =
+      from_next_image(packet.subspan(std::min(report->bytes_consumed, packet.size())));
+  if (second.empty()) {
+    if (report->is_concealed()) ++concealed_;
+    std::swap(frame, fields_[0]);
+    return Status::ok();
+  }
+  if (Status status = weave(second, *info, bottom_first_of(*info).value_or(bottom_first), frame);
+      !status)
+    return status;
+  if (report->is_concealed()) ++concealed_;
+  return Status::ok();
+}
+
+Status JpegFrameDecoder::weave(std::span<const std::byte> second, const StreamInfo& first,
+                               bool bottom_first, Frame& frame) {
+  const PixelFormat format = fields_[0].format();
+  Result<DecodeReport> report = decode_one(second, format, fields_[1]);
+  if (!report) return report.status();
+  if (report->is_concealed()) ++concealed_;
+  if (fields_[1].width() != first.width || fields_[1].height() != first.height)
+    return Status(Errc::bad_input, "the two fields of the picture differ in size");
+  if (Status status = frame.reshape(format, first.width, 2 * first.height); !status) return status;
+  copy_field(std::as_const(fields_[0]).view(), bottom_first ? 1 : 0, frame.view());
+  copy_field(std::as_const(fields_[1]).view(), bottom_first ? 0 : 1, frame.view());
+  return Status::ok();
+}
+
+Result<FrameReaderPtr> decode_packets(PacketReaderPtr packets, const SourceOptions& options) {
+  return FrameReaderPtr(std::make_unique<DecodedPackets>(std::move(packets), options));
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,49 @@
+// JPEG streams to frames by zerorun's own decoder.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "zerorun/decoder.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::io {
+
+/// The format that keeps what the stream stores: its sampling where it has a name, else 4:4:4;
+/// rgb24 for RGB streams.
+PixelFormat closest_format(const StreamInfo& info) noexcept;
+
+/// Clockwise degrees of an EXIF orientation; mirrored ones count as unturned.
+int rotation_of_exif(int orientation) noexcept;
+
+/// The decoder is made at the first image, so that inputs without JPEG need none.
+class JpegFrameDecoder {
+ public:
+  explicit JpegFrameDecoder(const SourceOptions& options) : options_(options) {}
+
+  /// Errors: those of inspect() and Decoder.
+  Status decode(std::span<const std::byte> jpeg, const StreamInfo& info, Frame& frame);
+
+  /// A packet of a container whose pictures have `height` lines: where its first image has about
+  /// half of them and a second image follows, they are the two fields of one picture and are woven.
+  Status decode_packet(std::span<const std::byte> packet, int height, bool bottom_first,
+                       Frame& frame);
+
+  /// Images with damage that is concealed, so far.
+  std::int64_t concealed() const noexcept { return concealed_; }
+
+ private:
+  Result<DecodeReport> decode_one(std::span<const std::byte> jpeg, PixelFormat format,
+                                  Frame& frame);
+  Status weave(std::span<const std::byte> second, const StreamInfo& first, bool bottom_first,
+               Frame& frame);
+
+  SourceOptions options_;
+  std::optional<Decoder> decoder_;
+  Frame fields_[2];
+  std::int64_t concealed_ = 0;
+};
+
+}  // namespace zerorun::io

@@ -1,0 +1,145 @@
+// One image file of any kind to a frame.
+// SPDX-License-Identifier: MIT
+#include "io/image_file.hpp"
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "io/formats.hpp"
+#include "io/frame_pnm.hpp"
+#ifdef ZERORUN_HAVE_OPENCV
+#include "io/image_opencv.hpp"
+#endif
+
+namespace zerorun::io {
+namespace {
+
+/// 2^27 pixels of 16-bit RGBA, uncompressed.
+constexpr std::uint64_t kMaxImageFileBytes = std::uint64_t{1} << 30;
+
+bool starts_with(std::span<const std::byte> bytes, std::string_view magic,
+                 std::size_t at = 0) noexcept {
+  return bytes.size() >= at + magic.size() &&
+         std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
+}
+
+const char* name_of(ContentKind kind) noexcept {
+  switch (kind) {
+    case ContentKind::png:
+      return "png";
+    case ContentKind::tiff:
+      return "tiff";
+    case ContentKind::bmp:
+      return "bmp";
+    case ContentKind::webp:
+      return "webp";
+    case ContentKind::pnm:
+      return "pnm";
+    case ContentKind::jpeg:
+      return "mjpeg";
+    default:
+      return "";
+  }
+}
+
+#ifdef ZERORUN_HAVE_FFMPEG
+/// DPX, EXR, TGA and the like: the first picture that libavcodec finds.
+Status read_by_media(const std::string& path, const SourceOptions& options, Frame& frame,
+                     ImageFacts& facts) {
+  Result<ByteReader> reader = ByteReader::open(path);
+  if (!reader) return reader.status();
+  Result<MediaInput> media = open_media(*std::move(reader), "", options);
+  if (!media) return media.status();
+  if (!media->frames) return Status(Errc::unknown_format, "'" + path + "' is a video, no image");
+  FrameTime unused;
+  Result<bool> more = media->frames->read(frame, unused);
+  if (!more) return more.status();
+  if (!*more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
+  facts.codec = media->frames->info().codec;
+  return Status::ok();
+}
+#endif
+
+Status read_by_library(const std::string& path, ContentKind kind, Frame& frame) {
+#ifdef ZERORUN_HAVE_OPENCV
+  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxImageFileBytes);
+  if (!data) return data.status();
+  return decode_by_opencv(path, kind, *data, frame);
+#else
+  static_cast<void>(frame);
+  return Status(Errc::not_built, "'" + path + "' is " +
+                                     (kind == ContentKind::jpeg ? "a JPEG of a kind that only "
+                                                                  "OpenCV decodes"
+                                                                : name_of(kind)));
+#endif
+}
+
+}  // namespace
+
+ContentKind sniff(std::span<const std::byte> bytes) noexcept {
+  using namespace std::string_view_literals;
+  if (starts_with(bytes, "YUV4MPEG2"sv)) return ContentKind::y4m;
+  if (starts_with(bytes, "\xFF\xD8\xFF"sv)) return ContentKind::jpeg;
+  if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
+  if (starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
+  // The 4 reserved bytes of a BMP are zero; "BM" alone starts many texts.
+  if (starts_with(bytes, "BM"sv) && starts_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
+  if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
+  if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&
+      bytes[1] <= std::byte{'6'}) {
+    const auto third = static_cast<int>(bytes[2]);
+    if (third == ' ' || third == '#' || (third >= '\t' && third <= '\r')) return ContentKind::pnm;
+  }
+  return ContentKind::unknown;
+}
+
+Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, ImageFacts& facts) {
+  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxImageFileBytes);
+  if (!data) return data.status();
+  Result<StreamInfo> info = inspect(*data);
+  // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
+  // stream that is damaged: OpenCV before 4.12 can be made to write outside its memory by one
+  // (CVE-2025-53644).
+  if (!info && group(info.status().code()) == ErrorGroup::unsupported)
+    return read_by_library(path, ContentKind::jpeg, frame);
+  Status status = info ? jpeg_.decode(*data, *info, frame) : info.status();
+  if (!status) {
+    const std::string what = status.detail().empty() ? "" : ": " + status.detail();
+    return Status(status.code(), "'" + path + "'" + what).at_byte(status.byte_offset());
+  }
+  facts.rotation_degrees = rotation_of_exif(info->exif_orientation);
+  if (info->pixel_aspect_x > 0 && info->pixel_aspect_y > 0)
+    facts.sample_aspect = {info->pixel_aspect_x, info->pixel_aspect_y};
+  return Status::ok();
+}
+
+Status ImageFileReader::read(const std::string& path, Frame& frame, ImageFacts& facts) {
+  Result<ByteReader> reader = ByteReader::open(path);
+  if (!reader) return reader.status();
+  const ContentKind kind = sniff(reader->peek(12));
+  if (!reader->error()) return reader->error();
+  if (reader->peek(1).empty()) return Status(Errc::bad_input, "'" + path + "' is empty");
+  facts = {};
+  facts.codec = name_of(kind);
+  facts.is_jpeg = kind == ContentKind::jpeg;
+  switch (kind) {
+    case ContentKind::jpeg:
+      return read_jpeg(path, frame, facts);
+    case ContentKind::pnm:
+      return read_pnm(*reader, frame);
+    case ContentKind::y4m:
+      return Status(Errc::unknown_format, "'" + path + "' is a video, no image");
+    case ContentKind::unknown:
+      break;
+    default:
+      return read_by_library(path, kind, frame);
+  }
+#ifdef ZERORUN_HAVE_FFMPEG
+  return read_by_media(path, options_, frame, facts);
+#else
+  return Status(Errc::unknown_format, "'" + path + "'");
+#endif
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,154 @@
+// PNG, TIFF, BMP and WebP by OpenCV's imgcodecs.
+// SPDX-License-Identifier: MIT
+#include "io/image_opencv.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
+
+#include "io/pixel_pack.hpp"
+#include "zerorun/stream_info.hpp"
+
+namespace zerorun::io {
+namespace {
+
+/// OpenCV reports damage on stderr as well; the library never prints.
+class QuietOpenCv {
+ public:
+  QuietOpenCv() : before_(cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT)) {}
+  ~QuietOpenCv() { cv::utils::logging::setLogLevel(before_); }
+  QuietOpenCv(const QuietOpenCv&) = delete;
+  QuietOpenCv& operator=(const QuietOpenCv&) = delete;
+
+ private:
+  cv::utils::logging::LogLevel before_;
+};
+
+std::uint32_t big_endian32(std::span<const std::byte> data, std::size_t at) noexcept {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<std::uint32_t>(data[at + i]);
+  return value;
+}
+
+/// PNG 11.2.2: IHDR comes first; width, height, bit depth, colour type from byte 16 on.
+constexpr std::size_t kPngWidthAt = 16, kPngHeightAt = 20, kPngColourAt = 25;
+
+/// PNG says its size in the first bytes, so that a bomb is refused before OpenCV allocates for it.
+Status check_png_size(const std::string& name, std::span<const std::byte> data) {
+  if (data.size() <= kPngColourAt) return Status(Errc::bad_input, "'" + name + "' is cut short");
+  const std::uint64_t width = big_endian32(data, kPngWidthAt);
+  const std::uint64_t height = big_endian32(data, kPngHeightAt);
+  if (width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
+    return Status(Errc::too_many_pixels,
+                  "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
+  return Status::ok();
+}
+
+/// Colour type 4 is grey with alpha, which OpenCV expands to four equal channels.
+bool is_gray_png(ContentKind kind, std::span<const std::byte> data) noexcept {
+  return kind == ContentKind::png && data[kPngColourAt] == std::byte{4};
+}
+
+/// 65535 -> 255, rounded.
+std::uint8_t reduce16(std::uint16_t value) noexcept {
+  return static_cast<std::uint8_t>((value * 255U + 32767U) / 65535U);
+}
+
+/// OpenCV's order is B G R (A).
+template <typename Sample, typename Reduce>
+void copy_pixels(const cv::Mat& image, Frame& out, Reduce reduce) {
+  const int channels = image.channels();
+  const bool gray = out.format() == PixelFormat::gray8;
+  for (int row = 0; row < image.rows; ++row) {
+    const Sample* from = image.ptr<Sample>(row);
+    std::uint8_t* to = row_of(out.view(), 0, row);
+    for (int x = 0; x < image.cols; ++x, from += channels) {
+      if (gray) {
+        to[x] = reduce(from[0]);
+      } else {
+        to[3 * x] = reduce(from[2]);
+        to[3 * x + 1] = reduce(from[1]);
+        to[3 * x + 2] = reduce(from[0]);
+      }
+    }
+  }
+}
+
+Status take_image(const std::string& name, const cv::Mat& image, bool gray, Frame& out) {
+  if (image.empty()) return Status(Errc::bad_input, "'" + name + "' cannot be decoded");
+  if (image.cols > kMaxDimension || image.rows > kMaxDimension)
+    return Status(Errc::too_many_pixels, "'" + name + "' is " + std::to_string(image.cols) + "x" +
+                                             std::to_string(image.rows));
+  if (image.depth() != CV_8U && image.depth() != CV_16U)
+    return Status(Errc::bad_input,
+                  "'" + name + "' has samples that are not 8- or 16-bit unsigned integers");
+  const int channels = image.channels();
+  if (channels != 1 && channels != 3 && channels != 4)
+    return Status(Errc::bad_input, "'" + name + "' has " + std::to_string(channels) + " channels");
+  const PixelFormat format = gray || channels == 1 ? PixelFormat::gray8 : PixelFormat::rgb24;
+  if (Status status = out.reshape(format, image.cols, image.rows); !status) return status;
+  if (image.depth() == CV_16U)
+    copy_pixels<std::uint16_t>(image, out, reduce16);
+  else
+    copy_pixels<std::uint8_t>(image, out, [](std::uint8_t v) { return v; });
+  return Status::ok();
+}
+
+}  // namespace
+
+Status decode_by_opencv(const std::string& name, ContentKind kind, std::span<const std::byte> data,
+                        Frame& out) {
+  if (kind == ContentKind::png) {
+    if (Status status = check_png_size(name, data); !status) return status;
+  }
+  const QuietOpenCv quiet;
+  try {
+    // cv::Mat has no const view; imdecode only reads. UNCHANGED: no turning by EXIF, all bits.
+    const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U,
+                        const_cast<std::byte*>(data.data()));
+    return take_image(name, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
+                      out);
+  } catch (const std::bad_alloc&) {
+    return Status(Errc::out_of_memory, "'" + name + "'");
+  } catch (const cv::Exception& error) {
+    if (error.code == cv::Error::StsNoMem) return Status(Errc::out_of_memory, "'" + name + "'");
+    return Status(Errc::bad_input, "'" + name + "': " + error.err);
+  }
+}
+
+Status encode_by_opencv(const ConstFrameView& frame, const std::string& extension,
+                        std::vector<std::byte>& out) {
+  const QuietOpenCv quiet;
+  try {
+    const bool gray = frame.format == PixelFormat::gray8;
+    cv::Mat image(frame.height, frame.width, gray ? CV_8UC1 : CV_8UC3);
+    const FrameView view{gray ? PixelFormat::gray8 : PixelFormat::bgr24,
+                         frame.width,
+                         frame.height,
+                         {image.data},
+                         {static_cast<std::ptrdiff_t>(image.step[0])}};
+    if (gray)
+      copy_frame(frame, view);
+    else
+      swizzle_rgb(frame, view);
+    std::vector<unsigned char> bytes;
+    std::vector<int> parameters;
+    // Lossless, as all the other formats here: over 100 switches WebP's lossy coding off.
+    if (extension == "webp") parameters = {cv::IMWRITE_WEBP_QUALITY, 101};
+    if (!cv::imencode("." + extension, image, bytes, parameters))
+      return Status(Errc::unsupported_output, extension + " by OpenCV");
+    out.resize(bytes.size());
+    if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+    return Status::ok();
+  } catch (const std::bad_alloc&) {
+    return Status(Errc::out_of_memory, "an image of " + extension);
+  } catch (const cv::Exception& error) {
+    return Status(Errc::unsupported_output, extension + ": " + error.err);
+  }
+}
+
+}  // namespace zerorun::io

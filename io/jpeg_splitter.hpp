@@ -1,0 +1,44 @@
+// Cuts a stream of concatenated JPEG images (raw Motion JPEG) at SOI and EOI.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "io/byte_reader.hpp"
+
+namespace zerorun::io {
+
+/// Marker segments are stepped over by their length, so that a thumbnail inside an APPn does not
+/// end its image. Bytes between images are skipped and counted. Memory: one image.
+class JpegSplitter {
+ public:
+  explicit JpegSplitter(ByteReader reader) noexcept : reader_(std::move(reader)) {}
+
+  /// The next image from SOI to EOI; an image without EOI ends at the next SOI or at the end of the
+  /// data, and is given as it is. False at the end.
+  /// Errors: read_failed, bad_input for an "image" longer than kMaxImageBytes.
+  Result<bool> next(std::vector<std::byte>& jpeg);
+
+  std::int64_t skipped_bytes() const noexcept { return skipped_; }
+  std::uint64_t image_offset() const noexcept {
+    return image_offset_;
+  }  ///< of the image given last
+  const ByteReader& reader() const noexcept { return reader_; }
+
+  /// 4 bytes for each of the 2^27 pixels that StreamLimits allows: more than any photo takes.
+  static constexpr std::size_t kMaxImageBytes = std::size_t{1} << 29;
+
+ private:
+  bool find_start();
+  int next_marker(std::vector<std::byte>& jpeg);
+  bool copy_segment(std::vector<std::byte>& jpeg);
+
+  ByteReader reader_;
+  std::int64_t skipped_ = 0;
+  std::uint64_t image_offset_ = 0;
+};
+
+}  // namespace zerorun::io

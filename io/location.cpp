@@ -1,0 +1,201 @@
+// What an INPUT or OUTPUT word means.
+// SPDX-License-Identifier: MIT
+#include "io/location.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+namespace zerorun::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// FFmpeg and every file system end long before; keeps a width like %0999999999d harmless.
+constexpr int kMaxPatternWidth = 18;
+
+struct Conversion {
+  std::size_t begin = 0, end = 0;  // of "%05d" in the name
+  int width = 0;
+};
+
+Status bad_pattern(const std::string& name, const std::string& why) {
+  return Status(Errc::invalid_argument, "the pattern '" + name + "' " + why);
+}
+
+/// Reads the conversion at name[at] == '%'.
+Result<Conversion> read_conversion(const std::string& name, std::size_t at) {
+  std::size_t i = at + 1;
+  const std::size_t digits = i;
+  while (i < name.size() && name[i] >= '0' && name[i] <= '9') ++i;
+  const std::string_view width(name.data() + digits, i - digits);
+  if (i == name.size() || (name[i] != 'd' && name[i] != 'i' && name[i] != 'u'))
+    return bad_pattern(name,
+                       "has a '%' that starts no number; write %d or %05d, and %% for a "
+                       "percent sign");
+  if (!width.empty() && width[0] != '0')
+    return bad_pattern(name, "pads with blanks; write %0" + std::string(width) + "d");
+  Conversion found{at, i + 1, 0};
+  if (!width.empty()) {
+    const auto [end, error] =
+        std::from_chars(width.data(), width.data() + width.size(), found.width);
+    if (error != std::errc() || end != width.data() + width.size() ||
+        found.width > kMaxPatternWidth)
+      return bad_pattern(name, "has more than " + std::to_string(kMaxPatternWidth) + " digits");
+  }
+  return found;
+}
+
+std::string unescape_percent(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    if (text[i] == '%') ++i;  // "%%": anything else was refused before
+  }
+  return out;
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // of any locale
+  });
+  return text;
+}
+
+bool has_wildcard(std::string_view name) noexcept {
+  return name.find_first_of("*?[") != std::string_view::npos;
+}
+
+Status check_name(const Location& location) {
+  if (location.name.empty()) return Status(Errc::invalid_argument, "the file name is empty");
+  if (location.name.find('\0') != std::string::npos)
+    return Status(Errc::invalid_argument, "the file name has a zero byte in it");
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& name) {
+  std::optional<Conversion> found;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != '%') continue;
+    if (i + 1 < name.size() && name[i + 1] == '%') {
+      ++i;
+      continue;
+    }
+    Result<Conversion> next = read_conversion(name, i);
+    if (!next) return next.status();
+    if (found) return bad_pattern(name, "has more than one number; only one can count");
+    found = *next;
+    i = next->end - 1;
+  }
+  if (!found) return std::optional<NumberPattern>();
+
+  const std::size_t slash = name.rfind('/');
+  const std::size_t file_at = slash == std::string::npos ? 0 : slash + 1;
+  if (found->begin < file_at)
+    return bad_pattern(name, "has its number in a directory; it has to be in the file name");
+  NumberPattern pattern;
+  const std::string_view view(name);
+  pattern.path_prefix_ = unescape_percent(view.substr(0, file_at));
+  pattern.directory_ = file_at == 0 ? "." : pattern.path_prefix_;
+  pattern.before_ = unescape_percent(view.substr(file_at, found->begin - file_at));
+  pattern.after_ = unescape_percent(view.substr(found->end));
+  pattern.width_ = found->width;
+  return std::optional<NumberPattern>(std::move(pattern));
+}
+
+std::string NumberPattern::file_name(std::int64_t number) const {
+  std::string digits = std::to_string(number);
+  const auto width = static_cast<std::size_t>(width_);
+  if (digits.size() < width) digits.insert(0, width - digits.size(), '0');
+  return before_ + digits + after_;
+}
+
+std::string NumberPattern::path(std::int64_t number) const {
+  return path_prefix_ + file_name(number);
+}
+
+std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
+  if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
+      !name.ends_with(after_))
+    return std::nullopt;
+  const std::string_view digits =
+      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
+    return std::nullopt;
+  if (file_name(number) != name) return std::nullopt;  // padded in another way
+  return number;
+}
+
+Result<ParsedLocation> parse_input(const Location& input) {
+  if (Status status = check_name(input); !status) return status;
+  const std::string& name = input.name;
+  ParsedLocation parsed{LocationKind::file, name, std::nullopt};
+  if (name == "-") {
+    parsed.kind = LocationKind::stream;
+    return parsed;
+  }
+  std::error_code ignored;
+  const fs::file_status status = fs::status(name, ignored);
+  if (fs::is_directory(status)) {
+    parsed.kind = LocationKind::directory;
+    return parsed;
+  }
+  if (fs::exists(status)) return parsed;  // a file may be called "100%d[1].png"
+  if (name[0] == '@') {
+    parsed.kind = LocationKind::list;
+    parsed.path = name.substr(1);
+    return parsed;
+  }
+  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(name);
+  if (has_wildcard(name) && (!pattern || !*pattern)) {
+    parsed.kind = LocationKind::glob;
+    return parsed;
+  }
+  if (!pattern) return pattern.status();
+  if (*pattern) {
+    parsed.kind = LocationKind::pattern;
+    parsed.pattern = *std::move(pattern);
+  }
+  return parsed;
+}
+
+Result<ParsedLocation> parse_output(const Location& output) {
+  if (Status status = check_name(output); !status) return status;
+  const std::string& name = output.name;
+  ParsedLocation parsed{LocationKind::file, name, std::nullopt};
+  if (name == "-") {
+    parsed.kind = LocationKind::stream;
+    return parsed;
+  }
+  std::error_code ignored;
+  if (name.back() == '/' || fs::is_directory(name, ignored))
+    return Status(Errc::invalid_argument, "the output '" + name +
+                                              "' is a directory; name a pattern in it, for "
+                                              "example %05d.jpg");
+  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(name);
+  if (!pattern) return pattern.status();
+  if (*pattern) {
+    parsed.kind = LocationKind::pattern;
+    parsed.pattern = *std::move(pattern);
+  }
+  return parsed;
+}
+
+std::string extension_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return {};
+  return lower_case(std::string(path.substr(dot + 1)));
+}
+
+std::string format_of(const Location& location) {
+  return location.format.empty() ? extension_of(location.name) : lower_case(location.format);
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,53 @@
+// What an INPUT or OUTPUT word means: file, stream, number pattern, glob, directory or list.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "zerorun/io.hpp"
+
+namespace zerorun::io {
+
+/// "shots/frame%05d.png": a directory, and a file name with one number in it. User text never
+/// reaches printf: the conversion is taken apart here.
+class NumberPattern {
+ public:
+  /// nullopt if the name holds no '%' conversion at all ("%%" alone does not count).
+  /// Errors: invalid_argument for any conversion but one %d or %0Nd in the file name.
+  static Result<std::optional<NumberPattern>> parse(const std::string& name);
+
+  const std::string& directory() const noexcept { return directory_; }  ///< "." if none is named
+  std::string path(std::int64_t number) const;
+  /// The number of a file name (without directory) that this pattern would make.
+  std::optional<std::int64_t> match(std::string_view file_name) const;
+
+ private:
+  std::string file_name(std::int64_t number) const;
+
+  std::string directory_;    // for reading the directory
+  std::string path_prefix_;  // "" or "dir/", put before file names as the user wrote it
+  std::string before_, after_;
+  int width_ = 0;  // zero-padded to this many digits
+};
+
+enum class LocationKind { stream, file, pattern, glob, directory, list };
+
+struct ParsedLocation {
+  LocationKind kind = LocationKind::file;
+  std::string path;  ///< the word, without the '@' of a list
+  std::optional<NumberPattern> pattern;
+};
+
+Result<ParsedLocation> parse_input(const Location& input);
+Result<ParsedLocation> parse_output(const Location& output);
+
+/// Lower-case extension without the dot; "" if there is none.
+std::string extension_of(std::string_view path);
+
+/// Location::format if given, else the extension, in lower case.
+std::string format_of(const Location& location);
+
+}  // namespace zerorun::io

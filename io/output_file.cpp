@@ -1,0 +1,149 @@
+// An output that takes its name only when it is complete.
+// SPDX-License-Identifier: MIT
+#include "io/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "io/system_error.hpp"
+
+namespace zerorun::io {
+namespace {
+
+enum class Target { absent, file, direct, directory };
+
+/// Follows links: a link to a device is the device.
+Target target_kind(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return Target::absent;
+  if (S_ISREG(info.st_mode)) return Target::file;
+  return S_ISDIR(info.st_mode) ? Target::directory : Target::direct;
+}
+
+Status open_failure(const std::string& path) {
+  return Status(Errc::open_failed, "'" + path + "': " + system_reason(errno));
+}
+
+}  // namespace
+
+Status check_not_there(const std::string& path) {
+  if (target_kind(path) != Target::file) return Status::ok();
+  return Status(Errc::output_exists, "'" + path + "'");
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, bool overwrite) {
+  std::unique_ptr<OutputFile> out(new OutputFile);
+  out->path_ = path;
+  out->overwrite_ = overwrite;
+  const Target target = target_kind(path);
+  if (target == Target::direct) {
+    out->file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (out->file_ < 0) return open_failure(path);
+    return out;
+  }
+  if (target == Target::directory) {
+    errno = EISDIR;
+    return open_failure(path);
+  }
+  if (target == Target::file && !overwrite) return check_not_there(path);
+  const std::string part = path + ".part";
+  const int exclusive = overwrite ? O_TRUNC : O_EXCL;
+  out->file_ = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | exclusive, 0666);
+  if (out->file_ < 0 && errno == EEXIST)
+    return Status(Errc::output_exists,
+                  "'" + part + "' is being written, or was left by an interrupted run");
+  if (out->file_ < 0) return open_failure(part);
+  out->part_ = part;
+  out->seekable_ = true;
+  return out;
+}
+
+std::unique_ptr<OutputFile> OutputFile::standard_output() {
+  std::unique_ptr<OutputFile> out(new OutputFile);
+  out->path_ = "stdout";
+  out->file_ = STDOUT_FILENO;
+  out->owned_ = false;
+  return out;
+}
+
+OutputFile::~OutputFile() {
+  if (owned_ && file_ >= 0) ::close(file_);
+  if (!part_.empty()) ::unlink(part_.c_str());
+}
+
+Status OutputFile::fail(int error_number) {
+  error_ = Status(Errc::write_failed, "'" + path_ + "': " + system_reason(error_number));
+  return error_;
+}
+
+Status OutputFile::write(std::span<const std::byte> data) {
+  if (!error_) return error_;
+  while (!data.empty()) {
+    const ssize_t put =
+        seekable_ ? ::pwrite(file_, data.data(), data.size(), static_cast<off_t>(position_))
+                  : ::write(file_, data.data(), data.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(errno);
+    if (put == 0) return fail(EIO);  // POSIX allows it for no regular reason; never loop on it
+    position_ += put;
+    size_ = std::max(size_, position_);
+    data = data.subspan(static_cast<std::size_t>(put));
+  }
+  return Status::ok();
+}
+
+Status OutputFile::seek(std::int64_t position) {
+  if (!error_) return error_;
+  if (!seekable_ || position < 0) return fail(ESPIPE);
+  position_ = position;
+  return Status::ok();
+}
+
+Result<std::size_t> OutputFile::read_at(std::int64_t position, std::span<std::byte> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got = ::pread(file_, out.data() + done, out.size() - done,
+                                static_cast<off_t>(position) + static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Status OutputFile::commit() {
+  if (!error_) return error_;
+  // Network file systems and quotas report a full disk only here.
+  if (owned_ && file_ >= 0) {
+    const int closed = ::close(file_);
+    file_ = -1;
+    if (closed != 0 && errno != EINTR) return fail(errno);
+  }
+  return part_.empty() ? Status::ok() : take_name();
+}
+
+Status OutputFile::take_name() {
+  if (overwrite_) {
+    if (::rename(part_.c_str(), path_.c_str()) != 0) return fail(errno);
+  } else if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
+    if (errno != EEXIST && errno != EINVAL && errno != ENOSYS) return fail(errno);
+    // A file system without RENAME_NOREPLACE: the check is then a moment before the rename.
+    if (errno == EEXIST || !check_not_there(path_)) {
+      error_ = Status(Errc::output_exists, "'" + path_ + "' came to be in the meantime; the new " +
+                                               "one is kept as '" + part_ + "'");
+      part_.clear();  // the work of hours is not thrown away for a name
+      return error_;
+    }
+    if (::rename(part_.c_str(), path_.c_str()) != 0) return fail(errno);
+  }
+  part_.clear();
+  return Status::ok();
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,61 @@
+// An output that takes its name only when it is complete: NAME.part, then rename.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "zerorun/status.hpp"
+
+namespace zerorun::io {
+
+/// Devices, pipes and stdout are written directly, for there is nothing to rename or to protect.
+/// Every write is checked; the first failure is kept and returned by every later call.
+/// Destroyed before commit(), NAME.part is removed.
+class OutputFile {
+ public:
+  /// Errors: output_exists (NAME, or the NAME.part of an interrupted run; both are replaced where
+  /// `overwrite`), open_failed.
+  static Result<std::unique_ptr<OutputFile>> create(const std::string& path, bool overwrite);
+  static std::unique_ptr<OutputFile> standard_output();
+
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  /// At the current position, which moves on. Unbuffered: what was written survives a kill.
+  Status write(std::span<const std::byte> data);
+  Status seek(std::int64_t position);
+  /// Fewer bytes than asked for only at the end of the file.
+  Result<std::size_t> read_at(std::int64_t position, std::span<std::byte> out);
+  Status commit();
+
+  bool is_seekable() const noexcept { return seekable_; }
+  std::int64_t position() const noexcept { return position_; }
+  std::int64_t size() const noexcept { return size_; }
+  const Status& error() const noexcept { return error_; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  OutputFile() = default;
+  Status fail(int error_number);
+  Status take_name();
+
+  std::string path_;  // the final name, for messages too
+  std::string part_;  // empty where written directly
+  int file_ = -1;
+  bool owned_ = true;
+  bool overwrite_ = false;
+  bool seekable_ = false;
+  std::int64_t position_ = 0;
+  std::int64_t size_ = 0;
+  Status error_;
+};
+
+/// Errc::output_exists if `path` is an existing file; devices and pipes may be written to.
+Status check_not_there(const std::string& path);
+
+}  // namespace zerorun::io

@@ -1,0 +1,92 @@
+// The text header of PBM, PGM and PPM.
+// SPDX-License-Identifier: MIT
+#include "io/pnm_header.hpp"
+
+#include <string>
+
+#include "zerorun/frame.hpp"
+#include "zerorun/stream_info.hpp"
+
+namespace zerorun::io {
+namespace {
+
+constexpr int kMaxValue = 65535;
+
+bool is_blank(int c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+Status malformed(const ByteReader& reader, const std::string& what) {
+  if (!reader.error()) return reader.error();
+  return Status(Errc::bad_input, "'" + reader.name() + "': the PNM header " + what);
+}
+
+int peek_byte(ByteReader& reader) {
+  const std::span<const std::byte> one = reader.peek(1);
+  return one.empty() ? -1 : static_cast<int>(one[0]);
+}
+
+}  // namespace
+
+std::uint64_t PnmHeader::row_bytes() const noexcept {
+  const auto samples = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(channels());
+  if (is_bitmap()) return (samples + 7) / 8;
+  return samples * (max_value > 255 ? 2 : 1);
+}
+
+void skip_pnm_blanks(ByteReader& reader) {
+  for (;;) {
+    int c = peek_byte(reader);
+    if (c == '#') {
+      do c = reader.get();
+      while (c >= 0 && c != '\n');
+    } else if (is_blank(c)) {
+      reader.consume(1);
+    } else {
+      return;
+    }
+  }
+}
+
+int read_pnm_number(ByteReader& reader) {
+  skip_pnm_blanks(reader);
+  int value = -1;
+  for (int c = peek_byte(reader); c >= '0' && c <= '9'; c = peek_byte(reader)) {
+    value = (value < 0 ? 0 : value) * 10 + (c - '0');
+    if (value > kMaxValue) return -1;
+    reader.consume(1);
+  }
+  return value;
+}
+
+int read_pnm_bit(ByteReader& reader) {
+  skip_pnm_blanks(reader);
+  const int c = peek_byte(reader);
+  if (c != '0' && c != '1') return -1;
+  reader.consume(1);
+  return c - '0';
+}
+
+Result<PnmHeader> read_pnm_header(ByteReader& reader) {
+  const int p = reader.get(), digit = reader.get();
+  if (p != 'P' || digit < '1' || digit > '6')
+    return malformed(reader, "does not start with P1 to P6");
+  PnmHeader header;
+  header.kind = digit - '0';
+  if (!is_blank(peek_byte(reader)) && peek_byte(reader) != '#')
+    return malformed(reader, "does not start with P1 to P6");
+  header.width = read_pnm_number(reader);
+  header.height = read_pnm_number(reader);
+  if (header.width < 1 || header.height < 1)
+    return malformed(reader, "has no usable size; JPEG holds 1x1 to 65535x65535");
+  header.max_value = header.is_bitmap() ? 1 : read_pnm_number(reader);
+  if (header.max_value < 1) return malformed(reader, "has no maximum from 1 to 65535");
+  if (std::int64_t{header.width} * header.height > StreamLimits{}.max_pixels)
+    return Status(Errc::too_many_pixels, "'" + reader.name() + "' says " +
+                                             std::to_string(header.width) + "x" +
+                                             std::to_string(header.height));
+  // Exactly one blank, for the first sample of a binary image may look like one.
+  if (!header.is_text() && !is_blank(reader.get()))
+    return malformed(reader, "does not end in a blank");
+  return header;
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,291 @@
+// Which format an input or output is, and who reads or writes it.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "io/formats.hpp"
+#include "io/image_encode.hpp"
+#include "io/image_file.hpp"
+
+namespace zerorun::io {
+namespace {
+
+/// Bytes that sniff() wants to see.
+constexpr std::size_t kSniffBytes = 12;
+
+struct Container {
+  std::string_view format;  // the extension or word
+  std::string_view muxer;   // libavformat's name
+};
+constexpr std::array kContainers{
+    Container{"mov", "mov"},           Container{"qt", "mov"},  Container{"mkv", "matroska"},
+    Container{"matroska", "matroska"}, Container{"avi", "avi"}, Container{"mp4", "mp4"},
+    Container{"m4v", "mp4"},
+};
+
+bool is_raw_mjpeg(const std::string& format) {
+  return format == "mjpeg" || format == "mjpg" || format == "mjpe";
+}
+
+bool is_jpeg_file(const std::string& format) {
+  return format == "jpg" || format == "jpeg" || format == "jpe" || format == "jfif";
+}
+
+bool is_pnm(const std::string& format) {
+  return format == "pnm" || format == "pgm" || format == "ppm" || format == "pbm";
+}
+
+/// Runs `open` and turns an exhausted heap into a code: nothing is thrown over the API.
+template <typename Open>
+auto guarded(Open&& open) -> decltype(open()) {
+  try {
+    return open();
+  } catch (const std::bad_alloc&) {
+    return Status(Errc::out_of_memory);
+  } catch (const std::exception& error) {  // std::length_error, std::filesystem
+    return Status(Errc::open_failed, error.what());
+  }
+}
+
+/// At most one is set.
+struct Input {
+  FrameReaderPtr frames;
+  PacketReaderPtr packets;
+  std::optional<FileSequence> images;  // whichever of the two the caller wants
+};
+
+template <typename Pointer>
+Result<Input> as_input(Result<Pointer> reader, Pointer Input::*member) {
+  if (!reader) return reader.status();
+  Input input;
+  input.*member = *std::move(reader);
+  return input;
+}
+
+/// A stream of bytes whose kind its content, its name or the caller tells.
+Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOptions& options) {
+  const ContentKind kind = sniff(reader.peek(kSniffBytes));
+  if (!reader.error()) return reader.error();
+  if (reader.peek(1).empty()) return Status(Errc::bad_input, "'" + reader.name() + "' is empty");
+  // Content first: a name may lie. Only junk before the first image hides raw Motion JPEG.
+  if (kind == ContentKind::y4m || format == "y4m")
+    return as_input(open_y4m(std::move(reader)), &Input::frames);
+  if (kind == ContentKind::pnm || is_pnm(format))
+    return as_input(open_pnm_stream(std::move(reader)), &Input::frames);
+  if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
+    return as_input(open_raw_mjpeg(std::move(reader)), &Input::packets);
+#ifdef ZERORUN_HAVE_FFMPEG
+  Result<MediaInput> media = open_media(std::move(reader), format, options);
+  if (!media) return media.status();
+  Input input;
+  input.frames = std::move(media->frames);
+  input.packets = std::move(media->packets);
+  return input;
+#else
+  static_cast<void>(options);
+  if (!container_muxer(format).empty() || kind != ContentKind::unknown)
+    return Status(Errc::not_built, "'" + reader.name() + "'");
+  return Status(Errc::unknown_format, "'" + reader.name() + "'");
+#endif
+}
+
+/// A file is an image (which is opened by the sequence reader) or a stream.
+Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
+                        const SourceOptions& options) {
+  Result<ByteReader> reader = ByteReader::open(parsed.path);
+  if (!reader) return reader.status();
+  const ContentKind kind = sniff(reader->peek(kSniffBytes));
+  const std::string format = format_of(location);
+  const bool image = kind == ContentKind::png || kind == ContentKind::tiff ||
+                     kind == ContentKind::bmp || kind == ContentKind::webp ||
+                     (kind == ContentKind::jpeg && !is_raw_mjpeg(format) &&
+                      (format.empty() || is_image_extension(format)));
+  if (image) {
+    Result<FileSequence> single = FileSequence::open(parsed, std::nullopt, options.missing);
+    if (!single) return single.status();
+    Input input;
+    input.images = *std::move(single);
+    return input;
+  }
+  // An extension that FFmpeg does not know must not keep it from looking inside.
+  return open_bytes(*std::move(reader),
+                    location.format.empty() && !is_raw_mjpeg(format) ? "" : format, options);
+}
+
+Result<Input> open_input(const Location& location, const SourceOptions& options) {
+  Result<ParsedLocation> parsed = parse_input(location);
+  if (!parsed) return parsed.status();
+  if (parsed->kind == LocationKind::stream) {
+    Result<ByteReader> reader = ByteReader::open("-");
+    if (!reader) return reader.status();
+    return open_bytes(*std::move(reader), format_of({"", location.format, {}}), options);
+  }
+  if (parsed->kind == LocationKind::file) return open_file(*parsed, location, options);
+  Result<FileSequence> sequence =
+      FileSequence::open(*parsed, location.start_number, options.missing);
+  if (!sequence) return sequence.status();
+  Input input;
+  input.images = *std::move(sequence);
+  return input;
+}
+
+Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {
+  Result<Input> input = open_input(location, options);
+  if (!input) return input.status();
+  if (input->frames) return std::move(input->frames);
+  if (input->packets) return decode_packets(std::move(input->packets), options);
+  return open_image_frames(*std::move(input->images), options);
+}
+
+Result<PacketReaderPtr> open_packet_reader(const Location& location, const SourceOptions& options) {
+  Result<Input> input = open_input(location, options);
+  if (!input) return input.status();
+  if (input->packets) return std::move(input->packets);
+  if (input->images) return open_jpeg_files(*std::move(input->images));
+  return Status(Errc::unknown_format, "'" + location.name + "' is not JPEG");
+}
+
+Status refuse_variable_rate(const SinkOptions& options, const std::string& what) {
+  if (!options.variable_frame_rate) return Status::ok();
+  return Status(Errc::unsupported_output,
+                what +
+                    " holds a constant frame rate only; give one (--fps), or write .mov, .mkv "
+                    "or .mp4, which keep the time of every frame");
+}
+
+Result<std::unique_ptr<OutputFile>> open_output(const ParsedLocation& parsed, bool overwrite) {
+  if (parsed.kind == LocationKind::stream)
+    return Result<std::unique_ptr<OutputFile>>(OutputFile::standard_output());
+  return OutputFile::create(parsed.path, overwrite);
+}
+
+/// FFmpeg's default too.
+std::int64_t first_output_number(const Location& output) { return output.start_number.value_or(1); }
+
+Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptions& options) {
+  Result<ParsedLocation> parsed = parse_output(output);
+  if (!parsed) return parsed.status();
+  std::string format = format_of(output);
+  if (parsed->kind == LocationKind::stream && format.empty()) format = "mjpeg";
+  const std::string muxer = container_muxer(format);
+  const bool known = is_raw_mjpeg(format) || is_jpeg_file(format) || !muxer.empty();
+  if (!known)
+    return Status(Errc::unknown_format, "'" + output.name +
+                                            "' is no JPEG output; write .mov, .mkv, .avi, .mp4, "
+                                            ".mjpeg or .jpg");
+  if (parsed->kind == LocationKind::pattern) {
+    if (!is_jpeg_file(format))
+      return Status(Errc::invalid_argument,
+                    "'" + output.name + "': a numbered sequence is written as .jpg only");
+    return open_jpeg_sequence_sink(*parsed->pattern, first_output_number(output),
+                                   options.overwrite);
+  }
+  if (is_raw_mjpeg(format) || muxer == "avi") {
+    if (Status status = refuse_variable_rate(options, muxer.empty() ? "raw Motion JPEG" : "AVI");
+        !status)
+      return status;
+  }
+#ifndef ZERORUN_HAVE_FFMPEG
+  if (!muxer.empty()) return Status(Errc::not_built, "'" + output.name + "'");
+#endif
+  Result<std::unique_ptr<OutputFile>> file = open_output(*parsed, options.overwrite);
+  if (!file) return file.status();
+  if (is_raw_mjpeg(format)) return make_raw_mjpeg_sink(*std::move(file));
+  if (is_jpeg_file(format)) return make_jpeg_file_sink(*std::move(file));
+#ifdef ZERORUN_HAVE_FFMPEG
+  return open_container_sink(*std::move(file), muxer, options);
+#else
+  return Status(Errc::not_built, "'" + output.name + "'");
+#endif
+}
+
+Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions& options) {
+  Result<ParsedLocation> parsed = parse_output(output);
+  if (!parsed) return parsed.status();
+  const std::string format = format_of(output);
+  if (format != "y4m" && !is_image_output(format))
+    return Status(Errc::unknown_format,
+                  "'" + output.name + "' is no frame output" +
+                      (parsed->kind == LocationKind::stream ? "; name y4m or pnm as its format"
+                                                            : "; write .y4m, .png, .tiff, .bmp, "
+                                                              ".webp, .pgm or .ppm"));
+  if (needs_opencv(format) && !features().opencv)
+    return Status(Errc::not_built, "'" + output.name + "'");
+  if (parsed->kind == LocationKind::pattern) {
+    if (format == "y4m")
+      return Status(Errc::invalid_argument,
+                    "'" + output.name + "': a y4m file holds all frames; name it without a number");
+    return open_image_sequence_sink(*parsed->pattern, first_output_number(output), format,
+                                    options.overwrite);
+  }
+  if (format == "y4m") {
+    if (Status status = refuse_variable_rate(options, "y4m"); !status) return status;
+  }
+  Result<std::unique_ptr<OutputFile>> file = open_output(*parsed, options.overwrite);
+  if (!file) return file.status();
+  if (format == "y4m") return make_y4m_sink(*std::move(file), options);
+  return make_image_file_sink(*std::move(file), format);
+}
+
+}  // namespace
+
+std::string container_muxer(const std::string& format) {
+  for (const Container& container : kContainers)
+    if (container.format == format) return std::string(container.muxer);
+  return {};
+}
+
+Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
+                                                 const SourceOptions& options) {
+  return guarded([&]() -> Result<std::unique_ptr<FrameSource>> {
+    Result<FrameReaderPtr> reader = open_frame_reader(input, options);
+    if (!reader) return reader.status();
+    return select_frames(*std::move(reader), options);
+  });
+}
+
+Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
+                                                   const SourceOptions& options) {
+  return guarded([&]() -> Result<std::unique_ptr<PacketSource>> {
+    Result<PacketReaderPtr> reader = open_packet_reader(input, options);
+    if (!reader) return reader.status();
+    return select_packets(*std::move(reader), options);
+  });
+}
+
+Result<SourceInfo> probe(const Location& input, const SourceOptions& options) {
+  Result<std::unique_ptr<FrameSource>> source = open_frames(input, options);
+  if (!source) return source.status();
+  return (*source)->info();
+}
+
+Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,
+                                                     const SinkOptions& options) {
+  return guarded([&] { return open_packet_output(output, options); });
+}
+
+Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
+                                                   const SinkOptions& options) {
+  return guarded([&] { return open_frame_output(output, options); });
+}
+
+bool is_packet_output(const Location& output) {
+  const std::string format = format_of(output);
+  if (output.name == "-" && format.empty()) return true;
+  return is_raw_mjpeg(format) || is_jpeg_file(format) || !container_muxer(format).empty();
+}
+
+Features features() noexcept {
+  Features have;
+#ifdef ZERORUN_HAVE_FFMPEG
+  have.ffmpeg = true;
+#endif
+#ifdef ZERORUN_HAVE_OPENCV
+  have.opencv = true;
+#endif
+  return have;
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,197 @@
+// The files of an image sequence in order, with its gaps.
+// SPDX-License-Identifier: MIT
+#include "io/sequence.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "io/byte_reader.hpp"
+#include "io/natural_order.hpp"
+#include "io/system_error.hpp"
+
+namespace zerorun::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A list of paths, not a picture: more is a mistake.
+constexpr std::uint64_t kMaxListBytes = std::uint64_t{256} << 20;
+
+constexpr std::array kImageExtensions{
+    "bmp", "dib", "dpx", "exr", "jfif", "jp2", "jpe", "jpeg", "jpg",  "pbm",
+    "pgm", "png", "pnm", "ppm", "sgi",  "tga", "tif", "tiff", "webp",
+};
+
+Status no_file(const std::string& what) { return Status(Errc::open_failed, what); }
+
+/// Calls `visit` with every file name of a directory (links followed).
+template <typename Visit>
+Status each_file(const std::string& directory, Visit&& visit) {
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (!it->is_directory(ignored)) visit(it->path().filename().string());
+  }
+  if (error) return no_file("'" + directory + "': " + error.message());
+  return Status::ok();
+}
+
+}  // namespace
+
+bool is_image_extension(const std::string& extension) {
+  return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) !=
+         kImageExtensions.end();
+}
+
+Result<FileSequence> FileSequence::open(const ParsedLocation& location,
+                                        std::optional<std::int64_t> start_number,
+                                        MissingFrames missing) {
+  FileSequence sequence;
+  sequence.missing_ = missing;
+  Status status;
+  switch (location.kind) {
+    case LocationKind::pattern:
+      sequence.pattern_ = location.pattern;
+      status = sequence.open_pattern(start_number);
+      break;
+    case LocationKind::glob:
+      status = sequence.open_glob(location.path);
+      break;
+    case LocationKind::directory:
+      status = sequence.open_directory(location.path);
+      break;
+    case LocationKind::list:
+      status = sequence.open_list(location.path);
+      break;
+    default:
+      sequence.names_ = {location.path};
+      sequence.single_ = true;
+      break;
+  }
+  if (!status) return status;
+  return sequence;
+}
+
+Status FileSequence::open_pattern(std::optional<std::int64_t> start_number) {
+  const Status status = each_file(pattern_->directory(), [&](const std::string& name) {
+    if (const std::optional<std::int64_t> number = pattern_->match(name))
+      numbers_.push_back(*number);
+  });
+  if (!status) return status;
+  std::sort(numbers_.begin(), numbers_.end());
+  if (start_number)
+    numbers_.erase(numbers_.begin(),
+                   std::lower_bound(numbers_.begin(), numbers_.end(), *start_number));
+  const std::int64_t start = start_number.value_or(0);
+  if (numbers_.empty())
+    return no_file("no file is named like '" + pattern_->path(start) + "'" +
+                   (start_number ? " or has a higher number" : ""));
+  number_ = start_number.value_or(numbers_.front());
+  return Status::ok();
+}
+
+Status FileSequence::open_glob(const std::string& pattern) {
+  glob_t found{};
+  const int result = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  if (result == 0)
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+      std::error_code ignored;
+      if (!fs::is_directory(found.gl_pathv[i], ignored)) names_.emplace_back(found.gl_pathv[i]);
+    }
+  ::globfree(&found);
+  if (result == GLOB_NOSPACE) return Status(Errc::out_of_memory, "the names of '" + pattern + "'");
+  if (result == GLOB_ABORTED) return no_file("'" + pattern + "': a directory of it cannot be read");
+  if (names_.empty()) return no_file("no file matches '" + pattern + "'");
+  std::sort(names_.begin(), names_.end(), natural_less);
+  return Status::ok();
+}
+
+Status FileSequence::open_directory(const std::string& path) {
+  const std::string prefix = path.back() == '/' ? path : path + "/";
+  const Status status = each_file(path, [&](const std::string& name) {
+    if (name[0] != '.' && is_image_extension(extension_of(name))) names_.push_back(prefix + name);
+  });
+  if (!status) return status;
+  if (names_.empty()) return no_file("the directory '" + path + "' has no image in it");
+  std::sort(names_.begin(), names_.end(), natural_less);
+  return Status::ok();
+}
+
+Status FileSequence::open_list(const std::string& path) {
+  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxListBytes);
+  if (!data) return data.status();
+  std::string_view rest(reinterpret_cast<const char*>(data->data()), data->size());
+  if (rest.find('\0') != std::string_view::npos)
+    return Status(Errc::bad_input, "the list '" + path + "' is not text");
+  const fs::path base = fs::path(path).parent_path();
+  while (!rest.empty()) {
+    const std::size_t feed = rest.find('\n');
+    std::string_view line = rest.substr(0, feed);
+    rest.remove_prefix(feed == std::string_view::npos ? rest.size() : feed + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line[0] == '#') continue;
+    names_.push_back((base / fs::path(line)).string());
+    std::error_code ignored;
+    if (!fs::exists(names_.back(), ignored)) ++gaps_;
+  }
+  if (names_.empty()) return no_file("the list '" + path + "' names no file");
+  return Status::ok();
+}
+
+std::int64_t FileSequence::count() const noexcept {
+  if (!pattern_) {
+    const auto all = static_cast<std::int64_t>(names_.size());
+    return missing_ == MissingFrames::skip ? all - gaps_ : all;
+  }
+  if (missing_ == MissingFrames::skip) return static_cast<std::int64_t>(numbers_.size());
+  return numbers_.back() - number_ + 1;
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::next() {
+  return pattern_ ? next_number() : next_name();
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::next_number() {
+  if (at_ == numbers_.size()) return std::optional<Item>();
+  if (missing_ == MissingFrames::skip) number_ = numbers_[at_];
+  if (numbers_[at_] == number_) {
+    ++at_;
+    last_ = pattern_->path(number_++);
+    return std::optional<Item>({last_, false});
+  }
+  const std::int64_t absent = number_++;
+  Result<std::optional<Item>> held =
+      gap("the next one there is '" + pattern_->path(numbers_[at_]) + "'", pattern_->path(absent));
+  if (!held) number_ = numbers_[at_];
+  return held;
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::next_name() {
+  for (; at_ < names_.size();) {
+    const std::string& name = names_[at_++];
+    std::error_code ignored;
+    if (single_ || gaps_ == 0 || fs::exists(name, ignored)) {
+      last_ = name;
+      return std::optional<Item>({last_, false});
+    }
+    if (missing_ != MissingFrames::skip) return gap("the list names it", name);
+  }
+  return std::optional<Item>();
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::gap(const std::string& what,
+                                                            const std::string& path) {
+  if (missing_ == MissingFrames::error)
+    return Status(Errc::missing_frame, "'" + path + "' is not there; " + what);
+  if (last_.empty())
+    return Status(Errc::missing_frame,
+                  "'" + path + "' is the first frame, and there is none before it to hold");
+  return std::optional<Item>({last_, true});
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,58 @@
+// The files of an image sequence in order, with its gaps.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/location.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::io {
+
+/// A pattern reaches from its start number to the largest number in the directory, which is read
+/// once at open(); numbers in between that are not there are gaps. A glob and a directory have no
+/// gaps. A file of a list that does not exist is a gap.
+class FileSequence {
+ public:
+  struct Item {
+    std::string path;
+    bool held = false;  ///< the file before this gap once more
+  };
+
+  /// Errors: open_failed (nothing matches), missing_frame (the first file is a gap), read_failed.
+  static Result<FileSequence> open(const ParsedLocation& location,
+                                   std::optional<std::int64_t> start_number, MissingFrames missing);
+
+  /// nullopt at the end. Errors: missing_frame; the call after it goes on behind the gap.
+  Result<std::optional<Item>> next();
+  /// Frames that next() gives in all, if no gap is an error.
+  std::int64_t count() const noexcept;
+  bool is_single_file() const noexcept { return single_; }
+
+ private:
+  Status open_pattern(std::optional<std::int64_t> start_number);
+  Status open_glob(const std::string& pattern);
+  Status open_directory(const std::string& path);
+  Status open_list(const std::string& path);
+  Result<std::optional<Item>> next_number();
+  Result<std::optional<Item>> next_name();
+  Result<std::optional<Item>> gap(const std::string& what, const std::string& path);
+
+  MissingFrames missing_ = MissingFrames::error;
+  bool single_ = false;
+  std::optional<NumberPattern> pattern_;
+  std::vector<std::int64_t> numbers_;  // sorted; of a pattern
+  std::int64_t number_ = 0;            // the next of a pattern
+  std::vector<std::string> names_;     // of everything else
+  std::size_t at_ = 0;                 // the next of numbers_ or names_
+  std::int64_t gaps_ = 0;              // files of a list that were not there at open()
+  std::string last_;                   // what `hold` repeats
+};
+
+/// True for names that a directory input picks up.
+bool is_image_extension(const std::string& extension);
+
+}  // namespace zerorun::io

@@ -1,0 +1,96 @@
+// Frames as YUV4MPEG2, full range.
+// SPDX-License-Identifier: MIT
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "io/formats.hpp"
+#include "io/frame_convert.hpp"
+#include "io/pixel_pack.hpp"
+#include "io/y4m_header.hpp"
+
+namespace zerorun::io {
+namespace {
+
+class Y4mSink final : public FrameSink {
+ public:
+  Y4mSink(std::unique_ptr<OutputFile> file, const SinkOptions& options) : file_(std::move(file)) {
+    header_.frame_rate = options.frame_rate;
+    header_.sample_aspect = options.sample_aspect;
+  }
+
+  PixelFormat wanted_format(PixelFormat native) const override {
+    return planar_format(native_subsampling(native));
+  }
+
+  Status write(const ConstFrameView& frame, const FrameTime&) override {
+    if (Status status = validate(frame); !status) return status;
+    const PixelFormat format = started_ ? header_.format : wanted_format(frame.format);
+    if (!started_) {
+      if (Status status = start(frame, format); !status) return status;
+    }
+    if (frame.width != header_.width || frame.height != header_.height)
+      return Status(Errc::unsupported_output, "a YUV4MPEG2 stream cannot change its size from " +
+                                                  size_text(header_.width, header_.height) +
+                                                  " to " + size_text(frame.width, frame.height));
+    ConstFrameView planar = frame;
+    if (frame.format != format) {
+      if (Status status = converter_.convert(frame, format, converted_); !status) return status;
+      planar = std::as_const(converted_).view();
+    }
+    gather(planar);
+    return file_->write(bytes_);
+  }
+
+  Status finish() override {
+    if (!started_)
+      return Status(Errc::unsupported_output, "'" + file_->path() + "': there is no frame for it");
+    return file_->commit();
+  }
+  std::int64_t bytes_written() const override { return file_->size(); }
+
+ private:
+  static std::string size_text(int width, int height) {
+    return std::to_string(width) + "x" + std::to_string(height);
+  }
+
+  Status start(const ConstFrameView& frame, PixelFormat format) {
+    header_.width = frame.width;
+    header_.height = frame.height;
+    header_.format = format;
+    const std::string line = write_y4m_header(header_);
+    if (Status status = file_->write(std::as_bytes(std::span(line))); !status) return status;
+    started_ = true;
+    return Status::ok();
+  }
+
+  /// FRAME line and planes in one piece, so that a killed process cuts at most one frame.
+  void gather(const ConstFrameView& frame) {
+    constexpr std::string_view kFrameLine = "FRAME\n";
+    bytes_.resize(kFrameLine.size() + static_cast<std::size_t>(header_.frame_bytes()));
+    std::memcpy(bytes_.data(), kFrameLine.data(), kFrameLine.size());
+    std::byte* to = bytes_.data() + kFrameLine.size();
+    for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+      const std::size_t row_bytes = plane_row_bytes(frame.format, plane, frame.width);
+      for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
+        std::memcpy(to, row_of(frame, plane, row), row_bytes);
+        to += row_bytes;
+      }
+    }
+  }
+
+  std::unique_ptr<OutputFile> file_;
+  Y4mHeader header_;
+  bool started_ = false;
+  FrameConverter converter_;
+  Frame converted_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+FrameSinkPtr make_y4m_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options) {
+  return std::make_unique<Y4mSink>(std::move(file), options);
+}
+
+}  // namespace zerorun::io

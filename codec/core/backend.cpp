@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "codec/core/pipelines.hpp"
+
 #ifdef ZERORUN_HAVE_CUDA
 #include "codec/core/cuda_backend.hpp"
 #endif
@@ -13,9 +15,12 @@ namespace zerorun {
 
 std::string_view name(Backend backend) noexcept {
   switch (backend) {
-    case Backend::automatic: return "auto";
-    case Backend::cpu: return "cpu";
-    case Backend::cuda: return "cuda";
+    case Backend::automatic:
+      return "auto";
+    case Backend::cpu:
+      return "cpu";
+    case Backend::cuda:
+      return "cuda";
   }
   return "?";
 }
@@ -48,6 +53,14 @@ Result<Backend> resolve_backend(Backend wanted, int device) {
   if (cuda) return Backend::cuda;
   if (wanted == Backend::automatic) return Backend::cpu;
   return cuda;
+}
+
+Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend, int, int threads) {
+  return make_cpu_encode_pipeline(threads);
+}
+
+Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend, int, int threads) {
+  return make_cpu_decode_pipeline(threads);
 }
 
 }  // namespace zerorun

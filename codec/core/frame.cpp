@@ -13,8 +13,8 @@ namespace {
 struct FormatTraits {
   std::string_view name;
   std::int8_t planes;
-  std::int8_t shift_x, shift_y;      // of planes 1 and 2
-  std::int8_t bytes_per_pixel;       // of plane 0 (packed RGB and grey); 0: see row_bytes
+  std::int8_t shift_x, shift_y;  // of planes 1 and 2
+  std::int8_t bytes_per_pixel;   // of plane 0 (packed RGB and grey); 0: see row_bytes
   Subsampling native;
 };
 
@@ -52,12 +52,18 @@ std::string_view name(PixelFormat format) noexcept { return traits(format).name;
 
 std::string_view name(Subsampling sampling) noexcept {
   switch (sampling) {
-    case Subsampling::s444: return "444";
-    case Subsampling::s422: return "422";
-    case Subsampling::s420: return "420";
-    case Subsampling::s440: return "440";
-    case Subsampling::s411: return "411";
-    case Subsampling::gray: return "gray";
+    case Subsampling::s444:
+      return "444";
+    case Subsampling::s422:
+      return "422";
+    case Subsampling::s420:
+      return "420";
+    case Subsampling::s440:
+      return "440";
+    case Subsampling::s411:
+      return "411";
+    case Subsampling::gray:
+      return "gray";
   }
   return "?";
 }
@@ -68,12 +74,18 @@ Subsampling native_subsampling(PixelFormat format) noexcept { return traits(form
 
 PixelFormat planar_format(Subsampling sampling) noexcept {
   switch (sampling) {
-    case Subsampling::s444: return PixelFormat::yuv444p;
-    case Subsampling::s422: return PixelFormat::yuv422p;
-    case Subsampling::s420: return PixelFormat::yuv420p;
-    case Subsampling::s440: return PixelFormat::yuv440p;
-    case Subsampling::s411: return PixelFormat::yuv411p;
-    case Subsampling::gray: break;
+    case Subsampling::s444:
+      return PixelFormat::yuv444p;
+    case Subsampling::s422:
+      return PixelFormat::yuv422p;
+    case Subsampling::s420:
+      return PixelFormat::yuv420p;
+    case Subsampling::s440:
+      return PixelFormat::yuv440p;
+    case Subsampling::s411:
+      return PixelFormat::yuv411p;
+    case Subsampling::gray:
+      break;
   }
   return PixelFormat::gray8;
 }
@@ -84,7 +96,8 @@ std::size_t plane_row_bytes(PixelFormat format, int plane, int width) noexcept {
   const FormatTraits& t = traits(format);
   if (format == PixelFormat::yuyv || format == PixelFormat::uyvy)
     return static_cast<std::size_t>(ceil_shift(width, 1)) * 4;
-  if (plane == 0) return static_cast<std::size_t>(width) * static_cast<std::size_t>(t.bytes_per_pixel);
+  if (plane == 0)
+    return static_cast<std::size_t>(width) * static_cast<std::size_t>(t.bytes_per_pixel);
   const auto samples = static_cast<std::size_t>(ceil_shift(width, t.shift_x));
   return t.planes == 2 ? 2 * samples : samples;
 }

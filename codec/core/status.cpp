@@ -69,8 +69,7 @@ constexpr std::array kEntries{
           "raise max_pixels if you trust the file"},
     Entry{Errc::too_many_scans, "too_many_scans", "the image has more scans than the limit",
           "raise max_scans if you trust the file"},
-    Entry{Errc::too_much_header, "too_much_header",
-          "the marker segments are longer than the limit",
+    Entry{Errc::too_much_header, "too_much_header", "the marker segments are longer than the limit",
           "raise max_header_bytes if you trust the file"},
     Entry{Errc::no_device, "no_device", "no usable CUDA device", "use the CPU backend"},
     Entry{Errc::device_unsuitable, "device_unsuitable", "the CUDA device cannot run this build",
@@ -103,13 +102,20 @@ const Entry& entry(Errc code) noexcept {
 
 ErrorGroup group(Errc code) noexcept {
   switch (static_cast<int>(code) / 100) {
-    case 1: return ErrorGroup::argument;
-    case 2: return ErrorGroup::corrupt;
-    case 3: return ErrorGroup::unsupported;
-    case 4: return ErrorGroup::capacity;
-    case 5: return ErrorGroup::device;
-    case 6: return ErrorGroup::io;
-    default: return ErrorGroup::none;
+    case 1:
+      return ErrorGroup::argument;
+    case 2:
+      return ErrorGroup::corrupt;
+    case 3:
+      return ErrorGroup::unsupported;
+    case 4:
+      return ErrorGroup::capacity;
+    case 5:
+      return ErrorGroup::device;
+    case 6:
+      return ErrorGroup::io;
+    default:
+      return ErrorGroup::none;
   }
 }
 

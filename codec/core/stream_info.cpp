@@ -1,1 +1,77 @@
-// Filled next.
+// What the headers of a stream say.
+// SPDX-License-Identifier: MIT
+#include "zerorun/stream_info.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "codec/syntax/header_parser.hpp"
+#include "codec/syntax/quant_table.hpp"
+
+namespace zerorun {
+namespace {
+
+std::optional<Subsampling> name_subsampling(const std::vector<ComponentInfo>& c) {
+  if (c.size() == 1) return Subsampling::gray;
+  if (c[1].h != 1 || c[1].v != 1 || c[2].h != 1 || c[2].v != 1) return std::nullopt;
+  const int h = c[0].h, v = c[0].v;
+  if (h == 1 && v == 1) return Subsampling::s444;
+  if (h == 2 && v == 1) return Subsampling::s422;
+  if (h == 2 && v == 2) return Subsampling::s420;
+  if (h == 1 && v == 2) return Subsampling::s440;
+  if (h == 4 && v == 1) return Subsampling::s411;
+  return std::nullopt;
+}
+
+bool uses_standard_tables(const ScanHeader& scan) {
+  for (std::size_t d = 0; d < 4; ++d) {
+    if (scan.dc[d] && (d > 1 || !(*scan.dc[d] == standard_huffman_spec(static_cast<int>(d)))))
+      return false;
+    if (scan.ac[d] && (d > 1 || !(*scan.ac[d] == standard_huffman_spec(2 + static_cast<int>(d)))))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& limits) try {
+  HeaderParser parser(jpeg, limits);
+  parser.keep_segments();
+  if (Status status = parser.start(); !status) return status;
+  const auto found = parser.next_scan();
+  if (!found) return found.status();
+  const FrameHeader& frame = parser.frame();
+  const ScanHeader& scan = parser.scan();
+  StreamInfo info;
+  info.width = frame.width;
+  info.height = frame.height;
+  info.extended = frame.extended;
+  info.color = parser.color_model();
+  int h_max = 1, v_max = 1;
+  for (const auto& c : frame.components) {
+    h_max = std::max(h_max, c.h);
+    v_max = std::max(v_max, c.v);
+  }
+  for (const auto& c : frame.components)
+    info.components.push_back({c.id, c.h, c.v, c.quant_table,
+                               component_extent(frame.width, c.h, h_max),
+                               component_extent(frame.height, c.v, v_max)});
+  info.subsampling = name_subsampling(info.components);
+  info.restart_interval_mcus = scan.layout.restart_interval;
+  info.has_jfif = parser.has_jfif();
+  info.standard_huffman_tables = uses_standard_tables(scan);
+  if (scan.components[0] == 0)
+    info.quality =
+        estimate_quality(scan.quant[0], scan.components.size() > 1 ? &scan.quant[1] : nullptr);
+  info.pixel_aspect_x = parser.pixel_aspect_x();
+  info.pixel_aspect_y = parser.pixel_aspect_y();
+  info.exif_orientation = parser.exif_orientation();
+  info.segments = parser.segments();
+  info.header_bytes = scan.data_offset;
+  return info;
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+}  // namespace zerorun

@@ -1,1 +1,121 @@
-// Filled next.
+// CPU reference of dequantisation and the inverse transform. CUDA twin:
+// cuda/decode/dequant_idct.cu. SPDX-License-Identifier: MIT
+#include "codec/decode/dequant_idct.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "codec/arith/quant.hpp"
+#include "codec/core/simd.hpp"
+// After simd.hpp: the transforms call its vector overloads.
+#include "codec/arith/dct8.hpp"
+
+namespace zerorun {
+namespace {
+
+/// Vector twin of limit_sample() in arith/dct8.hpp.
+ZR_HD U8x8 limit_samples(U32x8 x) {
+  I32x8 sample = ((I32x8)(x << 22) >> 22) + 128;
+  sample &= ~(sample >> 31);       // below 0 becomes 0
+  sample |= (255 - sample) >> 31;  // above 255 becomes all ones
+  return __builtin_convertvector(sample & 255, U8x8);
+}
+
+/// A block of which only the DC is set: both passes reduce to one rounding.
+ZR_HD void fill_flat(std::int32_t dc, std::uint8_t* out, std::int64_t stride) {
+  const auto scaled = static_cast<std::uint32_t>(dc) << kPass1Bits;
+  const std::uint8_t sample = limit_sample(descale(scaled, kPass1Bits + 3));
+  for (int y = 0; y < 8; ++y) std::memset(out + y * stride, sample, 8);
+}
+
+/// Coefficients that no encoder makes: the same transform in 64 bits.
+void wide_block(const std::int32_t* coefficients, std::uint8_t* out, std::int64_t stride) {
+  // libjpeg keeps 32 bits between the passes.
+  std::int32_t work[kBlockSize];
+  for (int x = 0; x < 8; ++x) {
+    std::uint64_t v[8];
+    for (int y = 0; y < 8; ++y)
+      v[y] = static_cast<std::uint64_t>(std::int64_t{coefficients[8 * y + x]});
+    idct8<1>(v);
+    for (int y = 0; y < 8; ++y) work[8 * y + x] = static_cast<std::int32_t>(v[y]);
+  }
+  for (int y = 0; y < 8; ++y) {
+    std::uint64_t v[8];
+    for (int x = 0; x < 8; ++x) v[x] = static_cast<std::uint64_t>(std::int64_t{work[8 * y + x]});
+    idct8<2>(v);
+    for (int x = 0; x < 8; ++x)
+      out[y * stride + x] = limit_sample(static_cast<std::uint32_t>(v[x]));
+  }
+}
+
+struct QuantRows {
+  I32x8 q[8];
+};
+
+ZR_HD void decode_block(const std::int16_t* coefficients, const QuantRows& quant, std::uint8_t* out,
+                        std::int64_t stride) {
+  I32x8 c[8], any_ac{}, too_wide{};
+  for (int y = 0; y < 8; ++y) {
+    const I32x8 raw = load_coefficients(coefficients + 8 * y);
+    any_ac |= raw;
+    c[y] = raw * quant.q[y];
+    too_wide |= (c[y] > kMaxNarrowCoefficient) | (c[y] < -kMaxNarrowCoefficient);
+    if (y == 0) any_ac[0] = 0;
+  }
+  std::int32_t ac = 0, wide = 0;
+  for (int i = 0; i < 8; ++i) {
+    ac |= any_ac[i];
+    wide |= too_wide[i];
+  }
+  if (ac == 0) return fill_flat(c[0][0], out, stride);
+  if (wide != 0) {
+    std::int32_t dequantised[kBlockSize];
+    std::memcpy(dequantised, c, sizeof dequantised);
+    return wide_block(dequantised, out, stride);
+  }
+  U32x8 v[8];
+  for (int y = 0; y < 8; ++y) v[y] = (U32x8)c[y];
+  idct8<1>(v);
+  transpose(v);
+  idct8<2>(v);
+  transpose(v);
+  for (int y = 0; y < 8; ++y) {
+    const U8x8 row = limit_samples(v[y]);
+    std::memcpy(out + y * stride, &row, sizeof row);
+  }
+}
+
+ZR_MULTIVERSION void decode_mcus(const DequantIdctArgs& a) {
+  QuantRows quant[kMaxComponents];
+  for (int c = 0; c < a.layout.components; ++c)
+    for (int i = 0; i < kBlockSize; ++i)
+      quant[c].q[i / 8][i % 8] = static_cast<std::int16_t>(a.tables->table[c][i]);
+  std::uint8_t edge[kBlockSize];
+  const std::int16_t* block = a.coefficients;
+  for (std::int64_t mcu = a.first_mcu; mcu < a.first_mcu + a.mcu_count; ++mcu) {
+    for (int i = 0; i < a.layout.blocks_per_mcu; ++i, block += kBlockSize) {
+      const BlockPlace place = place_block(a.layout, mcu, i);
+      const PlaneView& plane = a.plane[place.component];
+      if (!place.inside || plane.data == nullptr) continue;
+      const int x0 = place.x * kBlockEdge, y0 = place.y * kBlockEdge;
+      std::uint8_t* out = plane.data + y0 * plane.stride_bytes + x0;
+      if (x0 + kBlockEdge <= plane.width && y0 + kBlockEdge <= plane.height) {
+        decode_block(block, quant[place.component], out, plane.stride_bytes);
+        continue;
+      }
+      decode_block(block, quant[place.component], edge, kBlockEdge);
+      const auto columns = static_cast<std::size_t>(std::min(kBlockEdge, plane.width - x0));
+      for (int y = 0; y < std::min(kBlockEdge, plane.height - y0); ++y)
+        std::memcpy(out + y * plane.stride_bytes, edge + y * kBlockEdge, columns);
+    }
+  }
+}
+
+}  // namespace
+
+Status dequant_idct_cpu(const DequantIdctArgs& args, Exec&) {
+  decode_mcus(args);
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,1 +1,96 @@
-// Filled next.
+// The marker segments in front of the entropy-coded data.
+// SPDX-License-Identifier: MIT
+#include "codec/syntax/header_writer.hpp"
+
+#include <numeric>
+
+#include "codec/arith/zigzag.hpp"
+#include "codec/syntax/marker.hpp"
+
+namespace zerorun {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+void put8(Bytes& out, int value) { out.push_back(static_cast<std::uint8_t>(value)); }
+void put16(Bytes& out, int value) {
+  put8(out, value >> 8);
+  put8(out, value & 0xFF);
+}
+/// Marker and length field; the length counts itself.
+void put_segment(Bytes& out, std::uint8_t code, std::size_t payload_bytes) {
+  put8(out, 0xFF);
+  put8(out, code);
+  put16(out, static_cast<int>(payload_bytes + 2));
+}
+
+void put_jfif(Bytes& out, const EncodeParams& params) {
+  put_segment(out, marker::kApp0, 14);
+  for (const char c : {'J', 'F', 'I', 'F', '\0'}) put8(out, c);
+  put16(out, 0x0101);  // version 1.01
+  put8(out, 0);        // no unit: the two numbers are the aspect ratio of a pixel
+  const int divisor = std::gcd(params.pixel_aspect_x, params.pixel_aspect_y);
+  put16(out, params.pixel_aspect_x / divisor);
+  put16(out, params.pixel_aspect_y / divisor);
+  put16(out, 0);  // no thumbnail
+}
+
+void put_dqt(Bytes& out, int destination, const QuantTable& table) {
+  put_segment(out, marker::kDqt, 1 + kBlockSize);
+  put8(out, destination);
+  for (const std::uint8_t natural : kNaturalOfZigzag) put8(out, table[natural]);
+}
+
+void put_dht(Bytes& out, int table_class, int destination, const HuffmanSpec& spec) {
+  const auto count = static_cast<std::size_t>(spec.count());
+  put_segment(out, marker::kDht, 17 + count);
+  put8(out, table_class << 4 | destination);
+  out.insert(out.end(), spec.bits.begin() + 1, spec.bits.end());
+  out.insert(out.end(), spec.values.begin(),
+             spec.values.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace
+
+void write_header(const StreamHeader& header, Bytes& out) {
+  out.clear();
+  put8(out, 0xFF);
+  put8(out, marker::kSoi);
+  if (header.params->jfif_header) put_jfif(out, *header.params);
+  for (const MarkerSegment& segment : header.params->segments) {
+    put_segment(out, segment.marker, segment.payload.size());
+    out.insert(out.end(), segment.payload.begin(), segment.payload.end());
+  }
+  const int destinations = header.components == 1 ? 1 : 2;
+  for (int d = 0; d < destinations; ++d) put_dqt(out, d, header.quant[static_cast<std::size_t>(d)]);
+
+  put_segment(out, marker::kSof0, 6 + 3 * static_cast<std::size_t>(header.components));
+  put8(out, 8);
+  put16(out, header.height);
+  put16(out, header.width);
+  put8(out, header.components);
+  for (int c = 0; c < header.components; ++c) {
+    put8(out, c + 1);
+    put8(out, c == 0 ? header.h_max << 4 | header.v_max : 0x11);
+    put8(out, c == 0 ? 0 : 1);
+  }
+  for (int d = 0; d < destinations; ++d) {
+    put_dht(out, 0, d, header.huffman[static_cast<std::size_t>(d)]);
+    put_dht(out, 1, d, header.huffman[static_cast<std::size_t>(2 + d)]);
+  }
+  if (header.restart_interval > 0) {
+    put_segment(out, marker::kDri, 2);
+    put16(out, header.restart_interval);
+  }
+  put_segment(out, marker::kSos, 4 + 2 * static_cast<std::size_t>(header.components));
+  put8(out, header.components);
+  for (int c = 0; c < header.components; ++c) {
+    put8(out, c + 1);
+    put8(out, c == 0 ? 0x00 : 0x11);
+  }
+  put8(out, 0);   // Ss
+  put8(out, 63);  // Se
+  put8(out, 0);   // Ah, Al
+}
+
+}  // namespace zerorun

@@ -1,1 +1,37 @@
-// Filled next.
+// Quantisation tables.
+// SPDX-License-Identifier: MIT
+#include "codec/syntax/quant_table.hpp"
+
+#include <algorithm>
+
+namespace zerorun {
+namespace {
+
+constexpr QuantTable kLuma{16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,
+                           14, 13, 16, 24, 40,  57,  69,  56,  14, 17, 22, 29, 51,  87,  80,  62,
+                           18, 22, 37, 56, 68,  109, 103, 77,  24, 35, 55, 64, 81,  104, 113, 92,
+                           49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99};
+constexpr QuantTable kChroma{17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99,
+                             24, 26, 56, 99, 99, 99, 99, 99, 47, 66, 99, 99, 99, 99, 99, 99,
+                             99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+                             99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
+
+}  // namespace
+
+QuantTable scaled_quant_table(bool chroma, int quality) {
+  const int percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
+  QuantTable table = chroma ? kChroma : kLuma;
+  for (auto& entry : table)
+    entry = static_cast<std::uint16_t>(std::clamp((entry * percent + 50) / 100, 1, 255));
+  return table;
+}
+
+std::optional<int> estimate_quality(const QuantTable& luma, const QuantTable* chroma) {
+  for (int quality = 100; quality >= 1; --quality)
+    if (luma == scaled_quant_table(false, quality) &&
+        (chroma == nullptr || *chroma == scaled_quant_table(true, quality)))
+      return quality;
+  return std::nullopt;
+}
+
+}  // namespace zerorun

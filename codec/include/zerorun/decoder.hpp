@@ -32,8 +32,8 @@ struct DecodeParams {
 
 /// What one call found.
 struct DecodeReport {
-  std::size_t bytes_consumed = 0;      ///< to the end of EOI; the next image starts here or later
-  std::int64_t intervals = 0;          ///< restart intervals (one per scan without DRI)
+  std::size_t bytes_consumed = 0;        ///< to the end of EOI; the next image starts here or later
+  std::int64_t intervals = 0;            ///< restart intervals (one per scan without DRI)
   std::int64_t concealed_intervals = 0;  ///< damaged ones: previous DC and no AC from the damage on
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }
@@ -41,7 +41,7 @@ struct DecodeReport {
 
 /// One component's samples as the stream stores them.
 struct ComponentPlane {
-  int width = 0, height = 0;  ///< samples: ceil(X Hi / Hmax) x ceil(Y Vi / Vmax)
+  int width = 0, height = 0;          ///< samples: ceil(X Hi / Hmax) x ceil(Y Vi / Vmax)
   std::vector<std::uint8_t> samples;  ///< [height][width]
 };
 

@@ -43,7 +43,7 @@ enum class Subsampling : std::uint8_t {
   gray,  ///< one component
 };
 
-std::string_view name(PixelFormat format) noexcept;   ///< FFmpeg's word, for example "yuv420p"
+std::string_view name(PixelFormat format) noexcept;    ///< FFmpeg's word, for example "yuv420p"
 std::string_view name(Subsampling sampling) noexcept;  ///< "420", ... , "gray"
 
 bool is_planar_yuv(PixelFormat format) noexcept;  ///< yuv420p ... yuv411p and gray8

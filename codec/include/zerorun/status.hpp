@@ -125,8 +125,8 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                       // NOLINT: implicit by design
-  Result(Status status) noexcept : status_(std::move(status)) {}      // NOLINT: implicit by design
+  Result(T value) : value_(std::move(value)) {}                   // NOLINT: implicit by design
+  Result(Status status) noexcept : status_(std::move(status)) {}  // NOLINT: implicit by design
 
   bool is_ok() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return is_ok(); }

@@ -20,9 +20,9 @@ namespace zerorun {
 enum class ColorModel : std::uint8_t { gray, ycbcr, rgb };
 
 struct ComponentInfo {
-  int id = 0;          ///< Ci
-  int h = 1, v = 1;    ///< sampling factors Hi, Vi
-  int quant_table = 0;  ///< Tqi
+  int id = 0;                 ///< Ci
+  int h = 1, v = 1;           ///< sampling factors Hi, Vi
+  int quant_table = 0;        ///< Tqi
   int width = 0, height = 0;  ///< samples, T.81 A.1.1
 };
 

@@ -1,0 +1,127 @@
+// The accurate 8-point integer DCT of Loeffler, Ligtenberg and Moschytz (ICASSP 1989), 13-bit
+// constants, in the operation order and with the roundings that libjpeg calls "islow".
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+
+namespace zerorun {
+
+inline constexpr int kConstBits = 13;
+/// Fraction bits kept between the two passes.
+inline constexpr int kPass1Bits = 2;
+
+/// round(x * 2^13) of the rotation constants.
+inline constexpr std::uint32_t kFix0_298631336 = 2446;
+inline constexpr std::uint32_t kFix0_390180644 = 3196;
+inline constexpr std::uint32_t kFix0_541196100 = 4433;
+inline constexpr std::uint32_t kFix0_765366865 = 6270;
+inline constexpr std::uint32_t kFix0_899976223 = 7373;
+inline constexpr std::uint32_t kFix1_175875602 = 9633;
+inline constexpr std::uint32_t kFix1_501321110 = 12299;
+inline constexpr std::uint32_t kFix1_847759065 = 15137;
+inline constexpr std::uint32_t kFix1_961570560 = 16069;
+inline constexpr std::uint32_t kFix2_053119869 = 16819;
+inline constexpr std::uint32_t kFix2_562915447 = 20995;
+inline constexpr std::uint32_t kFix3_072711026 = 25172;
+
+// T is an unsigned type with wrap-around arithmetic: uint32_t, uint64_t, or a GCC vector of
+// uint32_t that transforms several rows or columns at once. Two's complement makes the unsigned
+// sums and products equal to the signed ones; only the right shift has to know the sign.
+ZR_HD std::uint32_t shift_right_signed(std::uint32_t x, int bits) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(x) >> bits);
+}
+ZR_HD std::uint64_t shift_right_signed(std::uint64_t x, int bits) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(x) >> bits);
+}
+
+/// x / 2^bits, rounded half up.
+template <typename T>
+ZR_HD T descale(T x, int bits) {
+  return shift_right_signed(x + (1u << (bits - 1)), bits);
+}
+
+/// The rotations that both directions share (the odd part of the paper's Figure 1): a, b, c, d
+/// become the four odd outputs before descaling.
+template <typename T>
+ZR_HD void rotate_odd(T& a, T& b, T& c, T& d) {
+  const T z5 = (a + c + b + d) * kFix1_175875602;
+  const T z1 = T{} - (a + d) * kFix0_899976223;
+  const T z2 = T{} - (b + c) * kFix2_562915447;
+  const T z3 = z5 - (a + c) * kFix1_961570560;
+  const T z4 = z5 - (b + d) * kFix0_390180644;
+  a = a * kFix0_298631336 + z1 + z3;
+  b = b * kFix2_053119869 + z2 + z4;
+  c = c * kFix3_072711026 + z2 + z3;
+  d = d * kFix1_501321110 + z1 + z4;
+}
+
+/// One pass of the forward transform, in place: v[0..7] samples -> frequencies.
+/// kPass 1 (rows) leaves kPass1Bits of fraction, kPass 2 (columns) removes them; the result of
+/// both is 8 times the orthonormal DCT.
+template <int kPass, typename T>
+ZR_HD void fdct8(T (&v)[8]) {
+  constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits;
+  const T s0 = v[0] + v[7], s1 = v[1] + v[6], s2 = v[2] + v[5], s3 = v[3] + v[4];
+  T d0 = v[0] - v[7], d1 = v[1] - v[6], d2 = v[2] - v[5], d3 = v[3] - v[4];
+
+  const T even0 = s0 + s3, even1 = s1 + s2, even2 = s1 - s2, even3 = s0 - s3;
+  if constexpr (kPass == 1) {
+    v[0] = (even0 + even1) << kPass1Bits;
+    v[4] = (even0 - even1) << kPass1Bits;
+  } else {
+    v[0] = descale(even0 + even1, kPass1Bits);
+    v[4] = descale(even0 - even1, kPass1Bits);
+  }
+  const T z1 = (even2 + even3) * kFix0_541196100;
+  v[2] = descale(z1 + even3 * kFix0_765366865, kShift);
+  v[6] = descale(z1 - even2 * kFix1_847759065, kShift);
+
+  rotate_odd(d3, d2, d1, d0);
+  v[7] = descale(d3, kShift);
+  v[5] = descale(d2, kShift);
+  v[3] = descale(d1, kShift);
+  v[1] = descale(d0, kShift);
+}
+
+/// One pass of the inverse transform, in place: kPass 1 (columns), kPass 2 (rows; removes the
+/// factor 8 of the two-dimensional transform too).
+template <int kPass, typename T>
+ZR_HD void idct8(T (&v)[8]) {
+  constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits + 3;
+  const T z1 = (v[2] + v[6]) * kFix0_541196100;
+  const T r2 = z1 - v[6] * kFix1_847759065;
+  const T r3 = z1 + v[2] * kFix0_765366865;
+  const T r0 = (v[0] + v[4]) << kConstBits;
+  const T r1 = (v[0] - v[4]) << kConstBits;
+  const T even0 = r0 + r3, even3 = r0 - r3, even1 = r1 + r2, even2 = r1 - r2;
+
+  T odd0 = v[7], odd1 = v[5], odd2 = v[3], odd3 = v[1];
+  rotate_odd(odd0, odd1, odd2, odd3);
+
+  v[0] = descale(even0 + odd3, kShift);
+  v[7] = descale(even0 - odd3, kShift);
+  v[1] = descale(even1 + odd2, kShift);
+  v[6] = descale(even1 - odd2, kShift);
+  v[2] = descale(even2 + odd1, kShift);
+  v[5] = descale(even2 - odd1, kShift);
+  v[3] = descale(even3 + odd0, kShift);
+  v[4] = descale(even3 - odd0, kShift);
+}
+
+/// Level shift and range limit of a finished inverse transform. Only the low 10 bits count, as in
+/// libjpeg's range-limit table; it differs from plain clamping for impossible coefficients alone.
+ZR_HD std::uint8_t limit_sample(std::uint32_t x) {
+  const std::int32_t centred = static_cast<std::int32_t>(x << 22) >> 22;
+  const std::int32_t sample = centred + 128;
+  return static_cast<std::uint8_t>(sample < 0 ? 0 : sample > 255 ? 255 : sample);
+}
+
+/// Dequantised coefficients up to this magnitude keep every intermediate of the inverse transform
+/// exact in 32 bits: a pass-1 output is at most 7.51 * 2^13 * |x| < 2^31, and pass 2 needs its sums
+/// modulo 2^28 only. Larger ones (no encoder makes them) take 64 bits.
+inline constexpr std::int32_t kMaxNarrowCoefficient = 32767;
+
+}  // namespace zerorun

@@ -1,0 +1,41 @@
+// Quantisation of one coefficient (T.81 A.3.4), division by an exact reciprocal.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+
+namespace zerorun {
+
+/// Divides by 8 q, q in 1..255, rounding half away from zero: the forward transform leaves a
+/// factor 8. With n = |x| + 4 q < 2^15, L = ceil(log2 8 q), s = 15 + L and m = ceil(2^s / 8 q):
+/// m * 8 q - 2^s < 8 q <= 2^L, so the error n * (m * 8 q - 2^s) < 2^s and (n * m) >> s is exact;
+/// n * m < 2^31.
+struct Divisor {
+  std::uint32_t half;        ///< 4 q
+  std::uint32_t reciprocal;  ///< m
+  std::uint32_t shift;       ///< s
+};
+
+ZR_HD Divisor make_divisor(std::uint32_t q) {
+  const std::uint32_t d = 8 * q;
+  std::uint32_t log2 = 3;
+  while ((1u << log2) < d) ++log2;
+  const std::uint32_t shift = 15 + log2;
+  return {d / 2, ((1u << shift) + d - 1) / d, shift};
+}
+
+ZR_HD std::int32_t quantise(std::int32_t x, const Divisor& divisor) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(x < 0 ? -x : x);
+  const auto q =
+      static_cast<std::int32_t>(((magnitude + divisor.half) * divisor.reciprocal) >> divisor.shift);
+  return x < 0 ? -q : q;
+}
+
+/// libjpeg multiplies in 16 x 16 bits: a 16-bit table entry above 32767 counts as negative.
+ZR_HD std::int32_t dequantise(std::int16_t coefficient, std::uint16_t q) {
+  return static_cast<std::int32_t>(coefficient) * static_cast<std::int16_t>(q);
+}
+
+}  // namespace zerorun

@@ -1,0 +1,48 @@
+// The order of the decoder's stages, as one backend runs them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codec/syntax/header_parser.hpp"
+#include "zerorun/decoder.hpp"
+
+namespace zerorun {
+
+/// What one scan turned out to be.
+struct ScanOutcome {
+  std::uint64_t consumed_bytes = 0;  ///< up to the marker that ends it
+  std::int64_t intervals = 0;
+  std::int64_t concealed_intervals = 0;
+  /// The first oddity, its offset counted from the scan's first byte; ok if there was none.
+  Status problem;
+};
+
+/// One image: begin_*(), decode_scan() for each scan in order, then one finish_*().
+class DecodePipeline {
+ public:
+  virtual ~DecodePipeline() = default;
+
+  /// Sample output. `direct`, if not null, is a host frame whose planes are the component planes:
+  /// they may be written at once. `luma_only`: the other components' samples are not wanted.
+  virtual Status begin_planes(const FrameHeader& frame, const FrameView* direct,
+                              bool luma_only) = 0;
+  /// Coefficient output into `out`, shaped and cleared by the caller.
+  virtual Status begin_coefficients(std::vector<ComponentCoefficients>& out) = 0;
+
+  virtual Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                             ScanOutcome& outcome) = 0;
+
+  /// Components that no scan brought are 128 (coefficients 0).
+  virtual Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
+                              const FrameView& out) = 0;
+  virtual Status finish_planes(std::vector<ComponentPlane>& out) = 0;
+  virtual Status finish_coefficients() = 0;
+};
+
+std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads);
+
+}  // namespace zerorun

@@ -1,0 +1,18 @@
+// What a stage runs on.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "zerorun/backend.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// One queue of stage calls. CPU stages finish before they return; CUDA stages are enqueued.
+struct Exec {
+  Backend backend = Backend::cpu;
+  void* stream = nullptr;  ///< cudaStream_t; CPU: unused
+  /// Scratch memory of the CUDA stages (cuda/scratch.hpp); CPU: unused.
+  void* scratch = nullptr;
+};
+
+}  // namespace zerorun

@@ -1,0 +1,29 @@
+// Decode stage 7: component planes -> frame. Inverse: color_subsample.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/core/exec.hpp"
+#include "codec/syntax/scan_layout.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/frame.hpp"
+
+namespace zerorun {
+
+/// Fancy up-sampling is libjpeg's triangle filter where libjpeg has one (2x1, 1x2, 2x2 over the
+/// component, more than two samples wide for 2x); other factors repeat samples. A YCbCr frame of
+/// another sampling is made from the up-sampled picture by the encoder's box filters.
+struct ColorUpsampleArgs {
+  ConstPlaneView plane[kMaxComponents];
+  std::int32_t components;                            ///< 1 or 3
+  std::int32_t h[kMaxComponents], v[kMaxComponents];  ///< sampling factors
+  std::int32_t h_max, v_max;
+  ColorModel model;
+  ChromaUpsampling upsampling;
+  FrameView frame;                    ///< out
+  std::int32_t first_row, row_count;  ///< pixel rows to do; both even, or up to the end
+};
+
+Status color_upsample_cpu(const ColorUpsampleArgs& args, Exec& exec);
+Status color_upsample_cuda(const ColorUpsampleArgs& args, Exec& exec);
+
+}  // namespace zerorun

@@ -1,0 +1,27 @@
+// Decode stage 6: blocks -> samples. Inverse: fdct_quant.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/arith/zigzag.hpp"
+#include "codec/core/exec.hpp"
+#include "codec/syntax/scan_layout.hpp"
+
+namespace zerorun {
+
+struct DequantTables {
+  std::uint16_t table[kMaxComponents][kBlockSize];  ///< one a scan component, natural order
+};
+
+/// Samples outside a plane's valid part are not stored, nor those of a plane without data.
+struct DequantIdctArgs {
+  ScanLayout layout;
+  const DequantTables* tables;
+  std::int64_t first_mcu, mcu_count;
+  const std::int16_t* coefficients;  ///< [mcu_count * blocks_per_mcu][64], natural order
+  PlaneView plane[kMaxComponents];   ///< out, one a scan component
+};
+
+Status dequant_idct_cpu(const DequantIdctArgs& args, Exec& exec);
+Status dequant_idct_cuda(const DequantIdctArgs& args, Exec& exec);
+
+}  // namespace zerorun

@@ -1,0 +1,44 @@
+// Decode stage 3: bits -> (run, level) pairs (T.81 F.2.2). Inverse: huffman_encode.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/arith/symbol.hpp"
+#include "codec/arith/zigzag.hpp"
+#include "codec/core/exec.hpp"
+#include "codec/decode/huffman_sync.hpp"
+#include "codec/syntax/huffman_code.hpp"
+#include "codec/syntax/scan_layout.hpp"
+
+namespace zerorun {
+
+/// A run of whole MCUs whose codewords start at a known bit: a restart interval, or the part of one
+/// that a call decodes. The stage moves it on.
+struct BitCursor {
+  std::uint64_t bit;         ///< in/out: position in `bytes`, first bit of a byte is its highest
+  std::uint64_t end_bit;     ///< where the segment ends; no codeword may cross it
+  std::int64_t first_block;  ///< row of `pairs` that the first block goes to
+  std::int64_t blocks;       ///< to decode
+  std::int64_t good_blocks;  ///< out: decoded without a fault
+  Errc fault;                ///< out: ok, truncated, bad_huffman_code or run_past_block_end
+};
+
+/// From the block with the fault on, blocks have the pair (0, 0) alone: DIFF 0 and no AC.
+struct HuffmanDecodeArgs {
+  ScanLayout layout;
+  const std::uint8_t* bytes;  ///< clean bytes
+  std::uint64_t byte_count;
+  const HuffmanDecodeTables* tables;
+  BitCursor* cursors;
+  std::int64_t cursor_count;
+  /// Entry points inside the cursors' bits, or null. They let more threads work; the result is the
+  /// same with and without them.
+  const SyncPoint* sync;
+  std::int64_t sync_count;
+  RunLevel* pairs;           ///< [blocks][64] out; rows filled from the left, the rest untouched
+  std::uint8_t* pair_count;  ///< [blocks] out, 1..64
+};
+
+Status huffman_decode_cpu(const HuffmanDecodeArgs& args, Exec& exec);
+Status huffman_decode_cuda(const HuffmanDecodeArgs& args, Exec& exec);
+
+}  // namespace zerorun

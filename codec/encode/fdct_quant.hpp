@@ -1,0 +1,30 @@
+// Encode stage 2: samples -> quantised blocks. Inverse: dequant_idct.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/arith/quant.hpp"
+#include "codec/arith/zigzag.hpp"
+#include "codec/core/exec.hpp"
+#include "codec/syntax/scan_layout.hpp"
+
+namespace zerorun {
+
+/// Divisors of the two tables, natural order, luma then chroma.
+struct DivisorTables {
+  Divisor table[2][kBlockSize];
+};
+
+/// Samples right of and below a plane's valid part repeat its last column and row. Blocks that hold
+/// no sample (MCU padding) get the DC of the block before them in the MCU and no AC.
+struct FdctQuantArgs {
+  ScanLayout layout;
+  ConstPlaneView plane[kMaxComponents];
+  const DivisorTables* divisors;  ///< component 0 uses the first table, the others the second
+  std::int64_t first_mcu, mcu_count;
+  std::int16_t* zz;  ///< [mcu_count * blocks_per_mcu][64] out: zig-zag order, scan order
+};
+
+Status fdct_quant_cpu(const FdctQuantArgs& args, Exec& exec);
+Status fdct_quant_cuda(const FdctQuantArgs& args, Exec& exec);
+
+}  // namespace zerorun

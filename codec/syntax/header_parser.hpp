@@ -1,0 +1,123 @@
+// Marker segments of one image: bytes -> structs, every length checked (T.81 Annex B).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/scan_layout.hpp"
+#include "zerorun/status.hpp"
+#include "zerorun/stream_info.hpp"
+
+namespace zerorun {
+
+/// DQT contents in natural order; 8- and 16-bit tables alike.
+struct QuantTableSlot {
+  bool defined = false;
+  QuantTable table{};
+};
+
+struct FrameHeader {
+  bool extended = false;  ///< SOF1
+  int width = 0, height = 0;
+  struct Component {
+    int id, h, v, quant_table;
+  };
+  std::vector<Component> components;  ///< 1 or 3
+};
+
+/// One scan with the tables as they stand when it starts.
+struct ScanHeader {
+  std::vector<int> components;  ///< indices into FrameHeader::components
+  ScanLayout layout{};
+  std::array<std::optional<HuffmanSpec>, 4> dc, ac;  ///< the destinations that the scan uses
+  std::array<QuantTable, kMaxComponents> quant{};    ///< one a scan component
+  std::size_t data_offset = 0;                       ///< first entropy-coded byte
+};
+
+/// Reads an image header by header. After a scan header the caller finds the end of the
+/// entropy-coded data and says so with resume_at().
+class HeaderParser {
+ public:
+  HeaderParser(std::span<const std::byte> data, const StreamLimits& limits);
+
+  /// SOI. Must be called first.
+  Status start();
+
+  /// Reads segments up to the next SOS: true with scan() filled, or false at the end of the image
+  /// (EOI, or where a missing EOI is tolerated; see problem()).
+  Result<bool> next_scan();
+
+  void resume_at(std::size_t offset) { pos_ = offset; }
+
+  bool has_frame() const { return frame_.has_value(); }
+  const FrameHeader& frame() const { return *frame_; }
+  const ScanHeader& scan() const { return scan_; }
+  ColorModel color_model() const;
+  std::size_t position() const { return pos_; }
+
+  /// The first oddity that was tolerated; ok if there was none.
+  const Status& problem() const { return problem_; }
+  void note_problem(Status problem);
+
+  /// What inspect() reports beside the frame.
+  const std::vector<MarkerSegment>& segments() const { return segments_; }
+  bool has_jfif() const { return has_jfif_; }
+  int pixel_aspect_x() const { return aspect_x_; }
+  int pixel_aspect_y() const { return aspect_y_; }
+  int exif_orientation() const { return orientation_; }
+  /// Copies of APPn and COM are kept only if asked for.
+  void keep_segments() { keep_segments_ = true; }
+
+ private:
+  using Bytes = std::span<const std::uint8_t>;
+
+  /// Code of the next marker, or 0 at the end of the data.
+  Result<std::uint8_t> next_marker();
+  /// Payload of the segment at pos_; moves behind it.
+  Result<Bytes> segment();
+  Status read_segment(std::uint8_t code);
+  Status read_dqt(Bytes payload);
+  Status read_dht(Bytes payload);
+  Status read_dri(Bytes payload);
+  Status read_sof(std::uint8_t code, Bytes payload);
+  Status read_sos(Bytes payload);
+  void read_app(std::uint8_t code, Bytes payload);
+  Status latch_tables();
+  Status fail(Errc code, std::string detail) const;
+  bool all_components_scanned() const;
+  Result<bool> end_of_image(std::uint8_t code);
+
+  Bytes data_;
+  StreamLimits limits_;
+  std::size_t pos_ = 0;
+  std::size_t marker_pos_ = 0;  // of the FF of the marker being read
+  std::int64_t header_bytes_ = 0;
+  int scans_ = 0;
+  bool keep_segments_ = false;
+
+  std::optional<FrameHeader> frame_;
+  ScanHeader scan_;
+  std::array<QuantTableSlot, 4> quant_;
+  std::array<std::optional<HuffmanSpec>, 4> dc_, ac_;
+  int restart_interval_ = 0;
+  std::array<bool, kMaxComponents> scanned_{};
+
+  Status problem_;
+  std::vector<MarkerSegment> segments_;
+  bool has_jfif_ = false;
+  std::optional<int> adobe_transform_;
+  int aspect_x_ = 1, aspect_y_ = 1;
+  int orientation_ = 1;
+};
+
+/// Orientation tag of an EXIF APP1 payload ("Exif\0\0" + TIFF); 1 if there is none or it is
+/// damaged.
+int read_exif_orientation(std::span<const std::uint8_t> app1);
+
+}  // namespace zerorun

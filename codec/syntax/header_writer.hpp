@@ -1,0 +1,28 @@
+// The marker segments in front of the entropy-coded data (T.81 Annex B), in libjpeg's order.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/scan_layout.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun {
+
+struct StreamHeader {
+  int width, height;
+  int components;  ///< 1 or 3; ids 1, 2, 3
+  int h_max, v_max;
+  const EncodeParams* params;  ///< JFIF, aspect, segments
+  std::array<QuantTable, 2> quant;
+  std::array<HuffmanSpec, 4> huffman;  ///< by class * 2 + destination
+  int restart_interval;
+};
+
+/// SOI to SOS. `out` is replaced.
+void write_header(const StreamHeader& header, std::vector<std::uint8_t>& out);
+
+}  // namespace zerorun

@@ -1,0 +1,104 @@
+// Geometry of one scan: MCUs, blocks and where they lie (T.81 A.1.1, A.2).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+
+namespace zerorun {
+
+inline constexpr int kMaxComponents = 3;
+inline constexpr int kMaxBlocksPerMcu = 10;  ///< T.81 B.2.3
+
+/// Samples of one component in the memory of the running backend.
+template <typename Byte>
+struct BasicPlaneView {
+  Byte* data = nullptr;
+  std::int64_t stride_bytes = 0;
+  std::int32_t width = 0;   ///< valid samples in a row
+  std::int32_t height = 0;  ///< valid rows
+};
+using PlaneView = BasicPlaneView<std::uint8_t>;
+using ConstPlaneView = BasicPlaneView<const std::uint8_t>;
+
+/// What the layout of a scan is computed from.
+struct ComponentSpec {
+  std::int32_t h = 1, v = 1;  ///< Hi, Vi
+  std::uint8_t dc_table = 0, ac_table = 0;
+};
+
+/// Plain data, passed to kernels by value.
+struct ScanLayout {
+  struct Component {
+    std::int32_t h, v;           ///< blocks in an MCU; 1x1 when the scan has one component
+    std::int32_t width, height;  ///< samples (T.81 A.1.1)
+    std::int32_t blocks_wide, blocks_high;  ///< blocks that hold samples
+    std::uint8_t dc_table, ac_table;        ///< code table destinations
+  };
+  Component component[kMaxComponents];
+  std::int32_t components;
+  std::int32_t mcus_wide, mcus_high;
+  std::int32_t blocks_per_mcu;
+  std::int32_t restart_interval;  ///< MCUs between two RSTm; 0 = none
+  /// Of each block of an MCU, in scan order: component, and place inside the MCU.
+  std::uint8_t block_component[kMaxBlocksPerMcu];
+  std::uint8_t block_x[kMaxBlocksPerMcu];
+  std::uint8_t block_y[kMaxBlocksPerMcu];
+
+  ZR_HD std::int64_t mcus() const { return std::int64_t{mcus_wide} * mcus_high; }
+  ZR_HD std::int64_t blocks() const { return mcus() * blocks_per_mcu; }
+  ZR_HD std::int64_t interval_mcus() const {
+    return restart_interval == 0 ? mcus() : std::int64_t{restart_interval};
+  }
+  ZR_HD std::int64_t intervals() const { return (mcus() + interval_mcus() - 1) / interval_mcus(); }
+};
+
+/// Where a block lies in its component.
+struct BlockPlace {
+  std::int32_t component;
+  std::int32_t x, y;  ///< in blocks
+  bool inside;        ///< false: MCU padding, holds no sample
+};
+
+/// `mcu` and `index` are in scan order; index < blocks_per_mcu.
+ZR_HD BlockPlace place_block(const ScanLayout& layout, std::int64_t mcu, std::int32_t index) {
+  const std::int32_t c = layout.block_component[index];
+  const ScanLayout::Component& component = layout.component[c];
+  const auto mcu_y = static_cast<std::int32_t>(mcu / layout.mcus_wide);
+  const auto mcu_x = static_cast<std::int32_t>(mcu % layout.mcus_wide);
+  const std::int32_t x = mcu_x * component.h + layout.block_x[index];
+  const std::int32_t y = mcu_y * component.v + layout.block_y[index];
+  return {c, x, y, x < component.blocks_wide && y < component.blocks_high};
+}
+
+/// Index inside the MCU of the block of the same component that precedes `index` in scan order;
+/// `wraps` says that it belongs to the MCU before.
+struct PreviousBlock {
+  std::int32_t index;
+  bool wraps;
+};
+ZR_HD PreviousBlock previous_block(const ScanLayout& layout, std::int32_t index) {
+  const std::int32_t c = layout.block_component[index];
+  // The blocks of a component stand together in an MCU.
+  if (index > 0 && layout.block_component[index - 1] == c) return {index - 1, false};
+  const ScanLayout::Component& component = layout.component[c];
+  return {index + component.h * component.v - 1, true};
+}
+
+constexpr std::int32_t ceil_div(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int32_t>((a + b - 1) / b);
+}
+
+/// `scan_components` are the indices of the scan's components in the frame, in scan order.
+/// Preconditions (checked by the header parser): factors 1..4, at most 10 blocks an MCU.
+ScanLayout make_scan_layout(int width, int height, const ComponentSpec* frame_components,
+                            int frame_component_count, const int* scan_components,
+                            int scan_component_count, int restart_interval);
+
+/// Samples of a component: ceil(extent * factor / max_factor).
+constexpr std::int32_t component_extent(int extent, int factor, int max_factor) {
+  return ceil_div(std::int64_t{extent} * factor, max_factor);
+}
+
+}  // namespace zerorun

@@ -1,0 +1,21 @@
+// The sub-commands: each adds its options to the program and runs when it was chosen.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+#include "apps/common/failure.hpp"
+
+namespace zerorun::app {
+
+/// Throws Failure; returns Exit::done otherwise, also after an interruption that was seen to.
+using Command = std::function<Exit()>;
+
+Command add_encode(CLI::App& program);
+Command add_decode(CLI::App& program);
+Command add_info(CLI::App& program);
+Command add_devices(CLI::App& program);
+
+}  // namespace zerorun::app

@@ -1,0 +1,161 @@
+// Shared options: definitions and meaning.
+// SPDX-License-Identifier: MIT
+#include "apps/common/options.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "apps/common/console.hpp"
+#include "apps/common/failure.hpp"
+
+namespace zerorun::app {
+namespace {
+
+/// "auto", "cpu", "cuda", "cuda:N".
+std::optional<DeviceOptions> parse_device(const std::string& text) {
+  DeviceOptions device;
+  if (text == "auto") return device;
+  if (text == "cpu") {
+    device.backend = Backend::cpu;
+    return device;
+  }
+  device.backend = Backend::cuda;
+  if (text == "cuda") return device;
+  if (text.rfind("cuda:", 0) != 0) return std::nullopt;
+  const auto index = parse_integer(text.substr(5));
+  if (!index || *index < 0 || *index > 1023) return std::nullopt;
+  device.index = static_cast<int>(*index);
+  return device;
+}
+
+int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+}  // namespace
+
+void add_input_options(CLI::App& app, InputOptions& input) {
+  app.add_option("-i,--input,INPUT", input.name,
+                 "A file, a pattern 'dir/%05d.png', a quoted glob 'dir/*.png', a directory, "
+                 "@list.txt with one path a line, or - for stdin")
+      ->required()
+      ->type_name("INPUT")
+      ->group("Input");
+  app.add_option("--input-format", input.format,
+                 "What INPUT is, where its name does not say: y4m, pnm, mjpeg, or a container")
+      ->type_name("NAME")
+      ->group("Input");
+  add_parsed(app, "--fps", input.fps, parse_rational, "RATE",
+             "a frame rate such as 25, 30000/1001 or 23.976",
+             "Frame rate, for example 25 or 30000/1001; for input that carries none (images, raw "
+             "MJPEG: 25), or instead of its own")
+      ->group("Input");
+  add_parsed(app, "--frames", input.range, parse_range, "A:B",
+             "a range A:B of frames that holds at least one",
+             "Only the frames A to B-1, counted from 0; A: and :B leave an end open")
+      ->group("Input");
+  add_parsed(app, "--start-number", input.start_number, parse_integer, "N", "a whole number",
+             "First number of a pattern: of INPUT (default: the smallest there is) and of OUTPUT "
+             "(default: 1)")
+      ->group("Input");
+  add_choice<io::MissingFrames>(app, "--missing", input.missing,
+                                {{"error", io::MissingFrames::error},
+                                 {"skip", io::MissingFrames::skip},
+                                 {"hold", io::MissingFrames::hold}},
+                                "At a gap in a numbered sequence: stop, close the gap, or show the "
+                                "frame before it again")
+      ->group("Input");
+}
+
+void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds) {
+  app.add_option("-o,--output", output.name, kinds)
+      ->required()
+      ->type_name("OUTPUT")
+      ->group("Output");
+  app.add_option("--output-format", output.format,
+                 "What OUTPUT is to be, where its name does not say")
+      ->type_name("NAME")
+      ->group("Output");
+  app.add_flag("-y,--overwrite", output.overwrite, "Replace files that exist")->group("Output");
+}
+
+void add_device_options(CLI::App& app, DeviceOptions& device) {
+  const auto read = [&device](const std::string& text) {
+    const auto parsed = parse_device(text);
+    if (!parsed)
+      throw CLI::ValidationError("--device", "'" + text + "' is not auto, cpu, cuda or cuda:N");
+    device.backend = parsed->backend;
+    device.index = parsed->index;
+  };
+  app.add_option_function<std::string>(
+         "--device", read,
+         "Where frames are coded; every device gives the same bytes. auto: CUDA where there is a "
+         "usable GPU, else the CPU; cuda without one is an error (exit 5)")
+      ->type_name("auto|cpu|cuda[:N]")
+      ->default_str("auto")
+      ->group("Device");
+  app.add_option("--threads", device.threads, "CPU threads; 0 is one per core")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->default_str("0")
+      ->group("Device");
+}
+
+void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns) {
+  app.add_option("--stats", report.stats,
+                 "Write a table of the frames (.json or .csv): " + stats_columns)
+      ->type_name("FILE")
+      ->group("Reports");
+  add_choice<ProgressMode>(app, "--progress", report.progress,
+                           {{"auto", ProgressMode::automatic},
+                            {"none", ProgressMode::none},
+                            {"plain", ProgressMode::plain},
+                            {"json", ProgressMode::json}},
+                           "Progress on stderr: a line on a terminal, nothing, text, or JSON lines "
+                           "that end with \"progress\":\"end\"")
+      ->group("Reports");
+  auto* quiet = app.add_flag("--quiet", report.quiet, "Nothing on stderr but errors");
+  quiet->group("Reports");
+  app.add_flag("-v,--verbose", report.verbose, "Say what is read, how it is coded, what was odd")
+      ->excludes(quiet)
+      ->group("Reports");
+}
+
+io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device) {
+  io::SourceOptions options;
+  options.missing = input.missing;
+  options.frame_rate = input.fps;
+  options.first_frame = input.range.first;
+  options.last_frame = input.range.last;
+  options.backend = device.backend;
+  options.device = device.index;
+  options.threads = device.threads;
+  return options;
+}
+
+int worker_count(const DeviceOptions& device, Backend backend) noexcept {
+  // A GPU spreads one frame over all of its multiprocessors already.
+  if (backend == Backend::cuda) return 1;
+  return device.threads > 0 ? device.threads : cores();
+}
+
+Backend choose_backend(const DeviceOptions& device) {
+  auto backend = resolve_backend(device.backend, device.index);
+  if (!backend) fail(exit_for(backend.status(), Exit::device), backend.status().message());
+  if (device.backend == Backend::automatic && *backend == Backend::cpu)
+    console::note("no usable CUDA device, the CPU does the work");
+  return *backend;
+}
+
+std::string device_text(Backend backend, const DeviceOptions& device) {
+  if (backend == Backend::cuda) {
+    std::string text = fmt::format("cuda:{}", device.index);
+    for (const DeviceInfo& info : cuda_devices())
+      if (info.index == device.index) text += " " + info.name;
+    return text;
+  }
+  const int threads = worker_count(device, backend);
+  return fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,100 @@
+// The options that several commands share, and how they are read.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/common/text.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::app {
+
+enum class ProgressMode { automatic, none, plain, json };
+
+struct InputOptions {
+  std::string name;
+  std::string format;
+  io::Rational fps;
+  FrameRange range;
+  std::optional<std::int64_t> start_number;
+  io::MissingFrames missing = io::MissingFrames::error;
+};
+
+struct OutputOptions {
+  std::string name;
+  std::string format;
+  bool overwrite = false;
+};
+
+struct DeviceOptions {
+  Backend backend = Backend::automatic;
+  int index = 0;
+  int threads = 0;  ///< 0 = one per core
+};
+
+struct ReportOptions {
+  ProgressMode progress = ProgressMode::automatic;
+  std::string stats;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+void add_input_options(CLI::App& app, InputOptions& input);
+void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds);
+void add_device_options(CLI::App& app, DeviceOptions& device);
+void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns);
+
+/// The option takes one of a few words.
+template <typename T>
+CLI::Option* add_choice(CLI::App& app, const std::string& option, T& target,
+                        const std::vector<std::pair<std::string, T>>& choices,
+                        const std::string& help) {
+  std::string words, chosen;
+  for (const auto& [word, value] : choices) {
+    words += (words.empty() ? "" : "|") + word;
+    if (value == target) chosen = word;
+  }
+  const auto read = [&target, choices, words, option](const std::string& text) {
+    for (const auto& [word, value] : choices) {
+      if (word != text) continue;
+      target = value;
+      return;
+    }
+    throw CLI::ValidationError(option, "'" + text + "' is not one of " + words);
+  };
+  return app.add_option_function<std::string>(option, read, help)
+      ->type_name(words)
+      ->default_str(chosen);
+}
+
+/// The option takes text that `parse` understands; `expected` says what that is.
+template <typename T, typename Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& option, T& target, Parse parse,
+                        const std::string& type, const std::string& expected,
+                        const std::string& help) {
+  const auto read = [&target, parse, expected, option](const std::string& text) {
+    auto value = parse(text);
+    if (!value) throw CLI::ValidationError(option, "'" + text + "' is not " + expected);
+    target = *value;
+  };
+  return app.add_option_function<std::string>(option, read, help)->type_name(type);
+}
+
+io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
+
+/// The workers of a command: one per thread, except on a device.
+int worker_count(const DeviceOptions& device, Backend backend) noexcept;
+
+/// Turns --device into a backend. Exit 5 if it was asked for and is not usable; a fall-back from
+/// `auto` to the CPU is said once.
+Backend choose_backend(const DeviceOptions& device);
+
+/// "cpu, 2 threads" or "cuda:0 NVIDIA ...".
+std::string device_text(Backend backend, const DeviceOptions& device);
+
+}  // namespace zerorun::app

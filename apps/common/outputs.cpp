@@ -1,0 +1,100 @@
+// Formats by name, and what a sink is told.
+// SPDX-License-Identifier: MIT
+#include "apps/common/outputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <unistd.h>
+
+#include "apps/common/failure.hpp"
+#include "apps/common/signals.hpp"
+
+namespace zerorun::app {
+namespace {
+
+/// The format by option, else by extension, in lower case.
+std::string format_word(const io::Location& location) {
+  std::string word = location.format;
+  if (word.empty()) {
+    const auto slash = location.name.rfind('/');
+    const auto dot = location.name.rfind('.');
+    if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
+      word = location.name.substr(dot + 1);
+  }
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return word;
+}
+
+template <std::size_t N>
+bool is_one_of(const std::string& word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
+                         OutputOptions& output) {
+  if (format.empty()) return;
+  // An encoder writes and a decoder reads nothing but JPEG, so where both are "-" the other side is
+  // meant; a decoder's "mjpeg" is its input.
+  const bool means_output = output.name == "-" && !output_is_jpeg && format != "mjpeg";
+  if (means_output) {
+    output.format = format;
+  } else if (input.name == "-") {
+    input.format = format;
+  } else if (output.name == "-") {
+    output.format = format;
+  } else {
+    fail(Exit::usage, "--format says what '-' is, but neither INPUT nor OUTPUT is '-'");
+  }
+}
+
+io::Location input_location(const InputOptions& input) {
+  return {input.name, input.format, input.start_number};
+}
+
+io::Location output_location(const InputOptions& input, const OutputOptions& output) {
+  return {output.name, output.format, input.start_number};
+}
+
+bool is_container(const io::Location& output) {
+  static constexpr std::array<std::string_view, 6> kWords{"mov", "mp4",      "m4v",
+                                                          "mkv", "matroska", "avi"};
+  return output.name != "-" && is_one_of(format_word(output), kWords);
+}
+
+bool is_images(const io::Location& output) {
+  static constexpr std::array<std::string_view, 14> kWords{"jpg",  "jpeg", "jpe",  "png", "tif",
+                                                           "tiff", "bmp",  "webp", "pnm", "ppm",
+                                                           "pgm",  "pbm",  "jfif", "dib"};
+  return is_one_of(format_word(output), kWords);
+}
+
+void refuse_terminal(const io::Location& output) {
+  if (output.name == "-" && isatty(STDOUT_FILENO) == 1)
+    fail(Exit::usage,
+         "-: pictures are not written to a terminal; send stdout to a file or a program");
+}
+
+io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& output, int width,
+                             int height) {
+  io::SinkOptions options;
+  options.overwrite = output.overwrite;
+  options.width = width;
+  options.height = height;
+  options.frame_rate = source.frame_rate.known() ? source.frame_rate : io::Rational{25, 1};
+  options.time_base = source.time_base;
+  options.sample_aspect = source.sample_aspect;
+  options.rotation_degrees = source.rotation_degrees;
+  options.variable_frame_rate = source.variable_frame_rate;
+  return options;
+}
+
+void register_part(const io::Location& output) {
+  if (output.name != "-") signals::remove_when_killed(output.name + ".part");
+}
+
+}  // namespace zerorun::app

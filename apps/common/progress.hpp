@@ -1,0 +1,47 @@
+// How far a command is: a line on a terminal, or JSON lines for other programs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include "apps/common/options.hpp"
+#include "apps/common/timing.hpp"
+
+namespace zerorun::app {
+
+/// What a progress line is made of.
+struct ProgressCounts {
+  std::int64_t frames = 0;
+  std::int64_t coded_bytes = 0;  ///< of the JPEG streams
+  double mean_ms = 0.0;          ///< coding one frame
+};
+
+class Progress {
+ public:
+  /// `total` frames, -1 if unknown; `rate` is the stream's own speed, unknown counts as 25.
+  /// On a terminal at most ten lines a second, elsewhere one.
+  Progress(const ReportOptions& options, std::int64_t total, io::Rational rate);
+
+  void update(const ProgressCounts& counts);
+  /// The last event, also after a failure: "done", "interrupted" or "failed".
+  void finish(const ProgressCounts& counts, const std::string& outcome,
+              const nlohmann::json& summary);
+  bool is_json() const noexcept { return mode_ == ProgressMode::json; }
+  double seconds() const noexcept { return since_start_.seconds(); }
+
+ private:
+  std::string line(const ProgressCounts& counts) const;
+  nlohmann::json event(const ProgressCounts& counts) const;
+
+  ProgressMode mode_;
+  std::int64_t total_;
+  double rate_;
+  double interval_seconds_;
+  double last_shown_ = -1.0;
+  Stopwatch since_start_;
+};
+
+}  // namespace zerorun::app

@@ -1,0 +1,104 @@
+// A thread that waits for signals, so that no handler has to be async-signal-safe.
+// SPDX-License-Identifier: MIT
+#include "apps/common/signals.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "apps/common/console.hpp"
+
+namespace zerorun::app::signals {
+namespace {
+
+std::atomic<int> g_received{0};
+std::atomic<int> g_graceful{0};
+std::atomic<bool> g_must_stop{false};
+std::atomic<bool> g_left_behind{false};
+
+struct Removals {
+  std::mutex mutex;
+  std::vector<std::string> paths;
+};
+
+/// Never destroyed: the signal thread may need it while the process exits.
+Removals& removals() {
+  static Removals* const instance = new Removals;
+  return *instance;
+}
+
+void remove_parts() {
+  Removals& r = removals();
+  const std::lock_guard lock(r.mutex);
+  for (const std::string& path : r.paths) {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+}
+
+void wait_for_signals(sigset_t set) {
+  for (;;) {
+    int number = 0;
+    if (sigwait(&set, &number) != 0) continue;
+    int expected = 0;
+    const bool first = g_received.compare_exchange_strong(expected, number);
+    if (first && g_graceful > 0) {
+      console::clear_progress();
+      console::note("interrupted; writing the end of the file (once more to stop at once)");
+      continue;
+    }
+    if (!first) {
+      // The sinks remove their unfinished files when the main thread unwinds; it gets a moment.
+      g_must_stop = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    remove_parts();
+    console::clear_progress();
+    std::_Exit(128 + g_received);
+  }
+}
+
+}  // namespace
+
+void install() {
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaddset(&set, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::thread(wait_for_signals, set).detach();
+}
+
+int received() noexcept { return g_received; }
+bool must_stop_now() noexcept { return g_must_stop; }
+
+void set_thread_left_behind() noexcept { g_left_behind = true; }
+bool is_thread_left_behind() noexcept { return g_left_behind; }
+
+Graceful::Graceful() { ++g_graceful; }
+Graceful::~Graceful() { --g_graceful; }
+
+void remove_when_killed(const std::string& part_path) {
+  Removals& r = removals();
+  const std::lock_guard lock(r.mutex);
+  r.paths.push_back(part_path);
+}
+
+void forget_removals() {
+  Removals& r = removals();
+  const std::lock_guard lock(r.mutex);
+  r.paths.clear();
+}
+
+}  // namespace zerorun::app::signals

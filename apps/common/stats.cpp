@@ -1,0 +1,110 @@
+// The stats file.
+// SPDX-License-Identifier: MIT
+#include "apps/common/stats.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "apps/common/failure.hpp"
+#include "zerorun/version.hpp"
+
+namespace zerorun::app {
+namespace {
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// Three decimals are a nanosecond, and 0.001 dB.
+double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
+
+/// With the comma before it.
+std::string psnr_csv(double decibels) {
+  return std::isinf(decibels) ? ",inf" : fmt::format(",{:.3f}", decibels);
+}
+
+}  // namespace
+
+nlohmann::json psnr_json(double decibels) {
+  return std::isinf(decibels) ? nlohmann::json() : nlohmann::json(rounded(decibels));
+}
+
+StatsFile::StatsFile(const std::string& path, bool overwrite, std::string command, bool is_json,
+                     bool with_psnr)
+    : file_(path, overwrite),
+      command_(std::move(command)),
+      is_json_(is_json),
+      with_psnr_(with_psnr) {}
+
+std::unique_ptr<StatsFile> StatsFile::open(const std::string& path, bool overwrite,
+                                           const std::string& command, bool with_psnr) {
+  if (path.empty()) return nullptr;
+  const bool is_json = ends_with(path, ".json");
+  if (!is_json && !ends_with(path, ".csv"))
+    fail(Exit::usage, path + ": the name of a stats file ends in .json or .csv");
+  return std::unique_ptr<StatsFile>(new StatsFile(path, overwrite, command, is_json, with_psnr));
+}
+
+void StatsFile::begin(nlohmann::ordered_json header) {
+  nlohmann::ordered_json head = {{"format", "zerorun-stats"},
+                                 {"version", kStatsVersion},
+                                 {"command", command_},
+                                 {"zerorun", version()}};
+  head.update(header);
+  if (is_json_) {
+    std::string text = head.dump(2);
+    text.erase(text.rfind('\n'));  // without the closing brace: the frames follow
+    file_.write(text + ",\n  \"frames\": [");
+    return;
+  }
+  file_.write(fmt::format("# zerorun-stats {} {}\n# {}\n", kStatsVersion, command_, head.dump()));
+  file_.write("index,pts,bytes,");
+  file_.write(command_ + "_us");
+  if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
+  if (command_ == "decode") file_.write(",concealed_intervals");
+  file_.write("\n");
+}
+
+void StatsFile::add(const FrameRecord& record) {
+  if (is_json_) {
+    add_json(record);
+  } else {
+    add_csv(record);
+  }
+  first_ = false;
+}
+
+void StatsFile::add_json(const FrameRecord& record) {
+  nlohmann::ordered_json row = {{"index", record.index},
+                                {"pts", record.pts},
+                                {"bytes", record.bytes},
+                                {command_ + "_us", rounded(record.microseconds)}};
+  if (record.error) {
+    row["psnr"] = psnr_json(record.error->psnr());
+    row["psnr_components"] = nlohmann::json::array();
+    for (int c = 0; c < record.error->components; ++c)
+      row["psnr_components"].emplace_back(psnr_json(record.error->psnr(c)));
+  }
+  if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
+  file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", row.dump()));
+}
+
+void StatsFile::add_csv(const FrameRecord& record) {
+  std::string row =
+      fmt::format("{},{},{},{:.3f}", record.index, record.pts, record.bytes, record.microseconds);
+  if (with_psnr_ && record.error) {
+    row += psnr_csv(record.error->psnr());
+    for (int c = 0; c < 3; ++c)
+      row += c < record.error->components ? psnr_csv(record.error->psnr(c)) : ",";
+  }
+  if (record.concealed_intervals) row += fmt::format(",{}", *record.concealed_intervals);
+  file_.write(row + "\n");
+}
+
+void StatsFile::finish(const nlohmann::json& summary) {
+  if (is_json_) file_.write("\n  ],\n  \"summary\": " + summary.dump() + "\n}\n");
+  file_.finish();
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,60 @@
+// --stats: one row a frame, as JSON or CSV, written while the frames are coded.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/common/psnr.hpp"
+#include "apps/common/safe_file.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::app {
+
+/// Raise it when a column changes its meaning or goes away; new columns come at the end.
+inline constexpr int kStatsVersion = 1;
+
+struct FrameRecord {
+  std::int64_t index = 0;
+  std::int64_t pts = 0;                             ///< in the time base of the header
+  std::size_t bytes = 0;                            ///< of the JPEG stream
+  double microseconds = 0.0;                        ///< coding it
+  std::optional<SquaredError> error;                ///< encode --psnr
+  std::optional<std::int64_t> concealed_intervals;  ///< decode
+};
+
+/// CSV begins with two comment lines: "# zerorun-stats 1 COMMAND" and the header as JSON. The JSON
+/// file is one object: the header's members, "frames" and "summary".
+class StatsFile {
+ public:
+  /// Null if `path` is empty. Ends the command if the name is neither .json nor .csv (exit 2) or
+  /// cannot be written (exit 4).
+  static std::unique_ptr<StatsFile> open(const std::string& path, bool overwrite,
+                                         const std::string& command, bool with_psnr);
+
+  void begin(nlohmann::ordered_json header);  ///< before the first add()
+  void add(const FrameRecord& record);
+  void finish(const nlohmann::json& summary);
+
+ private:
+  StatsFile(const std::string& path, bool overwrite, std::string command, bool is_json,
+            bool with_psnr);
+  void add_json(const FrameRecord& record);
+  void add_csv(const FrameRecord& record);
+
+  SafeFile file_;
+  std::string command_;
+  bool is_json_;
+  bool with_psnr_;
+  bool first_ = true;
+};
+
+/// dB as JSON: null where nothing differs (infinity is no JSON number).
+nlohmann::json psnr_json(double decibels);
+
+}  // namespace zerorun::app

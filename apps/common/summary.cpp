@@ -1,0 +1,76 @@
+// The end of a run, for people and for programs.
+// SPDX-License-Identifier: MIT
+#include "apps/common/summary.hpp"
+
+#include <fmt/core.h>
+
+#include "apps/common/stats.hpp"
+#include "apps/common/text.hpp"
+
+namespace zerorun::app {
+namespace {
+
+double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
+
+}  // namespace
+
+double RunSummary::stream_seconds() const noexcept {
+  return static_cast<double>(frames) / (rate.known() ? rate.value() : 25.0);
+}
+
+std::string RunSummary::text() const {
+  const double bits = 8.0 * static_cast<double>(coded_bytes);
+  const double fps = ratio(static_cast<double>(frames), seconds);
+  std::string text = fmt::format("{}: {} frame{}, {}x{}, {:.2f} s\n", output, frames,
+                                 frames == 1 ? "" : "s", width, height, stream_seconds());
+  if (coded_bytes > 0)
+    text += fmt::format("  JPEG     {} bytes, {:.2f} Mb/s, {:.3f} bits per pixel\n",
+                        with_commas(coded_bytes), ratio(bits, stream_seconds()) * 1e-6,
+                        ratio(bits, static_cast<double>(pixels)));
+  text += fmt::format("  output   {} bytes\n", with_commas(output_bytes));
+  if (times.count() > 0) text += fmt::format("  {}   ms per frame: {}\n", verb, times_text(times));
+  text +=
+      fmt::format("  all      {:.2f} s with input and output, {:.1f} fps, {:.2f}x real time; {}",
+                  seconds, fps, ratio(stream_seconds(), seconds), device);
+  if (error) {
+    text += fmt::format("\n  PSNR     {:.3f} dB (", error->psnr());
+    for (int c = 0; c < error->components; ++c)
+      text += fmt::format("{}{:.3f}", c == 0 ? "" : ", ", error->psnr(c));
+    text += ")";
+  }
+  return text;
+}
+
+nlohmann::json RunSummary::json() const {
+  const Distribution d = times.distribution();
+  const double bits = 8.0 * static_cast<double>(coded_bytes);
+  nlohmann::json summary = {{"output", output},
+                            {"device", device},
+                            {"frames", frames},
+                            {"width", width},
+                            {"height", height},
+                            {"stream_seconds", stream_seconds()},
+                            {"bytes", coded_bytes},
+                            {"output_bytes", output_bytes},
+                            {"bits_per_pixel", ratio(bits, static_cast<double>(pixels))},
+                            {"seconds", seconds},
+                            {"fps", ratio(static_cast<double>(frames), seconds)},
+                            {verb + "_ms",
+                             {{"first", times.first_ms()},
+                              {"min", d.min},
+                              {"mean", d.mean},
+                              {"median", d.median},
+                              {"p95", d.p95},
+                              {"p99", d.p99},
+                              {"max", d.max}}}};
+  if (verb == "decode") summary["concealed_frames"] = concealed_frames;
+  if (error) {
+    summary["psnr"] = psnr_json(error->psnr());
+    summary["psnr_components"] = nlohmann::json::array();
+    for (int c = 0; c < error->components; ++c)
+      summary["psnr_components"].push_back(psnr_json(error->psnr(c)));
+  }
+  return summary;
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,39 @@
+// What a run did: the lines at its end, and the same as JSON.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/common/progress.hpp"
+#include "apps/common/psnr.hpp"
+#include "apps/common/timing.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::app {
+
+struct RunSummary {
+  std::string verb;  ///< "encode" or "decode"
+  std::string output;
+  std::string device;
+  io::Rational rate;  ///< of the stream; unknown counts as 25
+  int width = 0, height = 0;
+  std::int64_t frames = 0;
+  std::int64_t pixels = 0;
+  std::int64_t coded_bytes = 0;   ///< of the JPEG streams
+  std::int64_t output_bytes = 0;  ///< of the output
+  std::int64_t concealed_frames = 0;
+  double seconds = 0.0;
+  FrameTimes times;  ///< coding alone, without input and output
+  std::optional<SquaredError> error;
+
+  ProgressCounts counts() const { return {frames, coded_bytes, times.mean_ms()}; }
+  double stream_seconds() const noexcept;
+  std::string text() const;
+  nlohmann::json json() const;
+};
+
+}  // namespace zerorun::app

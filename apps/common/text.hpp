@@ -1,0 +1,31 @@
+// Numbers as people read them, and the words of the command line as numbers.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "zerorun/io.hpp"
+
+namespace zerorun::app {
+
+std::string with_commas(std::int64_t value);   ///< 24,123,456
+std::string clock_text(double seconds);        ///< 0:04, 1:02:03
+std::string rational_text(io::Rational rate);  ///< "25", "30000/1001", "unknown"
+
+/// "25", "30000/1001", "23.976" (exactly 2997/125); nullopt if it is no positive number.
+std::optional<io::Rational> parse_rational(std::string_view text);
+
+/// A whole decimal number; nullopt on anything else, also on overflow.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
+struct FrameRange {
+  std::int64_t first = 0;
+  std::int64_t last = -1;  ///< not included; -1 = to the end
+};
+/// "A:B", "A:", ":B", half open; nullopt if it is malformed or holds no frame.
+std::optional<FrameRange> parse_range(std::string_view text);
+
+}  // namespace zerorun::app

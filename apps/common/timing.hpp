@@ -1,0 +1,48 @@
+// Times per frame and their distribution.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace zerorun::app {
+
+/// Milliseconds. Percentiles are nearest-rank: the least time that p % of the frames stay within.
+struct Distribution {
+  double min = 0, mean = 0, median = 0, p95 = 0, p99 = 0, max = 0;
+};
+
+/// Four bytes a frame, whatever else the stream needs.
+class FrameTimes {
+ public:
+  void add(double microseconds);
+  std::size_t count() const noexcept { return microseconds_.size(); }
+  double first_ms() const noexcept;
+  double mean_ms() const noexcept;  ///< of all frames so far
+
+  /// Of the frames after the first, which pays for memory and tables; of the first if it is alone.
+  Distribution distribution() const;
+
+ private:
+  std::vector<float> microseconds_;
+  double sum_ = 0;
+};
+
+class Stopwatch {
+ public:
+  double microseconds() const noexcept {
+    return std::chrono::duration<double, std::micro>(Clock::now() - start_).count();
+  }
+  double seconds() const noexcept { return microseconds() * 1e-6; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// "min 1.2, mean 1.3, median 1.3, p95 1.5, p99 1.8, max 2.0; first 3.4"
+std::string times_text(const FrameTimes& times);
+
+}  // namespace zerorun::app

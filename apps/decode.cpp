@@ -1,0 +1,354 @@
+// `zerorun decode`: JPEG and Motion JPEG in, pictures or YUV4MPEG2 out.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "apps/common/console.hpp"
+#include "apps/common/frame_pipeline.hpp"
+#include "apps/common/outputs.hpp"
+#include "apps/common/progress.hpp"
+#include "apps/common/signals.hpp"
+#include "apps/common/stats.hpp"
+#include "apps/common/stdin_peek.hpp"
+#include "apps/common/summary.hpp"
+#include "zerorun/zerorun.hpp"
+
+namespace zerorun::app {
+namespace {
+
+struct DecodeOptions {
+  InputOptions input;
+  OutputOptions output;
+  DeviceOptions device;
+  ReportOptions report;
+  std::string format;
+  ChromaUpsampling upsampling = ChromaUpsampling::fancy;
+  bool strict = false;
+};
+
+/// One frame on its way through the pipeline.
+struct DecodeJob {
+  std::string name;
+  std::vector<std::byte> jpeg;  // empty where the input is no JPEG
+  Frame frame;
+  io::FrameTime time;
+  DecodeReport report;
+  double microseconds = 0.0;
+};
+
+/// The input, shared with the reader thread: JPEG packets for our decoder, or else frames.
+struct DecodeFeed {
+  std::unique_ptr<io::PacketSource> packets;
+  std::unique_ptr<io::FrameSource> frames;
+  std::optional<DecodeJob> first;  // read ahead: it says what the output has to hold
+
+  const io::SourceInfo& info() const { return packets ? packets->info() : frames->info(); }
+
+  Result<bool> read_next(DecodeJob& job) {
+    auto more = packets ? packets->read(job.jpeg, job.time) : frames->read(job.frame, job.time);
+    job.name = packets ? packets->last_name() : frames->last_name();
+    return more;
+  }
+
+  Result<bool> read(DecodeJob& job) {
+    if (!first) return read_next(job);
+    job = std::move(*first);
+    first.reset();
+    return true;
+  }
+};
+
+class DecodeRun {
+ public:
+  explicit DecodeRun(const DecodeOptions& options)
+      : options_(options), output_(output_location(options.input, options.output)) {}
+
+  Exit run() {
+    check_usage();
+    backend_ = choose_backend(options_.device);
+    open_input();
+    const signals::Graceful graceful;
+    open_output();
+    make_decoders();
+    progress_.emplace(options_.report, feed_->info().frame_count, summary_.rate);
+    try {
+      decode_all();
+    } catch (const Failure&) {
+      progress_->finish(summary_.counts(), "failed", {});
+      throw;
+    }
+    report_end();
+    return Exit::done;
+  }
+
+ private:
+  void check_usage() {
+    if (output_.name == "-" && output_.format.empty()) output_.format = "y4m";
+    if (io::is_packet_output(output_))
+      fail(Exit::usage, output_.name +
+                            ": decode writes .y4m, .pnm, .png, .tiff, .bmp and .webp; "
+                            "`zerorun encode` writes JPEG and video");
+    refuse_terminal(output_);
+    stats_ = StatsFile::open(options_.report.stats, options_.output.overwrite, "decode", false);
+  }
+
+  /// JPEG goes through our decoder; what is none is read as frames, so that decode also converts.
+  void open_input() {
+    const std::string& name = options_.input.name;
+    const io::Location input = input_location(options_.input);
+    io::SourceOptions source = source_options(options_.input, options_.device);
+    feed_ = std::make_shared<DecodeFeed>();
+    // stdin cannot be opened a second time for frames, so it is looked at first.
+    const bool try_packets = name != "-" || input.format == "mjpeg" ||
+                             (input.format.empty() && stdin_begins_with_jpeg());
+    Status no_packets(Errc::unknown_format);
+    if (try_packets) {
+      auto packets = io::open_packets(input, source);
+      no_packets = packets.status();
+      if (packets) feed_->packets = *std::move(packets);
+    }
+    if (no_packets.code() == Errc::unknown_format) {
+      if (name == "-" && is_images(output_)) source.pixel_format = PixelFormat::rgb24;
+      feed_->frames = value_or_fail(io::open_frames(input, source), Exit::input, name);
+    } else if (!no_packets) {
+      fail(Exit::input, name, no_packets);
+    }
+    read_first();
+  }
+
+  void read_first() {
+    const std::string& name = options_.input.name;
+    DecodeJob first;
+    if (!value_or_fail(feed_->read_next(first), Exit::input, name))
+      fail(Exit::input, name + ": there are no frames" +
+                            (options_.input.range.first > 0 ? " in the range of --frames" : ""));
+    feed_->first = std::move(first);
+  }
+
+  /// Size and format of the first frame, from its own headers where it is JPEG.
+  void read_shape() {
+    const DecodeJob& first = *feed_->first;
+    if (feed_->frames) {
+      summary_.width = first.frame.width();
+      summary_.height = first.frame.height();
+      native_ = first.frame.format();
+      return;
+    }
+    const StreamInfo stream = value_or_fail(inspect(first.jpeg), Exit::input, first.name);
+    summary_.width = stream.width;
+    summary_.height = stream.height;
+    const bool is_gray = stream.color == ColorModel::gray;
+    // Sampling factors without a name of their own are given at full resolution.
+    native_ = stream.color == ColorModel::rgb
+                  ? PixelFormat::rgb24
+                  : planar_format(is_gray ? Subsampling::gray
+                                          : stream.subsampling.value_or(Subsampling::s444));
+  }
+
+  void open_output() {
+    read_shape();
+    const io::SourceInfo& info = feed_->info();
+    io::SinkOptions sink = sink_options(info, options_.output, summary_.width, summary_.height);
+    sink.coded_format = native_;
+    if (is_images(output_)) sink.variable_frame_rate = false;
+    sink_ = value_or_fail(io::open_frame_sink(output_, sink), Exit::output, output_.name);
+    register_part(output_);
+    wanted_ = sink_->wanted_format(native_);
+    if (feed_->frames && wanted_ != native_) reopen_frames();
+    summary_.verb = "decode";
+    summary_.output = output_.name;
+    summary_.device = device_text(backend_, options_.device);
+    summary_.rate = sink.frame_rate;
+    describe(info);
+  }
+
+  /// The source converts to what the sink wants.
+  void reopen_frames() {
+    const std::string& name = options_.input.name;
+    if (name == "-") {
+      if (native_ == PixelFormat::rgb24) return;  // asked for already; the sink takes it or says so
+      fail(Exit::input, fmt::format("{}: {} from stdin cannot be written as {}", output_.name,
+                                    zerorun::name(native_), zerorun::name(wanted_)));
+    }
+    io::SourceOptions source = source_options(options_.input, options_.device);
+    source.pixel_format = wanted_;
+    feed_->frames =
+        value_or_fail(io::open_frames(input_location(options_.input), source), Exit::input, name);
+    read_first();
+  }
+
+  void make_decoders() {
+    const bool is_single = feed_->info().frame_count == 1;
+    const int count = feed_->frames || is_single ? 1 : worker_count(options_.device, backend_);
+    DecodeParams params;
+    params.upsampling = options_.upsampling;
+    params.strict = options_.strict;
+    params.backend = backend_;
+    params.device = options_.device.index;
+    params.threads = is_single ? options_.device.threads : 1;
+    for (int i = 0; i < count; ++i)
+      decoders_.push_back(value_or_fail(Decoder::create(params), Exit::usage, ""));
+  }
+
+  void describe(const io::SourceInfo& info) {
+    console::detail(fmt::format("{}: {}, {}, {}x{} {}, {} fps{}", options_.input.name,
+                                info.container, info.codec, summary_.width, summary_.height,
+                                name(native_), rational_text(info.frame_rate),
+                                info.variable_frame_rate ? " on average" : ""));
+    console::detail(fmt::format("{}: {}", output_.name, name(wanted_)));
+    if (!stats_) return;
+    stats_->begin({{"input", options_.input.name},
+                   {"output", output_.name},
+                   {"width", summary_.width},
+                   {"height", summary_.height},
+                   {"time_base", rational_text(info.time_base)},
+                   {"frame_rate", rational_text(summary_.rate)},
+                   {"device", summary_.device},
+                   {"pixel_format", std::string(name(wanted_))}});
+  }
+
+  Status decode(DecodeJob& job, int worker) {
+    if (feed_->frames) return Status::ok();
+    const Stopwatch watch;
+    auto report = decoders_[static_cast<std::size_t>(worker)].decode(job.jpeg, wanted_, job.frame);
+    job.microseconds = watch.microseconds();
+    if (!report) return report.status();
+    job.report = *std::move(report);
+    return Status::ok();
+  }
+
+  void decode_all() {
+    const auto feed = feed_;
+    const PipelineEnd end = FramePipeline<DecodeJob>::run(
+        static_cast<int>(decoders_.size()),
+        {[feed](DecodeJob& job) { return feed->read(job); },
+         [this](DecodeJob& job, int worker) { return decode(job, worker); },
+         [this](DecodeJob& job) { return write(job); }});
+    interrupted_ = end.interrupted;
+    if (signals::must_stop_now()) fail(Exit::failed, "stopped");
+    switch (end.step) {
+      case PipelineEnd::Step::none:
+        break;
+      case PipelineEnd::Step::read:
+        fail(Exit::input, options_.input.name, end.status);
+      case PipelineEnd::Step::work:
+        fail(Exit::input, fmt::format("{}: frame {}", end.name, frame_index()), end.status);
+      case PipelineEnd::Step::write:
+        fail(Exit::output, output_.name, end.status);
+    }
+    if (end.frames == 0) return;  // interrupted before the first frame: nothing to keep
+    if (Status status = sink_->finish(); !status) fail(Exit::output, output_.name, status);
+    signals::forget_removals();
+  }
+
+  /// Of the frame that is written next.
+  std::int64_t frame_index() const { return options_.input.range.first + summary_.frames; }
+
+  Status write(DecodeJob& job) {
+    if (Status status = sink_->write(std::as_const(job.frame).view(), job.time); !status)
+      return status;
+    if (feed_->packets) {
+      summary_.times.add(job.microseconds);
+      if (!job.report.first_problem)
+        console::detail(fmt::format("{}: frame {}: {}", job.name, frame_index(),
+                                    job.report.first_problem.message()));
+    }
+    if (job.report.is_concealed()) ++summary_.concealed_frames;
+    if (stats_)
+      stats_->add({frame_index(),
+                   job.time.pts,
+                   job.jpeg.size(),
+                   job.microseconds,
+                   {},
+                   job.report.concealed_intervals});
+    summary_.coded_bytes += static_cast<std::int64_t>(job.jpeg.size());
+    summary_.pixels += std::int64_t{job.frame.width()} * job.frame.height();
+    ++summary_.frames;
+    progress_->update(summary_.counts());
+    return Status::ok();
+  }
+
+  void report_end() {
+    summary_.seconds = progress_->seconds();
+    summary_.output_bytes = sink_->bytes_written();
+    if (feed_->frames) summary_.concealed_frames = feed_->frames->concealed_frames();
+    if (stats_) stats_->finish(summary_.json());
+    progress_->finish(summary_.counts(), interrupted_ ? "interrupted" : "done", summary_.json());
+    if (summary_.concealed_frames > 0)
+      console::note(
+          fmt::format("{}: {} of {} frames {} damaged and concealed (--strict stops there)",
+                      options_.input.name, summary_.concealed_frames, summary_.frames,
+                      summary_.concealed_frames == 1 ? "is" : "are"));
+    if (summary_.frames == 0) {
+      console::note(output_.name + ": interrupted before the first frame, nothing was written");
+    } else if (!progress_->is_json()) {
+      console::plain(summary_.text());
+    }
+  }
+
+  const DecodeOptions& options_;
+  io::Location output_;
+  Backend backend_ = Backend::cpu;
+  std::shared_ptr<DecodeFeed> feed_;
+  std::vector<Decoder> decoders_;
+  PixelFormat native_ = PixelFormat::yuv420p, wanted_ = PixelFormat::yuv420p;
+  std::unique_ptr<StatsFile> stats_;
+  std::unique_ptr<io::FrameSink> sink_;
+  std::optional<Progress> progress_;
+  RunSummary summary_;
+  bool interrupted_ = false;
+};
+
+void add_options(CLI::App& command, DecodeOptions& options) {
+  add_input_options(command, options.input);
+  add_output_options(command, options.output,
+                     "video.y4m, picture .png, .tiff, .bmp, .webp, .ppm or .pgm, a pattern "
+                     "'dir/%05d.png', or - for stdout (YUV4MPEG2, or PNM by --format pnm)");
+  command
+      .add_option("--format", options.format,
+                  "What - is: y4m or pnm for OUTPUT (default y4m), mjpeg for INPUT")
+      ->type_name("y4m|pnm|mjpeg")
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}))
+      ->group("Output");
+  add_choice<ChromaUpsampling>(
+      command, "--upsampling", options.upsampling,
+      {{"fancy", ChromaUpsampling::fancy}, {"nearest", ChromaUpsampling::nearest}},
+      "How chroma gets the size of luma where OUTPUT is RGB: libjpeg's triangle filter, or "
+      "repetition")
+      ->group("Decoding");
+  command
+      .add_flag("--strict", options.strict,
+                "Stop at the first damage (exit 3). Without it damaged parts are concealed, "
+                "counted and told once at the end, and the exit code is 0")
+      ->group("Decoding");
+  add_device_options(command, options.device);
+  add_report_options(command, options.report, "index, pts, bytes, decode_us, concealed_intervals");
+}
+
+}  // namespace
+
+Command add_decode(CLI::App& program) {
+  auto options = std::make_shared<DecodeOptions>();
+  CLI::App* command = program.add_subcommand(
+      "decode", "Decode JPEG and Motion JPEG; converts other pictures and video too");
+  command->footer(
+      "Examples:\n"
+      "  zerorun decode shot.mov -o 'frames/%05d.png'\n"
+      "  zerorun decode shot.avi -o shot.y4m --frames 100:200\n"
+      "  zerorun decode shot.mkv -o - | ffplay -");
+  add_options(*command, *options);
+  return [options] {
+    console::set_quiet(options->report.quiet);
+    console::set_verbose(options->report.verbose);
+    apply_format_option(options->format, false, options->input, options->output);
+    return DecodeRun(*options).run();
+  };
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,36 @@
+// The command line of `zerorun encode`.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+
+#include "apps/common/options.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::app {
+
+struct EncodeOptions {
+  InputOptions input;
+  OutputOptions output;
+  DeviceOptions device;
+  ReportOptions report;
+  std::string format;
+  int quality = 90;
+  std::optional<Subsampling> subsampling;
+  HuffmanTables huffman = HuffmanTables::standard;
+  RestartPolicy restart;
+  std::string qtables, comment, exif, icc;
+  bool copy_audio = true;
+  bool psnr = false;
+  bool verify = false;
+};
+
+void add_encode_options(CLI::App& command, EncodeOptions& options);
+
+/// Reads the files that the options name.
+EncodeParams encode_params(const EncodeOptions& options);
+
+}  // namespace zerorun::app

@@ -1,0 +1,50 @@
+// What the threads of `zerorun encode` do: read a frame, code it, measure it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/common/psnr.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::app {
+
+/// One frame on its way through the pipeline.
+struct EncodeJob {
+  std::string name;  ///< of the file it came from
+  Frame frame;
+  io::FrameTime time;
+  std::vector<std::byte> jpeg;
+  double microseconds = 0.0;  ///< coding alone
+  std::optional<SquaredError> error;
+};
+
+/// What a worker thread owns.
+struct EncodeWorker {
+  Encoder encoder;
+  std::optional<Encoder> cpu_twin;  ///< --verify of a GPU's work
+  std::optional<Decoder> decoder;   ///< --psnr
+  std::vector<std::byte> twin_jpeg;
+  Frame decoded;
+
+  /// Ends the command if the parameters or the device do not allow it.
+  static EncodeWorker create(const EncodeParams& params, bool with_psnr, bool with_verify);
+  Status code(EncodeJob& job);
+};
+
+/// The frames, shared with the reader thread, which may outlive the command in a blocked read.
+struct FrameFeed {
+  std::unique_ptr<io::FrameSource> source;
+  EncodeJob first;  ///< read ahead: it says what the output has to hold
+  bool first_taken = false;
+
+  Result<bool> read(EncodeJob& job);
+};
+
+}  // namespace zerorun::app

@@ -1,0 +1,106 @@
+// The program `zerorun`: command line in, exit code out.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "apps/common/console.hpp"
+#include "apps/common/signals.hpp"
+#include "zerorun/io.hpp"
+#include "zerorun/version.hpp"
+
+namespace zerorun::app {
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  a run-time failure (memory, a CUDA call)\n"
+    "  2  bad command line\n"
+    "  3  input unreadable, corrupt or not supported\n"
+    "  4  output exists, cannot be written or cannot hold what was asked for\n"
+    "  5  the device that was asked for is not usable\n"
+    "  6  --verify found other bytes than were coded\n"
+    "  130, 143  interrupted by SIGINT, SIGTERM; the end of the file was written first";
+
+std::string version_text() {
+  const io::Features with = io::features();
+  std::string text = fmt::format("zerorun {}", version());
+  text += with.ffmpeg ? " +ffmpeg" : " -ffmpeg";
+  text += with.opencv ? " +opencv" : " -opencv";
+  const auto cuda = resolve_backend(Backend::cuda);
+  text += cuda || cuda.status().code() != Errc::cuda_not_built ? " +cuda" : " -cuda";
+  return text;
+}
+
+/// Nothing may stay in a buffer: a full disk or a closed pipe under stdout is an error.
+Exit flush_stdout(Exit code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  console::error("stdout: " + Status(Errc::write_failed).message());
+  return code == Exit::done ? Exit::output : code;
+}
+
+int usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  std::string asked = "zerorun";
+  for (const CLI::App* command : program.get_subcommands()) asked += " " + command->get_name();
+  console::error(fmt::format("{} (see {} --help)", error.what(), asked));
+  return static_cast<int>(Exit::usage);
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("JPEG and Motion JPEG for images and video, on the CPU and on NVIDIA GPUs",
+                   "zerorun");
+  program.set_version_flag("--version", version_text(), "The version and what it is built with");
+  program.set_help_flag("-h,--help", "This text; after a command, its options");
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(38);
+  program.footer(kExitCodes);
+  const std::vector<std::pair<const char*, Command>> commands = {{"encode", add_encode(program)},
+                                                                 {"decode", add_decode(program)},
+                                                                 {"info", add_info(program)},
+                                                                 {"devices", add_devices(program)}};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {  // --help, --version
+    program.exit(wanted);
+    return static_cast<int>(flush_stdout(Exit::done));
+  } catch (const CLI::ParseError& error) {
+    return usage_error(program, error);
+  }
+  for (const auto& [name, command] : commands)
+    if (program.got_subcommand(name)) return static_cast<int>(flush_stdout(command()));
+  return static_cast<int>(Exit::usage);
+}
+
+int guarded_run(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const Failure& failure) {
+    if (!signals::must_stop_now()) console::error(failure.what());
+    return static_cast<int>(failure.code());
+  } catch (const std::bad_alloc&) {
+    console::error(Status(Errc::out_of_memory).message());
+    return static_cast<int>(Exit::failed);
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::app
+
+int main(int argc, char** argv) {
+  namespace signals = zerorun::app::signals;
+  signals::install();
+  int code = zerorun::app::guarded_run(argc, argv);
+  // An interruption that was seen to; a failure on the way keeps its own code.
+  if (signals::received() != 0 && (code == 0 || signals::must_stop_now()))
+    code = 128 + signals::received();
+  if (!signals::is_thread_left_behind()) return code;
+  std::fflush(nullptr);
+  std::_Exit(code);
+}

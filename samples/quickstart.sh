@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 machine to a Motion JPEG video: installs what is missing, builds, makes an
+# image sequence from the photos in samples/media, encodes it, describes it, decodes it again.
+# usage: samples/quickstart.sh [FOLDER]   (for its results; default build/quickstart)
+# SPDX-License-Identifier: MIT
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+out=${1:-build/quickstart}
+
+step() { printf '\n== %s\n' "$1"; }
+
+step "packages"
+.ci/setup.sh
+
+step "build (build/release)"
+cmake --preset release -DZERORUN_TESTS=OFF -DZERORUN_BENCHMARKS=OFF >/dev/null
+cmake --build --preset release --target zerorun_program pan_zoom
+
+step "an image sequence from photos: $out/frames"
+rm -rf "$out"
+mkdir -p "$out/frames" "$out/decoded"
+build/release/samples/pan_zoom "$out/frames/%05d.png" 1280x720 96 \
+  samples/media/raccoon.jpg samples/media/coffee.png
+
+zerorun=build/release/bin/zerorun
+run() { printf '\n$ %s\n' "$*" | sed "s|$zerorun|zerorun|"; "$@"; }
+
+step "encode, describe, decode"
+run $zerorun encode "$out/frames/%05d.png" -o "$out/quickstart.mov" --fps 24 -q 90 \
+  --psnr --stats "$out/encode.csv"
+run $zerorun info "$out/quickstart.mov"
+run $zerorun decode "$out/quickstart.mov" -o "$out/decoded/%05d.png" --stats "$out/decode.csv"
+
+step "time per frame"
+awk -F, '/^#/ || /^index/ { next } { n++; sum += $4 } END { printf "encode  %.2f ms\n", sum / n / 1000 }' "$out/encode.csv"
+awk -F, '/^#/ || /^index/ { next } { n++; sum += $4 } END { printf "decode  %.2f ms\n", sum / n / 1000 }' "$out/decode.csv"
+printf '\nPlay it:  ffplay %s/quickstart.mov   (or any other player)\n' "$out"

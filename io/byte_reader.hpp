@@ -50,6 +50,8 @@ class ByteReader {
   /// ok at the end of the file, read_failed after an error.
   const Status& error() const noexcept { return error_; }
   const std::string& name() const noexcept { return name_; }
+  /// A file with a path that others can open again.
+  bool is_regular_file() const noexcept { return owned_ && size_.has_value(); }
 
   static constexpr std::size_t kMaxPeek = 4096;
 

@@ -35,6 +35,8 @@ class PacketReader {
   virtual Result<bool> read(std::vector<std::byte>& jpeg, FrameTime& time) = 0;
   virtual std::string last_name() const = 0;
   virtual std::int64_t skipped_bytes() const { return 0; }
+  /// Lines of a whole picture by the container; fields have about half of them.
+  virtual int picture_height() const { return info().height; }
   /// Which field of an interlaced pair the container puts first.
   virtual bool is_bottom_field_first() const { return false; }
 };

@@ -61,7 +61,7 @@ class DecodedPackets final : public FrameReader {
   Result<bool> read(Frame& frame, FrameTime& time) override {
     Result<bool> more = packets_->read(packet_, time);
     if (!more || !*more) return more;
-    if (Status status = decoder_.decode_packet(packet_, packets_->info().height,
+    if (Status status = decoder_.decode_packet(packet_, packets_->picture_height(),
                                                packets_->is_bottom_field_first(), frame);
         !status)
       return in_packet(std::move(status));

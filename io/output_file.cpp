@@ -117,6 +117,14 @@ Result<std::size_t> OutputFile::read_at(std::int64_t position, std::span<std::by
   return done;
 }
 
+Status OutputFile::truncate() {
+  if (!error_) return error_;
+  if (!seekable_) return size_ == 0 ? Status::ok() : fail(ESPIPE);
+  if (::ftruncate(file_, 0) != 0) return fail(errno);
+  position_ = size_ = 0;
+  return Status::ok();
+}
+
 Status OutputFile::commit() {
   if (!error_) return error_;
   // Network file systems and quotas report a full disk only here.

@@ -31,6 +31,8 @@ class OutputFile {
   Status seek(std::int64_t position);
   /// Fewer bytes than asked for only at the end of the file.
   Result<std::size_t> read_at(std::int64_t position, std::span<std::byte> out);
+  /// Empties a file and starts again; direct output stays as it is.
+  Status truncate();
   Status commit();
 
   bool is_seekable() const noexcept { return seekable_; }

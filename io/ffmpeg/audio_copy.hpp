@@ -1,0 +1,62 @@
+// The audio packets of a file, trimmed to a range of time, to be put beside new video.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/ffmpeg/av.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::io::av {
+
+/// All audio streams that the container can hold; the rest is named in notice().
+class AudioCopy {
+ public:
+  /// Time stamps count from the start of the file, as SourceInfo's do, and come out counted from
+  /// `options.audio_start_seconds`. Errors: open_failed, bad_input.
+  static Result<std::unique_ptr<AudioCopy>> open(const SinkOptions& options,
+                                                 const AVOutputFormat& container);
+
+  AudioCopy(const AudioCopy&) = delete;
+  AudioCopy& operator=(const AudioCopy&) = delete;
+  ~AudioCopy();
+
+  bool has_streams() const noexcept { return !tracks_.empty(); }
+  const std::string& notice() const noexcept { return notice_; }
+
+  /// After the video stream, which is number 0.
+  Status add_streams(AVFormatContext& output) const;
+
+  /// The next packet that begins before `until_seconds`, or nullptr. Its stream_index is that of
+  /// the output, its times are in time_base(). It stays valid to the next call.
+  Result<const AVPacket*> next_before(double until_seconds);
+  AVRational time_base(const AVPacket& packet) const;
+
+ private:
+  struct Track {
+    AVStream* stream = nullptr;
+    FilterPtr filter;  // none for most
+    std::int64_t next_pts = 0;
+  };
+
+  AudioCopy() = default;
+  Status choose_tracks(const AVOutputFormat& container);
+  Status set_filter(Track& track);
+  Result<bool> read_packet();
+  bool place(Track& track);
+
+  AVFormatContext* context_ = nullptr;
+  std::string name_;
+  std::vector<Track> tracks_;
+  std::vector<int> track_of_stream_;
+  double start_ = 0, end_ = -1;
+  PacketPtr packet_;
+  bool pending_ = false;  // packet_ is for a later call
+  bool at_end_ = false;
+  std::string notice_;
+};
+
+}  // namespace zerorun::io::av

@@ -1,0 +1,40 @@
+// FFmpeg's errors as Status, and its log switched off.
+// SPDX-License-Identifier: MIT
+#include "io/ffmpeg/av.hpp"
+
+#include <array>
+#include <climits>
+#include <mutex>
+
+namespace zerorun::io::av {
+
+std::string reason(int error) {
+  std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
+  av_strerror(error, text.data(), text.size());
+  return text.data();
+}
+
+Status failure(Errc code, const std::string& name, int error) {
+  if (error == AVERROR(ENOMEM)) return Status(Errc::out_of_memory, "'" + name + "'");
+  return Status(code, "'" + name + "': " + reason(error));
+}
+
+void keep_quiet() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (av_log_get_level() == AV_LOG_INFO) av_log_set_level(AV_LOG_QUIET);
+  });
+}
+
+Rational from_av(AVRational r) noexcept {
+  if (r.num <= 0 || r.den <= 0) return {};
+  return {r.num, r.den};
+}
+
+AVRational to_av(const Rational& r) noexcept {
+  AVRational out{0, 1};
+  if (r.known()) av_reduce(&out.num, &out.den, r.num, r.den, INT_MAX);
+  return out;
+}
+
+}  // namespace zerorun::io::av

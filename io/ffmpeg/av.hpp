@@ -1,0 +1,61 @@
+// FFmpeg's C types with owners, and its errors as Status. Included by io/ffmpeg alone.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
+#include <libavformat/avformat.h>
+#include <libavutil/display.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+#include <memory>
+#include <string>
+
+#include "zerorun/io.hpp"
+
+namespace zerorun::io::av {
+
+struct Release {
+  void operator()(AVPacket* p) const noexcept { av_packet_free(&p); }
+  void operator()(AVFrame* p) const noexcept { av_frame_free(&p); }
+  void operator()(AVCodecContext* p) const noexcept { avcodec_free_context(&p); }
+  void operator()(AVBSFContext* p) const noexcept { av_bsf_free(&p); }
+  void operator()(SwsContext* p) const noexcept { sws_freeContext(p); }
+};
+using PacketPtr = std::unique_ptr<AVPacket, Release>;
+using FramePtr = std::unique_ptr<AVFrame, Release>;
+using CodecPtr = std::unique_ptr<AVCodecContext, Release>;
+using FilterPtr = std::unique_ptr<AVBSFContext, Release>;
+using ScalerPtr = std::unique_ptr<SwsContext, Release>;
+
+/// AVDictionary that frees itself.
+class Dictionary {
+ public:
+  Dictionary() = default;
+  Dictionary(const Dictionary&) = delete;
+  Dictionary& operator=(const Dictionary&) = delete;
+  ~Dictionary() { av_dict_free(&entries_); }
+  void set(const char* key, const char* value) { av_dict_set(&entries_, key, value, 0); }
+  AVDictionary** out() noexcept { return &entries_; }
+
+ private:
+  AVDictionary* entries_ = nullptr;
+};
+
+/// FFmpeg's words for an error, for example "Invalid data found when processing input".
+std::string reason(int error);
+
+/// Errc::out_of_memory for AVERROR(ENOMEM), else `code`; "'name': reason".
+Status failure(Errc code, const std::string& name, int error);
+
+/// FFmpeg logs to stderr by default; the library never prints. A host that has chosen a level of
+/// its own keeps it.
+void keep_quiet();
+
+Rational from_av(AVRational r) noexcept;       ///< 0/1 where it is no positive fraction
+AVRational to_av(const Rational& r) noexcept;  ///< reduced to 32 bits
+
+}  // namespace zerorun::io::av

@@ -1,0 +1,186 @@
+// Pictures of libavcodec to zerorun frames.
+// SPDX-License-Identifier: MIT
+#include "io/ffmpeg/colour.hpp"
+
+#include <array>
+
+namespace zerorun::io::av {
+namespace {
+
+Status no_memory() { return Status(Errc::out_of_memory, "a picture"); }
+
+bool is_gray(const AVPixFmtDescriptor& d) noexcept { return d.nb_components <= 2; }
+
+bool is_rgb_like(const AVPixFmtDescriptor& d) noexcept {
+  constexpr std::uint64_t kNotYcc =
+      AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BAYER;
+  return (d.flags & kNotYcc) != 0;
+}
+
+/// The formats that were made for JPEG before there was a field for the range.
+bool is_full_range_format(int format) noexcept {
+  switch (format) {
+    case AV_PIX_FMT_YUVJ420P:
+    case AV_PIX_FMT_YUVJ422P:
+    case AV_PIX_FMT_YUVJ444P:
+    case AV_PIX_FMT_YUVJ440P:
+    case AV_PIX_FMT_YUVJ411P:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Planes of bytes or native 16-bit words, one component each, no shift: readable as they are.
+bool is_plain_planar(const AVPixFmtDescriptor& d) noexcept {
+  const std::uint64_t awkward = AV_PIX_FMT_FLAG_BE | AV_PIX_FMT_FLAG_BITSTREAM |
+                                AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT;
+  const int colours = is_gray(d) ? 1 : 3;
+  const int bytes = d.comp[0].depth > 8 ? 2 : 1;
+  if ((d.flags & awkward) != 0 || d.comp[0].depth < 8 || d.comp[0].depth > 16) return false;
+  for (int i = 0; i < colours; ++i)
+    if (d.comp[i].plane != i || d.comp[i].shift != 0 || d.comp[i].step != bytes) return false;
+  return true;
+}
+
+/// The planar format that swscale rearranges into: 8 bits stay 8, more become 16, where limited
+/// range is a plain shift.
+AVPixelFormat planar_of(PixelFormat format, bool deep) noexcept {
+  switch (format) {
+    case PixelFormat::yuv420p:
+      return deep ? AV_PIX_FMT_YUV420P16LE : AV_PIX_FMT_YUV420P;
+    case PixelFormat::yuv422p:
+      return deep ? AV_PIX_FMT_YUV422P16LE : AV_PIX_FMT_YUV422P;
+    case PixelFormat::yuv444p:
+      return deep ? AV_PIX_FMT_YUV444P16LE : AV_PIX_FMT_YUV444P;
+    case PixelFormat::yuv440p:
+      return deep ? AV_PIX_FMT_YUV440P12LE : AV_PIX_FMT_YUV440P;
+    case PixelFormat::yuv411p:
+      return AV_PIX_FMT_YUV411P;
+    default:
+      return deep ? AV_PIX_FMT_GRAY16LE : AV_PIX_FMT_GRAY8;
+  }
+}
+
+/// nullopt for codings that no linear matrix describes.
+std::optional<LumaWeights> weights_of(const AVFrame& picture) noexcept {
+  switch (picture.colorspace) {
+    case AVCOL_SPC_BT709:
+      return kBt709;
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL:
+      return kBt2020;  // CL: as players show it
+    case AVCOL_SPC_FCC:
+      return kFcc;
+    case AVCOL_SPC_SMPTE240M:
+      return kSmpte240m;
+    case AVCOL_SPC_BT470BG:
+    case AVCOL_SPC_SMPTE170M:
+      return kBt601;
+    case AVCOL_SPC_UNSPECIFIED:
+    case AVCOL_SPC_RESERVED:
+      // Players (mpv, VLC, SDL) take untagged video for BT.709 from high definition on; the picture
+      // has to stay the one that they show.
+      return picture.width >= 1280 || picture.height > 576 ? kBt709 : kBt601;
+    default:
+      return std::nullopt;
+  }
+}
+
+Result<YccCoding> coding_of(const AVFrame& picture, bool gray, int depth_bits) {
+  YccCoding coding;
+  coding.depth_bits = depth_bits;
+  coding.full_range = picture.color_range == AVCOL_RANGE_JPEG ||
+                      is_full_range_format(picture.format) ||
+                      (gray && picture.color_range == AVCOL_RANGE_UNSPECIFIED);  // FFmpeg's rule
+  if (gray) return coding;  // no chroma, no matrix
+  const std::optional<LumaWeights> weights = weights_of(picture);
+  if (!weights) {
+    const char* name = av_color_space_name(picture.colorspace);
+    return Status(Errc::bad_input, std::string("the colour matrix ") +
+                                       (name == nullptr ? "of the video" : name) +
+                                       " is not supported");
+  }
+  coding.weights = *weights;
+  return coding;
+}
+
+}  // namespace
+
+PixelFormat closest_format(AVPixelFormat format) noexcept {
+  const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(format);
+  if (d == nullptr) return PixelFormat::yuv420p;
+  if (is_rgb_like(*d)) return PixelFormat::rgb24;
+  if (is_gray(*d)) return PixelFormat::gray8;
+  const int w = d->log2_chroma_w, h = d->log2_chroma_h;
+  if (w == 1) return h == 0 ? PixelFormat::yuv422p : PixelFormat::yuv420p;
+  if (w == 0) return h == 1 ? PixelFormat::yuv440p : PixelFormat::yuv444p;
+  return w == 2 && h == 0 ? PixelFormat::yuv411p : PixelFormat::yuv420p;  // 4:1:0
+}
+
+Status ColourConverter::scale(const AVFrame& picture, AVPixelFormat to, std::uint8_t* const data[],
+                              const int stride[]) {
+  const auto from = static_cast<AVPixelFormat>(picture.format);
+  constexpr int kFlags = SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BICUBIC;
+  scaler_.reset(sws_getCachedContext(scaler_.release(), picture.width, picture.height, from,
+                                     picture.width, picture.height, to, kFlags, nullptr, nullptr,
+                                     nullptr));
+  if (!scaler_) {
+    const char* name = av_get_pix_fmt_name(from);
+    return Status(Errc::bad_input, std::string("the pixel format ") +
+                                       (name == nullptr ? "of the video" : name) +
+                                       " is not supported");
+  }
+  // The same range on both sides: swscale is to move samples, not to change them.
+  const int* table = sws_getCoefficients(SWS_CS_ITU601);
+  sws_setColorspaceDetails(scaler_.get(), table, 1, table, 1, 0, 1 << 16, 1 << 16);
+  const int rows =
+      sws_scale(scaler_.get(), picture.data, picture.linesize, 0, picture.height, data, stride);
+  if (rows != picture.height) return Status(Errc::bad_input, "a picture cannot be converted");
+  return Status::ok();
+}
+
+Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format, Frame& out) {
+  const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
+  const AVFrame* source = &picture;
+  const bool same_sampling = is_gray(*d) || d->log2_chroma_w < 2 || d->log2_chroma_h == 0;
+  if (!is_plain_planar(*d) || !same_sampling) {
+    const AVPixelFormat planar = planar_of(format, d->comp[0].depth > 8);
+    if (!planar_ || planar_->format != planar || planar_->width != picture.width ||
+        planar_->height != picture.height) {
+      planar_.reset(av_frame_alloc());
+      if (!planar_) return no_memory();
+      planar_->format = planar;
+      planar_->width = picture.width;
+      planar_->height = picture.height;
+      if (av_frame_get_buffer(planar_.get(), 0) < 0) return no_memory();
+    }
+    if (Status status = scale(picture, planar, planar_->data, planar_->linesize); !status)
+      return status;
+    source = planar_.get();
+    d = av_pix_fmt_desc_get(planar);
+  }
+  Result<YccCoding> coding = coding_of(picture, format == PixelFormat::gray8, d->comp[0].depth);
+  if (!coding) return coding.status();
+  if (!to_jfif_ || !(to_jfif_->coding() == *coding)) to_jfif_.emplace(*coding);
+  YccPlanes planes;
+  for (std::size_t i = 0; i < 3; ++i) {
+    planes.data[i] = source->data[i];
+    planes.stride_bytes[i] = source->linesize[i];
+  }
+  to_jfif_->convert(planes, out.view());
+  return Status::ok();
+}
+
+Status ColourConverter::convert(const AVFrame& picture, Frame& out) {
+  if (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format)) == nullptr)
+    return Status(Errc::bad_input, "the picture has no pixel format");
+  const PixelFormat format = closest_format(static_cast<AVPixelFormat>(picture.format));
+  if (Status status = out.reshape(format, picture.width, picture.height); !status) return status;
+  if (format != PixelFormat::rgb24) return convert_ycc(picture, format, out);
+  const std::array<std::uint8_t*, 4> data{out.view().data[0], nullptr, nullptr, nullptr};
+  const std::array<int, 4> stride{static_cast<int>(out.view().stride_bytes[0]), 0, 0, 0};
+  return scale(picture, AV_PIX_FMT_RGB24, data.data(), stride.data());
+}
+
+}  // namespace zerorun::io::av

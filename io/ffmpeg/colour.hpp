@@ -1,0 +1,34 @@
+// Pictures of libavcodec, whatever their layout, range and matrix, to zerorun frames.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "io/ffmpeg/av.hpp"
+#include "io/ycc_to_jfif.hpp"
+#include "zerorun/frame.hpp"
+
+namespace zerorun::io::av {
+
+/// The zerorun format that keeps the most of an FFmpeg format: the sampling of YCbCr, grey, and
+/// rgb24 for RGB, palettes and Bayer patterns.
+PixelFormat closest_format(AVPixelFormat format) noexcept;
+
+/// Range, matrix and depth are converted by YccToJfif, exactly. swscale only rearranges samples
+/// (semi-planar, packed, big-endian), enlarges rare chroma samplings, and repacks RGB.
+class ColourConverter {
+ public:
+  /// Errors: bad_input (a layout or matrix that cannot be converted), out_of_memory.
+  Status convert(const AVFrame& picture, Frame& out);
+
+ private:
+  Status convert_ycc(const AVFrame& picture, PixelFormat format, Frame& out);
+  Status scale(const AVFrame& picture, AVPixelFormat to, std::uint8_t* const data[],
+               const int stride[]);
+
+  ScalerPtr scaler_;
+  FramePtr planar_;
+  std::optional<YccToJfif> to_jfif_;
+};
+
+}  // namespace zerorun::io::av

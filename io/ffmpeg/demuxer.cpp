@@ -1,0 +1,200 @@
+// The video stream of any file that libavformat opens.
+// SPDX-License-Identifier: MIT
+#include "io/ffmpeg/demuxer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace zerorun::io::av {
+namespace {
+
+constexpr int kPipeBufferBytes = 1 << 16;
+
+/// Demuxers that make a picture of any text or noise, or of no file at all.
+constexpr std::array<std::string_view, 7> kNoVideo{"tty", "bin",   "xbin", "adf",
+                                                   "idf", "lavfi", "sbg"};
+
+/// "mov,mp4,m4a,3gp,3g2,mj2" is one demuxer; the major brand tells the family.
+std::string container_name(AVFormatContext& context) {
+  const std::string_view names = context.iformat->name;
+  if (names.starts_with("mov,")) {
+    const AVDictionaryEntry* brand = av_dict_get(context.metadata, "major_brand", nullptr, 0);
+    return brand == nullptr || std::string_view(brand->value) == "qt  " ? "mov" : "mp4";
+  }
+  return std::string(names.substr(0, names.find(',')));
+}
+
+/// Clockwise, to the nearest quarter turn.
+int rotation_of(const AVStream& stream) {
+  const std::uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
+  if (matrix == nullptr) return 0;
+  const double counter_clockwise =
+      av_display_rotation_get(reinterpret_cast<const std::int32_t*>(matrix));
+  if (std::isnan(counter_clockwise)) return 0;
+  const long quarters = std::lround(-counter_clockwise / 90.0);
+  return static_cast<int>(((quarters % 4) + 4) % 4) * 90;
+}
+
+/// Within a tenth of a percent: what is left between 29.97 and 30000/1001 and the like.
+bool nearly_equal(AVRational a, AVRational b) noexcept {
+  const double x = av_q2d(a), y = av_q2d(b);
+  return std::abs(x - y) <= 0.001 * y;
+}
+
+bool is_positive(AVRational r) noexcept { return r.num > 0 && r.den > 0; }
+
+}  // namespace
+
+Demuxer::~Demuxer() {
+  avformat_close_input(&context_);  // leaves a custom I/O context alone
+  if (pipe_context_ != nullptr) {
+    av_freep(&pipe_context_->buffer);
+    avio_context_free(&pipe_context_);
+  }
+}
+
+int Demuxer::read_pipe(void* self, std::uint8_t* out, int count) {
+  ByteReader& reader = *static_cast<Demuxer*>(self)->pipe_;
+  // What is there already is enough: a live pipe must not wait for a full buffer.
+  const std::span<const std::byte> part = reader.buffered();
+  if (part.empty()) return reader.error() ? AVERROR_EOF : AVERROR(EIO);
+  const std::size_t take = std::min(part.size(), static_cast<std::size_t>(count));
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(part.data()), take, out);
+  reader.consume(take);
+  return static_cast<int>(take);
+}
+
+Result<std::unique_ptr<Demuxer>> Demuxer::open(ByteReader reader, const std::string& format) {
+  keep_quiet();
+  std::unique_ptr<Demuxer> demuxer(new Demuxer);
+  demuxer->name_ = reader.name();
+  if (Status status = demuxer->open_context(std::move(reader), format); !status) return status;
+  if (Status status = demuxer->choose_stream(); !status) return status;
+  return demuxer;
+}
+
+Status Demuxer::open_context(ByteReader reader, const std::string& format) {
+  const AVInputFormat* forced = nullptr;
+  if (!format.empty()) {
+    forced = av_find_input_format(format == "mkv" ? "matroska" : format.c_str());
+    if (forced == nullptr)
+      return Status(Errc::unknown_format, "FFmpeg knows no format named '" + format + "'");
+  }
+  context_ = avformat_alloc_context();
+  if (context_ == nullptr) return Status(Errc::out_of_memory);
+  std::string url;
+  if (reader.is_regular_file()) {
+    url = "file:" + name_;  // so that no name is taken for a protocol
+  } else {
+    pipe_ = std::make_unique<ByteReader>(std::move(reader));
+    auto* buffer = static_cast<std::uint8_t*>(av_malloc(kPipeBufferBytes));
+    if (buffer == nullptr) return Status(Errc::out_of_memory);
+    pipe_context_ = avio_alloc_context(buffer, kPipeBufferBytes, 0, this, &Demuxer::read_pipe,
+                                       nullptr, nullptr);
+    if (pipe_context_ == nullptr) {
+      av_free(buffer);
+      return Status(Errc::out_of_memory);
+    }
+    context_->pb = pipe_context_;
+  }
+  Dictionary options;
+  // A playlist in disguise must not reach the network.
+  options.set("protocol_whitelist", "file");
+  int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
+  if (error == AVERROR_INVALIDDATA && forced == nullptr)
+    return Status(Errc::unknown_format, "'" + name_ + "' is no image and no video that is known");
+  if (error < 0) return failure(Errc::bad_input, name_, error);
+  if (std::find(kNoVideo.begin(), kNoVideo.end(), context_->iformat->name) != kNoVideo.end())
+    return Status(Errc::unknown_format, "'" + name_ + "' is no image and no video that is known");
+  error = avformat_find_stream_info(context_, nullptr);
+  if (error < 0) return failure(Errc::bad_input, name_, error);
+  return Status::ok();
+}
+
+Status Demuxer::choose_stream() {
+  // Cover pictures are video streams too, but not what anybody wants to encode.
+  for (unsigned i = 0; i < context_->nb_streams; ++i)
+    if (context_->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
+      context_->streams[i]->discard = AVDISCARD_ALL;
+  int best = av_find_best_stream(context_, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+  if (best >= 0 && context_->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC) best = -1;
+  for (unsigned i = 0; best < 0 && i < context_->nb_streams; ++i)
+    if (context_->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+        context_->streams[i]->discard != AVDISCARD_ALL)
+      best = static_cast<int>(i);
+  if (best < 0) return Status(Errc::unknown_format, "'" + name_ + "' has no video in it");
+  stream_ = context_->streams[best];
+  for (unsigned i = 0; i < context_->nb_streams; ++i)
+    if (context_->streams[i] != stream_) context_->streams[i]->discard = AVDISCARD_ALL;
+  if (context_->start_time != AV_NOPTS_VALUE)
+    start_ = av_rescale_q(context_->start_time, AV_TIME_BASE_Q, stream_->time_base);
+  return Status::ok();
+}
+
+Result<bool> Demuxer::read(AVPacket& packet) {
+  for (;;) {
+    av_packet_unref(&packet);
+    const int error = av_read_frame(context_, &packet);
+    if (error == AVERROR_EOF || error == AVERROR_INVALIDDATA) {
+      // A demuxer may call the end of a damaged file invalid: what came before stands.
+      if (pipe_ && !pipe_->error()) return pipe_->error();
+      const int io_error = context_->pb != nullptr ? context_->pb->error : 0;
+      if (io_error < 0 && io_error != AVERROR_EOF)
+        return failure(Errc::read_failed, name_, io_error);
+      return false;
+    }
+    if (error < 0) return failure(Errc::read_failed, name_, error);
+    // Packets before an edit list's start are decoded by players, but not shown.
+    const bool wanted = packet.stream_index == stream_->index && packet.size > 0;
+    if (wanted) return true;
+  }
+}
+
+/// By the index where the container has a whole one (MOV, MP4, AVI), which is exact; else by the
+/// two rates that libavformat estimates.
+bool Demuxer::has_constant_rate() {
+  const int count = avformat_index_get_entries_count(stream_);
+  if (count > 2 && stream_->nb_frames == count) {
+    std::int64_t least = INT64_MAX, most = 0;
+    for (int i = 1; i < count; ++i) {
+      const AVIndexEntry* before = avformat_index_get_entry(stream_, i - 1);
+      const AVIndexEntry* entry = avformat_index_get_entry(stream_, i);
+      const std::int64_t step = entry->timestamp - before->timestamp;
+      least = std::min(least, step);
+      most = std::max(most, step);
+    }
+    return most - least <= 1;  // a rate that the clock cannot hold differs by one tick
+  }
+  if (!is_positive(stream_->avg_frame_rate) || !is_positive(stream_->r_frame_rate)) return true;
+  return nearly_equal(stream_->avg_frame_rate, stream_->r_frame_rate);
+}
+
+SourceInfo Demuxer::describe() {
+  SourceInfo info;
+  const AVCodecParameters& codec = *stream_->codecpar;
+  info.width = codec.width;
+  info.height = codec.height;
+  info.time_base = from_av(stream_->time_base);
+  info.variable_frame_rate = !has_constant_rate();
+  const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
+  // The base rate is a clean fraction where the average carries the rounding of the clock.
+  const bool use_base = !is_positive(average) || (!info.variable_frame_rate && is_positive(base) &&
+                                                  nearly_equal(average, base));
+  info.frame_rate = from_av(use_base ? base : average);
+  const AVRational aspect = av_guess_sample_aspect_ratio(context_, stream_, nullptr);
+  if (is_positive(aspect)) info.sample_aspect = from_av(aspect);
+  info.rotation_degrees = rotation_of(*stream_);
+  info.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
+  if (context_->duration > 0)
+    info.duration_seconds = static_cast<double>(context_->duration) / AV_TIME_BASE;
+  for (unsigned i = 0; i < context_->nb_streams; ++i)
+    info.has_audio |= context_->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+  info.container = container_name(*context_);
+  info.codec = avcodec_get_name(codec.codec_id);
+  return info;
+}
+
+}  // namespace zerorun::io::av

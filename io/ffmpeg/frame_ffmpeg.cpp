@@ -1,0 +1,129 @@
+// Frames of any video that libavcodec decodes.
+// SPDX-License-Identifier: MIT
+#include <utility>
+
+#include "io/ffmpeg/colour.hpp"
+#include "io/ffmpeg/demuxer.hpp"
+#include "io/ffmpeg/packet_ffmpeg.hpp"
+#include "io/formats.hpp"
+
+namespace zerorun::io {
+namespace av {
+namespace {
+
+std::int64_t duration_of(const AVFrame& picture) noexcept {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+  return picture.duration;
+#else
+  return picture.pkt_duration;
+#endif
+}
+
+class DecodedVideo final : public FrameReader {
+ public:
+  explicit DecodedVideo(std::unique_ptr<Demuxer> demuxer)
+      : demuxer_(std::move(demuxer)),
+        packet_(av_packet_alloc()),
+        picture_(av_frame_alloc()),
+        info_(demuxer_->describe()) {}
+
+  Status start(const SourceOptions& options) {
+    const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
+    const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
+    if (codec == nullptr)
+      return Status(
+          Errc::unknown_format,
+          "'" + demuxer_->name() + "': FFmpeg has no decoder for its video (" + info_.codec + ")");
+    codec_.reset(avcodec_alloc_context3(codec));
+    if (!codec_ || !packet_ || !picture_) return Status(Errc::out_of_memory);
+    int error = avcodec_parameters_to_context(codec_.get(), &parameters);
+    codec_->thread_count = options.threads;  // 0 = one per core
+    codec_->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+    codec_->pkt_timebase = demuxer_->stream().time_base;
+    if (error >= 0) error = avcodec_open2(codec_.get(), codec, nullptr);
+    if (error < 0) return failure(Errc::bad_input, demuxer_->name(), error);
+    info_.format = closest_format(static_cast<AVPixelFormat>(parameters.format));
+    return Status::ok();
+  }
+
+  const SourceInfo& info() const override { return info_; }
+  std::string last_name() const override {
+    return demuxer_->name() + " frame " + std::to_string(index_ - 1);
+  }
+
+  Result<bool> read(Frame& frame, FrameTime& time) override {
+    Result<bool> more = next_picture();
+    if (!more || !*more) return more;
+    if (picture_->flags & AV_FRAME_FLAG_CORRUPT || picture_->decode_error_flags != 0)
+      return Status(Errc::bad_input, "'" + last_name() + "' is damaged");
+    if (Status status = colour_.convert(*picture_, frame); !status)
+      return Status(status.code(), "'" + last_name() + "': " + status.detail());
+    std::int64_t pts = picture_->best_effort_timestamp;
+    if (pts == AV_NOPTS_VALUE) pts = next_pts_;
+    time = {demuxer_->from_start(pts), duration_of(*picture_)};
+    next_pts_ = pts + duration_of(*picture_);
+    return true;
+  }
+
+  Result<bool> skip() override {
+    Result<bool> more = next_picture();
+    if (more && *more && picture_->best_effort_timestamp != AV_NOPTS_VALUE)
+      next_pts_ = picture_->best_effort_timestamp + duration_of(*picture_);
+    return more;
+  }
+
+ private:
+  /// Feeds packets until a picture comes out. An undecodable packet is an error about the frame
+  /// that it would have been; the call after it goes on.
+  Result<bool> next_picture() {
+    for (;;) {
+      int error = avcodec_receive_frame(codec_.get(), picture_.get());
+      if (error >= 0) {
+        ++index_;
+        return true;
+      }
+      if (error == AVERROR_EOF) return false;
+      if (error != AVERROR(EAGAIN)) return undecodable(error);
+      Result<bool> more = demuxer_->read(*packet_);
+      if (!more) return more;
+      error = avcodec_send_packet(codec_.get(), *more ? packet_.get() : nullptr);
+      if (error < 0 && error != AVERROR_EOF) return undecodable(error);
+    }
+  }
+
+  Status undecodable(int error) {
+    ++index_;
+    return failure(Errc::bad_input, last_name(), error);
+  }
+
+  std::unique_ptr<Demuxer> demuxer_;
+  CodecPtr codec_;
+  PacketPtr packet_;
+  FramePtr picture_;
+  ColourConverter colour_;
+  SourceInfo info_;
+  std::int64_t next_pts_ = 0;
+  std::int64_t index_ = 0;
+};
+
+}  // namespace
+}  // namespace av
+
+Result<MediaInput> open_media(ByteReader reader, const std::string& format,
+                              const SourceOptions& options) {
+  Result<std::unique_ptr<av::Demuxer>> demuxer = av::Demuxer::open(std::move(reader), format);
+  if (!demuxer) return demuxer.status();
+  MediaInput media;
+  if ((*demuxer)->stream().codecpar->codec_id == AV_CODEC_ID_MJPEG) {
+    Result<PacketReaderPtr> packets = av::open_container_packets(*std::move(demuxer));
+    if (!packets) return packets.status();
+    media.packets = *std::move(packets);
+    return media;
+  }
+  auto frames = std::make_unique<av::DecodedVideo>(*std::move(demuxer));
+  if (Status status = frames->start(options); !status) return status;
+  media.frames = std::move(frames);
+  return media;
+}
+
+}  // namespace zerorun::io

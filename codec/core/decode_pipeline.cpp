@@ -194,7 +194,7 @@ class CpuDecodePipeline final : public DecodePipeline {
     cursor.blocks = blocks;
     Exec exec;
     (void)stages_.huffman_decode({layout(), clean_.data(), clean_bytes_, &huffman_, &cursor, 1,
-                                  nullptr, 0, pairs, pair_count},
+                                  nullptr, 0, nullptr, pairs, pair_count},
                                  exec);
     (void)stages_.zero_run_expand({blocks, pairs, pair_count, coefficients, diff}, exec);
     (void)stages_.dc_predict({layout(), first_mcu, mcus, diff, coefficients, carry}, exec);

@@ -1,10 +1,10 @@
-// Decodes the codewords of one block in order; what huffman_decode and huffman_sync share on the
-// CPU. SPDX-License-Identifier: MIT
+// Decodes one codeword with its appended bits; what huffman_decode and huffman_sync share, on both
+// backends. SPDX-License-Identifier: MIT
 #pragma once
 
+#include "codec/arith/host_device.hpp"
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
-#include "codec/decode/bit_reader.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "zerorun/status.hpp"
 
@@ -18,16 +18,18 @@ struct DecodedPair {
 };
 
 /// A codeword that needs more bits than the segment has is `truncated`, whatever its bits are.
-inline Errc check_code(int code_bits, int appended_bits, std::uint64_t position,
-                       std::uint64_t end_bit) {
+ZR_HD Errc check_code(int code_bits, int appended_bits, std::uint64_t position,
+                      std::uint64_t end_bit) {
   if (code_bits == 0) return end_bit - position < 16 ? Errc::truncated : Errc::bad_huffman_code;
   return position + static_cast<std::uint64_t>(code_bits + appended_bits) > end_bit
              ? Errc::truncated
              : Errc::ok;
 }
 
-inline DecodedPair decode_dc(BitReader& reader, const HuffmanDecodeTable& table,
-                             std::uint64_t end_bit) {
+/// `Reader` is the backend's: BitReader, or BitWindow of cuda/prim.
+template <typename Reader>
+ZR_HD DecodedPair decode_dc(Reader& reader, const HuffmanDecodeTable& table,
+                            std::uint64_t end_bit) {
   reader.refill();
   const DecodedSymbol symbol = decode_symbol(table, reader.peek16());
   const int ssss = symbol.value & 15;
@@ -40,8 +42,9 @@ inline DecodedPair decode_dc(BitReader& reader, const HuffmanDecodeTable& table,
 }
 
 /// `k` is the zig-zag index of the next coefficient, 1..63; moved on.
-inline DecodedPair decode_ac(BitReader& reader, const HuffmanDecodeTable& table,
-                             std::uint64_t end_bit, int& k) {
+template <typename Reader>
+ZR_HD DecodedPair decode_ac(Reader& reader, const HuffmanDecodeTable& table, std::uint64_t end_bit,
+                            int& k) {
   reader.refill();
   const DecodedSymbol symbol = decode_symbol(table, reader.peek16());
   const int run = symbol.value >> 4, ssss = symbol.value & 15;

@@ -17,7 +17,8 @@ struct DequantIdctArgs {
   ScanLayout layout;
   const DequantTables* tables;
   std::int64_t first_mcu, mcu_count;
-  const std::int16_t* coefficients;  ///< [mcu_count * blocks_per_mcu][64], natural order
+  const std::int16_t* coefficients;  ///< [mcu_count * blocks_per_mcu][64], natural order. CUDA:
+                                     ///< 16-byte aligned
   PlaneView plane[kMaxComponents];   ///< out, one a scan component
 };
 

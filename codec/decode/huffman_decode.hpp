@@ -25,7 +25,7 @@ struct BitCursor {
 /// From the block with the fault on, blocks have the pair (0, 0) alone: DIFF 0 and no AC.
 struct HuffmanDecodeArgs {
   ScanLayout layout;
-  const std::uint8_t* bytes;  ///< clean bytes
+  const std::uint8_t* bytes;  ///< clean bytes. CUDA: 4-byte aligned
   std::uint64_t byte_count;
   const HuffmanDecodeTables* tables;
   BitCursor* cursors;
@@ -34,6 +34,7 @@ struct HuffmanDecodeArgs {
   /// same with and without them.
   const SyncPoint* sync;
   std::int64_t sync_count;
+  const std::int64_t* cursor_first_sync;  ///< with sync: [cursor_count + 1], as huffman_sync had it
   RunLevel* pairs;           ///< [blocks][64] out; rows filled from the left, the rest untouched
   std::uint8_t* pair_count;  ///< [blocks] out, 1..64
 };

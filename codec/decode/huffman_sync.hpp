@@ -26,13 +26,14 @@ struct SyncPoint {
 /// states in parallel (Weissenberger and Schmidt, 2021). Cursors are read only.
 struct HuffmanSyncArgs {
   ScanLayout layout;
-  const std::uint8_t* bytes;
+  const std::uint8_t* bytes;  ///< clean bytes. CUDA: 4-byte aligned
   std::uint64_t byte_count;
   const HuffmanDecodeTables* tables;
   const BitCursor* cursors;
   std::int64_t cursor_count;
   std::int32_t subsequence_bits;          ///< a multiple of 32
   const std::int64_t* cursor_first_sync;  ///< [cursor_count + 1]: rows of `sync` of each cursor
+  std::int64_t sync_count;                ///< rows in all: the last entry of cursor_first_sync
   SyncPoint* sync;                        ///< out
 };
 

@@ -13,7 +13,8 @@ struct ZeroRunExpandArgs {
   std::int64_t blocks;
   const RunLevel* pairs;           ///< [blocks][64]
   const std::uint8_t* pair_count;  ///< [blocks]
-  std::int16_t* coefficients;      ///< [blocks][64] out: natural order; [b][0] is 0
+  std::int16_t* coefficients;      ///< [blocks][64] out: natural order; [b][0] is 0. CUDA: 16-byte
+                                   ///< aligned
   std::int16_t* diff;              ///< [blocks] out
 };
 

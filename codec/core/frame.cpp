@@ -121,7 +121,7 @@ Status validate(const ConstFrameView& frame) {
     const auto need = static_cast<std::ptrdiff_t>(plane_row_bytes(frame.format, p, frame.width));
     const std::ptrdiff_t stride = frame.stride_bytes[plane];
     const bool one_row = plane_rows(frame.format, p, frame.height) == 1;
-    if (!one_row && stride < need && -stride < need)
+    if (!one_row && stride < need && stride > -need)
       return Status(Errc::invalid_frame, "the stride of plane " + std::to_string(p) + " is " +
                                              std::to_string(stride) + " bytes, but a row has " +
                                              std::to_string(need));

@@ -296,6 +296,8 @@ Status HeaderParser::read_sos(Bytes payload) {
       ++c;
     if (c == frame_->components.size())
       return fail(Errc::bad_scan_header, "component id " + std::to_string(id));
+    if (!scan.components.empty() && static_cast<int>(c) < scan.components.back())
+      return fail(Errc::bad_scan_header, "components not in the order of the frame (T.81 B.2.3)");
     const int dc = payload[2 + 2 * i] >> 4, ac = payload[2 + 2 * i] & 15;
     if (dc > 3 || ac > 3)
       return fail(Errc::bad_scan_header,

@@ -41,6 +41,7 @@ struct Scratch {
   Buffer<std::uint8_t> code_bits;
   Buffer<std::uint8_t> packed;
   Buffer<std::uint64_t> interval_first_byte, interval_bits;
+  std::vector<std::uint8_t> rows;
 };
 
 /// Appends bit strings at bit granularity (a part may end inside a byte).
@@ -166,10 +167,11 @@ class CpuEncodePipeline final : public EncodePipeline {
       planes_[c] = {args.plane[c].data, stride, stride, component.height};
     }
     args.row_count = 8 * setup_->v_max;
-    pool_.run(layout().mcus_high, [&](std::int64_t mcu_row, int) {
+    pool_.run(layout().mcus_high, [&](std::int64_t mcu_row, int worker) {
       ColorSubsampleArgs rows = args;
       rows.first_row = static_cast<std::int32_t>(mcu_row) * args.row_count;
       Exec exec;
+      exec.rows = &scratch_[static_cast<std::size_t>(worker)].rows;
       (void)stages_.color_subsample(rows, exec);  // the CPU twins cannot fail
     });
   }

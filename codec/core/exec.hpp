@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "zerorun/backend.hpp"
 #include "zerorun/status.hpp"
 
@@ -13,6 +16,8 @@ struct Exec {
   void* stream = nullptr;  ///< cudaStream_t; CPU: unused
   /// Scratch memory of the CUDA stages (cuda/scratch.hpp); CPU: unused.
   void* scratch = nullptr;
+  /// Row buffers of the CPU stages, kept by the pipeline; null: the stage makes its own.
+  std::vector<std::uint8_t>* rows = nullptr;
 };
 
 }  // namespace zerorun

@@ -62,7 +62,7 @@ void luma_only(const ColorSubsampleArgs& a, int last_row) {
 
 }  // namespace
 
-Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec&) {
+Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
   const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
   if (a.components == 1) {
     luma_only(a, last_row);
@@ -78,7 +78,9 @@ Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec&) {
   // Chroma at full resolution for v_max rows, then the box filter. Grey has neutral chroma.
   const int full_width = std::max(a.plane[1].width * a.h_max, a.plane[0].width);
   const auto stride = static_cast<std::size_t>(full_width);
-  std::vector<std::uint8_t> full(stride * 2 * static_cast<std::size_t>(a.v_max), 128);
+  std::vector<std::uint8_t> own;
+  std::vector<std::uint8_t>& full = exec.rows != nullptr ? *exec.rows : own;
+  full.assign(stride * 2 * static_cast<std::size_t>(a.v_max), 128);
   for (int cy = first_chroma; cy < last_chroma; ++cy) {
     std::uint8_t *cb[2] = {}, *cr[2] = {};
     for (int i = 0; i < a.v_max; ++i) {

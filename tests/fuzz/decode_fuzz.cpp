@@ -1,0 +1,80 @@
+// Decoding of arbitrary bytes into every kind of output.
+// SPDX-License-Identifier: MIT
+#include <cstring>
+#include <vector>
+
+#include "tests/fuzz/fuzz_check.hpp"
+
+namespace zerorun::fuzz {
+namespace {
+
+constexpr PixelFormat kFormats[] = {PixelFormat::gray8, PixelFormat::yuv420p, PixelFormat::yuv444p,
+                                    PixelFormat::nv12,  PixelFormat::yuyv,    PixelFormat::rgb24,
+                                    PixelFormat::xbgr32};
+
+/// A frame in one block of exactly the bytes it needs.
+struct Picture {
+  Picture(PixelFormat format, int width, int height, std::uint8_t fill)
+      : view{format, width, height, {}, {}} {
+    std::size_t total = 0;
+    std::size_t offsets[3] = {};
+    for (int p = 0; p < plane_count(format); ++p) {
+      const std::size_t row = plane_row_bytes(format, p, width);
+      offsets[p] = total;
+      view.stride_bytes[static_cast<std::size_t>(p)] = static_cast<std::ptrdiff_t>(row);
+      total += row * static_cast<std::size_t>(plane_rows(format, p, height));
+    }
+    memory.assign(total, fill);
+    for (int p = 0; p < plane_count(format); ++p)
+      view.data[static_cast<std::size_t>(p)] = memory.data() + offsets[p];
+  }
+  std::vector<std::uint8_t> memory;
+  FrameView view;
+};
+
+void decode_formats(Decoder& decoder, std::span<const std::byte> jpeg,
+                    const Result<DecodeReport>& expected, PixelFormat format) {
+  const auto info = inspect(jpeg, decoder.params().limits);
+  if (!info.is_ok()) return;
+  Picture a(format, info->width, info->height, 0xAA), b(format, info->width, info->height, 0x55);
+  const auto first = decoder.decode(jpeg, a.view);
+  const auto second = decoder.decode(jpeg, b.view);
+  check(first.status() == second.status(), "two calls end alike");
+  if (!first.is_ok()) {
+    check(!expected.is_ok() || first.status().code() == Errc::pixel_format,
+          "what gives planes gives pixels, or is refused as pixel_format");
+    return;
+  }
+  check(a.memory == b.memory, "every sample is defined by the stream");
+  check(expected.is_ok() && same(*first, *expected), "pixels and planes have one report");
+}
+
+}  // namespace
+}  // namespace zerorun::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace zerorun;
+  const auto jpeg = fuzz::stream(data, size);
+  const std::uint8_t choice = size == 0 ? 0 : data[size / 2];
+  static Decoder one = *Decoder::create(fuzz::quick_params(1));
+  static Decoder three = *Decoder::create(fuzz::quick_params(3));
+  std::vector<ComponentPlane> planes, planes_again;
+  const auto report = one.decode_planes(jpeg, planes);
+  const auto again = three.decode_planes(jpeg, planes_again);
+  fuzz::check(report.status() == again.status(), "the threads do not change the verdict");
+  if (report.is_ok()) {
+    fuzz::check(fuzz::same(*report, *again), "the threads do not change the report");
+    for (std::size_t c = 0; c < planes.size(); ++c)
+      fuzz::check(planes[c].samples == planes_again[c].samples, "nor the samples");
+    fuzz::check(report->bytes_consumed <= size, "no more is consumed than there is");
+    fuzz::check(report->concealed_intervals <= report->intervals, "concealed intervals exist");
+    fuzz::check(!report->is_concealed() || !report->first_problem.is_ok(), "damage has a reason");
+  } else {
+    fuzz::check(!report.status().message().empty(), "an error has a sentence");
+  }
+  std::vector<ComponentCoefficients> coefficients;
+  const auto raw = one.decode_coefficients(jpeg, coefficients);
+  fuzz::check(raw.status() == report.status(), "coefficients and planes end alike");
+  fuzz::decode_formats(one, jpeg, report, fuzz::kFormats[choice % std::size(fuzz::kFormats)]);
+  return 0;
+}

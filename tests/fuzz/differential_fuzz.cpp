@@ -1,0 +1,20 @@
+// zerorun against libjpeg-turbo: what both call sound has the same coefficients.
+// SPDX-License-Identifier: MIT
+#include <vector>
+
+#include "tests/fuzz/fuzz_check.hpp"
+#include "tests/support/libjpeg_decode.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace zerorun;
+  const auto jpeg = fuzz::stream(data, size);
+  static Decoder decoder = *Decoder::create(fuzz::quick_params(1));
+  std::vector<ComponentCoefficients> ours, theirs;
+  const auto report = decoder.decode_coefficients(jpeg, ours);
+  if (!report.is_ok() || report->is_concealed()) return 0;
+  if (!test::libjpeg_coefficients(jpeg, theirs).clean()) return 0;
+  fuzz::check(ours.size() == theirs.size(), "as many components");
+  for (std::size_t c = 0; c < ours.size(); ++c)
+    fuzz::check(ours[c].values == theirs[c].values, "the same coefficients");
+  return 0;
+}

@@ -1,0 +1,44 @@
+// What every fuzz target needs: a loud assertion, and limits that keep an input quick.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+
+#include "zerorun/decoder.hpp"
+
+/// libFuzzer's entry point; never fails, a finding aborts.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace zerorun::fuzz {
+
+/// Aborts, so that libFuzzer saves the input. Active in every build type, unlike assert().
+inline void check(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzz: does not hold: %s\n", what);
+  std::abort();
+}
+
+inline DecodeParams quick_params(int threads) {
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = threads;
+  params.limits.max_pixels = 1 << 20;  // one megapixel an input
+  params.limits.max_scans = 20;
+  params.limits.max_header_bytes = 1 << 20;
+  return params;
+}
+
+inline std::span<const std::byte> stream(const std::uint8_t* data, std::size_t size) {
+  return std::as_bytes(std::span(data, size));
+}
+
+inline bool same(const DecodeReport& a, const DecodeReport& b) {
+  return a.bytes_consumed == b.bytes_consumed && a.intervals == b.intervals &&
+         a.concealed_intervals == b.concealed_intervals && a.first_problem == b.first_problem;
+}
+
+}  // namespace zerorun::fuzz

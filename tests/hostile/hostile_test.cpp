@@ -1,0 +1,124 @@
+// The project's crafted streams (hostile.tsv): one for each known class of decoder bug.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/hostile/survival.hpp"
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/resources.hpp"
+#include "tests/support/sha256.hpp"
+#include "tests/support/test_data.hpp"
+
+namespace zerorun::test {
+namespace {
+
+const std::vector<Row>& table() {
+  static const std::vector<Row> rows = read_tsv(project_tests() / "hostile/hostile.tsv");
+  return rows;
+}
+
+TEST(Hostile, EveryStreamIsSurvived) {
+  ASSERT_GT(table().size(), 100u);
+  for (const Row& row : table()) {
+    const std::string file = row.at("file");
+    const Bytes jpeg = read_file(project_tests() / "hostile" / file);
+    const Outcome outcome = survive(jpeg, file);
+    const bool known = row.at("coef_sha256") != "-";
+    if (known && outcome.delivered() && !outcome.concealed() && row.at("libjpeg") == "ok") {
+      EXPECT_EQ(sha256(outcome.coefficients), row.at("coef_sha256"))
+          << file << ": " << row.at("reason");
+    }
+    // What libjpeg refuses or warns of, we do not call sound.
+    if (row.at("libjpeg") != "ok") {
+      EXPECT_FALSE(outcome.clean()) << file << ": " << row.at("reason");
+    }
+  }
+}
+
+/// Bombs are refused by their header: nothing is allocated for them.
+TEST(Hostile, BombsAreRefusedFromTheHeader) {
+  for (const char* file : {"bomb_65535x65535.jpg", "bomb_65500x65500.jpg", "bomb_46341x46341.jpg",
+                           "bomb_32768x32768.jpg", "bomb3_65535x65535.jpg"}) {
+    const Bytes jpeg = read_file(project_tests() / "hostile" / file);
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    auto decoder = Decoder::create(params);
+    ASSERT_TRUE(decoder.is_ok());
+    std::vector<ComponentPlane> planes;
+    double best = 1;
+    std::size_t memory_bytes = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const PeakMemory memory;
+      const double start = process_seconds();
+      EXPECT_EQ(decoder->decode_planes(jpeg, planes).status().code(), Errc::too_many_pixels)
+          << file;
+      best = std::min(best, process_seconds() - start);
+      memory_bytes = std::max(memory_bytes, memory.growth_bytes());
+    }
+    EXPECT_LT(best, 0.010) << file;
+    EXPECT_LT(memory_bytes, std::size_t{32} << 20) << file;
+  }
+}
+
+TEST(Hostile, ScanFloodsAreLimited) {
+  const Bytes jpeg = read_file(project_tests() / "hostile/scan_flood.jpg");
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  ASSERT_TRUE(decoder.is_ok());
+  std::vector<ComponentPlane> planes;
+  EXPECT_EQ(decoder->decode_planes(jpeg, planes).status().code(), Errc::too_many_scans);
+}
+
+/// Markers, fill bytes, tables, restart markers: twice the flood takes at most 2.5 times as long.
+TEST(Hostile, FloodsTakeLinearTime) {
+  const Bytes base = read_file(project_tests() / "hostile/ok_min_gray.jpg");
+  const std::size_t sos = parse_headers(base).sos_offset;
+  const std::size_t data = parse_headers(base).data_offset;
+  const auto flood = [](std::vector<std::uint8_t> unit, int count) {
+    std::vector<std::uint8_t> out;
+    for (int i = 0; i < count; ++i) out.insert(out.end(), unit.begin(), unit.end());
+    return out;
+  };
+  const auto cost = [&](std::size_t offset, const std::vector<std::uint8_t>& what) {
+    const Bytes jpeg = with_inserted(base, offset, what);
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.threads = 1;
+    auto decoder = Decoder::create(params);
+    double best = 100;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      std::vector<ComponentPlane> planes;
+      const double start = process_seconds();
+      const auto report = decoder->decode_planes(jpeg, planes);
+      best = std::min(best, process_seconds() - start);
+      EXPECT_TRUE(report.is_ok() || group(report.status().code()) != ErrorGroup::device);
+    }
+    return best;
+  };
+  struct Case {
+    const char* name;
+    std::size_t offset;
+    std::vector<std::uint8_t> unit;
+    int count;
+  };
+  const Case cases[] = {{"COM", sos, make_segment(0xFE, {}), 200'000},
+                        {"fill bytes", sos, {0xFF}, 2'000'000},
+                        {"APP1", sos, make_segment(0xE1, {'E', 'x', 'i', 'f', 0, 0}), 200'000},
+                        {"DRI", sos, make_segment(0xDD, {0, 0}), 200'000},
+                        {"stuffed FF", data, {0xFF, 0x00}, 1'000'000},
+                        {"RST", data, {0xFF, 0xD0}, 500'000},
+                        {"fill bytes in the scan", data, {0xFF}, 2'000'000}};
+  for (const Case& c : cases) {
+    const int count = kSanitized ? c.count / 4 : c.count;
+    const double one = cost(c.offset, flood(c.unit, count));
+    const double two = cost(c.offset, flood(c.unit, 2 * count));
+    // 5 ms: below that the clock and the caches speak louder than the algorithm.
+    EXPECT_LT(two, 2.5 * one + 0.005) << c.name << ": " << one << " s, then " << two << " s";
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,93 @@
+// Single bytes changed: never a crash, and never other coefficients than libjpeg's called sound.
+// SPDX-License-Identifier: MIT
+#include "tests/hostile/small_streams.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/page_end_buffer.hpp"
+#include "tests/support/resources.hpp"
+#include "zerorun/decoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+class Mutator {
+ public:
+  Mutator() : decoder_(create()) {}
+
+  void check(std::span<const std::byte> jpeg) {
+    const PageEndBuffer input(jpeg);
+    const auto report = decoder_.decode_coefficients(input.bytes(), ours_);
+    if (!report.is_ok()) {
+      EXPECT_FALSE(report.status().message().empty());
+      return;
+    }
+    EXPECT_LE(report->bytes_consumed, jpeg.size());
+    EXPECT_LE(report->concealed_intervals, report->intervals);
+    EXPECT_EQ(report->is_concealed() && report->first_problem.is_ok(), false);
+    if (report->is_concealed()) return;
+    const LibjpegVerdict verdict = libjpeg_coefficients(jpeg, theirs_);
+    if (!verdict.clean()) return;
+    ASSERT_EQ(ours_.size(), theirs_.size());
+    for (std::size_t c = 0; c < ours_.size(); ++c)
+      ASSERT_TRUE(ours_[c].values == theirs_[c].values) << "component " << c;
+  }
+
+ private:
+  static Decoder create() {
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.threads = 1;
+    params.limits.max_pixels = 1 << 18;  // a changed size must not make the test slow
+    auto decoder = Decoder::create(params);
+    EXPECT_TRUE(decoder.is_ok());
+    return *std::move(decoder);
+  }
+  Decoder decoder_;
+  std::vector<ComponentCoefficients> ours_, theirs_;
+};
+
+TEST(Mutation, SingleBytesAreSurvived) {
+  Mutator mutator;
+  for (const NamedStream& stream : small_streams()) {
+    const std::size_t step = kSanitized ? 5 : 1;
+    for (std::size_t at = 0; at < stream.jpeg.size(); at += step) {
+      const int original = std::to_integer<int>(stream.jpeg[at]);
+      for (const int value : {0x00, 0xFF, original ^ 0x01, original ^ 0x08, original ^ 0x10,
+                              original ^ 0x80, (original + 1) & 255, (original - 1) & 255}) {
+        if (value == original) continue;
+        Bytes jpeg = stream.jpeg;
+        jpeg[at] = static_cast<std::byte>(value);
+        mutator.check(jpeg);
+        if (testing::Test::HasFailure()) {
+          FAIL() << stream.name << ", byte " << at << " from " << original << " to " << value;
+        }
+      }
+    }
+  }
+}
+
+TEST(Mutation, RemovedAndDoubledBytesAreSurvived) {
+  Mutator mutator;
+  for (const NamedStream& stream : small_streams()) {
+    const std::size_t step = kSanitized ? 5 : 1;
+    for (std::size_t at = 0; at < stream.jpeg.size(); at += step) {
+      Bytes jpeg = stream.jpeg;
+      const auto place = jpeg.begin() + static_cast<std::ptrdiff_t>(at);
+      jpeg.insert(place, *place);
+      mutator.check(jpeg);
+      jpeg = stream.jpeg;
+      jpeg.erase(jpeg.begin() + static_cast<std::ptrdiff_t>(at));
+      mutator.check(jpeg);
+      if (testing::Test::HasFailure()) {
+        FAIL() << stream.name << ", byte " << at;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,302 @@
+// Streams with something unusual about them: what is legal decodes, what is not is named.
+// SPDX-License-Identifier: MIT
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "tests/oracle/compare.hpp"
+#include "tests/oracle/odd_streams.hpp"
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr std::uint8_t kDht = 0xC4, kSof0 = 0xC0;
+
+Bytes sample(Subsampling sampling = Subsampling::s420, LibjpegOptions options = {}) {
+  return libjpeg_sample(53, 41, sampling, options);
+}
+
+Result<DecodeReport> decode(std::span<const std::byte> jpeg, bool strict = false) {
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  params.strict = strict;
+  auto decoder = Decoder::create(params);
+  if (!decoder.is_ok()) return decoder.status();
+  std::vector<ComponentPlane> planes;
+  return decoder->decode_planes(jpeg, planes);
+}
+
+void expect_refused(std::span<const std::byte> jpeg, Errc code) {
+  EXPECT_EQ(decode(jpeg).status().code(), code) << decode(jpeg).status().message();
+  const auto info = inspect(jpeg);
+  EXPECT_EQ(info.status().code(), code) << info.status().message();
+}
+
+/// Exact, with the problem in the report; an error of the same code when strict.
+void expect_tolerated(const Bytes& jpeg, Errc code) {
+  compare_decode(jpeg, {.clean = false});
+  const auto report = decode(jpeg);
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  EXPECT_EQ(report->first_problem.code(), code) << report->first_problem.message();
+  EXPECT_EQ(decode(jpeg, true).status().code(), code);
+}
+
+Bytes with_byte(Bytes jpeg, std::size_t offset, int value) {
+  jpeg.at(offset) = static_cast<std::byte>(value);
+  return jpeg;
+}
+
+/// Offset of a byte of the frame header's payload: 0 precision, 1 height, 3 width, 5 components.
+std::size_t in_sof(const Bytes& jpeg, std::size_t payload_byte) {
+  return parse_headers(jpeg).find(kSof0)->offset + 4 + payload_byte;
+}
+
+TEST(DecodeStreams, NoHuffmanTables) {
+  for (const Subsampling sampling : kAllSubsamplings) {
+    const Bytes jpeg = without_segments(sample(sampling), kDht);
+    ASSERT_EQ(parse_headers(jpeg).count(kDht), 0u);
+    compare_decode(jpeg);
+    EXPECT_TRUE(inspect(jpeg)->standard_huffman_tables);
+  }
+}
+
+TEST(DecodeStreams, FillBytesBeforeMarkers) {
+  const Bytes plain = sample();
+  Bytes jpeg = plain;
+  const std::vector<std::uint8_t> fill(5, 0xFF);
+  std::vector<Segment> segments = parse_headers(plain).segments;
+  for (auto s = segments.rbegin(); s != segments.rend(); ++s)
+    jpeg = with_inserted(jpeg, s->offset, fill);
+  jpeg = with_inserted(jpeg, jpeg.size() - 2, fill);  // and before EOI
+  compare_decode(jpeg);
+}
+
+TEST(DecodeStreams, FillBytesBeforeRestartMarkers) {
+  LibjpegOptions options;
+  options.restart_mcus = 2;
+  Bytes jpeg = sample(Subsampling::s420, options);
+  for (std::size_t i = parse_headers(jpeg).data_offset; i + 1 < jpeg.size(); ++i) {
+    const int low = std::to_integer<int>(jpeg[i + 1]);
+    if (jpeg[i] != std::byte{0xFF} || low < 0xD0 || low > 0xD7) continue;
+    jpeg = with_inserted(jpeg, i, std::vector<std::uint8_t>{0xFF, 0xFF});
+    i += 3;
+  }
+  compare_decode(jpeg);
+}
+
+TEST(DecodeStreams, JunkBetweenSegmentsIsTolerated) {
+  const Bytes plain = sample();
+  const Headers headers = parse_headers(plain);
+  for (std::size_t s = 1; s < headers.segments.size(); ++s) {
+    SCOPED_TRACE("before segment " + std::to_string(s));
+    expect_tolerated(
+        with_inserted(plain, headers.segments[s].offset, std::vector<std::uint8_t>{1, 2, 0x33}),
+        Errc::extraneous_data);
+  }
+}
+
+TEST(DecodeStreams, JunkBeforeEoiIsTolerated) {
+  const Bytes plain = sample();
+  expect_tolerated(
+      with_inserted(plain, plain.size() - 2, std::vector<std::uint8_t>{0x11, 0x22, 0x33, 0x44}),
+      Errc::extraneous_data);
+}
+
+TEST(DecodeStreams, MissingEoiIsTolerated) {
+  Bytes jpeg = sample();
+  jpeg.resize(jpeg.size() - 2);
+  expect_tolerated(jpeg, Errc::truncated);
+  jpeg = sample();
+  jpeg.resize(jpeg.size() - 1);
+  expect_tolerated(jpeg, Errc::truncated);
+}
+
+TEST(DecodeStreams, BytesAfterEoiBelongToTheNextImage) {
+  const Bytes plain = sample();
+  const Bytes jpeg = with_inserted(plain, plain.size(), std::vector<std::uint8_t>(77, 0x5A));
+  for (const bool strict : {false, true}) {
+    const auto report = decode(jpeg, strict);
+    ASSERT_TRUE(report.is_ok()) << report.status().message();
+    EXPECT_EQ(report->bytes_consumed, plain.size());
+    EXPECT_TRUE(report->first_problem.is_ok()) << report->first_problem.message();
+  }
+}
+
+TEST(DecodeStreams, SeveralImagesOneAfterAnother) {
+  const std::vector<Bytes> images = {sample(), libjpeg_sample(8, 8, Subsampling::gray),
+                                     libjpeg_sample(100, 3, Subsampling::s444),
+                                     libjpeg_sample(1, 1, Subsampling::s411)};
+  const Bytes all = concatenated(images);
+  std::size_t at = 0;
+  for (const Bytes& image : images) {
+    const auto report = decode(std::span(all).subspan(at));
+    ASSERT_TRUE(report.is_ok()) << report.status().message();
+    EXPECT_EQ(report->bytes_consumed, image.size());
+    at += report->bytes_consumed;
+  }
+  EXPECT_EQ(at, all.size());
+}
+
+TEST(DecodeStreams, AdobeRgb) {
+  LibjpegOptions options;
+  options.rgb_stream = true;
+  for (const int interval : {0, 4}) {
+    options.restart_mcus = interval;
+    const Bytes jpeg = sample(Subsampling::s444, options);
+    EXPECT_EQ(inspect(jpeg)->color, ColorModel::rgb);
+    compare_decode(jpeg);
+  }
+}
+
+TEST(DecodeStreams, GrayWithSamplingFactors) {
+  // T.81 A.2.2: one component is never interleaved, whatever its factors say.
+  const Bytes plain = libjpeg_sample(37, 29, Subsampling::gray);
+  for (const int factors : {0x12, 0x21, 0x22, 0x31, 0x44})
+    compare_decode(with_byte(plain, in_sof(plain, 7), factors));
+}
+
+TEST(DecodeStreams, TablesRedefinedAndSegmentsRepeated) {
+  const Bytes plain = sample();
+  const Headers headers = parse_headers(plain);
+  // A table sent twice counts as sent last: first a wrong one, then the right one.
+  std::vector<std::uint8_t> wrong(65, 9);
+  wrong[0] = 0;  // 8 bits, destination 0
+  Bytes jpeg = with_inserted(plain, headers.find(0xDB)->offset, make_segment(0xDB, wrong));
+  compare_decode(jpeg);
+  jpeg = with_inserted(plain, headers.sos_offset, make_segment(0xFE, {'h', 'i'}));
+  compare_decode(jpeg);
+  jpeg = with_inserted(plain, headers.sos_offset, make_segment(0xDD, {0, 0}));  // DRI 0
+  compare_decode(jpeg);
+}
+
+TEST(DecodeStreams, ExtendedSequentialWithFourTables) {
+  // SOF1 allows destinations 0..3 (T.81 Table B.5): move the luma tables to 3 and 2.
+  Bytes jpeg = sample(Subsampling::s444);
+  const Headers headers = parse_headers(jpeg);
+  jpeg = with_byte(jpeg, headers.find(kSof0)->offset + 1, 0xC1);
+  for (const Segment& segment : headers.segments) {
+    if (segment.marker != kDht || (segment.payload[0] & 15) != 0) continue;
+    const bool dc = segment.payload[0] >> 4 == 0;
+    jpeg = with_byte(jpeg, segment.offset + 4, dc ? 0x03 : 0x12);
+  }
+  jpeg = with_byte(jpeg, headers.sos_offset + 6, 0x32);
+  compare_decode(jpeg);
+  EXPECT_TRUE(inspect(jpeg)->extended);
+}
+
+TEST(DecodeStreams, UnsupportedProcessesAreNamed) {
+  LibjpegOptions options;
+  options.progressive = true;
+  expect_refused(sample(Subsampling::s420, options), Errc::progressive);
+  options = {};
+  options.arithmetic = true;
+  expect_refused(sample(Subsampling::s420, options), Errc::arithmetic);
+  options = {};
+  options.cmyk_stream = true;
+  expect_refused(sample(Subsampling::s444, options), Errc::component_count);
+  const Bytes plain = sample();
+  const std::size_t marker = parse_headers(plain).find(kSof0)->offset + 1;
+  expect_refused(with_byte(plain, marker, 0xC2), Errc::progressive);
+  for (const int lossless : {0xC3, 0xCB})
+    expect_refused(with_byte(plain, marker, lossless), Errc::lossless);
+  for (const int hierarchical : {0xC5, 0xC6, 0xC7})
+    expect_refused(with_byte(plain, marker, hierarchical), Errc::hierarchical);
+  for (const int arithmetic : {0xC9, 0xCA})
+    expect_refused(with_byte(plain, marker, arithmetic), Errc::arithmetic);
+  expect_refused(with_byte(plain, marker, 0xF7), Errc::jpeg_ls);
+  expect_refused(with_byte(plain, in_sof(plain, 0), 12), Errc::sample_precision);
+}
+
+TEST(DecodeStreams, HeightSentLaterIsNamed) {
+  const Bytes plain = sample();
+  const Bytes jpeg = with_byte(with_byte(plain, in_sof(plain, 1), 0), in_sof(plain, 2), 0);
+  expect_refused(jpeg, Errc::deferred_height);
+}
+
+TEST(DecodeStreams, TwoComponentsAreNamed) {
+  // A frame header of its own: two components of 8x8, no scan needed.
+  Bytes jpeg = {std::byte{0xFF}, std::byte{0xD8}};
+  const auto sof = make_segment(kSof0, {8, 0, 8, 0, 8, 2, 1, 0x11, 0, 2, 0x11, 0});
+  jpeg = with_inserted(jpeg, 2, sof);
+  expect_refused(jpeg, Errc::component_count);
+}
+
+/// One restart interval damaged: it is counted, and the others are exact.
+TEST(DecodeStreams, DamageIsConcealedWithinItsInterval) {
+  LibjpegOptions options;
+  options.restart_rows = 1;
+  const Bytes plain = libjpeg_sample(160, 96, Subsampling::s420, options);
+  std::vector<ComponentPlane> expected;
+  ASSERT_TRUE(libjpeg_planes(plain, expected).clean());
+  // Cut the second half of the third interval (MCU rows of 16 lines) out of the stream.
+  std::vector<std::size_t> markers;
+  for (std::size_t i = parse_headers(plain).data_offset; i + 1 < plain.size(); ++i)
+    if (plain[i] == std::byte{0xFF} && std::to_integer<int>(plain[i + 1]) >= 0xD0 &&
+        std::to_integer<int>(plain[i + 1]) <= 0xD7)
+      markers.push_back(i);
+  ASSERT_EQ(markers.size(), 5u);
+  Bytes jpeg = plain;
+  const std::size_t middle = (markers[1] + 2 + markers[2]) / 2;
+  jpeg.erase(jpeg.begin() + static_cast<std::ptrdiff_t>(middle),
+             jpeg.begin() + static_cast<std::ptrdiff_t>(markers[2]));
+  for (const int threads : {1, 2, 5}) {
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.threads = threads;
+    auto decoder = Decoder::create(params);
+    ASSERT_TRUE(decoder.is_ok());
+    std::vector<ComponentPlane> planes;
+    const auto report = decoder->decode_planes(jpeg, planes);
+    ASSERT_TRUE(report.is_ok()) << report.status().message();
+    EXPECT_EQ(report->intervals, 6);
+    EXPECT_EQ(report->concealed_intervals, 1);
+    EXPECT_EQ(report->first_problem.restart_interval(), 2) << report->first_problem.message();
+    for (std::size_t c = 0; c < 3; ++c) {
+      const int lines = c == 0 ? 16 : 8;  // of an interval
+      for (int y = 0; y < planes[c].height; ++y) {
+        if (y / lines == 2) continue;
+        const auto at = static_cast<std::ptrdiff_t>(y) * planes[c].width;
+        ASSERT_TRUE(std::equal(planes[c].samples.begin() + at,
+                               planes[c].samples.begin() + at + planes[c].width,
+                               expected[c].samples.begin() + at))
+            << "component " << c << ", row " << y;
+      }
+    }
+  }
+  EXPECT_FALSE(decode(jpeg, true).is_ok());
+}
+
+/// An interval that is lost whole, marker and all: the numbers tell which, the rest stays put.
+TEST(DecodeStreams, LostIntervalDoesNotShiftTheOthers) {
+  LibjpegOptions options;
+  options.restart_rows = 1;
+  const Bytes plain = libjpeg_sample(160, 96, Subsampling::s420, options);
+  std::vector<ComponentPlane> expected, planes;
+  ASSERT_TRUE(libjpeg_planes(plain, expected).clean());
+  std::vector<std::size_t> markers;
+  for (std::size_t i = parse_headers(plain).data_offset; i + 1 < plain.size(); ++i)
+    if (plain[i] == std::byte{0xFF} && (std::to_integer<int>(plain[i + 1]) & 0xF8) == 0xD0)
+      markers.push_back(i);
+  Bytes jpeg = plain;
+  jpeg.erase(jpeg.begin() + static_cast<std::ptrdiff_t>(markers[1]),
+             jpeg.begin() + static_cast<std::ptrdiff_t>(markers[2]));
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  const auto report = decoder->decode_planes(jpeg, planes);
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  EXPECT_EQ(report->concealed_intervals, 1);
+  EXPECT_EQ(report->first_problem.code(), Errc::restart_out_of_order);
+  const auto lines_equal = [&](int first, int last) {
+    return std::equal(planes[0].samples.begin() + first * 160,
+                      planes[0].samples.begin() + last * 160,
+                      expected[0].samples.begin() + first * 160);
+  };
+  EXPECT_TRUE(lines_equal(0, 32));
+  EXPECT_TRUE(lines_equal(48, 96));
+}
+
+}  // namespace
+}  // namespace zerorun::test

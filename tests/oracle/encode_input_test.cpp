@@ -1,0 +1,199 @@
+// The same picture in every memory layout, and on any number of threads, is the same stream.
+// SPDX-License-Identifier: MIT
+#include <string>
+
+#include "tests/oracle/compare.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/resources.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+struct Size {
+  int width, height;
+};
+constexpr Size kSizes[] = {{1, 1}, {2, 2}, {3, 5}, {8, 8}, {17, 9}, {33, 31}, {64, 48}, {97, 55}};
+
+EncodeParams plain() {
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  params.threads = 1;
+  return params;
+}
+
+TEST(EncodeInput, SemiPlanarAndPackedYuvEqualPlanar) {
+  for (const Size size : kSizes) {
+    for (const PixelFormat format :
+         {PixelFormat::nv12, PixelFormat::nv21, PixelFormat::yuyv, PixelFormat::uyvy}) {
+      SCOPED_TRACE(std::string(name(format)) + " " + std::to_string(size.width) + "x" +
+                   std::to_string(size.height));
+      const PixelFormat planar = planar_format(native_subsampling(format));
+      const TestFrame frame = make_frame(Content::noise, planar, size.width, size.height, 3);
+      EXPECT_EQ(encode(rearrange(frame, format).view(), plain()), encode(frame.view(), plain()));
+    }
+  }
+}
+
+/// Each order against libjpeg's own reading of it, and the ignored byte is ignored.
+TEST(EncodeInput, RgbOrdersEqualLibjpegs) {
+  struct Order {
+    PixelFormat format;
+    PixelInput input;
+    int bytes;
+  };
+  for (const Size size : kSizes) {
+    const TestFrame rgb =
+        make_frame(Content::noise, PixelFormat::rgb24, size.width, size.height, 5);
+    for (const Order order : {Order{PixelFormat::rgb24, PixelInput::rgb, 3},
+                              Order{PixelFormat::bgr24, PixelInput::bgr, 3},
+                              Order{PixelFormat::rgbx32, PixelInput::rgbx, 4},
+                              Order{PixelFormat::bgrx32, PixelInput::bgrx, 4},
+                              Order{PixelFormat::xrgb32, PixelInput::xrgb, 4},
+                              Order{PixelFormat::xbgr32, PixelInput::xbgr, 4}}) {
+      SCOPED_TRACE(std::string(name(order.format)) + " " + std::to_string(size.width) + "x" +
+                   std::to_string(size.height));
+      const TestFrame frame = rearrange(rgb, order.format, 0x3C);
+      LibjpegOptions options = libjpeg_options(plain());
+      options.factors = factors_of(Subsampling::s420);
+      const Bytes ours = encode(frame.view(), plain());
+      EXPECT_TRUE(same_stream(
+          ours, libjpeg_encode_pixels(size.width, size.height, order.input, frame.row(0, 0),
+                                      order.bytes * size.width, options)));
+      EXPECT_EQ(encode(rearrange(rgb, order.format, 0xFF).view(), plain()), ours);
+    }
+  }
+}
+
+TEST(EncodeInput, GrayPixelsEqualLibjpegs) {
+  for (const Size size : kSizes) {
+    const TestFrame frame =
+        make_frame(Content::photo, PixelFormat::gray8, size.width, size.height, 8);
+    EXPECT_TRUE(
+        same_stream(encode(frame.view(), plain()),
+                    libjpeg_encode_pixels(size.width, size.height, PixelInput::gray,
+                                          frame.row(0, 0), size.width, libjpeg_options(plain()))));
+  }
+}
+
+/// 4:4:4 planes asked for in another sampling: libjpeg down-samples YCbCr pixels the same way.
+TEST(EncodeInput, PlanarDownSamplingEqualsLibjpegs) {
+  for (const Size size : kSizes) {
+    const TestFrame frame =
+        make_frame(Content::noise, PixelFormat::yuv444p, size.width, size.height, 12);
+    std::vector<std::uint8_t> pixels;
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        for (int p = 0; p < 3; ++p) pixels.push_back(frame.row(p, y)[x]);
+    for (const Subsampling sampling : kAllSubsamplings) {
+      SCOPED_TRACE(std::string(name(sampling)) + " " + std::to_string(size.width) + "x" +
+                   std::to_string(size.height));
+      EncodeParams params = plain();
+      params.subsampling = sampling;
+      LibjpegOptions options = libjpeg_options(params);
+      options.factors = factors_of(sampling);
+      EXPECT_TRUE(same_stream(
+          encode(frame.view(), params),
+          libjpeg_encode_pixels(size.width, size.height, PixelInput::ycbcr, pixels.data(),
+                                3 * size.width, options, sampling == Subsampling::gray)));
+    }
+  }
+}
+
+TEST(EncodeInput, StridesAndPaddingDoNotMatter) {
+  for (const PixelFormat format : kAllFormats) {
+    for (const Size size : kSizes) {
+      SCOPED_TRACE(std::string(name(format)) + " " + std::to_string(size.width) + "x" +
+                   std::to_string(size.height));
+      const TestFrame tight = make_frame(Content::noise, format, size.width, size.height, 4);
+      const Bytes expected = encode(tight.view(), plain());
+      for (const Layout layout : {Layout::padded, Layout::bottom_up}) {
+        TestFrame frame = make_frame(Content::noise, format, size.width, size.height, 4, layout);
+        EXPECT_EQ(encode(frame.view(), plain()), expected);
+        frame.repoison(0x5A);
+        EXPECT_EQ(encode(frame.view(), plain()), expected);
+      }
+    }
+  }
+}
+
+TEST(EncodeInput, ThreadsDoNotMatter) {
+  struct Case {
+    PixelFormat format;
+    Size size;
+  };
+  for (const Case c : {Case{PixelFormat::yuv420p, {321, 243}}, Case{PixelFormat::yuv444p, {90, 70}},
+                       Case{PixelFormat::gray8, {500, 17}}, Case{PixelFormat::rgb24, {199, 201}},
+                       Case{PixelFormat::yuv411p, {65, 300}}, Case{PixelFormat::yuv420p, {3, 3}}}) {
+    const TestFrame frame = make_frame(Content::photo, c.format, c.size.width, c.size.height, 21);
+    for (const RestartPolicy& restart :
+         {RestartPolicy::none(), RestartPolicy::automatic(), RestartPolicy::mcus(1),
+          RestartPolicy::mcus(5), RestartPolicy::mcu_rows(1)}) {
+      for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
+        EncodeParams params = plain();
+        params.restart = restart;
+        params.huffman = tables;
+        const Bytes expected = encode(frame.view(), params);
+        for (const int threads : {2, 3, 7, 0}) {
+          SCOPED_TRACE(std::string(name(c.format)) + ", threads " + std::to_string(threads) +
+                       ", restart " + std::to_string(static_cast<int>(restart.kind)));
+          params.threads = threads;
+          EXPECT_EQ(encode(frame.view(), params), expected);
+        }
+      }
+    }
+  }
+}
+
+/// The worst that a block can be: +-max samples, quantiser 1, a restart marker after each MCU.
+TEST(EncodeInput, TheBoundHoldsForTheWorstPictures) {
+  for (const PixelFormat format :
+       {PixelFormat::gray8, PixelFormat::yuv420p, PixelFormat::yuv444p, PixelFormat::yuv411p}) {
+    for (const Size size : kSizes) {
+      for (const Content content : {Content::extreme, Content::noise, Content::checker}) {
+        for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
+          EncodeParams params = plain();
+          params.quality = 100;
+          params.restart = RestartPolicy::mcus(1);
+          params.huffman = tables;
+          params.segments = {{0xFE, std::vector<std::uint8_t>(100, 0xFF)}};
+          const auto bound = max_encoded_bytes(params, format, size.width, size.height);
+          ASSERT_TRUE(bound.is_ok()) << bound.status().message();
+          const TestFrame frame = make_frame(content, format, size.width, size.height, 2);
+          EXPECT_LE(encode(frame.view(), params).size(), *bound);
+        }
+      }
+    }
+  }
+}
+
+/// "at most 1.5 % of any stream": flat pictures have the shortest blocks, so they are the test.
+TEST(EncodeInput, AutomaticRestartCostsLittle) {
+  constexpr Size kPictures[] = {{16, 16}, {64, 64}, {320, 240}, {1280, 720}, {2000, 40}};
+  for (const Size size : kPictures) {
+    for (const Content content :
+         {Content::flat, Content::gradient, Content::photo, Content::noise}) {
+      for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::gray8}) {
+        for (const int quality : {10, 90}) {
+          for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
+            if (kSanitized && size.width > 320) continue;
+            SCOPED_TRACE(std::string(name(content)) + " " + std::to_string(size.width) + "x" +
+                         std::to_string(size.height) + " " + std::string(name(format)) +
+                         " quality " + std::to_string(quality));
+            const TestFrame frame = make_frame(content, format, size.width, size.height, 17);
+            EncodeParams params = plain();
+            params.quality = quality;
+            params.huffman = tables;
+            const auto none = static_cast<double>(encode(frame.view(), params).size());
+            params.restart = RestartPolicy::automatic();
+            const auto automatic = static_cast<double>(encode(frame.view(), params).size());
+            EXPECT_LE(automatic, none * 1.015);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,104 @@
+// "The second frame of a size allocates nothing": operator new is counted.
+// SPDX-License-Identifier: MIT
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(bytes == 0 ? 1 : bytes)
+                                                        : std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, 1); }
+void* operator new[](std::size_t bytes) { return counted(bytes, 1); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace zerorun::test {
+namespace {
+
+TEST(Allocation, EncoderReusesItsMemory) {
+  for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
+    for (const int threads : {1, 2}) {
+      for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::rgb24}) {
+        SCOPED_TRACE(name(format));
+        EncodeParams params;
+        params.backend = Backend::cpu;
+        params.huffman = tables;
+        params.threads = threads;
+        const TestFrame first = make_frame(Content::noise, format, 320, 200, 1);
+        const TestFrame second = make_frame(Content::photo, format, 320, 200, 2);
+        auto encoder = Encoder::create(params);
+        ASSERT_TRUE(encoder.is_ok());
+        Bytes out(*max_encoded_bytes(params, format, 320, 200));
+        ASSERT_TRUE(encoder->encode(first.view(), std::span(out)).is_ok());
+        constexpr int kFrames = 10;
+        const long before = allocations;
+        for (int i = 0; i < kFrames; ++i)
+          ASSERT_TRUE(encoder->encode(second.view(), std::span(out)).is_ok());
+        // A worker that got nothing to do in the first frame makes its buffers in a later one.
+        const long late = threads == 1 ? 0 : kFrames - 1;
+        EXPECT_LE(allocations - before, late) << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(Allocation, DecoderReusesItsMemory) {
+  for (const int threads : {1, 2}) {
+    for (const RestartPolicy& restart : {RestartPolicy::none(), RestartPolicy::mcu_rows(1)}) {
+      EncodeParams params;
+      params.backend = Backend::cpu;
+      params.restart = restart;
+      auto encoder = Encoder::create(params);
+      ASSERT_TRUE(encoder.is_ok());
+      Bytes jpeg;
+      const TestFrame picture = make_frame(Content::photo, PixelFormat::yuv420p, 320, 200, 2);
+      ASSERT_TRUE(encoder->encode(picture.view(), jpeg).is_ok());
+      DecodeParams decode_params;
+      decode_params.backend = Backend::cpu;
+      decode_params.threads = threads;
+      auto decoder = Decoder::create(decode_params);
+      ASSERT_TRUE(decoder.is_ok());
+      TestFrame frame(PixelFormat::rgb24, 320, 200);
+      ASSERT_TRUE(decoder->decode(jpeg, frame.view()).is_ok());
+      const long before = allocations;
+      const auto report = decoder->decode(jpeg, frame.view());
+      // The headers are parsed into small objects; nothing grows with the picture.
+      EXPECT_LE(allocations - before, 64) << threads << " threads";
+      EXPECT_TRUE(report.is_ok());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

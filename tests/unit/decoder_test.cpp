@@ -1,0 +1,260 @@
+// The decoder's contract: arguments, limits, output memory, reports.
+// SPDX-License-Identifier: MIT
+#include "zerorun/decoder.hpp"
+
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/page_end_buffer.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+Bytes encoded(PixelFormat format, int width, int height, EncodeParams params = {},
+              Content content = Content::photo) {
+  params.backend = Backend::cpu;
+  auto encoder = Encoder::create(params);
+  EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
+  Bytes out;
+  const TestFrame frame = make_frame(content, format, width, height, 3);
+  const auto report = encoder->encode(frame.view(), out);
+  EXPECT_TRUE(report.is_ok()) << report.status().message();
+  return out;
+}
+
+Decoder make_decoder(DecodeParams params = {}) {
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  EXPECT_TRUE(decoder.is_ok()) << decoder.status().message();
+  return *std::move(decoder);
+}
+
+TEST(DecoderArguments, AreChecked) {
+  const auto expect_refused = [](auto change) {
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    change(params);
+    const auto decoder = Decoder::create(params);
+    EXPECT_EQ(decoder.status().code(), Errc::invalid_argument);
+  };
+  expect_refused([](auto& p) { p.threads = -1; });
+  expect_refused([](auto& p) { p.limits.max_pixels = 0; });
+  expect_refused([](auto& p) { p.limits.max_scans = 0; });
+  expect_refused([](auto& p) { p.limits.max_header_bytes = 0; });
+}
+
+TEST(DecoderArguments, CudaIsADeviceOrAnError) {
+  DecodeParams params;
+  params.backend = Backend::cuda;
+  const auto decoder = Decoder::create(params);
+  EXPECT_EQ(decoder.status().code(), resolve_backend(Backend::cuda).status().code());
+}
+
+TEST(DecoderArguments, TheFrameMustHaveTheSizeOfTheImage) {
+  const Bytes jpeg = encoded(PixelFormat::yuv420p, 40, 30);
+  Decoder decoder = make_decoder();
+  for (const auto& [width, height] : {std::pair{39, 30}, {40, 31}, {1, 1}, {41, 30}}) {
+    TestFrame frame(PixelFormat::rgb24, width, height, Layout::padded, 0x77);
+    const std::vector<std::uint8_t> before = frame.packed();
+    EXPECT_EQ(decoder.decode(jpeg, frame.view()).status().code(), Errc::invalid_frame);
+    EXPECT_EQ(frame.packed(), before);
+  }
+  TestFrame frame(PixelFormat::rgb24, 40, 30);
+  FrameView view = frame.view();
+  view.data[0] = nullptr;
+  EXPECT_EQ(decoder.decode(jpeg, view).status().code(), Errc::invalid_frame);
+  EXPECT_TRUE(decoder.decode(jpeg, frame.view()).is_ok());
+}
+
+TEST(DecoderArguments, BytesThatAreNoJpegAreRefused) {
+  Decoder decoder = make_decoder();
+  Frame frame;
+  const auto refuse = [&](std::vector<std::byte> bytes) {
+    const PageEndBuffer input(bytes);
+    return decoder.decode(input.bytes(), PixelFormat::rgb24, frame).status().code();
+  };
+  EXPECT_EQ(refuse({}), Errc::truncated);
+  EXPECT_EQ(refuse({std::byte{0x89}, std::byte{'P'}, std::byte{'N'}, std::byte{'G'}}),
+            Errc::not_jpeg);
+  EXPECT_EQ(group(refuse({std::byte{0xFF}})), ErrorGroup::corrupt);
+  EXPECT_EQ(group(refuse({std::byte{0xFF}, std::byte{0xD8}})), ErrorGroup::corrupt);
+  EXPECT_EQ(refuse({std::byte{0xFF}, std::byte{0xD8}, std::byte{0xFF}, std::byte{0xD9}}),
+            Errc::missing_image);
+  EXPECT_EQ(decoder.decode({}, PixelFormat::rgb24, frame).status().code(), Errc::truncated);
+}
+
+TEST(DecoderLimits, PixelsAreCountedBeforeMemoryIsTaken) {
+  const Bytes jpeg = encoded(PixelFormat::yuv420p, 40, 30);
+  DecodeParams params;
+  params.limits.max_pixels = 40 * 30;
+  Frame frame;
+  EXPECT_TRUE(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).is_ok());
+  params.limits.max_pixels = 40 * 30 - 1;
+  EXPECT_EQ(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).status().code(),
+            Errc::too_many_pixels);
+  EXPECT_EQ(inspect(jpeg, params.limits).status().code(), Errc::too_many_pixels);
+}
+
+TEST(DecoderLimits, HeadersAreCounted) {
+  EncodeParams encode_params;
+  for (int i = 0; i < 40; ++i)
+    encode_params.segments.push_back({0xFE, std::vector<std::uint8_t>(1000, 'x')});
+  const Bytes jpeg = encoded(PixelFormat::yuv420p, 40, 30, encode_params);
+  DecodeParams params;
+  params.limits.max_header_bytes = 30'000;
+  Frame frame;
+  EXPECT_EQ(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).status().code(),
+            Errc::too_much_header);
+  EXPECT_EQ(inspect(jpeg, params.limits).status().code(), Errc::too_much_header);
+  params.limits.max_header_bytes = 60'000;
+  EXPECT_TRUE(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).is_ok());
+}
+
+TEST(DecoderOutput, FrameIsReshapedToTheImage) {
+  Decoder decoder = make_decoder();
+  Frame frame;
+  for (const PixelFormat format : kAllFormats) {
+    ASSERT_TRUE(decoder.decode(encoded(PixelFormat::yuv420p, 31, 17), format, frame).is_ok());
+    EXPECT_EQ(frame.format(), format);
+    EXPECT_EQ(frame.width(), 31);
+    EXPECT_EQ(frame.height(), 17);
+  }
+}
+
+TEST(DecoderOutput, PlanesAndCoefficientsHaveTheSizesOfT81) {
+  Decoder decoder = make_decoder();
+  std::vector<ComponentPlane> planes;
+  std::vector<ComponentCoefficients> coefficients;
+  const Bytes jpeg = encoded(PixelFormat::yuv411p, 37, 19);
+  ASSERT_TRUE(decoder.decode_planes(jpeg, planes).is_ok());
+  ASSERT_TRUE(decoder.decode_coefficients(jpeg, coefficients).is_ok());
+  ASSERT_EQ(planes.size(), 3u);
+  ASSERT_EQ(coefficients.size(), 3u);
+  EXPECT_EQ(planes[0].width, 37);
+  EXPECT_EQ(planes[1].width, 10);
+  EXPECT_EQ(planes[1].height, 19);
+  EXPECT_EQ(planes[1].samples.size(), 190u);
+  EXPECT_EQ(coefficients[0].blocks_wide, 5);
+  EXPECT_EQ(coefficients[1].blocks_wide, 2);
+  EXPECT_EQ(coefficients[2].blocks_high, 3);
+  EXPECT_EQ(coefficients[2].values.size(), 2u * 3 * 64);
+}
+
+/// PSNR in dB.
+double psnr(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum == 0 ? 99 : 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / sum);
+}
+
+TEST(DecoderOutput, RoundTripKeepsThePicture) {
+  Decoder decoder = make_decoder();
+  for (const PixelFormat format : kAllFormats) {
+    SCOPED_TRACE(name(format));
+    EncodeParams params;
+    params.backend = Backend::cpu;
+    params.quality = 100;
+    params.subsampling = native_subsampling(format);
+    auto encoder = Encoder::create(params);
+    ASSERT_TRUE(encoder.is_ok());
+    // Even width: every byte of YUYV is then a sample. x is 255 as the decoder writes it.
+    const TestFrame source =
+        is_rgb(format)
+            ? rearrange(make_frame(Content::photo, PixelFormat::rgb24, 64, 47, 5), format, 255)
+            : make_frame(Content::photo, format, 64, 47, 5);
+    Bytes jpeg;
+    ASSERT_TRUE(encoder->encode(source.view(), jpeg).is_ok());
+    TestFrame out(format, 64, 47, Layout::bottom_up);
+    ASSERT_TRUE(decoder.decode(jpeg, out.view()).is_ok());
+    EXPECT_GT(psnr(source.packed(), out.packed()), 45.0);
+  }
+}
+
+TEST(DecoderReportTest, CountsIntervalsAndBytes) {
+  Decoder decoder = make_decoder();
+  Frame frame;
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  Bytes jpeg = encoded(PixelFormat::yuv420p, 100, 50, params);
+  auto report = decoder.decode(jpeg, PixelFormat::rgb24, frame);
+  ASSERT_TRUE(report.is_ok());
+  EXPECT_EQ(report->bytes_consumed, jpeg.size());
+  EXPECT_EQ(report->intervals, 1);
+  EXPECT_EQ(report->concealed_intervals, 0);
+  EXPECT_TRUE(report->first_problem.is_ok());
+  params.restart = RestartPolicy::mcus(5);  // 7 x 4 MCUs
+  jpeg = encoded(PixelFormat::yuv420p, 100, 50, params);
+  report = decoder.decode(jpeg, PixelFormat::rgb24, frame);
+  ASSERT_TRUE(report.is_ok());
+  EXPECT_EQ(report->intervals, 6);
+}
+
+TEST(DecoderReportTest, AllCallsAgree) {
+  Decoder decoder = make_decoder();
+  Bytes jpeg = encoded(PixelFormat::yuv420p, 100, 50);
+  jpeg.resize(jpeg.size() * 3 / 4);
+  Frame frame;
+  std::vector<ComponentPlane> planes;
+  std::vector<ComponentCoefficients> coefficients;
+  const auto a = decoder.decode(jpeg, PixelFormat::rgb24, frame);
+  const auto b = decoder.decode_planes(jpeg, planes);
+  const auto c = decoder.decode_coefficients(jpeg, coefficients);
+  ASSERT_TRUE(a.is_ok() && b.is_ok() && c.is_ok());
+  EXPECT_TRUE(a->is_concealed());
+  for (const auto* other : {&b, &c}) {
+    EXPECT_EQ(a->bytes_consumed, (*other)->bytes_consumed);
+    EXPECT_EQ(a->intervals, (*other)->intervals);
+    EXPECT_EQ(a->concealed_intervals, (*other)->concealed_intervals);
+    EXPECT_EQ(a->first_problem, (*other)->first_problem);
+  }
+}
+
+TEST(DecoderReportTest, StrictTurnsDamageIntoAnErrorOfTheSameCode) {
+  Bytes jpeg = encoded(PixelFormat::yuv420p, 100, 50);
+  jpeg.resize(jpeg.size() * 3 / 4);
+  Frame frame;
+  const auto tolerant = make_decoder().decode(jpeg, PixelFormat::rgb24, frame);
+  ASSERT_TRUE(tolerant.is_ok());
+  DecodeParams strict_params;
+  strict_params.strict = true;
+  const auto strict = make_decoder(strict_params).decode(jpeg, PixelFormat::rgb24, frame);
+  ASSERT_FALSE(strict.is_ok());
+  EXPECT_EQ(strict.status().code(), tolerant->first_problem.code());
+}
+
+TEST(DecoderReportTest, ConcealedBlocksRepeatTheLastDc) {
+  // A flat grey picture cut off: what is missing has the value of what is there.
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  Bytes jpeg = encoded(PixelFormat::gray8, 64, 64, params, Content::flat);
+  std::vector<ComponentPlane> whole, cut;
+  Decoder decoder = make_decoder();
+  ASSERT_TRUE(decoder.decode_planes(jpeg, whole).is_ok());
+  jpeg.resize(parse_headers(jpeg).data_offset + 4);
+  const auto report = decoder.decode_planes(jpeg, cut);
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  EXPECT_EQ(report->concealed_intervals, 1);
+  EXPECT_EQ(cut[0].samples, whole[0].samples);
+}
+
+TEST(DecoderObject, MovesAndKeepsItsParams) {
+  DecodeParams params;
+  params.strict = true;
+  params.upsampling = ChromaUpsampling::nearest;
+  Decoder decoder = make_decoder(params);
+  Decoder moved = std::move(decoder);
+  EXPECT_TRUE(moved.params().strict);
+  EXPECT_EQ(moved.params().upsampling, ChromaUpsampling::nearest);
+  EXPECT_EQ(moved.backend(), Backend::cpu);
+  Frame frame;
+  EXPECT_TRUE(
+      moved.decode(encoded(PixelFormat::yuv420p, 10, 10), PixelFormat::rgb24, frame).is_ok());
+}
+
+}  // namespace
+}  // namespace zerorun::test

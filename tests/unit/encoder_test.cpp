@@ -1,0 +1,272 @@
+// The encoder's contract: arguments, headers, output memory, reports.
+// SPDX-License-Identifier: MIT
+#include "zerorun/encoder.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/stream_info.hpp"
+
+namespace zerorun::test {
+namespace {
+
+EncodeParams cpu() {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  return params;
+}
+
+Result<EncodeReport> encode(const EncodeParams& params, const ConstFrameView& frame, Bytes& out) {
+  auto encoder = Encoder::create(params);
+  if (!encoder.is_ok()) return encoder.status();
+  return encoder->encode(frame, out);
+}
+
+Bytes encoded(const EncodeParams& params, const ConstFrameView& frame) {
+  Bytes out;
+  const auto report = encode(params, frame, out);
+  EXPECT_TRUE(report.is_ok()) << report.status().message();
+  return out;
+}
+
+using Change = std::function<void(EncodeParams&)>;
+
+void expect_create_refuses(const char* what, const Change& change) {
+  EncodeParams params = cpu();
+  change(params);
+  const auto encoder = Encoder::create(params);
+  EXPECT_EQ(encoder.status().code(), Errc::invalid_argument) << what;
+  EXPECT_FALSE(encoder.status().message().empty());
+  const auto bound = max_encoded_bytes(params, PixelFormat::rgb24, 16, 16);
+  EXPECT_EQ(bound.status().code(), Errc::invalid_argument) << what;
+}
+
+TEST(EncoderArguments, AreChecked) {
+  for (const int quality : {0, -1, 101, std::numeric_limits<int>::max()})
+    expect_create_refuses("quality", [&](auto& p) { p.quality = quality; });
+  for (const int entry : {0, 256, 65535}) {
+    QuantTable table;
+    table.fill(16);
+    table[63] = static_cast<std::uint16_t>(entry);
+    expect_create_refuses("luma table", [&](auto& p) { p.luma_table = table; });
+    expect_create_refuses("chroma table", [&](auto& p) { p.chroma_table = table; });
+  }
+  for (const int count : {0, -1, 65536}) {
+    expect_create_refuses("restart MCUs", [&](auto& p) { p.restart = RestartPolicy::mcus(count); });
+    expect_create_refuses("restart rows",
+                          [&](auto& p) { p.restart = RestartPolicy::mcu_rows(count); });
+  }
+  for (const int aspect : {0, -1, 65536}) {
+    expect_create_refuses("aspect x", [&](auto& p) { p.pixel_aspect_x = aspect; });
+    expect_create_refuses("aspect y", [&](auto& p) { p.pixel_aspect_y = aspect; });
+  }
+  for (const int marker : {0x00, 0xC0, 0xD8, 0xDA, 0xDB, 0xDF, 0xF0, 0xFF})
+    expect_create_refuses("segment marker", [&](auto& p) {
+      p.segments = {{static_cast<std::uint8_t>(marker), {}}};
+    });
+  expect_create_refuses("segment size", [](auto& p) {
+    p.segments = {{0xE1, std::vector<std::uint8_t>(65534)}};
+  });
+  expect_create_refuses("threads", [](auto& p) { p.threads = -1; });
+}
+
+TEST(EncoderArguments, LimitsThemselvesAreAccepted) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 20, 20, 1);
+  const auto expect_accepted = [&](const Change& change) {
+    EncodeParams params = cpu();
+    change(params);
+    EXPECT_FALSE(encoded(params, frame.view()).empty());
+  };
+  expect_accepted([](auto& p) { p.quality = 1; });
+  expect_accepted([](auto& p) { p.quality = 100; });
+  expect_accepted([](auto& p) { p.restart = RestartPolicy::mcus(65535); });
+  expect_accepted([](auto& p) { p.segments = {{0xE1, std::vector<std::uint8_t>(65533)}}; });
+  expect_accepted([](auto& p) { p.segments = {{0xEF, {}}, {0xFE, {}}}; });
+  expect_accepted([](auto& p) { p.pixel_aspect_x = p.pixel_aspect_y = 65535; });
+  expect_accepted([](auto& p) { p.threads = 64; });
+  QuantTable ones, most;
+  ones.fill(1);
+  most.fill(255);
+  expect_accepted([&](auto& p) { p.luma_table = ones, p.chroma_table = most; });
+}
+
+TEST(EncoderArguments, RowsThatDoNotFitInDriAreRefusedWithTheFrame) {
+  // 4:4:4, 5,000 MCUs a row: 14 rows are 70,000 MCUs, more than DRI's 65,535.
+  const TestFrame frame = make_frame(Content::flat, PixelFormat::yuv444p, 40000, 8, 1);
+  EncodeParams params = cpu();
+  params.restart = RestartPolicy::mcu_rows(14);
+  Bytes out;
+  EXPECT_EQ(encode(params, frame.view(), out).status().code(), Errc::invalid_argument);
+  params.restart = RestartPolicy::mcu_rows(13);
+  EXPECT_TRUE(encode(params, frame.view(), out).is_ok());
+}
+
+TEST(EncoderArguments, BadFramesAreRefused) {
+  auto encoder = Encoder::create(cpu());
+  ASSERT_TRUE(encoder.is_ok());
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 20, 20, 1);
+  Bytes out;
+  ConstFrameView view = frame.view();
+  view.data[2] = nullptr;
+  EXPECT_EQ(encoder->encode(view, out).status().code(), Errc::invalid_frame);
+  view = frame.view();
+  view.width = 0;
+  EXPECT_EQ(encoder->encode(view, out).status().code(), Errc::invalid_frame);
+  view = frame.view();
+  view.stride_bytes[1] = 3;
+  EXPECT_EQ(encoder->encode(view, out).status().code(), Errc::invalid_frame);
+  // and the encoder still works
+  EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
+  EXPECT_EQ(out, encoded(cpu(), frame.view()));
+}
+
+TEST(EncoderArguments, CudaIsADeviceOrAnError) {
+  EncodeParams params;
+  params.backend = Backend::cuda;
+  const auto encoder = Encoder::create(params);
+  const auto resolved = resolve_backend(Backend::cuda);
+  EXPECT_EQ(encoder.is_ok(), resolved.is_ok());
+  EXPECT_EQ(encoder.status().code(), resolved.status().code());
+}
+
+TEST(EncoderOutput, SpanOfTheExactSizeIsEnough) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 50, 40, 3);
+  const Bytes expected = encoded(cpu(), frame.view());
+  auto encoder = Encoder::create(cpu());
+  ASSERT_TRUE(encoder.is_ok());
+  Bytes exact(expected.size());
+  const auto report = encoder->encode(frame.view(), std::span(exact));
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  EXPECT_EQ(report->bytes, expected.size());
+  EXPECT_EQ(exact, expected);
+}
+
+TEST(EncoderOutput, EverySmallerSpanIsRefused) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 50, 40, 3);
+  const std::size_t size = encoded(cpu(), frame.view()).size();
+  auto encoder = Encoder::create(cpu());
+  ASSERT_TRUE(encoder.is_ok());
+  for (std::size_t bytes = 0; bytes < size; bytes += bytes < 700 ? 1 : 37) {
+    std::vector<std::byte> small(bytes);
+    const auto report = encoder->encode(frame.view(), std::span(small));
+    ASSERT_EQ(report.status().code(), Errc::output_too_small) << bytes;
+  }
+  std::vector<std::byte> small(size - 1);
+  EXPECT_EQ(encoder->encode(frame.view(), std::span(small)).status().code(),
+            Errc::output_too_small);
+}
+
+TEST(EncoderOutput, BoundIsRefusedForWhatCannotBeEncoded) {
+  EXPECT_EQ(max_encoded_bytes(cpu(), PixelFormat::rgb24, 0, 5).status().code(),
+            Errc::invalid_frame);
+  EXPECT_EQ(max_encoded_bytes(cpu(), PixelFormat::rgb24, 5, 65536).status().code(),
+            Errc::invalid_frame);
+  const auto largest = max_encoded_bytes(cpu(), PixelFormat::yuv444p, 65535, 65535);
+  ASSERT_TRUE(largest.is_ok());
+  // 3 x 8192 x 8192 blocks of 63 x 26 + 27 bits, doubled; no 32-bit wrap.
+  EXPECT_GE(*largest, std::size_t{3} * 8192 * 8192 * ((63 * 26 + 27) / 8) * 2);
+}
+
+TEST(EncoderHeaders, StreamStartsWithJfifAndEndsWithEoi) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 33, 21, 3);
+  EncodeParams params = cpu();
+  params.pixel_aspect_x = 4;
+  params.pixel_aspect_y = 3;
+  const Bytes jpeg = encoded(params, frame.view());
+  const Headers headers = parse_headers(jpeg);
+  const Segment& jfif = headers.segments.front();
+  EXPECT_EQ(jfif.marker, 0xE0);
+  // JFIF 1.02: identifier, version, units 0 (aspect ratio), Xdensity, Ydensity, no thumbnail.
+  ASSERT_EQ(jfif.payload.size(), 14u);
+  EXPECT_EQ(std::string(jfif.payload.begin(), jfif.payload.begin() + 5), std::string("JFIF\0", 5));
+  EXPECT_EQ(jfif.payload[5], 1);
+  EXPECT_EQ(std::vector<std::uint8_t>(jfif.payload.begin() + 7, jfif.payload.end()),
+            (std::vector<std::uint8_t>{0, 0, 4, 0, 3, 0, 0}));
+  EXPECT_EQ(jpeg[jpeg.size() - 2], std::byte{0xFF});
+  EXPECT_EQ(jpeg[jpeg.size() - 1], std::byte{0xD9});
+  params.jfif_header = false;
+  EXPECT_EQ(parse_headers(encoded(params, frame.view())).count(0xE0), 0u);
+}
+
+TEST(EncoderHeaders, SegmentsAreCarriedThroughInOrder) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 33, 21, 3);
+  EncodeParams params = cpu();
+  params.segments = {{0xE1, {'E', 'x', 'i', 'f', 0, 0, 1, 2, 0xFF}},
+                     {0xE2, std::vector<std::uint8_t>(65533, 0xFF)},
+                     {0xFE, {'c', 'o', 'm', 'm', 'e', 'n', 't'}},
+                     {0xE1, {}}};
+  const auto info = inspect(encoded(params, frame.view()));
+  ASSERT_TRUE(info.is_ok()) << info.status().message();
+  ASSERT_EQ(info->segments.size(), 1 + params.segments.size());  // JFIF first
+  for (std::size_t i = 0; i < params.segments.size(); ++i) {
+    EXPECT_EQ(info->segments[i + 1].marker, params.segments[i].marker);
+    EXPECT_EQ(info->segments[i + 1].payload, params.segments[i].payload);
+  }
+}
+
+TEST(EncoderHeaders, SamplingIsThatOfTheFrameOrAsAsked) {
+  for (const PixelFormat format : kAllFormats) {
+    const TestFrame frame = make_frame(Content::photo, format, 33, 21, 3);
+    const auto info = inspect(encoded(cpu(), frame.view()));
+    ASSERT_TRUE(info.is_ok());
+    EXPECT_EQ(info->subsampling, is_rgb(format) ? Subsampling::s420 : native_subsampling(format));
+    EXPECT_EQ(info->width, 33);
+    EXPECT_EQ(info->height, 21);
+  }
+  const TestFrame rgb = make_frame(Content::photo, PixelFormat::rgb24, 33, 21, 3);
+  for (const Subsampling sampling : kAllSubsamplings) {
+    EncodeParams params = cpu();
+    params.subsampling = sampling;
+    EXPECT_EQ(inspect(encoded(params, rgb.view()))->subsampling, sampling);
+  }
+}
+
+TEST(EncoderHeaders, ReportedIntervalIsTheOneWritten) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 200, 100, 3);
+  for (const RestartPolicy& restart : {RestartPolicy::none(), RestartPolicy::automatic(),
+                                       RestartPolicy::mcus(3), RestartPolicy::mcu_rows(2)}) {
+    EncodeParams params = cpu();
+    params.restart = restart;
+    Bytes jpeg;
+    const auto report = encode(params, frame.view(), jpeg);
+    ASSERT_TRUE(report.is_ok());
+    EXPECT_EQ(report->bytes, jpeg.size());
+    EXPECT_EQ(report->restart_interval_mcus, parse_tables(parse_headers(jpeg)).restart_interval);
+    switch (restart.kind) {
+      case RestartPolicy::Kind::none:
+        EXPECT_EQ(report->restart_interval_mcus, 0);
+        break;
+      case RestartPolicy::Kind::mcus:
+        EXPECT_EQ(report->restart_interval_mcus, 3);
+        break;
+      case RestartPolicy::Kind::mcu_rows:
+        EXPECT_EQ(report->restart_interval_mcus, 26);
+        break;
+      case RestartPolicy::Kind::automatic:
+        break;  // whatever pays
+    }
+  }
+}
+
+TEST(EncoderHeaders, ParamsAreKept) {
+  EncodeParams params = cpu();
+  params.quality = 37;
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder.is_ok());
+  EXPECT_EQ(encoder->params().quality, 37);
+  EXPECT_EQ(encoder->backend(), Backend::cpu);
+  Encoder moved = *std::move(encoder);
+  EXPECT_EQ(moved.params().quality, 37);
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 9, 9, 3);
+  Bytes out;
+  EXPECT_TRUE(moved.encode(frame.view(), out).is_ok());
+}
+
+}  // namespace
+}  // namespace zerorun::test

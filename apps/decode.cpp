@@ -75,6 +75,7 @@ class DecodeRun {
     open_input();
     const signals::Graceful graceful;
     open_output();
+    tell_fallback(options_.device, backend_);
     make_decoders();
     progress_.emplace(options_.report, feed_->info().frame_count, summary_.rate);
     try {
@@ -314,7 +315,7 @@ void add_options(CLI::App& command, DecodeOptions& options) {
       .add_option("--format", options.format,
                   "What - is: y4m or pnm for OUTPUT (default y4m), mjpeg for INPUT")
       ->type_name("y4m|pnm|mjpeg")
-      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}))
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""))
       ->group("Output");
   add_choice<ChromaUpsampling>(
       command, "--upsampling", options.upsampling,

@@ -37,6 +37,7 @@ class EncodeRun {
     make_workers();
     const signals::Graceful graceful;
     open_output();
+    tell_fallback(options_.device, backend_);
     progress_.emplace(options_.report, feed_->source->info().frame_count, rate());
     try {
       code_all();

@@ -25,7 +25,7 @@ std::optional<RestartPolicy> parse_restart(const std::string& text) {
 void add_coding_options(CLI::App& command, EncodeOptions& options) {
   command.add_option("-q,--quality", options.quality, "1 to 100 on libjpeg's scale")
       ->type_name("N")
-      ->check(CLI::Range(1, 100))
+      ->check(CLI::Range(1, 100).description(""))
       ->default_str("90")
       ->group("Coding");
   using S = std::optional<Subsampling>;
@@ -87,7 +87,7 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
                      "'dir/%05d.jpg', or - for raw MJPEG on stdout");
   command.add_option("--format", options.format, "What - is: y4m, pnm or mjpeg")
       ->type_name("y4m|pnm|mjpeg")
-      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}))
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""))
       ->group("Input");
   add_coding_options(command, options);
   add_content_options(command, options);

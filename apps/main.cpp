@@ -5,12 +5,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
+#include "apps/common/help.hpp"
 #include "apps/common/signals.hpp"
 #include "zerorun/io.hpp"
 #include "zerorun/version.hpp"
@@ -49,7 +51,9 @@ Exit flush_stdout(Exit code) {
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   std::string asked = "zerorun";
   for (const CLI::App* command : program.get_subcommands()) asked += " " + command->get_name();
-  console::error(fmt::format("{} (see {} --help)", error.what(), asked));
+  std::string sentence = error.what();
+  if (sentence == "--input is required") sentence = "INPUT is required";
+  console::error(fmt::format("{} (see {} --help)", sentence, asked));
   return static_cast<int>(Exit::usage);
 }
 
@@ -59,12 +63,15 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", version_text(), "The version and what it is built with");
   program.set_help_flag("-h,--help", "This text; after a command, its options");
   program.require_subcommand(1);
-  program.get_formatter()->column_width(38);
+  program.formatter(std::make_shared<HelpFormatter>());  // the commands take it from here
   program.footer(kExitCodes);
   const std::vector<std::pair<const char*, Command>> commands = {{"encode", add_encode(program)},
                                                                  {"decode", add_decode(program)},
                                                                  {"info", add_info(program)},
                                                                  {"devices", add_devices(program)}};
+  const auto is_asked = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_asked).empty())
+    fail(Exit::usage, fmt::format("there is no command '{}' (see zerorun --help)", argv[1]));
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& wanted) {  // --help, --version

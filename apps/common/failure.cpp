@@ -24,8 +24,17 @@ Exit exit_for(const Status& status, Exit side) noexcept {
 
 void fail(Exit code, std::string sentence) { throw Failure(code, std::move(sentence)); }
 
+/// The library quotes the path it means; where that is the name in front, once is enough.
+static std::string without_name(std::string message, const std::string& name) {
+  for (const std::string& quoted : {"'" + name + "': ", ": '" + name + "'"})
+    if (const auto at = message.find(quoted); at != std::string::npos)
+      message.erase(at, quoted.size());
+  return message;
+}
+
 void fail(Exit side, const std::string& name, const Status& status) {
-  fail(exit_for(status, side), name.empty() ? status.message() : name + ": " + status.message());
+  const std::string message = status.message();
+  fail(exit_for(status, side), name.empty() ? message : name + ": " + without_name(message, name));
 }
 
 }  // namespace zerorun::app

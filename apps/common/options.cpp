@@ -96,7 +96,7 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
       ->group("Device");
   app.add_option("--threads", device.threads, "CPU threads; 0 is one per core")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024))
+      ->check(CLI::Range(0, 1024).description(""))
       ->default_str("0")
       ->group("Device");
 }
@@ -142,9 +142,12 @@ int worker_count(const DeviceOptions& device, Backend backend) noexcept {
 Backend choose_backend(const DeviceOptions& device) {
   auto backend = resolve_backend(device.backend, device.index);
   if (!backend) fail(exit_for(backend.status(), Exit::device), backend.status().message());
-  if (device.backend == Backend::automatic && *backend == Backend::cpu)
-    console::note("no usable CUDA device, the CPU does the work");
   return *backend;
+}
+
+void tell_fallback(const DeviceOptions& device, Backend backend) {
+  if (device.backend == Backend::automatic && backend == Backend::cpu)
+    console::note("no usable CUDA device, the CPU does the work");
 }
 
 std::string device_text(Backend backend, const DeviceOptions& device) {

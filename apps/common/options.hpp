@@ -90,9 +90,11 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
 /// The workers of a command: one per thread, except on a device.
 int worker_count(const DeviceOptions& device, Backend backend) noexcept;
 
-/// Turns --device into a backend. Exit 5 if it was asked for and is not usable; a fall-back from
-/// `auto` to the CPU is said once.
+/// Turns --device into a backend. Exit 5 if it was asked for and is not usable.
 Backend choose_backend(const DeviceOptions& device);
+
+/// Says that `auto` became the CPU.
+void tell_fallback(const DeviceOptions& device, Backend backend);
 
 /// "cpu, 2 threads" or "cuda:0 NVIDIA ...".
 std::string device_text(Backend backend, const DeviceOptions& device);

@@ -1,0 +1,93 @@
+// Two columns, wrapped.
+// SPDX-License-Identifier: MIT
+#include "apps/common/help.hpp"
+
+#include <sstream>
+#include <utility>
+
+namespace zerorun::app {
+namespace {
+
+constexpr std::size_t kTextColumn = 34, kLineEnd = 100;
+
+/// `left` and beside it `text`, broken between words; on a line of its own where `left` is long.
+std::string two_columns(const std::string& left, const std::string& text) {
+  std::string out = "  " + left;
+  std::size_t column = out.size();
+  if (column + 2 > kTextColumn) {
+    out += "\n";
+    column = 0;
+  }
+  out.append(kTextColumn - column, ' ');
+  column = kTextColumn;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column != kTextColumn && column + 1 + word.size() > kLineEnd) {
+      out += "\n" + std::string(kTextColumn, ' ');
+      column = kTextColumn;
+    }
+    if (column != kTextColumn) {
+      out += " ";
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + "\n";
+}
+
+/// "INPUT, -i, --input" or "-q, --quality N".
+std::string option_names(const CLI::Option* option) {
+  std::string names;
+  const auto add = [&names](const std::string& name) {
+    names += (names.empty() ? "" : ", ") + name;
+  };
+  if (option->get_positional()) add(option->get_name(true, false));
+  for (const std::string& name : option->get_snames()) add("-" + name);
+  for (const std::string& name : option->get_lnames()) add("--" + name);
+  if (!option->get_positional() && option->get_type_size() != 0)
+    names += " " + option->get_type_name();
+  return names;
+}
+
+}  // namespace
+
+std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
+  std::string usage = "Usage: " + (name.empty() ? app->get_name() : name);
+  if (!app->get_subcommands({}).empty()) return usage + " COMMAND [OPTIONS]\n";
+  for (const CLI::Option* option : app->get_options()) {
+    if (!option->get_required()) continue;
+    usage += " ";
+    if (option->get_positional()) {
+      usage += option->get_name(true, false);
+    } else {
+      usage += "-" + option->get_snames().front() + " " + option->get_type_name();
+    }
+  }
+  return usage + " [OPTIONS]\n";
+}
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
+                                     CLI::AppFormatMode mode) const {
+  std::string out = app->get_description() + "\n\n" + make_usage(app, std::move(name));
+  for (const std::string& group : app->get_groups()) {
+    std::string lines;
+    for (const CLI::Option* option :
+         app->get_options([&group](const CLI::Option* o) { return o->get_group() == group; }))
+      lines += make_option(option, false);
+    if (!lines.empty()) out += "\n" + group + ":\n" + lines;
+  }
+  return out + make_subcommands(app, mode) + "\n" + make_footer(app);
+}
+
+std::string HelpFormatter::make_option(const CLI::Option* option, bool) const {
+  std::string text = option->get_description();
+  if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
+  return two_columns(option_names(option), text);
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  return two_columns(command->get_name(), command->get_description());
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,136 @@
+# encode: the coding options, seen in the streams they make.
+# SPDX-License-Identifier: MIT
+import pathlib
+import subprocess
+import unittest
+
+from support import ProgramTest, make_ppm, make_y4m, needs_djpeg, needs_ffmpeg, ffmpeg
+
+
+class CodingTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 3)
+        self.ppm = make_ppm(self.path("in.ppm"), 65, 47)
+
+    def jpeg(self, *options, source=None, name="out.jpg"):
+        self.encode(source or self.ppm, "-o", self.path(name), "-y", *options)
+        return self.info(self.path(name))["jpeg"]
+
+    def test_subsampling_of_every_kind(self):
+        for source in (self.ppm, make_y4m(self.path("one.y4m"), 65, 47, 1, tag="444")):
+            for sampling in ("420", "422", "444", "440", "411", "gray"):
+                with self.subTest(source=source, sampling=sampling):
+                    jpeg = self.jpeg("--subsampling", sampling, source=source)
+                    self.assertEqual(jpeg["subsampling"], sampling)
+                    self.assertEqual(len(jpeg["components"]), 1 if sampling == "gray" else 3)
+
+    def test_subsampling_auto_keeps_what_the_input_has(self):
+        self.assertEqual(self.jpeg()["subsampling"], "420")  # RGB
+        for tag in ("422", "444"):
+            source = make_y4m(self.path(tag + ".y4m"), 64, 48, 1, tag=tag)
+            self.assertEqual(self.jpeg(source=source)["subsampling"], tag)
+        source = make_y4m(self.path("mono.y4m"), 64, 48, 1, tag="mono")
+        self.assertEqual(self.jpeg(source=source)["subsampling"], "gray")
+
+    def test_quality_is_read_back_and_orders_the_sizes(self):
+        sizes = []
+        for quality in (1, 50, 90, 100):
+            jpeg = self.jpeg("-q", str(quality))
+            self.assertEqual(jpeg["quality"], quality)
+            sizes.append(jpeg["bytes"])
+        self.assertEqual(sizes, sorted(set(sizes)))
+        self.assertEqual(self.jpeg()["quality"], 90)
+
+    @needs_djpeg
+    def test_optimal_tables_are_smaller_and_show_the_same(self):
+        standard = self.jpeg(name="standard.jpg")
+        optimal = self.jpeg("--huffman", "optimal", name="optimal.jpg")
+        self.assertEqual((standard["huffman"], optimal["huffman"]), ("standard", "optimal"))
+        self.assertLess(optimal["bytes"], standard["bytes"])
+        pictures = [subprocess.run(["djpeg", self.path(name)], capture_output=True, check=True)
+                    .stdout for name in ("standard.jpg", "optimal.jpg")]
+        self.assertEqual(pictures[0], pictures[1])
+
+    def test_restart_intervals(self):
+        # 4:2:0 at 65x47: 5 MCUs a row.
+        for word, interval in (("none", 0), ("7", 7), ("1rows", 5), ("2rows", 10)):
+            with self.subTest(word=word):
+                self.assertEqual(self.jpeg("--restart", word)["restart_interval_mcus"], interval)
+        self.jpeg("--restart", "auto")
+
+    def test_restart_auto_costs_little(self):
+        source = make_y4m(self.path("large.y4m"), 640, 480, 1)
+        none = self.jpeg("--restart", "none", source=source)["bytes"]
+        auto = self.jpeg("--restart", "auto", source=source)
+        self.assertGreater(auto["restart_interval_mcus"], 0)
+        self.assertLessEqual(auto["bytes"], none * 1.015)
+
+    def test_quantisation_tables_of_a_file(self):
+        tables = pathlib.Path(self.path("tables.txt"))
+        ones, threes = " ".join(["1"] * 64), "\n".join(["3 " * 8] * 8)
+        tables.write_text(f"# luma\n{ones}\n# chroma\n{threes}\n")
+        jpeg = self.jpeg("--qtables", str(tables))
+        self.assertIsNone(jpeg["quality"])
+        data = pathlib.Path(self.path("out.jpg")).read_bytes()
+        at = data.index(b"\xff\xdb")
+        self.assertIn(bytes([1] * 64), data[at:at + 200])
+        self.assertIn(bytes([3] * 64), data[at:at + 200])
+
+    def test_bad_tables_are_refused(self):
+        tables = pathlib.Path(self.path("tables.txt"))
+        for text in ("1 2 3", "0 " * 64, "256 " * 64, "x " * 64, "1 " * 129, ""):
+            with self.subTest(text=text[:10]):
+                tables.write_text(text)
+                done = self.encode(self.ppm, "-o", self.path("no.jpg"), "--qtables", tables, code=3)
+                self.assert_sentence(done, "tables.txt")
+                self.assert_nothing_left("no.jpg")
+        self.encode(self.ppm, "-o", self.path("no.jpg"), "--qtables", tables, "-q", "5", code=2)
+
+    def test_comment_exif_and_profile(self):
+        exif = pathlib.Path(self.path("exif.bin"))
+        # TIFF header, one entry: Orientation (0x0112) SHORT 1 = 6.
+        exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0")
+        icc = pathlib.Path(self.path("profile.icc"))
+        profile = bytearray(70000)  # needs two segments
+        profile[36:40] = b"acsp"
+        icc.write_bytes(profile)
+        jpeg = self.jpeg("--comment", "made by a test", "--exif", str(exif), "--icc", str(icc))
+        self.assertEqual(jpeg["exif_orientation"], 6)
+        found = [(s["marker"], s["bytes"], s["text"]) for s in jpeg["segments"]]
+        self.assertIn(("COM", 14, "made by a test"), found)
+        self.assertIn(("APP1", 6 + 26, "Exif"), found)
+        self.assertEqual([bytes_ for marker, bytes_, _ in found if marker == "APP2"],
+                         [14 + 65519, 14 + 70000 - 65519])
+        # And from a JPEG file that has them.
+        again = self.jpeg("--exif", self.path("out.jpg"), "--icc", self.path("out.jpg"),
+                          name="again.jpg")
+        self.assertEqual(again["exif_orientation"], 6)
+        for option in ("--exif", "--icc"):
+            done = self.encode(self.ppm, "-o", self.path("no.jpg"), option, self.ppm, code=3)
+            self.assert_sentence(done, "in.ppm")
+
+    def test_threads_do_not_change_the_bytes(self):
+        outputs = []
+        for threads in ("1", "2", "5"):
+            self.encode(self.y4m, "-o", self.path(threads + ".mjpeg"), "--threads", threads)
+            outputs.append(pathlib.Path(self.path(threads + ".mjpeg")).read_bytes())
+        self.assertEqual(len(set(outputs)), 1)
+
+    @needs_ffmpeg
+    def test_ffmpeg_and_djpeg_open_every_kind(self):
+        for sampling in ("420", "422", "444", "440", "411", "gray"):
+            for huffman in ("standard", "optimal"):
+                self.jpeg("--subsampling", sampling, "--huffman", huffman, "--restart", "1rows")
+                ffmpeg("-xerror", "-err_detect", "explode", "-i", self.path("out.jpg"), "-f",
+                       "null", "-")
+
+    def test_sizes_down_to_one_pixel(self):
+        for width, height in ((1, 1), (1, 17), (9, 1), (16, 16), (17, 15)):
+            source = make_ppm(self.path("small.ppm"), width, height)
+            jpeg = self.jpeg("--verify", source=source)
+            self.assertEqual((jpeg["width"], jpeg["height"]), (width, height))
+
+
+if __name__ == "__main__":
+    unittest.main()

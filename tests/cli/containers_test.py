@@ -1,0 +1,107 @@
+# encode: every container, as FFmpeg sees it.
+# SPDX-License-Identifier: MIT
+import fractions
+import pathlib
+import unittest
+
+from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, video_stream, y4m_frames
+
+KINDS = ("mov", "mp4", "mkv", "avi")
+
+
+@needs_containers
+class ContainersTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 10, rate="30000:1001")
+
+    def test_ffprobe_reads_what_was_meant(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind):
+                out = self.path("out." + kind)
+                self.encode(self.y4m, "-o", out, "--verify")
+                stream = video_stream(out)
+                self.assertEqual(stream["codec_name"], "mjpeg")
+                self.assertEqual((stream["width"], stream["height"]), (65, 47))
+                self.assertEqual(int(stream["nb_read_frames"]), 10)
+                self.assertEqual(stream["color_range"], "pc")
+                rate = fractions.Fraction(stream["avg_frame_rate"])
+                self.assertAlmostEqual(float(rate), 30000 / 1001, delta=0.01 if kind == "mkv" else 0)
+                self.assertAlmostEqual(float(probe(out)["format"]["duration"]), 10 * 1001 / 30000,
+                                       delta=0.04)
+
+    def test_our_decoder_sees_the_same_in_every_container(self):
+        pictures = set()
+        for kind in (*KINDS, "mjpeg"):
+            out = self.path("out." + kind)
+            self.encode(self.y4m, "-o", out)
+            self.decode(out, "-o", self.path(kind + ".y4m"))
+            frames = y4m_frames(pathlib.Path(self.path(kind + ".y4m")).read_bytes())
+            self.assertEqual(len(frames), 10)
+            pictures.add(tuple(frames))
+        self.assertEqual(len(pictures), 1)
+
+    def test_info_of_containers(self):
+        for kind in KINDS:
+            out = self.path("out." + kind)
+            self.encode(self.y4m, "-o", out)
+            info = self.info(out)
+            self.assertEqual(info["frames"], 10)
+            self.assertEqual(info["codec"], "mjpeg")
+            self.assertEqual(info["jpeg"]["quality"], 90)
+            self.assertAlmostEqual(info["seconds"], 10 * 1001 / 30000, delta=0.04)
+            self.assertGreater(info["bits_per_second"], 0)
+
+    def test_video_with_sound(self):
+        source = self.path("talk.mov")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=1", "-f", "lavfi", "-i",
+               "sine=d=1", "-c:v", "mpeg4", "-c:a", "pcm_s16le", source)
+        for kind in ("mov", "mkv", "avi"):
+            with self.subTest(kind=kind):
+                out = self.path("out." + kind)
+                self.encode(source, "-o", out)
+                kinds = sorted(s["codec_type"] for s in probe(out)["streams"])
+                self.assertEqual(kinds, ["audio", "video"])
+                self.assertEqual(int(video_stream(out)["nb_read_frames"]), 25)
+                self.encode(source, "-o", out, "-y", "--audio", "none")
+                self.assertEqual([s["codec_type"] for s in probe(out)["streams"]], ["video"])
+        done = self.encode(source, "-o", self.path("out.mjpeg"))
+        self.assertIn("sound", done.stderr.decode())
+
+    def test_variable_rate_is_kept_or_refused(self):
+        source = self.path("variable.mkv")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1", "-vf",
+               "select='not(mod(n,3))+eq(n,1)',setpts=PTS", "-vsync", "vfr", "-c:v", "mpeg4",
+               source)
+        self.encode(source, "-o", self.path("out.mkv"))
+        times = [[round(float(f["pts_time"]), 2) for f in
+                  probe(path, "-show_frames", "-select_streams", "v")["frames"]]
+                 for path in (source, self.path("out.mkv"))]
+        self.assertEqual(times[0], times[1])
+        done = self.encode(source, "-o", self.path("out.avi"), code=4)
+        self.assertIn("--fps", done.stderr.decode())
+        self.assert_nothing_left("out.avi")
+        self.encode(source, "-o", self.path("out.avi"), "--fps", "25")
+
+    def test_limited_range_video_keeps_its_picture(self):
+        source = self.path("grey.mkv")
+        ffmpeg("-f", "lavfi", "-i", "color=c=0x808080:s=64x48:r=5:d=1", "-c:v", "ffv1",
+               "-pix_fmt", "yuv420p", source)  # limited range: luma 126
+        self.encode(source, "-o", self.path("out.mov"))
+        self.decode(self.path("out.mov"), "-o", self.path("back.ppm"), "--frames", "0:1")
+        pixels = pathlib.Path(self.path("back.ppm")).read_bytes()[-3 * 64 * 48:]
+        self.assertLessEqual(max(abs(value - 128) for value in pixels), 2)
+
+    def test_a_picture_that_changes_its_size_is_no_video(self):
+        from support import make_ppm
+        make_ppm(self.path("f1.ppm"), 32, 32)
+        make_ppm(self.path("f2.ppm"), 32, 24)
+        done = self.encode(self.path("f%d.ppm"), "-o", self.path("out.mov"), code=3)
+        self.assertIn("f2.ppm", done.stderr.decode())
+        self.assert_nothing_left("out.mov")
+        (self.dir / "out").mkdir()
+        self.encode(self.path("f%d.ppm"), "-o", self.path("out/%d.jpg"))
+
+
+if __name__ == "__main__":
+    unittest.main()

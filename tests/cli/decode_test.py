@@ -1,0 +1,118 @@
+# decode: pictures equal djpeg's, damage is told, other input is converted.
+# SPDX-License-Identifier: MIT
+import pathlib
+import subprocess
+import unittest
+
+from support import (ProgramTest, make_ppm, make_y4m, needs_djpeg, needs_opencv,
+                     y4m_frames)
+
+
+class DecodeTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 4)
+        self.mjpeg = self.path("in.mjpeg")
+        self.encode(self.y4m, "-o", self.mjpeg)
+        (self.dir / "jpg").mkdir()
+        self.encode(self.y4m, "-o", self.path("jpg/%d.jpg"))
+        (self.dir / "out").mkdir()
+
+    @needs_djpeg
+    def test_rgb_equals_djpeg(self):
+        for word, options in (("fancy", []), ("nearest", ["-nosmooth"])):
+            self.decode(self.mjpeg, "-o", self.path("out/%d.ppm"), "-y", "--upsampling", word)
+            for number in range(1, 5):
+                want = subprocess.run(
+                    ["djpeg", "-dct", "int", "-ppm", *options, self.path(f"jpg/{number}.jpg")],
+                    capture_output=True, check=True).stdout
+                self.assertEqual(pathlib.Path(self.path(f"out/{number}.ppm")).read_bytes(), want)
+
+    def test_y4m_is_close_to_the_source_and_the_same_with_any_threads(self):
+        streams = []
+        for threads in ("1", "3"):
+            out = self.path(threads + ".y4m")
+            self.decode(self.mjpeg, "-o", out, "--threads", threads)
+            streams.append(pathlib.Path(out).read_bytes())
+        self.assertEqual(streams[0], streams[1])
+        source = y4m_frames(pathlib.Path(self.y4m).read_bytes())
+        for ours, original in zip(y4m_frames(streams[0]), source, strict=True):
+            error = sum((a - b) ** 2 for a, b in zip(ours, original)) / len(original)
+            self.assertLess(error, 60)
+
+    def test_frames_of_a_range(self):
+        self.decode(self.mjpeg, "-o", self.path("all.y4m"))
+        self.decode(self.mjpeg, "-o", self.path("some.y4m"), "--frames", "1:3")
+        frames = y4m_frames(pathlib.Path(self.path("all.y4m")).read_bytes())
+        some = y4m_frames(pathlib.Path(self.path("some.y4m")).read_bytes())
+        self.assertEqual(some, frames[1:3])
+        done = self.decode(self.mjpeg, "-o", self.path("none.y4m"), "--frames", "9:", code=3)
+        self.assert_sentence(done, "no frames")
+        self.assert_nothing_left("none.y4m")
+
+    def damaged(self):
+        """in.mjpeg with some bytes of the second frame's entropy-coded data overwritten."""
+        data = bytearray(pathlib.Path(self.mjpeg).read_bytes())
+        second = data.index(b"\xff\xd8", 2)
+        scan = data.index(b"\xff\xda", second)
+        for at in range(scan + 60, scan + 90):
+            data[at] = 0x11 if data[at - 1] != 0xFF else 0
+        path = pathlib.Path(self.path("damaged.mjpeg"))
+        path.write_bytes(bytes(data))
+        return str(path)
+
+    def test_damage_is_concealed_counted_and_told_once(self):
+        source = self.damaged()
+        done = self.decode(source, "-o", self.path("out.y4m"), "--stats", self.path("d.csv"))
+        text = done.stderr.decode()
+        self.assertEqual(text.count("concealed"), 1, text)
+        self.assertIn("1 of 4 frames", text)
+        rows = pathlib.Path(self.path("d.csv")).read_text().splitlines()[3:]
+        self.assertEqual([int(row.split(",")[-1]) > 0 for row in rows],
+                         [False, True, False, False])
+        self.assertEqual(len(y4m_frames(pathlib.Path(self.path("out.y4m")).read_bytes())), 4)
+
+    def test_strict_stops_at_damage(self):
+        done = self.decode(self.damaged(), "-o", self.path("out.y4m"), "--strict", code=3)
+        self.assertIn("frame 1", done.stderr.decode())
+        self.assert_nothing_left("out.y4m")
+        self.decode(self.mjpeg, "-o", self.path("out.y4m"), "--strict")
+
+    def test_a_sequence_of_jpeg_files(self):
+        self.decode(self.path("jpg/%d.jpg"), "-o", self.path("seq.y4m"))
+        self.decode(self.mjpeg, "-o", self.path("raw.y4m"))
+        self.assertEqual(y4m_frames(pathlib.Path(self.path("seq.y4m")).read_bytes()),
+                         y4m_frames(pathlib.Path(self.path("raw.y4m")).read_bytes()))
+
+    def test_start_number_of_the_output(self):
+        self.decode(self.mjpeg, "-o", self.path("out/%04d.ppm"), "--start-number", "10")
+        self.assertEqual(sorted(p.name for p in (self.dir / "out").iterdir()),
+                         [f"{n:04}.ppm" for n in range(10, 14)])
+
+    @needs_opencv
+    def test_png_holds_the_same_picture_as_ppm(self):
+        self.decode(self.mjpeg, "-o", self.path("out/%d.ppm"))
+        self.decode(self.mjpeg, "-o", self.path("out/%d.png"))
+        self.decode(self.path("out/1.png"), "-o", self.path("again.ppm"))
+        self.assertEqual(pathlib.Path(self.path("again.ppm")).read_bytes(),
+                         pathlib.Path(self.path("out/1.ppm")).read_bytes())
+
+    def test_converts_what_is_no_jpeg(self):
+        self.decode(self.y4m, "-o", self.path("copy.y4m"))
+        self.assertEqual(y4m_frames(pathlib.Path(self.path("copy.y4m")).read_bytes()),
+                         y4m_frames(pathlib.Path(self.y4m).read_bytes()))
+        self.decode(self.y4m, "-o", self.path("out/%d.ppm"))
+        self.assertEqual(len(list((self.dir / "out").iterdir())), 4)
+        ppm = make_ppm(self.path("x.ppm"))
+        self.decode(ppm, "-o", self.path("y.ppm"))
+        self.assertEqual(pathlib.Path(ppm).read_bytes(),
+                         pathlib.Path(self.path("y.ppm")).read_bytes())
+
+    def test_does_not_write_jpeg(self):
+        for name in ("out.jpg", "out.mov", "out.mjpeg"):
+            done = self.decode(self.mjpeg, "-o", self.path(name), code=2)
+            self.assert_sentence(done, "zerorun encode")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+# info and devices: facts as text and JSON.
+# SPDX-License-Identifier: MIT
+import json
+import pathlib
+import unittest
+
+from support import SAMPLES, ProgramTest, make_ppm, make_y4m, needs_opencv
+
+
+class InfoTest(ProgramTest):
+    def test_raw_stream(self):
+        y4m = make_y4m(self.path("in.y4m"), 65, 47, 5)
+        out = self.path("out.mjpeg")
+        self.encode(y4m, "-o", out, "-q", "77", "--restart", "9", "--comment", "hello")
+        info = self.info(out)
+        size = pathlib.Path(out).stat().st_size
+        self.assertEqual((info["frames"], info["file_bytes"]), (5, size))
+        self.assertEqual(info["packets"]["count"], 5)
+        self.assertEqual(info["packets"]["bytes"], size)
+        self.assertLessEqual(info["packets"]["smallest"], size / 5)
+        self.assertGreaterEqual(info["packets"]["largest"], size / 5)
+        jpeg = info["jpeg"]
+        self.assertEqual((jpeg["width"], jpeg["height"]), (65, 47))
+        self.assertEqual((jpeg["process"], jpeg["color"], jpeg["subsampling"]),
+                         ("baseline", "YCbCr", "420"))
+        self.assertEqual((jpeg["quality"], jpeg["huffman"]), (77, "standard"))
+        self.assertEqual(jpeg["restart_interval_mcus"], 9)
+        self.assertIn("hello", [segment["text"] for segment in jpeg["segments"]])
+        text = self.zerorun("info", out).stdout.decode()
+        for word in ("65x47", "77", "every 9 MCUs", "hello"):
+            self.assertIn(word, text)
+
+    def test_other_inputs(self):
+        info = self.info(make_y4m(self.path("in.y4m"), 32, 16, 3, rate="30000:1001"))
+        self.assertEqual((info["width"], info["height"]), (32, 16))
+        self.assertEqual(info["frame_rate"], "30000/1001")
+        self.assertNotIn("jpeg", info)
+        info = self.info(make_ppm(self.path("in.ppm"), 40, 30))
+        self.assertEqual((info["width"], info["height"]), (40, 30))
+
+    @needs_opencv
+    def test_sample_photos(self):
+        self.assertEqual(self.info(SAMPLES / "coffee.png")["width"], 600)
+        jpeg = self.info(SAMPLES / "raccoon.jpg")["jpeg"]
+        self.assertEqual((jpeg["quality"], jpeg["subsampling"], jpeg["huffman"]),
+                         (95, "444", "optimal"))
+
+    def test_packet_sizes_of_a_sequence(self):
+        y4m = make_y4m(self.path("in.y4m"), frames=4)
+        self.encode(y4m, "-o", self.path("%d.jpg"))
+        done = self.zerorun("info", self.path("%d.jpg"), "--json", "--packets")
+        self.assertEqual(json.loads(done.stdout)["packets"]["count"], 4)
+
+    def test_stdin(self):
+        y4m = pathlib.Path(make_y4m(self.path("in.y4m"), 32, 16, 3))
+        out = self.path("out.mjpeg")
+        self.encode(y4m, "-o", out)
+        for name, width in ((out, 32), (y4m, 32)):
+            with open(name, "rb") as stream:
+                done = self.zerorun("info", "-", "--json", stdin=stream)
+            self.assertEqual(json.loads(done.stdout)["width"], width)
+            done = self.zerorun("info", "-", "--json", input=pathlib.Path(name).read_bytes())
+            self.assertEqual(json.loads(done.stdout)["width"], width)
+
+    def test_devices(self):
+        self.assertIn("cpu", self.zerorun("devices").stdout.decode())
+        devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
+        self.assertGreaterEqual(devices[0]["threads"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+# stdin and stdout: nothing but data, in every format, from and to other programs.
+# SPDX-License-Identifier: MIT
+import os
+import pathlib
+import subprocess
+import unittest
+
+from support import (PROGRAM, ProgramTest, make_ppm, make_y4m, needs_ffmpeg, video_stream,
+                     y4m_frames)
+
+
+class PipesTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = pathlib.Path(make_y4m(self.path("in.y4m"), 65, 47, 5))
+        self.encode(self.y4m, "-o", self.path("in.mjpeg"))
+        self.mjpeg = pathlib.Path(self.path("in.mjpeg")).read_bytes()
+
+    def test_stdout_holds_the_stream_and_nothing_else(self):
+        done = self.encode(self.y4m, "-o", "-", "--verbose", "--progress", "json")
+        self.assertEqual(done.stdout, self.mjpeg)
+        done = self.encode(self.y4m, "-o", self.path("file.mjpeg"), "--verbose")
+        self.assertEqual(done.stdout, b"")
+        self.decode(self.path("in.mjpeg"), "-o", self.path("file.y4m"))
+        done = self.decode(self.path("in.mjpeg"), "-o", "-", "--verbose")
+        self.assertEqual(done.stdout, pathlib.Path(self.path("file.y4m")).read_bytes())
+
+    def test_every_format_on_stdin(self):
+        for word in ([], ["--format", "y4m"], ["--input-format", "y4m"]):
+            done = self.encode("-", "-o", "-", *word, input=self.y4m.read_bytes())
+            self.assertEqual(done.stdout, self.mjpeg)
+        ppm = pathlib.Path(make_ppm(self.path("in.ppm"))).read_bytes()
+        for word in ([], ["--format", "pnm"]):
+            self.encode("-", "-o", self.path("out.mjpeg"), "-y", *word, input=ppm * 3)
+            self.assertEqual(self.info(self.path("out.mjpeg"))["frames"], 3)
+        for word in ([], ["--format", "mjpeg"]):
+            done = self.decode("-", "-o", "-", *word, input=self.mjpeg)
+            self.assertEqual(len(y4m_frames(done.stdout)), 5)
+            self.encode("-", "-o", self.path("again.mjpeg"), "-y", *word, input=self.mjpeg)
+            self.assertEqual(self.info(self.path("again.mjpeg"))["frames"], 5)
+
+    def test_a_file_as_stdin(self):
+        for name, command in (("in.y4m", self.encode), ("in.mjpeg", self.decode)):
+            with open(self.path(name), "rb") as stream:
+                done = command("-", "-o", "-", stdin=stream)
+            self.assertTrue(done.stdout.startswith(b"\xff\xd8" if name == "in.y4m" else b"YUV4"))
+
+    def test_pnm_on_stdout(self):
+        done = self.decode(self.path("in.mjpeg"), "-o", "-", "--format", "pnm")
+        self.decode(self.path("in.mjpeg"), "-o", self.path("%d.ppm"))
+        files = b"".join(pathlib.Path(self.path(f"{n}.ppm")).read_bytes() for n in range(1, 6))
+        self.assertEqual(done.stdout, files)
+        done = self.decode("-", "-o", "-", "--format", "pnm", input=self.mjpeg)
+        self.assertEqual(done.stdout, files)
+
+    def test_y4m_to_pnm_through_both_pipes(self):
+        done = self.decode("-", "-o", "-", "--format", "pnm", input=self.y4m.read_bytes())
+        self.assertEqual(done.stdout.count(b"P6\n65 47\n255\n"), 5)
+
+    def test_slow_bytes_on_stdin(self):
+        # A pipe that gives single bytes first must not confuse what looks ahead.
+        reading, writing = os.pipe()
+        process = subprocess.Popen([PROGRAM, "decode", "-", "-o", "-", "--quiet"], stdin=reading,
+                                   stdout=subprocess.PIPE)
+        os.close(reading)
+        with os.fdopen(writing, "wb", buffering=0) as pipe:
+            pipe.write(self.mjpeg[:1])
+            import time
+            time.sleep(0.1)
+            pipe.write(self.mjpeg[1:])
+        output = process.communicate(timeout=20)[0]
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(len(y4m_frames(output)), 5)
+
+    @needs_ffmpeg
+    def test_from_and_to_ffmpeg(self):
+        source = subprocess.Popen(
+            ["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1",
+             "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "-"], stdout=subprocess.PIPE)
+        self.encode("-", "-o", self.path("out.mjpeg"), stdin=source.stdout)
+        source.stdout.close()
+        self.assertEqual(source.wait(20), 0)
+        self.assertEqual(self.info(self.path("out.mjpeg"))["frames"], 25)
+        ours = subprocess.Popen([PROGRAM, "decode", self.path("out.mjpeg"), "-o", "-", "--quiet"],
+                                stdout=subprocess.PIPE)
+        subprocess.run(["ffmpeg", "-loglevel", "error", "-y", "-i", "-", "-c:v", "ffv1",
+                        self.path("back.mkv")], stdin=ours.stdout, check=True)
+        ours.stdout.close()
+        self.assertEqual(ours.wait(20), 0)
+        self.assertEqual(int(video_stream(self.path("back.mkv"))["nb_read_frames"]), 25)
+
+
+if __name__ == "__main__":
+    unittest.main()

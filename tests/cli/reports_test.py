@@ -1,0 +1,166 @@
+# --stats, --psnr, --progress, --quiet, --verbose.
+# SPDX-License-Identifier: MIT
+import csv
+import json
+import math
+import pathlib
+import re
+import unittest
+
+from support import ProgramTest, ffmpeg, make_ppm, make_y4m, needs_ffmpeg
+
+
+class StatsTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 6)
+
+    def read_csv(self, name):
+        lines = pathlib.Path(self.path(name)).read_text().splitlines()
+        return lines[0], json.loads(lines[1][2:]), list(csv.DictReader(lines[2:]))
+
+    def test_csv_of_encode(self):
+        self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--stats", self.path("s.csv"), "--psnr",
+                    "--frames", "1:5")
+        first, header, rows = self.read_csv("s.csv")
+        self.assertEqual(first, "# zerorun-stats 1 encode")
+        self.assertEqual((header["format"], header["version"]), ("zerorun-stats", 1))
+        self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "encode_us", "psnr", "psnr_0",
+                                         "psnr_1", "psnr_2"])
+        self.assertEqual([int(row["index"]) for row in rows], [1, 2, 3, 4])
+        self.assertEqual(sum(int(row["bytes"]) for row in rows),
+                         pathlib.Path(self.path("o.mjpeg")).stat().st_size)
+        for row in rows:
+            self.assertGreater(float(row["encode_us"]), 0)
+            self.assertGreater(float(row["psnr"]), 25)
+
+    def test_json_of_encode(self):
+        self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--stats", self.path("s.json"))
+        stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
+        self.assertEqual((stats["format"], stats["version"], stats["command"]),
+                         ("zerorun-stats", 1, "encode"))
+        self.assertEqual((stats["width"], stats["height"], stats["quality"]), (65, 47, 90))
+        self.assertEqual(stats["time_base"], "1/25")
+        self.assertEqual([f["pts"] for f in stats["frames"]], list(range(6)))
+        self.assertNotIn("psnr", stats["frames"][0])
+        summary = stats["summary"]
+        self.assertEqual(summary["frames"], 6)
+        self.assertEqual(summary["bytes"], sum(f["bytes"] for f in stats["frames"]))
+        times = sorted(f["encode_us"] / 1000 for f in stats["frames"][1:])
+        self.assertAlmostEqual(summary["encode_ms"]["first"],
+                               stats["frames"][0]["encode_us"] / 1000, places=3)
+        for name, value in (("min", times[0]), ("max", times[-1]), ("median", times[2]),
+                            ("mean", sum(times) / 5), ("p95", times[-1]), ("p99", times[-1])):
+            self.assertAlmostEqual(summary["encode_ms"][name], value, places=3)
+
+    def test_decode(self):
+        self.encode(self.y4m, "-o", self.path("o.mjpeg"))
+        self.decode(self.path("o.mjpeg"), "-o", self.path("o.y4m"), "--stats", self.path("d.csv"))
+        first, _, rows = self.read_csv("d.csv")
+        self.assertEqual(first, "# zerorun-stats 1 decode")
+        self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "decode_us",
+                                         "concealed_intervals"])
+        self.assertEqual(len(rows), 6)
+
+    @needs_ffmpeg
+    def test_psnr_is_what_ffmpeg_measures(self):
+        for tag in ("420jpeg", "422", "444"):
+            with self.subTest(tag=tag):
+                source = make_y4m(self.path(tag + ".y4m"), 66, 48, 4, tag=tag)
+                self.encode(source, "-o", self.path("o.mjpeg"), "-y", "-q", "40", "--psnr",
+                            "--stats", self.path("s.json"))
+                self.decode(self.path("o.mjpeg"), "-o", self.path("o.y4m"), "-y")
+                ffmpeg("-i", self.path("o.y4m"), "-i", source, "-lavfi",
+                       "psnr=stats_file=" + self.path("psnr.log"), "-f", "null", "-")
+                stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
+                log = pathlib.Path(self.path("psnr.log")).read_text().splitlines()
+                for frame, line in zip(stats["frames"], log, strict=True):
+                    theirs = dict(re.findall(r"(\w+):(\S+)", line))
+                    self.assertAlmostEqual(frame["psnr"], float(theirs["psnr_avg"]), delta=0.0051)
+                    for ours, name in zip(frame["psnr_components"], ("y", "u", "v"), strict=True):
+                        self.assertAlmostEqual(ours, float(theirs["psnr_" + name]), delta=0.0051)
+
+    def test_psnr_of_rgb_and_of_equal_pictures(self):
+        ppm = pathlib.Path(make_ppm(self.path("in.ppm"), 33, 31))
+        self.encode(ppm, "-o", self.path("o.jpg"), "--psnr", "--stats", self.path("s.json"))
+        self.decode(self.path("o.jpg"), "-o", self.path("o.ppm"))
+        start = len(b"P6\n33 31\n255\n")
+        pairs = list(zip(ppm.read_bytes()[start:],
+                         pathlib.Path(self.path("o.ppm")).read_bytes()[start:], strict=True))
+        mean = sum((a - b) ** 2 for a, b in pairs) / len(pairs)
+        frame = json.loads(pathlib.Path(self.path("s.json")).read_text())["frames"][0]
+        self.assertAlmostEqual(frame["psnr"], 10 * math.log10(255 ** 2 / mean), places=3)
+        pathlib.Path(self.path("flat.pgm")).write_bytes(b"P5\n16 16\n255\n" + bytes([128]) * 256)
+        self.encode(self.path("flat.pgm"), "-o", self.path("flat.jpg"), "--psnr", "--stats",
+                    self.path("flat.csv"))
+        self.assertEqual(self.read_csv("flat.csv")[2][0]["psnr"], "inf")
+
+
+class ProgressTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 6)
+
+    def test_json_lines_end_with_an_end(self):
+        done = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--progress", "json")
+        events = [json.loads(line) for line in done.stderr.splitlines()]
+        self.assertEqual({e["progress"] for e in events[:-1]} | {"continue"}, {"continue"})
+        last = events[-1]
+        self.assertEqual((last["progress"], last["outcome"]), ("end", "done"))
+        self.assertEqual((last["frames"], last["summary"]["frames"]), (6, 6))
+        broken = pathlib.Path(self.path("broken.y4m"))
+        broken.write_bytes(pathlib.Path(self.y4m).read_bytes()[:-10])
+        done = self.encode(broken, "-o", self.path("b.mjpeg"), "--progress", "json", code=3)
+        events = [json.loads(l) for l in done.stderr.splitlines() if l.startswith(b"{")]
+        self.assertEqual((events[-1]["progress"], events[-1]["outcome"]), ("end", "failed"))
+
+    def test_plain_lines(self):
+        done = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--progress", "plain")
+        line = next(l for l in done.stderr.decode().splitlines() if " fps " in l and "|" in l)
+        self.assertRegex(line, r"^ *\d+/\d+ +[\d.]+% \| [\d.]+ fps [\d.]+x \| [\d.]+ Mb/s \| "
+                               r"[\d.]+ ms/f \| ETA \d+:\d\d$|^ *\d+ frames \| ")
+
+    def test_on_a_terminal_the_line_is_rewritten_at_most_ten_times_a_second(self):
+        import os
+        import pty
+        import subprocess
+        import time
+        from support import PROGRAM
+        large = make_y4m(self.path("large.y4m"), 320, 240, 60)
+        master, terminal = pty.openpty()
+        start = time.monotonic()
+        process = subprocess.Popen([PROGRAM, "encode", large, "-o", self.path("l.mjpeg"),
+                                    "--device", "cpu", "--psnr"], stderr=terminal,
+                                   stdout=subprocess.DEVNULL)
+        os.close(terminal)
+        text = b""
+        while True:
+            try:
+                part = os.read(master, 4096)
+            except OSError:  # EIO: the other side is closed
+                break
+            if not part:
+                break
+            text += part
+        os.close(master)
+        self.assertEqual(process.wait(20), 0)
+        seconds = time.monotonic() - start
+        lines = text.count(b" ms/f")
+        self.assertGreaterEqual(lines, 1)
+        self.assertLessEqual(lines, 10 * seconds + 2)
+        self.assertIn(b"\r", text)
+        self.assertIn(b"60 frames", text)
+
+    def test_quiet_and_verbose(self):
+        done = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--quiet")
+        self.assertEqual((done.stdout, done.stderr), (b"", b""))
+        normal = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "-y").stderr.decode()
+        for word in ("6 frames", "65x47", "bits per pixel", "median", "p95", "first", "fps", "cpu"):
+            self.assertIn(word, normal)
+        verbose = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "-y", "-v").stderr.decode()
+        self.assertIn("quality 90", verbose)
+        self.assertNotIn("quality 90", normal)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,125 @@
+# SIGINT and SIGTERM finish the file; a second one ends at once.
+# SPDX-License-Identifier: MIT
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, make_y4m, video_stream)
+
+
+class SignalsTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        y4m = pathlib.Path(make_y4m(self.path("in.y4m"), 64, 48, 6)).read_bytes()
+        head = y4m.index(b"\n") + 1
+        frame = (len(y4m) - head) // 6
+        self.header = y4m[:head]
+        self.frames = [y4m[head + i * frame:head + (i + 1) * frame] for i in range(6)]
+
+    def start(self, command, *arguments):
+        return subprocess.Popen([PROGRAM, command, "-", "-o", *map(str, arguments), "--device",
+                                 "cpu"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE)
+
+    def feed(self, process, count, until):
+        """Gives some frames and waits until the output has grown: the program then waits for more
+        on a pipe that stays open."""
+        process.stdin.write(self.header + b"".join(self.frames[:count]))
+        process.stdin.flush()
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            if os.path.exists(until) and os.path.getsize(until) > 0:
+                break
+            time.sleep(0.01)
+        time.sleep(0.3)
+
+    def end(self, process, number, seconds):
+        start = time.monotonic()
+        process.send_signal(number)
+        code = process.wait(20)
+        self.assertLess(time.monotonic() - start, seconds)
+        process.stdin.close()
+        text = process.stderr.read().decode()
+        process.stderr.close()
+        return code, text
+
+    def test_the_file_is_finished(self):
+        kinds = ["mjpeg"] + (["mov", "mkv", "avi"] if BUILT_WITH_FFMPEG and HAS_FFMPEG else [])
+        for kind in kinds:
+            for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+                with self.subTest(kind=kind, code=code):
+                    out = self.path("out." + kind)
+                    process = self.start("encode", out, "-y")
+                    self.feed(process, 4, out + ".part")
+                    self.assertEqual(self.end(process, number, 5)[0], code)
+                    self.assertFalse(os.path.exists(out + ".part"))
+                    self.assertEqual(self.info(out)["frames"], 4)
+                    if kind != "mjpeg":
+                        self.assertEqual(int(video_stream(out)["nb_read_frames"]), 4)
+                    os.remove(out)
+
+    def test_decode_is_finished_too(self):
+        out = self.path("out.y4m")
+        process = self.start("decode", out)
+        self.feed(process, 3, out + ".part")
+        code, text = self.end(process, signal.SIGINT, 5)
+        self.assertEqual(code, 130)
+        self.assertIn("interrupted", text)
+        self.assertEqual(pathlib.Path(out).read_bytes().count(b"FRAME\n"), 3)
+
+    def test_before_the_first_frame_nothing_is_written(self):
+        out = self.path("out.mjpeg")
+        process = self.start("encode", out)
+        time.sleep(0.5)
+        self.assertEqual(self.end(process, signal.SIGINT, 2)[0], 130)
+        self.assert_nothing_left("out.mjpeg")
+
+    def test_a_second_signal_ends_within_a_second(self):
+        # The output is a pipe that nobody reads: the end of the file cannot be written.
+        fifo = self.path("out.fifo")
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        large = make_y4m(self.path("large.y4m"), 320, 240, 30)
+        process = subprocess.Popen([PROGRAM, "encode", large, "-o", fifo, "--output-format",
+                                    "mjpeg", "-q", "100", "--device", "cpu"],
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(10), 130)
+        self.assertLess(time.monotonic() - start, 1.0)
+
+    def test_two_signals_leave_no_part(self):
+        out = self.path("out.mjpeg")
+        process = self.start("encode", out)
+        self.feed(process, 4, out + ".part")
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        code, _ = self.end(process, signal.SIGTERM, 2)
+        self.assertEqual(code, 143)
+        self.assertFalse(os.path.exists(out + ".part"))
+        if os.path.exists(out):  # the first one was seen to before the second came
+            self.assertEqual(self.info(out)["frames"], 4)
+
+    def test_progress_ends_with_interrupted(self):
+        out = self.path("out.mjpeg")
+        process = self.start("encode", out, "--progress", "json", "--stats", self.path("s.json"))
+        self.feed(process, 4, out + ".part")
+        code, text = self.end(process, signal.SIGINT, 5)
+        self.assertEqual(code, 130)
+        import json
+        events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        self.assertEqual((events[-1]["progress"], events[-1]["outcome"]), ("end", "interrupted"))
+        stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
+        self.assertEqual(len(stats["frames"]), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,135 @@
+# What the tests of the program share: running it, making input, asking FFmpeg.
+# SPDX-License-Identifier: MIT
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["ZERORUN_PROGRAM"]
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples" / "media"
+HAS_FFMPEG = bool(shutil.which("ffmpeg") and shutil.which("ffprobe"))
+HAS_DJPEG = bool(shutil.which("djpeg"))
+
+VERSION = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout
+BUILT_WITH_FFMPEG = "+ffmpeg" in VERSION
+BUILT_WITH_OPENCV = "+opencv" in VERSION
+
+needs_ffmpeg = unittest.skipUnless(HAS_FFMPEG, "ffmpeg and ffprobe are not installed")
+needs_djpeg = unittest.skipUnless(HAS_DJPEG, "djpeg is not installed")
+needs_containers = unittest.skipUnless(
+    BUILT_WITH_FFMPEG and HAS_FFMPEG, "this build or this machine has no FFmpeg")
+needs_opencv = unittest.skipUnless(BUILT_WITH_OPENCV, "this build has no OpenCV")
+
+PIXELS = {  # y4m tag: chroma size of a luma size
+    "420jpeg": lambda w, h: ((w + 1) // 2, (h + 1) // 2),
+    "422": lambda w, h: ((w + 1) // 2, h),
+    "444": lambda w, h: (w, h),
+    "mono": lambda w, h: (0, 0),
+}
+
+
+def plane(width, height, frame, seed):
+    """Moving gradients with a little noise: neither flat nor incompressible."""
+    noise = random.Random(seed * 1000003 + frame).randbytes(width * height)
+    return bytes((2 * x + 3 * y + 7 * frame + seed * 50 + (noise[y * width + x] >> 4)) & 0xFF
+                 for y in range(height) for x in range(width))
+
+
+def make_y4m(path, width=64, height=48, frames=8, tag="420jpeg", rate="25:1"):
+    chroma = PIXELS[tag](width, height)
+    with open(path, "wb") as out:
+        out.write(f"YUV4MPEG2 W{width} H{height} F{rate} Ip A1:1 C{tag} "
+                  "XCOLORRANGE=FULL\n".encode())
+        for frame in range(frames):
+            out.write(b"FRAME\n" + plane(width, height, frame, 0))
+            for seed in (1, 2):
+                if chroma[0]:
+                    out.write(plane(*chroma, frame, seed))
+    return str(path)
+
+
+def make_ppm(path, width=40, height=30, frame=0):
+    red, green, blue = (plane(width, height, frame, seed) for seed in range(3))
+    pixels = bytearray(3 * width * height)
+    pixels[0::3], pixels[1::3], pixels[2::3] = red, green, blue
+    pathlib.Path(path).write_bytes(f"P6\n{width} {height}\n255\n".encode() + bytes(pixels))
+    return str(path)
+
+
+def y4m_frames(data):
+    """The frames of a y4m stream as bytes."""
+    end = data.index(b"\n")
+    words = data[:end].decode().split()
+    width, height = (int(next(w[1:] for w in words if w[0] == key)) for key in "WH")
+    tag = next((w[1:] for w in words if w[0] == "C"), "420jpeg")
+    chroma = PIXELS[tag](width, height)
+    size = width * height + 2 * chroma[0] * chroma[1]
+    frames, at = [], end + 1
+    while at < len(data):
+        assert data[at:at + 5] == b"FRAME", data[at:at + 16]
+        at = data.index(b"\n", at) + 1
+        frames.append(data[at:at + size])
+        at += size
+    return frames
+
+
+def probe(path, *options):
+    done = subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-show_streams",
+                           "-show_format", "-count_frames", *options, str(path)],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def video_stream(path):
+    return next(s for s in probe(path)["streams"] if s["codec_type"] == "video")
+
+
+def ffmpeg(*arguments, **options):
+    done = subprocess.run(["ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-y",
+                           *map(str, arguments)], capture_output=True, **options)
+    assert done.returncode == 0, done.stderr.decode()
+    return done
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="zerorun-cli-")
+        self.addCleanup(folder.cleanup)
+        self.dir = pathlib.Path(folder.name)
+
+    def path(self, name):
+        return str(self.dir / name)
+
+    def zerorun(self, *arguments, code=0, **options):
+        """Runs the program and checks its exit code."""
+        options.setdefault("timeout", 60)
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, **options)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()}")
+        return done
+
+    def encode(self, *arguments, code=0, **options):
+        return self.zerorun("encode", *arguments, "--device", "cpu", code=code, **options)
+
+    def decode(self, *arguments, code=0, **options):
+        return self.zerorun("decode", *arguments, "--device", "cpu", code=code, **options)
+
+    def info(self, name):
+        return json.loads(self.zerorun("info", name, "--json").stdout)
+
+    def assert_sentence(self, done, *words):
+        """One line on stderr that begins as all do and says what it is about."""
+        text = done.stderr.decode()
+        lines = [line for line in text.splitlines() if line]
+        self.assertEqual(len(lines), 1, text)
+        self.assertTrue(lines[0].startswith("zerorun: "), text)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def assert_nothing_left(self, name):
+        self.assertFalse(os.path.exists(self.path(name)), name)
+        self.assertFalse(os.path.exists(self.path(name) + ".part"), name + ".part")

@@ -46,20 +46,41 @@ static Status check_cuda([[maybe_unused]] int device) {
 #endif
 }
 
+static constexpr bool automatic_may_choose_cuda() {
+#ifdef ZERORUN_HAVE_CUDA
+  return kCudaBackendComplete;
+#else
+  return false;
+#endif
+}
+
 Result<Backend> resolve_backend(Backend wanted, int device) {
   if (device < 0) return Status(Errc::invalid_argument, "the device index is negative");
   if (wanted == Backend::cpu) return Backend::cpu;
+  if (wanted == Backend::automatic && !automatic_may_choose_cuda()) return Backend::cpu;
   Status cuda = check_cuda(device);
   if (cuda) return Backend::cuda;
   if (wanted == Backend::automatic) return Backend::cpu;
   return cuda;
 }
 
-Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend, int, int threads) {
+Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend,
+                                                             [[maybe_unused]] int device,
+                                                             int threads) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device);
+#endif
+  if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
   return make_cpu_encode_pipeline(threads);
 }
 
-Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend, int, int threads) {
+Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
+                                                             [[maybe_unused]] int device,
+                                                             int threads) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (backend == Backend::cuda) return make_cuda_decode_pipeline(device);
+#endif
+  if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
   return make_cpu_decode_pipeline(threads);
 }
 

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "codec/core/decode_pipeline.hpp"
+#include "codec/core/encode_pipeline.hpp"
+#include "codec/core/stage_table.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {
@@ -13,5 +17,14 @@ std::vector<DeviceInfo> cuda_backend_devices();
 
 /// Why cuda_backend_devices() is empty, in the driver's words.
 std::string cuda_backend_absence();
+
+/// Both directions are there, so that `automatic` may choose CUDA.
+inline constexpr bool kCudaBackendComplete = false;
+
+const StageTable& cuda_stages();
+
+/// `device` is one that cuda_backend_devices() calls usable. Errors: out_of_memory, device_failure.
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device);
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device);
 
 }  // namespace zerorun

@@ -10,51 +10,10 @@
 namespace zerorun {
 namespace {
 
-/// Where the chroma of a YCbCr format lies: bytes of the first Cb and Cr, and from one to the next.
-struct ChromaAccess {
-  int cb_plane, cr_plane;
-  int cb_offset, cr_offset;
-  int step;
-  int shift_x, shift_y;  // log2 of the sub-sampling
-};
-
-ChromaAccess chroma_access(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::yuv420p:
-      return {1, 2, 0, 0, 1, 1, 1};
-    case PixelFormat::yuv422p:
-      return {1, 2, 0, 0, 1, 1, 0};
-    case PixelFormat::yuv440p:
-      return {1, 2, 0, 0, 1, 0, 1};
-    case PixelFormat::yuv411p:
-      return {1, 2, 0, 0, 1, 2, 0};
-    case PixelFormat::nv12:
-      return {1, 1, 0, 1, 2, 1, 1};
-    case PixelFormat::nv21:
-      return {1, 1, 1, 0, 2, 1, 1};
-    case PixelFormat::yuyv:
-      return {0, 0, 1, 3, 4, 1, 0};
-    case PixelFormat::uyvy:
-      return {0, 0, 0, 2, 4, 1, 0};
-    default:
-      return {1, 2, 0, 0, 1, 0, 0};  // yuv444p
-  }
-}
-
 template <typename View>
 auto row_of(const View& frame, int plane, int y) {
   const auto p = static_cast<std::size_t>(plane);
   return frame.data[p] + y * frame.stride_bytes[p];
-}
-
-/// Luma lies in every second byte of the packed 4:2:2 formats.
-struct LumaAccess {
-  int offset, step;
-};
-LumaAccess luma_access(PixelFormat format) {
-  if (format == PixelFormat::yuyv) return {0, 2};
-  if (format == PixelFormat::uyvy) return {1, 2};
-  return {0, 1};
 }
 
 int chroma_width(const ChromaAccess& access, int width) {
@@ -84,6 +43,35 @@ ZR_MULTIVERSION void box_2x2(const std::uint8_t* row0, const std::uint8_t* row1,
 }
 
 }  // namespace
+
+ChromaAccess chroma_access(PixelFormat format) {
+  switch (format) {
+    case PixelFormat::yuv420p:
+      return {1, 2, 0, 0, 1, 1, 1};
+    case PixelFormat::yuv422p:
+      return {1, 2, 0, 0, 1, 1, 0};
+    case PixelFormat::yuv440p:
+      return {1, 2, 0, 0, 1, 0, 1};
+    case PixelFormat::yuv411p:
+      return {1, 2, 0, 0, 1, 2, 0};
+    case PixelFormat::nv12:
+      return {1, 1, 0, 1, 2, 1, 1};
+    case PixelFormat::nv21:
+      return {1, 1, 1, 0, 2, 1, 1};
+    case PixelFormat::yuyv:
+      return {0, 0, 1, 3, 4, 1, 0};
+    case PixelFormat::uyvy:
+      return {0, 0, 0, 2, 4, 1, 0};
+    default:
+      return {1, 2, 0, 0, 1, 0, 0};  // yuv444p
+  }
+}
+
+LumaAccess luma_access(PixelFormat format) {
+  if (format == PixelFormat::yuyv) return {0, 2};
+  if (format == PixelFormat::uyvy) return {1, 2};
+  return {0, 1};
+}
 
 RgbOrder rgb_order(PixelFormat format) {
   switch (format) {

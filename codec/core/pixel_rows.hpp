@@ -1,4 +1,5 @@
-// Rows of any pixel format as full-resolution Y, Cb, Cr samples, and back. CPU only.
+// Rows of any pixel format as full-resolution Y, Cb, Cr samples, and back (CPU); and
+// where the samples of a format lie (both backends).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,6 +14,22 @@ struct RgbOrder {
   int r, g, b, pixel_bytes;
 };
 RgbOrder rgb_order(PixelFormat format);
+
+/// Where the chroma of a YCbCr format lies: bytes of the first Cb and Cr, and from one to the next.
+struct ChromaAccess {
+  int cb_plane, cr_plane;
+  int cb_offset, cr_offset;
+  int step;
+  int shift_x, shift_y;  ///< log2 of the sub-sampling
+};
+/// Not for gray8 and RGB.
+ChromaAccess chroma_access(PixelFormat format);
+
+/// Where luma lies in plane 0: in every second byte of the packed 4:2:2 formats.
+struct LumaAccess {
+  int offset, step;
+};
+LumaAccess luma_access(PixelFormat format);
 
 /// Reads row y of the frame: one sample a pixel, chroma of sub-sampled formats repeated. cb and cr
 /// are not written for gray8 or if they are null. Rows hold at least `width` samples.

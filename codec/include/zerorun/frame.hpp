@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 
 #include "zerorun/status.hpp"
 
@@ -74,7 +75,10 @@ struct BasicFrameView {
   std::array<Byte*, 3> data{};
   std::array<std::ptrdiff_t, 3> stride_bytes{};
 
-  operator BasicFrameView<const Byte>() const noexcept {
+  /// FrameView -> ConstFrameView.
+  template <typename Other, typename = std::enable_if_t<std::is_same_v<Other, const Byte> &&
+                                                        !std::is_const_v<Byte>>>
+  operator BasicFrameView<Other>() const noexcept {
     return {format, width, height, {data[0], data[1], data[2]}, stride_bytes};
   }
 };

@@ -16,7 +16,7 @@ namespace zerorun {
 /// the thread, and the library must not change it under the application.
 class DeviceGuard {
  public:
-  explicit DeviceGuard(int device) { status_ = select(device); }
+  explicit DeviceGuard(int device) : status_(select(device)) {}
   ~DeviceGuard() {
     if (changed_) (void)cudaSetDevice(before_);
   }

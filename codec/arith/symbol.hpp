@@ -15,7 +15,7 @@ inline constexpr std::uint8_t kZrl = 0xF0;  ///< RRRRSSSS 15/0: sixteen zeros
 inline constexpr int kEncodeTables = 4;
 
 /// One symbol to be coded.
-struct Symbol {
+struct alignas(4) Symbol {
   std::uint8_t rrrrssss;   ///< for DC the category SSSS alone
   std::uint8_t table;      ///< 0..kEncodeTables-1
   std::uint16_t appended;  ///< the SSSS low bits of the value, the ones' complement if negative

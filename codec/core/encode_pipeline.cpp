@@ -16,12 +16,16 @@ namespace {
 /// A slice's blocks and symbols should stay in a second-level cache of 256 KiB and more.
 constexpr std::int64_t kSliceMcus = 256;
 
+struct SliceSymbols {
+  Buffer<Symbol> symbols;
+  Buffer<std::uint32_t> block_first_symbol;
+};
+
 /// MCUs that one call of each stage codes: whole restart intervals, or a part of one.
 struct Slice {
   std::int64_t first_mcu = 0, mcu_count = 0;
   // Kept from the first pass to the second when the tables are built in between.
-  Buffer<Symbol> symbols;
-  Buffer<std::uint32_t> block_first_symbol;
+  SliceSymbols symbols;
   SymbolCounts counts;
   // A part's bits, waiting to be joined.
   Buffer<std::uint8_t> packed;
@@ -37,6 +41,7 @@ struct Piece {
 /// What a worker needs between two stages.
 struct Scratch {
   Buffer<std::int16_t> zz, diff;
+  SliceSymbols symbols;  // where one pass does it all: they stay in the cache
   Buffer<std::uint32_t> code;
   Buffer<std::uint8_t> code_bits;
   Buffer<std::uint8_t> packed;
@@ -88,7 +93,10 @@ class CpuEncodePipeline final : public EncodePipeline {
     cut_slices();
     make_planes(frame);
     if (setup.huffman == HuffmanTables::optimal) {
-      for_each_slice([this](Slice& slice, Scratch& scratch) { to_symbols(slice, scratch, true); });
+      for_each_slice([this](Slice& slice, Scratch& scratch) {
+        to_symbols(slice, scratch, slice.symbols);
+        count_symbols(slice);
+      });
       build_optimal_specs(specs);
     } else {
       for (int t = 0; t < kEncodeTables; ++t)
@@ -98,8 +106,9 @@ class CpuEncodePipeline final : public EncodePipeline {
       fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables_);
 
     for_each_slice([this](Slice& slice, Scratch& scratch) {
-      if (setup_->huffman == HuffmanTables::standard) to_symbols(slice, scratch, false);
-      to_bits(slice, scratch);
+      const bool one_pass = setup_->huffman == HuffmanTables::standard;
+      if (one_pass) to_symbols(slice, scratch, scratch.symbols);
+      to_bits(slice, scratch, one_pass ? scratch.symbols : slice.symbols);
     });
     if (parts_) join_parts();
     return Status::ok();
@@ -176,8 +185,8 @@ class CpuEncodePipeline final : public EncodePipeline {
     });
   }
 
-  /// Stages 2 to 4, and the statistics if asked for.
-  void to_symbols(Slice& slice, Scratch& scratch, bool count) {
+  /// Stages 2 to 4.
+  void to_symbols(const Slice& slice, Scratch& scratch, SliceSymbols& out) {
     const std::int64_t per_mcu = layout().blocks_per_mcu;
     const std::int64_t blocks = slice.mcu_count * per_mcu;
     // A slice that starts inside an interval predicts its first DC from the MCU before it.
@@ -185,8 +194,8 @@ class CpuEncodePipeline final : public EncodePipeline {
     std::int16_t* zz = scratch.zz.reserve((blocks + per_mcu) * kBlockSize);
     std::int16_t* own_zz = zz + (lead_in ? per_mcu * kBlockSize : 0);
     std::int16_t* diff = scratch.diff.reserve(blocks);
-    Symbol* symbols = slice.symbols.reserve(blocks * kBlockSize);
-    std::uint32_t* first = slice.block_first_symbol.reserve(blocks + 1);
+    Symbol* symbols = out.symbols.reserve(blocks * kBlockSize);
+    std::uint32_t* first = out.block_first_symbol.reserve(blocks + 1);
 
     Exec exec;
     FdctQuantArgs transform{
@@ -195,10 +204,16 @@ class CpuEncodePipeline final : public EncodePipeline {
     (void)stages_.fdct_quant(transform, exec);
     (void)stages_.dc_diff({layout(), slice.first_mcu, slice.mcu_count, own_zz, diff}, exec);
     (void)stages_.zero_run({layout(), blocks, own_zz, diff, symbols, first}, exec);
-    if (!count) return;
+  }
+
+  void count_symbols(Slice& slice) {
+    const std::int64_t blocks = slice.mcu_count * layout().blocks_per_mcu;
     slice.counts = {};
-    (void)stages_.symbol_histogram({symbols, first + blocks, blocks * kBlockSize, &slice.counts},
-                                   exec);
+    Exec exec;
+    (void)stages_.symbol_histogram(
+        {slice.symbols.symbols.data(), slice.symbols.block_first_symbol.data() + blocks,
+         blocks * kBlockSize, &slice.counts},
+        exec);
   }
 
   void build_optimal_specs(std::array<HuffmanSpec, 4>& specs) {
@@ -211,9 +226,9 @@ class CpuEncodePipeline final : public EncodePipeline {
   }
 
   /// Stages 5 to 7; a part stops before 7.
-  void to_bits(Slice& slice, Scratch& scratch) {
+  void to_bits(Slice& slice, Scratch& scratch, const SliceSymbols& in) {
     const std::int64_t blocks = slice.mcu_count * layout().blocks_per_mcu;
-    const std::uint32_t* first = slice.block_first_symbol.data();
+    const std::uint32_t* first = in.block_first_symbol.data();
     const std::int64_t symbols = first[blocks];
     std::uint32_t* code = scratch.code.reserve(symbols);
     std::uint8_t* code_bits = scratch.code_bits.reserve(symbols);
@@ -225,7 +240,7 @@ class CpuEncodePipeline final : public EncodePipeline {
 
     Exec exec;
     (void)stages_.huffman_encode(
-        {slice.symbols.data(), first + blocks, symbols, &tables_, code, code_bits}, exec);
+        {in.symbols.data(), first + blocks, symbols, &tables_, code, code_bits}, exec);
     const BitPackArgs pack{blocks,
                            interval * layout().blocks_per_mcu,
                            first,

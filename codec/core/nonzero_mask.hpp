@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "codec/arith/host_device.hpp"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -11,7 +13,7 @@
 namespace zerorun {
 
 /// Bit k is set if v[k] != 0.
-inline std::uint64_t nonzero_mask(const std::int16_t* v) {
+ZR_HD std::uint64_t nonzero_mask(const std::int16_t* v) {
 #ifdef __SSE2__
   const __m128i zero = _mm_setzero_si128();
   std::uint64_t zeros = 0;

@@ -40,6 +40,8 @@ class BitReader {
     }
   }
 
+  /// The next `bits` bits (1..32).
+  std::uint32_t peek(int bits) const { return static_cast<std::uint32_t>(window_ >> (64 - bits)); }
   std::uint32_t peek16() const { return static_cast<std::uint32_t>(window_ >> 48); }
 
   /// The next `bits` bits (0..16), which are consumed.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codec/arith/color.hpp"
+#include "codec/core/multiversion.hpp"
 #include "codec/core/pixel_rows.hpp"
 
 namespace zerorun {
@@ -31,35 +32,30 @@ Filter choose_filter(const ColorUpsampleArgs& a, int c) {
 }
 
 /// 3/4 of the nearer sample and 1/4 of the further one; the ends have no further one.
-void fancy_2x1(const std::uint8_t* in, int in_width, std::uint8_t* out) {
-  out[0] = in[0];
-  out[1] = static_cast<std::uint8_t>((in[0] * 3 + in[1] + 2) >> 2);
-  for (int x = 1; x < in_width - 1; ++x) {
-    out[2 * x] = static_cast<std::uint8_t>((in[x] * 3 + in[x - 1] + 1) >> 2);
-    out[2 * x + 1] = static_cast<std::uint8_t>((in[x] * 3 + in[x + 1] + 2) >> 2);
-  }
+ZR_MULTIVERSION void fancy_2x1(const std::uint8_t* __restrict in, int in_width,
+                               std::uint8_t* __restrict out) {
   const int last = in_width - 1;
-  out[2 * last] = static_cast<std::uint8_t>((in[last] * 3 + in[last - 1] + 1) >> 2);
+  out[0] = in[0];
+  for (int x = 0; x < last; ++x) {
+    out[2 * x + 1] = static_cast<std::uint8_t>((in[x] * 3 + in[x + 1] + 2) >> 2);
+    out[2 * x + 2] = static_cast<std::uint8_t>((in[x + 1] * 3 + in[x] + 1) >> 2);
+  }
   out[2 * last + 1] = in[last];
 }
 
 /// The same in both directions; `far` is the row above for the upper output row, below for the
-/// lower.
-void fancy_2x2(const std::uint8_t* near, const std::uint8_t* far, int in_width, std::uint8_t* out) {
-  const auto column = [&](int x) { return near[x] * 3 + far[x]; };
-  int before = column(0), here = before, next = column(1);
-  out[0] = static_cast<std::uint8_t>((here * 4 + 8) >> 4);
-  out[1] = static_cast<std::uint8_t>((here * 3 + next + 7) >> 4);
-  for (int x = 1; x < in_width - 1; ++x) {
-    before = here;
-    here = next;
-    next = column(x + 1);
-    out[2 * x] = static_cast<std::uint8_t>((here * 3 + before + 8) >> 4);
-    out[2 * x + 1] = static_cast<std::uint8_t>((here * 3 + next + 7) >> 4);
-  }
+/// lower. `column` has room for in_width sums.
+ZR_MULTIVERSION void fancy_2x2(const std::uint8_t* __restrict near,
+                               const std::uint8_t* __restrict far, int in_width,
+                               std::uint16_t* __restrict column, std::uint8_t* __restrict out) {
+  for (int x = 0; x < in_width; ++x) column[x] = static_cast<std::uint16_t>(near[x] * 3 + far[x]);
   const int last = in_width - 1;
-  out[2 * last] = static_cast<std::uint8_t>((next * 3 + here + 8) >> 4);
-  out[2 * last + 1] = static_cast<std::uint8_t>((next * 4 + 7) >> 4);
+  out[0] = static_cast<std::uint8_t>((column[0] * 4 + 8) >> 4);
+  for (int x = 0; x < last; ++x) {
+    out[2 * x + 1] = static_cast<std::uint8_t>((column[x] * 3 + column[x + 1] + 7) >> 4);
+    out[2 * x + 2] = static_cast<std::uint8_t>((column[x + 1] * 3 + column[x] + 8) >> 4);
+  }
+  out[2 * last + 1] = static_cast<std::uint8_t>((column[last] * 4 + 7) >> 4);
 }
 
 /// Rows of one component at the resolution of the picture.
@@ -69,7 +65,8 @@ class ComponentRows {
       : a_(a),
         c_(c),
         filter_(choose_filter(a, c)),
-        row_(static_cast<std::size_t>(std::max(2 * a.plane[c].width, a.frame.width))) {}
+        row_(static_cast<std::size_t>(std::max(2 * a.plane[c].width, a.frame.width))),
+        column_(static_cast<std::size_t>(a.plane[c].width)) {}
 
   /// Valid until the next call.
   const std::uint8_t* row(int y) {
@@ -86,7 +83,7 @@ class ComponentRows {
         fancy_2x1(near, plane.width, row_.data());
         break;
       case Filter::fancy_2x2:
-        fancy_2x2(near, far, plane.width, row_.data());
+        fancy_2x2(near, far, plane.width, column_.data(), row_.data());
         break;
       case Filter::fancy_1x2: {
         const int bias = y % 2 == 0 ? 1 : 2;
@@ -109,6 +106,7 @@ class ComponentRows {
   int c_;
   Filter filter_;
   std::vector<std::uint8_t> row_;
+  std::vector<std::uint16_t> column_;
 };
 
 /// Y, Cb and Cr rows of the picture, whatever colour model the stream has.

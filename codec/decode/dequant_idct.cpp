@@ -14,11 +14,11 @@ namespace zerorun {
 namespace {
 
 /// Vector twin of limit_sample() in arith/dct8.hpp.
-ZR_HD U8x8 limit_samples(U32x8 x) {
+ZR_HD I32x8 limit_samples(U32x8 x) {
   I32x8 sample = ((I32x8)(x << 22) >> 22) + 128;
   sample &= ~(sample >> 31);       // below 0 becomes 0
   sample |= (255 - sample) >> 31;  // above 255 becomes all ones
-  return __builtin_convertvector(sample & 255, U8x8);
+  return sample & 255;
 }
 
 /// A block of which only the DC is set: both passes reduce to one rounding.
@@ -48,27 +48,25 @@ void wide_block(const std::int32_t* coefficients, std::uint8_t* out, std::int64_
   }
 }
 
+constexpr I32x8 kAcOfRow0{0, -1, -1, -1, -1, -1, -1, -1};
+static_assert(kMaxNarrowCoefficient == (1 << 15) - 1);
+
 struct QuantRows {
   I32x8 q[8];
 };
 
 ZR_HD void decode_block(const std::int16_t* coefficients, const QuantRows& quant, std::uint8_t* out,
                         std::int64_t stride) {
-  I32x8 c[8], any_ac{}, too_wide{};
+  I32x8 c[8];
+  U32x8 any_ac{}, magnitudes{};
   for (int y = 0; y < 8; ++y) {
     const I32x8 raw = load_coefficients(coefficients + 8 * y);
-    any_ac |= raw;
+    any_ac |= (U32x8)(y == 0 ? raw & kAcOfRow0 : raw);
     c[y] = raw * quant.q[y];
-    too_wide |= (c[y] > kMaxNarrowCoefficient) | (c[y] < -kMaxNarrowCoefficient);
-    if (y == 0) any_ac[0] = 0;
+    magnitudes |= (U32x8)(c[y] ^ (c[y] >> 31));  // as many bits as |x|, or |x| - 1
   }
-  std::int32_t ac = 0, wide = 0;
-  for (int i = 0; i < 8; ++i) {
-    ac |= any_ac[i];
-    wide |= too_wide[i];
-  }
-  if (ac == 0) return fill_flat(c[0][0], out, stride);
-  if (wide != 0) {
+  if (!any_bit(any_ac)) return fill_flat(c[0][0], out, stride);
+  if (any_bit(magnitudes >> 15)) {
     std::int32_t dequantised[kBlockSize];
     std::memcpy(dequantised, c, sizeof dequantised);
     return wide_block(dequantised, out, stride);
@@ -79,10 +77,7 @@ ZR_HD void decode_block(const std::int16_t* coefficients, const QuantRows& quant
   transpose(v);
   idct8<2>(v);
   transpose(v);
-  for (int y = 0; y < 8; ++y) {
-    const U8x8 row = limit_samples(v[y]);
-    std::memcpy(out + y * stride, &row, sizeof row);
-  }
+  for (int y = 0; y < 8; ++y) store_samples(out + y * stride, limit_samples(v[y]));
 }
 
 ZR_MULTIVERSION void decode_mcus(const DequantIdctArgs& a) {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "codec/core/multiversion.hpp"
+
 namespace zerorun {
 namespace {
 
@@ -48,9 +50,7 @@ class BitWriter {
   std::uint64_t written_bits_ = 0;
 };
 
-}  // namespace
-
-Status bit_pack_cpu(const BitPackArgs& a, Exec&) {
+ZR_MULTIVERSION void pack(const BitPackArgs& a) {
   std::uint8_t* out = a.bytes;
   std::int64_t interval = 0;
   for (std::int64_t b = 0; b < a.blocks; b += a.interval_blocks, ++interval) {
@@ -63,6 +63,12 @@ Status bit_pack_cpu(const BitPackArgs& a, Exec&) {
     a.interval_bits[interval] = writer.bits();
   }
   a.interval_first_byte[interval] = static_cast<std::uint64_t>(out - a.bytes);
+}
+
+}  // namespace
+
+Status bit_pack_cpu(const BitPackArgs& args, Exec&) {
+  pack(args);
   return Status::ok();
 }
 

@@ -15,13 +15,13 @@ const StageTable& cuda_stages() {
       .huffman_encode = nullptr,
       .bit_pack = nullptr,
       .byte_stuff = nullptr,
-      .byte_unstuff = nullptr,
-      .huffman_sync = nullptr,
-      .huffman_decode = nullptr,
-      .zero_run_expand = nullptr,
-      .dc_predict = nullptr,
-      .dequant_idct = nullptr,
-      .color_upsample = nullptr,
+      .byte_unstuff = byte_unstuff_cuda,
+      .huffman_sync = huffman_sync_cuda,
+      .huffman_decode = huffman_decode_cuda,
+      .zero_run_expand = zero_run_expand_cuda,
+      .dc_predict = dc_predict_cuda,
+      .dequant_idct = dequant_idct_cuda,
+      .color_upsample = color_upsample_cuda,
   };
   return kTable;
 }

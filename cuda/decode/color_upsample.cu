@@ -1,0 +1,248 @@
+// CUDA twin of codec/decode/color_upsample.cpp. A thread makes one pixel, or the pixels that share
+// one chroma sample of the frame. SPDX-License-Identifier: MIT
+#include "codec/decode/color_upsample.hpp"
+
+#include "codec/arith/color.hpp"
+#include "codec/core/pixel_rows.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.hpp"
+#include "cuda/scratch.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr int kTileWidth = 32, kTileHeight = 8;
+
+/// Which of libjpeg's filters a component takes (jdsample.c, jinit_upsampler).
+enum class Filter : std::uint8_t { copy, fancy_2x1, fancy_1x2, fancy_2x2, repeat };
+
+Filter choose_filter(const ColorUpsampleArgs& a, int c) {
+  const int h = a.h[c], v = a.v[c];
+  if (h == a.h_max && v == a.v_max) return Filter::copy;
+  if (a.upsampling == ChromaUpsampling::nearest) return Filter::repeat;
+  const bool wide_enough = a.plane[c].width > 2;
+  if (2 * h == a.h_max && v == a.v_max && wide_enough) return Filter::fancy_2x1;
+  if (h == a.h_max && 2 * v == a.v_max) return Filter::fancy_1x2;
+  if (2 * h == a.h_max && 2 * v == a.v_max && wide_enough) return Filter::fancy_2x2;
+  return Filter::repeat;
+}
+
+/// A component's plane with all that its filter needs.
+struct Component {
+  ConstPlaneView plane;
+  std::int32_t h, v, h_max, v_max;
+  Filter filter;
+};
+
+struct Picture {
+  Component component[kMaxComponents];
+  std::int32_t components;
+  bool rgb;                          ///< the components are R, G and B
+  std::int32_t width, height;        ///< of the frame
+  std::int32_t first_row, last_row;  ///< last_row is one past the last
+};
+
+Picture make_picture(const ColorUpsampleArgs& a) {
+  Picture p{};
+  p.components = a.components;
+  p.rgb = a.model == ColorModel::rgb;
+  p.width = a.frame.width;
+  p.height = a.frame.height;
+  p.first_row = a.first_row;
+  p.last_row = std::min(a.first_row + a.row_count, a.frame.height);
+  for (int c = 0; c < a.components; ++c)
+    p.component[c] = {a.plane[c], a.h[c], a.v[c], a.h_max, a.v_max, choose_filter(a, c)};
+  return p;
+}
+
+__device__ std::int32_t sample(const ConstPlaneView& plane, int x, int y) {
+  return plane.data[y * plane.stride_bytes + x];
+}
+
+/// The component at a pixel of the picture: 3/4 of the nearer sample and 1/4 of the further one in
+/// each direction that the filter enlarges; the edges have no further one.
+__device__ std::int32_t upsample(const Component& c, int x, int y) {
+  const ConstPlaneView& plane = c.plane;
+  if (c.filter == Filter::copy) return sample(plane, x, y);
+  const int cy = static_cast<int>(std::int64_t{y} * c.v / c.v_max);
+  if (c.filter == Filter::repeat)
+    return sample(plane, static_cast<int>(std::int64_t{x} * c.h / c.h_max), cy);
+  const int other_y = min(max(y % 2 == 0 ? cy - 1 : cy + 1, 0), plane.height - 1);
+  if (c.filter == Filter::fancy_1x2)
+    return (sample(plane, x, cy) * 3 + sample(plane, x, other_y) + (y % 2 == 0 ? 1 : 2)) >> 2;
+  const int cx = x / 2, other_x = x % 2 == 0 ? cx - 1 : cx + 1;
+  const bool at_edge = other_x < 0 || other_x >= plane.width;
+  if (c.filter == Filter::fancy_2x1) {
+    const std::int32_t near = sample(plane, cx, cy);
+    return at_edge ? near : (near * 3 + sample(plane, other_x, cy) + (x % 2 == 0 ? 1 : 2)) >> 2;
+  }
+  const auto column = [&](int i) { return sample(plane, i, cy) * 3 + sample(plane, i, other_y); };
+  const std::int32_t near = column(cx), bias = x % 2 == 0 ? 8 : 7;
+  return (at_edge ? near * 4 + bias : near * 3 + column(other_x) + bias) >> 4;
+}
+
+/// Y, Cb and Cr of a pixel, whatever colour model the stream has.
+__device__ Ycc ycc_at(const Picture& p, int x, int y) {
+  const std::int32_t first = upsample(p.component[0], x, y);
+  if (p.components == 1) return {static_cast<std::uint8_t>(first), 128, 128};
+  const std::int32_t second = upsample(p.component[1], x, y);
+  const std::int32_t third = upsample(p.component[2], x, y);
+  if (p.rgb) return rgb_to_ycc(first, second, third);
+  return {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second),
+          static_cast<std::uint8_t>(third)};
+}
+
+__device__ Rgb rgb_at(const Picture& p, int x, int y) {
+  const std::int32_t first = upsample(p.component[0], x, y);
+  if (p.components == 1) {
+    const auto grey = static_cast<std::uint8_t>(first);
+    return {grey, grey, grey};
+  }
+  const std::int32_t second = upsample(p.component[1], x, y);
+  const std::int32_t third = upsample(p.component[2], x, y);
+  if (!p.rgb) return ycc_to_rgb(first, second, third);
+  return {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second),
+          static_cast<std::uint8_t>(third)};
+}
+
+__device__ std::uint8_t y_at(const Picture& p, int x, int y) {
+  const std::int32_t first = upsample(p.component[0], x, y);
+  if (!p.rgb) return static_cast<std::uint8_t>(first);
+  return rgb_to_y(first, upsample(p.component[1], x, y), upsample(p.component[2], x, y));
+}
+
+/// Samples of one kind in a frame: `step` bytes from one to the next.
+struct Samples {
+  std::uint8_t* data;
+  std::int64_t stride;
+  std::int32_t step;
+
+  __device__ std::uint8_t& at(int x, int y) const {
+    return data[y * stride + std::int64_t{x} * step];
+  }
+};
+
+__global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
+  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
+  if (x >= p.width) return;
+  for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight) {
+    const Rgb rgb = rgb_at(p, x, y);
+    std::uint8_t* out = &pixels.at(x, y);
+    if (order.pixel_bytes == 4) out[6 - order.r - order.g - order.b] = 255;  // the fourth byte
+    out[order.r] = rgb.r;
+    out[order.g] = rgb.g;
+    out[order.b] = rgb.b;
+  }
+}
+
+__global__ void gray_kernel(Picture p, Samples luma) {
+  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
+  if (x >= p.width) return;
+  for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight)
+    luma.at(x, y) = y_at(p, x, y);
+}
+
+/// Where a YCbCr frame keeps its samples, and how many pixels share a chroma sample.
+struct YccFrame {
+  Samples y, cb, cr;
+  std::int32_t h, v;
+  bool packed;  ///< luma of the last group repeats the last pixel (YUYV, UYVY)
+};
+
+/// libjpeg's box filters: 2x1 and 2x2 with an alternating bias, the others round half up.
+__device__ std::uint8_t box_mean(int sum, int h, int v, int cx) {
+  if (h == 1 && v == 1) return static_cast<std::uint8_t>(sum);
+  if (h == 2 && v == 1) return static_cast<std::uint8_t>((sum + (cx & 1)) >> 1);
+  if (h == 2 && v == 2) return static_cast<std::uint8_t>((sum + 1 + (cx & 1)) >> 2);
+  return static_cast<std::uint8_t>((sum + h * v / 2) / (h * v));
+}
+
+/// `as_stored`: the stream has the frame's sampling, chroma goes through no filter.
+__global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored) {
+  const int cx = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
+  if (cx * frame.h >= p.width) return;
+  const int last_cy = (p.last_row + frame.v - 1) / frame.v;
+  for (int cy = p.first_row / frame.v + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       cy < last_cy; cy += static_cast<int>(gridDim.y) * kTileHeight) {
+    int sum_cb = 0, sum_cr = 0;
+    for (int i = 0; i < frame.v; ++i)
+      for (int j = 0; j < frame.h; ++j) {
+        // Pixels beyond the edge repeat the last ones.
+        const int x = min(cx * frame.h + j, p.width - 1), y = min(cy * frame.v + i, p.height - 1);
+        Ycc ycc{};
+        if (as_stored) {
+          ycc.y = static_cast<std::uint8_t>(sample(p.component[0].plane, x, y));
+        } else {
+          ycc = ycc_at(p, x, y);
+        }
+        sum_cb += ycc.cb;
+        sum_cr += ycc.cr;
+        if (cy * frame.v + i < p.last_row && (frame.packed || cx * frame.h + j < p.width))
+          frame.y.at(cx * frame.h + j, cy * frame.v + i) = ycc.y;
+      }
+    if (as_stored) {
+      frame.cb.at(cx, cy) = static_cast<std::uint8_t>(sample(p.component[1].plane, cx, cy));
+      frame.cr.at(cx, cy) = static_cast<std::uint8_t>(sample(p.component[2].plane, cx, cy));
+    } else {
+      frame.cb.at(cx, cy) = box_mean(sum_cb, frame.h, frame.v, cx);
+      frame.cr.at(cx, cy) = box_mean(sum_cr, frame.h, frame.v, cx);
+    }
+  }
+}
+
+/// Chroma stands in the stream as the frame wants it.
+bool chroma_matches(const ColorUpsampleArgs& a, const YccFrame& frame) {
+  if (a.components != 3 || a.model == ColorModel::rgb) return false;
+  if (a.h[0] != a.h_max || a.v[0] != a.v_max) return false;
+  for (int c = 1; c < 3; ++c)
+    if (a.h[c] * frame.h != a.h_max || a.v[c] * frame.v != a.v_max) return false;
+  return true;
+}
+
+Samples samples_of(const FrameView& frame, int plane, int offset, int step) {
+  const auto p = static_cast<std::size_t>(plane);
+  return {frame.data[p] + offset, frame.stride_bytes[p], step};
+}
+
+YccFrame make_ycc_frame(const FrameView& frame) {
+  const LumaAccess luma = luma_access(frame.format);
+  const ChromaAccess chroma = chroma_access(frame.format);
+  return {samples_of(frame, 0, luma.offset, luma.step),
+          samples_of(frame, chroma.cb_plane, chroma.cb_offset, chroma.step),
+          samples_of(frame, chroma.cr_plane, chroma.cr_offset, chroma.step),
+          1 << chroma.shift_x,
+          1 << chroma.shift_y,
+          luma.step == 2};
+}
+
+}  // namespace
+
+Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
+  const Picture picture = make_picture(a);
+  if (picture.first_row >= picture.last_row) return Status::ok();
+  const cudaStream_t stream = stream_of(exec);
+  const dim3 threads(kTileWidth, kTileHeight);
+  const auto grid = [&](int columns) {
+    return dim3(grid_size(columns, kTileWidth),
+                grid_size(picture.last_row - picture.first_row, kTileHeight, 65535));
+  };
+  if (is_rgb(a.frame.format)) {
+    const RgbOrder order = rgb_order(a.frame.format);
+    rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(
+        picture, samples_of(a.frame, 0, 0, order.pixel_bytes), order);
+    ZR_LAUNCH_TRY("color_upsample: rgb_kernel");
+  } else if (a.frame.format == PixelFormat::gray8) {
+    gray_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, samples_of(a.frame, 0, 0, 1));
+    ZR_LAUNCH_TRY("color_upsample: gray_kernel");
+  } else {
+    const YccFrame frame = make_ycc_frame(a.frame);
+    ycc_kernel<<<grid(a.frame.width / frame.h + 1), threads, 0, stream>>>(picture, frame,
+                                                                          chroma_matches(a, frame));
+    ZR_LAUNCH_TRY("color_upsample: ycc_kernel");
+  }
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,41 @@
+// The code tables of one scan in shared memory; for huffman_sync and huffman_decode.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/syntax/huffman_code.hpp"
+#include "codec/syntax/scan_layout.hpp"
+
+namespace zerorun {
+
+/// 19.1 KiB. Destinations that the scan does not use are left undefined.
+struct SharedDecodeTables {
+  HuffmanDecodeTable dc[4];
+  HuffmanDecodeTable ac[4];
+};
+static_assert(sizeof(HuffmanDecodeTable) % sizeof(std::uint32_t) == 0);
+
+/// All threads of the CTA call it; the caller synchronises afterwards.
+static __device__ void load_decode_table(const HuffmanDecodeTable& from, HuffmanDecodeTable& to) {
+  const auto* in = reinterpret_cast<const std::uint32_t*>(&from);
+  auto* out = reinterpret_cast<std::uint32_t*>(&to);
+  constexpr unsigned kWords = sizeof(HuffmanDecodeTable) / sizeof(std::uint32_t);
+  for (unsigned i = threadIdx.x; i < kWords; i += blockDim.x) out[i] = in[i];
+}
+
+static __device__ void load_decode_tables(const ScanLayout& layout,
+                                          const HuffmanDecodeTables* tables,
+                                          SharedDecodeTables& shared) {
+  unsigned dc_used = 0, ac_used = 0;
+  for (int c = 0; c < layout.components; ++c) {
+    dc_used |= 1u << layout.component[c].dc_table;
+    ac_used |= 1u << layout.component[c].ac_table;
+  }
+  for (int d = 0; d < 4; ++d) {
+    if ((dc_used >> d & 1) != 0) load_decode_table(tables->dc[d], shared.dc[d]);
+    if ((ac_used >> d & 1) != 0) load_decode_table(tables->ac[d], shared.ac[d]);
+  }
+}
+
+}  // namespace zerorun

@@ -1,0 +1,34 @@
+// Sizes that the CUDA decoder may choose freely: they change its speed, never its output.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace zerorun::tuning {
+
+/// Threads of a CTA where nothing else decides.
+inline constexpr int kThreads = 256;
+
+/// Bytes that one thread of byte_unstuff classifies: one 16-byte load.
+inline constexpr int kUnstuffBytesPerThread = 16;
+
+/// Subsequences that one CTA synchronises with each other, a thread each.
+inline constexpr int kSyncRowsPerChunk = 256;
+/// Rounds in which every CTA takes over what its left neighbour found, before one CTA mends what
+/// is left over.
+inline constexpr int kSyncRounds = 2;
+
+/// Threads of a CTA that decodes codewords. Each CTA loads the code tables once.
+inline constexpr int kDecodeThreads = 128;
+
+/// Bits of a subsequence: some hundred codewords, several times what synchronisation takes.
+inline constexpr std::int32_t kSubsequenceBits = 1024;
+/// Intervals that are longer on average are cut into subsequences.
+inline constexpr std::int64_t kMinSyncIntervalBits = 4 * kSubsequenceBits;
+
+/// Blocks that one CTA of zero_run_expand decodes, with 8 threads each.
+inline constexpr int kExpandBlocksPerCta = 16;
+/// Blocks that one CTA of dequant_idct transforms, with 8 threads each.
+inline constexpr int kIdctBlocksPerCta = 32;
+
+}  // namespace zerorun::tuning

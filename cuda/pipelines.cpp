@@ -1,6 +1,7 @@
 // The CUDA backend's pipelines as codec/core/backend.cpp asks for them.
 // SPDX-License-Identifier: MIT
 #include "codec/core/cuda_backend.hpp"
+#include "cuda/staged_decode_pipeline.hpp"
 
 namespace zerorun {
 
@@ -8,8 +9,8 @@ Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int) {
   return Status(Errc::cuda_not_built);
 }
 
-Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int) {
-  return Status(Errc::cuda_not_built);
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {
+  return make_staged_decode_pipeline(device);
 }
 
 }  // namespace zerorun

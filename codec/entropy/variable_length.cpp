@@ -16,6 +16,7 @@ constexpr std::uint64_t kWordBits = 32;
 Status check_codewords(const Codebook& book) {
   for (std::size_t s = 0; s < kSymbols; ++s) {
     const int bits = book.bits[s];
+    if (bits == 0) continue;  // no codeword: the value does not matter
     if (bits > kMaxCodeBits || (bits < kMaxCodeBits && book.value[s] >> bits != 0))
       return Status(Errc::invalid_argument,
                     "the codeword of symbol " + std::to_string(s) + " is wider than its length");
@@ -58,6 +59,36 @@ std::uint64_t window(std::span<const std::uint32_t> in, std::uint64_t at, std::u
   const std::uint64_t bits = (pair >> (kWordBits - at % kWordBits)) & 0xFFFFFFFFu;
   const std::uint64_t left = end - at;
   return left >= kWordBits ? bits : bits & (0xFFFFFFFFu << (kWordBits - left));
+}
+
+/// Checks what decoding relies on, and sorts the codewords.
+Result<std::vector<Interval>> prepare(std::span<const std::uint32_t> in, std::uint64_t bits,
+                                      const Codebook& book) {
+  if (bits / kWordBits + (bits % kWordBits != 0) > in.size())
+    return Status(Errc::invalid_argument, "the input has fewer words than the bits need");
+  if (Status status = check_codewords(book); !status) return status;
+  return sort_codewords(book);
+}
+
+/// Decodes out.size() symbols from the bits at..end and moves `at` behind them.
+Status decode_range(std::span<const std::uint32_t> in, const std::vector<Interval>& codewords,
+                    std::uint64_t& at, std::uint64_t end, std::span<std::uint8_t> out) {
+  for (std::uint8_t& symbol : out) {
+    const auto byte = static_cast<std::int64_t>(at / 8);
+    if (at == end)
+      return Status(Errc::truncated, "the bits end before the symbols do").at_byte(byte);
+    const std::uint64_t next_bits = window(in, at, end);
+    auto found = std::upper_bound(
+        codewords.begin(), codewords.end(), next_bits,
+        [](std::uint64_t value, const Interval& interval) { return value < interval.first; });
+    if (found == codewords.begin() || next_bits >= (--found)->end)
+      return Status(Errc::bad_huffman_code, "the bits are no codeword").at_byte(byte);
+    if (static_cast<std::uint64_t>(found->bits) > end - at)
+      return Status(Errc::truncated, "the bits end inside a codeword").at_byte(byte);
+    symbol = found->symbol;
+    at += static_cast<std::uint64_t>(found->bits);
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -121,26 +152,33 @@ Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& b
 
 Status decode(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
               std::span<std::uint8_t> out) {
-  if (bits / kWordBits + (bits % kWordBits != 0) > in.size())
-    return Status(Errc::invalid_argument, "the input has fewer words than the bits need");
-  if (Status status = check_codewords(book); !status) return status;
-  const auto intervals = sort_codewords(book);
-  if (!intervals) return intervals.status();
+  const auto codewords = prepare(in, bits, book);
+  if (!codewords) return codewords.status();
   std::uint64_t at = 0;
-  for (std::uint8_t& symbol : out) {
-    const auto byte = static_cast<std::int64_t>(at / 8);
-    if (at == bits)
-      return Status(Errc::truncated, "the bits end before the symbols do").at_byte(byte);
-    const std::uint64_t next_bits = window(in, at, bits);
-    auto found = std::upper_bound(
-        intervals->begin(), intervals->end(), next_bits,
-        [](std::uint64_t value, const Interval& interval) { return value < interval.first; });
-    if (found == intervals->begin() || next_bits >= (--found)->end)
-      return Status(Errc::bad_huffman_code, "the bits are no codeword").at_byte(byte);
-    if (static_cast<std::uint64_t>(found->bits) > bits - at)
-      return Status(Errc::truncated, "the bits end inside a codeword").at_byte(byte);
-    symbol = found->symbol;
-    at += static_cast<std::uint64_t>(found->bits);
+  return decode_range(in, *codewords, at, bits, out);
+}
+
+Status decode_chunks(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
+                     std::uint32_t chunk_symbols, std::span<const std::uint64_t> offsets,
+                     std::span<std::uint8_t> out) {
+  if (chunk_symbols == 0) return Status(Errc::invalid_argument, "a chunk has 1 symbol or more");
+  const std::size_t chunks = out.size() / chunk_symbols + (out.size() % chunk_symbols != 0);
+  if (offsets.size() < chunks + 1)
+    return Status(Errc::invalid_argument, "the index has too few offsets for the symbols");
+  const auto codewords = prepare(in, bits, book);
+  if (!codewords) return codewords.status();
+  for (std::size_t c = 0; c < chunks; ++c)
+    if (offsets[c] > offsets[c + 1] || offsets[c + 1] > bits)
+      return Status(Errc::invalid_argument, "the offsets of the index decrease or pass the end");
+  for (std::size_t c = 0; c < chunks; ++c) {
+    const std::size_t begin = c * chunk_symbols;
+    const auto size = std::min<std::size_t>(chunk_symbols, out.size() - begin);
+    std::uint64_t at = offsets[c];
+    Status status = decode_range(in, *codewords, at, offsets[c + 1], out.subspan(begin, size));
+    if (!status) return status;
+    if (at != offsets[c + 1])
+      return Status(Errc::extraneous_data, "a chunk has more bits than its symbols need")
+          .at_byte(static_cast<std::int64_t>(at / 8));
   }
   return Status::ok();
 }

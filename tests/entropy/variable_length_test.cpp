@@ -124,6 +124,32 @@ TEST(Decode, Truncated) {
   EXPECT_EQ(inside.byte_offset(), 0);
 }
 
+TEST(DecodeChunks, EveryChunkByItself) {
+  const Bytes in = {1, 0, 2, 1, 2};
+  const Words code = {0b10011010'11000000u << 16};  // 10 0 | 110 10 | 110
+  const std::vector<std::uint64_t> offsets = {0, 3, 8, 11};
+  Bytes out(in.size());
+  ASSERT_TRUE(decode_chunks(code, 11, kSmall, 2, offsets, out).is_ok());
+  EXPECT_EQ(out, in);
+}
+
+TEST(DecodeChunks, Errors) {
+  const Words code = {0b10011010'11000000u << 16};
+  Bytes out(5);
+  using Offsets = std::vector<std::uint64_t>;
+  const auto decoded = [&](const Offsets& offsets) {
+    return decode_chunks(code, 11, kSmall, 2, offsets, out);
+  };
+  EXPECT_EQ(decoded(Offsets{0, 3, 8}).code(), Errc::invalid_argument);
+  EXPECT_EQ(decoded(Offsets{0, 3, 2, 11}).code(), Errc::invalid_argument);
+  EXPECT_EQ(decoded(Offsets{0, 3, 8, 12}).code(), Errc::invalid_argument);
+  EXPECT_EQ(decoded(Offsets{0, 2, 8, 11}).code(), Errc::truncated);
+  const Status left = decoded(Offsets{0, 3, 9, 11});
+  EXPECT_EQ(left.code(), Errc::extraneous_data);
+  EXPECT_EQ(left.byte_offset(), 1);
+  EXPECT_EQ(decode_chunks(code, 11, kSmall, 0, Offsets{0}, out).code(), Errc::invalid_argument);
+}
+
 TEST(Decode, NothingAskedNothingRead) { EXPECT_TRUE(decode({}, 0, kSmall, {}).is_ok()); }
 
 TEST(Decode, RefusesWhatIsNoPrefixCode) {

@@ -75,4 +75,12 @@ Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& b
 Status decode(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
               std::span<std::uint8_t> out);
 
+/// decode() by a chunk index: each chunk must lie between its offset and the next one and use up
+/// all bits there. Errors, those of the first chunk that has one: invalid_argument if the offsets
+/// are too few, decrease or pass `bits`; truncated and bad_huffman_code as in decode(), with the
+/// end of the chunk as end of the bits; extraneous_data where bits of the chunk are left.
+Status decode_chunks(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
+                     std::uint32_t chunk_symbols, std::span<const std::uint64_t> offsets,
+                     std::span<std::uint8_t> out);
+
 }  // namespace zerorun::entropy

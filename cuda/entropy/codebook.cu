@@ -1,0 +1,184 @@
+// Length-limited Huffman code of 256 symbols by one CTA. Serial twin: codec/entropy/codebook.cpp.
+// SPDX-License-Identifier: MIT
+#include "cuda/entropy/launch.hpp"
+#include "cuda/entropy/look_back.cuh"
+
+namespace zerorun::cuda_entropy {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kPerLane = kSymbols / 32;  // lane l holds the symbols l, l + 32, ...
+constexpr int kNone = -1;
+constexpr std::uint64_t kMerged = ~std::uint64_t{0};  // no sum of counts is that large
+
+struct Shared {
+  std::uint64_t freq[kSymbols];
+  int depth[kSymbols];                             // of the leaves, before limiting
+  int bits[kSymbols];                              // codewords of each length
+  int length[kSymbols];                            // of each symbol's codeword
+  std::uint64_t first[entropy::kMaxCodeBits + 1];  // first codeword of each length
+  bool overflow;
+};
+
+/// An entry of the merge: the rarest wins, and of equals the larger symbol (T.81 K.2).
+struct Entry {
+  std::uint64_t freq;
+  int symbol;
+};
+
+__device__ bool before(const Entry& a, const Entry& b) {
+  return a.freq < b.freq || (a.freq == b.freq && a.symbol > b.symbol);
+}
+
+/// The entry that comes first among the lanes. Called by one full warp.
+__device__ Entry first_of_warp(Entry entry) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const Entry other{__shfl_xor_sync(kFullWarp, entry.freq, distance),
+                      __shfl_xor_sync(kFullWarp, entry.symbol, distance)};
+    if (before(other, entry)) entry = other;
+  }
+  return entry;
+}
+
+/// The two entries of a lane that come first.
+__device__ void first_two(const std::uint64_t (&freq)[kPerLane], int lane, Entry& best,
+                          Entry& second) {
+  best = second = {kMerged, kNone};
+#pragma unroll
+  for (int i = 0; i < kPerLane; ++i) {
+    const Entry entry{freq[i], lane + 32 * i};
+    if (before(entry, best)) {
+      second = best;
+      best = entry;
+    } else if (before(entry, second)) {
+      second = entry;
+    }
+  }
+}
+
+/// T.81 Figure K.1 (Code_size) by one warp: depth of each leaf of the Huffman tree.
+__device__ void code_sizes(Shared& s, int lane) {
+  std::uint64_t freq[kPerLane];
+  int root[kPerLane];  // the subtree that a symbol belongs to
+  int depth[kPerLane] = {};
+#pragma unroll
+  for (int i = 0; i < kPerLane; ++i) {
+    const std::uint64_t count = s.freq[lane + 32 * i];
+    freq[i] = count == 0 ? kMerged : count;
+    root[i] = lane + 32 * i;
+  }
+  Entry best, second;
+  first_two(freq, lane, best, second);
+  for (;;) {
+    const Entry v1 = first_of_warp(best);
+    if (v1.freq == kMerged) break;
+    const Entry v2 = first_of_warp(best.symbol == v1.symbol ? second : best);
+    if (v2.freq == kMerged) break;
+#pragma unroll
+    for (int i = 0; i < kPerLane; ++i) {
+      if (lane + 32 * i == v1.symbol) freq[i] += v2.freq;
+      if (lane + 32 * i == v2.symbol) freq[i] = kMerged;
+      if (root[i] == v1.symbol || root[i] == v2.symbol) {
+        root[i] = v1.symbol;
+        ++depth[i];
+      }
+    }
+    if (v1.symbol % 32 == lane || v2.symbol % 32 == lane) first_two(freq, lane, best, second);
+  }
+#pragma unroll
+  for (int i = 0; i < kPerLane; ++i) s.depth[lane + 32 * i] = depth[i];
+}
+
+/// T.81 Figure K.3 (Adjust_BITS); see the serial twin for why the inner search ends.
+__device__ void limit_lengths(int* bits, int max_bits) {
+  for (int length = kSymbols - 1; length > max_bits; --length) {
+    while (bits[length] > 0) {
+      int shorter = length - 2;
+      while (bits[shorter] == 0) --shorter;
+      bits[length] -= 2;
+      bits[length - 1] += 1;
+      bits[shorter + 1] += 2;
+      bits[shorter] -= 1;
+    }
+  }
+}
+
+/// Sums and prepares what one thread can do best; false if the counts are too large together.
+__device__ bool sum_counts(const Shared& s) {
+  std::uint64_t total = 0;
+  for (int i = 0; i < kSymbols; ++i) {
+    if (s.freq[i] > kMerged - total) return false;
+    total += s.freq[i];
+  }
+  return true;
+}
+
+/// Length of the codeword with this rank among the symbols ordered by depth and value.
+__device__ int length_at(const int* bits, int rank) {
+  int length = 1;
+  for (int below = bits[1]; below <= rank; below += bits[length]) ++length;
+  return length;
+}
+
+__global__ void __launch_bounds__(kThreads, 1)
+    build_codebook_kernel(const std::uint64_t* counts, int max_bits, Codebook* book,
+                          Outcome* outcome) {
+  __shared__ Shared s;
+  const int symbol = static_cast<int>(threadIdx.x);
+  s.freq[symbol] = counts[symbol];
+  s.bits[symbol] = 0;
+  const int used = __syncthreads_count(s.freq[symbol] != 0);
+  if (symbol == 0) s.overflow = !sum_counts(s);
+  __syncthreads();
+  if (s.overflow) {
+    book->value[symbol] = 0;
+    book->bits[symbol] = 0;
+    if (symbol == 0) *outcome = {0, pack_fault(0, Errc::invalid_argument, FaultPosition::hidden)};
+    return;
+  }
+
+  if (symbol < 32) code_sizes(s, symbol);
+  __syncthreads();
+  const bool occurs = s.freq[symbol] != 0;
+  if (used == 1) s.depth[symbol] = occurs;  // a lone symbol
+  if (s.depth[symbol] > 0) atomicAdd(&s.bits[s.depth[symbol]], 1);
+  __syncthreads();
+  if (symbol == 0) {
+    limit_lengths(s.bits, max_bits);
+    std::uint64_t code = 0;
+    for (int length = 1; length <= entropy::kMaxCodeBits; ++length) {
+      s.first[length] = code;
+      code = (code + static_cast<std::uint64_t>(s.bits[length])) << 1;
+    }
+  }
+  __syncthreads();
+
+  int rank = 0;  // by depth, then by symbol
+  for (int other = 0; other < kSymbols; ++other) {
+    const int depth = s.depth[other];
+    if (depth == 0) continue;
+    rank += depth < s.depth[symbol] || (depth == s.depth[symbol] && other < symbol);
+  }
+  const int length = occurs ? length_at(s.bits, rank) : 0;
+  s.length[symbol] = length;
+  __syncthreads();
+  unsigned same = 0;  // smaller symbols of the same length
+  for (int other = 0; other < symbol; ++other) same += s.length[other] == length;
+  book->value[symbol] = occurs ? static_cast<std::uint32_t>(s.first[length]) + same : 0;
+  book->bits[symbol] = static_cast<std::uint8_t>(length);
+  if (symbol == 0) *outcome = {static_cast<std::uint64_t>(used), kNoFault};
+}
+
+}  // namespace
+
+Status build_codebook(const std::uint64_t* d_counts, int max_bits, Codebook* d_book,
+                      Outcome* d_outcome, cudaStream_t stream) {
+  if (max_bits < 8 || max_bits > entropy::kMaxCodeBits)
+    return Status(Errc::invalid_argument, "the longest codeword must have 8 to 32 bits");
+  build_codebook_kernel<<<1, kThreads, 0, stream>>>(d_counts, max_bits, d_book, d_outcome);
+  ZR_ENTROPY_TRY(cudaGetLastError());
+  return Status::ok();
+}
+
+}  // namespace zerorun::cuda_entropy

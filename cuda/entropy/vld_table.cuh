@@ -1,0 +1,155 @@
+// Decoding table of a codebook in device memory, and the decoder of one range of bits that all
+// parallel decoders share.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/entropy/look_back.cuh"
+
+namespace zerorun::cuda_entropy {
+
+inline constexpr int kFastBits = 11;
+
+/// Codewords of up to 11 bits by their window's first 11 bits, all others by search.
+struct DecodeTable {
+  std::uint32_t first[kSymbols];       ///< codewords left-aligned to 32 bits, ascending
+  std::uint8_t bits[kSymbols];         ///< their lengths
+  std::uint8_t symbol[kSymbols];       ///< their symbols
+  std::uint16_t fast[1 << kFastBits];  ///< length << 8 | symbol; 0: search
+  std::uint32_t codewords;
+  std::uint32_t usable;  ///< 0 if the codebook is no prefix code
+};
+
+/// Builds the table; a codebook that is no prefix code is the fault invalid_argument.
+cudaError_t build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
+                               cudaStream_t stream);
+
+/// Copies the table into shared memory; the caller synchronises.
+__device__ inline void load_table(const DecodeTable* from, DecodeTable& to) {
+  static_assert(sizeof(DecodeTable) % sizeof(std::uint32_t) == 0);
+  const auto* source = reinterpret_cast<const std::uint32_t*>(from);
+  auto* target = reinterpret_cast<std::uint32_t*>(&to);
+  for (unsigned i = threadIdx.x; i < sizeof(DecodeTable) / sizeof(std::uint32_t); i += blockDim.x)
+    target[i] = source[i];
+}
+
+/// The bits at..end of the input, most significant first; what follows the end reads as 0.
+class BitReader {
+ public:
+  __device__ BitReader(const std::uint32_t* in, std::uint64_t at, std::uint64_t end)
+      : in_(in), next_(at / 32), full_(end / 32), last_bits_(static_cast<unsigned>(end % 32)) {
+    refill();
+    buffer_ <<= at % 32;
+    have_ -= static_cast<int>(at % 32);
+    refill();
+  }
+
+  __device__ unsigned window() const { return static_cast<unsigned>(buffer_ >> 32); }
+
+  __device__ void skip(unsigned bits) {
+    buffer_ <<= bits;
+    have_ -= static_cast<int>(bits);
+    refill();
+  }
+
+ private:
+  __device__ void refill() {
+    if (have_ >= 32) return;
+    std::uint32_t word = 0;
+    if (next_ < full_)
+      word = in_[next_];
+    else if (next_ == full_ && last_bits_ != 0)
+      word = in_[next_] & ~(0xFFFFFFFFu >> last_bits_);
+    buffer_ |= std::uint64_t{word} << (32 - have_);
+    have_ += 32;
+    ++next_;
+  }
+
+  const std::uint32_t* in_;
+  std::uint64_t next_;
+  std::uint64_t full_;
+  unsigned last_bits_;
+  std::uint64_t buffer_ = 0;  // left-aligned
+  int have_ = 0;
+};
+
+/// Length << 8 | symbol of the codeword at the front of the window; 0 if there is none.
+__device__ inline unsigned find_codeword(const DecodeTable& table, unsigned window) {
+  const unsigned fast = table.fast[window >> (32 - kFastBits)];
+  if (fast != 0) return fast;
+  int low = 0, high = static_cast<int>(table.codewords);  // first[low - 1] <= window < first[high]
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (table.first[middle] <= window)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return 0;
+  const int found = low - 1;
+  const unsigned bits = table.bits[found];
+  const std::uint64_t end = std::uint64_t{table.first[found]} + (std::uint64_t{1} << (32 - bits));
+  return window < end ? bits << 8 | table.symbol[found] : 0;
+}
+
+/// Where decoding stopped, and why.
+struct Stop {
+  std::uint64_t at;
+  std::uint32_t symbols;
+  Errc code;  ///< ok, truncated or bad_huffman_code
+};
+
+/// Decodes codewords that start in [at, stop), at most `symbols` of them, from bits that end at
+/// `end`; hands each symbol to the sink. Every step moves on by a bit at least.
+template <typename Sink>
+__device__ Stop decode_range(const DecodeTable& table, const std::uint32_t* in, std::uint64_t at,
+                             std::uint64_t stop, std::uint64_t end, std::uint32_t symbols,
+                             Sink&& sink) {
+  BitReader reader(in, at, end);
+  for (std::uint32_t n = 0; n < symbols; ++n) {
+    if (at >= stop) return {at, n, Errc::ok};
+    if (at >= end) return {at, n, Errc::truncated};
+    const unsigned found = find_codeword(table, reader.window());
+    if (found == 0) return {at, n, Errc::bad_huffman_code};
+    const unsigned bits = found >> 8;
+    if (bits > end - at) return {at, n, Errc::truncated};
+    sink(static_cast<std::uint8_t>(found & 0xFF));
+    at += bits;
+    reader.skip(bits);
+  }
+  return {at, symbols, Errc::ok};
+}
+
+/// Bytes to consecutive addresses: single ones up to a word boundary, then whole words.
+class ByteWriter {
+ public:
+  __device__ explicit ByteWriter(std::uint8_t* to) : to_(to) {}
+
+  __device__ void put(std::uint8_t byte) {
+    const unsigned place = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to_) % 4);
+    if (pending_ == 0 && place != 0) {
+      *to_++ = byte;
+      return;
+    }
+    word_ |= static_cast<std::uint32_t>(byte) << (8 * pending_);
+    ++to_;
+    if (++pending_ < 4) return;
+    *reinterpret_cast<std::uint32_t*>(to_ - 4) = word_;
+    word_ = 0;
+    pending_ = 0;
+  }
+
+  __device__ void finish() {
+    for (std::uint8_t* from = to_ - pending_; from < to_; ++from, word_ >>= 8)
+      *from = static_cast<std::uint8_t>(word_);
+    pending_ = 0;
+  }
+
+ private:
+  std::uint8_t* to_;
+  std::uint32_t word_ = 0;
+  unsigned pending_ = 0;  // bytes in word_; they start at a word boundary
+};
+
+}  // namespace zerorun::cuda_entropy

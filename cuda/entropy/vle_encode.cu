@@ -1,0 +1,422 @@
+// Variable-length encode of bytes in one pass over the input. Serial twin:
+// codec/entropy/variable_length.cpp; the published form: vle_chained.cu.
+//
+// Persistent CTAs take tiles of 7168 symbols. Codewords are looked up once, in a table that every
+// lane of a warp has in a memory bank of its own, and merged in pairs in registers. The tile's bits
+// are put together in shared memory while the look-back for its place in the output runs, and then
+// leave in whole words. The last, incomplete word of a tile is handed to the next tile, which
+// writes it: every output word is stored exactly once, so nothing has to be cleared or ORed.
+// SPDX-License-Identifier: MIT
+#include "cuda/entropy/launch.hpp"
+#include "cuda/entropy/look_back.cuh"
+
+namespace zerorun::cuda_entropy {
+namespace {
+
+/// With 48 registers, which the loop needs without spills, 3 CTAs of 448 threads share a processor.
+constexpr int kThreads = 448;
+constexpr int kRegisters = 48;
+constexpr int kWarps = kThreads / 32;
+constexpr int kPerThread = 16;
+constexpr int kTile = kThreads * kPerThread;
+constexpr int kLanes = 32;
+/// Longest codeword that the packed table holds: value in the upper 23 bits, left-aligned, length
+/// in the lower 9, in which 16 lengths can be added up.
+constexpr unsigned kPackedBits = 23;
+constexpr unsigned kLengthMask = 0x1FF;
+constexpr unsigned kNoCodeword = 0x100;  // a length that no codeword has
+/// A tile's last bits for its right neighbour; the flag tells them from memory not yet written.
+constexpr std::uint64_t kTailReady = std::uint64_t{1} << 63;
+
+struct Args {
+  const std::uint8_t* in;
+  std::uint64_t size;
+  const Codebook* book;
+  std::uint32_t* out;
+  std::uint64_t capacity;
+  std::uint64_t chunk_mask;  // symbols per chunk - 1
+  std::uint64_t* offsets;    // or null
+  std::uint64_t* states;     // per tile: look-back state
+  std::uint64_t* tails;      // per tile: its last 32 bits
+  unsigned* ticket;
+  Outcome* outcome;
+  unsigned tiles;
+};
+
+struct Shared {
+  union {
+    unsigned packed[kSymbols * kLanes];  // [symbol][lane]
+    struct {
+      unsigned value[kSymbols];
+      unsigned length[kSymbols];
+    } plain;  // for codewords that do not fit the packed form
+  } table;
+  /// words[0] is the tail of the tile before, words[1 + i] word i of this tile, one more than the
+  /// longest codewords need. Zero between tiles.
+  unsigned words[2 + kTile];
+  unsigned warp_bits[kWarps];
+  unsigned tile_bits;
+  unsigned next_tile;
+  std::uint64_t base;  // bits before this tile
+};
+
+/// Fills the table. True if the packed form holds all codewords.
+__device__ bool load_table(const Codebook& book, Shared& s) {
+  unsigned longest = 0;
+  if (threadIdx.x < kSymbols) {
+    const unsigned length = book.bits[threadIdx.x];
+    longest = length <= entropy::kMaxCodeBits ? length : 0;
+  }
+  const bool packed = __syncthreads_or(longest > kPackedBits) == 0;
+  constexpr int kHalf = kLanes / 2;
+  for (unsigned i = threadIdx.x; i < 2 * kSymbols; i += kThreads) {
+    const unsigned symbol = i % kSymbols;
+    unsigned length = book.bits[symbol];
+    if (length > entropy::kMaxCodeBits) length = 0;
+    const unsigned value = length == 0 ? 0 : book.value[symbol] << (32 - length);
+    if (packed) {  // half of the lanes; rotated, so that these stores too spread over the banks
+      unsigned* const row = s.table.packed + symbol * kLanes + i / kSymbols * kHalf;
+      for (int l = 0; l < kHalf; ++l)
+        row[(symbol + l) % kHalf] = length == 0 ? kNoCodeword : value | length;
+    } else if (i < kSymbols) {
+      s.table.plain.value[symbol] = value;
+      s.table.plain.length[symbol] = length;
+    }
+  }
+  return packed;
+}
+
+/// The thread's 16 symbols; those after the end read as 0.
+__device__ uint4 load_symbols(const Args& a, unsigned tile) {
+  const std::uint64_t at = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+  const std::uint8_t* const from = a.in + at;
+  if (at + kPerThread <= a.size && reinterpret_cast<std::uintptr_t>(a.in) % sizeof(uint4) == 0)
+    return __ldcs(reinterpret_cast<const uint4*>(from));
+  unsigned words[4] = {};
+#pragma unroll
+  for (int i = 0; i < kPerThread; ++i)
+    if (at + i < a.size) words[i / 4] |= static_cast<unsigned>(from[i]) << (8 * (i % 4));
+  return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+__device__ unsigned symbol_of(const uint4& symbols, int i) {
+  const unsigned word = i < 4 ? symbols.x : i < 8 ? symbols.y : i < 12 ? symbols.z : symbols.w;
+  return word >> (8 * (i % 4)) & 0xFF;
+}
+
+/// Symbols of this thread that exist.
+__device__ int valid_symbols(const Args& a, unsigned tile) {
+  const std::uint64_t at = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+  if (at >= a.size) return 0;
+  const std::uint64_t left = a.size - at;
+  return left < kPerThread ? static_cast<int>(left) : kPerThread;
+}
+
+__device__ void report_symbol(const Args& a, unsigned tile, int i) {
+  const std::uint64_t at =
+      std::uint64_t{tile} * kTile + threadIdx.x * kPerThread + static_cast<unsigned>(i);
+  report_fault(a.outcome, pack_fault(at, Errc::invalid_argument, FaultPosition::bytes));
+}
+
+/// Bits on their way into shared memory. A thread ORs its first and its last word, which it shares
+/// with its neighbours, and stores those in between.
+struct BitWriter {
+  unsigned* words;
+  unsigned at;           // bit position in the tile
+  unsigned pending = 0;  // bits of the current word
+  bool shared_word = true;
+
+  /// Appends the `length` (0..32) highest bits of `bits`; the others are 0.
+  __device__ void append(unsigned bits, unsigned length) {
+    pending |= __funnelshift_r(bits, 0, at);  // >> (at mod 32)
+    const unsigned next = at + length;
+    if ((next ^ at) >= 32) {
+      flush();
+      pending = __funnelshift_r(0, bits, at);  // what did not fit; nothing at a word boundary
+    }
+    at = next;
+  }
+
+  __device__ void flush() {
+    unsigned* const word = words + (at / 32);
+    if (shared_word)
+      atomicOr(word, pending);
+    else
+      *word = pending;
+    shared_word = false;
+  }
+
+  __device__ void finish() {
+    if (pending != 0) atomicOr(words + (at / 32), pending);
+  }
+};
+
+/// Pairs of codewords as one: left-aligned bits, and the lengths in the bytes of two words.
+struct Merged {
+  unsigned bits[kPerThread / 2];
+  unsigned lengths[kPerThread / 8];
+
+  __device__ unsigned length(int pair) const {
+    return lengths[pair / 4] >> (8 * (pair % 4)) & 0xFF;
+  }
+
+  __device__ unsigned total() const {
+    return __dp4a(lengths[0], 0x01010101u, __dp4a(lengths[1], 0x01010101u, 0u));
+  }
+
+  /// Every pair has at most 32 bits: none of the bytes, 46 at most, reaches 128 by adding 95.
+  __device__ bool pairs_fit() const {
+    return (((lengths[0] + 0x5F5F5F5Fu) | (lengths[1] + 0x5F5F5F5Fu)) & 0x80808080u) == 0;
+  }
+
+  /// The same for two pairs together.
+  __device__ bool quads_fit() const {
+    unsigned over = 0;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      over |= (lengths[i] & 0x00FF00FFu) + (lengths[i] >> 8 & 0x00FF00FFu) + 0x7FDF7FDFu;
+    return (over & 0x80008000u) == 0;
+  }
+};
+
+/// Looks up the thread's symbols in the packed table and merges them in pairs. Where a pair has
+/// more than 32 bits they are incomplete, but its length is right.
+__device__ void merge_pairs(const Args& a, const Shared& s, unsigned tile, const uint4& symbols,
+                            Merged& merged) {
+  const unsigned* const table = s.table.packed + threadIdx.x % kLanes;
+  unsigned entries[kPerThread];
+  unsigned all = 0;
+#pragma unroll
+  for (int i = 0; i < kPerThread; ++i) {
+    entries[i] = table[symbol_of(symbols, i) * kLanes];
+    all |= entries[i];
+  }
+  const int valid = valid_symbols(a, tile);
+  if (valid < kPerThread || (all & kNoCodeword) != 0) {
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) {
+      if (i < valid && (entries[i] & kNoCodeword) != 0) report_symbol(a, tile, i);
+      if (i >= valid || (entries[i] & kNoCodeword) != 0) entries[i] = 0;
+    }
+  }
+  merged.lengths[0] = merged.lengths[1] = 0;
+#pragma unroll
+  for (int i = 0; i < kPerThread / 2; ++i) {
+    const unsigned first = entries[2 * i], second = entries[2 * i + 1];
+    // The funnel shift takes the length modulo 32 straight from the entry.
+    merged.bits[i] = (first & ~kLengthMask) | __funnelshift_r(second & ~kLengthMask, 0, first);
+    merged.lengths[i / 4] |= ((first + second) & 0xFF) << (8 * (i % 4));
+  }
+}
+
+/// Bits of the thread's codewords by the plain table.
+__device__ unsigned plain_length(const Args& a, const Shared& s, unsigned tile) {
+  const std::uint8_t* const from = a.in + std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+  const int valid = valid_symbols(a, tile);
+  unsigned bits = 0;
+#pragma unroll 1
+  for (int i = 0; i < valid; ++i) {
+    const unsigned length = s.table.plain.length[from[i]];
+    if (length == 0) report_symbol(a, tile, i);
+    bits += length;
+  }
+  return bits;
+}
+
+/// One codeword after the other, by either table. Symbols are loaded again and the loop is kept
+/// small: this path is rare, and its registers would cost the common one a third of its CTAs.
+__device__ void append_singly(const Args& a, const Shared& s, unsigned tile, bool packed,
+                              BitWriter& writer) {
+  const std::uint8_t* const from = a.in + std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+  const int valid = valid_symbols(a, tile);
+#pragma unroll 1
+  for (int i = 0; i < valid; ++i) {
+    unsigned bits = 0, length = 0;
+    if (packed) {
+      const unsigned entry = s.table.packed[from[i] * kLanes + threadIdx.x % kLanes];
+      bits = entry & ~kLengthMask;
+      length = entry == kNoCodeword ? 0 : entry & kLengthMask;
+    } else {
+      bits = s.table.plain.value[from[i]];
+      length = s.table.plain.length[from[i]];
+    }
+    writer.append(bits, length);
+  }
+}
+
+/// Pairs are merged once more where that fits 32 bits throughout the warp, as it mostly does when
+/// the symbols compress well.
+__device__ void append_pairs(const Merged& merged, BitWriter& writer) {
+  if (__all_sync(kFullWarp, merged.quads_fit())) {
+#pragma unroll
+    for (int i = 0; i < kPerThread / 2; i += 2) {
+      // The clamping shift: a first pair of 32 bits leaves no room for the second.
+      const unsigned first = merged.length(i);
+      const unsigned bits = merged.bits[i] | __funnelshift_rc(merged.bits[i + 1], 0, first);
+      writer.append(bits, first + merged.length(i + 1));
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kPerThread / 2; ++i) writer.append(merged.bits[i], merged.length(i));
+  }
+}
+
+/// The last 32 bits of the tile, the very last one lowest. Tiles with a right neighbour have at
+/// least 7168 bits; if faults left fewer, the output is unspecified anyway.
+__device__ unsigned tail_of(const Shared& s, unsigned tile_bits) {
+  const unsigned* const words = s.words + 1;
+  const unsigned word = tile_bits / 32;
+  const unsigned previous = word > 0 ? words[word - 1] : 0;
+  return __funnelshift_l(words[word], previous, tile_bits);  // words[word] may have 0 bits: shift 0
+}
+
+/// Where the tile stands in the output, and the bits before it in its first word. By one warp.
+__device__ void find_place(const Args& a, Shared& s, unsigned tile, unsigned tile_bits) {
+  const bool leader = threadIdx.x % 32 == 0;
+  if (leader) store_relaxed(a.tails + tile, kTailReady | tail_of(s, tile_bits));
+  std::uint64_t base = 0;
+  if (tile > 0) {
+    base = look_back(a.states, tile);
+    if (leader) {
+      store_relaxed(a.states + tile, kTileInclusive | (base + tile_bits));
+      std::uint64_t tail = 0;
+      if (base % 32 != 0)
+        while (((tail = load_relaxed(a.tails + tile - 1)) & kTailReady) == 0) {
+        }
+      s.words[0] = static_cast<unsigned>(tail);
+    }
+  }
+  if (leader) s.base = base;
+}
+
+/// Stores the complete words of the tile, and the incomplete one too at the very end.
+__device__ void store_words(const Args& a, const Shared& s, unsigned tile_bits, bool last_tile) {
+  const std::uint64_t first = s.base / 32;
+  const unsigned shift = static_cast<unsigned>(s.base % 32);
+  const unsigned bits = shift + tile_bits;
+  unsigned words = last_tile ? (bits + 31) / 32 : bits / 32;
+  const std::uint64_t room = first < a.capacity ? a.capacity - first : 0;
+  if (words > room) {
+    words = static_cast<unsigned>(room);
+    if (threadIdx.x == 0)  // after all faults of symbols, which the serial twin finds first
+      report_fault(a.outcome, pack_fault(a.size, Errc::output_too_small, FaultPosition::hidden));
+  }
+  std::uint32_t* const out = a.out + first;
+  for (unsigned i = threadIdx.x; i < words; i += kThreads)
+    out[i] = __funnelshift_r(s.words[1 + i], s.words[i], shift);
+}
+
+__global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  Shared& s = *reinterpret_cast<Shared*>(memory);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const bool packed = load_table(*a.book, s);
+  for (int i = static_cast<int>(threadIdx.x); i < 2 + kTile; i += kThreads) s.words[i] = 0;
+  if (threadIdx.x == 0) s.next_tile = atomicAdd(a.ticket, 1u);
+  __syncthreads();
+  unsigned tile = s.next_tile;
+  uint4 symbols = tile < a.tiles ? load_symbols(a, tile) : make_uint4(0, 0, 0, 0);
+
+  while (tile < a.tiles) {
+    Merged merged = {};
+    unsigned own_bits = 0;
+    if (packed) {
+      merge_pairs(a, s, tile, symbols, merged);
+      own_bits = merged.total();
+    } else {
+      own_bits = plain_length(a, s, tile);
+    }
+    const unsigned inclusive = warp_inclusive_sum(own_bits);
+    if (lane == 31) s.warp_bits[warp] = inclusive;
+    __syncthreads();  // also: the words are cleared, the ticket of the last round is read
+    unsigned at = inclusive - own_bits, sum = 0;
+#pragma unroll
+    for (unsigned w = 0; w < kWarps; ++w) {
+      const unsigned bits = s.warp_bits[w];
+      if (w < warp) at += bits;
+      sum += bits;
+    }
+    if (threadIdx.x == 0) {
+      s.tile_bits = sum;
+      store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | sum);
+    }
+    if (threadIdx.x == kThreads - 1) s.next_tile = atomicAdd(a.ticket, 1u);
+
+    BitWriter writer{s.words + 1, at};
+    if (__all_sync(kFullWarp, packed && merged.pairs_fit()))
+      append_pairs(merged, writer);
+    else
+      append_singly(a, s, tile, packed, writer);
+    writer.finish();
+    __syncthreads();
+
+    if (s.next_tile < a.tiles)
+      symbols = load_symbols(a, s.next_tile);  // arrives during the look-back
+    if (warp == 0) find_place(a, s, tile, s.tile_bits);
+    __syncthreads();
+
+    const bool last_tile = tile + 1 == a.tiles;
+    store_words(a, s, s.tile_bits, last_tile);
+    if (a.offsets != nullptr) {
+      const std::uint64_t symbol = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+      if (symbol < a.size && (symbol & a.chunk_mask) == 0)
+        a.offsets[symbol >> __popcll(a.chunk_mask)] = s.base + at;
+    }
+    if (last_tile && threadIdx.x == 0) {
+      a.outcome->count = s.base + s.tile_bits;
+      if (a.offsets != nullptr)
+        a.offsets[ceil_div(a.size, a.chunk_mask + 1)] = s.base + s.tile_bits;
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i <= s.tile_bits / 32 + 1; i += kThreads) s.words[i] = 0;
+    tile = s.next_tile;
+  }
+}
+
+/// An empty input has no tile that could write the end of its index.
+__global__ void empty_index_kernel(std::uint64_t* offsets) { offsets[0] = 0; }
+
+}  // namespace
+
+Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d_in,
+              std::uint64_t size, const Codebook* d_book, std::uint32_t* d_out,
+              std::uint64_t capacity, std::uint32_t chunk_symbols, std::uint64_t* d_offsets,
+              Outcome* d_outcome, cudaStream_t stream) {
+  const bool power_of_two = (chunk_symbols & (chunk_symbols - 1)) == 0;
+  if (d_offsets != nullptr &&
+      (chunk_symbols < kMinChunkSymbols || chunk_symbols > kMaxChunkSymbols || !power_of_two))
+    return Status(Errc::invalid_argument, "a chunk has 16 to 2^20 symbols, a power of two");
+  const std::uint64_t tiles = ceil_div(size, kTile);
+  if (tiles > 0x7FFFFFFFu)
+    return Status(Errc::invalid_argument, "at most 2^44 symbols can be encoded by one call");
+  Scratch scratch(d_scratch);
+  std::uint64_t* const state = scratch.take<std::uint64_t>(1 + 2 * tiles);
+  if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
+  ZR_ENTROPY_TRY(reset(state, 1 + 2 * tiles, d_outcome, stream));
+  if (tiles == 0) {
+    if (d_offsets != nullptr) empty_index_kernel<<<1, 1, 0, stream>>>(d_offsets);
+    ZR_ENTROPY_TRY(cudaGetLastError());
+    return Status::ok();
+  }
+  const Args a{d_in,
+               size,
+               d_book,
+               d_out,
+               capacity,
+               d_offsets != nullptr ? chunk_symbols - 1 : 0,
+               d_offsets,
+               state + 1,
+               state + 1 + tiles,
+               reinterpret_cast<unsigned*>(state),
+               d_outcome,
+               static_cast<unsigned>(tiles)};
+  ZR_ENTROPY_TRY(cudaFuncSetAttribute(encode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(sizeof(Shared))));
+  unsigned grid = 0;
+  ZR_ENTROPY_TRY(persistent_grid(encode_kernel, kThreads, sizeof(Shared), tiles, grid));
+  encode_kernel<<<grid, kThreads, sizeof(Shared), stream>>>(a);
+  ZR_ENTROPY_TRY(cudaGetLastError());
+  return Status::ok();
+}
+
+}  // namespace zerorun::cuda_entropy

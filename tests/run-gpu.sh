@@ -1,0 +1,91 @@
+#!/bin/bash
+# Builds the tests for a GPU machine (no OpenCV, no FFmpeg) and runs what needs the GPU.
+# SPDX-License-Identifier: MIT
+set -u -o pipefail
+
+usage() {
+  cat <<TEXT
+usage: tests/run-gpu.sh [--tests] [--sanitize] [--bench] [--filter GLOB] [--jobs N] LOG_DIRECTORY
+
+  --tests      all tests with the label "gpu"; a missing GPU is a failure
+  --sanitize   compute-sanitizer memcheck, racecheck, initcheck and synccheck on small tests
+  --bench      the benchmark of the entropy primitives: table and JSON
+  --filter     GoogleTest filter of the sanitizer runs (default: small inputs)
+  --jobs       parallel compilations (default: all processors)
+
+Without --tests, --sanitize and --bench the first two are run. All output also goes to
+LOG_DIRECTORY. The exit status is the number of parts that failed.
+TEXT
+}
+
+tests=0 sanitize=0 bench=0 logs="" jobs=$(nproc)
+filter='*Parity.*:*Parity/*:-*Large*:*EverySizeAndEntropy*:*EverySizeAndRunLength*:*RandomCounts*:*ManyTies*:*Corrupt*'
+while (($#)); do
+  case $1 in
+    --tests) tests=1 ;;
+    --sanitize) sanitize=1 ;;
+    --bench) bench=1 ;;
+    --filter) filter=${2:?--filter needs a value}; shift ;;
+    --jobs) jobs=${2:?--jobs needs a value}; shift ;;
+    -h | --help) usage; exit 0 ;;
+    -*) echo "run-gpu.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
+    *) logs=$1 ;;
+  esac
+  shift
+done
+if [[ -z $logs ]]; then usage >&2; exit 2; fi
+((tests + sanitize + bench)) || { tests=1; sanitize=1; }
+mkdir -p "$logs"
+logs=$(cd "$logs" && pwd)
+cd "$(dirname "$0")/.."
+
+summary=() failures=0
+# part NAME LOG COMMAND...: runs a command, keeps its output, notes how it ended and how long it took
+part() {
+  local name=$1 log=$logs/$2 begin=$SECONDS status=0
+  shift 2
+  echo "== $name"
+  "$@" >"$log" 2>&1 || status=$?
+  if ((status)); then
+    tail -n 40 "$log"
+    failures=$((failures + 1))
+    summary+=("FAILED  $name (exit $status, $((SECONDS - begin)) s): $log")
+  else
+    summary+=("passed  $name ($((SECONDS - begin)) s)")
+  fi
+  return $status
+}
+finish() {
+  echo "== summary" | tee "$logs/summary.txt"
+  printf '%s\n' "${summary[@]}" | tee -a "$logs/summary.txt"
+  exit $failures
+}
+
+part "GPU found" device.log nvidia-smi || finish
+part "configure" configure.log cmake --preset gpu || finish
+part "build" build.log cmake --build --preset gpu --parallel "$jobs" || finish
+
+if ((tests)); then
+  part "GPU tests" tests.log env ZERORUN_REQUIRE_GPU=1 \
+    ctest --preset gpu --label-regex gpu --no-tests=error --output-on-failure
+  grep -E 'tests passed|tests failed|\(Failed\)|\*\*\*' "$logs/tests.log"
+fi
+
+if ((sanitize)); then
+  while read -r binary; do
+    name=$(basename "$binary")
+    for tool in memcheck racecheck initcheck synccheck; do
+      part "$tool $name" "$tool-$name.log" env ZERORUN_REQUIRE_GPU=1 \
+        compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
+        "$binary" --gtest_filter="$filter"
+      grep -hE '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$tool-$name.log"
+    done
+  done < <(find build/gpu/tests/parity -type f -executable -name '*_parity' | sort)
+fi
+
+if ((bench)); then
+  part "benchmark of the entropy primitives" bench.log \
+    build/gpu/tests/bench/entropy_bench --json "$logs/entropy_bench.json"
+  cat "$logs/bench.log"
+fi
+finish

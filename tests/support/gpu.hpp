@@ -1,0 +1,47 @@
+// Tests that need a GPU: skipped in plain sight without one, failed where one is required.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace zerorun::test {
+
+/// Why no GPU can be used; empty if one can.
+inline std::string gpu_absence() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) return cudaGetErrorString(error);
+  return count > 0 ? "" : "no CUDA device";
+}
+
+/// ZERORUN_REQUIRE_GPU=1 is set on machines that have a GPU, so that a skip there is a failure.
+inline bool gpu_required() {
+  const char* const value = std::getenv("ZERORUN_REQUIRE_GPU");
+  return value != nullptr && std::string(value) == "1";
+}
+
+/// Base of all fixtures that run kernels.
+template <typename Base>
+class OnGpu : public Base {
+ protected:
+  void SetUp() override {
+    const std::string absence = gpu_absence();
+    if (absence.empty()) return;
+    if (gpu_required()) FAIL() << "ZERORUN_REQUIRE_GPU=1, but there is no GPU: " << absence;
+    GTEST_SKIP() << "needs a GPU: " << absence;
+  }
+
+  /// A kernel that failed must not be taken for the next test's fault.
+  void TearDown() override {
+    if (!gpu_absence().empty()) return;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
+  }
+};
+
+using GpuTest = OnGpu<testing::Test>;
+
+}  // namespace zerorun::test

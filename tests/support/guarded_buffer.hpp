@@ -1,0 +1,109 @@
+// Arrays of exact size in host or device memory, poisoned inside and with canaries on both sides.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace zerorun::test {
+
+enum class Memory { host, device };
+
+/// Contents that no right answer has, at every width: an output that keeps it was not written.
+inline constexpr unsigned char kPoison = 0xC5;
+inline constexpr unsigned char kCanary = 0x5A;
+
+/// The elements begin 256-byte aligned plus `skew` elements, and the canary right after the last.
+/// Canaries are checked by to_host() and at the end of life.
+template <typename T>
+class GuardedBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  GuardedBuffer(Memory memory, std::size_t size, std::size_t skew = 0)
+      : memory_(memory), size_(size), front_(kGuard + skew * sizeof(T)) {
+    image_.assign(front_ + size * sizeof(T) + kGuard, kCanary);
+    std::fill_n(image_.begin() + static_cast<std::ptrdiff_t>(front_), size * sizeof(T), kPoison);
+    upload();
+  }
+
+  GuardedBuffer(Memory memory, std::span<const T> values, std::size_t skew = 0)
+      : memory_(memory), size_(values.size()), front_(kGuard + skew * sizeof(T)) {
+    image_.assign(front_ + size_ * sizeof(T) + kGuard, kCanary);
+    if (size_ > 0) std::memcpy(image_.data() + front_, values.data(), size_ * sizeof(T));
+    upload();
+  }
+
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+
+  ~GuardedBuffer() {
+    check();
+    if (memory_ == Memory::device)
+      cudaFree(base_);
+    else
+      ::operator delete (base_, std::align_val_t{kGuard});
+  }
+
+  T* data() const { return reinterpret_cast<T*>(base_ + front_); }
+  std::size_t size() const { return size_; }
+
+  /// Waits for the device and copies the elements.
+  std::vector<T> to_host() {
+    check();
+    std::vector<T> values(size_);
+    if (size_ > 0) std::memcpy(values.data(), image_.data() + front_, size_ * sizeof(T));
+    return values;
+  }
+
+ private:
+  static constexpr std::size_t kGuard = 256;
+
+  void upload() {
+    if (memory_ == Memory::device) {
+      void* base = nullptr;
+      if (cudaMalloc(&base, image_.size()) != cudaSuccess) {
+        ADD_FAILURE() << "no device memory for " << image_.size() << " bytes";
+        return;
+      }
+      base_ = static_cast<unsigned char*>(base);
+      EXPECT_EQ(cudaMemcpy(base_, image_.data(), image_.size(), cudaMemcpyHostToDevice),
+                cudaSuccess);
+    } else {
+      base_ = static_cast<unsigned char*>(::operator new (image_.size(), std::align_val_t{kGuard}));
+      std::memcpy(base_, image_.data(), image_.size());
+    }
+  }
+
+  void check() {
+    if (base_ == nullptr) return;
+    if (memory_ == Memory::device)
+      EXPECT_EQ(cudaMemcpy(image_.data(), base_, image_.size(), cudaMemcpyDeviceToHost),
+                cudaSuccess);
+    else
+      std::memcpy(image_.data(), base_, image_.size());
+    const auto intact = [&](std::size_t begin, std::size_t end) {
+      return std::all_of(image_.begin() + static_cast<std::ptrdiff_t>(begin),
+                         image_.begin() + static_cast<std::ptrdiff_t>(end),
+                         [](unsigned char byte) { return byte == kCanary; });
+    };
+    EXPECT_TRUE(intact(0, front_)) << "written in front of the buffer";
+    EXPECT_TRUE(intact(front_ + size_ * sizeof(T), image_.size())) << "written past the buffer";
+  }
+
+  Memory memory_;
+  std::size_t size_;
+  std::size_t front_;  // bytes before the first element
+  std::vector<unsigned char> image_;
+  unsigned char* base_ = nullptr;
+};
+
+}  // namespace zerorun::test

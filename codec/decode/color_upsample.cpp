@@ -13,6 +13,9 @@
 namespace zerorun {
 namespace {
 
+/// A size that was checked before, 0 to 65535 or so; g++ 13 warns of vectors of negative length.
+std::size_t count(std::int32_t samples) { return static_cast<std::uint32_t>(samples); }
+
 const std::uint8_t* plane_row(const ConstPlaneView& plane, int y) {
   return plane.data + y * plane.stride_bytes;
 }
@@ -65,8 +68,8 @@ class ComponentRows {
       : a_(a),
         c_(c),
         filter_(choose_filter(a, c)),
-        row_(static_cast<std::size_t>(std::max(2 * a.plane[c].width, a.frame.width))),
-        column_(static_cast<std::size_t>(a.plane[c].width)) {}
+        row_(count(std::max(2 * a.plane[c].width, a.frame.width))),
+        column_(count(a.plane[c].width)) {}
 
   /// Valid until the next call.
   const std::uint8_t* row(int y) {
@@ -114,7 +117,7 @@ class YccRows {
  public:
   explicit YccRows(const ColorUpsampleArgs& a) : a_(a) {
     for (int c = 0; c < a.components; ++c) components_.emplace_back(a, c);
-    const auto width = static_cast<std::size_t>(a.frame.width);
+    const std::size_t width = count(a.frame.width);
     for (auto& buffer : converted_)
       if (a.components == 1 || a.model == ColorModel::rgb) buffer.assign(width, 128);
   }
@@ -208,7 +211,7 @@ void to_ycc(const ColorUpsampleArgs& a, int last_row) {
   }
   YccRows rows(a);
   const int out_width = component_extent(a.frame.width, 1, want.h);
-  const auto full_width = static_cast<std::size_t>(out_width * want.h);
+  const std::size_t full_width = count(out_width * want.h);
   std::vector<std::uint8_t> full(4 * full_width), out(2 * full_width);
   for (int y = a.first_row; y < last_row; y += want.v) {
     for (int i = 0; i < want.v; ++i) {

@@ -14,8 +14,9 @@
 namespace zerorun::io {
 namespace {
 
-/// The field that comes first by the stream's AVI1 segment (OpenDML AVI 1.02: 1 = odd lines, that
-/// is the upper field, first; 2 = even), if it says so.
+/// The field that comes first by the stream's AVI1 segment (OpenDML AVI 1.02: 1 = odd lines first,
+/// 2 = even lines), if it says so. Lines count from 0: a real file with polarity 1 is smooth down
+/// its columns when its first field is the bottom one, which is also where FFmpeg puts it.
 std::optional<bool> bottom_first_of(const StreamInfo& info) {
   constexpr int kApp0 = 0xE0;
   constexpr std::array<std::uint8_t, 4> kAvi1{'A', 'V', 'I', '1'};
@@ -23,7 +24,7 @@ std::optional<bool> bottom_first_of(const StreamInfo& info) {
     if (segment.marker != kApp0 || segment.payload.size() <= kAvi1.size()) continue;
     if (!std::equal(kAvi1.begin(), kAvi1.end(), segment.payload.begin())) continue;
     const auto polarity = int{segment.payload[kAvi1.size()]};
-    if (polarity == 1 || polarity == 2) return polarity == 2;
+    if (polarity == 1 || polarity == 2) return polarity == 1;
   }
   return std::nullopt;
 }

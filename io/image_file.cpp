@@ -65,7 +65,7 @@ Status read_by_library(const std::string& path, ContentKind kind, Frame& frame) 
 #ifdef ZERORUN_HAVE_OPENCV
   Result<std::vector<std::byte>> data = read_whole_file(path, kMaxImageFileBytes);
   if (!data) return data.status();
-  return decode_by_opencv(path, kind, *data, frame);
+  return decode_by_opencv(path, kind, *std::move(data), frame);
 #else
   static_cast<void>(frame);
   return Status(Errc::not_built, "'" + path + "' is " +

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
-#include <exception>
+#include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -58,6 +59,49 @@ std::uint8_t reduce16(std::uint16_t value) noexcept {
   return static_cast<std::uint8_t>((value * 255U + 32767U) / 65535U);
 }
 
+std::uint64_t little_endian(std::span<const std::byte> data, std::size_t at,
+                            std::size_t count) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = count; i-- > 0;)
+    value = value << 8 | static_cast<std::uint64_t>(data[at + i]);
+  return value;
+}
+
+/// OpenCV's BMP reader tells the end of its data by an exception that it prints. So a file that is
+/// too short is refused here, and run-length coded ones, whose length is not known beforehand, are
+/// followed by "end of bitmap" codes.
+Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
+  constexpr std::size_t kFileHeader = 14, kCoreHeader = 12, kInfoHeader = 40, kPadding = 4096;
+  const Status short_file(Errc::bad_input, "'" + name + "' is cut short");
+  if (data.size() < kFileHeader + kCoreHeader) return short_file;
+  const std::uint64_t pixels_at = little_endian(data, 10, 4);
+  const std::uint64_t header_bytes = little_endian(data, kFileHeader, 4);
+  if (data.size() < kFileHeader + header_bytes || pixels_at > data.size()) return short_file;
+  std::uint64_t width = little_endian(data, 18, 2), height = little_endian(data, 20, 2);
+  std::uint64_t bits = little_endian(data, 24, 2), coding = 0;
+  if (header_bytes >= kInfoHeader) {
+    width = little_endian(data, 18, 4);
+    const auto rows = static_cast<std::int32_t>(little_endian(data, 22, 4));  // < 0: top down
+    height = static_cast<std::uint64_t>(std::abs(std::int64_t{rows}));
+    bits = little_endian(data, 28, 2);
+    coding = little_endian(data, 30, 4);
+  }
+  if (width > kMaxDimension || height > kMaxDimension ||
+      width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
+    return Status(Errc::too_many_pixels,
+                  "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
+  constexpr std::uint64_t kRle8 = 1, kRle4 = 2;
+  const std::uint64_t row_bytes = (width * bits + 31) / 32 * 4;
+  const bool run_length = coding == kRle8 || coding == kRle4;
+  if (!run_length && row_bytes * height > data.size() - pixels_at) return short_file;
+  if ((data.size() - pixels_at) % 2 != 0) data.push_back(std::byte{0});
+  for (std::size_t i = 0; i < kPadding; i += 2) {
+    data.push_back(std::byte{0});
+    data.push_back(std::byte{1});
+  }
+  return Status::ok();
+}
+
 /// OpenCV's order is B G R (A).
 template <typename Sample, typename Reduce>
 void copy_pixels(const cv::Mat& image, Frame& out, Reduce reduce) {
@@ -100,16 +144,18 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
 
 }  // namespace
 
-Status decode_by_opencv(const std::string& name, ContentKind kind, std::span<const std::byte> data,
+Status decode_by_opencv(const std::string& name, ContentKind kind, std::vector<std::byte> data,
                         Frame& out) {
+  if (kind == ContentKind::bmp) {
+    if (Status status = complete_bmp(name, data); !status) return status;
+  }
   if (kind == ContentKind::png) {
     if (Status status = check_png_size(name, data); !status) return status;
   }
   const QuietOpenCv quiet;
   try {
-    // cv::Mat has no const view; imdecode only reads. UNCHANGED: no turning by EXIF, all bits.
-    const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U,
-                        const_cast<std::byte*>(data.data()));
+    // UNCHANGED: no turning by EXIF, all bits.
+    const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U, data.data());
     return take_image(name, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
                       out);
   } catch (const std::bad_alloc&) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,7 @@
 namespace zerorun::io {
 
 /// gray8 or rgb24. `name` is for messages. Errors: bad_input, too_many_pixels, out_of_memory.
-Status decode_by_opencv(const std::string& name, ContentKind kind, std::span<const std::byte> data,
+Status decode_by_opencv(const std::string& name, ContentKind kind, std::vector<std::byte> data,
                         Frame& out);
 
 /// `frame` is gray8 or rgb24. Errors: unsupported_output, out_of_memory.

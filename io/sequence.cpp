@@ -91,7 +91,7 @@ Status FileSequence::open_pattern(std::optional<std::int64_t> start_number) {
   if (numbers_.empty())
     return no_file("no file is named like '" + pattern_->path(start) + "'" +
                    (start_number ? " or has a higher number" : ""));
-  number_ = start_number.value_or(numbers_.front());
+  first_number_ = number_ = start_number.value_or(numbers_.front());
   return Status::ok();
 }
 
@@ -149,7 +149,7 @@ std::int64_t FileSequence::count() const noexcept {
     return missing_ == MissingFrames::skip ? all - gaps_ : all;
   }
   if (missing_ == MissingFrames::skip) return static_cast<std::int64_t>(numbers_.size());
-  return numbers_.back() - number_ + 1;
+  return numbers_.back() - first_number_ + 1;
 }
 
 Result<std::optional<FileSequence::Item>> FileSequence::next() {

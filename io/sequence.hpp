@@ -45,11 +45,12 @@ class FileSequence {
   bool single_ = false;
   std::optional<NumberPattern> pattern_;
   std::vector<std::int64_t> numbers_;  // sorted; of a pattern
-  std::int64_t number_ = 0;            // the next of a pattern
-  std::vector<std::string> names_;     // of everything else
-  std::size_t at_ = 0;                 // the next of numbers_ or names_
-  std::int64_t gaps_ = 0;              // files of a list that were not there at open()
-  std::string last_;                   // what `hold` repeats
+  std::int64_t first_number_ = 0;
+  std::int64_t number_ = 0;         // the next of a pattern
+  std::vector<std::string> names_;  // of everything else
+  std::size_t at_ = 0;              // the next of numbers_ or names_
+  std::int64_t gaps_ = 0;           // files of a list that were not there at open()
+  std::string last_;                // what `hold` repeats
 };
 
 /// True for names that a directory input picks up.

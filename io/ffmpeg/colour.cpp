@@ -3,6 +3,7 @@
 #include "io/ffmpeg/colour.hpp"
 
 #include <array>
+#include <string>
 
 namespace zerorun::io::av {
 namespace {
@@ -43,23 +44,14 @@ bool is_plain_planar(const AVPixFmtDescriptor& d) noexcept {
   return true;
 }
 
-/// The planar format that swscale rearranges into: 8 bits stay 8, more become 16, where limited
-/// range is a plain shift.
-AVPixelFormat planar_of(PixelFormat format, bool deep) noexcept {
-  switch (format) {
-    case PixelFormat::yuv420p:
-      return deep ? AV_PIX_FMT_YUV420P16LE : AV_PIX_FMT_YUV420P;
-    case PixelFormat::yuv422p:
-      return deep ? AV_PIX_FMT_YUV422P16LE : AV_PIX_FMT_YUV422P;
-    case PixelFormat::yuv444p:
-      return deep ? AV_PIX_FMT_YUV444P16LE : AV_PIX_FMT_YUV444P;
-    case PixelFormat::yuv440p:
-      return deep ? AV_PIX_FMT_YUV440P12LE : AV_PIX_FMT_YUV440P;
-    case PixelFormat::yuv411p:
-      return AV_PIX_FMT_YUV411P;
-    default:
-      return deep ? AV_PIX_FMT_GRAY16LE : AV_PIX_FMT_GRAY8;
-  }
+/// The planar format of the same depth that swscale rearranges into, so that it changes no value
+/// (between depths it repeats bits, which is wrong for limited range).
+AVPixelFormat planar_of(PixelFormat format, int depth_bits) {
+  const std::string base = format == PixelFormat::gray8 ? "gray" : std::string(name(format));
+  const AVPixelFormat same =
+      depth_bits > 8 ? av_get_pix_fmt((base + std::to_string(depth_bits) + "le").c_str())
+                     : AV_PIX_FMT_NONE;
+  return same != AV_PIX_FMT_NONE ? same : av_get_pix_fmt(base.c_str());
 }
 
 /// nullopt for codings that no linear matrix describes.
@@ -145,7 +137,7 @@ Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format, 
   const AVFrame* source = &picture;
   const bool same_sampling = is_gray(*d) || d->log2_chroma_w < 2 || d->log2_chroma_h == 0;
   if (!is_plain_planar(*d) || !same_sampling) {
-    const AVPixelFormat planar = planar_of(format, d->comp[0].depth > 8);
+    const AVPixelFormat planar = planar_of(format, d->comp[0].depth);
     if (!planar_ || planar_->format != planar || planar_->width != picture.width ||
         planar_->height != picture.height) {
       planar_.reset(av_frame_alloc());

@@ -103,6 +103,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   Dictionary options;
   // A playlist in disguise must not reach the network.
   options.set("protocol_whitelist", "file");
+  options.set("pattern_type", "none");  // of image2: a name is a name here
   int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
   if (error == AVERROR_INVALIDDATA && forced == nullptr)
     return Status(Errc::unknown_format, "'" + name_ + "' is no image and no video that is known");
@@ -144,12 +145,17 @@ Result<bool> Demuxer::read(AVPacket& packet) {
       const int io_error = context_->pb != nullptr ? context_->pb->error : 0;
       if (io_error < 0 && io_error != AVERROR_EOF)
         return failure(Errc::read_failed, name_, io_error);
+      if (delivered_ == 0 && error == AVERROR_INVALIDDATA)
+        return Status(Errc::bad_input,
+                      "'" + name_ + "': no picture can be read from it" +
+                          (pipe_ ? "; this format may need a file instead of a pipe" : ""));
       return false;
     }
     if (error < 0) return failure(Errc::read_failed, name_, error);
-    // Packets before an edit list's start are decoded by players, but not shown.
-    const bool wanted = packet.stream_index == stream_->index && packet.size > 0;
-    if (wanted) return true;
+    // Packets of no bytes stand for repeated frames in AVI; the time stamps tell it too.
+    if (packet.stream_index != stream_->index || packet.size == 0) continue;
+    ++delivered_;
+    return true;
   }
 }
 

@@ -48,6 +48,7 @@ class Demuxer {
   AVFormatContext* context_ = nullptr;
   AVStream* stream_ = nullptr;
   std::int64_t start_ = 0;  // in the stream's time base
+  std::int64_t delivered_ = 0;
 };
 
 }  // namespace zerorun::io::av

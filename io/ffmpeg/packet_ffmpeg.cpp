@@ -29,7 +29,8 @@ class ContainerPackets final : public PacketReader {
     if (!has_ahead_) return Status::ok();
     const Result<StreamInfo> stream = inspect(ahead_);
     if (!stream) return Status::ok();
-    const bool fields = std::abs(2 * stream->height - picture_height_) <= 1;
+    const bool fields =
+        stream->height < picture_height_ && std::abs(2 * stream->height - picture_height_) <= 1;
     info_.width = stream->width;
     info_.height = fields ? 2 * stream->height : stream->height;
     info_.format = closest_format(*stream);
@@ -59,6 +60,7 @@ class ContainerPackets final : public PacketReader {
       ++index_;
       return true;
     }
+    // Packets before an edit list's start are there for decoders, not for the eye.
     do {
       Result<bool> more = demuxer_->read(*packet_);
       if (!more || !*more) return more;

@@ -54,7 +54,8 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   if (options.sample_aspect.known())
     stream.sample_aspect_ratio = codec.sample_aspect_ratio = to_av(options.sample_aspect);
   stream.time_base = video_time_base(options);
-  if (options.frame_rate.known())
+  // Not at a variable rate: Matroska would make a default duration of it.
+  if (options.frame_rate.known() && !options.variable_frame_rate)
     stream.avg_frame_rate = stream.r_frame_rate = to_av(options.frame_rate);
   if (options.rotation_degrees % 360 != 0) {
     constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);

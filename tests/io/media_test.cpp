@@ -1,0 +1,261 @@
+// Video through libavcodec: layouts, ranges, matrices, depths, time, damage.
+// SPDX-License-Identifier: MIT
+#include <cmath>
+
+#include "io/ycc_to_jfif.hpp"
+#include "tests/io/support.hpp"
+#include "tests/support/test_data.hpp"
+
+namespace zerorun::test {
+namespace {
+
+/// Lossless clips made by the ffmpeg program from one raw picture.
+class Media : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_program("ffmpeg")) GTEST_SKIP() << "no ffmpeg program";
+  }
+
+  /// `options` follow the input, which is raw video of `pix_fmt` and 48x32.
+  std::string make(const std::string& pix_fmt, const std::string& raw, const std::string& options,
+                   const std::string& name = "a.mkv") {
+    scratch_.write("raw", raw);
+    const std::string path = scratch_.path(name);
+    const std::string said =
+        run("ffmpeg -v error -y -f rawvideo -s 48x32 -pix_fmt " + pix_fmt + " -i '" +
+            scratch_.path("raw") + "' " + options + " '" + path + "' 2>&1");
+    EXPECT_EQ(said, "");
+    return path;
+  }
+
+  static std::string noise(std::size_t bytes) {
+    std::string out(bytes, '\0');
+    std::uint32_t state = 12345;
+    for (char& c : out) {
+      state = state * 1664525u + 1013904223u;
+      c = static_cast<char>(state >> 24);
+    }
+    return out;
+  }
+
+  ReadFrames read(const std::string& path, io::SourceInfo* info = nullptr) {
+    auto source = io::open_frames({path, "", {}}, {});
+    EXPECT_TRUE(source) << why(source);
+    if (!source) return {};
+    if (info != nullptr) *info = (*source)->info();
+    return read_all(**source);
+  }
+
+  ScratchFolder scratch_;
+};
+
+std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+TEST_F(Media, FullRangeBt601PassesUntouched) {
+  const std::tuple<const char*, PixelFormat, std::size_t> kinds[] = {
+      {"yuv420p", PixelFormat::yuv420p, 48 * 32 * 3 / 2},
+      {"yuv422p", PixelFormat::yuv422p, 48 * 32 * 2},
+      {"yuv444p", PixelFormat::yuv444p, 48 * 32 * 3},
+      {"yuv440p", PixelFormat::yuv440p, 48 * 32 * 2},
+      {"yuv411p", PixelFormat::yuv411p, 48 * 32 * 3 / 2},
+      {"gray", PixelFormat::gray8, 48 * 32}};
+  for (const auto& [pix_fmt, format, size] : kinds) {
+    const std::string raw = noise(size);
+    io::SourceInfo info;
+    const ReadFrames got =
+        read(make(pix_fmt, raw, "-c:v ffv1 -color_range pc -colorspace smpte170m"), &info);
+    ASSERT_EQ(got.samples.size(), 1u) << pix_fmt;
+    EXPECT_EQ(info.format, format) << pix_fmt;
+    EXPECT_EQ(got.samples[0], bytes_of(raw)) << pix_fmt;
+    EXPECT_EQ(info.codec, "ffv1");
+    EXPECT_EQ(info.container, "matroska");
+    EXPECT_FALSE(info.is_jpeg);
+  }
+}
+
+TEST_F(Media, RgbStaysRgb) {
+  const std::string raw = noise(48 * 32 * 3);
+  io::SourceInfo info;
+  for (const char* options : {"-c:v rawvideo", "-c:v png", "-c:v ffv1 -pix_fmt gbrp"}) {
+    const ReadFrames got = read(make("rgb24", raw, options, "a.nut"), &info);
+    ASSERT_EQ(got.samples.size(), 1u) << options;
+    EXPECT_EQ(info.format, PixelFormat::rgb24) << options;
+    EXPECT_EQ(got.samples[0], bytes_of(raw)) << options;
+  }
+}
+
+/// The conversion itself is tested against the equations elsewhere: here, that the tags of a file
+/// reach it.
+TEST_F(Media, TagsDecideRangeAndMatrix) {
+  const std::string raw = noise(48 * 32 * 3);
+  const auto* base = reinterpret_cast<const std::uint8_t*>(raw.data());
+  const io::YccPlanes planes{{base, base + 48 * 32, base + 2 * 48 * 32}, {48, 48, 48}};
+  const std::tuple<const char*, io::YccCoding> cases[] = {
+      {"-color_range tv -colorspace smpte170m", {8, false, io::kBt601}},
+      {"-color_range tv -colorspace bt470bg", {8, false, io::kBt601}},
+      {"-color_range tv -colorspace bt709", {8, false, io::kBt709}},
+      {"-color_range pc -colorspace bt709", {8, true, io::kBt709}},
+      {"-color_range tv -colorspace bt2020nc", {8, false, io::kBt2020}},
+      {"", {8, false, io::kBt601}},  // nothing said, standard definition
+  };
+  for (const auto& [tags, coding] : cases) {
+    Frame expected = *Frame::create(PixelFormat::yuv444p, 48, 32);
+    io::YccToJfif(coding).convert(planes, expected.view());
+    const ReadFrames got = read(make("yuv444p", raw, std::string("-c:v ffv1 ") + tags));
+    ASSERT_EQ(got.samples.size(), 1u) << tags;
+    EXPECT_EQ(got.samples[0], packed(std::as_const(expected).view())) << tags;
+  }
+}
+
+TEST_F(Media, TenBitsAndSemiPlanarLayouts) {
+  std::string raw;  // limited range ramp in 10 bits, neutral chroma
+  for (int i = 0; i < 48 * 32; ++i) {
+    const int value = 64 + i % 877;
+    raw += static_cast<char>(value);
+    raw += static_cast<char>(value >> 8);
+  }
+  for (int i = 0; i < 2 * 24 * 16; ++i) raw += std::string("\x00\x02", 2);
+  for (const char* options : {"-c:v ffv1 -color_range tv", "-c:v rawvideo -pix_fmt yuv420p10be"}) {
+    const ReadFrames got = read(make("yuv420p10le", raw, options, "a.nut"));
+    ASSERT_EQ(got.samples.size(), 1u) << options;
+    for (std::size_t i = 0; i < 48 * 32; ++i)
+      ASSERT_EQ(got.samples[0][i], std::lround(static_cast<double>(i % 877) * 255 / 876))
+          << options << i;
+    for (std::size_t i = 48 * 32; i < got.samples[0].size(); ++i) ASSERT_EQ(got.samples[0][i], 128);
+  }
+  // The same samples, planar, semi-planar and packed.
+  const std::string planar = noise(48 * 32 * 3 / 2);
+  const ReadFrames direct = read(make("yuv420p", planar, "-c:v rawvideo", "b.nut"));
+  const ReadFrames semi = read(make("yuv420p", planar, "-c:v rawvideo -pix_fmt nv12", "b.nut"));
+  ASSERT_EQ(semi.samples.size(), 1u);
+  EXPECT_EQ(semi.samples[0], direct.samples[0]);
+  const std::string wide = noise(48 * 32 * 2);
+  const ReadFrames apart = read(make("yuv422p", wide, "-c:v rawvideo", "b.nut"));
+  const ReadFrames mixed = read(make("yuv422p", wide, "-c:v rawvideo -pix_fmt uyvy422", "b.nut"));
+  ASSERT_EQ(mixed.samples.size(), 1u);
+  EXPECT_EQ(mixed.samples[0], apart.samples[0]);
+}
+
+TEST_F(Media, TimeRateAspectAndRotation) {
+  const std::string path = scratch_.path("a.mp4");
+  run("ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=30000/1001:d=1,setsar=16/11 -c:v mpeg4 '" +
+      scratch_.path("plain.mp4") + "' 2>&1");
+  run("ffmpeg -v error -i '" + scratch_.path("plain.mp4") + "' -c copy -metadata:s:v rotate=90 '" +
+      path + "' 2>&1");
+  io::SourceInfo info;
+  const ReadFrames got = read(path, &info);
+  EXPECT_EQ(info.frame_rate, (io::Rational{30000, 1001}));
+  EXPECT_EQ(info.sample_aspect, (io::Rational{16, 11}));
+  EXPECT_EQ(info.container, "mp4");
+  EXPECT_EQ(info.frame_count, 30);
+  EXPECT_NEAR(info.duration_seconds, 1.001, 0.002);
+  EXPECT_FALSE(info.variable_frame_rate);
+  ASSERT_EQ(got.times.size(), 30u);
+  for (std::size_t i = 0; i < 30; ++i)
+    EXPECT_NEAR(static_cast<double>(got.times[i].pts) * info.time_base.value(),
+                static_cast<double>(i) * 1001 / 30000, 1e-9);
+  auto video = probe_video(path);
+  if (video.count("rotation") == 1) {
+    EXPECT_EQ((360 - std::stoi(video["rotation"])) % 360, info.rotation_degrees);
+    EXPECT_NE(info.rotation_degrees, 0);
+  }
+}
+
+TEST_F(Media, VariableRateIsSeen) {
+  const std::string path = scratch_.path("a.mp4");
+  run("ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=30:d=2 -vf "
+      "\"select='not(mod(n,3))+lt(n,20)'\" "
+      "-vsync vfr -c:v mpeg4 '" +
+      path + "' 2>&1");
+  io::SourceInfo info;
+  const ReadFrames got = read(path, &info);
+  EXPECT_TRUE(info.variable_frame_rate);
+  ASSERT_GT(got.times.size(), 22u);
+  EXPECT_NEAR(static_cast<double>(got.times[22].pts - got.times[21].pts) * info.time_base.value(),
+              0.1, 1e-6);
+}
+
+TEST_F(Media, BFramesComeInOrderAndRangesAreExact) {
+  const std::string path = scratch_.path("a.mkv");
+  run("ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=2 -c:v mpeg4 -bf 2 -g 12 '" + path +
+      "' 2>&1");
+  io::SourceInfo info;
+  const ReadFrames all = read(path, &info);
+  ASSERT_EQ(all.samples.size(), 50u);
+  for (std::size_t i = 1; i < 50; ++i) EXPECT_GT(all.times[i].pts, all.times[i - 1].pts);
+  io::SourceOptions options;
+  options.first_frame = 17;
+  options.last_frame = 20;
+  auto source = io::open_frames({path, "", {}}, options);
+  ASSERT_TRUE(source);
+  EXPECT_EQ((*source)->info().first_pts, all.times[17].pts);
+  const ReadFrames part = read_all(**source);
+  EXPECT_THAT(part.samples,
+              testing::ElementsAre(all.samples[17], all.samples[18], all.samples[19]));
+}
+
+TEST_F(Media, DamageIsNamedWithItsFrame) {
+  const std::string path = scratch_.path("a.avi");
+  run("ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=1 -c:v png '" + path + "' 2>&1");
+  std::string file = text_of(path);
+  std::size_t at = 0;
+  for (int i = 0; i < 6; ++i) at = file.find("IHDR", at + 1);
+  ASSERT_NE(at, std::string::npos);
+  file.replace(at, 4, "XXXX");
+  auto source = io::open_frames({scratch_.write("b.avi", file), "", {}}, {});
+  ASSERT_TRUE(source) << why(source);
+  Frame frame;
+  io::FrameTime time;
+  int good = 0, bad = 0;
+  for (;;) {
+    auto more = (*source)->read(frame, time);
+    if (more && !*more) break;
+    if (more) {
+      ++good;
+      continue;
+    }
+    ++bad;
+    EXPECT_EQ(more.status().code(), Errc::bad_input);
+    EXPECT_THAT(more.status().detail(), testing::HasSubstr("frame"));
+    ASSERT_LT(bad, 5);
+  }
+  EXPECT_EQ(good, 24);
+  EXPECT_EQ(bad, 1);
+}
+
+TEST_F(Media, AttachedPicturesAreNoVideo) {
+  run("ffmpeg -v error -f lavfi -i testsrc=s=64x48 -frames:v 1 '" + scratch_.path("c.png") +
+      "' 2>&1");
+  run("ffmpeg -v error -f lavfi -i sine=d=1 -i '" + scratch_.path("c.png") +
+      "' -map 0 -map 1 -c:v copy -disposition:v attached_pic '" + scratch_.path("a.m4a") +
+      "' 2>&1");
+  ASSERT_TRUE(scratch_.has("a.m4a"));
+  const auto source = io::open_frames({scratch_.path("a.m4a"), "", {}}, {});
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.status().code(), Errc::unknown_format);
+  EXPECT_THAT(source.status().detail(), testing::HasSubstr("no video"));
+}
+
+TEST_F(Media, TextAndNoiseAreNoVideo) {
+  for (const std::string& content : {std::string("Dear reader,\nthis is text.\n"), noise(5000)}) {
+    const auto source = io::open_frames({scratch_.write("a.txt", content), "", {}}, {});
+    ASSERT_FALSE(source);
+    EXPECT_EQ(source.status().code(), Errc::unknown_format) << why(source);
+  }
+}
+
+TEST(MediaCorpus, PlaysRealVideo) {
+  const auto data = test_data();
+  if (!data) GTEST_SKIP() << kNoTestData;
+  io::SourceOptions options;
+  options.last_frame = 5;
+  auto source = io::open_frames({(*data / "video" / "bigbuckbunny.mp4").string(), "", {}}, options);
+  ASSERT_TRUE(source) << why(source);
+  EXPECT_EQ((*source)->info().codec, "h264");
+  EXPECT_TRUE((*source)->info().has_audio);
+  EXPECT_EQ((*source)->info().frame_count, 5);
+  EXPECT_EQ(read_all(**source).samples.size(), 5u);
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,223 @@
+// Outputs: the name is taken at the end, nothing is overwritten unasked, write errors have reasons.
+// SPDX-License-Identifier: MIT
+#include "io/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tests/io/support.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+TEST(OutputFile, TakesItsNameAtTheEnd) {
+  const ScratchFolder scratch;
+  {
+    auto file = io::OutputFile::create(scratch.path("a"), false);
+    ASSERT_TRUE(file) << why(file);
+    ASSERT_TRUE((*file)->write(bytes("hello")));
+    EXPECT_THAT(scratch.names(), testing::ElementsAre("a.part"));
+    EXPECT_EQ(text_of(scratch.path("a.part")), "hello");  // nothing is held back
+    ASSERT_TRUE((*file)->seek(1));
+    ASSERT_TRUE((*file)->write(bytes("E")));
+    EXPECT_EQ((*file)->size(), 5);
+    ASSERT_TRUE((*file)->commit());
+  }
+  EXPECT_THAT(scratch.names(), testing::ElementsAre("a"));
+  EXPECT_EQ(text_of(scratch.path("a")), "hEllo");
+}
+
+TEST(OutputFile, WithoutTheEndItIsRemoved) {
+  const ScratchFolder scratch;
+  {
+    auto file = io::OutputFile::create(scratch.path("a"), false);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE((*file)->write(bytes("hello")));
+  }
+  EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(OutputFile, OverwritesOnlyWhenAsked) {
+  const ScratchFolder scratch;
+  scratch.write("a", std::string("old"));
+  EXPECT_EQ(io::OutputFile::create(scratch.path("a"), false).status().code(), Errc::output_exists);
+  {
+    auto file = io::OutputFile::create(scratch.path("a"), true);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE((*file)->write(bytes("new")));
+    EXPECT_EQ(text_of(scratch.path("a")), "old");
+    ASSERT_TRUE((*file)->commit());
+  }
+  EXPECT_EQ(text_of(scratch.path("a")), "new");
+}
+
+TEST(OutputFile, AnotherRunsPartIsNotTouched) {
+  const ScratchFolder scratch;
+  scratch.write("a.part", std::string("rescue me"));
+  EXPECT_EQ(io::OutputFile::create(scratch.path("a"), false).status().code(), Errc::output_exists);
+  EXPECT_EQ(text_of(scratch.path("a.part")), "rescue me");
+  EXPECT_TRUE(io::OutputFile::create(scratch.path("a"), true));
+}
+
+TEST(OutputFile, AFileThatAppearsMeanwhileIsKept) {
+  const ScratchFolder scratch;
+  {
+    auto file = io::OutputFile::create(scratch.path("a"), false);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE((*file)->write(bytes("mine")));
+    scratch.write("a", std::string("theirs"));
+    EXPECT_EQ((*file)->commit().code(), Errc::output_exists);
+  }
+  EXPECT_EQ(text_of(scratch.path("a")), "theirs");
+  EXPECT_EQ(text_of(scratch.path("a.part")), "mine");  // and neither is the work lost
+}
+
+TEST(OutputFile, SaysWhyItCannotBeOpened) {
+  const ScratchFolder scratch;
+  auto file = io::OutputFile::create(scratch.path("no/such/folder"), false);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.status().code(), Errc::open_failed);
+  EXPECT_THAT(file.status().detail(), testing::HasSubstr("No such file or directory"));
+  EXPECT_EQ(io::OutputFile::create(scratch.path(""), true).status().code(), Errc::open_failed);
+}
+
+TEST(OutputFile, AFullDeviceIsAnErrorWithTheSystemsReason) {
+  auto file = io::OutputFile::create("/dev/full", false);  // a device is no file to protect
+  ASSERT_TRUE(file) << why(file);
+  const Status status = (*file)->write(bytes("x"));
+  EXPECT_EQ(status.code(), Errc::write_failed);
+  EXPECT_THAT(status.detail(), testing::HasSubstr("No space left on device"));
+  EXPECT_EQ((*file)->commit().code(), Errc::write_failed);
+  EXPECT_TRUE(std::filesystem::exists("/dev/full"));
+}
+
+TEST(OutputFile, AClosedPipeIsAnError) {
+  const ScratchFolder scratch;
+  const std::string name = scratch.path("pipe");
+  ASSERT_EQ(::mkfifo(name.c_str(), 0600), 0);
+  const int reader = ::open(name.c_str(), O_RDONLY | O_NONBLOCK);
+  auto file = io::OutputFile::create(name, false);
+  ASSERT_TRUE(file) << why(file);
+  ::close(reader);
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  const Status status = (*file)->write(bytes("x"));
+  std::signal(SIGPIPE, before);
+  EXPECT_EQ(status.code(), Errc::write_failed);
+  EXPECT_THAT(status.detail(), testing::HasSubstr("Broken pipe"));
+}
+
+TEST(Sinks, EveryKindProtectsWhatIsThere) {
+  const ScratchFolder scratch;
+  const io::SinkOptions options = sink_options();
+  std::vector<std::string> packet_names{"a.mjpeg", "a.jpg"}, frame_names{"a.y4m", "a.ppm"};
+  if (io::features().ffmpeg) packet_names.insert(packet_names.end(), {"a.mov", "a.mkv", "a.avi"});
+  if (io::features().opencv) frame_names.push_back("a.png");
+  for (const std::string& name : packet_names) {
+    scratch.write(name, std::string("old"));
+    EXPECT_EQ(io::open_packet_sink({scratch.path(name), "", {}}, options).status().code(),
+              Errc::output_exists)
+        << name;
+    EXPECT_EQ(text_of(scratch.path(name)), "old");
+  }
+  for (const std::string& name : frame_names) {
+    scratch.write(name, std::string("old"));
+    EXPECT_EQ(io::open_frame_sink({scratch.path(name), "", {}}, options).status().code(),
+              Errc::output_exists)
+        << name;
+  }
+}
+
+TEST(Sinks, SequencesLookBeforeTheyWrite) {
+  const ScratchFolder scratch;
+  scratch.write("f0005.jpg", std::string("old"));
+  io::SinkOptions options = sink_options();
+  EXPECT_EQ(io::open_packet_sink({scratch.path("f%04d.jpg"), "", {}}, options).status().code(),
+            Errc::output_exists);
+  EXPECT_TRUE(io::open_packet_sink({scratch.path("f%04d.jpg"), "", 6}, options));
+  options.overwrite = true;
+  auto sink = io::open_packet_sink({scratch.path("f%04d.jpg"), "", 5}, options);
+  ASSERT_TRUE(sink);
+  const Packet packet = make_packets(1)[0];
+  ASSERT_TRUE((*sink)->write(packet, {}));
+  EXPECT_EQ(std::filesystem::file_size(scratch.path("f0005.jpg")), packet.size());
+  EXPECT_EQ(io::open_packet_sink({scratch.path("none/f%04d.jpg"), "", {}}, options).status().code(),
+            Errc::open_failed);
+}
+
+TEST(Sinks, NothingIsLeftOfAnUnfinishedFile) {
+  const ScratchFolder scratch;
+  std::vector<std::string> names{"a.mjpeg", "a.jpg"};
+  if (io::features().ffmpeg) names.insert(names.end(), {"a.mov", "a.mkv", "a.avi", "a.mp4"});
+  for (const std::string& name : names) {
+    auto sink = io::open_packet_sink({scratch.path(name), "", {}}, sink_options());
+    ASSERT_TRUE(sink) << name << why(sink);
+    ASSERT_TRUE((*sink)->write(make_packets(1)[0], {}));
+    EXPECT_TRUE(scratch.has(name + ".part"));
+  }
+  EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(Sinks, NoFrameMakesNoFile) {
+  const ScratchFolder scratch;
+  std::vector<std::string> names{"a.jpg"};
+  if (io::features().ffmpeg) names.insert(names.end(), {"a.mov", "a.mkv", "a.avi"});
+  for (const std::string& name : names) {
+    auto sink = io::open_packet_sink({scratch.path(name), "", {}}, sink_options());
+    ASSERT_TRUE(sink);
+    EXPECT_EQ((*sink)->finish().code(), Errc::unsupported_output) << name;
+  }
+  EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(Sinks, AFullDiskIsNamed) {
+  std::vector<std::string> formats{"mjpeg"};
+  if (io::features().ffmpeg) formats.insert(formats.end(), {"mov", "matroska", "avi", "mp4"});
+  for (const std::string& format : formats) {
+    auto sink = io::open_packet_sink({"/dev/full", format, {}}, sink_options());
+    Status status = sink ? Status::ok() : sink.status();
+    const Packet packet = make_packets(1)[0];
+    if (status) status = (*sink)->write(packet, {0, 1});
+    if (status) status = (*sink)->finish();
+    EXPECT_EQ(status.code(), Errc::write_failed) << format;
+    EXPECT_THAT(status.detail(), testing::HasSubstr("No space left on device")) << format;
+  }
+}
+
+TEST(Sinks, UnknownNamesAreRefused) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(io::open_packet_sink({scratch.path("a.webm"), "", {}}, sink_options()).status().code(),
+            Errc::unknown_format);
+  EXPECT_EQ(io::open_frame_sink({scratch.path("a.gif"), "", {}}, sink_options()).status().code(),
+            Errc::unknown_format);
+  EXPECT_EQ(io::open_frame_sink({"-", "", {}}, sink_options()).status().code(),
+            Errc::unknown_format);
+  EXPECT_EQ(io::open_packet_sink({scratch.path("%d.mov"), "", {}}, sink_options()).status().code(),
+            Errc::invalid_argument);
+  EXPECT_EQ(io::open_frame_sink({scratch.path("%d.y4m"), "", {}}, sink_options()).status().code(),
+            Errc::invalid_argument);
+}
+
+TEST(Features, DecideWhatCanBeWritten) {
+  const ScratchFolder scratch;
+  auto movie = io::open_packet_sink({scratch.path("a.mov"), "", {}}, sink_options());
+  EXPECT_EQ(movie.is_ok(), io::features().ffmpeg);
+  if (!movie) {
+    EXPECT_EQ(movie.status().code(), Errc::not_built);
+  }
+  auto image = io::open_frame_sink({scratch.path("a.png"), "", {}}, sink_options());
+  EXPECT_EQ(image.is_ok(), io::features().opencv);
+  if (!image) {
+    EXPECT_EQ(image.status().code(), Errc::not_built);
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,124 @@
+// PBM, PGM, PPM: all six kinds, several images in a stream, every malformed header.
+// SPDX-License-Identifier: MIT
+#include "tests/io/support.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+Result<std::unique_ptr<io::FrameSource>> open(const std::string& path) {
+  return io::open_frames({path, "", {}}, {});
+}
+
+using Samples = std::vector<std::uint8_t>;
+
+struct Case {
+  std::string content;
+  PixelFormat format;
+  Samples samples;
+};
+
+TEST(Pnm, ReadsEveryKind) {
+  const Case cases[] = {
+      {"P1\n3 2\n0 1 0\n110", PixelFormat::gray8, {255, 0, 255, 0, 0, 255}},
+      {"P2 # grey\n3 1 # comment\n10\n0 5 10\n", PixelFormat::gray8, {0, 128, 255}},
+      {"P3\n1 2 255\n1 2 3\n4 5 6", PixelFormat::rgb24, {1, 2, 3, 4, 5, 6}},
+      {std::string("P4 9 1\n\xAA\x80", 9), PixelFormat::gray8, {0, 255, 0, 255, 0, 255, 0, 255, 0}},
+      {"P5 2 1 255\n\x07\xF0", PixelFormat::gray8, {7, 240}},
+      {"P5\n2 1\n100\n\x32\x7F", PixelFormat::gray8, {128, 255}},
+      {std::string("P5 3 1 65535\n\x00\x00\x80\x00\xFF\xFF", 19),
+       PixelFormat::gray8,
+       {0, 128, 255}},
+      {"P6 1 1 255\nABC", PixelFormat::rgb24, {'A', 'B', 'C'}},
+      {std::string("P6 1 1 1023\n\x03\xFF\x00\x00\x02\x00", 18), PixelFormat::rgb24, {255, 0, 128}},
+  };
+  const ScratchFolder scratch;
+  for (const Case& one : cases) {
+    auto source = open(scratch.write("a.pnm", one.content));
+    ASSERT_TRUE(source) << one.content << ": " << why(source);
+    EXPECT_EQ((*source)->info().format, one.format) << one.content;
+    const ReadFrames read = read_all(**source);
+    ASSERT_EQ(read.samples.size(), 1u) << one.content;
+    EXPECT_EQ(read.samples[0], one.samples) << one.content;
+  }
+}
+
+TEST(Pnm, ReadsImagesOneAfterAnother) {
+  const ScratchFolder scratch;
+  auto source =
+      open(scratch.write("a", "P5 1 1 255\nXP6 1 1 255\nabcP2 2 1 9 0 9 \n P5 1 1 255\n\n\n"));
+  ASSERT_TRUE(source) << why(source);
+  const ReadFrames read = read_all(**source);
+  ASSERT_EQ(read.samples.size(), 4u);
+  EXPECT_EQ(read.samples[0], Samples{'X'});
+  EXPECT_EQ(read.samples[1], (Samples{'a', 'b', 'c'}));
+  EXPECT_EQ(read.samples[2], (Samples{0, 255}));
+  EXPECT_EQ(read.samples[3], Samples{'\n'});
+}
+
+TEST(Pnm, RefusesMalformedOnes) {
+  const ScratchFolder scratch;
+  for (const char* bad : {"P5 ",
+                          "P5 0 1 255\n",
+                          "P5 1 0 255\n",
+                          "P5 -1 1 255\nX",
+                          "P5 70000 1 255\n",
+                          "P5 1 1 0\nX",
+                          "P5 1 1 65536\nX",
+                          "P5 1 1 x\nX",
+                          "P5 1 1 255",
+                          "P5 2 2 255\nabc",
+                          "P5 1 1 256\nX",
+                          "P6 1 1 255\nab",
+                          "P4 9 1\nX",
+                          "P2 2 1 255\n1",
+                          "P2 1 1 255\nx",
+                          "P2 1 1 255\n70000",
+                          "P1 2 1\n12",
+                          "P3 1 1 255 1 2",
+                          "P5 1 1 255X",
+                          "P5 60000 2000 255\n",
+                          "P5 #"}) {
+    auto source = open(scratch.write("a.pnm", bad));
+    ASSERT_FALSE(source) << bad;
+    EXPECT_EQ(source.status().code(), Errc::bad_input) << bad;
+  }
+  EXPECT_EQ(open(scratch.write("a.pnm", "P5 65535 65535 255\n")).status().code(),
+            Errc::too_many_pixels);
+}
+
+TEST(Pnm, WritesWhatItReads) {
+  const ScratchFolder scratch;
+  const TestFrame gray = make_frame(Content::noise, PixelFormat::gray8, 5, 4, 1);
+  const TestFrame rgb = make_frame(Content::noise, PixelFormat::rgb24, 5, 4, 2, Layout::padded);
+  auto sink = io::open_frame_sink({scratch.path("a.pnm"), "", {}}, sink_options());
+  ASSERT_TRUE(sink) << why(sink);
+  EXPECT_EQ((*sink)->wanted_format(PixelFormat::gray8), PixelFormat::gray8);
+  EXPECT_EQ((*sink)->wanted_format(PixelFormat::yuv420p), PixelFormat::rgb24);
+  ASSERT_TRUE((*sink)->write(gray.view(), {}));
+  ASSERT_TRUE((*sink)->write(rgb.view(), {}));
+  ASSERT_TRUE((*sink)->finish());
+  auto source = open(scratch.path("a.pnm"));
+  ASSERT_TRUE(source) << why(source);
+  const ReadFrames read = read_all(**source);
+  EXPECT_THAT(read.samples, testing::ElementsAre(gray.packed(), rgb.packed()));
+}
+
+TEST(Pnm, ExtensionsDecideTheKind) {
+  const ScratchFolder scratch;
+  for (const auto& [name, format] :
+       {std::pair{"a.pgm", PixelFormat::gray8}, std::pair{"a.ppm", PixelFormat::rgb24}}) {
+    auto sink = io::open_frame_sink({scratch.path(name), "", {}}, sink_options());
+    ASSERT_TRUE(sink);
+    EXPECT_EQ((*sink)->wanted_format(PixelFormat::gray8), format);
+    const TestFrame frame = make_frame(Content::gradient, PixelFormat::yuv420p, 9, 9, 1);
+    ASSERT_TRUE((*sink)->write(frame.view(), {}));  // converted by the sink
+    ASSERT_TRUE((*sink)->finish());
+    auto source = open(scratch.path(name));
+    ASSERT_TRUE(source);
+    EXPECT_EQ((*source)->info().format, format);
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,72 @@
+// Scratch folders, programs and synthetic packets for the I/O tests.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "zerorun/io.hpp"
+
+namespace zerorun::test {
+
+/// A folder of its own that is removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& content) const;
+  std::string write(const std::string& name, const std::vector<std::byte>& content) const;
+  bool has(const std::string& name) const;
+  std::vector<std::string> names() const;  ///< sorted
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string text_of(const std::string& path);
+
+/// Standard output of a shell command; *status gets its exit status.
+std::string run(const std::string& command, int* status = nullptr);
+bool has_program(const std::string& name);
+
+/// ffprobe's key=value lines about the first video stream, with frames counted.
+std::map<std::string, std::string> probe_video(const std::string& path);
+
+using Packet = std::vector<std::byte>;
+/// `count` different JPEG streams.
+std::vector<Packet> make_packets(int count, int width = 64, int height = 48,
+                                 Subsampling sampling = Subsampling::s420);
+
+/// Sink options for make_packets().
+io::SinkOptions sink_options(int width = 64, int height = 48);
+
+/// Everything that a source gives; fails the test on an error.
+struct ReadPackets {
+  std::vector<Packet> packets;
+  std::vector<io::FrameTime> times;
+};
+ReadPackets read_all(io::PacketSource& source);
+struct ReadFrames {
+  std::vector<std::vector<std::uint8_t>> samples;  ///< planes without padding
+  std::vector<io::FrameTime> times;
+};
+ReadFrames read_all(io::FrameSource& source);
+
+/// The planes of a frame without padding.
+std::vector<std::uint8_t> packed(const ConstFrameView& frame);
+
+template <typename Opened>
+std::string why(const Opened& opened) {
+  return opened.status().message();
+}
+
+}  // namespace zerorun::test

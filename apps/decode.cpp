@@ -15,54 +15,12 @@
 #include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/stats.hpp"
-#include "apps/common/stdin_peek.hpp"
 #include "apps/common/summary.hpp"
+#include "apps/decode_input.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app {
 namespace {
-
-struct DecodeOptions {
-  InputOptions input;
-  OutputOptions output;
-  DeviceOptions device;
-  ReportOptions report;
-  std::string format;
-  ChromaUpsampling upsampling = ChromaUpsampling::fancy;
-  bool strict = false;
-};
-
-/// One frame on its way through the pipeline.
-struct DecodeJob {
-  std::string name;
-  std::vector<std::byte> jpeg;  // empty where the input is no JPEG
-  Frame frame;
-  io::FrameTime time;
-  DecodeReport report;
-  double microseconds = 0.0;
-};
-
-/// The input, shared with the reader thread: JPEG packets for our decoder, or else frames.
-struct DecodeFeed {
-  std::unique_ptr<io::PacketSource> packets;
-  std::unique_ptr<io::FrameSource> frames;
-  std::optional<DecodeJob> first;  // read ahead: it says what the output has to hold
-
-  const io::SourceInfo& info() const { return packets ? packets->info() : frames->info(); }
-
-  Result<bool> read_next(DecodeJob& job) {
-    auto more = packets ? packets->read(job.jpeg, job.time) : frames->read(job.frame, job.time);
-    job.name = packets ? packets->last_name() : frames->last_name();
-    return more;
-  }
-
-  Result<bool> read(DecodeJob& job) {
-    if (!first) return read_next(job);
-    job = std::move(*first);
-    first.reset();
-    return true;
-  }
-};
 
 class DecodeRun {
  public:
@@ -72,7 +30,7 @@ class DecodeRun {
   Exit run() {
     check_usage();
     backend_ = choose_backend(options_.device);
-    open_input();
+    feed_ = std::make_shared<DecodeInput>(options_, is_images(output_));
     const signals::Graceful graceful;
     open_output();
     tell_fallback(options_.device, backend_);
@@ -99,94 +57,28 @@ class DecodeRun {
     stats_ = StatsFile::open(options_.report.stats, options_.output.overwrite, "decode", false);
   }
 
-  /// JPEG goes through our decoder; what is none is read as frames, so that decode also converts.
-  void open_input() {
-    const std::string& name = options_.input.name;
-    const io::Location input = input_location(options_.input);
-    io::SourceOptions source = source_options(options_.input, options_.device);
-    feed_ = std::make_shared<DecodeFeed>();
-    // stdin cannot be opened a second time for frames, so it is looked at first.
-    const bool try_packets = name != "-" || input.format == "mjpeg" ||
-                             (input.format.empty() && stdin_begins_with_jpeg());
-    Status no_packets(Errc::unknown_format);
-    if (try_packets) {
-      auto packets = io::open_packets(input, source);
-      no_packets = packets.status();
-      if (packets) feed_->packets = *std::move(packets);
-    }
-    if (no_packets.code() == Errc::unknown_format) {
-      if (name == "-" && is_images(output_)) source.pixel_format = PixelFormat::rgb24;
-      feed_->frames = value_or_fail(io::open_frames(input, source), Exit::input, name);
-    } else if (!no_packets) {
-      fail(Exit::input, name, no_packets);
-    }
-    read_first();
-  }
-
-  void read_first() {
-    const std::string& name = options_.input.name;
-    DecodeJob first;
-    if (!value_or_fail(feed_->read_next(first), Exit::input, name))
-      fail(Exit::input, name + ": there are no frames" +
-                            (options_.input.range.first > 0 ? " in the range of --frames" : ""));
-    feed_->first = std::move(first);
-  }
-
-  /// Size and format of the first frame, from its own headers where it is JPEG.
-  void read_shape() {
-    const DecodeJob& first = *feed_->first;
-    if (feed_->frames) {
-      summary_.width = first.frame.width();
-      summary_.height = first.frame.height();
-      native_ = first.frame.format();
-      return;
-    }
-    const StreamInfo stream = value_or_fail(inspect(first.jpeg), Exit::input, first.name);
-    summary_.width = stream.width;
-    summary_.height = stream.height;
-    const bool is_gray = stream.color == ColorModel::gray;
-    // Sampling factors without a name of their own are given at full resolution.
-    native_ = stream.color == ColorModel::rgb
-                  ? PixelFormat::rgb24
-                  : planar_format(is_gray ? Subsampling::gray
-                                          : stream.subsampling.value_or(Subsampling::s444));
-  }
-
   void open_output() {
-    read_shape();
-    const io::SourceInfo& info = feed_->info();
-    io::SinkOptions sink = sink_options(info, options_.output, summary_.width, summary_.height);
-    sink.coded_format = native_;
+    io::SinkOptions sink =
+        sink_options(feed_->info(), options_.output, feed_->width(), feed_->height());
+    sink.coded_format = feed_->native_format();
     if (is_images(output_)) sink.variable_frame_rate = false;
     sink_ = value_or_fail(io::open_frame_sink(output_, sink), Exit::output, output_.name);
     register_part(output_);
-    wanted_ = sink_->wanted_format(native_);
-    if (feed_->frames && wanted_ != native_) reopen_frames();
+    wanted_ = sink_->wanted_format(feed_->native_format());
+    feed_->want_format(wanted_);
     summary_.verb = "decode";
     summary_.output = output_.name;
     summary_.device = device_text(backend_, options_.device);
     summary_.rate = sink.frame_rate;
-    describe(info);
-  }
-
-  /// The source converts to what the sink wants.
-  void reopen_frames() {
-    const std::string& name = options_.input.name;
-    if (name == "-") {
-      if (native_ == PixelFormat::rgb24) return;  // asked for already; the sink takes it or says so
-      fail(Exit::input, fmt::format("{}: {} from stdin cannot be written as {}", output_.name,
-                                    zerorun::name(native_), zerorun::name(wanted_)));
-    }
-    io::SourceOptions source = source_options(options_.input, options_.device);
-    source.pixel_format = wanted_;
-    feed_->frames =
-        value_or_fail(io::open_frames(input_location(options_.input), source), Exit::input, name);
-    read_first();
+    summary_.width = feed_->width();
+    summary_.height = feed_->height();
+    describe(feed_->info());
   }
 
   void make_decoders() {
     const bool is_single = feed_->info().frame_count == 1;
-    const int count = feed_->frames || is_single ? 1 : worker_count(options_.device, backend_);
+    const int count =
+        !feed_->has_packets() || is_single ? 1 : worker_count(options_.device, backend_);
     DecodeParams params;
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
@@ -200,7 +92,7 @@ class DecodeRun {
   void describe(const io::SourceInfo& info) {
     console::detail(fmt::format("{}: {}, {}, {}x{} {}, {} fps{}", options_.input.name,
                                 info.container, info.codec, summary_.width, summary_.height,
-                                name(native_), rational_text(info.frame_rate),
+                                name(feed_->native_format()), rational_text(info.frame_rate),
                                 info.variable_frame_rate ? " on average" : ""));
     console::detail(fmt::format("{}: {}", output_.name, name(wanted_)));
     if (!stats_) return;
@@ -215,7 +107,7 @@ class DecodeRun {
   }
 
   Status decode(DecodeJob& job, int worker) {
-    if (feed_->frames) return Status::ok();
+    if (!feed_->has_packets()) return Status::ok();
     const Stopwatch watch;
     auto report = decoders_[static_cast<std::size_t>(worker)].decode(job.jpeg, wanted_, job.frame);
     job.microseconds = watch.microseconds();
@@ -254,7 +146,7 @@ class DecodeRun {
   Status write(DecodeJob& job) {
     if (Status status = sink_->write(std::as_const(job.frame).view(), job.time); !status)
       return status;
-    if (feed_->packets) {
+    if (feed_->has_packets()) {
       summary_.times.add(job.microseconds);
       if (!job.report.first_problem)
         console::detail(fmt::format("{}: frame {}: {}", job.name, frame_index(),
@@ -278,7 +170,7 @@ class DecodeRun {
   void report_end() {
     summary_.seconds = progress_->seconds();
     summary_.output_bytes = sink_->bytes_written();
-    if (feed_->frames) summary_.concealed_frames = feed_->frames->concealed_frames();
+    summary_.concealed_frames += feed_->concealed_frames();
     if (stats_) stats_->finish(summary_.json());
     progress_->finish(summary_.counts(), interrupted_ ? "interrupted" : "done", summary_.json());
     if (summary_.concealed_frames > 0)
@@ -296,41 +188,15 @@ class DecodeRun {
   const DecodeOptions& options_;
   io::Location output_;
   Backend backend_ = Backend::cpu;
-  std::shared_ptr<DecodeFeed> feed_;
+  std::shared_ptr<DecodeInput> feed_;
   std::vector<Decoder> decoders_;
-  PixelFormat native_ = PixelFormat::yuv420p, wanted_ = PixelFormat::yuv420p;
+  PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<StatsFile> stats_;
   std::unique_ptr<io::FrameSink> sink_;
   std::optional<Progress> progress_;
   RunSummary summary_;
   bool interrupted_ = false;
 };
-
-void add_options(CLI::App& command, DecodeOptions& options) {
-  add_input_options(command, options.input);
-  add_output_options(command, options.output,
-                     "video.y4m, picture .png, .tiff, .bmp, .webp, .ppm or .pgm, a pattern "
-                     "'dir/%05d.png', or - for stdout (YUV4MPEG2, or PNM by --format pnm)");
-  command
-      .add_option("--format", options.format,
-                  "What - is: y4m or pnm for OUTPUT (default y4m), mjpeg for INPUT")
-      ->type_name("y4m|pnm|mjpeg")
-      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""))
-      ->group("Output");
-  add_choice<ChromaUpsampling>(
-      command, "--upsampling", options.upsampling,
-      {{"fancy", ChromaUpsampling::fancy}, {"nearest", ChromaUpsampling::nearest}},
-      "How chroma gets the size of luma where OUTPUT is RGB: libjpeg's triangle filter, or "
-      "repetition")
-      ->group("Decoding");
-  command
-      .add_flag("--strict", options.strict,
-                "Stop at the first damage (exit 3). Without it damaged parts are concealed, "
-                "counted and told once at the end, and the exit code is 0")
-      ->group("Decoding");
-  add_device_options(command, options.device);
-  add_report_options(command, options.report, "index, pts, bytes, decode_us, concealed_intervals");
-}
 
 }  // namespace
 
@@ -343,7 +209,7 @@ Command add_decode(CLI::App& program) {
       "  zerorun decode shot.mov -o 'frames/%05d.png'\n"
       "  zerorun decode shot.avi -o shot.y4m --frames 100:200\n"
       "  zerorun decode shot.mkv -o - | ffplay -");
-  add_options(*command, *options);
+  add_decode_options(*command, *options);
   return [options] {
     console::set_quiet(options->report.quiet);
     console::set_verbose(options->report.verbose);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Everything that a change has to pass: installs what is missing, checks the sources, builds and runs
+# the tests, and does it again without OpenCV and FFmpeg and under the sanitizers.
+# usage: tests/run.sh [quick]     (quick: sources, release build and its tests only)
+# SPDX-License-Identifier: MIT
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mode=${1:-all}
+case $mode in all | quick) ;; *) echo "usage: tests/run.sh [quick]" >&2; exit 2 ;; esac
+
+step() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
+
+step "packages"
+.ci/setup.sh
+
+step "sources"
+tests/check_sources.sh
+
+step "release build"
+cmake --preset release >/dev/null
+cmake --build --preset release
+
+if [ "$mode" = all ]; then
+  step "build without OpenCV and FFmpeg, and its program's tests"
+  cmake --preset core -DZERORUN_CUDA=OFF -DZERORUN_BENCHMARKS=OFF >/dev/null
+  cmake --build --preset core
+  ctest --preset core -L 'cli|unit' -j "$(nproc)"
+
+  step "unit, oracle and hostile tests under AddressSanitizer and UBSan"
+  cmake --preset asan >/dev/null
+  cmake --build --preset asan
+  ctest --preset asan -L 'unit|api|oracle|entropy|golden|hostile|io' -j "$(nproc)"
+fi
+
+step "release tests"
+ctest --preset release -j "$(nproc)"

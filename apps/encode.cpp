@@ -11,6 +11,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_pipeline.hpp"
+#include "apps/common/metadata.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
@@ -89,6 +90,9 @@ class EncodeRun {
   void make_workers() {
     const io::SourceInfo& info = feed_->source->info();
     set_pixel_aspect(info.sample_aspect);
+    // Containers have a place of their own for the turn of the picture.
+    if (info.rotation_degrees % 360 != 0 && !is_container(output_) && options_.exif.empty())
+      params_.segments.insert(params_.segments.begin(), orientation_segment(info.rotation_degrees));
     params_.backend = backend_;
     // Frames side by side keep the cores busiest; a single one is spread over them.
     const bool is_single = info.frame_count == 1;
@@ -145,12 +149,11 @@ class EncodeRun {
                                 info.container, info.codec, summary_.width, summary_.height,
                                 name(feed_->first.frame.format()), rational_text(info.frame_rate),
                                 info.variable_frame_rate ? " on average" : ""));
-    console::detail(
-        fmt::format("{}: {} {}, sampling {}, {} Huffman tables, {} x {}", output_.name,
-                    options_.qtables.empty() ? "quality" : "tables of",
-                    options_.qtables.empty() ? std::to_string(options_.quality) : options_.qtables,
-                    sampling, options_.huffman == HuffmanTables::optimal ? "optimal" : "standard",
-                    workers_.size(), summary_.device));
+    console::detail(fmt::format(
+        "{}: {} {}, sampling {}, {} Huffman tables, {}", output_.name,
+        options_.qtables.empty() ? "quality" : "tables of",
+        options_.qtables.empty() ? std::to_string(options_.quality) : options_.qtables, sampling,
+        options_.huffman == HuffmanTables::optimal ? "optimal" : "standard", summary_.device));
     if (!stats_) return;
     stats_->begin({{"input", options_.input.name},
                    {"output", output_.name},

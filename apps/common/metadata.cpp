@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -111,6 +112,17 @@ MarkerSegment exif_segment(const std::string& path) {
     fail(Exit::input, fmt::format("{}: {} bytes of EXIF, where a segment holds {}", path,
                                   data.size(), kMaxPayload));
   return {kApp1, std::move(data)};
+}
+
+MarkerSegment orientation_segment(int degrees) {
+  const std::uint8_t orientation = degrees == 90 ? 6 : degrees == 180 ? 3 : 8;
+  // A TIFF header, one entry (0x0112 SHORT x 1) and no further directory; Exif 2.32, 4.6.2.
+  const std::array<std::uint8_t, 26> tiff{'I',         'I',  '*',  0, 8, 0, 0, 0, 1,
+                                          0,           0x12, 0x01, 3, 0, 1, 0, 0, 0,
+                                          orientation, 0,    0,    0, 0, 0, 0, 0};
+  MarkerSegment segment{kApp1, {kExifId.begin(), kExifId.end()}};
+  segment.payload.insert(segment.payload.end(), tiff.begin(), tiff.end());
+  return segment;
 }
 
 std::vector<MarkerSegment> icc_segments(const std::string& path) {

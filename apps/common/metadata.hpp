@@ -21,6 +21,10 @@ MarkerSegment comment_segment(const std::string& text);
 /// file whose EXIF is taken.
 MarkerSegment exif_segment(const std::string& path);
 
+/// APP1 with nothing but EXIF's orientation, which turns the picture clockwise by 90, 180 or 270
+/// degrees when it is shown.
+MarkerSegment orientation_segment(int degrees);
+
 /// APP2 segments of at most 65519 profile bytes each (ICC.1 B.4). The file is an ICC profile, or a
 /// JPEG file whose profile is taken.
 std::vector<MarkerSegment> icc_segments(const std::string& path);

@@ -1,10 +1,12 @@
 # encode: the coding options, seen in the streams they make.
 # SPDX-License-Identifier: MIT
+import os
 import pathlib
 import subprocess
 import unittest
 
-from support import ProgramTest, make_ppm, make_y4m, needs_djpeg, needs_ffmpeg, ffmpeg
+from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_djpeg,
+                     needs_ffmpeg)
 
 
 class CodingTest(ProgramTest):
@@ -110,6 +112,20 @@ class CodingTest(ProgramTest):
             done = self.encode(self.ppm, "-o", self.path("no.jpg"), option, self.ppm, code=3)
             self.assert_sentence(done, "in.ppm")
 
+    def test_memory_does_not_grow_with_the_stream(self):
+        y4m = pathlib.Path(make_y4m(self.path("few.y4m"), 320, 240, 2)).read_bytes()
+        head = y4m.index(b"\n") + 1
+        peaks = []
+        for repeats in (20, 400):
+            long = pathlib.Path(self.path("long.y4m"))
+            long.write_bytes(y4m[:head] + y4m[head:] * repeats)
+            pid = os.spawnl(os.P_NOWAIT, PROGRAM, PROGRAM, "encode", str(long), "-o",
+                            self.path("out.mjpeg"), "-y", "--quiet", "--threads", "2")
+            _, status, usage = os.wait4(pid, 0)
+            self.assertEqual(status, 0)
+            peaks.append(usage.ru_maxrss)
+        self.assertLess(peaks[1] - peaks[0], 4096)  # KiB; 760 frames of 112 KiB lie between
+
     def test_threads_do_not_change_the_bytes(self):
         outputs = []
         for threads in ("1", "2", "5"):
@@ -124,6 +140,16 @@ class CodingTest(ProgramTest):
                 self.jpeg("--subsampling", sampling, "--huffman", huffman, "--restart", "1rows")
                 ffmpeg("-xerror", "-err_detect", "explode", "-i", self.path("out.jpg"), "-f",
                        "null", "-")
+
+    def test_the_turn_of_a_photo_is_kept(self):
+        exif = pathlib.Path(self.path("exif.bin"))
+        for orientation in (3, 6, 8):
+            exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"
+                             + bytes([orientation]) + b"\0\0\0\0\0\0\0")
+            self.jpeg("--exif", str(exif), name="turned.jpg")
+            again = self.jpeg(source=self.path("turned.jpg"), name="again.jpg")
+            self.assertEqual(again["exif_orientation"], orientation)
+            self.assertEqual((again["width"], again["height"]), (65, 47))
 
     def test_sizes_down_to_one_pixel(self):
         for width, height in ((1, 1), (1, 17), (9, 1), (16, 16), (17, 15)):

@@ -115,13 +115,12 @@ MarkerSegment exif_segment(const std::string& path) {
 }
 
 MarkerSegment orientation_segment(int degrees) {
-  const std::uint8_t orientation = degrees == 90 ? 6 : degrees == 180 ? 3 : 8;
   // A TIFF header, one entry (0x0112 SHORT x 1) and no further directory; Exif 2.32, 4.6.2.
-  const std::array<std::uint8_t, 26> tiff{'I',         'I',  '*',  0, 8, 0, 0, 0, 1,
-                                          0,           0x12, 0x01, 3, 0, 1, 0, 0, 0,
-                                          orientation, 0,    0,    0, 0, 0, 0, 0};
-  MarkerSegment segment{kApp1, {kExifId.begin(), kExifId.end()}};
-  segment.payload.insert(segment.payload.end(), tiff.begin(), tiff.end());
+  static constexpr std::array<std::uint8_t, 32> kPayload{
+      'E', 'x', 'i', 'f', 0, 0, 'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1};
+  constexpr std::size_t kValue = 24;
+  MarkerSegment segment{kApp1, {kPayload.begin(), kPayload.end()}};
+  segment.payload[kValue] = degrees == 90 ? 6 : degrees == 180 ? 3 : 8;
   return segment;
 }
 

@@ -94,8 +94,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (jpeg.empty()) return 0;
   const auto bound = max_encoded_bytes(params, format, width, height);
   fuzz::check(bound.is_ok() && jpeg.size() <= *bound, "the stream is within its bound");
-  fuzz::check(fuzz::encode(params, frame, 3) == jpeg, "threads do not change the bytes");
-  static Decoder decoder = *Decoder::create(fuzz::quick_params(2));
+  if (size % 16 == 0)  // threads are dear to start
+    fuzz::check(fuzz::encode(params, frame, 3) == jpeg, "threads do not change the bytes");
+  static Decoder decoder = *Decoder::create(fuzz::quick_params(1));
   Frame out;
   const auto report = decoder.decode(jpeg, format, out);
   fuzz::check(report.is_ok(), "the stream decodes");

@@ -28,7 +28,7 @@ else
 fi
 
 for file in "${sources[@]}"; do
-  head -8 "$file" | grep -q 'SPDX-License-Identifier: MIT' || complain "$file: no SPDX line at the top"
+  head -20 "$file" | grep -q 'SPDX-License-Identifier: MIT' || complain "$file: no SPDX line at the top"
 done
 
 include='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]'

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/hostile/survival.hpp"
+#include "tests/oracle/compare.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/page_end_buffer.hpp"
 #include "tests/support/resources.hpp"
@@ -54,6 +55,16 @@ TEST_F(Manifest, ValidFilesAreExact) {
     const Errc remark = outcome.report.first_problem.code();
     EXPECT_TRUE(remark == Errc::ok || remark == Errc::restart_out_of_order)
         << row.at("path") << ": " << outcome.report.first_problem.message();
+  });
+}
+
+/// RGB with both up-samplings and grey, beside the coefficients and planes: all equal libjpeg's.
+TEST_F(Manifest, ValidFilesHaveLibjpegsPixels) {
+  for_each("valid", [](const Row& row, const Bytes& jpeg) {
+    if (row.at("plane_stable") != "y") return;  // libjpeg's own IDCTs differ there
+    SCOPED_TRACE(row.at("path"));
+    const bool trailing_restart = row.at("path").find("trailingrst") != std::string::npos;
+    compare_decode(jpeg, {.clean = !trailing_restart, .threads = {2}});
   });
 }
 

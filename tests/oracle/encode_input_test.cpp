@@ -3,8 +3,9 @@
 #include <string>
 
 #include "tests/oracle/compare.hpp"
-#include "tests/support/random.hpp"
+#include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/resources.hpp"
+#include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {
@@ -96,6 +97,37 @@ TEST(EncodeInput, PlanarDownSamplingEqualsLibjpegs) {
           encode(frame.view(), params),
           libjpeg_encode_pixels(size.width, size.height, PixelInput::ycbcr, pixels.data(),
                                 3 * size.width, options, sampling == Subsampling::gray)));
+    }
+  }
+}
+
+/// Photos of the corpora, where they lie: real detail, real noise, 8 megapixels.
+TEST(EncodeInput, PhotosEqualLibjpegs) {
+  if (!test_data()) GTEST_SKIP() << kNoTestData;
+  for (const char* photo : {"photos4k/street.jpg", "photos4k/mosaic_a.jpg"}) {
+    Pixels pixels;
+    ASSERT_TRUE(
+        libjpeg_pixels(read_file(*test_data() / photo), PixelOutput::rgb, true, pixels).delivered);
+    const ConstFrameView frame{PixelFormat::rgb24,
+                               pixels.width,
+                               pixels.height,
+                               {pixels.samples.data()},
+                               {3 * pixels.width}};
+    for (const int quality : {60, 92}) {
+      SCOPED_TRACE(std::string(photo) + ", quality " + std::to_string(quality));
+      EncodeParams params = plain();
+      params.quality = quality;
+      params.threads = 2;
+      params.huffman = quality == 60 ? HuffmanTables::optimal : HuffmanTables::standard;
+      LibjpegOptions options = libjpeg_options(params);
+      options.factors = factors_of(Subsampling::s420);
+      const Bytes none = encode(frame, params);
+      EXPECT_TRUE(same_stream(
+          none, libjpeg_encode_pixels(pixels.width, pixels.height, PixelInput::rgb,
+                                      pixels.samples.data(), 3 * pixels.width, options)));
+      params.restart = RestartPolicy::automatic();
+      const auto automatic = static_cast<double>(encode(frame, params).size());
+      EXPECT_LE(automatic, 1.015 * static_cast<double>(none.size()));
     }
   }
 }

@@ -1,25 +1,29 @@
 // Variable-length encode of bytes in one pass over the input. Serial twin:
 // codec/entropy/variable_length.cpp; the published form: vle_chained.cu.
 //
-// Persistent CTAs take tiles of 7168 symbols. Codewords are looked up once, in a table that every
-// lane of a warp has in a memory bank of its own, and merged in pairs in registers. The tile's bits
-// are put together in shared memory while the look-back for its place in the output runs, and then
-// leave in whole words. The last, incomplete word of a tile is handed to the next tile, which
-// writes it: every output word is stored exactly once, so nothing has to be cleared or ORed.
-// SPDX-License-Identifier: MIT
+// Persistent CTAs take tiles of 6144 symbols. Codewords are looked up once, in a table of which a
+// warp has 16 copies in different memory banks, and merged in pairs in registers. The tile's bits
+// are put together in one of two buffers in shared memory. Its place in the output is looked up one
+// tile later, when what the look-back needs has long been published, and it leaves in whole words.
+// The last, incomplete word of a tile is handed to the next tile, which writes it: every output
+// word is stored exactly once, so nothing has to be cleared or ORed. SPDX-License-Identifier: MIT
 #include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/look_back.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
 
-/// With 48 registers, which the loop needs without spills, 3 CTAs of 448 threads share a processor.
-constexpr int kThreads = 448;
-constexpr int kRegisters = 48;
+/// With 56 registers, which the loop needs without spills, a processor holds 36 warps, nine in each
+/// quarter: 3 CTAs of 12.
+constexpr int kThreads = 384;
+constexpr int kRegisters = 56;
 constexpr int kWarps = kThreads / 32;
 constexpr int kPerThread = 16;
 constexpr int kTile = kThreads * kPerThread;
-constexpr int kLanes = 32;
+/// Copies of the table, for lanes 0 to 15 and again for 16 to 31. 32 would cost the second buffer.
+constexpr int kCopies = 16;
+constexpr int kBuffers = 2;
+constexpr unsigned kNoTile = 0xFFFFFFFFu;
 /// Longest codeword that the packed table holds: value in the upper 23 bits, left-aligned, length
 /// in the lower 9, in which 16 lengths can be added up.
 constexpr unsigned kPackedBits = 23;
@@ -45,7 +49,7 @@ struct Args {
 
 struct Shared {
   union {
-    unsigned packed[kSymbols * kLanes];  // [symbol][lane]
+    unsigned packed[kSymbols * kCopies];  // [symbol][copy]
     struct {
       unsigned value[kSymbols];
       unsigned length[kSymbols];
@@ -53,11 +57,12 @@ struct Shared {
   } table;
   /// words[0] is the tail of the tile before, words[1 + i] word i of this tile, one more than the
   /// longest codewords need. Zero between tiles.
-  unsigned words[2 + kTile];
+  unsigned words[kBuffers][2 + kTile];
   unsigned warp_bits[kWarps];
-  unsigned tile_bits;
+  unsigned tile_bits[kBuffers];
+  unsigned first_bit[kBuffers][kThreads];  // of each thread in the tile, for the chunk index
   unsigned next_tile;
-  std::uint64_t base;  // bits before this tile
+  std::uint64_t base;  // bits before the tile that is being stored
 };
 
 /// Fills the table. True if the packed form holds all codewords.
@@ -68,14 +73,14 @@ __device__ bool load_table(const Codebook& book, Shared& s) {
     longest = length <= entropy::kMaxCodeBits ? length : 0;
   }
   const bool packed = __syncthreads_or(longest > kPackedBits) == 0;
-  constexpr int kHalf = kLanes / 2;
+  constexpr int kHalf = kCopies / 2;
   for (unsigned i = threadIdx.x; i < 2 * kSymbols; i += kThreads) {
     const unsigned symbol = i % kSymbols;
     unsigned length = book.bits[symbol];
     if (length > entropy::kMaxCodeBits) length = 0;
     const unsigned value = length == 0 ? 0 : book.value[symbol] << (32 - length);
-    if (packed) {  // half of the lanes; rotated, so that these stores too spread over the banks
-      unsigned* const row = s.table.packed + symbol * kLanes + i / kSymbols * kHalf;
+    if (packed) {  // half of the copies; rotated, so that these stores too spread over the banks
+      unsigned* const row = s.table.packed + symbol * kCopies + i / kSymbols * kHalf;
       for (int l = 0; l < kHalf; ++l)
         row[(symbol + l) % kHalf] = length == 0 ? kNoCodeword : value | length;
     } else if (i < kSymbols) {
@@ -183,12 +188,12 @@ struct Merged {
 /// more than 32 bits they are incomplete, but its length is right.
 __device__ void merge_pairs(const Args& a, const Shared& s, unsigned tile, const uint4& symbols,
                             Merged& merged) {
-  const unsigned* const table = s.table.packed + threadIdx.x % kLanes;
+  const unsigned* const table = s.table.packed + threadIdx.x % kCopies;
   unsigned entries[kPerThread];
   unsigned all = 0;
 #pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
-    entries[i] = table[symbol_of(symbols, i) * kLanes];
+    entries[i] = table[symbol_of(symbols, i) * kCopies];
     all |= entries[i];
   }
   const int valid = valid_symbols(a, tile);
@@ -233,7 +238,7 @@ __device__ void append_singly(const Args& a, const Shared& s, unsigned tile, boo
   for (int i = 0; i < valid; ++i) {
     unsigned bits = 0, length = 0;
     if (packed) {
-      const unsigned entry = s.table.packed[from[i] * kLanes + threadIdx.x % kLanes];
+      const unsigned entry = s.table.packed[from[i] * kCopies + threadIdx.x % kCopies];
       bits = entry & ~kLengthMask;
       length = entry == kNoCodeword ? 0 : entry & kLengthMask;
     } else {
@@ -262,35 +267,35 @@ __device__ void append_pairs(const Merged& merged, BitWriter& writer) {
 }
 
 /// The last 32 bits of the tile, the very last one lowest. Tiles with a right neighbour have at
-/// least 7168 bits; if faults left fewer, the output is unspecified anyway.
-__device__ unsigned tail_of(const Shared& s, unsigned tile_bits) {
-  const unsigned* const words = s.words + 1;
+/// least 6144 bits; if faults left fewer, the output is unspecified anyway.
+__device__ unsigned tail_of(const unsigned* buffer, unsigned tile_bits) {
+  const unsigned* const words = buffer + 1;
   const unsigned word = tile_bits / 32;
   const unsigned previous = word > 0 ? words[word - 1] : 0;
   return __funnelshift_l(words[word], previous, tile_bits);  // words[word] may have 0 bits: shift 0
 }
 
 /// Where the tile stands in the output, and the bits before it in its first word. By one warp.
-__device__ void find_place(const Args& a, Shared& s, unsigned tile, unsigned tile_bits) {
+__device__ void find_place(const Args& a, Shared& s, unsigned* buffer, unsigned tile,
+                           unsigned tile_bits) {
   const bool leader = threadIdx.x % 32 == 0;
-  if (leader) store_relaxed(a.tails + tile, kTailReady | tail_of(s, tile_bits));
   std::uint64_t base = 0;
   if (tile > 0) {
+    std::uint64_t tail = leader ? load_relaxed(a.tails + tile - 1) : 0;  // on its way meanwhile
     base = look_back(a.states, tile);
     if (leader) {
       store_relaxed(a.states + tile, kTileInclusive | (base + tile_bits));
-      std::uint64_t tail = 0;
       if (base % 32 != 0)
-        while (((tail = load_relaxed(a.tails + tile - 1)) & kTailReady) == 0) {
-        }
-      s.words[0] = static_cast<unsigned>(tail);
+        while ((tail & kTailReady) == 0) tail = load_relaxed(a.tails + tile - 1);
+      buffer[0] = base % 32 != 0 ? static_cast<unsigned>(tail) : 0;
     }
   }
   if (leader) s.base = base;
 }
 
 /// Stores the complete words of the tile, and the incomplete one too at the very end.
-__device__ void store_words(const Args& a, const Shared& s, unsigned tile_bits, bool last_tile) {
+__device__ void store_words(const Args& a, const Shared& s, const unsigned* buffer,
+                            unsigned tile_bits, bool last_tile) {
   const std::uint64_t first = s.base / 32;
   const unsigned shift = static_cast<unsigned>(s.base % 32);
   const unsigned bits = shift + tile_bits;
@@ -303,74 +308,96 @@ __device__ void store_words(const Args& a, const Shared& s, unsigned tile_bits, 
   }
   std::uint32_t* const out = a.out + first;
   for (unsigned i = threadIdx.x; i < words; i += kThreads)
-    out[i] = __funnelshift_r(s.words[1 + i], s.words[i], shift);
+    out[i] = __funnelshift_r(buffer[1 + i], buffer[i], shift);
 }
 
+/// Looks the symbols up and puts their bits into the buffer. Draws the next tile.
+__device__ void pack_tile(const Args& a, Shared& s, unsigned tile, const uint4& symbols,
+                          bool packed, unsigned buffer) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Merged merged = {};
+  unsigned own_bits = 0;
+  if (packed) {
+    merge_pairs(a, s, tile, symbols, merged);
+    own_bits = merged.total();
+  } else {
+    own_bits = plain_length(a, s, tile);
+  }
+  const unsigned inclusive = warp_inclusive_sum(own_bits);
+  if (lane == 31) s.warp_bits[warp] = inclusive;
+  __syncthreads();  // also: the buffer is cleared, the ticket of the last round is read
+  unsigned at = inclusive - own_bits, sum = 0;
+#pragma unroll
+  for (unsigned w = 0; w < kWarps; ++w) {
+    const unsigned bits = s.warp_bits[w];
+    if (w < warp) at += bits;
+    sum += bits;
+  }
+  if (threadIdx.x == 0) {
+    s.tile_bits[buffer] = sum;
+    store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | sum);
+  }
+  if (threadIdx.x == kThreads - 1) s.next_tile = atomicAdd(a.ticket, 1u);
+
+  if (a.offsets != nullptr) s.first_bit[buffer][threadIdx.x] = at;
+  BitWriter writer{s.words[buffer] + 1, at};
+  if (__all_sync(kFullWarp, packed && merged.pairs_fit()))
+    append_pairs(merged, writer);
+  else
+    append_singly(a, s, tile, packed, writer);
+  writer.finish();
+  __syncthreads();
+  if (threadIdx.x == kThreads - 1)
+    store_relaxed(a.tails + tile, kTailReady | tail_of(s.words[buffer], sum));
+}
+
+/// Sends a packed tile to its place and clears the buffer.
+__device__ void store_tile(const Args& a, Shared& s, unsigned tile, unsigned buffer) {
+  unsigned* const words = s.words[buffer];
+  const unsigned tile_bits = s.tile_bits[buffer];
+  if (threadIdx.x < 32) find_place(a, s, words, tile, tile_bits);
+  __syncthreads();
+  const bool last_tile = tile + 1 == a.tiles;
+  store_words(a, s, words, tile_bits, last_tile);
+  if (a.offsets != nullptr) {
+    const std::uint64_t symbol = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+    if (symbol < a.size && (symbol & a.chunk_mask) == 0)
+      a.offsets[symbol >> __popcll(a.chunk_mask)] = s.base + s.first_bit[buffer][threadIdx.x];
+  }
+  if (last_tile && threadIdx.x == 0) {
+    a.outcome->count = s.base + tile_bits;
+    if (a.offsets != nullptr) a.offsets[ceil_div(a.size, a.chunk_mask + 1)] = s.base + tile_bits;
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i <= tile_bits / 32 + 1; i += kThreads) words[i] = 0;
+}
+
+/// A CTA packs its next tile before it looks for the place of the last one. No CTA waits while it
+/// packs, and it publishes what others need there; so the first tile that is not stored yet always
+/// finds everything before it published, and the kernel terminates.
 __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
   extern __shared__ __align__(16) unsigned char memory[];
   Shared& s = *reinterpret_cast<Shared*>(memory);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const bool packed = load_table(*a.book, s);
-  for (int i = static_cast<int>(threadIdx.x); i < 2 + kTile; i += kThreads) s.words[i] = 0;
+  unsigned* const all_words = s.words[0];
+  for (int i = static_cast<int>(threadIdx.x); i < kBuffers * (2 + kTile); i += kThreads)
+    all_words[i] = 0;
   if (threadIdx.x == 0) s.next_tile = atomicAdd(a.ticket, 1u);
   __syncthreads();
   unsigned tile = s.next_tile;
   uint4 symbols = tile < a.tiles ? load_symbols(a, tile) : make_uint4(0, 0, 0, 0);
-
+  unsigned waiting = kNoTile;  // packed, and not stored yet
+  unsigned buffer = 0;
   while (tile < a.tiles) {
-    Merged merged = {};
-    unsigned own_bits = 0;
-    if (packed) {
-      merge_pairs(a, s, tile, symbols, merged);
-      own_bits = merged.total();
-    } else {
-      own_bits = plain_length(a, s, tile);
-    }
-    const unsigned inclusive = warp_inclusive_sum(own_bits);
-    if (lane == 31) s.warp_bits[warp] = inclusive;
-    __syncthreads();  // also: the words are cleared, the ticket of the last round is read
-    unsigned at = inclusive - own_bits, sum = 0;
-#pragma unroll
-    for (unsigned w = 0; w < kWarps; ++w) {
-      const unsigned bits = s.warp_bits[w];
-      if (w < warp) at += bits;
-      sum += bits;
-    }
-    if (threadIdx.x == 0) {
-      s.tile_bits = sum;
-      store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | sum);
-    }
-    if (threadIdx.x == kThreads - 1) s.next_tile = atomicAdd(a.ticket, 1u);
-
-    BitWriter writer{s.words + 1, at};
-    if (__all_sync(kFullWarp, packed && merged.pairs_fit()))
-      append_pairs(merged, writer);
-    else
-      append_singly(a, s, tile, packed, writer);
-    writer.finish();
-    __syncthreads();
-
-    if (s.next_tile < a.tiles)
-      symbols = load_symbols(a, s.next_tile);  // arrives during the look-back
-    if (warp == 0) find_place(a, s, tile, s.tile_bits);
-    __syncthreads();
-
-    const bool last_tile = tile + 1 == a.tiles;
-    store_words(a, s, s.tile_bits, last_tile);
-    if (a.offsets != nullptr) {
-      const std::uint64_t symbol = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-      if (symbol < a.size && (symbol & a.chunk_mask) == 0)
-        a.offsets[symbol >> __popcll(a.chunk_mask)] = s.base + at;
-    }
-    if (last_tile && threadIdx.x == 0) {
-      a.outcome->count = s.base + s.tile_bits;
-      if (a.offsets != nullptr)
-        a.offsets[ceil_div(a.size, a.chunk_mask + 1)] = s.base + s.tile_bits;
-    }
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i <= s.tile_bits / 32 + 1; i += kThreads) s.words[i] = 0;
-    tile = s.next_tile;
+    pack_tile(a, s, tile, symbols, packed, buffer);
+    const unsigned next = s.next_tile;
+    if (next < a.tiles) symbols = load_symbols(a, next);
+    if (waiting != kNoTile) store_tile(a, s, waiting, buffer ^ 1);
+    waiting = tile;
+    tile = next;
+    buffer ^= 1;
   }
+  if (waiting != kNoTile) store_tile(a, s, waiting, buffer ^ 1);
 }
 
 /// An empty input has no tile that could write the end of its index.

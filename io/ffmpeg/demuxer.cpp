@@ -38,13 +38,23 @@ int rotation_of(const AVStream& stream) {
   return static_cast<int>(((quarters % 4) + 4) % 4) * 90;
 }
 
-/// Within a tenth of a percent: what is left between 29.97 and 30000/1001 and the like.
-bool nearly_equal(AVRational a, AVRational b) noexcept {
-  const double x = av_q2d(a), y = av_q2d(b);
-  return std::abs(x - y) <= 0.001 * y;
+bool is_positive(AVRational r) noexcept { return r.num > 0 && r.den > 0; }
+
+/// Two rates that put the frames of `span_ticks` in the same places to within a tick or two.
+bool agree(AVRational a, AVRational b, std::int64_t span_ticks) noexcept {
+  const double ratio = av_q2d(a) / av_q2d(b);
+  return std::abs(ratio - 1) * static_cast<double>(span_ticks) <= 2.0;
 }
 
-bool is_positive(AVRational r) noexcept { return r.num > 0 && r.den > 0; }
+/// MOV, MP4 and undamaged AVI files list every frame.
+bool has_whole_index(const AVStream* stream) noexcept {
+  return stream->nb_frames > 2 && avformat_index_get_entries_count(stream) == stream->nb_frames;
+}
+
+bool is_intra_only(const AVStream* stream) noexcept {
+  const AVCodecDescriptor* codec = avcodec_descriptor_get(stream->codecpar->codec_id);
+  return codec != nullptr && (codec->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
+}
 
 }  // namespace
 
@@ -73,6 +83,7 @@ Result<std::unique_ptr<Demuxer>> Demuxer::open(ByteReader reader, const std::str
   demuxer->name_ = reader.name();
   if (Status status = demuxer->open_context(std::move(reader), format); !status) return status;
   if (Status status = demuxer->choose_stream(); !status) return status;
+  if (Status status = demuxer->look_ahead(); !status) return status;
   return demuxer;
 }
 
@@ -136,6 +147,35 @@ Status Demuxer::choose_stream() {
 }
 
 Result<bool> Demuxer::read(AVPacket& packet) {
+  if (!ahead_.empty()) {
+    av_packet_unref(&packet);
+    av_packet_move_ref(&packet, ahead_.front().get());
+    ahead_.pop_front();
+    return true;
+  }
+  if (!ahead_error_) return std::exchange(ahead_error_, Status::ok());
+  return next_packet(packet);
+}
+
+/// Reads some packets where the container has no index that tells the time of every frame.
+Status Demuxer::look_ahead() {
+  if (has_whole_index(stream_)) return Status::ok();
+  constexpr std::size_t kPackets = 32;  // enough to see a rate, little enough to keep
+  constexpr std::int64_t kBytes = std::int64_t{8} << 20;
+  std::int64_t bytes = 0;
+  while (ahead_.size() < kPackets && bytes < kBytes) {
+    PacketPtr packet(av_packet_alloc());
+    if (!packet) return Status(Errc::out_of_memory);
+    Result<bool> more = next_packet(*packet);
+    if (!more) ahead_error_ = more.status();
+    if (!more || !*more) break;
+    bytes += packet->size;
+    ahead_.push_back(std::move(packet));
+  }
+  return Status::ok();
+}
+
+Result<bool> Demuxer::next_packet(AVPacket& packet) {
   for (;;) {
     av_packet_unref(&packet);
     const int error = av_read_frame(context_, &packet);
@@ -159,46 +199,80 @@ Result<bool> Demuxer::read(AVPacket& packet) {
   }
 }
 
-/// By the index where the container has a whole one (MOV, MP4, AVI), which is exact; else by the
-/// two rates that libavformat estimates.
-bool Demuxer::has_constant_rate() {
-  const int count = avformat_index_get_entries_count(stream_);
-  if (count > 2 && stream_->nb_frames == count) {
-    std::int64_t least = INT64_MAX, most = 0;
-    for (int i = 1; i < count; ++i) {
-      const AVIndexEntry* before = avformat_index_get_entry(stream_, i - 1);
-      const AVIndexEntry* entry = avformat_index_get_entry(stream_, i);
-      const std::int64_t step = entry->timestamp - before->timestamp;
-      least = std::min(least, step);
-      most = std::max(most, step);
-    }
-    return most - least <= 1;  // a rate that the clock cannot hold differs by one tick
+/// Presentation times in order, of all frames or of those that were looked at.
+std::vector<std::int64_t> Demuxer::sample_times() const {
+  std::vector<std::int64_t> times;
+  if (has_whole_index(stream_)) {
+    // Decoding times: their steps are those of presentation, in another order.
+    for (int i = 0; i < avformat_index_get_entries_count(stream_); ++i)
+      times.push_back(avformat_index_get_entry(stream_, i)->timestamp);
+    return times;
   }
-  if (!is_positive(stream_->avg_frame_rate) || !is_positive(stream_->r_frame_rate)) return true;
-  return nearly_equal(stream_->avg_frame_rate, stream_->r_frame_rate);
+  for (const PacketPtr& packet : ahead_)
+    if (packet->pts != AV_NOPTS_VALUE) times.push_back(packet->pts);
+  std::sort(times.begin(), times.end());
+  // The last ones may still wait for frames that are shown before them.
+  constexpr std::size_t kReordered = 4;
+  const bool intra = is_intra_only(stream_);
+  if (!intra && times.size() > 2 * kReordered) times.resize(times.size() - kReordered);
+  return times;
+}
+
+/// Constant means: all steps are the same but for the rounding of the clock. Where the times and
+/// the header disagree, the times are right (an AVI may say 50 fps and leave every second frame
+/// empty).
+void Demuxer::choose_rate(SourceInfo& info) const {
+  const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
+  const std::vector<std::int64_t> times = sample_times();
+  constexpr std::size_t kFewest = 3;
+  if (times.size() < kFewest) {
+    info.frame_rate = from_av(is_positive(average) ? average : base);
+    return;
+  }
+  std::int64_t least = INT64_MAX, most = 0;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    least = std::min(least, times[i] - times[i - 1]);
+    most = std::max(most, times[i] - times[i - 1]);
+  }
+  info.variable_frame_rate = most - least > 1;
+  const std::int64_t span = times.back() - times.front();
+  const auto steps = static_cast<std::int64_t>(times.size()) - 1;
+  AVRational measured{0, 1};
+  if (span > 0)
+    av_reduce(&measured.num, &measured.den, steps * stream_->time_base.den,
+              span * stream_->time_base.num, INT32_MAX);
+  if (info.variable_frame_rate) {
+    info.frame_rate = from_av(is_positive(average) ? average : measured);
+    return;
+  }
+  // The header's fractions are clean where the times carry the rounding of the clock.
+  for (const AVRational clean : {base, average})
+    if (is_positive(clean) && is_positive(measured) && agree(clean, measured, span)) {
+      info.frame_rate = from_av(clean);
+      return;
+    }
+  info.frame_rate = from_av(is_positive(measured) ? measured : average);
 }
 
 SourceInfo Demuxer::describe() {
   SourceInfo info;
+  info.container = container_name(*context_);
   const AVCodecParameters& codec = *stream_->codecpar;
   info.width = codec.width;
   info.height = codec.height;
   info.time_base = from_av(stream_->time_base);
-  info.variable_frame_rate = !has_constant_rate();
-  const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
-  // The base rate is a clean fraction where the average carries the rounding of the clock.
-  const bool use_base = !is_positive(average) || (!info.variable_frame_rate && is_positive(base) &&
-                                                  nearly_equal(average, base));
-  info.frame_rate = from_av(use_base ? base : average);
+  choose_rate(info);
   const AVRational aspect = av_guess_sample_aspect_ratio(context_, stream_, nullptr);
   if (is_positive(aspect)) info.sample_aspect = from_av(aspect);
   info.rotation_degrees = rotation_of(*stream_);
   info.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
+  // An AVI header counts repeated frames (empty chunks) too; the index lists those that are there.
+  const std::int64_t listed = avformat_index_get_entries_count(stream_);
+  if (info.container == "avi" && listed > 1) info.frame_count = std::min(info.frame_count, listed);
   if (context_->duration > 0)
     info.duration_seconds = static_cast<double>(context_->duration) / AV_TIME_BASE;
   for (unsigned i = 0; i < context_->nb_streams; ++i)
     info.has_audio |= context_->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
-  info.container = container_name(*context_);
   info.codec = avcodec_get_name(codec.codec_id);
   return info;
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/byte_reader.hpp"
 #include "io/ffmpeg/av.hpp"
@@ -39,7 +41,10 @@ class Demuxer {
   Demuxer() = default;
   Status open_context(ByteReader reader, const std::string& format);
   Status choose_stream();
-  bool has_constant_rate();
+  Result<bool> next_packet(AVPacket& packet);
+  Status look_ahead();
+  std::vector<std::int64_t> sample_times() const;
+  void choose_rate(SourceInfo& info) const;
   static int read_pipe(void* self, std::uint8_t* out, int count);
 
   std::string name_;
@@ -49,6 +54,8 @@ class Demuxer {
   AVStream* stream_ = nullptr;
   std::int64_t start_ = 0;  // in the stream's time base
   std::int64_t delivered_ = 0;
+  std::deque<PacketPtr> ahead_;  // read to see the rate, given first
+  Status ahead_error_;           // what ended the look-ahead, given after it
 };
 
 }  // namespace zerorun::io::av

@@ -196,9 +196,7 @@ TEST_P(Container, VariableRateKeepsEveryTime) {
     EXPECT_NEAR(read.seconds[i], (milliseconds[i] - 500) / 1000.0, 1e-9);
   auto source = io::open_packets({path(), "", {}}, {});
   ASSERT_TRUE(source);
-  if (!is("mkv")) {
-    EXPECT_TRUE((*source)->info().variable_frame_rate);
-  }
+  EXPECT_TRUE((*source)->info().variable_frame_rate);
 }
 
 TEST_P(Container, RotationSurvivesWhereThereIsAPlace) {

@@ -85,9 +85,11 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
   return input;
 #else
   static_cast<void>(options);
-  if (!container_muxer(format).empty() || kind != ContentKind::unknown)
+  const bool container =
+      !container_muxer(format).empty() || !container_muxer(extension_of(reader.name())).empty();
+  if (container || kind != ContentKind::unknown)
     return Status(Errc::not_built, "'" + reader.name() + "'");
-  return Status(Errc::unknown_format, "'" + reader.name() + "'");
+  return Status(Errc::unknown_format, "'" + reader.name() + "' (this build has no FFmpeg)");
 #endif
 }
 

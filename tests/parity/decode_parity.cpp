@@ -12,6 +12,7 @@
 #include "tests/support/random.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
+#include "zerorun/cuda_decoder.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -19,6 +20,18 @@ namespace zerorun::test {
 namespace {
 
 using Stream = std::vector<std::byte>;
+
+std::vector<std::uint8_t> packed(const Frame& frame) {
+  std::vector<std::uint8_t> bytes;
+  const ConstFrameView view = frame.view();
+  for (int p = 0; p < plane_count(view.format); ++p)
+    for (int y = 0; y < plane_rows(view.format, p, view.height); ++y) {
+      const auto index = static_cast<std::size_t>(p);
+      const std::uint8_t* row = view.data[index] + y * view.stride_bytes[index];
+      bytes.insert(bytes.end(), row, row + plane_row_bytes(view.format, p, view.width));
+    }
+  return bytes;
+}
 
 /// A decoder of each backend, used for image after image.
 class Pair {
@@ -78,18 +91,6 @@ class Pair {
     EXPECT_EQ(expected->concealed_intervals, found->concealed_intervals);
     EXPECT_EQ(expected->first_problem, found->first_problem)
         << expected->first_problem.message() << " | " << found->first_problem.message();
-  }
-
-  static std::vector<std::uint8_t> packed(const Frame& frame) {
-    std::vector<std::uint8_t> bytes;
-    const ConstFrameView view = frame.view();
-    for (int p = 0; p < plane_count(view.format); ++p)
-      for (int y = 0; y < plane_rows(view.format, p, view.height); ++y) {
-        const auto index = static_cast<std::size_t>(p);
-        const std::uint8_t* row = view.data[index] + y * view.stride_bytes[index];
-        bytes.insert(bytes.end(), row, row + plane_row_bytes(view.format, p, view.width));
-      }
-    return bytes;
   }
 
   std::optional<Decoder> cpu_, cuda_;
@@ -166,6 +167,86 @@ TEST_F(DecodeParity, LargeFrames) {
     pair.expect_same(encode(Content::noise, 1920, 1080, params));
     pair.expect_same(encode(Content::flat, 1920, 1080, params));
   }
+}
+
+/// A frame in device memory with more bytes between its rows than the row has.
+class DeviceFrame {
+ public:
+  DeviceFrame(PixelFormat format, int width, int height) : view_{format, width, height, {}, {}} {
+    for (int p = 0; p < plane_count(format); ++p) {
+      const auto index = static_cast<std::size_t>(p);
+      const std::size_t stride = plane_row_bytes(format, p, width) + 13;
+      void* memory = nullptr;
+      EXPECT_EQ(
+          cudaMalloc(&memory, stride * static_cast<std::size_t>(plane_rows(format, p, height))),
+          cudaSuccess);
+      view_.data[index] = static_cast<std::uint8_t*>(memory);
+      view_.stride_bytes[index] = static_cast<std::ptrdiff_t>(stride);
+    }
+  }
+  ~DeviceFrame() {
+    for (std::uint8_t* plane : view_.data) (void)cudaFree(plane);
+  }
+  DeviceFrame(const DeviceFrame&) = delete;
+  DeviceFrame& operator=(const DeviceFrame&) = delete;
+
+  const FrameView& view() const { return view_; }
+  Frame to_host() const {
+    auto frame = Frame::create(view_.format, view_.width, view_.height);
+    EXPECT_TRUE(frame);
+    for (int p = 0; p < plane_count(view_.format); ++p) {
+      const auto index = static_cast<std::size_t>(p);
+      EXPECT_EQ(cudaMemcpy2D(frame->view().data[index],
+                             static_cast<std::size_t>(frame->view().stride_bytes[index]),
+                             view_.data[index], static_cast<std::size_t>(view_.stride_bytes[index]),
+                             plane_row_bytes(view_.format, p, view_.width),
+                             static_cast<std::size_t>(plane_rows(view_.format, p, view_.height)),
+                             cudaMemcpyDeviceToHost),
+                cudaSuccess);
+    }
+    return *std::move(frame);
+  }
+
+ private:
+  FrameView view_;
+};
+
+TEST_F(DecodeParity, DeviceFramesAndDeviceStreams) {
+  DecodeParams cpu_params;
+  cpu_params.backend = Backend::cpu;
+  auto cpu = Decoder::create(cpu_params);
+  auto device = DeviceDecoder::create();
+  ASSERT_TRUE(cpu);
+  ASSERT_TRUE(device) << device.status().message();
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  EncodeParams params;
+  params.subsampling = Subsampling::s420;
+  const Stream jpeg = encode(Content::photo, 151, 99, params);
+  void* d_jpeg = nullptr;
+  ASSERT_EQ(cudaMalloc(&d_jpeg, jpeg.size() + 1), cudaSuccess);
+  auto* const odd = static_cast<std::byte*>(d_jpeg) + 1;  // no alignment is asked for
+  ASSERT_EQ(cudaMemcpy(odd, jpeg.data(), jpeg.size(), cudaMemcpyHostToDevice), cudaSuccess);
+  for (const PixelFormat format : kAllFormats) {
+    SCOPED_TRACE(name(format));
+    Frame expected;
+    const auto report = cpu->decode(jpeg, format, expected);
+    ASSERT_TRUE(report);
+    DeviceFrame from_host(format, 151, 99), from_device(format, 151, 99);
+    const auto first = device->decode(jpeg, from_host.view(), stream);
+    ASSERT_TRUE(first) << first.status().message();
+    const auto second = device->decode_device(odd, jpeg.size(), from_device.view(), stream);
+    ASSERT_TRUE(second) << second.status().message();
+    EXPECT_EQ(first->bytes_consumed, report->bytes_consumed);
+    EXPECT_EQ(second->intervals, report->intervals);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_TRUE(packed(from_host.to_host()) == packed(expected));
+    EXPECT_TRUE(packed(from_device.to_host()) == packed(expected));
+  }
+  DeviceFrame wrong(PixelFormat::rgb24, 150, 99);
+  EXPECT_EQ(device->decode(jpeg, wrong.view(), stream).status().code(), Errc::invalid_frame);
+  EXPECT_EQ(cudaFree(d_jpeg), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 TEST_F(DecodeParity, MutatedStreams) {

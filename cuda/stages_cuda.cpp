@@ -7,14 +7,14 @@ namespace zerorun {
 
 const StageTable& cuda_stages() {
   static constexpr StageTable kTable{
-      .color_subsample = nullptr,
-      .fdct_quant = nullptr,
-      .dc_diff = nullptr,
-      .zero_run = nullptr,
-      .symbol_histogram = nullptr,
-      .huffman_encode = nullptr,
-      .bit_pack = nullptr,
-      .byte_stuff = nullptr,
+      .color_subsample = color_subsample_cuda,
+      .fdct_quant = fdct_quant_cuda,
+      .dc_diff = dc_diff_cuda,
+      .zero_run = zero_run_cuda,
+      .symbol_histogram = symbol_histogram_cuda,
+      .huffman_encode = huffman_encode_cuda,
+      .bit_pack = bit_pack_cuda,
+      .byte_stuff = byte_stuff_cuda,
       .byte_unstuff = byte_unstuff_cuda,
       .huffman_sync = huffman_sync_cuda,
       .huffman_decode = huffman_decode_cuda,

@@ -149,4 +149,11 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   return setup;
 }
 
+StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
+                                const std::array<HuffmanSpec, 4>& specs) {
+  return {setup.width, setup.height, setup.layout.components,
+          setup.h_max, setup.v_max,  &params,
+          setup.quant, specs,        setup.layout.restart_interval};
+}
+
 }  // namespace zerorun

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codec/core/encode_pipeline.hpp"
+#include "codec/syntax/header_writer.hpp"
 
 namespace zerorun {
 
@@ -12,6 +13,10 @@ Status validate_params(const EncodeParams& params);
 /// Errors: invalid_argument (restart rows that make more than 65535 MCUs), invalid_frame.
 Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat format, int width,
                                       int height);
+
+/// What write_header() needs; it refers to `params`.
+StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
+                                const std::array<HuffmanSpec, 4>& specs);
 
 /// MCUs of RestartPolicy::automatic; 0 where an image has no two intervals.
 int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman);

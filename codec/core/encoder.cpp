@@ -15,16 +15,6 @@
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
-namespace {
-
-StreamHeader make_header(const EncodeParams& params, const EncodeSetup& setup,
-                         const std::array<HuffmanSpec, 4>& specs) {
-  return {setup.width, setup.height, setup.layout.components,
-          setup.h_max, setup.v_max,  &params,
-          setup.quant, specs,        setup.layout.restart_interval};
-}
-
-}  // namespace
 
 struct Encoder::Impl {
   EncodeParams params;
@@ -44,7 +34,7 @@ struct Encoder::Impl {
     }
     std::array<HuffmanSpec, 4> specs;
     if (Status status = pipeline->encode_scan(*setup, frame, specs); !status) return status;
-    write_header(make_header(params, *setup, specs), header);
+    write_header(make_stream_header(params, *setup, specs), header);
     return Status::ok();
   }
 
@@ -71,7 +61,7 @@ Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat fo
   for (int t = 0; t < kEncodeTables; ++t)
     longest[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
   std::vector<std::uint8_t> header;
-  write_header(make_header(params, *setup, longest), header);
+  write_header(make_stream_header(params, *setup, longest), header);
   const std::int64_t intervals = setup->layout.intervals();
   const std::int64_t scan =
       max_stuffed_bytes(max_packed_bytes(setup->layout.blocks(), intervals), intervals);

@@ -15,7 +15,7 @@ struct BitPackArgs {
   const std::uint32_t* block_first_symbol;  ///< [blocks + 1]
   const std::uint32_t* code;
   const std::uint8_t* code_bits;
-  std::uint8_t* bytes;                 ///< out; capacity bytes_capacity
+  std::uint8_t* bytes;                 ///< out; capacity bytes_capacity; CUDA: aligned to 4
   std::int64_t bytes_capacity;         ///< at least max_packed_bytes()
   std::uint64_t* interval_first_byte;  ///< [intervals + 1] out: offsets into `bytes`
   std::uint64_t* interval_bits;        ///< [intervals] out: bits without the filling

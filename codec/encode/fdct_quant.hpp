@@ -21,7 +21,8 @@ struct FdctQuantArgs {
   ConstPlaneView plane[kMaxComponents];
   const DivisorTables* divisors;  ///< component 0 uses the first table, the others the second
   std::int64_t first_mcu, mcu_count;
-  std::int16_t* zz;  ///< [mcu_count * blocks_per_mcu][64] out: zig-zag order, scan order
+  std::int16_t* zz;  ///< [mcu_count * blocks_per_mcu][64] out: zig-zag order, scan order; CUDA:
+                     ///< aligned to 16
 };
 
 Status fdct_quant_cpu(const FdctQuantArgs& args, Exec& exec);

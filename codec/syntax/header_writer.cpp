@@ -52,7 +52,7 @@ void put_dht(Bytes& out, int table_class, int destination, const HuffmanSpec& sp
 
 }  // namespace
 
-void write_header(const StreamHeader& header, Bytes& out) {
+HuffmanPlace write_header(const StreamHeader& header, Bytes& out) {
   out.clear();
   put8(out, 0xFF);
   put8(out, marker::kSoi);
@@ -74,10 +74,12 @@ void write_header(const StreamHeader& header, Bytes& out) {
     put8(out, c == 0 ? header.h_max << 4 | header.v_max : 0x11);
     put8(out, c == 0 ? 0 : 1);
   }
+  HuffmanPlace place{out.size(), 0};
   for (int d = 0; d < destinations; ++d) {
     put_dht(out, 0, d, header.huffman[static_cast<std::size_t>(d)]);
     put_dht(out, 1, d, header.huffman[static_cast<std::size_t>(2 + d)]);
   }
+  place.end = out.size();
   if (header.restart_interval > 0) {
     put_segment(out, marker::kDri, 2);
     put16(out, header.restart_interval);
@@ -91,6 +93,7 @@ void write_header(const StreamHeader& header, Bytes& out) {
   put8(out, 0);   // Ss
   put8(out, 63);  // Se
   put8(out, 0);   // Ah, Al
+  return place;
 }
 
 }  // namespace zerorun

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +23,12 @@ struct StreamHeader {
   int restart_interval;
 };
 
+/// Where the DHT segments lie in a header; all else in it is known before the frame is coded.
+struct HuffmanPlace {
+  std::size_t begin, end;
+};
+
 /// SOI to SOS. `out` is replaced.
-void write_header(const StreamHeader& header, std::vector<std::uint8_t>& out);
+HuffmanPlace write_header(const StreamHeader& header, std::vector<std::uint8_t>& out);
 
 }  // namespace zerorun

@@ -17,5 +17,7 @@ Status device_exclusive_scan(const std::uint32_t* in, std::uint32_t* out, std::i
                              void* temp, std::int64_t temp_bytes, cudaStream_t stream);
 Status device_exclusive_scan(const std::uint32_t* in, std::uint64_t* out, std::int64_t count,
                              void* temp, std::int64_t temp_bytes, cudaStream_t stream);
+Status device_exclusive_scan(const std::uint64_t* in, std::uint64_t* out, std::int64_t count,
+                             void* temp, std::int64_t temp_bytes, cudaStream_t stream);
 
 }  // namespace zerorun

@@ -1,0 +1,178 @@
+// Optimal code tables on the device: the twin of codec/syntax/huffman_spec.cpp and of
+// fill_encode_table(). One warp builds one table. SPDX-License-Identifier: MIT
+#include "cuda/encode/optimal_huffman.hpp"
+
+#include "cuda/prim/warp_bits.cuh"
+#include "cuda/scratch.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr int kReserved = 256;              // the pretended symbol that gets the all-ones codeword
+constexpr int kSlots = kReserved / 32 + 1;  // symbols of a lane: lane, lane + 32, ...
+constexpr std::uint64_t kNoEntry = ~std::uint64_t{0};
+constexpr int kIndexBits = 9;
+constexpr unsigned kIndexMask = (1u << kIndexBits) - 1;
+
+__device__ int symbol_of(int slot, int lane) { return slot * 32 + lane; }
+
+/// The trees of T.81 Figure K.1 while they are merged. Instead of the figure's chains every symbol
+/// knows the symbol at the head of its tree.
+struct Trees {
+  std::uint64_t key[kSlots];  // of a head: count, then the index reversed, so that of equal counts
+                              // the larger index is the least
+  int head[kSlots];
+  int size[kSlots];  // Code_size
+
+  __device__ void start(const std::uint32_t* counts, int lane) {
+#pragma unroll
+    for (int s = 0; s < kSlots; ++s) {
+      const int symbol = symbol_of(s, lane);
+      const std::uint64_t count = symbol < kReserved    ? counts[symbol]
+                                  : symbol == kReserved ? 1u
+                                                        : 0u;
+      key[s] = count == 0 ? kNoEntry : count << kIndexBits | (kIndexMask - symbol);
+      head[s] = count == 0 ? -1 : symbol;
+      size[s] = 0;
+    }
+  }
+
+  /// The two least keys of the warp, in all lanes.
+  __device__ void least_two(std::uint64_t& first, std::uint64_t& second) const {
+    first = second = kNoEntry;
+#pragma unroll
+    for (int s = 0; s < kSlots; ++s) {
+      second = min(second, max(first, key[s]));
+      first = min(first, key[s]);
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) {
+      const std::uint64_t other_first = __shfl_xor_sync(kFullWarp, first, offset);
+      const std::uint64_t other_second = __shfl_xor_sync(kFullWarp, second, offset);
+      second = min(max(first, other_first), min(second, other_second));
+      first = min(first, other_first);
+    }
+  }
+
+  __device__ void merge_all(int lane) {
+    for (;;) {
+      std::uint64_t first, second;
+      least_two(first, second);
+      if (second == kNoEntry) return;
+      const int a = static_cast<int>(kIndexMask - (first & kIndexMask));
+      const int b = static_cast<int>(kIndexMask - (second & kIndexMask));
+      // The counts are added and the index of `a` stays.
+      const std::uint64_t merged = first + (second & ~std::uint64_t{kIndexMask});
+#pragma unroll
+      for (int s = 0; s < kSlots; ++s) {
+        const int symbol = symbol_of(s, lane);
+        if (symbol == a) key[s] = merged;
+        if (symbol == b) key[s] = kNoEntry;
+        if (head[s] == a || head[s] == b) {
+          head[s] = a;
+          ++size[s];
+        }
+      }
+    }
+  }
+
+  __device__ int longest() const {
+    int result = 0;
+#pragma unroll
+    for (int s = 0; s < kSlots; ++s) result = max(result, size[s]);
+    return __reduce_max_sync(kFullWarp, result);
+  }
+};
+
+/// Adjust_BITS (T.81 Figure K.3), then the reserved symbol, which holds the longest code, goes.
+__device__ void limit_lengths(int* of_length, int longest) {
+  for (int i = longest; i > kMaxCodeBits; --i) {
+    while (of_length[i] > 0) {
+      int j = i - 2;
+      while (of_length[j] == 0) --j;
+      of_length[i] -= 2;
+      of_length[i - 1] += 1;
+      of_length[j + 1] += 2;
+      of_length[j] -= 1;
+    }
+  }
+  int last = kMaxCodeBits;
+  while (last > 0 && of_length[last] == 0) --last;
+  if (last > 0) --of_length[last];
+}
+
+/// Sort_input (T.81 Figure K.4): by length before limiting, then by symbol.
+__device__ void sort_values(const Trees& trees, int longest, int lane, std::uint8_t* values) {
+#pragma unroll
+  for (int s = 0; s < kSlots - 1; ++s) values[symbol_of(s, lane)] = 0;
+  __syncwarp();
+  int next = 0;
+  for (int length = 1; length <= longest; ++length) {
+#pragma unroll
+    for (int s = 0; s < kSlots - 1; ++s) {
+      const unsigned of_this_length = __ballot_sync(kFullWarp, trees.size[s] == length);
+      if (trees.size[s] == length)
+        values[next + __popc(of_this_length & ((1u << lane) - 1))] =
+            static_cast<std::uint8_t>(symbol_of(s, lane));
+      next += __popc(of_this_length);
+    }
+  }
+  __syncwarp();
+}
+
+/// The canonical code of fill_encode_table().
+__device__ void fill_codes(const int* of_length, const std::uint8_t* values, int lane,
+                           std::uint32_t* code, std::uint8_t* bits) {
+  for (int symbol = lane; symbol < 256; symbol += 32) {
+    code[symbol] = 0;
+    bits[symbol] = 0;
+  }
+  __syncwarp();
+  std::uint32_t first_code = 0;
+  int first = 0;
+  for (int length = 1; length <= kMaxCodeBits; ++length) {
+    for (int i = lane; i < of_length[length]; i += 32) {
+      const std::uint8_t symbol = values[first + i];
+      code[symbol] = first_code + static_cast<std::uint32_t>(i);
+      bits[symbol] = static_cast<std::uint8_t>(length);
+    }
+    first += of_length[length];
+    first_code = (first_code + static_cast<std::uint32_t>(of_length[length])) << 1;
+  }
+}
+
+__global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs a) {
+  __shared__ int of_length[kReserved + 2];
+  __shared__ std::uint8_t values[256];
+  const int table = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x);
+  for (int i = lane; i < kReserved + 2; i += 32) of_length[i] = 0;
+  __syncwarp();
+
+  Trees trees;
+  trees.start(a.counts->count[table], lane);
+  trees.merge_all(lane);
+  const int longest = trees.longest();
+#pragma unroll
+  for (int s = 0; s < kSlots; ++s)
+    if (trees.size[s] > 0) atomicAdd(of_length + trees.size[s], 1);
+  __syncwarp();
+  if (lane == 0) limit_lengths(of_length, longest);
+  __syncwarp();
+  sort_values(trees, longest, lane, values);
+
+  HuffmanSpec& spec = a.specs[table];
+  if (lane <= kMaxCodeBits)
+    spec.bits.data()[lane] = static_cast<std::uint8_t>(lane == 0 ? 0 : of_length[lane]);
+  for (int i = lane; i < 256; i += 32) spec.values.data()[i] = values[i];
+  fill_codes(of_length, values, lane, a.tables->code[table], a.tables->bits[table]);
+}
+
+}  // namespace
+
+Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec) {
+  optimal_huffman_kernel<<<kEncodeTables, 32, 0, stream_of(exec)>>>(args);
+  ZR_LAUNCH_TRY("optimal_huffman_kernel");
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -46,18 +46,9 @@ static Status check_cuda([[maybe_unused]] int device) {
 #endif
 }
 
-static constexpr bool automatic_may_choose_cuda() {
-#ifdef ZERORUN_HAVE_CUDA
-  return kCudaBackendComplete;
-#else
-  return false;
-#endif
-}
-
 Result<Backend> resolve_backend(Backend wanted, int device) {
   if (device < 0) return Status(Errc::invalid_argument, "the device index is negative");
   if (wanted == Backend::cpu) return Backend::cpu;
-  if (wanted == Backend::automatic && !automatic_may_choose_cuda()) return Backend::cpu;
   Status cuda = check_cuda(device);
   if (cuda) return Backend::cuda;
   if (wanted == Backend::automatic) return Backend::cpu;

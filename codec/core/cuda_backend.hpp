@@ -18,9 +18,6 @@ std::vector<DeviceInfo> cuda_backend_devices();
 /// Why cuda_backend_devices() is empty, in the driver's words.
 std::string cuda_backend_absence();
 
-/// Both directions are there, so that `automatic` may choose CUDA.
-inline constexpr bool kCudaBackendComplete = false;
-
 const StageTable& cuda_stages();
 
 /// `device` is one that cuda_backend_devices() calls usable. Errors: out_of_memory, device_failure.

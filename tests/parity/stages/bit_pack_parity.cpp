@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/bit_pack.hpp"
 
+#include <algorithm>
+
 #include "tests/parity/stage_runner.hpp"
 
 namespace zerorun::test {
@@ -12,7 +14,8 @@ struct Codewords {
   std::vector<std::uint8_t> bits;
 };
 
-/// Every block has min_symbols..max_symbols codewords of min_bits..max_bits bits.
+/// Every block has min_symbols..max_symbols codewords of min_bits..max_bits bits; only its first,
+/// the DC, may have 27.
 Codewords make_codewords(std::int64_t blocks, int min_symbols, int max_symbols, int min_bits,
                          int max_bits, std::uint64_t seed) {
   Random random(seed);
@@ -21,7 +24,7 @@ Codewords make_codewords(std::int64_t blocks, int min_symbols, int max_symbols, 
   for (std::int64_t b = 0; b < blocks; ++b) {
     const int count = random.between(min_symbols, max_symbols);
     for (int i = 0; i < count; ++i) {
-      const int bits = random.between(min_bits, max_bits);
+      const int bits = random.between(min_bits, i == 0 ? max_bits : std::min(max_bits, 26));
       words.bits.push_back(static_cast<std::uint8_t>(bits));
       words.code.push_back(static_cast<std::uint32_t>(random.next()) & ((1u << bits) - 1));
     }

@@ -1,6 +1,6 @@
 // The public encoder for device frames: the staged encoder, and a kernel that puts the header, the
 // entropy-coded segment and EOI together. SPDX-License-Identifier: MIT
-#include "zerorun/cuda.hpp"
+#include "zerorun/cuda_encoder.hpp"
 
 #include <new>
 #include <optional>

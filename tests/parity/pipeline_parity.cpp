@@ -12,7 +12,7 @@
 #include "tests/parity/device_array.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/cuda.hpp"
+#include "zerorun/cuda_encoder.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 

@@ -1,48 +1,7 @@
-// Frames and streams in device memory, on the caller's CUDA stream.
+// Everything that works on device memory, on the caller's CUDA stream.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <memory>
-
-#include <cuda_runtime_api.h>
-
-#include "zerorun/encoder.hpp"
-#include "zerorun/frame.hpp"
-#include "zerorun/status.hpp"
-
-namespace zerorun {
-
-/// Encodes device frames into device memory without waiting for the device. Writes the same bytes
-/// as Encoder. Move-only. One thread at a time per object; objects are independent.
-class DeviceEncoder {
- public:
-  /// `params.backend` is automatic or cuda, `params.device` the device of all that is passed to
-  /// encode(). Errors: invalid_argument, no_device, device_unsuitable, device_failure.
-  static Result<DeviceEncoder> create(const EncodeParams& params);
-
-  DeviceEncoder(DeviceEncoder&&) noexcept;
-  DeviceEncoder& operator=(DeviceEncoder&&) noexcept;
-  ~DeviceEncoder();  ///< waits for the work that it enqueued
-
-  /// Enqueues the coding of `frame` on `stream`: a whole JPEG stream, SOI to EOI, goes to `out`,
-  /// and its size to *size. All pointers are device memory, *size aligned to 8; the planes may have
-  /// any stride and alignment. When max_encoded_bytes() does not fit in `capacity`, a stream that
-  /// turns out to be larger is not written: then *size > capacity.
-  /// The caller keeps frame, `out` and *size alive and unchanged until `stream` has got so far. The
-  /// call itself waits for the device only where memory must grow for a larger frame. Frames on
-  /// several streams are coded one after another, in the order of the calls.
-  /// Errors: invalid_frame, invalid_argument, out_of_memory, device_failure; faults of the device
-  /// come from later calls or from the stream.
-  Status encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
-                std::size_t* size, cudaStream_t stream);
-
-  const EncodeParams& params() const noexcept;
-
- private:
-  struct Impl;
-  explicit DeviceEncoder(std::unique_ptr<Impl> impl) noexcept;
-  std::unique_ptr<Impl> impl_;
-};
-
-}  // namespace zerorun
+#include "zerorun/cuda_decoder.hpp"
+#include "zerorun/cuda_encoder.hpp"
+#include "zerorun/cuda_entropy.hpp"

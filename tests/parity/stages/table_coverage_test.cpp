@@ -1,4 +1,4 @@
-// Every stage of the encoder has its CUDA twin. Needs no device.
+// Every stage has its CUDA twin. Needs no device.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace zerorun::test {
 namespace {
 
-TEST(CudaStageTable, EncodeStagesAreThere) {
+TEST(CudaStageTable, IsFull) {
   const StageTable& stages = cuda_stages();
   EXPECT_NE(stages.color_subsample, nullptr);
   EXPECT_NE(stages.fdct_quant, nullptr);
@@ -17,6 +17,13 @@ TEST(CudaStageTable, EncodeStagesAreThere) {
   EXPECT_NE(stages.huffman_encode, nullptr);
   EXPECT_NE(stages.bit_pack, nullptr);
   EXPECT_NE(stages.byte_stuff, nullptr);
+  EXPECT_NE(stages.byte_unstuff, nullptr);
+  EXPECT_NE(stages.huffman_sync, nullptr);
+  EXPECT_NE(stages.huffman_decode, nullptr);
+  EXPECT_NE(stages.zero_run_expand, nullptr);
+  EXPECT_NE(stages.dc_predict, nullptr);
+  EXPECT_NE(stages.dequant_idct, nullptr);
+  EXPECT_NE(stages.color_upsample, nullptr);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ static Status probe(int device) {
   cudaGetLastError();  // the probe's own error is reported below, nobody else's
   cudaSetDevice(before);
   if (error == cudaSuccess) return Status::ok();
-  return Status(Errc::device_unsuitable, "device " + std::to_string(device) + ": " +
-                                             cudaGetErrorString(error));
+  return Status(Errc::device_unsuitable,
+                "device " + std::to_string(device) + ": " + cudaGetErrorString(error));
 }
 
 std::vector<DeviceInfo> cuda_backend_devices() {

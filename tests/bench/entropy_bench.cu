@@ -1,6 +1,6 @@
 // Speed of the entropy coding primitives on the GPU, with CUB, the serial twins and a device copy
-// of the same run beside them. Every result is checked before it is timed. SPDX-License-Identifier:
-// MIT
+// of the same run beside them. Every result is checked before it is timed.
+// SPDX-License-Identifier: MIT
 #include <cuda_runtime.h>
 
 #include <cub/device/device_run_length_encode.cuh>

@@ -161,10 +161,10 @@ Status ContainerSink::put(const AVPacket& packet, AVRational time_base) {
   if (Status status = muxer_->write(packet, time_base); !status) return status;
   if (!index_) return Status::ok();
   Pending entry{PacketPtr(av_packet_alloc()), time_base};
-  if (!entry.packet || av_packet_copy_props(entry.packet.get(), &packet) < 0)
-    return Status(Errc::out_of_memory);
-  if (packet.buf != nullptr && av_packet_ref(entry.packet.get(), &packet) < 0)
-    return Status(Errc::out_of_memory);
+  if (!entry.packet) return Status(Errc::out_of_memory);
+  const int error = packet.buf != nullptr ? av_packet_ref(entry.packet.get(), &packet)
+                                          : av_packet_copy_props(entry.packet.get(), &packet);
+  if (error < 0) return Status(Errc::out_of_memory);
   entry.packet->data = packet.data;
   entry.packet->size = packet.size;
   entry.packet->stream_index = packet.stream_index;

@@ -123,6 +123,7 @@ Status StagedDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const
 }
 
 Status StagedDecodePipeline::run_scan(std::span<const std::uint8_t> data, ScanOutcome& outcome) {
+  ZR_TRY(mark("upload"));
   ZR_TRY(upload_tables());
   ZR_TRY(unstuff(data.first(scan_extent(data)), outcome));
   const auto segments = static_cast<std::size_t>(segment_total_);
@@ -182,9 +183,11 @@ Status StagedDecodePipeline::unstuff(std::span<const std::uint8_t> data, ScanOut
   ZR_TRY(clean_.reserve(size));
   ZR_TRY(segments_.reserve(size / 2 + 2));
   Exec queue = exec();
+  ZR_TRY(mark("byte_unstuff"));
   ZR_TRY(cuda_stages().byte_unstuff(
       {in, data.size(), clean_.data(), segments_.data(), totals_.data(), totals_.data() + 1},
       queue));
+  ZR_TRY(mark("restart plan"));
   ZR_CUDA_TRY(cudaMemcpyAsync(host_totals_.data(), totals_.data(), 2 * sizeof(std::uint64_t),
                               cudaMemcpyDeviceToHost, stream()));
   ZR_TRY(wait());
@@ -246,18 +249,22 @@ Status StagedDecodePipeline::decode_blocks() {
   ZR_TRY(coefficients_.reserve(blocks * kBlockSize));
   ZR_TRY(diff_.reserve(blocks));
   Exec queue = exec();
+  ZR_TRY(mark("huffman_sync"));
   if (sync_count_ > 0)
     ZR_TRY(stages.huffman_sync(
         {layout(), clean_.data(), clean_bytes_, huffman_.data(), cursors_.data(), intervals,
          tuning::kSubsequenceBits, first_sync_.data(), sync_count_, sync_.data()},
         queue));
+  ZR_TRY(mark("huffman_decode"));
   ZR_TRY(
       stages.huffman_decode({layout(), clean_.data(), clean_bytes_, huffman_.data(),
                              cursors_.data(), intervals, sync_count_ > 0 ? sync_.data() : nullptr,
                              sync_count_, first_sync_.data(), pairs_.data(), pair_count_.data()},
                             queue));
+  ZR_TRY(mark("zero_run_expand"));
   ZR_TRY(stages.zero_run_expand(
       {blocks, pairs_.data(), pair_count_.data(), coefficients_.data(), diff_.data()}, queue));
+  ZR_TRY(mark("dc_predict"));
   ZR_CUDA_TRY(cudaMemsetAsync(carry_.data(), 0, kMaxComponents * sizeof(std::int16_t), stream()));
   return stages.dc_predict(
       {layout(), 0, layout().mcus(), diff_.data(), coefficients_.data(), carry_.data()}, queue);
@@ -268,7 +275,9 @@ Status StagedDecodePipeline::transform_blocks() {
   for (std::size_t i = 0; i < scan_->components.size(); ++i)
     args.plane[i] = planes_[scan_->components[i]];
   Exec queue = exec();
-  return cuda_stages().dequant_idct(args, queue);
+  ZR_TRY(mark("dequant_idct"));
+  ZR_TRY(cuda_stages().dequant_idct(args, queue));
+  return mark("end");
 }
 
 Status StagedDecodePipeline::store_coefficients() {

@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "codec/core/decode_pipeline.hpp"
@@ -30,6 +32,11 @@ class StagedDecodePipeline final : public DecodePipeline {
   /// `host_jpeg` (or null, and scans are uploaded). Null: its own stream.
   void work_on(const cudaStream_t* stream, const std::uint8_t* host_jpeg,
                const std::uint8_t* device_jpeg);
+
+  /// Called in front of each step of a scan with its name, and with "end" behind the last; empty:
+  /// off.
+  using Probe = std::function<Status(const char* step)>;
+  void observe(Probe probe) { probe_ = std::move(probe); }
 
   /// `direct` is a device frame after work_on() with a stream.
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
@@ -60,8 +67,10 @@ class StagedDecodePipeline final : public DecodePipeline {
   Status download_plane(const std::uint8_t* from, std::int64_t stride, std::int64_t width,
                         std::int64_t height);
   Status wait();
+  Status mark(const char* step) { return probe_ ? probe_(step) : Status::ok(); }
 
   const int device_;
+  Probe probe_;
   Stream own_stream_;
   bool borrowed_stream_ = false;
   cudaStream_t stream_in_use_ = nullptr;

@@ -1,14 +1,18 @@
-// Stage by stage times of the staged CUDA encoder, by CUDA events, at 1080p and 4K. The numbers are
-// printed, never compared with a constant. SPDX-License-Identifier: MIT
+// Stage by stage times of the staged CUDA encoder and decoder, by CUDA events, at 1080p and 4K. The
+// numbers are printed, never compared with a constant.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "codec/core/encode_setup.hpp"
+#include "codec/syntax/header_parser.hpp"
+#include "cuda/staged_decode_pipeline.hpp"
 #include "cuda/staged_encoder.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
@@ -127,6 +131,68 @@ Status time_host_frames(EncodeParams params, const ConstFrameView& frame) {
   return Status::ok();
 }
 
+/// The first scan of `jpeg`, from host bytes to component planes on the device.
+Status time_decode_stages(std::span<const std::byte> jpeg) {
+  Stream stream;
+  ZR_TRY(stream.create());
+  StagedDecodePipeline pipeline(0);
+  ZR_TRY(pipeline.create());
+  const cudaStream_t queue = stream.get();
+  pipeline.work_on(&queue, nullptr, nullptr);
+  StageTimes times(queue);
+  pipeline.observe([&](const char* step) { return times.mark(step); });
+  for (int round = -kWarmUp; round < kRounds; ++round) {
+    HeaderParser parser(jpeg, {});
+    ZR_TRY(parser.start());
+    if (const auto found = parser.next_scan(); !found) return found.status();
+    ZR_TRY(pipeline.begin_planes(parser.frame(), nullptr, false));
+    const auto scan = std::as_bytes(jpeg.subspan(parser.scan().data_offset));
+    ScanOutcome outcome;
+    ZR_TRY(pipeline.decode_scan(
+        parser.scan(), {reinterpret_cast<const std::uint8_t*>(scan.data()), scan.size()}, outcome));
+    if (!outcome.problem) return outcome.problem;
+    ZR_TRY(times.finish_round(round >= 0));
+  }
+  times.print();
+  return Status::ok();
+}
+
+Status time_decode_to_host(std::span<const std::byte> jpeg, PixelFormat format) {
+  DecodeParams params;
+  params.backend = Backend::cuda;
+  auto decoder = Decoder::create(params);
+  if (!decoder) return decoder.status();
+  Frame frame;
+  std::vector<double> times;
+  for (int round = -kWarmUp; round < kRounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    if (const auto report = decoder->decode(jpeg, format, frame); !report) return report.status();
+    const std::chrono::duration<double, std::micro> passed =
+        std::chrono::steady_clock::now() - start;
+    if (round >= 0) times.push_back(passed.count());
+  }
+  std::printf("  %-18s %9.1f us\n", "host to host", median(times));
+  return Status::ok();
+}
+
+Status time_decode(const std::string& what, const ConstFrameView& frame) {
+  for (const bool restarts : {true, false}) {
+    EncodeParams params;
+    params.backend = Backend::cpu;
+    params.restart = restarts ? RestartPolicy::automatic() : RestartPolicy::none();
+    auto encoder = Encoder::create(params);
+    if (!encoder) return encoder.status();
+    std::vector<std::byte> jpeg;
+    if (const auto report = encoder->encode(frame, jpeg); !report) return report.status();
+    std::printf("decode %s, %s %dx%d, quality %d, restart %s, %zu bytes\n", what.c_str(),
+                std::string(name(frame.format)).c_str(), frame.width, frame.height, params.quality,
+                restarts ? "auto" : "none", jpeg.size());
+    ZR_TRY(time_decode_stages(jpeg));
+    ZR_TRY(time_decode_to_host(jpeg, frame.format));
+  }
+  return Status::ok();
+}
+
 Status time_frame(const std::string& what, const ConstFrameView& frame) {
   for (const HuffmanTables tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
     EncodeParams params;
@@ -137,7 +203,7 @@ Status time_frame(const std::string& what, const ConstFrameView& frame) {
     ZR_TRY(time_stages(params, frame));
     ZR_TRY(time_host_frames(params, frame));
   }
-  return Status::ok();
+  return time_decode(what, frame);
 }
 
 Status time_photo() {

@@ -21,13 +21,40 @@ int chroma_width(const ChromaAccess& access, int width) {
   return (width + (1 << access.shift_x) - 1) >> access.shift_x;
 }
 
-ZR_MULTIVERSION void rgb_row_to_ycc(const std::uint8_t* in, RgbOrder order, int width,
-                                    std::uint8_t* luma, std::uint8_t* cb, std::uint8_t* cr) {
+// Colour conversion goes over runs of pixels in planes: interleaved ones would keep the arithmetic
+// from being vectorised.
+constexpr int kRun = 512;
+
+void unpack_rgb_run(const std::uint8_t* __restrict in, RgbOrder order, int width,
+                    std::uint8_t* __restrict r, std::uint8_t* __restrict g,
+                    std::uint8_t* __restrict b) {
   for (int x = 0; x < width; ++x, in += order.pixel_bytes) {
-    const Ycc ycc = rgb_to_ycc(in[order.r], in[order.g], in[order.b]);
+    r[x] = in[order.r];
+    g[x] = in[order.g];
+    b[x] = in[order.b];
+  }
+}
+
+ZR_MULTIVERSION void rgb_run_to_ycc(const std::uint8_t* __restrict r,
+                                    const std::uint8_t* __restrict g,
+                                    const std::uint8_t* __restrict b, int width,
+                                    std::uint8_t* __restrict luma, std::uint8_t* __restrict cb,
+                                    std::uint8_t* __restrict cr) {
+  for (int x = 0; x < width; ++x) {
+    const Ycc ycc = rgb_to_ycc(r[x], g[x], b[x]);
     luma[x] = ycc.y;
     cb[x] = ycc.cb;
     cr[x] = ycc.cr;
+  }
+}
+
+void rgb_row_to_ycc(const std::uint8_t* in, RgbOrder order, int width, std::uint8_t* luma,
+                    std::uint8_t* cb, std::uint8_t* cr) {
+  std::uint8_t r[kRun], g[kRun], b[kRun];
+  for (int x = 0; x < width; x += kRun) {
+    const int run = std::min(kRun, width - x);
+    unpack_rgb_run(in + std::ptrdiff_t{x} * order.pixel_bytes, order, run, r, g, b);
+    rgb_run_to_ycc(r, g, b, run, luma + x, cb + x, cr + x);
   }
 }
 
@@ -175,8 +202,6 @@ void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const st
 
 void write_rgb_row(const FrameView& frame, int y, const std::uint8_t* luma, const std::uint8_t* cb,
                    const std::uint8_t* cr) {
-  // Converted to planes first: interleaving would keep the arithmetic from being vectorised.
-  constexpr int kRun = 512;
   std::uint8_t r[kRun], g[kRun], b[kRun];
   for (int x = 0; x < frame.width; x += kRun) {
     const int run = std::min(kRun, frame.width - x);

@@ -38,36 +38,24 @@ __device__ inline Window window_of(std::uint64_t state) {
   return window;
 }
 
-/// Windows that are loaded at once. A window takes one trip to the second-level cache, about 0.4 us
-/// on an H200, and in that time a fast kernel finishes more than 32 tiles: with one window at a
-/// time the look-back itself was the limit, 60 tiles a microsecond.
-inline constexpr int kWindowsAtOnce = 4;
-
 /// Sum of the tiles before `tile`; called by all lanes of one warp. Terminates because tiles are
 /// handed out in order by a counter: a running tile only waits for tiles that run or are done.
 /// The sum of one tile must be below 2^27.
 __device__ inline std::uint64_t look_back(const std::uint64_t* states, std::uint64_t tile) {
-  const auto lane = static_cast<std::int64_t>(threadIdx.x % 32);
+  const int lane = static_cast<int>(threadIdx.x % 32);
   std::uint64_t sum = 0;
-  // Of this lane, the nearest state first; before tile 0 everything is 0.
-  for (std::int64_t at = static_cast<std::int64_t>(tile) - 1 - lane;; at -= 32 * kWindowsAtOnce) {
-    std::uint64_t state[kWindowsAtOnce];
-#pragma unroll
-    for (int w = 0; w < kWindowsAtOnce; ++w)
-      state[w] = at - 32 * w >= 0 ? load_relaxed(states + at - 32 * w) : kTileInclusive;
-#pragma unroll
-    for (int w = 0; w < kWindowsAtOnce; ++w) {
-      Window window = window_of(state[w]);
-      while (!window.ready) {
-        if (tile_status(state[w]) == 0) state[w] = load_relaxed(states + at - 32 * w);
-        window = window_of(state[w]);
-      }
-      const bool adds = lane < window.last || (lane == window.last && window.inclusive == 0);
-      sum +=
-          __reduce_add_sync(kFullWarp, adds ? static_cast<unsigned>(state[w] & kTileSumMask) : 0u);
-      if (window.inclusive != 0)
-        return sum + (__shfl_sync(kFullWarp, state[w], window.last) & kTileSumMask);
+  for (std::uint64_t end = tile;; end -= 32) {
+    const bool exists = end > static_cast<std::uint64_t>(lane);  // before tile 0 all is 0
+    std::uint64_t state = exists ? load_relaxed(states + end - 1 - lane) : kTileInclusive;
+    Window window = window_of(state);
+    while (!window.ready) {
+      if (tile_status(state) == 0) state = load_relaxed(states + end - 1 - lane);
+      window = window_of(state);
     }
+    const bool adds = lane < window.last || (lane == window.last && window.inclusive == 0);
+    sum += __reduce_add_sync(kFullWarp, adds ? static_cast<unsigned>(state & kTileSumMask) : 0u);
+    if (window.inclusive != 0)
+      return sum + (__shfl_sync(kFullWarp, state, window.last) & kTileSumMask);
   }
 }
 

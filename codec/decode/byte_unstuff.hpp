@@ -10,7 +10,9 @@ namespace zerorun {
 struct EntropySegment {
   std::uint64_t first_byte;   ///< into `bytes`; the segment ends where the next one starts
   std::uint64_t source_byte;  ///< of its first byte in the input, for error messages
-  std::uint8_t marker;        ///< the RSTm that ends it; 0 for the last segment
+  /// The RSTm that ends it; 0 for the last segment. As wide as the others: no padding, whose bytes
+  /// would stay undefined on their way from the device to the host.
+  std::uint64_t marker;
 
   friend bool operator==(const EntropySegment&, const EntropySegment&) = default;
 };

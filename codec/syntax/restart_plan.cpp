@@ -22,7 +22,8 @@ void plan_restarts(std::span<const EntropySegment> segments, std::int64_t interv
       plan.segment_of_interval[static_cast<std::size_t>(interval)] = static_cast<std::int64_t>(s);
     }
     if (segments[s].marker == 0) break;
-    const int ahead = (segments[s].marker - marker::kRst0 - static_cast<int>(interval % 8)) & 7;
+    const int ahead =
+        (static_cast<int>(segments[s].marker) - marker::kRst0 - static_cast<int>(interval % 8)) & 7;
     if (ahead != 0) note(s);
     dropped = ahead == 7 || ahead == 6;
     if (!dropped) interval += ahead == 1 || ahead == 2 ? 1 + ahead : 1;

@@ -377,6 +377,7 @@ __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
   if (threadIdx.x == 0) s.next_tile = atomicAdd(a.ticket, 1u);
   __syncthreads();
   unsigned tile = s.next_tile;
+  __syncthreads();  // everyone has read it before a packer draws the next
   const bool packs = threadIdx.x < kPackers;
   uint4 symbols = packs && tile < a.tiles ? load_symbols(a, tile) : make_uint4(0, 0, 0, 0);
   unsigned waiting = kNoTile;  // packed, and not stored yet

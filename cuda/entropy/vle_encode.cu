@@ -15,9 +15,10 @@ namespace zerorun::cuda_entropy {
 namespace {
 
 /// 15 warps pack and one looks up places; with 64 registers two such CTAs fill a processor.
-/// 256 MB of 4 bits entropy on an H200: 735 GB/s so, 722 with one CTA of 31 + 1 warps, 633 with
-/// three of 11 + 1 and 16 copies of the table, 503 with four of 7 + 1. Looking back over several
-/// windows of 32 tiles at once does not pay: 727 GB/s with two, 707 with eight.
+/// 256 MB of 4 bits entropy on an H200, all in one run: 735 GB/s so, 722 with one CTA of 31 + 1
+/// warps, 633 with three of 11 + 1 and 16 copies of the table, 503 with four of 7 + 1. Looking back
+/// over several windows of 32 tiles at once does not pay: 727 GB/s with two, 707 with eight. (The
+/// look-back written as it stands now gave 657 in a later run of all benchmarks.)
 constexpr int kPackers = 480;
 constexpr int kThreads = kPackers + 32;
 constexpr int kRegisters = 64;

@@ -119,7 +119,7 @@ Status ImageFileReader::read(const std::string& path, Frame& frame, ImageFacts& 
   if (!reader) return reader.status();
   const ContentKind kind = sniff(reader->peek(12));
   if (!reader->error()) return reader->error();
-  if (reader->peek(1).empty()) return Status(Errc::bad_input, "'" + path + "' is empty");
+  if (reader->peek(1).empty()) return Status(Errc::bad_input, "'" + path + "': it is empty");
   facts = {};
   facts.codec = name_of(kind);
   facts.is_jpeg = kind == ContentKind::jpeg;

@@ -68,7 +68,8 @@ Result<Input> as_input(Result<Pointer> reader, Pointer Input::*member) {
 Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOptions& options) {
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
   if (!reader.error()) return reader.error();
-  if (reader.peek(1).empty()) return Status(Errc::bad_input, "'" + reader.name() + "' is empty");
+  if (reader.peek(1).empty())
+    return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
   // Content first: a name may lie. Only junk before the first image hides raw Motion JPEG.
   if (kind == ContentKind::y4m || format == "y4m")
     return as_input(open_y4m(std::move(reader)), &Input::frames);

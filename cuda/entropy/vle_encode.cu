@@ -15,10 +15,11 @@ namespace zerorun::cuda_entropy {
 namespace {
 
 /// 15 warps pack and one looks up places; with 64 registers two such CTAs fill a processor.
-/// 256 MB of 4 bits entropy on an H200, all in one run: 735 GB/s so, 722 with one CTA of 31 + 1
-/// warps, 633 with three of 11 + 1 and 16 copies of the table, 503 with four of 7 + 1. Looking back
-/// over several windows of 32 tiles at once does not pay: 727 GB/s with two, 707 with eight. (The
-/// look-back written as it stands now gave 657 in a later run of all benchmarks.)
+/// 256 MB of 4 bits entropy on an H200, GB/s. One run, four windows of 32 tiles at once in the
+/// look-back: 729 so, 633 with three CTAs of 11 + 1 warps and 16 copies of the table, 503 with four
+/// of 7 + 1. Another run: 735 with one window at once, 727 with two, 722 with one CTA of 31 + 1
+/// warps; eight windows gave 707 in a third. The look-back written as it stands gave 657 in the
+/// last run.
 constexpr int kPackers = 480;
 constexpr int kThreads = kPackers + 32;
 constexpr int kRegisters = 64;

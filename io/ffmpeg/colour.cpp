@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "zerorun/ffmpeg.hpp"
+
 namespace zerorun::io::av {
 namespace {
 
@@ -16,20 +18,6 @@ bool is_rgb_like(const AVPixFmtDescriptor& d) noexcept {
   constexpr std::uint64_t kNotYcc =
       AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BAYER;
   return (d.flags & kNotYcc) != 0;
-}
-
-/// The formats that were made for JPEG before there was a field for the range.
-bool is_full_range_format(int format) noexcept {
-  switch (format) {
-    case AV_PIX_FMT_YUVJ420P:
-    case AV_PIX_FMT_YUVJ422P:
-    case AV_PIX_FMT_YUVJ444P:
-    case AV_PIX_FMT_YUVJ440P:
-    case AV_PIX_FMT_YUVJ411P:
-      return true;
-    default:
-      return false;
-  }
 }
 
 /// Planes of bytes or native 16-bit words, one component each, no shift: readable as they are.
@@ -83,7 +71,7 @@ Result<YccCoding> coding_of(const AVFrame& picture, bool gray, int depth_bits) {
   YccCoding coding;
   coding.depth_bits = depth_bits;
   coding.full_range = picture.color_range == AVCOL_RANGE_JPEG ||
-                      is_full_range_format(picture.format) ||
+                      ffmpeg::is_full_range_format(static_cast<AVPixelFormat>(picture.format)) ||
                       (gray && picture.color_range == AVCOL_RANGE_UNSPECIFIED);  // FFmpeg's rule
   if (gray) return coding;  // no chroma, no matrix
   const std::optional<LumaWeights> weights = weights_of(picture);

@@ -2,27 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/video_params.hpp"
 
+#include "zerorun/ffmpeg.hpp"
+
 namespace zerorun::io::av {
 namespace {
-
-/// The yuvj formats say "full range" to muxers and players that look at nothing else.
-AVPixelFormat tagged_format(PixelFormat format) noexcept {
-  switch (native_subsampling(format)) {
-    case Subsampling::s444:
-      return AV_PIX_FMT_YUVJ444P;
-    case Subsampling::s422:
-      return AV_PIX_FMT_YUVJ422P;
-    case Subsampling::s440:
-      return AV_PIX_FMT_YUVJ440P;
-    case Subsampling::s411:
-      return AV_PIX_FMT_YUVJ411P;
-    case Subsampling::gray:
-      return AV_PIX_FMT_GRAY8;
-    case Subsampling::s420:
-      break;
-  }
-  return AV_PIX_FMT_YUVJ420P;
-}
 
 bool holds_rotation(const std::string& muxer) { return muxer == "mov" || muxer == "mp4"; }
 
@@ -42,15 +25,8 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   if (options.variable_frame_rate && !options.time_base.known())
     return Status(Errc::invalid_argument, "the time base is no positive fraction");
   AVCodecParameters& codec = *stream.codecpar;
-  codec.codec_type = AVMEDIA_TYPE_VIDEO;
-  codec.codec_id = AV_CODEC_ID_MJPEG;
-  codec.width = options.width;
-  codec.height = options.height;
-  codec.format = tagged_format(options.coded_format);
-  codec.color_range = AVCOL_RANGE_JPEG;
-  codec.color_space = AVCOL_SPC_BT470BG;  // the BT.601 matrix; JFIF leaves the primaries open
-  codec.chroma_location = AVCHROMA_LOC_CENTER;
-  codec.field_order = AV_FIELD_PROGRESSIVE;
+  ffmpeg::describe_stream(codec, options.width, options.height,
+                          native_subsampling(options.coded_format));
   if (options.sample_aspect.known())
     stream.sample_aspect_ratio = codec.sample_aspect_ratio = to_av(options.sample_aspect);
   stream.time_base = video_time_base(options);

@@ -6,7 +6,8 @@ import pathlib
 import subprocess
 import unittest
 
-from support import SAMPLES, ProgramTest, make_y4m, needs_djpeg
+from support import (SAMPLES, ProgramTest, ffmpeg, make_y4m, needs_containers, needs_djpeg,
+                     probe)
 
 PROGRAMS = pathlib.Path(os.environ["ZERORUN_SAMPLES"])
 
@@ -43,6 +44,22 @@ class SamplesTest(ProgramTest):
         for before, after in zip(frames, frames[1:]):
             difference = sum(abs(a - b) for a, b in zip(before, after)) / len(before)
             self.assertLess(difference, 25)
+
+    @needs_containers
+    def test_mux_mov_has_picture_and_sound(self):
+        movie = self.path("out.mov")
+        self.sample("mux_mov", movie)
+        streams = {s["codec_type"]: s for s in probe(movie)["streams"]}
+        video, audio = streams["video"], streams["audio"]
+        self.assertEqual((video["codec_name"], video["width"], video["height"], video["pix_fmt"],
+                          video["nb_read_frames"], video["r_frame_rate"], video["color_range"]),
+                         ("mjpeg", 640, 360, "yuvj420p", "250", "25/1", "pc"))
+        self.assertEqual((audio["codec_name"], audio["sample_rate"]), ("pcm_s16le", "48000"))
+        for stream in (video, audio):
+            self.assertAlmostEqual(float(stream["duration"]), 10)
+        ffmpeg("-xerror", "-i", movie, "-f", "null", "-")
+        self.sample("mux_mov", self.path("no/folder.mov"), code=1)
+        self.sample("mux_mov", code=2)
 
     def test_photos_are_those_of_the_list(self):
         for line in (SAMPLES / "SHA256SUMS").read_text().splitlines():

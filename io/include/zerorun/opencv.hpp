@@ -1,0 +1,171 @@
+// cv::Mat and cv::cuda::GpuMat as frames, without a copy. Header-only: needs OpenCV's core alone.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <opencv2/core.hpp>
+#include <opencv2/core/cuda.hpp>
+
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+#include "zerorun/frame.hpp"
+#include "zerorun/status.hpp"
+#include "zerorun/stream_info.hpp"
+
+namespace zerorun::opencv {
+
+namespace detail {
+
+inline std::string type_name(int type) {
+  constexpr const char* kDepths[] = {"8U", "8S", "16U", "16S", "32S", "32F", "64F", "16F"};
+  return std::string("CV_") + kDepths[CV_MAT_DEPTH(type)] + "C" + std::to_string(CV_MAT_CN(type));
+}
+
+/// Channels of the matrix that carries such a picture; 1 for everything in planes.
+inline int channels(PixelFormat format) noexcept {
+  if (format == PixelFormat::yuyv || format == PixelFormat::uyvy) return 2;
+  if (!is_rgb(format)) return 1;
+  return format == PixelFormat::rgb24 || format == PixelFormat::bgr24 ? 3 : 4;
+}
+
+/// Grey, BGR and BGR with a fourth byte, as OpenCV means them.
+inline Result<PixelFormat> usual_format(int type) {
+  if (type == CV_8UC1) return PixelFormat::gray8;
+  if (type == CV_8UC3) return PixelFormat::bgr24;
+  if (type == CV_8UC4) return PixelFormat::bgrx32;
+  return Status(Errc::invalid_frame, "a matrix of type " + type_name(type) +
+                                         " is no picture for JPEG; convert it to CV_8UC1, CV_8UC3 "
+                                         "or CV_8UC4 (Mat::convertTo)");
+}
+
+/// cv::COLOR_BGR2YUV_I420 and cameras stack the chroma rows below the luma rows.
+inline bool is_stacked(PixelFormat format) noexcept {
+  return format == PixelFormat::yuv420p || format == PixelFormat::nv12 ||
+         format == PixelFormat::nv21;
+}
+
+template <typename Byte, typename Matrix>
+Result<BasicFrameView<Byte>> stacked_view(const Matrix& m, PixelFormat format) {
+  if (m.rows % 3 != 0 || m.cols % 2 != 0)
+    return Status(Errc::invalid_frame,
+                  "a 4:2:0 matrix has an even width and 3/2 rows for each of an even height");
+  BasicFrameView<Byte> view{format, m.cols, m.rows / 3 * 2, {}, {}};
+  Byte* const base = m.data;
+  const auto step = static_cast<std::ptrdiff_t>(m.step);
+  view.data[0] = base;
+  view.data[1] = base + step * view.height;
+  view.stride_bytes = {step, step, 0};
+  if (format == PixelFormat::yuv420p) {  // two chroma rows share a row of the matrix
+    if (step != m.cols)
+      return Status(Errc::invalid_frame, "an I420 matrix has to be continuous (Mat::clone)");
+    view.stride_bytes = {step, step / 2, step / 2};
+    view.data[2] = view.data[1] + step / 2 * (view.height / 2);
+  }
+  return view;
+}
+
+template <typename Byte, typename Matrix>
+Result<BasicFrameView<Byte>> view_as(const Matrix& m, PixelFormat format) {
+  if (m.data == nullptr || m.rows < 1 || m.cols < 1)
+    return Status(Errc::invalid_frame, "the matrix is empty or has more than two dimensions");
+  if (m.type() != CV_MAKETYPE(CV_8U, channels(format)))
+    return Status(Errc::invalid_frame, std::string(name(format)) + " needs a matrix of type " +
+                                           type_name(CV_MAKETYPE(CV_8U, channels(format))) +
+                                           ", this one is " + type_name(m.type()));
+  if (is_stacked(format)) return stacked_view<Byte>(m, format);
+  if (plane_count(format) > 1)
+    return Status(Errc::invalid_frame, std::string(name(format)) +
+                                           " has no layout as one matrix; fill a ConstFrameView");
+  if (channels(format) == 2 && m.cols % 2 != 0)
+    return Status(Errc::invalid_frame, "a 4:2:2 matrix has an even width");
+  const auto step = static_cast<std::ptrdiff_t>(m.step);
+  BasicFrameView<Byte> view{format, m.cols, m.rows, {m.data, nullptr, nullptr}, {step, 0, 0}};
+  if (Status status = validate(view); !status) return status;
+  return view;
+}
+
+}  // namespace detail
+
+/// A matrix of any step as a frame: `format` says what its channels are. One matrix holds gray8,
+/// RGB and BGR, yuyv and uyvy (CV_8UC2), and as OpenCV's converters lay them out yuv420p (I420),
+/// nv12 and nv21 (CV_8UC1, 3/2 as many rows). YCbCr has to be full range; cv::cvtColor's
+/// *_YUV_* conversions are limited range, COLOR_*2YCrCb is full range in another order: give BGR.
+/// The view is valid as long as the matrix keeps its memory. Errors: invalid_frame.
+inline Result<ConstFrameView> frame_view(const cv::Mat& picture, PixelFormat format) {
+  return detail::view_as<const std::uint8_t>(picture, format);
+}
+
+/// The same with OpenCV's usual meaning of a type: CV_8UC1 is grey, CV_8UC3 BGR, CV_8UC4 BGRA,
+/// whose alpha is ignored.
+inline Result<ConstFrameView> frame_view(const cv::Mat& picture) {
+  const Result<PixelFormat> format = detail::usual_format(picture.type());
+  if (!format) return format.status();
+  return frame_view(picture, *format);
+}
+
+/// A matrix to decode into.
+inline Result<FrameView> writable_view(cv::Mat& picture, PixelFormat format) {
+  return detail::view_as<std::uint8_t>(picture, format);
+}
+inline Result<FrameView> writable_view(cv::Mat& picture) {
+  const Result<PixelFormat> format = detail::usual_format(picture.type());
+  if (!format) return format.status();
+  return writable_view(picture, *format);
+}
+
+/// Device memory, for DeviceEncoder::encode() and DeviceDecoder::decode().
+inline Result<FrameView> device_view(const cv::cuda::GpuMat& picture, PixelFormat format) {
+  return detail::view_as<std::uint8_t>(picture, format);
+}
+inline Result<FrameView> device_view(const cv::cuda::GpuMat& picture) {
+  const Result<PixelFormat> format = detail::usual_format(picture.type());
+  if (!format) return format.status();
+  return device_view(picture, *format);
+}
+
+/// What cv::imencode(".jpg", picture, buffer) does, by zerorun's encoder: grey, BGR or BGRA.
+/// Errors: invalid_frame, and those of Encoder::encode().
+inline Result<EncodeReport> encode_to_buffer(Encoder& encoder, const cv::Mat& picture,
+                                             std::vector<uchar>& buffer) {
+  const Result<ConstFrameView> view = frame_view(picture);
+  if (!view) return view.status();
+  std::vector<std::byte> jpeg;
+  const Result<EncodeReport> report = encoder.encode(*view, jpeg);
+  if (!report) return report;
+  try {
+    const auto* bytes = reinterpret_cast<const uchar*>(jpeg.data());
+    buffer.assign(bytes, bytes + jpeg.size());
+  } catch (const std::bad_alloc&) {
+    return Status(Errc::out_of_memory, "a buffer for the stream");
+  }
+  return report;
+}
+
+/// What cv::imdecode() does: `picture` gets the size of the image (its memory is kept where it
+/// fits) and the type CV_8UC1 (grey), CV_8UC3 (BGR) or CV_8UC4 (BGR and 255). EXIF orientation is
+/// not applied; StreamInfo tells it. Errors: invalid_argument, out_of_memory, and those of
+/// inspect() and Decoder::decode().
+inline Result<DecodeReport> decode_to_mat(Decoder& decoder, std::span<const std::byte> jpeg,
+                                          cv::Mat& picture, int type = CV_8UC3) {
+  if (type != CV_8UC1 && type != CV_8UC3 && type != CV_8UC4)
+    return Status(Errc::invalid_argument, "JPEG is decoded to CV_8UC1, CV_8UC3 or CV_8UC4");
+  const Result<StreamInfo> info = inspect(jpeg, decoder.params().limits);
+  if (!info) return info.status();
+  try {
+    picture.create(info->height, info->width, type);
+  } catch (const std::exception&) {
+    return Status(Errc::out_of_memory, "a matrix for the image");
+  }
+  const Result<FrameView> view = writable_view(picture);
+  if (!view) return view.status();
+  return decoder.decode(jpeg, *view);
+}
+
+}  // namespace zerorun::opencv

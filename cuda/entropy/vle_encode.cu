@@ -2,39 +2,37 @@
 // codec/entropy/variable_length.cpp; the published form: vle_chained.cu.
 //
 // Persistent CTAs take tiles of some thousand symbols. Codewords are looked up once, in a table
-// that a warp has in many memory banks, and merged in pairs in registers. The tile's bits are put
+// that a warp has in all memory banks, and merged in pairs in registers. The tile's bits are put
 // together in one of two buffers in shared memory. Its place in the output is looked up by a warp
-// of its own while the others pack the next tile, and then it leaves in whole words. The last,
-// incomplete word of a tile is handed to the next tile, which writes it: every output word is
-// stored exactly once, so nothing has to be cleared or ORed.
+// of its own while the others pack the next tile, and then it leaves in whole words. A word that
+// threads, warps or tiles share is stored by the last of them, to whom the others hand their bits:
+// every word is stored once, and nothing has to be cleared or ORed atomically.
 // SPDX-License-Identifier: MIT
+#include <bit>
+
 #include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/look_back.cuh"
+#include "cuda/entropy/vle_pack.cuh"
+#include "cuda/entropy/vle_table.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
 
-/// 15 warps pack and one looks up places; with 64 registers two such CTAs fill a processor.
-/// 256 MB of 4 bits entropy on an H200, GB/s. One run, four windows of 32 tiles at once in the
-/// look-back: 729 so, 633 with three CTAs of 11 + 1 warps and 16 copies of the table, 503 with four
-/// of 7 + 1. Another run: 735 with one window at once, 727 with two, 722 with one CTA of 31 + 1
-/// warps; eight windows gave 707 in a third. The look-back written as it stands gave 657 in the
-/// last run.
+using namespace vle;
+
+/// 15 warps pack and one looks up places; with 64 registers two such CTAs fill a processor. 256 MB
+/// on an H200, GB/s at 0, 4 and 8 bits of entropy: 1120, 1039, 903; with 16 symbols a thread, words
+/// ORed atomically and cleared, 757, 657, 651; with a named barrier among the 15 warps, so that the
+/// look-back starts earlier, 1145, 1063, 931, but racecheck does not see through it.
 constexpr int kPackers = 480;
 constexpr int kThreads = kPackers + 32;
 constexpr int kRegisters = 64;
 constexpr int kWarps = kPackers / 32;
-constexpr int kPerThread = 16;
 constexpr int kTile = kPackers * kPerThread;
-/// Copies of the table, one for each lane and memory bank.
-constexpr int kCopies = 32;
 constexpr int kBuffers = 2;
+/// Tiles with more than 16 bits a symbol have no place in a buffer: they go straight to the output.
+constexpr unsigned kBufferBits = kTile * 16;
 constexpr unsigned kNoTile = 0xFFFFFFFFu;
-/// Longest codeword that the packed table holds: value in the upper 23 bits, left-aligned, length
-/// in the lower 9, in which 16 lengths can be added up.
-constexpr unsigned kPackedBits = 23;
-constexpr unsigned kLengthMask = 0x1FF;
-constexpr unsigned kNoCodeword = 0x100;  // a length that no codeword has
 /// A tile's last bits for its right neighbour; the flag tells them from memory not yet written.
 constexpr std::uint64_t kTailReady = std::uint64_t{1} << 63;
 
@@ -44,10 +42,11 @@ struct Args {
   const Codebook* book;
   std::uint32_t* out;
   std::uint64_t capacity;
-  std::uint64_t chunk_mask;  // symbols per chunk - 1
-  std::uint64_t* offsets;    // or null
-  std::uint64_t* states;     // per tile: look-back state
-  std::uint64_t* tails;      // per tile: its last 32 bits
+  unsigned chunk_mask;     // symbols per chunk - 1
+  unsigned chunk_shift;    // their logarithm
+  std::uint64_t* offsets;  // or null
+  std::uint64_t* states;   // per tile: look-back state
+  std::uint64_t* tails;    // per tile: the bits of its last, incomplete word
   unsigned* ticket;
   Outcome* outcome;
   unsigned tiles;
@@ -55,316 +54,192 @@ struct Args {
       plain_tiles;  // the first so many are whole and their symbols are aligned for vector loads
 };
 
+/// A tile that is packed, or about to be.
+struct Buffer {
+  /// words[0] is the tail of the tile before, words[1 + i] word i of this one.
+  unsigned words[1 + kBufferBits / 32 + 1];
+  unsigned bits;
+  bool direct;                  // not in the words: too many
+  unsigned warp_first[kWarps];  // first bit of each warp
+  unsigned warp_tail[kWarps];   // its last bits, for the warp to the right
+  unsigned first[kPackers];     // first bit of each thread, and that of its second half
+  unsigned middle[kPackers];
+};
+
 struct Shared {
-  union {
-    unsigned packed[kSymbols * kCopies];  // [symbol][copy]
-    struct {
-      unsigned value[kSymbols];
-      unsigned length[kSymbols];
-    } plain;  // for codewords that do not fit the packed form
-  } table;
-  /// words[0] is the tail of the tile before, words[1 + i] word i of this tile, one more than the
-  /// longest codewords need. Zero between tiles.
-  unsigned words[kBuffers][2 + kTile];
+  Table table;
+  Buffer buffer[kBuffers];
   unsigned warp_bits[kWarps];
-  unsigned tile_bits[kBuffers];
-  unsigned first_bit[kBuffers][kPackers];  // of each thread in the tile, for the chunk index
   unsigned next_tile;
   std::uint64_t base;  // bits before the tile that is being stored
 };
 
-/// Fills the table. True if the packed form holds all codewords.
-__device__ bool load_table(const Codebook& book, Shared& s) {
-  unsigned longest = 0;
-  if (threadIdx.x < kSymbols) {
-    const unsigned length = book.bits[threadIdx.x];
-    longest = length <= entropy::kMaxCodeBits ? length : 0;
-  }
-  const bool packed = __syncthreads_or(longest > kPackedBits) == 0;
-  constexpr int kHalf = kCopies / 2;
-  for (unsigned i = threadIdx.x; i < 2 * kSymbols; i += kThreads) {
-    const unsigned symbol = i % kSymbols;
-    unsigned length = book.bits[symbol];
-    if (length > entropy::kMaxCodeBits) length = 0;
-    const unsigned value = length == 0 ? 0 : book.value[symbol] << (32 - length);
-    if (packed) {  // half of the copies; rotated, so that these stores too spread over the banks
-      unsigned* const row = s.table.packed + symbol * kCopies + i / kSymbols * kHalf;
-      for (int l = 0; l < kHalf; ++l)
-        row[(symbol + l) % kHalf] = length == 0 ? kNoCodeword : value | length;
-    } else if (i < kSymbols) {
-      s.table.plain.value[symbol] = value;
-      s.table.plain.length[symbol] = length;
-    }
-  }
-  return packed;
+__device__ Place place_of(const Args& a, unsigned tile) {
+  const std::uint64_t first = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+  int count = kPerThread;
+  if (tile >= a.plain_tiles)
+    count = first >= a.size ? 0 : static_cast<int>(min(a.size - first, std::uint64_t{kPerThread}));
+  return {a.in + first, first, count};
 }
 
-/// The thread's 16 symbols; those after the end read as 0.
-__device__ uint4 load_symbols(const Args& a, unsigned tile) {
-  const std::uint64_t at = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-  const std::uint8_t* const from = a.in + at;
-  if (tile < a.plain_tiles) return __ldcs(reinterpret_cast<const uint4*>(from));
-  unsigned words[4] = {};
-#pragma unroll
-  for (int i = 0; i < kPerThread; ++i)
-    if (at + i < a.size) words[i / 4] |= static_cast<unsigned>(from[i]) << (8 * (i % 4));
-  return make_uint4(words[0], words[1], words[2], words[3]);
+/// The last 32 bits of a packed tile, the very last one lowest. Tiles with a right neighbour have
+/// at least one bit a symbol.
+__device__ unsigned tail_of(const Buffer& b) {
+  const unsigned* const words = b.words + 1;
+  const unsigned word = b.bits / 32;
+  return __funnelshift_l(words[word], words[word - 1], b.bits);
 }
 
-__device__ unsigned symbol_of(const uint4& symbols, int i) {
-  const unsigned word = i < 4 ? symbols.x : i < 8 ? symbols.y : i < 12 ? symbols.z : symbols.w;
-  return word >> (8 * (i % 4)) & 0xFF;
-}
-
-/// Symbols of this thread that exist.
-__device__ int valid_symbols(const Args& a, unsigned tile) {
-  if (tile < a.plain_tiles) return kPerThread;
-  const std::uint64_t at = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-  if (at >= a.size) return 0;
-  const std::uint64_t left = a.size - at;
-  return left < kPerThread ? static_cast<int>(left) : kPerThread;
-}
-
-__device__ void report_symbol(const Args& a, unsigned tile, int i) {
-  const std::uint64_t at =
-      std::uint64_t{tile} * kTile + threadIdx.x * kPerThread + static_cast<unsigned>(i);
-  report_fault(a.outcome, pack_fault(at, Errc::invalid_argument, FaultPosition::bytes));
-}
-
-/// Bits on their way into shared memory. Words are ORed, although only a thread's first and last
-/// are shared with others: telling them apart costs a branch that diverges.
-struct BitWriter {
-  unsigned* words;
-  unsigned at;           // bit position in the tile
-  unsigned pending = 0;  // bits of the current word
-
-  /// Appends the `length` (0..32) highest bits of `bits`; the others are 0.
-  __device__ void append(unsigned bits, unsigned length) {
-    pending |= __funnelshift_r(bits, 0, at);  // >> (at mod 32)
-    const unsigned next = at + length;
-    if ((next ^ at) >= 32) {
-      atomicOr(words + at / 32, pending);
-      pending = __funnelshift_r(0, bits, at);  // what did not fit; nothing at a word boundary
-    }
-    at = next;
-  }
-
-  __device__ void finish() {
-    if (pending != 0) atomicOr(words + at / 32, pending);
-  }
-};
-
-/// Pairs of codewords as one: left-aligned bits, and the lengths in the bytes of two words.
-struct Merged {
-  unsigned bits[kPerThread / 2];
-  unsigned lengths[kPerThread / 8];
-
-  __device__ unsigned length(int pair) const {
-    return lengths[pair / 4] >> (8 * (pair % 4)) & 0xFF;
-  }
-
-  __device__ unsigned total() const {
-    return __dp4a(lengths[0], 0x01010101u, __dp4a(lengths[1], 0x01010101u, 0u));
-  }
-
-  /// Every pair has at most 32 bits: none of the bytes, 46 at most, reaches 128 by adding 95.
-  __device__ bool pairs_fit() const {
-    return (((lengths[0] + 0x5F5F5F5Fu) | (lengths[1] + 0x5F5F5F5Fu)) & 0x80808080u) == 0;
-  }
-
-  /// The same for two pairs together.
-  __device__ bool quads_fit() const {
-    unsigned over = 0;
-#pragma unroll
-    for (int i = 0; i < 2; ++i)
-      over |= (lengths[i] & 0x00FF00FFu) + (lengths[i] >> 8 & 0x00FF00FFu) + 0x7FDF7FDFu;
-    return (over & 0x80008000u) == 0;
-  }
-};
-
-/// Looks up the thread's symbols in the packed table and merges them in pairs. Where a pair has
-/// more than 32 bits they are incomplete, but its length is right.
-__device__ void merge_pairs(const Args& a, const Shared& s, unsigned tile, const uint4& symbols,
-                            Merged& merged) {
-  const unsigned* const table = s.table.packed + threadIdx.x % kCopies;
-  unsigned entries[kPerThread];
-  unsigned all = 0;
-#pragma unroll
-  for (int i = 0; i < kPerThread; ++i) {
-    entries[i] = table[symbol_of(symbols, i) * kCopies];
-    all |= entries[i];
-  }
-  const int valid = valid_symbols(a, tile);
-  if (valid < kPerThread || (all & kNoCodeword) != 0) {
-#pragma unroll
-    for (int i = 0; i < kPerThread; ++i) {
-      if (i < valid && (entries[i] & kNoCodeword) != 0) report_symbol(a, tile, i);
-      if (i >= valid || (entries[i] & kNoCodeword) != 0) entries[i] = 0;
-    }
-  }
-  merged.lengths[0] = merged.lengths[1] = 0;
-#pragma unroll
-  for (int i = 0; i < kPerThread / 2; ++i) {
-    const unsigned first = entries[2 * i], second = entries[2 * i + 1];
-    // The funnel shift takes the length modulo 32 straight from the entry.
-    merged.bits[i] = (first & ~kLengthMask) | __funnelshift_r(second & ~kLengthMask, 0, first);
-    // The low byte of the sum goes to byte i % 4.
-    constexpr unsigned kInsert[4] = {0x3214, 0x3240, 0x3410, 0x4210};
-    merged.lengths[i / 4] = __byte_perm(merged.lengths[i / 4], first + second, kInsert[i % 4]);
-  }
-}
-
-/// Bits of the thread's codewords by the plain table.
-__device__ unsigned plain_length(const Args& a, const Shared& s, unsigned tile) {
-  const std::uint8_t* const from = a.in + std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-  const int valid = valid_symbols(a, tile);
-  unsigned bits = 0;
-#pragma unroll 1
-  for (int i = 0; i < valid; ++i) {
-    const unsigned length = s.table.plain.length[from[i]];
-    if (length == 0) report_symbol(a, tile, i);
-    bits += length;
-  }
-  return bits;
-}
-
-/// One codeword after the other, by either table. Symbols are loaded again and the loop is kept
-/// small: this path is rare, and its registers would cost the common one a third of its CTAs.
-__device__ void append_singly(const Args& a, const Shared& s, unsigned tile, bool packed,
-                              BitWriter& writer) {
-  const std::uint8_t* const from = a.in + std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-  const int valid = valid_symbols(a, tile);
-#pragma unroll 1
-  for (int i = 0; i < valid; ++i) {
-    unsigned bits = 0, length = 0;
-    if (packed) {
-      const unsigned entry = s.table.packed[from[i] * kCopies + threadIdx.x % kCopies];
-      bits = entry & ~kLengthMask;
-      length = entry == kNoCodeword ? 0 : entry & kLengthMask;
-    } else {
-      bits = s.table.plain.value[from[i]];
-      length = s.table.plain.length[from[i]];
-    }
-    writer.append(bits, length);
-  }
-}
-
-/// Pairs are merged once more where that fits 32 bits throughout the warp, as it mostly does when
-/// the symbols compress well.
-__device__ void append_pairs(const Merged& merged, BitWriter& writer) {
-  if (__all_sync(kFullWarp, merged.quads_fit())) {
-#pragma unroll
-    for (int i = 0; i < kPerThread / 2; i += 2) {
-      // The clamping shift: a first pair of 32 bits leaves no room for the second.
-      const unsigned first = merged.length(i);
-      const unsigned bits = merged.bits[i] | __funnelshift_rc(merged.bits[i + 1], 0, first);
-      writer.append(bits, first + merged.length(i + 1));
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < kPerThread / 2; ++i) writer.append(merged.bits[i], merged.length(i));
-  }
-}
-
-/// The last 32 bits of the tile, the very last one lowest. Tiles with a right neighbour have at
-/// least one bit a symbol; if faults left fewer, the output is unspecified anyway.
-__device__ unsigned tail_of(const unsigned* buffer, unsigned tile_bits) {
-  const unsigned* const words = buffer + 1;
-  const unsigned word = tile_bits / 32;
-  const unsigned previous = word > 0 ? words[word - 1] : 0;
-  return __funnelshift_l(words[word], previous, tile_bits);  // words[word] may have 0 bits: shift 0
+__device__ void publish_tail(const Args& a, unsigned tile, unsigned tail) {
+  store_relaxed(a.tails + tile, kTailReady | tail);
 }
 
 /// Where the tile stands in the output, and the bits before it in its first word. By one warp.
-__device__ void find_place(const Args& a, Shared& s, unsigned* buffer, unsigned tile,
-                           unsigned tile_bits) {
+__device__ void find_place(const Args& a, Shared& s, Buffer& b, unsigned tile) {
   const bool leader = threadIdx.x % 32 == 0;
   std::uint64_t base = 0;
   if (tile > 0) {
     std::uint64_t tail = leader ? load_relaxed(a.tails + tile - 1) : 0;  // on its way meanwhile
     base = look_back(a.states, tile);
     if (leader) {
-      store_relaxed(a.states + tile, kTileInclusive | (base + tile_bits));
+      store_relaxed(a.states + tile, kTileInclusive | (base + b.bits));
       if (base % 32 != 0)
         while ((tail & kTailReady) == 0) tail = load_relaxed(a.tails + tile - 1);
-      buffer[0] = base % 32 != 0 ? static_cast<unsigned>(tail) : 0;
+      b.words[0] = base % 32 != 0 ? static_cast<unsigned>(tail) : 0;
     }
   }
   if (leader) s.base = base;
 }
 
-/// Stores the complete words of the tile, and the incomplete one too at the very end.
-__device__ void store_words(const Args& a, const Shared& s, const unsigned* buffer,
-                            unsigned tile_bits, bool last_tile) {
-  const std::uint64_t first = s.base / 32;
-  const unsigned shift = static_cast<unsigned>(s.base % 32);
-  const unsigned bits = shift + tile_bits;
-  unsigned words = last_tile ? (bits + 31) / 32 : bits / 32;
-  const std::uint64_t room = first < a.capacity ? a.capacity - first : 0;
-  if (words > room) {
-    words = static_cast<unsigned>(room);
-    if (threadIdx.x == 0)  // after all faults of symbols, which the serial twin finds first
-      report_fault(a.outcome, pack_fault(a.size, Errc::output_too_small, FaultPosition::hidden));
-  }
-  std::uint32_t* const out = a.out + first;
-  for (unsigned i = threadIdx.x; i < words; i += kThreads)
-    out[i] = __funnelshift_r(buffer[1 + i], buffer[i], shift);
+/// The words at the seams between warps. By one warp, a lane for each seam.
+__device__ void join_warps(const Buffer& b, unsigned* words, unsigned base, const unsigned* end) {
+  const unsigned lane = threadIdx.x % 32;
+  if (lane == 0 || lane >= kWarps) return;
+  unsigned* const word = words + (base + b.warp_first[lane]) / 32;
+  if (end == nullptr || word < end) *word |= b.warp_tail[lane - 1];
 }
 
-__device__ void sync_packers() { asm volatile("bar.sync 1, %0;" ::"n"(kPackers) : "memory"); }
+/// First bit of the thread in the tile, and the bits of all threads with what pads the last tile.
+struct Scan {
+  unsigned at, total;
+};
 
-/// Looks the symbols up and puts their bits into the buffer. Draws the next tile.
-__device__ void pack_tile(const Args& a, Shared& s, unsigned tile, const uint4& symbols,
-                          bool packed, unsigned buffer) {
+/// Publishes how many bits the tile has.
+__device__ Scan scan_bits(const Args& a, Shared& s, Buffer& b, unsigned tile, unsigned own) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  Merged merged = {};
-  unsigned own_bits = 0;
-  if (packed) {
-    merge_pairs(a, s, tile, symbols, merged);
-    own_bits = merged.total();
-  } else {
-    own_bits = plain_length(a, s, tile);
-  }
-  const unsigned inclusive = warp_inclusive_sum(own_bits);
+  const unsigned inclusive = warp_inclusive_sum(own);
   if (lane == 31) s.warp_bits[warp] = inclusive;
-  sync_packers();  // also: the buffer is cleared
+  __syncthreads();  // with the warp that looks places up
   const unsigned others = lane < kWarps ? s.warp_bits[lane] : 0;
-  const unsigned sum = __reduce_add_sync(kFullWarp, others);
-  const unsigned at =
-      inclusive - own_bits + __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
+  const unsigned total = __reduce_add_sync(kFullWarp, others);
+  const unsigned warp_first = __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
+  if (lane == 0) b.warp_first[warp] = warp_first;
   if (threadIdx.x == 0) {
-    s.tile_bits[buffer] = sum;
-    store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | sum);
+    const std::uint64_t behind = a.size - std::uint64_t{tile} * kTile;
+    b.bits = behind < kTile ? total - (kTile - static_cast<unsigned>(behind)) : total;
+    b.direct = total > kBufferBits;
+    store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | b.bits);
   }
-  if (threadIdx.x == kPackers - 1) s.next_tile = atomicAdd(a.ticket, 1u);
-
-  if (a.offsets != nullptr) s.first_bit[buffer][threadIdx.x] = at;
-  BitWriter writer{s.words[buffer] + 1, at};
-  if (__all_sync(kFullWarp, packed && merged.pairs_fit()))
-    append_pairs(merged, writer);
-  else
-    append_singly(a, s, tile, packed, writer);
-  writer.finish();
+  return {warp_first + inclusive - own, total};
 }
 
-/// Sends a packed tile to the place that was found, and clears the buffer.
-__device__ void store_tile(const Args& a, Shared& s, unsigned tile, unsigned buffer) {
-  unsigned* const words = s.words[buffer];
-  const unsigned tile_bits = s.tile_bits[buffer];
-  const bool last_tile = tile + 1 == a.tiles;
-  store_words(a, s, words, tile_bits, last_tile);
+/// Looks the symbols up and puts their bits into the buffer, unless there are too many for it.
+__device__ void pack_tile(const Args& a, Shared& s, Buffer& b, unsigned tile,
+                          const Symbols& symbols, bool packed) {
+  Pairs pairs = {};
+  unsigned own = 0, half = 0;
+  if (packed) {
+    pairs = look_up_pairs(
+        lane_table(s.table), symbols, tile < a.plain_tiles, [&] { return place_of(a, tile); },
+        a.outcome);
+    own = pairs.total();
+    half = pairs.half_total();
+  } else {
+    const Place place = place_of(a, tile);
+    half = plain_bits(s.table, place, 0, kPerThread / 2, a.outcome);
+    own = half + plain_bits(s.table, place, kPerThread / 2, kPerThread, a.outcome);
+  }
+  const Scan scan = scan_bits(a, s, b, tile, own);
+  b.first[threadIdx.x] = scan.at;
+  b.middle[threadIdx.x] = scan.at + half;
+  if (scan.total > kBufferBits) return;
+
+  unsigned* const first = b.words + 1 + scan.at / 32;
+  BitWriter writer{first, scan.at, nullptr};
+  if (__all_sync(kFullWarp, packed && pairs.fit()))
+    append_pairs(pairs, writer);
+  else
+    append_singly<false>(s.table, packed, place_of(a, tile), writer);
+  join_lanes(writer, first, 0);
+  if (threadIdx.x % 32 == 31) b.warp_tail[threadIdx.x / 32] = writer.pending;
+  if (threadIdx.x == kPackers - 1) *writer.words = writer.pending;
+}
+
+/// Words of the output from word `first` on that a tile up to bit `end` may store.
+__device__ unsigned words_to_store(const Args& a, std::uint64_t first, std::uint64_t end,
+                                   bool last_tile) {
+  const std::uint64_t words = (last_tile ? ceil_div(end, 32) : end / 32) - first;
+  const std::uint64_t room = first < a.capacity ? a.capacity - first : 0;
+  if (words > room && threadIdx.x == 0)  // after all faults of symbols: the serial twin's order
+    report_fault(a.outcome, pack_fault(a.size, Errc::output_too_small, FaultPosition::hidden));
+  return static_cast<unsigned>(min(words, room));
+}
+
+/// What the tile tells besides its words.
+__device__ void store_index(const Args& a, const Shared& s, const Buffer& b, unsigned tile) {
   if (a.offsets != nullptr && threadIdx.x < kPackers) {
     const std::uint64_t symbol = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-    if (symbol < a.size && (symbol & a.chunk_mask) == 0)
-      a.offsets[symbol >> __popcll(a.chunk_mask)] = s.base + s.first_bit[buffer][threadIdx.x];
+    const unsigned low = static_cast<unsigned>(symbol);  // holds the mask, which is below 2^20
+    if ((low & a.chunk_mask) == 0 && symbol < a.size)
+      a.offsets[symbol >> a.chunk_shift] = s.base + b.first[threadIdx.x];
+    if (a.chunk_mask == kPerThread / 2 - 1 && symbol + kPerThread / 2 < a.size)
+      a.offsets[(symbol >> a.chunk_shift) + 1] = s.base + b.middle[threadIdx.x];
   }
-  if (last_tile && threadIdx.x == 0) {
-    a.outcome->count = s.base + tile_bits;
-    if (a.offsets != nullptr) a.offsets[ceil_div(a.size, a.chunk_mask + 1)] = s.base + tile_bits;
+  if (tile + 1 == a.tiles && threadIdx.x == 0) {
+    a.outcome->count = s.base + b.bits;
+    if (a.offsets != nullptr)
+      a.offsets[ceil_div(a.size, std::uint64_t{a.chunk_mask} + 1)] = s.base + b.bits;
+  }
+}
+
+/// Sends a packed tile to the place that was found: the complete words, and the incomplete one too
+/// at the very end.
+__device__ void store_tile(const Args& a, const Shared& s, const Buffer& b, unsigned tile) {
+  const std::uint64_t first = s.base / 32;
+  const unsigned words = words_to_store(a, first, s.base + b.bits, tile + 1 == a.tiles);
+  const unsigned shift = static_cast<unsigned>(s.base % 32);
+  std::uint32_t* const out = a.out + first;
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < words; i += kThreads)
+    out[i] = __funnelshift_r(b.words[1 + i], b.words[i], shift);
+  store_index(a, s, b, tile);
+}
+
+/// A tile that has too many bits for a buffer: its place is found first, then the threads write
+/// their words where they belong.
+__device__ void store_directly(const Args& a, Shared& s, Buffer& b, unsigned tile, bool packed) {
+  const bool packs = threadIdx.x < kPackers;
+  const bool last_tile = tile + 1 == a.tiles;
+  if (!packs) find_place(a, s, b, tile);
+  __syncthreads();
+  const unsigned shift = static_cast<unsigned>(s.base % 32);
+  unsigned* const words = a.out + s.base / 32;
+  const unsigned* const end = words + words_to_store(a, s.base / 32, s.base + b.bits, last_tile);
+  if (packs) {
+    const unsigned at = shift + b.first[threadIdx.x];
+    unsigned* const first = words + at / 32;
+    BitWriter writer{first, at, end};
+    append_singly<true>(s.table, packed, place_of(a, tile), writer);
+    join_lanes(writer, first, threadIdx.x == 0 && shift > 0 ? b.words[0] << (32 - shift) : 0);
+    if (threadIdx.x % 32 == 31) b.warp_tail[threadIdx.x / 32] = writer.pending;
+    if (threadIdx.x == kPackers - 1) {
+      if (writer.words < end) *writer.words = writer.pending;
+      if (!last_tile) publish_tail(a, tile, __funnelshift_l(writer.pending, 0, writer.at));
+    }
   }
   __syncthreads();
-  if (threadIdx.x < kPackers)  // whose next barrier orders it before the buffer's next use
-    for (unsigned i = threadIdx.x; i <= tile_bits / 32 + 1; i += kPackers) words[i] = 0;
+  if (!packs) join_warps(b, words, shift, end);
+  store_index(a, s, b, tile);
 }
 
 /// No CTA waits while it packs, and it publishes there what others need; so the first tile that is
@@ -372,34 +247,39 @@ __device__ void store_tile(const Args& a, Shared& s, unsigned tile, unsigned buf
 __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
   extern __shared__ __align__(16) unsigned char memory[];
   Shared& s = *reinterpret_cast<Shared*>(memory);
-  const bool packed = load_table(*a.book, s);
-  unsigned* const all_words = s.words[0];
-  for (int i = static_cast<int>(threadIdx.x); i < kBuffers * (2 + kTile); i += kThreads)
-    all_words[i] = 0;
-  if (threadIdx.x == 0) s.next_tile = atomicAdd(a.ticket, 1u);
+  const bool packed = load_table(*a.book, s.table);
+  const bool packs = threadIdx.x < kPackers;
+  if (threadIdx.x == kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
   __syncthreads();
   unsigned tile = s.next_tile;
-  __syncthreads();  // everyone has read it before a packer draws the next
-  const bool packs = threadIdx.x < kPackers;
-  uint4 symbols = packs && tile < a.tiles ? load_symbols(a, tile) : make_uint4(0, 0, 0, 0);
+  Symbols symbols = {};
+  if (packs && tile < a.tiles) symbols = load_symbols(place_of(a, tile), tile < a.plain_tiles);
+  __syncthreads();             // everyone has read the ticket
   unsigned waiting = kNoTile;  // packed, and not stored yet
-  for (unsigned buffer = 0; tile < a.tiles || waiting != kNoTile; buffer ^= 1) {
-    if (!packs) {
-      if (waiting != kNoTile)
-        find_place(a, s, s.words[buffer ^ 1], waiting, s.tile_bits[buffer ^ 1]);
-    } else if (tile < a.tiles) {
-      pack_tile(a, s, tile, symbols, packed, buffer);
+  for (unsigned now = 0; tile < a.tiles || waiting != kNoTile; now ^= 1) {
+    Buffer& b = s.buffer[now];
+    Buffer& before = s.buffer[now ^ 1];
+    if (packs) {
+      if (tile < a.tiles) pack_tile(a, s, b, tile, symbols, packed);
+    } else {
+      if (tile < a.tiles) __syncthreads();  // that of scan_bits()
+      if (waiting != kNoTile) {
+        join_warps(before, before.words + 1, 0, nullptr);
+        find_place(a, s, before, waiting);
+      }
+      // As late as can be: a ticket drawn early makes tiles to the right wait for this CTA.
+      if (threadIdx.x == kPackers && tile < a.tiles) s.next_tile = atomicAdd(a.ticket, 1u);
     }
     __syncthreads();
     const unsigned next = tile < a.tiles ? s.next_tile : a.tiles;
-    if (tile < a.tiles && threadIdx.x == kPackers - 1)
-      store_relaxed(a.tails + tile, kTailReady | tail_of(s.words[buffer], s.tile_bits[buffer]));
-    if (packs && next < a.tiles) symbols = load_symbols(a, next);
-    if (waiting != kNoTile)
-      store_tile(a, s, waiting, buffer ^ 1);
-    else
-      __syncthreads();  // everyone has read the ticket
-    waiting = tile < a.tiles ? tile : kNoTile;
+    const bool direct = tile < a.tiles && b.direct;
+    if (threadIdx.x == kPackers - 1 && tile + 1 < a.tiles && !direct)
+      publish_tail(a, tile, tail_of(b));
+    if (packs && next < a.tiles) symbols = load_symbols(place_of(a, next), next < a.plain_tiles);
+    if (waiting != kNoTile) store_tile(a, s, before, waiting);
+    __syncthreads();
+    if (direct) store_directly(a, s, b, tile, packed);
+    waiting = tile < a.tiles && !direct ? tile : kNoTile;
     tile = next;
   }
 }
@@ -436,6 +316,7 @@ Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d
                d_out,
                capacity,
                d_offsets != nullptr ? chunk_symbols - 1 : 0,
+               d_offsets != nullptr ? static_cast<unsigned>(std::countr_zero(chunk_symbols)) : 0,
                d_offsets,
                state + 1,
                state + 1 + tiles,

@@ -31,6 +31,11 @@ if [ "$mode" = all ]; then
   cmake --preset asan >/dev/null
   cmake --build --preset asan --target zerorun_tests
   ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|io' -j "$(nproc)"
+
+  step "threads under ThreadSanitizer"
+  cmake --preset tsan >/dev/null
+  cmake --build --preset tsan
+  ctest --no-tests=error --preset tsan -j "$(nproc)"
 fi
 
 step "release tests"

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "codec/core/pinned_memory.hpp"
 #include "codec/core/pipelines.hpp"
 
 #ifdef ZERORUN_HAVE_CUDA
@@ -73,6 +74,20 @@ Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
 #endif
   if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
   return make_cpu_decode_pipeline(threads);
+}
+
+Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {
+#ifdef ZERORUN_HAVE_CUDA
+  return cuda_allocate_pinned(bytes);
+#else
+  return Status(Errc::cuda_not_built);
+#endif
+}
+
+void release_pinned([[maybe_unused]] std::byte* memory) noexcept {
+#ifdef ZERORUN_HAVE_CUDA
+  cuda_release_pinned(memory);
+#endif
 }
 
 }  // namespace zerorun

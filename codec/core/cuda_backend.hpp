@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,5 +24,9 @@ const StageTable& cuda_stages();
 /// `device` is one that cuda_backend_devices() calls usable. Errors: out_of_memory, device_failure.
 Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device);
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device);
+
+/// For every device. Errors: no_device, out_of_memory, device_failure.
+Result<std::byte*> cuda_allocate_pinned(std::size_t bytes);
+void cuda_release_pinned(std::byte* memory) noexcept;
 
 }  // namespace zerorun

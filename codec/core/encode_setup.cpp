@@ -88,10 +88,13 @@ int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) 
   return layout.mcus() > mcus ? mcus : 0;
 }
 
+Status validate_quality(int quality) {
+  if (quality >= 1 && quality <= 100) return Status::ok();
+  return Status(Errc::invalid_argument, "quality " + std::to_string(quality) + " is not in 1..100");
+}
+
 Status validate_params(const EncodeParams& params) {
-  if (params.quality < 1 || params.quality > 100)
-    return Status(Errc::invalid_argument,
-                  "quality " + std::to_string(params.quality) + " is not in 1..100");
+  if (Status status = validate_quality(params.quality); !status) return status;
   if (Status status = check_table(params.luma_table, "the luma table"); !status) return status;
   if (Status status = check_table(params.chroma_table, "the chroma table"); !status) return status;
   const bool counted = params.restart.kind == RestartPolicy::Kind::mcus ||

@@ -7,6 +7,9 @@
 
 namespace zerorun {
 
+/// Errors: invalid_argument.
+Status validate_quality(int quality);
+
 /// Range checks of everything that does not depend on a frame.
 Status validate_params(const EncodeParams& params);
 

@@ -102,6 +102,27 @@ Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::vector<st
   return Status(Errc::out_of_memory);
 }
 
+Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, HostBuffer& out) try {
+  if (Status status = impl_->code(frame); !status) return status;
+  const std::size_t bytes = impl_->total_bytes();
+  // Frames differ in size; pinned memory is too slow to grow by a little every few frames.
+  if (bytes > out.capacity())
+    if (Status status = out.reserve(bytes + bytes / 4); !status) return status;
+  if (Status status = out.resize(bytes); !status) return status;
+  return impl_->deliver(out.data());
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Status Encoder::set_quality(int quality) try {
+  if (Status status = validate_quality(quality); !status) return status;
+  if (quality != impl_->params.quality) impl_->setup.reset();
+  impl_->params.quality = quality;
+  return Status::ok();
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
 Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;

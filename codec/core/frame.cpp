@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/frame.hpp"
 
-#include <cstdlib>
-#include <new>
 #include <string>
 
 namespace zerorun {
@@ -129,16 +127,15 @@ Status validate(const ConstFrameView& frame) {
   return Status::ok();
 }
 
-void Frame::Release::operator()(std::uint8_t* memory) const noexcept { std::free(memory); }
-
-Result<Frame> Frame::create(PixelFormat format, int width, int height) {
-  Frame frame;
+Result<Frame> Frame::create(PixelFormat format, int width, int height, HostMemory memory) {
+  Frame frame(memory);
   if (Status status = frame.reshape(format, width, height); !status) return status;
   return frame;
 }
 
 Status Frame::reshape(PixelFormat format, int width, int height) {
-  if (view_.format == format && view_.width == width && view_.height == height && memory_)
+  if (view_.format == format && view_.width == width && view_.height == height &&
+      memory_.data() != nullptr)
     return Status::ok();
   if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension)
     return Status(Errc::invalid_frame,
@@ -154,15 +151,13 @@ Status Frame::reshape(PixelFormat format, int width, int height) {
     view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(stride);
     total += stride * static_cast<std::size_t>(plane_rows(format, p, height));  // < 2^36
   }
-  if (total > capacity_bytes_) {
-    auto* memory = static_cast<std::uint8_t*>(std::aligned_alloc(kAlign, total));
-    if (memory == nullptr)
-      return Status(Errc::out_of_memory, std::to_string(total) + " bytes for a frame");
-    memory_.reset(memory);
-    capacity_bytes_ = total;
+  if (Status status = memory_.resize(total); !status) {
+    view_ = {};
+    return status;
   }
+  auto* const memory = reinterpret_cast<std::uint8_t*>(memory_.data());
   for (int p = 0; p < plane_count(format); ++p)
-    view.data[static_cast<std::size_t>(p)] = memory_.get() + offset[static_cast<std::size_t>(p)];
+    view.data[static_cast<std::size_t>(p)] = memory + offset[static_cast<std::size_t>(p)];
   view_ = view;
   return Status::ok();
 }

@@ -13,6 +13,7 @@
 
 #include "zerorun/backend.hpp"
 #include "zerorun/frame.hpp"
+#include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -91,6 +92,12 @@ class Encoder {
 
   /// The same into a vector, which is resized to the stream.
   Result<EncodeReport> encode(const ConstFrameView& frame, std::vector<std::byte>& out);
+
+  /// The same into a buffer of either kind of memory, which is resized to the stream.
+  Result<EncodeReport> encode(const ConstFrameView& frame, HostBuffer& out);
+
+  /// Quality of the frames from here on, 1..100. Errors: invalid_argument.
+  Status set_quality(int quality);
 
   /// cpu or cuda: what `automatic` became.
   Backend backend() const noexcept;

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 
+#include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -93,8 +93,12 @@ class Frame {
  public:
   Frame() noexcept = default;
 
-  /// Contents are undefined. Errors: invalid_frame, out_of_memory.
-  static Result<Frame> create(PixelFormat format, int width, int height);
+  /// Empty; the first reshape() allocates memory of this kind.
+  explicit Frame(HostMemory memory) noexcept : memory_(memory) {}
+
+  /// Contents are undefined. Errors: invalid_frame, and those of HostBuffer::resize().
+  static Result<Frame> create(PixelFormat format, int width, int height,
+                              HostMemory memory = HostMemory::pageable);
 
   /// Changes shape, keeping the memory when it is large enough.
   Status reshape(PixelFormat format, int width, int height);
@@ -104,14 +108,11 @@ class Frame {
   PixelFormat format() const noexcept { return view_.format; }
   int width() const noexcept { return view_.width; }
   int height() const noexcept { return view_.height; }
+  HostMemory memory() const noexcept { return memory_.memory(); }
 
  private:
-  struct Release {
-    void operator()(std::uint8_t* memory) const noexcept;
-  };
   FrameView view_;
-  std::unique_ptr<std::uint8_t[], Release> memory_;
-  std::size_t capacity_bytes_ = 0;
+  HostBuffer memory_;
 };
 
 }  // namespace zerorun

@@ -17,6 +17,7 @@ enum class Errc : std::uint16_t {
   // 1xx: the caller's arguments
   invalid_argument = 100,  ///< a parameter is out of its documented range
   invalid_frame = 101,     ///< null plane, stride too small, size 0 or over 65535
+  already_finished = 102,  ///< the object was ended and takes nothing more
 
   // 2xx: the stream breaks ITU-T T.81
   not_jpeg = 200,              ///< no SOI at the start
@@ -52,6 +53,7 @@ enum class Errc : std::uint16_t {
   too_many_pixels = 402,
   too_many_scans = 403,
   too_much_header = 404,
+  queue_full = 405,  ///< as many frames as allowed are in flight; receive one first
 
   // 5xx: devices
   no_device = 500,          ///< CUDA was asked for and no usable device answers

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "zerorun/async_encoder.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/entropy.hpp"
 #include "zerorun/frame.hpp"
+#include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
 #include "zerorun/stream_info.hpp"
 #include "zerorun/version.hpp"

@@ -1,0 +1,15 @@
+// Pinned host memory; backend.cpp knows whether there is any.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// Errors: cuda_not_built, no_device, out_of_memory, device_failure.
+Result<std::byte*> allocate_pinned(std::size_t bytes);
+void release_pinned(std::byte* memory) noexcept;
+
+}  // namespace zerorun

@@ -1,0 +1,311 @@
+// Frames in flight: order, the bound, errors of single frames, the end, and destruction at any
+// time. SPDX-License-Identifier: MIT
+#include "zerorun/async_encoder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+AsyncEncodeParams async_params(int lanes, int depth) {
+  AsyncEncodeParams params;
+  params.encode.backend = Backend::cpu;
+  params.encode.quality = 80;
+  params.lanes = lanes;
+  params.depth = depth;
+  return params;
+}
+
+AsyncEncoder make_encoder(int lanes, int depth) {
+  auto encoder = AsyncEncoder::create(async_params(lanes, depth));
+  EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
+  return *std::move(encoder);
+}
+
+/// Frames of several sizes and formats, large and small ones in turn, so that later ones finish
+/// first.
+std::vector<TestFrame> frames() {
+  std::vector<TestFrame> out;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    out.push_back(make_frame(Content::noise, PixelFormat::yuv420p, 320, 240, seed));
+    out.push_back(make_frame(Content::photo, PixelFormat::gray8, 1, 1, seed));
+    out.push_back(make_frame(Content::photo, PixelFormat::rgb24, 61, 40, seed));
+    out.push_back(make_frame(Content::noise, PixelFormat::nv12, 17, 33, seed, Layout::padded));
+  }
+  return out;
+}
+
+Bytes encoded_alone(const TestFrame& frame, int quality = 80) {
+  EncodeParams params = async_params(1, 1).encode;
+  params.quality = quality;
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
+  return out;
+}
+
+Bytes bytes_of(const EncodedFrame& frame) {
+  return {frame.jpeg.bytes().begin(), frame.jpeg.bytes().end()};
+}
+
+TEST(AsyncEncoder, GivesTheBytesOfEncoderInOrder) {
+  const std::vector<TestFrame> all = frames();
+  for (const int lanes : {1, 2, 5}) {
+    AsyncEncoder encoder = make_encoder(lanes, 4);
+    EXPECT_EQ(encoder.lanes(), lanes);
+    EXPECT_EQ(encoder.depth(), 4);
+    EXPECT_EQ(encoder.backend(), Backend::cpu);
+    EncodedFrame out;
+    std::size_t sent = 0, got = 0;
+    const auto take = [&] {
+      ASSERT_EQ(encoder.receive(out, true), Received::frame);
+      ASSERT_TRUE(out.status.is_ok()) << out.status.message();
+      EXPECT_EQ(out.number, static_cast<std::int64_t>(got));
+      EXPECT_EQ(out.tag, 1000 + got);
+      EXPECT_EQ(out.report.bytes, out.jpeg.size());
+      EXPECT_EQ(bytes_of(out), encoded_alone(all[got % all.size()]));
+      ++got;
+    };
+    while (sent < 2 * all.size()) {
+      const Status status = encoder.submit(all[sent % all.size()].view(), {.tag = 1000 + sent});
+      if (status) {
+        ++sent;
+        continue;
+      }
+      ASSERT_EQ(status.code(), Errc::queue_full);
+      EXPECT_EQ(encoder.in_flight(), 4);
+      take();
+    }
+    encoder.finish();
+    while (got < sent) take();
+    EXPECT_EQ(encoder.receive(out, true), Received::end);
+    EXPECT_EQ(encoder.receive(out, false), Received::end);
+  }
+}
+
+TEST(AsyncEncoder, TakesNoMoreThanItsDepth) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 9, 9, 1);
+  AsyncEncoder encoder = make_encoder(2, 3);
+  EncodedFrame out;
+  EXPECT_EQ(encoder.receive(out, false), Received::not_yet);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+  EXPECT_EQ(encoder.submit(frame.view()).code(), Errc::queue_full);
+  Frame mine = *Frame::create(PixelFormat::gray8, 9, 9);
+  const std::uint8_t* const memory = mine.view().data[0];
+  EXPECT_EQ(encoder.submit(std::move(mine)).code(), Errc::queue_full);
+  EXPECT_EQ(mine.view().data[0], memory);  // NOLINT(bugprone-use-after-move): the contract
+  ASSERT_EQ(encoder.receive(out, true), Received::frame);
+  EXPECT_EQ(encoder.in_flight(), 2);
+  EXPECT_TRUE(encoder.submit(frame.view()).is_ok());
+}
+
+TEST(AsyncEncoder, WaitsForAPlaceWhenAsked) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 9, 9, 1);
+  AsyncEncoder encoder = make_encoder(1, 1);
+  constexpr int kFrames = 50;
+  std::thread receiver([&encoder] {
+    EncodedFrame out;
+    for (int i = 0; i < kFrames; ++i) {
+      ASSERT_EQ(encoder.receive(out, true), Received::frame);
+      EXPECT_EQ(out.number, i);
+    }
+    EXPECT_EQ(encoder.receive(out, true), Received::end);
+  });
+  for (int i = 0; i < kFrames; ++i)
+    EXPECT_TRUE(encoder.submit(frame.view(), {.wait = true}).is_ok());
+  encoder.finish();
+  receiver.join();
+  EXPECT_EQ(encoder.submit(frame.view(), {.wait = true}).code(), Errc::already_finished);
+}
+
+TEST(AsyncEncoder, FinishWakesAWaitingSubmit) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 9, 9, 1);
+  AsyncEncoder encoder = make_encoder(1, 1);
+  ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+  std::thread submitter([&] {
+    EXPECT_EQ(encoder.submit(frame.view(), {.wait = true}).code(), Errc::already_finished);
+  });
+  encoder.finish();
+  submitter.join();
+}
+
+TEST(AsyncEncoder, ErrorsBelongToTheirFrame) {
+  const TestFrame good = make_frame(Content::photo, PixelFormat::yuv420p, 40, 30, 1);
+  ConstFrameView null = good.view();
+  null.data[1] = nullptr;
+  ConstFrameView narrow = good.view();
+  narrow.stride_bytes[0] = 39;
+  AsyncEncoder encoder = make_encoder(2, 8);
+  ASSERT_TRUE(encoder.submit(good.view()).is_ok());
+  ASSERT_TRUE(encoder.submit(null).is_ok());
+  ASSERT_TRUE(encoder.submit(narrow).is_ok());
+  ASSERT_TRUE(encoder.submit(Frame()).is_ok());
+  ASSERT_TRUE(encoder.submit(good.view()).is_ok());
+  encoder.finish();
+  EncodedFrame out;
+  for (const Errc expected :
+       {Errc::ok, Errc::invalid_frame, Errc::invalid_frame, Errc::invalid_frame, Errc::ok}) {
+    ASSERT_EQ(encoder.receive(out, true), Received::frame);
+    EXPECT_EQ(out.status.code(), expected) << out.number;
+    if (expected == Errc::ok) {
+      EXPECT_EQ(bytes_of(out), encoded_alone(good));
+    }
+  }
+}
+
+TEST(AsyncEncoder, GivesOwnedFramesBack) {
+  AsyncEncoder encoder = make_encoder(2, 4);
+  Frame frame = *Frame::create(PixelFormat::gray8, 20, 10);
+  std::fill_n(frame.view().data[0], frame.view().stride_bytes[0] * 10, std::uint8_t{77});
+  const std::uint8_t* const memory = frame.view().data[0];
+  const TestFrame seen = make_frame(Content::photo, PixelFormat::gray8, 20, 10, 1);
+  ASSERT_TRUE(encoder.submit(std::move(frame), {.tag = 5}).is_ok());
+  ASSERT_TRUE(encoder.submit(seen.view(), {.tag = 6}).is_ok());
+  EncodedFrame out;
+  ASSERT_EQ(encoder.receive(out, true), Received::frame);
+  EXPECT_EQ(out.frame.view().data[0], memory);
+  EXPECT_EQ(out.tag, 5u);
+  // A frame that stays in `out` is not taken for that of the next one.
+  ASSERT_EQ(encoder.receive(out, true), Received::frame);
+  EXPECT_EQ(out.frame.view().data[0], nullptr);
+  EXPECT_EQ(out.tag, 6u);
+}
+
+TEST(AsyncEncoder, ChangesQualityWhileItRuns) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 64, 48, 1);
+  AsyncEncoder encoder = make_encoder(2, 8);
+  ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+  ASSERT_TRUE(encoder.submit(frame.view(), {.quality = 10}).is_ok());
+  ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+  ASSERT_TRUE(encoder.set_quality(95).is_ok());
+  ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+  EXPECT_EQ(encoder.set_quality(0).code(), Errc::invalid_argument);
+  EXPECT_EQ(encoder.submit(frame.view(), {.quality = 101}).code(), Errc::invalid_argument);
+  EXPECT_EQ(encoder.in_flight(), 4);
+  EncodedFrame out;
+  for (const int quality : {80, 10, 80, 95}) {
+    ASSERT_EQ(encoder.receive(out, true), Received::frame);
+    EXPECT_EQ(bytes_of(out), encoded_alone(frame, quality));
+  }
+}
+
+TEST(AsyncEncoder, DiscardsWhatIsInFlight) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 200, 150, 1);
+  AsyncEncoder encoder = make_encoder(2, 8);
+  EncodedFrame out;
+  encoder.discard();
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 8; ++i) ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+    if (round % 2 == 0) {
+      ASSERT_EQ(encoder.receive(out, true), Received::frame);
+    }
+    if (round % 3 == 0) encoder.finish();
+    encoder.discard();
+    EXPECT_EQ(encoder.in_flight(), 0);
+    EXPECT_EQ(encoder.receive(out, false), Received::not_yet);
+    ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+    ASSERT_EQ(encoder.receive(out, true), Received::frame);
+    EXPECT_EQ(out.number, 9 * round + 8);
+    EXPECT_EQ(bytes_of(out), encoded_alone(frame));
+  }
+}
+
+TEST(AsyncEncoder, CanBeDestroyedWithFramesInFlight) {
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 200, 150, 1);
+  for (int submitted = 0; submitted <= 6; ++submitted) {
+    AsyncEncoder encoder = make_encoder(3, 6);
+    for (int i = 0; i < submitted; ++i) {
+      ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
+    }
+    AsyncEncoder moved = std::move(encoder);
+    if (submitted % 2 == 0) moved.finish();
+    if (submitted % 3 == 0) moved = make_encoder(1, 1);
+  }
+}
+
+TEST(AsyncEncoder, RefusesImpossibleParameters) {
+  const auto code = [](const AsyncEncodeParams& params) {
+    return AsyncEncoder::create(params).status().code();
+  };
+  EXPECT_EQ(code(async_params(-1, 0)), Errc::invalid_argument);
+  EXPECT_EQ(code(async_params(100000, 0)), Errc::invalid_argument);
+  EXPECT_EQ(code(async_params(0, -1)), Errc::invalid_argument);
+  EXPECT_EQ(code(async_params(0, 1 << 20)), Errc::invalid_argument);
+  AsyncEncodeParams params = async_params(1, 1);
+  params.encode.quality = 0;
+  EXPECT_EQ(code(params), Errc::invalid_argument);
+  params = async_params(1, 1);
+  params.encode.backend = Backend::cuda;
+  params.encode.device = 4096;
+  EXPECT_EQ(group(code(params)), ErrorGroup::device);
+}
+
+/// Several submitters and receivers at one encoder: nothing is lost, doubled or mixed up.
+TEST(AsyncEncoder, StandsManyThreads) {
+  const std::vector<TestFrame> all = frames();
+  std::vector<Bytes> expected;
+  for (const TestFrame& frame : all) expected.push_back(encoded_alone(frame));
+  constexpr int kThreads = 3, kFramesEach = 200;
+  AsyncEncoder encoder = make_encoder(3, 5);
+  std::vector<std::atomic<int>> seen(kThreads * kFramesEach);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> submitters, receivers;
+  for (int t = 0; t < kThreads; ++t) {
+    submitters.emplace_back([&, t] {
+      for (int i = 0; i < kFramesEach; ++i) {
+        const auto tag = static_cast<std::uint64_t>(t * kFramesEach + i);
+        if (!encoder.submit(all[tag % all.size()].view(), {.tag = tag, .wait = true})) ++wrong;
+      }
+    });
+    receivers.emplace_back([&] {
+      EncodedFrame out;
+      std::int64_t last = -1;
+      while (encoder.receive(out, true) == Received::frame) {
+        if (!out.status || out.number <= last || bytes_of(out) != expected[out.tag % all.size()])
+          ++wrong;
+        last = out.number;
+        ++seen[out.tag];
+      }
+    });
+  }
+  for (std::thread& thread : submitters) thread.join();
+  encoder.finish();
+  for (std::thread& thread : receivers) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(std::ranges::all_of(seen, [](const auto& count) { return count == 1; }));
+}
+
+TEST(AsyncEncoder, StandsDiscardAmongOtherCalls) {
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 64, 48, 1);
+  const Bytes expected = encoded_alone(frame);
+  AsyncEncoder encoder = make_encoder(2, 4);
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  std::thread receiver([&] {
+    EncodedFrame out;
+    while (!done)
+      if (encoder.receive(out, false) == Received::frame && bytes_of(out) != expected) ++wrong;
+  });
+  std::thread submitter([&] {
+    for (int i = 0; i < 2000; ++i) {
+      const Status status = encoder.submit(frame.view());
+      if (!status && status.code() != Errc::queue_full) ++wrong;
+    }
+    done = true;
+  });
+  while (!done) encoder.discard();
+  submitter.join();
+  receiver.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace zerorun::test

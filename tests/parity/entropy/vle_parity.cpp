@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,9 +16,9 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 using entropy::Codebook;
 
-constexpr std::size_t kSizes[] = {0,     1,     2,     15,    16,    17,    511,  512,
-                                  513,   7167,  7168,  7169,  8191,  8192,  8193, 14336,
-                                  16384, 16385, 57343, 57344, 57345, 100003};
+constexpr std::size_t kSizes[] = {0,     1,     2,     15,    16,    17,    511,   512,
+                                  513,   1023,  1024,  1025,  8191,  8192,  8193,  15359,
+                                  15360, 15361, 16384, 30720, 30721, 57344, 57345, 100003};
 
 /// Outputs of exactly the right size; in must be encodable.
 void expect_encode_parity(const Bytes& in, const Codebook& book, std::uint32_t chunk_symbols,
@@ -53,6 +54,29 @@ void expect_chained_parity(const Bytes& in, const Codebook& book) {
   EXPECT_TRUE(d_out.to_host() == expected.words);
 }
 
+void expect_output_too_small(const Bytes& in, const Codebook& book) {
+  const Code expected = encode_serially(in, book);
+  for (const std::size_t capacity :
+       {std::size_t{0}, std::size_t{1}, expected.words.size() / 2, expected.words.size() - 1}) {
+    SCOPED_TRACE(capacity);
+    GuardedBuffer<std::uint8_t> d_in(Memory::device, in);
+    GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
+    GuardedBuffer<std::uint32_t> d_out(Memory::device, capacity);
+    const auto fast = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
+      return cuda_entropy::encode(scratch, bytes, d_in.data(), in.size(), d_book.data(),
+                                  d_out.data(), capacity, 0, nullptr, d_outcome, nullptr);
+    });
+    EXPECT_EQ(cuda_entropy::to_status(fast).code(), Errc::output_too_small);
+    EXPECT_EQ(fast.count, expected.bits);
+    const auto chained = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
+      return cuda_entropy::encode_chained(scratch, bytes, d_in.data(), in.size(), d_book.data(),
+                                          d_out.data(), capacity, d_outcome, nullptr);
+    });
+    EXPECT_EQ(cuda_entropy::to_status(chained).code(), Errc::output_too_small);
+    EXPECT_EQ(chained.count, expected.bits);
+  }
+}
+
 class EncodeParity : public GpuTest {};
 
 TEST_F(EncodeParity, EverySizeAndEntropy) {
@@ -69,8 +93,9 @@ TEST_F(EncodeParity, EverySizeAndEntropy) {
 
 TEST_F(EncodeParity, CodewordsOfEveryLength) {
   // 16 and 23 use the packed table (pairs to 32 bits and more), 24 and 32 the plain one.
+  // Tiles of long codewords go straight to the output, alone and between others.
   for (const int longest : {1, 8, 16, 17, 22, 23, 24, 31, 32}) {
-    for (const std::size_t size : {33u, 7168u, 20001u}) {
+    for (const std::size_t size : {33u, 15360u, 50001u}) {
       SCOPED_TRACE(testing::Message() << longest << " bits, " << size << " bytes");
       const Codebook book = unary_codebook(longest);
       const Bytes any = uniform_bytes(size, longest + 1, size);
@@ -87,6 +112,16 @@ TEST_F(EncodeParity, RareLongCodewordsAmongShortOnes) {
   Bytes in(50000, 0);
   for (std::size_t i = 0; i < in.size(); i += 997) in[i] = in[i + i % 2] = 22;
   expect_encode_parity(in, unary_codebook(22), 128);
+}
+
+TEST_F(EncodeParity, LongTilesBetweenShortOnes) {
+  for (const int longest : {22, 32}) {
+    SCOPED_TRACE(longest);
+    Bytes in = uniform_bytes(130000, 3, 7);
+    for (const std::size_t tile : {1u, 4u, 5u, 7u})
+      std::fill_n(in.begin() + static_cast<std::ptrdiff_t>(tile * 15360), 15360, longest);
+    expect_encode_parity(in, unary_codebook(longest), 16);
+  }
 }
 
 TEST_F(EncodeParity, EveryChunkSizeAndAlignment) {
@@ -128,27 +163,10 @@ TEST_F(EncodeParity, SymbolsWithoutCodeword) {
 }
 
 TEST_F(EncodeParity, OutputTooSmall) {
-  const Bytes in = bytes_of(40000, 6, 10);
-  const Codebook book = codebook_of(in, 16);
-  const Code expected = encode_serially(in, book);
-  for (const std::size_t capacity :
-       {std::size_t{0}, std::size_t{1}, expected.words.size() / 2, expected.words.size() - 1}) {
-    SCOPED_TRACE(capacity);
-    GuardedBuffer<std::uint8_t> d_in(Memory::device, in);
-    GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
-    GuardedBuffer<std::uint32_t> d_out(Memory::device, capacity);
-    const auto fast = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-      return cuda_entropy::encode(scratch, bytes, d_in.data(), in.size(), d_book.data(),
-                                  d_out.data(), capacity, 0, nullptr, d_outcome, nullptr);
-    });
-    EXPECT_EQ(cuda_entropy::to_status(fast).code(), Errc::output_too_small);
-    EXPECT_EQ(fast.count, expected.bits);
-    const auto chained = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-      return cuda_entropy::encode_chained(scratch, bytes, d_in.data(), in.size(), d_book.data(),
-                                          d_out.data(), capacity, d_outcome, nullptr);
-    });
-    EXPECT_EQ(cuda_entropy::to_status(chained).code(), Errc::output_too_small);
-    EXPECT_EQ(chained.count, expected.bits);
+  const Bytes usual = bytes_of(40000, 6, 10), longest(40000, 32);
+  for (const bool long_tiles : {false, true}) {
+    const Bytes& in = long_tiles ? longest : usual;
+    expect_output_too_small(in, long_tiles ? unary_codebook(32) : codebook_of(in, 16));
   }
 }
 

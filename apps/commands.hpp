@@ -17,5 +17,6 @@ Command add_encode(CLI::App& program);
 Command add_decode(CLI::App& program);
 Command add_info(CLI::App& program);
 Command add_devices(CLI::App& program);
+Command add_bench(CLI::App& program);
 
 }  // namespace zerorun::app

@@ -9,19 +9,6 @@
 namespace zerorun::app {
 namespace {
 
-/// "auto", "none", "N" MCUs, "Nrows" rows of MCUs.
-std::optional<RestartPolicy> parse_restart(const std::string& text) {
-  if (text == "auto") return RestartPolicy::automatic();
-  if (text == "none") return RestartPolicy::none();
-  const std::size_t digits = text.find_first_not_of("0123456789");
-  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
-  const auto count = parse_integer(text.substr(0, digits));
-  if (!count || *count < 1 || *count > 65535 || (!unit.empty() && unit != "rows"))
-    return std::nullopt;
-  const int n = static_cast<int>(*count);
-  return unit.empty() ? RestartPolicy::mcus(n) : RestartPolicy::mcu_rows(n);
-}
-
 void add_coding_options(CLI::App& command, EncodeOptions& options) {
   command.add_option("-q,--quality", options.quality, "1 to 100 on libjpeg's scale")
       ->type_name("N")
@@ -79,6 +66,18 @@ void add_content_options(CLI::App& command, EncodeOptions& options) {
 }
 
 }  // namespace
+
+std::optional<RestartPolicy> parse_restart(const std::string& text) {
+  if (text == "auto") return RestartPolicy::automatic();
+  if (text == "none") return RestartPolicy::none();
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  const auto count = parse_integer(text.substr(0, digits));
+  if (!count || *count < 1 || *count > 65535 || (!unit.empty() && unit != "rows"))
+    return std::nullopt;
+  const int n = static_cast<int>(*count);
+  return unit.empty() ? RestartPolicy::mcus(n) : RestartPolicy::mcu_rows(n);
+}
 
 void add_encode_options(CLI::App& command, EncodeOptions& options) {
   add_input_options(command, options.input);

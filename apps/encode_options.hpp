@@ -30,6 +30,9 @@ struct EncodeOptions {
 
 void add_encode_options(CLI::App& command, EncodeOptions& options);
 
+/// "auto", "none", "N" MCUs, "Nrows" rows of MCUs.
+std::optional<RestartPolicy> parse_restart(const std::string& text);
+
 /// Reads the files that the options name.
 EncodeParams encode_params(const EncodeOptions& options);
 

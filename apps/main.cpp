@@ -68,6 +68,7 @@ int run(int argc, char** argv) {
   const std::vector<std::pair<const char*, Command>> commands = {{"encode", add_encode(program)},
                                                                  {"decode", add_decode(program)},
                                                                  {"info", add_info(program)},
+                                                                 {"bench", add_bench(program)},
                                                                  {"devices", add_devices(program)}};
   const auto is_asked = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_asked).empty())

@@ -39,8 +39,9 @@ forbid "codec includes no CUDA, FFmpeg or OpenCV header:" \
 forbid "io knows neither stages, cuda nor apps:" "$include"'(codec|cuda|apps|tests)/' io
 forbid "io includes no CUDA header:" "$include"'(cuda|cub/|thrust/)' io
 forbid "cuda knows neither io nor apps:" "$include"'(io|apps|tests)/|'"$include"'zerorun/io' cuda
-forbid "apps use public headers only:" "$include"'(codec|io|cuda|tests)/' apps samples
-forbid "apps leave files and codecs to io:" "$include"'(lib(av|sw)|opencv|cuda)' apps
+forbid "apps use public headers only:" "$include"'(codec|io|cuda|tests)/' apps samples \
+  ':(exclude)apps/bench'
+forbid "apps leave files and codecs to io:" "$include"'(lib(av|sw)|opencv|cuda)' apps ':(exclude)apps/bench'
 forbid "encode does not include decode:" "$include"'[^">]*decode/' codec/encode cuda/encode
 forbid "decode does not include encode:" "$include"'[^">]*encode/' codec/decode cuda/decode
 forbid "public headers include public headers only:" "$include"'(codec|io|cuda|apps)/' \

@@ -9,6 +9,7 @@ namespace zerorun::app::console {
 /// --quiet and --verbose; errors are always shown.
 void set_quiet(bool quiet) noexcept;
 void set_verbose(bool verbose) noexcept;
+bool is_quiet() noexcept;
 bool is_verbose() noexcept;
 
 bool stderr_is_terminal() noexcept;

@@ -1,0 +1,128 @@
+// The clock is steady_clock on the host: what a caller of the coder would see.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/measure.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "apps/common/timing.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+constexpr std::size_t kLeastFrames = 20, kMostFrames = 5000;
+
+/// start(index) and finish() of one frame.
+Status one_frame(Lane& lane, std::size_t index) {
+  if (Status status = lane.start(index); !status) return status;
+  return lane.finish();
+}
+
+class Crew {
+ public:
+  Crew(const std::vector<std::unique_ptr<Lane>>& lanes, Drive drive, std::size_t frame_count)
+      : lanes_(lanes), drive_(drive), frame_count_(frame_count) {}
+
+  /// The time of `frames` frames on all lanes.
+  Result<double> run(std::size_t frames) {
+    return drive_ == Drive::one_thread ? run_here(frames) : run_in_threads(frames);
+  }
+
+ private:
+  Result<double> run_here(std::size_t frames) {
+    const Stopwatch watch;
+    for (std::size_t i = 0; i < frames; ++i)
+      if (Status status = lanes_[i % lanes_.size()]->start(i % frame_count_); !status)
+        return status;
+    for (const auto& lane : lanes_)
+      if (Status status = lane->finish(); !status) return status;
+    return watch.microseconds();
+  }
+
+  Result<double> run_in_threads(std::size_t frames) {
+    std::atomic<std::size_t> next{0};
+    std::optional<Stopwatch> watch;
+    std::barrier ready(static_cast<std::ptrdiff_t>(lanes_.size()),
+                       [&watch]() noexcept { watch.emplace(); });
+    std::mutex mutex;
+    Status first_error;
+    std::vector<std::thread> threads;
+    for (const auto& lane : lanes_)
+      threads.emplace_back([&, worker = lane.get()] {
+        Status status = worker->attach();
+        ready.arrive_and_wait();
+        while (status) {
+          const std::size_t i = next.fetch_add(1);
+          if (i >= frames) break;
+          status = worker->start(i % frame_count_);
+        }
+        if (status) status = worker->finish();
+        if (status) return;
+        const std::scoped_lock lock(mutex);
+        if (first_error) first_error = status;
+      });
+    for (std::thread& thread : threads) thread.join();
+    if (!first_error) return first_error;
+    return watch->microseconds();
+  }
+
+  const std::vector<std::unique_ptr<Lane>>& lanes_;
+  Drive drive_;
+  std::size_t frame_count_;
+};
+
+/// Warms up with more and more frames; returns the time of one as it is in the end.
+Result<double> warm_up(Crew& crew, std::size_t least, double seconds) {
+  const Stopwatch watch;
+  for (std::size_t frames = least;; frames *= 2) {
+    auto took = crew.run(frames);
+    if (!took) return took;
+    if (watch.seconds() >= seconds) return *took / static_cast<double>(frames);
+  }
+}
+
+}  // namespace
+
+Result<Series> measure_latency(Lane& lane, std::size_t frame_count, const Limits& limits) {
+  if (Status status = lane.attach(); !status) return status;
+  const Stopwatch warming;
+  for (std::size_t i = 0; i < frame_count || warming.seconds() < limits.warm_up_seconds; ++i)
+    if (Status status = one_frame(lane, i % frame_count); !status) return status;
+  Series series;
+  const auto wanted = static_cast<std::size_t>(limits.frames);
+  const Stopwatch whole;
+  for (std::size_t i = 0;; ++i) {
+    const bool enough = i >= kMostFrames || (i >= kLeastFrames && whole.seconds() > limits.seconds);
+    if (wanted > 0 ? i >= wanted : enough) return series;
+    const Stopwatch watch;
+    if (Status status = one_frame(lane, i % frame_count); !status) return status;
+    series.microseconds.push_back(watch.microseconds());
+  }
+}
+
+Result<Series> measure_throughput(const std::vector<std::unique_ptr<Lane>>& lanes, Drive drive,
+                                  std::size_t frame_count, const Limits& limits) {
+  Crew crew(lanes, drive, frame_count);
+  const std::size_t least = std::max(2 * lanes.size(), frame_count);
+  const auto one = warm_up(crew, least, limits.warm_up_seconds);
+  if (!one) return one.status();
+  Series series;
+  const double repetition = limits.seconds * 1e6 / limits.repetitions;
+  series.frames_per_sample =
+      limits.frames > 0
+          ? static_cast<std::size_t>(limits.frames)
+          : std::max(least, static_cast<std::size_t>(std::llround(repetition / *one)));
+  for (int r = 0; r < limits.repetitions; ++r) {
+    const auto took = crew.run(series.frames_per_sample);
+    if (!took) return took.status();
+    series.microseconds.push_back(*took / static_cast<double>(series.frames_per_sample));
+  }
+  return series;
+}
+
+}  // namespace zerorun::app::bench

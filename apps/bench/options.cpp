@@ -1,0 +1,215 @@
+// The command line of `zerorun bench`.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/options.hpp"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "apps/bench/synthetic.hpp"
+#include "apps/common/failure.hpp"
+#include "apps/common/text.hpp"
+#include "apps/encode_options.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+const std::vector<Subsampling> kSamplings = {Subsampling::s420, Subsampling::s422,
+                                             Subsampling::s444, Subsampling::s440,
+                                             Subsampling::s411, Subsampling::gray};
+
+int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+template <typename T>
+CLI::Option* add_list(CLI::App& command, const char* option, T& target, const char* type,
+                      const char* default_text, const char* help) {
+  return command.add_option(option, target, help)
+      ->delimiter(',')
+      ->type_name(type)
+      ->default_str(default_text);
+}
+
+void add_case_options(CLI::App& command, Options& options) {
+  command
+      .add_option("INPUT", options.inputs,
+                  "A file, pattern, glob or directory as for encode, or frames made on the spot: "
+                  "synthetic:3840x2160:photo, or :noise, :ramp, :text; several are measured one "
+                  "after another (default: synthetic:1920x1080:photo)")
+      ->type_name("INPUT...")
+      ->group("What");
+  add_list(command, "-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
+      ->check(CLI::Range(1, 100).description(""))
+      ->group("What");
+  add_list(command, "--subsampling", options.samplings, "420,422,...", "420",
+           "Of the stream and of the planes: 420, 422, 444, 440, 411, gray")
+      ->group("What");
+  add_list(command, "--huffman", options.tables, "standard,optimal", "standard",
+           "Tables of T.81 Annex K, or made for each frame")
+      ->group("What");
+  command
+      .add_option("--restart", options.restart,
+                  "Restart markers of zerorun's streams, as for encode; peers write none")
+      ->type_name("N|Nrows|auto|none")
+      ->default_str("auto")
+      ->group("What");
+  command.add_option("--rotate", options.rotate, "So many different frames take turns")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000).description(""))
+      ->default_str("4")
+      ->group("What");
+}
+
+void add_coder_options(CLI::App& command, Options& options) {
+  add_list(command, "--device", options.devices, "cpu,cuda[:N],...", "cpu, and cuda where it works",
+           "Where zerorun codes, and which peers are measured")
+      ->group("Who");
+  add_list(command, "--threads", options.threads, "N,...", "1 and all cores",
+           "Threads of the CPU coders: on one frame for latency, a frame each for throughput")
+      ->group("Who");
+  add_list(command, "--in-flight", options.in_flight, "N,...", "1,2,4,8",
+           "Frames at once on a GPU, each with an encoder and a stream of its own")
+      ->group("Who");
+  add_list(command, "--peer-threads", options.peer_threads, "N,...", "1,2,4,8,16",
+           "Threads of nvJPEG, each with a state and a stream of its own")
+      ->group("Who");
+  command.add_flag("--no-peers", options.no_peers, "zerorun alone")->group("Who");
+  command
+      .add_option("--only", options.only,
+                  "Only rows whose name fits, for example 'zerorun/cuda:0/device>device/*'")
+      ->type_name("GLOB")
+      ->group("Who");
+}
+
+void add_time_options(CLI::App& command, Options& options) {
+  const auto positive = CLI::Range(0.001, 3600.0).description("");
+  command.add_option("--time", options.limits.seconds, "Seconds for one row")
+      ->type_name("S")
+      ->check(positive)
+      ->default_str("0.5")
+      ->group("How long");
+  command
+      .add_option("--warm-up", options.limits.warm_up_seconds,
+                  "Seconds before it that do not count; every frame is coded once at least")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 3600.0).description(""))
+      ->default_str("0.1")
+      ->group("How long");
+  command
+      .add_option("--frames", options.limits.frames,
+                  "Exactly so many frames for a latency, and for each repetition of a throughput")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->group("How long");
+  command.add_option("--repetitions", options.limits.repetitions, "Of a throughput measurement")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000).description(""))
+      ->default_str("9")
+      ->group("How long");
+}
+
+void add_report_options(CLI::App& command, Options& options) {
+  command
+      .add_flag("--every-row", options.every_row,
+                "Show each number of frames in flight and of threads, not only the fastest")
+      ->group("Reports");
+  command.add_option("--json", options.json, "Write everything, with the time of each sample")
+      ->type_name("FILE")
+      ->group("Reports");
+  command.add_flag("-y,--overwrite", options.overwrite, "Replace files that exist")
+      ->group("Reports");
+  command.add_flag("--quiet", options.quiet, "Nothing on stderr but errors")->group("Reports");
+}
+
+Subsampling sampling_of(const std::string& word) {
+  for (const Subsampling sampling : kSamplings)
+    if (zerorun::name(sampling) == word) return sampling;
+  fail(Exit::usage, "--subsampling: '" + word + "' is not one of 420, 422, 444, 440, 411, gray");
+}
+
+HuffmanTables tables_of(const std::string& word) {
+  if (word == "standard") return HuffmanTables::standard;
+  if (word == "optimal") return HuffmanTables::optimal;
+  fail(Exit::usage, "--huffman: '" + word + "' is not standard or optimal");
+}
+
+void add_device(const std::string& word, Selection& selection) {
+  if (word == "cpu") {
+    selection.cpu = true;
+    return;
+  }
+  const auto index = word == "cuda"                ? std::optional<std::int64_t>(0)
+                     : word.rfind("cuda:", 0) == 0 ? parse_integer(word.substr(5))
+                                                   : std::nullopt;
+  if (!index || *index < 0 || *index > 1023)
+    fail(Exit::usage, "--device: '" + word + "' is not cpu, cuda or cuda:N");
+  const int device = static_cast<int>(*index);
+  if (const auto backend = resolve_backend(Backend::cuda, device); !backend)
+    fail(Exit::device, backend.status().message());
+  selection.cuda.push_back(device);
+}
+
+std::vector<int> counts_or(const std::vector<int>& given, std::vector<int> otherwise,
+                           const char* option) {
+  if (given.empty()) return otherwise;
+  for (const int n : given)
+    if (n < 1 || n > 1024) fail(Exit::usage, fmt::format("{}: {} is not 1 to 1024", option, n));
+  return given;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, Options& options) {
+  add_case_options(command, options);
+  add_coder_options(command, options);
+  add_time_options(command, options);
+  add_report_options(command, options);
+}
+
+Selection selection(const Options& options) {
+  Selection selection;
+  selection.cpu = options.devices.empty();
+  for (const std::string& word : options.devices) add_device(word, selection);
+  if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
+  selection.peers = !options.no_peers;
+  std::vector<int> threads = {1};
+  if (cores() > 1) threads.push_back(cores());
+  selection.threads = counts_or(options.threads, threads, "--threads");
+  selection.in_flight = counts_or(options.in_flight, {1, 2, 4, 8}, "--in-flight");
+  selection.peer_threads = counts_or(options.peer_threads, {1, 2, 4, 8, 16}, "--peer-threads");
+  selection.only = options.only;
+  return selection;
+}
+
+std::vector<Case> cases_of(const Options& options, const std::string& input) {
+  if (!parse_restart(options.restart))
+    fail(Exit::usage, "--restart: '" + options.restart + "' is not N, Nrows, auto or none");
+  if (is_synthetic(input))
+    (void)parse_synthetic(input);  // a wrong word is told before anything runs
+  std::vector<Case> cases;
+  for (const std::string& sampling : options.samplings)
+    for (const int quality : options.qualities)
+      for (const std::string& tables : options.tables) {
+        Case what;
+        what.input = input;
+        what.sampling = sampling_of(sampling);
+        what.pixels = planar_format(what.sampling);
+        what.quality = quality;
+        what.huffman = tables_of(tables);
+        what.restart = options.restart;
+        cases.push_back(what);
+      }
+  return cases;
+}
+
+std::string limits_text(const Options& options) {
+  const Limits& limits = options.limits;
+  std::string text =
+      fmt::format("--rotate {} --time {} --warm-up {} --repetitions {}", options.rotate,
+                  limits.seconds, limits.warm_up_seconds, limits.repetitions);
+  if (limits.frames > 0) text += fmt::format(" --frames {}", limits.frames);
+  return text;
+}
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,44 @@
+// Options of `zerorun bench`.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+#include "apps/bench/contenders.hpp"
+#include "apps/bench/measure.hpp"
+
+namespace zerorun::app::bench {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::vector<int> qualities = {90};
+  std::vector<std::string> samplings = {"420"};
+  std::vector<std::string> tables = {"standard"};
+  std::string restart = "auto";
+  std::vector<std::string> devices;
+  std::vector<int> threads, in_flight, peer_threads;
+  bool no_peers = false;
+  std::vector<std::string> only;
+  int rotate = 4;
+  Limits limits;
+  bool every_row = false;
+  std::string json;
+  bool overwrite = false;
+  bool quiet = false;
+};
+
+void add_options(CLI::App& command, Options& options);
+
+/// Checks words and devices; exit 2 or 5 if something is wrong.
+Selection selection(const Options& options);
+
+/// Everything that is measured on one input, without its frames.
+std::vector<Case> cases_of(const Options& options, const std::string& input);
+
+/// The options that decide how a case is measured, as they were given: what a row's command adds.
+std::string limits_text(const Options& options);
+
+}  // namespace zerorun::app::bench

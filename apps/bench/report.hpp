@@ -1,0 +1,36 @@
+// Results as people and programs read them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/bench/machine.hpp"
+#include "apps/bench/result.hpp"
+
+namespace zerorun::app::bench {
+
+/// Raise it when a member changes its meaning or goes away; new members come freely.
+inline constexpr int kReportVersion = 1;
+
+struct Report {
+  std::string command;  ///< the whole command line
+  Facts machine;
+  std::vector<CaseResult> cases;
+};
+
+/// A table of one case; without `every_row`, of the rows that differ in `parallel` alone the one
+/// with the least median.
+std::string table_text(const CaseResult& result, bool every_row);
+std::string machine_text(const Facts& facts);
+
+/// "encode street.jpg: 3840x2160 yuv420p, ..."
+std::string title(const Case& what);
+
+nlohmann::ordered_json report_json(const Report& report);
+
+/// The fastest row of each group that differs in `parallel` alone.
+std::vector<const Row*> best_rows(const CaseResult& result);
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,75 @@
+// The table on the terminal. Times are microseconds a frame.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/bench/report.hpp"
+#include "apps/bench/statistics.hpp"
+#include "apps/common/text.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+std::string heading() {
+  return fmt::format("{:<46} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>9} {:>8} {:>10} {:>6}\n",
+                     "coder/device/path/mode/at once, us a frame", "min", "median", "p95", "p99",
+                     "max", "jitter", "frames/s", "GB/s", "bytes", "dB");
+}
+
+std::string line(const Row& row) {
+  const Summary s = summarise(row.microseconds);
+  const bool copied = row.stream_bytes <= 0;
+  return fmt::format(
+      "{:<46} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.0f} {:>8.2f} {:>10} "
+      "{:>6}\n",
+      row.id(), s.min, s.median, s.p95, s.p99, s.max, s.jitter, 1e6 / s.median,
+      row.raw_bytes / s.median / 1e3,
+      with_commas(static_cast<std::int64_t>(copied ? row.raw_bytes : row.stream_bytes)),
+      copied ? "" : fmt::format("{:.2f}", row.psnr));
+}
+
+bool same_group(const Row& a, const Row& b) {
+  return a.coder == b.coder && a.device == b.device && a.path == b.path && a.mode == b.mode;
+}
+
+}  // namespace
+
+std::string title(const Case& what) {
+  return fmt::format("{} {}: {}x{} {}, {} frame{}, quality {}, sampling {}, {} tables, restart {}",
+                     name(what.operation), what.input, what.width, what.height,
+                     zerorun::name(what.pixels), what.frames, what.frames == 1 ? "" : "s",
+                     what.quality, zerorun::name(what.sampling), name(what.huffman), what.restart);
+}
+
+std::vector<const Row*> best_rows(const CaseResult& result) {
+  std::vector<const Row*> best;
+  for (const Row& row : result.rows) {
+    const auto rival = std::find_if(best.begin(), best.end(),
+                                    [&](const Row* other) { return same_group(*other, row); });
+    if (rival == best.end()) {
+      best.push_back(&row);
+    } else if (summarise(row.microseconds).median < summarise((*rival)->microseconds).median) {
+      *rival = &row;
+    }
+  }
+  return best;
+}
+
+std::string table_text(const CaseResult& result, bool every_row) {
+  std::string text = title(result.what) + "\n" + heading();
+  std::vector<const Row*> rows;
+  for (const Row& row : result.rows) rows.push_back(&row);
+  if (!every_row) rows = best_rows(result);
+  for (const Row* row : rows) text += line(*row);
+  for (const std::string& note : result.notes) text += "left out: " + note + "\n";
+  return text;
+}
+
+std::string machine_text(const Facts& facts) {
+  std::string text;
+  for (const auto& [key, value] : facts) text += fmt::format("{}: {}\n", key, value);
+  return text;
+}
+
+}  // namespace zerorun::app::bench

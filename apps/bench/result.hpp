@@ -1,0 +1,69 @@
+// What was measured: cases, and for each case one row per coder, path and degree of overlap.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "zerorun/zerorun.hpp"
+
+namespace zerorun::app::bench {
+
+enum class Operation { encode, decode };
+enum class Mode {
+  latency,     ///< one frame at a time: a sample is a frame
+  throughput,  ///< several at once: a sample is a repetition, divided by its frames
+};
+
+const char* name(Operation operation) noexcept;
+const char* name(Mode mode) noexcept;
+const char* name(HuffmanTables tables) noexcept;
+
+/// What is coded and how.
+struct Case {
+  Operation operation = Operation::encode;
+  std::string input;  ///< as on the command line
+  int width = 0, height = 0;
+  std::size_t frames = 0;  ///< different frames that rotate
+  Subsampling sampling = Subsampling::s420;
+  PixelFormat pixels = PixelFormat::yuv420p;  ///< of the uncompressed side
+  int quality = 90;
+  HuffmanTables huffman = HuffmanTables::standard;
+  std::string restart = "auto";
+};
+
+/// Median time of one stage of a frame.
+struct StageTime {
+  std::string stage;
+  double microseconds = 0;
+};
+
+struct Row {
+  std::string coder;   ///< "zerorun", "nvJPEG 13.0.1", "libjpeg-turbo 2.1.5", "copy"
+  std::string device;  ///< "cpu", "cuda:0"
+  std::string path;    ///< "device>host", "pinned>host": from where to where
+  Mode mode = Mode::latency;
+  int parallel = 1;                  ///< frames in flight, or threads
+  std::string parallel_unit;         ///< "in flight", "threads"
+  std::vector<double> microseconds;  ///< a frame's time; one for each sample
+  std::size_t frames_per_sample = 1;
+  double raw_bytes = 0;     ///< of one uncompressed frame
+  double stream_bytes = 0;  ///< of one stream, mean of the frames
+  double psnr = 0;          ///< dB against the source, over all samples of all frames; 0: unknown
+  std::string check;        ///< what was found about the output before it was timed
+  std::vector<StageTime> stages;
+  std::string command;  ///< measures this row again
+
+  /// "zerorun/cuda:0/device>host/throughput/4": what --only is matched with.
+  std::string id() const;
+};
+
+/// All rows of one case.
+struct CaseResult {
+  Case what;
+  std::vector<Row> rows;
+  std::vector<std::string> notes;  ///< coders that were left out, and why
+};
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,139 @@
+// Each coder is checked first, then timed alone: latency, then each degree of overlap.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/run_case.hpp"
+
+#include <fmt/core.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/common/console.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+class CaseRun {
+ public:
+  CaseRun(const Setting& setting, const Limits& limits, std::string command, CaseResult& result)
+      : setting_(setting), limits_(limits), command_(std::move(command)), result_(result) {}
+
+  void measure(const Contender& contender) {
+    rows_ = wanted_rows(contender);
+    if (rows_.empty()) return;
+    if (Status status = run(contender); !status)
+      result_.notes.push_back(fmt::format("{} {} {}: {}", contender.coder, contender.device,
+                                          contender.path, status.message()));
+  }
+
+ private:
+  Row row_of(const Contender& contender, Mode mode, int parallel) const {
+    Row row;
+    row.coder = contender.coder;
+    row.device = contender.device;
+    row.path = contender.path;
+    row.mode = mode;
+    row.parallel = parallel;
+    row.parallel_unit = contender.drive == Drive::one_thread ? "in flight" : "threads";
+    row.raw_bytes = contender.copied_bytes > 0 ? static_cast<double>(contender.copied_bytes)
+                                               : setting_.frames.raw_bytes();
+    row.command = fmt::format("{} --only '{}'", command_, row.id());
+    return row;
+  }
+
+  bool is_wanted(const Row& row) const {
+    const auto& only = setting_.selection.only;
+    return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& glob) {
+             return fnmatch(glob.c_str(), row.id().c_str(), 0) == 0;
+           });
+  }
+
+  std::vector<Row> wanted_rows(const Contender& contender) const {
+    std::vector<Row> rows;
+    if (contender.measure_latency)
+      rows.push_back(row_of(contender, Mode::latency, contender.latency_threads));
+    for (const int lanes : contender.parallel)
+      rows.push_back(row_of(contender, Mode::throughput, lanes));
+    std::erase_if(rows, [this](const Row& row) { return !is_wanted(row); });
+    return rows;
+  }
+
+  Status run(const Contender& contender) {
+    tell(rows_.front().id() + ": checking");
+    std::vector<std::unique_ptr<Lane>> lanes;
+    if (Status status = add_lane(contender, lanes); !status) return status;
+    Verdict verdict;
+    if (Status status = check(contender, *lanes[0], verdict); !status) return status;
+    for (Row& row : rows_) {
+      tell(row.id());
+      row.check = verdict.text;
+      row.psnr = verdict.psnr;
+      row.stream_bytes = verdict.stream_bytes;
+      if (Status status = time_row(contender, row, lanes); !status) return status;
+      result_.rows.push_back(std::move(row));
+    }
+    return Status::ok();
+  }
+
+  static Status add_lane(const Contender& contender, std::vector<std::unique_ptr<Lane>>& lanes) {
+    auto lane = contender.open();
+    if (!lane) return lane.status();
+    lanes.push_back(*std::move(lane));
+    return Status::ok();
+  }
+
+  Status check(const Contender& contender, Lane& lane, Verdict& verdict) const {
+    auto* encoder = dynamic_cast<EncodeLane*>(&lane);
+    if (encoder == nullptr) return Status::ok();  // a plain copy
+    auto found = check_encoder(*encoder, contender.ours, setting_.frames, setting_.reference);
+    if (!found) return found.status();
+    verdict = *std::move(found);
+    return Status::ok();
+  }
+
+  Status time_row(const Contender& contender, Row& row,
+                  std::vector<std::unique_ptr<Lane>>& lanes) const {
+    const bool alone = row.mode == Mode::latency;
+    const auto wanted = static_cast<std::size_t>(alone ? 1 : row.parallel);
+    while (lanes.size() < wanted)
+      if (Status status = add_lane(contender, lanes); !status) return status;
+    while (lanes.size() > wanted) lanes.pop_back();
+    auto series = alone
+                      ? measure_latency(*lanes[0], setting_.frames.size(), limits_)
+                      : measure_throughput(lanes, contender.drive, setting_.frames.size(), limits_);
+    if (!series) return series.status();
+    row.microseconds = std::move(series->microseconds);
+    row.frames_per_sample = series->frames_per_sample;
+    return Status::ok();
+  }
+
+  const Setting& setting_;
+  const Limits& limits_;
+  std::string command_;
+  CaseResult& result_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+void tell(const std::string& what) {
+  if (console::stderr_is_terminal() && !console::is_quiet()) console::progress(what);
+}
+
+CaseResult run_encode_case(const Case& what, const FrameSet& frames, const Selection& selection,
+                           const Limits& limits, const std::string& command) {
+  CaseResult result{what, {}, {}};
+  const Reference reference = make_reference(what, frames);
+  const Setting setting{what, frames, reference, selection, result.notes};
+  Contenders contenders;
+  add_cuda_encoders(setting, contenders);
+  add_nvjpeg_encoders(setting, contenders);
+  add_cpu_encoders(setting, contenders);
+  add_libjpeg_encoders(setting, contenders);
+  CaseRun run(setting, limits, command, result);
+  for (const Contender& contender : contenders) run.measure(contender);
+  console::clear_progress();
+  return result;
+}
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,119 @@
+// The judge decodes, PSNR tells what is lost, and our own streams are compared byte by byte.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/verify.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/bench/libjpeg_coder.hpp"
+#include "apps/common/failure.hpp"
+#include "apps/common/psnr.hpp"
+#include "apps/encode_options.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+/// A peer may round differently, but not code a worse picture than its quality promises.
+constexpr double kPsnrTolerance = 1.0;
+
+/// Decodes one stream after another and adds up what differs from the source.
+class Judge {
+ public:
+  Status open(const ConstFrameView& like) {
+    auto decoded = PaddedFrame::create(like.format, like.width, like.height);
+    if (!decoded) return decoded.status();
+    decoded_ = *std::move(decoded);
+    if (is_libjpeg(like.format)) return Status::ok();
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.strict = true;
+    auto decoder = Decoder::create(params);
+    if (!decoder) return decoder.status();
+    own_.emplace_back(*std::move(decoder));
+    return Status::ok();
+  }
+
+  Status add(std::span<const std::byte> jpeg, const ConstFrameView& source) {
+    if (own_.empty()) {
+      if (Status status = libjpeg_.decode(jpeg, decoded_.view()); !status) return status;
+    } else if (auto report = own_[0].decode(jpeg, decoded_.view()); !report) {
+      return report.status();
+    }
+    error_.add(squared_error(source, std::as_const(decoded_).view()));
+    return Status::ok();
+  }
+
+  /// Finite, so that files can hold it: 99.99 where nothing differs.
+  double psnr() const { return std::min(error_.psnr(), 99.99); }
+  std::string name() const { return own_.empty() ? "libjpeg-turbo" : "zerorun"; }
+
+ private:
+  static bool is_libjpeg(PixelFormat format) {
+    return !libjpeg_version().empty() && libjpeg_takes(format);
+  }
+
+  PaddedFrame decoded_;
+  LibjpegDecoder libjpeg_;
+  std::vector<Decoder> own_;
+  SquaredError error_;
+};
+
+}  // namespace
+
+EncodeParams encode_params(const Case& what) {
+  EncodeParams params;
+  params.quality = what.quality;
+  params.subsampling = what.sampling;
+  params.huffman = what.huffman;
+  params.restart = parse_restart(what.restart).value_or(RestartPolicy::automatic());
+  return params;
+}
+
+Reference make_reference(const Case& what, const FrameSet& frames) {
+  EncodeParams params = encode_params(what);
+  params.backend = Backend::cpu;
+  auto encoder = value_or_fail(Encoder::create(params), Exit::failed, what.input);
+  Reference reference;
+  Judge judge;
+  if (Status status = judge.open(frames.view(0)); !status) fail(Exit::failed, what.input, status);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    std::vector<std::byte> jpeg;
+    const auto report = encoder.encode(frames.view(i), jpeg);
+    if (!report) fail(Exit::failed, what.input, report.status());
+    if (Status status = judge.add(jpeg, frames.view(i)); !status)
+      fail(Exit::mismatch, what.input + ": the reference stream", status);
+    reference.stream_bytes += static_cast<double>(jpeg.size()) / static_cast<double>(frames.size());
+    reference.largest = std::max(reference.largest, jpeg.size());
+    reference.streams.push_back(std::move(jpeg));
+  }
+  reference.psnr = judge.psnr();
+  return reference;
+}
+
+Result<Verdict> check_encoder(EncodeLane& lane, bool ours, const FrameSet& frames,
+                              const Reference& reference) {
+  if (Status status = lane.attach(); !status) return status;
+  Judge judge;
+  if (Status status = judge.open(frames.view(0)); !status) return status;
+  Verdict verdict;
+  std::vector<std::byte> jpeg;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (Status status = lane.start(i); !status) return status;
+    if (Status status = lane.finish(); !status) return status;
+    if (Status status = lane.stream(jpeg); !status) return status;
+    if (ours && jpeg != reference.streams[i])
+      return Status(Errc::verify_mismatch, fmt::format("frame {} differs from the CPU's", i));
+    if (Status status = judge.add(jpeg, frames.view(i)); !status) return status;
+    verdict.stream_bytes += static_cast<double>(jpeg.size()) / static_cast<double>(frames.size());
+  }
+  verdict.psnr = judge.psnr();
+  if (verdict.psnr < reference.psnr - kPsnrTolerance)
+    return Status(Errc::verify_mismatch, fmt::format("{:.2f} dB, where zerorun has {:.2f} dB",
+                                                     verdict.psnr, reference.psnr));
+  verdict.text = ours ? "same bytes as the CPU, decoded by " : "decoded by ";
+  verdict.text += judge.name();
+  return verdict;
+}
+
+}  // namespace zerorun::app::bench

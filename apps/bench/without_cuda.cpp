@@ -1,0 +1,11 @@
+// What a build without CUDA has instead of coders for GPUs: nothing.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/contenders.hpp"
+#include "apps/bench/machine.hpp"
+
+namespace zerorun::app::bench {
+
+void add_cuda_encoders(const Setting&, Contenders&) {}
+void add_cuda_facts(const std::vector<int>&, Facts&) {}
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,80 @@
+# bench: what it measures is real, checked and can be read again.
+# SPDX-License-Identifier: MIT
+import json
+import pathlib
+import shlex
+import unittest
+
+from support import ProgramTest, make_ppm, make_y4m
+
+QUICK = ["--time", "0.02", "--warm-up", "0", "--repetitions", "3", "--device", "cpu"]
+
+
+class BenchTest(ProgramTest):
+    def bench(self, *arguments):
+        """The report of a short run."""
+        report = self.path("report.json")
+        result = self.zerorun("bench", *arguments, *QUICK, "--json", report, "-y")
+        return json.loads(pathlib.Path(report).read_text()), result.stdout.decode()
+
+    def rows(self, report, case=0):
+        return {row["id"]: row for row in report["cases"][case]["rows"]}
+
+    def test_report(self):
+        report, text = self.bench("synthetic:96x64:photo", "--threads", "1,2")
+        self.assertEqual((report["format"], report["version"]), ("zerorun-bench", 1))
+        self.assertTrue(report["machine"]["zerorun"])
+        case = report["cases"][0]
+        self.assertEqual((case["width"], case["height"], case["quality"]), (96, 64, 90))
+        rows = self.rows(report)
+        for mode in ("latency", "throughput"):
+            for threads in (1, 2):
+                row = rows[f"zerorun/cpu/host>host/{mode}/{threads}"]
+                times = sorted(row["samples_us"])
+                self.assertEqual(row["min_us"], times[0])
+                self.assertEqual(row["max_us"], times[-1])
+                self.assertEqual(row["median_us"], times[(len(times) + 1) // 2 - 1])
+                self.assertLessEqual(row["median_low_us"], row["median_us"])
+                self.assertGreaterEqual(row["median_high_us"], row["median_us"])
+                self.assertIn("same bytes as the CPU", row["check"])
+                self.assertGreater(row["psnr_db"], 30)
+                self.assertIn(row["id"].rsplit("/", 1)[0], text)
+
+    def test_the_bytes_are_those_of_encode(self):
+        y4m = make_y4m(self.path("in.y4m"), 65, 47, 3)
+        report, _ = self.bench(y4m, "-q", "55", "--huffman", "optimal", "--restart", "2")
+        out = self.path("out.mjpeg")
+        self.encode(y4m, "-o", out, "-q", "55", "--huffman", "optimal", "--restart", "2")
+        row = self.rows(report)["zerorun/cpu/host>host/latency/1"]
+        self.assertEqual(report["cases"][0]["frames"], 3)
+        self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path(out).stat().st_size, 3)
+
+    def test_every_combination_is_a_case(self):
+        report, text = self.bench("synthetic:40x24:ramp", make_ppm(self.path("in.ppm"), 40, 30),
+                                  "-q", "50,90", "--subsampling", "444,gray", "--huffman",
+                                  "standard,optimal", "--no-peers", "--threads", "1")
+        self.assertEqual(len(report["cases"]), 2 * 2 * 2 * 2)
+        self.assertEqual(text.count("\nagain: "), 16)
+
+    def test_the_command_of_a_row_measures_that_row(self):
+        report, _ = self.bench("synthetic:40x24:text", "--threads", "1,2")
+        row = self.rows(report)["zerorun/cpu/host>host/throughput/2"]
+        words = shlex.split(row["command"])
+        self.assertEqual(words[0], "zerorun")
+        again = self.path("again.json")
+        self.zerorun(*words[1:], "--json", again)
+        case = json.loads(pathlib.Path(again).read_text())["cases"][0]
+        self.assertEqual([r["id"] for r in case["rows"]], [row["id"]])
+        self.assertEqual(case["rows"][0]["stream_bytes"], row["stream_bytes"])
+
+    def test_errors(self):
+        for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2),
+                                (["--device", "gpu"], 2), (["--huffman", "best"], 2),
+                                (["--subsampling", "999"], 2), (["--restart", "x"], 2),
+                                (["--threads", "0"], 2), (["-q", "0"], 2),
+                                ([self.path("missing.ppm")], 3)]:
+            self.assert_sentence(self.zerorun("bench", *arguments, code=code))
+
+
+if __name__ == "__main__":
+    unittest.main()

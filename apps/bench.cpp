@@ -61,17 +61,19 @@ class BenchRun {
     what.height = frames_.view(0).height;
     what.frames = frames_.size();
     const std::string command = command_of(what);
-    report_.cases.push_back(run_encode_case(what, frames_, selection_, options_.limits, command));
+    report_.cases.push_back(run_case(what, frames_, selection_, options_.limits, command));
     fmt::print("{}again: {}\n\n", table_text(report_.cases.back(), options_.every_row), command);
     std::fflush(stdout);
   }
 
   std::string command_of(const Case& what) const {
     std::string text = fmt::format(
-        "zerorun bench '{}' --quality {} --subsampling {} --huffman {} --restart {} --device {} "
+        "zerorun bench '{}' --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
+        "--restart {} --device {} "
         "--threads {} {}",
-        what.input, what.quality, zerorun::name(what.sampling), name(what.huffman), what.restart,
-        devices_text(selection_), join(selection_.threads), limits_text(options_));
+        what.input, name(what.operation), zerorun::name(what.pixels), what.quality,
+        zerorun::name(what.sampling), name(what.huffman), what.restart, devices_text(selection_),
+        join(selection_.threads), limits_text(options_));
     if (!selection_.cuda.empty())
       text += fmt::format(" --in-flight {} --peer-threads {}", join(selection_.in_flight),
                           join(selection_.peer_threads));

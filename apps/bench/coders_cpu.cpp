@@ -1,93 +1,72 @@
-// Encoders on the CPU: ours with one frame on several threads and with frames side by side, and
-// libjpeg-turbo.
+// Ours on the CPU: one frame on several threads for the latency, frames side by side for the
+// throughput.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/contenders.hpp"
-#include "apps/bench/host_encode_lane.hpp"
-#include "apps/bench/libjpeg_coder.hpp"
+#include <utility>
+
+#include "apps/bench/host_lanes.hpp"
 
 namespace zerorun::app::bench {
 namespace {
 
-class LibjpegEncodeLane final : public EncodeLane {
- public:
-  LibjpegEncodeLane(const Case& what, const FrameSet& frames) : encoder_(what), frames_(frames) {}
-
-  Status start(std::size_t index) override { return encoder_.encode(frames_.view(index), stream_); }
-  Status finish() override { return Status::ok(); }
-  Status stream(std::vector<std::byte>& out) override {
-    out.assign(stream_.begin(), stream_.end());
-    return Status::ok();
-  }
-
- private:
-  LibjpegEncoder encoder_;
-  const FrameSet& frames_;
-  std::span<const std::byte> stream_;
-};
-
-}  // namespace
-
-HostMemory pageable_memory(const FrameSet& frames, std::size_t stream_bytes) {
-  HostMemory memory;
-  for (std::size_t i = 0; i < frames.size(); ++i) memory.frames.push_back(frames.view(i));
-  auto out = std::make_shared<std::vector<std::byte>>(stream_bytes);
-  memory.out = *out;
-  memory.owner = std::move(out);
-  return memory;
-}
-
-void add_cpu_encoders(const Setting& setting, Contenders& out) {
-  if (!setting.selection.cpu) return;
-  const FrameSet& frames = setting.frames;
-  const std::size_t room = setting.reference.largest;
-  const auto open_with = [&setting, &frames, room](int threads) {
-    return [&setting, &frames, room, threads] {
-      EncodeParams params = encode_params(setting.what);
-      params.backend = Backend::cpu;
-      params.threads = threads;
-      return HostEncodeLane::open(params, pageable_memory(frames, room));
-    };
-  };
+void add_encoders(const Setting& setting, const SharedHostData& data, Contenders& out) {
+  EncodeParams params = encode_params(setting.what);
+  params.backend = Backend::cpu;
   for (const int threads : setting.selection.threads) {
-    Contender c;
-    c.coder = "zerorun";
-    c.device = "cpu";
-    c.path = "host>host";
-    c.latency_threads = threads;
-    c.ours = true;
-    c.open = open_with(threads);
-    out.push_back(std::move(c));
+    Contender one_frame = our_contender("cpu", "host>host");
+    one_frame.latency_threads = params.threads = threads;
+    one_frame.open = [params, data](int) { return open_host_encoder(params, data); };
+    out.push_back(std::move(one_frame));
   }
-  Contender side_by_side;
-  side_by_side.coder = "zerorun";
-  side_by_side.device = "cpu";
-  side_by_side.path = "host>host";
+  Contender side_by_side = our_contender("cpu", "host>host");
   side_by_side.measure_latency = false;
   side_by_side.parallel = setting.selection.threads;
-  side_by_side.ours = true;
+  side_by_side.joint = true;
+  params.threads = 1;
+  side_by_side.open = [params, data](int lanes) { return open_async_encoder(params, lanes, data); };
+  out.push_back(std::move(side_by_side));
+}
+
+void add_decoders(const Setting& setting, const SharedHostData& data, Contenders& out) {
+  const auto open_with = [&data](int threads) {
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.threads = threads;
+    return [params, data](int) { return open_host_decoder(params, data); };
+  };
+  for (const int threads : setting.selection.threads) {
+    Contender one_frame = our_contender("cpu", "host>host");
+    one_frame.latency_threads = threads;
+    one_frame.open = open_with(threads);
+    out.push_back(std::move(one_frame));
+  }
+  Contender side_by_side = our_contender("cpu", "host>host");
+  side_by_side.measure_latency = false;
+  side_by_side.parallel = setting.selection.threads;
   side_by_side.open = open_with(1);
   out.push_back(std::move(side_by_side));
 }
 
-void add_libjpeg_encoders(const Setting& setting, Contenders& out) {
-  if (!setting.selection.peers) return;
-  if (libjpeg_version().empty()) {
-    setting.notes.push_back("libjpeg-turbo: this build was made without it");
-    return;
-  }
-  if (!libjpeg_takes(setting.frames.view(0).format)) {
-    setting.notes.push_back("libjpeg-turbo: it does not read this pixel format");
-    return;
-  }
+}  // namespace
+
+Contender our_contender(std::string device, const char* path) {
   Contender c;
-  c.coder = libjpeg_version();
-  c.device = "cpu";
-  c.path = "host>host";
-  c.parallel = setting.selection.threads;
-  c.open = [&setting]() -> Result<std::unique_ptr<Lane>> {
-    return std::unique_ptr<Lane>(std::make_unique<LibjpegEncodeLane>(setting.what, setting.frames));
-  };
-  out.push_back(std::move(c));
+  c.coder = "zerorun";
+  c.device = std::move(device);
+  c.path = path;
+  c.ours = true;
+  return c;
+}
+
+void add_cpu_coders(const Setting& setting, Contenders& out) {
+  if (!setting.selection.cpu) return;
+  const auto data = HostData::make(setting, HostMemory::pageable);
+  if (!data) {
+    setting.notes.push_back("zerorun cpu: " + data.status().message());
+  } else if (setting.what.operation == Operation::encode) {
+    add_encoders(setting, *data, out);
+  } else {
+    add_decoders(setting, *data, out);
+  }
 }
 
 }  // namespace zerorun::app::bench

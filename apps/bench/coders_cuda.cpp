@@ -1,5 +1,5 @@
-// Our encoders on a GPU: from device and host frames, to device and host memory; and the plain
-// copies that no coder on that path can beat.
+// Ours on a GPU, from and to device and host memory; and the plain copies that nothing on those
+// paths can beat.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
@@ -7,83 +7,111 @@
 
 #include "apps/bench/contenders.hpp"
 #include "apps/bench/copy_lane.hpp"
-#include "apps/bench/cuda_frames.hpp"
-#include "apps/bench/device_encode_lane.hpp"
+#include "apps/bench/device_lanes.hpp"
 
 namespace zerorun::app::bench {
 namespace {
 
-class CudaEncoders {
+/// Far larger than any cache, so that device memory is what is measured.
+constexpr std::size_t kCeilingBytes = std::size_t{512} << 20;
+
+class CudaCoders {
  public:
-  CudaEncoders(const Setting& setting, int device, Contenders& out)
+  CudaCoders(const Setting& setting, int device, Contenders& out)
       : setting_(setting), device_(device), out_(out) {}
 
   Status add() {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
-    auto on_device = DeviceFrames::upload(setting_.frames, device_);
-    if (!on_device) return on_device.status();
-    auto pinned = PinnedFrames::copy_of(setting_.frames);
+    auto pinned = HostData::make(setting_, HostMemory::pinned);
     if (!pinned) return pinned.status();
-    add_device_encoder("device>device", *on_device, DeviceEncodeLane::open_to_device);
-    add_device_encoder("device>host", *on_device,
-                       [room = setting_.reference.largest](const auto& p, const auto& frames) {
-                         return DeviceEncodeLane::open_to_host(p, frames, room);
-                       });
-    add_host_encoders(*pinned);
-    add_copies();
+    auto pageable = HostData::make(setting_, HostMemory::pageable);
+    if (!pageable) return pageable.status();
+    const auto raw = static_cast<std::size_t>(setting_.frames.raw_bytes());
+    const auto stream = static_cast<std::size_t>(setting_.reference.stream_bytes);
+    const bool encode = setting_.what.operation == Operation::encode;
+    if (encode) {
+      ZR_TRY(add_device_encoders());
+      add_host_encoders("pinned>host", *pinned);
+      add_host_encoders("pageable>host", *pageable);
+    } else {
+      add_device_decoder(*pinned);
+      add_host_decoder("pinned>host", *pinned);
+      add_host_decoder("pageable>host", *pageable);
+    }
+    add_copy("pinned>device", {device_, CopyLane::Way::up, encode ? raw : stream});
+    add_copy("device>pinned", {device_, CopyLane::Way::down, encode ? stream : raw});
+    add_copy("device>device", {device_, CopyLane::Way::on_device, kCeilingBytes});
     return Status::ok();
   }
 
  private:
-  EncodeParams params() const {
+  EncodeParams encoder_params() const {
     EncodeParams params = encode_params(setting_.what);
+    params.backend = Backend::cuda;
+    params.device = device_;
+    return params;
+  }
+  DecodeParams decoder_params() const {
+    DecodeParams params;
     params.backend = Backend::cuda;
     params.device = device_;
     return params;
   }
 
   Contender contender(const char* path) const {
-    Contender c;
-    c.coder = "zerorun";
-    c.device = fmt::format("cuda:{}", device_);
-    c.path = path;
+    Contender c = our_contender(fmt::format("cuda:{}", device_), path);
     c.parallel = setting_.selection.in_flight;
-    c.ours = true;
     return c;
   }
 
-  template <typename Open>
-  void add_device_encoder(const char* path, const std::shared_ptr<DeviceFrames>& frames,
-                          Open open) {
-    Contender c = contender(path);
-    c.drive = Drive::one_thread;
-    c.open = [params = params(), frames, open] { return open(params, frames); };
+  Status add_device_encoders() {
+    auto frames = DeviceFrames::upload(setting_.frames, setting_.frames.size(), device_);
+    if (!frames) return frames.status();
+    Contender to_device = contender("device>device");
+    to_device.drive = Drive::one_thread;
+    to_device.open = [params = encoder_params(), on_device = *frames](int) {
+      return open_device_encoder(params, on_device);
+    };
+    out_.push_back(std::move(to_device));
+    Contender to_host = contender("device>host");
+    to_host.drive = Drive::one_thread;
+    to_host.open = [params = encoder_params(), on_device = *frames,
+                    room = setting_.reference.largest](int) {
+      return open_device_encoder_to_host(params, on_device, room);
+    };
+    out_.push_back(std::move(to_host));
+    return Status::ok();
+  }
+
+  /// The latency by Encoder, the throughput by AsyncEncoder.
+  void add_host_encoders(const char* path, const SharedHostData& data) {
+    Contender alone = contender(path);
+    alone.parallel.clear();
+    alone.open = [params = encoder_params(), data](int) { return open_host_encoder(params, data); };
+    out_.push_back(std::move(alone));
+    Contender in_flight = contender(path);
+    in_flight.measure_latency = false;
+    in_flight.drive = Drive::one_thread;
+    in_flight.joint = true;
+    in_flight.open = [params = encoder_params(), data](int lanes) {
+      return open_async_encoder(params, lanes, data);
+    };
+    out_.push_back(std::move(in_flight));
+  }
+
+  void add_device_decoder(const SharedHostData& data) {
+    Contender c = contender("pinned>device");
+    c.open = [params = decoder_params(), data, &frames = setting_.frames](int) {
+      return open_device_decoder(params, frames, data);
+    };
     out_.push_back(std::move(c));
   }
 
-  void add_host_encoders(const std::shared_ptr<PinnedFrames>& pinned) {
-    const std::size_t room = setting_.reference.largest;
-    Contender from_pinned = contender("pinned>host");
-    from_pinned.open = [params = params(), pinned, room]() -> Result<std::unique_ptr<Lane>> {
-      auto memory = pinned->with_room(room, pinned);
-      if (!memory) return memory.status();
-      return HostEncodeLane::open(params, *std::move(memory));
-    };
-    out_.push_back(std::move(from_pinned));
-    Contender from_pageable = contender("pageable>host");
-    from_pageable.open = [params = params(), room, &frames = setting_.frames] {
-      return HostEncodeLane::open(params, pageable_memory(frames, room));
-    };
-    out_.push_back(std::move(from_pageable));
-  }
-
-  void add_copies() {
-    const auto raw = static_cast<std::size_t>(setting_.frames.raw_bytes());
-    const auto stream = static_cast<std::size_t>(setting_.reference.stream_bytes);
-    add_copy("pinned>device", {device_, CopyLane::Way::up, raw});
-    add_copy("device>pinned", {device_, CopyLane::Way::down, stream});
-    add_copy("device>device", {device_, CopyLane::Way::on_device, kCeilingBytes});
+  void add_host_decoder(const char* path, const SharedHostData& data) {
+    Contender c = contender(path);
+    c.open = [params = decoder_params(), data](int) { return open_host_decoder(params, data); };
+    out_.push_back(std::move(c));
   }
 
   void add_copy(const char* path, CopyLane::Job job) {
@@ -93,12 +121,9 @@ class CudaEncoders {
     c.parallel = {1};
     c.ours = false;
     c.copied_bytes = job.bytes;
-    c.open = [job] { return CopyLane::open(job); };
+    c.open = [job](int) { return CopyLane::open(job); };
     out_.push_back(std::move(c));
   }
-
-  /// Far larger than any cache, so that device memory is what is measured.
-  static constexpr std::size_t kCeilingBytes = std::size_t{512} << 20;
 
   const Setting& setting_;
   int device_;
@@ -107,9 +132,9 @@ class CudaEncoders {
 
 }  // namespace
 
-void add_cuda_encoders(const Setting& setting, Contenders& out) {
+void add_cuda_coders(const Setting& setting, Contenders& out) {
   for (const int device : setting.selection.cuda)
-    if (Status status = CudaEncoders(setting, device, out).add(); !status)
+    if (Status status = CudaCoders(setting, device, out).add(); !status)
       setting.notes.push_back(fmt::format("zerorun cuda:{}: {}", device, status.message()));
 }
 

@@ -1,4 +1,4 @@
-// Who can encode a case: every source file of coders adds its own.
+// Who can code a case: every source file of coders adds its own.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -32,9 +32,15 @@ struct Setting {
 
 using Contenders = std::vector<Contender>;
 
-void add_cpu_encoders(const Setting& setting, Contenders& out);
-void add_libjpeg_encoders(const Setting& setting, Contenders& out);
-void add_cuda_encoders(const Setting& setting, Contenders& out);  ///< and the copies under them
-void add_nvjpeg_encoders(const Setting& setting, Contenders& out);
+/// Each looks at the case's operation.
+void add_cpu_coders(const Setting& setting, Contenders& out);
+void add_libjpeg(const Setting& setting, Contenders& out);
+void add_ffmpeg(const Setting& setting, Contenders& out);
+void add_opencv(const Setting& setting, Contenders& out);
+void add_cuda_coders(const Setting& setting, Contenders& out);  ///< and the copies under them
+void add_nvjpeg(const Setting& setting, Contenders& out);
+
+/// A contender of ours, without lanes.
+Contender our_contender(std::string device, const char* path);
 
 }  // namespace zerorun::app::bench

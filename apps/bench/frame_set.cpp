@@ -56,13 +56,7 @@ Result<PaddedFrame> PaddedFrame::create(PixelFormat format, int width, int heigh
 Result<PaddedFrame> PaddedFrame::copy_of(const ConstFrameView& frame) {
   auto padded = create(frame.format, frame.width, frame.height);
   if (!padded) return padded;
-  for (int p = 0; p < plane_count(frame.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    for (int y = 0; y < plane_rows(frame.format, p, frame.height); ++y)
-      std::memcpy(padded->view_.data[plane] + y * padded->view_.stride_bytes[plane],
-                  frame.data[plane] + y * frame.stride_bytes[plane],
-                  plane_row_bytes(frame.format, p, frame.width));
-  }
+  copy_samples(frame, padded->view_);
   padded->repeat_edges();
   return padded;
 }
@@ -80,6 +74,16 @@ void PaddedFrame::repeat_edges() noexcept {
     const std::uint8_t* last = view_.data[plane] + (rows - 1) * view_.stride_bytes[plane];
     for (int y = rows; y < plane_rows(view_.format, p, memory_.height()); ++y)
       std::memcpy(view_.data[plane] + y * view_.stride_bytes[plane], last, all);
+  }
+}
+
+void copy_samples(const ConstFrameView& from, const FrameView& to) noexcept {
+  for (int p = 0; p < plane_count(from.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    for (int y = 0; y < plane_rows(from.format, p, from.height); ++y)
+      std::memcpy(to.data[plane] + y * to.stride_bytes[plane],
+                  from.data[plane] + y * from.stride_bytes[plane],
+                  plane_row_bytes(from.format, p, from.width));
   }
 }
 

@@ -35,6 +35,9 @@ struct FrameSet {
   double raw_bytes() const;  ///< of one frame, without padding
 };
 
+/// Copies the samples of a frame of the same format and size.
+void copy_samples(const ConstFrameView& from, const FrameView& to) noexcept;
+
 /// Bytes of the samples of one frame.
 std::size_t frame_bytes(PixelFormat format, int width, int height) noexcept;
 

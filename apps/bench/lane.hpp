@@ -53,9 +53,8 @@ struct Contender {
   std::vector<int> parallel;     ///< lanes at once, one throughput row each; empty: none
   bool ours = false;             ///< its bytes must equal the reference
   std::size_t copied_bytes = 0;  ///< of a plain copy, which has no output to check
-  std::function<Result<std::unique_ptr<Lane>>()> open;  ///< for throughput
-  /// For latency, where another object than for throughput is wanted; else `open`.
-  std::function<Result<std::unique_ptr<Lane>>()> open_for_latency;
+  bool joint = false;            ///< one lane keeps `at_once` frames under way by itself
+  std::function<Result<std::unique_ptr<Lane>>(int at_once)> open;  ///< 1 unless joint
 };
 
 }  // namespace zerorun::app::bench

@@ -51,6 +51,10 @@ Factors luma_factors(Subsampling sampling) noexcept {
   }
 }
 
+J_COLOR_SPACE packed_space(PixelFormat format) noexcept {
+  return format == PixelFormat::bgr24 ? JCS_EXT_BGR : JCS_RGB;
+}
+
 constexpr int kMostRows = 4 * DCTSIZE;
 
 /// Row pointers of one row of MCUs of a padded planar frame.
@@ -58,11 +62,11 @@ struct McuRows {
   std::array<std::array<JSAMPROW, kMostRows>, 3> row;
   std::array<JSAMPARRAY, 3> planes{row[0].data(), row[1].data(), row[2].data()};
 
-  /// The rows of MCU row `mcu_row`; luma has v * 8 of them, chroma 8.
-  void aim(const ConstFrameView& frame, std::ptrdiff_t mcu_row, int v) {
+  /// The rows of MCU row `mcu_row`; component p has v[p] * 8 of them.
+  void aim(const ConstFrameView& frame, std::ptrdiff_t mcu_row, const jpeg_component_info* info) {
     for (int p = 0; p < plane_count(frame.format); ++p) {
       const auto plane = static_cast<std::size_t>(p);
-      const std::ptrdiff_t count = p == 0 ? v * DCTSIZE : DCTSIZE;
+      const std::ptrdiff_t count = info[p].v_samp_factor * DCTSIZE;
       for (std::ptrdiff_t i = 0; i < count; ++i)
         row[plane][static_cast<std::size_t>(i)] = const_cast<JSAMPROW>(
             frame.data[plane] + (mcu_row * count + i) * frame.stride_bytes[plane]);
@@ -83,7 +87,7 @@ std::string libjpeg_version() {
 }
 
 bool libjpeg_takes(PixelFormat format) noexcept {
-  return is_planar_yuv(format) || format == PixelFormat::rgb24;
+  return is_planar_yuv(format) || format == PixelFormat::rgb24 || format == PixelFormat::bgr24;
 }
 
 struct LibjpegEncoder::Impl {
@@ -100,7 +104,7 @@ struct LibjpegEncoder::Impl {
     info.image_width = static_cast<JDIMENSION>(frame.width);
     info.image_height = static_cast<JDIMENSION>(frame.height);
     info.input_components = planes && gray ? 1 : 3;
-    info.in_color_space = !planes ? JCS_RGB : gray ? JCS_GRAYSCALE : JCS_YCbCr;
+    info.in_color_space = !planes ? packed_space(frame.format) : gray ? JCS_GRAYSCALE : JCS_YCbCr;
     jpeg_set_defaults(&info);
     jpeg_set_colorspace(&info, gray ? JCS_GRAYSCALE : JCS_YCbCr);
     const Factors luma = luma_factors(what.sampling);
@@ -117,7 +121,7 @@ struct LibjpegEncoder::Impl {
     while (info.next_scanline < info.image_height) {
       const auto line = static_cast<std::ptrdiff_t>(info.next_scanline);
       if (info.raw_data_in) {
-        rows.aim(frame, line / (v * DCTSIZE), v);
+        rows.aim(frame, line / (v * DCTSIZE), info.comp_info);
         jpeg_write_raw_data(&info, rows.planes.data(), static_cast<JDIMENSION>(v * DCTSIZE));
       } else {
         auto* row = const_cast<JSAMPROW>(frame.data[0] + line * frame.stride_bytes[0]);
@@ -178,7 +182,7 @@ struct LibjpegDecoder::Impl {
     while (info.output_scanline < info.output_height) {
       const auto line = static_cast<std::ptrdiff_t>(info.output_scanline);
       if (info.raw_data_out) {
-        rows.aim(out, line / (v * DCTSIZE), v);
+        rows.aim(out, line / (v * DCTSIZE), info.comp_info);
         jpeg_read_raw_data(&info, rows.planes.data(), static_cast<JDIMENSION>(v * DCTSIZE));
       } else {
         JSAMPROW row = out.data[0] + line * out.stride_bytes[0];
@@ -187,13 +191,21 @@ struct LibjpegDecoder::Impl {
     }
   }
 
-  bool shape_fits(const FrameView& out) {
-    const Factors luma = luma_factors(native_subsampling(out.format));
+  /// Factors of 2x2, 1x2, 1x2 are 4:2:2 as well as 2x1, 1x1, 1x1.
+  bool sampling_fits(PixelFormat format) const {
+    if (info.num_components != plane_count(format)) return false;
+    const Factors luma = luma_factors(native_subsampling(format));
+    for (int p = 1; p < info.num_components; ++p)
+      if (info.comp_info[0].h_samp_factor != luma.h * info.comp_info[p].h_samp_factor ||
+          info.comp_info[0].v_samp_factor != luma.v * info.comp_info[p].v_samp_factor)
+        return false;
+    return true;
+  }
+
+  bool shape_fits(const FrameView& out) const {
     return info.image_width == static_cast<JDIMENSION>(out.width) &&
            info.image_height == static_cast<JDIMENSION>(out.height) &&
-           (!is_planar_yuv(out.format) || (info.num_components == plane_count(out.format) &&
-                                           info.comp_info[0].v_samp_factor == luma.v &&
-                                           info.comp_info[0].h_samp_factor == luma.h));
+           (!is_planar_yuv(out.format) || sampling_fits(out.format));
   }
 
   bool run(std::span<const std::byte> jpeg, const FrameView& out) {
@@ -212,7 +224,7 @@ struct LibjpegDecoder::Impl {
     }
     info.dct_method = JDCT_ISLOW;
     info.raw_data_out = static_cast<boolean>(is_planar_yuv(out.format));
-    if (!info.raw_data_out) info.out_color_space = JCS_RGB;
+    if (!info.raw_data_out) info.out_color_space = packed_space(out.format);
     jpeg_start_decompress(&info);
     read_rows(out);
     jpeg_finish_decompress(&info);

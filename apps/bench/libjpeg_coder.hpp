@@ -15,7 +15,7 @@ namespace zerorun::app::bench {
 /// "libjpeg-turbo 2.1.5"; empty in a build without it.
 std::string libjpeg_version();
 
-/// planar YCbCr and rgb24.
+/// Planar YCbCr, rgb24 and bgr24.
 bool libjpeg_takes(PixelFormat format) noexcept;
 
 class LibjpegEncoder {

@@ -24,8 +24,7 @@ bool find(void* handle, const char* name, Function& function) {
 
 bool load(void* handle, NvjpegLibrary& nv) {
   return find(handle, "nvjpegGetProperty", nv.GetProperty) &&
-         find(handle, "nvjpegCreateSimple", nv.CreateSimple) &&
-         find(handle, "nvjpegDestroy", nv.Destroy) &&
+         find(handle, "nvjpegCreateEx", nv.CreateEx) && find(handle, "nvjpegDestroy", nv.Destroy) &&
          find(handle, "nvjpegEncoderStateCreate", nv.EncoderStateCreate) &&
          find(handle, "nvjpegEncoderStateDestroy", nv.EncoderStateDestroy) &&
          find(handle, "nvjpegEncoderParamsCreate", nv.EncoderParamsCreate) &&
@@ -37,7 +36,12 @@ bool load(void* handle, NvjpegLibrary& nv) {
               nv.EncoderParamsSetSamplingFactors) &&
          find(handle, "nvjpegEncodeYUV", nv.EncodeYUV) &&
          find(handle, "nvjpegEncodeImage", nv.EncodeImage) &&
-         find(handle, "nvjpegEncodeRetrieveBitstream", nv.EncodeRetrieveBitstream);
+         find(handle, "nvjpegEncodeRetrieveBitstream", nv.EncodeRetrieveBitstream) &&
+         find(handle, "nvjpegJpegStateCreate", nv.JpegStateCreate) &&
+         find(handle, "nvjpegJpegStateDestroy", nv.JpegStateDestroy) &&
+         find(handle, "nvjpegDecode", nv.Decode) &&
+         find(handle, "nvjpegDecodeBatchedInitialize", nv.DecodeBatchedInitialize) &&
+         find(handle, "nvjpegDecodeBatched", nv.DecodeBatched);
 }
 
 }  // namespace
@@ -59,6 +63,28 @@ Result<const NvjpegLibrary*> nvjpeg_library() {
   if (library == nullptr)
     return Status(Errc::not_built, fmt::format("libnvjpeg.so.{} was not found", NVJPEG_VER_MAJOR));
   return library;
+}
+
+Result<std::shared_ptr<NvjpegHandle>> NvjpegHandle::create(nvjpegBackend_t backend) {
+  const auto library = nvjpeg_library();
+  if (!library) return library.status();
+  auto made = std::make_shared<NvjpegHandle>(**library);
+  ZR_NVJPEG_TRY(made->api.CreateEx(backend, nullptr, nullptr, 0, &made->handle));
+  return made;
+}
+
+nvjpegImage_t nvjpeg_image(const FrameView& frame) noexcept {
+  nvjpegImage_t image{};
+  for (int p = 0; p < plane_count(frame.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    image.channel[p] = frame.data[plane];
+    image.pitch[p] = static_cast<std::size_t>(frame.stride_bytes[plane]);
+  }
+  return image;
+}
+
+bool nvjpeg_takes(PixelFormat format) noexcept {
+  return is_planar_yuv(format) || format == PixelFormat::rgb24 || format == PixelFormat::bgr24;
 }
 
 Status nvjpeg_failure(nvjpegStatus_t status, const char* call) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "apps/bench/synthetic.hpp"
 #include "apps/common/failure.hpp"
@@ -39,20 +40,24 @@ void add_case_options(CLI::App& command, Options& options) {
                   "after another (default: synthetic:1920x1080:photo)")
       ->type_name("INPUT...")
       ->group("What");
+  add_list(command, "--operation", options.operations, "encode,decode", "encode,decode",
+           "What is measured; decode takes the streams that encode makes")
+      ->group("What");
   add_list(command, "-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
       ->check(CLI::Range(1, 100).description(""))
       ->group("What");
   add_list(command, "--subsampling", options.samplings, "420,422,...", "420",
-           "Of the stream and of the planes: 420, 422, 444, 440, 411, gray")
+           "Of the stream: 420, 422, 444, 440, 411, gray")
+      ->group("What");
+  add_list(command, "--pixels", options.pixels, "planar,rgb24,...", "planar",
+           "Layout of the frames: planar is that of the stream (yuv420p for 420); or rgb24, bgr24, "
+           "nv12, yuyv and the others by FFmpeg's names")
       ->group("What");
   add_list(command, "--huffman", options.tables, "standard,optimal", "standard",
            "Tables of T.81 Annex K, or made for each frame")
       ->group("What");
-  command
-      .add_option("--restart", options.restart,
-                  "Restart markers of zerorun's streams, as for encode; peers write none")
-      ->type_name("N|Nrows|auto|none")
-      ->default_str("auto")
+  add_list(command, "--restart", options.restarts, "N,Nrows,auto,none", "auto",
+           "Restart markers of zerorun's streams, as for encode; peers write none")
       ->group("What");
   command.add_option("--rotate", options.rotate, "So many different frames take turns")
       ->type_name("N")
@@ -128,6 +133,20 @@ Subsampling sampling_of(const std::string& word) {
   fail(Exit::usage, "--subsampling: '" + word + "' is not one of 420, 422, 444, 440, 411, gray");
 }
 
+Operation operation_of(const std::string& word) {
+  if (word == "encode") return Operation::encode;
+  if (word == "decode") return Operation::decode;
+  fail(Exit::usage, "--operation: '" + word + "' is not encode or decode");
+}
+
+PixelFormat pixels_of(const std::string& word, Subsampling sampling) {
+  if (word == "planar") return planar_format(sampling);
+  for (int i = 0; i < kPixelFormatCount; ++i)
+    if (const auto format = static_cast<PixelFormat>(i); zerorun::name(format) == word)
+      return format;
+  fail(Exit::usage, "--pixels: '" + word + "' is not planar, rgb24, bgr24, nv12, ...");
+}
+
 HuffmanTables tables_of(const std::string& word) {
   if (word == "standard") return HuffmanTables::standard;
   if (word == "optimal") return HuffmanTables::optimal;
@@ -183,23 +202,26 @@ Selection selection(const Options& options) {
 }
 
 std::vector<Case> cases_of(const Options& options, const std::string& input) {
-  if (!parse_restart(options.restart))
-    fail(Exit::usage, "--restart: '" + options.restart + "' is not N, Nrows, auto or none");
+  for (const std::string& word : options.restarts)
+    if (!parse_restart(word))
+      fail(Exit::usage, "--restart: '" + word + "' is not N, Nrows, auto or none");
   if (is_synthetic(input))
     (void)parse_synthetic(input);  // a wrong word is told before anything runs
-  std::vector<Case> cases;
-  for (const std::string& sampling : options.samplings)
-    for (const int quality : options.qualities)
-      for (const std::string& tables : options.tables) {
-        Case what;
-        what.input = input;
-        what.sampling = sampling_of(sampling);
-        what.pixels = planar_format(what.sampling);
-        what.quality = quality;
-        what.huffman = tables_of(tables);
-        what.restart = options.restart;
-        cases.push_back(what);
-      }
+  std::vector<Case> cases = {Case{}};
+  cases[0].input = input;
+  // Every value of every option with every other; the last one changes fastest.
+  const auto with_each = [&cases](const auto& values, const auto& set) {
+    std::vector<Case> more;
+    for (const Case& before : cases)
+      for (const auto& value : values) set(more.emplace_back(before), value);
+    cases = std::move(more);
+  };
+  with_each(options.samplings, [](Case& c, const auto& v) { c.sampling = sampling_of(v); });
+  with_each(options.pixels, [](Case& c, const auto& v) { c.pixels = pixels_of(v, c.sampling); });
+  with_each(options.operations, [](Case& c, const auto& v) { c.operation = operation_of(v); });
+  with_each(options.qualities, [](Case& c, int v) { c.quality = v; });
+  with_each(options.tables, [](Case& c, const auto& v) { c.huffman = tables_of(v); });
+  with_each(options.restarts, [](Case& c, const auto& v) { c.restart = v; });
   return cases;
 }
 

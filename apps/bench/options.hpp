@@ -14,10 +14,12 @@ namespace zerorun::app::bench {
 
 struct Options {
   std::vector<std::string> inputs;
+  std::vector<std::string> operations = {"encode", "decode"};
+  std::vector<std::string> pixels = {"planar"};
   std::vector<int> qualities = {90};
   std::vector<std::string> samplings = {"420"};
   std::vector<std::string> tables = {"standard"};
-  std::string restart = "auto";
+  std::vector<std::string> restarts = {"auto"};
   std::vector<std::string> devices;
   std::vector<int> threads, in_flight, peer_threads;
   bool no_peers = false;

@@ -33,7 +33,7 @@ Json summary_json(const Row& row) {
           {"median_low_us", s.median_low},
           {"median_high_us", s.median_high},
           {"frames_per_second", 1e6 / s.median},
-          {"input_gb_per_second", row.raw_bytes / s.median / 1e3}};
+          {"input_gb_per_second", row.input_bytes / s.median / 1e3}};
 }
 
 Json row_json(const Row& row) {
@@ -44,7 +44,7 @@ Json row_json(const Row& row) {
                {"mode", name(row.mode)},
                {"at_once", row.parallel},
                {"at_once_unit", row.parallel_unit},
-               {"raw_bytes", row.raw_bytes}};
+               {"input_bytes", row.input_bytes}};
   json.update(summary_json(row));
   if (row.stream_bytes > 0) {
     json["stream_bytes"] = row.stream_bytes;

@@ -24,8 +24,8 @@ std::string line(const Row& row) {
       "{:<46} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.0f} {:>8.2f} {:>10} "
       "{:>6}\n",
       row.id(), s.min, s.median, s.p95, s.p99, s.max, s.jitter, 1e6 / s.median,
-      row.raw_bytes / s.median / 1e3,
-      with_commas(static_cast<std::int64_t>(copied ? row.raw_bytes : row.stream_bytes)),
+      row.input_bytes / s.median / 1e3,
+      with_commas(static_cast<std::int64_t>(copied ? row.input_bytes : row.stream_bytes)),
       copied ? "" : fmt::format("{:.2f}", row.psnr));
 }
 

@@ -10,7 +10,17 @@ const char* name(Operation operation) noexcept {
   return operation == Operation::encode ? "encode" : "decode";
 }
 
-const char* name(Mode mode) noexcept { return mode == Mode::latency ? "latency" : "throughput"; }
+const char* name(Mode mode) noexcept {
+  switch (mode) {
+    case Mode::latency:
+      return "latency";
+    case Mode::throughput:
+      return "throughput";
+    case Mode::stages:
+      break;
+  }
+  return "stages";
+}
 
 const char* name(HuffmanTables tables) noexcept {
   return tables == HuffmanTables::optimal ? "optimal" : "standard";

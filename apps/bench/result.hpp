@@ -14,6 +14,7 @@ enum class Operation { encode, decode };
 enum class Mode {
   latency,     ///< one frame at a time: a sample is a frame
   throughput,  ///< several at once: a sample is a repetition, divided by its frames
+  stages,      ///< one frame at a time with a clock between the stages; a sample is their sum
 };
 
 const char* name(Operation operation) noexcept;
@@ -45,10 +46,10 @@ struct Row {
   std::string path;    ///< "device>host", "pinned>host": from where to where
   Mode mode = Mode::latency;
   int parallel = 1;                  ///< frames in flight, or threads
-  std::string parallel_unit;         ///< "in flight", "threads"
+  std::string parallel_unit;         ///< "frames", "threads"
   std::vector<double> microseconds;  ///< a frame's time; one for each sample
   std::size_t frames_per_sample = 1;
-  double raw_bytes = 0;     ///< of one uncompressed frame
+  double input_bytes = 0;   ///< of one frame: samples to encode, a stream to decode, a copy
   double stream_bytes = 0;  ///< of one stream, mean of the frames
   double psnr = 0;          ///< dB against the source, over all samples of all frames; 0: unknown
   std::string check;        ///< what was found about the output before it was timed

@@ -34,9 +34,11 @@ class CaseRun {
     row.path = contender.path;
     row.mode = mode;
     row.parallel = parallel;
-    row.parallel_unit = contender.drive == Drive::one_thread ? "in flight" : "threads";
-    row.raw_bytes = contender.copied_bytes > 0 ? static_cast<double>(contender.copied_bytes)
-                                               : setting_.frames.raw_bytes();
+    row.parallel_unit = contender.drive == Drive::one_thread ? "frames" : "threads";
+    row.input_bytes = setting_.what.operation == Operation::encode
+                          ? setting_.frames.raw_bytes()
+                          : setting_.reference.stream_bytes;
+    if (contender.copied_bytes > 0) row.input_bytes = static_cast<double>(contender.copied_bytes);
     row.command = fmt::format("{} --only '{}'", command_, row.id());
     return row;
   }
@@ -61,7 +63,8 @@ class CaseRun {
   Status run(const Contender& contender) {
     tell(rows_.front().id() + ": checking");
     std::vector<std::unique_ptr<Lane>> lanes;
-    if (Status status = add_lane(contender, lanes); !status) return status;
+    const int at_once = contender.joint ? rows_.front().parallel : 1;
+    if (Status status = add_lane(contender, at_once, lanes); !status) return status;
     Verdict verdict;
     if (Status status = check(contender, *lanes[0], verdict); !status) return status;
     for (Row& row : rows_) {
@@ -75,17 +78,21 @@ class CaseRun {
     return Status::ok();
   }
 
-  static Status add_lane(const Contender& contender, std::vector<std::unique_ptr<Lane>>& lanes) {
-    auto lane = contender.open();
+  static Status add_lane(const Contender& contender, int at_once,
+                         std::vector<std::unique_ptr<Lane>>& lanes) {
+    auto lane = contender.open(at_once);
     if (!lane) return lane.status();
     lanes.push_back(*std::move(lane));
     return Status::ok();
   }
 
   Status check(const Contender& contender, Lane& lane, Verdict& verdict) const {
-    auto* encoder = dynamic_cast<EncodeLane*>(&lane);
-    if (encoder == nullptr) return Status::ok();  // a plain copy
-    auto found = check_encoder(*encoder, contender.ours, setting_.frames, setting_.reference);
+    if (contender.copied_bytes > 0) return Status::ok();
+    auto found = setting_.what.operation == Operation::encode
+                     ? check_encoder(dynamic_cast<EncodeLane&>(lane), contender.ours,
+                                     setting_.frames, setting_.reference)
+                     : check_decoder(dynamic_cast<DecodeLane&>(lane), contender.ours,
+                                     setting_.frames, setting_.reference);
     if (!found) return found.status();
     verdict = *std::move(found);
     return Status::ok();
@@ -94,9 +101,11 @@ class CaseRun {
   Status time_row(const Contender& contender, Row& row,
                   std::vector<std::unique_ptr<Lane>>& lanes) const {
     const bool alone = row.mode == Mode::latency;
-    const auto wanted = static_cast<std::size_t>(alone ? 1 : row.parallel);
+    const auto wanted = static_cast<std::size_t>(alone || contender.joint ? 1 : row.parallel);
+    if (contender.joint) lanes.clear();  // made for another number of frames
     while (lanes.size() < wanted)
-      if (Status status = add_lane(contender, lanes); !status) return status;
+      if (Status status = add_lane(contender, contender.joint ? row.parallel : 1, lanes); !status)
+        return status;
     while (lanes.size() > wanted) lanes.pop_back();
     auto series = alone
                       ? measure_latency(*lanes[0], setting_.frames.size(), limits_)
@@ -120,16 +129,18 @@ void tell(const std::string& what) {
   if (console::stderr_is_terminal() && !console::is_quiet()) console::progress(what);
 }
 
-CaseResult run_encode_case(const Case& what, const FrameSet& frames, const Selection& selection,
-                           const Limits& limits, const std::string& command) {
+CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
+                    const Limits& limits, const std::string& command) {
   CaseResult result{what, {}, {}};
   const Reference reference = make_reference(what, frames);
   const Setting setting{what, frames, reference, selection, result.notes};
   Contenders contenders;
-  add_cuda_encoders(setting, contenders);
-  add_nvjpeg_encoders(setting, contenders);
-  add_cpu_encoders(setting, contenders);
-  add_libjpeg_encoders(setting, contenders);
+  add_cuda_coders(setting, contenders);
+  add_nvjpeg(setting, contenders);
+  add_cpu_coders(setting, contenders);
+  add_libjpeg(setting, contenders);
+  add_ffmpeg(setting, contenders);
+  add_opencv(setting, contenders);
   CaseRun run(setting, limits, command, result);
   for (const Contender& contender : contenders) run.measure(contender);
   console::clear_progress();

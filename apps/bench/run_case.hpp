@@ -13,7 +13,7 @@ namespace zerorun::app::bench {
 void tell(const std::string& what);
 
 /// `command` measures the case again; a row's command adds --only to it.
-CaseResult run_encode_case(const Case& what, const FrameSet& frames, const Selection& selection,
-                           const Limits& limits, const std::string& command);
+CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
+                    const Limits& limits, const std::string& command);
 
 }  // namespace zerorun::app::bench

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "apps/bench/libjpeg_coder.hpp"
 #include "apps/common/failure.hpp"
@@ -16,6 +18,9 @@ namespace {
 
 /// A peer may round differently, but not code a worse picture than its quality promises.
 constexpr double kPsnrTolerance = 1.0;
+/// What stands for infinity, so that files can hold it.
+constexpr double kMostPsnr = 99.99;
+constexpr double kSameSamples = std::numeric_limits<double>::infinity();
 
 /// Decodes one stream after another and adds up what differs from the source.
 class Judge {
@@ -44,8 +49,7 @@ class Judge {
     return Status::ok();
   }
 
-  /// Finite, so that files can hold it: 99.99 where nothing differs.
-  double psnr() const { return std::min(error_.psnr(), 99.99); }
+  double psnr() const { return std::min(error_.psnr(), kMostPsnr); }
   std::string name() const { return own_.empty() ? "libjpeg-turbo" : "zerorun"; }
 
  private:
@@ -70,6 +74,19 @@ EncodeParams encode_params(const Case& what) {
   return params;
 }
 
+static void decode_reference(const FrameSet& frames, Reference& reference) {
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = value_or_fail(Decoder::create(params), Exit::failed, frames.input);
+  for (const auto& jpeg : reference.streams) {
+    const ConstFrameView like = frames.view(0);
+    reference.pictures.push_back(value_or_fail(
+        PaddedFrame::create(like.format, like.width, like.height), Exit::failed, frames.input));
+    (void)value_or_fail(decoder.decode(jpeg, reference.pictures.back().view()), Exit::failed,
+                        frames.input);
+  }
+}
+
 Reference make_reference(const Case& what, const FrameSet& frames) {
   EncodeParams params = encode_params(what);
   params.backend = Backend::cpu;
@@ -88,7 +105,20 @@ Reference make_reference(const Case& what, const FrameSet& frames) {
     reference.streams.push_back(std::move(jpeg));
   }
   reference.psnr = judge.psnr();
+  if (what.operation == Operation::decode) decode_reference(frames, reference);
   return reference;
+}
+
+/// start() and finish() of frame `index` alone.
+static Status code_one(Lane& lane, std::size_t index) {
+  if (Status status = lane.start(index); !status) return status;
+  return lane.finish();
+}
+
+static Status check_psnr(double psnr, const Reference& reference) {
+  if (psnr >= reference.psnr - kPsnrTolerance) return Status::ok();
+  return Status(Errc::verify_mismatch,
+                fmt::format("{:.2f} dB, where zerorun has {:.2f} dB", psnr, reference.psnr));
 }
 
 Result<Verdict> check_encoder(EncodeLane& lane, bool ours, const FrameSet& frames,
@@ -99,8 +129,7 @@ Result<Verdict> check_encoder(EncodeLane& lane, bool ours, const FrameSet& frame
   Verdict verdict;
   std::vector<std::byte> jpeg;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (Status status = lane.start(i); !status) return status;
-    if (Status status = lane.finish(); !status) return status;
+    if (Status status = code_one(lane, i); !status) return status;
     if (Status status = lane.stream(jpeg); !status) return status;
     if (ours && jpeg != reference.streams[i])
       return Status(Errc::verify_mismatch, fmt::format("frame {} differs from the CPU's", i));
@@ -108,11 +137,32 @@ Result<Verdict> check_encoder(EncodeLane& lane, bool ours, const FrameSet& frame
     verdict.stream_bytes += static_cast<double>(jpeg.size()) / static_cast<double>(frames.size());
   }
   verdict.psnr = judge.psnr();
-  if (verdict.psnr < reference.psnr - kPsnrTolerance)
-    return Status(Errc::verify_mismatch, fmt::format("{:.2f} dB, where zerorun has {:.2f} dB",
-                                                     verdict.psnr, reference.psnr));
+  if (Status status = check_psnr(verdict.psnr, reference); !status) return status;
   verdict.text = ours ? "same bytes as the CPU, decoded by " : "decoded by ";
   verdict.text += judge.name();
+  return verdict;
+}
+
+Result<Verdict> check_decoder(DecodeLane& lane, bool ours, const FrameSet& frames,
+                              const Reference& reference) {
+  if (Status status = lane.attach(); !status) return status;
+  const ConstFrameView like = frames.view(0);
+  auto picture = PaddedFrame::create(like.format, like.width, like.height);
+  if (!picture) return picture.status();
+  SquaredError error;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (Status status = code_one(lane, i); !status) return status;
+    if (Status status = lane.picture(picture->view()); !status) return status;
+    const ConstFrameView decoded = std::as_const(*picture).view();
+    if (ours && squared_error(reference.pictures[i].view(), decoded).psnr() < kSameSamples)
+      return Status(Errc::verify_mismatch, fmt::format("frame {} differs from the CPU's", i));
+    error.add(squared_error(frames.view(i), decoded));
+  }
+  Verdict verdict;
+  verdict.stream_bytes = reference.stream_bytes;
+  verdict.psnr = std::min(error.psnr(), kMostPsnr);
+  if (Status status = check_psnr(verdict.psnr, reference); !status) return status;
+  verdict.text = ours ? "same samples as the CPU" : "compared with the source";
   return verdict;
 }
 

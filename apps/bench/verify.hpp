@@ -1,5 +1,5 @@
-// Nothing is timed that is wrong: reference streams from the CPU encoder, and a judge that nobody
-// here wrote where libjpeg-turbo was found.
+// Nothing is timed that is wrong: reference streams and pictures from the CPU, and a judge that
+// nobody here wrote where libjpeg-turbo was found.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,10 +13,11 @@ namespace zerorun::app::bench {
 
 EncodeParams encode_params(const Case& what);
 
-/// What the CPU encoder makes of the frames.
+/// What the CPU makes of the frames.
 struct Reference {
   std::vector<std::vector<std::byte>> streams;
-  double stream_bytes = 0;  ///< mean
+  std::vector<PaddedFrame> pictures;  ///< the streams decoded; for decode cases alone
+  double stream_bytes = 0;            ///< mean
   std::size_t largest = 0;
   double psnr = 0;
 };
@@ -30,9 +31,11 @@ struct Verdict {
   std::string text;
 };
 
-/// Encodes every frame, decodes the streams, compares them with the source, and with the reference
-/// where the coder is ours. An error says why its times are worth nothing.
+/// Codes every frame once and looks at what came out: streams are decoded, samples compared with
+/// the source, and what is ours with the reference. An error says why its times are worth nothing.
 Result<Verdict> check_encoder(EncodeLane& lane, bool ours, const FrameSet& frames,
+                              const Reference& reference);
+Result<Verdict> check_decoder(DecodeLane& lane, bool ours, const FrameSet& frames,
                               const Reference& reference);
 
 }  // namespace zerorun::app::bench

@@ -5,7 +5,7 @@
 
 namespace zerorun::app::bench {
 
-void add_cuda_encoders(const Setting&, Contenders&) {}
+void add_cuda_coders(const Setting&, Contenders&) {}
 void add_cuda_facts(const std::vector<int>&, Facts&) {}
 
 }  // namespace zerorun::app::bench

@@ -4,7 +4,7 @@
 
 namespace zerorun::app::bench {
 
-void add_nvjpeg_encoders(const Setting& setting, Contenders&) {
+void add_nvjpeg(const Setting& setting, Contenders&) {
   if (setting.selection.peers && !setting.selection.cuda.empty())
     setting.notes.push_back("nvJPEG: this build was made without it");
 }

@@ -37,6 +37,9 @@ class BenchTest(ProgramTest):
                 self.assertLessEqual(row["median_low_us"], row["median_us"])
                 self.assertGreaterEqual(row["median_high_us"], row["median_us"])
                 self.assertIn("same bytes as the CPU", row["check"])
+                decoded = self.rows(report, 1)[row["id"]]
+                self.assertEqual(decoded["check"], "same samples as the CPU")
+                self.assertEqual(decoded["psnr_db"], row["psnr_db"])
                 self.assertGreater(row["psnr_db"], 30)
                 self.assertIn(row["id"].rsplit("/", 1)[0], text)
 
@@ -47,12 +50,14 @@ class BenchTest(ProgramTest):
         self.encode(y4m, "-o", out, "-q", "55", "--huffman", "optimal", "--restart", "2")
         row = self.rows(report)["zerorun/cpu/host>host/latency/1"]
         self.assertEqual(report["cases"][0]["frames"], 3)
+        self.assertEqual([case["operation"] for case in report["cases"]], ["encode", "decode"])
         self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path(out).stat().st_size, 3)
 
     def test_every_combination_is_a_case(self):
         report, text = self.bench("synthetic:40x24:ramp", make_ppm(self.path("in.ppm"), 40, 30),
                                   "-q", "50,90", "--subsampling", "444,gray", "--huffman",
-                                  "standard,optimal", "--no-peers", "--threads", "1")
+                                  "standard,optimal", "--no-peers", "--threads", "1",
+                                  "--operation", "encode")
         self.assertEqual(len(report["cases"]), 2 * 2 * 2 * 2)
         self.assertEqual(text.count("\nagain: "), 16)
 
@@ -66,6 +71,18 @@ class BenchTest(ProgramTest):
         case = json.loads(pathlib.Path(again).read_text())["cases"][0]
         self.assertEqual([r["id"] for r in case["rows"]], [row["id"]])
         self.assertEqual(case["rows"][0]["stream_bytes"], row["stream_bytes"])
+
+    def test_peers(self):
+        report, _ = self.bench("synthetic:97x65:photo", "--pixels", "planar,bgr24", "--subsampling",
+                               "420", "-q", "80", "--threads", "1")
+        self.assertEqual(len(report["cases"]), 4)
+        for at, case in enumerate(report["cases"]):
+            ours = self.rows(report, at)["zerorun/cpu/host>host/latency/1"]
+            for row in case["rows"]:
+                self.assertGreater(row["psnr_db"], ours["psnr_db"] - 1, row["id"])
+            named = {row["coder"].split()[0] for row in case["rows"]}
+            named |= {note.split(":")[0].split()[0] for note in case["notes"]}
+            self.assertEqual(named, {"zerorun", "libjpeg-turbo", "FFmpeg", "OpenCV"})
 
     def test_errors(self):
         for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2),

@@ -5,26 +5,11 @@
 
 #include <utility>
 
-#include "apps/bench/contenders.hpp"
 #include "apps/bench/cuda_frames.hpp"
-#include "apps/bench/nvjpeg_library.hpp"
+#include "apps/bench/peer_nvjpeg.hpp"
 
 namespace zerorun::app::bench {
 namespace {
-
-/// A library handle of one device; shared by all lanes.
-class NvjpegHandle {
- public:
-  explicit NvjpegHandle(const NvjpegLibrary& library) : api(library) {}
-  ~NvjpegHandle() {
-    if (handle != nullptr) api.Destroy(handle);
-  }
-  NvjpegHandle(const NvjpegHandle&) = delete;
-  NvjpegHandle& operator=(const NvjpegHandle&) = delete;
-
-  const NvjpegLibrary& api;
-  nvjpegHandle_t handle = nullptr;
-};
 
 nvjpegChromaSubsampling_t nvjpeg_sampling(Subsampling sampling) noexcept {
   switch (sampling) {
@@ -63,9 +48,9 @@ class NvjpegEncodeLane final : public EncodeLane {
   Status open() {
     const DeviceGuard guard(job_.device);
     ZR_TRY(guard.status());
-    ZR_TRY(stream_.create());
+    ZR_TRY(queue_.create());
     ZR_TRY(out_.reserve(static_cast<std::int64_t>(job_.room)));
-    const cudaStream_t queue = stream_.get();
+    const cudaStream_t queue = queue_.get();
     ZR_NVJPEG_TRY(api().EncoderStateCreate(handle(), &state_, queue));
     ZR_NVJPEG_TRY(api().EncoderParamsCreate(handle(), &params_, queue));
     ZR_NVJPEG_TRY(api().EncoderParamsSetQuality(params_, job_.what.quality, queue));
@@ -83,7 +68,7 @@ class NvjpegEncodeLane final : public EncodeLane {
 
   Status start(std::size_t index) override {
     ZR_TRY(enqueue(job_.frames->view(index)));
-    const cudaStream_t queue = stream_.get();
+    const cudaStream_t queue = queue_.get();
     ZR_NVJPEG_TRY(api().EncodeRetrieveBitstream(handle(), state_, nullptr, &bytes_, queue));
     if (bytes_ > static_cast<std::size_t>(out_.capacity())) return Status(Errc::output_too_small);
     ZR_NVJPEG_TRY(api().EncodeRetrieveBitstream(handle(), state_, out_.data(), &bytes_, queue));
@@ -102,72 +87,51 @@ class NvjpegEncodeLane final : public EncodeLane {
   nvjpegHandle_t handle() const { return job_.library->handle; }
   nvjpegChromaSubsampling_t sampling() const { return nvjpeg_sampling(job_.what.sampling); }
 
-  Status enqueue(const ConstFrameView& frame) {
-    nvjpegImage_t image{};
-    for (int p = 0; p < plane_count(frame.format); ++p) {
-      const auto plane = static_cast<std::size_t>(p);
-      image.channel[p] = const_cast<unsigned char*>(frame.data[plane]);
-      image.pitch[p] = static_cast<std::size_t>(frame.stride_bytes[plane]);
-    }
+  Status enqueue(const FrameView& frame) {
+    const nvjpegImage_t image = nvjpeg_image(frame);
     if (is_planar_yuv(frame.format)) {
       ZR_NVJPEG_TRY(api().EncodeYUV(handle(), state_, params_, &image, sampling(), frame.width,
-                                    frame.height, stream_.get()));
+                                    frame.height, queue_.get()));
     } else {
       const auto order = frame.format == PixelFormat::rgb24 ? NVJPEG_INPUT_RGBI : NVJPEG_INPUT_BGRI;
       ZR_NVJPEG_TRY(api().EncodeImage(handle(), state_, params_, &image, order, frame.width,
-                                      frame.height, stream_.get()));
+                                      frame.height, queue_.get()));
     }
     return Status::ok();
   }
 
   NvjpegJob job_;
-  Stream stream_;
+  Stream queue_;
   PinnedBuffer<unsigned char> out_;
   nvjpegEncoderState_t state_ = nullptr;
   nvjpegEncoderParams_t params_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
-Status add_for_device(const Setting& setting, int device, Contenders& out) {
-  const auto library = nvjpeg_library();
-  if (!library) return library.status();
+}  // namespace
+
+Status add_nvjpeg_encoder(const Setting& setting, int device, Contenders& out) {
   const DeviceGuard guard(device);
   ZR_TRY(guard.status());
-  auto handle = std::make_shared<NvjpegHandle>(**library);
-  ZR_NVJPEG_TRY(handle->api.CreateSimple(&handle->handle));
-  auto frames = DeviceFrames::upload(setting.frames, device);
+  auto library = NvjpegHandle::create(NVJPEG_BACKEND_DEFAULT);
+  if (!library) return library.status();
+  auto frames = DeviceFrames::upload(setting.frames, setting.frames.size(), device);
   if (!frames) return frames.status();
   Contender c;
-  c.coder = (*library)->version();
+  c.coder = (*library)->api.version();
   c.device = fmt::format("cuda:{}", device);
   c.path = "device>host";
   c.parallel = setting.selection.peer_threads;
   // Its tables and padding may cost some more bytes than ours.
   const std::size_t room = setting.reference.largest * 2 + 65536;
-  c.open = [job = NvjpegJob{setting.what, device, room, handle,
-                            *std::move(frames)}]() -> Result<std::unique_ptr<Lane>> {
+  c.open = [job = NvjpegJob{setting.what, device, room, *std::move(library), *std::move(frames)}](
+               int) -> Result<std::unique_ptr<Lane>> {
     auto lane = std::make_unique<NvjpegEncodeLane>(job);
     ZR_TRY(lane->open());
     return std::unique_ptr<Lane>(std::move(lane));
   };
   out.push_back(std::move(c));
   return Status::ok();
-}
-
-bool takes(PixelFormat format) noexcept {
-  return is_planar_yuv(format) || format == PixelFormat::rgb24 || format == PixelFormat::bgr24;
-}
-
-}  // namespace
-
-void add_nvjpeg_encoders(const Setting& setting, Contenders& out) {
-  if (!setting.selection.peers) return;
-  for (const int device : setting.selection.cuda) {
-    const Status status = takes(setting.frames.view(0).format)
-                              ? add_for_device(setting, device, out)
-                              : Status(Errc::pixel_format, "nvJPEG does not read it");
-    if (!status) setting.notes.push_back("nvJPEG: " + status.message());
-  }
 }
 
 }  // namespace zerorun::app::bench

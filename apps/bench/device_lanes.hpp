@@ -1,0 +1,29 @@
+// zerorun::DeviceEncoder and DeviceDecoder, each lane on a stream of its own.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "apps/bench/cuda_frames.hpp"
+#include "apps/bench/host_lanes.hpp"
+#include "zerorun/cuda.hpp"
+
+namespace zerorun::app::bench {
+
+using SharedDeviceFrames = std::shared_ptr<DeviceFrames>;
+
+/// Device frames to streams in device memory; nothing is waited for before finish().
+Result<std::unique_ptr<Lane>> open_device_encoder(const EncodeParams& params,
+                                                  SharedDeviceFrames frames);
+
+/// Device frames to streams in pinned host memory: first the size, then exactly the bytes. `room`
+/// is that of the largest stream.
+Result<std::unique_ptr<Lane>> open_device_encoder_to_host(const EncodeParams& params,
+                                                          SharedDeviceFrames frames,
+                                                          std::size_t room);
+
+/// Streams in pinned host memory to a device frame of the lane's own.
+Result<std::unique_ptr<Lane>> open_device_decoder(const DecodeParams& params, const FrameSet& like,
+                                                  SharedHostData data);
+
+}  // namespace zerorun::app::bench

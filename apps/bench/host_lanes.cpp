@@ -1,0 +1,151 @@
+// Lanes between host memory and host memory.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/host_lanes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "zerorun/async_encoder.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+class HostEncodeLane final : public EncodeLane {
+ public:
+  HostEncodeLane(Encoder encoder, SharedHostData data)
+      : encoder_(std::move(encoder)), data_(std::move(data)), out_(data_->memory()) {}
+  Status reserve() { return out_.resize(data_->largest_stream()); }
+
+  Status start(std::size_t index) override {
+    const auto report =
+        encoder_.encode(data_->frame(index), std::span<std::byte>(out_.data(), out_.size()));
+    if (!report) return report.status();
+    bytes_ = report->bytes;
+    return Status::ok();
+  }
+  Status finish() override { return Status::ok(); }
+  Status stream(std::vector<std::byte>& out) override {
+    out.assign(out_.data(), out_.data() + bytes_);
+    return Status::ok();
+  }
+
+ private:
+  Encoder encoder_;
+  SharedHostData data_;
+  HostBuffer out_;
+  std::size_t bytes_ = 0;
+};
+
+class AsyncEncodeLane final : public EncodeLane {
+ public:
+  AsyncEncodeLane(AsyncEncoder encoder, SharedHostData data)
+      : encoder_(std::move(encoder)), data_(std::move(data)) {}
+
+  Status start(std::size_t index) override {
+    while (encoder_.in_flight() == encoder_.depth())
+      if (Status status = receive(); !status) return status;
+    return encoder_.submit(data_->frame(index));
+  }
+  Status finish() override {
+    while (encoder_.in_flight() > 0)
+      if (Status status = receive(); !status) return status;
+    return Status::ok();
+  }
+  Status stream(std::vector<std::byte>& out) override {
+    out.assign(last_.jpeg.bytes().begin(), last_.jpeg.bytes().end());
+    return Status::ok();
+  }
+
+ private:
+  Status receive() {
+    (void)encoder_.receive(last_, true);
+    return last_.status;
+  }
+
+  AsyncEncoder encoder_;
+  SharedHostData data_;
+  EncodedFrame last_;
+};
+
+class HostDecodeLane final : public DecodeLane {
+ public:
+  HostDecodeLane(Decoder decoder, Frame frame, SharedHostData data)
+      : decoder_(std::move(decoder)), frame_(std::move(frame)), data_(std::move(data)) {}
+
+  Status start(std::size_t index) override {
+    return decoder_.decode(data_->stream(index), frame_.view()).status();
+  }
+  Status finish() override { return Status::ok(); }
+  Status picture(const FrameView& out) override {
+    copy_samples(frame_.view(), out);
+    return Status::ok();
+  }
+
+ private:
+  Decoder decoder_;
+  Frame frame_;
+  SharedHostData data_;
+};
+
+}  // namespace
+
+Result<SharedHostData> HostData::make(const Setting& setting, HostMemory memory) {
+  auto data = std::make_shared<HostData>();
+  data->memory_ = memory;
+  data->largest_ = setting.reference.largest;
+  if (memory == HostMemory::pinned) {
+    if (Status status = data->copy_to_pinned(setting); !status) return status;
+    return data;
+  }
+  for (std::size_t i = 0; i < setting.frames.size(); ++i)
+    data->frames_.push_back(setting.frames.view(i));
+  for (const auto& jpeg : setting.reference.streams) data->streams_.emplace_back(jpeg);
+  return data;
+}
+
+Status HostData::copy_to_pinned(const Setting& setting) {
+  for (std::size_t i = 0; i < setting.frames.size(); ++i) {
+    const ConstFrameView from = setting.frames.view(i);
+    auto frame = Frame::create(from.format, from.width, from.height, HostMemory::pinned);
+    if (!frame) return frame.status();
+    copy_samples(from, frame->view());
+    frames_.push_back(std::as_const(*frame).view());
+    pinned_frames_.push_back(*std::move(frame));
+  }
+  for (const auto& jpeg : setting.reference.streams) {
+    HostBuffer copy(HostMemory::pinned);
+    if (Status status = copy.resize(jpeg.size()); !status) return status;
+    std::copy(jpeg.begin(), jpeg.end(), copy.data());
+    streams_.push_back(copy.bytes());
+    pinned_streams_.push_back(std::move(copy));
+  }
+  return Status::ok();
+}
+
+Result<std::unique_ptr<Lane>> open_host_encoder(const EncodeParams& params, SharedHostData data) {
+  auto encoder = Encoder::create(params);
+  if (!encoder) return encoder.status();
+  auto lane = std::make_unique<HostEncodeLane>(*std::move(encoder), std::move(data));
+  if (Status status = lane->reserve(); !status) return status;
+  return std::unique_ptr<Lane>(std::move(lane));
+}
+
+Result<std::unique_ptr<Lane>> open_async_encoder(const EncodeParams& params, int at_once,
+                                                 SharedHostData data) {
+  auto encoder = AsyncEncoder::create({params, at_once, 0});
+  if (!encoder) return encoder.status();
+  return std::unique_ptr<Lane>(
+      std::make_unique<AsyncEncodeLane>(*std::move(encoder), std::move(data)));
+}
+
+Result<std::unique_ptr<Lane>> open_host_decoder(const DecodeParams& params, SharedHostData data) {
+  auto decoder = Decoder::create(params);
+  if (!decoder) return decoder.status();
+  const ConstFrameView like = data->frame(0);
+  auto frame = Frame::create(like.format, like.width, like.height, data->memory());
+  if (!frame) return frame.status();
+  return std::unique_ptr<Lane>(
+      std::make_unique<HostDecodeLane>(*std::move(decoder), *std::move(frame), std::move(data)));
+}
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,193 @@
+// nvJPEG's decoders: streams in pinned host memory to device frames. Each backend by single images,
+// with a state and a stream for each thread, and by batches, which some of them need.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "apps/bench/device_lanes.hpp"
+#include "apps/bench/peer_nvjpeg.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+struct NvjpegDecodeJob {
+  int device;
+  std::shared_ptr<NvjpegHandle> library;
+  const FrameSet& like;
+  SharedHostData data;
+};
+
+nvjpegOutputFormat_t output_format(PixelFormat format) noexcept {
+  switch (format) {
+    case PixelFormat::gray8:
+      return NVJPEG_OUTPUT_Y;
+    case PixelFormat::rgb24:
+      return NVJPEG_OUTPUT_RGBI;
+    case PixelFormat::bgr24:
+      return NVJPEG_OUTPUT_BGRI;
+    default:
+      return NVJPEG_OUTPUT_YUV;
+  }
+}
+
+/// What both kinds of lanes have: a state, a stream, device frames.
+class NvjpegDecodeLane : public DecodeLane {
+ public:
+  explicit NvjpegDecodeLane(NvjpegDecodeJob job) : job_(std::move(job)) {}
+  ~NvjpegDecodeLane() override {
+    if (state_ != nullptr) api().JpegStateDestroy(state_);
+  }
+
+  Status attach() override {
+    ZR_CUDA_TRY(cudaSetDevice(job_.device));
+    return Status::ok();
+  }
+
+ protected:
+  Status open() {
+    const DeviceGuard guard(job_.device);
+    ZR_TRY(guard.status());
+    ZR_TRY(queue_.create());
+    ZR_NVJPEG_TRY(api().JpegStateCreate(handle(), &state_));
+    return Status::ok();
+  }
+  Status add_frame() {
+    auto frame = DeviceFrames::upload(job_.like, 1, job_.device);
+    if (!frame) return frame.status();
+    frames_.push_back(*std::move(frame));
+    return Status::ok();
+  }
+  const NvjpegLibrary& api() const { return job_.library->api; }
+  nvjpegHandle_t handle() const { return job_.library->handle; }
+  nvjpegOutputFormat_t format() const { return output_format(job_.like.view(0).format); }
+  const unsigned char* bytes(std::size_t index) const {
+    return reinterpret_cast<const unsigned char*>(job_.data->stream(index).data());
+  }
+
+  NvjpegDecodeJob job_;
+  Stream queue_;
+  nvjpegJpegState_t state_ = nullptr;
+  std::vector<SharedDeviceFrames> frames_;
+};
+
+class SingleLane final : public NvjpegDecodeLane {
+ public:
+  using NvjpegDecodeLane::NvjpegDecodeLane;
+  Status open() {
+    ZR_TRY(NvjpegDecodeLane::open());
+    return add_frame();
+  }
+
+  Status start(std::size_t index) override {
+    nvjpegImage_t image = nvjpeg_image(frames_[0]->view(0));
+    ZR_NVJPEG_TRY(api().Decode(handle(), state_, bytes(index), job_.data->stream(index).size(),
+                               format(), &image, queue_.get()));
+    // The state is used again for the next image.
+    return finish();
+  }
+  Status finish() override {
+    ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
+    return Status::ok();
+  }
+  Status picture(const FrameView& out) override { return frames_[0]->download(0, out); }
+};
+
+/// Collects images until a batch is full; the last batch is filled up with its last image.
+class BatchLane final : public NvjpegDecodeLane {
+ public:
+  BatchLane(NvjpegDecodeJob job, int size)
+      : NvjpegDecodeLane(std::move(job)), size_(static_cast<std::size_t>(size)) {}
+  Status open() {
+    ZR_TRY(NvjpegDecodeLane::open());
+    for (std::size_t i = 0; i < size_; ++i) ZR_TRY(add_frame());
+    ZR_NVJPEG_TRY(
+        api().DecodeBatchedInitialize(handle(), state_, static_cast<int>(size_), 1, format()));
+    return Status::ok();
+  }
+
+  Status start(std::size_t index) override {
+    waiting_.push_back(index);
+    return waiting_.size() == size_ ? decode() : Status::ok();
+  }
+  Status finish() override { return waiting_.empty() ? Status::ok() : decode(); }
+  Status picture(const FrameView& out) override { return frames_[0]->download(0, out); }
+
+ private:
+  Status decode() {
+    waiting_.resize(size_, waiting_.back());
+    std::vector<const unsigned char*> data;
+    std::vector<std::size_t> lengths;
+    std::vector<nvjpegImage_t> images;
+    for (std::size_t i = 0; i < size_; ++i) {
+      data.push_back(bytes(waiting_[i]));
+      lengths.push_back(job_.data->stream(waiting_[i]).size());
+      images.push_back(nvjpeg_image(frames_[i]->view(0)));
+    }
+    waiting_.clear();
+    ZR_NVJPEG_TRY(api().DecodeBatched(handle(), state_, data.data(), lengths.data(), images.data(),
+                                      queue_.get()));
+    ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
+    return Status::ok();
+  }
+
+  std::size_t size_;
+  std::vector<std::size_t> waiting_;
+};
+
+struct BackendName {
+  nvjpegBackend_t backend;
+  const char* name;
+};
+constexpr BackendName kBackends[] = {{NVJPEG_BACKEND_DEFAULT, "default"},
+                                     {NVJPEG_BACKEND_HYBRID, "hybrid"},
+                                     {NVJPEG_BACKEND_GPU_HYBRID, "gpu_hybrid"},
+                                     {NVJPEG_BACKEND_HARDWARE, "hardware"}};
+/// The GPU decodes Huffman codes only in batches of more than 50.
+constexpr int kBatch = 64;
+
+template <typename LaneType, typename... Args>
+Result<std::unique_ptr<Lane>> open_lane(Args... args) {
+  auto lane = std::make_unique<LaneType>(args...);
+  ZR_TRY(lane->open());
+  return std::unique_ptr<Lane>(std::move(lane));
+}
+
+Status add_backend(const Setting& setting, const BackendName& backend, const SharedHostData& data,
+                   int device, Contenders& out) {
+  auto library = NvjpegHandle::create(backend.backend);
+  if (!library) return library.status();
+  const std::string version = (*library)->api.version();
+  const NvjpegDecodeJob job{device, *std::move(library), setting.frames, data};
+  Contender single;
+  single.coder = fmt::format("nvJPEG-{}{}", backend.name, version.substr(version.find(' ')));
+  single.device = fmt::format("cuda:{}", device);
+  single.path = "pinned>device";
+  single.parallel = setting.selection.peer_threads;
+  single.open = [job](int) { return open_lane<SingleLane>(job); };
+  Contender batched = single;
+  batched.coder.insert(batched.coder.find(' '), "-batched");
+  batched.measure_latency = false;
+  batched.drive = Drive::one_thread;
+  batched.parallel = {kBatch};
+  batched.joint = true;
+  batched.open = [job](int size) { return open_lane<BatchLane>(job, size); };
+  out.push_back(std::move(single));
+  out.push_back(std::move(batched));
+  return Status::ok();
+}
+
+}  // namespace
+
+Status add_nvjpeg_decoders(const Setting& setting, int device, Contenders& out) {
+  const DeviceGuard guard(device);
+  ZR_TRY(guard.status());
+  const auto data = HostData::make(setting, HostMemory::pinned);
+  if (!data) return data.status();
+  for (const BackendName& backend : kBackends)
+    if (Status status = add_backend(setting, backend, *data, device, out); !status)
+      setting.notes.push_back(fmt::format("nvJPEG-{}: {}", backend.name, status.message()));
+  return Status::ok();
+}
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,11 @@
+// What a build without OpenCV says about the peer.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/contenders.hpp"
+
+namespace zerorun::app::bench {
+
+void add_opencv(const Setting& setting, Contenders&) {
+  if (setting.selection.peers) setting.notes.push_back("OpenCV: this build was made without it");
+}
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,338 @@
+// zerorunenc: raw video to image/jpeg.
+// SPDX-License-Identifier: MIT
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include <gst/video/gstvideoencoder.h>
+
+#include "io/gstreamer/elements.hpp"
+#include "io/gstreamer/encode_session.hpp"
+#include "io/gstreamer/encoder_settings.hpp"
+#include "io/gstreamer/video_formats.hpp"
+
+GST_DEBUG_CATEGORY_STATIC(zerorunenc_debug);
+#define GST_CAT_DEFAULT zerorunenc_debug
+
+namespace zerorun::gst {
+namespace {
+
+struct Counters {
+  guint64 frames = 0, bytes = 0, last_bytes = 0, errors = 0;
+  gint64 latency_sum_ns = 0, latency_max_ns = 0;
+};
+
+struct EncoderState {
+  EncoderSettings settings;                // under the object lock
+  Counters counters;                       // under the object lock
+  std::unique_ptr<EncodeSession> session;  // under the stream lock
+  std::atomic<GstFlowReturn> flow{GST_FLOW_OK};
+};
+
+struct ZerorunEnc {
+  GstVideoEncoder base;
+  EncoderState* state;
+};
+struct ZerorunEncClass {
+  GstVideoEncoderClass base;
+};
+
+constexpr guint kStatistics = kSettingCount + 1;
+
+G_DEFINE_TYPE(ZerorunEnc, zerorun_enc, GST_TYPE_VIDEO_ENCODER)
+
+ZerorunEnc* self_of(gpointer object) { return reinterpret_cast<ZerorunEnc*>(object); }
+
+constexpr char kSinkCaps[] = ZR_GST_RAW_CAPS;
+constexpr char kSourceCaps[] =
+    "image/jpeg, parsed = (boolean) true, sof-marker = (int) 0, width = (int) [ 1, 65535 ], "
+    "height = (int) [ 1, 65535 ], framerate = (fraction) [ 0, MAX ]";
+
+EncoderSettings settings_of(ZerorunEnc* self) {
+  GST_OBJECT_LOCK(self);
+  EncoderSettings settings = self->state->settings;
+  GST_OBJECT_UNLOCK(self);
+  return settings;
+}
+
+GstStructure* statistics(ZerorunEnc* self) {
+  GST_OBJECT_LOCK(self);
+  const Counters c = self->state->counters;
+  GST_OBJECT_UNLOCK(self);
+  const auto mean =
+      static_cast<guint64>(c.frames == 0 ? 0 : c.latency_sum_ns / static_cast<gint64>(c.frames));
+  return gst_structure_new("zerorunenc-statistics", "frames", G_TYPE_UINT64, c.frames, "bytes",
+                           G_TYPE_UINT64, c.bytes, "last-frame-bytes", G_TYPE_UINT64, c.last_bytes,
+                           "errors", G_TYPE_UINT64, c.errors, "mean-latency", G_TYPE_UINT64, mean,
+                           "max-latency", G_TYPE_UINT64, static_cast<guint64>(c.latency_max_ns),
+                           nullptr);
+}
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  if (id == 0 || id > kSettingCount) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  GST_OBJECT_LOCK(object);
+  set_setting(self_of(object)->state->settings, id, value);
+  GST_OBJECT_UNLOCK(object);
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  if (id == kStatistics) {
+    g_value_take_boxed(value, statistics(self_of(object)));
+  } else if (id == 0 || id > kSettingCount) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  } else {
+    GST_OBJECT_LOCK(object);
+    get_setting(self_of(object)->state->settings, id, value);
+    GST_OBJECT_UNLOCK(object);
+  }
+}
+
+void post(ZerorunEnc* self, const Status& status) {
+  const std::string message = status.message();
+  switch (group(status.code())) {
+    case ErrorGroup::device:
+      GST_ELEMENT_ERROR(self, LIBRARY, INIT, ("%s", message.c_str()), (nullptr));
+      break;
+    case ErrorGroup::argument:
+      GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", message.c_str()), (nullptr));
+      break;
+    default:
+      GST_ELEMENT_ERROR(self, STREAM, ENCODE, ("%s", message.c_str()), (nullptr));
+  }
+}
+
+void count(ZerorunEnc* self, const EncodedFrame& coded, gint64 latency_ns) {
+  GST_OBJECT_LOCK(self);
+  Counters& c = self->state->counters;
+  if (coded.status) {
+    ++c.frames;
+    c.bytes += coded.jpeg.size();
+    c.last_bytes = coded.jpeg.size();
+    c.latency_sum_ns += latency_ns;
+    c.latency_max_ns = MAX(c.latency_max_ns, latency_ns);
+  } else {
+    ++c.errors;
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+/// Called by the session's thread. A frame without an output buffer is dropped.
+void deliver(ZerorunEnc* self, GstVideoCodecFrame* frame, const EncodedFrame& coded,
+             gint64 latency_ns) {
+  count(self, coded, latency_ns);
+  if (coded.status && self->state->flow == GST_FLOW_OK) {
+    const gsize bytes = coded.jpeg.size();
+    frame->output_buffer = gst_video_encoder_allocate_output_buffer(&self->base, bytes);
+    gst_buffer_fill(frame->output_buffer, 0, coded.jpeg.data(), bytes);
+    frame->dts = frame->pts;
+    GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT(frame);
+  } else if (!coded.status) {
+    post(self, coded.status);
+    self->state->flow = GST_FLOW_ERROR;
+  }
+  const GstFlowReturn flow = gst_video_encoder_finish_frame(&self->base, frame);
+  if (flow != GST_FLOW_OK && self->state->flow == GST_FLOW_OK) self->state->flow = flow;
+}
+
+/// The session's thread needs the stream lock to deliver: it is released where that is waited for.
+template <typename Work>
+auto without_stream_lock(ZerorunEnc* self, const Work& work) {
+  GST_VIDEO_ENCODER_STREAM_UNLOCK(self);
+  auto result = work();
+  GST_VIDEO_ENCODER_STREAM_LOCK(self);
+  return result;
+}
+
+void drain(ZerorunEnc* self) {
+  if (self->state->session == nullptr) return;
+  without_stream_lock(self, [&] { return self->state->session->drain(), true; });
+}
+
+gboolean start(GstVideoEncoder* base) {
+  ZerorunEnc* self = self_of(base);
+  const auto params = encode_params(settings_of(self));
+  if (!params) {
+    post(self, params.status());
+    return FALSE;
+  }
+  GST_OBJECT_LOCK(self);
+  self->state->counters = {};
+  GST_OBJECT_UNLOCK(self);
+  self->state->flow = GST_FLOW_OK;
+  return TRUE;
+}
+
+gboolean stop(GstVideoEncoder* base) {
+  self_of(base)->state->session.reset();
+  return TRUE;
+}
+
+/// JFIF's densities are 16 bits; what does not fit is left to the container.
+void set_pixel_aspect(EncodeParams& params, const GstVideoInfo& info) {
+  constexpr int kMax = 65535;
+  if (info.par_n < 1 || info.par_d < 1 || info.par_n > kMax || info.par_d > kMax) return;
+  params.pixel_aspect_x = info.par_n;
+  params.pixel_aspect_y = info.par_d;
+}
+
+/// Caps of one more stream than the last frame's: size and rate are added by the base class.
+GstCaps* output_caps(const EncodeParams& params, PixelFormat format) {
+  const Subsampling sampling =
+      params.subsampling.value_or(is_rgb(format) ? Subsampling::s420 : native_subsampling(format));
+  std::string word = sampling == Subsampling::gray ? "GRAYSCALE" : "YCbCr-";
+  if (sampling != Subsampling::gray) {
+    const std::string digits(name(sampling));
+    word += {digits[0], ':', digits[1], ':', digits[2]};
+  }
+  return gst_caps_new_simple("image/jpeg", "parsed", G_TYPE_BOOLEAN, TRUE, "sof-marker", G_TYPE_INT,
+                             0, "colorspace", G_TYPE_STRING,
+                             sampling == Subsampling::gray ? "GRAY" : "sYUV", "sampling",
+                             G_TYPE_STRING, word.c_str(), nullptr);
+}
+
+/// One lane is like an element that works in the streaming thread. With more of them an encoder
+/// that keeps up may take as many frame times as there are lanes.
+void announce_latency(GstVideoEncoder* base, const GstVideoInfo& info, int lanes) {
+  if (info.fps_n < 1 || info.fps_d < 1) return;
+  const GstClockTime latency =
+      gst_util_uint64_scale(static_cast<guint64>(lanes - 1) * GST_SECOND,
+                            static_cast<guint64>(info.fps_d), static_cast<guint64>(info.fps_n));
+  gst_video_encoder_set_latency(base, latency, latency);
+}
+
+gboolean set_format(GstVideoEncoder* base, GstVideoCodecState* input) {
+  ZerorunEnc* self = self_of(base);
+  drain(self);
+  self->state->session.reset();
+  auto params = encode_params(settings_of(self));
+  if (!params) {
+    post(self, params.status());
+    return FALSE;
+  }
+  set_pixel_aspect(params->encode, input->info);
+  auto session =
+      EncodeSession::create(*params, input->info,
+                            [self](GstVideoCodecFrame* frame, const EncodedFrame& coded,
+                                   gint64 latency_ns) { deliver(self, frame, coded, latency_ns); });
+  if (!session) {
+    post(self, session.status());
+    return FALSE;
+  }
+  self->state->session = *std::move(session);
+  GST_DEBUG_OBJECT(self, "%d lanes on the %s", self->state->session->lanes(),
+                   std::string(name(self->state->session->backend())).c_str());
+  const PixelFormat format = *pixel_format(GST_VIDEO_INFO_FORMAT(&input->info));
+  GstVideoCodecState* output =
+      gst_video_encoder_set_output_state(base, output_caps(params->encode, format), input);
+  // Whatever came in, this is what the stream holds; RGB becomes YCbCr too.
+  output->info.colorimetry = {GST_VIDEO_COLOR_RANGE_0_255, GST_VIDEO_COLOR_MATRIX_BT601,
+                              input->info.colorimetry.transfer, input->info.colorimetry.primaries};
+  output->info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
+  gst_video_codec_state_unref(output);
+  announce_latency(base, input->info, self->state->session->lanes());
+  return TRUE;
+}
+
+/// For properties that a GstController moves.
+void sync_properties(GstVideoEncoder* base, GstClockTime pts) {
+  const GstClockTime time = gst_segment_to_stream_time(&base->input_segment, GST_FORMAT_TIME, pts);
+  if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(base), time);
+}
+
+GstFlowReturn handle_frame(GstVideoEncoder* base, GstVideoCodecFrame* frame) {
+  ZerorunEnc* self = self_of(base);
+  sync_properties(base, frame->pts);
+  if (const GstFlowReturn flow = self->state->flow; flow != GST_FLOW_OK) {
+    gst_video_encoder_finish_frame(base, frame);
+    return flow;
+  }
+  const int quality = settings_of(self).quality;
+  const Status status =
+      without_stream_lock(self, [&] { return self->state->session->submit(frame, quality); });
+  if (!status) {
+    post(self, status);
+    return GST_FLOW_ERROR;
+  }
+  return self->state->flow;
+}
+
+GstFlowReturn finish(GstVideoEncoder* base) {
+  drain(self_of(base));
+  return self_of(base)->state->flow;
+}
+
+gboolean flush(GstVideoEncoder* base) {
+  ZerorunEnc* self = self_of(base);
+  if (self->state->session != nullptr)
+    without_stream_lock(self, [&] { return self->state->session->discard(), true; });
+  self->state->flow = GST_FLOW_OK;
+  return TRUE;
+}
+
+/// Upstream may use any strides, and needs buffers for the frames that are held here.
+gboolean propose_allocation(GstVideoEncoder* base, GstQuery* query) {
+  if (!GST_VIDEO_ENCODER_CLASS(zerorun_enc_parent_class)->propose_allocation(base, query))
+    return FALSE;
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  if (gst_query_get_n_allocation_pools(query) == 0) return TRUE;
+  GstBufferPool* pool = nullptr;
+  guint size = 0, least = 0, most = 0;
+  gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
+  const auto held = static_cast<guint>(settings_of(self_of(base)).depth) + 1;
+  gst_query_set_nth_allocation_pool(query, 0, pool, size, MAX(least, held), most);
+  if (pool != nullptr) gst_object_unref(pool);
+  return TRUE;
+}
+
+void finalize(GObject* object) {
+  delete self_of(object)->state;
+  G_OBJECT_CLASS(zerorun_enc_parent_class)->finalize(object);
+}
+
+void zerorun_enc_class_init(ZerorunEncClass* type) {
+  GST_DEBUG_CATEGORY_INIT(zerorunenc_debug, "zerorunenc", 0, "zerorun JPEG encoder");
+  auto* object = G_OBJECT_CLASS(type);
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  install_settings(object);
+  g_object_class_install_property(
+      object, kStatistics,
+      g_param_spec_boxed("statistics", "Statistics",
+                         "Since start: frames, bytes, last-frame-bytes, errors, mean-latency and "
+                         "max-latency (ns from input to output)",
+                         GST_TYPE_STRUCTURE,
+                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  auto* element = GST_ELEMENT_CLASS(type);
+  gst_element_class_set_static_metadata(
+      element, "zerorun JPEG encoder", "Codec/Encoder/Image/Video",
+      "Encodes JPEG and Motion JPEG on the CPU or an NVIDIA GPU", "zerorun");
+  static GstStaticPadTemplate sink =
+      GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(kSinkCaps));
+  static GstStaticPadTemplate source =
+      GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(kSourceCaps));
+  gst_element_class_add_static_pad_template(element, &sink);
+  gst_element_class_add_static_pad_template(element, &source);
+  GstVideoEncoderClass& base = type->base;
+  base.start = start;
+  base.stop = stop;
+  base.set_format = set_format;
+  base.handle_frame = handle_frame;
+  base.finish = finish;
+  base.flush = flush;
+  base.propose_allocation = propose_allocation;
+}
+
+void zerorun_enc_init(ZerorunEnc* self) {
+  self->state = new EncoderState;
+  GST_PAD_SET_ACCEPT_TEMPLATE(GST_VIDEO_ENCODER_SINK_PAD(&self->base));
+}
+
+}  // namespace
+
+GType encoder_element_type() { return zerorun_enc_get_type(); }
+
+}  // namespace zerorun::gst

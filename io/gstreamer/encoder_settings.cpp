@@ -1,0 +1,145 @@
+// What the properties of zerorunenc say.
+// SPDX-License-Identifier: MIT
+#include "io/gstreamer/encoder_settings.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "io/gstreamer/device_name.hpp"
+
+namespace zerorun::gst {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+GType huffman_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(HuffmanTables::standard), "The tables of T.81 Annex K.3", "standard"},
+      {static_cast<int>(HuffmanTables::optimal), "Built for each frame; smaller, slower",
+       "optimal"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("ZerorunHuffman", values);
+  return type;
+}
+
+GType subsampling_type() {
+  static const GEnumValue values[] = {{-1, "As the input has it; 4:2:0 for RGB", "auto"},
+                                      {static_cast<int>(Subsampling::s444), "4:4:4", "444"},
+                                      {static_cast<int>(Subsampling::s422), "4:2:2", "422"},
+                                      {static_cast<int>(Subsampling::s420), "4:2:0", "420"},
+                                      {static_cast<int>(Subsampling::s440), "4:4:0", "440"},
+                                      {static_cast<int>(Subsampling::s411), "4:1:1", "411"},
+                                      {static_cast<int>(Subsampling::gray), "Luma alone", "gray"},
+                                      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("ZerorunSubsampling", values);
+  return type;
+}
+
+RestartPolicy restart_policy(int interval) {
+  if (interval < 0) return RestartPolicy::automatic();
+  return interval == 0 ? RestartPolicy::none() : RestartPolicy::mcus(interval);
+}
+
+}  // namespace
+
+void install_settings(GObjectClass* type) {
+  constexpr auto kPlaying =
+      static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
+                               GST_PARAM_MUTABLE_PLAYING);
+  constexpr auto kReady = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                   GST_PARAM_MUTABLE_READY);
+  const EncoderSettings initial;
+  const auto install = [type](guint id, GParamSpec* spec) {
+    g_object_class_install_property(type, id, spec);
+  };
+  install(kQuality, g_param_spec_int("quality", "Quality", "libjpeg's scale; of the next frame on",
+                                     1, 100, initial.quality, kPlaying));
+  install(kRestartInterval,
+          g_param_spec_int("restart-interval", "Restart interval",
+                           "MCUs between restart markers; 0 none, -1 as many as help parallel "
+                           "decoding for at most 1.5 % of the bytes",
+                           -1, 65535, initial.restart_interval, kReady));
+  install(kHuffman, g_param_spec_enum("huffman", "Huffman tables", "Which code tables are sent",
+                                      huffman_type(), static_cast<int>(initial.huffman), kReady));
+  install(kSubsampling,
+          g_param_spec_enum("subsampling", "Subsampling", "Chroma sampling of the stream",
+                            subsampling_type(), initial.subsampling, kReady));
+  install(kDevice, g_param_spec_string("device", "Device",
+                                       "auto, cpu, cuda or cuda:N; all write the same bytes",
+                                       initial.device.c_str(), kReady));
+  install(kDepth, g_param_spec_int("depth", "Depth",
+                                   "Frames in flight; 1 has the least latency, more the higher "
+                                   "rate",
+                                   1, kMaxDepth, initial.depth, kReady));
+}
+
+void set_setting(EncoderSettings& settings, guint id, const GValue* value) {
+  switch (id) {
+    case kQuality:
+      settings.quality = g_value_get_int(value);
+      break;
+    case kRestartInterval:
+      settings.restart_interval = g_value_get_int(value);
+      break;
+    case kHuffman:
+      settings.huffman = static_cast<HuffmanTables>(g_value_get_enum(value));
+      break;
+    case kSubsampling:
+      settings.subsampling = g_value_get_enum(value);
+      break;
+    case kDevice:
+      settings.device = g_value_get_string(value) == nullptr ? "auto" : g_value_get_string(value);
+      break;
+    case kDepth:
+      settings.depth = g_value_get_int(value);
+      break;
+  }
+}
+
+void get_setting(const EncoderSettings& settings, guint id, GValue* value) {
+  switch (id) {
+    case kQuality:
+      g_value_set_int(value, settings.quality);
+      break;
+    case kRestartInterval:
+      g_value_set_int(value, settings.restart_interval);
+      break;
+    case kHuffman:
+      g_value_set_enum(value, static_cast<int>(settings.huffman));
+      break;
+    case kSubsampling:
+      g_value_set_enum(value, settings.subsampling);
+      break;
+    case kDevice:
+      g_value_set_string(value, settings.device.c_str());
+      break;
+    case kDepth:
+      g_value_set_int(value, settings.depth);
+      break;
+  }
+}
+
+Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
+  const auto device = parse_device(settings.device);
+  if (!device) return device.status();
+  const auto backend = resolve_backend(device->backend, device->index);
+  if (!backend) return backend.status();
+  AsyncEncodeParams params;
+  params.encode.quality = settings.quality;
+  params.encode.restart = restart_policy(settings.restart_interval);
+  params.encode.huffman = settings.huffman;
+  if (settings.subsampling >= 0)
+    params.encode.subsampling = static_cast<Subsampling>(settings.subsampling);
+  params.encode.backend = *backend;
+  params.encode.device = device->index;
+  params.depth = settings.depth;
+  params.lanes = settings.depth;
+  if (*backend == Backend::cpu) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    params.lanes = std::min(settings.depth, cores);
+    params.encode.threads = cores / params.lanes;
+  }
+  return params;
+}
+
+}  // namespace zerorun::gst

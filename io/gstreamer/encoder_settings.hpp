@@ -1,0 +1,35 @@
+// What the properties of zerorunenc say.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include <gst/gst.h>
+
+#include "zerorun/async_encoder.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun::gst {
+
+struct EncoderSettings {
+  int quality = 90;
+  int restart_interval = -1;  ///< MCUs; -1 automatic, 0 none
+  HuffmanTables huffman = HuffmanTables::standard;
+  int subsampling = -1;  ///< a Subsampling; -1 as the input has it
+  std::string device = "auto";
+  int depth = 4;
+};
+
+/// The properties have the ids 1 to `kSettingCount`.
+enum Setting : guint { kQuality = 1, kRestartInterval, kHuffman, kSubsampling, kDevice, kDepth };
+inline constexpr guint kSettingCount = kDepth;
+
+void install_settings(GObjectClass* type);
+void set_setting(EncoderSettings& settings, guint id, const GValue* value);
+void get_setting(const EncoderSettings& settings, guint id, GValue* value);
+
+/// Lanes and threads so that `depth` frames use the cores. Errors: invalid_argument (device), and
+/// those of resolve_backend().
+Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings);
+
+}  // namespace zerorun::gst

@@ -1,0 +1,238 @@
+// zerorundec: formats, framing, damage, limits.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "tests/gstreamer/support.hpp"
+#include "tests/support/libjpeg_encode.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr const char* kDecoder = "zerorundec device=cpu";
+constexpr const char* kFramed = "image/jpeg, parsed=true, framerate=25/1";
+constexpr const char* kUnframed = "image/jpeg, framerate=25/1";
+
+struct Decoded {
+  std::string format, colorimetry;
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> samples;
+};
+
+Decoded describe(GstHarness* harness, GstBuffer* buffer) {
+  const Owned<GstCaps> caps(gst_pad_get_current_caps(harness->sinkpad));
+  const GstStructure* s = gst_caps_get_structure(caps.get(), 0);
+  Decoded out;
+  out.format = gst_structure_get_string(s, "format");
+  out.colorimetry = gst_structure_get_string(s, "colorimetry");
+  gst_structure_get_int(s, "width", &out.width);
+  gst_structure_get_int(s, "height", &out.height);
+  out.samples = samples_of(buffer, caps.get());
+  return out;
+}
+
+Decoded decode_one(const std::string& launch, const Bytes& jpeg) {
+  const Owned<GstHarness> harness = make_harness(launch);
+  gst_harness_set_src_caps_str(harness.get(), kFramed);
+  const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), to_buffer(jpeg).release()));
+  EXPECT_TRUE(out);
+  return out ? describe(harness.get(), out.get()) : Decoded{};
+}
+
+TEST(GstDecoder, EverySamplingHasAFormatWithTheSamplesOfTheLibrary) {
+  const struct {
+    Subsampling sampling;
+    const char* gst;
+    PixelFormat format;
+  } cases[] = {{Subsampling::s420, "I420", PixelFormat::yuv420p},
+               {Subsampling::s422, "Y42B", PixelFormat::yuv422p},
+               {Subsampling::s444, "Y444", PixelFormat::yuv444p},
+               {Subsampling::s440, "Y444", PixelFormat::yuv444p},
+               {Subsampling::s411, "Y41B", PixelFormat::yuv411p},
+               {Subsampling::gray, "GRAY8", PixelFormat::gray8}};
+  for (const auto& c : cases)
+    for (const auto& [width, height] : {std::pair{1, 1}, {17, 9}, {70, 53}}) {
+      const Bytes jpeg = libjpeg_sample(width, height, c.sampling);
+      const Decoded out = decode_one(kDecoder, jpeg);
+      EXPECT_EQ(out.format, c.gst);
+      EXPECT_EQ(std::pair(out.width, out.height), std::pair(width, height));
+      EXPECT_EQ(out.colorimetry, "1:4:0:0");
+      EXPECT_EQ(out.samples, decode(jpeg, c.format)) << c.gst << ' ' << width;
+    }
+}
+
+TEST(GstDecoder, RgbStreamsStayRgb) {
+  LibjpegOptions options;
+  options.rgb_stream = true;
+  const Bytes jpeg = libjpeg_sample(33, 17, Subsampling::s444, options);
+  const Decoded out = decode_one(kDecoder, jpeg);
+  EXPECT_EQ(out.format, "RGB");
+  EXPECT_EQ(out.samples, decode(jpeg, PixelFormat::rgb24));
+}
+
+TEST(GstDecoder, DownstreamMayWantAnotherFormat) {
+  const Bytes jpeg = libjpeg_sample(37, 21, Subsampling::s422);
+  for (const FormatName& name : kFormatNames) {
+    if (name.zerorun == PixelFormat::yuv422p) continue;
+    const Decoded out = decode_one(
+        std::string(kDecoder) + " ! capsfilter caps=video/x-raw,format=" + name.gst, jpeg);
+    EXPECT_EQ(out.format, name.gst);
+    EXPECT_EQ(out.samples, decode(jpeg, name.zerorun)) << name.gst;
+  }
+}
+
+TEST(GstDecoder, SizesMayChange) {
+  const Owned<GstHarness> harness = make_harness(kDecoder);
+  gst_harness_set_src_caps_str(harness.get(), kFramed);
+  for (const auto& [width, height] : {std::pair{40, 30}, {64, 64}, {64, 64}, {9, 100}}) {
+    const Bytes jpeg = libjpeg_sample(width, height, Subsampling::s420);
+    const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), to_buffer(jpeg).release()));
+    ASSERT_TRUE(out);
+    EXPECT_EQ(describe(harness.get(), out.get()).samples, decode(jpeg, PixelFormat::yuv420p));
+  }
+}
+
+/// A stream with a thumbnail, a comment that looks like an image, and fill bytes.
+Bytes with_traps(const Bytes& jpeg) {
+  Bytes out(jpeg.begin(), jpeg.begin() + 2);
+  const auto add = [&out](std::initializer_list<int> bytes) {
+    for (const int byte : bytes) out.push_back(static_cast<std::byte>(byte));
+  };
+  add({0xFF, 0xE1, 0x00, 0x08, 0xFF, 0xD8, 0xFF, 0xD9, 0xFF, 0xD8});
+  add({0xFF, 0xFF, 0xFF, 0xFE, 0x00, 0x06, 0xFF, 0xD9, 0xFF, 0xD8});
+  out.insert(out.end(), jpeg.begin() + 2, jpeg.end());
+  return out;
+}
+
+TEST(GstDecoder, UnframedBytesAreCutIntoImages) {
+  std::vector<Bytes> images;
+  Bytes stream;
+  for (int n = 0; n < 5; ++n) {
+    LibjpegOptions options;
+    options.restart_mcus = n % 2;
+    images.push_back(with_traps(
+        libjpeg_sample(48 + n, 40, Subsampling::s420, options, static_cast<std::uint64_t>(n))));
+    stream.insert(stream.end(), images.back().begin(), images.back().end());
+    stream.insert(stream.end(), static_cast<std::size_t>(3 * n), std::byte{0xFF});  // padding
+    stream.insert(stream.end(), static_cast<std::size_t>(n), std::byte{0x20});
+  }
+  for (const std::size_t piece : {1U, 2U, 3U, 7U, 1000U, 1000000U}) {
+    const Owned<GstHarness> harness = make_harness(kDecoder);
+    gst_harness_set_src_caps_str(harness.get(), kUnframed);
+    for (std::size_t at = 0; at < stream.size(); at += piece) {
+      const std::size_t end = std::min(at + piece, stream.size());
+      const Bytes part(stream.begin() + static_cast<std::ptrdiff_t>(at),
+                       stream.begin() + static_cast<std::ptrdiff_t>(end));
+      ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(part).release()), GST_FLOW_OK);
+    }
+    gst_harness_push_event(harness.get(), gst_event_new_eos());
+    ASSERT_EQ(gst_harness_buffers_received(harness.get()), images.size()) << piece;
+    const Owned<GstElement> decoder(gst_harness_find_element(harness.get(), "zerorundec"));
+    EXPECT_EQ(statistic(decoder.get(), "frames"), images.size());
+    EXPECT_EQ(statistic(decoder.get(), "errors"), 0U);
+    EXPECT_EQ(statistic(decoder.get(), "concealed-frames"), 0U);
+  }
+}
+
+TEST(GstDecoder, AnImageThatIsCutShortIsShown) {
+  const Bytes whole = libjpeg_sample(64, 64, Subsampling::s420);
+  const Bytes part(whole.begin(), whole.end() - 300);
+  Bytes stream = part;
+  stream.insert(stream.end(), whole.begin(), whole.end());
+  stream.insert(stream.end(), part.begin(), part.end());
+  const Owned<GstHarness> harness = make_harness(kDecoder);
+  gst_harness_set_src_caps_str(harness.get(), kUnframed);
+  ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(stream).release()), GST_FLOW_OK);
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  ASSERT_EQ(gst_harness_buffers_received(harness.get()), 3U);
+  for (const bool corrupted : {true, false, true}) {
+    const Owned<GstBuffer> out(gst_harness_pull(harness.get()));
+    EXPECT_EQ(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_CORRUPTED), corrupted);
+    EXPECT_EQ(describe(harness.get(), out.get()).samples,
+              decode(corrupted ? part : whole, PixelFormat::yuv420p));
+  }
+  const Owned<GstElement> decoder(gst_harness_find_element(harness.get(), "zerorundec"));
+  EXPECT_EQ(statistic(decoder.get(), "concealed-frames"), 2U);
+}
+
+TEST(GstDecoder, DamagedFramesMayBeDiscarded) {
+  const Bytes whole = libjpeg_sample(64, 64, Subsampling::s420);
+  const Bytes part(whole.begin(), whole.end() - 300);
+  const Owned<GstHarness> harness =
+      make_harness("zerorundec device=cpu discard-corrupted-frames=true");
+  gst_harness_set_src_caps_str(harness.get(), kFramed);
+  for (const Bytes& jpeg : {part, whole, part})
+    ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(jpeg).release()), GST_FLOW_OK);
+  EXPECT_EQ(gst_harness_buffers_received(harness.get()), 1U);
+}
+
+TEST(GstDecoder, AFrameWithoutAUsableHeaderIsDroppedUpToMaxErrors) {
+  const Bytes good = libjpeg_sample(32, 32, Subsampling::s420);
+  Bytes bad(good.begin(), good.begin() + 30), progressive;
+  LibjpegOptions options;
+  options.progressive = true;
+  progressive = libjpeg_sample(32, 32, Subsampling::s420, options);
+  const Owned<GstHarness> tolerant = make_harness(kDecoder);
+  gst_harness_set_src_caps_str(tolerant.get(), kFramed);
+  for (const Bytes& jpeg : {bad, good, bad, bad, progressive, good})
+    ASSERT_EQ(gst_harness_push(tolerant.get(), to_buffer(jpeg).release()), GST_FLOW_OK);
+  EXPECT_EQ(gst_harness_buffers_received(tolerant.get()), 2U);
+  const Owned<GstElement> decoder(gst_harness_find_element(tolerant.get(), "zerorundec"));
+  EXPECT_EQ(statistic(decoder.get(), "errors"), 4U);
+
+  const Owned<GstHarness> strict = make_harness("zerorundec device=cpu max-errors=1");
+  gst_harness_set_src_caps_str(strict.get(), kFramed);
+  EXPECT_EQ(gst_harness_push(strict.get(), to_buffer(bad).release()), GST_FLOW_OK);
+  EXPECT_EQ(gst_harness_push(strict.get(), to_buffer(bad).release()), GST_FLOW_ERROR);
+}
+
+TEST(GstDecoder, AStreamOfAnotherProcessStopsAtOnce) {
+  LibjpegOptions options;
+  options.progressive = true;
+  const Bytes progressive = libjpeg_sample(32, 32, Subsampling::s420, options);
+  const Owned<GstHarness> harness = make_harness(kDecoder);
+  gst_harness_set_src_caps_str(harness.get(), kFramed);
+  EXPECT_EQ(gst_harness_push(harness.get(), to_buffer(progressive).release()), GST_FLOW_ERROR);
+  const Owned<GstHarness> by_caps = make_harness(kDecoder);
+  gst_harness_set_src_caps_str(by_caps.get(), "image/jpeg, parsed=true, sof-marker=2");
+  EXPECT_EQ(gst_harness_push(by_caps.get(), to_buffer(progressive).release()),
+            GST_FLOW_NOT_NEGOTIATED);
+}
+
+TEST(GstDecoder, AFlushForgetsHalfAnImage) {
+  const Bytes jpeg = libjpeg_sample(64, 64, Subsampling::s420);
+  const Owned<GstHarness> harness = make_harness(kDecoder);
+  gst_harness_set_src_caps_str(harness.get(), kUnframed);
+  for (int round = 0; round < 3; ++round) {
+    const Bytes half(jpeg.begin(), jpeg.begin() + static_cast<std::ptrdiff_t>(jpeg.size() / 2));
+    ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(half).release()), GST_FLOW_OK);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+    const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), to_buffer(jpeg).release()));
+    ASSERT_TRUE(out);
+    EXPECT_EQ(describe(harness.get(), out.get()).samples, decode(jpeg, PixelFormat::yuv420p));
+  }
+}
+
+TEST(GstDecoder, TimesAreKept) {
+  const Bytes jpeg = libjpeg_sample(64, 64, Subsampling::s420);
+  for (const char* caps : {kFramed, kUnframed}) {
+    const Owned<GstHarness> harness = make_harness(kDecoder);
+    gst_harness_set_src_caps_str(harness.get(), caps);
+    for (GstClockTime n = 0; n < 5; ++n) {
+      Owned<GstBuffer> buffer = to_buffer(jpeg);
+      GST_BUFFER_PTS(buffer.get()) = n * 100 * GST_MSECOND;
+      ASSERT_EQ(gst_harness_push(harness.get(), buffer.release()), GST_FLOW_OK);
+    }
+    for (GstClockTime n = 0; n < 5; ++n) {
+      const Owned<GstBuffer> out(gst_harness_pull(harness.get()));
+      ASSERT_TRUE(out);
+      EXPECT_EQ(GST_BUFFER_PTS(out.get()), n * 100 * GST_MSECOND) << caps;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

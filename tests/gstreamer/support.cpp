@@ -1,0 +1,184 @@
+// Harnesses, buffers and pipelines for the tests of the elements.
+// SPDX-License-Identifier: MIT
+#include "tests/gstreamer/support.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace zerorun::test {
+namespace {
+
+class GStreamer : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    // A registry of the tests' own, and no scanner process: it could not load a sanitized plugin.
+    setenv("GST_REGISTRY", ZERORUN_PLUGIN_FOLDER "/test-registry.bin", 1);
+    setenv("GST_PLUGIN_PATH", ZERORUN_PLUGIN_FOLDER, 1);
+    gst_registry_fork_set_enabled(FALSE);
+    gst_init(nullptr, nullptr);
+    g_log_set_always_fatal(
+        static_cast<GLogLevelFlags>(G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_FATAL_MASK));
+  }
+};
+const auto* const environment = ::testing::AddGlobalTestEnvironment(new GStreamer);
+
+/// Rows of a plane in a mapped frame, by component for planar formats (YV12 stores Cr first).
+std::uint8_t* row_of(const GstVideoFrame& frame, PixelFormat format, int plane, int y) {
+  const bool planar = is_planar_yuv(format);
+  auto* data = static_cast<std::uint8_t*>(planar ? GST_VIDEO_FRAME_COMP_DATA(&frame, plane)
+                                                 : GST_VIDEO_FRAME_PLANE_DATA(&frame, plane));
+  return data + std::ptrdiff_t{y} * (planar ? GST_VIDEO_FRAME_COMP_STRIDE(&frame, plane)
+                                            : GST_VIDEO_FRAME_PLANE_STRIDE(&frame, plane));
+}
+
+PixelFormat format_of(const GstVideoInfo& info) {
+  const std::string name = gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info));
+  for (const FormatName& format : kFormatNames)
+    if (name == format.gst) return format.zerorun;
+  ADD_FAILURE() << name;
+  return PixelFormat::gray8;
+}
+
+}  // namespace
+
+Owned<GstHarness> make_harness(const std::string& launch) {
+  Owned<GstHarness> harness(gst_harness_new_parse(launch.c_str()));
+  return harness;
+}
+
+bool has_elements(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    GstElementFactory* factory = gst_element_factory_find(name.c_str());
+    if (factory == nullptr) return false;
+    gst_object_unref(factory);
+  }
+  return true;
+}
+
+std::string raw_caps(const std::string& format, int width, int height,
+                     const std::string& colorimetry) {
+  return "video/x-raw, format=" + format + ", width=" + std::to_string(width) +
+         ", height=" + std::to_string(height) + ", framerate=25/1" +
+         (colorimetry.empty() ? "" : ", colorimetry=" + colorimetry);
+}
+
+Owned<GstBuffer> to_buffer(const TestFrame& frame, const std::string& caps_text) {
+  const Owned<GstCaps> caps(gst_caps_from_string(caps_text.c_str()));
+  GstVideoInfo info;
+  EXPECT_TRUE(gst_video_info_from_caps(&info, caps.get())) << caps_text;
+  Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, info.size, nullptr));
+  GstVideoFrame mapped;
+  EXPECT_TRUE(gst_video_frame_map(&mapped, &info, buffer.get(), GST_MAP_WRITE));
+  const PixelFormat format = format_of(info);
+  for (int p = 0; p < plane_count(format); ++p)
+    for (int y = 0; y < frame.rows(p); ++y)
+      std::memcpy(row_of(mapped, format, p, y), frame.row(p, y), frame.row_bytes(p));
+  gst_video_frame_unmap(&mapped);
+  return buffer;
+}
+
+Owned<GstBuffer> to_buffer(const Bytes& bytes) {
+  Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, bytes.size(), nullptr));
+  gst_buffer_fill(buffer.get(), 0, bytes.data(), bytes.size());
+  return buffer;
+}
+
+Bytes bytes_of(GstBuffer* buffer) {
+  Bytes bytes(gst_buffer_get_size(buffer));
+  gst_buffer_extract(buffer, 0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<std::uint8_t> samples_of(GstBuffer* buffer, GstCaps* caps) {
+  GstVideoInfo info;
+  EXPECT_TRUE(gst_video_info_from_caps(&info, caps));
+  GstVideoFrame mapped;
+  EXPECT_TRUE(gst_video_frame_map(&mapped, &info, buffer, GST_MAP_READ));
+  const PixelFormat format = format_of(info);
+  std::vector<std::uint8_t> samples;
+  for (int p = 0; p < plane_count(format); ++p)
+    for (int y = 0; y < plane_rows(format, p, info.height); ++y) {
+      const std::uint8_t* row = row_of(mapped, format, p, y);
+      samples.insert(samples.end(), row, row + plane_row_bytes(format, p, info.width));
+    }
+  gst_video_frame_unmap(&mapped);
+  return samples;
+}
+
+Bytes encode(const ConstFrameView& frame, EncodeParams params) {
+  params.backend = Backend::cpu;
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  const auto report = encoder->encode(frame, out);
+  EXPECT_TRUE(report.is_ok()) << report.status().message();
+  return out;
+}
+
+std::vector<std::uint8_t> decode(const Bytes& jpeg, PixelFormat format) {
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  Frame frame;
+  const auto report = decoder->decode(jpeg, format, frame);
+  EXPECT_TRUE(report.is_ok()) << report.status().message();
+  std::vector<std::uint8_t> samples;
+  const FrameView& view = frame.view();
+  for (int p = 0; p < plane_count(format); ++p)
+    for (int y = 0; y < plane_rows(format, p, view.height); ++y) {
+      const auto plane = static_cast<std::size_t>(p);
+      const std::uint8_t* row = view.data[plane] + y * view.stride_bytes[plane];
+      samples.insert(samples.end(), row, row + plane_row_bytes(format, p, view.width));
+    }
+  return samples;
+}
+
+Pipeline::Pipeline(const std::string& launch) {
+  GError* error = nullptr;
+  pipeline_.reset(gst_parse_launch(launch.c_str(), &error));
+  EXPECT_EQ(error, nullptr) << error->message;
+  g_clear_error(&error);
+}
+
+Pipeline::~Pipeline() {
+  if (pipeline_) gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
+}
+
+Owned<GstElement> Pipeline::element(const char* name) const {
+  return Owned<GstElement>(gst_bin_get_by_name(GST_BIN(pipeline_.get()), name));
+}
+
+bool Pipeline::set_state(GstState state) const {
+  if (gst_element_set_state(pipeline_.get(), state) == GST_STATE_CHANGE_FAILURE) return false;
+  return gst_element_get_state(pipeline_.get(), nullptr, nullptr, 20 * GST_SECOND) !=
+         GST_STATE_CHANGE_FAILURE;
+}
+
+std::string Pipeline::wait() const {
+  const Owned<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+  const Owned<GstMessage> message(
+      gst_bus_timed_pop_filtered(bus.get(), 60 * GST_SECOND,
+                                 static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  if (!message) return "no end after a minute";
+  if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS) return {};
+  GError* error = nullptr;
+  gst_message_parse_error(message.get(), &error, nullptr);
+  std::string text = error->message;
+  g_clear_error(&error);
+  return text;
+}
+
+std::string Pipeline::run_to_end() const {
+  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
+  return wait();
+}
+
+guint64 statistic(GstElement* element, const char* field) {
+  GstStructure* all = nullptr;
+  g_object_get(element, "statistics", &all, nullptr);
+  const Owned<GstStructure> owner(all);
+  guint64 value = 0;
+  EXPECT_TRUE(gst_structure_get_uint64(all, field, &value)) << field;
+  return value;
+}
+
+}  // namespace zerorun::test

@@ -30,7 +30,7 @@ if [ "$mode" = all ]; then
   step "unit, oracle and hostile tests under AddressSanitizer and UBSan"
   cmake --preset asan >/dev/null
   cmake --build --preset asan --target zerorun_tests
-  ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|io' -j "$(nproc)"
+  ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|io|gstreamer' -j "$(nproc)"
 
   step "threads under ThreadSanitizer"
   cmake --preset tsan >/dev/null

@@ -6,23 +6,28 @@
 #include <utility>
 
 namespace zerorun::app::bench {
-namespace {
 
-constexpr std::size_t kPitchAlign = 256;
+static constexpr std::size_t kPitchAlign = 256;
 
-Status copy_planes(const ConstFrameView& from, const FrameView& to) {
+Status copy_frame_async(const ConstFrameView& from, const FrameView& to, cudaStream_t queue) {
   for (int p = 0; p < plane_count(from.format); ++p) {
     const auto plane = static_cast<std::size_t>(p);
-    ZR_CUDA_TRY(cudaMemcpy2D(to.data[plane], static_cast<std::size_t>(to.stride_bytes[plane]),
-                             from.data[plane], static_cast<std::size_t>(from.stride_bytes[plane]),
-                             plane_row_bytes(from.format, p, from.width),
-                             static_cast<std::size_t>(plane_rows(from.format, p, from.height)),
-                             cudaMemcpyDefault));
+    ZR_CUDA_TRY(cudaMemcpy2DAsync(to.data[plane], static_cast<std::size_t>(to.stride_bytes[plane]),
+                                  from.data[plane],
+                                  static_cast<std::size_t>(from.stride_bytes[plane]),
+                                  plane_row_bytes(from.format, p, from.width),
+                                  static_cast<std::size_t>(plane_rows(from.format, p, from.height)),
+                                  cudaMemcpyDefault, queue));
   }
   return Status::ok();
 }
 
-}  // namespace
+/// From pageable memory too.
+static Status copy_frame(const ConstFrameView& from, const FrameView& to) {
+  ZR_TRY(copy_frame_async(from, to, nullptr));
+  ZR_CUDA_TRY(cudaStreamSynchronize(nullptr));
+  return Status::ok();
+}
 
 Status DeviceFrames::add(const ConstFrameView& frame) {
   FrameView view{frame.format, frame.width, frame.height, {}, {}};
@@ -38,7 +43,7 @@ Status DeviceFrames::add(const ConstFrameView& frame) {
     memory_.push_back(std::move(buffer));
   }
   views_.push_back(view);
-  return copy_planes(frame, view);
+  return copy_frame(frame, view);
 }
 
 Result<std::shared_ptr<DeviceFrames>> DeviceFrames::upload(const FrameSet& set, std::size_t count,
@@ -51,7 +56,7 @@ Result<std::shared_ptr<DeviceFrames>> DeviceFrames::upload(const FrameSet& set, 
 }
 
 Status DeviceFrames::download(std::size_t i, const FrameView& out) const {
-  return copy_planes(views_[i], out);
+  return copy_frame(views_[i], out);
 }
 
 }  // namespace zerorun::app::bench

@@ -10,6 +10,9 @@
 
 namespace zerorun::app::bench {
 
+/// Between host and device memory; enqueued.
+Status copy_frame_async(const ConstFrameView& from, const FrameView& to, cudaStream_t queue);
+
 class DeviceFrames {
  public:
   /// Copies of the first `count` frames on `device`. Rows start on 256 bytes, as cudaMallocPitch

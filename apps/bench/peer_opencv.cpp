@@ -83,9 +83,9 @@ class OpencvDecodeLane final : public DecodeLane {
 void add_opencv(const Setting& setting, Contenders& out) {
   if (!setting.selection.peers) return;
   const bool encode = setting.what.operation == Operation::encode;
-  if (setting.what.pixels != PixelFormat::bgr24 ||
-      (encode && setting.what.sampling != Subsampling::s420)) {
-    setting.notes.push_back("OpenCV: it takes --pixels bgr24 alone, and encodes 4:2:0");
+  if (setting.what.pixels != PixelFormat::bgr24) return;  // as --help says
+  if (encode && setting.what.sampling != Subsampling::s420) {
+    setting.notes.push_back("OpenCV: it encodes 4:2:0 alone");
     return;
   }
   Contender c;

@@ -48,6 +48,8 @@ Json row_json(const Row& row) {
   json.update(summary_json(row));
   if (row.stream_bytes > 0) {
     json["stream_bytes"] = row.stream_bytes;
+  }
+  if (row.psnr > 0) {
     json["psnr_db"] = row.psnr;
     json["check"] = row.check;
   }

@@ -19,14 +19,23 @@ std::string heading() {
 
 std::string line(const Row& row) {
   const Summary s = summarise(row.microseconds);
-  const bool copied = row.stream_bytes <= 0;
+  const double bytes = row.stream_bytes > 0 ? row.stream_bytes : row.input_bytes;
   return fmt::format(
       "{:<46} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.0f} {:>8.2f} {:>10} "
       "{:>6}\n",
       row.id(), s.min, s.median, s.p95, s.p99, s.max, s.jitter, 1e6 / s.median,
-      row.input_bytes / s.median / 1e3,
-      with_commas(static_cast<std::int64_t>(copied ? row.input_bytes : row.stream_bytes)),
-      copied ? "" : fmt::format("{:.2f}", row.psnr));
+      row.input_bytes / s.median / 1e3, with_commas(static_cast<std::int64_t>(bytes)),
+      row.psnr > 0 ? fmt::format("{:.2f}", row.psnr) : "");
+}
+
+std::string stage_lines(const Row& row) {
+  double sum = 0;
+  for (const StageTime& stage : row.stages) sum += stage.microseconds;
+  std::string text = row.id() + ":\n";
+  for (const StageTime& stage : row.stages)
+    text += fmt::format("  {:<20} {:>9.1f} us {:>5.1f} %\n", stage.stage, stage.microseconds,
+                        100 * stage.microseconds / sum);
+  return text;
 }
 
 bool same_group(const Row& a, const Row& b) {
@@ -62,6 +71,8 @@ std::string table_text(const CaseResult& result, bool every_row) {
   for (const Row& row : result.rows) rows.push_back(&row);
   if (!every_row) rows = best_rows(result);
   for (const Row* row : rows) text += line(*row);
+  for (const Row* row : rows)
+    if (!row->stages.empty()) text += stage_lines(*row);
   for (const std::string& note : result.notes) text += "left out: " + note + "\n";
   return text;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/bench/stages.hpp"
 #include "apps/common/console.hpp"
 
 namespace zerorun::app::bench {
@@ -24,6 +25,23 @@ class CaseRun {
     if (Status status = run(contender); !status)
       result_.notes.push_back(fmt::format("{} {} {}: {}", contender.coder, contender.device,
                                           contender.path, status.message()));
+  }
+
+  void measure(const StagedContender& contender) {
+    Contender like;
+    like.coder = contender.coder;
+    like.device = contender.device;
+    like.path = contender.path;
+    Row row = row_of(like, Mode::stages, 1);
+    if (!is_wanted(row)) return;
+    tell(row.id());
+    StageClock clock;
+    if (Status status = measure_stages(contender, setting_.frames.size(), limits_, clock); !status)
+      return result_.notes.push_back(row.id() + ": " + status.message());
+    row.stages = clock.medians();
+    row.stream_bytes = setting_.reference.stream_bytes;
+    row.microseconds = clock.sums();
+    result_.rows.push_back(std::move(row));
   }
 
  private:
@@ -143,6 +161,10 @@ CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& s
   add_opencv(setting, contenders);
   CaseRun run(setting, limits, command, result);
   for (const Contender& contender : contenders) run.measure(contender);
+  std::vector<StagedContender> staged;
+  add_cuda_stages(setting, staged);
+  add_cpu_stages(setting, staged);
+  for (const StagedContender& contender : staged) run.measure(contender);
   console::clear_progress();
   return result;
 }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "apps/bench/contenders.hpp"
 #include "apps/bench/machine.hpp"
+#include "apps/bench/stages.hpp"
 
 namespace zerorun::app::bench {
 
 void add_cuda_coders(const Setting&, Contenders&) {}
+void add_cuda_stages(const Setting&, std::vector<StagedContender>&) {}
 void add_cuda_facts(const std::vector<int>&, Facts&) {}
 
 }  // namespace zerorun::app::bench

@@ -7,6 +7,7 @@
 
 #include "codec/core/pinned_memory.hpp"
 #include "codec/core/pipelines.hpp"
+#include "codec/core/stage_table.hpp"
 
 #ifdef ZERORUN_HAVE_CUDA
 #include "codec/core/cuda_backend.hpp"
@@ -63,7 +64,7 @@ Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend,
   if (backend == Backend::cuda) return make_cuda_encode_pipeline(device);
 #endif
   if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
-  return make_cpu_encode_pipeline(threads);
+  return make_cpu_encode_pipeline(threads, cpu_stages());
 }
 
 Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
@@ -73,7 +74,7 @@ Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
   if (backend == Backend::cuda) return make_cuda_decode_pipeline(device);
 #endif
   if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
-  return make_cpu_decode_pipeline(threads);
+  return make_cpu_decode_pipeline(threads, cpu_stages());
 }
 
 Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {

@@ -26,8 +26,8 @@ struct Scratch {
 
 class CpuDecodePipeline final : public DecodePipeline {
  public:
-  explicit CpuDecodePipeline(int threads)
-      : pool_(threads), scratch_(static_cast<std::size_t>(pool_.workers())) {}
+  CpuDecodePipeline(int threads, const StageTable& stages)
+      : stages_(stages), pool_(threads), scratch_(static_cast<std::size_t>(pool_.workers())) {}
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
     begin(frame);
@@ -222,7 +222,7 @@ class CpuDecodePipeline final : public DecodePipeline {
       }
   }
 
-  const StageTable& stages_ = cpu_stages();
+  const StageTable& stages_;
   ThreadPool pool_;
   std::vector<Scratch> scratch_;  // one a worker
 
@@ -247,8 +247,8 @@ class CpuDecodePipeline final : public DecodePipeline {
 
 }  // namespace
 
-std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads) {
-  return std::make_unique<CpuDecodePipeline>(threads);
+std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages) {
+  return std::make_unique<CpuDecodePipeline>(threads, stages);
 }
 
 }  // namespace zerorun

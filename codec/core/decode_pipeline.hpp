@@ -12,6 +12,8 @@
 
 namespace zerorun {
 
+struct StageTable;
+
 /// What one scan turned out to be.
 struct ScanOutcome {
   std::uint64_t consumed_bytes = 0;  ///< up to the marker that ends it
@@ -43,6 +45,7 @@ class DecodePipeline {
   virtual Status finish_coefficients() = 0;
 };
 
-std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads);
+/// `stages` outlives the pipeline; another table than cpu_stages() looks at the calls.
+std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages);
 
 }  // namespace zerorun

@@ -84,8 +84,8 @@ class BitJoiner {
 
 class CpuEncodePipeline final : public EncodePipeline {
  public:
-  explicit CpuEncodePipeline(int threads)
-      : pool_(threads), scratch_(static_cast<std::size_t>(pool_.workers())) {}
+  CpuEncodePipeline(int threads, const StageTable& stages)
+      : stages_(stages), pool_(threads), scratch_(static_cast<std::size_t>(pool_.workers())) {}
 
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
@@ -288,7 +288,7 @@ class CpuEncodePipeline final : public EncodePipeline {
     });
   }
 
-  const StageTable& stages_ = cpu_stages();
+  const StageTable& stages_;
   ThreadPool pool_;
   std::vector<Scratch> scratch_;  // one a worker
   const EncodeSetup* setup_ = nullptr;
@@ -304,8 +304,8 @@ class CpuEncodePipeline final : public EncodePipeline {
 
 }  // namespace
 
-std::unique_ptr<EncodePipeline> make_cpu_encode_pipeline(int threads) {
-  return std::make_unique<CpuEncodePipeline>(threads);
+std::unique_ptr<EncodePipeline> make_cpu_encode_pipeline(int threads, const StageTable& stages) {
+  return std::make_unique<CpuEncodePipeline>(threads, stages);
 }
 
 }  // namespace zerorun

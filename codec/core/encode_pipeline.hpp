@@ -14,6 +14,8 @@
 
 namespace zerorun {
 
+struct StageTable;
+
 /// What frame size, format and parameters decide, before a sample is looked at.
 struct EncodeSetup {
   PixelFormat format;
@@ -40,6 +42,7 @@ class EncodePipeline {
   virtual Status copy_scan(std::byte* out) const = 0;
 };
 
-std::unique_ptr<EncodePipeline> make_cpu_encode_pipeline(int threads);
+/// `stages` outlives the pipeline; another table than cpu_stages() looks at the calls.
+std::unique_ptr<EncodePipeline> make_cpu_encode_pipeline(int threads, const StageTable& stages);
 
 }  // namespace zerorun

@@ -79,10 +79,28 @@ class BenchTest(ProgramTest):
         for at, case in enumerate(report["cases"]):
             ours = self.rows(report, at)["zerorun/cpu/host>host/latency/1"]
             for row in case["rows"]:
+                if row["mode"] == "stages":
+                    continue
                 self.assertGreater(row["psnr_db"], ours["psnr_db"] - 1, row["id"])
             named = {row["coder"].split()[0] for row in case["rows"]}
             named |= {note.split(":")[0].split()[0] for note in case["notes"]}
-            self.assertEqual(named, {"zerorun", "libjpeg-turbo", "FFmpeg", "OpenCV"})
+            peers = {"FFmpeg", "OpenCV"} if case["pixels"] == "bgr24" else {"FFmpeg"}
+            self.assertEqual(named, {"zerorun", "libjpeg-turbo"} | peers)
+
+    def test_stages(self):
+        report, text = self.bench("synthetic:256x256:photo", "--huffman", "optimal", "--only",
+                                  "*/stages/*")
+        encode, decode = (case["rows"][0] for case in report["cases"])
+        names = [stage["stage"] for stage in encode["stages"]]
+        self.assertEqual(names, ["fdct_quant", "dc_diff", "zero_run", "symbol_histogram",
+                                 "huffman_encode", "bit_pack", "byte_stuff", "between stages"])
+        names = [stage["stage"] for stage in decode["stages"]]
+        self.assertEqual(names, ["byte_unstuff", "huffman_decode", "zero_run_expand", "dc_predict",
+                                 "dequant_idct", "between stages"])
+        for row in (encode, decode):
+            for stage in row["stages"]:
+                self.assertGreater(stage["median_us"], 0)
+        self.assertIn("fdct_quant", text)
 
     def test_errors(self):
         for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2),

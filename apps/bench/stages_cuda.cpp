@@ -1,0 +1,172 @@
+// The staged CUDA pipelines from pinned to pinned host memory, with an event in front of each stage
+// and each copy.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "apps/bench/device_lanes.hpp"
+#include "apps/bench/stages.hpp"
+#include "codec/core/decode_walk.hpp"
+#include "codec/core/encode_setup.hpp"
+#include "cuda/staged_decode_pipeline.hpp"
+#include "cuda/staged_encoder.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+/// Records an event in front of each stage; the stream is idle when they are read.
+class EventLog {
+ public:
+  Status mark(cudaStream_t queue, const char* stage) {
+    if (used_ == events_.size()) {
+      Event event;
+      ZR_TRY(event.create(cudaEventDefault));
+      events_.push_back({"", std::move(event)});
+    }
+    events_[used_].stage = stage;
+    ZR_CUDA_TRY(cudaEventRecord(events_[used_++].event.get(), queue));
+    return Status::ok();
+  }
+  /// What passed from each event to the next belongs to the first of the two.
+  Status read(StageClock& clock) {
+    for (std::size_t i = 0; i + 1 < used_; ++i) {
+      float milliseconds = 0;
+      ZR_CUDA_TRY(
+          cudaEventElapsedTime(&milliseconds, events_[i].event.get(), events_[i + 1].event.get()));
+      clock.add(events_[i].stage, static_cast<double>(milliseconds) * 1e3);
+    }
+    used_ = 0;
+    return Status::ok();
+  }
+
+ private:
+  struct Mark {
+    std::string stage;
+    Event event;
+  };
+  std::vector<Mark> events_;
+  std::size_t used_ = 0;
+};
+
+/// What both directions need.
+struct StagedRun {
+  int device;
+  SharedHostData data;
+  SharedDeviceFrames frame;  ///< one, of the case's shape
+  Stream queue;
+  EventLog log;
+
+  Status create(const Setting& setting) {
+    auto pinned = HostData::make(setting, HostMemory::pinned);
+    if (!pinned) return pinned.status();
+    data = *std::move(pinned);
+    auto on_device = DeviceFrames::upload(setting.frames, 1, device);
+    if (!on_device) return on_device.status();
+    frame = *std::move(on_device);
+    return queue.create();
+  }
+  Status mark(const char* stage) { return log.mark(queue.get(), stage); }
+  Status finish(StageClock& clock) {
+    ZR_CUDA_TRY(cudaStreamSynchronize(queue.get()));
+    return log.read(clock);
+  }
+};
+
+struct StagedEncodeRun : StagedRun {
+  EncodeSetup setup;
+  StagedEncoder encoder;
+  HostBuffer out{HostMemory::pinned};
+
+  Status run(std::size_t index, StageClock& clock) {
+    const DeviceGuard guard(device);
+    ZR_TRY(guard.status());
+    ZR_TRY(mark("upload"));
+    ZR_TRY(copy_frame_async(data->frame(index), frame->view(0), queue.get()));
+    ZR_TRY(encoder.enqueue(setup, frame->view(0), queue.get(), [this](const char* stage) {
+      return mark(*stage == '\0' ? "size to the host" : stage);
+    }));
+    std::uint64_t bytes = 0;
+    ZR_CUDA_TRY(cudaMemcpyAsync(&bytes, encoder.arrays().scan_bytes, sizeof bytes,
+                                cudaMemcpyDeviceToHost, queue.get()));
+    ZR_CUDA_TRY(cudaStreamSynchronize(queue.get()));
+    ZR_TRY(out.resize(bytes));
+    ZR_TRY(mark("download"));
+    ZR_CUDA_TRY(cudaMemcpyAsync(out.data(), encoder.arrays().scan, bytes, cudaMemcpyDeviceToHost,
+                                queue.get()));
+    ZR_TRY(mark("end"));
+    return finish(clock);
+  }
+};
+
+struct StagedDecodeRun : StagedRun {
+  StagedDecodePipeline pipeline{device};
+  Frame out;
+
+  Status run(std::size_t index, StageClock& clock) {
+    const DeviceGuard guard(device);
+    ZR_TRY(guard.status());
+    const auto report = walk_frame(
+        pipeline, {}, data->stream(index),
+        [&](int, int, FrameView& target) {
+          target = frame->view(0);
+          return Status::ok();
+        },
+        [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& target) -> Status {
+          ZR_TRY(mark("color_upsample"));
+          ZR_TRY(pipeline.finish_device_frame(model, upsampling, target));
+          ZR_TRY(mark("download"));
+          ZR_TRY(copy_frame_async(target, out.view(), queue.get()));
+          return mark("end");
+        });
+    if (!report) return report.status();
+    return finish(clock);
+  }
+};
+
+Result<StagedContender::Run> open_encoder(const Setting& setting, int device) {
+  const DeviceGuard guard(device);
+  ZR_TRY(guard.status());
+  const ConstFrameView like = setting.frames.view(0);
+  auto run = std::make_shared<StagedEncodeRun>();
+  run->device = device;
+  ZR_TRY(run->create(setting));
+  ZR_TRY(run->out.reserve(setting.reference.largest));
+  auto setup = make_encode_setup(encode_params(setting.what), like.format, like.width, like.height);
+  if (!setup) return setup.status();
+  run->setup = *std::move(setup);
+  return StagedContender::Run(
+      [run](std::size_t index, StageClock& clock) { return run->run(index, clock); });
+}
+
+Result<StagedContender::Run> open_decoder(const Setting& setting, int device) {
+  const DeviceGuard guard(device);
+  ZR_TRY(guard.status());
+  const ConstFrameView like = setting.frames.view(0);
+  auto run = std::make_shared<StagedDecodeRun>(StagedRun{device, {}, {}, {}, {}});
+  ZR_TRY(run->create(setting));
+  ZR_TRY(run->pipeline.create());
+  auto frame = Frame::create(like.format, like.width, like.height, HostMemory::pinned);
+  if (!frame) return frame.status();
+  run->out = *std::move(frame);
+  const cudaStream_t queue = run->queue.get();
+  run->pipeline.work_on(&queue, nullptr, nullptr);
+  run->pipeline.observe([state = run.get()](const char* step) {
+    return state->mark(std::string_view(step) == "end" ? "outcome to the host" : step);
+  });
+  return StagedContender::Run(
+      [run](std::size_t index, StageClock& clock) { return run->run(index, clock); });
+}
+
+}  // namespace
+
+void add_cuda_stages(const Setting& setting, std::vector<StagedContender>& out) {
+  const bool encode = setting.what.operation == Operation::encode;
+  for (const int device : setting.selection.cuda)
+    out.push_back({"zerorun-staged", fmt::format("cuda:{}", device), "pinned>pinned",
+                   [&setting, encode, device] {
+                     return encode ? open_encoder(setting, device) : open_decoder(setting, device);
+                   }});
+}
+
+}  // namespace zerorun::app::bench

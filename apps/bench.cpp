@@ -1,26 +1,31 @@
 // `zerorun bench`: the time per frame, with peers on the same frames in the same run.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <exception>
+#include <fstream>
 #include <memory>
 #include <string>
 
+#include "apps/bench/compare.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/bench/report.hpp"
 #include "apps/bench/run_case.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
+#include "apps/common/failure.hpp"
 #include "apps/common/safe_file.hpp"
 
 namespace zerorun::app {
 namespace bench {
 namespace {
 
-std::string join(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int n : numbers) text += (text.empty() ? "" : ",") + std::to_string(n);
-  return text;
+template <typename T>
+std::string join(const std::vector<T>& values, const char* separator = ",") {
+  return fmt::format("{}", fmt::join(values, separator));
 }
 
 std::string devices_text(const Selection& selection) {
@@ -37,21 +42,35 @@ class BenchRun {
   }
 
   Exit run() {
-    if (!options_.json.empty())
-      json_ = std::make_unique<SafeFile>(options_.json, options_.overwrite);
+    open_files();
+    report_.command = whole_command();
     report_.machine = machine_facts(selection_.cuda);
     for (const std::string& input : options_.inputs)
       for (const Case& what : cases_of(options_, input)) cases_.push_back(what);
     fmt::print("{}\n", machine_text(report_.machine));
     for (Case& what : cases_) run(what);
-    if (json_) {
-      json_->write(report_json(report_).dump(1) + "\n");
-      json_->finish();
-    }
+    if (json_) write(*json_, report_json(report_).dump(1) + "\n");
+    if (csv_) write(*csv_, report_csv(report_));
+    if (html_) write(*html_, report_html(report_));
     return Exit::done;
   }
 
  private:
+  /// Before anything is measured: a name that cannot be written is told at once.
+  void open_files() {
+    const auto open = [this](const std::string& name) {
+      return name.empty() ? nullptr : std::make_unique<SafeFile>(name, options_.overwrite);
+    };
+    json_ = open(options_.json);
+    csv_ = open(options_.csv);
+    html_ = open(options_.html);
+  }
+
+  static void write(SafeFile& file, const std::string& text) {
+    file.write(text);
+    file.finish();
+  }
+
   void run(Case& what) {
     if (frames_.input != what.input || frames_.view(0).format != what.pixels) {
       tell(what.input + ": loading");
@@ -66,27 +85,68 @@ class BenchRun {
     std::fflush(stdout);
   }
 
+  /// What was asked for, with every default spelled out.
+  std::string whole_command() const {
+    return command_text("'" + join(options_.inputs, "' '") + "'", join(options_.operations),
+                        join(options_.pixels), join(options_.qualities), join(options_.samplings),
+                        join(options_.tables), join(options_.restarts));
+  }
+
   std::string command_of(const Case& what) const {
+    return command_text("'" + what.input + "'", name(what.operation),
+                        std::string(zerorun::name(what.pixels)), std::to_string(what.quality),
+                        std::string(zerorun::name(what.sampling)), name(what.huffman),
+                        what.restart);
+  }
+
+  std::string command_text(const std::string& inputs, const std::string& operations,
+                           const std::string& pixels, const std::string& qualities,
+                           const std::string& samplings, const std::string& tables,
+                           const std::string& restarts) const {
     std::string text = fmt::format(
-        "zerorun bench '{}' --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
-        "--restart {} --device {} "
-        "--threads {} {}",
-        what.input, name(what.operation), zerorun::name(what.pixels), what.quality,
-        zerorun::name(what.sampling), name(what.huffman), what.restart, devices_text(selection_),
-        join(selection_.threads), limits_text(options_));
+        "zerorun bench {} --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
+        "--restart {} --device {} --threads {} {}",
+        inputs, operations, pixels, qualities, samplings, tables, restarts,
+        devices_text(selection_), join(selection_.threads), limits_text(options_));
     if (!selection_.cuda.empty())
       text += fmt::format(" --in-flight {} --peer-threads {}", join(selection_.in_flight),
                           join(selection_.peer_threads));
+    if (!selection_.peers) text += " --no-peers";
+    for (const std::string& glob : selection_.only) text += " --only '" + glob + "'";
     return text;
   }
 
   Options options_;
   Selection selection_;
-  std::unique_ptr<SafeFile> json_;
+  std::unique_ptr<SafeFile> json_, csv_, html_;
   std::vector<Case> cases_;
   FrameSet frames_;
   Report report_;
 };
+
+nlohmann::json read_report(const std::string& name) {
+  std::ifstream file(name);
+  if (!file) fail(Exit::input, name, Status(Errc::open_failed));
+  try {
+    return nlohmann::json::parse(file);
+  } catch (const nlohmann::json::exception&) {
+    fail(Exit::input, name + ": it is no JSON file");
+  }
+}
+
+Exit compare(const Options& options) {
+  const nlohmann::json before = read_report(options.compare[0]);
+  const nlohmann::json after = read_report(options.compare[1]);
+  try {
+    const auto rows = compare_reports(before, after, options.threshold);
+    fmt::print("{}", comparison_text(rows, before, after));
+    const auto is_slower = [](const Comparison& row) { return row.change == Change::slower; };
+    return std::any_of(rows.begin(), rows.end(), is_slower) ? Exit::failed : Exit::done;
+  } catch (const std::exception&) {
+    fail(Exit::input, options.compare[0] + ", " + options.compare[1] +
+                          ": they are not reports that this zerorun bench --json wrote");
+  }
+}
 
 }  // namespace
 }  // namespace bench
@@ -99,10 +159,12 @@ Command add_bench(CLI::App& program) {
       "Examples:\n"
       "  zerorun bench\n"
       "  zerorun bench 'photos/*.jpg' -q 75,90 --huffman standard,optimal --device cuda\n"
-      "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json times.json");
+      "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json old.json\n"
+      "  zerorun bench --compare old.json new.json --threshold 3");
   bench::add_options(*command, *options);
   return [options] {
     console::set_quiet(options->quiet);
+    if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();
   };
 }

@@ -122,6 +122,27 @@ void add_report_options(CLI::App& command, Options& options) {
   command.add_option("--json", options.json, "Write everything, with the time of each sample")
       ->type_name("FILE")
       ->group("Reports");
+  command.add_option("--csv", options.csv, "Write a line for each sample")
+      ->type_name("FILE")
+      ->group("Reports");
+  command
+      .add_option("--html", options.html,
+                  "Write a page with plots: coders beside each other, the time of each frame and "
+                  "its distribution, the stages; one file that needs no network")
+      ->type_name("FILE")
+      ->group("Reports");
+  command
+      .add_option("--compare", options.compare,
+                  "Measure nothing; tell what changed between two --json reports. Exit 1 if a row "
+                  "became slower by more than --threshold and its noise")
+      ->type_name("OLD.json NEW.json")
+      ->expected(2)
+      ->group("Reports");
+  command.add_option("--threshold", options.threshold, "Per cent of the old median")
+      ->type_name("P")
+      ->check(CLI::Range(0.0, 1000.0).description(""))
+      ->default_str("5")
+      ->group("Reports");
   command.add_flag("-y,--overwrite", options.overwrite, "Replace files that exist")
       ->group("Reports");
   command.add_flag("--quiet", options.quiet, "Nothing on stderr but errors")->group("Reports");

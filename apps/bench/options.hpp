@@ -27,7 +27,9 @@ struct Options {
   int rotate = 4;
   Limits limits;
   bool every_row = false;
-  std::string json;
+  std::string json, csv, html;
+  std::vector<std::string> compare;  ///< two reports instead of a measurement
+  double threshold = 5;              ///< percent
   bool overwrite = false;
   bool quiet = false;
 };

@@ -29,6 +29,11 @@ std::string machine_text(const Facts& facts);
 std::string title(const Case& what);
 
 nlohmann::ordered_json report_json(const Report& report);
+std::string report_csv(const Report& report);
+std::string report_html(const Report& report);
+
+/// report.html as it was when the program was built.
+const char* report_page() noexcept;
 
 /// The fastest row of each group that differs in `parallel` alone.
 std::vector<const Row*> best_rows(const CaseResult& result);

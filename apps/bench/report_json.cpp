@@ -73,6 +73,7 @@ nlohmann::ordered_json report_json(const Report& report) {
   for (const CaseResult& result : report.cases) {
     Json entry = case_json(result.what);
     entry["notes"] = result.notes;
+    entry["command"] = result.command;
     entry["rows"] = Json::array();
     for (const Row& row : result.rows) entry["rows"].push_back(row_json(row));
     cases.push_back(std::move(entry));

@@ -65,6 +65,7 @@ struct CaseResult {
   Case what;
   std::vector<Row> rows;
   std::vector<std::string> notes;  ///< coders that were left out, and why
+  std::string command;             ///< measures the case again
 };
 
 }  // namespace zerorun::app::bench

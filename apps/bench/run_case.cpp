@@ -57,7 +57,8 @@ class CaseRun {
                           ? setting_.frames.raw_bytes()
                           : setting_.reference.stream_bytes;
     if (contender.copied_bytes > 0) row.input_bytes = static_cast<double>(contender.copied_bytes);
-    row.command = fmt::format("{} --only '{}'", command_, row.id());
+    row.command =
+        fmt::format("{} --only '{}'", command_.substr(0, command_.find(" --only ")), row.id());
     return row;
   }
 
@@ -149,7 +150,7 @@ void tell(const std::string& what) {
 
 CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
                     const Limits& limits, const std::string& command) {
-  CaseResult result{what, {}, {}};
+  CaseResult result{what, {}, {}, command};
   const Reference reference = make_reference(what, frames);
   const Setting setting{what, frames, reference, selection, result.notes};
   Contenders contenders;

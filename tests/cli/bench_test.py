@@ -1,5 +1,6 @@
 # bench: what it measures is real, checked and can be read again.
 # SPDX-License-Identifier: MIT
+import csv
 import json
 import pathlib
 import shlex
@@ -101,6 +102,18 @@ class BenchTest(ProgramTest):
             for stage in row["stages"]:
                 self.assertGreater(stage["median_us"], 0)
         self.assertIn("fdct_quant", text)
+
+    def test_csv(self):
+        table = self.path("samples.csv")
+        report, _ = self.bench("synthetic:64x48:photo", "--threads", "1", "--csv", table)
+        with open(table, newline="") as file:
+            lines = list(csv.DictReader(file))
+        rows = [row for case in report["cases"] for row in case["rows"]]
+        self.assertEqual(len(lines), sum(len(row["samples_us"]) for row in rows))
+        self.assertEqual({line["coder"] for line in lines}, {row["coder"] for row in rows})
+        first = rows[0]["samples_us"]
+        self.assertAlmostEqual(float(lines[0]["sample_us"]), first[0], 2)
+        self.assertAlmostEqual(float(lines[0]["median_us"]), rows[0]["median_us"], 2)
 
     def test_errors(self):
         for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2),

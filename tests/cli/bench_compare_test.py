@@ -1,0 +1,82 @@
+# bench --compare: a slower row is found, noise is not.
+# SPDX-License-Identifier: MIT
+import copy
+import json
+import pathlib
+import unittest
+
+from support import ProgramTest
+
+
+class BenchCompareTest(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.report = None
+
+    def setUp(self):
+        super().setUp()
+        if BenchCompareTest.report is None:
+            name = self.path("first.json")
+            self.zerorun("bench", "synthetic:64x48:photo", "--device", "cpu", "--threads", "1",
+                         "--time", "0.02", "--no-peers", "--operation", "encode", "--json", name)
+            BenchCompareTest.report = json.loads(pathlib.Path(name).read_text())
+
+    def write(self, name, report):
+        path = self.path(name)
+        pathlib.Path(path).write_text(json.dumps(report))
+        return path
+
+    def scaled(self, factor, row_id="zerorun/cpu/host>host/latency/1"):
+        report = copy.deepcopy(self.report)
+        for row in report["cases"][0]["rows"]:
+            if row["id"] == row_id:
+                for key in ("median_us", "median_low_us", "median_high_us"):
+                    row[key] *= factor
+        return report
+
+    def compare(self, old, new, *options, code=0):
+        done = self.zerorun("bench", "--compare", self.write("old.json", old),
+                            self.write("new.json", new), *options, code=code)
+        return done.stdout.decode()
+
+    def test_the_same_report(self):
+        text = self.compare(self.report, self.report)
+        self.assertIn("0 slower, 0 faster, 3 the same", text)
+
+    def test_a_slower_row(self):
+        text = self.compare(self.report, self.scaled(2), code=1)
+        self.assertIn("1 slower, 0 faster, 2 the same", text)
+        line = next(line for line in text.splitlines() if "SLOWER" in line)
+        self.assertIn("latency/1", line)
+        self.assertIn("+100.0%", line)
+        self.assertIn("0 slower", self.compare(self.report, self.scaled(2), "--threshold", "150"))
+
+    def test_a_faster_row(self):
+        text = self.compare(self.report, self.scaled(0.5))
+        self.assertIn("0 slower, 1 faster, 2 the same", text)
+
+    def test_noise_is_no_regression(self):
+        noisy = self.scaled(1.5)
+        row = noisy["cases"][0]["rows"][0]
+        row["median_low_us"] = self.report["cases"][0]["rows"][0]["median_low_us"] * 0.9
+        self.assertIn("0 slower", self.compare(self.report, noisy))
+
+    def test_rows_that_come_and_go(self):
+        fewer = copy.deepcopy(self.report)
+        del fewer["cases"][0]["rows"][0]
+        self.assertIn("1 only in the old report", self.compare(self.report, fewer))
+        self.assertIn("1 only in the new one", self.compare(fewer, self.report))
+
+    def test_errors(self):
+        good = self.write("good.json", self.report)
+        other = self.write("other.json", {"format": "something"})
+        text = self.path("text.json")
+        pathlib.Path(text).write_text("no json")
+        for bad in (other, text, self.path("missing.json")):
+            self.assert_sentence(self.zerorun("bench", "--compare", good, bad, code=3))
+        self.assert_sentence(self.zerorun("bench", "--compare", good, code=2))
+
+
+if __name__ == "__main__":
+    unittest.main()

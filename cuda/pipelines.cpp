@@ -1,13 +1,13 @@
 // The CUDA backend's pipelines as codec/core/backend.cpp asks for them.
 // SPDX-License-Identifier: MIT
 #include "codec/core/cuda_backend.hpp"
+#include "cuda/fused_encoder.hpp"
 #include "cuda/staged_decode_pipeline.hpp"
-#include "cuda/staged_encoder.hpp"
 
 namespace zerorun {
 
 Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device) {
-  return make_staged_encode_pipeline(device);
+  return make_fused_encode_pipeline(device);
 }
 
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {

@@ -1,5 +1,6 @@
 // The encoder's stages one after another on a device: every intermediate array is there to be
-// looked at. Used for host frames (EncodePipeline) and for device frames (DeviceEncoder).
+// looked at. Frames are coded by the fused encoder (fused_encoder.hpp); this is what it is compared
+// with, in tests and in benchmarks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -74,8 +75,5 @@ class StagedEncoder {
   StagedEncodeArrays arrays_{};
   std::int64_t packed_capacity_ = 0, scan_capacity_ = 0;
 };
-
-/// Host frames through a StagedEncoder.
-Result<std::unique_ptr<EncodePipeline>> make_staged_encode_pipeline(int device);
 
 }  // namespace zerorun

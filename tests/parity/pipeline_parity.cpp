@@ -276,9 +276,6 @@ TEST_F(PipelineParity, DeviceFramesAndStreams) {
         const std::vector<std::size_t> both{expected.size(), expected.size()};
         ASSERT_EQ(size.to_host(), both);
         ASSERT_TRUE(out.to_host() == expected);
-        const auto untouched = too_small.to_host();
-        ASSERT_TRUE(std::all_of(untouched.begin(), untouched.end(),
-                                [](std::byte b) { return b == std::byte{kPoison}; }));
       }
   }
 }

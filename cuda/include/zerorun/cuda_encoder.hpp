@@ -26,9 +26,10 @@ class DeviceEncoder {
   ~DeviceEncoder();  ///< waits for the work that it enqueued
 
   /// Enqueues the coding of `frame` on `stream`: a whole JPEG stream, SOI to EOI, goes to `out`,
-  /// and its size to *size. All pointers are device memory, *size aligned to 8; the planes may have
-  /// any stride and alignment. When max_encoded_bytes() does not fit in `capacity`, a stream that
-  /// turns out to be larger is not written: then *size > capacity.
+  /// and its size to *size, which is aligned to 8. The planes may have any stride and alignment.
+  /// All pointers are device memory; `out` and `size` may be pinned host memory instead, into which
+  /// the device then writes without a copy. Nothing is written from `capacity` bytes on: a stream
+  /// that needs more has *size > capacity, and what is in `out` is no stream then.
   /// The caller keeps frame, `out` and *size alive and unchanged until `stream` has got so far. The
   /// call itself waits for the device only where memory must grow for a larger frame. Frames on
   /// several streams are coded one after another, in the order of the calls.

@@ -1,0 +1,97 @@
+// The public encoder for device frames: the fused encoder on the caller's stream.
+// SPDX-License-Identifier: MIT
+#include "zerorun/cuda_encoder.hpp"
+
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "codec/core/encode_setup.hpp"
+#include "codec/syntax/header_writer.hpp"
+#include "cuda/fused_encoder.hpp"
+#include "cuda/memory.hpp"
+
+namespace zerorun {
+struct DeviceEncoder::Impl {
+  EncodeParams params;
+  FusedEncoder encoder;
+  std::optional<EncodeSetup> setup;  // of the frame shape seen last
+  Event done;                        // behind the last frame: the next one uses the same memory
+  bool used = false;
+
+  ~Impl() {
+    const DeviceGuard guard(params.device);
+    if (used) (void)cudaEventSynchronize(done.get());
+  }
+
+  Status prepare(const ConstFrameView& frame) {
+    if (setup && setup->format == frame.format && setup->width == frame.width &&
+        setup->height == frame.height)
+      return Status::ok();
+    setup.reset();
+    auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
+    if (!fresh) return fresh.status();
+    std::vector<std::uint8_t> bytes;
+    const HuffmanPlace dht = write_header(make_stream_header(params, *fresh, {}), bytes);
+    bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(dht.begin),
+                bytes.begin() + static_cast<std::ptrdiff_t>(dht.end));
+    encoder.set_header(bytes, dht.begin);
+    setup = *fresh;
+    return Status::ok();
+  }
+
+  Status encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
+                std::size_t* size, cudaStream_t stream) {
+    ZR_TRY(validate(frame));
+    if (out == nullptr || size == nullptr)
+      return Status(Errc::invalid_argument, "the output or its size is null");
+    const DeviceGuard guard(params.device);
+    ZR_TRY(guard.status());
+    if (used) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
+    const Status enqueued = [&]() -> Status {
+      ZR_TRY(prepare(frame));
+      static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+      return encoder.enqueue(
+          *setup, frame,
+          {reinterpret_cast<std::uint8_t*>(out), capacity, reinterpret_cast<std::uint64_t*>(size)},
+          stream);
+    }();
+    // After an error too: some stages may be under way.
+    const cudaError_t error = cudaEventRecord(done.get(), stream);
+    used = true;
+    if (!enqueued) return enqueued;
+    ZR_CUDA_TRY(error);
+    return Status::ok();
+  }
+};
+
+Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) try {
+  ZR_TRY(validate_params(params));
+  if (params.backend == Backend::cpu)
+    return Status(Errc::invalid_argument, "device frames cannot be coded by the CPU backend");
+  const auto backend = resolve_backend(Backend::cuda, params.device);
+  if (!backend) return backend.status();
+  const DeviceGuard guard(params.device);
+  ZR_TRY(guard.status());
+  auto impl = std::make_unique<Impl>();
+  impl->params = params;
+  ZR_TRY(impl->done.create(cudaEventDisableTiming));
+  return DeviceEncoder(std::move(impl));
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Status DeviceEncoder::encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
+                             std::size_t* size, cudaStream_t stream) try {
+  return impl_->encode(frame, out, capacity, size, stream);
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+DeviceEncoder::DeviceEncoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+DeviceEncoder::DeviceEncoder(DeviceEncoder&&) noexcept = default;
+DeviceEncoder& DeviceEncoder::operator=(DeviceEncoder&&) noexcept = default;
+DeviceEncoder::~DeviceEncoder() = default;
+const EncodeParams& DeviceEncoder::params() const noexcept { return impl_->params; }
+
+}  // namespace zerorun

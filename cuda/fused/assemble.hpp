@@ -1,0 +1,40 @@
+// Second kernel of the fused encoder: the bits of the tiles -> the finished stream. It stands for
+// byte_stuff, and writes the header and EOI around the scan.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/fused/tile_grid.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// What the chunks tell each other while they find their places; zero before a frame.
+struct AssembleState {
+  std::uint64_t* chunks;  ///< [chunks]
+  std::uint32_t* ticket;  ///< one number
+};
+
+/// All pointers are device memory.
+struct AssembleArgs {
+  TileGrid grid;
+  const std::uint32_t* words;           ///< [tiles][kTileWords]
+  const std::uint32_t* tile_bits;       ///< [tiles]
+  const std::uint64_t* tile_first_bit;  ///< [tiles] bits before a tile in the scan; may be null
+                                        ///< where an interval has few tiles
+  const std::uint8_t* header;           ///< SOI to SOS
+  const std::uint32_t* header_bytes;    ///< one number, may be 0
+  bool end_of_image;                    ///< EOI is written
+  AssembleState state, next_state;      ///< of this frame; of the next one, is cleared
+  std::uint8_t* out;
+  std::uint64_t capacity;  ///< nothing is written from here on
+  std::uint64_t* size;     ///< of the whole stream, out
+};
+
+/// Where an interval has more tiles, summing them up in every CTA costs more than a scan before.
+inline constexpr std::uint32_t kMaxSummedTiles = 2048;
+
+Status assemble(const AssembleArgs& args, cudaStream_t stream);
+
+}  // namespace zerorun

@@ -1,0 +1,82 @@
+// One CTA: code tables -> what the fused kernels look up, and the header of the stream.
+// SPDX-License-Identifier: MIT
+#include "cuda/fused/stream_tables.hpp"
+
+#include "codec/syntax/marker.hpp"
+#include "cuda/check.hpp"
+
+namespace zerorun {
+namespace fused {
+namespace {
+
+constexpr int kThreads = 256;
+/// FF C4, length, class and destination, BITS (T.81 B.2.4.2).
+constexpr int kDhtFixedBytes = 4 + 1 + kMaxCodeBits;
+
+__device__ int code_count(const HuffmanSpec& spec) {
+  int count = 0;
+  for (int i = 1; i <= kMaxCodeBits; ++i) count += spec.bits.data()[i];
+  return count;
+}
+
+__device__ std::uint8_t dht_byte(const HuffmanSpec& spec, int segment, int count, int i) {
+  const int length = 2 + 1 + kMaxCodeBits + count;
+  switch (i) {
+    case 0:
+      return 0xFF;
+    case 1:
+      return marker::kDht;
+    case 2:
+      return static_cast<std::uint8_t>(length >> 8);
+    case 3:
+      return static_cast<std::uint8_t>(length);
+    case 4:
+      return static_cast<std::uint8_t>(segment % 2 << 4 | segment / 2);
+    default:
+      return i < kDhtFixedBytes ? spec.bits.data()[i - 4] : spec.values.data()[i - kDhtFixedBytes];
+  }
+}
+
+__device__ void write_header(const StreamTablesArgs& a) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  std::uint8_t* out = a.finished_header;
+  for (std::uint32_t i = threadIdx.x; i < a.front_bytes; i += kThreads) out[i] = a.header[i];
+  out += a.front_bytes;
+  // The segments come by destination, DC before AC (header_writer.cpp).
+  for (int segment = 0; segment < 2 * a.destinations; ++segment) {
+    const HuffmanSpec& spec = a.specs[segment % 2 * 2 + segment / 2];
+    const int count = code_count(spec);
+    for (int i = thread; i < kDhtFixedBytes + count; i += kThreads)
+      out[i] = dht_byte(spec, segment, count, i);
+    out += kDhtFixedBytes + count;
+  }
+  for (std::uint32_t i = a.front_bytes + threadIdx.x; i < a.header_bytes; i += kThreads)
+    out[i - a.front_bytes] = a.header[i];
+  if (thread == 0)
+    *a.finished_header_bytes =
+        static_cast<std::uint32_t>(out - a.finished_header) + a.header_bytes - a.front_bytes;
+}
+
+__global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArgs a) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  for (int table = 0; table < kEncodeTables; ++table)
+    a.codes->table[swap_class(table)][thread] =
+        code_entry(a.tables->code[table][thread], a.tables->bits[table][thread]);
+  if (a.counts != nullptr)
+    for (int table = 0; table < kEncodeTables; ++table) a.counts->count[table][thread] = 0;
+  if (a.header_bytes > 0)
+    write_header(a);
+  else if (thread == 0)
+    *a.finished_header_bytes = 0;
+}
+
+}  // namespace
+}  // namespace fused
+
+Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
+  fused::stream_tables_kernel<<<1, fused::kThreads, 0, stream>>>(args);
+  ZR_LAUNCH_TRY("stream_tables_kernel");
+  return Status::ok();
+}
+
+}  // namespace zerorun

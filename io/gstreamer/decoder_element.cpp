@@ -7,6 +7,7 @@
 
 #include <gst/video/gstvideodecoder.h>
 
+#include "io/gstreamer/decoder_output.hpp"
 #include "io/gstreamer/device_name.hpp"
 #include "io/gstreamer/elements.hpp"
 #include "io/gstreamer/jpeg_parse.hpp"
@@ -24,11 +25,13 @@ struct Counters {
 };
 
 struct DecoderState {
-  std::string device = "auto";
+  std::string device = "auto";  // these two under the object lock
+  gint64 max_pixels = StreamLimits{}.max_pixels;
   std::optional<Decoder> decoder;
   GstVideoCodecState* input = nullptr;
   JpegBoundary boundary;
-  Counters counters;  // under the object lock
+  Counters counters;       // under the object lock
+  std::string last_error;  // of the streaming thread
 };
 
 struct ZerorunDec {
@@ -39,7 +42,7 @@ struct ZerorunDecClass {
   GstVideoDecoderClass base;
 };
 
-enum Property : guint { kDevice = 1, kStatistics };
+enum Property : guint { kDevice = 1, kMaxPixels, kStatistics };
 
 G_DEFINE_TYPE(ZerorunDec, zerorun_dec, GST_TYPE_VIDEO_DECODER)
 
@@ -58,35 +61,39 @@ GstStructure* statistics(ZerorunDec* self) {
 }
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
-  if (id != kDevice) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  const char* text = g_value_get_string(value);
+  DecoderState& state = *self_of(object)->state;
   GST_OBJECT_LOCK(object);
-  self_of(object)->state->device = text == nullptr ? "auto" : text;
+  if (id == kDevice)
+    state.device = g_value_get_string(value) == nullptr ? "auto" : g_value_get_string(value);
+  else if (id == kMaxPixels)
+    state.max_pixels = g_value_get_int64(value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
-  switch (id) {
-    case kDevice:
-      GST_OBJECT_LOCK(object);
-      g_value_set_string(value, self_of(object)->state->device.c_str());
-      GST_OBJECT_UNLOCK(object);
-      break;
-    case kStatistics:
-      g_value_take_boxed(value, statistics(self_of(object)));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  if (id == kStatistics) {
+    g_value_take_boxed(value, statistics(self_of(object)));
+    return;
   }
+  const DecoderState& state = *self_of(object)->state;
+  GST_OBJECT_LOCK(object);
+  if (id == kDevice)
+    g_value_set_string(value, state.device.c_str());
+  else if (id == kMaxPixels)
+    g_value_set_int64(value, state.max_pixels);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  GST_OBJECT_UNLOCK(object);
 }
 
 gboolean start(GstVideoDecoder* base) {
   ZerorunDec* self = self_of(base);
   GST_OBJECT_LOCK(self);
   const auto device = parse_device(self->state->device);
+  DecodeParams params;
+  params.limits.max_pixels = self->state->max_pixels;
   self->state->counters = {};
   GST_OBJECT_UNLOCK(self);
   if (!device) {
@@ -94,7 +101,6 @@ gboolean start(GstVideoDecoder* base) {
                       (nullptr));
     return FALSE;
   }
-  DecodeParams params;
   params.backend = device->backend;
   params.device = device->index;
   auto decoder = Decoder::create(params);
@@ -147,6 +153,19 @@ gboolean flush(GstVideoDecoder* base) {
 /// Frames are finished as they come: nothing waits for a drain.
 GstFlowReturn drain(GstVideoDecoder*) { return GST_FLOW_OK; }
 
+/// A stream without one usable image does not end as if all were well.
+GstFlowReturn finish(GstVideoDecoder* base) {
+  ZerorunDec* self = self_of(base);
+  GST_OBJECT_LOCK(self);
+  const Counters counters = self->state->counters;
+  GST_OBJECT_UNLOCK(self);
+  if (counters.frames > 0 || counters.errors == 0) return GST_FLOW_OK;
+  GST_ELEMENT_ERROR(self, STREAM, DECODE,
+                    ("no image of the stream can be decoded: %s", self->state->last_error.c_str()),
+                    (nullptr));
+  return GST_FLOW_ERROR;
+}
+
 GstFlowReturn parse(GstVideoDecoder* base, GstVideoCodecFrame*, GstAdapter* adapter,
                     gboolean at_eos) {
   JpegBoundary& boundary = self_of(base)->state->boundary;
@@ -167,51 +186,6 @@ GstFlowReturn parse(GstVideoDecoder* base, GstVideoCodecFrame*, GstAdapter* adap
       return GST_VIDEO_DECODER_FLOW_NEED_DATA;
     }
   }
-}
-
-/// The stream's own format if downstream takes it, else downstream's first that can be made.
-GstVideoFormat choose_format(GstVideoDecoder* base, const StreamInfo& stream) {
-  const GstVideoFormat native = native_format(stream);
-  GstCaps* allowed = gst_pad_get_allowed_caps(GST_VIDEO_DECODER_SRC_PAD(base));
-  if (allowed == nullptr) return native;
-  GstCaps* wanted = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
-                                        gst_video_format_to_string(native), nullptr);
-  GstVideoFormat format = native;
-  if (!gst_caps_can_intersect(allowed, wanted) && !gst_caps_is_empty(allowed)) {
-    allowed = gst_caps_fixate(allowed);
-    const char* name = gst_structure_get_string(gst_caps_get_structure(allowed, 0), "format");
-    if (name != nullptr) format = gst_video_format_from_string(name);
-  }
-  gst_caps_unref(wanted);
-  gst_caps_unref(allowed);
-  return pixel_format(format) ? format : native;
-}
-
-bool has_shape(GstVideoCodecState* output, const StreamInfo& stream) {
-  return output != nullptr && output->info.width == stream.width &&
-         output->info.height == stream.height;
-}
-
-/// Announces size and format where they are new.
-bool negotiate(ZerorunDec* self, const StreamInfo& stream) {
-  auto* base = &self->base;
-  GstVideoCodecState* current = gst_video_decoder_get_output_state(base);
-  const GstVideoFormat format = choose_format(base, stream);
-  const bool same = has_shape(current, stream) && GST_VIDEO_INFO_FORMAT(&current->info) == format;
-  if (current != nullptr) gst_video_codec_state_unref(current);
-  if (same) return true;
-  GstVideoCodecState* output =
-      gst_video_decoder_set_output_state(base, format, static_cast<guint>(stream.width),
-                                         static_cast<guint>(stream.height), self->state->input);
-  set_jpeg_colorimetry(output->info);
-  const GstCaps* input = self->state->input == nullptr ? nullptr : self->state->input->caps;
-  if (input == nullptr ||
-      !gst_structure_has_field(gst_caps_get_structure(input, 0), "pixel-aspect-ratio")) {
-    output->info.par_n = stream.pixel_aspect_x;
-    output->info.par_d = stream.pixel_aspect_y;
-  }
-  gst_video_codec_state_unref(output);
-  return gst_video_decoder_negotiate(base) != FALSE;
 }
 
 /// Damage of one image, or what looks like it once others of the stream were fine.
@@ -236,7 +210,7 @@ GstFlowReturn refuse(ZerorunDec* self, GstVideoCodecFrame* frame, const Status& 
   const bool decoded_before = self->state->counters.frames > 0;
   GST_OBJECT_UNLOCK(self);
   gst_video_decoder_drop_frame(&self->base, frame);
-  const std::string message = status.message();
+  const std::string& message = self->state->last_error = status.message();
   GstFlowReturn flow = GST_FLOW_ERROR;
   if (is_damage(status, decoded_before))
     GST_VIDEO_DECODER_ERROR(self, 1, STREAM, DECODE, ("%s", message.c_str()), (nullptr), flow);
@@ -273,7 +247,7 @@ GstFlowReturn decode_mapped(ZerorunDec* self, GstVideoCodecFrame* frame,
                             std::span<const std::byte> jpeg) {
   const auto stream = inspect(jpeg, self->state->decoder->params().limits);
   if (!stream) return refuse(self, frame, stream.status());
-  if (!negotiate(self, *stream)) {
+  if (!negotiate_output(&self->base, *stream, self->state->input)) {
     gst_video_decoder_drop_frame(&self->base, frame);
     return GST_FLOW_NOT_NEGOTIATED;
   }
@@ -341,6 +315,11 @@ void install_properties(GObjectClass* object) {
       g_param_spec_string("device", "Device",
                           "auto, cpu, cuda or cuda:N; all give the same samples", "auto", kReady));
   g_object_class_install_property(
+      object, kMaxPixels,
+      g_param_spec_int64("max-pixels", "Max pixels",
+                         "Larger images count as damaged; memory is not allocated for them", 1,
+                         gint64{kMaxDimension} * kMaxDimension, StreamLimits{}.max_pixels, kReady));
+  g_object_class_install_property(
       object, kStatistics,
       g_param_spec_boxed("statistics", "Statistics",
                          "Since start: frames, bytes, concealed-frames (damaged, shown), errors "
@@ -370,6 +349,7 @@ void zerorun_dec_class_init(ZerorunDecClass* type) {
   base.set_format = set_format;
   base.flush = flush;
   base.drain = drain;
+  base.finish = finish;
   base.parse = parse;
   base.handle_frame = handle_frame;
   base.decide_allocation = decide_allocation;

@@ -8,6 +8,7 @@
 
 #include "io/gstreamer/elements.hpp"
 #include "io/gstreamer/encode_session.hpp"
+#include "io/gstreamer/encoder_output.hpp"
 #include "io/gstreamer/encoder_settings.hpp"
 #include "io/gstreamer/video_formats.hpp"
 
@@ -170,39 +171,6 @@ gboolean stop(GstVideoEncoder* base) {
   return TRUE;
 }
 
-/// JFIF's densities are 16 bits; what does not fit is left to the container.
-void set_pixel_aspect(EncodeParams& params, const GstVideoInfo& info) {
-  constexpr int kMax = 65535;
-  if (info.par_n < 1 || info.par_d < 1 || info.par_n > kMax || info.par_d > kMax) return;
-  params.pixel_aspect_x = info.par_n;
-  params.pixel_aspect_y = info.par_d;
-}
-
-/// Caps of one more stream than the last frame's: size and rate are added by the base class.
-GstCaps* output_caps(const EncodeParams& params, PixelFormat format) {
-  const Subsampling sampling =
-      params.subsampling.value_or(is_rgb(format) ? Subsampling::s420 : native_subsampling(format));
-  std::string word = sampling == Subsampling::gray ? "GRAYSCALE" : "YCbCr-";
-  if (sampling != Subsampling::gray) {
-    const std::string digits(name(sampling));
-    word += {digits[0], ':', digits[1], ':', digits[2]};
-  }
-  return gst_caps_new_simple("image/jpeg", "parsed", G_TYPE_BOOLEAN, TRUE, "sof-marker", G_TYPE_INT,
-                             0, "colorspace", G_TYPE_STRING,
-                             sampling == Subsampling::gray ? "GRAY" : "sYUV", "sampling",
-                             G_TYPE_STRING, word.c_str(), nullptr);
-}
-
-/// One lane is like an element that works in the streaming thread. With more of them an encoder
-/// that keeps up may take as many frame times as there are lanes.
-void announce_latency(GstVideoEncoder* base, const GstVideoInfo& info, int lanes) {
-  if (info.fps_n < 1 || info.fps_d < 1) return;
-  const GstClockTime latency =
-      gst_util_uint64_scale(static_cast<guint64>(lanes - 1) * GST_SECOND,
-                            static_cast<guint64>(info.fps_d), static_cast<guint64>(info.fps_n));
-  gst_video_encoder_set_latency(base, latency, latency);
-}
-
 gboolean set_format(GstVideoEncoder* base, GstVideoCodecState* input) {
   ZerorunEnc* self = self_of(base);
   drain(self);
@@ -224,15 +192,7 @@ gboolean set_format(GstVideoEncoder* base, GstVideoCodecState* input) {
   self->state->session = *std::move(session);
   GST_DEBUG_OBJECT(self, "%d lanes on the %s", self->state->session->lanes(),
                    std::string(name(self->state->session->backend())).c_str());
-  const PixelFormat format = *pixel_format(GST_VIDEO_INFO_FORMAT(&input->info));
-  GstVideoCodecState* output =
-      gst_video_encoder_set_output_state(base, output_caps(params->encode, format), input);
-  // Whatever came in, this is what the stream holds; RGB becomes YCbCr too.
-  output->info.colorimetry = {GST_VIDEO_COLOR_RANGE_0_255, GST_VIDEO_COLOR_MATRIX_BT601,
-                              input->info.colorimetry.transfer, input->info.colorimetry.primaries};
-  output->info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
-  gst_video_codec_state_unref(output);
-  announce_latency(base, input->info, self->state->session->lanes());
+  announce_output(base, input, params->encode, self->state->session->lanes());
   return TRUE;
 }
 

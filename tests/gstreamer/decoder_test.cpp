@@ -50,7 +50,8 @@ TEST(GstDecoder, EverySamplingHasAFormatWithTheSamplesOfTheLibrary) {
                {Subsampling::s411, "Y41B", PixelFormat::yuv411p},
                {Subsampling::gray, "GRAY8", PixelFormat::gray8}};
   for (const auto& c : cases)
-    for (const auto& [width, height] : {std::pair{1, 1}, {17, 9}, {70, 53}}) {
+    for (const auto& [width, height] :
+         {std::pair{1, 1}, {2, 1}, {1, 2}, {7, 8}, {9, 7}, {16, 15}, {17, 17}, {70, 53}}) {
       const Bytes jpeg = libjpeg_sample(width, height, c.sampling);
       const Decoded out = decode_one(kDecoder, jpeg);
       EXPECT_EQ(out.format, c.gst);
@@ -196,6 +197,17 @@ TEST(GstDecoder, AStreamOfAnotherProcessStopsAtOnce) {
   gst_harness_set_src_caps_str(by_caps.get(), "image/jpeg, parsed=true, sof-marker=2");
   EXPECT_EQ(gst_harness_push(by_caps.get(), to_buffer(progressive).release()),
             GST_FLOW_NOT_NEGOTIATED);
+}
+
+TEST(GstDecoder, LargerImagesThanAllowedAreDropped) {
+  const Bytes jpeg = libjpeg_sample(32, 32, Subsampling::s420);
+  for (const bool fits : {false, true}) {
+    const Owned<GstHarness> harness = make_harness("zerorundec device=cpu max-pixels=" +
+                                                   std::to_string(fits ? 32 * 32 : 32 * 32 - 1));
+    gst_harness_set_src_caps_str(harness.get(), kFramed);
+    ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(jpeg).release()), GST_FLOW_OK);
+    EXPECT_EQ(gst_harness_buffers_received(harness.get()), fits ? 1U : 0U);
+  }
 }
 
 TEST(GstDecoder, AFlushForgetsHalfAnImage) {

@@ -135,6 +135,40 @@ TEST(GstPipeline, ALiveSourceLosesNoFrame) {
   EXPECT_EQ(statistic(pipeline.element("encoder").get(), "frames"), 25U);
 }
 
+TEST(GstPipeline, AStopWhileDownstreamBlocksIsSafe) {
+  ZR_NEEDS("videotestsrc");
+  for (const char* sink : {"fakesink sync=true", "fakesink sync=true async=false",
+                           "queue max-size-buffers=1 ! fakesink sync=true"}) {
+    const Pipeline pipeline(
+        "videotestsrc ! video/x-raw,width=64,height=48,framerate=1/1 ! "
+        "zerorunenc device=cpu depth=4 ! " +
+        std::string(sink));
+    ASSERT_TRUE(pipeline.set_state(GST_STATE_PLAYING)) << sink;
+    g_usleep(50000);  // the first frames are shown, the queue is full, the sink waits
+    ASSERT_TRUE(pipeline.set_state(GST_STATE_PAUSED)) << sink;
+    ASSERT_TRUE(pipeline.set_state(GST_STATE_NULL)) << sink;
+  }
+}
+
+TEST(GstPipeline, AFileWithoutAUsableImageIsAnError) {
+  const ScratchFile file(".jpg");
+  std::ofstream(file.name(), std::ios::binary) << "\xFF\xD8\xFF\xDA no header before the scan";
+  const Pipeline reader("filesrc location=" + file.name() + " ! zerorundec device=cpu ! fakesink");
+  EXPECT_NE(reader.run_to_end().find("no image of the stream can be decoded"), std::string::npos);
+}
+
+TEST(GstPipeline, WhatDownstreamAnswersReachesTheSource) {
+  ZR_NEEDS("videotestsrc");
+  const Pipeline failing(source(1000) +
+                         "zerorunenc device=cpu ! identity error-after=5 ! fakesink");
+  EXPECT_NE(failing.run_to_end(), "");
+  const Pipeline ending(source(1000) +
+                        "zerorunenc name=encoder device=cpu ! identity eos-after=5 ! "
+                        "fakesink");
+  EXPECT_EQ(ending.run_to_end(), "");
+  EXPECT_LT(statistic(ending.element("encoder").get(), "frames"), 100U);
+}
+
 TEST(GstPipeline, SeeksFlushAndGoOn) {
   ZR_NEEDS("videotestsrc");
   const Pipeline pipeline(

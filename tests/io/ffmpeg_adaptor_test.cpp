@@ -60,17 +60,20 @@ std::vector<std::byte> bytes_of(const AVPacket& packet) {
   return {data, data + packet.size};
 }
 
-TEST(FfmpegAdaptor, EveryFormatGivesTheBytesOfTheFrame) {
+TEST(FfmpegAdaptor, EveryFormatAndSmallSizeGivesTheBytesOfTheFrame) {
   ffmpeg::PacketEncoder encoder = make_encoder();
   const PacketPtr packet(av_packet_alloc());
   for (const PixelFormat format : kAllFormats)
-    for (const auto& [width, height] : {std::pair{1, 1}, {17, 11}, {70, 34}}) {
+    for (int size = 0; size <= 17 * 17; ++size) {
+      const int width = size == 0 ? 70 : (size - 1) % 17 + 1;
+      const int height = size == 0 ? 34 : (size - 1) / 17 + 1;
       const TestFrame frame = make_frame(Content::photo, format, width, height, 3);
       const FramePtr av = copy_of(frame, format, ffmpeg::av_pixel_format(format), width, height);
       av->color_range = AVCOL_RANGE_JPEG;
       const auto report = encoder.encode(*av, *packet);
       ASSERT_TRUE(report.is_ok()) << report.status().message();
-      EXPECT_EQ(bytes_of(*packet), encoded(frame.view())) << name(format) << ' ' << width;
+      ASSERT_EQ(bytes_of(*packet), encoded(frame.view()))
+          << name(format) << ' ' << width << 'x' << height;
     }
 }
 
@@ -146,6 +149,21 @@ TEST(FfmpegAdaptor, NegativeLinesizesAreRead) {
   const auto view = ffmpeg::frame_view(*av);
   ASSERT_TRUE(view.is_ok());
   EXPECT_EQ(encoded(*view), encoded(flipped.view()));
+}
+
+TEST(FfmpegAdaptor, HugeFramesAreSeenWhole) {
+  // FFmpeg allocates no frame of this size itself.
+  const std::unique_ptr<std::uint8_t[]> memory(new std::uint8_t[std::size_t{60000} * 15000]);
+  const FramePtr frame(av_frame_alloc());
+  frame->format = AV_PIX_FMT_RGB24;
+  frame->width = 20000;
+  frame->height = 15000;
+  frame->data[0] = memory.get();
+  frame->linesize[0] = 60000;
+  const auto view = ffmpeg::frame_view(*frame);
+  ASSERT_TRUE(view.is_ok()) << view.status().message();
+  EXPECT_EQ(view->data[0] + view->stride_bytes[0] * 14999,
+            memory.get() + std::size_t{60000} * 14999);
 }
 
 TEST(FfmpegAdaptor, PacketsCarryWhatTheFrameCarried) {

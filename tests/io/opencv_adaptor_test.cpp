@@ -42,7 +42,9 @@ TEST(OpenCvAdaptor, AnyStepGivesTheBytesOfTheFrame) {
   const std::pair<PixelFormat, int> formats[] = {
       {PixelFormat::gray8, CV_8UC1}, {PixelFormat::bgr24, CV_8UC3}, {PixelFormat::bgrx32, CV_8UC4}};
   for (const auto& [format, type] : formats)
-    for (const auto& [width, height] : {std::pair{1, 1}, {17, 9}, {64, 33}}) {
+    for (int size = 0; size <= 17 * 17; ++size) {
+      const int width = size == 0 ? 64 : (size - 1) % 17 + 1;
+      const int height = size == 0 ? 33 : (size - 1) / 17 + 1;
       const TestFrame frame = make_frame(Content::photo, format, width, height, 5);
       cv::Mat owner;
       const cv::Mat part = inside_larger(frame, width, height, type, owner);
@@ -50,8 +52,20 @@ TEST(OpenCvAdaptor, AnyStepGivesTheBytesOfTheFrame) {
       const auto view = opencv::frame_view(part);
       ASSERT_TRUE(view.is_ok()) << view.status().message();
       EXPECT_EQ(view->data[0], part.data) << "copied";
-      EXPECT_EQ(encoded(*view), encoded(frame.view())) << name(format);
+      ASSERT_EQ(encoded(*view), encoded(frame.view()))
+          << name(format) << ' ' << width << 'x' << height;
     }
+}
+
+TEST(OpenCvAdaptor, HugeMatricesAreSeenWhole) {
+  const cv::Mat picture(15000, 20000, CV_8UC3);  // untouched: takes addresses, no memory
+  const auto view = opencv::frame_view(picture);
+  ASSERT_TRUE(view.is_ok()) << view.status().message();
+  EXPECT_EQ(view->data[0] + view->stride_bytes[0] * 14999, picture.ptr(14999));
+  const cv::Mat stacked(22500, 20000, CV_8UC1);
+  const auto planes = opencv::frame_view(stacked, PixelFormat::yuv420p);
+  ASSERT_TRUE(planes.is_ok()) << planes.status().message();
+  EXPECT_EQ(planes->data[2] + planes->stride_bytes[2] * 7500, stacked.ptr(22499) + 20000);
 }
 
 TEST(OpenCvAdaptor, OtherFormatsAreNamedByTheCaller) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "zerorun/encoder.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
@@ -53,7 +54,7 @@ enum class Received : std::uint8_t {
 /// The bytes are those of Encoder. Any thread may call any member at any time; only destruction and
 /// moving need that no other call runs. Destruction with frames in flight waits for those that are
 /// being encoded and drops the others.
-class AsyncEncoder {
+class ZERORUN_API AsyncEncoder {
  public:
   /// Errors: those of Encoder::create(), invalid_argument (lanes, depth).
   static Result<AsyncEncoder> create(const AsyncEncodeParams& params);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "zerorun/export.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -18,7 +19,7 @@ enum class Backend {
   cuda,  ///< an error where there is no usable device, never a quiet CPU run
 };
 
-std::string_view name(Backend backend) noexcept;
+ZERORUN_API std::string_view name(Backend backend) noexcept;
 
 /// A CUDA device as this build sees it.
 struct DeviceInfo {
@@ -32,10 +33,10 @@ struct DeviceInfo {
 };
 
 /// Lists the CUDA devices; empty without a driver, a device or a CUDA build. Thread-safe.
-std::vector<DeviceInfo> cuda_devices();
+ZERORUN_API std::vector<DeviceInfo> cuda_devices();
 
 /// Turns `automatic` into a backend and checks an explicit choice. `device` is a CUDA index.
 /// Errors: cuda_not_built, no_device, device_unsuitable. Thread-safe.
-Result<Backend> resolve_backend(Backend wanted, int device = 0);
+ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);
 
 }  // namespace zerorun

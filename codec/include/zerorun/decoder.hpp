@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 #include "zerorun/stream_info.hpp"
@@ -57,7 +58,7 @@ struct ComponentCoefficients {
 /// A damaged restart interval does not fail the call: from the damaged block on its blocks repeat
 /// the last DC and have no AC, the interval is counted in the report, and the rest is decoded
 /// (`strict` makes it an error). Damaged headers, 3xx streams and broken limits are errors.
-class Decoder {
+class ZERORUN_API Decoder {
  public:
   /// Errors: invalid_argument, and those of resolve_backend().
   static Result<Decoder> create(const DecodeParams& params = {});

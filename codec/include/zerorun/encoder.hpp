@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
@@ -71,12 +72,12 @@ struct EncodeReport {
 
 /// A size that no stream of such a frame exceeds, whatever it shows (8x8 blocks of 63 codes of
 /// 26 bits and one of 27, every byte stuffed). Errors: invalid_argument, invalid_frame.
-Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format, int width,
-                                      int height);
+ZERORUN_API Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format,
+                                                  int width, int height);
 
 /// Encodes frame after frame and keeps its memory between them: the second frame of a size
 /// allocates nothing. Move-only. One thread at a time per object; objects are independent.
-class Encoder {
+class ZERORUN_API Encoder {
  public:
   /// Errors: invalid_argument, and those of resolve_backend().
   static Result<Encoder> create(const EncodeParams& params);

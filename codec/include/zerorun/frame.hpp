@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "zerorun/export.hpp"
 #include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
 
@@ -44,26 +45,27 @@ enum class Subsampling : std::uint8_t {
   gray,  ///< one component
 };
 
-std::string_view name(PixelFormat format) noexcept;    ///< FFmpeg's word, for example "yuv420p"
-std::string_view name(Subsampling sampling) noexcept;  ///< "420", ... , "gray"
+/// FFmpeg's word for the format, for example "yuv420p"; "420" ... "gray" for the sampling.
+ZERORUN_API std::string_view name(PixelFormat format) noexcept;
+ZERORUN_API std::string_view name(Subsampling sampling) noexcept;
 
-bool is_planar_yuv(PixelFormat format) noexcept;  ///< yuv420p ... yuv411p and gray8
-bool is_rgb(PixelFormat format) noexcept;
+ZERORUN_API bool is_planar_yuv(PixelFormat format) noexcept;  ///< yuv420p ... yuv411p and gray8
+ZERORUN_API bool is_rgb(PixelFormat format) noexcept;
 
 /// The sampling that a frame of this format has already (RGB counts as 4:4:4).
-Subsampling native_subsampling(PixelFormat format) noexcept;
+ZERORUN_API Subsampling native_subsampling(PixelFormat format) noexcept;
 
 /// The planar format of a sampling: s420 -> yuv420p, ..., gray -> gray8.
-PixelFormat planar_format(Subsampling sampling) noexcept;
+ZERORUN_API PixelFormat planar_format(Subsampling sampling) noexcept;
 
 inline constexpr int kMaxDimension = 65535;  ///< T.81 B.2.2: X and Y are 16 bits
 
-int plane_count(PixelFormat format) noexcept;
+ZERORUN_API int plane_count(PixelFormat format) noexcept;
 
 /// Bytes that a row of the plane holds (the least stride), and its rows.
 /// Width and height in pixels, 1 to 65535.
-std::size_t plane_row_bytes(PixelFormat format, int plane, int width) noexcept;
-int plane_rows(PixelFormat format, int plane, int height) noexcept;
+ZERORUN_API std::size_t plane_row_bytes(PixelFormat format, int plane, int width) noexcept;
+ZERORUN_API int plane_rows(PixelFormat format, int plane, int height) noexcept;
 
 /// A view; the caller owns the memory and keeps it alive and unchanged during the call.
 /// The stride is the distance in bytes from one row to the next and may be negative.
@@ -86,10 +88,10 @@ using FrameView = BasicFrameView<std::uint8_t>;
 using ConstFrameView = BasicFrameView<const std::uint8_t>;
 
 /// Errc::invalid_frame with a sentence if the view cannot be read or written whole.
-Status validate(const ConstFrameView& frame);
+ZERORUN_API Status validate(const ConstFrameView& frame);
 
 /// Owns the memory of one frame. Move-only; rows are 64-byte aligned.
-class Frame {
+class ZERORUN_API Frame {
  public:
   Frame() noexcept = default;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "zerorun/backend.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -25,7 +26,7 @@ constexpr HostMemory preferred_memory(Backend backend) noexcept {
 }
 
 /// Bytes in host memory, 64-byte aligned, never cleared. Move-only; a moved-from buffer is empty.
-class HostBuffer {
+class ZERORUN_API HostBuffer {
  public:
   explicit HostBuffer(HostMemory memory = HostMemory::pageable) noexcept : memory_(memory) {}
   HostBuffer(HostBuffer&& other) noexcept

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "zerorun/export.hpp"
+
 namespace zerorun {
 
 /// Codes are part of the ABI: a number never changes its meaning. Hundreds are groups.
@@ -76,13 +78,13 @@ enum class Errc : std::uint16_t {
 
 /// Group of a code, which is what most callers act on.
 enum class ErrorGroup { none, argument, corrupt, unsupported, capacity, device, io };
-ErrorGroup group(Errc code) noexcept;
+ZERORUN_API ErrorGroup group(Errc code) noexcept;
 
 /// Stable lower-case name of a code, for example "bad_huffman_code".
-std::string_view name(Errc code) noexcept;
+ZERORUN_API std::string_view name(Errc code) noexcept;
 
 /// The outcome of a call: a code, where it happened, and what to do about it.
-class [[nodiscard]] Status {
+class [[nodiscard]] ZERORUN_API Status {
  public:
   Status() noexcept = default;  ///< success
   explicit Status(Errc code, std::string detail = {}) noexcept

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "zerorun/encoder.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
@@ -51,6 +52,7 @@ struct StreamInfo {
 
 /// Reads the headers up to the first scan. Decodes no sample and allocates no frame.
 /// Errors: the 2xx and 3xx codes, too_many_pixels, too_much_header. Thread-safe.
-Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& limits = {});
+ZERORUN_API Result<StreamInfo> inspect(std::span<const std::byte> jpeg,
+                                       const StreamLimits& limits = {});
 
 }  // namespace zerorun

@@ -7,6 +7,7 @@
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/entropy.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"

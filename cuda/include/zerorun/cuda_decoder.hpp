@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "zerorun/decoder.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
@@ -16,7 +17,7 @@ namespace zerorun {
 
 /// Decodes JPEG streams into device frames; the samples and reports are those of Decoder.
 /// Move-only. One thread at a time per object; objects are independent.
-class DeviceDecoder {
+class ZERORUN_API DeviceDecoder {
  public:
   /// `params.backend` is automatic or cuda, `params.device` the device of all that is passed to
   /// decode(). Errors: invalid_argument, no_device, device_unsuitable, device_failure.

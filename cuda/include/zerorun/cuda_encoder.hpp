@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include "zerorun/encoder.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
@@ -15,7 +16,7 @@ namespace zerorun {
 
 /// Encodes device frames into device memory without waiting for the device. Writes the same bytes
 /// as Encoder. Move-only. One thread at a time per object; objects are independent.
-class DeviceEncoder {
+class ZERORUN_API DeviceEncoder {
  public:
   /// `params.backend` is automatic or cuda, `params.device` the device of all that is passed to
   /// encode(). Errors: invalid_argument, no_device, device_unsuitable, device_failure.

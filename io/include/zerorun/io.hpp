@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
+#include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
@@ -87,7 +88,7 @@ struct FrameTime {
 };
 
 /// Decoded frames in presentation order, full range BT.601 (limited-range input is converted).
-class FrameSource {
+class ZERORUN_API FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual const SourceInfo& info() const = 0;
@@ -100,7 +101,7 @@ class FrameSource {
 };
 
 /// JPEG streams, untouched, one per frame.
-class PacketSource {
+class ZERORUN_API PacketSource {
  public:
   virtual ~PacketSource() = default;
   virtual const SourceInfo& info() const = 0;
@@ -111,16 +112,16 @@ class PacketSource {
 };
 
 /// Opens anything for frames; JPEG inputs go through zerorun's own decoder.
-Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
-                                                 const SourceOptions& options);
+ZERORUN_API Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
+                                                             const SourceOptions& options);
 
 /// Opens Motion JPEG (containers, raw), JPEG files and JPEG sequences for their packets.
 /// Errc::unknown_format if the input is not JPEG.
-Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
-                                                   const SourceOptions& options);
+ZERORUN_API Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
+                                                               const SourceOptions& options);
 
 /// Reads enough of an input to describe it.
-Result<SourceInfo> probe(const Location& input, const SourceOptions& options);
+ZERORUN_API Result<SourceInfo> probe(const Location& input, const SourceOptions& options);
 
 /// Where the packets come from and how they are to be stamped.
 struct SinkOptions {
@@ -145,7 +146,7 @@ struct SinkOptions {
 
 /// A file is written as NAME.part and takes its name in finish(); destroyed before that, it is
 /// removed. What a killed process leaves behind plays to its last complete frame.
-class PacketSink {
+class ZERORUN_API PacketSink {
  public:
   virtual ~PacketSink() = default;
   virtual Status write(std::span<const std::byte> jpeg, const FrameTime& time) = 0;
@@ -156,7 +157,7 @@ class PacketSink {
   virtual std::string notice() const { return {}; }
 };
 
-class FrameSink {
+class ZERORUN_API FrameSink {
  public:
   virtual ~FrameSink() = default;
   /// The format this sink wants frames in (rgb24 or gray8 for images, planar YCbCr for y4m).
@@ -167,21 +168,21 @@ class FrameSink {
 };
 
 /// .mov .mkv .avi .mp4(fragment-safe) .mjpeg/.mjpg, .jpg, JPEG sequences, "-" as raw MJPEG.
-Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,
-                                                     const SinkOptions& options);
+ZERORUN_API Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,
+                                                                 const SinkOptions& options);
 
 /// .y4m, .pgm/.ppm/.pnm, and with OpenCV .png .tiff .bmp .webp; files, patterns, "-".
-Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
-                                                   const SinkOptions& options);
+ZERORUN_API Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
+                                                               const SinkOptions& options);
 
 /// True if the name is one that open_packet_sink() understands.
-bool is_packet_output(const Location& output);
+ZERORUN_API bool is_packet_output(const Location& output);
 
 /// Which optional parts this build has.
 struct Features {
   bool ffmpeg = false;
   bool opencv = false;
 };
-Features features() noexcept;
+ZERORUN_API Features features() noexcept;
 
 }  // namespace zerorun::io

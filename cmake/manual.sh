@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# A manual page for the program and for each of its commands.
+# usage: manual.sh PROGRAM HELP2MAN VERSION FOLDER
+# SPDX-License-Identifier: MIT
+set -euo pipefail
+program=$1 help2man=$2 version=$3 folder=$4
+mkdir -p "$folder"
+# help2man takes the name from the command that it runs.
+PATH=$(dirname "$program"):$PATH
+
+# page COMMAND SENTENCE: "zerorun encode" becomes the page zerorun-encode(1).
+page() {
+  local name=${1// /-}
+  "$help2man" --no-info --version-string "$version" --name "$2" \
+    --source "zerorun $version" --manual "zerorun" "$1" |
+    sed -e "s/^\\.TH [^ ]*/.TH ${name^^}/" -e "s/^$1 \\\\-/${name//-/\\\\-} \\\\-/" \
+      >"$folder/$name.1"
+  gzip -9n "$folder/$name.1"
+}
+
+help=$(zerorun --help)
+page zerorun "$(head -1 <<<"$help")"
+# Lines "  encode   Encode images, ..." of the list; a long sentence goes on in the next line.
+sed -n '/^Subcommands:/,/^$/p' <<<"$help" | sed -nE 's/^  ([a-z]+) .*/\1/p' |
+  while read -r command; do
+    page "zerorun $command" "$(zerorun "$command" --help | head -1)"
+  done

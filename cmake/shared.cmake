@@ -1,0 +1,25 @@
+# The shared libraries, from the same objects as the static ones that the tests look into.
+function(zerorun_add_shared name static_library)
+  add_library(${name} SHARED $<TARGET_OBJECTS:${static_library}>)
+  get_target_property(libraries ${static_library} LINK_LIBRARIES)
+  list(REMOVE_ITEM libraries zerorun)
+  target_link_libraries(${name} PRIVATE ${libraries})
+  target_link_options(${name} PRIVATE
+    LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map LINKER:--no-undefined)
+  set_target_properties(${name} PROPERTIES
+    OUTPUT_NAME ${static_library}
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${version_ABI}
+    LINKER_LANGUAGE CXX
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_include_directories(${name}
+    PUBLIC $<BUILD_INTERFACE:$<TARGET_PROPERTY:${static_library},INTERFACE_INCLUDE_DIRECTORIES>>
+           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
+zerorun_add_shared(zerorun_shared zerorun)
+add_library(zerorun::zerorun_shared ALIAS zerorun_shared)
+zerorun_add_shared(zerorun_io_shared zerorun_io)
+target_link_libraries(zerorun_io_shared PUBLIC zerorun_shared)
+add_library(zerorun::io_shared ALIAS zerorun_io_shared)

@@ -13,6 +13,7 @@ SOURCE = pathlib.Path(os.environ["ZERORUN_SOURCE"])
 BUILD = pathlib.Path(os.environ["ZERORUN_BUILD"])
 CMAKE = os.environ["CMAKE"]
 CXX = os.environ["CXX"]
+CC = os.environ["CC"]
 HAVE_CUDA = os.environ["ZERORUN_HAVE_CUDA"] == "1"
 PHOTO = SOURCE / "samples" / "media" / "raccoon.jpg"
 
@@ -113,6 +114,13 @@ class InstallTest(unittest.TestCase):
         self.check(program)
         self.assertEqual(self.pkg_config("--modversion", "zerorun-io"),
                          self.pkg_config("--modversion", "zerorun"))
+
+    def test_c_program(self):
+        flags = self.pkg_config("--cflags", "--libs", "zerorun")
+        program = self.work / "c_program"
+        run("sh", "-c", f"{CC} -std=c11 -Wall -Wextra -Werror '{SOURCE}/tests/api/capi_c11.c' "
+            f"-o {program} {flags} '-Wl,-rpath,{self.lib}'")
+        run(program)
 
     def test_pkg_config_static(self):
         flags = self.pkg_config("--static", "--cflags", "--libs", "zerorun")

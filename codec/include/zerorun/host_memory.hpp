@@ -28,7 +28,8 @@ constexpr HostMemory preferred_memory(Backend backend) noexcept {
 /// Bytes in host memory, 64-byte aligned, never cleared. Move-only; a moved-from buffer is empty.
 class ZERORUN_API HostBuffer {
  public:
-  explicit HostBuffer(HostMemory memory = HostMemory::pageable) noexcept : memory_(memory) {}
+  HostBuffer() noexcept = default;
+  explicit HostBuffer(HostMemory memory) noexcept : memory_(memory) {}
   HostBuffer(HostBuffer&& other) noexcept
       : memory_(other.memory_),
         data_(std::exchange(other.data_, nullptr)),
@@ -58,7 +59,7 @@ class ZERORUN_API HostBuffer {
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
 
  private:
-  HostMemory memory_;
+  HostMemory memory_ = HostMemory::pageable;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;

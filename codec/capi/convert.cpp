@@ -1,0 +1,176 @@
+// Between the structs of zerorun.h and those of C++.
+// SPDX-License-Identifier: MIT
+#include "codec/capi/convert.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zerorun::capi {
+namespace {
+
+// The structs of the first version ended where they end now.
+constexpr std::size_t kEncodeParamsLeast = sizeof(zerorun_encode_params);
+constexpr std::size_t kDecodeParamsLeast = sizeof(zerorun_decode_params);
+constexpr std::size_t kFrameLeast = sizeof(zerorun_frame);
+
+/// An enumerator of C as one of C++; both count from 0 without gaps.
+template <typename Enum>
+Status choose(std::int32_t value, std::int32_t count, const char* name, Enum& out) {
+  if (value < 0 || value >= count)
+    return Status(Errc::invalid_argument,
+                  std::string(name) + " " + std::to_string(value) + " is not known");
+  out = static_cast<Enum>(value);
+  return Status::ok();
+}
+
+Status to_restart(std::int32_t kind, std::int32_t count, RestartPolicy& out) {
+  switch (kind) {
+    case ZERORUN_RESTART_AUTOMATIC:
+      out = RestartPolicy::automatic();
+      return Status::ok();
+    case ZERORUN_RESTART_NONE:
+      out = RestartPolicy::none();
+      return Status::ok();
+    case ZERORUN_RESTART_MCUS:
+      out = RestartPolicy::mcus(count);
+      return Status::ok();
+    case ZERORUN_RESTART_MCU_ROWS:
+      out = RestartPolicy::mcu_rows(count);
+      return Status::ok();
+    default:
+      return Status(Errc::invalid_argument, "restart " + std::to_string(kind) + " is not known");
+  }
+}
+
+std::optional<QuantTable> to_table(const std::uint16_t* table) {
+  if (table == nullptr) return std::nullopt;
+  QuantTable out;
+  std::copy_n(table, out.size(), out.begin());
+  return out;
+}
+
+Status to_segments(const zerorun_encode_params& params, std::vector<MarkerSegment>& out) {
+  if (params.segment_count > 0 && params.segments == nullptr) return null_argument("segments");
+  for (std::size_t i = 0; i < params.segment_count; ++i) {
+    const zerorun_segment& segment = params.segments[i];
+    if (segment.marker < 0 || segment.marker > 0xFF)
+      return Status(Errc::invalid_argument,
+                    "the marker of segment " + std::to_string(i) + " is not a byte");
+    if (segment.payload_size > 0 && segment.payload == nullptr)
+      return null_argument("the payload of a segment");
+    if (segment.payload_size > 65533)
+      return Status(Errc::invalid_argument,
+                    "segment " + std::to_string(i) + " is longer than 65533 bytes");
+    const auto* const bytes = static_cast<const std::uint8_t*>(segment.payload);
+    out.push_back(
+        {static_cast<std::uint8_t>(segment.marker), {bytes, bytes + segment.payload_size}});
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+zerorun_error make_error(const Status& status) noexcept {
+  zerorun_error out{};
+  out.struct_size = sizeof out;
+  out.code = static_cast<zerorun_status>(status.code());
+  out.byte_offset = status.byte_offset();
+  out.restart_interval = status.restart_interval();
+  if (status.is_ok()) return out;
+  try {
+    const std::string message = status.message();
+    message.copy(out.message, sizeof out.message - 1);
+  } catch (...) {
+    name(status.code()).copy(out.message, sizeof out.message - 1);
+  }
+  return out;
+}
+
+Result<EncodeParams> to_params(const zerorun_encode_params* given) {
+  const auto params = read_struct(given, kEncodeParamsLeast, "zerorun_encode_params");
+  if (!params) return params.status();
+  EncodeParams out;
+  if (params->quality != 0) out.quality = params->quality;
+  Subsampling sampling{};
+  if (params->subsampling != ZERORUN_SUBSAMPLING_AS_FRAME) {
+    if (Status status = choose(params->subsampling - 1, 6, "subsampling", sampling); !status)
+      return status;
+    out.subsampling = sampling;
+  }
+  if (Status status = choose(params->huffman, 2, "huffman", out.huffman); !status) return status;
+  if (Status status = to_restart(params->restart, params->restart_count, out.restart); !status)
+    return status;
+  if (Status status = choose(params->backend, 3, "backend", out.backend); !status) return status;
+  out.device = params->device;
+  out.threads = params->threads;
+  out.jfif_header = params->no_jfif_header == 0;
+  if (params->pixel_aspect_x != 0 || params->pixel_aspect_y != 0) {
+    out.pixel_aspect_x = params->pixel_aspect_x;
+    out.pixel_aspect_y = params->pixel_aspect_y;
+  }
+  out.luma_table = to_table(params->luma_table);
+  out.chroma_table = to_table(params->chroma_table);
+  if (Status status = to_segments(*params, out.segments); !status) return status;
+  return out;
+}
+
+Result<DecodeParams> to_params(const zerorun_decode_params* given) {
+  const auto params = read_struct(given, kDecodeParamsLeast, "zerorun_decode_params");
+  if (!params) return params.status();
+  DecodeParams out;
+  if (params->nearest_upsampling != 0) out.upsampling = ChromaUpsampling::nearest;
+  out.strict = params->strict != 0;
+  if (Status status = choose(params->backend, 3, "backend", out.backend); !status) return status;
+  out.device = params->device;
+  out.threads = params->threads;
+  if (params->max_scans != 0) out.limits.max_scans = params->max_scans;
+  if (params->max_pixels != 0) out.limits.max_pixels = params->max_pixels;
+  if (params->max_header_bytes != 0) out.limits.max_header_bytes = params->max_header_bytes;
+  return out;
+}
+
+Result<PixelFormat> to_format(std::int32_t format) {
+  PixelFormat out{};
+  if (Status status = choose(format, kPixelFormatCount, "pixel format", out); !status)
+    return Status(Errc::invalid_frame, status.detail());
+  return out;
+}
+
+Result<FrameView> to_view(const zerorun_frame* given) {
+  if (given == nullptr) return null_argument("the frame");
+  const auto frame = read_struct(given, kFrameLeast, "zerorun_frame");
+  if (!frame) return frame.status();
+  const auto format = to_format(frame->format);
+  if (!format) return format.status();
+  FrameView view{*format, frame->width, frame->height, {}, {}};
+  std::copy_n(frame->data, 3, view.data.begin());
+  std::copy_n(frame->stride_bytes, 3, view.stride_bytes.begin());
+  return view;
+}
+
+zerorun_frame from_view(const FrameView& view) noexcept {
+  zerorun_frame out{};
+  out.struct_size = sizeof out;
+  out.format = static_cast<std::int32_t>(view.format);
+  out.width = view.width;
+  out.height = view.height;
+  std::copy_n(view.data.begin(), 3, out.data);
+  std::copy_n(view.stride_bytes.begin(), 3, out.stride_bytes);
+  return out;
+}
+
+zerorun_decode_report from_report(const DecodeReport& report) noexcept {
+  zerorun_decode_report out{};
+  out.struct_size = sizeof out;
+  out.bytes_consumed = report.bytes_consumed;
+  out.intervals = report.intervals;
+  out.concealed_intervals = report.concealed_intervals;
+  out.first_problem = static_cast<zerorun_status>(report.first_problem.code());
+  return out;
+}
+
+std::int32_t from_subsampling(std::optional<Subsampling> sampling) noexcept {
+  return sampling ? static_cast<std::int32_t>(*sampling) + 1 : ZERORUN_SUBSAMPLING_AS_FRAME;
+}
+
+}  // namespace zerorun::capi

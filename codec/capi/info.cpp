@@ -1,0 +1,132 @@
+// The C interface: what has no handle, and the proof that its codes are those of C++.
+// SPDX-License-Identifier: MIT
+#include "codec/capi/convert.hpp"
+#include "codec/core/pinned_memory.hpp"
+#include "zerorun/version.hpp"
+
+using namespace zerorun;
+using namespace zerorun::capi;
+
+namespace {
+
+constexpr bool same(int c, Errc cpp) { return c == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_INVALID_ARGUMENT, Errc::invalid_argument) &&
+              same(ZERORUN_INVALID_FRAME, Errc::invalid_frame) &&
+              same(ZERORUN_ALREADY_FINISHED, Errc::already_finished));
+static_assert(same(ZERORUN_NOT_JPEG, Errc::not_jpeg) && same(ZERORUN_TRUNCATED, Errc::truncated) &&
+              same(ZERORUN_BAD_MARKER, Errc::bad_marker) &&
+              same(ZERORUN_BAD_SEGMENT_LENGTH, Errc::bad_segment_length) &&
+              same(ZERORUN_BAD_FRAME_HEADER, Errc::bad_frame_header) &&
+              same(ZERORUN_BAD_SCAN_HEADER, Errc::bad_scan_header) &&
+              same(ZERORUN_BAD_QUANT_TABLE, Errc::bad_quant_table) &&
+              same(ZERORUN_BAD_HUFFMAN_TABLE, Errc::bad_huffman_table) &&
+              same(ZERORUN_MISSING_TABLE, Errc::missing_table) &&
+              same(ZERORUN_MISSING_IMAGE, Errc::missing_image) &&
+              same(ZERORUN_DUPLICATE_FRAME, Errc::duplicate_frame) &&
+              same(ZERORUN_BAD_HUFFMAN_CODE, Errc::bad_huffman_code) &&
+              same(ZERORUN_RUN_PAST_BLOCK_END, Errc::run_past_block_end) &&
+              same(ZERORUN_RESTART_OUT_OF_ORDER, Errc::restart_out_of_order) &&
+              same(ZERORUN_EXTRANEOUS_DATA, Errc::extraneous_data));
+static_assert(same(ZERORUN_PROGRESSIVE, Errc::progressive) &&
+              same(ZERORUN_ARITHMETIC, Errc::arithmetic) &&
+              same(ZERORUN_LOSSLESS, Errc::lossless) &&
+              same(ZERORUN_HIERARCHICAL, Errc::hierarchical) &&
+              same(ZERORUN_SAMPLE_PRECISION, Errc::sample_precision) &&
+              same(ZERORUN_COMPONENT_COUNT, Errc::component_count) &&
+              same(ZERORUN_JPEG_LS, Errc::jpeg_ls) &&
+              same(ZERORUN_DEFERRED_HEIGHT, Errc::deferred_height) &&
+              same(ZERORUN_PIXEL_FORMAT, Errc::pixel_format));
+static_assert(same(ZERORUN_OUTPUT_TOO_SMALL, Errc::output_too_small) &&
+              same(ZERORUN_OUT_OF_MEMORY, Errc::out_of_memory) &&
+              same(ZERORUN_TOO_MANY_PIXELS, Errc::too_many_pixels) &&
+              same(ZERORUN_TOO_MANY_SCANS, Errc::too_many_scans) &&
+              same(ZERORUN_TOO_MUCH_HEADER, Errc::too_much_header) &&
+              same(ZERORUN_QUEUE_FULL, Errc::queue_full));
+static_assert(same(ZERORUN_NO_DEVICE, Errc::no_device) &&
+              same(ZERORUN_DEVICE_UNSUITABLE, Errc::device_unsuitable) &&
+              same(ZERORUN_DEVICE_FAILURE, Errc::device_failure) &&
+              same(ZERORUN_CUDA_NOT_BUILT, Errc::cuda_not_built));
+
+constexpr bool same(int c, PixelFormat cpp) { return c == static_cast<int>(cpp); }
+static_assert(
+    same(ZERORUN_GRAY8, PixelFormat::gray8) && same(ZERORUN_YUV420P, PixelFormat::yuv420p) &&
+    same(ZERORUN_YUV422P, PixelFormat::yuv422p) && same(ZERORUN_YUV444P, PixelFormat::yuv444p) &&
+    same(ZERORUN_YUV440P, PixelFormat::yuv440p) && same(ZERORUN_YUV411P, PixelFormat::yuv411p) &&
+    same(ZERORUN_NV12, PixelFormat::nv12) && same(ZERORUN_NV21, PixelFormat::nv21) &&
+    same(ZERORUN_YUYV, PixelFormat::yuyv) && same(ZERORUN_UYVY, PixelFormat::uyvy) &&
+    same(ZERORUN_RGB24, PixelFormat::rgb24) && same(ZERORUN_BGR24, PixelFormat::bgr24) &&
+    same(ZERORUN_RGBX32, PixelFormat::rgbx32) && same(ZERORUN_BGRX32, PixelFormat::bgrx32) &&
+    same(ZERORUN_XRGB32, PixelFormat::xrgb32) && same(ZERORUN_XBGR32, PixelFormat::xbgr32) &&
+    kPixelFormatCount == 16);
+
+constexpr bool same(int c, Subsampling cpp) { return c - 1 == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_SUBSAMPLING_444, Subsampling::s444) &&
+              same(ZERORUN_SUBSAMPLING_422, Subsampling::s422) &&
+              same(ZERORUN_SUBSAMPLING_420, Subsampling::s420) &&
+              same(ZERORUN_SUBSAMPLING_440, Subsampling::s440) &&
+              same(ZERORUN_SUBSAMPLING_411, Subsampling::s411) &&
+              same(ZERORUN_SUBSAMPLING_GRAY, Subsampling::gray));
+
+constexpr bool same(int c, Backend cpp) { return c == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_BACKEND_AUTOMATIC, Backend::automatic) &&
+              same(ZERORUN_BACKEND_CPU, Backend::cpu) && same(ZERORUN_BACKEND_CUDA, Backend::cuda));
+constexpr bool same(int c, HuffmanTables cpp) { return c == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_HUFFMAN_STANDARD, HuffmanTables::standard) &&
+              same(ZERORUN_HUFFMAN_OPTIMAL, HuffmanTables::optimal));
+
+}  // namespace
+
+const char* zerorun_version(void) { return version(); }
+
+const char* zerorun_status_name(zerorun_status code) {
+  if (code == ZERORUN_NOT_YET) return "not_yet";
+  if (code == ZERORUN_END) return "end";
+  if (code < 0 || code > 0xFFFF) return "unknown";
+  const auto text = name(static_cast<Errc>(code));  // of a literal, so it ends with 0
+  return code != 0 && text == name(Errc::ok) ? "unknown" : text.data();
+}
+
+zerorun_status zerorun_inspect(const void* jpeg, std::size_t size, zerorun_info* info,
+                               zerorun_error* error) {
+  return reported(error, [&]() -> Status {
+    if (info == nullptr || (jpeg == nullptr && size > 0)) return null_argument("jpeg or info");
+    if (info->struct_size < sizeof(zerorun_info))
+      return Status(Errc::invalid_argument, "zerorun_info.struct_size is not its sizeof");
+    const auto found = inspect({static_cast<const std::byte*>(jpeg), size});
+    if (!found) return found.status();
+    zerorun_info out{};
+    out.width = found->width;
+    out.height = found->height;
+    out.components = static_cast<std::int32_t>(found->components.size());
+    out.subsampling = from_subsampling(found->subsampling);
+    out.rgb = found->color == ColorModel::rgb;
+    out.extended = found->extended;
+    out.restart_interval_mcus = found->restart_interval_mcus;
+    out.quality = found->quality.value_or(0);
+    out.exif_orientation = found->exif_orientation;
+    out.pixel_aspect_x = found->pixel_aspect_x;
+    out.pixel_aspect_y = found->pixel_aspect_y;
+    out.header_bytes = found->header_bytes;
+    write_struct(out, info);
+    return Status::ok();
+  });
+}
+
+zerorun_status zerorun_check_device(std::int32_t device, zerorun_error* error) {
+  return reported(error, [&] { return resolve_backend(Backend::cuda, device).status(); });
+}
+
+zerorun_status zerorun_allocate_pinned(std::size_t size, void** memory, zerorun_error* error) {
+  if (memory != nullptr) *memory = nullptr;
+  return reported(error, [&]() -> Status {
+    if (memory == nullptr) return null_argument("memory");
+    const auto allocated = allocate_pinned(size > 0 ? size : 1);
+    if (!allocated) return allocated.status();
+    *memory = *allocated;
+    return Status::ok();
+  });
+}
+
+void zerorun_free_pinned(void* memory) {
+  if (memory != nullptr) release_pinned(static_cast<std::byte*>(memory));
+}

@@ -1,0 +1,91 @@
+// The C interface for frames and streams in device memory.
+// SPDX-License-Identifier: MIT
+#include "codec/capi/convert.hpp"
+#include "zerorun/cuda_decoder.hpp"
+#include "zerorun/cuda_encoder.hpp"
+
+using namespace zerorun;
+using namespace zerorun::capi;
+
+struct zerorun_device_encoder {
+  DeviceEncoder encoder;
+  zerorun_error error = make_error(Status::ok());
+};
+struct zerorun_device_decoder {
+  DeviceDecoder decoder;
+  zerorun_error error = make_error(Status::ok());
+};
+
+zerorun_status zerorun_device_encoder_create(const zerorun_encode_params* params,
+                                             zerorun_device_encoder** out, zerorun_error* error) {
+  return create_handle(out, error, [&]() -> Result<DeviceEncoder> {
+    const auto wanted = to_params(params);
+    if (!wanted) return wanted.status();
+    return DeviceEncoder::create(*wanted);
+  });
+}
+
+void zerorun_device_encoder_destroy(zerorun_device_encoder* encoder) { delete encoder; }
+
+zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder* encoder,
+                                             const zerorun_frame* frame, std::uint8_t* out,
+                                             std::size_t capacity, std::size_t* device_size,
+                                             void* stream) {
+  return on_handle(encoder, [&]() -> Status {
+    if (out == nullptr || device_size == nullptr) return null_argument("out or device_size");
+    const auto view = to_view(frame);
+    if (!view) return view.status();
+    return encoder->encoder.encode(*view, reinterpret_cast<std::byte*>(out), capacity, device_size,
+                                   static_cast<cudaStream_t>(stream));
+  });
+}
+
+const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder* encoder) {
+  return encoder == nullptr ? nullptr : &encoder->error;
+}
+
+zerorun_status zerorun_device_decoder_create(const zerorun_decode_params* params,
+                                             zerorun_device_decoder** out, zerorun_error* error) {
+  return create_handle(out, error, [&]() -> Result<DeviceDecoder> {
+    const auto wanted = to_params(params);
+    if (!wanted) return wanted.status();
+    return DeviceDecoder::create(*wanted);
+  });
+}
+
+void zerorun_device_decoder_destroy(zerorun_device_decoder* decoder) { delete decoder; }
+
+zerorun_status zerorun_device_decoder_decode(zerorun_device_decoder* decoder, const void* jpeg,
+                                             std::size_t size, const zerorun_frame* out,
+                                             void* stream, zerorun_decode_report* report) {
+  return on_handle(decoder, [&]() -> Status {
+    if (jpeg == nullptr && size > 0) return null_argument("jpeg");
+    const auto view = to_view(out);
+    if (!view) return view.status();
+    const auto done = decoder->decoder.decode({static_cast<const std::byte*>(jpeg), size}, *view,
+                                              static_cast<cudaStream_t>(stream));
+    if (!done) return done.status();
+    write_struct(from_report(*done), report);
+    return Status::ok();
+  });
+}
+
+zerorun_status zerorun_device_decoder_decode_device(zerorun_device_decoder* decoder,
+                                                    const void* device_jpeg, std::size_t size,
+                                                    const zerorun_frame* out, void* stream,
+                                                    zerorun_decode_report* report) {
+  return on_handle(decoder, [&]() -> Status {
+    if (device_jpeg == nullptr) return null_argument("device_jpeg");
+    const auto view = to_view(out);
+    if (!view) return view.status();
+    const auto done = decoder->decoder.decode_device(
+        static_cast<const std::byte*>(device_jpeg), size, *view, static_cast<cudaStream_t>(stream));
+    if (!done) return done.status();
+    write_struct(from_report(*done), report);
+    return Status::ok();
+  });
+}
+
+const zerorun_error* zerorun_device_decoder_error(const zerorun_device_decoder* decoder) {
+  return decoder == nullptr ? nullptr : &decoder->error;
+}

@@ -1,0 +1,429 @@
+// The C interface gives what the C++ one gives, and documented errors for bad calls.
+// SPDX-License-Identifier: MIT
+#include "zerorun/zerorun.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+#include "zerorun/version.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename T>
+T sized() {
+  T out{};
+  out.struct_size = sizeof out;
+  return out;
+}
+
+zerorun_encode_params cpu_params() {
+  auto params = sized<zerorun_encode_params>();
+  params.backend = ZERORUN_BACKEND_CPU;
+  params.threads = 2;
+  return params;
+}
+
+zerorun_frame to_c(TestFrame& frame) {
+  const FrameView view = frame.view();
+  auto out = sized<zerorun_frame>();
+  out.format = static_cast<std::int32_t>(view.format);
+  out.width = view.width;
+  out.height = view.height;
+  std::ranges::copy(view.data, out.data);
+  std::ranges::copy(view.stride_bytes, out.stride_bytes);
+  return out;
+}
+
+/// Handles that end with the test.
+struct EncoderHandle {
+  explicit EncoderHandle(const zerorun_encode_params& params) {
+    auto error = sized<zerorun_error>();
+    EXPECT_EQ(zerorun_encoder_create(&params, &handle, &error), ZERORUN_OK) << error.message;
+  }
+  ~EncoderHandle() { zerorun_encoder_destroy(handle); }
+  EncoderHandle(const EncoderHandle&) = delete;
+  EncoderHandle& operator=(const EncoderHandle&) = delete;
+
+  Bytes encode(const zerorun_frame& frame) {
+    const std::uint8_t* jpeg = nullptr;
+    std::size_t size = 0;
+    EXPECT_EQ(zerorun_encoder_encode(handle, &frame, &jpeg, &size), ZERORUN_OK)
+        << zerorun_encoder_error(handle)->message;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(jpeg);
+    return {bytes, bytes + size};
+  }
+  zerorun_encoder* handle = nullptr;
+};
+
+Bytes encoded_by_cpp(const TestFrame& frame, EncodeParams params) {
+  params.backend = Backend::cpu;
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
+  return out;
+}
+
+TEST(CApi, EncodesEveryFormatAndSizeAsCpp) {
+  for (const PixelFormat format : kAllFormats) {
+    EncoderHandle encoder(cpu_params());
+    for (int size = 1; size <= 17; ++size) {
+      const int other = 18 - size;
+      for (const Layout layout : {Layout::tight, Layout::padded, Layout::bottom_up}) {
+        TestFrame frame = make_frame(Content::photo, format, size, other, 3, layout);
+        ASSERT_EQ(encoder.encode(to_c(frame)), encoded_by_cpp(frame, {}))
+            << name(format) << ' ' << size << 'x' << other;
+      }
+    }
+  }
+}
+
+TEST(CApi, ParametersMeanTheSame) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 100, 60, 1);
+  const auto expect_same = [&](const zerorun_encode_params& c, const EncodeParams& cpp) {
+    EncoderHandle encoder(c);
+    EXPECT_EQ(encoder.encode(to_c(frame)), encoded_by_cpp(frame, cpp));
+    std::size_t bound = 0;
+    EXPECT_EQ(zerorun_max_encoded_bytes(&c, ZERORUN_YUV420P, 100, 60, &bound), ZERORUN_OK);
+    EXPECT_EQ(bound, *max_encoded_bytes(cpp, PixelFormat::yuv420p, 100, 60));
+  };
+  auto c = cpu_params();
+  EncodeParams cpp;
+  c.quality = cpp.quality = 35;
+  expect_same(c, cpp);
+  c.huffman = ZERORUN_HUFFMAN_OPTIMAL;
+  cpp.huffman = HuffmanTables::optimal;
+  expect_same(c, cpp);
+  c.subsampling = ZERORUN_SUBSAMPLING_GRAY;
+  cpp.subsampling = Subsampling::gray;
+  expect_same(c, cpp);
+  c.restart = ZERORUN_RESTART_MCUS;
+  c.restart_count = 5;
+  cpp.restart = RestartPolicy::mcus(5);
+  expect_same(c, cpp);
+  c.restart = ZERORUN_RESTART_MCU_ROWS;
+  c.restart_count = 2;
+  cpp.restart = RestartPolicy::mcu_rows(2);
+  expect_same(c, cpp);
+  c.restart = ZERORUN_RESTART_NONE;
+  cpp.restart = RestartPolicy::none();
+  expect_same(c, cpp);
+  c.pixel_aspect_x = cpp.pixel_aspect_x = 4;
+  c.pixel_aspect_y = cpp.pixel_aspect_y = 3;
+  expect_same(c, cpp);
+  c.no_jfif_header = 1;
+  cpp.jfif_header = false;
+  expect_same(c, cpp);
+  QuantTable table;
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint16_t>(i + 1);
+  c.luma_table = c.chroma_table = table.data();
+  cpp.luma_table = cpp.chroma_table = table;
+  expect_same(c, cpp);
+  const zerorun_segment segments[] = {{0xE3, "abc", 3}, {0xFE, nullptr, 0}};
+  c.segments = segments;
+  c.segment_count = 2;
+  cpp.segments = {{0xE3, {'a', 'b', 'c'}}, {0xFE, {}}};
+  expect_same(c, cpp);
+}
+
+TEST(CApi, DecodesAsCpp) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 75, 51, 1);
+  const Bytes jpeg = encoded_by_cpp(frame, {});
+  DecodeParams cpu;
+  cpu.backend = Backend::cpu;
+  auto decoder = Decoder::create(cpu);
+  auto params = sized<zerorun_decode_params>();
+  params.backend = ZERORUN_BACKEND_CPU;
+  zerorun_decoder* handle = nullptr;
+  ASSERT_EQ(zerorun_decoder_create(&params, &handle, nullptr), ZERORUN_OK);
+  EXPECT_EQ(zerorun_decoder_backend(handle), ZERORUN_BACKEND_CPU);
+  for (const PixelFormat format : kAllFormats) {
+    TestFrame expected(format, 75, 51), found(format, 75, 51);
+    auto c = to_c(found);
+    auto report = sized<zerorun_decode_report>();
+    const auto cpp_report = decoder->decode(jpeg, expected.view());
+    EXPECT_EQ(zerorun_decoder_decode_to(handle, jpeg.data(), jpeg.size(), &c, &report),
+              static_cast<zerorun_status>(cpp_report.status().code()));
+    if (!cpp_report) continue;
+    EXPECT_EQ(found.packed(), expected.packed()) << name(format);
+    EXPECT_EQ(report.bytes_consumed, jpeg.size());
+    EXPECT_EQ(report.intervals, cpp_report->intervals);
+    auto own = sized<zerorun_frame>();
+    ASSERT_EQ(zerorun_decoder_decode(handle, jpeg.data(), jpeg.size(),
+                                     static_cast<std::int32_t>(format), &own, nullptr),
+              ZERORUN_OK);
+    EXPECT_EQ(own.width, 75);
+    EXPECT_TRUE(std::equal(own.data[0], own.data[0] + expected.row_bytes(0), expected.row(0, 0)));
+  }
+  zerorun_decoder_destroy(handle);
+}
+
+TEST(CApi, ErrorsCarryPlaceAndSentence) {
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 75, 51, 1);
+  Bytes jpeg = encoded_by_cpp(frame, {});
+  jpeg.resize(jpeg.size() / 2);
+  auto params = sized<zerorun_decode_params>();
+  params.backend = ZERORUN_BACKEND_CPU;
+  params.strict = 1;
+  zerorun_decoder* handle = nullptr;
+  ASSERT_EQ(zerorun_decoder_create(&params, &handle, nullptr), ZERORUN_OK);
+  auto out = sized<zerorun_frame>();
+  const zerorun_status status =
+      zerorun_decoder_decode(handle, jpeg.data(), jpeg.size(), ZERORUN_RGB24, &out, nullptr);
+  const zerorun_error* const error = zerorun_decoder_error(handle);
+  DecodeParams strict;
+  strict.backend = Backend::cpu;
+  strict.strict = true;
+  Frame rgb;
+  const Status expected = Decoder::create(strict)->decode(jpeg, PixelFormat::rgb24, rgb).status();
+  EXPECT_EQ(status, static_cast<zerorun_status>(expected.code()));
+  EXPECT_EQ(error->code, status);
+  EXPECT_EQ(error->byte_offset, expected.byte_offset());
+  EXPECT_EQ(error->restart_interval, expected.restart_interval());
+  EXPECT_EQ(error->message, expected.message());
+  zerorun_decoder_destroy(handle);
+
+  auto info = sized<zerorun_info>();
+  auto said = sized<zerorun_error>();
+  EXPECT_EQ(zerorun_inspect("no", 2, &info, &said), ZERORUN_NOT_JPEG);
+  EXPECT_THAT(said.message, HasSubstr("JPEG"));
+}
+
+TEST(CApi, BadCallsAreErrors) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 40, 30, 1);
+  const zerorun_frame good = to_c(frame);
+  const std::uint8_t* jpeg = nullptr;
+  std::size_t size = 1;
+  // Handles that are null.
+  EXPECT_EQ(zerorun_encoder_encode(nullptr, &good, &jpeg, &size), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_encoder_set_quality(nullptr, 5), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_encoder_error(nullptr), nullptr);
+  EXPECT_EQ(zerorun_decoder_decode(nullptr, "", 0, 0, nullptr, nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_encoder_submit(nullptr, &good, nullptr, nullptr),
+            ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_encoder_receive(nullptr, 0, nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_encoder_finish(nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_encoder_discard(nullptr), ZERORUN_INVALID_ARGUMENT);
+  zerorun_encoder_destroy(nullptr);
+  zerorun_decoder_destroy(nullptr);
+  zerorun_async_encoder_destroy(nullptr);
+  zerorun_free_pinned(nullptr);
+  EXPECT_EQ(zerorun_encoder_create(nullptr, nullptr, nullptr), ZERORUN_INVALID_ARGUMENT);
+
+  EncoderHandle encoder(cpu_params());
+  const auto encode = [&](const zerorun_frame* bad) {
+    const zerorun_status status = zerorun_encoder_encode(encoder.handle, bad, &jpeg, &size);
+    EXPECT_EQ(jpeg, nullptr);
+    EXPECT_EQ(size, 0u);
+    EXPECT_EQ(zerorun_encoder_error(encoder.handle)->code, status);
+    return status;
+  };
+  EXPECT_EQ(encode(nullptr), ZERORUN_INVALID_ARGUMENT);
+  zerorun_frame bad = good;
+  bad.data[2] = nullptr;
+  EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
+  EXPECT_THAT(zerorun_encoder_error(encoder.handle)->message, HasSubstr("plane 2 is null"));
+  bad = good;
+  bad.stride_bytes[0] = 39;
+  EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
+  bad = good;
+  bad.width = 0;
+  EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
+  bad = good;
+  bad.height = 65536;
+  EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
+  bad = good;
+  bad.format = 16;
+  EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
+  bad.format = -1;
+  EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(zerorun_encoder_encode(encoder.handle, &good, nullptr, &size),
+            ZERORUN_INVALID_ARGUMENT);
+  std::uint8_t little[100];
+  EXPECT_EQ(zerorun_encoder_encode_to(encoder.handle, &good, little, sizeof little, &size),
+            ZERORUN_OUTPUT_TOO_SMALL);
+  EXPECT_EQ(zerorun_encoder_set_quality(encoder.handle, 101), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_FALSE(encoder.encode(good).empty());  // still works
+
+  auto info = sized<zerorun_info>();
+  EXPECT_EQ(zerorun_inspect(nullptr, 10, &info, nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_inspect("", 0, nullptr, nullptr), ZERORUN_INVALID_ARGUMENT);
+}
+
+TEST(CApi, BadParametersAreErrors) {
+  const auto create = [](const zerorun_encode_params& params) {
+    zerorun_encoder* handle = nullptr;
+    auto error = sized<zerorun_error>();
+    const zerorun_status status = zerorun_encoder_create(&params, &handle, &error);
+    EXPECT_EQ(handle == nullptr, status != ZERORUN_OK);
+    EXPECT_EQ(error.code, status);
+    zerorun_encoder_destroy(handle);
+    return status;
+  };
+  const auto with = [&](auto member, auto value) {
+    auto params = cpu_params();
+    params.*member = value;
+    return create(params);
+  };
+  using P = zerorun_encode_params;
+  EXPECT_EQ(create(cpu_params()), ZERORUN_OK);
+  EXPECT_EQ(with(&P::quality, -1), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::quality, 101), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::subsampling, 7), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::huffman, 2), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::restart, 4), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::restart, ZERORUN_RESTART_MCUS), ZERORUN_INVALID_ARGUMENT);  // count 0
+  EXPECT_EQ(with(&P::backend, 3), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::segment_count, std::size_t{1}), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::struct_size, std::size_t{0}), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::struct_size, std::size_t{12}), ZERORUN_INVALID_ARGUMENT);
+}
+
+/// A caller of a later version, whose struct has more members.
+TEST(CApi, KnowsStructsOfOtherVersions) {
+  struct Later {
+    zerorun_encode_params params = {};
+    std::int64_t unknown = 0;
+  } later;
+  later.params.struct_size = sizeof later;
+  later.params.backend = ZERORUN_BACKEND_CPU;
+  zerorun_encoder* handle = nullptr;
+  EXPECT_EQ(zerorun_encoder_create(&later.params, &handle, nullptr), ZERORUN_OK);
+  zerorun_encoder_destroy(handle);
+  later.unknown = 1;
+  auto error = sized<zerorun_error>();
+  EXPECT_EQ(zerorun_encoder_create(&later.params, &handle, &error), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_THAT(error.message, HasSubstr("does not know"));
+  // An output struct that is shorter is not written past its end.
+  zerorun_error small;
+  std::memset(&small, 0x55, sizeof small);
+  small.struct_size = offsetof(zerorun_error, byte_offset);
+  EXPECT_EQ(zerorun_encoder_create(&later.params, &handle, &small), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(small.code, ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(small.message[0], 0x55);
+}
+
+struct AsyncHandle {
+  AsyncHandle(std::int32_t lanes, std::int32_t depth) {
+    const auto params = cpu_params();
+    auto async = sized<zerorun_async_params>();
+    async.lanes = lanes;
+    async.depth = depth;
+    EXPECT_EQ(zerorun_async_encoder_create(&params, &async, &handle, nullptr), ZERORUN_OK);
+  }
+  ~AsyncHandle() { zerorun_async_encoder_destroy(handle); }
+  AsyncHandle(const AsyncHandle&) = delete;
+  AsyncHandle& operator=(const AsyncHandle&) = delete;
+  zerorun_async_encoder* handle = nullptr;
+};
+
+TEST(CApi, EncodesFramesInFlight) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::nv12, 90, 70, 1);
+  const zerorun_frame good = to_c(frame);
+  zerorun_frame bad = good;
+  bad.data[0] = nullptr;
+  AsyncHandle encoder(2, 3);
+  EXPECT_EQ(zerorun_async_encoder_depth(encoder.handle), 3);
+  EXPECT_EQ(zerorun_async_encoder_backend(encoder.handle), ZERORUN_BACKEND_CPU);
+  auto out = sized<zerorun_encoded>();
+  EXPECT_EQ(zerorun_async_encoder_receive(encoder.handle, 0, &out), ZERORUN_NOT_YET);
+  auto options = sized<zerorun_submit_options>();
+  options.tag = 9;
+  options.quality = 20;
+  EXPECT_EQ(zerorun_async_encoder_submit(encoder.handle, &good, &options, nullptr), ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_encoder_submit(encoder.handle, &bad, nullptr, nullptr), ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_encoder_set_quality(encoder.handle, 60), ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_encoder_submit(encoder.handle, &good, nullptr, nullptr), ZERORUN_OK);
+  auto error = sized<zerorun_error>();
+  EXPECT_EQ(zerorun_async_encoder_submit(encoder.handle, &good, nullptr, &error),
+            ZERORUN_QUEUE_FULL);
+  EXPECT_THAT(error.message, HasSubstr("3 frames are in flight"));
+  EXPECT_EQ(zerorun_async_encoder_in_flight(encoder.handle), 3);
+  EXPECT_EQ(zerorun_async_encoder_finish(encoder.handle), ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_encoder_submit(encoder.handle, &good, nullptr, nullptr),
+            ZERORUN_ALREADY_FINISHED);
+
+  EncodeParams expected;
+  expected.quality = 20;
+  const auto bytes = [&out] {
+    const auto* const data = reinterpret_cast<const std::byte*>(out.jpeg);
+    return Bytes(data, data + out.size);
+  };
+  ASSERT_EQ(zerorun_async_encoder_receive(encoder.handle, 1, &out), ZERORUN_OK);
+  EXPECT_EQ(bytes(), encoded_by_cpp(frame, expected));
+  EXPECT_EQ(out.tag, 9u);
+  ASSERT_EQ(zerorun_async_encoder_receive(encoder.handle, 1, &out), ZERORUN_OK);
+  ASSERT_NE(out.error, nullptr);
+  EXPECT_EQ(out.error->code, ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(out.jpeg, nullptr);
+  ASSERT_EQ(zerorun_async_encoder_receive(encoder.handle, 1, &out), ZERORUN_OK);
+  expected.quality = 60;
+  EXPECT_EQ(bytes(), encoded_by_cpp(frame, expected));
+  EXPECT_EQ(out.error, nullptr);
+  EXPECT_EQ(zerorun_async_encoder_receive(encoder.handle, 1, &out), ZERORUN_END);
+
+  EXPECT_EQ(zerorun_async_encoder_discard(encoder.handle), ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_encoder_submit(encoder.handle, &good, nullptr, nullptr), ZERORUN_OK);
+  out.struct_size = 8;
+  EXPECT_EQ(zerorun_async_encoder_receive(encoder.handle, 1, &out), ZERORUN_INVALID_ARGUMENT);
+}
+
+TEST(CApi, HandlesAreIndependentOnThreads) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 61, 40, 1);
+  const Bytes expected = encoded_by_cpp(frame, {});
+  const zerorun_frame c = to_c(frame);
+  std::vector<int> wrong(4, 0);
+  std::vector<std::thread> threads;
+  for (int& count : wrong)
+    threads.emplace_back([&] {
+      EncoderHandle encoder(cpu_params());
+      for (int i = 0; i < 20; ++i) count += encoder.encode(c) != expected;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST(CApi, DeviceFunctionsSayWhyNot) {
+  zerorun_device_encoder* encoder = nullptr;
+  auto error = sized<zerorun_error>();
+  const zerorun_status device = zerorun_check_device(0, nullptr);
+  const zerorun_status created = zerorun_device_encoder_create(nullptr, &encoder, &error);
+  EXPECT_EQ(created, device) << error.message;
+  EXPECT_EQ(error.code, created);
+  zerorun_device_encoder_destroy(encoder);
+  zerorun_device_decoder* decoder = nullptr;
+  EXPECT_EQ(zerorun_device_decoder_create(nullptr, &decoder, &error), device);
+  zerorun_device_decoder_destroy(decoder);
+  EXPECT_NE(zerorun_device_encoder_encode(nullptr, nullptr, nullptr, 0, nullptr, nullptr),
+            ZERORUN_OK);
+  EXPECT_NE(zerorun_device_decoder_decode(nullptr, nullptr, 0, nullptr, nullptr, nullptr),
+            ZERORUN_OK);
+  void* memory = nullptr;
+  EXPECT_EQ(zerorun_allocate_pinned(1000, &memory, nullptr), device);
+  EXPECT_EQ(memory == nullptr, device != ZERORUN_OK);
+  zerorun_free_pinned(memory);
+}
+
+TEST(CApi, NamesAndVersion) {
+  EXPECT_STREQ(zerorun_version(), version());
+  EXPECT_STREQ(zerorun_status_name(ZERORUN_OK), "ok");
+  EXPECT_STREQ(zerorun_status_name(ZERORUN_QUEUE_FULL), "queue_full");
+  EXPECT_STREQ(zerorun_status_name(ZERORUN_END), "end");
+  EXPECT_STREQ(zerorun_status_name(12345), "unknown");
+  EXPECT_STREQ(zerorun_status_name(-1), "unknown");
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -49,10 +49,13 @@ forbid "public headers include public headers only:" "$include"'(codec|io|cuda|a
 forbid "the library prints nothing:" '\b(printf|fprintf|puts|fputs) *\(|std::c(out|err)\b' \
   'codec/*.cpp' 'codec/*.hpp' 'io/*.cpp' 'io/*.hpp' 'cuda/*.cu' 'cuda/*.cpp'
 
-# README.md quotes the sample as it is.
-quoted=$(sed -n '/<!-- samples\/encode_minimal.cpp -->/,/^```$/p' README.md | sed '1,2d;$d')
-[ "$quoted" = "$(cat samples/encode_minimal.cpp)" ] ||
-  complain "README.md quotes another samples/encode_minimal.cpp"
+# README.md quotes files as they are: "<!-- PATH -->", a fence, the file, a fence.
+grep -oE '^<!-- [^ ]+ -->$' README.md | cut -d' ' -f2 | {
+  while read -r path; do
+    quoted=$(sed -n "\\|^<!-- $path -->\$|,/^\`\`\`\$/p" README.md | sed '1,2d;$d')
+    [ "$quoted" = "$(cat "$path")" ] || { echo "README.md quotes another $path" >&2; exit 1; }
+  done
+} || failed=1
 
 [ "$failed" -eq 0 ] && echo "${#sources[@]} source files are as they should be"
 exit "$failed"

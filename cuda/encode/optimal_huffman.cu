@@ -10,17 +10,20 @@ namespace {
 
 constexpr int kReserved = 256;              // the pretended symbol that gets the all-ones codeword
 constexpr int kSlots = kReserved / 32 + 1;  // symbols of a lane: lane, lane + 32, ...
-constexpr std::uint64_t kNoEntry = ~std::uint64_t{0};
 constexpr int kIndexBits = 9;
 constexpr unsigned kIndexMask = (1u << kIndexBits) - 1;
 
 __device__ int symbol_of(int slot, int lane) { return slot * 32 + lane; }
 
 /// The trees of T.81 Figure K.1 while they are merged. Instead of the figure's chains every symbol
-/// knows the symbol at the head of its tree.
+/// knows the symbol at the head of its tree. Key is uint64_t, or uint32_t where all counts together
+/// leave room for the index.
+template <typename Key>
 struct Trees {
-  std::uint64_t key[kSlots];  // of a head: count, then the index reversed, so that of equal counts
-                              // the larger index is the least
+  static constexpr Key kNoEntry = ~Key{0};
+
+  Key key[kSlots];  // of a head: count, then the index reversed, so that of equal counts the larger
+                    // index is the least
   int head[kSlots];
   int size[kSlots];  // Code_size
 
@@ -28,9 +31,7 @@ struct Trees {
 #pragma unroll
     for (int s = 0; s < kSlots; ++s) {
       const int symbol = symbol_of(s, lane);
-      const std::uint64_t count = symbol < kReserved    ? counts[symbol]
-                                  : symbol == kReserved ? 1u
-                                                        : 0u;
+      const Key count = symbol < kReserved ? counts[symbol] : symbol == kReserved ? 1u : 0u;
       key[s] = count == 0 ? kNoEntry : count << kIndexBits | (kIndexMask - symbol);
       head[s] = count == 0 ? -1 : symbol;
       size[s] = 0;
@@ -38,31 +39,37 @@ struct Trees {
   }
 
   /// The two least keys of the warp, in all lanes.
-  __device__ void least_two(std::uint64_t& first, std::uint64_t& second) const {
+  __device__ void least_two(Key& first, Key& second) const {
     first = second = kNoEntry;
 #pragma unroll
     for (int s = 0; s < kSlots; ++s) {
       second = min(second, max(first, key[s]));
       first = min(first, key[s]);
     }
+    if constexpr (sizeof(Key) == sizeof(unsigned)) {
+      const Key least = __reduce_min_sync(kFullWarp, first);  // one lane has it: keys differ
+      second = __reduce_min_sync(kFullWarp, first == least ? second : first);
+      first = least;
+    } else {
 #pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) {
-      const std::uint64_t other_first = __shfl_xor_sync(kFullWarp, first, offset);
-      const std::uint64_t other_second = __shfl_xor_sync(kFullWarp, second, offset);
-      second = min(max(first, other_first), min(second, other_second));
-      first = min(first, other_first);
+      for (int offset = 16; offset > 0; offset /= 2) {
+        const Key other_first = __shfl_xor_sync(kFullWarp, first, offset);
+        const Key other_second = __shfl_xor_sync(kFullWarp, second, offset);
+        second = min(max(first, other_first), min(second, other_second));
+        first = min(first, other_first);
+      }
     }
   }
 
   __device__ void merge_all(int lane) {
     for (;;) {
-      std::uint64_t first, second;
+      Key first, second;
       least_two(first, second);
       if (second == kNoEntry) return;
       const int a = static_cast<int>(kIndexMask - (first & kIndexMask));
       const int b = static_cast<int>(kIndexMask - (second & kIndexMask));
       // The counts are added and the index of `a` stays.
-      const std::uint64_t merged = first + (second & ~std::uint64_t{kIndexMask});
+      const Key merged = first + (second & ~Key{kIndexMask});
 #pragma unroll
       for (int s = 0; s < kSlots; ++s) {
         const int symbol = symbol_of(s, lane);
@@ -102,7 +109,8 @@ __device__ void limit_lengths(int* of_length, int longest) {
 }
 
 /// Sort_input (T.81 Figure K.4): by length before limiting, then by symbol.
-__device__ void sort_values(const Trees& trees, int longest, int lane, std::uint8_t* values) {
+__device__ void sort_values(const int (&size)[kSlots], int longest, int lane,
+                            std::uint8_t* values) {
 #pragma unroll
   for (int s = 0; s < kSlots - 1; ++s) values[symbol_of(s, lane)] = 0;
   __syncwarp();
@@ -110,8 +118,8 @@ __device__ void sort_values(const Trees& trees, int longest, int lane, std::uint
   for (int length = 1; length <= longest; ++length) {
 #pragma unroll
     for (int s = 0; s < kSlots - 1; ++s) {
-      const unsigned of_this_length = __ballot_sync(kFullWarp, trees.size[s] == length);
-      if (trees.size[s] == length)
+      const unsigned of_this_length = __ballot_sync(kFullWarp, size[s] == length);
+      if (size[s] == length)
         values[next + __popc(of_this_length & ((1u << lane) - 1))] =
             static_cast<std::uint8_t>(symbol_of(s, lane));
       next += __popc(of_this_length);
@@ -141,6 +149,26 @@ __device__ void fill_codes(const int* of_length, const std::uint8_t* values, int
   }
 }
 
+/// Code_size of the lane's symbols (T.81 Figure K.1). Returns the longest of all.
+template <typename Key>
+__device__ int code_sizes(const std::uint32_t* counts, int lane, int (&size)[kSlots]) {
+  Trees<Key> trees;
+  trees.start(counts, lane);
+  trees.merge_all(lane);
+#pragma unroll
+  for (int s = 0; s < kSlots; ++s) size[s] = trees.size[s];
+  return trees.longest();
+}
+
+/// Whether the sum of all counts leaves room for an index in 32 bits.
+__device__ bool counts_are_small(const std::uint32_t* counts, int lane) {
+  constexpr std::uint32_t kMost = 1u << (32 - kIndexBits - 1);
+  std::uint64_t sum = 1;
+  for (int symbol = lane; symbol < kReserved; symbol += 32) sum += counts[symbol];
+  const bool each = __all_sync(kFullWarp, sum < kMost);
+  return each && __reduce_add_sync(kFullWarp, static_cast<std::uint32_t>(sum)) < kMost;
+}
+
 __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs a) {
   __shared__ int of_length[kReserved + 2];
   __shared__ std::uint8_t values[256];
@@ -148,17 +176,18 @@ __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs 
   for (int i = lane; i < kReserved + 2; i += 32) of_length[i] = 0;
   __syncwarp();
 
-  Trees trees;
-  trees.start(a.counts->count[table], lane);
-  trees.merge_all(lane);
-  const int longest = trees.longest();
+  const std::uint32_t* const counts = a.counts->count[table];
+  int size[kSlots];
+  const int longest = counts_are_small(counts, lane)
+                          ? code_sizes<std::uint32_t>(counts, lane, size)
+                          : code_sizes<std::uint64_t>(counts, lane, size);
 #pragma unroll
   for (int s = 0; s < kSlots; ++s)
-    if (trees.size[s] > 0) atomicAdd(of_length + trees.size[s], 1);
+    if (size[s] > 0) atomicAdd(of_length + size[s], 1);
   __syncwarp();
   if (lane == 0) limit_lengths(of_length, longest);
   __syncwarp();
-  sort_values(trees, longest, lane, values);
+  sort_values(size, longest, lane, values);
 
   HuffmanSpec& spec = a.specs[table];
   if (lane <= kMaxCodeBits)

@@ -22,10 +22,13 @@ using cuda_entropy::warp_inclusive_sum;
 using cuda_entropy::Window;
 using cuda_entropy::window_of;
 
-constexpr int kThreads = 256;
+/// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
+/// room beside those of code_tiles.
+constexpr int kThreads = 192;
+constexpr int kCtas = 10;
 constexpr int kWarps = kThreads / 32;
 constexpr int kWordsPerThread = 8;
-/// A chunk goes in rounds of so many bytes before stuffing: at q90 a chunk has some 6000.
+/// A chunk goes in rounds of so many bytes before stuffing: at q90 a chunk has some 4000.
 constexpr std::int32_t kRoundWords = kThreads * kWordsPerThread;
 constexpr std::uint32_t kRoundBytes = kRoundWords * 4;
 /// The tile before a chunk ends in the chunk's first byte.
@@ -187,7 +190,7 @@ __device__ std::uint32_t count_ff(const Piece& p) {
 /// Bytes before the chunk, found by one warp from what the chunks before it published. Terminates
 /// because chunks are drawn in order and publish their own size before they look back.
 __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t chunk) {
-  constexpr int kWindows = 8;  // loaded at once: most chunks of a frame are on their way together
+  constexpr int kWindows = 4;  // loaded at once: most chunks of a frame are on their way together
   const int lane = static_cast<int>(threadIdx.x % 32);
   std::uint64_t sum = 0;
   for (std::int64_t end = chunk;; end -= 32 * kWindows) {
@@ -293,7 +296,7 @@ __device__ void draw_chunk(const AssembleArgs& a, Shared& s) {
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kCtas)
     assemble_kernel(const __grid_constant__ AssembleArgs a) {
   __shared__ Shared s;
   draw_chunk(a, s);
@@ -304,12 +307,10 @@ __global__ void __launch_bounds__(kThreads)
   };
   // Mostly there is one round, which then is ready when its place is known.
   std::uint64_t size = c.ends_interval && !c.ends_scan ? 2 : 0;
-  Piece p{};
   std::uint32_t at = 0, length = 0;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
     fill_round(s, r);
-    p = load_piece(s, r);
-    at = cta_exclusive_sum(s, stuffed_bytes(p), length);
+    at = cta_exclusive_sum(s, stuffed_bytes(load_piece(s, r)), length);
     size += length;
     if (c.rounds > 1) __syncthreads();
   }
@@ -322,10 +323,9 @@ __global__ void __launch_bounds__(kThreads)
     if (c.rounds > 1) {
       __syncthreads();  // the stage is free again
       fill_round(s, r);
-      p = load_piece(s, r);
-      at = cta_exclusive_sum(s, stuffed_bytes(p), length);
+      at = cta_exclusive_sum(s, stuffed_bytes(load_piece(s, r)), length);
     }
-    offset += store_round(a, s, p, at, length, offset, r + 1 == c.rounds);
+    offset += store_round(a, s, load_piece(s, r), at, length, offset, r + 1 == c.rounds);
   }
   if (c.ends_scan && threadIdx.x == 0) *a.size = offset;
 }

@@ -22,8 +22,8 @@ struct Item {
   __device__ static std::uint32_t ac(std::uint32_t coefficient, int position) {
     return coefficient * 256 + static_cast<std::uint32_t>(position);
   }
-  __device__ static std::uint32_t eob(unsigned destination, int last) {
-    return (kFirstTable + destination) << 24 | static_cast<std::uint32_t>(last + 1);
+  __device__ static std::uint32_t eob(unsigned destination) {
+    return (kFirstTable + destination) << 24;
   }
 
   __device__ int position() const { return static_cast<int>(word & 0xFF); }
@@ -48,16 +48,15 @@ struct Codeword {
 /// RRRRSSSS without the runs of 16, which are ZRL.
 struct ItemSymbol {
   std::uint32_t index;  ///< in the tables, as one array
-  int zeros;            ///< leading ones of the value's magnitude, in 32 bits
+  int zeros;            ///< leading zeros of the value's magnitude, in 32 bits
   int zrl;              ///< ZRL before it
   std::int32_t value;
 };
 
-/// `before` is the position of the item before; a DC item has none.
+/// `before` is the position of the item before. Where the position is 0 the run is.
 __device__ inline ItemSymbol symbol_of(Item item, int before) {
   ItemSymbol s;
-  const int position = item.position();
-  const int run = position == 0 ? 0 : position - before - 1;
+  const int run = max(item.position() + ~before, 0);  // position - before - 1
   s.value = item.value();
   s.zeros = __clz(abs(s.value));
   s.zrl = run >> 4;

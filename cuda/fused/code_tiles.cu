@@ -96,19 +96,15 @@ __device__ void open_block(const CodeTilesArgs& a, Shared& s, Coefficients& c) {
             c);
 }
 
-/// Zig-zag position of the last coefficient that is not 0.
-__device__ int last_position(const Coefficients& c) {
-  return c.high != 0  ? 63 - __clz(static_cast<int>(c.high))
-         : c.low != 0 ? 31 - __clz(static_cast<int>(c.low))
-                      : 0;
-}
+/// Whether the block ends with EOB: its last coefficient is 0 (T.81 F.1.2.2).
+__device__ bool has_eob(const Coefficients& c) { return c.high >> 31 == 0; }
 
 __device__ void count_block_items(Shared& s, const Coefficients& c) {
   const Coded b(s.coded[threadIdx.x]);
   if (!b.exists()) return;
   s.dc[threadIdx.x] = static_cast<std::int16_t>(c.v[0]);
-  s.slot[b.scan()] = static_cast<std::uint32_t>(1 + __popc(c.low) + __popc(c.high) +
-                                                (last_position(c) < kBlockSize - 1));
+  s.slot[b.scan()] =
+      static_cast<std::uint32_t>(1 + __popc(c.low) + __popc(c.high) + (has_eob(c) ? 1 : 0));
 }
 
 /// DC minus that of the block before (T.81 F.1.1.5.1).
@@ -123,10 +119,14 @@ __device__ void list_block_items(Shared& s, const Coefficients& c) {
   std::uint32_t* next = s.item + s.slot[b.scan()];
   *next++ = Item::dc(b.destination(), dc_difference(s, b));
 #pragma unroll
-  for (int k = 1; k < kBlockSize; ++k)
-    if (((k < 32 ? c.low : c.high) >> k % 32 & 1) != 0) *next++ = Item::ac(c.at(k), k);
-  const int last = last_position(c);
-  if (last < kBlockSize - 1) *next = Item::eob(b.destination(), last);
+  for (int first = 0; first < kBlockSize; first += 8) {
+    const std::uint32_t group = (first < 32 ? c.low : c.high) >> first % 32 & 0xFF;
+    if (group == 0) continue;  // often so for a whole warp
+#pragma unroll
+    for (int k = first; k < first + 8; ++k)
+      if ((group >> (k - first) & 1) != 0) *next++ = Item::ac(c.at(k), k);
+  }
+  if (has_eob(c)) *next = Item::eob(b.destination());
 }
 
 /// Calls visit(item, position of the item before) for each item of the thread's block, whose
@@ -146,7 +146,7 @@ __device__ void walk_dense_block(const Shared& s, const Coefficients& c, const V
       last = k;
     }
   }
-  if (last < kBlockSize - 1) visit(Item{Item::eob(b.destination(), last)}, last);
+  if (has_eob(c)) visit(Item{Item::eob(b.destination())}, last);
 }
 
 __device__ void keep_dense_block(Shared& s, const Coefficients& c) {

@@ -37,14 +37,14 @@ __device__ std::uint8_t dht_byte(const HuffmanSpec& spec, int segment, int count
   }
 }
 
-__device__ void write_header(const StreamTablesArgs& a) {
+__device__ void write_header(const StreamTablesArgs& a, const HuffmanSpec* specs) {
   const auto thread = static_cast<int>(threadIdx.x);
   std::uint8_t* out = a.finished_header;
   for (std::uint32_t i = threadIdx.x; i < a.front_bytes; i += kThreads) out[i] = a.header[i];
   out += a.front_bytes;
   // The segments come by destination, DC before AC (header_writer.cpp).
   for (int segment = 0; segment < 2 * a.destinations; ++segment) {
-    const HuffmanSpec& spec = a.specs[segment % 2 * 2 + segment / 2];
+    const HuffmanSpec& spec = specs[segment % 2 * 2 + segment / 2];
     const int count = code_count(spec);
     for (int i = thread; i < kDhtFixedBytes + count; i += kThreads)
       out[i] = dht_byte(spec, segment, count, i);
@@ -58,6 +58,10 @@ __device__ void write_header(const StreamTablesArgs& a) {
 }
 
 __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArgs a) {
+  __shared__ HuffmanSpec specs[kEncodeTables];
+  for (unsigned i = threadIdx.x; i < sizeof specs; i += kThreads)
+    reinterpret_cast<std::uint8_t*>(specs)[i] = reinterpret_cast<const std::uint8_t*>(a.specs)[i];
+  __syncthreads();
   const auto thread = static_cast<int>(threadIdx.x);
   for (int table = 0; table < kEncodeTables; ++table)
     a.codes->table[swap_class(table)][thread] =
@@ -65,7 +69,7 @@ __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArg
   if (a.counts != nullptr)
     for (int table = 0; table < kEncodeTables; ++table) a.counts->count[table][thread] = 0;
   if (a.header_bytes > 0)
-    write_header(a);
+    write_header(a, specs);
   else if (thread == 0)
     *a.finished_header_bytes = 0;
 }

@@ -14,7 +14,7 @@ namespace zerorun {
 inline constexpr int kTileBlocks = 192;
 
 /// Tiles of a chunk. At q90 a tile has some 2000 bytes.
-inline constexpr int kChunkTiles = 3;
+inline constexpr int kChunkTiles = 2;
 
 /// Words that a tile is given in memory: enough for the longest codes in all its blocks.
 inline constexpr std::int64_t kTileWords = (kTileBlocks * std::int64_t{27 + 63 * 26} + 31) / 32 + 1;

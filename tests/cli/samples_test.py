@@ -3,11 +3,13 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import unittest
+import urllib.request
 
 from support import (SAMPLES, ProgramTest, ffmpeg, make_y4m, needs_containers, needs_djpeg,
-                     probe)
+                     needs_ffmpeg, needs_opencv, probe)
 
 PROGRAMS = pathlib.Path(os.environ["ZERORUN_SAMPLES"])
 
@@ -60,6 +62,83 @@ class SamplesTest(ProgramTest):
         ffmpeg("-xerror", "-i", movie, "-f", "null", "-")
         self.sample("mux_mov", self.path("no/folder.mov"), code=1)
         self.sample("mux_mov", code=2)
+
+    @unittest.skipUnless((PROGRAMS / "opencv_camera").exists(), "no OpenCV videoio")
+    @needs_ffmpeg
+    def test_opencv_camera(self):
+        video = self.path("in.mkv")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-c:v", "ffv1",
+               video)
+        for limit, frames in ((), 50), (("7",), 7):
+            self.sample("opencv_camera", video, self.path("out.mjpeg"), *limit)
+            stream = pathlib.Path(self.path("out.mjpeg")).read_bytes()
+            self.assertEqual(stream.count(b"\xff\xd8\xff\xe0"), frames)
+            self.assertEqual(probe(self.path("out.mjpeg"))["streams"][0]["nb_read_frames"],
+                             str(frames))
+        self.sample("opencv_camera", self.path("absent.mkv"), self.path("out.mjpeg"), code=1)
+        self.sample("opencv_camera", code=2)
+
+    def on_gpu(self, name, *arguments):
+        if not (PROGRAMS / name).exists():
+            self.skipTest("built without CUDA")
+        done = subprocess.run([PROGRAMS / name, *arguments], capture_output=True, timeout=60)
+        if done.returncode == 77 and os.environ.get("ZERORUN_REQUIRE_GPU") != "1":
+            self.skipTest("no GPU")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout.decode()
+
+    def test_device_encode(self):
+        movie = self.path("out.mjpeg")
+        self.on_gpu("device_encode", movie)
+        info = self.info(movie)
+        self.assertEqual((info["jpeg"]["width"], info["jpeg"]["height"]), (640, 360))
+        self.assertEqual(pathlib.Path(movie).read_bytes().count(b"\xff\xd8\xff\xe0"), 25)
+
+    @needs_djpeg
+    def test_device_decode(self):
+        photo = str(SAMPLES / "raccoon.jpg")
+        said = self.on_gpu("device_decode", photo)
+        pgm = subprocess.run(["djpeg", "-dct", "int", "-grayscale", "-pnm", photo],
+                             capture_output=True, check=True).stdout
+        size = self.info(photo)["jpeg"]
+        luma = pgm[-size["width"] * size["height"]:]
+        self.assertIn(f"plane 0: mean {sum(luma) / len(luma):.2f}", said)
+
+    def serve(self, *arguments):
+        server = subprocess.Popen([PROGRAMS / "live_server", "0", *arguments],
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        return server.stdout.readline().strip()
+
+    def test_live_server_sends_parts(self):
+        with urllib.request.urlopen(self.serve("5"), timeout=20) as answer:
+            self.assertEqual(answer.headers["Content-Type"],
+                             "multipart/x-mixed-replace; boundary=frame")
+            parts = answer.read().split(b"--frame\r\n")[1:]
+        self.assertEqual(len(parts), 5)
+        pictures = [part.partition(b"\r\n\r\n")[2][:-2] for part in parts]
+        self.assertEqual(len(set(pictures)), 5)
+        for part, picture in zip(parts, pictures):
+            self.assertIn(b"Content-Length: %d\r\n" % len(picture), part)
+            self.assertEqual((picture[:2], picture[-2:]), (b"\xff\xd8", b"\xff\xd9"))
+
+    @unittest.skipUnless(shutil.which("chromium"), "no chromium")
+    @needs_opencv
+    def test_live_server_in_a_browser(self):
+        page = pathlib.Path(self.path("page.html"))
+        page.write_text(f'<body style="margin:0"><img src="{self.serve()}"></body>')
+        shot = self.path("shot.png")
+        subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                        f"--user-data-dir={self.path('profile')}", f"--screenshot={shot}",
+                        "--window-size=640,360", "--virtual-time-budget=2000", page.as_uri()],
+                       capture_output=True, check=True, timeout=120)
+        self.decode(shot, "-o", self.path("shot.ppm"))
+        pixels = pathlib.Path(self.path("shot.ppm")).read_bytes()[-3 * 640 * 360:]
+        bar = sum(r > 220 and g > 220 and b < 80
+                  for r, g, b in zip(pixels[0::3], pixels[1::3], pixels[2::3]))
+        self.assertAlmostEqual(bar / (640 * 360), 0.25, delta=0.02)  # 40 of 160 columns
 
     def test_photos_are_those_of_the_list(self):
         for line in (SAMPLES / "SHA256SUMS").read_text().splitlines():

@@ -1,0 +1,100 @@
+// One image of 20000x15000 pixels through Encoder, AsyncEncoder and the C interface, and back.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+
+#include "zerorun/async_encoder.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/zerorun.h"
+
+namespace {
+
+using namespace zerorun;
+
+constexpr int kWidth = 20000, kHeight = 15000;
+
+void need(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "huge_image: %s\n", what);
+  std::exit(1);
+}
+
+/// Gradients with a grain, so that blocks have several coefficients each.
+void draw(const FrameView& view) {
+  for (int p = 0; p < plane_count(view.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    const auto row_bytes = static_cast<int>(plane_row_bytes(view.format, p, view.width));
+    for (int y = 0; y < plane_rows(view.format, p, view.height); ++y)
+      for (int x = 0; x < row_bytes; ++x)
+        view.data[plane][y * view.stride_bytes[plane] + x] =
+            static_cast<std::uint8_t>(x / 80 + y / 60 + ((x * 7 ^ y * 13) & 15));
+  }
+}
+
+/// Largest difference of any sample: what quality 90 does to such a picture is far below it.
+int largest_difference(const ConstFrameView& a, const ConstFrameView& b) {
+  int largest = 0;
+  for (std::size_t p = 0; p < 3; ++p)
+    for (int y = 0; y < plane_rows(a.format, static_cast<int>(p), a.height); ++y) {
+      const std::uint8_t* const row_a = a.data[p] + y * a.stride_bytes[p];
+      const std::uint8_t* const row_b = b.data[p] + y * b.stride_bytes[p];
+      const std::size_t bytes = plane_row_bytes(a.format, static_cast<int>(p), a.width);
+      for (std::size_t x = 0; x < bytes; ++x)
+        largest = std::max(largest, std::abs(row_a[x] - row_b[x]));
+    }
+  return largest;
+}
+
+bool same_by_c(const FrameView& view, std::span<const std::byte> expected) {
+  zerorun_frame frame{};
+  frame.struct_size = sizeof frame;
+  frame.format = ZERORUN_YUV420P;
+  frame.width = kWidth;
+  frame.height = kHeight;
+  std::ranges::copy(view.data, frame.data);
+  std::ranges::copy(view.stride_bytes, frame.stride_bytes);
+  zerorun_encoder* encoder = nullptr;
+  const std::uint8_t* jpeg = nullptr;
+  std::size_t size = 0;
+  need(zerorun_encoder_create(nullptr, &encoder, nullptr) == ZERORUN_OK, "create by C");
+  need(zerorun_encoder_encode(encoder, &frame, &jpeg, &size) == ZERORUN_OK, "encode by C");
+  const bool same = std::ranges::equal(std::as_bytes(std::span(jpeg, size)), expected);
+  zerorun_encoder_destroy(encoder);
+  return same;
+}
+
+}  // namespace
+
+int main() {
+  auto frame = Frame::create(PixelFormat::yuv420p, kWidth, kHeight);
+  need(frame.is_ok(), "memory for the frame");
+  draw(frame->view());
+  HostBuffer jpeg;
+  {
+    auto encoder = Encoder::create({});
+    need(encoder.is_ok() && encoder->encode(frame->view(), jpeg).is_ok(), "encode");
+  }
+  std::printf("%zu bytes\n", jpeg.size());
+  need(same_by_c(frame->view(), jpeg.bytes()), "the C interface gives other bytes");
+  {
+    AsyncEncodeParams params;
+    params.lanes = 1;
+    auto encoder = AsyncEncoder::create(params);
+    EncodedFrame out;
+    need(encoder.is_ok() && encoder->submit(frame->view()).is_ok() &&
+             encoder->receive(out, true) == Received::frame && out.status.is_ok(),
+         "encode in flight");
+    need(std::ranges::equal(out.jpeg.bytes(), jpeg.bytes()), "AsyncEncoder gives other bytes");
+  }
+  DecodeParams params;
+  params.limits.max_pixels = std::int64_t{kWidth} * kHeight;
+  auto decoder = Decoder::create(params);
+  Frame back;
+  need(decoder.is_ok() && decoder->decode(jpeg.bytes(), PixelFormat::yuv420p, back).is_ok(),
+       "decode");
+  const int difference = largest_difference(frame->view(), back.view());
+  std::printf("largest difference %d\n", difference);
+  need(difference < 64, "the picture is another one");
+}

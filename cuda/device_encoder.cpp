@@ -18,6 +18,7 @@ struct DeviceEncoder::Impl {
   std::optional<EncodeSetup> setup;  // of the frame shape seen last
   Event done;                        // behind the last frame: the next one uses the same memory
   bool used = false;
+  unsigned long long last_stream = 0;  // of the last frame: on the same one nothing need wait
 
   ~Impl() {
     const DeviceGuard guard(params.device);
@@ -47,7 +48,10 @@ struct DeviceEncoder::Impl {
       return Status(Errc::invalid_argument, "the output or its size is null");
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
-    if (used) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
+    unsigned long long id = 0;
+    ZR_CUDA_TRY(cudaStreamGetId(stream, &id));
+    if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
+    last_stream = id;
     const Status enqueued = [&]() -> Status {
       ZR_TRY(prepare(frame));
       static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));

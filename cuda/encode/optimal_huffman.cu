@@ -2,6 +2,7 @@
 // fill_encode_table(). One warp builds one table. SPDX-License-Identifier: MIT
 #include "cuda/encode/optimal_huffman.hpp"
 
+#include "cuda/launch.hpp"
 #include "cuda/prim/warp_bits.cuh"
 #include "cuda/scratch.hpp"
 
@@ -175,6 +176,7 @@ __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs 
   const int table = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x);
   for (int i = lane; i < kReserved + 2; i += 32) of_length[i] = 0;
   __syncwarp();
+  wait_for_previous_kernel();
 
   const std::uint32_t* const counts = a.counts->count[table];
   int size[kSlots];
@@ -199,8 +201,7 @@ __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs 
 }  // namespace
 
 Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec) {
-  optimal_huffman_kernel<<<kEncodeTables, 32, 0, stream_of(exec)>>>(args);
-  ZR_LAUNCH_TRY("optimal_huffman_kernel");
+  ZR_CUDA_TRY(launch_behind(optimal_huffman_kernel, kEncodeTables, 32, stream_of(exec), args));
   return Status::ok();
 }
 

@@ -6,6 +6,7 @@
 #include "codec/syntax/marker.hpp"
 #include "cuda/check.hpp"
 #include "cuda/entropy/look_back.cuh"
+#include "cuda/launch.hpp"
 
 namespace zerorun {
 namespace fused {
@@ -299,6 +300,7 @@ __device__ void draw_chunk(const AssembleArgs& a, Shared& s) {
 __global__ void __launch_bounds__(kThreads, kCtas)
     assemble_kernel(const __grid_constant__ AssembleArgs a) {
   __shared__ Shared s;
+  wait_for_previous_kernel();
   draw_chunk(a, s);
   open_chunk(a, s, s.number);
   const Chunk& c = s.chunk;
@@ -334,8 +336,8 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 }  // namespace fused
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream) {
-  fused::assemble_kernel<<<args.grid.chunks, fused::kThreads, 0, stream>>>(args);
-  ZR_LAUNCH_TRY("assemble_kernel");
+  ZR_CUDA_TRY(
+      launch_behind(fused::assemble_kernel, args.grid.chunks, fused::kThreads, stream, args));
   return Status::ok();
 }
 

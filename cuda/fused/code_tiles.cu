@@ -7,6 +7,7 @@
 #include "cuda/check.hpp"
 #include "cuda/fused/code_items.cuh"
 #include "cuda/fused/tile_blocks.cuh"
+#include "cuda/launch.hpp"
 
 namespace zerorun {
 namespace fused {
@@ -238,6 +239,7 @@ __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, std::uint32_
 __global__ void __launch_bounds__(kThreads, kCtas)
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
+  wait_for_previous_kernel();
   load_words(&s.codes, a.codes, sizeof s.codes);
   Coefficients c;
   open_block(a, s, c);
@@ -256,6 +258,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
   for (unsigned i = threadIdx.x; i < kEncodeTables * 256; i += kThreads) s.count[i] = 0;
+  wait_for_previous_kernel();
   Coefficients c;
   open_block(a, s, c);
   count_block_items(s, c);
@@ -284,6 +287,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 __global__ void __launch_bounds__(kThreads, kCtas)
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
+  wait_for_previous_kernel();
   load_words(&s.codes, a.codes, sizeof s.codes);
   const std::uint32_t items = a.item_count[blockIdx.x];
   if (items == kDenseTile) {
@@ -303,20 +307,20 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 }  // namespace fused
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  fused::code_tiles_kernel<<<args.grid.tiles, fused::kThreads, 0, stream>>>(args);
-  ZR_LAUNCH_TRY("code_tiles_kernel");
+  ZR_CUDA_TRY(
+      launch_behind(fused::code_tiles_kernel, args.grid.tiles, fused::kThreads, stream, args));
   return Status::ok();
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  fused::collect_tiles_kernel<<<args.grid.tiles, fused::kThreads, 0, stream>>>(args, counts);
-  ZR_LAUNCH_TRY("collect_tiles_kernel");
+  ZR_CUDA_TRY(launch_behind(fused::collect_tiles_kernel, args.grid.tiles, fused::kThreads, stream,
+                            args, counts));
   return Status::ok();
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  fused::code_collected_tiles_kernel<<<args.grid.tiles, fused::kThreads, 0, stream>>>(args);
-  ZR_LAUNCH_TRY("code_collected_tiles_kernel");
+  ZR_CUDA_TRY(launch_behind(fused::code_collected_tiles_kernel, args.grid.tiles, fused::kThreads,
+                            stream, args));
   return Status::ok();
 }
 

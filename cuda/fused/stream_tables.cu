@@ -4,6 +4,7 @@
 
 #include "codec/syntax/marker.hpp"
 #include "cuda/check.hpp"
+#include "cuda/launch.hpp"
 
 namespace zerorun {
 namespace fused {
@@ -59,6 +60,7 @@ __device__ void write_header(const StreamTablesArgs& a, const HuffmanSpec* specs
 
 __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArgs a) {
   __shared__ HuffmanSpec specs[kEncodeTables];
+  wait_for_previous_kernel();
   for (unsigned i = threadIdx.x; i < sizeof specs; i += kThreads)
     reinterpret_cast<std::uint8_t*>(specs)[i] = reinterpret_cast<const std::uint8_t*>(a.specs)[i];
   __syncthreads();
@@ -78,8 +80,7 @@ __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArg
 }  // namespace fused
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
-  fused::stream_tables_kernel<<<1, fused::kThreads, 0, stream>>>(args);
-  ZR_LAUNCH_TRY("stream_tables_kernel");
+  ZR_CUDA_TRY(launch_behind(fused::stream_tables_kernel, 1, fused::kThreads, stream, args));
   return Status::ok();
 }
 

@@ -32,7 +32,7 @@ struct Shared {
     std::uint32_t count[kEncodeTables * 256];  // in the order of CodeTable
   };
   ReciprocalTables reciprocals;
-  std::uint32_t slot[kThreads];  // items or bits of each block in scan order, then those before it
+  std::uint32_t slot[kThreads];            // items or bits of each block in scan order
   volatile std::uint32_t coded[kThreads];  // Coded; volatile, or registers would keep it
   std::int16_t dc[kThreads];
   std::uint32_t warp[kWarps];
@@ -67,13 +67,24 @@ __device__ Sums cta_sums(Shared& s, std::uint32_t own, bool flag) {
           __reduce_add_sync(kFullWarp, others), any};
 }
 
-/// s.slot: a number for each block -> the sum of those before it. Returns the sum of all.
-__device__ std::uint32_t scan_slots(Shared& s) {
+struct BlockSums {
+  std::uint32_t before, total;
+};
+
+/// Sums of s.slot, a number for each block in scan order: over the blocks before the thread's own,
+/// and over all. Every warp adds up for itself, so that one barrier is enough, before it begins.
+__device__ BlockSums sum_slots(const Shared& s, Coded b) {
+  constexpr unsigned kPerLane = kTileBlocks / 32;
   __syncthreads();
-  const Sums sums = cta_sums(s, s.slot[threadIdx.x], false);
-  s.slot[threadIdx.x] = sums.before;
-  __syncthreads();
-  return sums.total;
+  const unsigned lane = threadIdx.x % 32;
+  std::uint32_t own = 0;
+#pragma unroll
+  for (unsigned i = 0; i < kPerLane; ++i) own += s.slot[lane * kPerLane + i];
+  const std::uint32_t inclusive = warp_inclusive_sum(own);
+  const unsigned holder = b.scan() / kPerLane;
+  std::uint32_t before = __shfl_sync(kFullWarp, inclusive - own, static_cast<int>(holder));
+  for (unsigned i = holder * kPerLane; i < b.scan(); ++i) before += s.slot[i];
+  return {before, __shfl_sync(kFullWarp, inclusive, 31)};
 }
 
 __device__ void load_words(void* to, const void* from, unsigned bytes) {
@@ -81,20 +92,25 @@ __device__ void load_words(void* to, const void* from, unsigned bytes) {
     static_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
 }
 
-/// The thread's block, transformed; its number of items is in s.slot, its DC in s.dc.
-__device__ void open_block(const CodeTilesArgs& a, Shared& s, Coefficients& c) {
+/// The thread's block, transformed. The first loads are under way together: samples, tables, DC.
+/// `codes` may be null.
+__device__ void open_block(const CodeTilesArgs& a, Shared& s, const CodeTable* codes,
+                           Coefficients& c) {
   if (threadIdx.x == 0) s.geometry = tile_of(a);
-  load_words(&s.reciprocals, a.reciprocals, sizeof s.reciprocals);
   s.slot[threadIdx.x] = 0;
   if (threadIdx.x < kMaxComponents) s.carried_dc[threadIdx.x] = 0;
   __syncthreads();
-  if (!s.geometry.starts_interval && threadIdx.x / 32 == kWarps - 1)
-    carry_dc(a, s.geometry, s.reciprocals, s.carried_dc);
   const Block b = block_of(a, s.geometry);
   s.coded[threadIdx.x] = Coded(b).word;
-  if (!b.exists) return;
-  transform(a.plane[b.component], b, &s.word[0][0], s.reciprocals.table[b.component == 0 ? 0 : 1],
-            c);
+  wait_for_previous_kernel();
+  uint2 rows[8] = {};
+  if (b.exists) load_rows(a.plane[b.component], b, &s.word[0][0], rows);
+  load_words(&s.reciprocals, a.reciprocals, sizeof s.reciprocals);
+  if (codes != nullptr) load_words(&s.codes, codes, sizeof s.codes);
+  if (!s.geometry.starts_interval && threadIdx.x / 32 == kWarps - 1)
+    carry_dc(a, s.geometry, s.carried_dc);
+  __syncthreads();
+  if (b.exists) transform(rows, b, s.reciprocals.table[b.component == 0 ? 0 : 1], c);
 }
 
 /// Whether the block ends with EOB: its last coefficient is 0 (T.81 F.1.2.2).
@@ -114,10 +130,11 @@ __device__ std::int32_t dc_difference(const Shared& s, Coded b) {
   return s.dc[threadIdx.x] - (before < 0 ? s.carried_dc[b.component()] : s.dc[before]);
 }
 
-__device__ void list_block_items(Shared& s, const Coefficients& c) {
+/// `before`: items of the blocks before it.
+__device__ void list_block_items(Shared& s, const Coefficients& c, std::uint32_t before) {
   const Coded b(s.coded[threadIdx.x]);
   if (!b.exists()) return;
-  std::uint32_t* next = s.item + s.slot[b.scan()];
+  std::uint32_t* next = s.item + before;
   *next++ = Item::dc(b.destination(), dc_difference(s, b));
 #pragma unroll
   for (int first = 0; first < kBlockSize; first += 8) {
@@ -176,7 +193,7 @@ struct TileOut {
 
 /// Codes block by block, first for the lengths, then into global memory.
 __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, const Coefficients& c) {
-  keep_dense_block(s, c);
+  keep_dense_block(s, c);  // synchronises
   s.slot[threadIdx.x] = 0;
   __syncthreads();
   const Coded b(s.coded[threadIdx.x]);
@@ -186,12 +203,12 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, const Coeffic
                      [&](Item item, int before) { code_item(item, before, s.codes, writer); });
     s.slot[b.scan()] = writer.at;
   }
-  const std::uint32_t bits = scan_slots(s);
+  const BlockSums bits = sum_slots(s, b);
   const TileOut out(a);
-  TileOut::set_bits(a, bits);
-  clear_words(out.words, (bits + 31) / 32);
+  TileOut::set_bits(a, bits.total);
+  clear_words(out.words, (bits.total + 31) / 32);
   if (b.exists()) {
-    SharingWriter writer{out.words, s.slot[b.scan()]};
+    SharingWriter writer{out.words, bits.before};
     walk_dense_block(s, c,
                      [&](Item item, int before) { code_item(item, before, s.codes, writer); });
     writer.finish();
@@ -239,41 +256,38 @@ __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, std::uint32_
 __global__ void __launch_bounds__(kThreads, kCtas)
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
-  wait_for_previous_kernel();
-  load_words(&s.codes, a.codes, sizeof s.codes);
   Coefficients c;
-  open_block(a, s, c);
+  open_block(a, s, a.codes, c);
   count_block_items(s, c);
-  const std::uint32_t items = scan_slots(s);
-  if (items > kTileItems) {
+  const BlockSums items = sum_slots(s, Coded(s.coded[threadIdx.x]));
+  if (items.total > kTileItems) {
     code_dense_tile(a, s, c);
     return;
   }
-  list_block_items(s, c);
+  list_block_items(s, c, items.before);
   __syncthreads();
-  code_listed_tile(a, s, items);
+  code_listed_tile(a, s, items.total);
 }
 
 __global__ void __launch_bounds__(kThreads, kCtas)
     collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
   for (unsigned i = threadIdx.x; i < kEncodeTables * 256; i += kThreads) s.count[i] = 0;
-  wait_for_previous_kernel();
   Coefficients c;
-  open_block(a, s, c);
+  open_block(a, s, nullptr, c);
   count_block_items(s, c);
-  const std::uint32_t items = scan_slots(s);
-  const bool dense = items > kTileItems;
-  if (threadIdx.x == 0) a.item_count[blockIdx.x] = dense ? kDenseTile : items;
+  const BlockSums items = sum_slots(s, Coded(s.coded[threadIdx.x]));
+  const bool dense = items.total > kTileItems;
+  if (threadIdx.x == 0) a.item_count[blockIdx.x] = dense ? kDenseTile : items.total;
   if (dense) {
     keep_dense_block(s, c);
     if (Coded(s.coded[threadIdx.x]).exists())
       walk_dense_block(s, c, [&](Item item, int before) { count_item(item, before, s.count); });
   } else {
-    list_block_items(s, c);
+    list_block_items(s, c, items.before);
     __syncthreads();
     std::uint32_t* const out = a.items + std::int64_t{blockIdx.x} * kTileItems;
-    for (unsigned i = threadIdx.x; i < items; i += kThreads) {
+    for (unsigned i = threadIdx.x; i < items.total; i += kThreads) {
       out[i] = s.item[i];
       count_item(Item{s.item[i]}, i > 0 ? Item{s.item[i - 1]}.position() : 0, s.count);
     }
@@ -288,16 +302,16 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
-  load_words(&s.codes, a.codes, sizeof s.codes);
   const std::uint32_t items = a.item_count[blockIdx.x];
   if (items == kDenseTile) {
     Coefficients c;
-    open_block(a, s, c);
+    open_block(a, s, a.codes, c);
     count_block_items(s, c);
-    scan_slots(s);
+    __syncthreads();  // s.dc is there
     code_dense_tile(a, s, c);
     return;
   }
+  load_words(&s.codes, a.codes, sizeof s.codes);
   load_words(s.item, a.items + std::int64_t{blockIdx.x} * kTileItems, (items + 3) / 4 * 16);
   __syncthreads();
   code_listed_tile(a, s, items);

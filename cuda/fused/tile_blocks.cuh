@@ -115,7 +115,7 @@ __device__ inline Block block_of(const CodeTilesArgs& a, const Tile& tile) {
 __device__ inline uint2 edge_row(const ConstPlaneView& plane, int x0, int y) {
   const std::uint8_t* const row = plane.data + min(y, plane.height - 1) * plane.stride_bytes;
   std::uint32_t half[2] = {};
-#pragma unroll 1
+#pragma unroll
   for (int x = 0; x < 8; ++x)
     half[x / 4] |= static_cast<std::uint32_t>(row[min(x0 + x, plane.width - 1)]) << (8 * (x % 4));
   return make_uint2(half[0], half[1]);
@@ -162,18 +162,14 @@ struct Coefficients {
 };
 
 /// Samples -> quantised coefficients. `reciprocals`: of the block's table, column after column.
-__device__ inline void transform(const ConstPlaneView& plane, const Block& b, std::uint32_t* buffer,
-                                 const float* reciprocals, Coefficients& out) {
-  {
-    uint2 rows[8];
-    load_rows(plane, b, buffer, rows);
+__device__ inline void transform(const uint2 (&rows)[8], const Block& b, const float* reciprocals,
+                                 Coefficients& out) {
 #pragma unroll
-    for (int y = 0; y < 8; ++y) {
-      std::uint32_t row[8];
-      fdct_row(rows[y], row);
+  for (int y = 0; y < 8; ++y) {
+    std::uint32_t row[8];
+    fdct_row(rows[y], row);
 #pragma unroll
-      for (int x = 0; x < 8; ++x) out.v[8 * y + x] = row[x];
-    }
+    for (int x = 0; x < 8; ++x) out.v[8 * y + x] = row[x];
   }
   const float magic = kFloatMagic + (b.component == 0 ? 0.0f : 65536.0f);
   const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
@@ -208,7 +204,6 @@ __device__ inline void transform(const ConstPlaneView& plane, const Block& b, st
 /// DC of each component before the tile: the quantised mean of a block, whose transform is exactly
 /// the sum of its samples. 8 lanes for each, by one warp.
 __device__ inline void carry_dc(const CodeTilesArgs& a, const Tile& tile,
-                                const ReciprocalTables& reciprocals,
                                 std::int32_t (&carried)[kMaxComponents]) {
   const int c = static_cast<int>(threadIdx.x) % 32 / 8, y = static_cast<int>(threadIdx.x) % 8;
   const bool exists = c < a.layout.components;
@@ -229,7 +224,7 @@ __device__ inline void carry_dc(const CodeTilesArgs& a, const Tile& tile,
     sum += __shfl_xor_sync(kFullWarp, sum, distance);
   if (exists && y == 0) {
     const std::uint32_t dc = quantise_float(kFloatMagicBits + sum - 64 * 128,
-                                            reciprocals.table[c == 0 ? 0 : 1][0], kFloatMagic);
+                                            a.reciprocals->table[c == 0 ? 0 : 1][0], kFloatMagic);
     carried[c] = static_cast<std::int32_t>(dc - kFloatMagicBits);
   }
 }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "cuda/memory.hpp"
 #include "zerorun/frame.hpp"
@@ -24,6 +26,7 @@ class FrameUpload {
     std::ptrdiff_t stride;
     std::size_t row_bytes, rows, pitch;
   };
+  static bool lie_as_on_device(std::span<const Plane> planes);
   Status send(const Plane& plane, std::uint8_t* to, cudaStream_t stream);
   Status stage(const Plane& plane, std::uint8_t* staging, std::uint8_t* to, cudaStream_t stream);
 

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "codec/arith/zigzag.hpp"
 #include "cuda/memory.hpp"
 #include "tests/parity/stage_walk.hpp"
 #include "tests/support/gpu.hpp"
@@ -244,6 +245,36 @@ struct DeviceFrame {
   DeviceArray<std::uint8_t> memory;
   ConstFrameView view;
 };
+
+/// Tiles with few symbols, with so many bits that a thread cannot keep them, and with too many
+/// symbols: noise, of which `kept` coefficients a block are divided by 1 and the others by 255.
+TEST_F(PipelineParity, LongAndDenseTiles) {
+  for (const HuffmanTables tables : kTables)
+    for (const int kept : {1, 8, 20, 24, 28, 29, 30, 31, 32, 33, 34, 36, 40, 63, 64}) {
+      QuantTable table;
+      table.fill(255);
+      for (int k = 0; k < kept; ++k) table[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = 1;
+      EncodeParams params;
+      params.huffman = tables;
+      params.luma_table = params.chroma_table = table;
+      Pair pair(params);
+      for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::gray8})
+        for (const Content content : {Content::noise, Content::photo})
+          ASSERT_NO_FATAL_FAILURE(pair.expect_same(make_frame(content, format, 500, 300, 4).view()))
+              << kept;
+    }
+}
+
+/// An interval of more tiles than a CTA adds up.
+TEST_F(PipelineParity, LongIntervals) {
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  params.quality = 30;
+  Pair pair(params);
+  for (const int height : {4096, 4400})
+    ASSERT_NO_FATAL_FAILURE(
+        pair.expect_same(make_frame(Content::photo, PixelFormat::yuv420p, 4352, height, 8).view()));
+}
 
 TEST_F(PipelineParity, DeviceFramesAndStreams) {
   Stream streams[2];

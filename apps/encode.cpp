@@ -212,7 +212,8 @@ class EncodeRun {
                    job.jpeg.size(),
                    job.microseconds,
                    job.error,
-                   {}});
+                   {},
+                   job.device_microseconds});
     if (options_.verify) verifier_.add(job.jpeg);
     if (job.error) {
       if (!summary_.error) summary_.error.emplace();

@@ -31,6 +31,7 @@ Status EncodeWorker::code(EncodeJob& job) {
   auto report = encoder.encode(frame, job.jpeg);
   job.microseconds = watch.microseconds();
   if (!report) return report.status();
+  job.device_microseconds = report->device_microseconds;
   if (cpu_twin) {
     if (auto twin = cpu_twin->encode(frame, twin_jpeg); !twin) return twin.status();
     if (twin_jpeg != job.jpeg)

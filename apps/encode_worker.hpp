@@ -21,7 +21,8 @@ struct EncodeJob {
   Frame frame;
   io::FrameTime time;
   std::vector<std::byte> jpeg;
-  double microseconds = 0.0;  ///< coding alone
+  double microseconds = 0.0;         ///< coding alone
+  double device_microseconds = 0.0;  ///< of it, the kernels; 0 on the CPU
   std::optional<SquaredError> error;
 };
 

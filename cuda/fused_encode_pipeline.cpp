@@ -27,6 +27,8 @@ class FusedEncodePipeline final : public EncodePipeline {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
     ZR_TRY(stream_.create());
+    ZR_TRY(begin_.create(cudaEventDefault));
+    ZR_TRY(end_.create(cudaEventDefault));
     return outcome_.reserve(1);
   }
 
@@ -55,6 +57,13 @@ class FusedEncodePipeline final : public EncodePipeline {
 
   std::uint64_t scan_bytes() const override { return outcome_.data()->scan_bytes; }
 
+  double device_microseconds() const override {
+    const DeviceGuard guard(device_);
+    float milliseconds = 0.0F;
+    if (cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()) != cudaSuccess) return 0.0;
+    return 1000.0 * static_cast<double>(milliseconds);
+  }
+
   Status copy_scan(std::byte* out) const override {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
@@ -68,10 +77,12 @@ class FusedEncodePipeline final : public EncodePipeline {
   static constexpr std::int64_t kLeastCapacity = 4096;
 
   Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
+    ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
     ZR_TRY(encoder_.enqueue(
         setup, frame,
         {scan_.data(), static_cast<std::uint64_t>(scan_.capacity()), &outcome_.data()->scan_bytes},
         stream_.get()));
+    ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
     ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
                                 sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
                                 stream_.get()));
@@ -81,6 +92,7 @@ class FusedEncodePipeline final : public EncodePipeline {
 
   const int device_;
   Stream stream_;
+  Event begin_, end_;  // around the kernels
   FrameUpload upload_;
   PinnedBuffer<FrameOutcome> outcome_;
   DeviceBuffer<std::uint8_t> scan_;

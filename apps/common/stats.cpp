@@ -63,6 +63,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
   file_.write(command_ + "_us");
   if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
   if (command_ == "decode") file_.write(",concealed_intervals");
+  if (command_ == "encode") file_.write(",gpu_us");
   file_.write("\n");
 }
 
@@ -87,6 +88,7 @@ void StatsFile::add_json(const FrameRecord& record) {
       row["psnr_components"].emplace_back(psnr_json(record.error->psnr(c)));
   }
   if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
+  if (record.gpu_microseconds) row["gpu_us"] = rounded(*record.gpu_microseconds);
   file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", row.dump()));
 }
 
@@ -99,6 +101,7 @@ void StatsFile::add_csv(const FrameRecord& record) {
       row += c < record.error->components ? psnr_csv(record.error->psnr(c)) : ",";
   }
   if (record.concealed_intervals) row += fmt::format(",{}", *record.concealed_intervals);
+  if (record.gpu_microseconds) row += fmt::format(",{:.3f}", *record.gpu_microseconds);
   file_.write(row + "\n");
 }
 

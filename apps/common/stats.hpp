@@ -26,6 +26,7 @@ struct FrameRecord {
   double microseconds = 0.0;                        ///< coding it
   std::optional<SquaredError> error;                ///< encode --psnr
   std::optional<std::int64_t> concealed_intervals;  ///< decode
+  std::optional<double> gpu_microseconds = {};      ///< encode: its kernels; 0 on the CPU
 };
 
 /// CSV begins with two comment lines: "# zerorun-stats 1 COMMAND" and the header as JSON. The JSON

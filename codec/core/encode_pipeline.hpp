@@ -39,6 +39,8 @@ class EncodePipeline {
                              std::array<HuffmanSpec, 4>& specs) = 0;
   /// Of the frame coded last.
   virtual std::uint64_t scan_bytes() const = 0;
+  /// What a device took for the coding, without moving frame and bytes; 0 where none was used.
+  virtual double device_microseconds() const { return 0.0; }
   virtual Status copy_scan(std::byte* out) const = 0;
 };
 

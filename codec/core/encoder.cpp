@@ -47,7 +47,8 @@ struct Encoder::Impl {
     out += pipeline->scan_bytes();
     out[0] = std::byte{0xFF};
     out[1] = std::byte{marker::kEoi};
-    return EncodeReport{total_bytes(), setup->layout.restart_interval};
+    return EncodeReport{total_bytes(), setup->layout.restart_interval,
+                        pipeline->device_microseconds()};
   }
 };
 

@@ -26,12 +26,13 @@ class StatsTest(ProgramTest):
         self.assertEqual(first, "# zerorun-stats 1 encode")
         self.assertEqual((header["format"], header["version"]), ("zerorun-stats", 1))
         self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "encode_us", "psnr", "psnr_0",
-                                         "psnr_1", "psnr_2"])
+                                         "psnr_1", "psnr_2", "gpu_us"])
         self.assertEqual([int(row["index"]) for row in rows], [1, 2, 3, 4])
         self.assertEqual(sum(int(row["bytes"]) for row in rows),
                          pathlib.Path(self.path("o.mjpeg")).stat().st_size)
         for row in rows:
             self.assertGreater(float(row["encode_us"]), 0)
+            self.assertGreaterEqual(float(row["encode_us"]), float(row["gpu_us"]))
             self.assertGreater(float(row["psnr"]), 25)
 
     def test_json_of_encode(self):

@@ -68,6 +68,9 @@ struct EncodeParams {
 struct EncodeReport {
   std::size_t bytes = 0;
   int restart_interval_mcus = 0;  ///< as written in DRI; 0 = none
+  /// CUDA: from the first kernel of the frame to the end of the last, by the device's own clock,
+  /// without moving frame and stream. 0 on the CPU.
+  double device_microseconds = 0.0;
 };
 
 /// A size that no stream of such a frame exceeds, whatever it shows (8x8 blocks of 63 codes of

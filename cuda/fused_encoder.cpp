@@ -75,10 +75,6 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& fra
   const bool long_intervals = grid_.interval_tiles > kMaxSummedTiles;
   if (long_intervals) ZR_TRY(place_tiles(stream, probe));
   ZR_TRY(announce(probe, "assemble"));
-  const auto state = [&](int which) {
-    std::uint64_t* const words = states_[which].data();
-    return AssembleState{words + 1, reinterpret_cast<std::uint32_t*>(words)};
-  };
   const AssembleArgs args{grid_,
                           words_.data(),
                           tile_bits_.data(),
@@ -86,8 +82,8 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& fra
                           header_whole_.data(),
                           header_bytes_.data(),
                           !header_.empty(),
-                          state(parity_),
-                          state(parity_ ^ 1),
+                          states_[parity_].data(),
+                          states_[parity_ ^ 1].data(),
                           output.out,
                           output.capacity,
                           output.size};
@@ -106,7 +102,7 @@ Status FusedEncoder::prepare(const EncodeSetup& setup, cudaStream_t stream) {
   grid_ = make_tile_grid(setup.layout);
   ZR_TRY(reserve(setup));
   ZR_TRY(upload(setup, stream));
-  const auto state_bytes = (1 + std::size_t{grid_.chunks}) * sizeof(std::uint64_t);
+  const auto state_bytes = std::size_t{grid_.chunks} * sizeof(std::uint64_t);
   for (const auto& states : states_)
     ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, state_bytes, stream));
   parity_ = 0;
@@ -146,7 +142,7 @@ Status FusedEncoder::reserve(const EncodeSetup& setup) {
     ZR_TRY(device_scan_temp_bytes(grid_.tiles, scan_temp_bytes_));
     ZR_TRY(scan_temp_.reserve((scan_temp_bytes_ + 7) / 8));
   }
-  for (auto& states : states_) ZR_TRY(states.reserve(1 + std::int64_t{grid_.chunks}));
+  for (auto& states : states_) ZR_TRY(states.reserve(grid_.chunks));
   return Status::ok();
 }
 

@@ -68,7 +68,7 @@ class FusedEncoder {
   DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
   DeviceBuffer<std::uint64_t> tile_first_bit_, scan_temp_;
   std::int64_t scan_temp_bytes_ = 0;
-  DeviceBuffer<std::uint64_t> states_[2];  // a ticket, then one state a chunk
+  DeviceBuffer<std::uint64_t> states_[2];  // one a chunk
 };
 
 /// Host frames through a FusedEncoder.

@@ -51,7 +51,7 @@ struct Shared {
   alignas(16) std::uint32_t words[kRoundWords];
   alignas(16) std::uint8_t stage[16 + 2 * kRoundBytes + 4];
   Chunk chunk;
-  std::uint32_t number;
+  std::uint32_t tile_bits[kMaxTiles];
   std::uint32_t warp[kWarps];
   std::uint64_t before;
 };
@@ -67,38 +67,38 @@ __device__ std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::
   return inclusive - value + __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
 }
 
-/// Bits of the interval before tile `first`.
-__device__ std::uint64_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval_first,
-                                     std::uint32_t first) {
-  if (a.tile_first_bit != nullptr)
-    return a.tile_first_bit[first] - a.tile_first_bit[interval_first];
-  std::uint32_t own = 0, total = 0;  // kMaxSummedTiles tiles have less than 2^32 bits
-  for (std::uint32_t t = interval_first + threadIdx.x; t < first; t += kThreads)
-    own += a.tile_bits[t];
-  cta_exclusive_sum(s, own, total);
-  __syncthreads();
-  return total;
-}
-
 /// Fills s.chunk.
-__device__ void open_chunk(const AssembleArgs& a, Shared& s, std::uint32_t number) {
+__device__ void open_chunk(const AssembleArgs& a, Shared& s) {
   const TileGrid& grid = a.grid;
-  const std::uint32_t interval = number / grid.interval_chunks;
-  const std::uint32_t skipped = number % grid.interval_chunks * kChunkTiles;
+  const std::uint32_t interval = blockIdx.x / grid.interval_chunks;
+  const std::uint32_t skipped = blockIdx.x % grid.interval_chunks * kChunkTiles;
   const std::uint32_t interval_first = interval * grid.interval_tiles;
   const std::uint32_t interval_end = min(interval_first + grid.interval_tiles, grid.tiles);
   const std::uint32_t first = interval_first + skipped;
   const std::uint32_t end = min(first + kChunkTiles, interval_end);
-  const std::uint64_t before = skipped == 0 ? 0 : bits_before(a, s, interval_first, first);
+  const std::uint32_t shown = skipped > 0 ? first - 1 : first;
+  // All loads at once: the bits of the tiles, and what stands before them in the interval.
+  if (threadIdx.x < end - shown) s.tile_bits[threadIdx.x] = a.tile_bits[shown + threadIdx.x];
+  std::uint64_t before = 0;
+  if (a.tile_first_bit != nullptr) {
+    before = a.tile_first_bit[first] - a.tile_first_bit[interval_first];
+    __syncthreads();
+  } else {
+    std::uint32_t own = 0, total = 0;  // kMaxSummedTiles tiles have less than 2^32 bits
+    for (std::uint32_t t = interval_first + threadIdx.x; t < first; t += kThreads)
+      own += a.tile_bits[t];
+    cta_exclusive_sum(s, own, total);  // synchronises
+    before = total;
+  }
   if (threadIdx.x == 0) {
     Chunk& c = s.chunk;
     auto at = static_cast<std::int32_t>(before % 8);
-    if (skipped > 0) at -= static_cast<std::int32_t>(a.tile_bits[first - 1]);
-    c.tiles = 0;
-    for (std::uint32_t t = skipped > 0 ? first - 1 : first; t < end; ++t) {
-      c.words[c.tiles] = a.words + t * kTileWords;
-      c.start[c.tiles++] = at;
-      at += static_cast<std::int32_t>(a.tile_bits[t]);
+    if (skipped > 0) at -= static_cast<std::int32_t>(s.tile_bits[0]);
+    c.tiles = static_cast<int>(end - shown);
+    for (int t = 0; t < c.tiles; ++t) {
+      c.words[t] = a.words + (shown + static_cast<std::uint32_t>(t)) * kTileWords;
+      c.start[t] = at;
+      at += static_cast<std::int32_t>(s.tile_bits[t]);
     }
     c.start[c.tiles] = at;
     c.interval = interval;
@@ -188,8 +188,9 @@ __device__ std::uint32_t count_ff(const Piece& p) {
   return bits / 8;
 }
 
-/// Bytes before the chunk, found by one warp from what the chunks before it published. Terminates
-/// because chunks are drawn in order and publish their own size before they look back.
+/// Bytes before the chunk, found by one warp from what the chunks before it published. CTAs start
+/// in the order of their numbers (CUB's scans rely on it too) and publish their own size before
+/// they look back, so every state will be there.
 __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t chunk) {
   constexpr int kWindows = 4;  // loaded at once: most chunks of a frame are on their way together
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -220,13 +221,12 @@ __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t ch
 /// Publishes the size of the chunk and finds what stands before it; the result is s.before.
 __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size) {
   if (threadIdx.x < 32) {
-    const std::uint32_t number = s.number;
+    const std::uint32_t number = blockIdx.x;
     if (threadIdx.x == 0)
-      store_relaxed(a.state.chunks + number,
-                    (number == 0 ? kTileInclusive : kTileAggregate) | size);
-    const std::uint64_t before = number == 0 ? 0 : look_back(a.state.chunks, number);
+      store_relaxed(a.chunks + number, (number == 0 ? kTileInclusive : kTileAggregate) | size);
+    const std::uint64_t before = number == 0 ? 0 : look_back(a.chunks, number);
     if (threadIdx.x == 0) {
-      if (number > 0) store_relaxed(a.state.chunks + number, kTileInclusive | (before + size));
+      if (number > 0) store_relaxed(a.chunks + number, kTileInclusive | (before + size));
       s.before = before;
     }
   }
@@ -288,21 +288,13 @@ __device__ std::uint32_t store_round(const AssembleArgs& a, Shared& s, const Pie
   return length;
 }
 
-__device__ void draw_chunk(const AssembleArgs& a, Shared& s) {
-  if (threadIdx.x == 0) {
-    s.number = atomicAdd(a.state.ticket, 1u);
-    a.next_state.chunks[s.number] = 0;
-    if (s.number == 0) *a.next_state.ticket = 0;
-  }
-  __syncthreads();
-}
-
 __global__ void __launch_bounds__(kThreads, kCtas)
     assemble_kernel(const __grid_constant__ AssembleArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
-  draw_chunk(a, s);
-  open_chunk(a, s, s.number);
+  if (threadIdx.x == 0) a.next_chunks[blockIdx.x] = 0;
+  const std::uint32_t header = *a.header_bytes;
+  open_chunk(a, s);
   const Chunk& c = s.chunk;
   const auto stuffed_bytes = [](const Piece& p) {
     return static_cast<std::uint32_t>(p.bytes) + count_ff(p);
@@ -317,8 +309,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     if (c.rounds > 1) __syncthreads();
   }
   find_place(a, s, size);
-  const std::uint32_t header = *a.header_bytes;
-  if (s.number == 0 && header <= a.capacity)
+  if (blockIdx.x == 0 && header <= a.capacity)
     for (std::uint32_t i = threadIdx.x; i < header; i += kThreads) a.out[i] = a.header[i];
   std::uint64_t offset = header + s.before;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {

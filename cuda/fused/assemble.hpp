@@ -10,12 +10,6 @@
 
 namespace zerorun {
 
-/// What the chunks tell each other while they find their places; zero before a frame.
-struct AssembleState {
-  std::uint64_t* chunks;  ///< [chunks]
-  std::uint32_t* ticket;  ///< one number
-};
-
 /// All pointers are device memory.
 struct AssembleArgs {
   TileGrid grid;
@@ -26,7 +20,8 @@ struct AssembleArgs {
   const std::uint8_t* header;           ///< SOI to SOS
   const std::uint32_t* header_bytes;    ///< one number, may be 0
   bool end_of_image;                    ///< EOI is written
-  AssembleState state, next_state;      ///< of this frame; of the next one, is cleared
+  std::uint64_t* chunks;       ///< [chunks] what they tell each other; zero before the frame
+  std::uint64_t* next_chunks;  ///< the same for the next frame: is cleared
   std::uint8_t* out;
   std::uint64_t capacity;  ///< nothing is written from here on
   std::uint64_t* size;     ///< of the whole stream, out

@@ -311,6 +311,31 @@ TEST_F(PipelineParity, DeviceFramesAndStreams) {
   }
 }
 
+TEST_F(PipelineParity, DeviceFramesIntoPinnedHostMemory) {
+  auto device_encoder = DeviceEncoder::create({});
+  EncodeParams on_host;
+  on_host.backend = Backend::cpu;
+  auto encoder = Encoder::create(on_host);
+  ASSERT_TRUE(device_encoder && encoder);
+  PinnedBuffer<std::byte> out;
+  PinnedBuffer<std::size_t> size;
+  ASSERT_TRUE(size.reserve(1));
+  for (const Content content : kContents) {
+    const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 333, 222, 6);
+    std::vector<std::byte> expected;
+    ASSERT_TRUE(encoder->encode(frame.view(), expected));
+    ASSERT_TRUE(out.reserve(static_cast<std::int64_t>(expected.size() + 1)));
+    for (const std::size_t skew : {0u, 1u}) {
+      DeviceFrame on_device(frame);
+      ASSERT_TRUE(device_encoder->encode(on_device.view, out.data() + skew, expected.size(),
+                                         size.data(), nullptr));
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      ASSERT_EQ(*size.data(), expected.size());
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out.data() + skew));
+    }
+  }
+}
+
 TEST_F(PipelineParity, DeviceEncoderChecksItsArguments) {
   EncodeParams params;
   params.backend = Backend::cpu;

@@ -27,7 +27,7 @@ struct Rational {
   friend bool operator==(const Rational&, const Rational&) = default;
 };
 
-/// What to do at a gap in a numbered sequence, or at a missing file of an @list.
+/// What to do at a gap in a numbered sequence, or at a missing file of a list.
 /// `skip` closes the gap in time too; `hold` shows the frame before it again.
 enum class MissingFrames { error, skip, hold };
 

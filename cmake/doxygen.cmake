@@ -1,0 +1,26 @@
+# `cmake --build ... --target zerorun_docs`: pages about the public headers. A warning is an error.
+find_package(Doxygen QUIET)
+if(NOT DOXYGEN_FOUND)
+  return()
+endif()
+set(DOXYGEN_PROJECT_NAME zerorun)
+set(DOXYGEN_PROJECT_NUMBER ${PROJECT_VERSION})
+set(DOXYGEN_PROJECT_BRIEF "${PROJECT_DESCRIPTION}")
+set(DOXYGEN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/docs)
+set(DOXYGEN_QUIET YES)
+set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
+set(DOXYGEN_WARN_IF_UNDOCUMENTED NO)
+set(DOXYGEN_EXTRACT_ALL YES)
+set(DOXYGEN_EXTRACT_ANON_NSPACES NO)
+set(DOXYGEN_JAVADOC_AUTOBRIEF YES)
+set(DOXYGEN_GENERATE_LATEX NO)
+set(DOXYGEN_HAVE_DOT NO)
+set(DOXYGEN_MACRO_EXPANSION YES)
+set(DOXYGEN_EXPAND_ONLY_PREDEF YES)
+set(DOXYGEN_PREDEFINED ZERORUN_API= ZERORUN_C_API= __cplusplus)
+set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR}/codec/include ${PROJECT_SOURCE_DIR}/cuda/include
+  ${PROJECT_SOURCE_DIR}/io/include)
+set(DOXYGEN_EXCLUDE_SYMBOLS *::detail)
+doxygen_add_docs(zerorun_docs codec/include cuda/include io/include
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMENT "Documentation of the public headers")

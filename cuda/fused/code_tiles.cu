@@ -232,6 +232,9 @@ __device__ void merge_words(Shared& s, std::uint32_t at, std::uint32_t own_bits,
   for (unsigned i = threadIdx.x; i < tile_words; i += kThreads) out[i] = s.tile[i];
 }
 
+__device__ std::uint32_t vector_items(std::uint32_t items) { return (items + 3) / 4 * 4; }
+static_assert(kTileItems % 4 == 0);
+
 /// Codes the items in s.item.
 __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, std::uint32_t items) {
   const std::uint32_t each = (items + kThreads - 1) / kThreads;
@@ -287,6 +290,9 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     list_block_items(s, c, items.before);
     __syncthreads();
     std::uint32_t* const out = a.items + std::int64_t{blockIdx.x} * kTileItems;
+    // Filled up to whole vectors, in which they will be loaded.
+    if (threadIdx.x < 4 && items.total + threadIdx.x < vector_items(items.total))
+      out[items.total + threadIdx.x] = 0;
     for (unsigned i = threadIdx.x; i < items.total; i += kThreads) {
       out[i] = s.item[i];
       count_item(Item{s.item[i]}, i > 0 ? Item{s.item[i - 1]}.position() : 0, s.count);
@@ -312,7 +318,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     return;
   }
   load_words(&s.codes, a.codes, sizeof s.codes);
-  load_words(s.item, a.items + std::int64_t{blockIdx.x} * kTileItems, (items + 3) / 4 * 16);
+  load_words(s.item, a.items + std::int64_t{blockIdx.x} * kTileItems, vector_items(items) * 4);
   __syncthreads();
   code_listed_tile(a, s, items);
 }

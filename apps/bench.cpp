@@ -42,13 +42,23 @@ class BenchRun {
   }
 
   Exit run() {
+    if (options_.primitives && selection_.cuda.empty()) {
+      const auto cuda = resolve_backend(Backend::cuda);
+      fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"
+                              : cuda.status().message());
+    }
     open_files();
     report_.command = whole_command();
     report_.machine = machine_facts(selection_.cuda);
     for (const std::string& input : options_.inputs)
       for (const Case& what : cases_of(options_, input)) cases_.push_back(what);
     fmt::print("{}\n", machine_text(report_.machine));
-    for (Case& what : cases_) run(what);
+    if (options_.primitives) {
+      run_primitives();
+    } else {
+      for (Case& what : cases_) run(what);
+    }
+    add_clocks(selection_.cuda, report_.machine);
     if (json_) write(*json_, report_json(report_).dump(1) + "\n");
     if (csv_) write(*csv_, report_csv(report_));
     if (html_) write(*html_, report_html(report_));
@@ -69,6 +79,13 @@ class BenchRun {
   static void write(SafeFile& file, const std::string& text) {
     file.write(text);
     file.finish();
+  }
+
+  void run_primitives() {
+    tell("primitives");
+    report_.primitives = measure_primitives(selection_.cuda.front(), options_.quick);
+    console::clear_progress();
+    fmt::print("{}", primitives_text(report_.primitives));
   }
 
   void run(Case& what) {
@@ -103,6 +120,9 @@ class BenchRun {
                            const std::string& pixels, const std::string& qualities,
                            const std::string& samplings, const std::string& tables,
                            const std::string& restarts) const {
+    if (options_.primitives)
+      return fmt::format("zerorun bench --primitives{} --device cuda:{}",
+                         options_.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
         "zerorun bench {} --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
         "--restart {} --device {} --threads {} {}",

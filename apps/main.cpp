@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0  done\n"
-    "  1  a run-time failure (memory, a CUDA call)\n"
+    "  1  a run-time failure (memory, a CUDA call); bench --compare found a slower row\n"
     "  2  bad command line\n"
     "  3  input unreadable, corrupt or not supported\n"
     "  4  output exists, cannot be written or cannot hold what was asked for\n"

@@ -9,7 +9,7 @@ usage: tests/run-gpu.sh [--tests] [--sanitize] [--bench] [--filter GLOB] [--jobs
 
   --tests      all tests with the label "gpu"; a missing GPU is a failure
   --sanitize   compute-sanitizer memcheck, racecheck, initcheck and synccheck on small tests
-  --bench      the benchmarks of the entropy primitives and of the staged pipelines
+  --bench      `zerorun bench` with the entropy primitives and with 4K and 1080p frames
   --filter     GoogleTest filter of the sanitizer runs (default: small inputs)
   --jobs       parallel compilations (default: all processors)
 
@@ -96,10 +96,13 @@ if ((sanitize)); then
 fi
 
 if ((bench)); then
-  part "benchmark of the entropy primitives" bench.log \
-    build/gpu/tests/bench/entropy_bench --json "$logs/entropy_bench.json"
+  program=build/gpu/bin/zerorun
+  part "benchmark of the entropy primitives" primitives.log \
+    $program bench --primitives --device cuda --json "$logs/primitives.json" -y
+  cat "$logs/primitives.log"
+  part "benchmark of frames" bench.log \
+    $program bench synthetic:3840x2160:photo synthetic:1920x1080:photo --huffman standard,optimal \
+    --restart auto,none --json "$logs/bench.json" --html "$logs/bench.html" -y
   cat "$logs/bench.log"
-  part "benchmark of the staged pipelines" staged_bench.log build/gpu/tests/bench/staged_bench
-  cat "$logs/staged_bench.log"
 fi
 finish

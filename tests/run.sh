@@ -23,7 +23,7 @@ cmake --build --preset release
 
 if [ "$mode" = all ]; then
   step "build without OpenCV and FFmpeg, and the program's tests with it"
-  cmake --preset core -DZERORUN_CUDA=OFF -DZERORUN_BENCHMARKS=OFF >/dev/null
+  cmake --preset core -DZERORUN_CUDA=OFF >/dev/null
   cmake --build --preset core --target zerorun_program pan_zoom encode_minimal decode_minimal live_server
   ctest --no-tests=error --preset core -L cli -j "$(nproc)"
 

@@ -39,6 +39,10 @@ Rows rows_of(const Json& report) {
       const std::string name = case_name(entry) + "  " + row.at("id").get<std::string>();
       if (rows.by_name.emplace(name, row).second) rows.order.push_back(name);
     }
+  for (const Json& row : report.at("primitives")) {
+    const std::string name = "primitive  " + row.at("id").get<std::string>();
+    if (rows.by_name.emplace(name, row).second) rows.order.push_back(name);
+  }
   return rows;
 }
 
@@ -83,7 +87,8 @@ std::string machine_changes(const Json& old_report, const Json& new_report) {
   const Json& after = new_report.at("machine");
   std::string text;
   for (const auto& [key, value] : after.items())
-    if (key != "date" && before.contains(key) && before.at(key) != value)
+    if (key != "date" && key.find("behind the last row") == std::string::npos &&
+        before.contains(key) && before.at(key) != value)
       text += fmt::format("{}: {} -> {}\n", key, before.at(key).get<std::string>(),
                           value.get<std::string>());
   return text;

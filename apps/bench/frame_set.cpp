@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/bench/synthetic.hpp"
+#include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 
 namespace zerorun::app::bench {
@@ -26,13 +27,19 @@ FrameSet read_frames(const std::string& input, PixelFormat format, std::size_t c
   FrameSet set{input, {}};
   Frame frame;
   io::FrameTime time;
+  int others = 0;
   while (set.size() < count && value_or_fail(source->read(frame, time), Exit::input, input)) {
     if (set.size() > 0 &&
-        (frame.width() != set.view(0).width || frame.height() != set.view(0).height))
-      fail(Exit::input, input + ": the frames differ in size; pass them one by one");
+        (frame.width() != set.view(0).width || frame.height() != set.view(0).height)) {
+      ++others;
+      continue;
+    }
     set.frames.push_back(
         value_or_fail(PaddedFrame::copy_of(std::as_const(frame).view()), Exit::input, input));
   }
+  if (others > 0)
+    console::note(fmt::format("{}: {} frame{} of another size than the first and left out", input,
+                              others, others == 1 ? " is" : "s are"));
   if (set.frames.empty()) fail(Exit::input, input + ": there are no frames");
   return set;
 }

@@ -14,7 +14,10 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 /// `cuda` are the devices that are measured.
 Facts machine_facts(const std::vector<int>& cuda);
 
-/// Adds name, clocks, driver and runtime of the devices; nothing in a build without CUDA.
+/// Adds name, highest clocks, driver and runtime of the devices.
 void add_cuda_facts(const std::vector<int>& cuda, Facts& facts);
+
+/// The clocks of the devices at this moment, when they have been busy.
+void add_clocks(const std::vector<int>& cuda, Facts& facts);
 
 }  // namespace zerorun::app::bench

@@ -66,6 +66,18 @@ void add_case_options(CLI::App& command, Options& options) {
       ->group("What");
 }
 
+void add_primitive_options(CLI::App& command, Options& options) {
+  auto* primitives = command.add_flag(
+      "--primitives", options.primitives,
+      "Instead of frames: run-length coding, scan, compaction, Huffman coding of bytes and their "
+      "way back on the GPU, with CUB, one CPU core and a device copy beside them");
+  primitives->group("What");
+  command
+      .add_flag("--quick", options.quick, "With --primitives: large arrays alone, no base lines")
+      ->needs(primitives)
+      ->group("What");
+}
+
 void add_coder_options(CLI::App& command, Options& options) {
   add_list(command, "--device", options.devices, "cpu,cuda[:N],...", "cpu, and cuda where it works",
            "Where zerorun codes, and which peers are measured")
@@ -122,7 +134,7 @@ void add_report_options(CLI::App& command, Options& options) {
   command.add_option("--json", options.json, "Write everything, with the time of each sample")
       ->type_name("FILE")
       ->group("Reports");
-  command.add_option("--csv", options.csv, "Write a line for each sample")
+  command.add_option("--csv", options.csv, "Write a line for each sample of the frames")
       ->type_name("FILE")
       ->group("Reports");
   command
@@ -202,6 +214,7 @@ std::vector<int> counts_or(const std::vector<int>& given, std::vector<int> other
 
 void add_options(CLI::App& command, Options& options) {
   add_case_options(command, options);
+  add_primitive_options(command, options);
   add_coder_options(command, options);
   add_time_options(command, options);
   add_report_options(command, options);

@@ -28,6 +28,7 @@ struct Options {
   Limits limits;
   bool every_row = false;
   std::string json, csv, html;
+  bool primitives = false, quick = false;
   std::vector<std::string> compare;  ///< two reports instead of a measurement
   double threshold = 5;              ///< percent
   bool overwrite = false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/bench/machine.hpp"
+#include "apps/bench/primitives.hpp"
 #include "apps/bench/result.hpp"
 
 namespace zerorun::app::bench {
@@ -18,11 +19,13 @@ struct Report {
   std::string command;  ///< the whole command line
   Facts machine;
   std::vector<CaseResult> cases;
+  std::vector<PrimitiveRow> primitives;
 };
 
 /// A table of one case; without `every_row`, of the rows that differ in `parallel` alone the one
 /// with the least median.
 std::string table_text(const CaseResult& result, bool every_row);
+std::string primitives_text(const std::vector<PrimitiveRow>& rows);
 std::string machine_text(const Facts& facts);
 
 /// "encode street.jpg: 3840x2160 yuv420p, ..."

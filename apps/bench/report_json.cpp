@@ -65,6 +65,22 @@ Json row_json(const Row& row) {
   return json;
 }
 
+Json primitive_json(const PrimitiveRow& row) {
+  const Summary s = summarise(row.microseconds);
+  return {{"id", row.id()},
+          {"primitive", row.primitive},
+          {"form", row.form},
+          {"data", row.data},
+          {"input_bytes", row.input_bytes},
+          {"traffic_bytes", row.traffic_bytes},
+          {"min_us", s.min},
+          {"median_us", s.median},
+          {"median_low_us", s.median_low},
+          {"median_high_us", s.median_high},
+          {"input_gb_per_second", row.input_bytes / s.median / 1e3},
+          {"samples_us", row.microseconds}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json report_json(const Report& report) {
@@ -78,11 +94,11 @@ nlohmann::ordered_json report_json(const Report& report) {
     for (const Row& row : result.rows) entry["rows"].push_back(row_json(row));
     cases.push_back(std::move(entry));
   }
-  return {{"format", "zerorun-bench"},
-          {"version", kReportVersion},
-          {"command", report.command},
-          {"machine", std::move(machine)},
-          {"cases", std::move(cases)}};
+  Json primitives = Json::array();
+  for (const PrimitiveRow& row : report.primitives) primitives.push_back(primitive_json(row));
+  return {{"format", "zerorun-bench"}, {"version", kReportVersion},
+          {"command", report.command}, {"machine", std::move(machine)},
+          {"cases", std::move(cases)}, {"primitives", std::move(primitives)}};
 }
 
 }  // namespace zerorun::app::bench

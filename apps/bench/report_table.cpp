@@ -77,6 +77,20 @@ std::string table_text(const CaseResult& result, bool every_row) {
   return text;
 }
 
+std::string primitives_text(const std::vector<PrimitiveRow>& rows) {
+  std::string text = fmt::format("{:<18} {:<12} {:<34} {:>11} {:>11} {:>10} {:>9}\n", "primitive",
+                                 "form", "data", "input MB", "us", "input GB/s", "of copy");
+  double copy = 0;  // bytes a microsecond, read and written
+  for (const PrimitiveRow& row : rows) {
+    const double median = summarise(row.microseconds).median;
+    if (row.primitive == "copy") copy = row.traffic_bytes / median;
+    text += fmt::format("{:<18} {:<12} {:<34} {:>11.3f} {:>11.1f} {:>10.1f} {:>8.1f}%\n",
+                        row.primitive, row.form, row.data, row.input_bytes / 1e6, median,
+                        row.input_bytes / median / 1e3, 100 * row.traffic_bytes / median / copy);
+  }
+  return text;
+}
+
 std::string machine_text(const Facts& facts) {
   std::string text;
   for (const auto& [key, value] : facts) text += fmt::format("{}: {}\n", key, value);

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "apps/bench/contenders.hpp"
 #include "apps/bench/machine.hpp"
+#include "apps/bench/primitives.hpp"
 #include "apps/bench/stages.hpp"
 
 namespace zerorun::app::bench {
 
 void add_cuda_coders(const Setting&, Contenders&) {}
 void add_cuda_stages(const Setting&, std::vector<StagedContender>&) {}
+std::vector<PrimitiveRow> measure_primitives(int, bool) { return {}; }
 void add_cuda_facts(const std::vector<int>&, Facts&) {}
+void add_clocks(const std::vector<int>&, Facts&) {}
 
 }  // namespace zerorun::app::bench

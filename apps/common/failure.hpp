@@ -13,7 +13,7 @@ namespace zerorun::app {
 /// Documented in README.md and in `zerorun --help`. After a signal it is 128 + its number.
 enum class Exit : int {
   done = 0,
-  failed = 1,    ///< a run-time failure: memory, a CUDA call
+  failed = 1,    ///< a run-time failure: memory, a CUDA call; bench: a regression
   usage = 2,     ///< bad command line
   input = 3,     ///< input unreadable, corrupt or not supported
   output = 4,    ///< output exists, cannot be written or cannot hold what was asked for

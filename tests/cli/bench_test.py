@@ -115,6 +115,21 @@ class BenchTest(ProgramTest):
         self.assertAlmostEqual(float(lines[0]["sample_us"]), first[0], 2)
         self.assertAlmostEqual(float(lines[0]["median_us"]), rows[0]["median_us"], 2)
 
+    def test_frames_of_one_size(self):
+        for number, (width, height) in enumerate([(40, 30), (30, 40), (40, 30)]):
+            make_ppm(self.path(f"{number}.ppm"), width, height, number)
+        report = self.path("report.json")
+        done = self.zerorun("bench", self.path("*.ppm"), *QUICK, "--json", report)
+        self.assert_sentence(done, "1 frame is of another size")
+        case = json.loads(pathlib.Path(report).read_text())["cases"][0]
+        self.assertEqual((case["width"], case["height"], case["frames"]), (40, 30, 2))
+
+    def test_primitives_need_a_gpu(self):
+        devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
+        if any(device["usable"] for device in devices if device["device"] != "cpu"):
+            self.skipTest("there is a GPU")
+        self.assert_sentence(self.zerorun("bench", "--primitives", code=5))
+
     def test_errors(self):
         for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2),
                                 (["--device", "gpu"], 2), (["--huffman", "best"], 2),

@@ -1,4 +1,4 @@
-// Synthetic pictures for tests, the golden table and the benchmark.
+// Synthetic pictures for tests and the golden table.
 // SPDX-License-Identifier: MIT
 #include "tests/support/pictures.hpp"
 

@@ -150,6 +150,17 @@ bool ByteReader::skip(std::uint64_t count) {
   return count == 0;
 }
 
+bool ByteReader::seek(std::uint64_t offset) {
+  if (!size_ || offset > *size_) return false;
+  const auto by = static_cast<off_t>(offset) - static_cast<off_t>(file_offset_);
+  if (::lseek(file_, by, SEEK_CUR) < 0) return false;
+  file_offset_ = offset;
+  begin_ = end_ = 0;
+  at_end_ = false;
+  error_ = Status::ok();
+  return true;
+}
+
 std::uint64_t ByteReader::remaining() const noexcept {
   if (!size_) return std::numeric_limits<std::uint64_t>::max();
   return *size_ > offset() ? *size_ - offset() : 0;

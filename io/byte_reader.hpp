@@ -41,6 +41,8 @@ class ByteReader {
   std::size_t read(std::span<std::byte> out);
   /// Reads over `count` bytes (seeks where that is possible); false if the data ends before.
   bool skip(std::uint64_t count);
+  /// Goes to an offset() of before, or ahead; false on what is no regular file, or too short.
+  bool seek(std::uint64_t offset);
 
   std::uint64_t offset() const noexcept { return file_offset_ - (end_ - begin_); }
   /// Of a regular file.

@@ -14,11 +14,22 @@
 
 namespace zerorun::io {
 
+/// How a reader goes back and forth. The frame that is asked for is the next that read() gives.
+class Seekable {
+ public:
+  virtual ~Seekable() = default;
+  virtual bool can_seek() const { return false; }
+  /// Frame `index`, or the last one where there are fewer. Returns the index of that frame.
+  virtual Result<std::int64_t> seek_index(std::int64_t index);
+  /// The last frame whose time is not after `pts`, or the first. As it stands for readers whose
+  /// times are indices.
+  virtual Result<std::int64_t> seek_time(std::int64_t pts);
+};
+
 /// A frame source that knows nothing of ranges, rates and formats asked for: selected_source.cpp
 /// puts those around it.
-class FrameReader {
+class FrameReader : public Seekable {
  public:
-  virtual ~FrameReader() = default;
   virtual const SourceInfo& info() const = 0;
   /// As FrameSource::read(). After an error about one frame the next call gives the next frame.
   virtual Result<bool> read(Frame& frame, FrameTime& time) = 0;
@@ -28,9 +39,8 @@ class FrameReader {
   virtual std::int64_t concealed_frames() const { return 0; }
 };
 
-class PacketReader {
+class PacketReader : public Seekable {
  public:
-  virtual ~PacketReader() = default;
   virtual const SourceInfo& info() const = 0;
   virtual Result<bool> read(std::vector<std::byte>& jpeg, FrameTime& time) = 0;
   virtual std::string last_name() const = 0;
@@ -54,6 +64,8 @@ Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence);
 Result<FrameReaderPtr> decode_packets(PacketReaderPtr packets, const SourceOptions& options);
 
 // What the caller asked for, around a reader.
+/// The format in which frames that are stored as `native` are to be given.
+PixelFormat asked_format(const SourceOptions& options, PixelFormat native) noexcept;
 Result<std::unique_ptr<FrameSource>> select_frames(FrameReaderPtr reader,
                                                    const SourceOptions& options);
 Result<std::unique_ptr<PacketSource>> select_packets(PacketReaderPtr reader,

@@ -67,6 +67,14 @@ class ImageFrames final : public FrameReader {
     return true;
   }
 
+  bool can_seek() const override { return true; }
+
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    has_ahead_ = false;
+    index_ = sequence_.seek(index);
+    return index_;
+  }
+
  private:
   FileSequence sequence_;
   ImageFileReader reader_;

@@ -52,7 +52,7 @@ class DecodedPackets final : public FrameReader {
  public:
   DecodedPackets(PacketReaderPtr packets, const SourceOptions& options)
       : packets_(std::move(packets)), decoder_(options), info_(packets_->info()) {
-    if (options.pixel_format) info_.format = *options.pixel_format;
+    info_.format = asked_format(options, info_.format);
   }
 
   const SourceInfo& info() const override { return info_; }
@@ -73,6 +73,12 @@ class DecodedPackets final : public FrameReader {
     FrameTime unused;
     return packets_->read(packet_, unused);
   }
+
+  bool can_seek() const override { return packets_->can_seek(); }
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    return packets_->seek_index(index);
+  }
+  Result<std::int64_t> seek_time(std::int64_t pts) override { return packets_->seek_time(pts); }
 
  private:
   /// The same error with the name of the frame before its sentence.
@@ -125,7 +131,7 @@ Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpe
 
 Status JpegFrameDecoder::decode(std::span<const std::byte> jpeg, const StreamInfo& info,
                                 Frame& frame) {
-  const PixelFormat format = options_.pixel_format.value_or(closest_format(info));
+  const PixelFormat format = asked_format(options_, closest_format(info));
   Result<DecodeReport> report = decode_one(jpeg, format, frame);
   if (!report) return report.status();
   if (report->is_concealed()) ++concealed_;
@@ -140,7 +146,7 @@ Status JpegFrameDecoder::decode_packet(std::span<const std::byte> packet, int he
   const bool may_be_field = info->height < height * 3 / 4;
   if (!may_be_field) return decode(packet, *info, frame);
 
-  const PixelFormat format = options_.pixel_format.value_or(closest_format(*info));
+  const PixelFormat format = asked_format(options_, closest_format(*info));
   Result<DecodeReport> report = decode_one(packet, format, fields_[0]);
   if (!report) return report.status();
   const std::span<const std::byte> second =

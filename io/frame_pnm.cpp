@@ -111,6 +111,23 @@ class PnmStream final : public FrameReader {
     return true;
   }
 
+  bool can_seek() const override { return reader_->size().has_value(); }
+
+  /// Images differ in size and none tells where the next begins: all before it are read.
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    if (!reader_->seek(0)) return Seekable::seek_index(index);
+    has_ahead_ = false;
+    index_ = 0;
+    FrameTime unused;
+    while (index_ <= index || index_ == 0) {
+      Result<bool> more = read(ahead_, unused);
+      if (!more) return more.status();
+      if (!*more) break;
+    }
+    has_ahead_ = index_ > 0;  // at the end this is still the last image
+    return index_ > 0 ? --index_ : 0;
+  }
+
  private:
   std::unique_ptr<ByteReader> reader_;
   SourceInfo info_;

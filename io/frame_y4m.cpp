@@ -1,5 +1,6 @@
 // Reads YUV4MPEG2 from files and pipes.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -46,10 +47,9 @@ class Y4mReader final : public FrameReader {
     info_.codec = "rawvideo";
     // True where no FRAME line has parameters; the selection takes it as a promise, so it has to
     // divide without a rest.
-    constexpr std::uint64_t kFrameLine = 6;
-    const std::uint64_t each = header.frame_bytes() + kFrameLine;
-    if (reader_.size() && reader_.remaining() % each == 0)
-      info_.frame_count = static_cast<std::int64_t>(reader_.remaining() / each);
+    first_offset_ = reader_.offset();
+    if (reader_.size() && reader_.remaining() % bytes_each() == 0)
+      info_.frame_count = static_cast<std::int64_t>(reader_.remaining() / bytes_each());
   }
 
   const SourceInfo& info() const override { return info_; }
@@ -76,7 +76,45 @@ class Y4mReader final : public FrameReader {
     return true;
   }
 
+  bool can_seek() const override { return reader_.size().has_value(); }
+
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    index = std::max<std::int64_t>(index, 0);
+    if (info_.frame_count > 0) {
+      index = std::min(index, info_.frame_count - 1);
+      index_ = index;
+      if (reader_.seek(first_offset_ + static_cast<std::uint64_t>(index) * bytes_each()) &&
+          is_frame_word(reader_.peek(kFrameWord.size())))
+        return index;
+    }
+    return walk_to(index);
+  }
+
  private:
+  static constexpr std::string_view kFrameWord = "FRAME";
+
+  static bool is_frame_word(std::span<const std::byte> bytes) noexcept {
+    return bytes.size() == kFrameWord.size() &&
+           std::memcmp(bytes.data(), kFrameWord.data(), bytes.size()) == 0;
+  }
+
+  /// Of a frame whose line has no parameters.
+  std::uint64_t bytes_each() const noexcept {
+    return header_.frame_bytes() + kFrameWord.size() + 1;
+  }
+
+  /// Frame by frame, where their lines may have parameters.
+  Result<std::int64_t> walk_to(std::int64_t index) {
+    if (!reader_.seek(first_offset_)) return Seekable::seek_index(index);
+    for (index_ = 0; index_ < index;) {
+      Result<bool> more = skip();
+      if (!more) return more.status();
+      if (!*more) break;
+    }
+    if (index_ > 0 && reader_.peek(1).empty()) return walk_to(index_ - 1);
+    return index_;
+  }
+
   Result<bool> read_frame_line() {
     if (reader_.buffered().empty()) {
       if (!reader_.error()) return reader_.error();
@@ -135,6 +173,7 @@ class Y4mReader final : public FrameReader {
   Y4mHeader header_;
   YccToJfif to_jfif_;
   SourceInfo info_;
+  std::uint64_t first_offset_ = 0;
   std::int64_t index_ = 0;
   std::array<std::vector<std::byte>, 3> samples_;
 };

@@ -22,6 +22,9 @@ class JpegSplitter {
   /// Errors: read_failed, bad_input for an "image" longer than kMaxImageBytes.
   Result<bool> next(std::vector<std::byte>& jpeg);
 
+  /// Goes to the offset of an image.
+  bool seek(std::uint64_t offset) { return reader_.seek(offset); }
+
   std::int64_t skipped_bytes() const noexcept { return skipped_; }
   std::uint64_t image_offset() const noexcept {
     return image_offset_;

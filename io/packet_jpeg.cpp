@@ -1,5 +1,6 @@
 // JPEG packets from raw Motion JPEG streams and from JPEG files.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -31,7 +32,7 @@ class RawMjpeg final : public PacketReader {
 
   /// Reads the first image to describe the stream.
   Status start() {
-    Result<bool> more = splitter_.next(ahead_);
+    Result<bool> more = next_image(ahead_);
     if (!more) return more.status();
     if (!*more)
       return Status(Errc::bad_input, "'" + splitter_.reader().name() + "' holds no JPEG image");
@@ -53,15 +54,48 @@ class RawMjpeg final : public PacketReader {
       ahead_ = {};
       has_ahead_ = false;
     } else {
-      Result<bool> more = splitter_.next(jpeg);
+      Result<bool> more = next_image(jpeg);
       if (!more || !*more) return more;
     }
     time = {index_++, 1};
     return true;
   }
 
+  bool can_seek() const override { return splitter_.reader().size().has_value(); }
+
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    index = std::max<std::int64_t>(index, 0);
+    const auto known = static_cast<std::int64_t>(offsets_.size()) - 1;
+    const std::int64_t start = std::min(index / kImagesPerOffset, known);
+    if (!splitter_.seek(offsets_[static_cast<std::size_t>(start)]))
+      return Seekable::seek_index(index);
+    images_ = start * kImagesPerOffset;
+    while (images_ <= index) {
+      Result<bool> more = next_image(ahead_);
+      if (!more) return more.status();
+      if (!*more) return seek_index(images_ - 1);
+    }
+    has_ahead_ = true;
+    index_ = index;
+    return index;
+  }
+
  private:
+  /// Where every 16th image begins: an offset a second or so is little to keep and quick to reach.
+  static constexpr std::int64_t kImagesPerOffset = 16;
+
+  Result<bool> next_image(std::vector<std::byte>& jpeg) {
+    Result<bool> more = splitter_.next(jpeg);
+    if (!more || !*more) return more;
+    if (images_ == static_cast<std::int64_t>(offsets_.size()) * kImagesPerOffset)
+      offsets_.push_back(splitter_.image_offset());
+    ++images_;
+    return true;
+  }
+
   JpegSplitter splitter_;
+  std::vector<std::uint64_t> offsets_;
+  std::int64_t images_ = 0;  // read by the splitter since the start of the stream
   SourceInfo info_;
   std::vector<std::byte> ahead_;
   bool has_ahead_ = false;
@@ -105,6 +139,14 @@ class JpegFiles final : public PacketReader {
     }
     time = {index_++, 1};
     return true;
+  }
+
+  bool can_seek() const override { return true; }
+
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    has_ahead_ = false;
+    index_ = sequence_.seek(index);
+    return index_;
   }
 
  private:

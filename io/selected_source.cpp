@@ -9,6 +9,10 @@
 namespace zerorun::io {
 namespace {
 
+Status cannot_seek() {
+  return Status(Errc::invalid_argument, "this input can only be read from front to back");
+}
+
 /// The part of SourceOptions that is about indices and times; the same for frames and packets.
 class Selection {
  public:
@@ -44,10 +48,27 @@ class Selection {
     ++index_;
   }
   std::int64_t first() const noexcept { return first_; }
+
+  /// As FrameSource::seek().
+  Result<std::int64_t> seek(Seekable& reader, std::int64_t pts) {
+    const bool by_index = own_rate_ || pts <= info_.first_pts;
+    Result<std::int64_t> found = by_index
+                                     ? reader.seek_index(within_range(own_rate_ ? pts : first_))
+                                     : reader.seek_time(pts);
+    if (found && *found != within_range(*found)) found = reader.seek_index(within_range(*found));
+    if (found) index_ = *found;
+    return found;
+  }
+
   SourceInfo& info() noexcept { return info_; }
   const SourceInfo& info() const noexcept { return info_; }
 
  private:
+  std::int64_t within_range(std::int64_t index) const noexcept {
+    if (last_ >= 0) index = std::min(index, last_ - 1);
+    return std::max(index, first_);
+  }
+
   SourceInfo info_;
   std::int64_t first_, last_;
   std::int64_t index_ = 0;
@@ -59,8 +80,9 @@ class SelectedFrames final : public FrameSource {
   SelectedFrames(FrameReaderPtr reader, const SourceOptions& options)
       : reader_(std::move(reader)),
         selection_(reader_->info(), options),
-        format_(options.pixel_format) {
-    if (format_) selection_.info().format = *format_;
+        options_(options),
+        converts_(options.pixel_format.has_value()) {
+    selection_.info().format = asked_format(options, selection_.info().format);
   }
 
   /// Goes to the first frame and reads it, so that info() can tell its time. An error about that
@@ -90,10 +112,17 @@ class SelectedFrames final : public FrameSource {
     return result;
   }
 
+  bool can_seek() const override { return reader_->can_seek(); }
+  Result<std::int64_t> seek(std::int64_t pts) override {
+    if (!reader_->can_seek()) return cannot_seek();
+    ahead_result_.reset();
+    return selection_.seek(*reader_, pts);
+  }
+
  private:
   Result<bool> read_next(Frame& frame, FrameTime& time) {
     if (selection_.is_over()) return false;
-    Frame& target = format_ ? unconverted_ : frame;
+    Frame& target = converts_ ? unconverted_ : frame;
     Result<bool> more = reader_->read(target, time);
     if (!more) {
       FrameTime unused;
@@ -102,19 +131,21 @@ class SelectedFrames final : public FrameSource {
     }
     if (!*more) return more;
     selection_.count(time);
-    if (format_ && target.format() == *format_) {
+    if (!converts_) return true;
+    const PixelFormat format = asked_format(options_, target.format());
+    if (target.format() == format) {
       std::swap(frame, target);
-    } else if (format_) {
-      if (Status status = converter_.convert(std::as_const(target).view(), *format_, frame);
-          !status)
-        return status;
+      return true;
     }
+    if (Status status = converter_.convert(std::as_const(target).view(), format, frame); !status)
+      return status;
     return true;
   }
 
   FrameReaderPtr reader_;
   Selection selection_;
-  std::optional<PixelFormat> format_;
+  SourceOptions options_;
+  bool converts_;
   FrameConverter converter_;
   Frame unconverted_, ahead_;
   FrameTime ahead_time_;
@@ -151,6 +182,13 @@ class SelectedPackets final : public PacketSource {
     return result;
   }
 
+  bool can_seek() const override { return reader_->can_seek(); }
+  Result<std::int64_t> seek(std::int64_t pts) override {
+    if (!reader_->can_seek()) return cannot_seek();
+    ahead_result_.reset();
+    return selection_.seek(*reader_, pts);
+  }
+
  private:
   Result<bool> read_next(std::vector<std::byte>& jpeg, FrameTime& time) {
     if (selection_.is_over()) return false;
@@ -167,6 +205,19 @@ class SelectedPackets final : public PacketSource {
 };
 
 }  // namespace
+
+Result<std::int64_t> FrameSource::seek(std::int64_t) { return cannot_seek(); }
+Result<std::int64_t> PacketSource::seek(std::int64_t) { return cannot_seek(); }
+Result<std::int64_t> Seekable::seek_index(std::int64_t) { return cannot_seek(); }
+Result<std::int64_t> Seekable::seek_time(std::int64_t pts) {
+  return seek_index(std::max<std::int64_t>(pts, 0));
+}
+
+PixelFormat asked_format(const SourceOptions& options, PixelFormat native) noexcept {
+  const auto& accepted = options.accepted_formats;
+  if (std::find(accepted.begin(), accepted.end(), native) != accepted.end()) return native;
+  return options.pixel_format.value_or(native);
+}
 
 Result<bool> FrameReader::skip() {
   Frame unused;

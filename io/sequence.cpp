@@ -156,6 +156,38 @@ Result<std::optional<FileSequence::Item>> FileSequence::next() {
   return pattern_ ? next_number() : next_name();
 }
 
+std::int64_t FileSequence::seek(std::int64_t index) {
+  index = std::clamp<std::int64_t>(index, 0, std::max<std::int64_t>(count() - 1, 0));
+  last_.clear();
+  pattern_ ? seek_number(index) : seek_name(index);
+  return index;
+}
+
+void FileSequence::seek_number(std::int64_t index) {
+  if (missing_ == MissingFrames::skip) {
+    at_ = static_cast<std::size_t>(index);
+    return;
+  }
+  number_ = first_number_ + index;
+  const auto next = std::lower_bound(numbers_.begin(), numbers_.end(), number_);
+  at_ = static_cast<std::size_t>(next - numbers_.begin());
+  if (at_ > 0) last_ = pattern_->path(numbers_[at_ - 1]);
+}
+
+void FileSequence::seek_name(std::int64_t index) {
+  if (gaps_ == 0 || missing_ != MissingFrames::skip) {
+    at_ = static_cast<std::size_t>(index);
+  } else {
+    std::error_code ignored;
+    for (at_ = 0; at_ < names_.size(); ++at_)
+      if (fs::exists(names_[at_], ignored) && index-- == 0) break;
+  }
+  if (gaps_ == 0) return;
+  std::error_code ignored;
+  for (std::size_t before = at_; before > 0 && last_.empty(); --before)
+    if (fs::exists(names_[before - 1], ignored)) last_ = names_[before - 1];
+}
+
 Result<std::optional<FileSequence::Item>> FileSequence::next_number() {
   if (at_ == numbers_.size()) return std::optional<Item>();
   if (missing_ == MissingFrames::skip) number_ = numbers_[at_];

@@ -28,6 +28,8 @@ class FileSequence {
 
   /// nullopt at the end. Errors: missing_frame; the call after it goes on behind the gap.
   Result<std::optional<Item>> next();
+  /// next() goes on at frame `index`, or at the last one where there are fewer; returns which.
+  std::int64_t seek(std::int64_t index);
   /// Frames that next() gives in all, if no gap is an error.
   std::int64_t count() const noexcept;
   bool is_single_file() const noexcept { return single_; }
@@ -39,6 +41,8 @@ class FileSequence {
   Status open_list(const std::string& path);
   Result<std::optional<Item>> next_number();
   Result<std::optional<Item>> next_name();
+  void seek_number(std::int64_t index);
+  void seek_name(std::int64_t index);
   Result<std::optional<Item>> gap(const std::string& what, const std::string& path);
 
   MissingFrames missing_ = MissingFrames::error;

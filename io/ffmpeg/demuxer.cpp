@@ -157,6 +157,31 @@ Result<bool> Demuxer::read(AVPacket& packet) {
   return next_packet(packet);
 }
 
+bool Demuxer::can_seek() const noexcept {
+  return !pipe_ && context_->pb != nullptr && (context_->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0;
+}
+
+Status Demuxer::seek(std::int64_t pts) {
+  ahead_.clear();
+  ahead_error_ = Status::ok();
+  // Far ends are clipped, lest the start's offset overflows them.
+  constexpr std::int64_t kFar = std::int64_t{1} << 61;
+  const std::int64_t wanted = std::clamp(pts, -kFar, kFar) + start_;
+  int error = av_seek_frame(context_, stream_->index, wanted, AVSEEK_FLAG_BACKWARD);
+  if (error < 0) {
+    const std::int64_t first = stream_->start_time != AV_NOPTS_VALUE ? stream_->start_time : 0;
+    error = av_seek_frame(context_, stream_->index, first, AVSEEK_FLAG_BACKWARD);
+  }
+  if (error < 0) error = avformat_seek_file(context_, -1, INT64_MIN, 0, INT64_MAX, 0);
+  return error < 0 ? failure(Errc::read_failed, name_, error) : Status::ok();
+}
+
+bool Demuxer::lists_all_frames() const noexcept {
+  if (!is_intra_only(stream_)) return false;
+  const bool is_avi = std::string_view(context_->iformat->name) == "avi";
+  return has_whole_index(stream_) || (is_avi && avformat_index_get_entries_count(stream_) > 1);
+}
+
 /// Reads some packets where the container has no index that tells the time of every frame.
 Status Demuxer::look_ahead() {
   if (has_whole_index(stream_)) return Status::ok();

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/byte_reader.hpp"
@@ -28,12 +29,23 @@ class Demuxer {
   /// The next packet of the video stream; false at the end. Errors: read_failed.
   Result<bool> read(AVPacket& packet);
 
+  /// True for files that libavformat can jump in.
+  bool can_seek() const noexcept;
+  /// The next read() gives a key frame at or before `pts` (of FrameTime), the first one if need be.
+  Status seek(std::int64_t pts);
+  /// The next read() gives this packet, which was read before what it gives after it.
+  void unread(PacketPtr packet) { ahead_.push_front(std::move(packet)); }
+  /// MOV, MP4 and AVI files have an index of all frames, if they are whole. Its times are those of
+  /// decoding, which codecs of key frames alone have in common with those of presentation.
+  bool lists_all_frames() const noexcept;
+
   AVFormatContext& context() noexcept { return *context_; }
   AVStream& stream() noexcept { return *stream_; }
   const std::string& name() const noexcept { return name_; }
 
   /// A time stamp of the stream counted from the start of the container.
   std::int64_t from_start(std::int64_t pts) const noexcept { return pts - start_; }
+  std::int64_t start() const noexcept { return start_; }
   /// Everything but pixel format and codec-dependent sizes.
   SourceInfo describe();
 

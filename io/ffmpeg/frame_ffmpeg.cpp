@@ -1,9 +1,12 @@
 // Frames of any video that libavcodec decodes.
 // SPDX-License-Identifier: MIT
+#include <deque>
+#include <optional>
 #include <utility>
 
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
+#include "io/ffmpeg/frame_times.hpp"
 #include "io/ffmpeg/packet_ffmpeg.hpp"
 #include "io/formats.hpp"
 
@@ -65,6 +68,29 @@ class DecodedVideo final : public FrameReader {
     return true;
   }
 
+  bool can_seek() const override { return demuxer_->can_seek(); }
+
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    if (!can_seek()) return Seekable::seek_index(index);
+    return seek_time(times().time_of(index));
+  }
+
+  /// From a key frame before it. Where that is not early enough (key frames are found by decoding
+  /// time), from one that is; at last from the start.
+  Result<std::int64_t> seek_time(std::int64_t pts) override {
+    if (!can_seek()) return Seekable::seek_time(pts);
+    const auto second = static_cast<std::int64_t>(1.0 / info_.time_base.value());
+    for (const std::int64_t from : {pts, pts - 2 * second, pts - 20 * second, times().first()}) {
+      Result<std::optional<std::int64_t>> found = decode_up_to(from, pts);
+      if (!found) return found.status();
+      if (!*found || (**found > pts && from > times().first())) continue;
+      index_ = times().index_at(**found);
+      next_pts_ = **found + demuxer_->start();
+      return index_;
+    }
+    return times().index_at(pts);
+  }
+
   Result<bool> skip() override {
     Result<bool> more = next_picture();
     if (more && *more && picture_->best_effort_timestamp != AV_NOPTS_VALUE)
@@ -73,9 +99,56 @@ class DecodedVideo final : public FrameReader {
   }
 
  private:
+  FrameTimes& times() {
+    if (!times_) times_.emplace(*demuxer_, info_);
+    return *times_;
+  }
+
+  std::int64_t time_of(const AVFrame& picture) const noexcept {
+    const std::int64_t pts = picture.best_effort_timestamp;
+    return demuxer_->from_start(pts != AV_NOPTS_VALUE ? pts : next_pts_);
+  }
+
+  /// Decodes from a key frame at or before `from` to the last picture that is not after `pts`, and
+  /// keeps it and the one after it to be read next. Returns its time; nothing where none came.
+  Result<std::optional<std::int64_t>> decode_up_to(std::int64_t from, std::int64_t pts) {
+    if (Status status = demuxer_->seek(from); !status) return status;
+    avcodec_flush_buffers(codec_.get());
+    waiting_.clear();
+    FramePtr last;
+    for (;;) {
+      Result<bool> more = next_picture();
+      if (!more) {
+        if (more.status().code() != Errc::bad_input) return more.status();
+        continue;  // a damaged packet on the way
+      }
+      if (!*more) break;
+      FramePtr picture(av_frame_clone(picture_.get()));
+      if (!picture) return Status(Errc::out_of_memory);
+      const bool is_later = time_of(*picture) > pts;
+      if (last && is_later) {
+        waiting_.push_back(std::move(picture));
+        break;
+      }
+      last = std::move(picture);
+      if (is_later) break;
+    }
+    if (!last) return std::optional<std::int64_t>();
+    const std::int64_t found = time_of(*last);
+    waiting_.push_front(std::move(last));
+    return std::optional(found);
+  }
+
   /// Feeds packets until a picture comes out. An undecodable packet is an error about the frame
   /// that it would have been; the call after it goes on.
   Result<bool> next_picture() {
+    if (!waiting_.empty()) {
+      av_frame_unref(picture_.get());
+      av_frame_move_ref(picture_.get(), waiting_.front().get());
+      waiting_.pop_front();
+      ++index_;
+      return true;
+    }
     for (;;) {
       int error = avcodec_receive_frame(codec_.get(), picture_.get());
       if (error >= 0) {
@@ -100,6 +173,8 @@ class DecodedVideo final : public FrameReader {
   CodecPtr codec_;
   PacketPtr packet_;
   FramePtr picture_;
+  std::deque<FramePtr> waiting_;  // decoded by a seek
+  std::optional<FrameTimes> times_;
   ColourConverter colour_;
   SourceInfo info_;
   std::int64_t next_pts_ = 0;

@@ -3,8 +3,10 @@
 #include "io/ffmpeg/packet_ffmpeg.hpp"
 
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
+#include "io/ffmpeg/frame_times.hpp"
 #include "io/frame_jpeg.hpp"
 #include "zerorun/stream_info.hpp"
 
@@ -60,11 +62,8 @@ class ContainerPackets final : public PacketReader {
       ++index_;
       return true;
     }
-    // Packets before an edit list's start are there for decoders, not for the eye.
-    do {
-      Result<bool> more = demuxer_->read(*packet_);
-      if (!more || !*more) return more;
-    } while (packet_->flags & AV_PKT_FLAG_DISCARD);
+    Result<bool> more = next_shown(*packet_);
+    if (!more || !*more) return more;
     const auto* data = reinterpret_cast<const std::byte*>(packet_->data);
     jpeg.assign(data, data + packet_->size);
     std::int64_t pts = packet_->pts != AV_NOPTS_VALUE ? packet_->pts : packet_->dts;
@@ -75,7 +74,72 @@ class ContainerPackets final : public PacketReader {
     return true;
   }
 
+  bool can_seek() const override { return demuxer_->can_seek(); }
+
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    if (!can_seek()) return Seekable::seek_index(index);
+    return seek_time(times().time_of(index));
+  }
+
+  Result<std::int64_t> seek_time(std::int64_t pts) override {
+    if (!can_seek()) return Seekable::seek_time(pts);
+    has_ahead_ = false;
+    // Where the container's own search ends too late, from the start again.
+    for (const std::int64_t from : {pts, times().first()}) {
+      if (Status status = demuxer_->seek(from); !status) return status;
+      Result<std::optional<std::int64_t>> found = read_up_to(pts);
+      if (!found) return found.status();
+      if (*found && (**found <= pts || from == times().first())) {
+        index_ = times().index_at(**found);
+        next_pts_ = **found + demuxer_->start();
+        return index_;
+      }
+    }
+    index_ = 0;
+    return index_;
+  }
+
  private:
+  FrameTimes& times() {
+    if (!times_) times_.emplace(*demuxer_, info_);
+    return *times_;
+  }
+
+  /// Packets before an edit list's start are there for decoders, not for the eye.
+  Result<bool> next_shown(AVPacket& packet) {
+    for (;;) {
+      Result<bool> more = demuxer_->read(packet);
+      if (!more || !*more || !(packet.flags & AV_PKT_FLAG_DISCARD)) return more;
+    }
+  }
+
+  /// Reads to the last packet whose time is not after `pts` and leaves it to be read next; the
+  /// first packet where all are later. Returns its time; nothing at the end of the file.
+  Result<std::optional<std::int64_t>> read_up_to(std::int64_t pts) {
+    PacketPtr last;
+    for (;;) {
+      PacketPtr packet(av_packet_alloc());
+      if (!packet) return Status(Errc::out_of_memory);
+      Result<bool> more = next_shown(*packet);
+      if (!more) return more.status();
+      if (!*more) break;
+      if (last && time_of(*packet) > pts) {
+        demuxer_->unread(std::move(packet));
+        break;
+      }
+      last = std::move(packet);
+      if (time_of(*last) > pts) break;
+    }
+    if (!last) return std::optional<std::int64_t>();
+    const std::int64_t found = time_of(*last);
+    demuxer_->unread(std::move(last));
+    return std::optional(found);
+  }
+
+  std::int64_t time_of(const AVPacket& packet) const noexcept {
+    return demuxer_->from_start(packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts);
+  }
+
   std::unique_ptr<Demuxer> demuxer_;
   PacketPtr packet_;
   SourceInfo info_;
@@ -83,6 +147,7 @@ class ContainerPackets final : public PacketReader {
   std::int64_t next_pts_ = 0;
   std::vector<std::byte> ahead_;
   FrameTime ahead_time_;
+  std::optional<FrameTimes> times_;
   bool has_ahead_ = false;
   std::int64_t index_ = 0;
 };

@@ -57,6 +57,8 @@ struct SourceOptions {
   std::int64_t last_frame = -1;
   /// Ask for this format instead of the source's closest one.
   std::optional<PixelFormat> pixel_format;
+  /// Formats that are as welcome as `pixel_format`: frames that are in one of them stay so.
+  std::vector<PixelFormat> accepted_formats;
   /// Decoder for JPEG inputs.
   Backend backend = Backend::automatic;
   int device = 0;
@@ -98,6 +100,13 @@ class ZERORUN_API FrameSource {
   virtual std::string last_name() const = 0;
   /// Frames so far whose JPEG stream was damaged and is concealed (DecodeReport).
   virtual std::int64_t concealed_frames() const { return 0; }
+  /// True for files; pipes go forward alone.
+  virtual bool can_seek() const { return false; }
+  /// The next read() gives the frame that is shown at `pts`: the last one of the range whose time
+  /// is not after it, or the first. Returns its index, counted as SourceOptions::first_frame is; an
+  /// estimate by the average rate where the rate varies and the container lists no frames.
+  /// Errors: invalid_argument (cannot seek), those of read().
+  virtual Result<std::int64_t> seek(std::int64_t pts);
 };
 
 /// JPEG streams, untouched, one per frame.
@@ -109,6 +118,9 @@ class ZERORUN_API PacketSource {
   virtual std::string last_name() const = 0;
   /// Bytes between images that belong to none (raw MJPEG).
   virtual std::int64_t skipped_bytes() const { return 0; }
+  /// As those of FrameSource.
+  virtual bool can_seek() const { return false; }
+  virtual Result<std::int64_t> seek(std::int64_t pts);
 };
 
 /// Opens anything for frames; JPEG inputs go through zerorun's own decoder.

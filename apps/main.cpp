@@ -27,7 +27,7 @@ constexpr const char* kExitCodes =
     "  2  bad command line\n"
     "  3  input unreadable, corrupt or not supported\n"
     "  4  output exists, cannot be written or cannot hold what was asked for\n"
-    "  5  the device that was asked for is not usable\n"
+    "  5  the device or display that was asked for is not usable\n"
     "  6  --verify found other bytes than were coded\n"
     "  130, 143  interrupted by SIGINT, SIGTERM; the end of the file was written first";
 
@@ -65,11 +65,10 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpFormatter>());  // the commands take it from here
   program.footer(kExitCodes);
-  const std::vector<std::pair<const char*, Command>> commands = {{"encode", add_encode(program)},
-                                                                 {"decode", add_decode(program)},
-                                                                 {"info", add_info(program)},
-                                                                 {"bench", add_bench(program)},
-                                                                 {"devices", add_devices(program)}};
+  const std::vector<std::pair<const char*, Command>> commands = {
+      {"encode", add_encode(program)}, {"decode", add_decode(program)},
+      {"play", add_play(program)},     {"info", add_info(program)},
+      {"bench", add_bench(program)},   {"devices", add_devices(program)}};
   const auto is_asked = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_asked).empty())
     fail(Exit::usage, fmt::format("there is no command '{}' (see zerorun --help)", argv[1]));

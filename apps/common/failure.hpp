@@ -17,7 +17,7 @@ enum class Exit : int {
   usage = 2,     ///< bad command line
   input = 3,     ///< input unreadable, corrupt or not supported
   output = 4,    ///< output exists, cannot be written or cannot hold what was asked for
-  device = 5,    ///< the device that was asked for is not usable
+  device = 5,    ///< the device or display that was asked for is not usable
   mismatch = 6,  ///< --verify found other bytes than were coded
 };
 

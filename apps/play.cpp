@@ -1,0 +1,50 @@
+// `zerorun play`: Motion JPEG and other video in a window, or decoded against the clock.
+// SPDX-License-Identifier: MIT
+#include <memory>
+
+#include "apps/commands.hpp"
+#include "apps/common/console.hpp"
+#include "apps/play/headless.hpp"
+#include "apps/play/keys.hpp"
+#ifdef ZERORUN_HAVE_SDL
+#include "apps/play/player.hpp"
+#endif
+
+namespace zerorun::app {
+namespace {
+
+Exit run(const PlayOptions& options) {
+  if (!options.no_window) {
+#ifdef ZERORUN_HAVE_SDL
+    return play_in_window(options);
+#else
+    fail(Exit::device,
+         "this build has no window; install libsdl2-dev, libsdl2-ttf-dev and libfontconfig-dev and "
+         "build again, or use --no-window");
+#endif
+  }
+  PlaySession session(options);
+  return play_headless(options, session);
+}
+
+}  // namespace
+
+Command add_play(CLI::App& program) {
+  auto options = std::make_shared<PlayOptions>();
+  CLI::App* command = program.add_subcommand(
+      "play", "Play Motion JPEG in a window; plays other video and pictures too");
+  add_play_options(*command, *options);
+  command->footer("Keys:\n" + keys_text() +
+                  "\nExamples:\n"
+                  "  zerorun play shot.mov\n"
+                  "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | zerorun play -\n"
+                  "  zerorun play coded.avi --compare original.y4m --view difference\n"
+                  "  zerorun play shot.mkv --no-window --device cpu --threads 4");
+  return [options] {
+    console::set_quiet(options->quiet);
+    console::set_verbose(options->verbose);
+    return run(*options);
+  };
+}
+
+}  // namespace zerorun::app

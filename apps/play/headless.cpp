@@ -1,0 +1,81 @@
+// Decode as fast as possible and report.
+// SPDX-License-Identifier: MIT
+#include "apps/play/headless.hpp"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "apps/common/console.hpp"
+#include "apps/common/signals.hpp"
+#include "apps/play/compare.hpp"
+
+namespace zerorun::app {
+namespace {
+
+constexpr double kSignalSeconds = 0.05;  // how often signals are looked for
+
+/// The next frame in order; null at the end and after a signal.
+std::unique_ptr<PlayFrame> next(DecodeAhead& frames) {
+  while (frames.peek() == nullptr) {
+    if (frames.is_over() || signals::received() != 0) return nullptr;
+    frames.wait(kSignalSeconds);
+  }
+  return frames.take();
+}
+
+/// A device that fails is no matter of the input.
+void check_device(const PlayFrame& frame) {
+  const ErrorGroup kind = group(frame.problem.code());
+  if (kind == ErrorGroup::device || frame.problem.code() == Errc::out_of_memory)
+    fail(Exit::failed, frame.name, frame.problem);
+}
+
+void compare(const PlayFrame& a, const PlayFrame& b, PlayReport& report) {
+  if (!a.problem || !b.problem) return;
+  const auto error = compare_error(a.frame.view(), b.frame.view());
+  if (!error) fail(Exit::input, fmt::format("frame {}: the two inputs differ in size", a.index));
+  if (!report.error) report.error.emplace();
+  report.error->add(*error);
+  ++report.compared;
+  report.compared_format = a.frame.format();
+}
+
+}  // namespace
+
+Exit play_headless(const PlayOptions& options, PlaySession& session) {
+  const signals::Graceful graceful;
+  session.start(nullptr);
+  PlayReport report;
+  report.times.emplace();
+  const Stopwatch watch;
+  Status first_problem;
+  while (auto frame = next(*session.frames)) {
+    check_device(*frame);
+    if (!frame->problem) {
+      if (first_problem) first_problem = frame->problem;
+      console::detail(
+          fmt::format("{}: frame {}: {}", frame->name, frame->index, frame->problem.message()));
+    } else if (session.input->has_packets()) {
+      report.times->add(frame->decode_ms * 1e3);
+    }
+    if (session.other) {
+      auto other = next(*session.other_frames);
+      if (!other) break;
+      compare(*frame, *other, report);
+      session.other_frames->recycle(std::move(other));
+    }
+    session.frames->recycle(std::move(frame));
+  }
+  report.seconds = watch.seconds();
+  if (signals::must_stop_now()) fail(Exit::failed, "stopped");
+  session.describe(report);
+  if (const Status problem = session.frames->read_problem(); !problem && problem.code() != Errc::ok)
+    console::note(session.input->name() + ": " + problem.message());
+  if (report.counts.decoded == 0 && !first_problem)
+    fail(Exit::input, options.input.name, first_problem);
+  tell(report, options.json);
+  return Exit::done;
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,43 @@
+// What the keys of `zerorun play` do, for --help and for the help on the picture.
+// SPDX-License-Identifier: MIT
+#include "apps/play/keys.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace zerorun::app {
+namespace {
+
+constexpr std::array kHelp{
+    KeyHelp{"Space, p", "pause and go on"},
+    KeyHelp{". ,", "one frame forward, back"},
+    KeyHelp{"Right Left", "1 s forward, back"},
+    KeyHelp{"Up Down", "10 s forward, back"},
+    KeyHelp{"Home End", "first, last frame"},
+    KeyHelp{"[ ] Backspace", "slower, faster, usual speed"},
+    KeyHelp{"l", "loop"},
+    KeyHelp{"a b, Shift+a", "loop from A to B, clear both"},
+    KeyHelp{"f", "full screen"},
+    KeyHelp{"o, i", "information on the picture"},
+    KeyHelp{"d", "decode on the other device, CPU or CUDA"},
+    KeyHelp{"s", "save the frame's JPEG, untouched"},
+    KeyHelp{"Shift+s", "save the frame as PNG"},
+    KeyHelp{"z", "1:1 with a pixel probe; wheel and drag zoom and move"},
+    KeyHelp{"c", "comparing: side by side, difference, one, the other"},
+    KeyHelp{"- +", "comparing: gain of the difference"},
+    KeyHelp{"h, F1", "these keys"},
+    KeyHelp{"q, Esc", "quit"},
+};
+
+}  // namespace
+
+std::span<const KeyHelp> key_help() noexcept { return kHelp; }
+
+std::string keys_text() {
+  std::string text;
+  for (const KeyHelp& key : kHelp) text += fmt::format("  {:<32}{}\n", key.keys, key.text);
+  return text;
+}
+
+}  // namespace zerorun::app

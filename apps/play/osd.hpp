@@ -1,0 +1,42 @@
+// The information on the picture, as text.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <SDL.h>
+
+#include <optional>
+#include <string>
+
+#include "apps/common/psnr.hpp"
+#include "apps/play/playback.hpp"
+
+namespace zerorun::app {
+
+/// Frames a second over the last second or so.
+class RateMeter {
+ public:
+  double update(std::int64_t count);
+
+ private:
+  std::optional<Stopwatch> since_;  // of the first call, when there is a picture
+  std::int64_t count_ = 0;
+  double rate_ = 0.0;
+};
+
+class Osd {
+ public:
+  /// All lines of the information.
+  std::string text(PlaySession& session, Playback& playback,
+                   const std::optional<SquaredError>& error);
+
+ private:
+  RateMeter shown_, decoded_;
+};
+
+/// "0:01.240"
+std::string time_text(double seconds);
+
+/// What the frame holds at a pixel: samples as stored where they are, and RGB.
+std::string probe_text(const ConstFrameView& frame, SDL_Point pixel);
+
+}  // namespace zerorun::app

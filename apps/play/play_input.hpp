@@ -1,0 +1,66 @@
+// The input of `zerorun play`: JPEG packets for our decoder, or frames of anything else.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/common/options.hpp"
+#include "apps/play/play_frame.hpp"
+#include "zerorun/io.hpp"
+#include "zerorun/stream_info.hpp"
+
+namespace zerorun::app {
+
+/// The planar format or rgb24 that holds what the stream stores.
+PixelFormat stored_format(const StreamInfo& stream) noexcept;
+PixelFormat wanted_format(PixelFormat stored, Pixels pixels) noexcept;
+
+/// After the constructor one thread at a time uses it (the reader's); info() and what stands still
+/// is for all.
+class PlayInput {
+ public:
+  /// Opens the input and reads its first frame ahead. Ends the command where it fails.
+  PlayInput(const InputOptions& input, const DeviceOptions& device, Pixels pixels);
+
+  const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
+  const std::string& name() const noexcept { return input_.name; }
+  bool has_packets() const noexcept { return packets_ != nullptr; }
+  bool can_seek() const { return packets_ ? packets_->can_seek() : frames_->can_seek(); }
+  bool is_images() const;  ///< a single picture or a sequence of them
+  int width() const noexcept { return width_; }
+  int height() const noexcept { return height_; }
+  /// Of the first frame, as it is wanted.
+  PixelFormat format() const noexcept { return format_; }
+  /// "4:2:0", for people.
+  const std::string& sampling() const noexcept { return sampling_; }
+  double frame_seconds() const noexcept;  ///< of one frame at the input's rate
+  double duration_seconds() const;        ///< 0 = not known
+
+  /// Everything but the picture of a packet; false at the end. After an error the next call goes
+  /// on with the next frame.
+  Result<bool> read(PlayFrame& frame);
+  /// The next read() gives the frame that is shown at `pts`.
+  Status seek(std::int64_t pts);
+  std::int64_t pts_at(double seconds) const noexcept;
+
+ private:
+  void open_frames();
+  void read_shape(Pixels pixels);
+  Result<bool> read_next(PlayFrame& frame);
+  double tick_seconds() const noexcept { return info().time_base.value(); }
+
+  InputOptions input_;
+  io::SourceOptions options_;
+  std::unique_ptr<io::PacketSource> packets_;
+  std::unique_ptr<io::FrameSource> frames_;
+  std::optional<PlayFrame> first_;
+  Status first_status_;
+  std::int64_t next_index_ = 0;
+  int width_ = 0, height_ = 0;
+  PixelFormat format_ = PixelFormat::yuv420p;
+  std::string sampling_;
+};
+
+}  // namespace zerorun::app

@@ -1,0 +1,106 @@
+// What a run of `zerorun play` did.
+// SPDX-License-Identifier: MIT
+#include "apps/play/play_report.hpp"
+
+#include <fmt/core.h>
+
+#include "apps/common/console.hpp"
+#include "apps/common/stats.hpp"
+#include "apps/common/text.hpp"
+
+namespace zerorun::app {
+namespace {
+
+double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
+
+/// "frames 3", and nothing where there are none.
+std::string also(const char* word, std::int64_t count) {
+  return count > 0 ? fmt::format(", {} {}", count, word) : std::string();
+}
+
+}  // namespace
+
+std::string PlayReport::text() const {
+  const auto decoded = static_cast<double>(counts.decoded);
+  std::string text;
+  if (times) {
+    text = fmt::format("{}: {} frames, {}x{}, {:.2f} s, {:.1f} fps", input, counts.decoded, width,
+                       height, seconds, ratio(decoded, seconds));
+  } else {
+    text = fmt::format("{}: {} frames shown in {:.2f} s, {} decoded", input, shown, seconds,
+                       counts.decoded);
+  }
+  text += also("dropped", counts.dropped) + also("too late", late) +
+          also("concealed", counts.concealed) + also("broken", counts.broken);
+  if (counts.bytes > 0)
+    text += fmt::format("\n  JPEG     {} bytes, {:.1f} MB/s", with_commas(counts.bytes),
+                        ratio(static_cast<double>(counts.bytes) * 1e-6, seconds));
+  if (times && times->count() > 0) {
+    text += fmt::format("\n  decode   ms per frame: {}", times_text(*times));
+  } else if (counts.total_ms > 0) {
+    text += fmt::format("\n  decode   ms per frame: mean {:.2f}, max {:.2f}",
+                        ratio(counts.total_ms, decoded), counts.max_ms);
+  }
+  text += "\n  device   " + device;
+  if (error) {
+    text += fmt::format("\n  PSNR     {:.3f} dB over {} frames ({} ", error->psnr(), compared,
+                        psnr_components(compared_format));
+    for (int c = 0; c < error->components; ++c)
+      text += fmt::format("{}{:.3f}", c == 0 ? "" : ", ", error->psnr(c));
+    text += ")";
+  }
+  return text;
+}
+
+nlohmann::json PlayReport::json() const {
+  const auto decoded = static_cast<double>(counts.decoded);
+  nlohmann::json out = {
+      {"input", input},
+      {"device", device},
+      {"width", width},
+      {"height", height},
+      {"seconds", seconds},
+      {"shown", shown},
+      {"decoded", counts.decoded},
+      {"dropped", counts.dropped},
+      {"late", late},
+      {"concealed_frames", counts.concealed},
+      {"broken_frames", counts.broken},
+      {"bytes", counts.bytes},
+      {"fps", ratio(decoded, seconds)},
+      {"decode_ms", {{"mean", ratio(counts.total_ms, decoded)}, {"max", counts.max_ms}}}};
+  if (times && times->count() > 0) {
+    const Distribution d = times->distribution();
+    out["decode_ms"] = {{"first", times->first_ms()},
+                        {"min", d.min},
+                        {"mean", d.mean},
+                        {"median", d.median},
+                        {"p95", d.p95},
+                        {"p99", d.p99},
+                        {"max", d.max}};
+  }
+  if (error) {
+    out["compared"] = compared;
+    out["psnr"] = psnr_json(error->psnr());
+    out["psnr_of"] = psnr_components(compared_format);
+    out["psnr_components"] = nlohmann::json::array();
+    for (int c = 0; c < error->components; ++c)
+      out["psnr_components"].push_back(psnr_json(error->psnr(c)));
+  }
+  return out;
+}
+
+const char* psnr_components(PixelFormat format) noexcept {
+  if (format == PixelFormat::gray8) return "Y";
+  return is_rgb(format) ? "RGB" : "Y Cb Cr";
+}
+
+void tell(const PlayReport& report, bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", report.json().dump(2));
+  } else {
+    console::plain(report.text());
+  }
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,40 @@
+// What a run of `zerorun play` did, for people and for programs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/common/psnr.hpp"
+#include "apps/common/timing.hpp"
+#include "apps/play/decode_ahead.hpp"
+
+namespace zerorun::app {
+
+struct PlayReport {
+  std::string input;
+  std::string device;
+  int width = 0, height = 0;
+  double seconds = 0.0;  ///< from the first frame to the end of the run
+  DecodeCounts counts;
+  std::int64_t shown = 0;
+  std::int64_t late = 0;            ///< decoded, but another was due already
+  std::optional<FrameTimes> times;  ///< --no-window: of every frame
+  std::optional<SquaredError> error;
+  std::int64_t compared = 0;  ///< frames in `error`
+  PixelFormat compared_format = PixelFormat::yuv420p;
+
+  std::string text() const;
+  nlohmann::json json() const;
+};
+
+/// "Y Cb Cr", "RGB" or "Y": the components whose errors are summed.
+const char* psnr_components(PixelFormat format) noexcept;
+
+/// Shows the report as the options want it, and what was odd.
+void tell(const PlayReport& report, bool as_json);
+
+}  // namespace zerorun::app

@@ -1,0 +1,254 @@
+// Which frame is shown when: the clock, seeking, stepping, loops.
+// SPDX-License-Identifier: MIT
+#include "apps/play/playback.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/common/console.hpp"
+#include "apps/play/speed.hpp"
+
+namespace zerorun::app {
+namespace {
+
+/// Times are sums of fractions.
+constexpr double kEpsilon = 1e-6;
+
+/// An input that gives nothing for so long makes the clock wait for it.
+constexpr double kStarvedSeconds = 0.2;
+
+}  // namespace
+
+Playback::Playback(PlaySession& session, const PlayOptions& options)
+    : session_(session), paused_(options.paused), loops_(options.loop) {
+  clock_.set_speed(options.speed);
+  session_.start(&clock_);
+}
+
+bool Playback::advance() {
+  bool changed = awaits_ ? show_awaited() : false;
+  if (!awaits_ && !paused_ && !at_end_) changed = show_due() || changed;
+  return follow() || changed;
+}
+
+/// Keeps the frame if there is a picture in it; tells what is wrong if not.
+bool Playback::has_picture(FramePtr& frame) {
+  if (frame->problem) return true;
+  if (first_problem_) first_problem_ = frame->problem;
+  message_ = fmt::format("frame {}: {}", frame->index, frame->problem.message());
+  console::detail(frame->name + ": " + message_);
+  session_.frames->recycle(std::move(frame));
+  return false;
+}
+
+void Playback::show(FramePtr frame) {
+  if (shown_) session_.frames->recycle(std::move(shown_));
+  shown_ = std::move(frame);
+  ++shown_count_;
+  at_end_ = false;
+  if (shown_->jpeg.empty() || shown_->duration <= 0) return;
+  const double bits = 8.0 * static_cast<double>(shown_->jpeg.size()) / shown_->duration;
+  constexpr double kWeight = 0.05;  // of the last frame in the mean
+  bits_per_second_ =
+      bits_per_second_ == 0 ? bits : bits_per_second_ + kWeight * (bits - bits_per_second_);
+}
+
+/// The first frame after the start, a seek or a step: whenever it comes, the clock begins with it.
+bool Playback::show_awaited() {
+  DecodeAhead& frames = *session_.frames;
+  while (frames.peek() != nullptr) {
+    FramePtr frame = frames.take();
+    if (!has_picture(frame)) continue;
+    show(std::move(frame));
+    awaits_ = false;
+    target_.reset();
+    restart_clock();
+    if (std::exchange(resync_other_, false) && session_.other && session_.other->can_seek())
+      session_.other_frames->seek(session_.other->pts_at(shown_->at));
+    return true;
+  }
+  if (!frames.is_over()) return false;
+  awaits_ = false;
+  target_.reset();
+  at_end_ = true;
+  clock_.hold();
+  return true;
+}
+
+void Playback::restart_clock() {
+  starved_.reset();
+  if (paused_ || at_end_ || !shown_) {
+    clock_.hold();
+  } else {
+    clock_.run_from(shown_->at);
+  }
+}
+
+/// The last frame that is due, and no other: those before it come too late to be seen.
+bool Playback::show_due() {
+  DecodeAhead& frames = *session_.frames;
+  const double now = clock_.now();
+  FramePtr due;
+  for (const PlayFrame* next = frames.peek(); next != nullptr; next = frames.peek()) {
+    if (next->problem && (next->at > now || (b_ && next->at > *b_ + kEpsilon))) break;
+    FramePtr frame = frames.take();
+    if (!has_picture(frame)) continue;
+    if (due) {
+      ++late_count_;
+      frames.recycle(std::move(due));
+    }
+    due = std::move(frame);
+  }
+  const bool changed = due != nullptr;
+  if (due) show(std::move(due));
+  watch_starvation();
+  return end_of_range() || changed;
+}
+
+/// At B, or at the end of the input, when the last frame had its time.
+bool Playback::end_of_range() {
+  DecodeAhead& frames = *session_.frames;
+  const double now = clock_.now();
+  if (a_ && b_) {
+    const double next = frames.next_time();
+    const bool is_past = next > *b_ + kEpsilon && now >= next;
+    if (is_past || (frames.is_over() && shown_ && now >= shown_->at + shown_->duration)) {
+      seek(session_.input->pts_at(*a_), *a_);
+      return true;
+    }
+  }
+  if (!frames.is_over() || (shown_ && now < shown_->at + shown_->duration)) return false;
+  if (const Status problem = frames.read_problem(); !problem) message_ = problem.message();
+  if (loops_ && session_.input->can_seek()) {
+    seek_to_start();
+    return true;
+  }
+  at_end_ = true;
+  clock_.hold();
+  return true;
+}
+
+/// A clock that ran on while the input gives nothing would make all that follows too late.
+void Playback::watch_starvation() {
+  if (!session_.frames->is_starved()) {
+    starved_.reset();
+  } else if (!starved_) {
+    starved_.emplace();
+  } else if (starved_->seconds() > kStarvedSeconds) {
+    clock_.hold();
+    awaits_ = true;
+  }
+}
+
+/// Puts the other input's frame of the same time beside what is shown.
+bool Playback::follow() {
+  if (!session_.other || !shown_) return false;
+  DecodeAhead& frames = *session_.other_frames;
+  bool changed = false;
+  for (const PlayFrame* next = frames.peek(); next != nullptr; next = frames.peek()) {
+    const double slack = 0.5 * std::min(next->duration, shown_->duration);
+    if (next->problem && next->at > shown_->at + slack) break;
+    FramePtr frame = frames.take();
+    if (!frame->problem) {
+      frames.recycle(std::move(frame));
+      continue;
+    }
+    if (other_shown_) frames.recycle(std::move(other_shown_));
+    other_shown_ = std::move(frame);
+    changed = true;
+  }
+  return changed;
+}
+
+bool Playback::is_pair() const noexcept {
+  if (!shown_ || !other_shown_) return false;
+  return std::abs(shown_->at - other_shown_->at) <= 0.5 * shown_->duration;
+}
+
+double Playback::wait_seconds() {
+  constexpr double kPoll = 0.002, kIdle = 0.05;
+  if (awaits_) return kPoll;
+  if (paused_ || at_end_) return session_.other && !is_pair() ? kPoll : kIdle;
+  const double next = session_.frames->next_time();
+  if (next < 0) return kPoll;
+  return std::clamp((next - clock_.now()) / clock_.speed(), kPoll, kIdle);
+}
+
+void Playback::pause_or_go_on() {
+  if (at_end_) {
+    paused_ = false;
+    seek_to_start();
+    return;
+  }
+  paused_ = !paused_;
+  restart_clock();
+}
+
+void Playback::step_forward() {
+  paused_ = true;
+  clock_.hold();
+  if (!at_end_) awaits_ = true;
+}
+
+void Playback::step_back() {
+  if (!shown_ || refuses_to_seek()) return;
+  paused_ = true;
+  seek((target_ ? target_pts_ : shown_->pts) - 1, std::max(0.0, shown_->at - shown_->duration));
+}
+
+bool Playback::refuses_to_seek() {
+  if (session_.input->can_seek()) return false;
+  message_ = "a pipe goes forward alone";
+  return true;
+}
+
+void Playback::seek_by(double seconds) {
+  if (!shown_ || refuses_to_seek()) return;
+  double to = std::max(0.0, target_.value_or(shown_->at) + seconds);
+  const double duration = session_.input->duration_seconds();
+  if (duration > 0) to = std::min(to, duration);
+  seek(session_.input->pts_at(to), to);
+}
+
+void Playback::seek_to_start() {
+  if (!refuses_to_seek()) seek(session_.input->info().first_pts, 0.0);
+}
+
+void Playback::seek_to_end() {
+  if (!refuses_to_seek()) seek(INT64_MAX, session_.input->duration_seconds());
+}
+
+void Playback::seek(std::int64_t pts, std::optional<double> target) {
+  clock_.hold();
+  session_.frames->seek(pts);
+  target_ = target;
+  target_pts_ = pts;
+  awaits_ = true;
+  at_end_ = false;
+  resync_other_ = true;
+}
+
+void Playback::scale_speed(double factor) {
+  clock_.set_speed(std::clamp(clock_.speed() * factor, kSlowest, kFastest));
+}
+
+void Playback::mark_a() {
+  if (!shown_) return;
+  a_ = shown_->at;
+  if (b_ && *b_ < *a_) b_.reset();
+}
+
+void Playback::mark_b() {
+  if (!shown_ || refuses_to_seek()) return;
+  b_ = shown_->at;
+  if (!a_ || *a_ > *b_) a_ = 0.0;
+}
+
+void Playback::clear_marks() {
+  a_.reset();
+  b_.reset();
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,86 @@
+// Which frame is shown when: the clock, seeking, stepping, loops. Knows nothing of windows.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apps/play/media_clock.hpp"
+#include "apps/play/session.hpp"
+
+namespace zerorun::app {
+
+class Playback {
+ public:
+  Playback(PlaySession& session, const PlayOptions& options);
+
+  /// Shows what is due. True if the picture changed. Call it again after wait_seconds().
+  bool advance();
+  double wait_seconds();
+
+  void pause_or_go_on();
+  void step_forward();
+  void step_back();
+  void seek_by(double seconds);
+  void seek_to_start();
+  void seek_to_end();
+  void scale_speed(double factor);
+  void usual_speed() { clock_.set_speed(1.0); }
+  void toggle_loop() { loops_ = !loops_; }
+  void mark_a();
+  void mark_b();
+  void clear_marks();
+
+  const PlayFrame* shown() const noexcept { return shown_.get(); }
+  /// What --compare shows beside it; null until there is a frame of the same time.
+  const PlayFrame* other_shown() const noexcept { return other_shown_.get(); }
+  bool is_pair() const noexcept;
+  bool is_paused() const noexcept { return paused_; }
+  bool is_at_end() const noexcept { return at_end_; }
+  bool loops() const noexcept { return loops_; }
+  double speed() const { return clock_.speed(); }
+  std::optional<double> a() const noexcept { return a_; }
+  std::optional<double> b() const noexcept { return b_; }
+  std::int64_t shown_count() const noexcept { return shown_count_; }
+  std::int64_t late_count() const noexcept { return late_count_; }
+  double mean_bits_per_second() const noexcept { return bits_per_second_; }
+  /// A sentence that the user should see once; empty if there is none.
+  std::string take_message() { return std::exchange(message_, {}); }
+  const Status& first_problem() const noexcept { return first_problem_; }
+
+ private:
+  using FramePtr = std::unique_ptr<PlayFrame>;
+
+  bool show_awaited();
+  bool show_due();
+  bool end_of_range();
+  void watch_starvation();
+  bool follow();
+  void show(FramePtr frame);
+  bool has_picture(FramePtr& frame);
+  void seek(std::int64_t pts, std::optional<double> target);
+  void restart_clock();
+  bool refuses_to_seek();
+
+  PlaySession& session_;
+  MediaClock clock_;
+  FramePtr shown_, other_shown_;
+  bool paused_;
+  bool at_end_ = false;
+  bool awaits_ = true;            // the next frame is shown as soon as it is there
+  bool resync_other_ = false;     // it goes where the awaited frame is
+  std::optional<double> target_;  // where a seek that is under way goes
+  std::int64_t target_pts_ = 0;
+  std::optional<double> a_, b_;
+  bool loops_;
+  std::optional<Stopwatch> starved_;
+  std::int64_t shown_count_ = 0, late_count_ = 0;
+  double bits_per_second_ = 0;
+  std::string message_;
+  Status first_problem_;
+};
+
+}  // namespace zerorun::app

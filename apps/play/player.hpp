@@ -1,0 +1,12 @@
+// `zerorun play` in a window: events in, pictures out.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "apps/common/failure.hpp"
+#include "apps/play/session.hpp"
+
+namespace zerorun::app {
+
+Exit play_in_window(const PlayOptions& options);
+
+}  // namespace zerorun::app

@@ -1,0 +1,128 @@
+// What is drawn on the window.
+// SPDX-License-Identifier: MIT
+#include "apps/play/screen.hpp"
+
+#include <algorithm>
+
+#include "apps/play/compare.hpp"
+#include "apps/play/osd.hpp"
+
+namespace zerorun::app {
+
+Screen::Screen(Window& window, PlaySession& session, ScreenView view)
+    : window_(window),
+      session_(session),
+      view_(view),
+      first_(window.renderer()),
+      second_(window.renderer()),
+      text_(window.renderer()) {
+  sizes_[0] = {session.input->width(), session.input->height()};
+  if (session.other) sizes_[1] = {session.other->width(), session.other->height()};
+}
+
+Status Screen::update(const Playback& playback) {
+  const PlayFrame* shown = playback.shown();
+  const PlayFrame* other = playback.other_shown();
+  has_second_ = other != nullptr;
+  if (shown == nullptr) return Status::ok();
+  ConstFrameView picture = shown->frame.view();
+  sizes_[0] = {picture.width, picture.height};
+  if (other != nullptr) sizes_[1] = {other->frame.width(), other->frame.height()};
+  if (view_ == ScreenView::difference && other != nullptr && playback.is_pair()) {
+    if (Status status = make_difference(picture, other->frame.view(), gain_, difference_); !status)
+      return status;
+    picture = std::as_const(difference_).view();
+  }
+  if (shows_first())
+    if (Status status = first_.update(picture, zoom_.is_exact()); !status) return status;
+  if (!shows_second() || other == nullptr) return Status::ok();
+  return second_.update(other->frame.view(), zoom_.is_exact());
+}
+
+void Screen::forget_textures() {
+  first_.forget();
+  second_.forget();
+  text_.forget();
+}
+
+void Screen::next_view() {
+  switch (view_) {
+    case ScreenView::side:
+      view_ = ScreenView::difference;
+      break;
+    case ScreenView::difference:
+      view_ = ScreenView::first;
+      break;
+    case ScreenView::first:
+      view_ = ScreenView::second;
+      break;
+    case ScreenView::second:
+      view_ = ScreenView::side;
+      break;
+  }
+}
+
+void Screen::scale_gain(bool up) {
+  constexpr int kMost = 64;
+  gain_ = std::clamp(up ? gain_ * 2 : gain_ / 2, 1, kMost);
+}
+
+Screen::Part Screen::part(const PlayInput& input, bool is_second) const {
+  const SDL_Point size = window_.size();
+  Part part;
+  part.shape.width = sizes_[is_second ? 1 : 0].x;
+  part.shape.height = sizes_[is_second ? 1 : 0].y;
+  const io::SourceInfo& info = input.info();
+  if (info.sample_aspect.known()) part.shape.pixel_aspect = info.sample_aspect.value();
+  part.shape.rotation_degrees = info.rotation_degrees;
+  part.area = {0, 0, static_cast<float>(size.x), static_cast<float>(size.y)};
+  if (view_ != ScreenView::side) return part;
+  part.area.w /= 2;
+  if (is_second) part.area.x = part.area.w;
+  return part;
+}
+
+Screen::Part Screen::part_under(SDL_FPoint point, bool& is_second) const {
+  const Part first = part(*session_.input, false);
+  is_second = view_ == ScreenView::second ||
+              (view_ == ScreenView::side && point.x >= first.area.x + first.area.w);
+  return is_second ? part(*session_.other, true) : first;
+}
+
+void Screen::zoom_at(SDL_FPoint point, double factor) {
+  bool is_second = false;
+  const Part under = part_under(point, is_second);
+  zoom_.zoom_at(point, factor, under.shape, under.area);
+}
+
+std::string Screen::probe(const Playback& playback) const {
+  const SDL_FPoint mouse = window_.mouse();
+  bool is_second = false;
+  const Part under = part_under(mouse, is_second);
+  const PlayFrame* frame = is_second ? playback.other_shown() : playback.shown();
+  if (frame == nullptr) return {};
+  const auto pixel = pixel_at(under.shape, zoom_.place(under.shape, under.area), mouse);
+  return pixel ? probe_text(frame->frame.view(), *pixel) : std::string();
+}
+
+void Screen::draw(const std::string& osd, const std::string& message, const std::string& middle) {
+  SDL_Renderer* renderer = window_.renderer();
+  SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255);
+  SDL_RenderClear(renderer);
+  const auto draw_part = [&](Picture& picture, const Part& part) {
+    const SDL_Rect clip{static_cast<int>(part.area.x), static_cast<int>(part.area.y),
+                        static_cast<int>(part.area.w), static_cast<int>(part.area.h)};
+    SDL_RenderSetClipRect(renderer, &clip);
+    picture.draw(zoom_.place(part.shape, part.area));
+    SDL_RenderSetClipRect(renderer, nullptr);
+  };
+  if (shows_first()) draw_part(first_, part(*session_.input, false));
+  if (shows_second() && has_second_) draw_part(second_, part(*session_.other, true));
+  const SDL_Point size = window_.size();
+  text_.draw(Corner::top_left, osd, size);
+  text_.draw(Corner::bottom_left, message, size);
+  text_.draw(Corner::middle, middle, size);
+  SDL_RenderPresent(renderer);
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,34 @@
+// What is played: one input or two, where it is decoded, and what became of it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "apps/play/decode_ahead.hpp"
+#include "apps/play/play_report.hpp"
+#include "apps/play_options.hpp"
+
+namespace zerorun::app {
+
+/// Opens the inputs of the command line. `other` is null without --compare.
+struct PlaySession {
+  explicit PlaySession(const PlayOptions& options);
+
+  /// Starts the decoders; see DecodeAhead for the clock.
+  void start(const MediaClock* clock);
+  /// Decodes the frames from now on there.
+  void set_backend(Backend backend, int device);
+  /// Fills in what the inputs and decoders know.
+  void describe(PlayReport& report) const;
+
+  std::shared_ptr<PlayInput> input, other;
+  std::unique_ptr<DecodeAhead> frames, other_frames;
+  DecodeAhead::Decoding decoding;
+
+ private:
+  void go_to_start(PlayInput& which) const;
+
+  double start_seconds_;
+};
+
+}  // namespace zerorun::app

@@ -1,0 +1,96 @@
+// The window of `zerorun play`, by SDL.
+// SPDX-License-Identifier: MIT
+#include "apps/play/window.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "apps/common/failure.hpp"
+
+namespace zerorun::app {
+namespace {
+
+constexpr const char* kInstead = "; --no-window decodes without one";
+
+/// SDL's own words name its drivers.
+constexpr const char* kNoDisplay =
+    "there is no display (DISPLAY and WAYLAND_DISPLAY name none that answers)";
+
+[[noreturn]] void no_window(const std::string& why) {
+  fail(Exit::device, "no window can be opened: " + why + kInstead);
+}
+
+/// Drivers that draw where nobody sees it; SDL takes them when nothing else is there.
+bool is_invisible(std::string_view driver) {
+  return driver == "offscreen" || driver == "dummy" || driver == "evdev";
+}
+
+/// The picture's size, made smaller where the screen is.
+SDL_Point fitting_size(int width, int height) {
+  SDL_Rect screen{0, 0, 1280, 720};
+  SDL_GetDisplayUsableBounds(0, &screen);
+  constexpr double kShare = 0.9;  // frames and bars of the desktop take the rest
+  const double scale = std::min({1.0, kShare * screen.w / width, kShare * screen.h / height});
+  constexpr int kLeastWidth = 480, kLeastHeight = 270;  // information has to fit on it
+  return {std::max(static_cast<int>(width * scale), std::min(kLeastWidth, screen.w)),
+          std::max(static_cast<int>(height * scale), std::min(kLeastHeight, screen.h))};
+}
+
+}  // namespace
+
+SdlVideo::SdlVideo() {
+  SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // the program has its own
+  SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "0");
+  SDL_SetHint(SDL_HINT_APP_NAME, "zerorun");
+  // Without its folder there is no Wayland, and its library says so on stderr when it is tried.
+  if (std::getenv("XDG_RUNTIME_DIR") == nullptr) SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11,kmsdrm");
+  if (SDL_Init(SDL_INIT_VIDEO) != 0) no_window(kNoDisplay);
+  const char* driver = SDL_GetCurrentVideoDriver();
+  const bool is_asked = std::getenv("SDL_VIDEODRIVER") != nullptr;
+  if (is_asked || driver == nullptr || !is_invisible(driver)) return;
+  SDL_Quit();
+  no_window(kNoDisplay);
+}
+
+Window::Window(const std::string& title, int width, int height, bool full_screen) {
+  const SDL_Point size = fitting_size(width, height);
+  // JPEG is full range; SDL's own guess is the range of television.
+  SDL_SetYUVConversionMode(SDL_YUV_CONVERSION_JPEG);
+  // Hidden, because SDL may replace it by another when it makes the renderer.
+  const Uint32 flags = SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
+                       (full_screen ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0u);
+  window_.reset(SDL_CreateWindow(title.c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
+                                 size.x, size.y, flags));
+  if (!window_) no_window(SDL_GetError());
+  renderer_.reset(SDL_CreateRenderer(window_.get(), -1, SDL_RENDERER_PRESENTVSYNC));
+  if (!renderer_) renderer_.reset(SDL_CreateRenderer(window_.get(), -1, SDL_RENDERER_SOFTWARE));
+  if (!renderer_) no_window(SDL_GetError());
+  SDL_SetRenderDrawBlendMode(renderer_.get(), SDL_BLENDMODE_BLEND);
+  SDL_ShowWindow(window_.get());
+  SDL_StartTextInput();
+}
+
+SDL_Point Window::size() const {
+  SDL_Point size{1, 1};
+  SDL_GetRendererOutputSize(renderer_.get(), &size.x, &size.y);
+  return size;
+}
+
+SDL_FPoint Window::mouse() const {
+  int x = 0, y = 0, window_width = 1, window_height = 1;
+  SDL_GetMouseState(&x, &y);
+  SDL_GetWindowSize(window_.get(), &window_width, &window_height);
+  const SDL_Point pixels = size();
+  return {static_cast<float>(x) * static_cast<float>(pixels.x) / static_cast<float>(window_width),
+          static_cast<float>(y) * static_cast<float>(pixels.y) / static_cast<float>(window_height)};
+}
+
+void Window::toggle_full_screen() {
+  const bool is_full = (SDL_GetWindowFlags(window_.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
+  SDL_SetWindowFullscreen(window_.get(), is_full ? 0u : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,46 @@
+// The window of `zerorun play`, by SDL.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <SDL.h>
+
+#include <memory>
+#include <string>
+
+namespace zerorun::app {
+
+struct SdlRelease {
+  void operator()(SDL_Window* p) const noexcept { SDL_DestroyWindow(p); }
+  void operator()(SDL_Renderer* p) const noexcept { SDL_DestroyRenderer(p); }
+  void operator()(SDL_Texture* p) const noexcept { SDL_DestroyTexture(p); }
+  void operator()(SDL_Surface* p) const noexcept { SDL_FreeSurface(p); }
+};
+template <typename T>
+using SdlPtr = std::unique_ptr<T, SdlRelease>;
+
+/// SDL's video for as long as it lives. Ends the command (exit 5) where there is no display.
+class SdlVideo {
+ public:
+  SdlVideo();
+  ~SdlVideo() { SDL_Quit(); }
+  SdlVideo(const SdlVideo&) = delete;
+  SdlVideo& operator=(const SdlVideo&) = delete;
+};
+
+class Window {
+ public:
+  /// A window in which a picture of this size fits without being cut, smaller than the screen.
+  /// Ends the command (exit 5) where none can be made.
+  Window(const std::string& title, int width, int height, bool full_screen);
+
+  SDL_Renderer* renderer() const noexcept { return renderer_.get(); }
+  SDL_Point size() const;    ///< of what is drawn on, in pixels
+  SDL_FPoint mouse() const;  ///< in the same
+  void toggle_full_screen();
+
+ private:
+  SdlPtr<SDL_Window> window_;
+  SdlPtr<SDL_Renderer> renderer_;
+};
+
+}  // namespace zerorun::app

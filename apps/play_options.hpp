@@ -1,0 +1,39 @@
+// The command line of `zerorun play`.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+#include "apps/common/options.hpp"
+
+namespace zerorun::app {
+
+enum class CompareView { side, difference };
+
+struct PlayOptions {
+  InputOptions input;
+  DeviceOptions device;
+  std::string other;  ///< --compare
+  CompareView view = CompareView::side;
+  double start_seconds = 0.0;
+  double speed = 1.0;
+  bool loop = false;
+  bool paused = false;
+  bool full_screen = false;
+  bool osd = false;
+  bool autoexit = false;
+  bool no_window = false;
+  bool json = false;
+  std::string save_to = ".";
+  bool quiet = false;
+  bool verbose = false;
+};
+
+void add_play_options(CLI::App& command, PlayOptions& options);
+
+/// Seconds from "90", "1:30", "0:01:30.5"; nullopt on anything else.
+std::optional<double> parse_time(std::string_view text);
+
+}  // namespace zerorun::app

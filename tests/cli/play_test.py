@@ -1,0 +1,145 @@
+# play without a window: counts, ranges, damage, pipes, comparison, memory; and no display.
+# SPDX-License-Identifier: MIT
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from support import (PROGRAM, ProgramTest, make_ppm, make_y4m, needs_containers, needs_opencv)
+
+
+class PlayTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 9)
+        self.mjpeg = self.path("in.mjpeg")
+        self.encode(self.y4m, "-o", self.mjpeg)
+
+    def play(self, *arguments, **options):
+        done = self.zerorun("play", *arguments, "--no-window", "--json", "--device", "cpu",
+                            **options)
+        return json.loads(done.stdout)
+
+    def test_reports_what_it_decoded(self):
+        report = self.play(self.mjpeg)
+        self.assertEqual(report["decoded"], 9)
+        self.assertEqual(report["bytes"], os.path.getsize(self.mjpeg))
+        self.assertEqual((report["width"], report["height"]), (65, 47))
+        self.assertGreater(report["decode_ms"]["median"], 0)
+        self.assertEqual([report[k] for k in ("dropped", "concealed_frames", "broken_frames")],
+                         [0, 0, 0])
+        text = self.zerorun("play", self.mjpeg, "--no-window", "--device", "cpu")
+        self.assertEqual(text.stdout, b"")
+        self.assertIn(b"9 frames, 65x47", text.stderr)
+
+    def test_ranges_and_start(self):
+        self.assertEqual(self.play(self.mjpeg, "--frames", "2:5")["decoded"], 3)
+        self.assertEqual(self.play(self.mjpeg, "--start", "0.2")["decoded"], 4)
+        self.assertEqual(self.play(self.mjpeg, "--start", "0:00.2", "--fps", "10")["decoded"], 7)
+        self.assertEqual(self.play(self.mjpeg, "--threads", "1")["decoded"], 9)
+
+    def test_any_input(self):
+        self.assertEqual(self.play(self.y4m)["decoded"], 9)
+        self.assertEqual(self.play(make_ppm(self.path("x.ppm")))["decoded"], 1)
+        (self.dir / "jpg").mkdir()
+        self.encode(self.y4m, "-o", self.path("jpg/%d.jpg"))
+        for name in ("jpg/%d.jpg", "jpg", "jpg/*.jpg"):
+            self.assertEqual(self.play(self.path(name))["decoded"], 9)
+
+    def test_pipes(self):
+        for name in (self.mjpeg, self.y4m):
+            with open(name, "rb") as pipe:
+                cat = subprocess.Popen(["cat"], stdin=pipe, stdout=subprocess.PIPE)
+            self.assertEqual(self.play("-", stdin=cat.stdout)["decoded"], 9)
+            cat.stdout.close()
+            cat.wait()
+        with open(self.mjpeg, "rb") as pipe:
+            cat = subprocess.Popen(["cat"], stdin=pipe, stdout=subprocess.PIPE)
+        done = self.zerorun("play", "-", "--no-window", "--start", "1", code=2, stdin=cat.stdout)
+        self.assertIn(b"pipe", done.stderr)
+        cat.stdout.close()
+        cat.wait()
+
+    @needs_containers
+    def test_containers(self):
+        for ending in ("mov", "mkv", "avi", "mp4"):
+            out = self.path("in." + ending)
+            self.encode(self.y4m, "-o", out)
+            self.assertEqual(self.play(out)["decoded"], 9)
+            self.assertEqual(self.play(out, "--start", "0.2")["decoded"], 4)
+
+    def test_damage_is_counted_and_not_the_end(self):
+        data = bytearray(pathlib.Path(self.mjpeg).read_bytes())
+        starts = [i for i in range(len(data)) if data.startswith(b"\xff\xd8\xff", i)]
+        frame_header = data.index(b"\xff\xc0", starts[3])
+        data[frame_header + 5:frame_header + 9] = bytes(4)  # no lines, no columns
+        scan = data.index(b"\xff\xda", starts[6])
+        for at in range(scan + 60, scan + 90):
+            data[at] = 0xFE if data[at - 1] != 0xFF else 0
+        damaged = pathlib.Path(self.path("damaged.mjpeg"))
+        damaged.write_bytes(bytes(data))
+        report = self.play(damaged)
+        self.assertEqual(report["decoded"], 8)
+        self.assertEqual(report["broken_frames"], 1)
+        self.assertEqual(report["concealed_frames"], 1)
+        damaged.write_bytes(bytes(data[starts[3]:starts[4]]))
+        self.zerorun("play", damaged, "--no-window", code=3)
+
+    def test_compares(self):
+        self.assertIsNone(self.play(self.mjpeg, "--compare", self.mjpeg)["psnr"])
+        report = self.play(self.mjpeg, "--compare", self.y4m)
+        self.assertEqual(report["compared"], 9)
+        self.assertEqual(report["psnr_of"], "Y Cb Cr")
+        self.encode(self.y4m, "-o", self.path("again.mjpeg"), "--stats", self.path("s.json"),
+                    "--psnr")
+        want = json.loads(pathlib.Path(self.path("s.json")).read_text())["summary"]
+        self.assertAlmostEqual(report["psnr"], want["psnr"], places=3)
+        for got, wanted in zip(report["psnr_components"], want["psnr_components"], strict=True):
+            self.assertAlmostEqual(got, wanted, places=3)
+        self.encode(self.y4m, "-o", self.path("444.mjpeg"), "--subsampling", "444")
+        report = self.play(self.path("444.mjpeg"), "--compare", self.y4m)
+        self.assertEqual(report["psnr_of"], "RGB")
+        self.assertGreater(report["psnr"], 20)
+        other = make_y4m(self.path("other.y4m"), 64, 48, 9)
+        done = self.zerorun("play", self.mjpeg, "--compare", other, "--no-window", code=3)
+        self.assertIn(b"differ in size", done.stderr)
+
+    def test_memory_does_not_grow_with_the_stream(self):
+        one = pathlib.Path(self.mjpeg).read_bytes()
+        measure = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        kilobytes = []
+        for times in (100, 1000):
+            long = pathlib.Path(self.path("long.mjpeg"))
+            long.write_bytes(one * times)
+            kilobytes.append(int(subprocess.run(
+                [sys.executable, "-c", measure, PROGRAM, "play", str(long), "--no-window",
+                 "--quiet", "--device", "cpu"], capture_output=True, check=True).stdout))
+        self.assertLess(kilobytes[1], kilobytes[0] + 2048)
+
+    def test_no_display_is_an_error(self):
+        bare = {k: v for k, v in os.environ.items()
+                if k not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")}
+        done = self.zerorun("play", self.mjpeg, code=5, env=bare)
+        self.assert_sentence(done, "--no-window")
+        done = self.zerorun("play", self.mjpeg, code=5, env={**bare, "DISPLAY": ":4711"})
+        self.assert_sentence(done, "--no-window")
+
+    def test_bad_words(self):
+        for words in (["--speed", "0"], ["--speed", "1e3"], ["--start", "1:70"], ["--start", "x"],
+                      ["--view", "up"], ["--save-to", self.path("none")]):
+            self.zerorun("play", self.mjpeg, *words, code=2)
+        self.zerorun("play", self.path("none.mov"), "--no-window", code=3)
+        self.zerorun("play", "-", "--compare", "-", "--no-window", code=2,
+                     input=pathlib.Path(self.mjpeg).read_bytes())
+
+    def test_help_names_the_keys(self):
+        text = self.zerorun("play", "--help").stdout.decode()
+        for word in ("Space", "Home", "--compare", "--no-window", "1:1"):
+            self.assertIn(word, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,389 @@
+# play in a real window on a virtual display: keys go in, screenshots are looked at.
+# SPDX-License-Identifier: MIT
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from display import MISSING, VirtualDisplay
+from support import PROGRAM, ProgramTest, make_y4m, needs_opencv, y4m_frames
+
+WIDTH, HEIGHT, RATE = 480, 272, 25
+YCC, RGB = (200, 90, 160), (245, 190, 132)  # full range; as television's it would be 255, 204, 139
+BARS = 10  # from the left the bits of the frame's index, the lowest first
+
+HAS_WINDOW = "no window" not in subprocess.run(
+    [PROGRAM, "play", "/dev/null"], capture_output=True, text=True,
+    env={k: v for k, v in os.environ.items() if "DISPLAY" not in k}).stderr.split(";")[0].replace(
+        "no window can be opened", "")
+KEEP = os.environ.get("ZERORUN_SCREENSHOTS")  # a folder where all screenshots are kept
+
+
+def frame(index):
+    """Above a flat colour, below the index in black and white bars."""
+    bar = WIDTH // BARS
+    bits = b"".join(bytes([235 if index >> i & 1 else 20]) * bar for i in range(BARS))
+    half = HEIGHT // 2
+    luma = bytes([YCC[0]]) * (WIDTH * half) + bits * half
+    chroma = [bytes([c]) * (WIDTH // 2 * half // 2) + bytes([128]) * (WIDTH // 2 * half // 2)
+              for c in YCC[1:]]
+    return b"FRAME\n" + luma + chroma[0] + chroma[1]
+
+
+def index_of(shot):
+    bar = WIDTH // BARS
+    index = 0
+    for i in range(BARS):
+        level = shot.pixel(i * bar + bar // 2, HEIGHT * 5 // 8)[1]
+        assert level < 80 or level > 180, f"bar {i} is {level}"
+        index |= (level > 180) << i
+    return index
+
+
+def make_video(path, frames, *options):
+    header = f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F{RATE}:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\n"
+    encoder = subprocess.Popen([PROGRAM, "encode", "-", "-o", path, "-q", "90", "--quiet",
+                                "--device", "cpu", *options], stdin=subprocess.PIPE)
+    encoder.stdin.write(header.encode())
+    for index in range(frames):
+        encoder.stdin.write(frame(index))
+    encoder.stdin.close()
+    assert encoder.wait() == 0
+    return path
+
+
+def is_dark(r, g, b):
+    return r + g + b < 330
+
+
+def is_letter(r, g, b):
+    return min(r, g, b) > 225
+
+
+@unittest.skipUnless(HAS_WINDOW, "this build has no window (SDL)")
+@unittest.skipIf(MISSING, "not installed: " + ", ".join(MISSING))
+class WindowTest(ProgramTest):
+    FRAMES = 600
+
+    @classmethod
+    def setUpClass(cls):
+        cls.display = VirtualDisplay()
+        cls.addClassCleanup(cls.display.close)
+
+    def setUp(self):
+        super().setUp()
+        self.player = self.window = None
+        self.shots = 0
+        self.addCleanup(self.stop)
+
+    def video(self, frames=FRAMES):
+        return make_video(self.path("clip.mjpeg"), frames)
+
+    def play(self, *arguments, **options):
+        self.player = subprocess.Popen(
+            [PROGRAM, "play", *map(str, arguments), "--device", "cpu", "--json", "--save-to",
+             str(self.dir)], env=self.display.environment, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, **options)
+        self.window = self.display.window("zerorun")
+        self.wait_for("the first picture", lambda: self.shot().mean()[0] > 20)
+
+    def stop(self):
+        if self.player and self.player.poll() is None:
+            self.player.kill()
+        if self.player:
+            self.player.communicate()
+
+    def finish(self, key="q", code=0):
+        """The report after the window was closed."""
+        if key:
+            self.display.key(key)
+        out, errors = self.player.communicate(timeout=20)
+        self.assertEqual(self.player.returncode, code, errors.decode())
+        return json.loads(out) if out else {}
+
+    def shot(self):
+        shot = self.display.screenshot(self.window)
+        if KEEP:
+            self.shots += 1
+            shot.write_png(os.path.join(KEEP, f"{self.id().split('.')[-1]}-{self.shots:03}.png"))
+        return shot
+
+    def index(self):
+        return index_of(self.shot())
+
+    def wait_for(self, what, test, seconds=10):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if test():
+                return
+            time.sleep(0.03)
+        self.fail("never came: " + what)
+
+    def press(self, key, index):
+        """The key leads to this frame, which then stays."""
+        self.display.key(key)
+        self.wait_for(f"frame {index} after {key}", lambda: self.index() == index)
+
+    def test_shows_the_picture_in_its_colours_and_in_time(self):
+        self.play(self.video())
+        shot = self.shot()
+        self.assertEqual((shot.width, shot.height), (WIDTH, HEIGHT))
+        for x, y in ((470, 10), (240, 60), (20, 120)):
+            for got, want in zip(shot.pixel(x, y), RGB):
+                self.assertLessEqual(abs(got - want), 3, (x, y, shot.pixel(x, y)))
+        first, begin = self.index(), time.monotonic()
+        time.sleep(2)
+        frames, seconds = self.index() - first, time.monotonic() - begin
+        self.assertLess(abs(frames - seconds * RATE), 8)
+        report = self.finish()
+        self.assertGreater(report["shown"], 40)
+        self.assertEqual(report["broken_frames"], 0)
+
+    def test_information_comes_and_goes(self):
+        self.play(self.video(), "--pause")
+        corner = lambda: self.shot().crop(0, 0, 260, 60)
+        plain = corner()
+        self.assertEqual(plain.share(is_dark), 0)
+        self.display.key("o")
+        self.wait_for("information", lambda: corner().share(is_dark) > 0.3)
+        self.assertGreater(corner().share(is_letter), 0.01)
+        self.display.key("o")
+        self.wait_for("the picture alone", lambda: corner() == plain)
+        self.display.key("h")
+        middle = lambda: self.shot().crop(100, 60, 280, 70)
+        self.wait_for("the keys", lambda: middle().share(is_dark) > 0.3)
+        self.display.key("h")
+        self.wait_for("the picture again", lambda: middle().share(is_dark) == 0)
+        self.finish("Escape")
+
+    def test_pause_pauses_and_goes_on(self):
+        self.play(self.video())
+        self.display.key(" ")
+        time.sleep(0.3)
+        first = self.shot()
+        time.sleep(0.7)
+        self.assertEqual(first, self.shot())
+        self.display.key(" ")
+        self.wait_for("another frame", lambda: self.index() > index_of(first) + 5)
+        self.finish()
+
+    def test_steps_and_seeks(self):
+        self.play(self.video(), "--pause")
+        self.assertEqual(self.index(), 0)
+        for key, index in ((".", 1), (".", 2), (".", 3), (",", 2), ("Right", 27), ("Right", 52),
+                           ("Left", 27), ("Up", 277), ("Up", 527), ("Down", 277), (",", 276),
+                           ("End", 599), (",", 598), (".", 599), ("Home", 0), ("Left", 0)):
+            self.press(key, index)
+        time.sleep(0.4)
+        self.assertEqual(self.index(), 0)
+        self.finish()
+
+    def test_seeks_while_it_plays(self):
+        self.play(self.video(), "--start", "5")
+        self.wait_for("frames from 5 s on", lambda: 125 <= self.index() < 250)
+        self.display.key("Up")
+        self.wait_for("frames ten seconds on", lambda: 370 <= self.index() < 500)
+        self.display.key("Home")
+        self.wait_for("the start", lambda: self.index() < 100)
+        self.finish()
+
+    def test_loops_from_a_to_b(self):
+        self.play(self.video(), "--start", "4", "--pause")
+        self.display.key("a")
+        for index in range(101, 106):
+            self.press(".", index)
+        self.display.key("b")
+        self.display.key(" ")
+        seen = set()
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            seen.add(self.index())
+        self.assertLessEqual(seen, set(range(100, 106)))
+        self.assertGreaterEqual(len(seen), 3)
+        self.display.key("a", shift=True)
+        self.wait_for("what is behind B", lambda: self.index() > 110)
+        self.finish()
+
+    def test_begins_again_with_loop_and_stays_at_the_end_without(self):
+        video = self.video(20)
+        self.play(video)
+        self.wait_for("the last frame", lambda: self.index() == 19)
+        time.sleep(0.5)
+        self.assertEqual(self.index(), 19)
+        self.display.key(" ")
+        self.wait_for("the start again", lambda: self.index() < 15)
+        self.finish()
+        self.play(video, "--loop")
+        time.sleep(2)
+        self.assertGreater(self.finish()["shown"], 30)
+        self.play(video, "--autoexit")
+        report = self.finish(None)
+        self.assertEqual(report["shown"] + report["dropped"] + report["late"], 20)
+
+    def test_speed_and_late_frames_keep_the_time(self):
+        self.play(self.video(), "--speed", "20", "--autoexit")
+        report = self.finish(None)
+        self.assertLess(abs(report["seconds"] - 600 / RATE / 20), 0.6)
+        self.assertEqual(report["shown"] + report["dropped"] + report["late"], 600)
+
+    def test_speed_keys(self):
+        self.play(self.video())
+        for _ in range(12):
+            self.display.key("]")  # 1.1^12 = 3.1
+        first, begin = self.index(), time.monotonic()
+        time.sleep(1.5)
+        rate = (self.index() - first) / (time.monotonic() - begin)
+        self.assertGreater(rate, 2.5 * RATE)
+        self.display.key("BackSpace")
+        first, begin = self.index(), time.monotonic()
+        time.sleep(1.5)
+        rate = (self.index() - first) / (time.monotonic() - begin)
+        self.assertLess(abs(rate - RATE), 6)
+        self.finish()
+
+    def test_saves_the_bytes_of_the_stream(self):
+        video = self.video(30)
+        self.play(video, "--pause")
+        for index in range(1, 4):
+            self.press(".", index)
+        for name in ("clip-000003.jpg", "clip-000003-2.jpg"):
+            self.display.key("s")
+            self.wait_for(name, lambda: os.path.exists(self.path(name)))
+        self.finish()
+        saved = pathlib.Path(self.path("clip-000003.jpg")).read_bytes()
+        images = pathlib.Path(video).read_bytes().split(b"\xff\xd8\xff")
+        self.assertEqual(saved, b"\xff\xd8\xff" + images[4])
+
+    @needs_opencv
+    def test_saves_the_picture(self):
+        video = self.video(5)
+        self.play(video, "--pause")
+        self.press(".", 1)
+        self.display.key("s", shift=True)
+        self.wait_for("a PNG", lambda: os.path.exists(self.path("clip-000001.png")))
+        self.finish()
+        self.decode(self.path("clip-000001.png"), "-o", self.path("png.ppm"))
+        self.decode(video, "-o", self.path("%d.ppm"), "--frames", "1:2")
+        self.assertEqual(pathlib.Path(self.path("png.ppm")).read_bytes(),
+                         pathlib.Path(self.path("1.ppm")).read_bytes())
+
+    def test_plays_a_pipe_and_y4m(self):
+        video = self.video(50)
+        with open(video, "rb") as pipe:
+            cat = subprocess.Popen(["cat"], stdin=pipe, stdout=subprocess.PIPE)
+        self.play("-", stdin=cat.stdout)
+        self.wait_for("the last frame", lambda: self.index() == 49)
+        self.display.key("Home")  # which a pipe cannot
+        time.sleep(0.3)
+        self.assertEqual(self.index(), 49)
+        self.finish()
+        cat.wait()
+        cat.stdout.close()
+        self.decode(video, "-o", self.path("clip.y4m"))
+        self.play(self.path("clip.y4m"), "--pause")
+        self.press("Right", 25)
+        self.press(",", 24)
+        self.finish()
+
+    def test_other_samplings_have_the_same_colours(self):
+        for sampling in ("422", "444", "gray"):
+            video = make_video(self.path(sampling + ".mjpeg"), 2, "--subsampling", sampling)
+            self.play(video, "--pause")
+            want = RGB if sampling != "gray" else (YCC[0],) * 3
+            for got, wanted in zip(self.shot().pixel(460, 30), want):
+                self.assertLessEqual(abs(got - wanted), 3, sampling)
+            self.assertEqual(self.index(), 0)
+            self.finish()
+
+    def test_zoom_shows_pixels_and_their_values(self):
+        big = make_y4m(self.path("big.y4m"), 1600, 900, 1)
+        self.zerorun("encode", big, "-o", self.path("big.mjpeg"), "--device", "cpu")
+        self.play(self.path("big.mjpeg"), "--pause")
+        fitted = self.shot()
+        self.display.key("z")
+        self.display.move_mouse(self.window, fitted.width // 2, fitted.height // 2)
+        self.wait_for("another picture", lambda: self.shot() != fitted)
+        bottom = lambda: self.shot().crop(0, fitted.height - 60, 300, 50)
+        self.wait_for("the probe", lambda: bottom().share(is_letter) > 0.01)
+        self.decode(self.path("big.mjpeg"), "-o", self.path("big.ppm"))
+        data = pathlib.Path(self.path("big.ppm")).read_bytes()
+        pixels = data[len(data) - 3 * 1600 * 900:]
+        x, y = 700, 400  # of the picture, whose middle is the window's
+        shown = self.shot().pixel(x - 800 + fitted.width // 2, y - 450 + fitted.height // 2)
+        at = 3 * (y * 1600 + x)
+        for got, want in zip(shown, pixels[at:at + 3]):
+            self.assertLess(abs(got - want), 40)  # the screen repeats chroma
+        self.display.key("z")
+        self.wait_for("the whole picture", lambda: self.shot().crop(0, 0, 200, 100) ==
+                      fitted.crop(0, 0, 200, 100))
+        self.finish()
+
+    def test_compares_two(self):
+        video = self.video(40)
+        worse = make_video(self.path("worse.mjpeg"), 40, "--subsampling", "gray")
+        self.play(video, "--compare", video, "--pause")
+        shot = self.shot()
+        self.assertEqual((shot.width, shot.height), (2 * WIDTH, HEIGHT))
+        self.wait_for("two pictures", lambda: self.shot().crop(0, 0, WIDTH, HEIGHT) ==
+                      self.shot().crop(WIDTH, 0, WIDTH, HEIGHT))
+        for key, index in (("Right", 25), (",", 24), (".", 25)):
+            self.press(key, index)
+            self.wait_for("the same frame beside it", lambda: index_of(
+                self.shot().crop(WIDTH, 0, WIDTH, HEIGHT)) == index)
+        self.display.key("c")
+        self.wait_for("no difference", lambda: max(self.shot().mean()) < 1)
+        self.assertIsNone(self.finish()["psnr"])
+        self.play(video, "--compare", worse, "--view", "difference", "--pause")
+        self.wait_for("a difference in colour above",
+                      lambda: max(self.shot().crop(300, 20, 400, 80).mean()) > 30)
+        self.assertLess(self.finish()["psnr"], 30)
+
+    def test_another_device_that_is_not_there(self):
+        self.play(self.video())
+        self.display.key("d")
+        first = self.index()
+        self.wait_for("more frames", lambda: self.index() > first + 10)
+        self.finish()
+
+    def test_full_screen(self):
+        if not shutil.which("blackbox"):
+            self.skipTest("no window manager (blackbox) is installed")
+        self.play(self.video())  # the display, before its window manager
+        self.finish()
+        manager = subprocess.Popen(["blackbox", "-rc", "/dev/null"],
+                                   env=self.display.environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(manager.wait)
+        self.addCleanup(manager.terminate)
+        time.sleep(1)
+        self.play(self.path("clip.mjpeg"))
+        self.display.key("f")
+        self.wait_for("the size of the screen", lambda: self.shot().width == 1280)
+        self.display.key("f")
+        self.wait_for("the size of the picture", lambda: self.shot().width == WIDTH)
+        self.finish()
+
+    def test_damage_is_shown_and_counted(self):
+        video = self.video(20)
+        data = bytearray(pathlib.Path(video).read_bytes())
+        starts = [i for i in range(len(data)) if data.startswith(b"\xff\xd8\xff", i)]
+        data[starts[5] + 3] = 0xC2 ^ data[starts[5] + 3]  # a marker that is none there
+        scan = data.index(b"\xff\xda", starts[9])
+        data[scan + 40:scan + 44] = b"\x12\x34\x56\x78"
+        pathlib.Path(video).write_bytes(bytes(data))
+        self.play(video, "--autoexit", "--speed", "0.5")
+        report = self.finish(None)
+        self.assertEqual(report["broken_frames"] + report["concealed_frames"], 2, report)
+
+    def test_ends_by_a_signal(self):
+        self.play(self.video())
+        self.player.send_signal(signal.SIGINT)
+        self.assertGreater(self.finish(None, 130)["shown"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -217,7 +217,9 @@ void Playback::seek_to_start() {
 }
 
 void Playback::seek_to_end() {
-  if (!refuses_to_seek()) seek(INT64_MAX, session_.input->duration_seconds());
+  if (refuses_to_seek()) return;
+  const double duration = session_.input->duration_seconds();
+  seek(INT64_MAX, duration > 0 ? std::optional(duration) : std::nullopt);
 }
 
 void Playback::seek(std::int64_t pts, std::optional<double> target) {

@@ -80,7 +80,7 @@ class Player {
 void Player::run() {
   while (!quits_ && signals::received() == 0) {
     if (playback_.advance()) take_picture();
-    if (options_.autoexit && playback_.is_at_end()) break;
+    if (playback_.is_at_end() && (options_.autoexit || playback_.shown() == nullptr)) break;
     if (std::string told = playback_.take_message(); !told.empty()) say(std::move(told));
     if (!message_.empty() && since_message_.seconds() > kMessageSeconds) {
       message_.clear();
@@ -311,9 +311,9 @@ SDL_Point picture_size(const PlaySession& session) {
 }  // namespace
 
 Exit play_in_window(const PlayOptions& options) {
-  const signals::Graceful graceful;
   const SdlVideo video;
   PlaySession session(options);
+  const signals::Graceful graceful;  // from here on; opening may wait for a pipe
   const SDL_Point size = picture_size(session);
   const std::string title =
       std::filesystem::path(options.input.name).filename().string() + " - zerorun";

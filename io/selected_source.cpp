@@ -206,8 +206,6 @@ class SelectedPackets final : public PacketSource {
 
 }  // namespace
 
-Result<std::int64_t> FrameSource::seek(std::int64_t) { return cannot_seek(); }
-Result<std::int64_t> PacketSource::seek(std::int64_t) { return cannot_seek(); }
 Result<std::int64_t> Seekable::seek_index(std::int64_t) { return cannot_seek(); }
 Result<std::int64_t> Seekable::seek_time(std::int64_t pts) {
   return seek_index(std::max<std::int64_t>(pts, 0));

@@ -106,7 +106,9 @@ class ZERORUN_API FrameSource {
   /// is not after it, or the first. Returns its index, counted as SourceOptions::first_frame is; an
   /// estimate by the average rate where the rate varies and the container lists no frames.
   /// Errors: invalid_argument (cannot seek), those of read().
-  virtual Result<std::int64_t> seek(std::int64_t pts);
+  virtual Result<std::int64_t> seek([[maybe_unused]] std::int64_t pts) {
+    return Status(Errc::invalid_argument, "this input can only be read from front to back");
+  }
 };
 
 /// JPEG streams, untouched, one per frame.
@@ -120,7 +122,9 @@ class ZERORUN_API PacketSource {
   virtual std::int64_t skipped_bytes() const { return 0; }
   /// As those of FrameSource.
   virtual bool can_seek() const { return false; }
-  virtual Result<std::int64_t> seek(std::int64_t pts);
+  virtual Result<std::int64_t> seek([[maybe_unused]] std::int64_t pts) {
+    return Status(Errc::invalid_argument, "this input can only be read from front to back");
+  }
 };
 
 /// Opens anything for frames; JPEG inputs go through zerorun's own decoder.

@@ -28,8 +28,8 @@ zerorun_deb(io libzerorun-io${version_ABI} libs
   "The shared library for files, containers and pipes, with OpenCV and FFmpeg.")
 zerorun_deb(development libzerorun-dev libdevel
   "Headers, static library, and what CMake and pkg-config need.")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/triggers)
-set(CPACK_DEBIAN_IO_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/triggers)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/.cmake/triggers)
+set(CPACK_DEBIAN_IO_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/.cmake/triggers)
 set(CPACK_COMPONENT_IO_DEPENDS library)
 set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS library io)
 if(TARGET zerorun_gstreamer)

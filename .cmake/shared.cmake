@@ -5,13 +5,13 @@ function(zerorun_add_shared name static_library)
   list(REMOVE_ITEM libraries zerorun)
   target_link_libraries(${name} PRIVATE ${libraries})
   target_link_options(${name} PRIVATE
-    LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map LINKER:--no-undefined)
+    LINKER:--version-script=${PROJECT_SOURCE_DIR}/.cmake/exports.map LINKER:--no-undefined)
   set_target_properties(${name} PROPERTIES
     OUTPUT_NAME ${static_library}
     VERSION ${PROJECT_VERSION}
     SOVERSION ${version_ABI}
     LINKER_LANGUAGE CXX
-    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/.cmake/exports.map)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_include_directories(${name}
     PUBLIC $<BUILD_INTERFACE:$<TARGET_PROPERTY:${static_library},INTERFACE_INCLUDE_DIRECTORIES>>

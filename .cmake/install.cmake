@@ -16,12 +16,12 @@ install(TARGETS zerorun_io_shared EXPORT zerorunSharedTargets
   LIBRARY COMPONENT io NAMELINK_COMPONENT development)
 install(TARGETS zerorun EXPORT zerorunStaticTargets ARCHIVE COMPONENT development)
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/zerorun)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/.cmake/zerorun)
 foreach(kind Shared Static)
   install(EXPORT zerorun${kind}Targets NAMESPACE zerorun:: DESTINATION ${package_dir}
     COMPONENT development)
 endforeach()
-configure_package_config_file(cmake/zerorunConfig.cmake.in zerorunConfig.cmake
+configure_package_config_file(.cmake/zerorunConfig.cmake.in zerorunConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(zerorunConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/zerorunConfig.cmake
@@ -36,7 +36,7 @@ if(zerorun_have_cuda)
   string(APPEND pc_private " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
 endif()
 foreach(name zerorun zerorun-io)
-  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  configure_file(.cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
     COMPONENT development)
 endforeach()
@@ -48,7 +48,7 @@ endif()
 
 if(ZERORUN_PROGRAM)
   install(TARGETS zerorun_program RUNTIME COMPONENT program)
-  include(cmake/manual.cmake)
+  include(.cmake/manual.cmake)
   set(share ${CMAKE_INSTALL_DATAROOTDIR})
   install(FILES apps/completions/zerorun.bash RENAME zerorun
     DESTINATION ${share}/bash-completion/completions COMPONENT program)

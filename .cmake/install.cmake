@@ -16,7 +16,7 @@ install(TARGETS zerorun_io_shared EXPORT zerorunSharedTargets
   LIBRARY COMPONENT io NAMELINK_COMPONENT development)
 install(TARGETS zerorun EXPORT zerorunStaticTargets ARCHIVE COMPONENT development)
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/.cmake/zerorun)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/zerorun)
 foreach(kind Shared Static)
   install(EXPORT zerorun${kind}Targets NAMESPACE zerorun:: DESTINATION ${package_dir}
     COMPONENT development)

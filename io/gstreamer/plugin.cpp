@@ -19,4 +19,4 @@ gboolean register_elements(GstPlugin* plugin) {
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, zerorun,
                   "JPEG and Motion JPEG encoder and decoder on the CPU and on NVIDIA GPUs",
                   register_elements, ZERORUN_PLUGIN_VERSION, "MIT/X11", "zerorun",
-                  "https://github.com/zerorun/zerorun")
+                  "Unknown package origin")

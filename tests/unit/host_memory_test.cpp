@@ -10,6 +10,13 @@
 
 #include "zerorun/frame.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+/// An allocation that cannot be had fails here as it does without the sanitizer, which would abort.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+#endif
+
 namespace zerorun {
 namespace {
 

@@ -35,4 +35,4 @@ run $zerorun decode "$out/quickstart.mov" -o "$out/decoded/%05d.png" --stats "$o
 step "time per frame"
 awk -F, '/^#/ || /^index/ { next } { n++; sum += $4 } END { printf "encode  %.2f ms\n", sum / n / 1000 }' "$out/encode.csv"
 awk -F, '/^#/ || /^index/ { next } { n++; sum += $4 } END { printf "decode  %.2f ms\n", sum / n / 1000 }' "$out/decode.csv"
-printf '\nPlay it:  ffplay %s/quickstart.mov   (or any other player)\n' "$out"
+printf '\nPlay it:  zerorun play %s/quickstart.mov   (or any other player)\n' "$out"

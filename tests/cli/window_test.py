@@ -114,6 +114,17 @@ class WindowTest(ProgramTest):
             shot.write_png(os.path.join(KEEP, f"{self.id().split('.')[-1]}-{self.shots:03}.png"))
         return shot
 
+    def still(self):
+        """A screenshot of what does not change: not of a picture that is half drawn."""
+        shots = [self.shot()]
+
+        def is_still():
+            time.sleep(0.3)
+            shots.append(self.shot())
+            return shots[-1] == shots[-2]
+        self.wait_for("a picture that stands still", is_still)
+        return shots[-1]
+
     def index(self):
         found = []
         # A picture may be half drawn when the screenshot is taken.
@@ -309,7 +320,7 @@ class WindowTest(ProgramTest):
         big = make_y4m(self.path("big.y4m"), 1600, 900, 1)
         self.zerorun("encode", big, "-o", self.path("big.mjpeg"), "--device", "cpu")
         self.play(self.path("big.mjpeg"), "--pause")
-        fitted = self.shot()
+        fitted = self.still()
         self.display.key("z")
         self.display.move_mouse(self.window, fitted.width // 2, fitted.height // 2)
         self.wait_for("another picture", lambda: self.shot() != fitted)

@@ -17,7 +17,9 @@
 namespace zerorun {
 namespace {
 
-/// One uploads, one is encoded, one downloads, and one more hides the host's part between them.
+/// One uploads, one is encoded, one downloads, and one more hides the host's part between them. As
+/// many Encoders in threads of their own, 4K q90 from pinned memory on an H200, us a frame: 333
+/// with 1, 236 with 3, 238 with 4, 240 with 8; the upload alone takes 228.
 constexpr int kCudaLanes = 4;
 constexpr int kMaxLanes = 256;
 constexpr int kMaxDepth = 4096;

@@ -1,5 +1,6 @@
 // Optimal code tables on the device: the twin of codec/syntax/huffman_spec.cpp and of
-// fill_encode_table(). One warp builds one table. SPDX-License-Identifier: MIT
+// fill_encode_table(). One warp builds one table.
+// SPDX-License-Identifier: MIT
 #include "cuda/encode/optimal_huffman.hpp"
 
 #include "cuda/launch.hpp"

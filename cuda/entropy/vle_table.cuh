@@ -1,5 +1,6 @@
 // The codebook of variable-length encode in shared memory, and the symbols that are looked up in
-// it. SPDX-License-Identifier: MIT
+// it.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "cuda/entropy/launch.hpp"

@@ -24,7 +24,8 @@ using cuda_entropy::Window;
 using cuda_entropy::window_of;
 
 /// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
-/// room beside those of code_tiles.
+/// room beside those of code_tiles. With 128 threads a chunk at q90 often takes two rounds: 30.4 us
+/// a 4K frame in four streams instead of 28.8 (H200).
 constexpr int kThreads = 192;
 constexpr int kCtas = 10;
 constexpr int kWarps = kThreads / 32;

@@ -117,10 +117,10 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   options.set("pattern_type", "none");  // of image2: a name is a name here
   int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
   if (error == AVERROR_INVALIDDATA && forced == nullptr)
-    return Status(Errc::unknown_format, "'" + name_ + "' is no image and no video that is known");
+    return Status(Errc::unknown_format, "'" + name_ + "': it is no image and no video");
   if (error < 0) return failure(Errc::bad_input, name_, error);
   if (std::find(kNoVideo.begin(), kNoVideo.end(), context_->iformat->name) != kNoVideo.end())
-    return Status(Errc::unknown_format, "'" + name_ + "' is no image and no video that is known");
+    return Status(Errc::unknown_format, "'" + name_ + "': it is no image and no video");
   error = avformat_find_stream_info(context_, nullptr);
   if (error < 0) return failure(Errc::bad_input, name_, error);
   return Status::ok();

@@ -12,8 +12,7 @@
 
 #include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/look_back.cuh"
-#include "cuda/entropy/vle_pack.cuh"
-#include "cuda/entropy/vle_table.cuh"
+#include "cuda/entropy/vle_tile.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
@@ -24,63 +23,11 @@ using namespace vle;
 /// on an H200, GB/s at 0, 4 and 8 bits of entropy: 1120, 1039, 903; with 16 symbols a thread, words
 /// ORed atomically and cleared, 757, 657, 651; with a named barrier among the 15 warps, so that the
 /// look-back starts earlier, 1145, 1063, 931, but racecheck does not see through it.
-constexpr int kPackers = 480;
 constexpr int kThreads = kPackers + 32;
 constexpr int kRegisters = 64;
-constexpr int kWarps = kPackers / 32;
-constexpr int kTile = kPackers * kPerThread;
-constexpr int kBuffers = 2;
-/// Tiles with more than 16 bits a symbol have no place in a buffer: they go straight to the output.
-constexpr unsigned kBufferBits = kTile * 16;
 constexpr unsigned kNoTile = 0xFFFFFFFFu;
 /// A tile's last bits for its right neighbour; the flag tells them from memory not yet written.
 constexpr std::uint64_t kTailReady = std::uint64_t{1} << 63;
-
-struct Args {
-  const std::uint8_t* in;
-  std::uint64_t size;
-  const Codebook* book;
-  std::uint32_t* out;
-  std::uint64_t capacity;
-  unsigned chunk_mask;     // symbols per chunk - 1
-  unsigned chunk_shift;    // their logarithm
-  std::uint64_t* offsets;  // or null
-  std::uint64_t* states;   // per tile: look-back state
-  std::uint64_t* tails;    // per tile: the bits of its last, incomplete word
-  unsigned* ticket;
-  Outcome* outcome;
-  unsigned tiles;
-  unsigned
-      plain_tiles;  // the first so many are whole and their symbols are aligned for vector loads
-};
-
-/// A tile that is packed, or about to be.
-struct Buffer {
-  /// words[0] is the tail of the tile before, words[1 + i] word i of this one.
-  unsigned words[1 + kBufferBits / 32 + 1];
-  unsigned bits;
-  bool direct;                  // not in the words: too many
-  unsigned warp_first[kWarps];  // first bit of each warp
-  unsigned warp_tail[kWarps];   // its last bits, for the warp to the right
-  unsigned first[kPackers];     // first bit of each thread, and that of its second half
-  unsigned middle[kPackers];
-};
-
-struct Shared {
-  Table table;
-  Buffer buffer[kBuffers];
-  unsigned warp_bits[kWarps];
-  unsigned next_tile;
-  std::uint64_t base;  // bits before the tile that is being stored
-};
-
-__device__ Place place_of(const Args& a, unsigned tile) {
-  const std::uint64_t first = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-  int count = kPerThread;
-  if (tile >= a.plain_tiles)
-    count = first >= a.size ? 0 : static_cast<int>(min(a.size - first, std::uint64_t{kPerThread}));
-  return {a.in + first, first, count};
-}
 
 /// The last 32 bits of a packed tile, the very last one lowest. Tiles with a right neighbour have
 /// at least one bit a symbol.
@@ -119,60 +66,10 @@ __device__ void join_warps(const Buffer& b, unsigned* words, unsigned base, cons
   if (end == nullptr || word < end) *word |= b.warp_tail[lane - 1];
 }
 
-/// First bit of the thread in the tile, and the bits of all threads with what pads the last tile.
-struct Scan {
-  unsigned at, total;
-};
-
-/// Publishes how many bits the tile has.
-__device__ Scan scan_bits(const Args& a, Shared& s, Buffer& b, unsigned tile, unsigned own) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const unsigned inclusive = warp_inclusive_sum(own);
-  if (lane == 31) s.warp_bits[warp] = inclusive;
-  __syncthreads();  // with the warp that looks places up
-  const unsigned others = lane < kWarps ? s.warp_bits[lane] : 0;
-  const unsigned total = __reduce_add_sync(kFullWarp, others);
-  const unsigned warp_first = __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
-  if (lane == 0) b.warp_first[warp] = warp_first;
-  if (threadIdx.x == 0) {
-    const std::uint64_t behind = a.size - std::uint64_t{tile} * kTile;
-    b.bits = behind < kTile ? total - (kTile - static_cast<unsigned>(behind)) : total;
-    b.direct = total > kBufferBits;
-    store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | b.bits);
-  }
-  return {warp_first + inclusive - own, total};
-}
-
-/// Looks the symbols up and puts their bits into the buffer, unless there are too many for it.
-__device__ void pack_tile(const Args& a, Shared& s, Buffer& b, unsigned tile,
-                          const Symbols& symbols, bool packed) {
-  Pairs pairs = {};
-  unsigned own = 0, half = 0;
-  if (packed) {
-    pairs = look_up_pairs(
-        lane_table(s.table), symbols, tile < a.plain_tiles, [&] { return place_of(a, tile); },
-        a.outcome);
-    own = pairs.total();
-    half = pairs.half_total();
-  } else {
-    const Place place = place_of(a, tile);
-    half = plain_bits(s.table, place, 0, kPerThread / 2, a.outcome);
-    own = half + plain_bits(s.table, place, kPerThread / 2, kPerThread, a.outcome);
-  }
-  const Scan scan = scan_bits(a, s, b, tile, own);
-  b.first[threadIdx.x] = scan.at;
-  b.middle[threadIdx.x] = scan.at + half;
-  if (scan.total > kBufferBits) return;
-
-  unsigned* const first = b.words + 1 + scan.at / 32;
-  BitWriter writer{first, scan.at, nullptr};
-  if (__all_sync(kFullWarp, packed && pairs.fit()))
-    append_pairs(pairs, writer);
-  else
-    append_singly<false>(s.table, packed, place_of(a, tile), writer);
-  join_lanes(writer, first, 0);
-  if (threadIdx.x % 32 == 31) b.warp_tail[threadIdx.x / 32] = writer.pending;
-  if (threadIdx.x == kPackers - 1) *writer.words = writer.pending;
+/// Finishes a packed tile: what its packers did not know. By one warp.
+__device__ void finish_tile(const Args& a, Shared& s, Buffer& b, unsigned tile) {
+  join_warps(b, b.words + 1, 0, nullptr);
+  find_place(a, s, b, tile);
 }
 
 /// Words of the output from word `first` on that a tile up to bit `end` may store.
@@ -193,7 +90,8 @@ __device__ void store_index(const Args& a, const Shared& s, const Buffer& b, uns
     if ((low & a.chunk_mask) == 0 && symbol < a.size)
       a.offsets[symbol >> a.chunk_shift] = s.base + b.first[threadIdx.x];
     if (a.chunk_mask == kPerThread / 2 - 1 && symbol + kPerThread / 2 < a.size)
-      a.offsets[(symbol >> a.chunk_shift) + 1] = s.base + b.middle[threadIdx.x];
+      a.offsets[(symbol >> a.chunk_shift) + 1] =
+          s.base + b.first[threadIdx.x] + b.half[threadIdx.x];
   }
   if (tile + 1 == a.tiles && threadIdx.x == 0) {
     a.outcome->count = s.base + b.bits;
@@ -248,40 +146,49 @@ __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
   extern __shared__ __align__(16) unsigned char memory[];
   Shared& s = *reinterpret_cast<Shared*>(memory);
   const bool packed = load_table(*a.book, s.table);
-  const bool packs = threadIdx.x < kPackers;
   if (threadIdx.x == kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
   __syncthreads();
   unsigned tile = s.next_tile;
   Symbols symbols = {};
-  if (packs && tile < a.tiles) symbols = load_symbols(place_of(a, tile), tile < a.plain_tiles);
-  __syncthreads();             // everyone has read the ticket
+  if (warp_packs() && tile < a.tiles)
+    symbols = load_symbols(place_of(a, tile), tile < a.plain_tiles);
   unsigned waiting = kNoTile;  // packed, and not stored yet
-  for (unsigned now = 0; tile < a.tiles || waiting != kNoTile; now ^= 1) {
+  unsigned now = 0;
+  for (; tile < a.tiles; now ^= 1) {
     Buffer& b = s.buffer[now];
     Buffer& before = s.buffer[now ^ 1];
-    if (packs) {
-      if (tile < a.tiles) pack_tile(a, s, b, tile, symbols, packed);
+    Lookups lookups;
+    if (warp_packs()) lookups = look_up_tile(a, s, b, tile, symbols, packed);
+    // Now the bits of all warps are known, the ticket was read, and what `b` had before is stored.
+    __syncthreads();
+    if (warp_packs()) {
+      pack_tile(a, s, b, tile, lookups, packed);
     } else {
-      if (tile < a.tiles) __syncthreads();  // that of scan_bits()
-      if (waiting != kNoTile) {
-        join_warps(before, before.words + 1, 0, nullptr);
-        find_place(a, s, before, waiting);
-      }
+      if (waiting != kNoTile) finish_tile(a, s, before, waiting);
       // As late as can be: a ticket drawn early makes tiles to the right wait for this CTA.
-      if (threadIdx.x == kPackers && tile < a.tiles) s.next_tile = atomicAdd(a.ticket, 1u);
+      if (threadIdx.x == kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
     }
     __syncthreads();
-    const unsigned next = tile < a.tiles ? s.next_tile : a.tiles;
-    const bool direct = tile < a.tiles && b.direct;
+    const unsigned next = s.next_tile;
+    const bool direct = b.direct;
     if (threadIdx.x == kPackers - 1 && tile + 1 < a.tiles && !direct)
       publish_tail(a, tile, tail_of(b));
-    if (packs && next < a.tiles) symbols = load_symbols(place_of(a, next), next < a.plain_tiles);
+    if (warp_packs() && next < a.tiles)
+      symbols = load_symbols(place_of(a, next), next < a.plain_tiles);
     if (waiting != kNoTile) store_tile(a, s, before, waiting);
-    __syncthreads();
-    if (direct) store_directly(a, s, b, tile, packed);
-    waiting = tile < a.tiles && !direct ? tile : kNoTile;
+    if (direct) {
+      __syncthreads();  // s.base was read
+      store_directly(a, s, b, tile, packed);
+    }
+    waiting = direct ? kNoTile : tile;
     tile = next;
   }
+  if (waiting == kNoTile) return;
+  Buffer& last = s.buffer[now ^ 1];
+  __syncthreads();  // s.base was read
+  if (!warp_packs()) finish_tile(a, s, last, waiting);
+  __syncthreads();
+  store_tile(a, s, last, waiting);
 }
 
 /// An empty input has no tile that could write the end of its index.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "codec/core/cuda_backend.hpp"
 #include "cuda/encode/optimal_huffman.hpp"
@@ -59,7 +60,8 @@ void FusedEncoder::set_header(std::span<const std::uint8_t> bytes, std::size_t d
 
 Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& frame,
                              const FusedOutput& output, cudaStream_t stream, const Probe& probe) {
-  if (!setup_ || !same_setup(*setup_, setup)) ZR_TRY(prepare(setup, stream));
+  if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup))
+    ZR_TRY(prepare(setup, stream));
   CodeTilesArgs tiles{setup.layout,        grid_,         {},
                       reciprocals_.data(), codes_.data(), words_.data(),
                       tile_bits_.data(),   items_.data(), item_count_.data()};
@@ -87,12 +89,9 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& fra
                           output.out,
                           output.capacity,
                           output.size};
-  const Status assembled = assemble(args, stream);
-  if (!assembled) {
-    setup_.reset();  // the states are not what the next frame expects
-    return assembled;
-  }
+  ZR_TRY(assemble(args, stream));
   parity_ ^= 1;
+  whole_ = true;
   return announce(probe, "");
 }
 
@@ -107,11 +106,7 @@ Status FusedEncoder::prepare(const EncodeSetup& setup, cudaStream_t stream) {
     ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, state_bytes, stream));
   parity_ = 0;
   setup_ = std::make_unique<EncodeSetup>(setup);
-  if (setup.huffman == HuffmanTables::standard) {
-    const Status finished = finish_tables(stream);
-    if (!finished) setup_.reset();
-    return finished;
-  }
+  if (setup.huffman == HuffmanTables::standard) return finish_tables(stream);
   ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, sizeof(SymbolCounts), stream));
   return Status::ok();
 }

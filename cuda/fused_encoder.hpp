@@ -54,6 +54,7 @@ class FusedEncoder {
   std::vector<std::uint8_t> header_;
   std::size_t dht_place_ = 0;
   std::unique_ptr<EncodeSetup> setup_;  // for which memory and tables are ready
+  bool whole_ = false;  // the frame before was enqueued to its end: counts and states are clear
   TileGrid grid_{};
   int parity_ = 0;  // which of the states the next frame uses
   Scratch scratch_;

@@ -117,19 +117,21 @@ __device__ void fill_round(Shared& s, std::uint32_t round) {
   const Chunk& c = s.chunk;
   const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
   const auto in_round = [&](std::int32_t word) { return word >= 0 && word < kRoundWords; };
-  // Words in which tiles meet are put together by OR.
-  const bool at_end = static_cast<int>(threadIdx.x) == c.tiles;
-  const std::int32_t edge = static_cast<int>(threadIdx.x) <= c.tiles ? c.start[threadIdx.x] : -1;
+  // Words in which tiles meet are put together by OR. Of edges in one word the first clears it.
+  const auto t = static_cast<int>(threadIdx.x);
+  const bool at_end = t == c.tiles;
+  const std::int32_t edge = t <= c.tiles ? c.start[t] : -1;
   const std::int32_t edge_word = (edge >> 5) - base;
-  if (edge >= 0 && in_round(edge_word)) s.words[edge_word] = 0;
+  if (edge >= 0 && in_round(edge_word) && (t == 0 || c.start[t - 1] >> 5 != edge >> 5))
+    s.words[edge_word] = 0;
   __syncthreads();
   if (at_end && c.ends_interval && in_round(edge_word))
     atomicOr(s.words + edge_word, 0xFFFFFFFFu >> edge % 32);
-  for (int t = 0; t < c.tiles; ++t) {
-    const std::int32_t start = c.start[t], end = c.start[t + 1];
+  for (int i = 0; i < c.tiles; ++i) {
+    const std::int32_t start = c.start[i], end = c.start[i + 1];
     const std::int32_t first = max(start >> 5, base);
     const std::int32_t stop = min((end + 31) >> 5, base + kRoundWords);
-    const std::uint32_t* const from = c.words[t];
+    const std::uint32_t* const from = c.words[i];
     for (std::int32_t w = first + static_cast<std::int32_t>(threadIdx.x); w < stop; w += kThreads) {
       const std::int32_t at = w * 32 - start;  // in the tile
       std::uint32_t bits = 0;

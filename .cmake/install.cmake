@@ -44,6 +44,9 @@ endforeach()
 if(TARGET zerorun_gstreamer)
   install(TARGETS zerorun_gstreamer
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0 COMPONENT gstreamer)
+  # Debian's GStreamer looks in one folder alone; cpack takes this component in place of that one.
+  install(TARGETS zerorun_gstreamer EXCLUDE_FROM_ALL
+    LIBRARY DESTINATION lib/${CMAKE_LIBRARY_ARCHITECTURE}/gstreamer-1.0 COMPONENT debian_gstreamer)
 endif()
 
 if(ZERORUN_PROGRAM)
@@ -59,11 +62,11 @@ if(ZERORUN_PROGRAM)
 endif()
 # One folder a package, as Debian wants it.
 foreach(component library:libzerorun${version_ABI} io:libzerorun-io${version_ABI}
-        development:libzerorun-dev program:zerorun gstreamer:gstreamer1.0-zerorun)
+        development:libzerorun-dev program:zerorun debian_gstreamer:gstreamer1.0-zerorun)
   string(REPLACE ":" ";" component ${component})
   list(POP_FRONT component name)
   if((NOT name STREQUAL "program" OR ZERORUN_PROGRAM) AND
-     (NOT name STREQUAL "gstreamer" OR TARGET zerorun_gstreamer))
+     (NOT name STREQUAL "debian_gstreamer" OR TARGET zerorun_gstreamer))
     install(FILES LICENSE RENAME copyright COMPONENT ${name}
       DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${component})
   endif()

@@ -146,6 +146,14 @@ class InstallTest(unittest.TestCase):
                 self.assertNotIn("zerorun", run(CMAKE, "--install", build, "--prefix",
                                                 self.work / "none"))
 
+    @unittest.skipUnless((BUILD / "gstreamer-1.0").exists(), "no GStreamer elements")
+    @unittest.skipUnless(shutil.which("dpkg"), "not Debian")
+    def test_the_package_has_the_elements_where_gstreamer_looks(self):
+        root = self.work / "debian"
+        run(CMAKE, "--install", BUILD, "--prefix", root / "usr", "--component", "debian_gstreamer")
+        plugins = run("pkg-config", "--variable=pluginsdir", "gstreamer-1.0").strip()
+        self.assertTrue((root / plugins.lstrip("/") / "libgstzerorun.so").exists())
+
     def test_headers_are_complete(self):
         include = self.prefix / "include" / "zerorun"
         have = {header.name for header in include.glob("*")}

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/capi.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
@@ -22,29 +23,11 @@ namespace {
 
 using testing::HasSubstr;
 
-template <typename T>
-T sized() {
-  T out{};
-  out.struct_size = sizeof out;
-  return out;
-}
-
 zerorun_encode_params cpu_params() {
   auto params = sized<zerorun_encode_params>();
   params.backend = ZERORUN_BACKEND_CPU;
   params.threads = 2;
   return params;
-}
-
-zerorun_frame to_c(TestFrame& frame) {
-  const FrameView view = frame.view();
-  auto out = sized<zerorun_frame>();
-  out.format = static_cast<std::int32_t>(view.format);
-  out.width = view.width;
-  out.height = view.height;
-  std::ranges::copy(view.data, out.data);
-  std::ranges::copy(view.stride_bytes, out.stride_bytes);
-  return out;
 }
 
 /// Handles that end with the test.

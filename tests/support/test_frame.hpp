@@ -47,6 +47,9 @@ class TestFrame {
   /// The samples of all planes without padding, row after row.
   std::vector<std::uint8_t> packed() const;
 
+  /// Same shape, samples and padding.
+  bool operator==(const TestFrame&) const = default;
+
   /// Overwrites the padding between rows with other bytes.
   void repoison(std::uint8_t value);
 
@@ -58,6 +61,7 @@ class TestFrame {
     std::vector<std::uint8_t> memory;
     std::size_t stride = 0, row_bytes = 0;
     int rows = 0;
+    bool operator==(const Plane&) const = default;
   };
   std::size_t row_offset(const Plane& plane, int y) const noexcept;
 

@@ -1,0 +1,32 @@
+// What tests of the C interface share.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+
+#include "tests/support/test_frame.hpp"
+#include "zerorun/zerorun.h"
+
+namespace zerorun::test {
+
+/// A struct of the C interface, all zero but its size.
+template <typename T>
+T sized() {
+  T out{};
+  out.struct_size = sizeof out;
+  return out;
+}
+
+inline zerorun_frame to_c(const FrameView& view) {
+  auto out = sized<zerorun_frame>();
+  out.format = static_cast<std::int32_t>(view.format);
+  out.width = view.width;
+  out.height = view.height;
+  std::ranges::copy(view.data, out.data);
+  std::ranges::copy(view.stride_bytes, out.stride_bytes);
+  return out;
+}
+
+inline zerorun_frame to_c(TestFrame& frame) { return to_c(frame.view()); }
+
+}  // namespace zerorun::test

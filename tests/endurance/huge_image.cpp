@@ -1,10 +1,13 @@
-// One image of 20000x15000 pixels through Encoder, AsyncEncoder and the C interface, and back.
+// One image of 20000x15000 pixels through Encoder, AsyncEncoder and the C interface, and back:
+// huge_image cpu|cuda. Exit status 77: skipped, there is no GPU.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <string>
 
+#include "tests/support/gpu_required.hpp"
 #include "zerorun/async_encoder.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/zerorun.h"
@@ -47,7 +50,10 @@ int largest_difference(const ConstFrameView& a, const ConstFrameView& b) {
   return largest;
 }
 
-bool same_by_c(const FrameView& view, std::span<const std::byte> expected) {
+bool same_by_c(const FrameView& view, Backend backend, std::span<const std::byte> expected) {
+  zerorun_encode_params params{};
+  params.struct_size = sizeof params;
+  params.backend = backend == Backend::cpu ? ZERORUN_BACKEND_CPU : ZERORUN_BACKEND_CUDA;
   zerorun_frame frame{};
   frame.struct_size = sizeof frame;
   frame.format = ZERORUN_YUV420P;
@@ -58,7 +64,7 @@ bool same_by_c(const FrameView& view, std::span<const std::byte> expected) {
   zerorun_encoder* encoder = nullptr;
   const std::uint8_t* jpeg = nullptr;
   std::size_t size = 0;
-  need(zerorun_encoder_create(nullptr, &encoder, nullptr) == ZERORUN_OK, "create by C");
+  need(zerorun_encoder_create(&params, &encoder, nullptr) == ZERORUN_OK, "create by C");
   need(zerorun_encoder_encode(encoder, &frame, &jpeg, &size) == ZERORUN_OK, "encode by C");
   const bool same = std::ranges::equal(std::as_bytes(std::span(jpeg, size)), expected);
   zerorun_encoder_destroy(encoder);
@@ -67,19 +73,27 @@ bool same_by_c(const FrameView& view, std::span<const std::byte> expected) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const Backend backend = argc > 1 && std::string(argv[1]) == "cuda" ? Backend::cuda : Backend::cpu;
+  if (const auto usable = resolve_backend(backend); !usable) {
+    std::fprintf(stderr, "needs a GPU: %s\n", usable.status().message().c_str());
+    return test::gpu_required() ? 1 : 77;
+  }
+  EncodeParams encode;
+  encode.backend = backend;
   auto frame = Frame::create(PixelFormat::yuv420p, kWidth, kHeight);
   need(frame.is_ok(), "memory for the frame");
   draw(frame->view());
   HostBuffer jpeg;
   {
-    auto encoder = Encoder::create({});
+    auto encoder = Encoder::create(encode);
     need(encoder.is_ok() && encoder->encode(frame->view(), jpeg).is_ok(), "encode");
   }
   std::printf("%zu bytes\n", jpeg.size());
-  need(same_by_c(frame->view(), jpeg.bytes()), "the C interface gives other bytes");
+  need(same_by_c(frame->view(), backend, jpeg.bytes()), "the C interface gives other bytes");
   {
     AsyncEncodeParams params;
+    params.encode = encode;
     params.lanes = 1;
     auto encoder = AsyncEncoder::create(params);
     EncodedFrame out;
@@ -89,6 +103,7 @@ int main() {
     need(std::ranges::equal(out.jpeg.bytes(), jpeg.bytes()), "AsyncEncoder gives other bytes");
   }
   DecodeParams params;
+  params.backend = backend;
   params.limits.max_pixels = std::int64_t{kWidth} * kHeight;
   auto decoder = Decoder::create(params);
   Frame back;

@@ -5,8 +5,9 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
+
+#include "tests/support/gpu_required.hpp"
 
 namespace zerorun::test {
 
@@ -16,12 +17,6 @@ inline std::string gpu_absence() {
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) return cudaGetErrorString(error);
   return count > 0 ? "" : "no CUDA device";
-}
-
-/// ZERORUN_REQUIRE_GPU=1 is set on machines that have a GPU, so that a skip there is a failure.
-inline bool gpu_required() {
-  const char* const value = std::getenv("ZERORUN_REQUIRE_GPU");
-  return value != nullptr && std::string(value) == "1";
 }
 
 /// Base of all fixtures that run kernels.

@@ -1,0 +1,61 @@
+// Frames of changing sizes, formats and options through every door, and the memory that is in use.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "zerorun/async_encoder.hpp"
+#include "zerorun/decoder.hpp"
+
+namespace zerorun::endurance {
+
+/// Ends the program with a sentence where `status` is an error.
+void need(const Status& status, const char* what);
+
+long resident_kib();
+/// Of the main arena; mallopt(M_ARENA_MAX, 1) makes it the only one.
+long in_use_kib();
+
+class Load {
+ public:
+  /// Frames of up to `max_edge` pixels in each direction.
+  Load(Backend backend, int max_edge);
+
+  /// One frame through an encoder of random options, by one of the doors, and back. Every seventh
+  /// stream is damaged before it is decoded: errors must not leak either.
+  void step(int number);
+
+  /// Of the last step.
+  const ConstFrameView& view() const noexcept { return view_; }
+  const std::vector<std::byte>& jpeg() const noexcept { return jpeg_; }
+  static bool is_damaged(int number) noexcept { return number % 7 == 0; }
+
+ private:
+  int pick(int low, int high);
+  EncodeParams random_params();
+  Result<Encoder> make_encoder() { return Encoder::create(random_params()); }
+  Result<Decoder> make_decoder() const;
+  ConstFrameView random_view();
+  void encode_by(Result<Encoder>&& encoder) { encode_by(encoder); }
+  void encode_by(Result<Encoder>& encoder);
+  void encode_in_flight();
+  void encode_by_c();
+
+  Backend backend_;
+  int max_edge_;
+  std::mt19937 random_{1};
+  std::vector<std::uint8_t> samples_;
+  ConstFrameView view_;
+  std::vector<std::byte> jpeg_;
+  Frame frame_;
+  EncodedFrame out_;
+  Result<Encoder> kept_ = make_encoder();
+  std::optional<AsyncEncoder> in_flight_;
+  Result<Decoder> decoder_ = make_decoder();
+};
+
+}  // namespace zerorun::endurance

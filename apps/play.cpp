@@ -14,6 +14,7 @@ namespace zerorun::app {
 namespace {
 
 Exit run(const PlayOptions& options) {
+  (void)choose_backend(options.device);  // what was asked for fails before a display is looked for
   if (!options.no_window) {
 #ifdef ZERORUN_HAVE_SDL
     return play_in_window(options);

@@ -44,7 +44,11 @@ std::vector<DeviceInfo> cuda_backend_devices() {
 }
 
 std::string cuda_backend_absence() {
-  int count = 0;
+  int driver = 0, count = 0;
+  // CUDA itself calls a driver that is not there too old.
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return "there is no NVIDIA driver";
+  }
   const cudaError_t error = cudaGetDeviceCount(&count);
   cudaGetLastError();
   if (error != cudaSuccess) return cudaGetErrorString(error);

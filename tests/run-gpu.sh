@@ -5,12 +5,15 @@ set -u -o pipefail
 
 usage() {
   cat <<TEXT
-usage: tests/run-gpu.sh [--tests] [--sanitize] [--bench] [--filter GLOB] [--jobs N] LOG_DIRECTORY
+usage: tests/run-gpu.sh [--tests] [--sanitize] [--bench] [--filter GLOB] [--only REGEX] [--jobs N]
+                        LOG_DIRECTORY
 
-  --tests      all tests with the label "gpu"; a missing GPU is a failure
+  --tests      all tests with the label "gpu": parity of both backends, the C interface, the program
+               and the samples, memory over many frames; a missing GPU is a failure
   --sanitize   compute-sanitizer memcheck, racecheck, initcheck and synccheck on small tests
-  --bench      `zerorun bench` with the entropy primitives and with 4K and 1080p frames
+  --bench      \`zerorun bench\` with the entropy primitives and with 4K and 1080p frames
   --filter     GoogleTest filter of the sanitizer runs (default: small inputs)
+  --only       the sanitizers run only test programs whose name matches, for example 'capi|stage'
   --jobs       parallel compilations (default: all processors)
 
 Without --tests, --sanitize and --bench the first two are run. All output also goes to
@@ -18,12 +21,12 @@ LOG_DIRECTORY. The exit status is the number of parts that failed.
 TEXT
 }
 
-tests=0 sanitize=0 bench=0 logs="" jobs=$(nproc)
+tests=0 sanitize=0 bench=0 logs="" only_names=. jobs=$(nproc)
 filter='*Parity.*:*Parity/*:-*Large*:*EverySizeAndEntropy*:*EverySizeAndRunLength*:*RandomCounts*:*ManyTies*:*Corrupt*'
 filter+=':*Corpus*:*Photos*:PipelineParity.Every*:PipelineParity.LongIntervals'
 filter+=':DecodeParity.Every*:DecodeParity.Mutated*'
 # racecheck is a hundred times slower: it takes the stages, the primitives and the fused encoder, with
-# smaller inputs.
+# smaller inputs, and not the whole decoder or what calls both through the C interface.
 slow_races=':*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*'
 while (($#)); do
   case $1 in
@@ -31,6 +34,7 @@ while (($#)); do
     --sanitize) sanitize=1 ;;
     --bench) bench=1 ;;
     --filter) filter=${2:?--filter needs a value}; shift ;;
+    --only) only_names=${2:?--only needs a value}; shift ;;
     --jobs) jobs=${2:?--jobs needs a value}; shift ;;
     -h | --help) usage; exit 0 ;;
     -*) echo "run-gpu.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
@@ -76,13 +80,22 @@ if ((tests)); then
   grep -E 'tests passed|tests failed|\(Failed\)|\*\*\*' "$logs/tests.log"
 fi
 
+# The test programs that the sanitizers run.
+parity_programs() {
+  find build/gpu/tests/parity -type f -executable -name '*_parity' | while read -r binary; do
+    [[ $(basename "$binary") =~ $only_names ]] && echo "$binary"
+  done | sort
+}
+
 if ((sanitize)); then
-  while read -r binary; do
+  mapfile -t programs < <(parity_programs)
+  ((${#programs[@]})) || part "test programs that match '$only_names'" sanitize.log false
+  for binary in "${programs[@]}"; do
     name=$(basename "$binary")
     for tool in memcheck racecheck initcheck synccheck; do
       only=$filter
       if [[ $tool == racecheck ]]; then
-        [[ $name == decode_parity ]] && continue
+        [[ $name == decode_parity || $name == capi_parity ]] && continue
         only+=$slow_races
         [[ $name == pipeline_parity ]] &&
           only='PipelineParity.DeviceFramesAndStreams:PipelineParity.LongAndDenseTiles'
@@ -92,7 +105,7 @@ if ((sanitize)); then
         "$binary" --gtest_filter="$only"
       grep -hE '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$tool-$name.log"
     done
-  done < <(find build/gpu/tests/parity -type f -executable -name '*_parity' | sort)
+  done
 fi
 
 if ((bench)); then

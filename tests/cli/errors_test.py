@@ -176,6 +176,11 @@ class DeviceTest(ProgramTest):
                 done = self.zerorun(command, y4m, "-o", self.path(out), "--device", device, code=5)
                 self.assert_sentence(done, "CUDA")
                 self.assert_nothing_left(out)
+        for device in ("cuda", "cuda:7"):
+            for options in ((), ("--no-window",), ("--no-window", "--json")):
+                done = self.zerorun("play", y4m, "--device", device, *options, code=5)
+                self.assert_sentence(done, "CUDA")
+                self.assertEqual(done.stdout, b"")
 
     def test_auto_falls_back_and_says_so_once(self):
         import json

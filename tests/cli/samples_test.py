@@ -78,32 +78,6 @@ class SamplesTest(ProgramTest):
         self.sample("opencv_camera", self.path("absent.mkv"), self.path("out.mjpeg"), code=1)
         self.sample("opencv_camera", code=2)
 
-    def on_gpu(self, name, *arguments):
-        if not (PROGRAMS / name).exists():
-            self.skipTest("built without CUDA")
-        done = subprocess.run([PROGRAMS / name, *arguments], capture_output=True, timeout=60)
-        if done.returncode == 77 and os.environ.get("ZERORUN_REQUIRE_GPU") != "1":
-            self.skipTest("no GPU")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return done.stdout.decode()
-
-    def test_device_encode(self):
-        movie = self.path("out.mjpeg")
-        self.on_gpu("device_encode", movie)
-        info = self.info(movie)
-        self.assertEqual((info["jpeg"]["width"], info["jpeg"]["height"]), (640, 360))
-        self.assertEqual(pathlib.Path(movie).read_bytes().count(b"\xff\xd8\xff\xe0"), 25)
-
-    @needs_djpeg
-    def test_device_decode(self):
-        photo = str(SAMPLES / "raccoon.jpg")
-        said = self.on_gpu("device_decode", photo)
-        pgm = subprocess.run(["djpeg", "-dct", "int", "-grayscale", "-pnm", photo],
-                             capture_output=True, check=True).stdout
-        size = self.info(photo)["jpeg"]
-        luma = pgm[-size["width"] * size["height"]:]
-        self.assertIn(f"plane 0: mean {sum(luma) / len(luma):.2f}", said)
-
     def serve(self, *arguments):
         server = subprocess.Popen([PROGRAMS / "live_server", "0", *arguments],
                                   stdout=subprocess.PIPE, text=True)

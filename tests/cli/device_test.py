@@ -1,0 +1,114 @@
+# What needs a GPU: the program with --device cuda against --device cpu, and the CUDA samples.
+# SPDX-License-Identifier: MIT
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+from support import PROGRAM, SAMPLES, ProgramTest, make_y4m, y4m_frames
+
+PROGRAMS = pathlib.Path(os.environ["ZERORUN_SAMPLES"])
+
+
+def setUpModule():
+    said = json.loads(subprocess.run([PROGRAM, "devices", "--json"], capture_output=True).stdout)
+    if any(device["usable"] for device in said["devices"] if device["device"] != "cpu"):
+        return
+    if os.environ.get("ZERORUN_REQUIRE_GPU") == "1":
+        raise AssertionError("ZERORUN_REQUIRE_GPU=1, but there is no usable GPU")
+    raise unittest.SkipTest("no usable GPU")
+
+
+class ProgramOnGpuTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m(self.path("in.y4m"), 131, 77, 9)
+
+    def both(self, command, source, ending, *options):
+        """What the CPU and the GPU write."""
+        written = []
+        for device in ("cpu", "cuda"):
+            out = self.path(device + ending)
+            self.zerorun(command, source, "-o", out, "-y", "--device", device, *options)
+            written.append(pathlib.Path(out).read_bytes())
+        return written
+
+    def test_encode_writes_the_bytes_of_the_cpu(self):
+        for options in ((), ("-q", "35", "--huffman", "optimal"), ("--subsampling", "gray"),
+                        ("--restart", "3"), ("--verify", "--threads", "3"),
+                        ("--comment", "hello", "--restart", "none")):
+            cpu, cuda = self.both("encode", self.y4m, ".mjpeg", *options)
+            self.assertEqual(cpu, cuda, options)
+
+    def test_decode_writes_the_samples_of_the_cpu(self):
+        self.encode(self.y4m, "-o", self.path("in.mjpeg"))
+        cpu, cuda = self.both("decode", self.path("in.mjpeg"), ".y4m")
+        self.assertEqual(len(y4m_frames(cpu)), 9)
+        self.assertEqual(cpu, cuda)
+        cpu, cuda = self.both("decode", SAMPLES / "raccoon.jpg", ".ppm")
+        self.assertEqual(cpu, cuda)
+
+    def test_play_decodes_on_the_device_that_was_asked_for(self):
+        mjpeg = self.path("in.mjpeg")
+        self.encode(self.y4m, "-o", mjpeg)
+        reports = {}
+        for device in ("cpu", "cuda", "cuda:0", "auto"):
+            done = self.zerorun("play", mjpeg, "--no-window", "--json", "--compare", self.y4m,
+                                "--device", device)
+            reports[device] = json.loads(done.stdout)
+            self.assertEqual(reports[device]["decoded"], 9)
+            self.assertEqual(reports[device]["psnr_components"],
+                             reports["cpu"]["psnr_components"])
+        self.assertTrue(reports["cpu"]["device"].startswith("cpu"))
+        for device in ("cuda", "cuda:0", "auto"):
+            self.assertTrue(reports[device]["device"].startswith("cuda:0 "), reports[device])
+
+    def test_a_device_that_is_not_there(self):
+        for command, *more in (("encode", "-o", self.path("out.mjpeg")),
+                               ("decode", "-o", self.path("out.ppm")), ("play", "--no-window")):
+            done = self.zerorun(command, self.y4m, *more, "--device", "cuda:99", code=5)
+            self.assert_sentence(done, "there is no device 99")
+
+
+class CudaSamplesTest(ProgramTest):
+    def sample(self, name, *arguments):
+        done = subprocess.run([PROGRAMS / name, *arguments], capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout.decode()
+
+    def test_device_encode(self):
+        width, height, frames = 640, 360, 25
+        rgb = bytearray(3 * width * height)  # as the sample's kernel draws them
+        rgb[1::3] = b"".join(bytes([y & 255]) * width for y in range(height))
+        rgb[2::3] = bytes(x * y // 256 & 255 for y in range(height) for x in range(width))
+        for frame in range(frames):
+            rgb[0::3] = bytes((x + 10 * frame) & 255 for x in range(width)) * height
+            pathlib.Path(self.path(f"{frame:02}.ppm")).write_bytes(
+                b"P6\n%d %d\n255\n" % (width, height) + rgb)
+        self.encode(self.path("%02d.ppm"), "-o", self.path("want.mjpeg"))
+        self.sample("device_encode", self.path("out.mjpeg"))
+        self.assertEqual(pathlib.Path(self.path("out.mjpeg")).read_bytes(),
+                         pathlib.Path(self.path("want.mjpeg")).read_bytes())
+
+    def test_device_decode(self):
+        photo = SAMPLES / "raccoon.jpg"
+        self.decode(photo, "-o", self.path("want.y4m"))
+        size = self.info(photo)["jpeg"]
+        (frame,) = y4m_frames(pathlib.Path(self.path("want.y4m")).read_bytes())
+        luma = size["width"] * size["height"]
+        chroma = (len(frame) - luma) // 2
+        planes = [frame[:luma], frame[luma:luma + chroma], frame[luma + chroma:]]
+        said = self.sample("device_decode", photo)
+        self.assertEqual(said, "".join(f"plane {p}: mean {sum(plane) / len(plane):.2f}\n"
+                                       for p, plane in enumerate(planes)))
+
+    def test_scan_compaction(self):
+        lines = self.sample("scan_compaction").splitlines()
+        self.assertEqual(len(lines), 5 * 5)  # five ways, five sizes
+        for line in lines:
+            self.assertTrue(line.endswith(" right"), line)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -11,25 +11,6 @@
 namespace zerorun::io {
 namespace {
 
-struct Factors {
-  int x, y;  // luma samples per chroma sample
-};
-
-Factors factors_of(Subsampling sampling) noexcept {
-  switch (sampling) {
-    case Subsampling::s422:
-      return {2, 1};
-    case Subsampling::s420:
-      return {2, 2};
-    case Subsampling::s440:
-      return {1, 2};
-    case Subsampling::s411:
-      return {4, 1};
-    default:
-      return {1, 1};
-  }
-}
-
 std::uint8_t clamp8(int value) noexcept {
   return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
 }
@@ -81,35 +62,37 @@ void ycc444_to_rgb(const ConstFrameView& ycc, const FrameView& rgb) noexcept {
 
 /// One chroma plane to full size, row by row: first the triangle filter down the column (weights
 /// 3/4 and 1/4, the neighbour being above for even rows), then along the row.
-void enlarge_chroma(const ConstFrameView& in, int plane, Factors f, const FrameView& out) noexcept {
+void enlarge_chroma(const ConstFrameView& in, int plane, LumaFactors f,
+                    const FrameView& out) noexcept {
   const int rows = plane_rows(in.format, plane, in.height);
   const int width = static_cast<int>(plane_row_bytes(in.format, plane, in.width));
   for (int row = 0; row < out.height; ++row) {
-    const int near_row = row / f.y;
-    const int other = f.y == 1 ? near_row : std::clamp(near_row + (row % 2 ? 1 : -1), 0, rows - 1);
+    const int near_row = row / f.v;
+    const int other = f.v == 1 ? near_row : std::clamp(near_row + (row % 2 ? 1 : -1), 0, rows - 1);
     const std::uint8_t* near = row_of(in, plane, near_row);
     const std::uint8_t* far = row_of(in, plane, other);
     std::uint8_t* to = row_of(out, plane, row);
-    const auto column = [&](int x) { return f.y == 1 ? 4 * near[x] : 3 * near[x] + far[x]; };
+    const auto column = [&](int x) { return f.v == 1 ? 4 * near[x] : 3 * near[x] + far[x]; };
     for (int x = 0; x < out.width; ++x) {
-      const int at = x / f.x;
-      const int side = f.x != 2 ? at : std::clamp(at + (x % 2 ? 1 : -1), 0, width - 1);
+      const int at = x / f.h;
+      const int side = f.h != 2 ? at : std::clamp(at + (x % 2 ? 1 : -1), 0, width - 1);
       to[x] = static_cast<std::uint8_t>((3 * column(at) + column(side) + 8) >> 4);
     }
   }
 }
 
 /// One chroma plane from full size: the mean of the samples covered, edges repeated.
-void reduce_chroma(const ConstFrameView& in, int plane, Factors f, const FrameView& out) noexcept {
+void reduce_chroma(const ConstFrameView& in, int plane, LumaFactors f,
+                   const FrameView& out) noexcept {
   const int width = static_cast<int>(plane_row_bytes(out.format, plane, out.width));
-  const int count = f.x * f.y;
+  const int count = f.h * f.v;
   for (int row = 0; row < plane_rows(out.format, plane, out.height); ++row) {
     std::uint8_t* to = row_of(out, plane, row);
     for (int x = 0; x < width; ++x) {
       int sum = count / 2;
-      for (int dy = 0; dy < f.y; ++dy) {
-        const std::uint8_t* from = row_of(in, plane, std::min(row * f.y + dy, in.height - 1));
-        for (int dx = 0; dx < f.x; ++dx) sum += from[std::min(x * f.x + dx, in.width - 1)];
+      for (int dy = 0; dy < f.v; ++dy) {
+        const std::uint8_t* from = row_of(in, plane, std::min(row * f.v + dy, in.height - 1));
+        for (int dx = 0; dx < f.h; ++dx) sum += from[std::min(x * f.h + dx, in.width - 1)];
       }
       to[x] = static_cast<std::uint8_t>(sum / count);
     }
@@ -129,9 +112,9 @@ void resample(const ConstFrameView& in, const FrameView& out) noexcept {
       for (int row = 0; row < plane_rows(out.format, plane, out.height); ++row)
         std::memset(row_of(out, plane, row), 128, plane_row_bytes(out.format, plane, out.width));
     } else if (out.format == PixelFormat::yuv444p) {
-      enlarge_chroma(in, plane, factors_of(native_subsampling(in.format)), out);
+      enlarge_chroma(in, plane, luma_factors(native_subsampling(in.format)), out);
     } else {
-      reduce_chroma(in, plane, factors_of(native_subsampling(out.format)), out);
+      reduce_chroma(in, plane, luma_factors(native_subsampling(out.format)), out);
     }
   }
 }

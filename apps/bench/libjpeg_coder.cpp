@@ -32,25 +32,6 @@ struct Errors {
   }
 };
 
-struct Factors {
-  int h, v;
-};
-
-Factors luma_factors(Subsampling sampling) noexcept {
-  switch (sampling) {
-    case Subsampling::s422:
-      return {2, 1};
-    case Subsampling::s420:
-      return {2, 2};
-    case Subsampling::s440:
-      return {1, 2};
-    case Subsampling::s411:
-      return {4, 1};
-    default:
-      return {1, 1};
-  }
-}
-
 J_COLOR_SPACE packed_space(PixelFormat format) noexcept {
   return format == PixelFormat::bgr24 ? JCS_EXT_BGR : JCS_RGB;
 }
@@ -107,7 +88,7 @@ struct LibjpegEncoder::Impl {
     info.in_color_space = !planes ? packed_space(frame.format) : gray ? JCS_GRAYSCALE : JCS_YCbCr;
     jpeg_set_defaults(&info);
     jpeg_set_colorspace(&info, gray ? JCS_GRAYSCALE : JCS_YCbCr);
-    const Factors luma = luma_factors(what.sampling);
+    const LumaFactors luma = luma_factors(what.sampling);
     info.comp_info[0].h_samp_factor = luma.h;
     info.comp_info[0].v_samp_factor = luma.v;
     jpeg_set_quality(&info, what.quality, TRUE);
@@ -194,7 +175,7 @@ struct LibjpegDecoder::Impl {
   /// Factors of 2x2, 1x2, 1x2 are 4:2:2 as well as 2x1, 1x1, 1x1.
   bool sampling_fits(PixelFormat format) const {
     if (info.num_components != plane_count(format)) return false;
-    const Factors luma = luma_factors(native_subsampling(format));
+    const LumaFactors luma = luma_factors(native_subsampling(format));
     for (int p = 1; p < info.num_components; ++p)
       if (info.comp_info[0].h_samp_factor != luma.h * info.comp_info[p].h_samp_factor ||
           info.comp_info[0].v_samp_factor != luma.v * info.comp_info[p].v_samp_factor)

@@ -170,7 +170,7 @@ class CpuEncodePipeline final : public EncodePipeline {
     ColorSubsampleArgs args{frame, layout().components, setup_->h_max, setup_->v_max, {}, 0, 0};
     for (int c = 0; c < layout().components; ++c) {
       const auto& component = layout().component[c];
-      const std::int32_t stride = component.blocks_wide * kBlockEdge;
+      const std::int32_t stride = plane_stride(component);
       args.plane[c] = {plane_memory_[c].reserve(std::int64_t{stride} * component.height), stride,
                        stride, component.height};
       planes_[c] = {args.plane[c].data, stride, stride, component.height};

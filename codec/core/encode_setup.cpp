@@ -11,28 +11,6 @@
 namespace zerorun {
 namespace {
 
-struct Factors {
-  int h, v, components;
-};
-
-Factors factors(Subsampling sampling) {
-  switch (sampling) {
-    case Subsampling::s444:
-      return {1, 1, 3};
-    case Subsampling::s422:
-      return {2, 1, 3};
-    case Subsampling::s420:
-      return {2, 2, 3};
-    case Subsampling::s440:
-      return {1, 2, 3};
-    case Subsampling::s411:
-      return {4, 1, 3};
-    case Subsampling::gray:
-      break;
-  }
-  return {1, 1, 1};
-}
-
 Status check_table(const std::optional<QuantTable>& table, const char* name) {
   if (!table) return Status::ok();
   const bool fits =
@@ -126,17 +104,18 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
                                            std::to_string(height) +
                                            ", but JPEG holds 1x1 to 65535x65535");
   const Subsampling sampling = choose_subsampling(params, format);
-  const Factors f = factors(sampling);
+  const LumaFactors luma = luma_factors(sampling);
+  const int components = sampling == Subsampling::gray ? 1 : 3;
   EncodeSetup setup{};
   setup.format = format;
   setup.width = width;
   setup.height = height;
-  setup.h_max = f.h;
-  setup.v_max = f.v;
+  setup.h_max = luma.h;
+  setup.v_max = luma.v;
   setup.huffman = params.huffman;
-  const ComponentSpec specs[kMaxComponents] = {{f.h, f.v, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}};
+  const ComponentSpec specs[kMaxComponents] = {{luma.h, luma.v, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}};
   const int all[kMaxComponents] = {0, 1, 2};
-  setup.layout = make_scan_layout(width, height, specs, f.components, all, f.components, 0);
+  setup.layout = make_scan_layout(width, height, specs, components, all, components, 0);
   const auto restart = restart_interval(params, setup.layout);
   if (!restart) return restart.status();
   setup.layout.restart_interval = *restart;

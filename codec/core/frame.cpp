@@ -70,6 +70,23 @@ bool is_planar_yuv(PixelFormat format) noexcept { return format <= PixelFormat::
 bool is_rgb(PixelFormat format) noexcept { return format >= PixelFormat::rgb24; }
 Subsampling native_subsampling(PixelFormat format) noexcept { return traits(format).native; }
 
+LumaFactors luma_factors(Subsampling sampling) noexcept {
+  switch (sampling) {
+    case Subsampling::s422:
+      return {2, 1};
+    case Subsampling::s420:
+      return {2, 2};
+    case Subsampling::s440:
+      return {1, 2};
+    case Subsampling::s411:
+      return {4, 1};
+    case Subsampling::s444:
+    case Subsampling::gray:
+      break;
+  }
+  return {1, 1};
+}
+
 PixelFormat planar_format(Subsampling sampling) noexcept {
   switch (sampling) {
     case Subsampling::s444:

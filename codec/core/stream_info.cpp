@@ -14,12 +14,10 @@ namespace {
 std::optional<Subsampling> name_subsampling(const std::vector<ComponentInfo>& c) {
   if (c.size() == 1) return Subsampling::gray;
   if (c[1].h != 1 || c[1].v != 1 || c[2].h != 1 || c[2].v != 1) return std::nullopt;
-  const int h = c[0].h, v = c[0].v;
-  if (h == 1 && v == 1) return Subsampling::s444;
-  if (h == 2 && v == 1) return Subsampling::s422;
-  if (h == 2 && v == 2) return Subsampling::s420;
-  if (h == 1 && v == 2) return Subsampling::s440;
-  if (h == 4 && v == 1) return Subsampling::s411;
+  for (const Subsampling sampling : {Subsampling::s444, Subsampling::s422, Subsampling::s420,
+                                     Subsampling::s440, Subsampling::s411})
+    if (const LumaFactors luma = luma_factors(sampling); luma.h == c[0].h && luma.v == c[0].v)
+      return sampling;
   return std::nullopt;
 }
 

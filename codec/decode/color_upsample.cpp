@@ -172,27 +172,9 @@ void to_gray(const ColorUpsampleArgs& a, int last_row) {
   for (int y = a.first_row; y < last_row; ++y) write_luma_row(a.frame, y, rows.row(y).y);
 }
 
-struct Factors {
-  int h, v;
-};
-Factors luma_factors(PixelFormat format) {
-  switch (native_subsampling(format)) {
-    case Subsampling::s422:
-      return {2, 1};
-    case Subsampling::s420:
-      return {2, 2};
-    case Subsampling::s440:
-      return {1, 2};
-    case Subsampling::s411:
-      return {4, 1};
-    default:
-      return {1, 1};
-  }
-}
-
 /// Chroma stands in the stream as the frame wants it.
 bool chroma_matches(const ColorUpsampleArgs& a) {
-  const Factors want = luma_factors(a.frame.format);
+  const LumaFactors want = luma_factors(native_subsampling(a.frame.format));
   if (a.components != 3 || a.model == ColorModel::rgb) return false;
   if (a.h[0] != a.h_max || a.v[0] != a.v_max) return false;
   for (int c = 1; c < 3; ++c)
@@ -201,7 +183,7 @@ bool chroma_matches(const ColorUpsampleArgs& a) {
 }
 
 void to_ycc(const ColorUpsampleArgs& a, int last_row) {
-  const Factors want = luma_factors(a.frame.format);
+  const LumaFactors want = luma_factors(native_subsampling(a.frame.format));
   if (chroma_matches(a)) {
     for (int y = a.first_row; y < last_row; ++y)
       write_luma_row(a.frame, y, plane_row(a.plane[0], y));

@@ -34,22 +34,10 @@ void copy_chroma(const ColorSubsampleArgs& a, int first, int last) {
 }
 
 bool has_wanted_chroma(const ColorSubsampleArgs& a) {
-  if (is_rgb(a.frame.format)) return false;
-  switch (native_subsampling(a.frame.format)) {
-    case Subsampling::s444:
-      return a.h_max == 1 && a.v_max == 1;
-    case Subsampling::s422:
-      return a.h_max == 2 && a.v_max == 1;
-    case Subsampling::s420:
-      return a.h_max == 2 && a.v_max == 2;
-    case Subsampling::s440:
-      return a.h_max == 1 && a.v_max == 2;
-    case Subsampling::s411:
-      return a.h_max == 4 && a.v_max == 1;
-    case Subsampling::gray:
-      return false;
-  }
-  return false;
+  const Subsampling sampling = native_subsampling(a.frame.format);
+  if (is_rgb(a.frame.format) || sampling == Subsampling::gray) return false;
+  const LumaFactors luma = luma_factors(sampling);
+  return a.h_max == luma.h && a.v_max == luma.v;
 }
 
 void luma_only(const ColorSubsampleArgs& a, int last_row) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "codec/arith/zigzag.hpp"
 #include "codec/core/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/frame.hpp"
@@ -19,6 +20,11 @@ struct ColorSubsampleArgs {
   PlaneView plane[kMaxComponents];    ///< out
   std::int32_t first_row, row_count;  ///< luma rows to do; first_row is a multiple of v_max
 };
+
+/// Of a plane that the stage makes: rows stay aligned for vector loads.
+constexpr std::int32_t plane_stride(const ScanLayout::Component& component) {
+  return component.blocks_wide * kBlockEdge;
+}
 
 Status color_subsample_cpu(const ColorSubsampleArgs& args, Exec& exec);
 Status color_subsample_cuda(const ColorSubsampleArgs& args, Exec& exec);

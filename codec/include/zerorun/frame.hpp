@@ -55,6 +55,13 @@ ZERORUN_API bool is_rgb(PixelFormat format) noexcept;
 /// The sampling that a frame of this format has already (RGB counts as 4:4:4).
 ZERORUN_API Subsampling native_subsampling(PixelFormat format) noexcept;
 
+/// Luma factors H and V of a sampling: luma samples for one of chroma, along a row and a column.
+/// {1, 1} for gray.
+struct LumaFactors {
+  int h, v;
+};
+ZERORUN_API LumaFactors luma_factors(Subsampling sampling) noexcept;
+
 /// The planar format of a sampling: s420 -> yuv420p, ..., gray -> gray8.
 ZERORUN_API PixelFormat planar_format(Subsampling sampling) noexcept;
 

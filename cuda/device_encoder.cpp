@@ -4,10 +4,8 @@
 
 #include <new>
 #include <optional>
-#include <vector>
 
 #include "codec/core/encode_setup.hpp"
-#include "codec/syntax/header_writer.hpp"
 #include "cuda/fused_encoder.hpp"
 #include "cuda/memory.hpp"
 
@@ -32,11 +30,7 @@ struct DeviceEncoder::Impl {
     setup.reset();
     auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
     if (!fresh) return fresh.status();
-    std::vector<std::uint8_t> bytes;
-    const HuffmanPlace dht = write_header(make_stream_header(params, *fresh, {}), bytes);
-    bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(dht.begin),
-                bytes.begin() + static_cast<std::ptrdiff_t>(dht.end));
-    encoder.set_header(bytes, dht.begin);
+    encoder.set_header(params, *fresh);
     setup = *fresh;
     return Status::ok();
   }

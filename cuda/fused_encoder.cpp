@@ -6,23 +6,16 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "codec/core/cuda_backend.hpp"
+#include "codec/core/encode_setup.hpp"
 #include "cuda/encode/optimal_huffman.hpp"
 #include "cuda/fused/float_quant.hpp"
 #include "cuda/prim/device_scan.hpp"
 
 namespace zerorun {
 namespace {
-
-/// Planes made by stage 1 are whole blocks wide, so that rows are aligned for vector loads.
-std::int32_t plane_stride(const ScanLayout::Component& component) {
-  return component.blocks_wide * kBlockEdge;
-}
-
-Status announce(const FusedEncoder::Probe& probe, const char* step) {
-  return probe ? probe(step) : Status::ok();
-}
 
 /// Tiles and MCUs are counted in 32 bits.
 Status check_size(const ScanLayout& layout) {
@@ -58,8 +51,17 @@ void FusedEncoder::set_header(std::span<const std::uint8_t> bytes, std::size_t d
   setup_.reset();
 }
 
+void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {
+  std::vector<std::uint8_t> bytes;
+  const HuffmanPlace dht = write_header(make_stream_header(params, setup, {}), bytes);
+  bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(dht.begin),
+              bytes.begin() + static_cast<std::ptrdiff_t>(dht.end));
+  set_header(bytes, dht.begin);
+}
+
 Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& frame,
-                             const FusedOutput& output, cudaStream_t stream, const Probe& probe) {
+                             const FusedOutput& output, cudaStream_t stream,
+                             const StepProbe& probe) {
   if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup))
     ZR_TRY(prepare(setup, stream));
   CodeTilesArgs tiles{setup.layout,        grid_,         {},
@@ -160,7 +162,7 @@ Status FusedEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
 }
 
 Status FusedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView& frame,
-                                 cudaStream_t stream, const Probe& probe, CodeTilesArgs& args) {
+                                 cudaStream_t stream, const StepProbe& probe, CodeTilesArgs& args) {
   const ScanLayout& layout = setup.layout;
   if (setup.planes_are_components) {
     for (std::size_t c = 0; c < static_cast<std::size_t>(layout.components); ++c)
@@ -182,7 +184,7 @@ Status FusedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView&
 }
 
 Status FusedEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
-                                 const Probe& probe) {
+                                 const StepProbe& probe) {
   ZR_TRY(announce(probe, "collect_tiles"));
   ZR_TRY(collect_tiles(args, counts_.data(), stream));
   ZR_TRY(announce(probe, "optimal_huffman"));
@@ -200,7 +202,7 @@ Status FusedEncoder::finish_tables(cudaStream_t stream) {
       stream);
 }
 
-Status FusedEncoder::place_tiles(cudaStream_t stream, const Probe& probe) {
+Status FusedEncoder::place_tiles(cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(announce(probe, "place_tiles"));
   return device_exclusive_scan(tile_bits_.data(), tile_first_bit_.data(), grid_.tiles,
                                scan_temp_.data(), scan_temp_bytes_, stream);

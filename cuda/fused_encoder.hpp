@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -12,6 +11,7 @@
 #include "cuda/fused/code_tiles.hpp"
 #include "cuda/fused/stream_tables.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/step_probe.hpp"
 
 namespace zerorun {
 
@@ -26,17 +26,16 @@ struct FusedOutput {
 /// one stream after another only where the caller orders them.
 class FusedEncoder {
  public:
-  /// Called before each step is enqueued, with its name, and with "" behind the last.
-  using Probe = std::function<Status(const char* step)>;
-
   /// What stands around the scan: SOI to SOS without the DHT segments, which belong behind the
   /// first `dht_place` bytes, and EOI. Without a call, or with no bytes, the scan comes alone.
   void set_header(std::span<const std::uint8_t> bytes, std::size_t dht_place);
+  /// The header of a whole JPEG stream with these parameters.
+  void set_header(const EncodeParams& params, const EncodeSetup& setup);
 
   /// Enqueues a frame in device memory. Nothing waits for the device, except when memory has to
   /// grow or size or tables change. `probe` may be empty.
   Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, const FusedOutput& output,
-                 cudaStream_t stream, const Probe& probe = {});
+                 cudaStream_t stream, const StepProbe& probe = {});
 
   /// [kEncodeTables] in device memory: the tables of the frame enqueued last.
   const HuffmanSpec* specs() const noexcept { return specs_.data(); }
@@ -46,10 +45,10 @@ class FusedEncoder {
   Status reserve(const EncodeSetup& setup);
   Status upload(const EncodeSetup& setup, cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
-                     const Probe& probe, CodeTilesArgs& args);
-  Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const Probe& probe);
+                     const StepProbe& probe, CodeTilesArgs& args);
+  Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
   Status finish_tables(cudaStream_t stream);
-  Status place_tiles(cudaStream_t stream, const Probe& probe);
+  Status place_tiles(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;
   std::size_t dht_place_ = 0;

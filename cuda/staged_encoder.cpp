@@ -12,15 +12,6 @@
 namespace zerorun {
 namespace {
 
-/// Planes made by stage 1 are whole blocks wide.
-std::int32_t plane_stride(const ScanLayout::Component& component) {
-  return component.blocks_wide * kBlockEdge;
-}
-
-Status announce(const StagedEncoder::Probe& probe, const char* stage) {
-  return probe ? probe(stage) : Status::ok();
-}
-
 /// Symbols are counted in 32 bits; far beyond it a frame's arrays fit no device anyway.
 Status check_size(const ScanLayout& layout) {
   if (layout.blocks() <= std::numeric_limits<std::uint32_t>::max() / kBlockSize)
@@ -33,7 +24,7 @@ Status check_size(const ScanLayout& layout) {
 }  // namespace
 
 Status StagedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& frame,
-                              cudaStream_t stream, const Probe& probe) {
+                              cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(check_size(setup.layout));
   ZR_TRY(reserve(setup));
   ZR_TRY(upload_tables(setup, stream));
@@ -127,7 +118,7 @@ Status StagedEncoder::upload_standard_tables(cudaStream_t stream) {
 }
 
 Status StagedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView& frame, Exec& exec,
-                                  const Probe& probe) {
+                                  const StepProbe& probe) {
   const ScanLayout& layout = setup.layout;
   if (setup.planes_are_components) {
     for (int c = 0; c < layout.components; ++c) {
@@ -148,7 +139,7 @@ Status StagedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView
   return cuda_stages().color_subsample(args, exec);
 }
 
-Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const Probe& probe) {
+Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
   const StageTable& stages = cuda_stages();
   const ScanLayout& layout = setup.layout;
   ZR_TRY(announce(probe, "fdct_quant"));
@@ -163,7 +154,7 @@ Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const P
                          exec);
 }
 
-Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const Probe& probe) {
+Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
   if (setup.huffman == HuffmanTables::standard) return Status::ok();
   const std::int64_t blocks = setup.layout.blocks();
   ZR_TRY(announce(probe, "symbol_histogram"));
@@ -175,7 +166,7 @@ Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const Pr
   return optimal_huffman_cuda({counts_.data(), arrays_.specs, arrays_.tables}, exec);
 }
 
-Status StagedEncoder::make_bits(const EncodeSetup& setup, Exec& exec, const Probe& probe) {
+Status StagedEncoder::make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
   const StageTable& stages = cuda_stages();
   const std::int64_t blocks = setup.layout.blocks(), intervals = setup.layout.intervals();
   ZR_TRY(announce(probe, "huffman_encode"));

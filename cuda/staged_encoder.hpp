@@ -5,13 +5,13 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 
 #include "codec/core/encode_pipeline.hpp"
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/step_probe.hpp"
 
 namespace zerorun {
 
@@ -37,13 +37,10 @@ struct StagedEncodeArrays {
 /// caller orders them.
 class StagedEncoder {
  public:
-  /// Called before each stage is enqueued, with the stage's name, and with "" behind the last.
-  using Probe = std::function<Status(const char* stage)>;
-
   /// Enqueues all stages; `frame` is device memory. Nothing waits for the device, except when
   /// memory has to grow or the tables change. `probe` may be empty.
   Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
-                 const Probe& probe = {});
+                 const StepProbe& probe = {});
 
   const StagedEncodeArrays& arrays() const noexcept { return arrays_; }
 
@@ -53,10 +50,10 @@ class StagedEncoder {
   Status upload_tables(const EncodeSetup& setup, cudaStream_t stream);
   Status upload_standard_tables(cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, const ConstFrameView& frame, Exec& exec,
-                     const Probe& probe);
-  Status make_symbols(const EncodeSetup& setup, Exec& exec, const Probe& probe);
-  Status make_tables(const EncodeSetup& setup, Exec& exec, const Probe& probe);
-  Status make_bits(const EncodeSetup& setup, Exec& exec, const Probe& probe);
+                     const StepProbe& probe);
+  Status make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
+  Status make_tables(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
+  Status make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
 
   Scratch scratch_;
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];

@@ -16,14 +16,13 @@ class Coder {
  public:
   explicit Coder(const EncodeSetup& setup) : setup_(setup), out_(1 << 20), size_(1) {}
 
-  Status enqueue(const DeviceFrame& frame, const FusedEncoder::Probe& probe) {
+  Status enqueue(const DeviceFrame& frame, const StepProbe& probe) {
     return encoder_.enqueue(setup_, frame.view, {out_.data(), 1 << 20, size_.data()}, nullptr,
                             probe);
   }
 
   /// Scan of the frame; empty after an error.
-  std::vector<std::uint8_t> scan_of(const DeviceFrame& frame,
-                                    const FusedEncoder::Probe& probe = {}) {
+  std::vector<std::uint8_t> scan_of(const DeviceFrame& frame, const StepProbe& probe = {}) {
     const Status status = enqueue(frame, probe);
     EXPECT_TRUE(status) << status.message();
     if (!status) return {};

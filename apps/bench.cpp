@@ -176,6 +176,10 @@ Command add_bench(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("bench", "Measure the time per frame, with peers beside it");
   command->footer(
+      "Rows in */stages/* have a clock or CUDA events between the stages. The kernels of\n"
+      "zerorun-fused overlap when nothing stands between them: their sum is more than a frame "
+      "takes.\n"
+      "\n"
       "Examples:\n"
       "  zerorun bench\n"
       "  zerorun bench 'photos/*.jpg' -q 75,90 --huffman standard,optimal --device cuda\n"

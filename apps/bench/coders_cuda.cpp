@@ -35,7 +35,8 @@ class CudaCoders {
       add_host_encoders("pinned>host", *pinned);
       add_host_encoders("pageable>host", *pageable);
     } else {
-      add_device_decoder(*pinned);
+      add_device_decoder("pinned>device", *pinned);
+      add_device_decoder("pageable>device", *pageable);
       add_host_decoder("pinned>host", *pinned);
       add_host_decoder("pageable>host", *pageable);
     }
@@ -81,6 +82,13 @@ class CudaCoders {
       return open_device_encoder_to_host(params, on_device, room);
     };
     out_.push_back(std::move(to_host));
+    Contender into_pinned = contender("device>pinned");
+    into_pinned.drive = Drive::one_thread;
+    into_pinned.open = [params = encoder_params(), on_device = *frames,
+                        room = setting_.reference.largest](int) {
+      return open_device_encoder_into_pinned(params, on_device, room);
+    };
+    out_.push_back(std::move(into_pinned));
     return Status::ok();
   }
 
@@ -100,8 +108,9 @@ class CudaCoders {
     out_.push_back(std::move(in_flight));
   }
 
-  void add_device_decoder(const SharedHostData& data) {
-    Contender c = contender("pinned>device");
+  /// A decoder a thread, each on its own stream.
+  void add_device_decoder(const char* path, const SharedHostData& data) {
+    Contender c = contender(path);
     c.open = [params = decoder_params(), data, &frames = setting_.frames](int) {
       return open_device_decoder(params, frames, data);
     };

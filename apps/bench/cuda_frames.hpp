@@ -20,6 +20,10 @@ class DeviceFrames {
   static Result<std::shared_ptr<DeviceFrames>> upload(const FrameSet& set, std::size_t count,
                                                       int device);
 
+  /// Room for one frame at a time, with a view of the shape of each frame of the set over the same
+  /// memory.
+  static Result<std::shared_ptr<DeviceFrames>> overlaid(const FrameSet& set, int device);
+
   const FrameView& view(std::size_t i) const { return views_[i]; }
   Status download(std::size_t i, const FrameView& out) const;
 

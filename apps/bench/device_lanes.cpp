@@ -98,10 +98,52 @@ class ToHostLane final : public DeviceEncodeLane {
   bool pending_ = false;
 };
 
+/// The device writes the stream and its size into host memory by itself. A frame's bytes are waited
+/// for before the next frame of the lane takes their place, as a caller who wants them would do.
+class IntoPinnedLane final : public EncodeLane {
+ public:
+  IntoPinnedLane(DeviceEncoder encoder, SharedDeviceFrames frames)
+      : encoder_(std::move(encoder)), frames_(std::move(frames)) {}
+
+  Status reserve(std::size_t room) {
+    ZR_TRY(out_.reserve(static_cast<std::int64_t>(room)));
+    ZR_TRY(size_.reserve(1));
+    return queue_.create();
+  }
+
+  Status attach() override {
+    ZR_CUDA_TRY(cudaSetDevice(encoder_.params().device));
+    return Status::ok();
+  }
+  Status start(std::size_t index) override {
+    ZR_TRY(finish());
+    return encoder_.encode(frames_->view(index), out_.data(),
+                           static_cast<std::size_t>(out_.capacity()), size_.data(), queue_.get());
+  }
+  Status finish() override {
+    ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
+    return Status::ok();
+  }
+  Status stream(std::vector<std::byte>& out) override {
+    if (*size_.data() > static_cast<std::size_t>(out_.capacity()))
+      return Status(Errc::output_too_small);
+    out.assign(out_.data(), out_.data() + *size_.data());
+    return Status::ok();
+  }
+
+ private:
+  DeviceEncoder encoder_;
+  SharedDeviceFrames frames_;
+  Stream queue_;
+  PinnedBuffer<std::byte> out_;
+  PinnedBuffer<std::size_t> size_;
+};
+
 class DeviceDecodeLane final : public DecodeLane {
  public:
-  DeviceDecodeLane(DeviceDecoder decoder, SharedDeviceFrames frame, SharedHostData data)
-      : decoder_(std::move(decoder)), frame_(std::move(frame)), data_(std::move(data)) {}
+  /// `room`: frames of the case's sizes over one piece of memory.
+  DeviceDecodeLane(DeviceDecoder decoder, SharedDeviceFrames room, SharedHostData data)
+      : decoder_(std::move(decoder)), room_(std::move(room)), data_(std::move(data)) {}
   Status create() { return queue_.create(); }
 
   Status attach() override {
@@ -109,18 +151,20 @@ class DeviceDecodeLane final : public DecodeLane {
     return Status::ok();
   }
   Status start(std::size_t index) override {
-    return decoder_.decode(data_->stream(index), frame_->view(0), queue_.get()).status();
+    last_ = index;
+    return decoder_.decode(data_->stream(index), room_->view(index), queue_.get()).status();
   }
   Status finish() override {
     ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
     return Status::ok();
   }
-  Status picture(const FrameView& out) override { return frame_->download(0, out); }
+  Status picture(const FrameView& out) override { return room_->download(last_, out); }
 
  private:
   DeviceDecoder decoder_;
-  SharedDeviceFrames frame_;
+  SharedDeviceFrames room_;
   SharedHostData data_;
+  std::size_t last_ = 0;
   Stream queue_;
 };
 
@@ -149,16 +193,28 @@ Result<std::unique_ptr<Lane>> open_device_encoder_to_host(const EncodeParams& pa
   return std::unique_ptr<Lane>(std::move(lane));
 }
 
+Result<std::unique_ptr<Lane>> open_device_encoder_into_pinned(const EncodeParams& params,
+                                                              SharedDeviceFrames frames,
+                                                              std::size_t room) {
+  const DeviceGuard guard(params.device);
+  ZR_TRY(guard.status());
+  auto encoder = DeviceEncoder::create(params);
+  if (!encoder) return encoder.status();
+  auto lane = std::make_unique<IntoPinnedLane>(*std::move(encoder), std::move(frames));
+  ZR_TRY(lane->reserve(room));
+  return std::unique_ptr<Lane>(std::move(lane));
+}
+
 Result<std::unique_ptr<Lane>> open_device_decoder(const DecodeParams& params, const FrameSet& like,
                                                   SharedHostData data) {
   const DeviceGuard guard(params.device);
   ZR_TRY(guard.status());
   auto decoder = DeviceDecoder::create(params);
   if (!decoder) return decoder.status();
-  auto frame = DeviceFrames::upload(like, 1, params.device);
-  if (!frame) return frame.status();
+  auto room = DeviceFrames::overlaid(like, params.device);
+  if (!room) return room.status();
   auto lane =
-      std::make_unique<DeviceDecodeLane>(*std::move(decoder), *std::move(frame), std::move(data));
+      std::make_unique<DeviceDecodeLane>(*std::move(decoder), *std::move(room), std::move(data));
   ZR_TRY(lane->create());
   return std::unique_ptr<Lane>(std::move(lane));
 }

@@ -22,7 +22,13 @@ Result<std::unique_ptr<Lane>> open_device_encoder_to_host(const EncodeParams& pa
                                                           SharedDeviceFrames frames,
                                                           std::size_t room);
 
-/// Streams in pinned host memory to a device frame of the lane's own.
+/// Device frames to streams in pinned host memory, written there by the encoder's own kernels: no
+/// copy follows. `room` is that of the largest stream.
+Result<std::unique_ptr<Lane>> open_device_encoder_into_pinned(const EncodeParams& params,
+                                                              SharedDeviceFrames frames,
+                                                              std::size_t room);
+
+/// Streams in host memory, pinned or not, to device frames over memory of the lane's own.
 Result<std::unique_ptr<Lane>> open_device_decoder(const DecodeParams& params, const FrameSet& like,
                                                   SharedHostData data);
 

@@ -163,7 +163,8 @@ CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& s
   CaseRun run(setting, limits, command, result);
   for (const Contender& contender : contenders) run.measure(contender);
   std::vector<StagedContender> staged;
-  add_cuda_stages(setting, staged);
+  add_fused_cuda(setting, staged);
+  add_staged_cuda(setting, staged);
   add_cpu_stages(setting, staged);
   for (const StagedContender& contender : staged) run.measure(contender);
   console::clear_progress();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/bench/device_lanes.hpp"
+#include "apps/bench/event_log.hpp"
 #include "apps/bench/stages.hpp"
 #include "codec/core/decode_walk.hpp"
 #include "codec/core/encode_setup.hpp"
@@ -14,40 +15,6 @@
 
 namespace zerorun::app::bench {
 namespace {
-
-/// Records an event in front of each stage; the stream is idle when they are read.
-class EventLog {
- public:
-  Status mark(cudaStream_t queue, const char* stage) {
-    if (used_ == events_.size()) {
-      Event event;
-      ZR_TRY(event.create(cudaEventDefault));
-      events_.push_back({"", std::move(event)});
-    }
-    events_[used_].stage = stage;
-    ZR_CUDA_TRY(cudaEventRecord(events_[used_++].event.get(), queue));
-    return Status::ok();
-  }
-  /// What passed from each event to the next belongs to the first of the two.
-  Status read(StageClock& clock) {
-    for (std::size_t i = 0; i + 1 < used_; ++i) {
-      float milliseconds = 0;
-      ZR_CUDA_TRY(
-          cudaEventElapsedTime(&milliseconds, events_[i].event.get(), events_[i + 1].event.get()));
-      clock.add(events_[i].stage, static_cast<double>(milliseconds) * 1e3);
-    }
-    used_ = 0;
-    return Status::ok();
-  }
-
- private:
-  struct Mark {
-    std::string stage;
-    Event event;
-  };
-  std::vector<Mark> events_;
-  std::size_t used_ = 0;
-};
 
 /// What both directions need.
 struct StagedRun {
@@ -160,7 +127,7 @@ Result<StagedContender::Run> open_decoder(const Setting& setting, int device) {
 
 }  // namespace
 
-void add_cuda_stages(const Setting& setting, std::vector<StagedContender>& out) {
+void add_staged_cuda(const Setting& setting, std::vector<StagedContender>& out) {
   const bool encode = setting.what.operation == Operation::encode;
   for (const int device : setting.selection.cuda)
     out.push_back({"zerorun-staged", fmt::format("cuda:{}", device), "pinned>pinned",

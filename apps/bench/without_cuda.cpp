@@ -8,7 +8,8 @@
 namespace zerorun::app::bench {
 
 void add_cuda_coders(const Setting&, Contenders&) {}
-void add_cuda_stages(const Setting&, std::vector<StagedContender>&) {}
+void add_staged_cuda(const Setting&, std::vector<StagedContender>&) {}
+void add_fused_cuda(const Setting&, std::vector<StagedContender>&) {}
 std::vector<PrimitiveRow> measure_primitives(int, bool) { return {}; }
 void add_cuda_facts(const std::vector<int>&, Facts&) {}
 void add_clocks(const std::vector<int>&, Facts&) {}

@@ -8,12 +8,14 @@
 #include <exception>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apps/bench/compare.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/bench/report.hpp"
 #include "apps/bench/run_case.hpp"
+#include "apps/bench/synthetic.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
@@ -47,11 +49,12 @@ class BenchRun {
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"
                               : cuda.status().message());
     }
-    open_files();
-    report_.command = whole_command();
-    report_.machine = machine_facts(selection_.cuda);
     for (const std::string& input : options_.inputs)
       for (const Case& what : cases_of(options_, input)) cases_.push_back(what);
+    open_files();
+    if (!options_.primitives) open_inputs();
+    report_.command = whole_command();
+    report_.machine = machine_facts(selection_.cuda);
     fmt::print("{}\n", machine_text(report_.machine));
     if (options_.primitives) {
       run_primitives();
@@ -76,6 +79,27 @@ class BenchRun {
     html_ = open(options_.html);
   }
 
+  /// The same for a name that cannot be read. The frames of the first case are kept; of the other
+  /// inputs one is read, unless that would take it from a pipe.
+  void open_inputs() {
+    for (const Case& what : cases_)
+      if (what.input != cases_[0].input && what.input != "-" && !is_synthetic(what.input)) {
+        FrameRequest one = frame_request(options_, what);
+        one.count = 1;
+        one.cut.reset();
+        (void)load_frames(one);
+      }
+    load(cases_[0]);
+  }
+
+  void load(const Case& what) {
+    FrameRequest request = frame_request(options_, what);
+    if (loaded_ == request) return;
+    tell(what.input + ": loading");
+    frames_ = load_frames(request);
+    loaded_ = std::move(request);
+  }
+
   static void write(SafeFile& file, const std::string& text) {
     file.write(text);
     file.finish();
@@ -89,14 +113,9 @@ class BenchRun {
   }
 
   void run(Case& what) {
-    if (frames_.input != what.input || frames_.view(0).format != what.pixels) {
-      tell(what.input + ": loading");
-      frames_ = load_frames(what.input, what.pixels, static_cast<std::size_t>(options_.rotate));
-    }
-    what.width = frames_.view(0).width;
-    what.height = frames_.view(0).height;
-    what.frames = frames_.size();
+    load(what);
     const std::string command = command_of(what);
+    describe(frames_, what);
     report_.cases.push_back(run_case(what, frames_, selection_, options_.limits, command));
     fmt::print("{}again: {}\n\n", table_text(report_.cases.back(), options_.every_row), command);
     std::fflush(stdout);
@@ -106,31 +125,33 @@ class BenchRun {
   std::string whole_command() const {
     return command_text("'" + join(options_.inputs, "' '") + "'", join(options_.operations),
                         join(options_.pixels), join(options_.qualities), join(options_.samplings),
-                        join(options_.tables), join(options_.restarts));
+                        join(options_.tables), join(options_.restarts), join(options_.streams));
   }
 
   std::string command_of(const Case& what) const {
+    const bool as_stored = what.streams == Streams::input && what.planar;
     return command_text("'" + what.input + "'", name(what.operation),
-                        std::string(zerorun::name(what.pixels)), std::to_string(what.quality),
-                        std::string(zerorun::name(what.sampling)), name(what.huffman),
-                        what.restart);
+                        as_stored ? "planar" : std::string(zerorun::name(what.pixels)),
+                        std::to_string(what.quality), std::string(zerorun::name(what.sampling)),
+                        name(what.huffman), what.restart, name(what.streams));
   }
 
   std::string command_text(const std::string& inputs, const std::string& operations,
                            const std::string& pixels, const std::string& qualities,
                            const std::string& samplings, const std::string& tables,
-                           const std::string& restarts) const {
+                           const std::string& restarts, const std::string& streams) const {
     if (options_.primitives)
       return fmt::format("zerorun bench --primitives{} --device cuda:{}",
                          options_.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
         "zerorun bench {} --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
-        "--restart {} --device {} --threads {} {}",
-        inputs, operations, pixels, qualities, samplings, tables, restarts,
+        "--restart {} --streams {} --device {} --threads {} {}",
+        inputs, operations, pixels, qualities, samplings, tables, restarts, streams,
         devices_text(selection_), join(selection_.threads), limits_text(options_));
     if (!selection_.cuda.empty())
-      text += fmt::format(" --in-flight {} --peer-threads {}", join(selection_.in_flight),
-                          join(selection_.peer_threads));
+      text += fmt::format(" --in-flight {} --peer-threads {} --peer-batch {}",
+                          join(selection_.in_flight), join(selection_.peer_threads),
+                          join(selection_.peer_batches));
     if (!selection_.peers) text += " --no-peers";
     for (const std::string& glob : selection_.only) text += " --only '" + glob + "'";
     return text;
@@ -141,6 +162,7 @@ class BenchRun {
   std::unique_ptr<SafeFile> json_, csv_, html_;
   std::vector<Case> cases_;
   FrameSet frames_;
+  std::optional<FrameRequest> loaded_;  ///< what frames_ is
   Report report_;
 };
 
@@ -184,6 +206,9 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench\n"
       "  zerorun bench 'photos/*.jpg' -q 75,90 --huffman standard,optimal --device cuda\n"
       "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json old.json\n"
+      "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
+      "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
+      "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
   bench::add_options(*command, *options);
   return [options] {

@@ -23,11 +23,15 @@ struct Rows {
 };
 
 std::string case_name(const Json& entry) {
-  return fmt::format("{} {} {} q{} {} {} restart {}", entry.at("operation").get<std::string>(),
+  // Reports of older builds do not say who wrote the streams: zerorun.
+  const std::string streams = entry.value("streams", "zerorun");
+  const std::string more = (entry.value("mixed", false) ? " mixed" : "") +
+                           (streams == "zerorun" ? "" : " streams " + streams);
+  return fmt::format("{} {} {} q{} {} {} restart {}{}", entry.at("operation").get<std::string>(),
                      entry.at("input").get<std::string>(), entry.at("pixels").get<std::string>(),
                      entry.at("quality").get<int>(), entry.at("subsampling").get<std::string>(),
-                     entry.at("huffman").get<std::string>(),
-                     entry.at("restart").get<std::string>());
+                     entry.at("huffman").get<std::string>(), entry.at("restart").get<std::string>(),
+                     more);
 }
 
 Rows rows_of(const Json& report) {

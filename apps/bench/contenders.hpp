@@ -18,6 +18,7 @@ struct Selection {
   std::vector<int> in_flight;     ///< frames at once on a GPU
   std::vector<int> threads;       ///< of the CPU
   std::vector<int> peer_threads;  ///< of peers on a GPU, a stream each
+  std::vector<int> peer_batches;  ///< images of nvJPEG's batches
   std::vector<std::string> only;  ///< globs over Row::id(); empty: all
 };
 

@@ -20,16 +20,20 @@ constexpr int kPadWidth = 32, kPadHeight = 16;
 
 int round_up(int value, int step) { return (value + step - 1) / step * step; }
 
-FrameSet read_frames(const std::string& input, PixelFormat format, std::size_t count) {
+/// A piece of a mixed batch is cut from one of so many frames at most.
+constexpr std::size_t kMostCutFrames = 16;
+
+FrameSet read_frames(const FrameRequest& request, std::size_t count) {
+  const std::string& input = request.input;
   io::SourceOptions options;
-  options.pixel_format = format;
+  options.pixel_format = request.format;
   auto source = value_or_fail(io::open_frames({input, "", {}}, options), Exit::input, input);
-  FrameSet set{input, {}};
+  FrameSet set{input, {}, {}, request.mixed};
   Frame frame;
   io::FrameTime time;
   int others = 0;
   while (set.size() < count && value_or_fail(source->read(frame, time), Exit::input, input)) {
-    if (set.size() > 0 &&
+    if (!request.mixed && set.size() > 0 &&
         (frame.width() != set.view(0).width || frame.height() != set.view(0).height)) {
       ++others;
       continue;
@@ -44,20 +48,35 @@ FrameSet read_frames(const std::string& input, PixelFormat format, std::size_t c
   return set;
 }
 
+FrameSet make_frames(const FrameRequest& request, std::size_t count) {
+  const SyntheticSpec spec = parse_synthetic(request.input);
+  FrameSet set{request.input, {}, {}, request.mixed};
+  for (std::size_t i = 0; i < count; ++i) {
+    auto frame = make_synthetic(spec, *request.format, i);
+    const Frame& made = value_or_fail(std::move(frame), Exit::failed, request.input);
+    set.frames.push_back(
+        value_or_fail(PaddedFrame::copy_of(made.view()), Exit::failed, request.input));
+  }
+  return set;
+}
+
 }  // namespace
 
 Result<PaddedFrame> PaddedFrame::create(PixelFormat format, int width, int height) {
+  PaddedFrame padded;
+  if (Status status = padded.reshape(format, width, height); !status) return status;
+  return padded;
+}
+
+Status PaddedFrame::reshape(PixelFormat format, int width, int height) {
   const int padded_width = round_up(width, kPadWidth), padded_height = round_up(height, kPadHeight);
   if (std::max(padded_width, padded_height) > kMaxDimension)
     return Status(Errc::invalid_frame, "the benchmark takes frames up to 65504x65520");
-  auto memory = Frame::create(format, padded_width, padded_height);
-  if (!memory) return memory.status();
-  PaddedFrame padded;
-  padded.memory_ = *std::move(memory);
-  padded.view_ = padded.memory_.view();
-  padded.view_.width = width;
-  padded.view_.height = height;
-  return padded;
+  if (Status status = memory_.reshape(format, padded_width, padded_height); !status) return status;
+  view_ = memory_.view();
+  view_.width = width;
+  view_.height = height;
+  return Status::ok();
 }
 
 Result<PaddedFrame> PaddedFrame::copy_of(const ConstFrameView& frame) {
@@ -103,18 +122,57 @@ std::size_t frame_bytes(PixelFormat format, int width, int height) noexcept {
 }
 
 double FrameSet::raw_bytes() const {
-  return static_cast<double>(frame_bytes(view(0).format, view(0).width, view(0).height));
+  double sum = 0;
+  for (const PaddedFrame& frame : frames) {
+    const ConstFrameView view = frame.view();
+    sum += static_cast<double>(frame_bytes(view.format, view.width, view.height));
+  }
+  return sum / static_cast<double>(size());
 }
 
-FrameSet load_frames(const std::string& input, PixelFormat format, std::size_t count) {
-  if (!is_synthetic(input)) return read_frames(input, format, count);
-  const SyntheticSpec spec = parse_synthetic(input);
-  FrameSet set{input, {}};
-  for (std::size_t i = 0; i < count; ++i) {
-    auto frame = make_synthetic(spec, format, i);
-    const Frame& made = value_or_fail(std::move(frame), Exit::failed, input);
-    set.frames.push_back(value_or_fail(PaddedFrame::copy_of(made.view()), Exit::failed, input));
+std::size_t FrameSet::largest() const {
+  const auto pixels = [](const PaddedFrame& frame) {
+    return std::int64_t{frame.view().width} * frame.view().height;
+  };
+  const auto most = std::max_element(
+      frames.begin(), frames.end(),
+      [&](const PaddedFrame& a, const PaddedFrame& b) { return pixels(a) < pixels(b); });
+  return static_cast<std::size_t>(most - frames.begin());
+}
+
+static void describe_streams(const FrameSet& set, Case& what) {
+  const auto info = inspect(set.streams[0]);
+  if (!info) return;  // it was decoded, so this cannot be
+  what.quality = info->quality.value_or(0);
+  what.huffman = info->standard_huffman_tables ? HuffmanTables::standard : HuffmanTables::optimal;
+  what.restart = info->restart_interval_mcus > 0 ? std::to_string(info->restart_interval_mcus)
+                                                 : std::string("none");
+  what.sampling = info->subsampling.value_or(native_subsampling(set.view(0).format));
+}
+
+void describe(const FrameSet& set, Case& what) {
+  what.frames = set.size();
+  what.pixels = set.view(0).format;
+  if (!set.streams.empty()) describe_streams(set, what);
+  if (!set.mixed) {
+    what.width = set.view(0).width;
+    what.height = set.view(0).height;
+    return;
   }
+  for (const PaddedFrame& frame : set.frames) {
+    const double megapixels = 1e-6 * frame.view().width * frame.view().height;
+    if (what.least_megapixels == 0 || megapixels < what.least_megapixels)
+      what.least_megapixels = megapixels;
+    what.most_megapixels = std::max(what.most_megapixels, megapixels);
+  }
+}
+
+FrameSet load_frames(const FrameRequest& request) {
+  if (request.own_streams) return load_streams(request);
+  const std::size_t count = request.cut ? std::min(request.count, kMostCutFrames) : request.count;
+  FrameSet set =
+      is_synthetic(request.input) ? make_frames(request, count) : read_frames(request, count);
+  if (request.cut) return cut_pieces(set, *request.cut, request.count);
   return set;
 }
 

@@ -1,11 +1,14 @@
-// The frames of a case: a few pictures of one size in host memory, as every coder can read them.
+// The frames of a case in host memory, as every coder can read them: a few pictures of one size, or
+// a batch of many sizes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/bench/result.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app::bench {
@@ -15,6 +18,9 @@ class PaddedFrame {
  public:
   static Result<PaddedFrame> create(PixelFormat format, int width, int height);
   static Result<PaddedFrame> copy_of(const ConstFrameView& frame);
+
+  /// Keeps the memory when it is large enough. Contents are undefined.
+  Status reshape(PixelFormat format, int width, int height);
 
   FrameView view() noexcept { return view_; }
   ConstFrameView view() const noexcept { return view_; }
@@ -29,10 +35,31 @@ class PaddedFrame {
 struct FrameSet {
   std::string input;
   std::vector<PaddedFrame> frames;
+  /// Where the input's own streams are measured: they, and `frames` is what the CPU decodes.
+  std::vector<std::vector<std::byte>> streams;
+  bool mixed = false;  ///< sizes, and formats of `streams`, may differ
 
   ConstFrameView view(std::size_t i) const { return frames[i].view(); }
   std::size_t size() const noexcept { return frames.size(); }
-  double raw_bytes() const;  ///< of one frame, without padding
+  double raw_bytes() const;     ///< of one frame, without padding; the mean
+  std::size_t largest() const;  ///< index of the frame with the most pixels
+};
+
+/// Pieces of this size are cut out of the frames of a mixed batch.
+struct Megapixels {
+  double least = 0, most = 0;
+  bool operator==(const Megapixels&) const = default;
+};
+
+struct FrameRequest {
+  std::string input;  ///< a file, a sequence, or synthetic:WxH:KIND
+  /// Unset: as the streams hold them, which is for own_streams alone.
+  std::optional<PixelFormat> format;
+  std::size_t count = 4;  ///< at most
+  bool own_streams = false;
+  bool mixed = false;             ///< sizes may differ; otherwise all have that of the first
+  std::optional<Megapixels> cut;  ///< of a mixed batch
+  bool operator==(const FrameRequest&) const = default;
 };
 
 /// Copies the samples of a frame of the same format and size.
@@ -41,8 +68,17 @@ void copy_samples(const ConstFrameView& from, const FrameView& to) noexcept;
 /// Bytes of the samples of one frame.
 std::size_t frame_bytes(PixelFormat format, int width, int height) noexcept;
 
-/// Reads at most `count` frames of `input` (a file, a sequence, or synthetic:WxH:KIND) in `format`.
-/// Ends the command (exit 3) where there is none.
-FrameSet load_frames(const std::string& input, PixelFormat format, std::size_t count);
+/// Fills in what only the frames tell.
+void describe(const FrameSet& set, Case& what);
+
+/// Ends the command (exit 3) where there is no frame.
+FrameSet load_frames(const FrameRequest& request);
+
+/// The part of load_frames() that keeps the streams of a JPEG input.
+FrameSet load_streams(const FrameRequest& request);
+
+/// `count` pieces of `set`'s frames, the same on every machine. Areas are spread evenly over the
+/// logarithm; a frame that is too small is mirrored at its edges.
+FrameSet cut_pieces(const FrameSet& set, const Megapixels& sizes, std::size_t count);
 
 }  // namespace zerorun::app::bench

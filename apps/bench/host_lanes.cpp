@@ -69,15 +69,18 @@ class AsyncEncodeLane final : public EncodeLane {
 
 class HostDecodeLane final : public DecodeLane {
  public:
-  HostDecodeLane(Decoder decoder, Frame frame, SharedHostData data)
-      : decoder_(std::move(decoder)), frame_(std::move(frame)), data_(std::move(data)) {}
+  HostDecodeLane(Decoder decoder, SharedHostData data)
+      : decoder_(std::move(decoder)), frame_(data->memory()), data_(std::move(data)) {}
 
   Status start(std::size_t index) override {
+    const ConstFrameView& like = data_->frame(index);
+    if (Status status = frame_.reshape(like.format, like.width, like.height); !status)
+      return status;
     return decoder_.decode(data_->stream(index), frame_.view()).status();
   }
   Status finish() override { return Status::ok(); }
   Status picture(const FrameView& out) override {
-    copy_samples(frame_.view(), out);
+    copy_samples(std::as_const(frame_).view(), out);
     return Status::ok();
   }
 
@@ -93,30 +96,32 @@ Result<SharedHostData> HostData::make(const Setting& setting, HostMemory memory)
   auto data = std::make_shared<HostData>();
   data->memory_ = memory;
   data->largest_ = setting.reference.largest;
-  if (memory == HostMemory::pinned) {
-    if (Status status = data->copy_to_pinned(setting); !status) return status;
-    return data;
-  }
   for (std::size_t i = 0; i < setting.frames.size(); ++i)
     data->frames_.push_back(setting.frames.view(i));
   for (const auto& jpeg : setting.reference.streams) data->streams_.emplace_back(jpeg);
+  if (memory == HostMemory::pageable) return data;
+  const bool encode = setting.what.operation == Operation::encode;
+  if (Status status = encode ? data->pin_frames() : data->pin_streams(); !status) return status;
   return data;
 }
 
-Status HostData::copy_to_pinned(const Setting& setting) {
-  for (std::size_t i = 0; i < setting.frames.size(); ++i) {
-    const ConstFrameView from = setting.frames.view(i);
+Status HostData::pin_frames() {
+  for (ConstFrameView& from : frames_) {
     auto frame = Frame::create(from.format, from.width, from.height, HostMemory::pinned);
     if (!frame) return frame.status();
     copy_samples(from, frame->view());
-    frames_.push_back(std::as_const(*frame).view());
+    from = std::as_const(*frame).view();
     pinned_frames_.push_back(*std::move(frame));
   }
-  for (const auto& jpeg : setting.reference.streams) {
+  return Status::ok();
+}
+
+Status HostData::pin_streams() {
+  for (auto& jpeg : streams_) {
     HostBuffer copy(HostMemory::pinned);
     if (Status status = copy.resize(jpeg.size()); !status) return status;
     std::copy(jpeg.begin(), jpeg.end(), copy.data());
-    streams_.push_back(copy.bytes());
+    jpeg = copy.bytes();
     pinned_streams_.push_back(std::move(copy));
   }
   return Status::ok();
@@ -141,11 +146,8 @@ Result<std::unique_ptr<Lane>> open_async_encoder(const EncodeParams& params, int
 Result<std::unique_ptr<Lane>> open_host_decoder(const DecodeParams& params, SharedHostData data) {
   auto decoder = Decoder::create(params);
   if (!decoder) return decoder.status();
-  const ConstFrameView like = data->frame(0);
-  auto frame = Frame::create(like.format, like.width, like.height, data->memory());
-  if (!frame) return frame.status();
   return std::unique_ptr<Lane>(
-      std::make_unique<HostDecodeLane>(*std::move(decoder), *std::move(frame), std::move(data)));
+      std::make_unique<HostDecodeLane>(*std::move(decoder), std::move(data)));
 }
 
 }  // namespace zerorun::app::bench

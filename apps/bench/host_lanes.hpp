@@ -12,7 +12,8 @@ namespace zerorun::app::bench {
 /// Frames and streams of a case in host memory, shared by lanes.
 class HostData {
  public:
-  /// The set's own frames and the reference's streams, or pinned copies of both.
+  /// The set's own frames and the reference's streams. With pinned memory, what the case's
+  /// operation reads is a pinned copy.
   static Result<std::shared_ptr<HostData>> make(const Setting& setting, HostMemory memory);
 
   const ConstFrameView& frame(std::size_t i) const { return frames_[i]; }
@@ -21,7 +22,8 @@ class HostData {
   HostMemory memory() const noexcept { return memory_; }
 
  private:
-  Status copy_to_pinned(const Setting& setting);
+  Status pin_frames();
+  Status pin_streams();
 
   HostMemory memory_ = HostMemory::pageable;
   std::vector<Frame> pinned_frames_;

@@ -53,6 +53,7 @@ struct Contender {
   std::vector<int> parallel;     ///< lanes at once, one throughput row each; empty: none
   bool ours = false;             ///< its bytes must equal the reference
   std::size_t copied_bytes = 0;  ///< of a plain copy, which has no output to check
+  bool in_batches = false;       ///< joint, and `at_once` frames are begun and ended together
   bool joint = false;            ///< one lane keeps `at_once` frames under way by itself
   std::function<Result<std::unique_ptr<Lane>>(int at_once)> open;  ///< 1 unless joint
 };

@@ -106,9 +106,13 @@ Result<Series> measure_latency(Lane& lane, std::size_t frame_count, const Limits
 }
 
 Result<Series> measure_throughput(const std::vector<std::unique_ptr<Lane>>& lanes, Drive drive,
-                                  std::size_t frame_count, const Limits& limits) {
+                                  std::size_t frame_count, std::size_t multiple,
+                                  const Limits& limits) {
   Crew crew(lanes, drive, frame_count);
-  const std::size_t least = std::max(2 * lanes.size(), frame_count);
+  const auto rounded = [multiple](std::size_t n) {
+    return (n + multiple - 1) / multiple * multiple;
+  };
+  const std::size_t least = rounded(std::max(2 * lanes.size(), frame_count));
   const auto one = warm_up(crew, least, limits.warm_up_seconds);
   if (!one) return one.status();
   Series series;
@@ -116,7 +120,7 @@ Result<Series> measure_throughput(const std::vector<std::unique_ptr<Lane>>& lane
   series.frames_per_sample =
       limits.frames > 0
           ? static_cast<std::size_t>(limits.frames)
-          : std::max(least, static_cast<std::size_t>(std::llround(repetition / *one)));
+          : std::max(least, rounded(static_cast<std::size_t>(std::llround(repetition / *one))));
   for (int r = 0; r < limits.repetitions; ++r) {
     const auto took = crew.run(series.frames_per_sample);
     if (!took) return took.status();

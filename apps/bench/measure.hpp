@@ -24,8 +24,10 @@ struct Series {
 /// start() and finish() of one frame after another, a sample each.
 Result<Series> measure_latency(Lane& lane, std::size_t frame_count, const Limits& limits);
 
-/// Repetitions of many frames on all lanes.
+/// Repetitions of many frames on all lanes. Unless the limits say how many frames, it is a multiple
+/// of `multiple`: whole batches.
 Result<Series> measure_throughput(const std::vector<std::unique_ptr<Lane>>& lanes, Drive drive,
-                                  std::size_t frame_count, const Limits& limits);
+                                  std::size_t frame_count, std::size_t multiple,
+                                  const Limits& limits);
 
 }  // namespace zerorun::app::bench

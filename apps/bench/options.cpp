@@ -2,26 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/bench/options.hpp"
 
-#include <fmt/core.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <thread>
-#include <utility>
-
-#include "apps/bench/synthetic.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/text.hpp"
-#include "apps/encode_options.hpp"
-
 namespace zerorun::app::bench {
 namespace {
-
-const std::vector<Subsampling> kSamplings = {Subsampling::s420, Subsampling::s422,
-                                             Subsampling::s444, Subsampling::s440,
-                                             Subsampling::s411, Subsampling::gray};
-
-int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 template <typename T>
 CLI::Option* add_list(CLI::App& command, const char* option, T& target, const char* type,
@@ -41,7 +23,7 @@ void add_case_options(CLI::App& command, Options& options) {
       ->type_name("INPUT...")
       ->group("What");
   add_list(command, "--operation", options.operations, "encode,decode", "encode,decode",
-           "What is measured; decode takes the streams that encode makes")
+           "What is measured; decode takes the streams that --streams says")
       ->group("What");
   add_list(command, "-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
       ->check(CLI::Range(1, 100).description(""))
@@ -59,10 +41,30 @@ void add_case_options(CLI::App& command, Options& options) {
   add_list(command, "--restart", options.restarts, "N,Nrows,auto,none", "auto",
            "Restart markers of zerorun's streams, as for encode; peers write none")
       ->group("What");
+  add_list(
+      command, "--streams", options.streams, "zerorun,libjpeg,input", "zerorun",
+      "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
+      "markers; or the JPEG files or Motion JPEG of INPUT as they are, whose quality, sampling, "
+      "tables and restart markers are their own")
+      ->group("What");
   command.add_option("--rotate", options.rotate, "So many different frames take turns")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000).description(""))
-      ->default_str("4")
+      ->check(CLI::Range(1, 10000).description(""))
+      ->default_str("4; 256 of a mixed batch")
+      ->group("What");
+}
+
+void add_batch_options(CLI::App& command, Options& options) {
+  command
+      .add_flag("--mixed", options.mixed,
+                "Decode the images of INPUT as one batch, whatever their sizes: throughput alone, "
+                "and each sample is a whole number of batches")
+      ->group("What");
+  command
+      .add_option("--megapixels", options.megapixels,
+                  "A mixed batch of --rotate images, from A to B megapixels, cut out of the frames "
+                  "of INPUT")
+      ->type_name("A-B")
       ->group("What");
 }
 
@@ -86,10 +88,15 @@ void add_coder_options(CLI::App& command, Options& options) {
            "Threads of the CPU coders: on one frame for latency, a frame each for throughput")
       ->group("Who");
   add_list(command, "--in-flight", options.in_flight, "N,...", "1,2,4,8",
-           "Frames at once on a GPU, each with an encoder and a stream of its own")
+           "Frames at once on a GPU, each with an encoder or decoder and a stream of its own; "
+           "decoders also have a thread each")
       ->group("Who");
   add_list(command, "--peer-threads", options.peer_threads, "N,...", "1,2,4,8,16",
            "Threads of nvJPEG, each with a state and a stream of its own")
+      ->group("Who");
+  add_list(command, "--peer-batch", options.peer_batches, "N,...", "64",
+           "Images of nvJPEG's batched decoding; its own GPU Huffman decoder takes batches of more "
+           "than 50")
       ->group("Who");
   command.add_flag("--no-peers", options.no_peers, "zerorun alone")->group("Who");
   command
@@ -160,112 +167,15 @@ void add_report_options(CLI::App& command, Options& options) {
   command.add_flag("--quiet", options.quiet, "Nothing on stderr but errors")->group("Reports");
 }
 
-Subsampling sampling_of(const std::string& word) {
-  for (const Subsampling sampling : kSamplings)
-    if (zerorun::name(sampling) == word) return sampling;
-  fail(Exit::usage, "--subsampling: '" + word + "' is not one of 420, 422, 444, 440, 411, gray");
-}
-
-Operation operation_of(const std::string& word) {
-  if (word == "encode") return Operation::encode;
-  if (word == "decode") return Operation::decode;
-  fail(Exit::usage, "--operation: '" + word + "' is not encode or decode");
-}
-
-PixelFormat pixels_of(const std::string& word, Subsampling sampling) {
-  if (word == "planar") return planar_format(sampling);
-  for (int i = 0; i < kPixelFormatCount; ++i)
-    if (const auto format = static_cast<PixelFormat>(i); zerorun::name(format) == word)
-      return format;
-  fail(Exit::usage, "--pixels: '" + word + "' is not planar, rgb24, bgr24, nv12, ...");
-}
-
-HuffmanTables tables_of(const std::string& word) {
-  if (word == "standard") return HuffmanTables::standard;
-  if (word == "optimal") return HuffmanTables::optimal;
-  fail(Exit::usage, "--huffman: '" + word + "' is not standard or optimal");
-}
-
-void add_device(const std::string& word, Selection& selection) {
-  if (word == "cpu") {
-    selection.cpu = true;
-    return;
-  }
-  const auto index = word == "cuda"                ? std::optional<std::int64_t>(0)
-                     : word.rfind("cuda:", 0) == 0 ? parse_integer(word.substr(5))
-                                                   : std::nullopt;
-  if (!index || *index < 0 || *index > 1023)
-    fail(Exit::usage, "--device: '" + word + "' is not cpu, cuda or cuda:N");
-  const int device = static_cast<int>(*index);
-  if (const auto backend = resolve_backend(Backend::cuda, device); !backend)
-    fail(Exit::device, backend.status().message());
-  selection.cuda.push_back(device);
-}
-
-std::vector<int> counts_or(const std::vector<int>& given, std::vector<int> otherwise,
-                           const char* option) {
-  if (given.empty()) return otherwise;
-  for (const int n : given)
-    if (n < 1 || n > 1024) fail(Exit::usage, fmt::format("{}: {} is not 1 to 1024", option, n));
-  return given;
-}
-
 }  // namespace
 
 void add_options(CLI::App& command, Options& options) {
   add_case_options(command, options);
+  add_batch_options(command, options);
   add_primitive_options(command, options);
   add_coder_options(command, options);
   add_time_options(command, options);
   add_report_options(command, options);
-}
-
-Selection selection(const Options& options) {
-  Selection selection;
-  selection.cpu = options.devices.empty();
-  for (const std::string& word : options.devices) add_device(word, selection);
-  if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
-  selection.peers = !options.no_peers;
-  std::vector<int> threads = {1};
-  if (cores() > 1) threads.push_back(cores());
-  selection.threads = counts_or(options.threads, threads, "--threads");
-  selection.in_flight = counts_or(options.in_flight, {1, 2, 4, 8}, "--in-flight");
-  selection.peer_threads = counts_or(options.peer_threads, {1, 2, 4, 8, 16}, "--peer-threads");
-  selection.only = options.only;
-  return selection;
-}
-
-std::vector<Case> cases_of(const Options& options, const std::string& input) {
-  for (const std::string& word : options.restarts)
-    if (!parse_restart(word))
-      fail(Exit::usage, "--restart: '" + word + "' is not N, Nrows, auto or none");
-  if (is_synthetic(input))
-    (void)parse_synthetic(input);  // a wrong word is told before anything runs
-  std::vector<Case> cases = {Case{}};
-  cases[0].input = input;
-  // Every value of every option with every other; the last one changes fastest.
-  const auto with_each = [&cases](const auto& values, const auto& set) {
-    std::vector<Case> more;
-    for (const Case& before : cases)
-      for (const auto& value : values) set(more.emplace_back(before), value);
-    cases = std::move(more);
-  };
-  with_each(options.samplings, [](Case& c, const auto& v) { c.sampling = sampling_of(v); });
-  with_each(options.pixels, [](Case& c, const auto& v) { c.pixels = pixels_of(v, c.sampling); });
-  with_each(options.operations, [](Case& c, const auto& v) { c.operation = operation_of(v); });
-  with_each(options.qualities, [](Case& c, int v) { c.quality = v; });
-  with_each(options.tables, [](Case& c, const auto& v) { c.huffman = tables_of(v); });
-  with_each(options.restarts, [](Case& c, const auto& v) { c.restart = v; });
-  return cases;
-}
-
-std::string limits_text(const Options& options) {
-  const Limits& limits = options.limits;
-  std::string text =
-      fmt::format("--rotate {} --time {} --warm-up {} --repetitions {}", options.rotate,
-                  limits.seconds, limits.warm_up_seconds, limits.repetitions);
-  if (limits.frames > 0) text += fmt::format(" --frames {}", limits.frames);
-  return text;
 }
 
 }  // namespace zerorun::app::bench

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,13 @@ struct Options {
   std::vector<std::string> tables = {"standard"};
   std::vector<std::string> restarts = {"auto"};
   std::vector<std::string> devices;
-  std::vector<int> threads, in_flight, peer_threads;
+  std::vector<int> threads, in_flight, peer_threads, peer_batches;
   bool no_peers = false;
   std::vector<std::string> only;
-  int rotate = 4;
+  std::vector<std::string> streams = {"zerorun"};
+  bool mixed = false;
+  std::string megapixels;  ///< "A-B"; makes the case mixed
+  std::optional<int> rotate;
   Limits limits;
   bool every_row = false;
   std::string json, csv, html;
@@ -42,6 +46,9 @@ Selection selection(const Options& options);
 
 /// Everything that is measured on one input, without its frames.
 std::vector<Case> cases_of(const Options& options, const std::string& input);
+
+/// The frames that a case of cases_of() is measured on.
+FrameRequest frame_request(const Options& options, const Case& what);
 
 /// The options that decide how a case is measured, as they were given: what a row's command adds.
 std::string limits_text(const Options& options);

@@ -28,10 +28,13 @@ class LibjpegEncodeLane final : public EncodeLane {
 
 class LibjpegDecodeLane final : public DecodeLane {
  public:
-  LibjpegDecodeLane(const Setting& setting, PaddedFrame frame)
-      : streams_(setting.reference.streams), frame_(std::move(frame)) {}
+  explicit LibjpegDecodeLane(const Setting& setting)
+      : streams_(setting.reference.streams), like_(setting.frames) {}
 
   Status start(std::size_t index) override {
+    const ConstFrameView like = like_.view(index);
+    if (Status status = frame_.reshape(like.format, like.width, like.height); !status)
+      return status;
     return decoder_.decode(streams_[index], frame_.view());
   }
   Status finish() override { return Status::ok(); }
@@ -43,16 +46,14 @@ class LibjpegDecodeLane final : public DecodeLane {
  private:
   LibjpegDecoder decoder_;
   const std::vector<std::vector<std::byte>>& streams_;
+  const FrameSet& like_;
   PaddedFrame frame_;
 };
 
 Result<std::unique_ptr<Lane>> open_lane(const Setting& setting) {
   if (setting.what.operation == Operation::encode)
     return std::unique_ptr<Lane>(std::make_unique<LibjpegEncodeLane>(setting));
-  const ConstFrameView like = setting.frames.view(0);
-  auto frame = PaddedFrame::create(like.format, like.width, like.height);
-  if (!frame) return frame.status();
-  return std::unique_ptr<Lane>(std::make_unique<LibjpegDecodeLane>(setting, *std::move(frame)));
+  return std::unique_ptr<Lane>(std::make_unique<LibjpegDecodeLane>(setting));
 }
 
 }  // namespace

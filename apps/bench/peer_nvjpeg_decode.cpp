@@ -1,8 +1,9 @@
-// nvJPEG's decoders: streams in pinned host memory to device frames. Each backend by single images,
+// nvJPEG's decoders: streams in host memory to device frames. Each backend by single images,
 // with a state and a stream for each thread, and by batches, which some of them need.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "apps/bench/device_lanes.hpp"
@@ -16,12 +17,16 @@ struct NvjpegDecodeJob {
   std::shared_ptr<NvjpegHandle> library;
   const FrameSet& like;
   SharedHostData data;
+  int batch_threads;  ///< of the CPU, for a batch
 };
 
-nvjpegOutputFormat_t output_format(PixelFormat format) noexcept {
-  switch (format) {
-    case PixelFormat::gray8:
-      return NVJPEG_OUTPUT_Y;
+/// One format serves a whole batch, whose samplings may differ.
+nvjpegOutputFormat_t output_format(const FrameSet& set) noexcept {
+  const auto is_gray = [](const PaddedFrame& frame) {
+    return frame.view().format == PixelFormat::gray8;
+  };
+  if (std::all_of(set.frames.begin(), set.frames.end(), is_gray)) return NVJPEG_OUTPUT_Y;
+  switch (set.view(0).format) {
     case PixelFormat::rgb24:
       return NVJPEG_OUTPUT_RGBI;
     case PixelFormat::bgr24:
@@ -53,14 +58,14 @@ class NvjpegDecodeLane : public DecodeLane {
     return Status::ok();
   }
   Status add_frame() {
-    auto frame = DeviceFrames::upload(job_.like, 1, job_.device);
-    if (!frame) return frame.status();
-    frames_.push_back(*std::move(frame));
+    auto room = DeviceFrames::overlaid(job_.like, job_.device);
+    if (!room) return room.status();
+    rooms_.push_back(*std::move(room));
     return Status::ok();
   }
   const NvjpegLibrary& api() const { return job_.library->api; }
   nvjpegHandle_t handle() const { return job_.library->handle; }
-  nvjpegOutputFormat_t format() const { return output_format(job_.like.view(0).format); }
+  nvjpegOutputFormat_t format() const { return output_format(job_.like); }
   const unsigned char* bytes(std::size_t index) const {
     return reinterpret_cast<const unsigned char*>(job_.data->stream(index).data());
   }
@@ -68,7 +73,8 @@ class NvjpegDecodeLane : public DecodeLane {
   NvjpegDecodeJob job_;
   Stream queue_;
   nvjpegJpegState_t state_ = nullptr;
-  std::vector<SharedDeviceFrames> frames_;
+  std::vector<SharedDeviceFrames> rooms_;  // one an image of a batch
+  std::size_t last_ = 0;                   // what the first of them holds
 };
 
 class SingleLane final : public NvjpegDecodeLane {
@@ -80,7 +86,8 @@ class SingleLane final : public NvjpegDecodeLane {
   }
 
   Status start(std::size_t index) override {
-    nvjpegImage_t image = nvjpeg_image(frames_[0]->view(0));
+    last_ = index;
+    nvjpegImage_t image = nvjpeg_image(rooms_[0]->view(index));
     ZR_NVJPEG_TRY(api().Decode(handle(), state_, bytes(index), job_.data->stream(index).size(),
                                format(), &image, queue_.get()));
     // The state is used again for the next image.
@@ -90,7 +97,7 @@ class SingleLane final : public NvjpegDecodeLane {
     ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
     return Status::ok();
   }
-  Status picture(const FrameView& out) override { return frames_[0]->download(0, out); }
+  Status picture(const FrameView& out) override { return rooms_[0]->download(last_, out); }
 };
 
 /// Collects images until a batch is full; the last batch is filled up with its last image.
@@ -101,8 +108,8 @@ class BatchLane final : public NvjpegDecodeLane {
   Status open() {
     ZR_TRY(NvjpegDecodeLane::open());
     for (std::size_t i = 0; i < size_; ++i) ZR_TRY(add_frame());
-    ZR_NVJPEG_TRY(
-        api().DecodeBatchedInitialize(handle(), state_, static_cast<int>(size_), 1, format()));
+    ZR_NVJPEG_TRY(api().DecodeBatchedInitialize(handle(), state_, static_cast<int>(size_),
+                                                job_.batch_threads, format()));
     return Status::ok();
   }
 
@@ -111,7 +118,7 @@ class BatchLane final : public NvjpegDecodeLane {
     return waiting_.size() == size_ ? decode() : Status::ok();
   }
   Status finish() override { return waiting_.empty() ? Status::ok() : decode(); }
-  Status picture(const FrameView& out) override { return frames_[0]->download(0, out); }
+  Status picture(const FrameView& out) override { return rooms_[0]->download(last_, out); }
 
  private:
   Status decode() {
@@ -122,8 +129,9 @@ class BatchLane final : public NvjpegDecodeLane {
     for (std::size_t i = 0; i < size_; ++i) {
       data.push_back(bytes(waiting_[i]));
       lengths.push_back(job_.data->stream(waiting_[i]).size());
-      images.push_back(nvjpeg_image(frames_[i]->view(0)));
+      images.push_back(nvjpeg_image(rooms_[i]->view(waiting_[i])));
     }
+    last_ = waiting_[0];
     waiting_.clear();
     ZR_NVJPEG_TRY(api().DecodeBatched(handle(), state_, data.data(), lengths.data(), images.data(),
                                       queue_.get()));
@@ -143,9 +151,6 @@ constexpr BackendName kBackends[] = {{NVJPEG_BACKEND_DEFAULT, "default"},
                                      {NVJPEG_BACKEND_HYBRID, "hybrid"},
                                      {NVJPEG_BACKEND_GPU_HYBRID, "gpu_hybrid"},
                                      {NVJPEG_BACKEND_HARDWARE, "hardware"}};
-/// The GPU decodes Huffman codes only in batches of more than 50.
-constexpr int kBatch = 64;
-
 template <typename LaneType, typename... Args>
 Result<std::unique_ptr<Lane>> open_lane(Args... args) {
   auto lane = std::make_unique<LaneType>(args...);
@@ -153,28 +158,25 @@ Result<std::unique_ptr<Lane>> open_lane(Args... args) {
   return std::unique_ptr<Lane>(std::move(lane));
 }
 
-Status add_backend(const Setting& setting, const BackendName& backend, const SharedHostData& data,
-                   int device, Contenders& out) {
-  auto library = NvjpegHandle::create(backend.backend);
-  if (!library) return library.status();
-  const std::string version = (*library)->api.version();
-  const NvjpegDecodeJob job{device, *std::move(library), setting.frames, data};
+void add_path(const Setting& setting, const BackendName& backend, const char* path,
+              const NvjpegDecodeJob& job, Contenders& out) {
+  const std::string version = job.library->api.version();
   Contender single;
   single.coder = fmt::format("nvJPEG-{}{}", backend.name, version.substr(version.find(' ')));
-  single.device = fmt::format("cuda:{}", device);
-  single.path = "pinned>device";
+  single.device = fmt::format("cuda:{}", job.device);
+  single.path = path;
   single.parallel = setting.selection.peer_threads;
   single.open = [job](int) { return open_lane<SingleLane>(job); };
   Contender batched = single;
   batched.coder.insert(batched.coder.find(' '), "-batched");
   batched.measure_latency = false;
   batched.drive = Drive::one_thread;
-  batched.parallel = {kBatch};
+  batched.parallel = setting.selection.peer_batches;
   batched.joint = true;
+  batched.in_batches = true;
   batched.open = [job](int size) { return open_lane<BatchLane>(job, size); };
   out.push_back(std::move(single));
   out.push_back(std::move(batched));
-  return Status::ok();
 }
 
 }  // namespace
@@ -182,11 +184,24 @@ Status add_backend(const Setting& setting, const BackendName& backend, const Sha
 Status add_nvjpeg_decoders(const Setting& setting, int device, Contenders& out) {
   const DeviceGuard guard(device);
   ZR_TRY(guard.status());
-  const auto data = HostData::make(setting, HostMemory::pinned);
-  if (!data) return data.status();
-  for (const BackendName& backend : kBackends)
-    if (Status status = add_backend(setting, backend, *data, device, out); !status)
-      setting.notes.push_back(fmt::format("nvJPEG-{}: {}", backend.name, status.message()));
+  const auto pinned = HostData::make(setting, HostMemory::pinned);
+  if (!pinned) return pinned.status();
+  const auto pageable = HostData::make(setting, HostMemory::pageable);
+  if (!pageable) return pageable.status();
+  const auto& threads = setting.selection.peer_threads;
+  const int batch_threads = *std::max_element(threads.begin(), threads.end());
+  for (const BackendName& backend : kBackends) {
+    auto library = NvjpegHandle::create(backend.backend);
+    if (!library) {
+      setting.notes.push_back(
+          fmt::format("nvJPEG-{}: {}", backend.name, library.status().message()));
+      continue;
+    }
+    const NvjpegDecodeJob job{device, *library, setting.frames, *pinned, batch_threads};
+    add_path(setting, backend, "pinned>device", job, out);
+    add_path(setting, backend, "pageable>device",
+             {device, *library, setting.frames, *pageable, batch_threads}, out);
+  }
   return Status::ok();
 }
 

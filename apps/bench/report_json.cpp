@@ -18,7 +18,11 @@ Json case_json(const Case& what) {
           {"subsampling", zerorun::name(what.sampling)},
           {"quality", what.quality},
           {"huffman", name(what.huffman)},
-          {"restart", what.restart}};
+          {"restart", what.restart},
+          {"streams", name(what.streams)},
+          {"mixed", what.mixed},
+          {"least_megapixels", what.least_megapixels},
+          {"most_megapixels", what.most_megapixels}};
 }
 
 Json summary_json(const Row& row) {

@@ -45,10 +45,21 @@ bool same_group(const Row& a, const Row& b) {
 }  // namespace
 
 std::string title(const Case& what) {
-  return fmt::format("{} {}: {}x{} {}, {} frame{}, quality {}, sampling {}, {} tables, restart {}",
-                     name(what.operation), what.input, what.width, what.height,
-                     zerorun::name(what.pixels), what.frames, what.frames == 1 ? "" : "s",
-                     what.quality, zerorun::name(what.sampling), name(what.huffman), what.restart);
+  const std::string size = what.mixed ? fmt::format("{:.2f} to {:.2f} megapixels",
+                                                    what.least_megapixels, what.most_megapixels)
+                                      : fmt::format("{}x{}", what.width, what.height);
+  std::string text =
+      fmt::format("{} {}: {} {}, {} {}{}", name(what.operation), what.input, size,
+                  what.mixed && what.planar ? "planar" : zerorun::name(what.pixels), what.frames,
+                  what.mixed ? "image" : "frame", what.frames == 1 ? "" : "s");
+  if (what.streams == Streams::input)
+    return text + (what.mixed ? ", the input's own streams"
+                              : fmt::format(", the input's own streams, sampling {}, restart {}",
+                                            zerorun::name(what.sampling), what.restart));
+  text += fmt::format(", quality {}, sampling {}, {} tables, restart {}", what.quality,
+                      zerorun::name(what.sampling), name(what.huffman), what.restart);
+  if (what.streams == Streams::libjpeg) text += ", streams of libjpeg-turbo";
+  return text;
 }
 
 std::vector<const Row*> best_rows(const CaseResult& result) {

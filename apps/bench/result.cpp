@@ -10,6 +10,18 @@ const char* name(Operation operation) noexcept {
   return operation == Operation::encode ? "encode" : "decode";
 }
 
+const char* name(Streams streams) noexcept {
+  switch (streams) {
+    case Streams::libjpeg:
+      return "libjpeg";
+    case Streams::input:
+      return "input";
+    case Streams::zerorun:
+      break;
+  }
+  return "zerorun";
+}
+
 const char* name(Mode mode) noexcept {
   switch (mode) {
     case Mode::latency:

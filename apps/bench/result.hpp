@@ -17,7 +17,15 @@ enum class Mode {
   stages,      ///< one frame at a time with a clock between the stages; a sample is their sum
 };
 
+/// Who wrote the streams of a decode case.
+enum class Streams {
+  zerorun,
+  libjpeg,  ///< libjpeg-turbo: no restart markers
+  input,    ///< the input's own JPEG streams, untouched
+};
+
 const char* name(Operation operation) noexcept;
+const char* name(Streams streams) noexcept;
 const char* name(Mode mode) noexcept;
 const char* name(HuffmanTables tables) noexcept;
 
@@ -32,6 +40,13 @@ struct Case {
   int quality = 90;
   HuffmanTables huffman = HuffmanTables::standard;
   std::string restart = "auto";
+  Streams streams = Streams::zerorun;
+  bool planar = true;  ///< `pixels` follows the stream's own sampling
+  /// Images of different sizes that are one batch; width and height are 0.
+  bool mixed = false;
+  double least_megapixels = 0, most_megapixels = 0;  ///< of a mixed batch
+
+  bool operator==(const Case&) const = default;
 };
 
 /// Median time of one stage of a frame.

@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "apps/bench/stages.hpp"
@@ -126,12 +127,37 @@ class CaseRun {
       if (Status status = add_lane(contender, contender.joint ? row.parallel : 1, lanes); !status)
         return status;
     while (lanes.size() > wanted) lanes.pop_back();
-    auto series = alone
-                      ? measure_latency(*lanes[0], setting_.frames.size(), limits_)
-                      : measure_throughput(lanes, contender.drive, setting_.frames.size(), limits_);
+    if (setting_.frames.mixed)
+      for (const auto& lane : lanes)
+        if (Status status = reserve_memory(*lane); !status) return status;
+    auto series = alone ? measure_latency(*lanes[0], setting_.frames.size(), limits_)
+                        : measure_throughput(lanes, contender.drive, setting_.frames.size(),
+                                             frames_together(contender, row), limits_);
     if (!series) return series.status();
     row.microseconds = std::move(series->microseconds);
     row.frames_per_sample = series->frames_per_sample;
+    return Status::ok();
+  }
+
+  /// A sample of a mixed batch is the whole batch, and a batch of a coder's is never part empty.
+  std::size_t frames_together(const Contender& contender, const Row& row) const {
+    const std::size_t batch =
+        contender.in_batches ? static_cast<std::size_t>(row.parallel) : std::size_t{1};
+    return std::lcm(batch, setting_.frames.mixed ? setting_.frames.size() : std::size_t{1});
+  }
+
+  /// Chance decides which lane gets the largest image when; memory grows before the clock runs.
+  Status reserve_memory(Lane& lane) const {
+    const auto& streams = setting_.reference.streams;
+    const auto longest =
+        std::max_element(streams.begin(), streams.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (Status status = lane.attach(); !status) return status;
+    for (const std::size_t index :
+         {setting_.frames.largest(), static_cast<std::size_t>(longest - streams.begin())}) {
+      if (Status status = lane.start(index); !status) return status;
+      if (Status status = lane.finish(); !status) return status;
+    }
     return Status::ok();
   }
 
@@ -161,11 +187,16 @@ CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& s
   add_ffmpeg(setting, contenders);
   add_opencv(setting, contenders);
   CaseRun run(setting, limits, command, result);
-  for (const Contender& contender : contenders) run.measure(contender);
+  for (Contender& contender : contenders) {
+    if (frames.mixed) contender.measure_latency = false;  // of which image would it be?
+    run.measure(contender);
+  }
   std::vector<StagedContender> staged;
-  add_fused_cuda(setting, staged);
-  add_staged_cuda(setting, staged);
-  add_cpu_stages(setting, staged);
+  if (!frames.mixed) {
+    add_fused_cuda(setting, staged);
+    add_staged_cuda(setting, staged);
+    add_cpu_stages(setting, staged);
+  }
   for (const StagedContender& contender : staged) run.measure(contender);
   console::clear_progress();
   return result;

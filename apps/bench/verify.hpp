@@ -16,10 +16,13 @@ EncodeParams encode_params(const Case& what);
 /// What the CPU makes of the frames.
 struct Reference {
   std::vector<std::vector<std::byte>> streams;
-  std::vector<PaddedFrame> pictures;  ///< the streams decoded; for decode cases alone
-  double stream_bytes = 0;            ///< mean
+  /// The streams decoded; for decode cases alone. Of the input's own streams the frames of the set
+  /// are what it would hold, so it is empty.
+  std::vector<PaddedFrame> pictures;
+  double stream_bytes = 0;  ///< mean
   std::size_t largest = 0;
   double psnr = 0;
+  double least_psnr = 0;  ///< what a peer must reach
 };
 
 /// Ends the command when a stream does not decode.

@@ -124,6 +124,83 @@ class BenchTest(ProgramTest):
         case = json.loads(pathlib.Path(report).read_text())["cases"][0]
         self.assertEqual((case["width"], case["height"], case["frames"]), (40, 30, 2))
 
+    def test_streams(self):
+        y4m, mjpeg = make_y4m(self.path("in.y4m"), 65, 47, 3), self.path("in.mjpeg")
+        self.encode(y4m, "-o", mjpeg, "-q", "70", "--restart", "3", "--huffman", "optimal")
+        report, text = self.bench(mjpeg, "--streams", "input,libjpeg,zerorun", "--restart", "5,1",
+                                  "-q", "60", "--operation", "encode,decode", "--threads", "1")
+        told = [(case["operation"], case["streams"], case["quality"], case["restart"])
+                for case in report["cases"]]
+        self.assertEqual(told, [("encode", "zerorun", 60, "5"), ("encode", "zerorun", 60, "1"),
+                                ("decode", "input", 70, "3"), ("decode", "libjpeg", 60, "none"),
+                                ("decode", "zerorun", 60, "5"), ("decode", "zerorun", 60, "1")])
+        self.assertIn("the input's own streams, sampling 420, restart 3", text)
+        own = self.rows(report, 2)
+        ours = own["zerorun/cpu/host>host/latency/1"]
+        self.assertAlmostEqual(ours["stream_bytes"] * 3, pathlib.Path(mjpeg).stat().st_size, 3)
+        self.assertEqual((ours["check"], ours["psnr_db"]), ("same samples as the CPU", 99.99))
+        peer = own["libjpeg-turbo/cpu/host>host/latency/1"]
+        self.assertEqual((peer["check"], peer["psnr_db"]),
+                         ("compared with the CPU's picture", 99.99))
+        # Markers are all that tells zerorun's streams from libjpeg-turbo's.
+        sizes = [self.rows(report, at)["zerorun/cpu/host>host/latency/1"]["stream_bytes"]
+                 for at in (3, 4, 5)]
+        self.assertEqual(sizes, sorted(sizes))
+        self.assertLess(sizes[0], sizes[2])
+
+    def test_the_command_of_a_stranger_s_stream(self):
+        jpeg = self.path("in.jpg")
+        self.encode(make_ppm(self.path("in.ppm"), 48, 40), "-o", jpeg, "--subsampling", "422")
+        report, _ = self.bench(jpeg, "--streams", "input", "--operation", "decode")
+        case = report["cases"][0]
+        again = self.path("again.json")
+        self.zerorun(*shlex.split(case["command"])[1:], "--json", again)
+        repeated = json.loads(pathlib.Path(again).read_text())["cases"][0]
+        self.assertEqual((repeated["subsampling"], repeated["pixels"]), ("422", "yuv422p"))
+        self.assertEqual([r["id"] for r in repeated["rows"]], [r["id"] for r in case["rows"]])
+
+    def test_files_of_many_sizes_as_one_batch(self):
+        for number, (width, height, sampling) in enumerate([(40, 30, "420"), (70, 50, "444"),
+                                                            (33, 90, "gray"), (9, 5, "422")]):
+            ppm = make_ppm(self.path(f"{number}.ppm"), width, height, number)
+            self.encode(ppm, "-o", self.path(f"{number}.jpg"), "--subsampling", sampling)
+        pathlib.Path(self.path("4.jpg")).write_bytes(
+            pathlib.Path(self.path("1.jpg")).read_bytes()[:400])
+        report = self.path("report.json")
+        for pixels in ("planar", "bgr24"):
+            done = self.zerorun("bench", self.path("*.jpg"), "--mixed", "--streams", "input",
+                                "--threads", "1,2", "--pixels", pixels, *QUICK, "--json", report,
+                                "-y")
+            self.assert_sentence(done, "1 image is left out", "4.jpg")
+            case = json.loads(pathlib.Path(report).read_text())["cases"][0]
+            self.assertEqual((case["operation"], case["mixed"], case["frames"]), ("decode", True, 4))
+            self.assertAlmostEqual(case["least_megapixels"], 45e-6)
+            self.assertAlmostEqual(case["most_megapixels"], 3500e-6)
+            self.assertEqual({row["mode"] for row in case["rows"]}, {"throughput"})
+            peers = {"libjpeg-turbo", "FFmpeg" if pixels == "planar" else "OpenCV"}
+            self.assertEqual({row["coder"].split()[0] for row in case["rows"]}, {"zerorun"} | peers)
+            for row in case["rows"]:
+                self.assertEqual(row["frames_per_sample"] % 4, 0)
+                self.assertGreater(row["psnr_db"], 40)
+
+    def test_pieces_of_many_sizes(self):
+        report, text = self.bench("synthetic:160x120:photo", "--megapixels", "0.002-0.06",
+                                  "--rotate", "9", "--streams", "zerorun,libjpeg", "--threads", "1")
+        self.assertEqual([case["streams"] for case in report["cases"]], ["zerorun", "libjpeg"])
+        for case in report["cases"]:
+            self.assertEqual(case["frames"], 9)
+            self.assertAlmostEqual(case["least_megapixels"], 0.002, 4)
+            self.assertAlmostEqual(case["most_megapixels"], 0.06, 3)
+            self.assertTrue(case["rows"])
+        self.assertIn("0.00 to 0.06 megapixels planar, 9 images", text)
+
+    def test_nothing_is_told_before_inputs_are_open(self):
+        good = make_ppm(self.path("good.ppm"))
+        for inputs in ([self.path("missing.ppm")], [good, self.path("missing.ppm")]):
+            done = self.zerorun("bench", *inputs, *QUICK, code=3)
+            self.assert_sentence(done, "missing.ppm")
+            self.assertEqual(done.stdout, b"")
+
     def test_primitives_need_a_gpu(self):
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
         if any(device["usable"] for device in devices if device["device"] != "cpu"):
@@ -135,6 +212,10 @@ class BenchTest(ProgramTest):
                                 (["--device", "gpu"], 2), (["--huffman", "best"], 2),
                                 (["--subsampling", "999"], 2), (["--restart", "x"], 2),
                                 (["--threads", "0"], 2), (["-q", "0"], 2),
+                                (["--streams", "mine"], 2), (["--streams", "input"], 2),
+                                (["--megapixels", "5"], 2), (["--megapixels", "2-1"], 2),
+                                (["--mixed", "--operation", "encode"], 2),
+                                ([make_ppm(self.path("in.ppm")), "--streams", "input"], 3),
                                 ([self.path("missing.ppm")], 3)]:
             self.assert_sentence(self.zerorun("bench", *arguments, code=code))
 

@@ -1,4 +1,4 @@
-// The public decoder for device frames: the staged pipeline on the caller's stream.
+// The public decoder for device frames: the fused pipeline on the caller's stream.
 // SPDX-License-Identifier: MIT
 #include "zerorun/cuda_decoder.hpp"
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "codec/core/decode_walk.hpp"
-#include "cuda/staged_decode_pipeline.hpp"
+#include "cuda/fused_decode_pipeline.hpp"
 
 namespace zerorun {
 
@@ -21,7 +21,7 @@ struct DeviceDecoder::Impl {
   PinnedBuffer<std::byte> host_copy;
   Event done;  // behind the last image: the next one uses the same memory
   bool used = false;
-  StagedDecodePipeline pipeline;
+  FusedDecodePipeline pipeline;
 
   /// `device_jpeg`: where `jpeg` lies in device memory, or null.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const std::byte* device_jpeg,

@@ -15,14 +15,6 @@ constexpr std::size_t kBandBytes = std::size_t{1} << 20;
 /// Device rows start on whole sectors.
 constexpr std::size_t kPitchAlign = 128;
 
-bool is_pinned(const void* memory) {
-  cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
-    return attributes.type == cudaMemoryTypeHost;
-  (void)cudaGetLastError();  // a question, not a failure
-  return false;
-}
-
 }  // namespace
 
 Status FrameUpload::enqueue(const ConstFrameView& frame, int components, cudaStream_t stream,

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace zerorun {
@@ -20,18 +21,25 @@ inline unsigned grid_size(std::int64_t items, std::int64_t per_cta,
   return static_cast<unsigned>(std::clamp<std::int64_t>((items + per_cta - 1) / per_cta, 1, limit));
 }
 
+/// CTAs, threads of each, and the shared memory that a kernel asks for by itself.
+struct LaunchShape {
+  unsigned grid, threads;
+  std::size_t shared_bytes = 0;
+};
+
 /// Launches a kernel that begins with wait_for_previous_kernel(): the device then prepares it while
 /// the kernel before it in the stream still runs, which saves some microseconds between the two.
 /// GPUs before Hopper cannot; there it is a launch as any other.
 template <typename... Args>
-cudaError_t launch_behind(void (*kernel)(Args...), unsigned grid, unsigned threads,
-                          cudaStream_t stream, const Args&... args) {
+cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
+                          const Args&... args) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(grid);
-  config.blockDim = dim3(threads);
+  config.gridDim = dim3(shape.grid);
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
   int device = 0, major = 0;
@@ -41,6 +49,12 @@ cudaError_t launch_behind(void (*kernel)(Args...), unsigned grid, unsigned threa
     return error;
   config.numAttrs = major >= 9 ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, args...);
+}
+
+template <typename... Args>
+cudaError_t launch_behind(void (*kernel)(Args...), unsigned grid, unsigned threads,
+                          cudaStream_t stream, const Args&... args) {
+  return launch_behind(kernel, LaunchShape{grid, threads}, stream, args...);
 }
 
 #ifdef __CUDACC__

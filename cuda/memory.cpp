@@ -17,4 +17,12 @@ Status allocation_failure(cudaError_t error, std::size_t bytes, bool pinned) try
   return Status(Errc::out_of_memory);
 }
 
+bool is_pinned(const void* memory) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
+    return attributes.type == cudaMemoryTypeHost;
+  (void)cudaGetLastError();  // a question, not a failure
+  return false;
+}
+
 }  // namespace zerorun

@@ -52,6 +52,9 @@ struct PinnedMemory {
   static void release(void* memory) { (void)cudaFreeHost(memory); }
 };
 
+/// Whether the device can read the memory by itself.
+bool is_pinned(const void* memory);
+
 /// Memory that grows and is never cleared; contents are undefined after reserve(). Growing waits
 /// for the device (cudaFree does), so that work enqueued on the old memory has ended. Allocated on
 /// the current device; released from anywhere.

@@ -1,8 +1,8 @@
 // The CUDA backend's pipelines as codec/core/backend.cpp asks for them.
 // SPDX-License-Identifier: MIT
 #include "codec/core/cuda_backend.hpp"
+#include "cuda/fused_decode_pipeline.hpp"
 #include "cuda/fused_encoder.hpp"
-#include "cuda/staged_decode_pipeline.hpp"
 
 namespace zerorun {
 
@@ -11,7 +11,7 @@ Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device) {
 }
 
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {
-  return make_staged_decode_pipeline(device);
+  return make_fused_decode_pipeline(device);
 }
 
 }  // namespace zerorun

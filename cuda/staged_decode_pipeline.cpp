@@ -8,35 +8,9 @@
 
 #include "codec/core/cuda_backend.hpp"
 #include "codec/core/stage_table.hpp"
-#include "codec/syntax/marker.hpp"
 #include "cuda/tuning.hpp"
 
 namespace zerorun {
-namespace {
-
-/// What is copied to pinned memory before it is sent off, so that one part travels while the next
-/// is being copied.
-constexpr std::size_t kBandBytes = std::size_t{1} << 20;
-
-/// Bytes up to and with the first marker that is no RSTm: more is not sent to the device, since the
-/// data may go on with other scans and images.
-std::size_t scan_extent(std::span<const std::uint8_t> data) {
-  std::size_t at = 0;
-  while (at < data.size()) {
-    const auto* ff =
-        static_cast<const std::uint8_t*>(std::memchr(data.data() + at, 0xFF, data.size() - at));
-    if (ff == nullptr) break;
-    at = static_cast<std::size_t>(ff - data.data());
-    while (at < data.size() && data[at] == 0xFF) ++at;
-    if (at == data.size()) break;
-    const std::uint8_t code = data[at++];
-    if (code != 0 && !marker::is_rst(code)) return at;
-  }
-  return data.size();
-}
-
-}  // namespace
-
 StagedDecodePipeline::~StagedDecodePipeline() {
   // Nothing may be released while a call that failed half-way has left work behind.
   if (own_stream_.get() != nullptr) (void)cudaStreamSynchronize(own_stream_.get());
@@ -69,6 +43,13 @@ void StagedDecodePipeline::work_on(const cudaStream_t* stream, const std::uint8_
 Status StagedDecodePipeline::wait() {
   ZR_CUDA_TRY(cudaStreamSynchronize(stream()));
   return Status::ok();
+}
+
+void StagedDecodePipeline::open_planes(const ScanHeader& scan, PlaneView* planes) {
+  for (std::size_t i = 0; i < scan.components.size(); ++i) {
+    scanned_[scan.components[i]] = true;
+    planes[i] = planes_[scan.components[i]];
+  }
 }
 
 Status StagedDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
@@ -115,7 +96,8 @@ Status StagedDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   scan_ = &scan;
-  for (const int c : scan.components) scanned_[c] = true;
+  PlaneView planes[kMaxComponents];
+  open_planes(scan, planes);
   Status status = run_scan(data, outcome);
   // After an error too: pinned memory is in use until the stream is idle.
   Status idle = wait();
@@ -170,15 +152,7 @@ Status StagedDecodePipeline::unstuff(std::span<const std::uint8_t> data, ScanOut
   if (device_jpeg_ != nullptr) {
     in = device_jpeg_ + (data.data() - host_jpeg_);
   } else {
-    ZR_TRY(stuffed_.reserve(size));
-    ZR_TRY(staging_.reserve(size));
-    for (std::size_t at = 0; at < data.size(); at += kBandBytes) {
-      const std::size_t count = std::min(kBandBytes, data.size() - at);
-      std::memcpy(staging_.data() + at, data.data() + at, count);
-      ZR_CUDA_TRY(cudaMemcpyAsync(stuffed_.data() + at, staging_.data() + at, count,
-                                  cudaMemcpyHostToDevice, stream()));
-    }
-    in = stuffed_.data();
+    ZR_TRY(upload_.enqueue(data, stream(), in));
   }
   ZR_TRY(clean_.reserve(size));
   ZR_TRY(segments_.reserve(size / 2 + 2));
@@ -303,12 +277,6 @@ Status StagedDecodePipeline::store_coefficients() {
 Status StagedDecodePipeline::finish_coefficients() {
   coefficients_out_ = nullptr;
   return Status::ok();
-}
-
-Result<std::unique_ptr<DecodePipeline>> make_staged_decode_pipeline(int device) {
-  auto pipeline = std::make_unique<StagedDecodePipeline>(device);
-  if (Status status = pipeline->create(); !status) return status;
-  return std::unique_ptr<DecodePipeline>(std::move(pipeline));
 }
 
 }  // namespace zerorun

@@ -1,5 +1,5 @@
-// The decoder's stages one after another on a device. Used for host frames (DecodePipeline) and for
-// device frames (DeviceDecoder).
+// The decoder's stages one after another on a device: what conceals and reports damage, and what a
+// reader learns from.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "codec/core/scan_report.hpp"
 #include "codec/decode/dequant_idct.hpp"
 #include "codec/syntax/restart_plan.hpp"
+#include "cuda/scan_upload.hpp"
 #include "cuda/scratch.hpp"
 
 namespace zerorun {
@@ -38,6 +39,13 @@ class StagedDecodePipeline final : public DecodePipeline {
   using Probe = std::function<Status(const char* step)>;
   void observe(Probe probe) { probe_ = std::move(probe); }
 
+  /// Of the image at hand.
+  int components() const { return components_; }
+  /// Where a scan's components go, one each; they count as scanned from then on.
+  void open_planes(const ScanHeader& scan, PlaneView* planes);
+  cudaStream_t stream() const { return borrowed_stream_ ? stream_in_use_ : own_stream_.get(); }
+  Status wait();
+
   /// `direct` is a device frame after work_on() with a stream.
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) override;
@@ -52,7 +60,6 @@ class StagedDecodePipeline final : public DecodePipeline {
 
  private:
   const ScanLayout& layout() const { return scan_->layout; }
-  cudaStream_t stream() const { return borrowed_stream_ ? stream_in_use_ : own_stream_.get(); }
   Exec exec() { return cuda_exec(stream(), scratch_); }
 
   Status run_scan(std::span<const std::uint8_t> data, ScanOutcome& outcome);
@@ -66,7 +73,6 @@ class StagedDecodePipeline final : public DecodePipeline {
   Status upsample(ColorModel model, ChromaUpsampling upsampling, const FrameView& device_frame);
   Status download_plane(const std::uint8_t* from, std::int64_t stride, std::int64_t width,
                         std::int64_t height);
-  Status wait();
   Status mark(const char* step) { return probe_ ? probe_(step) : Status::ok(); }
 
   const int device_;
@@ -95,7 +101,8 @@ class StagedDecodePipeline final : public DecodePipeline {
   DeviceBuffer<HuffmanDecodeTables> huffman_;
   PinnedBuffer<DequantTables> host_dequant_;
   DeviceBuffer<DequantTables> dequant_;
-  DeviceBuffer<std::uint8_t> stuffed_, clean_;
+  ScanUpload upload_;
+  DeviceBuffer<std::uint8_t> clean_;
   DeviceBuffer<EntropySegment> segments_;
   PinnedBuffer<EntropySegment> host_segments_;
   DeviceBuffer<std::uint64_t> totals_;  // segments, consumed bytes
@@ -115,8 +122,5 @@ class StagedDecodePipeline final : public DecodePipeline {
   PinnedBuffer<std::int16_t> host_coefficients_;
   std::vector<IntervalResult> results_;
 };
-
-/// Host frames through the staged stages.
-Result<std::unique_ptr<DecodePipeline>> make_staged_decode_pipeline(int device);
 
 }  // namespace zerorun

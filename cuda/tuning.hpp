@@ -9,9 +9,6 @@ namespace zerorun::tuning {
 /// Threads of a CTA where nothing else decides.
 inline constexpr int kThreads = 256;
 
-/// Bytes that one thread of byte_unstuff classifies: one 16-byte load.
-inline constexpr int kUnstuffBytesPerThread = 16;
-
 /// Subsequences that one CTA synchronises with each other, a thread each.
 inline constexpr int kSyncRowsPerChunk = 256;
 /// Rounds in which every CTA takes over what its left neighbour found, before one CTA mends what

@@ -6,8 +6,8 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "codec/syntax/marker.hpp"
 #include "cuda/check.hpp"
+#include "cuda/decode/stuffed_bytes.cuh"
 #include "cuda/launch.hpp"
 #include "cuda/scratch.hpp"
 #include "cuda/tuning.hpp"
@@ -16,20 +16,9 @@ namespace zerorun {
 namespace {
 
 constexpr int kThreads = tuning::kThreads;
-constexpr int kPerThread = tuning::kUnstuffBytesPerThread;
+constexpr int kPerThread = kStuffedBytesPerThread;
 constexpr std::int64_t kTileBytes = kThreads * kPerThread;
 constexpr std::uint64_t kNoStop = ~std::uint64_t{0};
-static_assert(kPerThread == sizeof(uint4));
-
-/// What a byte is follows from itself and the byte before it: an FF gives nothing by itself; the
-/// byte behind an FF is 00 (data FF), RSTm (a border) or ends the scan; any other byte is data.
-/// However long a run of FF is, only its last one stands before another byte.
-struct Flags {
-  unsigned emit = 0;    ///< bit i: byte i of the thread gives a clean byte
-  unsigned border = 0;  ///< bit i: byte i is the code of RSTm
-  unsigned after_ff = 0;
-  int stop = kPerThread;  ///< first byte that is another marker's code
-};
 
 /// Clean bytes and borders of a range.
 struct Counts {
@@ -41,65 +30,15 @@ struct AddCounts {
   }
 };
 
-struct Input {
-  const std::uint8_t* in;
-  std::int64_t in_bytes;
-  std::int64_t lead;  ///< bytes by which `in` lies behind a multiple of 16
-};
-
-/// The 16 bytes of one thread; `first` may be negative or reach beyond the end, where bytes are
-/// not read.
-struct Window {
-  std::uint8_t byte[kPerThread];
-};
-__device__ Window load_window(const Input& input, std::int64_t first) {
-  union {
-    uint4 vector;
-    Window window;
-  };
-  if (first >= 0 && first + kPerThread <= input.in_bytes) {
-    vector = *reinterpret_cast<const uint4*>(input.in + first);
-    return window;
-  }
-#pragma unroll
-  for (int i = 0; i < kPerThread; ++i) {
-    const std::int64_t at = first + i;
-    window.byte[i] = at >= 0 && at < input.in_bytes ? input.in[at] : std::uint8_t{0};
-  }
-  return window;
-}
-
-__device__ Flags classify(const Input& input, std::int64_t first, const Window& window) {
-  Flags flags;
-  bool after_ff = first > 0 && first <= input.in_bytes && input.in[first - 1] == 0xFF;
-#pragma unroll
-  for (int i = 0; i < kPerThread; ++i) {
-    const std::uint8_t byte = window.byte[i];
-    const bool valid = first + i >= 0 && first + i < input.in_bytes && flags.stop == kPerThread;
-    if (valid && byte != 0xFF) {
-      if (!after_ff || byte == 0) {
-        flags.emit |= 1u << i;
-      } else if (marker::is_rst(byte)) {
-        flags.border |= 1u << i;
-      } else {
-        flags.stop = i;
-      }
-      if (after_ff) flags.after_ff |= 1u << i;
-    }
-    after_ff = byte == 0xFF;
-  }
-  return flags;
-}
-
 /// Index of the tile's first byte in the input.
-__device__ std::int64_t tile_start(const Input& input, std::int64_t tile) {
+__device__ std::int64_t tile_start(const StuffedBytes& input, std::int64_t tile) {
   return tile * kTileBytes - input.lead;
 }
 
 /// Counts of each tile up to the first marker in it, and the first marker of all. Counts of tiles
 /// behind that marker are never used.
 __global__ void __launch_bounds__(kThreads)
-    count_kernel(Input input, Counts* tile_counts, unsigned long long* stop) {
+    count_kernel(StuffedBytes input, Counts* tile_counts, unsigned long long* stop) {
   using Reduce = cub::BlockReduce<unsigned, kThreads>;
   __shared__ typename Reduce::TempStorage temp;
   __shared__ unsigned tile_stop;
@@ -107,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   const unsigned in_tile = threadIdx.x * kPerThread;
   const std::int64_t first = tile_start(input, blockIdx.x) + in_tile;
-  const Flags flags = classify(input, first, load_window(input, first));
+  const StuffedFlags flags = classify(input, first, load_window(input, first));
   if (flags.stop < kPerThread) {
     atomicMin(&tile_stop, in_tile + flags.stop);
     atomicMin(stop, static_cast<unsigned long long>(first + flags.stop));
@@ -121,8 +60,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    scatter_kernel(Input input, ByteUnstuffArgs a, std::int64_t tiles, const Counts* tile_offsets,
-                   const unsigned long long* stop) {
+    scatter_kernel(StuffedBytes input, ByteUnstuffArgs a, std::int64_t tiles,
+                   const Counts* tile_offsets, const unsigned long long* stop) {
   using Scan = cub::BlockScan<unsigned, kThreads>;
   __shared__ typename Scan::TempStorage temp;
   __shared__ std::uint8_t clean[kTileBytes];
@@ -130,8 +69,8 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t start = tile_start(input, blockIdx.x);
   if (start >= end && blockIdx.x > 0) return;  // the whole CTA leaves
   const std::int64_t first = start + threadIdx.x * kPerThread;
-  const Window window = load_window(input, first);
-  Flags flags = classify(input, first, window);
+  const StuffedWindow window = load_window(input, first);
+  StuffedFlags flags = classify(input, first, window);
   if (first >= end) flags.emit = flags.border = 0;
 
   unsigned before, total;
@@ -170,7 +109,7 @@ __global__ void __launch_bounds__(kThreads)
 
 Status byte_unstuff_cuda(const ByteUnstuffArgs& a, Exec& exec) {
   const auto lead = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.in) % kPerThread);
-  const Input input{a.in, static_cast<std::int64_t>(a.in_bytes), lead};
+  const StuffedBytes input{a.in, static_cast<std::int64_t>(a.in_bytes), lead};
   const std::int64_t tiles = grid_size(input.in_bytes + lead, kTileBytes);
   const cudaStream_t stream = stream_of(exec);
   const auto scan = [&](void* temp, std::size_t& temp_bytes, Counts* counts) {

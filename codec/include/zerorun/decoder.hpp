@@ -36,6 +36,9 @@ struct DecodeReport {
   std::size_t bytes_consumed = 0;        ///< to the end of EOI; the next image starts here or later
   std::int64_t intervals = 0;            ///< restart intervals (one per scan without DRI)
   std::int64_t concealed_intervals = 0;  ///< damaged ones: previous DC and no AC from the damage on
+  /// Scans that the CUDA backend decoded stage by stage, which is slower: damaged ones, those with
+  /// values that no encoder makes, and all of decode_coefficients().
+  int staged_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }
 };

@@ -1,0 +1,197 @@
+// Code tables of the fused decoder: what one look-up of the next bits tells.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+#include "codec/arith/zigzag.hpp"
+#include "codec/syntax/huffman_code.hpp"
+#include "codec/syntax/scan_layout.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// A scan's components share at most so many different pairs of a DC and an AC table.
+inline constexpr int kMaxTablePairs = kMaxComponents;
+/// Of a pair: the DC table and the AC table.
+inline constexpr int kDcSide = 0, kAcSide = 1;
+
+/// Bits that index the skip tables: at q90 one look-up passes 1.9 symbols and 0.2 % of the
+/// codewords are longer; with 11 bits, 1.7 and 0.4 %, and a walk waits for the longest way of 32
+/// threads.
+inline constexpr int kSkipBits = 12;
+/// Bits that index the tables of symbols.
+inline constexpr int kSymbolIndexBits = 12;
+
+/// A skip entry: how far some symbols of one block with their appended bits go.
+///   bits 0-4    bits that they take, at least 1
+///   bits 5-7    (run, level) pairs among them: DC, and AC levels that are not 0
+///   bits 8-18   the first symbol alone: 5 bits, then 5 bits of indices (0: EOB), then 1 of pairs
+///   bits 23-31  zig-zag indices that they pass; with EOB as the last of them, kEndOfBlock and one
+///               for it; kNoStep: the first codeword is longer than the index, or there is none
+/// Bits that are no codeword count as an EOB of one bit.
+inline constexpr int kSkipPairShift = 5, kSkipFirstShift = 8, kSkipIndexShift = 23;
+inline constexpr std::uint32_t kSkipBitsMask = 31, kSkipPairMask = 7;
+inline constexpr std::uint32_t kEndOfBlock = 128, kNoStep = 256;
+
+ZR_HD std::uint32_t make_skip(std::uint32_t bits, std::uint32_t indices, std::uint32_t pairs) {
+  return bits | pairs << kSkipPairShift | indices << kSkipIndexShift;
+}
+/// The first symbol of a skip entry, as an entry.
+ZR_HD std::uint32_t first_of(std::uint32_t entry) {
+  const std::uint32_t first = entry >> kSkipFirstShift, indices = first >> 5 & 31;
+  return make_skip(first & 31, indices == 0 ? kEndOfBlock + 1 : indices, first >> 10 & 1);
+}
+/// Whether an entry whose indices were added to a block's `k` goes beyond the block's end, or is
+/// none; then its first symbol has to be taken.
+ZR_HD bool goes_beyond(std::uint32_t k_and_indices) {
+  return (k_and_indices & (kNoStep | (kEndOfBlock - 1))) > kBlockSize;
+}
+
+/// One symbol to be decoded.
+///   bits 0-4    length of the codeword
+///   bits 5-9    bits that it takes, with the appended ones
+///   bit 10      it makes a pair
+///   bit 11      it is no codeword: a fault, passed as an EOB of one bit
+///   bits 13-16  SSSS, where a pair word has it
+///   bits 24-31  RRRR, of a DC 0; kEndOfBlock: EOB
+/// 0: the codeword is longer than the index, or there is none.
+inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kPairSsssShift = 13;
+inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 10,
+                               kSymbolFault = 1u << 11, kPairSsssMask = 15u << kPairSsssShift;
+
+/// Codewords by their length, for those that no look-up table holds.
+struct LongCodes {
+  std::uint32_t limit[kMaxCodeBits + 2];
+  std::int32_t value_offset[kMaxCodeBits + 1];
+  std::uint8_t values[256];
+};
+
+/// In device memory; by side (DC, AC), then by pair.
+struct RowTables {
+  std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
+  std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
+  LongCodes long_codes[2][kMaxTablePairs];
+  HuffmanDecodeTable source[2][kMaxTablePairs];  ///< in; the rest is made from it
+};
+
+/// The blocks of an MCU by their pair of code tables. Where all components share theirs, a decoder
+/// that is wrong about its place in the MCU would never find out, so only the place in the period
+/// counts.
+struct PairCycle {
+  std::uint8_t pair[kMaxBlocksPerMcu];  ///< of each block of the MCU
+  std::int32_t period;
+  std::int32_t pairs;
+  std::uint8_t dc_table[kMaxTablePairs], ac_table[kMaxTablePairs];  ///< destinations of each pair
+};
+
+inline PairCycle make_pair_cycle(const ScanLayout& layout) {
+  PairCycle cycle{};
+  for (std::int32_t i = 0; i < layout.blocks_per_mcu; ++i) {
+    const auto& component = layout.component[layout.block_component[i]];
+    std::int32_t p = 0;
+    while (p < cycle.pairs &&
+           (cycle.dc_table[p] != component.dc_table || cycle.ac_table[p] != component.ac_table))
+      ++p;
+    if (p == cycle.pairs) {
+      cycle.dc_table[p] = component.dc_table;
+      cycle.ac_table[p] = component.ac_table;
+      ++cycle.pairs;
+    }
+    cycle.pair[i] = static_cast<std::uint8_t>(p);
+  }
+  const auto repeats = [&](std::int32_t period) {
+    if (layout.blocks_per_mcu % period != 0) return false;
+    for (std::int32_t i = period; i < layout.blocks_per_mcu; ++i)
+      if (cycle.pair[i] != cycle.pair[i - period]) return false;
+    return true;
+  };
+  cycle.period = 1;
+  while (!repeats(cycle.period)) ++cycle.period;
+  return cycle;
+}
+
+/// A codeword of more than `shorter` bits; bits 0 if there is none. `next16`: the next 16 bits.
+ZR_HD DecodedSymbol decode_long(const LongCodes& codes, std::uint32_t next16, int shorter) {
+  int length = shorter + 1;
+  while (next16 >= codes.limit[length]) ++length;
+  if (length > kMaxCodeBits) return {0, 0};
+  const auto code = static_cast<std::int32_t>(next16 >> (kMaxCodeBits - length));
+  return {length, codes.values[(code + codes.value_offset[length]) & 0xFF]};
+}
+
+/// The decoding symbol of a codeword, or of none.
+ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
+  if (decoded.bits == 0)
+    return 1 | 1u << kSymbolTakenShift | kSymbolFault | kEndOfBlock << kSymbolRunShift;
+  const auto bits = static_cast<std::uint32_t>(decoded.bits);
+  const auto value = static_cast<std::uint32_t>(decoded.value);
+  const std::uint32_t ssss = value & 15;
+  std::uint32_t run = side == kDcSide ? 0 : value >> 4;
+  if (side == kAcSide && ssss == 0 && run != 15) run = kEndOfBlock;
+  const bool pair = side == kDcSide || ssss != 0;
+  return bits | (bits + ssss) << kSymbolTakenShift | (pair ? kSymbolMakesPair : 0) |
+         ssss << kPairSsssShift | run << kSymbolRunShift;
+}
+/// The same as a skip entry.
+ZR_HD std::uint32_t step_of(const DecodedSymbol& decoded, int side) {
+  const std::uint32_t symbol = symbol_of(decoded, side);
+  return make_skip(symbol >> kSymbolTakenShift & kSymbolTakenMask, (symbol >> kSymbolRunShift) + 1,
+                   (symbol & kSymbolMakesPair) != 0);
+}
+
+/// The skip entry of the `kSkipBits` bits `index` where a block starts (kDcSide) or goes on.
+ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecodeTable& ac, int side,
+                               std::uint32_t index) {
+  const std::uint32_t bits = index << (kMaxCodeBits - kSkipBits);  // 16 bits
+  std::uint32_t taken = 0, indices = 0, pairs = 0, first = 0;
+  while (indices < kEndOfBlock && taken < kSkipBits) {
+    const bool at_dc = side == kDcSide && first == 0;
+    const DecodedSymbol symbol = decode_symbol(at_dc ? dc : ac, bits << taken & 0xFFFF);
+    if (symbol.bits == 0 || taken + static_cast<std::uint32_t>(symbol.bits) > kSkipBits) break;
+    const std::uint32_t step = step_of(symbol, at_dc ? kDcSide : kAcSide);
+    const std::uint32_t all_taken = taken + (step & kSkipBitsMask);
+    const std::uint32_t all_indices = indices + (step >> kSkipIndexShift);
+    const std::uint32_t all_pairs = pairs + (step >> kSkipPairShift & kSkipPairMask);
+    if (all_taken > kSkipBitsMask || (all_indices & (kEndOfBlock - 1)) > kBlockSize ||
+        all_pairs > kSkipPairMask)
+      break;
+    taken = all_taken;
+    indices = all_indices;
+    pairs = all_pairs;
+    if (first == 0) first = step;
+  }
+  if (first == 0) return kNoStep << kSkipIndexShift;
+  const std::uint32_t first_indices =
+      first >> kSkipIndexShift > kEndOfBlock ? 0 : first >> kSkipIndexShift;
+  return make_skip(taken, indices, pairs) |
+         ((first & kSkipBitsMask) | first_indices << 5 | (first >> kSkipPairShift & 1) << 10)
+             << kSkipFirstShift;
+}
+
+#ifdef __CUDACC__
+/// Words into shared memory, by all threads of a CTA; a multiple of 4.
+template <int kThreads>
+__device__ void copy_tables(const void* from, std::uint32_t* to, std::uint32_t words) {
+  for (std::uint32_t i = threadIdx.x; i < words / 4; i += kThreads)
+    reinterpret_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
+}
+/// The long codes of the DC tables, then those of the AC tables.
+template <int kThreads>
+__device__ void copy_codes(const RowTables& tables, std::uint32_t pairs, std::uint32_t* to) {
+  constexpr std::uint32_t kWords = sizeof(LongCodes) / 4;
+  const std::uint32_t side_words = pairs * kWords;
+  for (std::uint32_t i = threadIdx.x; i < 2 * side_words; i += kThreads) {
+    const std::uint32_t side = i / side_words;
+    to[i] = reinterpret_cast<const std::uint32_t*>(tables.long_codes[side])[i - side * side_words];
+  }
+}
+#endif
+
+/// Makes everything of `tables` but `source`, of the first `pairs` pairs.
+Status make_row_tables(RowTables* tables, int pairs, cudaStream_t stream);
+
+}  // namespace zerorun

@@ -1,0 +1,65 @@
+// What the fused decoder's kernels pass to each other in device memory.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/fused_decode/row_walk.hpp"
+
+namespace zerorun {
+
+/// Of the scan that is being decoded. Zero when its first kernel starts.
+struct ScanSummary {
+  std::uint32_t faults;          ///< kFault… bits
+  std::uint32_t clean_bytes;     ///< of all intervals
+  std::uint32_t consumed_bytes;  ///< offset of the FF of the marker that ends the scan
+  std::uint32_t chunks_done;
+};
+
+/// The same in pinned host memory, where the device writes it.
+struct ScanReport {
+  std::uint32_t faults;
+  std::uint32_t late_fault;  ///< not 0: a DC value that no encoder makes
+  std::uint32_t consumed_bytes;
+};
+
+/// Rows that one CTA finds or decodes.
+inline constexpr std::uint32_t kChunkRows = 224;
+/// Words that are read for `rows` rows in a line, wherever they begin: at most so many.
+constexpr std::uint32_t words_of_rows(std::uint32_t rows) { return rows * (kRowBits / 32) + 4; }
+
+/// Instead of a chunk's first word: it has no rows.
+inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
+
+#ifdef __CUDACC__
+/// Words from `first` on, each with the next one, into shared memory; by all threads of a CTA.
+__device__ inline void load_word_pairs(const std::uint32_t* words, std::uint32_t word_count,
+                                       std::uint32_t first, std::uint32_t count, WordPair* to) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const std::uint32_t at = first + i;
+    if (at + 1 < word_count) to[padded_place(i)] = {words[at], words[at + 1]};
+  }
+}
+#endif
+
+/// What is known of a row before it is decoded. `end` 0: there is no such row.
+struct alignas(16) RowStart {
+  std::uint32_t bit;          ///< of its first codeword
+  std::uint32_t end;          ///< of its interval
+  std::uint32_t interval;     ///< of which it is the first row, or kNoInterval
+  std::uint32_t block, pair;  ///< numbers before it in its chunk
+  std::uint32_t phase, k;     ///< before its first codeword
+  std::uint32_t is_last;      ///< of its interval
+};
+inline constexpr std::uint32_t kNoInterval = 0xFFFFFFFF;
+
+/// Blocks and pairs, in one word so that both are added at once.
+ZR_HD std::uint64_t pack_counts(std::uint32_t blocks, std::uint32_t pairs) {
+  return std::uint64_t{blocks} << 32 | pairs;
+}
+ZR_HD std::uint32_t blocks_of(std::uint64_t counts) {
+  return static_cast<std::uint32_t>(counts >> 32);
+}
+ZR_HD std::uint32_t pairs_of(std::uint64_t counts) { return static_cast<std::uint32_t>(counts); }
+
+}  // namespace zerorun

@@ -1,0 +1,147 @@
+// Stuffed bytes -> clean bytes in one pass; a tile finds its place by looking back.
+// SPDX-License-Identifier: MIT
+#include "cuda/fused_decode/unstuff_scan.hpp"
+
+#include <cub/block/block_scan.cuh>
+
+#include "cuda/check.hpp"
+#include "cuda/decode/stuffed_bytes.cuh"
+#include "cuda/entropy/look_back.cuh"
+#include "cuda/launch.hpp"
+
+namespace zerorun {
+namespace {
+
+using cuda_entropy::kFullWarp;
+using cuda_entropy::kTileAggregate;
+using cuda_entropy::kTileInclusive;
+using cuda_entropy::load_relaxed;
+using cuda_entropy::store_relaxed;
+using cuda_entropy::tile_status;
+using cuda_entropy::Window;
+using cuda_entropy::window_of;
+
+constexpr int kThreads = kUnstuffTileBytes / kStuffedBytesPerThread;
+
+/// A tile's state: its clean bytes and borders, and whether the scan ends in it or before.
+constexpr std::uint64_t kStopped = std::uint64_t{1} << 61;
+constexpr int kBordersShift = 32;
+constexpr std::uint64_t kCountsMask = kStopped - 1;
+
+struct Before {
+  std::uint64_t counts;
+  bool stopped;
+};
+
+/// What stands before the tile; by one warp. CTAs start in the order of their numbers and publish
+/// their own counts first, so every state will be there.
+__device__ Before look_back_bytes(const std::uint64_t* states, std::uint32_t tile) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  Before before{0, false};
+  for (std::int64_t end = tile;; end -= 32) {
+    const std::int64_t at = end - 1 - lane;
+    std::uint64_t state = at >= 0 ? load_relaxed(states + at) : kTileInclusive;
+    Window window = window_of(state);
+    while (!window.ready) {
+      if (tile_status(state) == 0) state = load_relaxed(states + at);
+      window = window_of(state);
+    }
+    const bool counts = lane <= window.last;
+    std::uint64_t sum = counts ? state & kCountsMask : 0;
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kFullWarp, sum, step);
+    before.counts += sum;
+    if (__any_sync(kFullWarp, counts && (state & kStopped) != 0)) before.stopped = true;
+    if (window.inclusive != 0 || before.stopped) return before;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, std::uint32_t lead) {
+  using Scan = cub::BlockScan<std::uint32_t, kThreads>;
+  __shared__ typename Scan::TempStorage temp;
+  __shared__ alignas(16) std::uint8_t clean[kUnstuffTileBytes];
+  __shared__ std::uint32_t tile_stop;
+  __shared__ Before before;
+  const StuffedBytes input{a.in, a.in_bytes, lead};
+  if (threadIdx.x == 0) tile_stop = kUnstuffTileBytes;
+  __syncthreads();
+  const std::uint32_t in_tile = threadIdx.x * kStuffedBytesPerThread;
+  const std::int64_t first = std::int64_t{blockIdx.x} * kUnstuffTileBytes + in_tile - lead;
+  const StuffedWindow window = load_window(input, first);
+  StuffedFlags flags = classify(input, first, window);
+  if (flags.stop < kStuffedBytesPerThread)
+    atomicMin(&tile_stop, in_tile + static_cast<std::uint32_t>(flags.stop));
+  __syncthreads();
+  const std::uint32_t stop = tile_stop;
+  if (in_tile > stop) flags.emit = flags.border = 0;
+  // Both counts are at most 4096: one sum serves both.
+  std::uint32_t own, total;
+  Scan(temp).ExclusiveSum(
+      static_cast<std::uint32_t>(__popc(flags.emit) << 16 | __popc(flags.border)), own, total);
+  const std::uint64_t counts = std::uint64_t{total & 0xFFFF} << kBordersShift | total >> 16;
+  const bool stops = stop < kUnstuffTileBytes;
+  if (threadIdx.x < 32) {
+    const std::uint64_t mark = stops ? kStopped : 0;
+    if (threadIdx.x == 0)
+      store_relaxed(a.states + blockIdx.x,
+                    (blockIdx.x == 0 ? kTileInclusive : kTileAggregate) | mark | counts);
+    const Before found = blockIdx.x == 0 ? Before{0, false} : look_back_bytes(a.states, blockIdx.x);
+    if (threadIdx.x == 0) {
+      if (blockIdx.x > 0)
+        store_relaxed(a.states + blockIdx.x, kTileInclusive | mark |
+                                                 (found.stopped ? kStopped : 0) |
+                                                 ((found.counts + counts) & kCountsMask));
+      before = found;
+    }
+  }
+  std::uint32_t at = own >> 16;
+#pragma unroll
+  for (int i = 0; i < kStuffedBytesPerThread; ++i)
+    if ((flags.emit >> i & 1) != 0)
+      clean[at++] = (flags.after_ff >> i & 1) != 0 ? std::uint8_t{0xFF} : window.byte[i];
+  __syncthreads();
+  if (before.stopped) return;
+
+  const auto first_byte = static_cast<std::uint32_t>(before.counts);
+  const auto first_border = static_cast<std::uint32_t>(before.counts >> kBordersShift);
+  const std::uint32_t bytes = total >> 16;
+  for (std::uint32_t i = threadIdx.x; i < bytes; i += kThreads)
+    a.clean[(first_byte + i) ^ 3] = clean[i];
+
+  bool out_of_order = false;
+  if (flags.border != 0) {
+    std::uint32_t border = first_border + (own & 0xFFFF), byte = first_byte + (own >> 16);
+#pragma unroll
+    for (int i = 0; i < kStuffedBytesPerThread; ++i) {
+      byte += flags.emit >> i & 1;
+      if ((flags.border >> i & 1) == 0) continue;
+      out_of_order |= window.byte[i] != marker::kRst0 + border % 8 || border + 1 >= a.intervals;
+      ++border;
+      if (border < a.intervals) a.interval_first[border] = byte;
+    }
+  }
+  const bool last = stops || blockIdx.x + 1 == gridDim.x;
+  if (last && first_border + (total & 0xFFFF) + 1 != a.intervals) out_of_order = true;
+  if (out_of_order) atomicOr(&a.summary->faults, kFaultRestarts);
+  if (!last) return;
+  const std::uint32_t clean_bytes = first_byte + bytes;
+  if (threadIdx.x < kCleanPadding + 3) a.clean[(clean_bytes + threadIdx.x) ^ 3] = 0;
+  if (threadIdx.x != 0) return;
+  const std::uint32_t consumed =
+      stops ? blockIdx.x * kUnstuffTileBytes + stop - lead - 1 : a.in_bytes;
+  a.interval_first[0] = 0;
+  a.interval_first[a.intervals] = clean_bytes;
+  a.summary->clean_bytes = clean_bytes;
+  a.summary->consumed_bytes = a.report->consumed_bytes = consumed;
+}
+
+}  // namespace
+
+Status unstuff_scan(const UnstuffScanArgs& a, cudaStream_t stream) {
+  const auto lead =
+      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(a.in) % kStuffedBytesPerThread);
+  unstuff_kernel<<<unstuff_tiles(a.in_bytes, lead), kThreads, 0, stream>>>(a, lead);
+  ZR_LAUNCH_TRY("unstuff_kernel");
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,137 @@
+// The order of the fused decoder's kernels, and the memory that they share.
+// SPDX-License-Identifier: MIT
+#include "cuda/fused_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/fused_decode/decode_rows.hpp"
+#include "cuda/fused_decode/sync_rows.hpp"
+#include "cuda/fused_decode/transform_blocks.hpp"
+#include "cuda/fused_decode/unstuff_scan.hpp"
+
+namespace zerorun {
+namespace {
+
+Status announce(const FusedDecoder::Probe& probe, const char* step) {
+  return probe ? probe(step) : Status::ok();
+}
+
+std::uint32_t ceil_divide(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint32_t>((a + b - 1) / b);
+}
+
+constexpr std::uint32_t kSummaryWords = (sizeof(ScanSummary) + 7) / 8;
+
+}  // namespace
+
+Status FusedDecoder::create() {
+  ZR_TRY(prepare_sync_rows());
+  ZR_TRY(prepare_decode_rows());
+  ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
+  ZR_TRY(tables_.reserve(1));
+  return report_.reserve(1);
+}
+
+bool FusedDecoder::takes(const ScanHeader& scan, std::size_t bytes) {
+  return bytes > 0 && bytes <= kMostBytes && scan.layout.blocks() < (std::int64_t{1} << 28);
+}
+
+Status FusedDecoder::reserve(const Sizes& sizes) {
+  ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 8));
+  ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
+  ZR_TRY(rows_.reserve(std::int64_t{sizes.chunks} * kChunkRows));
+  ZR_TRY(chunk_first_.reserve(sizes.chunks));
+  ZR_TRY(chunk_word_.reserve(sizes.chunks));
+  ZR_TRY(pairs_.reserve(sizes.pair_capacity));
+  ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
+  return states_.reserve(std::int64_t{kSummaryWords} + sizes.tiles + sizes.transform_ctas +
+                         (sizes.chunks + 1) / 2);
+}
+
+/// Sends the code tables and has the device's made of them, unless they are the last scan's.
+Status FusedDecoder::update_tables(const ScanHeader& scan, const PairCycle& cycle,
+                                   cudaStream_t stream) {
+  const auto count = static_cast<std::size_t>(2 * cycle.pairs);
+  const auto spec_of = [&](std::size_t t) -> const HuffmanSpec& {
+    return t % 2 == kDcSide ? *scan.dc[cycle.dc_table[t / 2]] : *scan.ac[cycle.ac_table[t / 2]];
+  };
+  bool same = true;
+  for (std::size_t t = 0; t < count; ++t) same = same && specs_[t] == spec_of(t);
+  if (same) return Status::ok();
+  specs_.fill(std::nullopt);
+  // The tables that are on their way may be those of an earlier scan on this stream.
+  ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+  for (std::size_t t = 0; t < count; ++t) fill_decode_table(spec_of(t), host_tables_.data()[t]);
+  for (std::size_t t = 0; t < count; ++t)
+    ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->source[t % 2][t / 2], host_tables_.data() + t,
+                                sizeof(HuffmanDecodeTable), cudaMemcpyHostToDevice, stream));
+  ZR_TRY(make_row_tables(tables_.data(), cycle.pairs, stream));
+  for (std::size_t t = 0; t < count; ++t) specs_[t] = spec_of(t);
+  return Status::ok();
+}
+
+Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, std::size_t bytes,
+                             const PlaneView* planes, cudaStream_t stream, const Probe& probe) {
+  const ScanLayout& layout = scan.layout;
+  const PairCycle cycle = make_pair_cycle(layout);
+  const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data) % 16);
+  Sizes sizes{};
+  sizes.bytes = static_cast<std::uint32_t>(bytes);
+  sizes.intervals = static_cast<std::uint32_t>(layout.intervals());
+  sizes.blocks = static_cast<std::uint32_t>(layout.blocks());
+  sizes.chunks = ceil_divide(first_row_of(sizes.intervals, sizes.bytes), kChunkRows);
+  // A pair takes two bits at least: a codeword and the level's bits, or for the DC another codeword
+  // behind it.
+  sizes.pair_capacity = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{sizes.bytes} * 4, std::uint64_t{sizes.blocks} * 64));
+  sizes.tiles = unstuff_tiles(sizes.bytes, lead);
+  sizes.transform_ctas = ceil_divide(sizes.blocks, kTransformBlocks);
+  ZR_TRY(reserve(sizes));
+  ZR_TRY(update_tables(scan, cycle, stream));
+  *report_.data() = {};
+
+  std::uint64_t* const tile_states = states_.data() + kSummaryWords;
+  std::uint64_t* const transform_states = tile_states + sizes.tiles;
+  auto* const chunk_exit =
+      reinterpret_cast<std::uint32_t*>(transform_states + sizes.transform_ctas);
+  auto* const summary = reinterpret_cast<ScanSummary*>(states_.data());
+  const auto* const end = reinterpret_cast<const std::byte*>(chunk_exit + sizes.chunks);
+  ZR_CUDA_TRY(cudaMemsetAsync(
+      states_.data(), 0,
+      static_cast<std::size_t>(end - reinterpret_cast<const std::byte*>(states_.data())), stream));
+
+  ZR_TRY(announce(probe, "unstuff_scan"));
+  ZR_TRY(unstuff_scan({data, sizes.bytes, sizes.intervals, clean_.data(), interval_first_.data(),
+                       tile_states, summary, report_.data()},
+                      stream));
+  ZR_TRY(announce(probe, "sync_rows"));
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(clean_.data());
+  const auto word_count = static_cast<std::uint32_t>((bytes + kCleanPadding) / 4);
+  const PairSequence pairs_of = make_pair_sequence(cycle);
+  ZR_TRY(
+      sync_rows({words, word_count, interval_first_.data(), tables_.data(), pairs_of,
+                 sizes.intervals, sizes.blocks, sizes.pair_capacity, sizes.chunks, rows_.data(),
+                 chunk_first_.data(), chunk_word_.data(), chunk_exit, block_pair_.data(), summary},
+                stream));
+  ZR_TRY(announce(probe, "decode_rows"));
+  const auto interval_blocks =
+      static_cast<std::uint32_t>(layout.interval_mcus() * layout.blocks_per_mcu);
+  ZR_TRY(decode_rows(
+      {words, word_count, tables_.data(), pairs_of, interval_blocks, sizes.chunks, rows_.data(),
+       chunk_first_.data(), chunk_word_.data(), pairs_.data(), block_pair_.data(), summary},
+      stream));
+  ZR_TRY(announce(probe, "transform_blocks"));
+  TransformBlocksArgs transform{layout,  sizes.blocks,  interval_blocks,    {},
+                                {},      pairs_.data(), block_pair_.data(), transform_states,
+                                summary, report_.data()};
+  for (std::size_t c = 0; c < static_cast<std::size_t>(layout.components); ++c) {
+    for (std::size_t k = 0; k < kBlockSize; ++k)
+      transform.quant[c][k] = scan.quant[c][kNaturalOfZigzag[k]];
+    transform.plane[c] = planes[c];
+  }
+  ZR_TRY(transform_blocks(transform, stream));
+  return announce(probe, "");
+}
+
+}  // namespace zerorun

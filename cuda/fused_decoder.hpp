@@ -1,0 +1,59 @@
+// The fused decoder: the bits of a scan -> the samples of its components, in four kernels, without
+// the host in between. For scans without damage; others are for the staged decoder.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "codec/syntax/header_parser.hpp"
+#include "cuda/fused_decode/row_tables.hpp"
+#include "cuda/fused_decode/scan_memory.hpp"
+#include "cuda/memory.hpp"
+
+namespace zerorun {
+
+/// Keeps its memory between scans; one stream at a time.
+class FusedDecoder {
+ public:
+  /// Called in front of each kernel with its name, and with "" behind the last; empty: off.
+  using Probe = std::function<Status(const char* step)>;
+
+  /// Once, on the device that is current.
+  Status create();
+
+  /// The most bytes that a scan may have; positions of bits are 32-bit numbers.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
+  static bool takes(const ScanHeader& scan, std::size_t bytes);
+
+  /// Enqueues the scan. `data`: device memory, entropy-coded bytes and perhaps more behind them;
+  /// `planes`: device memory, one a scan component. Precondition: takes().
+  Status enqueue(const ScanHeader& scan, const std::uint8_t* data, std::size_t bytes,
+                 const PlaneView* planes, cudaStream_t stream, const Probe& probe);
+
+  /// Of the last enqueue(), when the stream has got so far: whether the samples are right. If not,
+  /// they are undefined.
+  bool succeeded() const { return report_.data()->faults == 0 && report_.data()->late_fault == 0; }
+  std::uint64_t consumed_bytes() const { return report_.data()->consumed_bytes; }
+
+ private:
+  struct Sizes {
+    std::uint32_t bytes, intervals, blocks, chunks, pair_capacity, tiles, transform_ctas;
+  };
+  Status reserve(const Sizes& sizes);
+  Status update_tables(const ScanHeader& scan, const PairCycle& cycle, cudaStream_t stream);
+
+  std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;  ///< that tables_ was made of
+  PinnedBuffer<HuffmanDecodeTable> host_tables_;
+  DeviceBuffer<RowTables> tables_;
+  DeviceBuffer<std::uint8_t> clean_;
+  DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, pairs_, block_pair_;
+  DeviceBuffer<RowStart> rows_;
+  DeviceBuffer<std::uint64_t> chunk_first_;
+  DeviceBuffer<std::uint64_t> states_;  ///< all that must be zero when a scan begins
+  PinnedBuffer<ScanReport> report_;
+};
+
+}  // namespace zerorun

@@ -12,21 +12,8 @@ bool planes_match(const FrameHeader& frame, ColorModel model, PixelFormat format
   if (model == ColorModel::rgb || format == PixelFormat::gray8) return false;
   const auto& c = frame.components;
   if (c[1].h != 1 || c[1].v != 1 || c[2].h != 1 || c[2].v != 1) return false;
-  switch (native_subsampling(format)) {
-    case Subsampling::s444:
-      return c[0].h == 1 && c[0].v == 1;
-    case Subsampling::s422:
-      return c[0].h == 2 && c[0].v == 1;
-    case Subsampling::s420:
-      return c[0].h == 2 && c[0].v == 2;
-    case Subsampling::s440:
-      return c[0].h == 1 && c[0].v == 2;
-    case Subsampling::s411:
-      return c[0].h == 4 && c[0].v == 1;
-    case Subsampling::gray:
-      break;
-  }
-  return false;
+  const auto [h, v] = luma_factors(native_subsampling(format));
+  return c[0].h == h && c[0].v == v;
 }
 
 Status validate_params(const DecodeParams& params) {

@@ -74,7 +74,7 @@ Status FusedDecodePipeline::decode_fused(const ScanHeader& scan,
   if (device_jpeg_ != nullptr) {
     on_device = device_jpeg_ + (data.data() - host_jpeg_);
   } else {
-    if (probe_) ZR_TRY(probe_("upload"));
+    ZR_TRY(announce(probe_, "upload"));
     ZR_TRY(upload_.enqueue(data, staged_.stream(), on_device));
   }
   PlaneView planes[kMaxComponents];

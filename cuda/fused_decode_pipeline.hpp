@@ -21,7 +21,11 @@ class FusedDecodePipeline final : public DecodePipeline {
   /// As StagedDecodePipeline::work_on().
   void work_on(const cudaStream_t* stream, const std::uint8_t* host_jpeg,
                const std::uint8_t* device_jpeg);
-  void observe(FusedDecoder::Probe probe) { probe_ = std::move(probe); }
+  /// The steps of each scan, those of the staged decoder where that has to do it.
+  void observe(StepProbe probe) {
+    staged_.observe(probe);
+    probe_ = std::move(probe);
+  }
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) override;
@@ -41,7 +45,7 @@ class FusedDecodePipeline final : public DecodePipeline {
   FusedDecoder fused_;
   ScanUpload upload_;
   StagedDecodePipeline staged_;  ///< the first to be destroyed: it waits for the stream
-  FusedDecoder::Probe probe_;
+  StepProbe probe_;
   const std::uint8_t *host_jpeg_ = nullptr, *device_jpeg_ = nullptr;
   bool coefficients_ = false;
 };

@@ -251,7 +251,7 @@ Status StagedDecodePipeline::transform_blocks() {
   Exec queue = exec();
   ZR_TRY(mark("dequant_idct"));
   ZR_TRY(cuda_stages().dequant_idct(args, queue));
-  return mark("end");
+  return mark("");
 }
 
 Status StagedDecodePipeline::store_coefficients() {

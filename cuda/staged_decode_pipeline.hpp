@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "codec/syntax/restart_plan.hpp"
 #include "cuda/scan_upload.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/step_probe.hpp"
 
 namespace zerorun {
 
@@ -34,10 +34,8 @@ class StagedDecodePipeline final : public DecodePipeline {
   void work_on(const cudaStream_t* stream, const std::uint8_t* host_jpeg,
                const std::uint8_t* device_jpeg);
 
-  /// Called in front of each step of a scan with its name, and with "end" behind the last; empty:
-  /// off.
-  using Probe = std::function<Status(const char* step)>;
-  void observe(Probe probe) { probe_ = std::move(probe); }
+  /// The steps of each scan.
+  void observe(StepProbe probe) { probe_ = std::move(probe); }
 
   /// Of the image at hand.
   int components() const { return components_; }
@@ -73,10 +71,10 @@ class StagedDecodePipeline final : public DecodePipeline {
   Status upsample(ColorModel model, ChromaUpsampling upsampling, const FrameView& device_frame);
   Status download_plane(const std::uint8_t* from, std::int64_t stride, std::int64_t width,
                         std::int64_t height);
-  Status mark(const char* step) { return probe_ ? probe_(step) : Status::ok(); }
+  Status mark(const char* step) { return announce(probe_, step); }
 
   const int device_;
-  Probe probe_;
+  StepProbe probe_;
   Stream own_stream_;
   bool borrowed_stream_ = false;
   cudaStream_t stream_in_use_ = nullptr;

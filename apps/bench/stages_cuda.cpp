@@ -119,7 +119,7 @@ Result<StagedContender::Run> open_decoder(const Setting& setting, int device) {
   const cudaStream_t queue = run->queue.get();
   run->pipeline.work_on(&queue, nullptr, nullptr);
   run->pipeline.observe([state = run.get()](const char* step) {
-    return state->mark(std::string_view(step) == "end" ? "outcome to the host" : step);
+    return state->mark(*step == '\0' ? "outcome to the host" : step);
   });
   return StagedContender::Run(
       [run](std::size_t index, StageClock& clock) { return run->run(index, clock); });

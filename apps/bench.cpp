@@ -199,8 +199,8 @@ Command add_bench(CLI::App& program) {
       program.add_subcommand("bench", "Measure the time per frame, with peers beside it");
   command->footer(
       "Rows in */stages/* have a clock or CUDA events between the stages. The kernels of\n"
-      "zerorun-fused overlap when nothing stands between them: their sum is more than a frame "
-      "takes.\n"
+      "zerorun-fused (encoder and decoder) overlap when nothing stands between them: their sum is\n"
+      "more than a frame takes.\n"
       "\n"
       "Examples:\n"
       "  zerorun bench\n"

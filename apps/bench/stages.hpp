@@ -41,7 +41,7 @@ struct StagedContender {
 void add_cpu_stages(const Setting& setting, std::vector<StagedContender>& out);
 /// The staged pipelines, a kernel or more a stage.
 void add_staged_cuda(const Setting& setting, std::vector<StagedContender>& out);
-/// The fused encoder, the one that is used.
+/// The fused encoder and decoder, those that are used.
 void add_fused_cuda(const Setting& setting, std::vector<StagedContender>& out);
 
 /// Frame after frame; the first ones do not count.

@@ -1,7 +1,7 @@
-// The fused encoder from planes to a stream in device memory, with an event before each kernel.
-// Its kernels are launched so that one begins while the one before it ends; an event between them
-// takes that away, so the sum lies above the time of a frame.
-// SPDX-License-Identifier: MIT
+// The fused encoder from planes to a stream in device memory, and the fused decoder from a stream
+// in pinned memory to a device frame, with an event before each kernel. The kernels are launched so
+// that one begins while the one before it ends; an event between them takes that away, so the sum
+// lies above the time of a frame. SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
 #include <utility>
@@ -9,15 +9,18 @@
 #include "apps/bench/device_lanes.hpp"
 #include "apps/bench/event_log.hpp"
 #include "apps/bench/stages.hpp"
+#include "apps/bench/verify.hpp"
+#include "codec/core/decode_walk.hpp"
 #include "codec/core/encode_setup.hpp"
+#include "cuda/fused_decode_pipeline.hpp"
 #include "cuda/fused_encoder.hpp"
 
 namespace zerorun::app::bench {
 namespace {
 
-class FusedRun {
+class FusedEncodeRun {
  public:
-  FusedRun(const Setting& setting, int device) : setting_(setting), device_(device) {}
+  FusedEncodeRun(const Setting& setting, int device) : setting_(setting), device_(device) {}
 
   Status create() {
     const EncodeParams params = encode_params(setting_.what);
@@ -75,6 +78,79 @@ class FusedRun {
   FusedEncoder encoder_;
 };
 
+class FusedDecodeRun {
+ public:
+  FusedDecodeRun(const Setting& setting, int device)
+      : setting_(setting), device_(device), pipeline_(device) {}
+
+  Status create() {
+    auto data = HostData::make(setting_, HostMemory::pinned);
+    if (!data) return data.status();
+    data_ = *std::move(data);
+    auto frames = DeviceFrames::overlaid(setting_.frames, device_);
+    if (!frames) return frames.status();
+    frames_ = *std::move(frames);
+    ZR_TRY(queue_.create());
+    ZR_TRY(pipeline_.create());
+    const cudaStream_t queue = queue_.get();
+    pipeline_.work_on(&queue, nullptr, nullptr);
+    pipeline_.observe(
+        [this](const char* step) { return mark(*step == '\0' ? "outcome to the host" : step); });
+    return Status::ok();
+  }
+
+  Status run(std::size_t index, StageClock& clock) {
+    const DeviceGuard guard(device_);
+    ZR_TRY(guard.status());
+    const auto report = walk_frame(
+        pipeline_, {}, data_->stream(index),
+        [&](int, int, FrameView& target) {
+          target = frames_->view(index);
+          return Status::ok();
+        },
+        [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& target) -> Status {
+          ZR_TRY(mark("color_upsample"));
+          ZR_TRY(pipeline_.finish_device_frame(model, upsampling, target));
+          return mark("end");
+        });
+    if (!report) return report.status();
+    ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
+    return log_.read(clock);
+  }
+
+  /// Every frame's samples against the CPU's.
+  Status check() {
+    StageClock unused;
+    for (std::size_t i = 0; i < setting_.frames.size(); ++i) {
+      ZR_TRY(run(i, unused));
+      ZR_TRY(compare(i));
+    }
+    return Status::ok();
+  }
+
+ private:
+  Status mark(const char* step) { return log_.mark(queue_.get(), step); }
+
+  Status compare(std::size_t index) {
+    const ConstFrameView wanted = reference_picture(setting_.frames, setting_.reference, index);
+    ZR_TRY(decoded_.reshape(wanted.format, wanted.width, wanted.height));
+    ZR_TRY(frames_->download(index, decoded_.view()));
+    if (!same_samples(wanted, std::as_const(decoded_).view()))
+      return Status(Errc::verify_mismatch, fmt::format("frame {} differs from the CPU's", index));
+    return Status::ok();
+  }
+
+  const Setting& setting_;
+  int device_;
+  SharedHostData data_;
+  SharedDeviceFrames frames_;
+  PaddedFrame decoded_;
+  Stream queue_;
+  EventLog log_;
+  FusedDecodePipeline pipeline_;
+};
+
+template <typename FusedRun>
 Result<StagedContender::Run> open(const Setting& setting, int device) {
   const DeviceGuard guard(device);
   ZR_TRY(guard.status());
@@ -88,10 +164,13 @@ Result<StagedContender::Run> open(const Setting& setting, int device) {
 }  // namespace
 
 void add_fused_cuda(const Setting& setting, std::vector<StagedContender>& out) {
-  if (setting.what.operation != Operation::encode) return;
+  const bool encode = setting.what.operation == Operation::encode;
   for (const int device : setting.selection.cuda)
-    out.push_back({"zerorun-fused", fmt::format("cuda:{}", device), "device>device",
-                   [&setting, device] { return open(setting, device); }});
+    out.push_back({"zerorun-fused", fmt::format("cuda:{}", device),
+                   encode ? "device>device" : "pinned>device", [&setting, encode, device] {
+                     return encode ? open<FusedEncodeRun>(setting, device)
+                                   : open<FusedDecodeRun>(setting, device);
+                   }});
 }
 
 }  // namespace zerorun::app::bench

@@ -23,7 +23,6 @@ constexpr double kMostPsnr = 99.99;
 /// Where the source of a stream is not known, a peer is compared with the CPU's picture. Samples as
 /// stored differ by the rounding of the inverse DCT alone, pixels by how chroma is enlarged too.
 constexpr double kLeastPlanarPsnr = 40.0, kLeastPackedPsnr = 25.0;
-constexpr double kSameSamples = std::numeric_limits<double>::infinity();
 
 /// Decodes one stream after another and adds up what differs from the source.
 class Judge {
@@ -139,6 +138,16 @@ Reference make_reference(const Case& what, const FrameSet& frames) {
   return reference;
 }
 
+ConstFrameView reference_picture(const FrameSet& frames, const Reference& reference,
+                                 std::size_t index) {
+  return reference.pictures.empty() ? frames.view(index)
+                                    : std::as_const(reference.pictures[index]).view();
+}
+
+bool same_samples(const ConstFrameView& a, const ConstFrameView& b) {
+  return squared_error(a, b).psnr() == std::numeric_limits<double>::infinity();
+}
+
 /// start() and finish() of frame `index` alone.
 static Status code_one(Lane& lane, std::size_t index) {
   if (Status status = lane.start(index); !status) return status;
@@ -186,9 +195,7 @@ Result<Verdict> check_decoder(DecodeLane& lane, bool ours, const FrameSet& frame
     if (Status status = code_one(lane, i); !status) return status;
     if (Status status = lane.picture(picture.view()); !status) return status;
     const ConstFrameView decoded = std::as_const(picture).view();
-    const ConstFrameView wanted =
-        reference.pictures.empty() ? source : std::as_const(reference.pictures[i]).view();
-    if (ours && squared_error(wanted, decoded).psnr() < kSameSamples)
+    if (ours && !same_samples(reference_picture(frames, reference, i), decoded))
       return Status(Errc::verify_mismatch, fmt::format("frame {} differs from the CPU's", i));
     error.add(squared_error(source, decoded));
   }

@@ -28,6 +28,11 @@ struct Reference {
 /// Ends the command when a stream does not decode.
 Reference make_reference(const Case& what, const FrameSet& frames);
 
+/// What a decoder of ours has to make of stream `index`.
+ConstFrameView reference_picture(const FrameSet& frames, const Reference& reference,
+                                 std::size_t index);
+bool same_samples(const ConstFrameView& a, const ConstFrameView& b);
+
 struct Verdict {
   double psnr = 0;
   double stream_bytes = 0;

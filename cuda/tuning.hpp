@@ -1,4 +1,4 @@
-// Sizes that the CUDA decoder may choose freely: they change its speed, never its output.
+// Sizes that the staged CUDA decoder may choose freely: they change its speed, never its output.
 // SPDX-License-Identifier: MIT
 #pragma once
 

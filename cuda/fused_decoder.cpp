@@ -30,6 +30,8 @@ Status FusedDecoder::create() {
   ZR_TRY(prepare_decode_rows());
   ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
   ZR_TRY(tables_.reserve(1));
+  ZR_TRY(host_quant_.reserve(1));
+  ZR_TRY(quant_.reserve(1));
   return report_.reserve(1);
 }
 
@@ -71,6 +73,19 @@ Status FusedDecoder::update_tables(const ScanHeader& scan, const PairCycle& cycl
   return Status::ok();
 }
 
+Status FusedDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
+  if (quant_tables_ == scan.quant) return Status::ok();
+  quant_tables_.reset();
+  ZR_CUDA_TRY(cudaStreamSynchronize(stream));  // the last tables may still be on their way
+  for (std::size_t c = 0; c < kMaxComponents; ++c)
+    for (std::size_t k = 0; k < kBlockSize; ++k)
+      host_quant_.data()->table[c][k] = scan.quant[c][kNaturalOfZigzag[k]];
+  ZR_CUDA_TRY(cudaMemcpyAsync(quant_.data(), host_quant_.data(), sizeof(ScanQuant),
+                              cudaMemcpyHostToDevice, stream));
+  quant_tables_ = scan.quant;
+  return Status::ok();
+}
+
 Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, std::size_t bytes,
                              const PlaneView* planes, cudaStream_t stream, const Probe& probe) {
   const ScanLayout& layout = scan.layout;
@@ -89,6 +104,7 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, s
   sizes.transform_ctas = ceil_divide(sizes.blocks, kTransformBlocks);
   ZR_TRY(reserve(sizes));
   ZR_TRY(update_tables(scan, cycle, stream));
+  ZR_TRY(update_quant(scan, stream));
   *report_.data() = {};
 
   std::uint64_t* const tile_states = states_.data() + kSummaryWords;
@@ -122,14 +138,10 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, s
        chunk_first_.data(), chunk_word_.data(), pairs_.data(), block_pair_.data(), summary},
       stream));
   ZR_TRY(announce(probe, "transform_blocks"));
-  TransformBlocksArgs transform{layout,  sizes.blocks,  interval_blocks,    {},
+  TransformBlocksArgs transform{layout,  sizes.blocks,  interval_blocks,    quant_.data(),
                                 {},      pairs_.data(), block_pair_.data(), transform_states,
                                 summary, report_.data()};
-  for (std::size_t c = 0; c < static_cast<std::size_t>(layout.components); ++c) {
-    for (std::size_t k = 0; k < kBlockSize; ++k)
-      transform.quant[c][k] = scan.quant[c][kNaturalOfZigzag[k]];
-    transform.plane[c] = planes[c];
-  }
+  std::copy_n(planes, layout.components, transform.plane);
   ZR_TRY(transform_blocks(transform, stream));
   return announce(probe, "");
 }

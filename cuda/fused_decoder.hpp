@@ -11,11 +11,14 @@
 #include "codec/syntax/header_parser.hpp"
 #include "cuda/fused_decode/row_tables.hpp"
 #include "cuda/fused_decode/scan_memory.hpp"
+#include "cuda/fused_decode/transform_blocks.hpp"
 #include "cuda/memory.hpp"
 
 namespace zerorun {
 
-/// Keeps its memory between scans; one stream at a time.
+/// Keeps its memory between scans; one stream at a time. Memory on the device: up to 17 bytes for
+/// each of the largest scan (16 of them for pairs, of which most stay unused), 12 a block, and 60
+/// KiB of tables.
 class FusedDecoder {
  public:
   /// Called in front of each kernel with its name, and with "" behind the last; empty: off.
@@ -44,8 +47,12 @@ class FusedDecoder {
   };
   Status reserve(const Sizes& sizes);
   Status update_tables(const ScanHeader& scan, const PairCycle& cycle, cudaStream_t stream);
+  Status update_quant(const ScanHeader& scan, cudaStream_t stream);
 
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;  ///< that tables_ was made of
+  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< that quant_ was made of
+  PinnedBuffer<ScanQuant> host_quant_;
+  DeviceBuffer<ScanQuant> quant_;
   PinnedBuffer<HuffmanDecodeTable> host_tables_;
   DeviceBuffer<RowTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;

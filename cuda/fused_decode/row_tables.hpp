@@ -19,12 +19,12 @@ inline constexpr int kMaxTablePairs = kMaxComponents;
 /// Of a pair: the DC table and the AC table.
 inline constexpr int kDcSide = 0, kAcSide = 1;
 
-/// Bits that index the skip tables: at q90 one look-up passes 1.9 symbols and 0.2 % of the
-/// codewords are longer; with 11 bits, 1.7 and 0.4 %, and a walk waits for the longest way of 32
-/// threads.
-inline constexpr int kSkipBits = 12;
+/// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols and 0.4 % of the
+/// codewords are longer; with 12 bits, 1.9 and 0.2 %, but then shared memory has room for fewer
+/// CTAs.
+inline constexpr int kSkipBits = 11;
 /// Bits that index the tables of symbols.
-inline constexpr int kSymbolIndexBits = 12;
+inline constexpr int kSymbolIndexBits = 11;
 
 /// A skip entry: how far some symbols of one block with their appended bits go.
 ///   bits 0-4    bits that they take, at least 1
@@ -171,25 +171,6 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
          ((first & kSkipBitsMask) | first_indices << 5 | (first >> kSkipPairShift & 1) << 10)
              << kSkipFirstShift;
 }
-
-#ifdef __CUDACC__
-/// Words into shared memory, by all threads of a CTA; a multiple of 4.
-template <int kThreads>
-__device__ void copy_tables(const void* from, std::uint32_t* to, std::uint32_t words) {
-  for (std::uint32_t i = threadIdx.x; i < words / 4; i += kThreads)
-    reinterpret_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
-}
-/// The long codes of the DC tables, then those of the AC tables.
-template <int kThreads>
-__device__ void copy_codes(const RowTables& tables, std::uint32_t pairs, std::uint32_t* to) {
-  constexpr std::uint32_t kWords = sizeof(LongCodes) / 4;
-  const std::uint32_t side_words = pairs * kWords;
-  for (std::uint32_t i = threadIdx.x; i < 2 * side_words; i += kThreads) {
-    const std::uint32_t side = i / side_words;
-    to[i] = reinterpret_cast<const std::uint32_t*>(tables.long_codes[side])[i - side * side_words];
-  }
-}
-#endif
 
 /// Makes everything of `tables` but `source`, of the first `pairs` pairs.
 Status make_row_tables(RowTables* tables, int pairs, cudaStream_t stream);

@@ -31,17 +31,6 @@ constexpr std::uint32_t words_of_rows(std::uint32_t rows) { return rows * (kRowB
 /// Instead of a chunk's first word: it has no rows.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
 
-#ifdef __CUDACC__
-/// Words from `first` on, each with the next one, into shared memory; by all threads of a CTA.
-__device__ inline void load_word_pairs(const std::uint32_t* words, std::uint32_t word_count,
-                                       std::uint32_t first, std::uint32_t count, WordPair* to) {
-  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-    const std::uint32_t at = first + i;
-    if (at + 1 < word_count) to[padded_place(i)] = {words[at], words[at + 1]};
-  }
-}
-#endif
-
 /// What is known of a row before it is decoded. `end` 0: there is no such row.
 struct alignas(16) RowStart {
   std::uint32_t bit;          ///< of its first codeword

@@ -6,11 +6,13 @@
 #include <cub/block/block_scan.cuh>
 
 #include "cuda/check.hpp"
+#include "cuda/fused_decode/shared_copy.cuh"
 #include "cuda/launch.hpp"
 
 namespace zerorun {
 namespace {
 
+/// With the code tables, three such CTAs fit into a processor's shared memory.
 constexpr int kThreads = 256;
 /// Rows before the chunk that are walked too, so that the chunk's own first row is mostly found
 /// without waiting for the chunk before: 16 Kibit, where one decoder in some 1000 needs more than
@@ -19,7 +21,11 @@ constexpr int kWarmRows = kThreads - static_cast<int>(kChunkRows);
 constexpr std::uint32_t kPublished = 1u << 31;
 
 struct Shared {
-  WordPair words[padded_place(words_of_rows(kThreads)) + 1];
+  union {
+    WordPair words[padded_place(words_of_rows(kThreads)) + 1];
+    cub::BlockScan<std::uint32_t, kThreads>::TempStorage max_scan;  ///< before the words are there
+    cub::BlockScan<std::uint64_t, kThreads>::TempStorage sum_scan;  ///< after they were needed
+  };
   std::uint32_t start[kThreads], end[kThreads];  ///< bits; the end is the interval's, 0: no row
   std::uint32_t head[kThreads];
   std::uint32_t tally[kThreads];                  ///< blocks << 16 | pairs
@@ -28,10 +34,6 @@ struct Shared {
   std::uint32_t listed[2];
   std::uint32_t first_word, own_first_word;
   bool last_chunk, restart;
-  union {
-    cub::BlockScan<std::uint32_t, kThreads>::TempStorage max_scan;
-    cub::BlockScan<std::uint64_t, kThreads>::TempStorage sum_scan;
-  };
 };
 
 /// Bits count from the CTA's first word.
@@ -64,8 +66,8 @@ constexpr std::uint32_t kSharedWords = (sizeof(Shared) + 15) / 16 * 4;
 
 __device__ SkipTables load_tables(const SyncRowsArgs& a, std::uint32_t* to) {
   const std::uint32_t pairs = a.pairs_of.pairs, entries = entry_words(pairs);
-  copy_tables<kThreads>(a.tables->skip[kDcSide], to, entries / 2);
-  copy_tables<kThreads>(a.tables->skip[kAcSide], to + entries / 2, entries / 2);
+  copy_words<kThreads>(a.tables->skip[kDcSide], to, entries / 2);
+  copy_words<kThreads>(a.tables->skip[kAcSide], to + entries / 2, entries / 2);
   std::uint32_t* const codes = to + entries;
   copy_codes<kThreads>(*a.tables, pairs, codes);
   return {to, reinterpret_cast<const LongCodes*>(codes)};
@@ -129,8 +131,25 @@ __device__ void load_words(const SyncRowsArgs& a, Shared& s, bool exists) {
     if (threadIdx.x >= kWarmRows) atomicMin(&s.own_first_word, s.start[threadIdx.x] / 32);
   }
   const int rows = __syncthreads_count(exists);
-  if (rows == 0) return;
-  load_word_pairs(a.words, a.word_count, s.first_word, words_of_rows(kThreads), s.words);
+  if (rows == 0) {
+    wait_for_copies();
+    return;
+  }
+  copy_word_pairs<kThreads>(a.words, a.word_count, s.first_word, words_of_rows(kThreads), s.words);
+  wait_for_copies();
+}
+
+/// Walks a row from its entry.
+__device__ void walk_row(const SyncRowsArgs& a, Shared& s, const SkipTables& tables,
+                         std::uint32_t row) {
+  const std::uint32_t origin = s.first_word * 32;
+  const std::uint32_t start = s.start[row] - origin, end = s.end[row] - origin;
+  const RowState state = unpack_row_state(s.entry[row]);
+  std::uint32_t bit = start + state.overshoot, phase = state.phase, k = state.k;
+  const RowSpan span{min(start + kRowBits, end), end};
+  const RowTally tally = skip_row(Bits{s.words}, tables, a.pairs_of, span, bit, phase, k);
+  s.tally[row] = tally.blocks << 16 | tally.pairs;
+  s.exit[row] = static_cast<std::uint16_t>(pack({bit - span.stop, phase, k}));
 }
 
 /// Walks every row for which its thread says so, then those that have to be walked again.
@@ -149,14 +168,7 @@ __device__ void relax(const SyncRowsArgs& a, Shared& s, const SkipTables& tables
     __syncthreads();
     if (listed == 0) return;
     if (thread < listed) {
-      const std::uint32_t row = s.list[thread], start = s.start[row], end = s.end[row];
-      const RowState state = unpack_row_state(s.entry[row]);
-      const std::uint32_t origin = s.first_word * 32;
-      const RowSpan span{min(start + kRowBits, end) - origin, end - origin};
-      std::uint32_t bit = start - origin + state.overshoot, phase = state.phase, k = state.k;
-      const RowTally tally = skip_row(Bits{s.words}, tables, a.pairs_of, span, bit, phase, k);
-      s.tally[row] = tally.blocks << 16 | tally.pairs;
-      s.exit[row] = static_cast<std::uint16_t>(pack({bit - span.stop, phase, k}));
+      walk_row(a, s, tables, s.list[thread]);
     }
     __syncthreads();
     if (thread == 0) listed = 0;
@@ -211,6 +223,7 @@ __device__ void store_rows(const SyncRowsArgs& a, Shared& s, bool exists) {
   const std::uint32_t thread = threadIdx.x;
   const bool own = thread >= kWarmRows;
   const std::uint32_t tally = own && exists ? s.tally[thread] : 0;
+  __syncthreads();  // the sums take the place of the words
   std::uint64_t before, sum;
   cub::BlockScan<std::uint64_t, kThreads>(s.sum_scan)
       .ExclusiveSum(pack_counts(tally >> 16, tally & 0xFFFF), before, sum);
@@ -221,8 +234,8 @@ __device__ void store_rows(const SyncRowsArgs& a, Shared& s, bool exists) {
         start + entry.overshoot, end,         s.head[thread], blocks_of(before),
         pairs_of(before),        entry.phase, entry.k,        start + kRowBits >= end};
   }
-  if (thread == 0) a.chunk_word[blockIdx.x] = s.own_first_word;
   if (thread == 0) {
+    a.chunk_word[blockIdx.x] = s.own_first_word;
     a.chunk_first[blockIdx.x] = sum;
     __threadfence();
     s.last_chunk = atomicAdd(&a.summary->chunks_done, 1) + 1 == a.chunks;
@@ -236,7 +249,10 @@ __global__ void __launch_bounds__(kThreads)
   const SkipTables tables = load_tables(a, dynamic_shared + kSharedWords);
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   wait_for_previous_kernel();
-  if (a.summary->faults != 0) return;  // before this kernel's last CTA nobody adds any
+  if (a.summary->faults != 0) {  // before this kernel's last CTA nobody adds any
+    wait_for_copies();
+    return;
+  }
   const std::uint32_t rows = first_row_of(a.intervals, a.summary->clean_bytes);
   const std::int64_t first_row = std::int64_t{blockIdx.x} * kChunkRows - kWarmRows;
   const bool exists = place_row(a, s, first_row, rows);
@@ -257,6 +273,8 @@ std::size_t shared_bytes(std::uint32_t pairs) {
 Status prepare_sync_rows() {
   ZR_CUDA_TRY(cudaFuncSetAttribute(sync_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared_bytes(kMaxTablePairs))));
+  ZR_CUDA_TRY(cudaFuncSetAttribute(sync_rows_kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxShared));
   return Status::ok();
 }
 

@@ -14,12 +14,17 @@ namespace zerorun {
 /// Blocks of a CTA, a thread each.
 inline constexpr std::uint32_t kTransformBlocks = 64;
 
+/// In zig-zag order, one table a scan component.
+struct ScanQuant {
+  std::uint16_t table[kMaxComponents][kBlockSize];
+};
+
 /// All pointers are device memory but `report`.
 struct TransformBlocksArgs {
   ScanLayout layout;
   std::uint32_t blocks;
   std::uint32_t interval_blocks;
-  std::uint16_t quant[kMaxComponents][kBlockSize];  ///< zig-zag order
+  const ScanQuant* quant;
   PlaneView plane[kMaxComponents];  ///< out, one a scan component; without data: not wanted
   const std::uint32_t* pairs;
   const std::uint32_t* block_pair;  ///< [blocks + 1]

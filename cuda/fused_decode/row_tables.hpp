@@ -115,10 +115,11 @@ inline PairCycle make_pair_cycle(const ScanLayout& layout) {
 }
 
 /// A codeword of more than `shorter` bits; bits 0 if there is none. `next16`: the next 16 bits.
+/// Looked for from the longest down, since most long codewords are of 16 bits.
 ZR_HD DecodedSymbol decode_long(const LongCodes& codes, std::uint32_t next16, int shorter) {
-  int length = shorter + 1;
-  while (next16 >= codes.limit[length]) ++length;
-  if (length > kMaxCodeBits) return {0, 0};
+  int length = kMaxCodeBits;
+  while (length > shorter + 1 && next16 < codes.limit[length - 1]) --length;
+  if (next16 >= codes.limit[length]) return {0, 0};
   const auto code = static_cast<std::int32_t>(next16 >> (kMaxCodeBits - length));
   return {length, codes.values[(code + codes.value_offset[length]) & 0xFF]};
 }

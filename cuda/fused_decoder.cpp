@@ -13,10 +13,6 @@
 namespace zerorun {
 namespace {
 
-Status announce(const FusedDecoder::Probe& probe, const char* step) {
-  return probe ? probe(step) : Status::ok();
-}
-
 std::uint32_t ceil_divide(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint32_t>((a + b - 1) / b);
 }
@@ -87,7 +83,7 @@ Status FusedDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
 }
 
 Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, std::size_t bytes,
-                             const PlaneView* planes, cudaStream_t stream, const Probe& probe) {
+                             const PlaneView* planes, cudaStream_t stream, const StepProbe& probe) {
   const ScanLayout& layout = scan.layout;
   const PairCycle cycle = make_pair_cycle(layout);
   const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data) % 16);

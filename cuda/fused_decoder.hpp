@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -13,6 +12,7 @@
 #include "cuda/fused_decode/scan_memory.hpp"
 #include "cuda/fused_decode/transform_blocks.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/step_probe.hpp"
 
 namespace zerorun {
 
@@ -21,9 +21,6 @@ namespace zerorun {
 /// KiB of tables.
 class FusedDecoder {
  public:
-  /// Called in front of each kernel with its name, and with "" behind the last; empty: off.
-  using Probe = std::function<Status(const char* step)>;
-
   /// Once, on the device that is current.
   Status create();
 
@@ -34,7 +31,7 @@ class FusedDecoder {
   /// Enqueues the scan. `data`: device memory, entropy-coded bytes and perhaps more behind them;
   /// `planes`: device memory, one a scan component. Precondition: takes().
   Status enqueue(const ScanHeader& scan, const std::uint8_t* data, std::size_t bytes,
-                 const PlaneView* planes, cudaStream_t stream, const Probe& probe);
+                 const PlaneView* planes, cudaStream_t stream, const StepProbe& probe);
 
   /// Of the last enqueue(), when the stream has got so far: whether the samples are right. If not,
   /// they are undefined.

@@ -129,10 +129,10 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, s
   ZR_TRY(announce(probe, "decode_rows"));
   const auto interval_blocks =
       static_cast<std::uint32_t>(layout.interval_mcus() * layout.blocks_per_mcu);
-  ZR_TRY(decode_rows(
-      {words, word_count, tables_.data(), pairs_of, interval_blocks, sizes.chunks, rows_.data(),
-       chunk_first_.data(), chunk_word_.data(), pairs_.data(), block_pair_.data(), summary},
-      stream));
+  ZR_TRY(decode_rows({words, word_count, tables_.data(), pairs_of, interval_blocks, sizes.blocks,
+                      sizes.chunks, rows_.data(), chunk_first_.data(), chunk_word_.data(),
+                      pairs_.data(), block_pair_.data(), summary},
+                     stream));
   ZR_TRY(announce(probe, "transform_blocks"));
   TransformBlocksArgs transform{layout,  sizes.blocks,  interval_blocks,    quant_.data(),
                                 {},      pairs_.data(), block_pair_.data(), transform_states,

@@ -85,16 +85,21 @@ __device__ std::uint32_t decode(const DecodeRowsArgs& a, const SymbolTables& tab
   const RowStart own = *row;
   if (own.end == 0) return 0;
   const std::uint64_t before = a.chunk_first[blockIdx.x];
-  const RowTarget target{blocks_of(before) + own.block, pairs_of(before) + own.pair};
-  const bool head = own.interval != kNoInterval;
-  if (head && own.interval * a.interval_blocks != target.block) return kFaultCount;
+  RowTarget target{blocks_of(before) + own.block, pairs_of(before) + own.pair};
+  // An interval's number of blocks is proven at both ends: it may have twice as many, and the next
+  // one none at all.
+  if (own.is_first && own.interval * a.interval_blocks != target.block) return kFaultCount;
   const std::uint32_t stop = own.is_last ? own.end : row[1].bit;
   const RowSpan span{stop - origin, own.end - origin};
   std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
   const std::uint32_t faults =
       decode_row(bits, tables, a.pairs_of, span, target,
                  Sink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
-  if (own.is_last) return faults | (k != 0 || bit + 8 <= span.end ? kFaultCount : 0);
+  if (own.is_last) {
+    const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);
+    const bool whole = k == 0 && target.block == blocks && bit + 8 > span.end;
+    return faults | (whole ? 0 : kFaultCount);
+  }
   const bool meets = bit == span.stop && phase == row[1].phase && k == row[1].k;
   return faults | (meets ? 0 : kFaultSync);
 }

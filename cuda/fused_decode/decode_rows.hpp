@@ -19,6 +19,7 @@ struct DecodeRowsArgs {
   const RowTables* tables;
   PairSequence pairs_of;
   std::uint32_t interval_blocks;  ///< of every interval but the last
+  std::uint32_t blocks;           ///< of the scan
   std::uint32_t chunks;
   const RowStart* rows;              ///< as sync_rows() has made them
   const std::uint64_t* chunk_first;  ///< likewise

@@ -170,19 +170,20 @@ ZR_HD std::int32_t level_of(std::uint32_t pair) {
   return extend((pair >> 1) >> (31 - ssss), static_cast<int>(ssss));
 }
 
-/// Where a row's blocks and pairs go.
+/// Where blocks and pairs go.
 struct RowTarget {
-  std::uint32_t block, pair;  ///< of the first codeword; a block may be open there
+  std::uint32_t block, pair;  ///< of the next codeword; a block may be open there
 };
 
-/// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
-/// returns faults. Passes the same symbols as skip_row() did, so that there are as many pairs and
-/// blocks. `Tables`: symbol(table, index) and long_codes(table). `Sink`: block_starts(block, pair),
-/// put(index, word) for one pair after the other, and finish(index) behind the last.
+/// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs,
+/// moving `target`, `bit`, `phase` and `k`; returns faults. Passes the same symbols as skip_row()
+/// did, so that there are as many pairs and blocks. `Tables`: symbol(table, index) and
+/// long_codes(table). `Sink`: block_starts(block, pair), put(index, word) for one pair after the
+/// other, and finish(index) behind the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const PairSequence& pairs_of,
-                               const RowSpan& span, RowTarget target, Sink sink, std::uint32_t& bit,
-                               std::uint32_t& phase, std::uint32_t& k) {
+                               const RowSpan& span, RowTarget& target, Sink sink,
+                               std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
   std::uint32_t sequence = pairs_of.from(phase), blocks = 0, seen = 0, indices = 0;
   std::uint32_t table = k == 0 ? pairs_of.dc_table(sequence) : pairs_of.ac_table(sequence);
   std::uint32_t block_bits = (target.block & kPairBlockMask) << kPairBlockShift;

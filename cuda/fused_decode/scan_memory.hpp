@@ -33,14 +33,13 @@ inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
 
 /// What is known of a row before it is decoded. `end` 0: there is no such row.
 struct alignas(16) RowStart {
-  std::uint32_t bit;          ///< of its first codeword
-  std::uint32_t end;          ///< of its interval
-  std::uint32_t interval;     ///< of which it is the first row, or kNoInterval
-  std::uint32_t block, pair;  ///< numbers before it in its chunk
-  std::uint32_t phase, k;     ///< before its first codeword
-  std::uint32_t is_last;      ///< of its interval
+  std::uint32_t bit;  ///< of its first codeword
+  std::uint32_t end;  ///< of its interval
+  std::uint32_t interval;
+  std::uint32_t block, pair;        ///< numbers before it in its chunk
+  std::uint32_t phase, k;           ///< before its first codeword
+  std::uint16_t is_first, is_last;  ///< of its interval
 };
-inline constexpr std::uint32_t kNoInterval = 0xFFFFFFFF;
 
 /// Blocks and pairs, in one word so that both are added at once.
 ZR_HD std::uint64_t pack_counts(std::uint32_t blocks, std::uint32_t pairs) {

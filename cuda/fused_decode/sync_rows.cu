@@ -27,7 +27,8 @@ struct Shared {
     cub::BlockScan<std::uint64_t, kThreads>::TempStorage sum_scan;  ///< after they were needed
   };
   std::uint32_t start[kThreads], end[kThreads];  ///< bits; the end is the interval's, 0: no row
-  std::uint32_t head[kThreads];
+  std::uint32_t interval[kThreads];
+  bool head[kThreads];                            ///< first of its interval
   std::uint32_t tally[kThreads];                  ///< blocks << 16 | pairs
   std::uint16_t entry[kThreads], exit[kThreads];  ///< pack() of states
   std::uint16_t list[kThreads];
@@ -86,23 +87,23 @@ __device__ std::uint32_t find_interval(const SyncRowsArgs& a, std::uint32_t row)
   return low;
 }
 
-/// Fills the thread's places in start, end and head; returns whether there is such a row.
+/// Fills the thread's places in start, end, interval and head; returns whether there is such a row.
 __device__ bool place_row(const SyncRowsArgs& a, Shared& s, std::int64_t first_row,
                           std::uint32_t row_end) {
   const std::uint32_t thread = threadIdx.x;
   const std::uint32_t base =
       find_interval(a, static_cast<std::uint32_t>(max(first_row, std::int64_t{0})));
-  s.head[thread] = 0;
+  s.interval[thread] = 0;
   __syncthreads();
   const std::uint32_t next = base + 1 + thread;
   if (next < a.intervals) {
     const std::int64_t at = first_row_of(next, a.interval_first[next]) - first_row;
-    if (at < kThreads) s.head[at] = next;
+    if (at < kThreads) s.interval[at] = next;
   }
   __syncthreads();
   std::uint32_t interval;
   cub::BlockScan<std::uint32_t, kThreads>(s.max_scan)
-      .InclusiveScan(s.head[thread], interval, cuda::maximum<>{});
+      .InclusiveScan(s.interval[thread], interval, cuda::maximum<>{});
   interval = max(interval, base);
   const std::int64_t row = first_row + thread;
   bool exists = row >= 0 && row < row_end;
@@ -114,10 +115,11 @@ __device__ bool place_row(const SyncRowsArgs& a, Shared& s, std::int64_t first_r
     end = a.interval_first[interval + 1] * 8;
     exists = start < end;
   }
-  __syncthreads();  // head has been read
+  __syncthreads();  // all have read what stood there
   s.start[thread] = start;
   s.end[thread] = exists ? end : 0;
-  s.head[thread] = exists && index == 0 ? interval : kNoInterval;
+  s.interval[thread] = interval;
+  s.head[thread] = exists && index == 0;
   s.entry[thread] = 0;  // the guess; of an interval's first row it is true
   return exists;
 }
@@ -172,8 +174,7 @@ __device__ void relax(const SyncRowsArgs& a, Shared& s, const SkipTables& tables
     }
     __syncthreads();
     if (thread == 0) listed = 0;
-    walk = exists && thread > 0 && s.head[thread] == kNoInterval &&
-           s.exit[thread - 1] != s.entry[thread];
+    walk = exists && thread > 0 && !s.head[thread] && s.exit[thread - 1] != s.entry[thread];
     if (walk) s.entry[thread] = s.exit[thread - 1];
   }
 }
@@ -186,7 +187,7 @@ __device__ void join_chunks(const SyncRowsArgs& a, Shared& s, const SkipTables& 
     volatile std::uint32_t* const exits = a.chunk_exit;
     if (chunk + 1 < a.chunks) exits[chunk] = kPublished | s.exit[kThreads - 1];
     s.restart = false;
-    if (chunk > 0 && s.end[kWarmRows] != 0 && s.head[kWarmRows] == kNoInterval) {
+    if (chunk > 0 && s.end[kWarmRows] != 0 && !s.head[kWarmRows]) {
       std::uint32_t before;
       do before = exits[chunk - 1];
       while (before == 0);
@@ -230,9 +231,15 @@ __device__ void store_rows(const SyncRowsArgs& a, Shared& s, bool exists) {
   if (own) {
     const std::uint32_t start = s.start[thread], end = s.end[thread];
     const RowState entry = unpack_row_state(s.entry[thread]);
-    a.rows[blockIdx.x * kChunkRows + thread - kWarmRows] = {
-        start + entry.overshoot, end,         s.head[thread], blocks_of(before),
-        pairs_of(before),        entry.phase, entry.k,        start + kRowBits >= end};
+    a.rows[blockIdx.x * kChunkRows + thread - kWarmRows] = {start + entry.overshoot,
+                                                            end,
+                                                            s.interval[thread],
+                                                            blocks_of(before),
+                                                            pairs_of(before),
+                                                            entry.phase,
+                                                            entry.k,
+                                                            s.head[thread],
+                                                            start + kRowBits >= end};
   }
   if (thread == 0) {
     a.chunk_word[blockIdx.x] = s.own_first_word;

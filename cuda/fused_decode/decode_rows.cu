@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_previous_kernel();
   const std::uint32_t first_word = a.chunk_word[blockIdx.x];
   // Faults of this kernel, too: the pairs are of no use then.
-  if (a.summary->faults != 0 || first_word == kNoWord) {
+  if (__syncthreads_or(a.summary->faults != 0) || first_word == kNoWord) {
     wait_for_copies();
     return;
   }

@@ -1,7 +1,8 @@
 // The fused encoder from planes to a stream in device memory, and the fused decoder from a stream
 // in pinned memory to a device frame, with an event before each kernel. The kernels are launched so
 // that one begins while the one before it ends; an event between them takes that away, so the sum
-// lies above the time of a frame. SPDX-License-Identifier: MIT
+// lies above the time of a frame.
+// SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
 #include <utility>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/endurance/load.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -54,8 +55,13 @@ void Load::step(int number) {
       encode_by_c();
   }
   if (is_damaged(number)) jpeg_.resize(jpeg_.size() / 2);
-  const auto report = decoder_->decode(jpeg_, view_.format, frame_);
-  if (!is_damaged(number)) need(report.status(), "decode");
+  const Status status = decode(number);
+  if (!is_damaged(number)) need(status, "decode");
+}
+
+Status Load::decode(int number) {
+  if (number % 3 == 0) return decode_in_flight();
+  return decoder_->decode(jpeg_, view_.format, frame_).status();
 }
 
 int Load::pick(int low, int high) {
@@ -113,6 +119,28 @@ void Load::encode_in_flight() {
   jpeg_.assign(out_.jpeg.bytes().begin(), out_.jpeg.bytes().end());
   if (pick(0, 1) == 0) in_flight_->discard();
   while (in_flight_->in_flight() > 0) (void)in_flight_->receive(out_, true);
+}
+
+Status Load::decode_in_flight() {
+  if (!decoder_in_flight_ || pick(0, 50) == 0) {
+    decoder_in_flight_.reset();
+    AsyncDecodeParams params;
+    params.decode.backend = backend_;
+    params.lanes = 2;
+    auto fresh = AsyncDecoder::create(params);
+    need(fresh.status(), "async decoder");
+    decoder_in_flight_.emplace(*std::move(fresh));
+  }
+  HostBuffer owned;
+  need(owned.resize(jpeg_.size()), "memory");
+  std::copy(jpeg_.begin(), jpeg_.end(), owned.data());
+  need(decoder_in_flight_->submit(jpeg_, {.format = view_.format}), "submit a stream");
+  need(decoder_in_flight_->submit(std::move(owned), {.format = view_.format}), "submit a stream");
+  if (decoder_in_flight_->receive(decoded_, true) != Received::frame) std::exit(1);
+  if (pick(0, 1) == 0) decoder_in_flight_->discard();
+  Status status = decoded_.status;
+  while (decoder_in_flight_->in_flight() > 0) (void)decoder_in_flight_->receive(decoded_, true);
+  return status;
 }
 
 void Load::encode_by_c() {

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "zerorun/async_decoder.hpp"
 #include "zerorun/async_encoder.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -44,6 +45,8 @@ class Load {
   void encode_by(Result<Encoder>& encoder);
   void encode_in_flight();
   void encode_by_c();
+  Status decode(int number);
+  Status decode_in_flight();
 
   Backend backend_;
   int max_edge_;
@@ -53,9 +56,11 @@ class Load {
   std::vector<std::byte> jpeg_;
   Frame frame_;
   EncodedFrame out_;
+  DecodedFrame decoded_;
   Result<Encoder> kept_ = make_encoder();
   std::optional<AsyncEncoder> in_flight_;
   Result<Decoder> decoder_ = make_decoder();
+  std::optional<AsyncDecoder> decoder_in_flight_;
 };
 
 }  // namespace zerorun::endurance

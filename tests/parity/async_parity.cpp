@@ -1,4 +1,4 @@
-// Frames in flight on CUDA: the bytes of the CPU, in order, from pinned and from other frames.
+// Frames in flight on CUDA: the bytes and the samples of the CPU, in order, in any memory.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <vector>
@@ -6,6 +6,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
+#include "zerorun/async_decoder.hpp"
 #include "zerorun/async_encoder.hpp"
 
 namespace zerorun::test {
@@ -32,6 +33,21 @@ Frame pinned_copy(const TestFrame& from) {
                   frame->view().data[static_cast<std::size_t>(p)] +
                       y * frame->view().stride_bytes[static_cast<std::size_t>(p)]);
   return *std::move(frame);
+}
+
+void expect_same_samples(const ConstFrameView& a, const ConstFrameView& b) {
+  ASSERT_EQ(a.format, b.format);
+  ASSERT_EQ(a.width, b.width);
+  ASSERT_EQ(a.height, b.height);
+  for (int p = 0; p < plane_count(a.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    const std::size_t row_bytes = plane_row_bytes(a.format, p, a.width);
+    for (int y = 0; y < plane_rows(a.format, p, a.height); ++y)
+      ASSERT_TRUE(std::equal(a.data[plane] + y * a.stride_bytes[plane],
+                             a.data[plane] + y * a.stride_bytes[plane] + row_bytes,
+                             b.data[plane] + y * b.stride_bytes[plane]))
+          << "plane " << p << ", row " << y;
+  }
 }
 
 TEST_F(AsyncParity, GivesTheBytesOfTheCpuInOrder) {
@@ -68,6 +84,78 @@ TEST_F(AsyncParity, GivesTheBytesOfTheCpuInOrder) {
                                    encoded_on_cpu(view(got), params.encode, quality(got))))
         << "frame " << got;
     ++got;
+  }
+}
+
+/// Sound and damaged streams, with and without restart markers, sizes and formats in turn.
+TEST_F(AsyncParity, GivesTheSamplesAndReportsOfTheCpuInOrder) {
+  std::vector<Bytes> streams;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    EncodeParams params;
+    params.restart = seed == 1 ? RestartPolicy::none() : RestartPolicy::mcu_rows(1);
+    for (const auto& frame : {make_frame(Content::photo, PixelFormat::yuv420p, 640, 360, seed),
+                              make_frame(Content::noise, PixelFormat::rgb24, 61, 40, seed),
+                              make_frame(Content::photo, PixelFormat::gray8, 17, 33, seed)}) {
+      streams.push_back(encoded_on_cpu(frame.view(), params, 90));
+      Bytes damaged = streams.back();
+      std::fill_n(damaged.end() - static_cast<std::ptrdiff_t>(damaged.size() / 8), 3,
+                  std::byte{0xFE});
+      streams.push_back(std::move(damaged));
+    }
+  }
+  DecodeParams on_cpu;
+  on_cpu.backend = Backend::cpu;
+  auto cpu = Decoder::create(on_cpu);
+  ASSERT_TRUE(cpu.is_ok()) << cpu.status().message();
+  AsyncDecodeParams params;
+  params.decode.backend = Backend::cuda;
+  auto decoder = AsyncDecoder::create(params);
+  ASSERT_TRUE(decoder.is_ok()) << decoder.status().message();
+  EXPECT_EQ(decoder->backend(), Backend::cuda);
+  const PixelFormat formats[] = {PixelFormat::yuv420p, PixelFormat::bgr24, PixelFormat::gray8};
+  const auto submit = [&](std::size_t n) {
+    const Bytes& jpeg = streams[n % streams.size()];
+    const DecodeOptions options{.tag = n, .format = formats[n % 3]};
+    if (n % 2 == 0) return decoder->submit(jpeg, options);
+    HostBuffer pinned(HostMemory::pinned);
+    EXPECT_TRUE(pinned.resize(jpeg.size()).is_ok());
+    std::ranges::copy(jpeg, pinned.data());
+    return decoder->submit(std::move(pinned), options);
+  };
+  DecodedFrame out;
+  Frame expected;
+  const std::size_t total = 7 * streams.size();
+  for (std::size_t sent = 0, got = 0; got < total;) {
+    if (sent < total && submit(sent)) {
+      ++sent;
+      continue;
+    }
+    ASSERT_EQ(decoder->receive(out, true), Received::frame);
+    SCOPED_TRACE(got);
+    ASSERT_TRUE(out.status.is_ok()) << out.status.message();
+    ASSERT_EQ(out.tag, got);
+    EXPECT_EQ(out.frame.memory(), HostMemory::pinned);
+    const auto report = cpu->decode(streams[got % streams.size()], formats[got % 3], expected);
+    ASSERT_TRUE(report.is_ok()) << report.status().message();
+    EXPECT_EQ(out.report.bytes_consumed, report->bytes_consumed);
+    EXPECT_EQ(out.report.concealed_intervals, report->concealed_intervals);
+    EXPECT_EQ(out.report.first_problem.code(), report->first_problem.code());
+    expect_same_samples(std::as_const(out.frame).view(), std::as_const(expected).view());
+    ++got;
+  }
+}
+
+TEST_F(AsyncParity, DecoderCanBeDestroyedWithImagesInFlight) {
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 640, 360, 1);
+  const Bytes jpeg = encoded_on_cpu(frame.view(), {}, 90);
+  for (int submitted = 0; submitted <= 8; ++submitted) {
+    AsyncDecodeParams params;
+    params.decode.backend = Backend::cuda;
+    auto decoder = AsyncDecoder::create(params);
+    ASSERT_TRUE(decoder.is_ok()) << decoder.status().message();
+    for (int i = 0; i < submitted; ++i) {
+      ASSERT_TRUE(decoder->submit(jpeg).is_ok());
+    }
   }
 }
 

@@ -1,13 +1,17 @@
 // "The second frame of a size allocates nothing": operator new is counted.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <new>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
+#include "zerorun/async_decoder.hpp"
 #include "zerorun/async_encoder.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -98,6 +102,38 @@ TEST(Allocation, AsyncEncoderReusesItsMemory) {
   const long before = allocations;
   for (int i = 0; i < 20; ++i) pass_one();
   EXPECT_EQ(allocations, before);
+}
+
+TEST(Allocation, AsyncDecoderReusesItsMemory) {
+  auto encoder = Encoder::create({});
+  ASSERT_TRUE(encoder.is_ok());
+  const TestFrame picture = make_frame(Content::photo, PixelFormat::yuv420p, 320, 200, 2);
+  HostBuffer jpeg;
+  ASSERT_TRUE(encoder->encode(picture.view(), jpeg).is_ok());
+  AsyncDecodeParams params;
+  params.decode.backend = Backend::cpu;
+  params.lanes = 1;
+  params.depth = 3;
+  auto decoder = AsyncDecoder::create(params);
+  ASSERT_TRUE(decoder.is_ok());
+  DecodedFrame out;
+  const std::uint8_t* seen[5] = {};
+  const auto pass_one = [&](const std::uint8_t*& memory) {
+    ASSERT_TRUE(decoder->submit(std::move(jpeg)).is_ok());
+    ASSERT_EQ(decoder->receive(out, true), Received::frame);
+    ASSERT_TRUE(out.status.is_ok());
+    jpeg = std::move(out.jpeg);
+    memory = out.frame.view().data[0];
+  };
+  for (auto& memory : seen) pass_one(memory);
+  const long before = allocations;
+  constexpr int kImages = 20;
+  for (int i = 0; i < kImages; ++i) {
+    const std::uint8_t* memory = nullptr;
+    pass_one(memory);
+    EXPECT_NE(std::ranges::find(seen, memory), std::end(seen));  // of a frame that came before
+  }
+  EXPECT_LE(allocations - before, 64 * kImages);  // headers, as for Decoder
 }
 
 TEST(Allocation, DecoderReusesItsMemory) {

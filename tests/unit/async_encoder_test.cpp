@@ -1,5 +1,5 @@
-// Frames in flight: order, the bound, errors of single frames, the end, and destruction at any
-// time. SPDX-License-Identifier: MIT
+// Frames in flight: order, the bound, errors of single frames, the end, destruction at any time.
+// SPDX-License-Identifier: MIT
 #include "zerorun/async_encoder.hpp"
 
 #include <algorithm>

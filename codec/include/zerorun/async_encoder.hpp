@@ -11,6 +11,7 @@
 #include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/host_memory.hpp"
+#include "zerorun/in_flight.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -43,12 +44,6 @@ struct EncodedFrame {
   EncodeReport report;  ///< undefined after an error
   HostBuffer jpeg;      ///< SOI to EOI; pinned memory on CUDA; undefined after an error
   Frame frame;          ///< what submit(Frame&&) took; empty for submit(ConstFrameView)
-};
-
-enum class Received : std::uint8_t {
-  frame,
-  not_yet,  ///< the oldest frame is not finished, or none is in flight
-  end,      ///< finish() was called and every frame was received
 };
 
 /// The bytes are those of Encoder. Any thread may call any member at any time; only destruction and

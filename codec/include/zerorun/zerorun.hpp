@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "zerorun/async_decoder.hpp"
 #include "zerorun/async_encoder.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/decoder.hpp"
@@ -10,6 +11,7 @@
 #include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/host_memory.hpp"
+#include "zerorun/in_flight.hpp"
 #include "zerorun/status.hpp"
 #include "zerorun/stream_info.hpp"
 #include "zerorun/version.hpp"

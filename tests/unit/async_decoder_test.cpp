@@ -1,0 +1,355 @@
+// Images in flight: order, the bound, errors of single images, whose memory it is, the end, and
+// destruction at any time.
+// SPDX-License-Identifier: MIT
+#include "zerorun/async_decoder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+AsyncDecodeParams async_params(int lanes, int depth) {
+  AsyncDecodeParams params;
+  params.decode.backend = Backend::cpu;
+  params.lanes = lanes;
+  params.depth = depth;
+  return params;
+}
+
+AsyncDecoder make_decoder(int lanes, int depth) {
+  auto decoder = AsyncDecoder::create(async_params(lanes, depth));
+  EXPECT_TRUE(decoder.is_ok()) << decoder.status().message();
+  return *std::move(decoder);
+}
+
+Bytes encoded(Content content, PixelFormat format, int width, int height, std::uint64_t seed = 1) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.restart = RestartPolicy::mcu_rows(1);
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  EXPECT_TRUE(
+      encoder->encode(make_frame(content, format, width, height, seed).view(), out).is_ok());
+  return out;
+}
+
+/// Streams of several sizes and samplings, large and small ones in turn, so that later ones finish
+/// first.
+std::vector<Bytes> streams() {
+  std::vector<Bytes> out;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    out.push_back(encoded(Content::noise, PixelFormat::yuv420p, 320, 240, seed));
+    out.push_back(encoded(Content::photo, PixelFormat::gray8, 1, 1, seed));
+    out.push_back(encoded(Content::photo, PixelFormat::yuv444p, 61, 40, seed));
+    out.push_back(encoded(Content::noise, PixelFormat::yuv422p, 17, 33, seed));
+  }
+  return out;
+}
+
+/// The samples without what lies between the rows.
+std::vector<std::uint8_t> samples(const ConstFrameView& frame) {
+  std::vector<std::uint8_t> out;
+  for (int p = 0; p < plane_count(frame.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    const std::size_t row_bytes = plane_row_bytes(frame.format, p, frame.width);
+    for (int y = 0; y < plane_rows(frame.format, p, frame.height); ++y) {
+      const std::uint8_t* const row = frame.data[plane] + y * frame.stride_bytes[plane];
+      out.insert(out.end(), row, row + row_bytes);
+    }
+  }
+  return out;
+}
+std::vector<std::uint8_t> samples(const Frame& frame) { return samples(frame.view()); }
+
+std::vector<std::uint8_t> decoded_alone(const Bytes& jpeg,
+                                        PixelFormat format = PixelFormat::yuv420p) {
+  auto decoder = Decoder::create(async_params(1, 1).decode);
+  Frame out;
+  EXPECT_TRUE(decoder->decode(jpeg, format, out).is_ok());
+  return samples(out);
+}
+
+HostBuffer buffer_of(const Bytes& jpeg) {
+  HostBuffer out;
+  EXPECT_TRUE(out.resize(jpeg.size()).is_ok());
+  std::ranges::copy(jpeg, out.data());
+  return out;
+}
+
+TEST(AsyncDecoder, GivesTheSamplesOfDecoderInOrder) {
+  const std::vector<Bytes> all = streams();
+  const PixelFormat formats[] = {PixelFormat::yuv420p, PixelFormat::rgb24, PixelFormat::gray8};
+  for (const int lanes : {1, 2, 5}) {
+    AsyncDecoder decoder = make_decoder(lanes, 4);
+    EXPECT_EQ(decoder.lanes(), lanes);
+    EXPECT_EQ(decoder.depth(), 4);
+    EXPECT_EQ(decoder.backend(), Backend::cpu);
+    DecodedFrame out;
+    std::size_t sent = 0, got = 0;
+    const auto take = [&] {
+      ASSERT_EQ(decoder.receive(out, true), Received::frame);
+      ASSERT_TRUE(out.status.is_ok()) << out.status.message();
+      EXPECT_EQ(out.number, static_cast<std::int64_t>(got));
+      EXPECT_EQ(out.tag, 1000 + got);
+      const Bytes& jpeg = all[got % all.size()];
+      EXPECT_EQ(out.report.bytes_consumed, jpeg.size());
+      EXPECT_EQ(out.frame.format(), formats[got % 3]);
+      EXPECT_EQ(samples(out.frame), decoded_alone(jpeg, formats[got % 3]));
+      ++got;
+    };
+    while (sent < 2 * all.size()) {
+      DecodeOptions options{.tag = 1000 + sent};
+      if (sent % 3 != 0) options.format = formats[sent % 3];
+      const Status status = decoder.submit(all[sent % all.size()], options);
+      if (status) {
+        ++sent;
+        continue;
+      }
+      ASSERT_EQ(status.code(), Errc::queue_full);
+      EXPECT_EQ(decoder.in_flight(), 4);
+      take();
+    }
+    decoder.finish();
+    while (got < sent) take();
+    EXPECT_EQ(decoder.receive(out, true), Received::end);
+    EXPECT_EQ(decoder.receive(out, false), Received::end);
+  }
+}
+
+TEST(AsyncDecoder, TakesNoMoreThanItsDepth) {
+  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 9, 9);
+  AsyncDecoder decoder = make_decoder(2, 3);
+  DecodedFrame out;
+  EXPECT_EQ(decoder.receive(out, false), Received::not_yet);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(decoder.submit(jpeg).is_ok());
+  EXPECT_EQ(decoder.submit(jpeg).code(), Errc::queue_full);
+  HostBuffer mine = buffer_of(jpeg);
+  const std::byte* const memory = mine.data();
+  EXPECT_EQ(decoder.submit(std::move(mine)).code(), Errc::queue_full);
+  EXPECT_EQ(mine.data(), memory);  // NOLINT(bugprone-use-after-move): the contract
+  ASSERT_EQ(decoder.receive(out, true), Received::frame);
+  EXPECT_EQ(decoder.in_flight(), 2);
+  EXPECT_TRUE(decoder.submit(jpeg).is_ok());
+}
+
+TEST(AsyncDecoder, WaitsForAPlaceWhenAsked) {
+  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 9, 9);
+  AsyncDecoder decoder = make_decoder(1, 1);
+  constexpr int kImages = 50;
+  std::thread receiver([&decoder] {
+    DecodedFrame out;
+    for (int i = 0; i < kImages; ++i) {
+      ASSERT_EQ(decoder.receive(out, true), Received::frame);
+      EXPECT_EQ(out.number, i);
+    }
+    EXPECT_EQ(decoder.receive(out, true), Received::end);
+  });
+  for (int i = 0; i < kImages; ++i) EXPECT_TRUE(decoder.submit(jpeg, {.wait = true}).is_ok());
+  decoder.finish();
+  receiver.join();
+  EXPECT_EQ(decoder.submit(jpeg, {.wait = true}).code(), Errc::already_finished);
+}
+
+TEST(AsyncDecoder, FinishWakesAWaitingSubmit) {
+  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 9, 9);
+  AsyncDecoder decoder = make_decoder(1, 1);
+  ASSERT_TRUE(decoder.submit(jpeg).is_ok());
+  std::thread submitter(
+      [&] { EXPECT_EQ(decoder.submit(jpeg, {.wait = true}).code(), Errc::already_finished); });
+  decoder.finish();
+  submitter.join();
+}
+
+TEST(AsyncDecoder, ErrorsBelongToTheirImage) {
+  const Bytes good = encoded(Content::photo, PixelFormat::yuv420p, 40, 30);
+  const Bytes headers(good.begin(), good.begin() + 40);
+  Bytes progressive = good;
+  for (const Segment& segment : parse_headers(good).segments)
+    if (segment.marker == 0xC0) progressive[segment.offset + 1] = std::byte{0xC2};
+  AsyncDecoder decoder = make_decoder(2, 8);
+  ASSERT_TRUE(decoder.submit(good).is_ok());
+  ASSERT_TRUE(decoder.submit(std::span<const std::byte>()).is_ok());
+  ASSERT_TRUE(decoder.submit(headers).is_ok());
+  ASSERT_TRUE(decoder.submit(HostBuffer()).is_ok());
+  ASSERT_TRUE(decoder.submit(progressive).is_ok());
+  ASSERT_TRUE(decoder.submit(good).is_ok());
+  decoder.finish();
+  auto alone = Decoder::create(async_params(1, 1).decode);
+  Frame unused;
+  const auto code_of = [&](std::span<const std::byte> jpeg) {
+    return alone->decode(jpeg, PixelFormat::yuv420p, unused).status().code();
+  };
+  EXPECT_NE(code_of({}), Errc::ok);
+  EXPECT_NE(code_of(headers), Errc::ok);
+  DecodedFrame out;
+  for (const Errc expected :
+       {Errc::ok, code_of({}), code_of(headers), code_of({}), Errc::progressive, Errc::ok}) {
+    ASSERT_EQ(decoder.receive(out, true), Received::frame);
+    EXPECT_EQ(out.status.code(), expected) << out.number;
+    if (expected == Errc::ok) {
+      EXPECT_EQ(samples(out.frame), decoded_alone(good));
+    }
+  }
+}
+
+TEST(AsyncDecoder, ReportsTheDamageOfItsImage) {
+  const Bytes good = encoded(Content::noise, PixelFormat::yuv420p, 96, 96);
+  Bytes damaged = good;
+  const auto data = static_cast<std::ptrdiff_t>(parse_headers(good).data_offset);
+  std::fill_n(damaged.begin() + data + 20, 8, std::byte{0xFE});
+  AsyncDecoder decoder = make_decoder(2, 4);
+  for (const bool is_damaged : {true, false, true}) {
+    ASSERT_TRUE(decoder.submit(is_damaged ? damaged : good).is_ok());
+  }
+  DecodedFrame out;
+  for (const bool is_damaged : {true, false, true}) {
+    ASSERT_EQ(decoder.receive(out, true), Received::frame);
+    ASSERT_TRUE(out.status.is_ok()) << out.status.message();
+    EXPECT_EQ(out.report.is_concealed(), is_damaged);
+    EXPECT_EQ(out.report.first_problem.is_ok(), !is_damaged);
+    EXPECT_EQ(samples(out.frame), decoded_alone(is_damaged ? damaged : good));
+  }
+}
+
+TEST(AsyncDecoder, GivesOwnedStreamsBack) {
+  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 20, 10);
+  AsyncDecoder decoder = make_decoder(2, 4);
+  HostBuffer owned = buffer_of(jpeg);
+  const std::byte* const memory = owned.data();
+  ASSERT_TRUE(decoder.submit(std::move(owned), {.tag = 5}).is_ok());
+  ASSERT_TRUE(decoder.submit(jpeg, {.tag = 6}).is_ok());
+  DecodedFrame out;
+  ASSERT_EQ(decoder.receive(out, true), Received::frame);
+  EXPECT_EQ(out.jpeg.data(), memory);
+  EXPECT_EQ(out.tag, 5u);
+  // A stream that stays in `out` is not taken for that of the next frame.
+  ASSERT_EQ(decoder.receive(out, true), Received::frame);
+  EXPECT_EQ(out.jpeg.data(), nullptr);
+  EXPECT_EQ(out.tag, 6u);
+  EXPECT_EQ(samples(out.frame), decoded_alone(jpeg));
+}
+
+TEST(AsyncDecoder, DecodesIntoTheCallersFrame) {
+  const Bytes jpeg = encoded(Content::photo, PixelFormat::yuv420p, 61, 40);
+  TestFrame right(PixelFormat::bgr24, 61, 40, Layout::bottom_up);
+  TestFrame wrong(PixelFormat::bgr24, 60, 40);
+  AsyncDecoder decoder = make_decoder(2, 4);
+  ASSERT_TRUE(decoder.submit(jpeg, {.into = wrong.view()}).is_ok());
+  ASSERT_TRUE(decoder.submit(jpeg, {.into = right.view()}).is_ok());
+  DecodedFrame out;
+  ASSERT_EQ(decoder.receive(out, true), Received::frame);
+  EXPECT_EQ(out.status.code(), Errc::invalid_frame);
+  EXPECT_EQ(wrong, TestFrame(PixelFormat::bgr24, 60, 40));
+  ASSERT_EQ(decoder.receive(out, true), Received::frame);
+  ASSERT_TRUE(out.status.is_ok()) << out.status.message();
+  EXPECT_EQ(right.packed(), decoded_alone(jpeg, PixelFormat::bgr24));
+}
+
+TEST(AsyncDecoder, DiscardsWhatIsInFlight) {
+  const Bytes jpeg = encoded(Content::photo, PixelFormat::yuv420p, 200, 150);
+  const std::vector<std::uint8_t> expected = decoded_alone(jpeg);
+  AsyncDecoder decoder = make_decoder(2, 8);
+  DecodedFrame out;
+  decoder.discard();
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      ASSERT_TRUE((i % 2 == 0 ? decoder.submit(jpeg) : decoder.submit(buffer_of(jpeg))).is_ok());
+    }
+    if (round % 2 == 0) {
+      ASSERT_EQ(decoder.receive(out, true), Received::frame);
+    }
+    if (round % 3 == 0) decoder.finish();
+    decoder.discard();
+    EXPECT_EQ(decoder.in_flight(), 0);
+    EXPECT_EQ(decoder.receive(out, false), Received::not_yet);
+    ASSERT_TRUE(decoder.submit(jpeg).is_ok());
+    ASSERT_EQ(decoder.receive(out, true), Received::frame);
+    EXPECT_EQ(out.number, 9 * round + 8);
+    EXPECT_EQ(samples(out.frame), expected);
+  }
+}
+
+TEST(AsyncDecoder, CanBeDestroyedWithImagesInFlight) {
+  const Bytes jpeg = encoded(Content::noise, PixelFormat::yuv420p, 200, 150);
+  for (int submitted = 0; submitted <= 6; ++submitted) {
+    AsyncDecoder decoder = make_decoder(3, 6);
+    for (int i = 0; i < submitted; ++i) {
+      ASSERT_TRUE(decoder.submit(jpeg).is_ok());
+    }
+    AsyncDecoder moved = std::move(decoder);
+    if (submitted % 2 == 0) moved.finish();
+    if (submitted % 3 == 0) moved = make_decoder(1, 1);
+  }
+}
+
+TEST(AsyncDecoder, RefusesImpossibleParameters) {
+  const auto code = [](const AsyncDecodeParams& params) {
+    return AsyncDecoder::create(params).status().code();
+  };
+  EXPECT_EQ(code(async_params(-1, 0)), Errc::invalid_argument);
+  EXPECT_EQ(code(async_params(100000, 0)), Errc::invalid_argument);
+  EXPECT_EQ(code(async_params(0, -1)), Errc::invalid_argument);
+  EXPECT_EQ(code(async_params(0, 1 << 20)), Errc::invalid_argument);
+  AsyncDecodeParams params = async_params(1, 1);
+  params.decode.limits.max_pixels = 0;
+  EXPECT_EQ(code(params), Errc::invalid_argument);
+  params = async_params(1, 1);
+  params.format = static_cast<PixelFormat>(kPixelFormatCount);
+  EXPECT_EQ(code(params), Errc::invalid_frame);
+  params = async_params(1, 1);
+  params.decode.backend = Backend::cuda;
+  params.decode.device = 4096;
+  EXPECT_EQ(group(code(params)), ErrorGroup::device);
+  AsyncDecoder decoder = make_decoder(1, 1);
+  const auto format = static_cast<PixelFormat>(kPixelFormatCount);
+  EXPECT_EQ(decoder.submit(Bytes(4), {.format = format}).code(), Errc::invalid_frame);
+  EXPECT_EQ(decoder.in_flight(), 0);
+}
+
+/// Several submitters and receivers at one decoder: nothing is lost, doubled or mixed up.
+TEST(AsyncDecoder, StandsManyThreads) {
+  const std::vector<Bytes> all = streams();
+  std::vector<std::vector<std::uint8_t>> expected;
+  for (const Bytes& jpeg : all) expected.push_back(decoded_alone(jpeg));
+  constexpr int kThreads = 3, kImagesEach = 200;
+  AsyncDecoder decoder = make_decoder(3, 5);
+  std::vector<std::atomic<int>> seen(kThreads * kImagesEach);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> submitters, receivers;
+  for (int t = 0; t < kThreads; ++t) {
+    submitters.emplace_back([&, t] {
+      for (int i = 0; i < kImagesEach; ++i) {
+        const auto tag = static_cast<std::uint64_t>(t * kImagesEach + i);
+        if (!decoder.submit(all[tag % all.size()], {.tag = tag, .wait = true})) ++wrong;
+      }
+    });
+    receivers.emplace_back([&] {
+      DecodedFrame out;
+      std::int64_t last = -1;
+      while (decoder.receive(out, true) == Received::frame) {
+        if (!out.status || out.number <= last ||
+            samples(out.frame) != expected[out.tag % all.size()])
+          ++wrong;
+        last = out.number;
+        ++seen[out.tag];
+      }
+    });
+  }
+  for (std::thread& thread : submitters) thread.join();
+  decoder.finish();
+  for (std::thread& thread : receivers) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(std::ranges::all_of(seen, [](const auto& count) { return count == 1; }));
+}
+
+}  // namespace
+}  // namespace zerorun::test

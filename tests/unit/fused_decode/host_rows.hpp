@@ -1,0 +1,86 @@
+// The fused decoder's row algorithm on the host: its tables, its bits, and a guard on reads.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "codec/syntax/huffman_code.hpp"
+#include "cuda/fused_decode/row_walk.hpp"
+#include "tests/support/random.hpp"
+
+namespace zerorun::test {
+
+struct TablePair {
+  zerorun::HuffmanSpec dc, ac;
+};
+
+/// As make_row_tables() makes them on the device.
+std::unique_ptr<RowTables> make_host_tables(std::span<const TablePair> pairs);
+
+/// Tables with codewords of all lengths; EOB is among the AC symbols, and runs of no level.
+TablePair random_tables(Random& random);
+/// T.81's tables for luma and chroma, the shortest that there can be, and random ones.
+std::vector<TablePair> sample_tables();
+
+/// `blocks_per_mcu` blocks that take their tables from `pairs` in turn.
+PairCycle cycle_of(std::uint32_t pairs, std::int32_t blocks_per_mcu);
+
+/// The tables by number, as the kernels have them in shared memory.
+struct HostTables {
+  const RowTables* tables;
+  std::uint32_t pairs;
+
+  std::uint32_t skip(std::uint32_t table, std::uint32_t index) const {
+    return tables->skip[table / pairs][table % pairs][index];
+  }
+  std::uint32_t symbol(std::uint32_t table, std::uint32_t index) const {
+    return tables->symbol[table / pairs][table % pairs][index];
+  }
+  const LongCodes& long_codes(std::uint32_t table) const {
+    return tables->long_codes[table / pairs][table % pairs];
+  }
+};
+
+/// Bytes as the words that the kernels read, with zeros behind them.
+std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes);
+
+/// Throws where a walk reads too far, or so often that it may never end.
+struct HostBits {
+  std::span<const std::uint32_t> words;
+  std::uint64_t reads_left = 2 * (kRowBits + kMostStepBits) + 2;
+
+  std::uint32_t operator()(std::uint32_t bit) {
+    if (bit / 32 + 1 >= words.size()) throw std::out_of_range("read behind the bits");
+    if (reads_left-- == 0) throw std::runtime_error("a walk without end");
+    return window_of(WordPair{words[bit / 32], words[bit / 32 + 1]}, bit);
+  }
+};
+
+/// Where a walk stands, before a codeword.
+struct Walk {
+  std::uint32_t bit, phase, k;
+  bool operator==(const Walk&) const = default;
+};
+
+/// What a row's decoding stored.
+struct StoredRow {
+  struct Block {
+    std::uint32_t number, first_pair;
+  };
+  std::vector<std::uint32_t> pairs;  ///< as they came, one after the other
+  std::vector<Block> blocks;         ///< those whose DC stands in the row
+  std::uint32_t faults = 0;
+  bool in_order = true;  ///< each pair came behind the one before, and finish() behind the last
+};
+
+/// skip_row() and decode_row(), moving `walk` on.
+RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables,
+              const PairSequence& pairs_of, RowSpan span, Walk& walk);
+StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables,
+                 const PairSequence& pairs_of, RowSpan span, RowTarget target, Walk& walk);
+
+}  // namespace zerorun::test

@@ -24,9 +24,9 @@ TEXT
 tests=0 sanitize=0 bench=0 logs="" only_names=. jobs=$(nproc)
 filter='*Parity.*:*Parity/*:-*Large*:*EverySizeAndEntropy*:*EverySizeAndRunLength*:*RandomCounts*:*ManyTies*:*Corrupt*'
 filter+=':*Corpus*:*Photos*:PipelineParity.Every*:PipelineParity.LongIntervals'
-filter+=':DecodeParity.Every*:DecodeParity.Mutated*'
-# racecheck is a hundred times slower: it takes the stages, the primitives and the fused encoder, with
-# smaller inputs, and not the whole decoder or what calls both through the C interface.
+filter+=':DecodeParity.Every*:FusedPathParity.OurStreams*'
+# racecheck is a hundred times slower: it takes the stages, the primitives and the fused coders, with
+# smaller inputs, and not many whole frames or what calls both through the C interface.
 slow_races=':*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*'
 while (($#)); do
   case $1 in
@@ -95,12 +95,14 @@ if ((sanitize)); then
     for tool in memcheck racecheck initcheck synccheck; do
       only=$filter
       if [[ $tool == racecheck ]]; then
-        [[ $name == decode_parity || $name == capi_parity ]] && continue
+        [[ $name =~ ^(decode|mutation|capi)_parity$ ]] && continue
         only+=$slow_races
         [[ $name == pipeline_parity ]] &&
           only='PipelineParity.DeviceFramesAndStreams:PipelineParity.LongAndDenseTiles'
+        [[ $name == fused_path_parity ]] &&
+          only='FusedPathParity.Coefficients*:FusedPathParity.Damaged*:FusedPathParity.Tables*'
       fi
-      part "$tool $name" "$tool-$name.log" env ZERORUN_REQUIRE_GPU=1 \
+      part "$tool $name" "$tool-$name.log" env ZERORUN_REQUIRE_GPU=1 ZERORUN_MUTATIONS=200 \
         compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
         "$binary" --gtest_filter="$only"
       grep -hE '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$tool-$name.log"

@@ -2,115 +2,23 @@
 // for valid streams and for damaged ones.
 // SPDX-License-Identifier: MIT
 #include <filesystem>
-#include <optional>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/parity/decoder_pair.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/random.hpp"
 #include "tests/support/test_data.hpp"
-#include "tests/support/test_frame.hpp"
 #include "zerorun/cuda_decoder.hpp"
-#include "zerorun/decoder.hpp"
-#include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
 namespace {
 
-using Stream = std::vector<std::byte>;
-
-std::vector<std::uint8_t> packed(const Frame& frame) {
-  std::vector<std::uint8_t> bytes;
-  const ConstFrameView view = frame.view();
-  for (int p = 0; p < plane_count(view.format); ++p)
-    for (int y = 0; y < plane_rows(view.format, p, view.height); ++y) {
-      const auto index = static_cast<std::size_t>(p);
-      const std::uint8_t* row = view.data[index] + y * view.stride_bytes[index];
-      bytes.insert(bytes.end(), row, row + plane_row_bytes(view.format, p, view.width));
-    }
-  return bytes;
-}
-
-/// A decoder of each backend, used for image after image.
-class Pair {
- public:
-  explicit Pair(ChromaUpsampling upsampling = ChromaUpsampling::fancy) {
-    DecodeParams params;
-    params.upsampling = upsampling;
-    params.threads = 1;
-    params.limits.max_pixels = std::int64_t{1} << 25;
-    params.backend = Backend::cpu;
-    cpu_ = make(params);
-    params.backend = Backend::cuda;
-    cuda_ = make(params);
-  }
-
-  bool ready() const { return cpu_ && cuda_ && cuda_->backend() == Backend::cuda; }
-
-  void expect_same(const Stream& jpeg, PixelFormat format = PixelFormat::rgb24) {
-    std::vector<ComponentCoefficients> coefficients[2];
-    same_report(cpu_->decode_coefficients(jpeg, coefficients[0]),
-                cuda_->decode_coefficients(jpeg, coefficients[1]));
-    ASSERT_EQ(coefficients[0].size(), coefficients[1].size());
-    for (std::size_t c = 0; c < coefficients[0].size(); ++c)
-      ASSERT_TRUE(coefficients[0][c].values == coefficients[1][c].values) << "coefficients " << c;
-    std::vector<ComponentPlane> planes[2];
-    same_report(cpu_->decode_planes(jpeg, planes[0]), cuda_->decode_planes(jpeg, planes[1]));
-    ASSERT_EQ(planes[0].size(), planes[1].size());
-    for (std::size_t c = 0; c < planes[0].size(); ++c)
-      ASSERT_TRUE(planes[0][c].samples == planes[1][c].samples) << "plane " << c;
-    expect_same_frame(jpeg, format);
-  }
-
-  void expect_same_frame(const Stream& jpeg, PixelFormat format) {
-    SCOPED_TRACE(name(format));
-    Frame frames[2];
-    const auto expected = cpu_->decode(jpeg, format, frames[0]);
-    const auto found = cuda_->decode(jpeg, format, frames[1]);
-    same_report(expected, found);
-    if (!expected || !found) return;
-    ASSERT_TRUE(packed(frames[0]) == packed(frames[1])) << "frame";
-  }
-
- private:
-  static std::optional<Decoder> make(const DecodeParams& params) {
-    auto decoder = Decoder::create(params);
-    EXPECT_TRUE(decoder) << decoder.status().message();
-    if (!decoder) return std::nullopt;
-    return *std::move(decoder);
-  }
-
-  static void same_report(const Result<DecodeReport>& expected, const Result<DecodeReport>& found) {
-    ASSERT_EQ(expected.status(), found.status())
-        << expected.status().message() << " | " << found.status().message();
-    if (!expected) return;
-    EXPECT_EQ(expected->bytes_consumed, found->bytes_consumed);
-    EXPECT_EQ(expected->intervals, found->intervals);
-    EXPECT_EQ(expected->concealed_intervals, found->concealed_intervals);
-    EXPECT_EQ(expected->first_problem, found->first_problem)
-        << expected->first_problem.message() << " | " << found->first_problem.message();
-  }
-
-  std::optional<Decoder> cpu_, cuda_;
-};
-
-Stream encode(Content content, int width, int height, EncodeParams params) {
-  params.backend = Backend::cpu;
-  const TestFrame frame = make_frame(content, PixelFormat::rgb24, width, height, 7);
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder) << encoder.status().message();
-  Stream out;
-  const auto report = encoder->encode(frame.view(), out);
-  EXPECT_TRUE(report) << report.status().message();
-  return out;
-}
-
 class DecodeParity : public GpuTest {};
 
 TEST_F(DecodeParity, EverySamplingTableAndRestart) {
-  Pair pair;
+  DecoderPair pair;
   ASSERT_TRUE(pair.ready());
   for (const Subsampling sampling : kAllSubsamplings)
     for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal})
@@ -130,7 +38,7 @@ TEST_F(DecodeParity, EverySamplingTableAndRestart) {
 }
 
 TEST_F(DecodeParity, EveryContentAndSize) {
-  Pair pair;
+  DecoderPair pair;
   ASSERT_TRUE(pair.ready());
   for (const Content content : kContents)
     for (const int size : {1, 7, 8, 9, 16, 17, 64, 300}) {
@@ -145,12 +53,12 @@ TEST_F(DecodeParity, EveryContentAndSize) {
 
 TEST_F(DecodeParity, EveryPixelFormatAndFilter) {
   for (const auto upsampling : {ChromaUpsampling::fancy, ChromaUpsampling::nearest}) {
-    Pair pair(upsampling);
+    DecoderPair pair(upsampling);
     ASSERT_TRUE(pair.ready());
     for (const Subsampling sampling : kAllSubsamplings) {
       EncodeParams params;
       params.subsampling = sampling;
-      const Stream jpeg = encode(Content::photo, 131, 77, params);
+      const Jpeg jpeg = encode(Content::photo, 131, 77, params);
       for (const PixelFormat format : kAllFormats) pair.expect_same_frame(jpeg, format);
       if (HasFatalFailure()) return;
     }
@@ -158,7 +66,7 @@ TEST_F(DecodeParity, EveryPixelFormatAndFilter) {
 }
 
 TEST_F(DecodeParity, LargeFrames) {
-  Pair pair;
+  DecoderPair pair;
   ASSERT_TRUE(pair.ready());
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()}) {
     EncodeParams params;
@@ -222,7 +130,7 @@ TEST_F(DecodeParity, DeviceFramesAndDeviceStreams) {
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   EncodeParams params;
   params.subsampling = Subsampling::s420;
-  const Stream jpeg = encode(Content::photo, 151, 99, params);
+  const Jpeg jpeg = encode(Content::photo, 151, 99, params);
   void* d_jpeg = nullptr;
   ASSERT_EQ(cudaMalloc(&d_jpeg, jpeg.size() + 1), cudaSuccess);
   auto* const odd = static_cast<std::byte*>(d_jpeg) + 1;  // no alignment is asked for
@@ -249,46 +157,8 @@ TEST_F(DecodeParity, DeviceFramesAndDeviceStreams) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-TEST_F(DecodeParity, MutatedStreams) {
-  Pair pair;
-  ASSERT_TRUE(pair.ready());
-  Random random(99);
-  for (int i = 0; i < 1500; ++i) {
-    EncodeParams params;
-    params.subsampling = kAllSubsamplings[random.below(6)];
-    params.restart = random.below(2) == 0 ? RestartPolicy::none() : RestartPolicy::mcus(3);
-    Stream jpeg = encode(Content::photo, random.between(1, 150), random.between(1, 90), params);
-    const int size = static_cast<int>(jpeg.size());
-    for (int n = random.between(1, 6); n > 0; --n) {
-      // Mostly behind the headers, where damage is not simply refused.
-      const int from = random.below(5) == 0 ? 2 : std::min(620, size - 1);
-      const auto at = static_cast<std::size_t>(random.between(from, size - 1));
-      switch (random.below(4)) {
-        case 0:
-          jpeg[at] = static_cast<std::byte>(random.byte());
-          break;
-        case 1:
-          jpeg[at] = std::byte{0xFF};
-          break;
-        case 2:
-          jpeg[at] ^= static_cast<std::byte>(1 << random.below(8));
-          break;
-        default:
-          if (at + 1 < jpeg.size()) {
-            jpeg[at] = std::byte{0xFF};
-            jpeg[at + 1] = static_cast<std::byte>(0xD0 + random.below(10));
-          }
-      }
-    }
-    if (random.below(4) == 0) jpeg.resize(static_cast<std::size_t>(random.between(1, size)));
-    SCOPED_TRACE(testing::Message() << "mutation " << i);
-    pair.expect_same(jpeg);
-    if (HasFatalFailure()) return;
-  }
-}
-
 TEST_F(DecodeParity, HostileStreams) {
-  Pair pair;
+  DecoderPair pair;
   ASSERT_TRUE(pair.ready());
   for (const auto& entry : std::filesystem::directory_iterator(project_tests() / "hostile")) {
     if (entry.path().extension() != ".jpg") continue;
@@ -301,7 +171,7 @@ TEST_F(DecodeParity, HostileStreams) {
 TEST_F(DecodeParity, Corpus) {
   const auto data = test_data();
   if (!data) GTEST_SKIP() << kNoTestData;
-  Pair pair;
+  DecoderPair pair;
   ASSERT_TRUE(pair.ready());
   for (const Row& row : read_tsv(*data / "MANIFEST.tsv")) {
     const std::string& kind = row.at("class");
@@ -315,11 +185,11 @@ TEST_F(DecodeParity, Corpus) {
 TEST_F(DecodeParity, DecodersOnManyThreads) {
   EncodeParams params;
   params.restart = RestartPolicy::none();
-  const Stream jpeg = encode(Content::photo, 640, 480, params);
+  const Jpeg jpeg = encode(Content::photo, 640, 480, params);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
-      Pair pair;
+      DecoderPair pair;
       ASSERT_TRUE(pair.ready());
       for (int i = 0; i < 5; ++i) pair.expect_same(jpeg);
     });

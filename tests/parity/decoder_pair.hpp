@@ -1,0 +1,145 @@
+// A decoder of each backend side by side: what they say and give for the same stream.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/test_frame.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+
+using Jpeg = std::vector<std::byte>;
+
+/// The samples of all planes without what lies between their rows.
+inline std::vector<std::uint8_t> packed(const Frame& frame) {
+  std::vector<std::uint8_t> bytes;
+  const ConstFrameView view = frame.view();
+  for (int p = 0; p < plane_count(view.format); ++p)
+    for (int y = 0; y < plane_rows(view.format, p, view.height); ++y) {
+      const auto index = static_cast<std::size_t>(p);
+      const std::uint8_t* row = view.data[index] + y * view.stride_bytes[index];
+      bytes.insert(bytes.end(), row, row + plane_row_bytes(view.format, p, view.width));
+    }
+  return bytes;
+}
+
+/// An RGB picture coded by the CPU.
+inline Jpeg encode(Content content, int width, int height, EncodeParams params) {
+  params.backend = Backend::cpu;
+  const TestFrame frame = make_frame(content, PixelFormat::rgb24, width, height, 7);
+  auto encoder = Encoder::create(params);
+  EXPECT_TRUE(encoder) << encoder.status().message();
+  Jpeg out;
+  const auto report = encoder->encode(frame.view(), out);
+  EXPECT_TRUE(report) << report.status().message();
+  return out;
+}
+
+/// How two reports differ; empty if they do not. Which way a scan was decoded makes no difference.
+inline std::string difference(const Result<DecodeReport>& cpu, const Result<DecodeReport>& cuda) {
+  std::ostringstream out;
+  const auto compare = [&](const char* what, const auto& expected, const auto& found) {
+    if (expected != found) out << what << ' ' << expected << " on the CPU, " << found << "; ";
+  };
+  compare("status", cpu.status().message(), cuda.status().message());
+  if (cpu.status() != cuda.status()) out << "another status; ";
+  if (!cpu || !cuda) return out.str();
+  compare("bytes_consumed", cpu->bytes_consumed, cuda->bytes_consumed);
+  compare("intervals", cpu->intervals, cuda->intervals);
+  compare("concealed_intervals", cpu->concealed_intervals, cuda->concealed_intervals);
+  compare("first_problem", cpu->first_problem.message(), cuda->first_problem.message());
+  if (cpu->first_problem != cuda->first_problem) out << "another first_problem; ";
+  return out.str();
+}
+
+/// What both made of one stream.
+struct Compared {
+  std::string difference;       ///< of reports and samples; empty: none
+  Result<DecodeReport> report;  ///< of the CUDA backend
+};
+
+/// Used for image after image. One thread at a time.
+class DecoderPair {
+ public:
+  explicit DecoderPair(ChromaUpsampling upsampling = ChromaUpsampling::fancy,
+                       std::int64_t max_pixels = std::int64_t{1} << 25) {
+    DecodeParams params;
+    params.upsampling = upsampling;
+    params.threads = 1;
+    params.limits.max_pixels = max_pixels;
+    params.backend = Backend::cpu;
+    cpu_ = make(params);
+    params.backend = Backend::cuda;
+    cuda_ = make(params);
+  }
+
+  bool ready() const { return cpu_ && cuda_ && cuda_->backend() == Backend::cuda; }
+
+  Compared planes(const Jpeg& jpeg) {
+    std::vector<ComponentPlane> planes[2];
+    const auto expected = cpu_->decode_planes(jpeg, planes[0]);
+    auto found = cuda_->decode_planes(jpeg, planes[1]);
+    std::string text = difference(expected, found);
+    if (planes[0].size() != planes[1].size()) return {text + "another number of planes", found};
+    for (std::size_t c = 0; c < planes[0].size() && expected && found; ++c)
+      if (planes[0][c].samples != planes[1][c].samples)
+        text += "other samples in plane " + std::to_string(c);
+    return {std::move(text), std::move(found)};
+  }
+
+  Compared coefficients(const Jpeg& jpeg) {
+    std::vector<ComponentCoefficients> values[2];
+    const auto expected = cpu_->decode_coefficients(jpeg, values[0]);
+    auto found = cuda_->decode_coefficients(jpeg, values[1]);
+    std::string text = difference(expected, found);
+    if (values[0].size() != values[1].size()) return {text + "another number of components", found};
+    for (std::size_t c = 0; c < values[0].size() && expected && found; ++c)
+      if (values[0][c].values != values[1][c].values)
+        text += "other coefficients in component " + std::to_string(c);
+    return {std::move(text), std::move(found)};
+  }
+
+  Compared frame(const Jpeg& jpeg, PixelFormat format) {
+    Frame frames[2];
+    const auto expected = cpu_->decode(jpeg, format, frames[0]);
+    auto found = cuda_->decode(jpeg, format, frames[1]);
+    std::string text = difference(expected, found);
+    if (expected && found && packed(frames[0]) != packed(frames[1]))
+      text += "other samples in the frame";
+    return {std::move(text), std::move(found)};
+  }
+
+  void expect_same(const Jpeg& jpeg, PixelFormat format = PixelFormat::rgb24) {
+    ASSERT_EQ(coefficients(jpeg).difference, "");
+    ASSERT_EQ(planes(jpeg).difference, "");
+    expect_same_frame(jpeg, format);
+  }
+
+  void expect_same_frame(const Jpeg& jpeg, PixelFormat format) {
+    SCOPED_TRACE(name(format));
+    ASSERT_EQ(frame(jpeg, format).difference, "");
+  }
+
+  Decoder& cpu() { return *cpu_; }
+
+ private:
+  static std::optional<Decoder> make(const DecodeParams& params) {
+    auto decoder = Decoder::create(params);
+    EXPECT_TRUE(decoder) << decoder.status().message();
+    if (!decoder) return std::nullopt;
+    return *std::move(decoder);
+  }
+
+  std::optional<Decoder> cpu_, cuda_;
+};
+
+}  // namespace zerorun::test

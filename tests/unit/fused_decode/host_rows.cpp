@@ -131,6 +131,7 @@ StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables,
   const auto read = [&](std::uint32_t bit) { return bits(bit); };
   row.faults = decode_row(read, tables, pairs_of, span, target, Sink{&row, target.pair}, walk.bit,
                           walk.phase, walk.k);
+  row.end = target;
   return row;
 }
 

@@ -73,6 +73,7 @@ struct StoredRow {
   };
   std::vector<std::uint32_t> pairs;  ///< as they came, one after the other
   std::vector<Block> blocks;         ///< those whose DC stands in the row
+  RowTarget end{};                   ///< behind the last
   std::uint32_t faults = 0;
   bool in_order = true;  ///< each pair came behind the one before, and finish() behind the last
 };

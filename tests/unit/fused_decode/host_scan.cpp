@@ -59,10 +59,10 @@ class Rows {
     const ScanLayout& layout = scan_.header.layout;
     const auto interval_blocks = layout.interval_mcus() * layout.blocks_per_mcu;
     for (std::int64_t i = 0; i < layout.intervals() && out_.faults == 0; ++i) {
-      if (block_ != i * interval_blocks) out_.faults |= kFaultCount;
       decode_interval(size_of(i));
+      if (block_ != std::min((i + 1) * interval_blocks, layout.blocks()))
+        out_.faults |= kFaultCount;
     }
-    if (block_ != layout.blocks()) out_.faults |= kFaultCount;
     if (out_.faults == 0) expand();
     return std::move(out_);
   }
@@ -92,6 +92,7 @@ class Rows {
     if (walk != skipped && !cut) out_.broken = "a row does not end as it was skipped";
     if (stored.pairs.size() > tally.pairs || (stored.pairs.size() < tally.pairs && !cut))
       out_.broken = "pairs were miscounted";
+    if (stored.end.block != block_ + tally.blocks && !cut) out_.broken = "blocks were miscounted";
     if (!stored.in_order) out_.broken = "pairs are not stored one after the other";
     pairs_.insert(pairs_.end(), stored.pairs.begin(), stored.pairs.end());
     for (const auto& started : stored.blocks) {

@@ -69,6 +69,8 @@ class RowWalk : public testing::Test {
     const StoredRow row = decode(words, on_host_, pairs_of_,
                                  {last ? span.end : skipped.bit, span.end}, target, decoded);
     ASSERT_TRUE(row.in_order);
+    ASSERT_EQ(row.end.pair, target.pair + row.pairs.size());
+    ASSERT_LE(row.end.block, target.block + tally.blocks);
     if (last && skipped.bit > span.end) {
       // Data that end within a block: decoding may stop a few symbols earlier.
       ASSERT_TRUE(row.faults != 0 || decoded.k != 0);
@@ -76,6 +78,7 @@ class RowWalk : public testing::Test {
     } else {
       ASSERT_EQ(decoded, skipped);
       ASSERT_EQ(row.pairs.size(), tally.pairs);
+      ASSERT_EQ(row.end.block, target.block + tally.blocks);
       ASSERT_TRUE(skipped.bit <= span.end || row.faults != 0);
     }
     std::uint32_t earliest = start.k == 0 ? 1000 : 1001;

@@ -109,9 +109,10 @@ __global__ void __launch_bounds__(kThreads)
   auto* const words = reinterpret_cast<WordPair*>(dynamic_shared);
   const SymbolTables tables = load_tables(a, dynamic_shared + kBitWords);
   wait_for_previous_kernel();
-  const std::uint32_t first_word = a.chunk_word[blockIdx.x];
   // Faults of this kernel, too: the pairs are of no use then.
-  if (__syncthreads_or(a.summary->faults != 0) || first_word == kNoWord) {
+  const bool given_up = __syncthreads_or(a.summary->faults != 0);
+  const std::uint32_t first_word = given_up ? kNoWord : a.chunk_word[blockIdx.x];
+  if (first_word == kNoWord) {
     wait_for_copies();
     return;
   }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -109,6 +111,11 @@ zerorun_status create_handle(Handle** out, zerorun_error* error, Create&& create
 
 inline Status null_argument(const char* name) {
   return Status(Errc::invalid_argument, std::string(name) + " is null");
+}
+
+inline Result<std::span<const std::byte>> to_span(const void* jpeg, std::size_t size) {
+  if (jpeg == nullptr && size > 0) return null_argument("jpeg");
+  return std::span(static_cast<const std::byte*>(jpeg), size);
 }
 
 }  // namespace zerorun::capi

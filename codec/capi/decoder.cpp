@@ -11,15 +11,6 @@ struct zerorun_decoder {
   Frame frame = {};
 };
 
-namespace {
-
-Result<std::span<const std::byte>> to_span(const void* jpeg, std::size_t size) {
-  if (jpeg == nullptr && size > 0) return null_argument("jpeg");
-  return std::span(static_cast<const std::byte*>(jpeg), size);
-}
-
-}  // namespace
-
 zerorun_status zerorun_decoder_create(const zerorun_decode_params* params, zerorun_decoder** out,
                                       zerorun_error* error) {
   return create_handle(out, error, [&]() -> Result<Decoder> {

@@ -202,6 +202,13 @@ TEST(CApi, BadCallsAreErrors) {
   zerorun_encoder_destroy(nullptr);
   zerorun_decoder_destroy(nullptr);
   zerorun_async_encoder_destroy(nullptr);
+  EXPECT_EQ(zerorun_async_decoder_submit(nullptr, "", 0, nullptr, nullptr),
+            ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_decoder_receive(nullptr, 0, nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_decoder_finish(nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_decoder_discard(nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_decoder_in_flight(nullptr), 0);
+  zerorun_async_decoder_destroy(nullptr);
   zerorun_free_pinned(nullptr);
   EXPECT_EQ(zerorun_encoder_create(nullptr, nullptr, nullptr), ZERORUN_INVALID_ARGUMENT);
 
@@ -296,6 +303,92 @@ TEST(CApi, KnowsStructsOfOtherVersions) {
   EXPECT_EQ(zerorun_encoder_create(&later.params, &handle, &small), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(small.code, ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(small.message[0], 0x55);
+}
+
+/// A caller of the time before staged_scans.
+TEST(CApi, FillsShorterReports) {
+  const Bytes jpeg =
+      encoded_by_cpp(make_frame(Content::photo, PixelFormat::yuv420p, 75, 51, 1), {});
+  auto params = sized<zerorun_decode_params>();
+  params.backend = ZERORUN_BACKEND_CPU;
+  zerorun_decoder* handle = nullptr;
+  ASSERT_EQ(zerorun_decoder_create(&params, &handle, nullptr), ZERORUN_OK);
+  auto frame = sized<zerorun_frame>();
+  zerorun_decode_report report;
+  std::memset(&report, 0x55, sizeof report);
+  report.struct_size = offsetof(zerorun_decode_report, staged_scans);
+  EXPECT_EQ(
+      zerorun_decoder_decode(handle, jpeg.data(), jpeg.size(), ZERORUN_RGB24, &frame, &report),
+      ZERORUN_OK);
+  EXPECT_EQ(report.bytes_consumed, jpeg.size());
+  EXPECT_EQ(report.first_problem, ZERORUN_OK);
+  EXPECT_EQ(report.staged_scans, 0x5555555555555555);
+  report.struct_size = sizeof report;
+  EXPECT_EQ(
+      zerorun_decoder_decode(handle, jpeg.data(), jpeg.size(), ZERORUN_RGB24, &frame, &report),
+      ZERORUN_OK);
+  EXPECT_EQ(report.staged_scans, 0);
+  zerorun_decoder_destroy(handle);
+}
+
+TEST(CApi, DecodesImagesInFlight) {
+  const Bytes jpeg =
+      encoded_by_cpp(make_frame(Content::photo, PixelFormat::yuv420p, 90, 70, 1), {});
+  DecodeParams cpu;
+  cpu.backend = Backend::cpu;
+  TestFrame expected(PixelFormat::rgb24, 90, 70), found(PixelFormat::rgb24, 90, 70);
+  ASSERT_TRUE(Decoder::create(cpu)->decode(jpeg, expected.view()).is_ok());
+  auto params = sized<zerorun_decode_params>();
+  params.backend = ZERORUN_BACKEND_CPU;
+  auto async = sized<zerorun_async_params>();
+  async.lanes = 2;
+  async.depth = 3;
+  zerorun_async_decoder* handle = nullptr;
+  EXPECT_EQ(zerorun_async_decoder_create(&params, &async, 16, &handle, nullptr),
+            ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(handle, nullptr);
+  ASSERT_EQ(zerorun_async_decoder_create(&params, &async, ZERORUN_RGB24, &handle, nullptr),
+            ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_decoder_depth(handle), 3);
+  EXPECT_EQ(zerorun_async_decoder_backend(handle), ZERORUN_BACKEND_CPU);
+  auto out = sized<zerorun_decoded>();
+  EXPECT_EQ(zerorun_async_decoder_receive(handle, 0, &out), ZERORUN_NOT_YET);
+  const zerorun_frame into = to_c(found);
+  auto options = sized<zerorun_decode_options>();
+  options.tag = 9;
+  options.into = &into;
+  EXPECT_EQ(zerorun_async_decoder_submit(handle, jpeg.data(), jpeg.size(), &options, nullptr),
+            ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_decoder_submit(handle, jpeg.data(), 9, nullptr, nullptr), ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_decoder_submit(handle, nullptr, 9, nullptr, nullptr),
+            ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_async_decoder_submit(handle, jpeg.data(), jpeg.size(), nullptr, nullptr),
+            ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_decoder_submit(handle, jpeg.data(), jpeg.size(), nullptr, nullptr),
+            ZERORUN_QUEUE_FULL);
+  EXPECT_EQ(zerorun_async_decoder_in_flight(handle), 3);
+  EXPECT_EQ(zerorun_async_decoder_finish(handle), ZERORUN_OK);
+
+  ASSERT_EQ(zerorun_async_decoder_receive(handle, 1, &out), ZERORUN_OK);
+  EXPECT_EQ(out.tag, 9u);
+  EXPECT_EQ(out.error, nullptr);
+  EXPECT_EQ(out.report->bytes_consumed, jpeg.size());
+  EXPECT_EQ(found.packed(), expected.packed());
+  ASSERT_EQ(zerorun_async_decoder_receive(handle, 1, &out), ZERORUN_OK);
+  EXPECT_EQ(out.frame, nullptr);
+  EXPECT_EQ(out.report, nullptr);
+  EXPECT_GT(std::strlen(out.error->message), 10u);
+  ASSERT_EQ(zerorun_async_decoder_receive(handle, 1, &out), ZERORUN_OK);
+  EXPECT_EQ(out.number, 2);
+  EXPECT_EQ(out.frame->width, 90);
+  for (int y = 0; y < 70; ++y)
+    ASSERT_TRUE(std::equal(expected.row(0, y), expected.row(0, y) + expected.row_bytes(0),
+                           out.frame->data[0] + y * out.frame->stride_bytes[0]));
+  EXPECT_EQ(zerorun_async_decoder_receive(handle, 1, &out), ZERORUN_END);
+  EXPECT_EQ(zerorun_async_decoder_discard(handle), ZERORUN_OK);
+  EXPECT_EQ(zerorun_async_decoder_submit(handle, jpeg.data(), jpeg.size(), nullptr, nullptr),
+            ZERORUN_OK);
+  zerorun_async_decoder_destroy(handle);
 }
 
 struct AsyncHandle {

@@ -13,7 +13,8 @@
  * ZERORUN_INVALID_ARGUMENT. No exception comes out of the library, and it never prints or aborts.
  *
  * Threads: a handle is used by one thread at a time, different handles by any threads at once.
- * zerorun_async_encoder says more about itself. Functions without a handle are thread-safe.
+ * zerorun_async_encoder and _decoder say more about themselves. Functions without a handle are
+ * thread-safe.
  *
  * Host memory unless a comment says device memory. `stream` is a cudaStream_t. */
 #ifndef ZERORUN_ZERORUN_H
@@ -212,7 +213,7 @@ typedef struct zerorun_async_encoder zerorun_async_encoder;
 
 typedef struct zerorun_async_params {
   size_t struct_size;
-  int32_t lanes; /* frames encoded at a time; 0: as suits the backend */
+  int32_t lanes; /* frames coded at a time; 0: as suits the backend */
   int32_t depth; /* frames submitted and not yet received; 0: twice the lanes */
 } zerorun_async_params;
 
@@ -282,6 +283,7 @@ typedef struct zerorun_decode_report {
   int64_t intervals;
   int64_t concealed_intervals;  /* damaged restart intervals; 0 for a sound stream */
   zerorun_status first_problem; /* the first damage or oddity; ZERORUN_OK if there was none */
+  int64_t staged_scans;         /* decoded stage by stage by the CUDA backend, which is slower */
 } zerorun_decode_report;
 
 typedef struct zerorun_decoder zerorun_decoder;
@@ -302,6 +304,56 @@ ZERORUN_C_API zerorun_status zerorun_decoder_decode(zerorun_decoder* decoder, co
                                                     zerorun_decode_report* report);
 ZERORUN_C_API int32_t zerorun_decoder_backend(const zerorun_decoder* decoder);
 ZERORUN_C_API const zerorun_error* zerorun_decoder_error(const zerorun_decoder* decoder);
+
+/* ---- asynchronous decoder: several images at a time, received in order -------------------- */
+
+/* Any thread may submit at any time; one thread at a time receives. */
+typedef struct zerorun_async_decoder zerorun_async_decoder;
+
+typedef struct zerorun_decode_options {
+  size_t struct_size;
+  uint64_t tag;              /* comes back with the frame */
+  const zerorun_frame* into; /* the caller's frame, as for zerorun_decoder_decode_to(); null: memory
+                                of the handle. The struct is read at once; its memory is written
+                                until the image is received */
+  int32_t wait;              /* not 0: wait for a place that another thread makes by receiving */
+} zerorun_decode_options;
+
+typedef struct zerorun_decoded {
+  size_t struct_size;
+  int64_t number; /* counted from 0 in the order of submission */
+  uint64_t tag;
+  const zerorun_frame* frame; /* valid until the next receive, as the next two are; null after an
+                                 error; without meaning where `into` was given */
+  const zerorun_decode_report* report; /* null after an error */
+  const zerorun_error* error;          /* of this image alone; null: none */
+} zerorun_decoded;
+
+/* `decode`, whose threads are those of one lane (0: 1), and `async` may be null. `format` is that
+ * of all frames but `into`. */
+ZERORUN_C_API zerorun_status zerorun_async_decoder_create(const zerorun_decode_params* decode,
+                                                          const zerorun_async_params* async,
+                                                          int32_t format,
+                                                          zerorun_async_decoder** out,
+                                                          zerorun_error* error);
+/* Images in flight are dropped; returns when the library no longer reads or writes any of them. */
+ZERORUN_C_API void zerorun_async_decoder_destroy(zerorun_async_decoder* decoder);
+
+/* The caller keeps the bytes unchanged until the image is received. One that cannot be decoded is
+ * reported by receive. Errors: ZERORUN_QUEUE_FULL, ZERORUN_ALREADY_FINISHED,
+ * ZERORUN_INVALID_ARGUMENT; then nothing was submitted. `options` may be null. */
+ZERORUN_C_API zerorun_status zerorun_async_decoder_submit(zerorun_async_decoder* decoder,
+                                                          const void* jpeg, size_t size,
+                                                          const zerorun_decode_options* options,
+                                                          zerorun_error* error);
+/* As zerorun_async_encoder_receive(), and so are the calls below. */
+ZERORUN_C_API zerorun_status zerorun_async_decoder_receive(zerorun_async_decoder* decoder,
+                                                           int32_t wait, zerorun_decoded* out);
+ZERORUN_C_API zerorun_status zerorun_async_decoder_finish(zerorun_async_decoder* decoder);
+ZERORUN_C_API zerorun_status zerorun_async_decoder_discard(zerorun_async_decoder* decoder);
+ZERORUN_C_API int32_t zerorun_async_decoder_in_flight(const zerorun_async_decoder* decoder);
+ZERORUN_C_API int32_t zerorun_async_decoder_depth(const zerorun_async_decoder* decoder);
+ZERORUN_C_API int32_t zerorun_async_decoder_backend(const zerorun_async_decoder* decoder);
 
 /* ---- what a stream is --------------------------------------------------------------------- */
 

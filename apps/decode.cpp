@@ -153,13 +153,16 @@ class DecodeRun {
                                     job.report.first_problem.message()));
     }
     if (job.report.is_concealed()) ++summary_.concealed_frames;
+    if (job.report.staged_scans > 0) ++summary_.staged_frames;
     if (stats_)
       stats_->add({frame_index(),
                    job.time.pts,
                    job.jpeg.size(),
                    job.microseconds,
                    {},
-                   job.report.concealed_intervals});
+                   job.report.concealed_intervals,
+                   {},
+                   job.report.staged_scans});
     summary_.coded_bytes += static_cast<std::int64_t>(job.jpeg.size());
     summary_.pixels += std::int64_t{job.frame.width()} * job.frame.height();
     ++summary_.frames;

@@ -27,7 +27,9 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
                 "counted and told once at the end, and the exit code is 0")
       ->group("Decoding");
   add_device_options(command, options.device);
-  add_report_options(command, options.report, "index, pts, bytes, decode_us, concealed_intervals");
+  add_report_options(command, options.report,
+                     "index, pts, bytes, decode_us, concealed_intervals, and staged_scans: scans "
+                     "that a GPU decoded stage by stage, because they are damaged or odd");
 }
 
 }  // namespace zerorun::app

@@ -32,6 +32,9 @@ std::string RunSummary::text() const {
   text +=
       fmt::format("  all      {:.2f} s with input and output, {:.1f} fps, {:.2f}x real time; {}",
                   seconds, fps, ratio(stream_seconds(), seconds), device);
+  if (staged_frames > 0)
+    text += fmt::format("\n  staged   {} frame{} decoded stage by stage, which is slower",
+                        staged_frames, staged_frames == 1 ? "" : "s");
   if (error) {
     text += fmt::format("\n  PSNR     {:.3f} dB (", error->psnr());
     for (int c = 0; c < error->components; ++c)
@@ -63,7 +66,10 @@ nlohmann::json RunSummary::json() const {
                               {"p95", d.p95},
                               {"p99", d.p99},
                               {"max", d.max}}}};
-  if (verb == "decode") summary["concealed_frames"] = concealed_frames;
+  if (verb == "decode") {
+    summary["concealed_frames"] = concealed_frames;
+    summary["staged_frames"] = staged_frames;
+  }
   if (error) {
     summary["psnr"] = psnr_json(error->psnr());
     summary["psnr_components"] = nlohmann::json::array();

@@ -19,6 +19,7 @@ struct DecodeCounts {
   std::int64_t decoded = 0;
   std::int64_t dropped = 0;  ///< too late, and therefore never decoded
   std::int64_t concealed = 0;
+  std::int64_t staged = 0;  ///< with scans that a GPU decoded stage by stage
   std::int64_t broken = 0;  ///< no picture came of them
   std::int64_t bytes = 0;   ///< of the JPEG streams that were decoded
   double total_ms = 0, max_ms = 0;

@@ -92,6 +92,7 @@ void DecodeAhead::State::count(const PlayFrame& frame) {
   }
   ++counts.decoded;
   if (frame.report.is_concealed()) ++counts.concealed;
+  if (frame.report.staged_scans > 0) ++counts.staged;
   counts.bytes += static_cast<std::int64_t>(frame.jpeg.size());
   if (!input->has_packets()) return;
   counts.total_ms += frame.decode_ms;

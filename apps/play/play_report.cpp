@@ -31,7 +31,8 @@ std::string PlayReport::text() const {
                        counts.decoded);
   }
   text += also("dropped", counts.dropped) + also("too late", late) +
-          also("concealed", counts.concealed) + also("broken", counts.broken);
+          also("concealed", counts.concealed) + also("staged", counts.staged) +
+          also("broken", counts.broken);
   if (counts.bytes > 0)
     text += fmt::format("\n  JPEG     {} bytes, {:.1f} MB/s", with_commas(counts.bytes),
                         ratio(static_cast<double>(counts.bytes) * 1e-6, seconds));
@@ -65,6 +66,7 @@ nlohmann::json PlayReport::json() const {
       {"dropped", counts.dropped},
       {"late", late},
       {"concealed_frames", counts.concealed},
+      {"staged_frames", counts.staged},
       {"broken_frames", counts.broken},
       {"bytes", counts.bytes},
       {"fps", ratio(decoded, seconds)},

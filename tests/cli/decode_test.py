@@ -1,11 +1,12 @@
 # decode: pictures equal djpeg's, damage is told, other input is converted.
 # SPDX-License-Identifier: MIT
+import json
 import pathlib
 import subprocess
 import unittest
 
-from support import (ProgramTest, make_ppm, make_y4m, needs_djpeg, needs_opencv,
-                     y4m_frames)
+from support import (ProgramTest, damage_second_image, make_ppm, make_y4m, needs_djpeg,
+                     needs_opencv, y4m_frames)
 
 
 class DecodeTest(ProgramTest):
@@ -51,15 +52,7 @@ class DecodeTest(ProgramTest):
         self.assert_nothing_left("none.y4m")
 
     def damaged(self):
-        """in.mjpeg with some bytes of the second frame's entropy-coded data overwritten."""
-        data = bytearray(pathlib.Path(self.mjpeg).read_bytes())
-        second = data.index(b"\xff\xd8", 2)
-        scan = data.index(b"\xff\xda", second)
-        for at in range(scan + 60, scan + 90):
-            data[at] = 0x11 if data[at - 1] != 0xFF else 0
-        path = pathlib.Path(self.path("damaged.mjpeg"))
-        path.write_bytes(bytes(data))
-        return str(path)
+        return damage_second_image(self.mjpeg, self.path("damaged.mjpeg"))
 
     def test_damage_is_concealed_counted_and_told_once(self):
         source = self.damaged()
@@ -68,9 +61,17 @@ class DecodeTest(ProgramTest):
         self.assertEqual(text.count("concealed"), 1, text)
         self.assertIn("1 of 4 frames", text)
         rows = pathlib.Path(self.path("d.csv")).read_text().splitlines()[3:]
-        self.assertEqual([int(row.split(",")[-1]) > 0 for row in rows],
+        self.assertEqual([int(row.split(",")[4]) > 0 for row in rows],
                          [False, True, False, False])
         self.assertEqual(len(y4m_frames(pathlib.Path(self.path("out.y4m")).read_bytes())), 4)
+
+    def test_the_cpu_has_no_staged_frames(self):
+        done = self.decode(self.damaged(), "-o", self.path("out.y4m"), "--stats",
+                           self.path("d.json"))
+        stats = json.loads(pathlib.Path(self.path("d.json")).read_text())
+        self.assertEqual(stats["summary"]["staged_frames"], 0)
+        self.assertEqual([row["staged_scans"] for row in stats["frames"]], [0] * 4)
+        self.assertNotIn("stage by stage", done.stderr.decode())
 
     def test_strict_stops_at_damage(self):
         done = self.decode(self.damaged(), "-o", self.path("out.y4m"), "--strict", code=3)

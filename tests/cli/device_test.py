@@ -6,7 +6,8 @@ import pathlib
 import subprocess
 import unittest
 
-from support import PROGRAM, SAMPLES, ProgramTest, make_y4m, y4m_frames
+from support import (PROGRAM, SAMPLES, ProgramTest, damage_second_image, make_y4m,
+                     y4m_frames)
 
 PROGRAMS = pathlib.Path(os.environ["ZERORUN_SAMPLES"])
 
@@ -48,6 +49,28 @@ class ProgramOnGpuTest(ProgramTest):
         self.assertEqual(cpu, cuda)
         cpu, cuda = self.both("decode", SAMPLES / "raccoon.jpg", ".ppm")
         self.assertEqual(cpu, cuda)
+
+    def test_damaged_frames_are_decoded_stage_by_stage_and_counted(self):
+        self.encode(self.y4m, "-o", self.path("in.mjpeg"))
+        source = damage_second_image(self.path("in.mjpeg"), self.path("damaged.mjpeg"))
+        cpu, cuda = self.both("decode", source, ".y4m")
+        self.assertEqual(cpu, cuda)
+        done = self.zerorun("decode", source, "-o", self.path("out.y4m"), "--device", "cuda",
+                            "--stats", self.path("d.json"))
+        stats = json.loads(pathlib.Path(self.path("d.json")).read_text())
+        self.assertEqual(stats["summary"]["staged_frames"], 1)
+        self.assertEqual([row["staged_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
+        self.assertIn("1 frame decoded stage by stage", done.stderr.decode())
+
+    def test_bench_shows_the_kernels_of_the_fused_decoder(self):
+        self.zerorun("bench", "synthetic:256x144:photo", "--operation", "decode", "--device",
+                     "cuda", "--frames", "5", "--only", "zerorun-fused/*", "--json",
+                     self.path("bench.json"))
+        report = json.loads(pathlib.Path(self.path("bench.json")).read_text())
+        [row] = report["cases"][0]["rows"]
+        self.assertEqual([stage["stage"] for stage in row["stages"]][:5],
+                         ["upload", "unstuff_scan", "sync_rows", "decode_rows",
+                          "transform_blocks"])
 
     def test_play_decodes_on_the_device_that_was_asked_for(self):
         mjpeg = self.path("in.mjpeg")

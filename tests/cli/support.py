@@ -39,6 +39,17 @@ def plane(width, height, frame, seed):
                  for y in range(height) for x in range(width))
 
 
+def damage_second_image(source, path):
+    """A copy of a Motion JPEG stream with wrong bits in the scan of its second image."""
+    data = bytearray(pathlib.Path(source).read_bytes())
+    second = data.index(b"\xff\xd8", 2)
+    scan = data.index(b"\xff\xda", second)
+    for at in range(scan + 60, scan + 90):
+        data[at] = 0x11 if data[at - 1] != 0xFF else 0
+    pathlib.Path(path).write_bytes(bytes(data))
+    return str(path)
+
+
 def make_y4m(path, width=64, height=48, frames=8, tag="420jpeg", rate="25:1"):
     chroma = PIXELS[tag](width, height)
     with open(path, "wb") as out:

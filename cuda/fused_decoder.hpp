@@ -1,5 +1,7 @@
 // The fused decoder: the bits of a scan -> the samples of its components, in four kernels, without
-// the host in between. For scans without damage; others are for the staged decoder.
+// the host in between. For scans without damage whose bits synchronise themselves or have restart
+// markers: a large flat picture without them may be the same MCU over and over, in which no decoder
+// finds its place. Others are for the staged decoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,5 +1,6 @@
 // Decodes one codeword with its appended bits; what huffman_decode and huffman_sync share, on both
-// backends. SPDX-License-Identifier: MIT
+// backends.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "codec/arith/host_device.hpp"

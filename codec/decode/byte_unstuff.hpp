@@ -1,5 +1,6 @@
 // Decode stage 1: entropy-coded segment -> clean bytes, cut at restart markers. Inverse:
-// byte_stuff. SPDX-License-Identifier: MIT
+// byte_stuff.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "codec/core/exec.hpp"

@@ -1,5 +1,6 @@
 // CPU reference of dequantisation and the inverse transform. CUDA twin:
-// cuda/decode/dequant_idct.cu. SPDX-License-Identifier: MIT
+// cuda/decode/dequant_idct.cu.
+// SPDX-License-Identifier: MIT
 #include "codec/decode/dequant_idct.hpp"
 
 #include <algorithm>

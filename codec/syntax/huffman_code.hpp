@@ -1,5 +1,6 @@
 // Look-up tables of a Huffman code: for coding (EHUFCO, EHUFSI; T.81 C.3) and for decoding
-// (F.2.2.3). SPDX-License-Identifier: MIT
+// (F.2.2.3).
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // CUDA twin of codec/decode/color_upsample.cpp. A thread makes one pixel, or the pixels that share
-// one chroma sample of the frame. SPDX-License-Identifier: MIT
+// one chroma sample of the frame.
+// SPDX-License-Identifier: MIT
 #include "codec/decode/color_upsample.hpp"
 
 #include "codec/arith/color.hpp"

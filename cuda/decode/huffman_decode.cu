@@ -1,5 +1,6 @@
 // CUDA twin of codec/decode/huffman_decode.cpp. A thread decodes a cursor, or with sync points a
-// subsequence. SPDX-License-Identifier: MIT
+// subsequence.
+// SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_decode.hpp"
 
 #include "cuda/check.hpp"

@@ -1,5 +1,6 @@
 // Entropy-coded bytes as one thread sees them: which are data, where restart markers stand, where
-// another marker ends the scan. SPDX-License-Identifier: MIT
+// another marker ends the scan.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // CUDA twin of codec/encode/bit_pack.cpp: bit lengths, prefix sums, direct writing to the final
-// position. One thread packs one block. SPDX-License-Identifier: MIT
+// position. One thread packs one block.
+// SPDX-License-Identifier: MIT
 #include "codec/encode/bit_pack.hpp"
 
 #include "cuda/launch.hpp"

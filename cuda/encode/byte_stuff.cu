@@ -1,5 +1,6 @@
 // CUDA twin of codec/encode/byte_stuff.cpp: count the FF of each chunk, scan, scatter. One warp
-// does one chunk. SPDX-License-Identifier: MIT
+// does one chunk.
+// SPDX-License-Identifier: MIT
 #include "codec/encode/byte_stuff.hpp"
 
 #include "codec/syntax/marker.hpp"

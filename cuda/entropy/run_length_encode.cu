@@ -1,5 +1,6 @@
 // Single-pass run-length encode: PARLE's mask, scan, compaction and scatter in one kernel, joined
-// by decoupled look-back. Serial twin: codec/entropy/run_length.cpp. SPDX-License-Identifier: MIT
+// by decoupled look-back. Serial twin: codec/entropy/run_length.cpp.
+// SPDX-License-Identifier: MIT
 #include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/look_back.cuh"
 

@@ -1,6 +1,7 @@
 // Self-synchronising rows, after Weissenberger and Schmidt, "Accelerating JPEG Decompression on
 // GPUs" (2021). Each row is first walked from a guess; then every row whose predecessor turned out
-// to end elsewhere is walked again from there, until nothing changes. SPDX-License-Identifier: MIT
+// to end elsewhere is walked again from there, until nothing changes.
+// SPDX-License-Identifier: MIT
 #include "cuda/fused_decode/sync_rows.hpp"
 
 #include <cub/block/block_scan.cuh>

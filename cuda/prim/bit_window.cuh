@@ -1,5 +1,6 @@
 // Reads codewords from clean bytes in device memory, 64 bits ahead; the twin of the CPU's
-// BitReader. SPDX-License-Identifier: MIT
+// BitReader.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>

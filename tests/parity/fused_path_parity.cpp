@@ -95,11 +95,13 @@ TEST_F(FusedPathParity, OurStreamsOfAllKindsTakeIt) {
         }
 }
 
-/// Wide periodic pictures without restart markers may never synchronise; they are the stages'.
+/// In wide pictures without restart markers that are periodic, or noise at quality 100 (whose
+/// blocks hardly ever end in EOB), walks from a guess do not meet the true one; they are the
+/// stages'.
 TEST_F(FusedPathParity, EveryContentAndSizeTakesIt) {
   for (const Content content : kContents)
     for (const int size : {1, 8, 9, 17, 64, 1000}) {
-      if (size == 1000 && content != Content::photo && content != Content::noise) continue;
+      if (size == 1000 && content != Content::photo) continue;
       SCOPED_TRACE(testing::Message() << name(content) << " " << size);
       EncodeParams params;
       params.restart = RestartPolicy::none();

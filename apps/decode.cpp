@@ -82,6 +82,7 @@ class DecodeRun {
     DecodeParams params;
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
+    params.limits.max_pixels = options_.max_pixels;
     params.backend = backend_;
     params.device = options_.device.index;
     params.threads = is_single ? options_.device.threads : 1;

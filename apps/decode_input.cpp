@@ -57,7 +57,8 @@ void DecodeInput::read_first() {
 /// Size and format of the first frame, from its own headers where it is JPEG.
 void DecodeInput::read_shape() {
   if (packets_) {
-    const StreamInfo stream = value_or_fail(inspect(first_->jpeg), Exit::input, first_->name);
+    const StreamInfo stream =
+        value_or_fail(inspect(first_->jpeg, StreamLimits::any_size()), Exit::input, first_->name);
     if (stream.height >= info().height * 3 / 4) {  // FFmpeg's rule, too
       width_ = stream.width;
       height_ = stream.height;

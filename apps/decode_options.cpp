@@ -26,6 +26,13 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
                 "Stop at the first damage (exit 3). Without it damaged parts are concealed, "
                 "counted and told once at the end, and the exit code is 0")
       ->group("Decoding");
+  command
+      .add_option("--max-pixels", options.max_pixels,
+                  "Refuse images of more pixels, before memory is taken for them")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, StreamLimits::any_size().max_pixels).description(""))
+      ->capture_default_str()
+      ->group("Decoding");
   add_device_options(command, options.device);
   add_report_options(command, options.report,
                      "index, pts, bytes, decode_us, concealed_intervals, and staged_scans: scans "

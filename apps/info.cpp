@@ -41,7 +41,7 @@ void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
     const auto bytes = static_cast<std::int64_t>(jpeg.size());
     if (sizes.count == 0) {
       facts.first_bytes = jpeg.size();
-      if (auto stream = inspect(jpeg)) {
+      if (auto stream = inspect(jpeg, StreamLimits::any_size())) {
         facts.stream = *std::move(stream);
       } else {
         facts.stream_problem = stream.status().message();

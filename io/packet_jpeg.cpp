@@ -16,7 +16,7 @@ namespace {
 void describe(const std::vector<std::byte>& jpeg, SourceInfo& info) {
   info.codec = "mjpeg";
   info.is_jpeg = true;
-  const Result<StreamInfo> stream = inspect(jpeg);
+  const Result<StreamInfo> stream = inspect(jpeg, StreamLimits::any_size());
   if (!stream) return;
   info.width = stream->width;
   info.height = stream->height;

@@ -29,7 +29,7 @@ class ContainerPackets final : public PacketReader {
     has_ahead_ = *more;
     index_ = 0;
     if (!has_ahead_) return Status::ok();
-    const Result<StreamInfo> stream = inspect(ahead_);
+    const Result<StreamInfo> stream = inspect(ahead_, StreamLimits::any_size());
     if (!stream) return Status::ok();
     const bool fields =
         stream->height < picture_height_ && std::abs(2 * stream->height - picture_height_) <= 1;

@@ -79,6 +79,12 @@ class DecodeTest(ProgramTest):
         self.assert_nothing_left("out.y4m")
         self.decode(self.mjpeg, "-o", self.path("out.y4m"), "--strict")
 
+    def test_a_limit_of_pixels(self):
+        done = self.decode(self.mjpeg, "-o", self.path("out.y4m"), "--max-pixels", "100", code=3)
+        self.assert_sentence(done, "more pixels than the limit", "limit 100,", "max-pixels")
+        self.assert_nothing_left("out.y4m")
+        self.decode(self.mjpeg, "-o", self.path("out.y4m"), "--max-pixels", "4000000000")
+
     def test_a_sequence_of_jpeg_files(self):
         self.decode(self.path("jpg/%d.jpg"), "-o", self.path("seq.y4m"))
         self.decode(self.mjpeg, "-o", self.path("raw.y4m"))

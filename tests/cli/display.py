@@ -104,10 +104,17 @@ class VirtualDisplay:
             time.sleep(0.05)
         raise AssertionError(f"no window named {title}")
 
-    def screenshot(self, window):
-        done = subprocess.run(["xwd", "-silent", "-id", window], env=self.environment, check=True,
-                              capture_output=True)
-        return read_xwd(done.stdout)
+    def screenshot(self, window, seconds=5):
+        """While a window changes its size X may have no picture of it, and xwd then fails."""
+        end = time.monotonic() + seconds
+        while True:
+            done = subprocess.run(["xwd", "-silent", "-id", window], env=self.environment,
+                                  capture_output=True)
+            if done.returncode == 0:
+                return read_xwd(done.stdout)
+            if time.monotonic() > end:
+                raise AssertionError("no screenshot: " + done.stderr.decode())
+            time.sleep(0.05)
 
     def key(self, key, shift=False):
         """By the XTest extension, as from a keyboard."""

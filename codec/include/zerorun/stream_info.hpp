@@ -32,6 +32,13 @@ struct StreamLimits {
   std::int64_t max_pixels = std::int64_t{1} << 27;
   int max_scans = 100;
   std::int64_t max_header_bytes = std::int64_t{64} << 20;  ///< all marker segments of an image
+
+  /// For inspect(), which takes no memory for pixels: every size that a header can name.
+  static constexpr StreamLimits any_size() {
+    StreamLimits limits;
+    limits.max_pixels = std::int64_t{65535} * 65535;
+    return limits;
+  }
 };
 
 struct StreamInfo {

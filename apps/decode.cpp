@@ -82,7 +82,7 @@ class DecodeRun {
     DecodeParams params;
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
-    params.limits.max_pixels = options_.max_pixels;
+    params.limits.max_pixels = options_.max_pixels.value_or(params.limits.max_pixels);
     params.backend = backend_;
     params.device = options_.device.index;
     params.threads = is_single ? options_.device.threads : 1;
@@ -132,7 +132,9 @@ class DecodeRun {
       case PipelineEnd::Step::read:
         fail(Exit::input, options_.input.name, end.status);
       case PipelineEnd::Step::work:
-        fail(Exit::input, fmt::format("{}: frame {}", end.name, frame_index()), end.status);
+        fail(Exit::input,
+             fmt::format("{}: frame {}: {}{}", end.name, frame_index(), end.status.message(),
+                         end.status.code() == Errc::too_many_pixels ? " (--max-pixels)" : ""));
       case PipelineEnd::Step::write:
         fail(Exit::output, output_.name, end.status);
     }

@@ -17,7 +17,8 @@ DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images)
     : input_(options.input),
       device_(options.device),
       strict_(options.strict),
-      is_fancy_(options.upsampling == ChromaUpsampling::fancy) {
+      is_fancy_(options.upsampling == ChromaUpsampling::fancy),
+      limits_pixels_(options.max_pixels.has_value()) {
   // stdin cannot be opened a second time for frames, so it is looked at first.
   const bool is_stream = input_.name == "-";
   const bool try_packets =
@@ -39,6 +40,10 @@ DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images)
 }
 
 void DecodeInput::open_frames(std::optional<PixelFormat> format) {
+  if (limits_pixels_)
+    fail(Exit::usage, input_.name +
+                          ": --max-pixels is for JPEG input, and not for pictures of two "
+                          "fields");
   io::SourceOptions source = source_options(input_, device_);
   source.pixel_format = format;
   packets_.reset();

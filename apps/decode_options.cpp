@@ -28,10 +28,10 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
       ->group("Decoding");
   command
       .add_option("--max-pixels", options.max_pixels,
-                  "Refuse images of more pixels, before memory is taken for them")
+                  "Refuse JPEG images of more pixels, before memory is taken for them (default: " +
+                      std::to_string(StreamLimits{}.max_pixels) + ")")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, StreamLimits::any_size().max_pixels).description(""))
-      ->capture_default_str()
       ->group("Decoding");
   add_device_options(command, options.device);
   add_report_options(command, options.report,

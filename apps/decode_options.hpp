@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "apps/common/options.hpp"
@@ -20,7 +21,7 @@ struct DecodeOptions {
   std::string format;
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   bool strict = false;
-  std::int64_t max_pixels = StreamLimits{}.max_pixels;
+  std::optional<std::int64_t> max_pixels;
 };
 
 void add_decode_options(CLI::App& command, DecodeOptions& options);

@@ -19,7 +19,7 @@
 
 namespace zerorun {
 
-/// Keeps its memory between scans; one stream at a time. Memory on the device: up to 17 bytes for
+/// Keeps its memory between scans; one stream at a time. Memory on the device: up to 18 bytes for
 /// each of the largest scan (16 of them for pairs, of which most stay unused), 12 a block, and 60
 /// KiB of tables.
 class FusedDecoder {

@@ -67,7 +67,7 @@ constexpr std::array kEntries{
     Entry{Errc::output_too_small, "output_too_small", "the output buffer is too small", ""},
     Entry{Errc::out_of_memory, "out_of_memory", "there is not enough memory", ""},
     Entry{Errc::too_many_pixels, "too_many_pixels", "the image has more pixels than the limit",
-          "raise max_pixels (--max-pixels) if you trust the file"},
+          "raise max_pixels if you trust the file"},
     Entry{Errc::too_many_scans, "too_many_scans", "the image has more scans than the limit",
           "raise max_scans if you trust the file"},
     Entry{Errc::too_much_header, "too_much_header", "the marker segments are longer than the limit",

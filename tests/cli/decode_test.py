@@ -84,6 +84,12 @@ class DecodeTest(ProgramTest):
         self.assert_sentence(done, "more pixels than the limit", "limit 100,", "max-pixels")
         self.assert_nothing_left("out.y4m")
         self.decode(self.mjpeg, "-o", self.path("out.y4m"), "--max-pixels", "4000000000")
+        for number in ("0", "-1", "many", "4294836226"):
+            self.decode(self.mjpeg, "-o", self.path("no.y4m"), "--max-pixels", number, code=2)
+        done = self.decode(self.path("out.y4m"), "-o", self.path("no.y4m"), "--max-pixels", "100",
+                           code=2)
+        self.assert_sentence(done, "out.y4m", "--max-pixels is for JPEG")
+        self.assert_nothing_left("no.y4m")
 
     def test_a_sequence_of_jpeg_files(self):
         self.decode(self.path("jpg/%d.jpg"), "-o", self.path("seq.y4m"))

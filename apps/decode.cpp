@@ -12,6 +12,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/outputs.hpp"
+#include "apps/common/pixel_limit.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/stats.hpp"
@@ -82,7 +83,7 @@ class DecodeRun {
     DecodeParams params;
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
-    params.limits.max_pixels = options_.max_pixels.value_or(params.limits.max_pixels);
+    params.limits = stream_limits(options_.input.max_pixels);
     params.backend = backend_;
     params.device = options_.device.index;
     params.threads = is_single ? options_.device.threads : 1;
@@ -130,11 +131,9 @@ class DecodeRun {
       case PipelineEnd::Step::none:
         break;
       case PipelineEnd::Step::read:
-        fail(Exit::input, options_.input.name, end.status);
+        fail_input(options_.input.name, end.status, feed_->info().is_jpeg);
       case PipelineEnd::Step::work:
-        fail(Exit::input,
-             fmt::format("{}: frame {}: {}{}", end.name, frame_index(), end.status.message(),
-                         end.status.code() == Errc::too_many_pixels ? " (--max-pixels)" : ""));
+        fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, true);
       case PipelineEnd::Step::write:
         fail(Exit::output, output_.name, end.status);
     }

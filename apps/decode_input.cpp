@@ -8,6 +8,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
+#include "apps/common/pixel_limit.hpp"
 #include "apps/common/stdin_peek.hpp"
 #include "zerorun/stream_info.hpp"
 
@@ -17,8 +18,7 @@ DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images)
     : input_(options.input),
       device_(options.device),
       strict_(options.strict),
-      is_fancy_(options.upsampling == ChromaUpsampling::fancy),
-      limits_pixels_(options.max_pixels.has_value()) {
+      is_fancy_(options.upsampling == ChromaUpsampling::fancy) {
   // stdin cannot be opened a second time for frames, so it is looked at first.
   const bool is_stream = input_.name == "-";
   const bool try_packets =
@@ -40,20 +40,18 @@ DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images)
 }
 
 void DecodeInput::open_frames(std::optional<PixelFormat> format) {
-  if (limits_pixels_)
-    fail(Exit::usage, input_.name +
-                          ": --max-pixels is for JPEG input, and not for pictures of two "
-                          "fields");
   io::SourceOptions source = source_options(input_, device_);
   source.pixel_format = format;
   packets_.reset();
-  frames_ =
-      value_or_fail(io::open_frames(input_location(input_), source), Exit::input, input_.name);
+  frames_ = app::open_frames(input_, source);
+  check_max_pixels(input_.name, input_.max_pixels, frames_->info().is_jpeg);
 }
 
 void DecodeInput::read_first() {
   DecodeJob first;
-  if (!value_or_fail(read_next(first), Exit::input, input_.name))
+  const auto more = read_next(first);
+  if (!more) fail_input(input_.name, more.status(), info().is_jpeg);
+  if (!*more)
     fail(Exit::input, input_.name + ": there are no frames" +
                           (input_.range.first > 0 ? " in the range of --frames" : ""));
   first_ = std::move(first);

@@ -55,7 +55,6 @@ class DecodeInput {
   DeviceOptions device_;
   bool strict_;  // for frames; the decoder of packets has its own
   bool is_fancy_;
-  bool limits_pixels_;  // of the decoder of packets
   std::unique_ptr<io::PacketSource> packets_;
   std::unique_ptr<io::FrameSource> frames_;
   std::optional<DecodeJob> first_;

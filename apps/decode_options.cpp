@@ -26,13 +26,6 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
                 "Stop at the first damage (exit 3). Without it damaged parts are concealed, "
                 "counted and told once at the end, and the exit code is 0")
       ->group("Decoding");
-  command
-      .add_option("--max-pixels", options.max_pixels,
-                  "Refuse JPEG images of more pixels, before memory is taken for them (default: " +
-                      std::to_string(StreamLimits{}.max_pixels) + ")")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{1}, StreamLimits::any_size().max_pixels).description(""))
-      ->group("Decoding");
   add_device_options(command, options.device);
   add_report_options(command, options.report,
                      "index, pts, bytes, decode_us, concealed_intervals, and staged_scans: scans "

@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "apps/common/options.hpp"
@@ -21,7 +19,6 @@ struct DecodeOptions {
   std::string format;
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   bool strict = false;
-  std::optional<std::int64_t> max_pixels;
 };
 
 void add_decode_options(CLI::App& command, DecodeOptions& options);

@@ -13,6 +13,7 @@
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/metadata.hpp"
 #include "apps/common/outputs.hpp"
+#include "apps/common/pixel_limit.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/stats.hpp"
@@ -68,11 +69,13 @@ class EncodeRun {
   void open_input() {
     const std::string& name = options_.input.name;
     feed_ = std::make_shared<FrameFeed>();
-    feed_->source = value_or_fail(io::open_frames(input_location(options_.input),
-                                                  source_options(options_.input, options_.device)),
-                                  Exit::input, name);
+    feed_->source = open_frames(options_.input, source_options(options_.input, options_.device));
+    const bool is_jpeg = feed_->source->info().is_jpeg;
+    check_max_pixels(options_.input.name, options_.input.max_pixels, is_jpeg);
     EncodeJob& first = feed_->first;
-    if (!value_or_fail(feed_->source->read(first.frame, first.time), Exit::input, name))
+    const auto more = feed_->source->read(first.frame, first.time);
+    if (!more) fail_input(name, more.status(), is_jpeg);
+    if (!*more)
       fail(Exit::input, name + ": there are no frames" +
                             (options_.input.range.first > 0 ? " in the range of --frames" : ""));
     first.name = feed_->source->last_name();
@@ -184,7 +187,7 @@ class EncodeRun {
       case PipelineEnd::Step::none:
         break;
       case PipelineEnd::Step::read:
-        fail(Exit::input, options_.input.name, end.status);
+        fail_input(options_.input.name, end.status, feed_->source->info().is_jpeg);
       case PipelineEnd::Step::work:
         fail(Exit::input, end.name, end.status);
       case PipelineEnd::Step::write:

@@ -19,6 +19,7 @@ EncodeWorker EncodeWorker::create(const EncodeParams& params, bool with_psnr, bo
   if (with_psnr) {
     DecodeParams decode;
     decode.backend = Backend::cpu;
+    decode.limits = StreamLimits::any_size();
     decode.threads = params.threads;
     worker.decoder = value_or_fail(Decoder::create(decode), Exit::failed, "");
   }

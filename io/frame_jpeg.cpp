@@ -122,6 +122,7 @@ Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpe
     params.backend = options_.backend;
     params.device = options_.device;
     params.threads = options_.threads;
+    params.limits = options_.limits;
     Result<Decoder> made = Decoder::create(params);
     if (!made) return made.status();
     decoder_ = *std::move(made);
@@ -140,7 +141,7 @@ Status JpegFrameDecoder::decode(std::span<const std::byte> jpeg, const StreamInf
 
 Status JpegFrameDecoder::decode_packet(std::span<const std::byte> packet, int height,
                                        bool bottom_first, Frame& frame) {
-  Result<StreamInfo> info = inspect(packet);
+  Result<StreamInfo> info = inspect(packet, options_.limits);
   if (!info) return info.status();
   // FFmpeg's rule: fields have less than three quarters of the container's lines.
   const bool may_be_field = info->height < height * 3 / 4;

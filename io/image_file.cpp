@@ -43,6 +43,28 @@ const char* name_of(ContentKind kind) noexcept {
   }
 }
 
+/// A JPEG that inspect() refuses before it has looked at the size: of its first frame header.
+Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
+                       const StreamLimits& limits) {
+  const auto byte = [&](std::size_t at) { return std::to_integer<std::int64_t>(jpeg[at]); };
+  const auto be16 = [&](std::size_t at) { return byte(at) << 8 | byte(at + 1); };
+  constexpr std::int64_t kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
+  constexpr std::size_t kFrameHeader = 9;  // marker, length, precision, height, width
+  for (std::size_t at = 2; at + kFrameHeader <= jpeg.size();) {
+    const std::int64_t code = byte(at + 1);
+    const bool is_marker = byte(at) == 0xFF && code != 0 && code != 0xFF;
+    if (is_marker && code >= 0xC0 && code <= 0xCF && code != kDht && code != kJpg && code != kDac) {
+      const std::int64_t height = be16(at + 5), width = be16(at + 7);
+      if (width * height <= limits.max_pixels) return Status::ok();
+      return Status(Errc::too_many_pixels, "'" + path + "': " + std::to_string(width) + "x" +
+                                               std::to_string(height) + ", limit " +
+                                               std::to_string(limits.max_pixels));
+    }
+    at += is_marker ? 2 + static_cast<std::size_t>(be16(at + 2)) : 1;
+  }
+  return Status(Errc::bad_input, "'" + path + "' has no frame header");
+}
+
 #ifdef ZERORUN_HAVE_FFMPEG
 /// DPX, EXR, TGA and the like: the first picture that libavcodec finds.
 Status read_by_media(const std::string& path, const SourceOptions& options, Frame& frame,
@@ -97,12 +119,14 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
 Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, ImageFacts& facts) {
   Result<std::vector<std::byte>> data = read_whole_file(path, kMaxImageFileBytes);
   if (!data) return data.status();
-  Result<StreamInfo> info = inspect(*data);
+  Result<StreamInfo> info = inspect(*data, options_.limits);
   // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
   // stream that is damaged: OpenCV before 4.12 can be made to write outside its memory by one
   // (CVE-2025-53644).
-  if (!info && group(info.status().code()) == ErrorGroup::unsupported)
+  if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
+    if (Status status = check_jpeg_size(path, *data, options_.limits); !status) return status;
     return read_by_library(path, ContentKind::jpeg, frame);
+  }
   Status status = info ? jpeg_.decode(*data, *info, frame) : info.status();
   if (!status) {
     const std::string what = status.detail().empty() ? "" : ": " + status.detail();

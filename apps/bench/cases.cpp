@@ -12,6 +12,7 @@
 #include "apps/bench/options.hpp"
 #include "apps/bench/synthetic.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode_options.hpp"
 
@@ -75,8 +76,10 @@ void normalise(Case& what) {
 bool is_mixed(const Options& options) { return options.mixed || !options.megapixels.empty(); }
 
 void check_input(const Options& options, const std::string& input, Streams streams) {
-  if (is_synthetic(input))
+  if (is_synthetic(input)) {
     (void)parse_synthetic(input);  // a wrong word is told before anything runs
+    check_max_pixels(input, options.max_pixels, false);
+  }
   if (streams == Streams::libjpeg && libjpeg_version().empty())
     fail(Exit::usage, "--streams libjpeg: this build was made without libjpeg-turbo");
   if (streams != Streams::input) return;
@@ -189,6 +192,7 @@ FrameRequest frame_request(const Options& options, const Case& what) {
   if (!request.own_streams || !what.planar) request.format = what.pixels;
   request.count = static_cast<std::size_t>(rotate(options));
   request.mixed = what.mixed;
+  request.max_pixels = options.max_pixels;
   if (!options.megapixels.empty()) request.cut = megapixels_of(options.megapixels);
   return request;
 }
@@ -199,6 +203,7 @@ std::string limits_text(const Options& options) {
       fmt::format("--rotate {} --time {} --warm-up {} --repetitions {}", rotate(options),
                   limits.seconds, limits.warm_up_seconds, limits.repetitions);
   if (limits.frames > 0) text += fmt::format(" --frames {}", limits.frames);
+  if (options.max_pixels) text += fmt::format(" --max-pixels {}", *options.max_pixels);
   if (!options.megapixels.empty()) {
     text += " --megapixels " + options.megapixels;
   } else if (options.mixed) {

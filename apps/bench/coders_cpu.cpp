@@ -28,8 +28,7 @@ void add_encoders(const Setting& setting, const SharedHostData& data, Contenders
 
 void add_decoders(const Setting& setting, const SharedHostData& data, Contenders& out) {
   const auto open_with = [&data](int threads) {
-    DecodeParams params;
-    params.backend = Backend::cpu;
+    DecodeParams params = decode_params(Backend::cpu);
     params.threads = threads;
     return [params, data](int) { return open_host_decoder(params, data); };
   };

@@ -53,12 +53,7 @@ class CudaCoders {
     params.device = device_;
     return params;
   }
-  DecodeParams decoder_params() const {
-    DecodeParams params;
-    params.backend = Backend::cuda;
-    params.device = device_;
-    return params;
-  }
+  DecodeParams decoder_params() const { return decode_params(Backend::cuda, device_); }
 
   Contender contender(const char* path) const {
     Contender c = our_contender(fmt::format("cuda:{}", device_), path);

@@ -11,6 +11,7 @@
 #include "apps/bench/synthetic.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/pixel_limit.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -25,14 +26,22 @@ constexpr std::size_t kMostCutFrames = 16;
 
 FrameSet read_frames(const FrameRequest& request, std::size_t count) {
   const std::string& input = request.input;
-  io::SourceOptions options;
+  InputOptions named;
+  named.name = input;
+  named.max_pixels = request.max_pixels;
+  io::SourceOptions options = source_options(named, {});
   options.pixel_format = request.format;
-  auto source = value_or_fail(io::open_frames({input, "", {}}, options), Exit::input, input);
+  const auto source = open_frames(named, options);
+  const bool is_jpeg = source->info().is_jpeg;
+  check_max_pixels(input, request.max_pixels, is_jpeg);
   FrameSet set{input, {}, {}, request.mixed};
   Frame frame;
   io::FrameTime time;
   int others = 0;
-  while (set.size() < count && value_or_fail(source->read(frame, time), Exit::input, input)) {
+  while (set.size() < count) {
+    const auto more = source->read(frame, time);
+    if (!more) fail_input(input, more.status(), is_jpeg);
+    if (!*more) break;
     if (!request.mixed && set.size() > 0 &&
         (frame.width() != set.view(0).width || frame.height() != set.view(0).height)) {
       ++others;
@@ -141,7 +150,7 @@ std::size_t FrameSet::largest() const {
 }
 
 static void describe_streams(const FrameSet& set, Case& what) {
-  const auto info = inspect(set.streams[0]);
+  const auto info = inspect(set.streams[0], StreamLimits::any_size());
   if (!info) return;  // it was decoded, so this cannot be
   what.quality = info->quality.value_or(0);
   what.huffman = info->standard_huffman_tables ? HuffmanTables::standard : HuffmanTables::optimal;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,7 @@ struct FrameRequest {
   bool own_streams = false;
   bool mixed = false;             ///< sizes may differ; otherwise all have that of the first
   std::optional<Megapixels> cut;  ///< of a mixed batch
+  std::optional<std::int64_t> max_pixels;  ///< of a JPEG image
   bool operator==(const FrameRequest&) const = default;
 };
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/bench/options.hpp"
 
+#include "apps/common/pixel_limit.hpp"
+
 namespace zerorun::app::bench {
 namespace {
 
@@ -52,6 +54,7 @@ void add_case_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(1, 10000).description(""))
       ->default_str("4; 256 of a mixed batch")
       ->group("What");
+  add_max_pixels(command, options.max_pixels)->group("What");
 }
 
 void add_batch_options(CLI::App& command, Options& options) {

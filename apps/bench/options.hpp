@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Options {
   bool mixed = false;
   std::string megapixels;  ///< "A-B"; makes the case mixed
   std::optional<int> rotate;
+  std::optional<std::int64_t> max_pixels;
   Limits limits;
   bool every_row = false;
   std::string json, csv, html;

@@ -8,6 +8,7 @@
 #include "apps/bench/libjpeg_coder.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/pixel_limit.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -31,7 +32,7 @@ Status check_by_libjpeg(std::span<const std::byte> jpeg, const ConstFrameView& l
 
 Result<PaddedFrame> decode(Decoder& decoder, std::span<const std::byte> jpeg,
                            const std::optional<PixelFormat>& wanted) {
-  const auto info = inspect(jpeg);
+  const auto info = inspect(jpeg, decoder.params().limits);
   if (!info) return info.status();
   const auto format = wanted ? Result<PixelFormat>(*wanted) : stored_format(*info);
   if (!format) return format.status();
@@ -57,17 +58,22 @@ FrameSet load_streams(const FrameRequest& request) {
   DecodeParams params;
   params.backend = Backend::cpu;
   params.strict = true;  // peers conceal damage in other ways
+  params.limits = stream_limits(request.max_pixels);
   auto decoder = value_or_fail(Decoder::create(params), Exit::failed, input);
   FrameSet set{input, {}, {}, request.mixed};
   std::vector<std::byte> jpeg;
   io::FrameTime time;
   int others = 0, refused = 0;
-  std::string why;
+  Status why;
+  std::string whose;
   while (set.size() < request.count &&
          value_or_fail(source->read(jpeg, time), Exit::input, input)) {
     auto frame = decode(decoder, jpeg, request.format);
     if (!frame) {
-      if (refused++ == 0) why = source->last_name() + ": " + frame.status().message();
+      if (refused++ == 0) {
+        why = frame.status();
+        whose = source->last_name();
+      }
     } else if (!request.mixed && set.size() > 0 &&
                !same_shape(std::as_const(*frame).view(), set.view(0))) {
       ++others;
@@ -76,10 +82,11 @@ FrameSet load_streams(const FrameRequest& request) {
       set.streams.push_back(jpeg);
     }
   }
-  if (refused > 0 && set.frames.empty()) fail(Exit::input, why);
+  if (refused > 0 && set.frames.empty()) fail_input(whose, why, true);
   if (refused > 0)
-    console::note(
-        fmt::format("{} image{} left out; {}", refused, refused == 1 ? " is" : "s are", why));
+    console::note(fmt::format("{} image{} left out; {}: {}{}", refused,
+                              refused == 1 ? " is" : "s are", whose, why.message(),
+                              max_pixels_hint(why)));
   if (others > 0)
     console::note(
         fmt::format("{}: {} image{} of another size or sampling than the first and left "

@@ -112,9 +112,7 @@ Result<double> psnr_at(const Setting& setting, int scale) {
   if (Status status = lane.open(scale); !status) return status;
   if (Status status = lane.start(0); !status) return status;
   if (Status status = lane.stream(jpeg); !status) return status;
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  auto decoder = Decoder::create(params);
+  auto decoder = Decoder::create(decode_params(Backend::cpu));
   if (!decoder) return decoder.status();
   Frame decoded;
   const ConstFrameView source = setting.frames.view(0);

@@ -101,7 +101,7 @@ Result<StagedContender::Run> open_decoder(const Setting& setting) {
   return StagedContender::Run([&setting, pipeline, out](std::size_t index, StageClock& clock) {
     const Stopwatch watch;
     const auto report = walk_frame(
-        *pipeline, {}, setting.reference.streams[index],
+        *pipeline, decode_params(Backend::cpu), setting.reference.streams[index],
         [&](int, int, FrameView& target) {
           target = out->view();
           return Status::ok();

@@ -74,7 +74,7 @@ struct StagedDecodeRun : StagedRun {
     const DeviceGuard guard(device);
     ZR_TRY(guard.status());
     const auto report = walk_frame(
-        pipeline, {}, data->stream(index),
+        pipeline, decode_params(Backend::cuda, device), data->stream(index),
         [&](int, int, FrameView& target) {
           target = frame->view(0);
           return Status::ok();

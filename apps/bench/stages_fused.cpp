@@ -104,7 +104,7 @@ class FusedDecodeRun {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
     const auto report = walk_frame(
-        pipeline_, {}, data_->stream(index),
+        pipeline_, decode_params(Backend::cuda, device_), data_->stream(index),
         [&](int, int, FrameView& target) {
           target = frames_->view(index);
           return Status::ok();

@@ -29,8 +29,7 @@ class Judge {
  public:
   Status open(const ConstFrameView& like) {
     if (is_libjpeg(like.format)) return Status::ok();
-    DecodeParams params;
-    params.backend = Backend::cpu;
+    DecodeParams params = decode_params(Backend::cpu);
     params.strict = true;
     auto decoder = Decoder::create(params);
     if (!decoder) return decoder.status();
@@ -75,12 +74,19 @@ EncodeParams encode_params(const Case& what) {
   return params;
 }
 
+DecodeParams decode_params(Backend backend, int device) {
+  DecodeParams params;
+  params.backend = backend;
+  params.device = device;
+  params.limits = StreamLimits::any_size();
+  return params;
+}
+
 namespace {
 
 void decode_reference(const FrameSet& frames, Reference& reference) {
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  auto decoder = value_or_fail(Decoder::create(params), Exit::failed, frames.input);
+  auto decoder =
+      value_or_fail(Decoder::create(decode_params(Backend::cpu)), Exit::failed, frames.input);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const ConstFrameView like = frames.view(i);
     reference.pictures.push_back(value_or_fail(

@@ -12,6 +12,8 @@
 namespace zerorun::app::bench {
 
 EncodeParams encode_params(const Case& what);
+/// Streams of any size: they were made here, or loaded with what --max-pixels allows.
+DecodeParams decode_params(Backend backend, int device = 0);
 
 /// What the CPU makes of the frames.
 struct Reference {

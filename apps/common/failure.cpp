@@ -32,9 +32,10 @@ static std::string without_name(std::string message, const std::string& name) {
   return message;
 }
 
-void fail(Exit side, const std::string& name, const Status& status) {
+void fail(Exit side, const std::string& name, const Status& status, const char* hint) {
   const std::string message = status.message();
-  fail(exit_for(status, side), name.empty() ? message : name + ": " + without_name(message, name));
+  fail(exit_for(status, side),
+       (name.empty() ? message : name + ": " + without_name(message, name)) + hint);
 }
 
 }  // namespace zerorun::app

@@ -38,8 +38,10 @@ Exit exit_for(const Status& status, Exit side) noexcept;
 
 [[noreturn]] void fail(Exit code, std::string sentence);
 
-/// "NAME: sentence", with the exit code that the status and the side call for.
-[[noreturn]] void fail(Exit side, const std::string& name, const Status& status);
+/// "NAME: sentence", with the exit code that the status and the side call for. `hint` stands
+/// behind.
+[[noreturn]] void fail(Exit side, const std::string& name, const Status& status,
+                       const char* hint = "");
 
 /// The value, or fail().
 template <typename T>

@@ -50,7 +50,8 @@ bool is_jpeg(const std::vector<std::uint8_t>& data) { return starts_with(data, "
 std::vector<MarkerSegment> segments_of(const std::string& path,
                                        const std::vector<std::uint8_t>& data, std::uint8_t marker,
                                        std::string_view id) {
-  const StreamInfo info = value_or_fail(inspect(std::as_bytes(std::span(data))), Exit::input, path);
+  const StreamInfo info = value_or_fail(
+      inspect(std::as_bytes(std::span(data)), StreamLimits::any_size()), Exit::input, path);
   std::vector<MarkerSegment> found;
   for (const MarkerSegment& segment : info.segments)
     if (segment.marker == marker && starts_with(segment.payload, id)) found.push_back(segment);

@@ -9,6 +9,7 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/pixel_limit.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -65,6 +66,7 @@ void add_input_options(CLI::App& app, InputOptions& input) {
                                 "At a gap in a numbered sequence: stop, close the gap, or show the "
                                 "frame before it again")
       ->group("Input");
+  add_max_pixels(app, input.max_pixels)->group("Input");
 }
 
 void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds) {
@@ -130,6 +132,7 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
   options.backend = device.backend;
   options.device = device.index;
   options.threads = device.threads;
+  options.limits = stream_limits(input.max_pixels);
   return options;
 }
 

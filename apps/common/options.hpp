@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@ struct InputOptions {
   FrameRange range;
   std::optional<std::int64_t> start_number;
   io::MissingFrames missing = io::MissingFrames::error;
+  std::optional<std::int64_t> max_pixels;
 };
 
 struct OutputOptions {

@@ -25,6 +25,7 @@ void Verifier::check(const io::Location& output) const {
   DecodeParams params;
   params.backend = Backend::cpu;
   params.strict = true;
+  params.limits = StreamLimits::any_size();
   Decoder decoder = value_or_fail(Decoder::create(params), Exit::failed, output.name);
   std::vector<std::byte> jpeg;
   std::vector<ComponentPlane> planes;

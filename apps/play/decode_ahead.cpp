@@ -40,6 +40,7 @@ class Worker {
       decoder_.reset();
       DecodeParams params;
       params.backend = how.backend;
+      params.limits = how.limits;
       params.device = how.device.index;
       params.threads = is_alone ? how.device.threads : 1;
       auto made = Decoder::create(params);
@@ -48,7 +49,7 @@ class Worker {
       generation_ = generation;
     }
     const Stopwatch watch;
-    const auto stream = inspect(frame.jpeg);
+    const auto stream = inspect(frame.jpeg, how.limits);
     if (!stream) return stream.status();
     auto report = decoder_->decode(frame.jpeg, wanted_format(stored_format(*stream), how.pixels),
                                    frame.frame);

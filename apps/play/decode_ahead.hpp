@@ -35,6 +35,7 @@ class DecodeAhead {
     Backend backend = Backend::cpu;
     DeviceOptions device;
     Pixels pixels = Pixels::shown;
+    StreamLimits limits;
   };
 
   /// Frames that `clock` calls too late are dropped before they are decoded; null = none are.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "apps/common/console.hpp"
+#include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/play/compare.hpp"
 
@@ -73,7 +74,7 @@ Exit play_headless(const PlayOptions& options, PlaySession& session) {
   if (const Status problem = session.frames->read_problem(); !problem && problem.code() != Errc::ok)
     console::note(session.input->name() + ": " + problem.message());
   if (report.counts.decoded == 0 && !first_problem)
-    fail(Exit::input, options.input.name, first_problem);
+    fail_input(options.input.name, first_problem, session.input->info().is_jpeg);
   tell(report, options.json);
   return Exit::done;
 }

@@ -10,6 +10,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
+#include "apps/common/pixel_limit.hpp"
 #include "apps/common/stdin_peek.hpp"
 
 namespace zerorun::app {
@@ -68,8 +69,7 @@ PlayInput::PlayInput(const InputOptions& input, const DeviceOptions& device, Pix
 
 void PlayInput::open_frames() {
   packets_.reset();
-  frames_ =
-      value_or_fail(io::open_frames(input_location(input_), options_), Exit::input, input_.name);
+  frames_ = app::open_frames(input_, options_);
 }
 
 /// Size and format of the first frame, from its own headers where it is JPEG.
@@ -86,7 +86,7 @@ void PlayInput::read_shape(Pixels pixels) {
                           (input_.range.first > 0 ? " in the range of --frames" : ""));
   first_status_ = more.status();
   if (packets_ && more) {
-    const auto stream = inspect(first.jpeg);
+    const auto stream = inspect(first.jpeg, options_.limits);
     const bool is_field = stream && stream->height < info().height * 3 / 4;  // FFmpeg's rule, too
     if (is_field && input_.name != "-") {
       open_frames();  // which weaves the two fields of a picture

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/common/console.hpp"
+#include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/play/compare.hpp"
 #include "apps/play/events.hpp"
@@ -289,7 +290,7 @@ PlayReport Player::report() const {
   report.compared = compared_;
   if (playback_.shown() != nullptr) report.compared_format = playback_.shown()->frame.format();
   if (report.shown == 0 && !playback_.first_problem())
-    fail(Exit::input, session_.input->name(), playback_.first_problem());
+    fail_input(session_.input->name(), playback_.first_problem(), session_.input->info().is_jpeg);
   return report;
 }
 

@@ -49,6 +49,7 @@ Status write_file(const std::string& path, const std::vector<std::byte>& bytes) 
 Result<Frame> as_rgb(const PlayFrame& shown) {
   DecodeParams params;
   params.backend = Backend::cpu;
+  params.limits = StreamLimits::any_size();  // it was decoded already
   auto decoder = Decoder::create(params);
   if (!decoder) return decoder.status();
   const bool is_gray = shown.frame.format() == PixelFormat::gray8;

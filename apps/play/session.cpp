@@ -3,12 +3,14 @@
 #include "apps/play/session.hpp"
 
 #include "apps/common/failure.hpp"
+#include "apps/common/pixel_limit.hpp"
 
 namespace zerorun::app {
 
 PlaySession::PlaySession(const PlayOptions& options) : start_seconds_(options.start_seconds) {
   decoding.backend = choose_backend(options.device);
   decoding.device = options.device;
+  decoding.limits = stream_limits(options.input.max_pixels);
   decoding.pixels = options.no_window ? Pixels::stored : Pixels::shown;
   const auto open = [&](const InputOptions& which) {
     return std::make_shared<PlayInput>(which, options.device, decoding.pixels);
@@ -16,13 +18,20 @@ PlaySession::PlaySession(const PlayOptions& options) : start_seconds_(options.st
   input = open(options.input);
   if (options.start_seconds > 0 && !input->can_seek())
     fail(Exit::usage, options.input.name + ": --start needs a file; a pipe cannot be sought in");
-  if (options.other.empty()) return;
+  const auto check = [&options](bool is_jpeg) {
+    check_max_pixels(options.input.name, options.input.max_pixels, is_jpeg);
+  };
+  if (options.other.empty()) {
+    check(input->info().is_jpeg);
+    return;
+  }
   InputOptions second = options.input;
   second.name = options.other;
   second.format.clear();
   if (second.name == "-" && options.input.name == "-")
     fail(Exit::usage, "only one of INPUT and --compare can be stdin");
   other = open(second);
+  check(input->info().is_jpeg || other->info().is_jpeg);
   if (input->format() == other->format()) return;
   // Pictures of one format can be compared sample by sample.
   decoding.pixels = Pixels::rgb;

@@ -185,6 +185,23 @@ class BenchTest(ProgramTest):
                 self.assertEqual(row["frames_per_sample"] % 4, 0)
                 self.assertGreater(row["psnr_db"], 40)
 
+    def test_a_limit_of_pixels(self):
+        ppm, jpeg = make_ppm(self.path("in.ppm"), 48, 40), self.path("1.jpg")
+        self.encode(ppm, "-o", jpeg)
+        self.encode(make_ppm(self.path("small.ppm"), 16, 8), "-o", self.path("2.jpg"))
+        for streams in ("input", "zerorun"):
+            done = self.zerorun("bench", jpeg, "--operation", "decode", "--streams", streams,
+                                "--max-pixels", "1919", *QUICK, code=3)
+            self.assert_sentence(done, "48x40, limit 1919", "(--max-pixels)")
+        report, _ = self.bench(jpeg, "--threads", "1", "--max-pixels", "1920")
+        self.assertIn("--max-pixels 1920", report["cases"][0]["command"])
+        done = self.zerorun("bench", self.path("*.jpg"), "--mixed", "--streams", "input",
+                            "--threads", "1", "--max-pixels", "1919", *QUICK)
+        self.assert_sentence(done, "1 image is left out", "1.jpg", "(--max-pixels)")
+        for name in (ppm, "synthetic:64x48:photo"):
+            done = self.zerorun("bench", name, "--max-pixels", "1920", code=2)
+            self.assert_sentence(done, name, "--max-pixels is for JPEG")
+
     def test_pieces_of_many_sizes(self):
         report, text = self.bench("synthetic:160x120:photo", "--megapixels", "0.002-0.06",
                                   "--rotate", "9", "--streams", "zerorun,libjpeg", "--threads", "1")

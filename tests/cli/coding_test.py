@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_djpeg,
-                     needs_ffmpeg)
+                     needs_ffmpeg, needs_opencv)
 
 
 class CodingTest(ProgramTest):
@@ -150,6 +150,31 @@ class CodingTest(ProgramTest):
             again = self.jpeg(source=self.path("turned.jpg"), name="again.jpg")
             self.assertEqual(again["exif_orientation"], orientation)
             self.assertEqual((again["width"], again["height"]), (65, 47))
+
+    def test_a_limit_of_pixels(self):
+        mjpeg, out = self.path("in.mjpeg"), self.path("out.mjpeg")
+        self.encode(self.y4m, "-o", mjpeg)
+        self.jpeg(name="in.jpg")
+        for name in (mjpeg, self.path("in.jpg")):
+            done = self.encode(name, "-o", out, "--max-pixels", "3054", code=3)
+            self.assert_sentence(done, "65x47, limit 3054", "(--max-pixels)")
+            self.assert_nothing_left("out.mjpeg")
+            self.encode(name, "-o", out, "-y", "--max-pixels", "3055", "--psnr", "--verify")
+            os.remove(out)
+        for number in ("0", "-1", "many", "4294836226"):
+            self.encode(mjpeg, "-o", out, "--max-pixels", number, code=2)
+        done = self.encode(self.y4m, "-o", out, "--max-pixels", "3055", code=2)
+        self.assert_sentence(done, "in.y4m", "--max-pixels is for JPEG")
+        self.assert_nothing_left("out.mjpeg")
+
+    @needs_opencv
+    @needs_djpeg
+    def test_the_limit_holds_for_progressive_jpeg(self):
+        jpeg = self.path("progressive.jpg")
+        subprocess.run(["cjpeg", "-progressive", "-outfile", jpeg, self.ppm], check=True)
+        done = self.encode(jpeg, "-o", self.path("out.jpg"), "--max-pixels", "3054", code=3)
+        self.assert_sentence(done, "65x47, limit 3054", "(--max-pixels)")
+        self.encode(jpeg, "-o", self.path("out.jpg"), "--max-pixels", "3055")
 
     def test_sizes_down_to_one_pixel(self):
         for width, height in ((1, 1), (1, 17), (9, 1), (16, 16), (17, 15)):

@@ -70,6 +70,20 @@ class PlayTest(ProgramTest):
             self.assertEqual(self.play(out)["decoded"], 9)
             self.assertEqual(self.play(out, "--start", "0.2")["decoded"], 4)
 
+    def test_a_limit_of_pixels(self):
+        def refused(code, *arguments):
+            return self.zerorun("play", *arguments, "--no-window", code=code)
+
+        self.assert_sentence(refused(3, self.mjpeg, "--max-pixels", "3054"), "65x47, limit 3054",
+                             "(--max-pixels)")
+        self.assertEqual(self.play(self.mjpeg, "--max-pixels", "3055")["decoded"], 9)
+        self.assertEqual(self.play(self.y4m, "--compare", self.mjpeg, "--max-pixels", "3055")
+                         ["decoded"], 9)
+        refused(2, self.mjpeg, "--max-pixels", "0")
+        for arguments in ((self.y4m,), (self.y4m, "--compare", self.y4m)):
+            self.assert_sentence(refused(2, *arguments, "--max-pixels", "3055"), "in.y4m",
+                                 "--max-pixels is for JPEG")
+
     def test_damage_is_counted_and_not_the_end(self):
         data = bytearray(pathlib.Path(self.mjpeg).read_bytes())
         starts = [i for i in range(len(data)) if data.startswith(b"\xff\xd8\xff", i)]

@@ -15,6 +15,7 @@
 #include "zerorun/export.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/stream_info.hpp"
 
 namespace zerorun::io {
 
@@ -63,6 +64,9 @@ struct SourceOptions {
   Backend backend = Backend::automatic;
   int device = 0;
   int threads = 0;
+  /// Of JPEG images, before memory is taken for their pixels. Other pictures and video have no more
+  /// pixels than StreamLimits has by default.
+  StreamLimits limits;
 };
 
 struct SourceInfo {

@@ -42,7 +42,14 @@ void add_decoders(const Setting& setting, const SharedHostData& data, Contenders
   side_by_side.measure_latency = false;
   side_by_side.parallel = setting.selection.threads;
   side_by_side.open = open_with(1);
+  Contender async = side_by_side;
+  async.coder = kAsyncCoder;
+  async.joint = true;
+  async.open = [data](int lanes) {
+    return open_async_decoder(decode_params(Backend::cpu), lanes, data);
+  };
   out.push_back(std::move(side_by_side));
+  out.push_back(std::move(async));
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ class CudaCoders {
     } else {
       add_device_decoder("pinned>device", *pinned);
       add_device_decoder("pageable>device", *pageable);
-      add_host_decoder("pinned>host", *pinned);
-      add_host_decoder("pageable>host", *pageable);
+      add_host_decoders("pinned>host", *pinned);
+      add_host_decoders("pageable>host", *pageable);
     }
     add_copy("pinned>device", {device_, CopyLane::Way::up, encode ? raw : stream});
     add_copy("device>pinned", {device_, CopyLane::Way::down, encode ? stream : raw});
@@ -112,10 +112,20 @@ class CudaCoders {
     out_.push_back(std::move(c));
   }
 
-  void add_host_decoder(const char* path, const SharedHostData& data) {
+  /// A decoder a thread, and AsyncDecoder, which has these threads itself.
+  void add_host_decoders(const char* path, const SharedHostData& data) {
     Contender c = contender(path);
     c.open = [params = decoder_params(), data](int) { return open_host_decoder(params, data); };
     out_.push_back(std::move(c));
+    Contender async = contender(path);
+    async.coder = kAsyncCoder;
+    async.measure_latency = false;
+    async.drive = Drive::one_thread;
+    async.joint = true;
+    async.open = [params = decoder_params(), data](int lanes) {
+      return open_async_decoder(params, lanes, data);
+    };
+    out_.push_back(std::move(async));
   }
 
   void add_copy(const char* path, CopyLane::Job job) {

@@ -41,6 +41,9 @@ void add_opencv(const Setting& setting, Contenders& out);
 void add_cuda_coders(const Setting& setting, Contenders& out);  ///< and the copies under them
 void add_nvjpeg(const Setting& setting, Contenders& out);
 
+/// What rows of AsyncDecoder are called, beside those of a Decoder a thread.
+constexpr const char* kAsyncCoder = "zerorun-async";
+
 /// A contender of ours, without lanes.
 Contender our_contender(std::string device, const char* path);
 

@@ -158,7 +158,9 @@ class DeviceDecodeLane final : public DecodeLane {
     ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
     return Status::ok();
   }
-  Status picture(const FrameView& out) override { return room_->download(last_, out); }
+  Status picture(std::size_t /*place*/, const FrameView& out) override {
+    return room_->download(last_, out);
+  }
 
  private:
   DeviceDecoder decoder_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "zerorun/async_decoder.hpp"
 #include "zerorun/async_encoder.hpp"
 
 namespace zerorun::app::bench {
@@ -79,7 +80,7 @@ class HostDecodeLane final : public DecodeLane {
     return decoder_.decode(data_->stream(index), frame_.view()).status();
   }
   Status finish() override { return Status::ok(); }
-  Status picture(const FrameView& out) override {
+  Status picture(std::size_t /*place*/, const FrameView& out) override {
     copy_samples(std::as_const(frame_).view(), out);
     return Status::ok();
   }
@@ -87,6 +88,45 @@ class HostDecodeLane final : public DecodeLane {
  private:
   Decoder decoder_;
   Frame frame_;
+  SharedHostData data_;
+};
+
+class AsyncDecodeLane final : public DecodeLane {
+ public:
+  AsyncDecodeLane(AsyncDecoder decoder, SharedHostData data)
+      : decoder_(std::move(decoder)),
+        received_(static_cast<std::size_t>(decoder_.lanes())),
+        data_(std::move(data)) {}
+
+  Status start(std::size_t index) override {
+    while (decoder_.in_flight() == decoder_.depth())
+      if (Status status = receive(); !status) return status;
+    return decoder_.submit(data_->stream(index), {.format = data_->frame(index).format});
+  }
+  Status finish() override {
+    while (decoder_.in_flight() > 0)
+      if (Status status = receive(); !status) return status;
+    count_ = 0;
+    return Status::ok();
+  }
+  Status picture(std::size_t place, const FrameView& out) override {
+    const ConstFrameView view = std::as_const(received_[place].frame).view();
+    if (view.width != out.width || view.height != out.height)
+      return Status(Errc::invalid_frame, "the frames came in another order");
+    copy_samples(view, out);
+    return Status::ok();
+  }
+
+ private:
+  Status receive() {
+    DecodedFrame& frame = received_[count_++ % received_.size()];
+    (void)decoder_.receive(frame, true);
+    return frame.status;
+  }
+
+  AsyncDecoder decoder_;
+  std::vector<DecodedFrame> received_;  // the last ones, as many as are decoded at a time
+  std::size_t count_ = 0;
   SharedHostData data_;
 };
 
@@ -148,6 +188,14 @@ Result<std::unique_ptr<Lane>> open_host_decoder(const DecodeParams& params, Shar
   if (!decoder) return decoder.status();
   return std::unique_ptr<Lane>(
       std::make_unique<HostDecodeLane>(*std::move(decoder), std::move(data)));
+}
+
+Result<std::unique_ptr<Lane>> open_async_decoder(const DecodeParams& params, int at_once,
+                                                 SharedHostData data) {
+  auto decoder = AsyncDecoder::create({.decode = params, .lanes = at_once});
+  if (!decoder) return decoder.status();
+  return std::unique_ptr<Lane>(
+      std::make_unique<AsyncDecodeLane>(*std::move(decoder), std::move(data)));
 }
 
 }  // namespace zerorun::app::bench

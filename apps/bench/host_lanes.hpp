@@ -1,4 +1,4 @@
-// zerorun::Encoder, AsyncEncoder and Decoder on host memory, on the CPU or a GPU.
+// zerorun::Encoder, Decoder and their Async forms on host memory, on the CPU or a GPU.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -40,5 +40,8 @@ Result<std::unique_ptr<Lane>> open_host_encoder(const EncodeParams& params, Shar
 Result<std::unique_ptr<Lane>> open_async_encoder(const EncodeParams& params, int at_once,
                                                  SharedHostData data);
 Result<std::unique_ptr<Lane>> open_host_decoder(const DecodeParams& params, SharedHostData data);
+/// Keeps `at_once` images under way.
+Result<std::unique_ptr<Lane>> open_async_decoder(const DecodeParams& params, int at_once,
+                                                 SharedHostData data);
 
 }  // namespace zerorun::app::bench

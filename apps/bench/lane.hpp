@@ -34,8 +34,9 @@ class EncodeLane : public Lane {
 
 class DecodeLane : public Lane {
  public:
-  /// The frame made last, copied to the host; after finish().
-  virtual Status picture(const FrameView& out) = 0;
+  /// After finish(): a frame copied to the host. `place` counts those that were started since the
+  /// finish() before; a lane that is not joint has the last one alone, whatever its place.
+  virtual Status picture(std::size_t place, const FrameView& out) = 0;
 };
 
 /// How several lanes are kept busy.

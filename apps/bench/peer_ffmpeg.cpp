@@ -159,7 +159,7 @@ class FfmpegDecodeLane final : public DecodeLane {
     return av_status(avcodec_receive_frame(context_.get(), frame_.get()), "decode");
   }
   Status finish() override { return Status::ok(); }
-  Status picture(const FrameView& out) override {
+  Status picture(std::size_t /*place*/, const FrameView& out) override {
     const auto view = ffmpeg::frame_view(*frame_, ffmpeg::ColourCheck::ignore);
     if (!view) return view.status();
     if (view->format != out.format)

@@ -38,7 +38,7 @@ class LibjpegDecodeLane final : public DecodeLane {
     return decoder_.decode(streams_[index], frame_.view());
   }
   Status finish() override { return Status::ok(); }
-  Status picture(const FrameView& out) override {
+  Status picture(std::size_t /*place*/, const FrameView& out) override {
     copy_samples(std::as_const(frame_).view(), out);
     return Status::ok();
   }

@@ -74,7 +74,6 @@ class NvjpegDecodeLane : public DecodeLane {
   Stream queue_;
   nvjpegJpegState_t state_ = nullptr;
   std::vector<SharedDeviceFrames> rooms_;  // one an image of a batch
-  std::size_t last_ = 0;                   // what the first of them holds
 };
 
 class SingleLane final : public NvjpegDecodeLane {
@@ -97,7 +96,12 @@ class SingleLane final : public NvjpegDecodeLane {
     ZR_CUDA_TRY(cudaStreamSynchronize(queue_.get()));
     return Status::ok();
   }
-  Status picture(const FrameView& out) override { return rooms_[0]->download(last_, out); }
+  Status picture(std::size_t /*place*/, const FrameView& out) override {
+    return rooms_[0]->download(last_, out);
+  }
+
+ private:
+  std::size_t last_ = 0;
 };
 
 /// Collects images until a batch is full; the last batch is filled up with its last image.
@@ -118,7 +122,9 @@ class BatchLane final : public NvjpegDecodeLane {
     return waiting_.size() == size_ ? decode() : Status::ok();
   }
   Status finish() override { return waiting_.empty() ? Status::ok() : decode(); }
-  Status picture(const FrameView& out) override { return rooms_[0]->download(last_, out); }
+  Status picture(std::size_t place, const FrameView& out) override {
+    return rooms_[place]->download(decoded_[place], out);
+  }
 
  private:
   Status decode() {
@@ -131,7 +137,7 @@ class BatchLane final : public NvjpegDecodeLane {
       lengths.push_back(job_.data->stream(waiting_[i]).size());
       images.push_back(nvjpeg_image(rooms_[i]->view(waiting_[i])));
     }
-    last_ = waiting_[0];
+    decoded_.swap(waiting_);
     waiting_.clear();
     ZR_NVJPEG_TRY(api().DecodeBatched(handle(), state_, data.data(), lengths.data(), images.data(),
                                       queue_.get()));
@@ -140,7 +146,7 @@ class BatchLane final : public NvjpegDecodeLane {
   }
 
   std::size_t size_;
-  std::vector<std::size_t> waiting_;
+  std::vector<std::size_t> waiting_, decoded_;  // indices of the batch to come and of the last one
 };
 
 struct BackendName {

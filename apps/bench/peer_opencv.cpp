@@ -63,7 +63,7 @@ class OpencvDecodeLane final : public DecodeLane {
     });
   }
   Status finish() override { return Status::ok(); }
-  Status picture(const FrameView& out) override {
+  Status picture(std::size_t /*place*/, const FrameView& out) override {
     ConstFrameView view{PixelFormat::bgr24, picture_.cols, picture_.rows, {}, {}};
     view.data[0] = picture_.data;
     view.stride_bytes[0] = static_cast<std::ptrdiff_t>(picture_.step[0]);

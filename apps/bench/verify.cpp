@@ -199,7 +199,7 @@ Result<Verdict> check_decoder(DecodeLane& lane, bool ours, const FrameSet& frame
     if (Status status = picture.reshape(source.format, source.width, source.height); !status)
       return status;
     if (Status status = code_one(lane, i); !status) return status;
-    if (Status status = lane.picture(picture.view()); !status) return status;
+    if (Status status = lane.picture(0, picture.view()); !status) return status;
     const ConstFrameView decoded = std::as_const(picture).view();
     if (ours && !same_samples(reference_picture(frames, reference, i), decoded))
       return Status(Errc::verify_mismatch, fmt::format("frame {} differs from the CPU's", i));

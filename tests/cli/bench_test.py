@@ -43,6 +43,12 @@ class BenchTest(ProgramTest):
                 self.assertEqual(decoded["psnr_db"], row["psnr_db"])
                 self.assertGreater(row["psnr_db"], 30)
                 self.assertIn(row["id"].rsplit("/", 1)[0], text)
+        latency = self.rows(report, 1)["zerorun/cpu/host>host/latency/1"]
+        for lanes in (1, 2):
+            row = self.rows(report, 1)[f"zerorun-async/cpu/host>host/throughput/{lanes}"]
+            self.assertEqual(row["check"], "same samples as the CPU")
+            self.assertEqual(row["psnr_db"], latency["psnr_db"])
+            self.assertEqual(len(row["samples_us"]), 3)
 
     def test_the_bytes_are_those_of_encode(self):
         y4m = make_y4m(self.path("in.y4m"), 65, 47, 3)
@@ -86,7 +92,8 @@ class BenchTest(ProgramTest):
             named = {row["coder"].split()[0] for row in case["rows"]}
             named |= {note.split(":")[0].split()[0] for note in case["notes"]}
             peers = {"FFmpeg", "OpenCV"} if case["pixels"] == "bgr24" else {"FFmpeg"}
-            self.assertEqual(named, {"zerorun", "libjpeg-turbo"} | peers)
+            ours = {"zerorun", "zerorun-async"} if case["operation"] == "decode" else {"zerorun"}
+            self.assertEqual(named, ours | {"libjpeg-turbo"} | peers)
 
     def test_stages(self):
         report, text = self.bench("synthetic:256x256:photo", "--huffman", "optimal", "--only",
@@ -180,7 +187,7 @@ class BenchTest(ProgramTest):
             peers = {"libjpeg-turbo", "FFmpeg" if pixels == "planar" else "OpenCV"}
             left_out = {note.split(":")[0] for note in case["notes"]}  # by builds without them
             self.assertEqual({row["coder"].split()[0] for row in case["rows"]} | peers & left_out,
-                             {"zerorun"} | peers)
+                             {"zerorun", "zerorun-async"} | peers)
             for row in case["rows"]:
                 self.assertEqual(row["frames_per_sample"] % 4, 0)
                 self.assertGreater(row["psnr_db"], 40)

@@ -9,6 +9,7 @@
 
 #include "apps/bench/frame_set.hpp"
 #include "apps/common/failure.hpp"
+#include "codec/core/thread_pool.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -53,13 +54,17 @@ void cut_plane(const ConstFrameView& from, int p, int left, int top, const Frame
   };
   const int rows = plane_rows(from.format, p, from.height), wide = units(from.width);
   const int first_row = plane_rows(from.format, p, top), first_unit = units(left);
-  std::vector<std::size_t> source(static_cast<std::size_t>(units(to.width)));
-  for (std::size_t x = 0; x < source.size(); ++x)
-    source[x] = unit * static_cast<std::size_t>(mirrored(first_unit + static_cast<int>(x), wide));
+  const int wanted = units(to.width), straight = std::clamp(wide - first_unit, 0, wanted);
+  std::vector<std::size_t> source;  // where the units after the straight run come from
+  for (int x = straight; x < wanted; ++x)
+    source.push_back(unit * static_cast<std::size_t>(mirrored(first_unit + x, wide)));
   for (int y = 0; y < plane_rows(to.format, p, to.height); ++y) {
     const std::uint8_t* row =
         from.data[plane] + mirrored(first_row + y, rows) * from.stride_bytes[plane];
     std::uint8_t* out = to.data[plane] + y * to.stride_bytes[plane];
+    const std::size_t run = unit * static_cast<std::size_t>(straight);
+    std::memcpy(out, row + unit * static_cast<std::size_t>(first_unit), run);
+    out += run;
     for (const std::size_t place : source) {
       std::memcpy(out, row + place, unit);
       out += unit;
@@ -67,23 +72,30 @@ void cut_plane(const ConstFrameView& from, int p, int left, int top, const Frame
   }
 }
 
+Result<PaddedFrame> cut_piece(const ConstFrameView& from, std::size_t i, Size size) {
+  auto piece = PaddedFrame::create(from.format, size.width, size.height);
+  if (!piece) return piece;
+  // Whole groups of the widest chroma, so that the planes stay over each other.
+  const auto place = [i](int extent, std::size_t prime) {
+    return static_cast<int>(i * prime % static_cast<std::size_t>(extent)) / 4 * 4;
+  };
+  const int left = place(from.width, 7919), top = place(from.height, 6271);
+  for (int p = 0; p < plane_count(from.format); ++p) cut_plane(from, p, left, top, piece->view());
+  piece->repeat_edges();
+  return piece;
+}
+
 }  // namespace
 
 FrameSet cut_pieces(const FrameSet& set, const Megapixels& sizes, std::size_t count) {
-  FrameSet pieces{set.input, {}, {}, true};
-  for (std::size_t i = 0; i < count; ++i) {
-    const ConstFrameView from = set.view(i % set.size());
-    const auto [width, height] = size_of_piece(sizes, i, count);
-    auto piece = value_or_fail(Frame::create(from.format, width, height), Exit::failed, set.input);
-    // Whole groups of the widest chroma, so that the planes stay over each other.
-    const auto place = [i](int extent, std::size_t prime) {
-      return static_cast<int>(i * prime % static_cast<std::size_t>(extent)) / 4 * 4;
-    };
-    const int left = place(from.width, 7919), top = place(from.height, 6271);
-    for (int p = 0; p < plane_count(from.format); ++p) cut_plane(from, p, left, top, piece.view());
-    pieces.frames.push_back(
-        value_or_fail(PaddedFrame::copy_of(std::as_const(piece).view()), Exit::failed, set.input));
-  }
+  FrameSet pieces{set.input, std::vector<PaddedFrame>(count), {}, true};
+  ThreadPool pool(0);
+  pool.run(static_cast<std::int64_t>(count), [&](std::int64_t number, int) {
+    const auto i = static_cast<std::size_t>(number);
+    pieces.frames[i] =
+        value_or_fail(cut_piece(set.view(i % set.size()), i, size_of_piece(sizes, i, count)),
+                      Exit::failed, set.input);
+  });
   return pieces;
 }
 

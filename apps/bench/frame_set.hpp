@@ -26,9 +26,10 @@ class PaddedFrame {
   FrameView view() noexcept { return view_; }
   ConstFrameView view() const noexcept { return view_; }
 
- private:
+  /// Fills the rest of the MCUs from the samples.
   void repeat_edges() noexcept;
 
+ private:
   Frame memory_;
   FrameView view_;
 };

@@ -92,7 +92,8 @@ void add_coder_options(CLI::App& command, Options& options) {
       ->group("Who");
   add_list(command, "--in-flight", options.in_flight, "N,...", "1,2,4,8",
            "Frames at once on a GPU, each with an encoder or decoder and a stream of its own; "
-           "decoders also have a thread each")
+           "decoders also have a thread each, of the benchmark's or, as zerorun-async, of "
+           "AsyncDecoder's")
       ->group("Who");
   add_list(command, "--peer-threads", options.peer_threads, "N,...", "1,2,4,8,16",
            "Threads of nvJPEG, each with a state and a stream of its own")
@@ -129,7 +130,11 @@ void add_time_options(CLI::App& command, Options& options) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000000).description(""))
       ->group("How long");
-  command.add_option("--repetitions", options.limits.repetitions, "Of a throughput measurement")
+  command
+      .add_option(
+          "--repetitions", options.limits.repetitions,
+          "Of a throughput measurement; of a mixed batch each is one pass over it at least, "
+          "after one to check and one to warm up")
       ->type_name("N")
       ->check(CLI::Range(1, 1000).description(""))
       ->default_str("9")

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/bench/frame_set.hpp"
 #include "apps/bench/libjpeg_coder.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
+#include "codec/core/thread_pool.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -47,53 +51,99 @@ bool same_shape(const ConstFrameView& a, const ConstFrameView& b) noexcept {
   return a.format == b.format && a.width == b.width && a.height == b.height;
 }
 
-}  // namespace
-
-FrameSet load_streams(const FrameRequest& request) {
-  const std::string& input = request.input;
-  auto opened = io::open_packets({input, "", {}}, {});
-  if (!opened && opened.status().code() == Errc::unknown_format)
-    fail(Exit::input, "--streams input: '" + input + "' is neither JPEG nor Motion JPEG");
-  auto source = value_or_fail(std::move(opened), Exit::input, input);
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.strict = true;  // peers conceal damage in other ways
-  params.limits = stream_limits(request.max_pixels);
-  auto decoder = value_or_fail(Decoder::create(params), Exit::failed, input);
-  FrameSet set{input, {}, {}, request.mixed};
+/// One image of the input, and what became of it.
+struct Taken {
+  std::string name;
   std::vector<std::byte> jpeg;
-  io::FrameTime time;
-  int others = 0, refused = 0;
-  Status why;
-  std::string whose;
-  while (set.size() < request.count &&
-         value_or_fail(source->read(jpeg, time), Exit::input, input)) {
-    auto frame = decode(decoder, jpeg, request.format);
-    if (!frame) {
-      if (refused++ == 0) {
-        why = frame.status();
-        whose = source->last_name();
-      }
-    } else if (!request.mixed && set.size() > 0 &&
-               !same_shape(std::as_const(*frame).view(), set.view(0))) {
-      ++others;
+  Result<PaddedFrame> frame = Status(Errc::bad_input);
+};
+
+/// Reads images and decodes those that are read together on all cores.
+class StreamLoader {
+ public:
+  explicit StreamLoader(const FrameRequest& request)
+      : request_(request), set_{request.input, {}, {}, request.mixed} {
+    auto opened = io::open_packets({request.input, "", {}}, {});
+    if (!opened && opened.status().code() == Errc::unknown_format)
+      fail(Exit::input, "--streams input: '" + request.input + "' is neither JPEG nor Motion JPEG");
+    source_ = value_or_fail(std::move(opened), Exit::input, request.input);
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.strict = true;  // peers conceal damage in other ways
+    params.threads = 1;
+    params.limits = stream_limits(request.max_pixels);
+    for (int i = 0; i < pool_.workers(); ++i)
+      decoders_.push_back(value_or_fail(Decoder::create(params), Exit::failed, request.input));
+  }
+
+  FrameSet load() {
+    while (set_.size() < request_.count) {
+      std::vector<Taken> images = read(request_.count - set_.size());
+      if (images.empty()) break;
+      pool_.run(static_cast<std::int64_t>(images.size()), [&](std::int64_t i, int worker) {
+        Taken& image = images[static_cast<std::size_t>(i)];
+        image.frame =
+            decode(decoders_[static_cast<std::size_t>(worker)], image.jpeg, request_.format);
+      });
+      for (Taken& image : images) take(image);
+    }
+    tell();
+    return std::move(set_);
+  }
+
+ private:
+  std::vector<Taken> read(std::size_t most) {
+    std::vector<Taken> images;
+    io::FrameTime time;
+    while (images.size() < most) {
+      Taken image;
+      if (!value_or_fail(source_->read(image.jpeg, time), Exit::input, request_.input)) break;
+      image.name = source_->last_name();
+      images.push_back(std::move(image));
+    }
+    return images;
+  }
+
+  void take(Taken& image) {
+    if (!image.frame) {
+      if (refused_++ > 0) return;
+      why_ = image.frame.status();
+      whose_ = image.name;
+    } else if (!request_.mixed && set_.size() > 0 &&
+               !same_shape(std::as_const(*image.frame).view(), set_.view(0))) {
+      ++others_;
     } else {
-      set.frames.push_back(*std::move(frame));
-      set.streams.push_back(jpeg);
+      set_.frames.push_back(*std::move(image.frame));
+      set_.streams.push_back(std::move(image.jpeg));
     }
   }
-  if (refused > 0 && set.frames.empty()) fail_input(whose, why, true);
-  if (refused > 0)
-    console::note(fmt::format("{} image{} left out; {}: {}{}", refused,
-                              refused == 1 ? " is" : "s are", whose, why.message(),
-                              max_pixels_hint(why)));
-  if (others > 0)
-    console::note(
-        fmt::format("{}: {} image{} of another size or sampling than the first and left "
-                    "out; --mixed takes all",
-                    input, others, others == 1 ? " is" : "s are"));
-  if (set.frames.empty()) fail(Exit::input, input + ": there are no images");
-  return set;
-}
+
+  void tell() const {
+    if (refused_ > 0 && set_.frames.empty()) fail_input(whose_, why_, true);
+    if (refused_ > 0)
+      console::note(fmt::format("{} image{} left out; {}: {}{}", refused_,
+                                refused_ == 1 ? " is" : "s are", whose_, why_.message(),
+                                max_pixels_hint(why_)));
+    if (others_ > 0)
+      console::note(
+          fmt::format("{}: {} image{} of another size or sampling than the first and left "
+                      "out; --mixed takes all",
+                      request_.input, others_, others_ == 1 ? " is" : "s are"));
+    if (set_.frames.empty()) fail(Exit::input, request_.input + ": there are no images");
+  }
+
+  const FrameRequest& request_;
+  ThreadPool pool_{0};
+  std::unique_ptr<io::PacketSource> source_;
+  std::vector<Decoder> decoders_;
+  FrameSet set_;
+  int others_ = 0, refused_ = 0;
+  Status why_;
+  std::string whose_;
+};
+
+}  // namespace
+
+FrameSet load_streams(const FrameRequest& request) { return StreamLoader(request).load(); }
 
 }  // namespace zerorun::app::bench

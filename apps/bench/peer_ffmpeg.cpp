@@ -133,9 +133,23 @@ Result<int> scale_like_ours(const Setting& setting) {
   return good;
 }
 
+using SharedPackets = std::shared_ptr<const std::vector<Owned<AVPacket>>>;
+
+/// The streams with the padding that FFmpeg wants, for all lanes.
+Result<SharedPackets> make_packets(const Reference& reference) {
+  std::vector<Owned<AVPacket>> packets;
+  for (const auto& jpeg : reference.streams) {
+    packets.emplace_back(av_packet_alloc());
+    if (!packets.back() || av_new_packet(packets.back().get(), static_cast<int>(jpeg.size())))
+      return Status(Errc::out_of_memory);
+    std::copy(jpeg.begin(), jpeg.end(), reinterpret_cast<std::byte*>(packets.back()->data));
+  }
+  return std::make_shared<const std::vector<Owned<AVPacket>>>(std::move(packets));
+}
+
 class FfmpegDecodeLane final : public DecodeLane {
  public:
-  explicit FfmpegDecodeLane(const Setting& setting) : setting_(setting) {}
+  explicit FfmpegDecodeLane(SharedPackets packets) : packets_(std::move(packets)) {}
 
   Status open() {
     const AVCodec* codec = avcodec_find_decoder(AV_CODEC_ID_MJPEG);
@@ -144,17 +158,12 @@ class FfmpegDecodeLane final : public DecodeLane {
     frame_.reset(av_frame_alloc());
     if (!context_ || !frame_) return Status(Errc::out_of_memory);
     context_->thread_count = 1;
-    for (const auto& jpeg : setting_.reference.streams) {
-      packets_.emplace_back(av_packet_alloc());
-      if (!packets_.back() || av_new_packet(packets_.back().get(), static_cast<int>(jpeg.size())))
-        return Status(Errc::out_of_memory);
-      std::copy(jpeg.begin(), jpeg.end(), reinterpret_cast<std::byte*>(packets_.back()->data));
-    }
     return av_status(avcodec_open2(context_.get(), codec, nullptr), "mjpeg");
   }
 
   Status start(std::size_t index) override {
-    Status status = av_status(avcodec_send_packet(context_.get(), packets_[index].get()), "decode");
+    Status status =
+        av_status(avcodec_send_packet(context_.get(), (*packets_)[index].get()), "decode");
     if (!status) return status;
     return av_status(avcodec_receive_frame(context_.get(), frame_.get()), "decode");
   }
@@ -169,14 +178,13 @@ class FfmpegDecodeLane final : public DecodeLane {
   }
 
  private:
-  const Setting& setting_;
   Owned<AVCodecContext> context_;
   Owned<AVFrame> frame_;
-  std::vector<Owned<AVPacket>> packets_;
+  SharedPackets packets_;
 };
 
-Result<std::unique_ptr<Lane>> open_decoder(const Setting& setting) {
-  auto lane = std::make_unique<FfmpegDecodeLane>(setting);
+Result<std::unique_ptr<Lane>> open_decoder(SharedPackets packets) {
+  auto lane = std::make_unique<FfmpegDecodeLane>(std::move(packets));
   if (Status status = lane->open(); !status) return status;
   return std::unique_ptr<Lane>(std::move(lane));
 }
@@ -204,10 +212,18 @@ void add_ffmpeg(const Setting& setting, Contenders& out) {
   c.device = "cpu";
   c.path = "host>host";
   c.parallel = setting.selection.threads;
-  // The scale is found when the first lane opens: nobody waits for it who left FFmpeg out.
+  // Found and made when the first lane opens: nobody waits for it who left FFmpeg out.
   auto scale = std::make_shared<int>(0);
-  c.open = [&setting, encode, scale](int) -> Result<std::unique_ptr<Lane>> {
-    if (!encode) return open_decoder(setting);
+  auto packets = std::make_shared<SharedPackets>();
+  c.open = [&setting, encode, scale, packets](int) -> Result<std::unique_ptr<Lane>> {
+    if (!encode) {
+      if (!*packets) {
+        auto made = make_packets(setting.reference);
+        if (!made) return made.status();
+        *packets = *std::move(made);
+      }
+      return open_decoder(*packets);
+    }
     if (*scale == 0) {
       const auto found = scale_like_ours(setting);
       if (!found) return found.status();

@@ -21,11 +21,15 @@ class CaseRun {
       : setting_(setting), limits_(limits), command_(std::move(command)), result_(result) {}
 
   void measure(const Contender& contender) {
-    rows_ = wanted_rows(contender);
-    if (rows_.empty()) return;
-    if (Status status = run(contender); !status)
-      result_.notes.push_back(fmt::format("{} {} {}: {}", contender.coder, contender.device,
-                                          contender.path, status.message()));
+    std::vector<std::unique_ptr<Lane>> lanes;
+    Verdict verdict;
+    for (Row& row : wanted_rows(contender)) {
+      if (Status status = measure(contender, row, lanes, verdict); !status)
+        return result_.notes.push_back(fmt::format("{} {} {}, {} {}: {}", contender.coder,
+                                                   contender.device, contender.path, name(row.mode),
+                                                   row.parallel, status.message()));
+      result_.rows.push_back(std::move(row));
+    }
   }
 
   void measure(const StagedContender& contender) {
@@ -80,22 +84,20 @@ class CaseRun {
     return rows;
   }
 
-  Status run(const Contender& contender) {
-    tell(rows_.front().id() + ": checking");
-    std::vector<std::unique_ptr<Lane>> lanes;
-    const int at_once = contender.joint ? rows_.front().parallel : 1;
-    if (Status status = add_lane(contender, at_once, lanes); !status) return status;
-    Verdict verdict;
-    if (Status status = check(contender, *lanes[0], verdict); !status) return status;
-    for (Row& row : rows_) {
-      tell(row.id());
-      row.check = verdict.text;
-      row.psnr = verdict.psnr;
-      row.stream_bytes = verdict.stream_bytes;
-      if (Status status = time_row(contender, row, lanes); !status) return status;
-      result_.rows.push_back(std::move(row));
-    }
-    return Status::ok();
+  /// With the lanes of the row before, as far as they fit.
+  Status measure(const Contender& contender, Row& row, std::vector<std::unique_ptr<Lane>>& lanes,
+                 Verdict& verdict) const {
+    tell(row.id() + ": checking");
+    if (Status status = open_lanes(contender, row, lanes); !status) return status;
+    // Streams are checked once for all rows, pictures with as many lanes as are timed.
+    const bool is_checked = setting_.what.operation == Operation::encode && !verdict.text.empty();
+    if (!is_checked)
+      if (Status status = check(contender, row, lanes, verdict); !status) return status;
+    row.check = verdict.text;
+    row.psnr = verdict.psnr;
+    row.stream_bytes = verdict.stream_bytes;
+    tell(row.id());
+    return time_row(contender, row, lanes);
   }
 
   static Status add_lane(const Contender& contender, int at_once,
@@ -106,33 +108,47 @@ class CaseRun {
     return Status::ok();
   }
 
-  Status check(const Contender& contender, Lane& lane, Verdict& verdict) const {
+  Status open_lanes(const Contender& contender, const Row& row,
+                    std::vector<std::unique_ptr<Lane>>& lanes) const {
+    const bool one = row.mode == Mode::latency || contender.joint;
+    const auto wanted = static_cast<std::size_t>(one ? 1 : row.parallel);
+    if (contender.joint) lanes.clear();  // made for another number of frames
+    while (lanes.size() < wanted)
+      if (Status status = add_lane(contender, frames_of_lane(contender, row), lanes); !status)
+        return status;
+    while (lanes.size() > wanted) lanes.pop_back();
+    if (setting_.frames.mixed)
+      for (const auto& lane : lanes)
+        if (Status status = reserve_memory(*lane, frames_of_lane(contender, row)); !status)
+          return status;
+    return Status::ok();
+  }
+
+  /// That a lane keeps under way by itself.
+  static int frames_of_lane(const Contender& contender, const Row& row) noexcept {
+    return contender.joint ? row.parallel : 1;
+  }
+
+  Status check(const Contender& contender, const Row& row,
+               const std::vector<std::unique_ptr<Lane>>& lanes, Verdict& verdict) const {
     if (contender.copied_bytes > 0) return Status::ok();
-    auto found = setting_.what.operation == Operation::encode
-                     ? check_encoder(dynamic_cast<EncodeLane&>(lane), contender.ours,
-                                     setting_.frames, setting_.reference)
-                     : check_decoder(dynamic_cast<DecodeLane&>(lane), contender.ours,
-                                     setting_.frames, setting_.reference);
+    const auto together = static_cast<std::size_t>(frames_of_lane(contender, row));
+    auto found =
+        setting_.what.operation == Operation::encode
+            ? check_encoder(dynamic_cast<EncodeLane&>(*lanes[0]), contender.ours, setting_.frames,
+                            setting_.reference)
+            : check_decoder(lanes, together, contender.ours, setting_.frames, setting_.reference);
     if (!found) return found.status();
     verdict = *std::move(found);
     return Status::ok();
   }
 
   Status time_row(const Contender& contender, Row& row,
-                  std::vector<std::unique_ptr<Lane>>& lanes) const {
-    const bool alone = row.mode == Mode::latency;
-    const auto wanted = static_cast<std::size_t>(alone || contender.joint ? 1 : row.parallel);
-    if (contender.joint) lanes.clear();  // made for another number of frames
-    while (lanes.size() < wanted)
-      if (Status status = add_lane(contender, contender.joint ? row.parallel : 1, lanes); !status)
-        return status;
-    while (lanes.size() > wanted) lanes.pop_back();
-    if (setting_.frames.mixed)
-      for (const auto& lane : lanes)
-        if (Status status = reserve_memory(*lane); !status) return status;
-    auto series = alone ? measure_latency(*lanes[0], setting_.frames.size(), limits_)
-                        : measure_throughput(lanes, contender.drive, setting_.frames.size(),
-                                             frames_together(contender, row), limits_);
+                  const std::vector<std::unique_ptr<Lane>>& lanes) const {
+    auto series = row.mode == Mode::latency
+                      ? measure_latency(*lanes[0], setting_.frames.size(), limits_)
+                      : measure_throughput(lanes, contender.drive, setting_.frames.size(),
+                                           frames_together(contender, row), limits_);
     if (!series) return series.status();
     row.microseconds = std::move(series->microseconds);
     row.frames_per_sample = series->frames_per_sample;
@@ -147,7 +163,7 @@ class CaseRun {
   }
 
   /// Chance decides which lane gets the largest image when; memory grows before the clock runs.
-  Status reserve_memory(Lane& lane) const {
+  Status reserve_memory(Lane& lane, int at_once) const {
     const auto& streams = setting_.reference.streams;
     const auto longest =
         std::max_element(streams.begin(), streams.end(),
@@ -155,7 +171,8 @@ class CaseRun {
     if (Status status = lane.attach(); !status) return status;
     for (const std::size_t index :
          {setting_.frames.largest(), static_cast<std::size_t>(longest - streams.begin())}) {
-      if (Status status = lane.start(index); !status) return status;
+      for (int i = 0; i < at_once; ++i)
+        if (Status status = lane.start(index); !status) return status;
       if (Status status = lane.finish(); !status) return status;
     }
     return Status::ok();
@@ -165,7 +182,6 @@ class CaseRun {
   const Limits& limits_;
   std::string command_;
   CaseResult& result_;
-  std::vector<Row> rows_;
 };
 
 }  // namespace

@@ -1,0 +1,34 @@
+// The judge of streams.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/judge.hpp"
+
+#include <utility>
+
+#include "apps/bench/reference.hpp"
+
+namespace zerorun::app::bench {
+
+Status Judge::open(const ConstFrameView& like) {
+  if (!libjpeg_version().empty() && libjpeg_takes(like.format)) return Status::ok();
+  DecodeParams params = decode_params(Backend::cpu);
+  params.strict = true;
+  params.threads = 1;
+  auto decoder = Decoder::create(params);
+  if (!decoder) return decoder.status();
+  own_ = *std::move(decoder);
+  return Status::ok();
+}
+
+Status Judge::add(std::span<const std::byte> jpeg, const ConstFrameView& source) {
+  if (Status status = decoded_.reshape(source.format, source.width, source.height); !status)
+    return status;
+  if (!own_) {
+    if (Status status = libjpeg_.decode(jpeg, decoded_.view()); !status) return status;
+  } else if (auto report = own_->decode(jpeg, decoded_.view()); !report) {
+    return report.status();
+  }
+  error_.add(squared_error(source, std::as_const(decoded_).view()));
+  return Status::ok();
+}
+
+}  // namespace zerorun::app::bench

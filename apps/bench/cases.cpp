@@ -75,13 +75,23 @@ void normalise(Case& what) {
 
 bool is_mixed(const Options& options) { return options.mixed || !options.megapixels.empty(); }
 
-void check_input(const Options& options, const std::string& input, Streams streams) {
+void check_case(const Options& options, const Case& what) {
+  const std::string& input = what.input;
+  const Streams streams = what.streams;
   if (is_synthetic(input)) {
     (void)parse_synthetic(input);  // a wrong word is told before anything runs
     check_max_pixels(input, options.max_pixels, false);
   }
   if (streams == Streams::libjpeg && libjpeg_version().empty())
     fail(Exit::usage, "--streams libjpeg: this build was made without libjpeg-turbo");
+  if (streams == Streams::libjpeg && !libjpeg_takes(what.pixels))
+    fail(Exit::usage, fmt::format("--streams libjpeg: libjpeg-turbo does not encode {} frames",
+                                  zerorun::name(what.pixels)));
+  // Planes go in as they are, and whoever compares them wants them back so.
+  if (streams != Streams::input && is_planar_yuv(what.pixels) &&
+      native_subsampling(what.pixels) != what.sampling)
+    fail(Exit::usage, fmt::format("--pixels {} does not go with --subsampling {}; planar does",
+                                  zerorun::name(what.pixels), zerorun::name(what.sampling)));
   if (streams != Streams::input) return;
   if (is_synthetic(input))
     fail(Exit::usage, "--streams input: '" + input + "' has no streams of its own");
@@ -173,7 +183,7 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
   for (Case& what : cases) {
     normalise(what);
     if (what.mixed && what.operation == Operation::encode) continue;
-    check_input(options, input, what.streams);
+    check_case(options, what);
     if (std::find(different.begin(), different.end(), what) == different.end())
       different.push_back(what);
   }

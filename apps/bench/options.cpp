@@ -35,7 +35,7 @@ void add_case_options(CLI::App& command, Options& options) {
       ->group("What");
   add_list(command, "--pixels", options.pixels, "planar,rgb24,...", "planar",
            "Layout of the frames: planar is that of the stream (yuv420p for 420); or bgr24 "
-           "(which OpenCV takes), rgb24, nv12, yuyv and the others by FFmpeg's names")
+           "(which OpenCV takes), rgb24, nv12, yuyv422 and the others by FFmpeg's names")
       ->group("What");
   add_list(command, "--huffman", options.tables, "standard,optimal", "standard",
            "Tables of T.81 Annex K, or made for each frame")

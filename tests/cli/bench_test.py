@@ -239,6 +239,8 @@ class BenchTest(ProgramTest):
                                 (["--subsampling", "999"], 2), (["--restart", "x"], 2),
                                 (["--threads", "0"], 2), (["-q", "0"], 2),
                                 (["--streams", "mine"], 2), (["--streams", "input"], 2),
+                                (["--streams", "libjpeg", "--pixels", "nv12"], 2),
+                                (["--subsampling", "444", "--pixels", "yuv420p"], 2),
                                 (["--megapixels", "5"], 2), (["--megapixels", "2-1"], 2),
                                 (["--mixed", "--operation", "encode"], 2),
                                 ([make_ppm(self.path("in.ppm")), "--streams", "input"], 3),

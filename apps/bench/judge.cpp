@@ -8,11 +8,11 @@
 
 namespace zerorun::app::bench {
 
-Status Judge::open(const ConstFrameView& like) {
+Status Judge::open(const ConstFrameView& like, int threads) {
   if (!libjpeg_version().empty() && libjpeg_takes(like.format)) return Status::ok();
   DecodeParams params = decode_params(Backend::cpu);
   params.strict = true;
-  params.threads = 1;
+  params.threads = threads;
   auto decoder = Decoder::create(params);
   if (!decoder) return decoder.status();
   own_ = *std::move(decoder);

@@ -20,7 +20,8 @@ constexpr double kMostPsnr = 99.99;
 /// Decodes one stream after another and adds up what differs from the source.
 class Judge {
  public:
-  Status open(const ConstFrameView& like);
+  /// `threads`: of zerorun's decoder on one frame, 0 for one a core.
+  Status open(const ConstFrameView& like, int threads);
   Status add(std::span<const std::byte> jpeg, const ConstFrameView& source);
 
   const SquaredError& error() const noexcept { return error_; }

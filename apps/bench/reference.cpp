@@ -28,7 +28,7 @@ double psnr_of(const SquaredError& error) { return std::min(error.psnr(), kMostP
 class ReferenceMaker {
  public:
   ReferenceMaker(const Case& what, const FrameSet& frames) : what_(what), frames_(frames) {
-    if (Status status = judge_.open(frames.view(0)); !status)
+    if (Status status = judge_.open(frames.view(0), 1); !status)
       fail(Exit::failed, what.input, status);
     if (what.streams == Streams::libjpeg) libjpeg_.emplace(what);
     if (what.streams == Streams::zerorun) {

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
+#include "apps/bench/side_by_side.hpp"
 #include "apps/bench/stages.hpp"
 #include "apps/common/console.hpp"
 
@@ -117,11 +119,10 @@ class CaseRun {
       if (Status status = add_lane(contender, frames_of_lane(contender, row), lanes); !status)
         return status;
     while (lanes.size() > wanted) lanes.pop_back();
-    if (setting_.frames.mixed)
-      for (const auto& lane : lanes)
-        if (Status status = reserve_memory(*lane, frames_of_lane(contender, row)); !status)
-          return status;
-    return Status::ok();
+    if (!setting_.frames.mixed) return Status::ok();
+    return side_by_side(lanes.size(), [&](std::size_t i) {
+      return reserve_memory(*lanes[i], frames_of_lane(contender, row));
+    });
   }
 
   /// That a lane keeps under way by itself.
@@ -170,7 +171,7 @@ class CaseRun {
                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
     if (Status status = lane.attach(); !status) return status;
     for (const std::size_t index :
-         {setting_.frames.largest(), static_cast<std::size_t>(longest - streams.begin())}) {
+         std::set{setting_.frames.largest(), static_cast<std::size_t>(longest - streams.begin())}) {
       for (int i = 0; i < at_once; ++i)
         if (Status status = lane.start(index); !status) return status;
       if (Status status = lane.finish(); !status) return status;

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 #include <utility>
 
 #include "apps/bench/judge.hpp"
+#include "apps/bench/side_by_side.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -32,17 +32,17 @@ class PictureCheck {
       : lane_(lane), ours_(ours), frames_(frames), reference_(reference) {}
 
   /// Takes `together` frames at a time until `next` has passed the last one.
-  void run(std::atomic<std::size_t>& next, std::size_t together) {
-    status_ = lane_.attach();
-    while (status_) {
+  Status run(std::atomic<std::size_t>& next, std::size_t together) {
+    Status status = lane_.attach();
+    while (status) {
       const std::size_t begin = next.fetch_add(together);
-      if (begin >= frames_.size()) return;
-      status_ = check(begin, std::min(begin + together, frames_.size()));
+      if (begin >= frames_.size()) return status;
+      status = check(begin, std::min(begin + together, frames_.size()));
     }
     next = frames_.size();  // the other lanes need not go on
+    return status;
   }
 
-  const Status& status() const noexcept { return status_; }
   const SquaredError& error() const noexcept { return error_; }
 
  private:
@@ -75,7 +75,6 @@ class PictureCheck {
   const Reference& reference_;
   PaddedFrame picture_;
   SquaredError error_;
-  Status status_;
 };
 
 }  // namespace
@@ -84,7 +83,7 @@ Result<Verdict> check_encoder(EncodeLane& lane, bool ours, const FrameSet& frame
                               const Reference& reference) {
   if (Status status = lane.attach(); !status) return status;
   Judge judge;
-  if (Status status = judge.open(frames.view(0)); !status) return status;
+  if (Status status = judge.open(frames.view(0), 0); !status) return status;
   Verdict verdict;
   std::vector<std::byte> jpeg;
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -108,16 +107,11 @@ Result<Verdict> check_decoder(const std::vector<std::unique_ptr<Lane>>& lanes, s
   for (const auto& lane : lanes)
     parts.emplace_back(dynamic_cast<DecodeLane&>(*lane), ours, frames, reference);
   std::atomic<std::size_t> next{0};
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < parts.size(); ++i)
-    threads.emplace_back([&, i] { parts[i].run(next, together); });
-  parts[0].run(next, together);  // here, where a lane that is driven by this thread is used later
-  for (std::thread& thread : threads) thread.join();
+  const Status found =
+      side_by_side(parts.size(), [&](std::size_t i) { return parts[i].run(next, together); });
+  if (!found) return found;
   SquaredError error;
-  for (const PictureCheck& part : parts) {
-    if (!part.status()) return part.status();
-    error.add(part.error());
-  }
+  for (const PictureCheck& part : parts) error.add(part.error());
   Verdict verdict;
   verdict.stream_bytes = reference.stream_bytes;
   verdict.psnr = ours ? reference.pictures_psnr : std::min(error.psnr(), kMostPsnr);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/parity/decoder_pair.hpp"
+#include "tests/support/device_copy.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_data.hpp"
 #include "zerorun/cuda_decoder.hpp"
@@ -134,7 +135,7 @@ TEST_F(DecodeParity, DeviceFramesAndDeviceStreams) {
   void* d_jpeg = nullptr;
   ASSERT_EQ(cudaMalloc(&d_jpeg, jpeg.size() + 1), cudaSuccess);
   auto* const odd = static_cast<std::byte*>(d_jpeg) + 1;  // no alignment is asked for
-  ASSERT_EQ(cudaMemcpy(odd, jpeg.data(), jpeg.size(), cudaMemcpyHostToDevice), cudaSuccess);
+  ASSERT_EQ(copy_to_device(odd, jpeg.data(), jpeg.size()), cudaSuccess);
   for (const PixelFormat format : kAllFormats) {
     SCOPED_TRACE(name(format));
     Frame expected;

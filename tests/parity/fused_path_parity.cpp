@@ -14,6 +14,7 @@
 #include "tests/parity/decoder_pair.hpp"
 #include "tests/parity/device_array.hpp"
 #include "tests/parity/device_twin.hpp"
+#include "tests/support/device_copy.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_data.hpp"
@@ -293,8 +294,7 @@ TEST_F(FusedPathParity, TablesAreThoseOfTheHost) {
                       std::as_writable_bytes(std::span(&found->source, 1)).begin());
     DeviceBuffer<RowTables> tables;
     ASSERT_TRUE(tables.reserve(1));
-    ASSERT_EQ(cudaMemcpy(tables.data(), found.get(), sizeof *found, cudaMemcpyHostToDevice),
-              cudaSuccess);
+    ASSERT_EQ(copy_to_device(tables.data(), found.get(), sizeof *found), cudaSuccess);
     ASSERT_TRUE(make_row_tables(tables.data(), kMaxTablePairs, stream_.get()));
     ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
     ASSERT_EQ(cudaMemcpy(found.get(), tables.data(), sizeof *found, cudaMemcpyDeviceToHost),

@@ -10,6 +10,7 @@
 #include "codec/core/encode_setup.hpp"
 #include "codec/core/stage_table.hpp"
 #include "cuda/staged_encoder.hpp"
+#include "tests/support/device_copy.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -220,7 +221,7 @@ Status upload(const ConstFrameView& frame, DeviceBuffer<std::uint8_t>& memory,
     }
   }
   ZR_TRY(memory.reserve(static_cast<std::int64_t>(bytes.size())));
-  ZR_CUDA_TRY(cudaMemcpy(memory.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+  ZR_CUDA_TRY(copy_to_device(memory.data(), bytes.data(), bytes.size()));
   for (int p = 0; p < plane_count(frame.format); ++p) {
     const auto plane = static_cast<std::size_t>(p);
     on_device.data[plane] = memory.data() + offset[plane];

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/support/device_copy.hpp"
+
 namespace zerorun::test {
 
 enum class Memory { host, device };
@@ -75,8 +77,7 @@ class GuardedBuffer {
         return;
       }
       base_ = static_cast<unsigned char*>(base);
-      EXPECT_EQ(cudaMemcpy(base_, image_.data(), image_.size(), cudaMemcpyHostToDevice),
-                cudaSuccess);
+      EXPECT_EQ(copy_to_device(base_, image_.data(), image_.size()), cudaSuccess);
     } else {
       base_ = static_cast<unsigned char*>(::operator new (image_.size(), std::align_val_t{kGuard}));
       std::memcpy(base_, image_.data(), image_.size());

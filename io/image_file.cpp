@@ -48,7 +48,8 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
                        const StreamLimits& limits) {
   const auto byte = [&](std::size_t at) { return std::to_integer<std::int64_t>(jpeg[at]); };
   const auto be16 = [&](std::size_t at) { return byte(at) << 8 | byte(at + 1); };
-  constexpr std::int64_t kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
+  constexpr std::int64_t kTem = 0x01, kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
+  constexpr std::int64_t kRst0 = 0xD0, kRst7 = 0xD7;
   constexpr std::size_t kFrameHeader = 9;  // marker, length, precision, height, width
   for (std::size_t at = 2; at + kFrameHeader <= jpeg.size();) {
     const std::int64_t code = byte(at + 1);
@@ -60,7 +61,8 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
                                                std::to_string(height) + ", limit " +
                                                std::to_string(limits.max_pixels));
     }
-    at += is_marker ? 2 + static_cast<std::size_t>(be16(at + 2)) : 1;
+    const bool has_length = is_marker && code != kTem && (code < kRst0 || code > kRst7);
+    at += !is_marker ? 1 : 2 + (has_length ? static_cast<std::size_t>(be16(at + 2)) : 0);
   }
   return Status(Errc::bad_input, "'" + path + "' has no frame header");
 }

@@ -1,5 +1,7 @@
 // Image files through OpenCV: round trips, depths, alpha, JPEG kinds that zerorun refuses, damage.
 // SPDX-License-Identifier: MIT
+#include <array>
+#include <cstddef>
 #include <utility>
 
 #include "tests/io/support.hpp"
@@ -116,6 +118,25 @@ TEST_F(Images, ProgressiveAndCmykStillsAreReadForFrames) {
     ASSERT_TRUE(source) << why(source);
     EXPECT_EQ((*source)->info().format, PixelFormat::rgb24);
     EXPECT_EQ(read_all(**source).samples[0].size(), 40u * 30 * 3);
+  }
+}
+
+/// T.81 table B.1: TEM and RSTn have no length, so the frame header after them counts.
+TEST_F(Images, MarkersWithoutALengthHideNoSize) {
+  LibjpegOptions progressive;
+  progressive.progressive = true;
+  const auto whole = libjpeg_sample(40, 30, Subsampling::s444, progressive);
+  for (const int code : {0x01, 0xD0, 0xD7}) {
+    auto jpeg = whole;
+    const std::array<std::byte, 2> marker{std::byte{0xFF}, static_cast<std::byte>(code)};
+    jpeg.insert(jpeg.begin() + 2, marker.begin(), marker.end());
+    scratch_.write("a.jpg", jpeg);
+    io::SourceOptions options;
+    options.limits.max_pixels = 40 * 30;
+    const io::Location location{scratch_.path("a.jpg"), "", {}};
+    EXPECT_TRUE(io::open_frames(location, options)) << code;
+    options.limits.max_pixels = 40 * 30 - 1;
+    EXPECT_EQ(io::open_frames(location, options).status().code(), Errc::too_many_pixels) << code;
   }
 }
 

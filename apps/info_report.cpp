@@ -107,6 +107,16 @@ std::string stream_text(const InputFacts& facts) {
   return text;
 }
 
+/// Nothing where the size is not known, as of a JPEG stream that is not supported.
+std::string picture_text(const io::SourceInfo& s) {
+  if (s.width == 0) return "";
+  std::string text = fmt::format("  picture      {}x{}, {}", s.width, s.height, name(s.format));
+  if (s.sample_aspect.known() && s.sample_aspect.num != s.sample_aspect.den)
+    text += fmt::format(", pixels {}:{}", s.sample_aspect.num, s.sample_aspect.den);
+  if (s.rotation_degrees != 0) text += fmt::format(", to be turned by {}", s.rotation_degrees);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::int64_t InputFacts::frames() const noexcept {
@@ -161,11 +171,8 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
 std::string to_text(const InputFacts& facts) {
   const io::SourceInfo& s = facts.source;
   std::string text = fmt::format("{}: {}, {}\n", facts.name, s.container, s.codec);
-  text += fmt::format("  picture      {}x{}, {}", s.width, s.height, name(s.format));
-  if (s.sample_aspect.known() && s.sample_aspect.num != s.sample_aspect.den)
-    text += fmt::format(", pixels {}:{}", s.sample_aspect.num, s.sample_aspect.den);
-  if (s.rotation_degrees != 0) text += fmt::format(", to be turned by {}", s.rotation_degrees);
-  text += fmt::format("\n  frames       {}{}",
+  text += picture_text(s);
+  text += fmt::format("  frames       {}{}",
                       facts.frames() >= 0 ? with_commas(facts.frames()) : "unknown",
                       s.frame_rate.known() ? fmt::format(", {} fps{}", rational_text(s.frame_rate),
                                                          s.variable_frame_rate ? " on average" : "")

@@ -3,19 +3,17 @@
 #include "io/ffmpeg/demuxer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
+
+#include "io/ffmpeg/unknown_input.hpp"
 
 namespace zerorun::io::av {
 namespace {
 
 constexpr int kPipeBufferBytes = 1 << 16;
-
-/// Demuxers that make a picture of any text or noise, or of no file at all.
-constexpr std::array<std::string_view, 7> kNoVideo{"tty", "bin",   "xbin", "adf",
-                                                   "idf", "lavfi", "sbg"};
+constexpr std::size_t kHeadBytes = 8;  // what unknown_input() looks at
 
 /// "mov,mp4,m4a,3gp,3g2,mj2" is one demuxer; the major brand tells the family.
 std::string container_name(AVFormatContext& context) {
@@ -96,6 +94,8 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   }
   context_ = avformat_alloc_context();
   if (context_ == nullptr) return Status(Errc::out_of_memory);
+  const std::span<const std::byte> start = reader.peek(kHeadBytes);
+  const std::vector<std::byte> head(start.begin(), start.end());
   std::string url;
   if (reader.is_regular_file()) {
     url = "file:" + name_;  // so that no name is taken for a protocol
@@ -116,11 +116,9 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   options.set("protocol_whitelist", "file");
   options.set("pattern_type", "none");  // of image2: a name is a name here
   int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
-  if (error == AVERROR_INVALIDDATA && forced == nullptr)
-    return Status(Errc::unknown_format, "'" + name_ + "': it is no image and no video");
+  if (error == AVERROR_INVALIDDATA && forced == nullptr) return unknown_input(name_, head);
   if (error < 0) return failure(Errc::bad_input, name_, error);
-  if (std::find(kNoVideo.begin(), kNoVideo.end(), context_->iformat->name) != kNoVideo.end())
-    return Status(Errc::unknown_format, "'" + name_ + "': it is no image and no video");
+  if (forced == nullptr && is_guess(*context_)) return unknown_input(name_, head);
   error = avformat_find_stream_info(context_, nullptr);
   if (error < 0) return failure(Errc::bad_input, name_, error);
   return Status::ok();

@@ -32,6 +32,15 @@ void check_device(const PlayFrame& frame) {
     fail(Exit::failed, frame.name, frame.problem);
 }
 
+/// A broken frame is told; `first` keeps what is wrong with the first one.
+void note_problem(const PlayFrame& frame, Status& first) {
+  check_device(frame);
+  if (frame.problem) return;
+  if (first) first = frame.problem;
+  console::detail(
+      fmt::format("{}: frame {}: {}", frame.name, frame.index, frame.problem.message()));
+}
+
 void compare(const PlayFrame& a, const PlayFrame& b, PlayReport& report) {
   if (!a.problem || !b.problem) return;
   const auto error = compare_error(a.frame.view(), b.frame.view());
@@ -50,19 +59,14 @@ Exit play_headless(const PlayOptions& options, PlaySession& session) {
   PlayReport report;
   report.times.emplace();
   const Stopwatch watch;
-  Status first_problem;
+  Status first_problem, other_problem;
   while (auto frame = next(*session.frames)) {
-    check_device(*frame);
-    if (!frame->problem) {
-      if (first_problem) first_problem = frame->problem;
-      console::detail(
-          fmt::format("{}: frame {}: {}", frame->name, frame->index, frame->problem.message()));
-    } else if (session.input->has_packets()) {
-      report.times->add(frame->decode_ms * 1e3);
-    }
+    note_problem(*frame, first_problem);
+    if (frame->problem && session.input->has_packets()) report.times->add(frame->decode_ms * 1e3);
     if (session.other) {
       auto other = next(*session.other_frames);
       if (!other) break;
+      note_problem(*other, other_problem);
       compare(*frame, *other, report);
       session.other_frames->recycle(std::move(other));
     }
@@ -75,6 +79,8 @@ Exit play_headless(const PlayOptions& options, PlaySession& session) {
     console::note(session.input->name() + ": " + problem.message());
   if (report.counts.decoded == 0 && !first_problem)
     fail_input(options.input.name, first_problem, session.input->info().is_jpeg);
+  if (report.compared == 0 && !other_problem)
+    fail_input(options.other, other_problem, session.other->info().is_jpeg);
   tell(report, options.json);
   return Exit::done;
 }

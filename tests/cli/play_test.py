@@ -119,6 +119,13 @@ class PlayTest(ProgramTest):
         other = make_y4m(self.path("other.y4m"), 64, 48, 9)
         done = self.zerorun("play", self.mjpeg, "--compare", other, "--no-window", code=3)
         self.assertIn(b"differ in size", done.stderr)
+        broken = pathlib.Path(self.path("broken.mjpeg"))
+        data = bytearray(pathlib.Path(self.mjpeg).read_bytes())
+        at = data.index(b"\xff\xc0") + 2
+        data[at:at + 2] = b"\0\3"  # the length of the first frame header
+        broken.write_bytes(data[:data.index(b"\xff\xd9") + 2])
+        done = self.zerorun("play", self.mjpeg, "--compare", broken, "--no-window", code=3)
+        self.assert_sentence(done, "broken.mjpeg", "wrong length")
 
     def test_memory_does_not_grow_with_the_stream(self):
         one = pathlib.Path(self.mjpeg).read_bytes()

@@ -60,6 +60,7 @@ class BenchRun {
       run_primitives();
     } else {
       for (Case& what : cases_) run(what);
+      check_wanted_rows();
     }
     add_clocks(selection_.cuda, report_.machine);
     if (json_) write(*json_, report_json(report_).dump(1) + "\n");
@@ -98,6 +99,14 @@ class BenchRun {
     tell(what.input + ": loading");
     frames_ = load_frames(request);
     loaded_ = std::move(request);
+  }
+
+  void check_wanted_rows() const {
+    const auto& cases = report_.cases;
+    if (!options_.only.empty() &&
+        std::none_of(cases.begin(), cases.end(),
+                     [](const CaseResult& result) { return result.has_wanted_rows; }))
+      fail(Exit::usage, "--only: no row has such a name; all are shown without it");
   }
 
   static void write(SafeFile& file, const std::string& text) {

@@ -18,7 +18,7 @@ class Lane {
  public:
   virtual ~Lane() = default;
 
-  /// Called once by the thread that then drives the lane.
+  /// Called by a thread before it drives the lane; others may have driven it before.
   virtual Status attach() { return Status::ok(); }
   /// Starts frame `index` of the set. It and earlier ones may still be under way on return.
   virtual Status start(std::size_t index) = 0;

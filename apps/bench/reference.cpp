@@ -18,6 +18,8 @@ namespace {
 
 /// A peer may round differently, but not code a worse picture than its quality promises.
 constexpr double kPsnrTolerance = 1.0;
+/// Beyond this the rounding decides: frames that were JPEG before come back almost as they were.
+constexpr double kBestPsnr = 50.0;
 /// Where the source of a stream is not known, a peer is compared with the CPU's picture. Samples as
 /// stored differ by the rounding of the inverse DCT alone, pixels by how chroma is enlarged too.
 constexpr double kLeastPlanarPsnr = 40.0, kLeastPackedPsnr = 25.0;
@@ -128,9 +130,10 @@ Reference make_reference(const Case& what, const FrameSet& frames) {
   }
   reference.psnr = psnr_of(streams_error);
   reference.pictures_psnr = psnr_of(pictures_error);
-  reference.least_psnr = what.streams != Streams::input ? reference.psnr - kPsnrTolerance
-                         : is_planar_yuv(what.pixels)   ? kLeastPlanarPsnr
-                                                        : kLeastPackedPsnr;
+  reference.least_psnr = what.streams != Streams::input
+                             ? std::min(reference.psnr, kBestPsnr) - kPsnrTolerance
+                         : is_planar_yuv(what.pixels) ? kLeastPlanarPsnr
+                                                      : kLeastPackedPsnr;
   return reference;
 }
 

@@ -81,6 +81,7 @@ struct CaseResult {
   std::vector<Row> rows;
   std::vector<std::string> notes;  ///< coders that were left out, and why
   std::string command;             ///< measures the case again
+  bool has_wanted_rows = false;    ///< rows that --only asks for, measured or left out
 };
 
 }  // namespace zerorun::app::bench

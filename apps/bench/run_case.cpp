@@ -26,6 +26,7 @@ class CaseRun {
     std::vector<std::unique_ptr<Lane>> lanes;
     Verdict verdict;
     for (Row& row : wanted_rows(contender)) {
+      result_.has_wanted_rows = true;
       if (Status status = measure(contender, row, lanes, verdict); !status)
         return result_.notes.push_back(fmt::format("{} {} {}, {} {}: {}", contender.coder,
                                                    contender.device, contender.path, name(row.mode),
@@ -41,6 +42,7 @@ class CaseRun {
     like.path = contender.path;
     Row row = row_of(like, Mode::stages, 1);
     if (!is_wanted(row)) return;
+    result_.has_wanted_rows = true;
     tell(row.id());
     StageClock clock;
     if (Status status = measure_stages(contender, setting_.frames.size(), limits_, clock); !status)
@@ -193,7 +195,7 @@ void tell(const std::string& what) {
 
 CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
                     const Limits& limits, const std::string& command) {
-  CaseResult result{what, {}, {}, command};
+  CaseResult result{what, {}, {}, command, false};
   const Reference reference = make_reference(what, frames);
   const Setting setting{what, frames, reference, selection, result.notes};
   Contenders contenders;

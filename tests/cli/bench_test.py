@@ -241,6 +241,7 @@ class BenchTest(ProgramTest):
                                 (["--streams", "mine"], 2), (["--streams", "input"], 2),
                                 (["--streams", "libjpeg", "--pixels", "nv12"], 2),
                                 (["--subsampling", "444", "--pixels", "yuv420p"], 2),
+                                (["synthetic:16x16:photo", "--only", "none"], 2),
                                 (["--megapixels", "5"], 2), (["--megapixels", "2-1"], 2),
                                 (["--mixed", "--operation", "encode"], 2),
                                 ([make_ppm(self.path("in.ppm")), "--streams", "input"], 3),

@@ -53,6 +53,7 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   for (const CLI::App* command : program.get_subcommands()) asked += " " + command->get_name();
   std::string sentence = error.what();
   if (sentence == "--input is required") sentence = "INPUT is required";
+  if (sentence == "A subcommand is required") sentence = "COMMAND is required";
   console::error(fmt::format("{} (see {} --help)", sentence, asked));
   return static_cast<int>(Exit::usage);
 }

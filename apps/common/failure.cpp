@@ -26,10 +26,15 @@ void fail(Exit code, std::string sentence) { throw Failure(code, std::move(sente
 
 /// The library quotes the path it means; where that is the name in front, once is enough.
 static std::string without_name(std::string message, const std::string& name) {
-  for (const std::string& quoted : {"'" + name + "': ", ": '" + name + "'"})
-    if (const auto at = message.find(quoted); at != std::string::npos)
-      message.erase(at, quoted.size());
-  return message;
+  const std::string quoted = "'" + name + "'";
+  const auto at = message.find(quoted);
+  if (at == std::string::npos) return message;
+  const std::string rest = message.substr(at + quoted.size());
+  if (rest.starts_with(": ")) return message.erase(at, quoted.size() + 2);
+  if (at < 2 || message.compare(at - 2, 2, ": ") != 0) return message;
+  const bool is_subject = rest.size() > 1 && rest[0] == ' ' && rest[1] != '(';
+  if (is_subject) return message.replace(at, quoted.size(), "it");
+  return message.erase(at - 2, quoted.size() + 2);
 }
 
 void fail(Exit side, const std::string& name, const Status& status, const char* hint) {

@@ -21,7 +21,8 @@ enum class Exit : int {
   mismatch = 6,  ///< --verify found other bytes than were coded
 };
 
-/// Ends a command. Thrown on the main thread only and caught in main(), which prints it once.
+/// Ends a command. Thrown on the main thread, or by a job of a ThreadPool that the main thread
+/// runs, and caught in main(), which prints it once.
 class Failure : public std::exception {
  public:
   Failure(Exit code, std::string sentence) : code_(code), sentence_(std::move(sentence)) {}

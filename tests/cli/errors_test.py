@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-from support import PROGRAM, ProgramTest, make_ppm, make_y4m
+from support import PROGRAM, ProgramTest, make_ppm, make_y4m, needs_containers
 
 
 class UsageTest(ProgramTest):
@@ -70,6 +70,10 @@ class InputTest(ProgramTest):
         text = pathlib.Path(self.path("text.mov"))
         text.write_text("This is no video at all. " * 100)
         self.refuse(str(text))
+        for name in ("text.jpg", "text.png"):  # names alone make no pictures
+            path = pathlib.Path(self.path(name))
+            path.write_text("This is no picture at all. " * 100)
+            self.refuse(str(path))
         (self.dir / "folder").mkdir()
         self.refuse(self.path("folder"))
 
@@ -87,6 +91,15 @@ class InputTest(ProgramTest):
             self.zerorun(command, y4m, "-o", self.path(out), "--stats", self.path("s.json"), code=3)
             self.assert_nothing_left(out)
             self.assert_nothing_left("s.json")
+
+    @needs_containers
+    def test_a_movie_that_is_cut_short(self):
+        self.encode(make_y4m(self.path("in.y4m"), frames=5), "-o", self.path("whole.mov"))
+        data = pathlib.Path(self.path("whole.mov")).read_bytes()
+        half = pathlib.Path(self.path("half.mov"))
+        half.write_bytes(data[:len(data) // 2])
+        self.refuse(str(half))
+        self.assert_sentence(self.zerorun("info", half, code=3), "half.mov", "without an index")
 
     def test_progressive_jpeg_is_refused_by_name(self):
         ppm = make_ppm(self.path("in.ppm"))
@@ -144,6 +157,12 @@ class OutputTest(ProgramTest):
                 self.assert_sentence(done, name)
         (self.dir / "folder.mjpeg").mkdir()
         self.encode(self.y4m, "-o", self.path("folder.mjpeg"), code=4)
+
+    def test_sentences_stay_whole(self):
+        done = self.encode(self.y4m, "-o", self.path("out.jpg"), code=4)
+        self.assert_sentence(done, "out.jpg: the output format cannot hold this: it holds one")
+        done = self.zerorun("decode", self.y4m, "-o", self.path("out.xyz"), code=4)
+        self.assert_sentence(done, "out.xyz: the format is not known: it is no frame output")
 
     def test_closed_pipe_is_a_write_error(self):
         large = make_y4m(self.path("large.y4m"), 320, 240, 20)

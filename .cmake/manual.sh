@@ -23,5 +23,6 @@ page zerorun "$(head -1 <<<"$help")"
 # Lines "  encode   Encode images, ..." of the list; a long sentence goes on in the next line.
 sed -n '/^Subcommands:/,/^$/p' <<<"$help" | sed -nE 's/^  ([a-z]+) .*/\1/p' |
   while read -r command; do
-    page "zerorun $command" "$(zerorun "$command" --help | head -1)"
+    text=$(zerorun "$command" --help)
+    page "zerorun $command" "$(head -1 <<<"$text")"
   done

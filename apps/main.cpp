@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -94,6 +95,9 @@ int guarded_run(int argc, char** argv) {
     return static_cast<int>(failure.code());
   } catch (const std::bad_alloc&) {
     console::error(Status(Errc::out_of_memory).message());
+    return static_cast<int>(Exit::failed);
+  } catch (const std::system_error& error) {
+    console::error(fmt::format("a thread cannot be started: {}", error.code().message()));
     return static_cast<int>(Exit::failed);
   }
 }

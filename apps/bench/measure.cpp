@@ -6,9 +6,12 @@
 #include <atomic>
 #include <barrier>
 #include <cmath>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "apps/common/timing.hpp"
 
@@ -51,21 +54,29 @@ class Crew {
                        [&watch]() noexcept { watch.emplace(); });
     std::mutex mutex;
     Status first_error;
+    const auto keep = [&](Status status) {
+      const std::scoped_lock lock(mutex);
+      if (first_error) first_error = std::move(status);
+    };
+    const auto drive = [&](Lane& lane) {
+      Status status = lane.attach();
+      ready.arrive_and_wait();
+      while (status) {
+        const std::size_t i = next.fetch_add(1);
+        if (i >= frames) break;
+        status = lane.start(i % frame_count_);
+      }
+      if (status) status = lane.finish();
+      if (!status) keep(std::move(status));
+    };
     std::vector<std::thread> threads;
-    for (const auto& lane : lanes_)
-      threads.emplace_back([&, worker = lane.get()] {
-        Status status = worker->attach();
-        ready.arrive_and_wait();
-        while (status) {
-          const std::size_t i = next.fetch_add(1);
-          if (i >= frames) break;
-          status = worker->start(i % frame_count_);
-        }
-        if (status) status = worker->finish();
-        if (status) return;
-        const std::scoped_lock lock(mutex);
-        if (first_error) first_error = status;
-      });
+    try {
+      for (const auto& lane : lanes_) threads.emplace_back(drive, std::ref(*lane));
+    } catch (const std::system_error&) {
+      next = frames;  // those that were started wait for the others, and have nothing to do
+      keep(Status(Errc::out_of_memory, "for so many threads"));
+      for (std::size_t i = threads.size(); i < lanes_.size(); ++i) ready.arrive_and_drop();
+    }
     for (std::thread& thread : threads) thread.join();
     if (!first_error) return first_error;
     return watch->microseconds();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,8 +17,12 @@ template <typename Work>
 Status side_by_side(std::size_t count, const Work& work) {
   std::vector<Status> found(count);
   std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < count; ++i)
-    threads.emplace_back([&found, &work, i] { found[i] = work(i); });
+  try {
+    for (std::size_t i = 1; i < count; ++i)
+      threads.emplace_back([&found, &work, i] { found[i] = work(i); });
+  } catch (const std::system_error&) {
+    found.back() = Status(Errc::out_of_memory, "for so many threads");
+  }
   if (count > 0) found[0] = work(0);
   for (std::thread& thread : threads) thread.join();
   for (const Status& status : found)

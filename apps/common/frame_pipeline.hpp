@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -47,8 +48,12 @@ class FramePipeline {
     auto state = std::make_shared<State>(workers, std::move(steps));
     std::thread reader(read_all, state);
     std::vector<std::thread> threads;
-    for (int i = 0; i < workers; ++i) threads.emplace_back(work_all, state, i);
     const Shutdown shutdown{*state, reader, threads};  // also when `write` throws
+    try {
+      for (int i = 0; i < workers; ++i) threads.emplace_back(work_all, state, i);
+    } catch (const std::system_error&) {
+      if (threads.empty()) throw;  // else fewer threads do the same work
+    }
     return write_all(*state);
   }
 

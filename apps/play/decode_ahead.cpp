@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -79,10 +80,18 @@ DecodeAhead::DecodeAhead(std::shared_ptr<PlayInput> input, const Decoding& decod
   const int workers = is_single ? 1 : worker_count(decoding.device, Backend::cpu);
   threads_->reader = std::thread(read_all, state_);
   if (!state_->input->has_packets()) return;
-  for (int i = 0; i < workers; ++i) threads_->workers.emplace_back(work_all, state_, i);
+  try {
+    for (int i = 0; i < workers; ++i) threads_->workers.emplace_back(work_all, state_, i);
+  } catch (const std::system_error&) {
+    if (!threads_->workers.empty()) return;  // fewer threads do the same work
+    stop();
+    throw;
+  }
 }
 
-DecodeAhead::~DecodeAhead() {
+DecodeAhead::~DecodeAhead() { stop(); }
+
+void DecodeAhead::stop() {
   State& s = *state_;
   std::unique_lock lock(s.mutex);
   s.stopping = true;

@@ -75,6 +75,7 @@ class DecodeAhead {
 
   std::shared_ptr<State> state_;
   struct Threads;
+  void stop();
   std::unique_ptr<Threads> threads_;
 };
 

@@ -51,8 +51,14 @@ Exit flush_stdout(Exit code) {
 
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   std::string asked = "zerorun";
-  for (const CLI::App* command : program.get_subcommands()) asked += " " + command->get_name();
   std::string sentence = error.what();
+  for (const CLI::App* command : program.get_subcommands()) {
+    asked += " " + command->get_name();
+    // What is missing is looked for first, but a mistyped option tells the user more.
+    if (const auto unknown = command->remaining();
+        !unknown.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+      sentence = CLI::ExtrasError(unknown).what();
+  }
   if (sentence == "--input is required") sentence = "INPUT is required";
   if (sentence == "A subcommand is required") sentence = "COMMAND is required";
   console::error(fmt::format("{} (see {} --help)", sentence, asked));

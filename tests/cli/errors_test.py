@@ -40,6 +40,13 @@ class UsageTest(ProgramTest):
                 self.assertEqual(done.stdout, b"")
                 self.assert_nothing_left("out.mjpeg")
 
+    def test_the_sentence_names_what_is_wrong(self):
+        for arguments, words in ((["encode"], "INPUT is required"), ([], "COMMAND is required"),
+                                 (["encode", "--foo"], "--foo")):
+            with self.subTest(arguments=arguments):
+                done = self.zerorun(*arguments, code=2)
+                self.assertIn(words, done.stderr.decode())
+
     def test_help_and_version_are_no_errors(self):
         for arguments in (["--help"], ["--version"], ["encode", "--help"], ["decode", "-h"],
                           ["info", "--help"], ["devices", "--help"]):

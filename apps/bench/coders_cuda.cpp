@@ -61,6 +61,15 @@ class CudaCoders {
     return c;
   }
 
+  /// One object, driven by one thread, that keeps all frames under way itself.
+  Contender joint_contender(const char* path) const {
+    Contender c = contender(path);
+    c.measure_latency = false;
+    c.drive = Drive::one_thread;
+    c.joint = true;
+    return c;
+  }
+
   Status add_device_encoders() {
     auto frames = DeviceFrames::upload(setting_.frames, setting_.frames.size(), device_);
     if (!frames) return frames.status();
@@ -93,10 +102,7 @@ class CudaCoders {
     alone.parallel.clear();
     alone.open = [params = encoder_params(), data](int) { return open_host_encoder(params, data); };
     out_.push_back(std::move(alone));
-    Contender in_flight = contender(path);
-    in_flight.measure_latency = false;
-    in_flight.drive = Drive::one_thread;
-    in_flight.joint = true;
+    Contender in_flight = joint_contender(path);
     in_flight.open = [params = encoder_params(), data](int lanes) {
       return open_async_encoder(params, lanes, data);
     };
@@ -117,11 +123,8 @@ class CudaCoders {
     Contender c = contender(path);
     c.open = [params = decoder_params(), data](int) { return open_host_decoder(params, data); };
     out_.push_back(std::move(c));
-    Contender async = contender(path);
+    Contender async = joint_contender(path);
     async.coder = kAsyncCoder;
-    async.measure_latency = false;
-    async.drive = Drive::one_thread;
-    async.joint = true;
     async.open = [params = decoder_params(), data](int lanes) {
       return open_async_decoder(params, lanes, data);
     };

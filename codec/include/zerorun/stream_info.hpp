@@ -33,7 +33,8 @@ struct StreamLimits {
   int max_scans = 100;
   std::int64_t max_header_bytes = std::int64_t{64} << 20;  ///< all marker segments of an image
 
-  /// For inspect(), which takes no memory for pixels: every size that a header can name.
+  /// Every size that a header can name: for inspect(), which takes no memory for pixels, and for
+  /// streams that the caller has made or looked at before.
   static constexpr StreamLimits any_size() {
     StreamLimits limits;
     limits.max_pixels = std::int64_t{65535} * 65535;

@@ -1,8 +1,7 @@
 // The fused decoder: the bits of a scan -> the samples of its components, in four kernels, without
 // the host in between. For scans without damage whose bits synchronise themselves or have restart
-// markers: a large flat picture without them may be the same MCU over and over, in which no decoder
-// finds its place, and noise at quality 100 has hardly a block that ends in EOB. Others are for the
-// staged decoder.
+// markers; noise at quality 100 has hardly a block that ends in EOB, where walks could meet. Others
+// are for the staged decoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 

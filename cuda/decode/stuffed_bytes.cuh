@@ -30,7 +30,7 @@ struct StuffedBytes {
 };
 
 /// The 16 bytes of one thread; `first` may be negative or reach beyond the end, where bytes are
-/// not read.
+/// not read but 0.
 struct StuffedWindow {
   std::uint8_t byte[kStuffedBytesPerThread];
 };
@@ -51,10 +51,21 @@ __device__ inline StuffedWindow load_window(const StuffedBytes& input, std::int6
   return window;
 }
 
+/// Whether an FF stands before the thread's bytes; called by all threads of a warp. The lane before
+/// has it in a register.
+__device__ inline bool stands_after_ff(const StuffedBytes& input, std::int64_t first,
+                                       const StuffedWindow& window) {
+  const unsigned last = window.byte[kStuffedBytesPerThread - 1];
+  const unsigned before = __shfl_up_sync(0xFFFFFFFF, last, 1);
+  if (threadIdx.x % 32 != 0) return before == 0xFF;
+  return first > 0 && first <= input.in_bytes && input.in[first - 1] == 0xFF;
+}
+
+/// Called by all threads of a warp.
 __device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t first,
                                         const StuffedWindow& window) {
   StuffedFlags flags;
-  bool after_ff = first > 0 && first <= input.in_bytes && input.in[first - 1] == 0xFF;
+  bool after_ff = stands_after_ff(input, first, window);
 #pragma unroll
   for (int i = 0; i < kStuffedBytesPerThread; ++i) {
     const std::uint8_t byte = window.byte[i];

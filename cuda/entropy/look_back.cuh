@@ -59,6 +59,39 @@ __device__ inline std::uint64_t look_back(const std::uint64_t* states, std::uint
   }
 }
 
+/// Hands the states before `tile` to take(state, counts), a lane each, from the nearest tile back
+/// to the nearest inclusive one, or until take() returns true; `counts`: not behind that one.
+/// Called by all lanes of one warp. 32 * kWindows states are loaded at once: where a thousand tiles
+/// start together, going back by 32 takes longer than their work. Terminates where CTAs start in
+/// the order of their tiles (CUB's scans rely on it too) and publish before they look back.
+template <int kWindows, typename Take>
+__device__ void walk_back(const std::uint64_t* states, std::int64_t tile, Take take) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  for (std::int64_t end = tile;; end -= 32 * kWindows) {
+    std::uint64_t state[kWindows];
+#pragma unroll
+    for (int i = 0; i < kWindows; ++i) {
+      const std::int64_t at = end - 1 - lane - 32 * i;
+      state[i] = at >= 0 ? load_relaxed(states + at) : kTileInclusive;  // before the first, 0
+    }
+#pragma unroll
+    for (int i = 0; i < kWindows; ++i) {
+      Window window = window_of(state[i]);
+      while (!window.ready) {
+        if (tile_status(state[i]) == 0) state[i] = load_relaxed(states + end - 1 - lane - 32 * i);
+        window = window_of(state[i]);
+      }
+      if (take(state[i], lane <= window.last) || window.inclusive != 0) return;
+    }
+  }
+}
+
+/// Sum over the lanes of a warp, in each of them.
+__device__ inline std::uint64_t warp_sum(std::uint64_t value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kFullWarp, value, step);
+  return value;
+}
+
 /// Inclusive sum over the lanes of a warp.
 __device__ inline unsigned warp_inclusive_sum(unsigned value) {
   const unsigned lane = threadIdx.x % 32;

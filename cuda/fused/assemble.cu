@@ -16,12 +16,10 @@ using cuda_entropy::kFullWarp;
 using cuda_entropy::kTileAggregate;
 using cuda_entropy::kTileInclusive;
 using cuda_entropy::kTileSumMask;
-using cuda_entropy::load_relaxed;
 using cuda_entropy::store_relaxed;
-using cuda_entropy::tile_status;
+using cuda_entropy::walk_back;
 using cuda_entropy::warp_inclusive_sum;
-using cuda_entropy::Window;
-using cuda_entropy::window_of;
+using cuda_entropy::warp_sum;
 
 /// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
 /// room beside those of code_tiles. With 128 threads a chunk at q90 often takes two rounds: 30.4 us
@@ -191,34 +189,14 @@ __device__ std::uint32_t count_ff(const Piece& p) {
   return bits / 8;
 }
 
-/// Bytes before the chunk, found by one warp from what the chunks before it published. CTAs start
-/// in the order of their numbers (CUB's scans rely on it too) and publish their own size before
-/// they look back, so every state will be there.
+/// Bytes before the chunk; by one warp.
 __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t chunk) {
-  constexpr int kWindows = 4;  // loaded at once: most chunks of a frame are on their way together
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  std::uint64_t sum = 0;
-  for (std::int64_t end = chunk;; end -= 32 * kWindows) {
-    std::uint64_t state[kWindows];
-#pragma unroll
-    for (int i = 0; i < kWindows; ++i) {
-      const std::int64_t at = end - 1 - lane - 32 * i;
-      state[i] = at >= 0 ? load_relaxed(states + at) : kTileInclusive;  // before the first, 0
-    }
-#pragma unroll
-    for (int i = 0; i < kWindows; ++i) {
-      Window window = window_of(state[i]);
-      while (!window.ready) {
-        if (tile_status(state[i]) == 0) state[i] = load_relaxed(states + end - 1 - lane - 32 * i);
-        window = window_of(state[i]);
-      }
-      const bool adds = lane < window.last || (lane == window.last && window.inclusive == 0);
-      sum += __reduce_add_sync(kFullWarp,
-                               adds ? static_cast<std::uint32_t>(state[i] & kTileSumMask) : 0u);
-      if (window.inclusive != 0)
-        return sum + (__shfl_sync(kFullWarp, state[i], window.last) & kTileSumMask);
-    }
-  }
+  std::uint64_t own = 0;
+  walk_back<4>(states, chunk, [&](std::uint64_t state, bool counts) {
+    if (counts) own += state & kTileSumMask;
+    return false;
+  });
+  return warp_sum(own);
 }
 
 /// Publishes the size of the chunk and finds what stands before it; the result is s.before.

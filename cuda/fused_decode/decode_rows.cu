@@ -3,7 +3,7 @@
 #include "cuda/fused_decode/decode_rows.hpp"
 
 #include "cuda/check.hpp"
-#include "cuda/fused_decode/shared_copy.cuh"
+#include "cuda/fused_decode/shared_tables.cuh"
 #include "cuda/launch.hpp"
 
 namespace zerorun {
@@ -11,29 +11,16 @@ namespace {
 
 constexpr int kThreads = kChunkRows;
 
-constexpr std::uint32_t kWords = padded_place(words_of_rows(kChunkRows)) + 1;
+constexpr std::uint32_t kWords = words_of_rows(kChunkRows);
 
-/// Bits count from the CTA's first word.
-struct Bits {
-  const WordPair* words;
-  __device__ std::uint32_t operator()(std::uint32_t bit) const {
-    return window_of(words[padded_place(bit / 32)], bit);
-  }
-};
-
-struct SymbolTables {
-  const std::uint32_t* symbols;
-  const LongCodes* codes;
-  __device__ std::uint32_t symbol(std::uint32_t table, std::uint32_t index) const {
-    return symbols[table << kSymbolIndexBits | index];
-  }
-  __device__ const LongCodes& long_codes(std::uint32_t table) const { return codes[table]; }
-};
+using SymbolTables = SharedTables<kSymbolIndexBits>;
 
 /// Stores four pairs at once: single words of 32 threads, each in a row of its own, keep the memory
-/// pipe so busy that the look-ups wait. A 3848x2168 photo at q90 on an H200: 83 us a frame with
-/// single words, 49 with four and tables of 12 bits instead of 11, 43 with 11 again and tables that
-/// are copied asynchronously. (Two threads a row gain 0.5 us here and cost sync_rows() 18.)
+/// pipe so busy that the look-ups wait. A 3848x2168 photo at q90 on an H200, rows of 544 bits: 83
+/// us a frame with single words, 49 with four and tables of 12 bits instead of 11, 43 with 11 again
+/// and tables that are copied asynchronously. (A chunk's pairs in shared memory first, and from
+/// there in whole lines, gain 1 us in a single frame, and in eight at once the room that it takes
+/// costs 5.)
 struct Sink {
   std::uint32_t *pairs, *block_pair;
   std::uint32_t whole_from;  ///< the first four that are the row's own
@@ -62,40 +49,37 @@ struct Sink {
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
 /// Of the CTA's shared memory, in words.
-constexpr std::uint32_t kBitWords = (2 * kWords + 3) / 4 * 4;
-__host__ __device__ constexpr std::uint32_t symbol_words(std::uint32_t pairs) {
-  return 2 * pairs << kSymbolIndexBits;
-}
-__host__ __device__ constexpr std::uint32_t code_words(std::uint32_t pairs) {
-  return 2 * pairs * static_cast<std::uint32_t>(sizeof(LongCodes) / 4);
-}
+constexpr std::uint32_t kBitWords = (kWords + 3) / 4 * 4;
 
-__device__ SymbolTables load_tables(const DecodeRowsArgs& a, std::uint32_t* to) {
-  const std::uint32_t pairs = a.pairs_of.pairs, symbols = symbol_words(pairs);
-  copy_words<kThreads>(a.tables->symbol[kDcSide], to, symbols / 2);
-  copy_words<kThreads>(a.tables->symbol[kAcSide], to + symbols / 2, symbols / 2);
-  std::uint32_t* const codes = to + symbols;
-  copy_codes<kThreads>(*a.tables, pairs, codes);
-  return {to, reinterpret_cast<const LongCodes*>(codes)};
-}
+/// What stands before a chunk, and before the next one.
+struct ChunkCounts {
+  std::uint64_t before, after;
+};
 
-/// Decodes the row and checks that it ends where the next one begins; returns faults. Bits count
+/// Decodes the row and checks that it ends where the next one begins, and that it has what
+/// sync_rows() counted: two walks over the same bits may end a row a few symbols apart, and then it
+/// must not be the one that counts and the other that is gone on with. Returns faults. Bits count
 /// from `origin`.
 __device__ std::uint32_t decode(const DecodeRowsArgs& a, const SymbolTables& tables,
-                                const Bits& bits, std::uint32_t origin, const RowStart* row) {
+                                const SharedBits& bits, std::uint32_t origin, const RowStart* row,
+                                const ChunkCounts& counts) {
   const RowStart own = *row;
   if (own.end == 0) return 0;
-  const std::uint64_t before = a.chunk_first[blockIdx.x];
-  RowTarget target{blocks_of(before) + own.block, pairs_of(before) + own.pair};
+  const auto before = [&](const RowStart& r) {
+    return counts.before + pack_counts(r.block, r.pair);
+  };
+  const std::uint64_t next = threadIdx.x + 1 < kThreads ? before(row[1]) : counts.after;
+  RowTarget target{blocks_of(before(own)), pairs_of(before(own))};
   // An interval's number of blocks is proven at both ends: it may have twice as many, and the next
   // one none at all.
   if (own.is_first && own.interval * a.interval_blocks != target.block) return kFaultCount;
   const std::uint32_t stop = own.is_last ? own.end : row[1].bit;
   const RowSpan span{stop - origin, own.end - origin};
   std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
-  const std::uint32_t faults =
-      decode_row(bits, tables, a.pairs_of, span, target,
-                 Sink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
+  std::uint32_t faults =
+      decode_row(bits, tables, span, target, Sink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4},
+                 bit, phase, k);
+  if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
   if (own.is_last) {
     const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);
     const bool whole = k == 0 && target.block == blocks && bit + 8 > span.end;
@@ -107,8 +91,9 @@ __device__ std::uint32_t decode(const DecodeRowsArgs& a, const SymbolTables& tab
 
 __global__ void __launch_bounds__(kThreads)
     decode_rows_kernel(const __grid_constant__ DecodeRowsArgs a) {
-  auto* const words = reinterpret_cast<WordPair*>(dynamic_shared);
-  const SymbolTables tables = load_tables(a, dynamic_shared + kBitWords);
+  std::uint32_t* const words = dynamic_shared;
+  const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
+      a.tables->symbol, a.tables->long_codes, a.cycle, dynamic_shared + kBitWords);
   wait_for_previous_kernel();
   // Faults of this kernel, too: the pairs are of no use then.
   const bool given_up = __syncthreads_or(a.summary->faults != 0);
@@ -117,16 +102,19 @@ __global__ void __launch_bounds__(kThreads)
     wait_for_copies();
     return;
   }
-  copy_word_pairs<kThreads>(a.words, a.word_count, first_word, words_of_rows(kChunkRows), words);
+  copy_clean_words<kThreads>(a.words, clean_words(*a.summary), first_word,
+                             words_of_rows(kChunkRows), words);
+  const ChunkCounts counts{a.chunk_first[blockIdx.x], a.chunk_first[blockIdx.x + 1]};
   wait_for_copies();
   __syncthreads();
-  const std::uint32_t faults = decode(a, tables, Bits{words}, first_word * 32,
-                                      a.rows + blockIdx.x * kChunkRows + threadIdx.x);
+  const RowStart* const row = a.rows + blockIdx.x * kThreads + threadIdx.x;
+  const std::uint32_t faults =
+      decode(a, tables, SharedBits{shared_address(words)}, first_word * 32, row, counts);
   if (faults != 0) atomicOr(&a.summary->faults, faults);
 }
 
 std::size_t shared_bytes(std::uint32_t pairs) {
-  return sizeof(std::uint32_t) * (kBitWords + symbol_words(pairs) + code_words(pairs));
+  return sizeof(std::uint32_t) * (kBitWords + SymbolTables::words(pairs));
 }
 
 }  // namespace
@@ -142,7 +130,8 @@ Status prepare_decode_rows() {
 
 Status decode_rows(const DecodeRowsArgs& args, cudaStream_t stream) {
   ZR_CUDA_TRY(launch_behind(decode_rows_kernel,
-                            LaunchShape{args.chunks, kThreads, shared_bytes(args.pairs_of.pairs)},
+                            LaunchShape{args.chunks, kThreads,
+                                        shared_bytes(static_cast<std::uint32_t>(args.cycle.pairs))},
                             stream, args));
   return Status::ok();
 }

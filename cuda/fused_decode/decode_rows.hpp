@@ -15,9 +15,8 @@ namespace zerorun {
 /// All pointers are device memory.
 struct DecodeRowsArgs {
   const std::uint32_t* words;  ///< clean bytes
-  std::uint32_t word_count;    ///< that may be read
   const RowTables* tables;
-  PairSequence pairs_of;
+  PairCycle cycle;
   std::uint32_t interval_blocks;  ///< of every interval but the last
   std::uint32_t blocks;           ///< of the scan
   std::uint32_t chunks;

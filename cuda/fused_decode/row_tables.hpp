@@ -31,11 +31,12 @@ inline constexpr int kSymbolIndexBits = 11;
 ///   bits 5-7    (run, level) pairs among them: DC, and AC levels that are not 0
 ///   bits 8-18   the first symbol alone: 5 bits, then 5 bits of indices (0: EOB), then 1 of pairs
 ///   bits 23-31  zig-zag indices that they pass; with EOB as the last of them, kEndOfBlock and one
-///               for it; kNoStep: the first codeword is longer than the index, or there is none
+///               for it; kNoStep: the first codeword is longer than the index, or there is none.
+///               From every index that goes beyond the block's end.
 /// Bits that are no codeword count as an EOB of one bit.
 inline constexpr int kSkipPairShift = 5, kSkipFirstShift = 8, kSkipIndexShift = 23;
 inline constexpr std::uint32_t kSkipBitsMask = 31, kSkipPairMask = 7;
-inline constexpr std::uint32_t kEndOfBlock = 128, kNoStep = 256;
+inline constexpr std::uint32_t kEndOfBlock = 128, kNoStep = kBlockSize + 1;
 
 ZR_HD std::uint32_t make_skip(std::uint32_t bits, std::uint32_t indices, std::uint32_t pairs) {
   return bits | pairs << kSkipPairShift | indices << kSkipIndexShift;
@@ -45,11 +46,9 @@ ZR_HD std::uint32_t first_of(std::uint32_t entry) {
   const std::uint32_t first = entry >> kSkipFirstShift, indices = first >> 5 & 31;
   return make_skip(first & 31, indices == 0 ? kEndOfBlock + 1 : indices, first >> 10 & 1);
 }
-/// Whether an entry whose indices were added to a block's `k` goes beyond the block's end, or is
-/// none; then its first symbol has to be taken.
-ZR_HD bool goes_beyond(std::uint32_t k_and_indices) {
-  return (k_and_indices & (kNoStep | (kEndOfBlock - 1))) > kBlockSize;
-}
+/// Whether an entry, whose indices were added to the last index before it, goes beyond the block's
+/// end, or is none; then its first symbol has to be taken.
+ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 
 /// One symbol to be decoded.
 ///   bits 0-4    length of the codeword

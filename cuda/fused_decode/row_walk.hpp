@@ -15,9 +15,12 @@
 
 namespace zerorun {
 
-/// A row is walked as a whole until its neighbour's end is right, which at q90 takes 1 Kibit on
-/// average: short rows are walked more often, long ones leave fewer threads something to do.
-inline constexpr std::uint32_t kRowBits = 512;
+/// Short rows synchronise less often within the next one, long ones leave fewer threads something
+/// to do and keep each longer: with 544 bits instead of 288, in a 1920x1080 frame at q90,
+/// decode_rows() takes 28 us instead of 19 and sync_rows() 52 instead of 48 (H200). An odd number
+/// of words: threads that are equally far in neighbouring rows meet no bank of shared memory twice.
+inline constexpr std::uint32_t kRowBits = 288;
+static_assert(kRowBits / 32 % 2 == 1);
 inline constexpr std::uint32_t kRowBytes = kRowBits / 8;
 /// No step and no symbol takes more bits.
 inline constexpr std::uint32_t kMostStepBits = 31;
@@ -36,12 +39,6 @@ struct RowState {
 ZR_HD std::uint32_t pack(const RowState& s) { return s.overshoot | s.phase << 5 | s.k << 9; }
 ZR_HD RowState unpack_row_state(std::uint32_t packed) {
   return {packed & 31, packed >> 5 & 15, packed >> 9};
-}
-
-/// Where word `word` of a chunk lies in shared memory: behind the words of each row is a space, so
-/// that threads that are equally far in neighbouring rows meet no bank twice.
-ZR_HD constexpr std::uint32_t padded_place(std::uint32_t word) {
-  return word + word / (kRowBits / 32);
 }
 
 /// A word and the next one: the 32 bits that begin at bit `bit` (modulo 32) of the first.
@@ -73,73 +70,57 @@ struct RowSpan {
   std::uint32_t stop, end;
 };
 
-/// The pairs of tables of a period of blocks, two bits a block, from the block at hand on and over
-/// and over. Tables are numbered by pair, those for the DC first.
-struct PairSequence {
-  std::uint32_t packed;  ///< as many periods as there is room
-  std::uint32_t period, pairs;
-
-  /// `packed` from block `phase` of the period on.
-  ZR_HD std::uint32_t from(std::uint32_t phase) const {
-    return phase == 0 ? packed : packed >> 2 * phase | packed << 2 * (period - phase);
-  }
-  /// `sequence` one block later: the periods before fill up the end.
-  ZR_HD std::uint32_t next(std::uint32_t sequence) const {
-    return sequence >> 2 | sequence << 2 * (period - 1);
-  }
-  ZR_HD std::uint32_t dc_table(std::uint32_t sequence) const { return sequence & 3; }
-  ZR_HD std::uint32_t next_dc_table(std::uint32_t sequence) const { return sequence >> 2 & 3; }
-  ZR_HD std::uint32_t ac_table(std::uint32_t sequence) const { return (sequence & 3) + pairs; }
-  ZR_HD int side(std::uint32_t table) const { return table < pairs ? kDcSide : kAcSide; }
+/// What a walk has to know of a block of the MCU. The numbers are the walk's tables' own: a table
+/// by its place, a block likewise.
+struct alignas(16) BlockTables {
+  std::uint32_t dc, ac;  ///< tables
+  std::uint32_t next;    ///< the block behind it
+  std::uint32_t phase;
 };
-inline PairSequence make_pair_sequence(const PairCycle& cycle) {
-  PairSequence sequence{0, static_cast<std::uint32_t>(cycle.period),
-                        static_cast<std::uint32_t>(cycle.pairs)};
-  for (std::int32_t i = 0; i < 16; ++i)
-    sequence.packed |= std::uint32_t{cycle.pair[i % cycle.period]} << 2 * i;
-  return sequence;
-}
 
 /// Walks from `bit` on by steps, as the skip tables make them, to the first that begins at `stop`
 /// or behind, or to the interval's end, moving `bit`, `phase` and `k`. Two walks that meet before a
 /// codeword meet before a step when that block ends at the latest. Wrong bits are passed by without
 /// notice: whether a row was right is seen when it is decoded. `Bits`: bits(i) are the 32 bits from
-/// bit i on; some behind the last one may be read. `Tables`: skip(table, index) and
-/// long_codes(table).
+/// bit i on; some behind the last one may be read. `Tables`: block(place), block_at(phase), and of
+/// a table look_up(table, index), which is a skip entry, long_codes(table) and side(table).
 template <typename Bits, typename Tables>
-ZR_HD RowTally skip_row(const Bits& bits, const Tables& tables, const PairSequence& pairs_of,
-                        const RowSpan& span, std::uint32_t& bit, std::uint32_t& phase,
-                        std::uint32_t& k) {
-  std::uint32_t sequence = pairs_of.from(phase), blocks = 0, pairs = 0;
-  std::uint32_t table = k == 0 ? pairs_of.dc_table(sequence) : pairs_of.ac_table(sequence);
-  std::uint32_t window = bits(bit);
+ZR_HD RowTally skip_row(const Bits& bits, const Tables& tables, const RowSpan& span,
+                        std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
+  BlockTables block = tables.block_at(phase);
+  std::uint32_t table = k == 0 ? block.dc : block.ac, blocks = 0, pairs = 0;
+  std::uint32_t window = bits(bit), last = k - 1;  // before the DC, none: 0 with the next one
   const auto step = [&] {
-    std::uint32_t entry = tables.skip(table, window >> (32 - kSkipBits));
-    std::uint32_t after = k + (entry >> kSkipIndexShift);
+    std::uint32_t entry = tables.look_up(table, window >> (32 - kSkipBits));
+    std::uint32_t after = last + (entry >> kSkipIndexShift);
     if (goes_beyond(after)) {
       entry = entry == kNoStep << kSkipIndexShift
                   ? step_of(decode_long(tables.long_codes(table), window >> 16, kSkipBits),
-                            pairs_of.side(table))
+                            tables.side(table))
                   : first_of(entry);
-      after = k + (entry >> kSkipIndexShift);
+      after = last + (entry >> kSkipIndexShift);
     }
     bit += entry & kSkipBitsMask;
     window = bits(bit);  // on its way while the rest is done
     pairs += entry & kSkipPairMask << kSkipPairShift;
-    const bool ends = after >= kBlockSize;
-    k = ends ? 0 : after;
-    blocks += ends;
-    table = ends ? pairs_of.next_dc_table(sequence) : pairs_of.ac_table(sequence);
-    sequence = ends ? pairs_of.next(sequence) : sequence;
+    const bool ends = after >= kBlockSize - 1;
+    last = ends ? 0xFFFFFFFFu : after;
+    table = block.ac;
+    if (ends) {
+      ++blocks;
+      block = tables.block(block.next);
+      table = block.dc;
+    }
     return ends;
   };
   // Where no step can reach the interval's padding, nobody looks out for it.
-  const std::uint32_t near =
-      span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8;
-  while (static_cast<std::int32_t>(near - bit) > 0) step();
+  const auto near = static_cast<std::int32_t>(
+      span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8);
+  while (static_cast<std::int32_t>(bit) < near) step();
   while (bit < span.stop)
     if (step() && bit < span.end && is_padding(window, span.end - bit)) bit = span.end;
-  phase = (phase + blocks) % pairs_of.period;
+  phase = block.phase;
+  k = last + 1;
   return {blocks, pairs >> kSkipPairShift};
 }
 
@@ -177,22 +158,22 @@ struct RowTarget {
 
 /// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs,
 /// moving `target`, `bit`, `phase` and `k`; returns faults. Passes the same symbols as skip_row()
-/// did, so that there are as many pairs and blocks. `Tables`: symbol(table, index) and
-/// long_codes(table). `Sink`: block_starts(block, pair), put(index, word) for one pair after the
-/// other, and finish(index) behind the last.
+/// did, so that there are as many pairs and blocks. `Tables`: as there, but look_up() is a symbol.
+/// `Sink`: block_starts(block, pair), put(index, word) for one pair after the other, and
+/// finish(index) behind the last.
 template <typename Bits, typename Tables, typename Sink>
-ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const PairSequence& pairs_of,
-                               const RowSpan& span, RowTarget& target, Sink sink,
-                               std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
-  std::uint32_t sequence = pairs_of.from(phase), blocks = 0, seen = 0, indices = 0;
-  std::uint32_t table = k == 0 ? pairs_of.dc_table(sequence) : pairs_of.ac_table(sequence);
+ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const RowSpan& span,
+                               RowTarget& target, Sink sink, std::uint32_t& bit,
+                               std::uint32_t& phase, std::uint32_t& k) {
+  BlockTables block = tables.block_at(phase);
+  std::uint32_t table = k == 0 ? block.dc : block.ac, seen = 0, indices = 0;
   std::uint32_t block_bits = (target.block & kPairBlockMask) << kPairBlockShift;
   std::uint32_t window = bits(bit);
   const auto decode = [&] {
-    std::uint32_t symbol = tables.symbol(table, window >> (32 - kSymbolIndexBits));
+    std::uint32_t symbol = tables.look_up(table, window >> (32 - kSymbolIndexBits));
     if (symbol == 0)
       symbol = symbol_of(decode_long(tables.long_codes(table), window >> 16, kSymbolIndexBits),
-                         pairs_of.side(table));
+                         tables.side(table));
     bit += symbol >> kSymbolTakenShift & kSymbolTakenMask;
     const std::uint32_t appended = window << (symbol & 31);
     window = bits(bit);  // on its way while the rest is done
@@ -200,29 +181,29 @@ ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const Pai
     seen |= symbol;
     indices |= index;
     if ((symbol & kSymbolMakesPair) != 0) {
-      if (table < pairs_of.pairs) sink.block_starts(target.block, target.pair);
+      if (k == 0) sink.block_starts(target.block, target.pair);
       sink.put(target.pair, (appended & kPairAppendedMask) | (symbol & kPairSsssMask) | block_bits |
                                 (index & kPairIndexMask));
       ++target.pair;
     }
     const bool ends = index + 1 >= kBlockSize;
     k = ends ? 0 : index + 1;
-    blocks += ends;
-    target.block += ends;
-    table = ends ? pairs_of.next_dc_table(sequence) : pairs_of.ac_table(sequence);
+    table = block.ac;
     if (ends) {
-      sequence = pairs_of.next(sequence);
+      ++target.block;
       block_bits = (target.block & kPairBlockMask) << kPairBlockShift;
+      block = tables.block(block.next);
+      table = block.dc;
     }
     return ends;
   };
-  const std::uint32_t near =
-      span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8;
-  while (static_cast<std::int32_t>(near - bit) > 0) decode();
+  const auto near = static_cast<std::int32_t>(
+      span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8);
+  while (static_cast<std::int32_t>(bit) < near) decode();
   while (bit < span.stop)
     if (decode() && bit < span.end && is_padding(window, span.end - bit)) bit = span.end;
   sink.finish(target.pair);
-  phase = (phase + blocks) % pairs_of.period;
+  phase = block.phase;
   // A run past the block's end leaves the bit of 64 in an index, which no EOB does.
   const bool fault = (seen & kSymbolFault) != 0 || (indices & kBlockSize) != 0 || bit > span.end;
   return fault ? kFaultCode : 0;

@@ -10,11 +10,19 @@ namespace zerorun {
 
 /// Of the scan that is being decoded. Zero when its first kernel starts.
 struct ScanSummary {
-  std::uint32_t faults;          ///< kFault… bits
-  std::uint32_t clean_bytes;     ///< of all intervals
-  std::uint32_t consumed_bytes;  ///< offset of the FF of the marker that ends the scan
+  std::uint32_t faults;       ///< kFault… bits
+  std::uint32_t clean_bytes;  ///< of all intervals
+  std::uint32_t unsettled;    ///< not 0: a chunk's rows were not found
+  std::uint32_t late_walks;   ///< rows that were walked one after the other
   std::uint32_t chunks_done;
 };
+
+/// Zero bytes behind the clean ones, for those who read words ahead.
+inline constexpr std::uint32_t kCleanPadding = 32;
+/// Words that may be read.
+ZR_HD std::uint32_t clean_words(const ScanSummary& summary) {
+  return (summary.clean_bytes + kCleanPadding) / 4;
+}
 
 /// The same in pinned host memory, where the device writes it.
 struct ScanReport {
@@ -26,7 +34,7 @@ struct ScanReport {
 /// Rows that one CTA finds or decodes.
 inline constexpr std::uint32_t kChunkRows = 224;
 /// Words that are read for `rows` rows in a line, wherever they begin: at most so many.
-constexpr std::uint32_t words_of_rows(std::uint32_t rows) { return rows * (kRowBits / 32) + 4; }
+constexpr std::uint32_t words_of_rows(std::uint32_t rows) { return rows * (kRowBits / 32) + 5; }
 
 /// Instead of a chunk's first word: it has no rows.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;

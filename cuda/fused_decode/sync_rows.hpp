@@ -11,22 +11,27 @@
 
 namespace zerorun {
 
+inline constexpr std::uint32_t kMostGuessStride = 16;
+
 /// All pointers are device memory.
 struct SyncRowsArgs {
   const std::uint32_t* words;           ///< clean bytes
-  std::uint32_t word_count;             ///< that may be read
   const std::uint32_t* interval_first;  ///< [intervals + 1]
   const RowTables* tables;
-  PairSequence pairs_of;
+  PairCycle cycle;
   std::uint32_t intervals;
   std::uint32_t blocks;         ///< of the scan
   std::uint32_t pair_capacity;  ///< of what decode_rows() writes
   std::uint32_t chunks;         ///< enough for all rows
-  RowStart* rows;               ///< out, [chunks * kChunkRows]
-  std::uint64_t* chunk_first;   ///< out, [chunks]: pack_counts() before the chunk
-  std::uint32_t* chunk_word;    ///< out, [chunks]: the first word that decode_rows() reads
-  std::uint32_t* chunk_exit;    ///< [chunks], zero
-  std::uint32_t* block_pair;    ///< [blocks] out: the number of pairs
+  /// Rows from one that is guessed to the next, a power of two up to kMostGuessStride; 0: none is,
+  /// and intervals are followed from their beginning.
+  std::uint32_t guess_stride;
+  std::uint32_t most_ends;     ///< kept of a row: kUsualEnds or kMostEnds
+  RowStart* rows;              ///< out, [chunks * kChunkRows]
+  std::uint64_t* chunk_first;  ///< out, [chunks]: pack_counts() before the chunk
+  std::uint32_t* chunk_word;   ///< out, [chunks]: the first word that decode_rows() reads
+  std::uint32_t* chunk_exit;   ///< [chunks], zero
+  std::uint32_t* block_pair;   ///< [blocks] out: the number of pairs
   ScanSummary* summary;
 };
 

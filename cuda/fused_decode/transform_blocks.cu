@@ -21,20 +21,18 @@ namespace {
 using cuda_entropy::kFullWarp;
 using cuda_entropy::kTileAggregate;
 using cuda_entropy::kTileInclusive;
-using cuda_entropy::load_relaxed;
 using cuda_entropy::store_relaxed;
-using cuda_entropy::tile_status;
-using cuda_entropy::Window;
-using cuda_entropy::window_of;
+using cuda_entropy::walk_back;
+using cuda_entropy::warp_sum;
 
 constexpr int kThreads = kTransformBlocks;
 constexpr int kWarps = kThreads / 32;
-/// At once on a processor, by registers; with 12, which spills a little, a 4K frame at q90 in eight
-/// streams takes 101 us instead of 99 (H200).
+/// At once on a processor, by registers; 12, which spills a little, is no faster (H200, 4K at q90).
 constexpr int kCtas = 10;
 /// Runs that the CTA decodes at once; odd, against bank conflicts. At q90 a block has 15 on
-/// average; where there are more, the blocks go in several rounds.
-constexpr int kRunsPerThread = 25;
+/// average; where there are more, the blocks go in several rounds. With 25 a fifth of the CTAs of a
+/// photo of a street do, with 31 one of 150.
+constexpr int kRunsPerThread = 31;
 constexpr std::uint32_t kRuns = kThreads * kRunsPerThread;
 static_assert(kRuns >= kBlockSize && kThreads == kBlockSize && kThreads < kPairBlockMask);
 
@@ -61,10 +59,12 @@ __device__ std::int32_t unpack_sum(std::uint64_t sums, std::int32_t component) {
 }
 
 /// A run for the decoder: the dequantised level, seven bits of the block's number, and the zig-zag
-/// index, so that the coefficient that is the level knows it by its index.
+/// index, so that the coefficient that is the level knows it by its index. Both together are the
+/// coefficient's number among those of 128 blocks.
+constexpr std::uint32_t kRunPlace = kPairBlockMask << kPairBlockShift | kPairIndexMask;
+static_assert(1 << kPairBlockShift == kBlockSize);
 __device__ std::uint32_t make_run(std::int32_t level, std::uint32_t pair) {
-  constexpr std::uint32_t kPlace = kPairBlockMask << kPairBlockShift | kPairIndexMask;
-  return static_cast<std::uint32_t>(level) << 16 | (pair & kPlace);
+  return static_cast<std::uint32_t>(level) << 16 | (pair & kRunPlace);
 }
 __device__ std::int32_t level_of_run(std::uint32_t run) {
   return static_cast<std::int32_t>(run) >> 16;
@@ -79,8 +79,8 @@ struct Shared {
   std::int32_t dc[kThreads];  ///< dequantised
   std::uint16_t quant[kMaxComponents][kBlockSize];
   std::uint8_t component[kThreads];
-  std::uint64_t warp_sums[kWarps], before;
-  bool warp_has_head[kWarps];
+  std::uint64_t warp_sums[kWarps], all, before;
+  bool warp_has_head[kWarps], any_head, goes_on;
 };
 
 /// The largest difference between DC values of baseline streams is 2047. Sums of a few of those
@@ -94,26 +94,24 @@ __device__ bool is_usual(std::int32_t value, std::int32_t most) {
 /// Sums at the end of the CTA before, of its interval; by one warp. A CTA in which an interval
 /// begins publishes what follows from there as inclusive.
 __device__ std::uint64_t look_back_sums(const std::uint64_t* states, std::uint32_t tile) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  std::uint64_t sums = 0;
-  for (std::int64_t end = tile;; end -= 32) {
-    const std::int64_t at = end - 1 - lane;
-    std::uint64_t state = at >= 0 ? load_relaxed(states + at) : kTileInclusive;
-    Window window = window_of(state);
-    while (!window.ready) {
-      if (tile_status(state) == 0) state = load_relaxed(states + at);
-      window = window_of(state);
-    }
-    std::uint64_t own = lane <= window.last ? state & kSumsMask : 0;
-    for (int step = 16; step > 0; step /= 2) own += __shfl_xor_sync(kFullWarp, own, step);
-    sums += own;
-    if (window.inclusive != 0) return sums & kSumsMask;
-  }
+  std::uint64_t own = 0;
+  walk_back<4>(states, tile, [&](std::uint64_t state, bool counts) {
+    if (counts) own += state & kSumsMask;
+    return false;
+  });
+  return warp_sum(own) & kSumsMask;
 }
 
-/// The DC of each thread's block (T.81 F.2.1.3.1). Returns false for one that no encoder makes.
-__device__ bool predict_dc(const TransformBlocksArgs& a, Shared& s, std::uint32_t block,
-                           std::int32_t component) {
+/// A thread's block, while its DC is predicted (T.81 F.2.1.3.1).
+struct Dc {
+  std::uint64_t sums;  ///< of the differences up to the block's, as far as they are known
+  std::int32_t difference, component;
+  bool exists, open;  ///< open: the interval began before the CTA
+};
+
+/// Sums within the CTA; publishes what the CTAs behind need of it, as early as can be.
+__device__ Dc sum_differences(const TransformBlocksArgs& a, Shared& s, std::uint32_t block,
+                              std::int32_t component) {
   const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const bool exists = block < a.blocks;
   const bool head = exists && block % a.interval_blocks == 0;
@@ -146,48 +144,74 @@ __device__ bool predict_dc(const TransformBlocksArgs& a, Shared& s, std::uint32_
     all &= kSumsMask;
     if (lane == 0)
       store_relaxed(a.states + blockIdx.x, (any_head ? kTileInclusive : kTileAggregate) | all);
-    const bool needed = __shfl_sync(kFullWarp, head, 0) == 0;  // the first block goes on
-    const std::uint64_t before = needed ? look_back_sums(a.states, blockIdx.x) : 0;
     if (lane == 0) {
-      if (!any_head)
-        store_relaxed(a.states + blockIdx.x, kTileInclusive | ((before + all) & kSumsMask));
+      s.all = all;
+      s.any_head = any_head;
+      s.goes_on = !head;
+    }
+  }
+  return {sums, difference, component, exists, open};
+}
+
+/// Adds what stands before the CTA; the result is s.dc. Returns false for a DC that no encoder
+/// makes.
+__device__ bool finish_dc(const TransformBlocksArgs& a, Shared& s, const Dc& dc) {
+  if (threadIdx.x < 32) {
+    const std::uint64_t before = s.goes_on ? look_back_sums(a.states, blockIdx.x) : 0;
+    if (threadIdx.x == 0) {
+      if (!s.any_head)
+        store_relaxed(a.states + blockIdx.x, kTileInclusive | ((before + s.all) & kSumsMask));
       s.before = before;
     }
   }
   __syncthreads();
-  if (open) sums += s.before;
-  const std::int32_t dc = unpack_sum(sums & kSumsMask, component);
-  const std::int32_t value = dequantise(static_cast<std::int16_t>(dc), s.quant[component][0]);
+  const std::uint64_t sums = dc.open ? dc.sums + s.before : dc.sums;
+  const std::int32_t level = unpack_sum(sums & kSumsMask, dc.component);
+  const std::int32_t value = dequantise(static_cast<std::int16_t>(level), s.quant[dc.component][0]);
   s.dc[threadIdx.x] = value;
-  return !exists || (is_usual(difference, kMostDcDifference) &&
-                     dc == static_cast<std::int16_t>(dc) && is_usual(value, kMaxNarrowCoefficient));
+  return !dc.exists ||
+         (is_usual(dc.difference, kMostDcDifference) && level == static_cast<std::int16_t>(level) &&
+          is_usual(value, kMaxNarrowCoefficient));
 }
 
-/// The coefficients of block `from` + threadIdx.x of the CTA, in natural order; `count` blocks at
-/// once. Every run has the level first and then zeros.
-__device__ void expand(const TransformBlocksArgs& a, Shared& s, std::uint32_t from,
-                       std::uint32_t count, std::uint32_t (&out)[kBlockSize]) {
+/// The runs of `count` blocks from `from` on, dequantised, to s.runs_in; how many.
+__device__ std::uint32_t load_runs(const TransformBlocksArgs& a, Shared& s, std::uint32_t from,
+                                   std::uint32_t count) {
+  constexpr std::uint32_t kAtOnce = 8;  // on their way from memory
   const std::uint32_t first = s.first_pair[from];
   const std::uint32_t runs = s.first_pair[from + count] - first;
-  const std::uint32_t cta_block = blockIdx.x * kTransformBlocks, first_block = cta_block + from;
+  const std::uint32_t cta_block = blockIdx.x * kTransformBlocks;
   bool usual = true;
-  for (std::uint32_t i = threadIdx.x; i < runs; i += kThreads) {
-    const std::uint32_t pair = a.pairs[first + i], k = pair & kPairIndexMask;
-    const std::uint32_t block = (pair >> kPairBlockShift) - cta_block & kPairBlockMask;
-    const std::int32_t value =
-        level_of(pair) * static_cast<std::int16_t>(s.quant[s.component[block % kThreads]][k]);
-    usual &= k == 0 || is_usual(value, kMaxNarrowCoefficient);
-    s.runs_in[i] = make_run(value, pair);
+  for (std::uint32_t base = threadIdx.x; base < runs; base += kAtOnce * kThreads) {
+    std::uint32_t pair[kAtOnce];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kAtOnce; ++i)
+      pair[i] = a.pairs[first + min(base + i * kThreads, runs - 1)];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+      const std::uint32_t k = pair[i] & kPairIndexMask, at = base + i * kThreads;
+      const std::uint32_t block = (pair[i] >> kPairBlockShift) - cta_block & kPairBlockMask;
+      const std::int32_t value =
+          level_of(pair[i]) * static_cast<std::int16_t>(s.quant[s.component[block % kThreads]][k]);
+      usual &= k == 0 || is_usual(value, kMaxNarrowCoefficient);
+      if (at < kRuns) s.runs_in[at] = make_run(value, pair[i]);
+    }
   }
   if (!usual) a.report->late_fault = 1;
-  __syncthreads();
+  return runs;
+}
+
+/// The coefficients of block `from` + threadIdx.x of the CTA, in natural order. Every run has the
+/// level first and then zeros.
+__device__ void expand(Shared& s, std::uint32_t from, std::uint32_t runs,
+                       std::uint32_t (&out)[kBlockSize]) {
+  const std::uint32_t first_block = blockIdx.x * kTransformBlocks + from;
   std::uint32_t run[kRunsPerThread], offset[kRunsPerThread];
 #pragma unroll
   for (int i = 0; i < kRunsPerThread; ++i) {
     const std::uint32_t at = threadIdx.x * kRunsPerThread + static_cast<std::uint32_t>(i);
     run[i] = at < runs ? s.runs_in[at] : 0;
-    const std::uint32_t block = (run[i] >> kPairBlockShift) - first_block & kPairBlockMask;
-    offset[i] = at < runs ? block * kBlockSize + (run[i] & kPairIndexMask) : 0x7FFFFFFFu;
+    offset[i] = at < runs ? (run[i] - first_block * kBlockSize) & kRunPlace : 0x7FFFFFFFu;
   }
   __syncthreads();  // s.runs takes the place of s.runs_in
   RunLengthDecode decoder(s.runs, run, offset);
@@ -224,6 +248,19 @@ __device__ void inverse_transform(std::uint32_t (&c)[kBlockSize]) {
   }
 }
 
+/// limit_sample() of two values, in two halfwords.
+__device__ std::uint32_t limit_two(std::uint32_t first, std::uint32_t second) {
+  // Ten bits of each with the sign's turned over are the value plus 512.
+  const std::uint32_t biased = (__byte_perm(first, second, 0x5410) & 0x03FF03FFu) ^ 0x02000200u;
+  constexpr std::uint32_t kToSamples = 0xFE80FE80u;  // 128 - 512, twice
+  return __viaddmin_s16x2_relu(biased, kToSamples, 0x00FF00FFu);
+}
+
+/// Four samples as bytes.
+__device__ std::uint32_t limit_four(const std::uint32_t* values) {
+  return __byte_perm(limit_two(values[0], values[1]), limit_two(values[2], values[3]), 0x6420);
+}
+
 /// Stores the valid samples.
 __device__ void store_block(const PlaneView& plane, const BlockPlace& place,
                             const std::uint32_t (&samples)[kBlockSize]) {
@@ -233,10 +270,8 @@ __device__ void store_block(const PlaneView& plane, const BlockPlace& place,
                      reinterpret_cast<std::uintptr_t>(out) % kBlockEdge == 0;
 #pragma unroll
   for (int y = 0; y < kBlockEdge; ++y) {
-    std::uint32_t half[2] = {0, 0};
-#pragma unroll
-    for (int x = 0; x < kBlockEdge; ++x)
-      half[x / 4] |= std::uint32_t{limit_sample(samples[y * kBlockEdge + x])} << x % 4 * 8;
+    const std::uint32_t* const values = samples + y * kBlockEdge;
+    const std::uint32_t half[2] = {limit_four(values), limit_four(values + 4)};
     if (y0 + y >= plane.height) continue;
     std::uint8_t* const row = out + y * plane.stride_bytes;
     if (whole) {
@@ -266,15 +301,18 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   s.component[threadIdx.x] = component;
   for (int c = 0; c < kMaxComponents; ++c) s.quant[c][threadIdx.x] = a.quant->table[c][threadIdx.x];
   __syncthreads();
-  if (!predict_dc(a, s, block, component)) a.report->late_fault = 1;
+  const Dc dc = sum_differences(a, s, block, component);
   const std::uint32_t here = min(kTransformBlocks, a.blocks - first_block);
   for (std::uint32_t from = 0; from < here;) {
-    __syncthreads();  // the DC values are there, and the last round's runs no longer needed
+    __syncthreads();  // the last round's runs are no longer needed
     const bool fits = threadIdx.x >= from && threadIdx.x < here &&
                       s.first_pair[threadIdx.x + 1] - s.first_pair[from] <= kRuns;
     const auto count = static_cast<std::uint32_t>(__syncthreads_count(fits));
+    const std::uint32_t runs = load_runs(a, s, from, count);
+    if (from == 0 && !finish_dc(a, s, dc)) a.report->late_fault = 1;
+    __syncthreads();
     std::uint32_t c[kBlockSize];
-    expand(a, s, from, count, c);
+    expand(s, from, runs, c);
     if (threadIdx.x < count) {
       const std::uint32_t number = first_block + from + threadIdx.x;
       const BlockPlace place = place_block(a.layout, number / blocks_per_mcu,

@@ -15,11 +15,9 @@ namespace {
 using cuda_entropy::kFullWarp;
 using cuda_entropy::kTileAggregate;
 using cuda_entropy::kTileInclusive;
-using cuda_entropy::load_relaxed;
 using cuda_entropy::store_relaxed;
-using cuda_entropy::tile_status;
-using cuda_entropy::Window;
-using cuda_entropy::window_of;
+using cuda_entropy::walk_back;
+using cuda_entropy::warp_sum;
 
 constexpr int kThreads = kUnstuffTileBytes / kStuffedBytesPerThread;
 
@@ -33,26 +31,16 @@ struct Before {
   bool stopped;
 };
 
-/// What stands before the tile; by one warp. CTAs start in the order of their numbers and publish
-/// their own counts first, so every state will be there.
+/// What stands before the tile; by one warp.
 __device__ Before look_back_bytes(const std::uint64_t* states, std::uint32_t tile) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
   Before before{0, false};
-  for (std::int64_t end = tile;; end -= 32) {
-    const std::int64_t at = end - 1 - lane;
-    std::uint64_t state = at >= 0 ? load_relaxed(states + at) : kTileInclusive;
-    Window window = window_of(state);
-    while (!window.ready) {
-      if (tile_status(state) == 0) state = load_relaxed(states + at);
-      window = window_of(state);
-    }
-    const bool counts = lane <= window.last;
-    std::uint64_t sum = counts ? state & kCountsMask : 0;
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kFullWarp, sum, step);
-    before.counts += sum;
-    if (__any_sync(kFullWarp, counts && (state & kStopped) != 0)) before.stopped = true;
-    if (window.inclusive != 0 || before.stopped) return before;
-  }
+  walk_back<4>(states, tile, [&](std::uint64_t state, bool counts) {
+    if (counts) before.counts += state & kCountsMask;
+    before.stopped = __any_sync(kFullWarp, counts && (state & kStopped) != 0);
+    return before.stopped;
+  });
+  before.counts = warp_sum(before.counts);
+  return before;
 }
 
 __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, std::uint32_t lead) {
@@ -61,6 +49,7 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, st
   __shared__ alignas(16) std::uint8_t clean[kUnstuffTileBytes];
   __shared__ std::uint32_t tile_stop;
   __shared__ Before before;
+  wait_for_previous_kernel();
   const StuffedBytes input{a.in, a.in_bytes, lead};
   if (threadIdx.x == 0) tile_stop = kUnstuffTileBytes;
   __syncthreads();
@@ -131,7 +120,7 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, st
   a.interval_first[0] = 0;
   a.interval_first[a.intervals] = clean_bytes;
   a.summary->clean_bytes = clean_bytes;
-  a.summary->consumed_bytes = a.report->consumed_bytes = consumed;
+  a.report->consumed_bytes = consumed;
 }
 
 }  // namespace
@@ -139,8 +128,8 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, st
 Status unstuff_scan(const UnstuffScanArgs& a, cudaStream_t stream) {
   const auto lead =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(a.in) % kStuffedBytesPerThread);
-  unstuff_kernel<<<unstuff_tiles(a.in_bytes, lead), kThreads, 0, stream>>>(a, lead);
-  ZR_LAUNCH_TRY("unstuff_kernel");
+  ZR_CUDA_TRY(
+      launch_behind(unstuff_kernel, unstuff_tiles(a.in_bytes, lead), kThreads, stream, a, lead));
   return Status::ok();
 }
 

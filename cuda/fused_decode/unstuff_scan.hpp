@@ -12,8 +12,6 @@ namespace zerorun {
 
 /// Bytes that one CTA takes, as they are aligned in memory.
 inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
-/// Zero bytes behind the clean ones, for those who read words ahead.
-inline constexpr std::uint32_t kCleanPadding = 32;
 
 /// All pointers are device memory but `report`.
 struct UnstuffScanArgs {

@@ -37,8 +37,8 @@ struct DecodeReport {
   std::int64_t intervals = 0;            ///< restart intervals (one per scan without DRI)
   std::int64_t concealed_intervals = 0;  ///< damaged ones: previous DC and no AC from the damage on
   /// Scans that the CUDA backend decoded stage by stage, which is slower: damaged ones, those with
-  /// values that no encoder makes, large flat or periodic pictures and noise without restart
-  /// markers, and all of decode_coefficients().
+  /// values that no encoder makes, large pictures of noise without restart markers, and all of
+  /// decode_coefficients().
   int staged_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }

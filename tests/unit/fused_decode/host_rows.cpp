@@ -65,6 +65,17 @@ struct Sink {
   void finish(std::uint32_t end) const { row->in_order = row->in_order && end == next; }
 };
 
+struct SkipTables : HostTables {
+  std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
+    return tables->skip[side(table)][pair(table)][index];
+  }
+};
+struct SymbolTables : HostTables {
+  std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
+    return tables->symbol[side(table)][pair(table)][index];
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<RowTables> make_host_tables(std::span<const TablePair> pairs) {
@@ -117,20 +128,20 @@ std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes) {
   return words;
 }
 
-RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables,
-              const PairSequence& pairs_of, RowSpan span, Walk& walk) {
+RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
+              Walk& walk) {
   HostBits bits{words};
   const auto read = [&](std::uint32_t bit) { return bits(bit); };
-  return skip_row(read, tables, pairs_of, span, walk.bit, walk.phase, walk.k);
+  return skip_row(read, SkipTables{tables}, span, walk.bit, walk.phase, walk.k);
 }
 
-StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables,
-                 const PairSequence& pairs_of, RowSpan span, RowTarget target, Walk& walk) {
+StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
+                 RowTarget target, Walk& walk) {
   StoredRow row;
   HostBits bits{words};
   const auto read = [&](std::uint32_t bit) { return bits(bit); };
-  row.faults = decode_row(read, tables, pairs_of, span, target, Sink{&row, target.pair}, walk.bit,
-                          walk.phase, walk.k);
+  row.faults = decode_row(read, SymbolTables{tables}, span, target, Sink{&row, target.pair},
+                          walk.bit, walk.phase, walk.k);
   row.end = target;
   return row;
 }

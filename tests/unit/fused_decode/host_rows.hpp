@@ -29,20 +29,24 @@ std::vector<TablePair> sample_tables();
 /// `blocks_per_mcu` blocks that take their tables from `pairs` in turn.
 PairCycle cycle_of(std::uint32_t pairs, std::int32_t blocks_per_mcu);
 
-/// The tables by number, as the kernels have them in shared memory.
+/// The tables by number, as a walk wants them; blocks by their phase.
 struct HostTables {
   const RowTables* tables;
-  std::uint32_t pairs;
+  PairCycle cycle;
 
-  std::uint32_t skip(std::uint32_t table, std::uint32_t index) const {
-    return tables->skip[table / pairs][table % pairs][index];
-  }
-  std::uint32_t symbol(std::uint32_t table, std::uint32_t index) const {
-    return tables->symbol[table / pairs][table % pairs][index];
-  }
   const LongCodes& long_codes(std::uint32_t table) const {
-    return tables->long_codes[table / pairs][table % pairs];
+    return tables->long_codes[side(table)][pair(table)];
   }
+  int side(std::uint32_t table) const { return table < pairs() ? kDcSide : kAcSide; }
+  BlockTables block(std::uint32_t place) const {
+    const auto period = static_cast<std::uint32_t>(cycle.period);
+    return {cycle.pair[place], cycle.pair[place] + pairs(), (place + 1) % period, place};
+  }
+  BlockTables block_at(std::uint32_t phase) const { return block(phase); }
+
+ protected:
+  std::uint32_t pairs() const { return static_cast<std::uint32_t>(cycle.pairs); }
+  std::uint32_t pair(std::uint32_t table) const { return table % pairs(); }
 };
 
 /// Bytes as the words that the kernels read, with zeros behind them.
@@ -79,9 +83,9 @@ struct StoredRow {
 };
 
 /// skip_row() and decode_row(), moving `walk` on.
-RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables,
-              const PairSequence& pairs_of, RowSpan span, Walk& walk);
-StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables,
-                 const PairSequence& pairs_of, RowSpan span, RowTarget target, Walk& walk);
+RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
+              Walk& walk);
+StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
+                 RowTarget target, Walk& walk);
 
 }  // namespace zerorun::test

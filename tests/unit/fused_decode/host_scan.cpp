@@ -51,7 +51,6 @@ class Rows {
   explicit Rows(const CleanScan& scan)
       : scan_(scan),
         cycle_(make_pair_cycle(scan.header.layout)),
-        pairs_of_(make_pair_sequence(cycle_)),
         tables_(make_host_tables(tables_of(scan.header, cycle_))),
         words_(words_of(scan.bytes)) {}
 
@@ -78,13 +77,13 @@ class Rows {
   }
 
   void decode_row_at(std::uint32_t row, std::uint32_t end, Walk& walk) {
-    const HostTables on_host{tables_.get(), pairs_of_.pairs};
+    const HostTables on_host{tables_.get(), cycle_};
     const RowSpan span{std::min(row + kRowBits, end), end};
     Walk skipped = walk;
-    const RowTally tally = test::skip(words_, on_host, pairs_of_, span, skipped);
+    const RowTally tally = test::skip(words_, on_host, span, skipped);
     const bool last = row + kRowBits >= end;
     const StoredRow stored =
-        test::decode(words_, on_host, pairs_of_, {last ? end : skipped.bit, end},
+        test::decode(words_, on_host, {last ? end : skipped.bit, end},
                      {block_, static_cast<std::uint32_t>(pairs_.size())}, walk);
     out_.faults |= stored.faults;
     // Where the data end within a block, decoding may stop a few symbols earlier.
@@ -128,7 +127,6 @@ class Rows {
 
   const CleanScan& scan_;
   const PairCycle cycle_;
-  const PairSequence pairs_of_;
   const std::unique_ptr<RowTables> tables_;
   const std::vector<std::uint32_t> words_;
   std::uint32_t block_ = 0;
@@ -205,15 +203,14 @@ FusedScan decode_fused(const CleanScan& scan) {
   return refused;
 }
 
-std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables,
-                              const PairSequence& pairs_of) {
+std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables) {
   const auto words = words_of(scan.bytes);
   const std::uint32_t end = scan.interval_first[1] * 8;
   std::vector<Walk> entries;
   Walk walk{scan.interval_first[0] * 8, 0, 0};
   for (std::uint32_t row = walk.bit; row < end; row += kRowBits) {
     entries.push_back(walk);
-    (void)test::skip(words, tables, pairs_of, {std::min(row + kRowBits, end), end}, walk);
+    (void)test::skip(words, tables, {std::min(row + kRowBits, end), end}, walk);
   }
   return entries;
 }

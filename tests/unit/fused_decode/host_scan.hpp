@@ -50,8 +50,7 @@ struct FusedScan {
 FusedScan decode_fused(const CleanScan& scan);
 
 /// Entry states of the rows of interval 0, as walks from one row's end to the next have them.
-std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables,
-                              const PairSequence& pairs_of);
+std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables);
 
 /// The tables of the scan's pairs.
 std::vector<TablePair> tables_of(const ScanHeader& header, const PairCycle& cycle);

@@ -190,23 +190,21 @@ TEST(FusedScan, WrongStatesMeetTheTrueOne) {
       const auto scan = read_scan(encode(Content::photo, 640, 480, params));
       ASSERT_TRUE(scan);
       const PairCycle cycle = make_pair_cycle(scan->header.layout);
-      const PairSequence pairs_of = make_pair_sequence(cycle);
       const auto tables = make_host_tables(tables_of(scan->header, cycle));
-      const HostTables on_host{tables.get(), pairs_of.pairs};
+      const HostTables on_host{tables.get(), cycle};
       const auto words = words_of(scan->bytes);
-      const auto entries = row_entries(*scan, on_host, pairs_of);
+      const auto entries = row_entries(*scan, on_host);
       const std::uint32_t end = scan->interval_first[1] * 8;
       for (int turn = 0; turn < 4; ++turn) {
         const auto row =
             static_cast<std::uint32_t>(random.below(static_cast<int>(entries.size() / 4)));
         for (std::uint32_t offset = 0; offset < kRowBits; ++offset) {
-          Walk walk{row * kRowBits + offset,
-                    static_cast<std::uint32_t>(random.below(static_cast<int>(pairs_of.period))),
+          Walk walk{row * kRowBits + offset, static_cast<std::uint32_t>(random.below(cycle.period)),
                     static_cast<std::uint32_t>(random.below(kBlockSize))};
           std::size_t at = row;
           do {
             const auto stop = static_cast<std::uint32_t>(at + 1) * kRowBits;
-            (void)test::skip(words, on_host, pairs_of, {std::min(stop, end), end}, walk);
+            (void)test::skip(words, on_host, {std::min(stop, end), end}, walk);
             ++at;
           } while (at < entries.size() && walk != entries[at]);
           ASSERT_LT(at, entries.size()) << "row " << row << ", bit " << offset;

@@ -35,25 +35,25 @@ class RowWalk : public testing::Test {
           sample[static_cast<std::size_t>(random.below(static_cast<int>(sample.size())))]);
     tables_ = make_host_tables(chosen);
     const auto pairs = static_cast<std::uint32_t>(count);
-    pairs_of_ = make_pair_sequence(cycle_of(pairs, random.between(count, kMaxBlocksPerMcu)));
-    on_host_ = {tables_.get(), pairs};
+    on_host_ = {tables_.get(), cycle_of(pairs, random.between(count, kMaxBlocksPerMcu))};
   }
 
   Walk random_walk(Random& random, RowSpan span) {
     const std::uint32_t row = span.stop - std::min(span.stop, kRowBits);
     const int most = static_cast<int>(span.stop - row);
     return {row + static_cast<std::uint32_t>(random.below(most)),
-            static_cast<std::uint32_t>(random.below(static_cast<int>(pairs_of_.period))),
+            static_cast<std::uint32_t>(random.below(on_host_.cycle.period)),
             random.below(4) == 0 ? 0 : static_cast<std::uint32_t>(random.below(kBlockSize))};
   }
 
   void check(std::span<const std::uint32_t> words, RowSpan span, const Walk& start) {
     Walk skipped = start;
-    const RowTally tally = skip(words, on_host_, pairs_of_, span, skipped);
+    const RowTally tally = skip(words, on_host_, span, skipped);
     ASSERT_GE(skipped.bit, span.stop);
     ASSERT_LE(skipped.bit, span.stop + kMostStepBits - 1);
     ASSERT_LT(skipped.k, static_cast<std::uint32_t>(kBlockSize));
-    ASSERT_EQ(skipped.phase, (start.phase + tally.blocks) % pairs_of_.period);
+    ASSERT_EQ(skipped.phase,
+              (start.phase + tally.blocks) % static_cast<std::uint32_t>(on_host_.cycle.period));
     const std::uint32_t walked = skipped.bit - start.bit;
     ASSERT_LE(tally.blocks, walked);
     // Two bits a pair, but for a DC whose block's AC lie in the next row.
@@ -66,8 +66,8 @@ class RowWalk : public testing::Test {
     Walk decoded = start;
     const RowTarget target{1000, 5000};
     const bool last = span.stop == span.end;
-    const StoredRow row = decode(words, on_host_, pairs_of_,
-                                 {last ? span.end : skipped.bit, span.end}, target, decoded);
+    const StoredRow row =
+        decode(words, on_host_, {last ? span.end : skipped.bit, span.end}, target, decoded);
     ASSERT_TRUE(row.in_order);
     ASSERT_EQ(row.end.pair, target.pair + row.pairs.size());
     ASSERT_LE(row.end.block, target.block + tally.blocks);
@@ -91,7 +91,6 @@ class RowWalk : public testing::Test {
   }
 
   std::unique_ptr<RowTables> tables_;
-  PairSequence pairs_of_{};
   HostTables on_host_{};
 };
 

@@ -20,10 +20,10 @@ namespace {
 using namespace vle;
 
 /// 15 warps pack and one looks up places; with 64 registers two such CTAs fill a processor. 256 MB
-/// on an H200, GB/s at 0, 4 and 8 bits of entropy: 1120, 1039, 903; with 16 symbols a thread, words
-/// ORed atomically and cleared, 757, 657, 651; with a named barrier among the 15 warps, so that the
-/// look-back starts earlier, 1145, 1063, 931, but racecheck does not see through it. All this was
-/// measured when the two kinds of warps still met at different barriers.
+/// on an H200, GB/s at 0, 4 and 8 bits of entropy: 1113, 1048, 914. When the two kinds of warps
+/// still met at different barriers: 1120, 1039, 903; with 16 symbols a thread, words ORed
+/// atomically and cleared, 757, 657, 651; with a named barrier among the 15 warps, so that the
+/// look-back starts earlier, 1145, 1063, 931, but racecheck does not see through it.
 constexpr int kThreads = kPackers + 32;
 constexpr int kRegisters = 64;
 constexpr unsigned kNoTile = 0xFFFFFFFFu;

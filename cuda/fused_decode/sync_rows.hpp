@@ -11,8 +11,6 @@
 
 namespace zerorun {
 
-inline constexpr std::uint32_t kMostGuessStride = 16;
-
 /// All pointers are device memory.
 struct SyncRowsArgs {
   const std::uint32_t* words;           ///< clean bytes
@@ -23,8 +21,8 @@ struct SyncRowsArgs {
   std::uint32_t blocks;         ///< of the scan
   std::uint32_t pair_capacity;  ///< of what decode_rows() writes
   std::uint32_t chunks;         ///< enough for all rows
-  /// Rows from one that is guessed to the next, a power of two up to kMostGuessStride; 0: none is,
-  /// and intervals are followed from their beginning.
+  /// Rows from one that is guessed to the next, a power of two; 0: none is, and intervals are
+  /// followed from their beginning.
   std::uint32_t guess_stride;
   std::uint32_t most_ends;     ///< kept of a row: kUsualEnds or kMostEnds
   RowStart* rows;              ///< out, [chunks * kChunkRows]

@@ -23,7 +23,7 @@ namespace {
 constexpr int kThreads = 384;
 constexpr int kWarps = kThreads / 32;
 /// Rows before the chunk that are walked too, so that its own first row is mostly found without
-/// waiting for the chunk before: 8 Kibit.
+/// waiting for the chunk before: 9 Kibit.
 constexpr std::uint32_t kWarmRows = 32;
 constexpr std::uint32_t kRows = kWarmRows + kChunkRows;
 static_assert(kWarmRows % kSegmentRows == 0 && kRows % 32 == 0 && kRows <= 256 &&
@@ -45,7 +45,7 @@ struct Shared {
     typename CountSum::TempStorage sum_scan;  ///< after they were needed
   };
   std::uint32_t start[kRows], end[kRows];  ///< bits; the end is the interval's, 0: no row
-  std::uint32_t tally[kRows];              ///< make_step() without an end
+  std::uint32_t tally[kRows];              ///< as a step; before, the intervals that begin there
   typename ListPlace::TempStorage list_place[kWarps];
   std::uint32_t listed[2];
   std::uint32_t first_word, own_first_word;
@@ -90,7 +90,7 @@ __device__ std::uint32_t place_rows(const SyncRowsArgs& a, Shared& s, std::int64
   const std::uint32_t thread = threadIdx.x;
   const std::uint32_t base =
       find_interval(a, static_cast<std::uint32_t>(max(first_row, std::int64_t{0})));
-  if (thread < kRows) s.tally[thread] = 0;  // not needed yet: intervals that begin there
+  if (thread < kRows) s.tally[thread] = 0;
   __syncthreads();
   const std::uint32_t next = base + 1 + thread;
   if (thread < kRows && next < a.intervals) {
@@ -134,18 +134,18 @@ __device__ void load_words(const SyncRowsArgs& a, Shared& s) {
   wait_for_copies();
 }
 
-/// Walks a row from bit `from` and a state there; returns the state behind it.
+/// Walks a row from the state before it; returns the one behind it.
 __device__ std::uint32_t walk(const SyncRowsArgs& a, const Shared& s, const SkipTables& tables,
-                              std::uint32_t row, std::uint32_t from, const RowState& state,
-                              RowTally& tally) {
+                              std::uint32_t row, const RowState& state, RowTally& tally) {
+  const std::uint32_t start = s.start[row];
   const std::uint32_t origin = s.first_word * 32, end = s.end[row] - origin;
-  const RowSpan span{min(s.start[row] - origin + kRowBits, end), end};
-  std::uint32_t bit = from - origin + state.overshoot, phase = state.phase, k = state.k;
+  const RowSpan span{min(start - origin + kRowBits, end), end};
+  std::uint32_t bit = start - origin + state.overshoot, phase = state.phase, k = state.k;
   tally = skip_row(SharedBits{shared_address(s.words)}, tables, span, bit, phase, k);
   return pack({bit - span.stop, phase, k});
 }
 
-/// Walks the heads, and the end of every `guess_stride`-th row from each block of the MCU.
+/// Walks the heads, and every `guess_stride`-th row from each block of the MCU.
 __device__ void walk_guesses(const SyncRowsArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t stride = a.guess_stride, seeds = stride != 0 ? kRows / stride : 0;
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
@@ -156,7 +156,7 @@ __device__ void walk_guesses(const SyncRowsArgs& a, Shared& s, const SkipTables&
     if (s.ends.head[row] != head || !(head || s.ends.open[row])) continue;
     RowTally tally;
     s.ends.line[phase].reached[row] =
-        static_cast<std::uint16_t>(walk(a, s, tables, row, s.start[row], {0, phase, 0}, tally));
+        static_cast<std::uint16_t>(walk(a, s, tables, row, {0, phase, 0}, tally));
     if (head) s.ends.line[0].step[row] = make_step(tally);
   }
   __syncthreads();
@@ -185,8 +185,7 @@ __device__ void walk_ends(const SyncRowsArgs& a, Shared& s, const SkipTables& ta
       const std::uint32_t to = s.item(item) & 255, number = s.item(item) >> 8;
       RowTally tally;
       s.ends.line[number].reached[to] = static_cast<std::uint16_t>(
-          walk(a, s, tables, to, s.start[to], unpack_row_state(s.ends.line[number].state[to - 1]),
-               tally));
+          walk(a, s, tables, to, unpack_row_state(s.ends.line[number].state[to - 1]), tally));
       s.ends.line[number].step[to] = make_step(tally);
     }
     __syncthreads();
@@ -211,7 +210,7 @@ __device__ void publish_known_end(const SyncRowsArgs& a, Shared& s) {
   if (s.published) publish(a, s.ends.line[number].reached[kLast]);
 }
 
-/// In which state the chunk's first row begins: the one to which all that is possible 16 rows
+/// In which state the chunk's first row begins: the one to which all that is possible kWarmRows
 /// earlier leads, unless the chunk before says another.
 __device__ void join_chunks(const SyncRowsArgs& a, Shared& s) {
   for (std::uint32_t i = threadIdx.x; i < (kRows / kSegmentRows - 1) * (kMostEnds + 1);
@@ -271,7 +270,7 @@ __device__ void settle(const SyncRowsArgs& a, Shared& s, const SkipTables& table
     }
     RowTally tally;
     s.entry(row) = static_cast<std::uint16_t>(state);
-    state = walk(a, s, tables, row, s.start[row], unpack_row_state(state), tally);
+    state = walk(a, s, tables, row, unpack_row_state(state), tally);
     s.tally[row] = make_step(tally);
     number = s.ends.find(row, state);
   }

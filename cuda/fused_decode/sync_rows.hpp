@@ -26,7 +26,7 @@ struct SyncRowsArgs {
   std::uint32_t guess_stride;
   std::uint32_t most_ends;     ///< kept of a row: kUsualEnds or kMostEnds
   RowStart* rows;              ///< out, [chunks * kChunkRows]
-  std::uint64_t* chunk_first;  ///< out, [chunks]: pack_counts() before the chunk
+  std::uint64_t* chunk_first;  ///< out, [chunks + 1]: pack_counts() before the chunk
   std::uint32_t* chunk_word;   ///< out, [chunks]: the first word that decode_rows() reads
   std::uint32_t* chunk_exit;   ///< [chunks], zero
   std::uint32_t* block_pair;   ///< [blocks] out: the number of pairs

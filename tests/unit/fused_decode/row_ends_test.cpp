@@ -84,6 +84,26 @@ TEST(RowEnds, StatesAreNumberedWhileThereIsRoom) {
   EXPECT_EQ(ends->count[3], 0);
 }
 
+TEST(RowEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
+  auto ends = make_ends();
+  ends->most = kUsualEnds;
+  ends->open[3] = true;
+  constexpr std::uint16_t kUntouched = 0xABCD;
+  ends->line[kUsualEnds].state[3] = kUntouched;
+  for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i)
+    ends->line[i].reached[3] = static_cast<std::uint16_t>(i);
+  ends->collect(3, kMaxBlocksPerMcu);
+  for (std::uint32_t i = 0; i < kUsualEnds; ++i) {
+    ends->line[i].reached[3] = static_cast<std::uint16_t>(100 + i);
+    ends->line[i].step[3] = make_step({1, 1});
+  }
+  ends->match(3, 0, kUsualEnds);
+  EXPECT_EQ(ends->count[3], kUsualEnds);
+  EXPECT_EQ(ends->follow(3, 0), kUsualEnds - 1);
+  EXPECT_EQ(ends->follow(3, 1), kForeignEnd);
+  EXPECT_EQ(ends->line[kUsualEnds].state[3], kUntouched);
+}
+
 /// Some rows of a scan of one interval, walked as sync_rows() does it.
 class Chunk {
  public:

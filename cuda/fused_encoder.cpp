@@ -64,9 +64,16 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& fra
                              const StepProbe& probe) {
   if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup))
     ZR_TRY(prepare(setup, stream));
-  CodeTilesArgs tiles{setup.layout,        grid_,         {},
-                      reciprocals_.data(), codes_.data(), words_.data(),
-                      tile_bits_.data(),   items_.data(), item_count_.data()};
+  CodeTilesArgs tiles{setup.layout,
+                      grid_,
+                      {},
+                      reciprocals_.data(),
+                      codes_.data(),
+                      words_.data(),
+                      tile_bits_.data(),
+                      chunk_bits_[parity_].data(),
+                      items_.data(),
+                      item_count_.data()};
   ZR_TRY(make_planes(setup, frame, stream, probe, tiles));
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(make_tables(tiles, stream, probe));
@@ -76,18 +83,20 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& fra
     ZR_TRY(announce(probe, "code_tiles"));
     ZR_TRY(code_tiles(tiles, stream));
   }
-  const bool long_intervals = grid_.interval_tiles > kMaxSummedTiles;
-  if (long_intervals) ZR_TRY(place_tiles(stream, probe));
+  const bool long_intervals = grid_.interval_chunks > kMaxSummedChunks;
+  if (long_intervals) ZR_TRY(place_chunks(stream, probe));
   ZR_TRY(announce(probe, "assemble"));
   const AssembleArgs args{grid_,
                           words_.data(),
                           tile_bits_.data(),
-                          long_intervals ? tile_first_bit_.data() : nullptr,
+                          chunk_bits_[parity_].data(),
+                          long_intervals ? chunk_first_bit_.data() : nullptr,
                           header_whole_.data(),
                           header_bytes_.data(),
                           !header_.empty(),
                           states_[parity_].data(),
                           states_[parity_ ^ 1].data(),
+                          chunk_bits_[parity_ ^ 1].data(),
                           output.out,
                           output.capacity,
                           output.size};
@@ -103,9 +112,11 @@ Status FusedEncoder::prepare(const EncodeSetup& setup, cudaStream_t stream) {
   grid_ = make_tile_grid(setup.layout);
   ZR_TRY(reserve(setup));
   ZR_TRY(upload(setup, stream));
-  const auto state_bytes = std::size_t{grid_.chunks} * sizeof(std::uint64_t);
+  const std::size_t chunks = grid_.chunks;
   for (const auto& states : states_)
-    ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, state_bytes, stream));
+    ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, chunks * sizeof(std::uint64_t), stream));
+  for (const auto& bits : chunk_bits_)
+    ZR_CUDA_TRY(cudaMemsetAsync(bits.data(), 0, chunks * sizeof(std::uint32_t), stream));
   parity_ = 0;
   setup_ = std::make_unique<EncodeSetup>(setup);
   if (setup.huffman == HuffmanTables::standard) return finish_tables(stream);
@@ -134,12 +145,13 @@ Status FusedEncoder::reserve(const EncodeSetup& setup) {
     ZR_TRY(items_.reserve(std::int64_t{grid_.tiles} * kTileItems));
     ZR_TRY(item_count_.reserve(grid_.tiles));
   }
-  if (grid_.interval_tiles > kMaxSummedTiles) {
-    ZR_TRY(tile_first_bit_.reserve(grid_.tiles));
-    ZR_TRY(device_scan_temp_bytes(grid_.tiles, scan_temp_bytes_));
+  if (grid_.interval_chunks > kMaxSummedChunks) {
+    ZR_TRY(chunk_first_bit_.reserve(grid_.chunks));
+    ZR_TRY(device_scan_temp_bytes(grid_.chunks, scan_temp_bytes_));
     ZR_TRY(scan_temp_.reserve((scan_temp_bytes_ + 7) / 8));
   }
   for (auto& states : states_) ZR_TRY(states.reserve(grid_.chunks));
+  for (auto& bits : chunk_bits_) ZR_TRY(bits.reserve(grid_.chunks));
   return Status::ok();
 }
 
@@ -202,9 +214,9 @@ Status FusedEncoder::finish_tables(cudaStream_t stream) {
       stream);
 }
 
-Status FusedEncoder::place_tiles(cudaStream_t stream, const StepProbe& probe) {
-  ZR_TRY(announce(probe, "place_tiles"));
-  return device_exclusive_scan(tile_bits_.data(), tile_first_bit_.data(), grid_.tiles,
+Status FusedEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {
+  ZR_TRY(announce(probe, "place_chunks"));
+  return device_exclusive_scan(chunk_bits_[parity_].data(), chunk_first_bit_.data(), grid_.chunks,
                                scan_temp_.data(), scan_temp_bytes_, stream);
 }
 

@@ -48,14 +48,14 @@ class FusedEncoder {
                      const StepProbe& probe, CodeTilesArgs& args);
   Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
   Status finish_tables(cudaStream_t stream);
-  Status place_tiles(cudaStream_t stream, const StepProbe& probe);
+  Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;
   std::size_t dht_place_ = 0;
   std::unique_ptr<EncodeSetup> setup_;  // for which memory and tables are ready
   bool whole_ = false;  // the frame before was enqueued to its end: counts and states are clear
   TileGrid grid_{};
-  int parity_ = 0;  // which of the states the next frame uses
+  int parity_ = 0;  // which of the numbers of chunks the next frame uses
   Scratch scratch_;
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;
@@ -66,9 +66,10 @@ class FusedEncoder {
   DeviceBuffer<std::uint8_t> header_parts_, header_whole_;
   DeviceBuffer<std::uint32_t> header_bytes_;
   DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
-  DeviceBuffer<std::uint64_t> tile_first_bit_, scan_temp_;
+  DeviceBuffer<std::uint64_t> chunk_first_bit_, scan_temp_;
   std::int64_t scan_temp_bytes_ = 0;
-  DeviceBuffer<std::uint64_t> states_[2];  // one a chunk
+  DeviceBuffer<std::uint64_t> states_[2];      // one a chunk
+  DeviceBuffer<std::uint32_t> chunk_bits_[2];  // likewise
 };
 
 /// Host frames through a FusedEncoder.

@@ -33,11 +33,12 @@ constexpr std::int32_t kRoundWords = kThreads * kWordsPerThread;
 constexpr std::uint32_t kRoundBytes = kRoundWords * 4;
 /// The tile before a chunk ends in the chunk's first byte.
 constexpr int kMaxTiles = kChunkTiles + 1;
+static_assert(kMaxTiles <= 32);
 
 /// A chunk's tiles as one row of bits. Positions count from the byte in which the chunk's first bit
 /// lies; the tile before the chunk starts below 0.
 struct Chunk {
-  const std::uint32_t* words[kMaxTiles];
+  const std::uint32_t* words;  ///< of the first of them; the others lie behind it
   std::int32_t start[kMaxTiles + 1];
   int tiles;
   std::uint32_t bytes;  ///< before stuffing
@@ -48,9 +49,8 @@ struct Chunk {
 
 struct Shared {
   alignas(16) std::uint32_t words[kRoundWords];
-  alignas(16) std::uint8_t stage[16 + 2 * kRoundBytes + 4];
+  std::uint32_t stage[2 * kRoundWords + 2];  // bytes; a marker, and a word that a load reaches
   Chunk chunk;
-  std::uint32_t tile_bits[kMaxTiles];
   std::uint32_t warp[kWarps];
   std::uint64_t before;
 };
@@ -66,6 +66,20 @@ __device__ std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::
   return inclusive - value + __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
 }
 
+/// Bits before a chunk in its interval. Synchronises.
+__device__ std::uint64_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval,
+                                     std::uint32_t chunk) {
+  const std::uint32_t first = interval * a.grid.interval_chunks;
+  if (a.chunk_first_bit != nullptr) {
+    __syncthreads();
+    return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
+  }
+  std::uint32_t own = 0, total = 0;  // kMaxSummedChunks chunks have less than 2^32 bits
+  for (std::uint32_t c = first + threadIdx.x; c < chunk; c += kThreads) own += a.chunk_bits[c];
+  cta_exclusive_sum(s, own, total);
+  return total;
+}
+
 /// Fills s.chunk.
 __device__ void open_chunk(const AssembleArgs& a, Shared& s) {
   const TileGrid& grid = a.grid;
@@ -76,78 +90,60 @@ __device__ void open_chunk(const AssembleArgs& a, Shared& s) {
   const std::uint32_t first = interval_first + skipped;
   const std::uint32_t end = min(first + kChunkTiles, interval_end);
   const std::uint32_t shown = skipped > 0 ? first - 1 : first;
+  const std::uint32_t lane = threadIdx.x;  // of the first warp
   // All loads at once: the bits of the tiles, and what stands before them in the interval.
-  if (threadIdx.x < end - shown) s.tile_bits[threadIdx.x] = a.tile_bits[shown + threadIdx.x];
-  std::uint64_t before = 0;
-  if (a.tile_first_bit != nullptr) {
-    before = a.tile_first_bit[first] - a.tile_first_bit[interval_first];
-    __syncthreads();
-  } else {
-    std::uint32_t own = 0, total = 0;  // kMaxSummedTiles tiles have less than 2^32 bits
-    for (std::uint32_t t = interval_first + threadIdx.x; t < first; t += kThreads)
-      own += a.tile_bits[t];
-    cta_exclusive_sum(s, own, total);  // synchronises
-    before = total;
-  }
-  if (threadIdx.x == 0) {
+  const std::uint32_t own = lane < end - shown ? a.tile_bits[shown + lane] : 0;
+  const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
+  if (threadIdx.x < 32) {
     Chunk& c = s.chunk;
-    auto at = static_cast<std::int32_t>(before % 8);
-    if (skipped > 0) at -= static_cast<std::int32_t>(s.tile_bits[0]);
-    c.tiles = static_cast<int>(end - shown);
-    for (int t = 0; t < c.tiles; ++t) {
-      c.words[t] = a.words + (shown + static_cast<std::uint32_t>(t)) * kTileWords;
-      c.start[t] = at;
-      at += static_cast<std::int32_t>(s.tile_bits[t]);
+    const auto inclusive = static_cast<std::int32_t>(warp_inclusive_sum(own));
+    const auto tiles = static_cast<std::int32_t>(end - shown);
+    const std::uint32_t shown_bits = __shfl_sync(kFullWarp, own, 0);
+    const std::int32_t at = static_cast<std::int32_t>(before % 8) -
+                            (skipped > 0 ? static_cast<std::int32_t>(shown_bits) : 0);
+    if (lane == 0) c.start[0] = at;
+    if (lane < kMaxTiles) c.start[lane + 1] = at + inclusive;
+    const std::int32_t stop = at + __shfl_sync(kFullWarp, inclusive, tiles - 1);
+    if (lane == 0) {
+      c.words = a.words + shown * kTileWords;
+      c.tiles = tiles;
+      c.interval = interval;
+      c.ends_interval = end == interval_end;
+      c.ends_scan = end == grid.tiles;
+      c.bytes = static_cast<std::uint32_t>(c.ends_interval ? stop + 7 : stop) / 8;
+      c.rounds = max((c.bytes + kRoundBytes - 1) / kRoundBytes, 1u);
     }
-    c.start[c.tiles] = at;
-    c.interval = interval;
-    c.ends_interval = end == interval_end;
-    c.ends_scan = end == grid.tiles;
-    c.bytes = static_cast<std::uint32_t>(c.ends_interval ? at + 7 : at) / 8;
-    c.rounds = max((c.bytes + kRoundBytes - 1) / kRoundBytes, 1u);
   }
   __syncthreads();
 }
 
-/// The bits of a round as words in s.words; behind the end of an interval there are ones (T.81
-/// F.1.2.3).
+/// The bits of a round as words in s.words, a warp for each tile; behind the end of an interval
+/// there are ones (T.81 F.1.2.3).
 __device__ void fill_round(Shared& s, std::uint32_t round) {
   const Chunk& c = s.chunk;
   const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
-  const auto in_round = [&](std::int32_t word) { return word >= 0 && word < kRoundWords; };
-  // Words in which tiles meet are put together by OR. Of edges in one word the first clears it.
-  const auto t = static_cast<int>(threadIdx.x);
-  const bool at_end = t == c.tiles;
-  const std::int32_t edge = t <= c.tiles ? c.start[t] : -1;
-  const std::int32_t edge_word = (edge >> 5) - base;
-  if (edge >= 0 && in_round(edge_word) && (t == 0 || c.start[t - 1] >> 5 != edge >> 5))
-    s.words[edge_word] = 0;
+  auto* const all = reinterpret_cast<uint4*>(s.words);
+#pragma unroll
+  for (int i = 0; i < kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
   __syncthreads();
-  if (at_end && c.ends_interval && in_round(edge_word))
-    atomicOr(s.words + edge_word, 0xFFFFFFFFu >> edge % 32);
-  for (int i = 0; i < c.tiles; ++i) {
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+#pragma unroll 1
+  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < c.tiles; i += kWarps) {
     const std::int32_t start = c.start[i], end = c.start[i + 1];
+    const std::int32_t last = (end - start - 1) >> 5;  // of the tile's words, which end in zeros
+    const std::uint32_t* const from = c.words + i * kTileWords;
     const std::int32_t first = max(start >> 5, base);
     const std::int32_t stop = min((end + 31) >> 5, base + kRoundWords);
-    const std::uint32_t* const from = c.words[i];
-    for (std::int32_t w = first + static_cast<std::int32_t>(threadIdx.x); w < stop; w += kThreads) {
-      const std::int32_t at = w * 32 - start;  // in the tile
-      std::uint32_t bits = 0;
-      if (at < 0) {
-        bits = from[0] >> -at;
-      } else {
-        const std::int32_t next = (at / 32 + 1) * 32;
-        const bool spills = at % 32 != 0 && next < end - start;  // else nothing stands there
-        bits = __funnelshift_l(spills ? from[next / 32] : 0, from[at / 32], at);
-      }
-      const std::int32_t left = end - w * 32;
-      if (left < 32) bits &= ~(0xFFFFFFFFu >> left);
-      if (at < 0 || left < 32)
-        atomicOr(s.words + (w - base), bits);
-      else
-        s.words[w - base] = bits;
+    for (std::int32_t w = first + lane; w < stop; w += 32) {
+      const std::int32_t at = w * 32 - start, word = at >> 5;  // in the tile
+      const std::uint32_t high = word >= 0 ? from[word] : 0;
+      const std::uint32_t low = word < last ? from[word + 1] : 0;
+      atomicOr(s.words + (w - base), __funnelshift_l(low, high, at));
     }
   }
+  const std::int32_t end = c.start[c.tiles], end_word = (end >> 5) - base;
+  if (threadIdx.x == 0 && c.ends_interval && end_word >= 0 && end_word < kRoundWords)
+    atomicOr(s.words + end_word, 0xFFFFFFFFu >> end % 32);
   __syncthreads();
 }
 
@@ -199,19 +195,18 @@ __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t ch
   return warp_sum(own);
 }
 
-/// Publishes the size of the chunk and finds what stands before it; the result is s.before.
+/// Publishes the size of the chunk and finds what stands before it, by the last warp, whose threads
+/// mostly have no bytes to stuff meanwhile; the result is s.before behind the next barrier.
 __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size) {
-  if (threadIdx.x < 32) {
-    const std::uint32_t number = blockIdx.x;
-    if (threadIdx.x == 0)
-      store_relaxed(a.chunks + number, (number == 0 ? kTileInclusive : kTileAggregate) | size);
-    const std::uint64_t before = number == 0 ? 0 : look_back(a.chunks, number);
-    if (threadIdx.x == 0) {
-      if (number > 0) store_relaxed(a.chunks + number, kTileInclusive | (before + size));
-      s.before = before;
-    }
-  }
-  __syncthreads();
+  if (threadIdx.x / 32 != kWarps - 1) return;
+  const std::uint32_t number = blockIdx.x;
+  const bool leads = threadIdx.x % 32 == 0;
+  if (leads)
+    store_relaxed(a.chunks + number, (number == 0 ? kTileInclusive : kTileAggregate) | size);
+  const std::uint64_t before = number == 0 ? 0 : look_back(a.chunks, number);
+  if (!leads) return;
+  if (number > 0) store_relaxed(a.chunks + number, kTileInclusive | (before + size));
+  s.before = before;
 }
 
 /// The thread's bytes, stuffed, to shared memory.
@@ -235,45 +230,59 @@ __device__ void stage_piece(const Piece& p, std::uint8_t* to) {
   }
 }
 
-/// The bytes of a round, stuffed, with the markers behind the last one, put together in shared
-/// memory aligned as they will lie in global memory, and sent there. `at`: where the thread's bytes
-/// stand among the `length` of the round. Returns how many bytes they are with the markers.
-__device__ std::uint32_t store_round(const AssembleArgs& a, Shared& s, const Piece& p,
-                                     std::uint32_t at, std::uint32_t length, std::uint64_t offset,
-                                     bool last_round) {
+/// The bytes of a round, stuffed, with the markers behind the last one, put together in s.stage.
+/// `at`: where the thread's bytes stand among the `length` of the round. Returns how many bytes
+/// they are with the markers. The next barrier shows them to all.
+__device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Piece& p,
+                                     std::uint32_t at, std::uint32_t length, bool last_round) {
   const Chunk& c = s.chunk;
+  auto* const stage = reinterpret_cast<std::uint8_t*>(s.stage);
+  stage_piece(p, stage + at);
+  if (!last_round || !c.ends_interval || (c.ends_scan && !a.end_of_image)) return length;
+  if (threadIdx.x == 0) {
+    stage[length] = 0xFF;
+    stage[length + 1] =
+        static_cast<std::uint8_t>(c.ends_scan ? marker::kEoi : marker::kRst0 + c.interval % 8);
+  }
+  return length + 2;
+}
+
+/// `length` bytes of s.stage to global memory, in units of 16 as they lie there.
+__device__ void store_round(const AssembleArgs& a, const Shared& s, std::uint32_t length,
+                            std::uint64_t offset) {
+  if (offset + length > a.capacity) return;
   const auto skew =
-      static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(a.out) + offset) % 16);
-  stage_piece(p, s.stage + skew + at);
-  if (last_round && c.ends_interval && (!c.ends_scan || a.end_of_image)) {
-    if (threadIdx.x == 0) {
-      s.stage[skew + length] = 0xFF;
-      s.stage[skew + length + 1] =
-          static_cast<std::uint8_t>(c.ends_scan ? marker::kEoi : marker::kRst0 + c.interval % 8);
-    }
-    length += 2;
-  }
-  __syncthreads();
-  if (offset + length > a.capacity) return length;
+      static_cast<std::int32_t>((reinterpret_cast<std::uintptr_t>(a.out) + offset) % 16);
   std::uint8_t* const out = a.out + offset - skew;  // aligned to 16
-  const std::uint32_t end = skew + length;
-  for (std::uint32_t unit = threadIdx.x; unit * 16 < end; unit += kThreads) {
-    if (unit * 16 >= skew && unit * 16 + 16 <= end) {
-      reinterpret_cast<uint4*>(out)[unit] = reinterpret_cast<const uint4*>(s.stage)[unit];
+  const std::int32_t end = skew + static_cast<std::int32_t>(length);
+  const unsigned shift = static_cast<unsigned>(-skew & 3) * 8;  // of the stage's words
+  for (auto unit = static_cast<std::int32_t>(threadIdx.x); unit * 16 < end; unit += kThreads) {
+    const std::int32_t first = unit * 16 - skew;  // in the stage
+    if (first >= 0 && unit * 16 + 16 <= end) {
+      const std::uint32_t* const from = s.stage + first / 4;
+      std::uint32_t word[5];
+#pragma unroll
+      for (int i = 0; i < 5; ++i) word[i] = from[i];
+      reinterpret_cast<uint4*>(out)[unit] = make_uint4(
+          __funnelshift_r(word[0], word[1], shift), __funnelshift_r(word[1], word[2], shift),
+          __funnelshift_r(word[2], word[3], shift), __funnelshift_r(word[3], word[4], shift));
     } else {
+      const auto* const bytes = reinterpret_cast<const std::uint8_t*>(s.stage);
 #pragma unroll 1
-      for (std::uint32_t i = max(unit * 16, skew); i < min(unit * 16 + 16, end); ++i)
-        out[i] = s.stage[i];
+      for (std::int32_t i = max(unit * 16, skew); i < min(unit * 16 + 16, end); ++i)
+        out[i] = bytes[i - skew];
     }
   }
-  return length;
 }
 
 __global__ void __launch_bounds__(kThreads, kCtas)
     assemble_kernel(const __grid_constant__ AssembleArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
-  if (threadIdx.x == 0) a.next_chunks[blockIdx.x] = 0;
+  if (threadIdx.x == 0) {
+    a.next_chunks[blockIdx.x] = 0;
+    a.next_chunk_bits[blockIdx.x] = 0;
+  }
   const std::uint32_t header = *a.header_bytes;
   open_chunk(a, s);
   const Chunk& c = s.chunk;
@@ -292,14 +301,18 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   find_place(a, s, size);
   if (blockIdx.x == 0 && header <= a.capacity)
     for (std::uint32_t i = threadIdx.x; i < header; i += kThreads) a.out[i] = a.header[i];
-  std::uint64_t offset = header + s.before;
+  std::uint64_t offset = header;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
     if (c.rounds > 1) {
       __syncthreads();  // the stage is free again
       fill_round(s, r);
       at = cta_exclusive_sum(s, stuffed_bytes(load_piece(s, r)), length);
     }
-    offset += store_round(a, s, load_piece(s, r), at, length, offset, r + 1 == c.rounds);
+    length = stage_round(a, s, load_piece(s, r), at, length, r + 1 == c.rounds);
+    __syncthreads();
+    if (r == 0) offset += s.before;
+    store_round(a, s, length, offset);
+    offset += length;
   }
   if (c.ends_scan && threadIdx.x == 0) *a.size = offset;
 }

@@ -1,24 +1,56 @@
-// The Huffman codes of a scan as the fused encoder looks them up: one word a symbol.
+// The Huffman codes of a scan as the fused encoder looks them up: by run, size and sign of a
+// coefficient at once, so that the bits that follow a code need no masking.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
+#include "codec/arith/symbol.hpp"
 #include "codec/syntax/huffman_code.hpp"
 
 namespace zerorun {
 
-/// Codeword in the upper 16 bits, left-aligned; its length in the lower 5. Tables: AC luma, AC
-/// chroma by RRRRSSSS, DC luma, DC chroma by SSSS.
+/// Codes of one destination and sign: 17 rows of 16 sizes. Row 0 is of DC, row d of AC at distance
+/// d (run d - 1); size s > 0 stands in column s - 1.
+inline constexpr int kCodeColumns = 16;
+inline constexpr int kCodeRows = 17;
+inline constexpr int kSignedCodes = kCodeRows * kCodeColumns;
+
+/// Words before the first code, whole vectors of four.
+inline constexpr int kCodePad = 4;
+inline constexpr int kCodeWords = kCodePad + 4 * kSignedCodes;
+
+/// A word has the code in its upper 16 bits, left-aligned, and inverted for a negative coefficient,
+/// whose appended bits bring the sign's ones above them; in its lower 16 the length of code and
+/// appended bits. Codes: luma negative, luma positive, chroma negative, chroma positive. A row's
+/// size 0 stands a word before it, where no other size reaches: before row 0 of the positive codes
+/// DC of 0, of the negative ones EOB; before row 16 of both ZRL, which is looked for by the sign of
+/// the coefficient behind it.
 struct alignas(16) CodeTable {
-  std::uint32_t table[kEncodeTables][256];
+  std::uint32_t word[kCodeWords];
 };
 
-/// The number of a table elsewhere, class * 2 + destination with DC first, and here.
-ZR_HD int swap_class(int table) { return table ^ 2; }
+/// Whether a scan can have the symbol: SSSS of DC, or RRRRSSSS of AC (T.81 F.1.2).
+ZR_HD bool has_code_slot(bool ac, int symbol) {
+  return ac ? symbol % 16 != 0 || symbol == kEob || symbol == kZrl : symbol < 16;
+}
 
-ZR_HD std::uint32_t code_entry(std::uint32_t code, std::uint32_t bits) {
-  return bits == 0 ? 0 : code << (32 - bits) | bits;
+/// A word of one destination and sign, counted from size 0 of row 0.
+ZR_HD int code_slot(int destination, int place, bool negative) {
+  return kCodePad - 1 + (2 * destination + (negative ? 0 : 1)) * kSignedCodes + place;
+}
+
+/// Where the word of a symbol stands, of a coefficient of that sign.
+ZR_HD int code_slot(bool ac, int destination, int symbol, bool negative) {
+  if (symbol == 0) return code_slot(destination, 0, ac);  // EOB, or DC of 0
+  return code_slot(destination, ac ? symbol + kCodeColumns : symbol, negative);
+}
+
+ZR_HD std::uint32_t code_word(std::uint32_t code, std::uint32_t bits, std::uint32_t size,
+                              bool negative) {
+  if (bits == 0) return 0;
+  const std::uint32_t aligned = code << (32 - bits), all = 0xFFFFFFFFu << (32 - bits);
+  return (negative ? aligned ^ all : aligned) | (bits + size);
 }
 
 }  // namespace zerorun

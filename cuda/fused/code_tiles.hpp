@@ -17,9 +17,9 @@ struct alignas(16) ReciprocalTables {
   float table[2][64];
 };
 
-/// Items of a tile (code_items.cuh) that are kept, 37 a block; a tile with more is dense and takes
+/// Items of a tile (code_items.cuh) that are kept, 56 a block; a tile with more is dense and takes
 /// a slower way.
-inline constexpr int kTileItems = 7168;
+inline constexpr int kTileItems = 1792;
 inline constexpr std::uint32_t kDenseTile = 0xFFFFFFFF;
 
 /// All pointers are device memory.
@@ -28,10 +28,11 @@ struct CodeTilesArgs {
   TileGrid grid;
   ConstPlaneView plane[kMaxComponents];
   const ReciprocalTables* reciprocals;
-  const CodeTable* codes;    ///< not read by collect_tiles()
-  std::uint32_t* words;      ///< [tiles][kTileWords] out: the tile's bits, the first one highest;
-                             ///< behind them zeros up to the end of the word
-  std::uint32_t* tile_bits;  ///< [tiles] out
+  const CodeTable* codes;     ///< not read by collect_tiles()
+  std::uint32_t* words;       ///< [tiles][kTileWords] out: the tile's bits, the first one highest;
+                              ///< behind them zeros up to the end of the word
+  std::uint32_t* tile_bits;   ///< [tiles] out
+  std::uint32_t* chunk_bits;  ///< [chunks] to which those of the tiles are added
   /// Between collect_tiles() and code_collected_tiles(), else null.
   std::uint32_t* items;       ///< [tiles][kTileItems]
   std::uint32_t* item_count;  ///< [tiles], kDenseTile where they do not fit

@@ -18,6 +18,33 @@ __device__ inline float biased_sample(std::uint32_t four, int i) {
 }
 constexpr float kSampleBias = 32768.0f;
 
+/// rotate_odd() as a matrix: frequency 2 i + 1 has of the difference of samples j and 7 - j so
+/// much. 16 multiplications with addition take fewer instructions than its 9 and 15 additions.
+struct OddRotation {
+  std::int32_t of[4][4];
+};
+constexpr OddRotation odd_rotation() {
+  constexpr auto fix = [](std::uint32_t constant) { return static_cast<std::int32_t>(constant); };
+  constexpr std::int32_t z5 = fix(kFix1_175875602);
+  constexpr std::int32_t z1 = -fix(kFix0_899976223), z2 = -fix(kFix2_562915447);
+  constexpr std::int32_t z3 = z5 - fix(kFix1_961570560), z4 = z5 - fix(kFix0_390180644);
+  return {{{fix(kFix1_501321110) + z1 + z4, z5, z4, z1 + z5},
+           {z5, fix(kFix3_072711026) + z2 + z3, z2 + z5, z3},
+           {z4, z2 + z5, fix(kFix2_053119869) + z2 + z4, z5},
+           {z1 + z5, z3, z5, fix(kFix0_298631336) + z1 + z3}}};
+}
+
+/// Frequency 0 of a row of samples that are 0, level shift included.
+constexpr std::uint32_t kRowOfZeros = kFloatMagicBits - (8 * 128 << kPass1Bits);
+
+/// Four bytes without a sign times four with one, and `sum`.
+__device__ inline std::uint32_t dot_unsigned_signed(std::uint32_t a, std::int32_t b,
+                                                    std::uint32_t sum) {
+  std::uint32_t dot;
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(dot) : "r"(a), "r"(b), "r"(sum));
+  return dot;
+}
+
 /// fdct8<1> of eight samples. out[k] = kFloatMagicBits + frequency k.
 __device__ inline void fdct_row(uint2 samples, std::uint32_t (&out)[8]) {
   float x[8];
@@ -28,31 +55,31 @@ __device__ inline void fdct_row(uint2 samples, std::uint32_t (&out)[8]) {
   }
   const float s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
   const float d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
-  const float even0 = s0 + s3, even1 = s1 + s2, even2 = s1 - s2, even3 = s0 - s3;
-  constexpr float kScale = 1 << kPass1Bits;
+  const float even2 = s1 - s2, even3 = s0 - s3;
   constexpr float kHalf = 1 << (kConstBits - kPass1Bits - 1);
   constexpr float kStep = 1.0f / (1 << (kConstBits - kPass1Bits));
-  // The level shift (T.81 A.3.1) changes frequency 0 alone.
-  constexpr float kOffset = kFloatMagic - 8 * kScale * (kSampleBias + 128);
-  const auto whole = [](float v) { return __float_as_uint(v); };
-  const auto down = [&](float v) { return whole(__fmaf_rd(v, kStep, kFloatMagic)); };
-  out[0] = whole(__fmaf_rn(even0 + even1, kScale, kOffset));
-  out[4] = whole(__fmaf_rn(even0 - even1, kScale, kFloatMagic));
+  const auto down = [&](float v) { return __float_as_uint(__fmaf_rd(v, kStep, kFloatMagic)); };
+  // Frequencies 0 and 4 are sums of whole samples, times 2^kPass1Bits. The level shift (T.81 A.3.1)
+  // changes frequency 0 alone.
+  constexpr std::uint32_t kSum = 0x01010101u << kPass1Bits;
+  constexpr std::int32_t kOuterLessInner = 0x04FCFC04;
+  static_assert(kPass1Bits == 2);
+  out[0] = __dp4a(samples.x, kSum, __dp4a(samples.y, kSum, kRowOfZeros));
+  out[4] = dot_unsigned_signed(samples.x, kOuterLessInner,
+                               dot_unsigned_signed(samples.y, kOuterLessInner, kFloatMagicBits));
   const float z1 = __fmaf_rn(even2 + even3, kFix0_541196100, kHalf);
   out[2] = down(__fmaf_rn(even3, kFix0_765366865, z1));
   out[6] = down(__fmaf_rn(even2, -static_cast<float>(kFix1_847759065), z1));
 
-  // rotate_odd() with a = d3, b = d2, c = d1, d = d0.
-  const float ac = d3 + d1, bd = d2 + d0, ad = d3 + d0, bc = d2 + d1;
-  const float z5 = __fmaf_rn(ac + bd, kFix1_175875602, kHalf);
-  const float r1 = ad * -static_cast<float>(kFix0_899976223);
-  const float r2 = bc * -static_cast<float>(kFix2_562915447);
-  const float r3 = __fmaf_rn(ac, -static_cast<float>(kFix1_961570560), z5);
-  const float r4 = __fmaf_rn(bd, -static_cast<float>(kFix0_390180644), z5);
-  out[7] = down(__fmaf_rn(d3, kFix0_298631336, r1) + r3);
-  out[5] = down(__fmaf_rn(d2, kFix2_053119869, r2) + r4);
-  out[3] = down(__fmaf_rn(d1, kFix3_072711026, r2) + r3);
-  out[1] = down(__fmaf_rn(d0, kFix1_501321110, r1) + r4);
+  constexpr OddRotation kOdd = odd_rotation();
+  const float d[4] = {d0, d1, d2, d3};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    float sum = kHalf;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) sum = __fmaf_rn(d[j], static_cast<float>(kOdd.of[i][j]), sum);
+    out[2 * i + 1] = down(sum);
+  }
 }
 
 /// fdct8<2> of a column of pass 1, in place: v[k] = kFloatMagicBits + result. Eight biases add up
@@ -64,7 +91,7 @@ __device__ inline void fdct_column(std::uint32_t (&v)[8]) {
     return kFloatMagicBits + shift_right_signed(x, shift);
   };
   const std::uint32_t s0 = v[0] + v[7], s1 = v[1] + v[6], s2 = v[2] + v[5], s3 = v[3] + v[4];
-  std::uint32_t d0 = v[0] - v[7], d1 = v[1] - v[6], d2 = v[2] - v[5], d3 = v[3] - v[4];
+  const std::uint32_t d0 = v[0] - v[7], d1 = v[1] - v[6], d2 = v[2] - v[5], d3 = v[3] - v[4];
   const std::uint32_t even0 = s0 + s3, even1 = s1 + s2, even2 = s1 - s2, even3 = s0 - s3;
   constexpr std::uint32_t kRound = 1u << (kPass1Bits - 1);
   v[0] = down(even0 + even1 + (kRound - 8 * kFloatMagicBits), kPass1Bits);
@@ -73,15 +100,15 @@ __device__ inline void fdct_column(std::uint32_t (&v)[8]) {
   v[2] = down(z1 + even3 * kFix0_765366865, kShift);
   v[6] = down(z1 - even2 * kFix1_847759065, kShift);
 
-  const std::uint32_t z5 = (d3 + d1 + d2 + d0) * kFix1_175875602 + kHalf;
-  const std::uint32_t r1 = (d3 + d0) * (0u - kFix0_899976223);
-  const std::uint32_t r2 = (d2 + d1) * (0u - kFix2_562915447);
-  const std::uint32_t r3 = z5 - (d3 + d1) * kFix1_961570560;
-  const std::uint32_t r4 = z5 - (d2 + d0) * kFix0_390180644;
-  v[7] = down(d3 * kFix0_298631336 + (r1 + r3), kShift);
-  v[5] = down(d2 * kFix2_053119869 + (r2 + r4), kShift);
-  v[3] = down(d1 * kFix3_072711026 + (r2 + r3), kShift);
-  v[1] = down(d0 * kFix1_501321110 + (r1 + r4), kShift);
+  constexpr OddRotation kOdd = odd_rotation();
+  const std::uint32_t d[4] = {d0, d1, d2, d3};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t sum = kHalf;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) sum += d[j] * static_cast<std::uint32_t>(kOdd.of[i][j]);
+    v[2 * i + 1] = down(sum, kShift);
+  }
 }
 
 }  // namespace zerorun::fused

@@ -61,13 +61,28 @@ __device__ void write_header(const StreamTablesArgs& a, const HuffmanSpec* specs
 __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArgs a) {
   __shared__ HuffmanSpec specs[kEncodeTables];
   wait_for_previous_kernel();
+  const auto thread = static_cast<int>(threadIdx.x);
+  // All loads before the first store: a single CTA waits for memory once.
+  std::uint32_t code[kEncodeTables], bits[kEncodeTables];
+#pragma unroll
+  for (int table = 0; table < kEncodeTables; ++table) {
+    code[table] = a.tables->code[table][thread];
+    bits[table] = a.tables->bits[table][thread];
+  }
   for (unsigned i = threadIdx.x; i < sizeof specs; i += kThreads)
     reinterpret_cast<std::uint8_t*>(specs)[i] = reinterpret_cast<const std::uint8_t*>(a.specs)[i];
+  for (int i = thread; i < kCodeWords; i += kThreads) a.codes->word[i] = 0;
   __syncthreads();
-  const auto thread = static_cast<int>(threadIdx.x);
-  for (int table = 0; table < kEncodeTables; ++table)
-    a.codes->table[swap_class(table)][thread] =
-        code_entry(a.tables->code[table][thread], a.tables->bits[table][thread]);
+#pragma unroll
+  for (int table = 0; table < kEncodeTables; ++table) {
+    const bool ac = table >= 2;
+    const int symbol = thread;
+    if (!has_code_slot(ac, symbol)) continue;
+    for (const bool negative : {false, true})
+      a.codes->word[code_slot(ac, table % 2, symbol, negative)] =
+          code_word(code[table], bits[table], static_cast<std::uint32_t>(symbol % 16),
+                    negative && symbol % 16 != 0);
+  }
   if (a.counts != nullptr)
     for (int table = 0; table < kEncodeTables; ++table) a.counts->count[table][thread] = 0;
   if (a.header_bytes > 0)

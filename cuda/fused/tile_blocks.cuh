@@ -1,5 +1,5 @@
-// A tile's blocks in the registers of its threads: where each lies, its samples, its quantised
-// coefficients.
+// A tile's blocks in the registers of a warp: where each lies, its samples, its quantised
+// coefficients. The lanes have the blocks in scan order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,6 @@
 namespace zerorun::fused {
 
 inline constexpr unsigned kFullWarp = 0xFFFFFFFFu;
-inline constexpr int kTileThreads = kTileBlocks;
 
 struct Zigzag {
   std::uint8_t natural[kBlockSize];  ///< index of a position
@@ -20,95 +19,105 @@ struct Zigzag {
 };
 __device__ constexpr Zigzag kZigzag{};
 
-/// What a CTA codes.
+__device__ inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
+
+/// What a warp codes.
 struct Tile {
-  int first_x, first_y;  ///< of its first MCU, in MCUs
-  int mcus;
-  bool starts_interval;
+  std::uint32_t interval;
+  std::uint32_t first_block;  ///< counted in the interval
 };
 
-__device__ inline Tile tile_of(const CodeTilesArgs& a) {
-  const std::uint32_t interval = blockIdx.x / a.grid.interval_tiles;
-  const std::uint32_t skipped = blockIdx.x % a.grid.interval_tiles * a.grid.tile_mcus;
-  const std::uint32_t first = interval * a.grid.interval_mcus + skipped;
-  const auto all = static_cast<std::uint32_t>(a.layout.mcus());
-  const std::uint32_t left = min(a.grid.interval_mcus - skipped, all - first);
-  const auto wide = static_cast<std::uint32_t>(a.layout.mcus_wide);
-  return {static_cast<int>(first % wide), static_cast<int>(first / wide),
-          static_cast<int>(min(left, a.grid.tile_mcus)), skipped == 0};
+__device__ inline Tile tile_of(const TileGrid& grid, std::uint32_t number) {
+  const std::uint32_t interval = grid.by_interval_tiles.quotient(number);
+  return {interval, (number - interval * grid.interval_tiles) * kTileBlocks};
 }
 
-/// The block of a thread. The blocks of a component stand together, those of an MCU row in order:
-/// neighbours in a warp are neighbours in the plane.
+/// Number of its chunk.
+__device__ inline std::uint32_t chunk_of(const TileGrid& grid, const Tile& tile) {
+  return tile.interval * grid.interval_chunks + tile.first_block / (kTileBlocks * kChunkTiles);
+}
+
+/// A block in scan order.
+struct ScanPlace {
+  std::uint32_t mcu;  ///< counted in the interval
+  int in_mcu;
+
+  __device__ static ScanPlace of(const CodeTilesArgs& a, std::uint32_t block) {
+    const std::uint32_t mcu = a.grid.by_mcu_blocks.quotient(block);
+    return {mcu, static_cast<int>(block - mcu * a.grid.by_mcu_blocks.value)};
+  }
+};
+
+/// Where a block's samples lie.
 struct Block {
   int component;
-  int x, y;    ///< in blocks; of the block whose samples are coded
-  int scan;    ///< number in the tile, in scan order
-  int before;  ///< thread of the block that predicts DC; -1: in the tile before
+  int x, y;  ///< in blocks
   bool exists;
-  bool padding;  ///< holds no sample: only DC of the block before it in the MCU
+  bool padding;  ///< holds no sample: has those of the last block before it in the MCU that does
 };
-
-/// What coding has to know of it, in one word.
-struct Coded {
-  std::uint32_t word = 0;
-
-  Coded() = default;
-  __device__ explicit Coded(std::uint32_t w) : word(w) {}
-  __device__ explicit Coded(const Block& b)
-      : word(static_cast<std::uint32_t>(b.before + 1) | static_cast<std::uint32_t>(b.scan) << 8 |
-             static_cast<std::uint32_t>(b.component) << 16 | std::uint32_t{b.exists} << 18 |
-             std::uint32_t{b.padding} << 19) {}
-  __device__ int before() const { return static_cast<int>(word & 0xFF) - 1; }
-  __device__ unsigned scan() const { return word >> 8 & 0xFF; }
-  __device__ unsigned component() const { return word >> 16 & 3; }
-  __device__ unsigned destination() const { return component() != 0; }
-  __device__ bool exists() const { return (word >> 18 & 1) != 0; }
-  __device__ bool padding() const { return (word >> 19 & 1) != 0; }
-};
-static_assert(kTileBlocks <= 255);
 
 /// Luma has 1, 2 or 4 blocks in a row of an MCU and 1 or 2 rows, chroma one block.
-__device__ inline Block block_of(const CodeTilesArgs& a, const Tile& tile) {
-  const int luma_h = a.layout.component[0].h, luma_v = a.layout.component[0].v;
-  const int luma = tile.mcus * luma_h * luma_v;
-  const auto thread = static_cast<int>(threadIdx.x);
+__device__ inline Block block_at(const CodeTilesArgs& a, const Tile& tile, const ScanPlace& place) {
+  const ScanLayout::Component& luma = a.layout.component[0];
+  const ScanLayout::Component& chroma = a.layout.component[1];
+  const int luma_blocks = luma.h * luma.v;
+  const std::uint32_t mcu = tile.interval * a.grid.interval_mcus + place.mcu;
+  const std::uint32_t mcu_y = a.grid.by_mcus_wide.quotient(mcu);
+  const auto mcu_x = static_cast<int>(mcu - mcu_y * a.grid.by_mcus_wide.value);
+  const bool is_luma = place.in_mcu < luma_blocks;
   Block b;
-  b.component = (thread >= luma) + (thread >= luma + tile.mcus);
-  b.exists = thread < luma + (a.layout.components - 1) * tile.mcus;
-  if (!b.exists) b.component = 0;
-  const ScanLayout::Component& c = a.layout.component[b.component];
-  const int first_thread = b.component == 0 ? 0 : luma + (b.component - 1) * tile.mcus;
-  const int in_component = b.exists ? thread - first_thread : 0;
-  const int row_blocks = tile.mcus * c.h;
-  const int row = in_component >= row_blocks;
-  const int column = in_component - row * row_blocks;
-  const int mcu = column >> c.h / 2;
-  const int in_row = column & (c.h - 1);
-  if (in_row > 0)
-    b.before = thread - 1;
-  else if (row > 0)
-    b.before = first_thread + column + c.h - 1;
-  else
-    b.before = mcu == 0 ? -1 : first_thread + (c.v - 1) * row_blocks + column - 1;
-  const int first_index = b.component == 0 ? 0 : luma_h * luma_v + b.component - 1;
-  b.scan = mcu * a.layout.blocks_per_mcu + first_index + row * c.h + in_row;
-  int mcu_x = tile.first_x + mcu, mcu_y = tile.first_y;
-  for (; mcu_x >= a.layout.mcus_wide; mcu_x -= a.layout.mcus_wide) ++mcu_y;
-  const int x0 = mcu_x * c.h, y0 = mcu_y * c.v;
-  b.x = x0 + in_row;
-  b.y = y0 + row;
-  b.padding = b.x >= c.blocks_wide || b.y >= c.blocks_high;
-  // Back to the block before it that holds samples; the first one of an MCU does.
-  while (b.x >= c.blocks_wide || b.y >= c.blocks_high) {
-    if (b.x > x0) {
-      --b.x;
-    } else {
-      b.x = x0 + c.h - 1;
-      --b.y;
-    }
+  b.exists = place.mcu < a.grid.interval_mcus && mcu < a.grid.mcus;
+  b.component = is_luma ? 0 : place.in_mcu - luma_blocks + 1;
+  const int h = is_luma ? luma.h : 1, v = is_luma ? luma.v : 1;
+  const int wide = is_luma ? luma.blocks_wide : chroma.blocks_wide;
+  const int high = is_luma ? luma.blocks_high : chroma.blocks_high;
+  const int row = is_luma && place.in_mcu >= h ? 1 : 0;
+  const int column = is_luma ? place.in_mcu - row * h : 0;
+  b.x = mcu_x * h + column;
+  b.y = static_cast<int>(mcu_y) * v + row;
+  b.padding = b.x >= wide || b.y >= high;
+  if (b.y >= high) {  // the last one of the row before
+    --b.y;
+    b.x = mcu_x * h + h - 1;
   }
+  b.x = min(b.x, wide - 1);
   return b;
+}
+
+/// Lanes back to the block that predicts DC (T.81 F.1.1.5.1).
+__device__ inline int distance_to_predictor(const CodeTilesArgs& a, int component, int in_mcu) {
+  if (component > 0) return a.layout.blocks_per_mcu;
+  return in_mcu > 0 ? 1 : a.layout.components;
+}
+
+/// A choice between two values by an instruction: of more than two the compiler makes a jump.
+__device__ inline std::uint64_t select(bool condition, std::uint64_t yes, std::uint64_t no) {
+  std::uint64_t chosen;
+  asm("{\n\t"
+      ".reg .pred p;\n\t"
+      "setp.ne.u32 p, %1, 0;\n\t"
+      "selp.b64 %0, %2, %3, p;\n\t"
+      "}"
+      : "=l"(chosen)
+      : "r"(static_cast<std::uint32_t>(condition)), "l"(yes), "l"(no));
+  return chosen;
+}
+
+/// The planes of chroma have one size.
+__device__ inline ConstPlaneView plane_of(const CodeTilesArgs& a, int component) {
+  const auto pick = [&](auto field) {
+    const auto of = [&](int c) { return static_cast<std::uint64_t>(field(a.plane[c])); };
+    return select(component == 0, of(0), select(component == 1, of(1), of(2)));
+  };
+  const bool luma = component == 0;
+  ConstPlaneView plane;
+  plane.data = reinterpret_cast<const std::uint8_t*>(
+      pick([](const ConstPlaneView& p) { return reinterpret_cast<std::uintptr_t>(p.data); }));
+  plane.stride_bytes =
+      static_cast<std::ptrdiff_t>(pick([](const ConstPlaneView& p) { return p.stride_bytes; }));
+  plane.width = luma ? a.plane[0].width : a.plane[1].width;
+  plane.height = luma ? a.plane[0].height : a.plane[1].height;
+  return plane;
 }
 
 /// A row of samples of a block at an edge, which repeats the plane's last column and row.
@@ -121,38 +130,48 @@ __device__ inline uint2 edge_row(const ConstPlaneView& plane, int x0, int y) {
   return make_uint2(half[0], half[1]);
 }
 
-/// Rows of samples, from the plane where they are whole and aligned, else through the thread's
-/// column of `buffer`, [16][kTileThreads] words of shared memory.
+/// Whether a block has all its samples in the plane, and each of its rows as one aligned word.
+__device__ inline bool is_whole(const ConstPlaneView& plane, int x0, int y0) {
+  const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
+  return x0 + kBlockEdge <= plane.width && y0 + kBlockEdge <= plane.height &&
+         (reinterpret_cast<std::uintptr_t>(first) |
+          static_cast<std::uintptr_t>(plane.stride_bytes)) %
+                 8 ==
+             0;
+}
+
+__device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y) {
+  if (is_whole(plane, x0, y / kBlockEdge * kBlockEdge))
+    return __ldg(reinterpret_cast<const uint2*>(plane.data + y * plane.stride_bytes + x0));
+  return edge_row(plane, x0, y);
+}
+
+/// Rows of samples, from the plane where they are whole and aligned, else through the lane's column
+/// of `buffer`, [16][32] words of shared memory.
 __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, std::uint32_t* buffer,
                                  uint2 (&rows)[8]) {
   const int x0 = b.x * kBlockEdge, y0 = b.y * kBlockEdge;
   const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
-  const bool whole = x0 + kBlockEdge <= plane.width && y0 + kBlockEdge <= plane.height;
-  const bool aligned =
-      (reinterpret_cast<std::uintptr_t>(first) | static_cast<std::uintptr_t>(plane.stride_bytes)) %
-          8 ==
-      0;
-  if (whole && aligned) {
+  if (is_whole(plane, x0, y0)) {
 #pragma unroll
     for (int y = 0; y < 8; ++y)
       rows[y] = __ldg(reinterpret_cast<const uint2*>(first + y * plane.stride_bytes));
     return;
   }
-  std::uint32_t* const column = buffer + threadIdx.x;
+  std::uint32_t* const column = buffer + lane_index();
 #pragma unroll 1
   for (int y = 0; y < 8; ++y) {
     const uint2 row = edge_row(plane, x0, y0 + y);
-    column[2 * y * kTileThreads] = row.x;
-    column[(2 * y + 1) * kTileThreads] = row.y;
+    column[2 * y * 32] = row.x;
+    column[(2 * y + 1) * 32] = row.y;
   }
 #pragma unroll
-  for (int y = 0; y < 8; ++y)
-    rows[y] = make_uint2(column[2 * y * kTileThreads], column[(2 * y + 1) * kTileThreads]);
+  for (int y = 0; y < 8; ++y) rows[y] = make_uint2(column[2 * y * 32], column[(2 * y + 1) * 32]);
 }
 
 /// A block's quantised coefficients.
 struct Coefficients {
-  /// Natural order; the value stands in the lower 16 bits, above them kFloatMagicBits, plus 2^16 if
+  /// Natural order; the value stands in the lower 16 bits, above them kFloatMagicBits, plus 2^17 if
   /// the block is of chroma.
   std::uint32_t v[kBlockSize];
   /// Which of them are not 0, by zig-zag position; DC is not among them.
@@ -161,9 +180,16 @@ struct Coefficients {
   __device__ std::uint32_t at(int position) const { return v[kZigzag.natural[position]]; }
 };
 
-/// Samples -> quantised coefficients. `reciprocals`: of the block's table, column after column.
-__device__ inline void transform(const uint2 (&rows)[8], const Block& b, const float* reciprocals,
-                                 Coefficients& out) {
+/// Of the samples, when their rows are transformed.
+__device__ inline std::uint32_t sum_of_samples(const Coefficients& c) {
+  std::uint32_t sum = 0;  // of frequency 0 of the rows
+#pragma unroll
+  for (int y = 0; y < 8; ++y) sum += c.v[8 * y] - kRowOfZeros;
+  return sum >> kPass1Bits;
+}
+
+/// The rows of a block of samples, transformed, to out.v.
+__device__ inline void transform_rows(const uint2 (&rows)[8], Coefficients& out) {
 #pragma unroll
   for (int y = 0; y < 8; ++y) {
     std::uint32_t row[8];
@@ -171,7 +197,12 @@ __device__ inline void transform(const uint2 (&rows)[8], const Block& b, const f
 #pragma unroll
     for (int x = 0; x < 8; ++x) out.v[8 * y + x] = row[x];
   }
-  const float magic = kFloatMagic + (b.component == 0 ? 0.0f : 65536.0f);
+}
+
+/// Then its columns, and quantisation. `reciprocals`: of the block's table, column after column.
+__device__ inline void transform_columns(bool is_luma, const float* reciprocals,
+                                         Coefficients& out) {
+  const float magic = kFloatMagic + (is_luma ? 0.0f : 131072.0f);
   const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
@@ -197,36 +228,46 @@ __device__ inline void transform(const uint2 (&rows)[8], const Block& b, const f
       mask[half] = mask[half] * 2 + __vminu2(pair, 0x00010001u);
     }
   }
-  out.low = b.padding ? 0 : mask[0] & ~1u;
-  out.high = b.padding ? 0 : mask[1];
+  out.low = mask[0] & ~1u;
+  out.high = mask[1];
 }
 
-/// DC of each component before the tile: the quantised mean of a block, whose transform is exactly
-/// the sum of its samples. 8 lanes for each, by one warp.
-__device__ inline void carry_dc(const CodeTilesArgs& a, const Tile& tile,
-                                std::int32_t (&carried)[kMaxComponents]) {
-  const int c = static_cast<int>(threadIdx.x) % 32 / 8, y = static_cast<int>(threadIdx.x) % 8;
-  const bool exists = c < a.layout.components;
-  std::uint32_t sum = 0;
-  if (exists) {
-    const ScanLayout::Component& component = a.layout.component[c];
-    // Of the blocks of the MCU before, the last one that holds samples.
-    const bool wraps = tile.first_x == 0;
-    int bx = (wraps ? a.layout.mcus_wide : tile.first_x) * component.h - 1;
-    int by = (tile.first_y + (wraps ? 0 : 1)) * component.v - 1;
-    if (by >= component.blocks_high) by = component.blocks_high - 1;
-    if (bx >= component.blocks_wide) bx = component.blocks_wide - 1;
-    const uint2 row = edge_row(a.plane[c], bx * kBlockEdge, by * kBlockEdge + y);
-    sum = __dp4a(row.x, 0x01010101u, __dp4a(row.y, 0x01010101u, 0u));
+/// Before the tile, the last block of component `c`.
+__device__ inline ScanPlace last_before(const CodeTilesArgs& a, const Tile& tile, int c) {
+  const int luma_blocks = a.layout.component[0].h * a.layout.component[0].v;
+  const int first = c == 0 ? 0 : luma_blocks + c - 1, end = c == 0 ? luma_blocks : first + 1;
+  ScanPlace place = ScanPlace::of(a, tile.first_block);
+  if (place.in_mcu <= first) {
+    --place.mcu;
+    place.in_mcu = end;
   }
+  place.in_mcu = min(place.in_mcu, end) - 1;
+  return place;
+}
+
+/// The sums of the samples of those blocks, to sums[lane of a tile that ends where this one
+/// begins]. By a warp, 8 lanes for each component.
+__device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& tile,
+                                         std::uint32_t (&sums)[kTileBlocks]) {
+  const int c = lane_index() / 8, y = lane_index() % 8;
+  const bool exists = c < a.layout.components;
+  const ScanPlace place = last_before(a, tile, exists ? c : 0);
+  const Block b = block_at(a, tile, place);
+  const uint2 row = load_row(plane_of(a, b.component), b.x * kBlockEdge, b.y * kBlockEdge + y);
+  std::uint32_t sum = __dp4a(row.x, 0x01010101u, __dp4a(row.y, 0x01010101u, 0u));
 #pragma unroll
   for (int distance = 4; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(kFullWarp, sum, distance);
-  if (exists && y == 0) {
-    const std::uint32_t dc = quantise_float(kFloatMagicBits + sum - 64 * 128,
-                                            a.reciprocals->table[c == 0 ? 0 : 1][0], kFloatMagic);
-    carried[c] = static_cast<std::int32_t>(dc - kFloatMagicBits);
-  }
+  const std::uint32_t block =
+      place.mcu * a.grid.by_mcu_blocks.value + static_cast<std::uint32_t>(place.in_mcu);
+  if (exists && y == 0) sums[block + kTileBlocks - tile.first_block] = sum;
+}
+
+/// Quantised DC of a block whose samples add up to `sum`: the transform of that is exact.
+__device__ inline std::int32_t dc_of_sum(std::uint32_t sum, float reciprocal) {
+  const std::uint32_t dc =
+      quantise_float(kFloatMagicBits + sum - 64 * 128, reciprocal, kFloatMagic);
+  return static_cast<std::int32_t>(dc - kFloatMagicBits);
 }
 
 }  // namespace zerorun::fused

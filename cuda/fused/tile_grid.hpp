@@ -1,30 +1,50 @@
-// How the fused encoder cuts a scan: tiles of whole MCUs, none across a restart interval, each
-// coded by one CTA; chunks of some tiles, each assembled by one CTA.
+// How the fused encoder cuts a scan: tiles of consecutive blocks, none across a restart interval,
+// each coded by one warp; chunks of some tiles, each assembled by one CTA.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
+#include "codec/arith/host_device.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 
-/// Threads of a CTA that codes a tile, and its largest number of blocks. A multiple of 32 times the
-/// blocks of every MCU that the encoder makes (1, 3, 4, 6), so that whole tiles fill whole warps
-/// and each warp has blocks of one component. 4K q90 on an H200, us a frame in four streams and one
-/// frame alone: 28.8 and 52.2 with 192, 29.9 and 50.3 with 96.
-inline constexpr int kTileBlocks = 192;
+/// Blocks of a tile at most: one for each lane of a warp.
+inline constexpr int kTileBlocks = 32;
 
-/// Tiles of a chunk. At q90 a tile has some 2000 bytes. The same figures, before other
-/// changes: 29.3 and 53.3 with 3 tiles and CTAs of 256 threads, 28.8 and 52.2 with 2 and 192.
-inline constexpr int kChunkTiles = 2;
+/// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
+inline constexpr int kChunkTiles = 12;
 
-/// Words that a tile is given in memory: enough for the longest codes in all its blocks.
-inline constexpr std::int64_t kTileWords = (kTileBlocks * std::int64_t{27 + 63 * 26} + 31) / 32 + 1;
+/// Words that a tile is given in memory: enough for the longest codes in all its blocks, in whole
+/// vectors of four.
+inline constexpr std::int64_t kTileWords =
+    (kTileBlocks * std::int64_t{27 + 63 * 26} + 127) / 128 * 4;
+
+/// Divides numbers below 2^31 by one that is known before, with a multiplication (Granlund and
+/// Montgomery, PLDI 1994): n / d is n * multiplier / 2^(32 + shift), rounded down.
+struct KnownDivisor {
+  std::uint32_t value = 1, multiplier = 0;
+  int shift = 0;
+
+  KnownDivisor() = default;
+  explicit constexpr KnownDivisor(std::uint32_t d) : value(d) {
+    if (d == 1) return;
+    const int bits = std::bit_width(d - 1);
+    multiplier = static_cast<std::uint32_t>((std::uint64_t{1} << (31 + bits)) / d + 1);
+    shift = bits - 1;
+  }
+  ZR_HD std::uint32_t quotient(std::uint32_t n) const {
+    const auto high = static_cast<std::uint32_t>(std::uint64_t{n} * multiplier >> 32);
+    return value == 1 ? n : high >> shift;
+  }
+};
 
 /// Numbers of one kind in one interval; the last interval may have fewer. Plain data.
 struct TileGrid {
-  std::uint32_t tile_mcus;        ///< of every tile but an interval's last
+  KnownDivisor by_interval_tiles, by_mcu_blocks, by_mcus_wide;
+  std::uint32_t mcus;
   std::uint32_t interval_mcus;    ///< of every interval but the last
   std::uint32_t interval_tiles;   ///< likewise
   std::uint32_t interval_chunks;  ///< likewise
@@ -36,14 +56,17 @@ inline TileGrid make_tile_grid(const ScanLayout& layout) {
     return static_cast<std::uint32_t>((a + b - 1) / b);
   };
   TileGrid grid{};
-  grid.tile_mcus = static_cast<std::uint32_t>(kTileBlocks / layout.blocks_per_mcu);
   grid.interval_mcus = static_cast<std::uint32_t>(layout.interval_mcus());
   grid.intervals = static_cast<std::uint32_t>(layout.intervals());
-  grid.interval_tiles = up(grid.interval_mcus, grid.tile_mcus);
+  grid.interval_tiles = up(layout.interval_mcus() * layout.blocks_per_mcu, kTileBlocks);
+  grid.by_interval_tiles = KnownDivisor(grid.interval_tiles);
+  grid.by_mcus_wide = KnownDivisor(static_cast<std::uint32_t>(layout.mcus_wide));
+  grid.by_mcu_blocks = KnownDivisor(static_cast<std::uint32_t>(layout.blocks_per_mcu));
+  grid.mcus = static_cast<std::uint32_t>(layout.mcus());
   grid.interval_chunks = up(grid.interval_tiles, kChunkTiles);
   const std::int64_t last_mcus =
       layout.mcus() - std::int64_t{grid.intervals - 1} * grid.interval_mcus;
-  const std::uint32_t last_tiles = up(last_mcus, grid.tile_mcus);
+  const std::uint32_t last_tiles = up(last_mcus * layout.blocks_per_mcu, kTileBlocks);
   grid.tiles = (grid.intervals - 1) * grid.interval_tiles + last_tiles;
   grid.chunks = (grid.intervals - 1) * grid.interval_chunks + up(last_tiles, kChunkTiles);
   return grid;

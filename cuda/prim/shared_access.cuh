@@ -1,0 +1,60 @@
+// Shared memory by 32-bit addresses. A compiler that knows an array by a pointer adds its base to
+// every index and masks what it shifts; the loops that code and decode symbols are bound by the
+// number of their instructions.
+//
+// The accesses are volatile: they stay behind the barrier that stands before them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace zerorun {
+
+using SharedAddress = std::uint32_t;
+
+__device__ inline SharedAddress shared_address(const void* memory) {
+  return static_cast<SharedAddress>(__cvta_generic_to_shared(memory));
+}
+
+/// Word `index` of an array.
+__device__ inline std::uint32_t load_word(SharedAddress array, std::uint32_t index = 0) {
+  std::uint32_t word;
+  asm volatile(
+      "{\n\t"
+      ".reg .u32 at;\n\t"
+      "mad.lo.u32 at, %1, 4, %2;\n\t"
+      "ld.shared.u32 %0, [at];\n\t"
+      "}"
+      : "=r"(word)
+      : "r"(index), "r"(array));
+  return word;
+}
+
+/// The two words at a multiple of 8.
+__device__ inline uint2 load_two_words(SharedAddress at) {
+  uint2 words;
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(words.x), "=r"(words.y) : "r"(at));
+  return words;
+}
+
+/// The four words at a multiple of 16.
+__device__ inline uint4 load_four_words(SharedAddress at) {
+  uint4 words;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "r"(at));
+  return words;
+}
+
+__device__ inline void store_word(SharedAddress at, std::uint32_t word) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(word));
+}
+
+__device__ inline void store_four_words(SharedAddress at, uint4 words) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(words.x), "r"(words.y),
+               "r"(words.z), "r"(words.w));
+}
+
+}  // namespace zerorun

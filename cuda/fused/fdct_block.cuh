@@ -1,9 +1,6 @@
 // The forward transform of a whole block in the registers of one thread: the same integers as
-// codec/arith/dct8.hpp. Rows in single precision, columns in integers, so that both pipes of a
-// processor are busy.
-//
-// Pass 1 is exact in floats: every sum and product is an integer below 2^24, and descaling rounds
-// once, downwards, half a step having been added before.
+// codec/arith/dct8.hpp, whose passes are matrix products with a rounding each. Rows are products of
+// bytes: four at once, the constants as two bytes each.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,12 +8,6 @@
 #include "cuda/fused/float_quant.hpp"
 
 namespace zerorun::fused {
-
-/// Sample `i` of four as the float 2^15 + sample: the byte goes into the mantissa.
-__device__ inline float biased_sample(std::uint32_t four, int i) {
-  return __uint_as_float(__byte_perm(four, 0x47000000u, 0x7604 | i << 4));
-}
-constexpr float kSampleBias = 32768.0f;
 
 /// rotate_odd() as a matrix: frequency 2 i + 1 has of the difference of samples j and 7 - j so
 /// much. 16 multiplications with addition take fewer instructions than its 9 and 15 additions.
@@ -45,41 +36,64 @@ __device__ inline std::uint32_t dot_unsigned_signed(std::uint32_t a, std::int32_
   return dot;
 }
 
+/// What a frequency of pass 1 has of samples 0 to 3 and of 4 to 7: 128 * high + low.
+struct RowWeights {
+  std::int32_t high[2], low[2];  ///< four bytes each
+};
+constexpr RowWeights row_weights(int frequency) {
+  constexpr auto kCommon = static_cast<std::int32_t>(kFix0_541196100);
+  constexpr std::int32_t kOuter = kCommon + static_cast<std::int32_t>(kFix0_765366865);
+  constexpr std::int32_t kInner = kCommon - static_cast<std::int32_t>(kFix1_847759065);
+  RowWeights weights{};
+  for (int i = 0; i < 8; ++i) {
+    const int j = i < 4 ? i : 7 - i;
+    std::int32_t weight = 0;
+    if (frequency % 2 != 0) {
+      weight = odd_rotation().of[frequency / 2][j] * (i < 4 ? 1 : -1);
+    } else {
+      const std::int32_t outer = frequency == 2 ? kOuter : kCommon;
+      const std::int32_t inner = frequency == 2 ? kCommon : kInner;
+      weight = j == 0 ? outer : j == 1 ? inner : j == 2 ? -inner : -outer;
+    }
+    const std::int32_t low = ((weight + 64) & 127) - 64, high = (weight - low) / 128;
+    weights.high[i / 4] |=
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(high & 0xFF) << (8 * (i % 4)));
+    weights.low[i / 4] |=
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(low & 0xFF) << (8 * (i % 4)));
+  }
+  return weights;
+}
+
+/// fdct8<1> of eight samples: kFloatMagicBits + a frequency that is neither 0 nor 4. Their weights
+/// add up to 0, so that there is no level shift.
+template <int kFrequency>
+__device__ inline std::uint32_t fdct_row_frequency(uint2 samples) {
+  constexpr RowWeights kWeights = row_weights(kFrequency);
+  constexpr int kShift = kConstBits - kPass1Bits;
+  constexpr std::uint32_t kHalf = 1u << (kShift - 1);
+  const std::uint32_t high = dot_unsigned_signed(
+      samples.x, kWeights.high[0], dot_unsigned_signed(samples.y, kWeights.high[1], 0));
+  const std::uint32_t low = dot_unsigned_signed(
+      samples.x, kWeights.low[0], dot_unsigned_signed(samples.y, kWeights.low[1], kHalf));
+  return kFloatMagicBits + shift_right_signed(high + shift_right_signed(low, 7), kShift - 7);
+}
+
 /// fdct8<1> of eight samples. out[k] = kFloatMagicBits + frequency k.
 __device__ inline void fdct_row(uint2 samples, std::uint32_t (&out)[8]) {
-  float x[8];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    x[i] = biased_sample(samples.x, i);
-    x[4 + i] = biased_sample(samples.y, i);
-  }
-  const float s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
-  const float d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
-  const float even2 = s1 - s2, even3 = s0 - s3;
-  constexpr float kHalf = 1 << (kConstBits - kPass1Bits - 1);
-  constexpr float kStep = 1.0f / (1 << (kConstBits - kPass1Bits));
-  const auto down = [&](float v) { return __float_as_uint(__fmaf_rd(v, kStep, kFloatMagic)); };
   // Frequencies 0 and 4 are sums of whole samples, times 2^kPass1Bits. The level shift (T.81 A.3.1)
   // changes frequency 0 alone.
   constexpr std::uint32_t kSum = 0x01010101u << kPass1Bits;
   constexpr std::int32_t kOuterLessInner = 0x04FCFC04;
   static_assert(kPass1Bits == 2);
   out[0] = __dp4a(samples.x, kSum, __dp4a(samples.y, kSum, kRowOfZeros));
+  out[1] = fdct_row_frequency<1>(samples);
+  out[2] = fdct_row_frequency<2>(samples);
+  out[3] = fdct_row_frequency<3>(samples);
   out[4] = dot_unsigned_signed(samples.x, kOuterLessInner,
                                dot_unsigned_signed(samples.y, kOuterLessInner, kFloatMagicBits));
-  const float z1 = __fmaf_rn(even2 + even3, kFix0_541196100, kHalf);
-  out[2] = down(__fmaf_rn(even3, kFix0_765366865, z1));
-  out[6] = down(__fmaf_rn(even2, -static_cast<float>(kFix1_847759065), z1));
-
-  constexpr OddRotation kOdd = odd_rotation();
-  const float d[4] = {d0, d1, d2, d3};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    float sum = kHalf;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) sum = __fmaf_rn(d[j], static_cast<float>(kOdd.of[i][j]), sum);
-    out[2 * i + 1] = down(sum);
-  }
+  out[5] = fdct_row_frequency<5>(samples);
+  out[6] = fdct_row_frequency<6>(samples);
+  out[7] = fdct_row_frequency<7>(samples);
 }
 
 /// fdct8<2> of a column of pass 1, in place: v[k] = kFloatMagicBits + result. Eight biases add up

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "apps/common/cut_input.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
@@ -37,6 +38,7 @@ DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images)
   }
   read_first();
   read_shape();
+  if (!strict_) note_cut_input(input_.name, info());
 }
 
 void DecodeInput::open_frames(std::optional<PixelFormat> format) {
@@ -100,6 +102,9 @@ Result<bool> DecodeInput::read_next(DecodeJob& job) {
   job.name = packets_ ? packets_->last_name() : frames_->last_name();
   if (more && strict_ && concealed_frames() > 0)
     return Status(Errc::bad_input, "the picture '" + job.name + "' is damaged");
+  const bool at_end = more && !*more && input_.range.last < 0;
+  if (at_end && strict_ && info().missing_bytes > 0)
+    return Status(Errc::bad_input, cut_sentence(input_.name, info()));
   return more;
 }
 

@@ -10,6 +10,7 @@
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
+#include "apps/common/cut_input.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/metadata.hpp"
 #include "apps/common/outputs.hpp"
@@ -130,6 +131,7 @@ class EncodeRun {
 
   void open_output() {
     const io::SourceInfo& info = feed_->source->info();
+    note_cut_input(options_.input.name, info);
     const Frame& frame = feed_->first.frame;
     sink_options_ = sink_options(info, options_.output, frame.width(), frame.height());
     sink_options_.coded_format = coded_format();

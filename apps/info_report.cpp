@@ -157,7 +157,8 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
       {"seconds", or_null(facts.seconds())},
       {"file_bytes", or_null(facts.file_bytes)},
       {"bits_per_second", or_null(facts.bits_per_second())},
-      {"audio", s.has_audio}};
+      {"audio", s.has_audio},
+      {"missing_bytes", s.missing_bytes}};
   if (facts.sizes)
     json["packets"] = {{"count", facts.sizes->count},
                        {"bytes", facts.sizes->total},
@@ -185,6 +186,9 @@ std::string to_text(const InputFacts& facts) {
       text += fmt::format(", {:.2f} Mb/s", *rate * 1e-6);
     text += "\n";
   }
+  if (s.missing_bytes > 0)
+    text += fmt::format("  cut short    {} bytes are missing at its end\n",
+                        with_commas(s.missing_bytes));
   if (facts.sizes && facts.sizes->count > 0)
     text += fmt::format("  frame sizes  {} to {} bytes, {} on average\n",
                         with_commas(facts.sizes->smallest), with_commas(facts.sizes->largest),

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "apps/common/cut_input.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
@@ -65,6 +66,7 @@ PlayInput::PlayInput(const InputOptions& input, const DeviceOptions& device, Pix
     fail(Exit::input, input_.name, no_packets);
   }
   read_shape(pixels);
+  note_cut_input(input_.name, info());
 }
 
 void PlayInput::open_frames() {

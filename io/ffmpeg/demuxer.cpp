@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "io/ffmpeg/announced_size.hpp"
 #include "io/ffmpeg/unknown_input.hpp"
 
 namespace zerorun::io::av {
 namespace {
 
 constexpr int kPipeBufferBytes = 1 << 16;
-constexpr std::size_t kHeadBytes = 8;  // what unknown_input() looks at
+constexpr std::size_t kHeadBytes = 8;  // what unknown_input() looks at; of a pipe no more
 
 /// "mov,mp4,m4a,3gp,3g2,mj2" is one demuxer; the major brand tells the family.
 std::string container_name(AVFormatContext& context) {
@@ -94,10 +96,11 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   }
   context_ = avformat_alloc_context();
   if (context_ == nullptr) return Status(Errc::out_of_memory);
-  const std::span<const std::byte> start = reader.peek(kHeadBytes);
+  const bool is_file = reader.is_regular_file();
+  const std::span<const std::byte> start = reader.peek(is_file ? kAnnouncingBytes : kHeadBytes);
   const std::vector<std::byte> head(start.begin(), start.end());
   std::string url;
-  if (reader.is_regular_file()) {
+  if (is_file) {
     url = "file:" + name_;  // so that no name is taken for a protocol
   } else {
     pipe_ = std::make_unique<ByteReader>(std::move(reader));
@@ -121,6 +124,9 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   if (forced == nullptr && is_guess(*context_)) return unknown_input(name_, head);
   error = avformat_find_stream_info(context_, nullptr);
   if (error < 0) return failure(Errc::bad_input, name_, error);
+  const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;
+  const std::int64_t there = announced ? avio_size(context_->pb) : -1;
+  if (there >= 0) missing_bytes_ = std::max<std::int64_t>(*announced - there, 0);
   return Status::ok();
 }
 
@@ -292,6 +298,8 @@ SourceInfo Demuxer::describe() {
   // An AVI header counts repeated frames (empty chunks) too; the index lists those that are there.
   const std::int64_t listed = avformat_index_get_entries_count(stream_);
   if (info.container == "avi" && listed > 1) info.frame_count = std::min(info.frame_count, listed);
+  info.missing_bytes = missing_bytes_;
+  if (missing_bytes_ > 0) info.frame_count = -1;
   if (context_->duration > 0)
     info.duration_seconds = static_cast<double>(context_->duration) / AV_TIME_BASE;
   for (unsigned i = 0; i < context_->nb_streams; ++i)

@@ -65,6 +65,7 @@ class Demuxer {
   AVFormatContext* context_ = nullptr;
   AVStream* stream_ = nullptr;
   std::int64_t start_ = 0;  // in the stream's time base
+  std::int64_t missing_bytes_ = 0;
   std::int64_t delivered_ = 0;
   std::deque<PacketPtr> ahead_;  // read to see the rate, given first
   Status ahead_error_;           // what ended the look-ahead, given after it

@@ -52,6 +52,30 @@ class ContainersTest(ProgramTest):
             self.assertAlmostEqual(info["seconds"], 10 * 1001 / 30000, delta=0.04)
             self.assertGreater(info["bits_per_second"], 0)
 
+    def test_a_file_that_was_cut(self):
+        for kind in ("mkv", "avi"):
+            with self.subTest(kind=kind):
+                out, cut = self.path("whole." + kind), self.path("cut." + kind)
+                self.encode(self.y4m, "-o", out)
+                self.assertEqual(self.info(out)["missing_bytes"], 0)
+                whole = pathlib.Path(out).read_bytes()
+                pathlib.Path(cut).write_bytes(whole[:len(whole) // 2])
+                missing = len(whole) - len(whole) // 2
+                self.assertEqual(self.info(cut)["missing_bytes"], missing)
+                self.assertIn(b"cut short", self.zerorun("info", cut).stdout)
+                pictures = self.path(kind + ".y4m")
+                sentence = f"cut short: {missing:,} bytes are missing"
+                self.assertIn(sentence, self.decode(cut, "-o", pictures).stderr.decode())
+                frames = y4m_frames(pathlib.Path(pictures).read_bytes())
+                self.assertTrue(2 <= len(frames) < 10)
+                again = self.encode(cut, "-o", self.path("again." + kind))
+                self.assertIn(sentence, again.stderr.decode())
+                strict = self.path("strict.y4m")
+                refused = self.decode(cut, "-o", strict, "--strict", code=3)
+                # An AVI file's last frame may be cut too, which comes first.
+                self.assert_sentence(refused, sentence if kind == "mkv" else "cut.avi")
+                self.assertFalse(pathlib.Path(strict).exists())
+
     def test_video_with_sound(self):
         source = self.path("talk.mov")
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=1", "-f", "lavfi", "-i",

@@ -79,6 +79,9 @@ struct SourceInfo {
   int rotation_degrees = 0;       ///< clockwise turn for display: 0, 90, 180, 270
   std::int64_t frame_count = -1;  ///< of the selected range; -1 = not known beforehand
   double duration_seconds = 0.0;  ///< of the whole input by its header; 0 = not known
+  /// Of a Matroska or AVI file that was cut: what its header announces and the file does not have.
+  /// read() gives what is there and then ends as it does with a whole file.
+  std::int64_t missing_bytes = 0;
   bool variable_frame_rate = false;
   bool has_audio = false;
   std::string container;  ///< "mov", "matroska", "avi", "y4m", "image sequence", ...

@@ -52,9 +52,4 @@ __device__ inline void store_word(SharedAddress at, std::uint32_t word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(word));
 }
 
-__device__ inline void store_four_words(SharedAddress at, uint4 words) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(words.x), "r"(words.y),
-               "r"(words.z), "r"(words.w));
-}
-
 }  // namespace zerorun

@@ -15,7 +15,8 @@ namespace zerorun::io::av {
 namespace {
 
 constexpr int kPipeBufferBytes = 1 << 16;
-constexpr std::size_t kHeadBytes = 8;  // what unknown_input() looks at; of a pipe no more
+constexpr std::int64_t kMiscounted = 8;  // some writers of AVI count RIFF's own header too
+constexpr std::size_t kHeadBytes = 8;    // what unknown_input() looks at; of a pipe no more
 
 /// "mov,mp4,m4a,3gp,3g2,mj2" is one demuxer; the major brand tells the family.
 std::string container_name(AVFormatContext& context) {
@@ -126,7 +127,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   if (error < 0) return failure(Errc::bad_input, name_, error);
   const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;
   const std::int64_t there = announced ? avio_size(context_->pb) : -1;
-  if (there >= 0) missing_bytes_ = std::max<std::int64_t>(*announced - there, 0);
+  if (there >= 0 && *announced > there + kMiscounted) missing_bytes_ = *announced - there;
   return Status::ok();
 }
 

@@ -54,7 +54,7 @@ TEST(TileGrid, CutsEveryIntervalIntoWholeTilesButTheLast) {
     }
 }
 
-/// All symbols of a scan with both signs: (place, whether there is a sign).
+/// Calls visit(ac, destination, symbol, negative) for all symbols of a scan with both signs.
 template <typename Visit>
 void for_all_slots(const Visit& visit) {
   for (const bool ac : {false, true})

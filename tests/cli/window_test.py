@@ -174,8 +174,9 @@ class WindowTest(ProgramTest):
     def test_information_comes_and_goes(self):
         self.play(self.video(), "--pause")
         corner = lambda: self.shot().crop(0, 0, 260, 60)
+        # The window is there, and black, before its first picture is.
+        self.wait_for("the picture", lambda: corner().share(is_dark) == 0)
         plain = corner()
-        self.assertEqual(plain.share(is_dark), 0)
         self.display.key("o")
         self.wait_for("information", lambda: corner().share(is_dark) > 0.3)
         self.assertGreater(corner().share(is_letter), 0.01)

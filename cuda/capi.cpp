@@ -1,5 +1,7 @@
 // The C interface for frames and streams in device memory.
 // SPDX-License-Identifier: MIT
+#include <vector>
+
 #include "codec/capi/convert.hpp"
 #include "zerorun/cuda_decoder.hpp"
 #include "zerorun/cuda_encoder.hpp"
@@ -37,6 +39,27 @@ zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder* encoder,
     if (!view) return view.status();
     return encoder->encoder.encode(*view, reinterpret_cast<std::byte*>(out), capacity, device_size,
                                    static_cast<cudaStream_t>(stream));
+  });
+}
+
+zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder* encoder,
+                                                   std::size_t count,
+                                                   const zerorun_frame* const* frames,
+                                                   std::uint8_t* const* outs,
+                                                   const std::size_t* capacities,
+                                                   std::size_t* const* device_sizes, void* stream) {
+  return on_handle(encoder, [&]() -> Status {
+    if (count > 0 &&
+        (frames == nullptr || outs == nullptr || capacities == nullptr || device_sizes == nullptr))
+      return null_argument("frames, outs, capacities or device_sizes");
+    std::vector<DeviceEncodeJob> jobs;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto view = to_view(frames[i]);
+      if (!view) return view.status();
+      jobs.push_back(
+          {*view, reinterpret_cast<std::byte*>(outs[i]), capacities[i], device_sizes[i]});
+    }
+    return encoder->encoder.encode_batch(jobs, static_cast<cudaStream_t>(stream));
   });
 }
 

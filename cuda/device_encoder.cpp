@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/cuda_encoder.hpp"
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <optional>
 
@@ -23,42 +25,66 @@ struct DeviceEncoder::Impl {
     if (used) (void)cudaEventSynchronize(done.get());
   }
 
-  Status prepare(const ConstFrameView& frame) {
-    if (setup && setup->format == frame.format && setup->width == frame.width &&
-        setup->height == frame.height)
-      return Status::ok();
-    setup.reset();
-    auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
-    if (!fresh) return fresh.status();
-    encoder.set_header(params, *fresh);
-    setup = *fresh;
-    return Status::ok();
-  }
-
-  Status encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
-                std::size_t* size, cudaStream_t stream) {
-    ZR_TRY(validate(frame));
-    if (out == nullptr || size == nullptr)
-      return Status(Errc::invalid_argument, "the output or its size is null");
+  Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
+    for (const DeviceEncodeJob& job : jobs) ZR_TRY(check(job));
+    if (jobs.empty()) return Status::ok();
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
     unsigned long long id = 0;
     ZR_CUDA_TRY(cudaStreamGetId(stream, &id));
     if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
     last_stream = id;
-    const Status enqueued = [&]() -> Status {
-      ZR_TRY(prepare(frame));
-      static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
-      return encoder.enqueue(
-          *setup, frame,
-          {reinterpret_cast<std::uint8_t*>(out), capacity, reinterpret_cast<std::uint64_t*>(size)},
-          stream);
-    }();
+    const Status enqueued = enqueue(jobs, stream);
     // After an error too: some stages may be under way.
     const cudaError_t error = cudaEventRecord(done.get(), stream);
     used = true;
     if (!enqueued) return enqueued;
     ZR_CUDA_TRY(error);
+    return Status::ok();
+  }
+
+ private:
+  static Status check(const DeviceEncodeJob& job) {
+    ZR_TRY(validate(job.frame));
+    if (job.out == nullptr || job.size == nullptr)
+      return Status(Errc::invalid_argument, "the output or its size is null");
+    return Status::ok();
+  }
+
+  /// As many frames at a time as are alike.
+  Status enqueue(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
+    while (!jobs.empty()) {
+      ZR_TRY(prepare(jobs.front().frame));
+      const auto most = static_cast<std::size_t>(frames_of_launch(setup->layout.blocks()));
+      std::array<FusedJob, kMaxFrames> alike;
+      std::size_t count = 0;
+      for (; count < std::min(most, jobs.size()) && is_prepared(jobs[count].frame); ++count)
+        alike[count] = to_fused(jobs[count]);
+      ZR_TRY(encoder.enqueue(*setup, {alike.data(), count}, stream));
+      jobs = jobs.subspan(count);
+    }
+    return Status::ok();
+  }
+
+  static FusedJob to_fused(const DeviceEncodeJob& job) {
+    static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+    return {job.frame,
+            {reinterpret_cast<std::uint8_t*>(job.out), job.capacity,
+             reinterpret_cast<std::uint64_t*>(job.size)}};
+  }
+
+  bool is_prepared(const ConstFrameView& frame) const {
+    return setup && setup->format == frame.format && setup->width == frame.width &&
+           setup->height == frame.height;
+  }
+
+  Status prepare(const ConstFrameView& frame) {
+    if (is_prepared(frame)) return Status::ok();
+    setup.reset();
+    auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
+    if (!fresh) return fresh.status();
+    encoder.set_header(params, *fresh);
+    setup = *fresh;
     return Status::ok();
   }
 };
@@ -81,7 +107,14 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) try {
 
 Status DeviceEncoder::encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
                              std::size_t* size, cudaStream_t stream) try {
-  return impl_->encode(frame, out, capacity, size, stream);
+  const DeviceEncodeJob job{frame, out, capacity, size};
+  return impl_->encode({&job, 1}, stream);
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Status DeviceEncoder::encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) try {
+  return impl_->encode(jobs, stream);
 } catch (const std::bad_alloc&) {
   return Status(Errc::out_of_memory);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/fused_encoder.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -16,6 +17,12 @@
 
 namespace zerorun {
 namespace {
+
+/// Smaller frames are coded together until they have so many blocks: a 3840x2160 frame of 4:2:0 has
+/// 194,400.
+constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
+static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
+              "where place_chunks() is needed a frame goes alone");
 
 /// Tiles and MCUs are counted in 32 bits.
 Status check_size(const ScanLayout& layout) {
@@ -35,6 +42,11 @@ ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
   return tables;
 }
 
+/// Bytes of a component's plane that is made here.
+std::int64_t plane_bytes(const ScanLayout::Component& component) {
+  return std::int64_t{plane_stride(component)} * component.height;
+}
+
 /// Whether memory and tables made for one setup serve the other.
 bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
@@ -44,6 +56,10 @@ bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
 }
 
 }  // namespace
+
+int frames_of_launch(std::int64_t blocks) {
+  return static_cast<int>(std::clamp<std::int64_t>(kLaunchBlocks / blocks, 1, kMaxFrames));
+}
 
 void FusedEncoder::set_header(std::span<const std::uint8_t> bytes, std::size_t dht_place) {
   header_.assign(bytes.begin(), bytes.end());
@@ -59,13 +75,47 @@ void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& set
   set_header(bytes, dht.begin);
 }
 
-Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& frame,
-                             const FusedOutput& output, cudaStream_t stream,
-                             const StepProbe& probe) {
-  if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup))
-    ZR_TRY(prepare(setup, stream));
+Status FusedEncoder::enqueue(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+                             cudaStream_t stream, const StepProbe& probe) {
+  const auto frames = static_cast<std::uint32_t>(jobs.size());
+  if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup) || frames > room_)
+    ZR_TRY(prepare(setup, frames, stream));
+  if (probe) {
+    ZR_TRY(launch(setup, jobs, stream, probe));
+  } else {
+    make_key(jobs);
+    ZR_TRY(
+        graphs_.run(key_, stream, [&](cudaStream_t s) { return launch(setup, jobs, s, probe); }));
+  }
+  used_frames_[parity_] = frames;
+  used_frames_[parity_ ^ 1] = 0;
+  parity_ ^= 1;
+  whole_ = true;
+  return announce(probe, "");
+}
+
+/// All that the kernels' arguments depend on, with one setup.
+void FusedEncoder::make_key(std::span<const FusedJob> jobs) {
+  key_ = {jobs.size(), static_cast<std::uint64_t>(parity_), used_frames_[parity_ ^ 1]};
+  const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  for (const FusedJob& job : jobs) {
+    for (std::size_t p = 0; p < job.frame.data.size(); ++p) {
+      key_.push_back(number(job.frame.data[p]));
+      key_.push_back(static_cast<std::uint64_t>(job.frame.stride_bytes[p]));
+    }
+    key_.insert(key_.end(), {number(job.output.out), job.output.capacity, number(job.output.size)});
+  }
+}
+
+Status FusedEncoder::launch(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+                            cudaStream_t stream, const StepProbe& probe) {
+  const auto frames = static_cast<std::uint32_t>(jobs.size());
   CodeTilesArgs tiles{setup.layout,
                       grid_,
+                      frames,
+                      setup.huffman == HuffmanTables::optimal,
+                      {},
+                      {},
                       {},
                       reciprocals_.data(),
                       codes_.data(),
@@ -74,7 +124,7 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& fra
                       chunk_bits_[parity_].data(),
                       items_.data(),
                       item_count_.data()};
-  ZR_TRY(make_planes(setup, frame, stream, probe, tiles));
+  ZR_TRY(make_planes(setup, jobs, stream, probe, tiles));
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(make_tables(tiles, stream, probe));
     ZR_TRY(announce(probe, "code_collected_tiles"));
@@ -86,72 +136,76 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, const ConstFrameView& fra
   const bool long_intervals = grid_.interval_chunks > kMaxSummedChunks;
   if (long_intervals) ZR_TRY(place_chunks(stream, probe));
   ZR_TRY(announce(probe, "assemble"));
-  const AssembleArgs args{grid_,
-                          words_.data(),
-                          tile_bits_.data(),
-                          chunk_bits_[parity_].data(),
-                          long_intervals ? chunk_first_bit_.data() : nullptr,
-                          header_whole_.data(),
-                          header_bytes_.data(),
-                          !header_.empty(),
-                          states_[parity_].data(),
-                          states_[parity_ ^ 1].data(),
-                          chunk_bits_[parity_ ^ 1].data(),
-                          output.out,
-                          output.capacity,
-                          output.size};
-  ZR_TRY(assemble(args, stream));
-  parity_ ^= 1;
-  whole_ = true;
-  return announce(probe, "");
+  AssembleArgs args{grid_,
+                    frames,
+                    words_.data(),
+                    tile_bits_.data(),
+                    chunk_bits_[parity_].data(),
+                    long_intervals ? chunk_first_bit_.data() : nullptr,
+                    header_whole_.data(),
+                    tiles.own_codes ? header_stride(static_cast<std::uint32_t>(header_.size())) : 0,
+                    header_bytes_.data(),
+                    !header_.empty(),
+                    states_[parity_].data(),
+                    states_[parity_ ^ 1].data(),
+                    chunk_bits_[parity_ ^ 1].data(),
+                    used_frames_[parity_ ^ 1],
+                    {}};
+  for (std::size_t f = 0; f < jobs.size(); ++f) args.output[f] = jobs[f].output;
+  return assemble(args, stream);
 }
 
-Status FusedEncoder::prepare(const EncodeSetup& setup, cudaStream_t stream) {
+Status FusedEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream) {
   setup_.reset();
+  graphs_.forget_all();
+  room_ = frames;
   ZR_TRY(check_size(setup.layout));
   grid_ = make_tile_grid(setup.layout);
   ZR_TRY(reserve(setup));
   ZR_TRY(upload(setup, stream));
-  const std::size_t chunks = grid_.chunks;
+  const std::size_t chunks = std::size_t{grid_.chunks} * room_;
   for (const auto& states : states_)
     ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, chunks * sizeof(std::uint64_t), stream));
   for (const auto& bits : chunk_bits_)
     ZR_CUDA_TRY(cudaMemsetAsync(bits.data(), 0, chunks * sizeof(std::uint32_t), stream));
   parity_ = 0;
+  used_frames_[0] = used_frames_[1] = 0;
   setup_ = std::make_unique<EncodeSetup>(setup);
-  if (setup.huffman == HuffmanTables::standard) return finish_tables(stream);
-  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, sizeof(SymbolCounts), stream));
+  if (setup.huffman == HuffmanTables::standard) return finish_tables(1, stream);
+  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, room_ * sizeof(SymbolCounts), stream));
   return Status::ok();
 }
 
 Status FusedEncoder::reserve(const EncodeSetup& setup) {
-  if (!setup.planes_are_components) {
-    for (int c = 0; c < setup.layout.components; ++c) {
-      const auto& component = setup.layout.component[c];
-      ZR_TRY(planes_[c].reserve(std::int64_t{plane_stride(component)} * component.height));
-    }
-  }
+  const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
+  const std::int64_t chunks = std::int64_t{room_} * grid_.chunks;
+  if (!setup.planes_are_components)
+    for (int c = 0; c < setup.layout.components; ++c)
+      ZR_TRY(planes_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
+  const bool optimal = setup.huffman == HuffmanTables::optimal;
+  const std::int64_t tables = optimal ? room_ : 1;
   ZR_TRY(reciprocals_.reserve(1));
-  ZR_TRY(codes_.reserve(1));
-  ZR_TRY(tables_.reserve(1));
-  ZR_TRY(specs_.reserve(kEncodeTables));
-  ZR_TRY(counts_.reserve(1));
+  ZR_TRY(codes_.reserve(tables));
+  ZR_TRY(tables_.reserve(tables));
+  ZR_TRY(specs_.reserve(tables * kEncodeTables));
+  ZR_TRY(counts_.reserve(tables));
   ZR_TRY(header_parts_.reserve(static_cast<std::int64_t>(header_.size())));
-  ZR_TRY(header_whole_.reserve(static_cast<std::int64_t>(header_.size()) + kMaxDhtBytes));
-  ZR_TRY(header_bytes_.reserve(1));
-  ZR_TRY(words_.reserve(grid_.tiles * kTileWords));
-  ZR_TRY(tile_bits_.reserve(grid_.tiles));
-  if (setup.huffman == HuffmanTables::optimal) {
-    ZR_TRY(items_.reserve(std::int64_t{grid_.tiles} * kTileItems));
-    ZR_TRY(item_count_.reserve(grid_.tiles));
+  const std::int64_t stride = header_stride(static_cast<std::uint32_t>(header_.size()));
+  ZR_TRY(header_whole_.reserve(tables * stride));
+  ZR_TRY(header_bytes_.reserve(tables));
+  ZR_TRY(words_.reserve(tiles * kTileWords));
+  ZR_TRY(tile_bits_.reserve(tiles));
+  if (optimal) {
+    ZR_TRY(items_.reserve(tiles * kTileItems));
+    ZR_TRY(item_count_.reserve(tiles));
   }
   if (grid_.interval_chunks > kMaxSummedChunks) {
     ZR_TRY(chunk_first_bit_.reserve(grid_.chunks));
     ZR_TRY(device_scan_temp_bytes(grid_.chunks, scan_temp_bytes_));
     ZR_TRY(scan_temp_.reserve((scan_temp_bytes_ + 7) / 8));
   }
-  for (auto& states : states_) ZR_TRY(states.reserve(grid_.chunks));
-  for (auto& bits : chunk_bits_) ZR_TRY(bits.reserve(grid_.chunks));
+  for (auto& states : states_) ZR_TRY(states.reserve(chunks));
+  for (auto& bits : chunk_bits_) ZR_TRY(bits.reserve(chunks));
   return Status::ok();
 }
 
@@ -173,13 +227,25 @@ Status FusedEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   return send(tables_.data(), &tables, sizeof tables);
 }
 
-Status FusedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView& frame,
+Status FusedEncoder::make_planes(const EncodeSetup& setup, std::span<const FusedJob> jobs,
                                  cudaStream_t stream, const StepProbe& probe, CodeTilesArgs& args) {
+  for (int c = 0; c < std::min(setup.layout.components, 2); ++c) {
+    const auto& component = setup.layout.component[c];
+    args.width[c] = setup.planes_are_components ? component.width : plane_stride(component);
+    args.height[c] = component.height;
+  }
+  if (!setup.planes_are_components) ZR_TRY(announce(probe, "color_subsample"));
+  for (std::size_t f = 0; f < jobs.size(); ++f)
+    ZR_TRY(make_plane(setup, jobs[f].frame, f, stream, args));
+  return Status::ok();
+}
+
+Status FusedEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& frame,
+                                std::size_t number, cudaStream_t stream, CodeTilesArgs& args) {
   const ScanLayout& layout = setup.layout;
   if (setup.planes_are_components) {
     for (std::size_t c = 0; c < static_cast<std::size_t>(layout.components); ++c)
-      args.plane[c] = {frame.data[c], frame.stride_bytes[c], layout.component[c].width,
-                       layout.component[c].height};
+      args.plane[number][c] = {frame.data[c], frame.stride_bytes[c]};
     return Status::ok();
   }
   ColorSubsampleArgs args_of_stage{frame, layout.components, setup.h_max, setup.v_max, {},
@@ -187,10 +253,11 @@ Status FusedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView&
   for (int c = 0; c < layout.components; ++c) {
     const auto& component = layout.component[c];
     const std::int32_t stride = plane_stride(component);
-    args_of_stage.plane[c] = {planes_[c].data(), stride, stride, component.height};
-    args.plane[c] = {planes_[c].data(), stride, stride, component.height};
+    std::uint8_t* const plane =
+        planes_[c].data() + static_cast<std::int64_t>(number) * plane_bytes(component);
+    args_of_stage.plane[c] = {plane, stride, stride, component.height};
+    args.plane[number][c] = {plane, stride};
   }
-  ZR_TRY(announce(probe, "color_subsample"));
   Exec exec = cuda_exec(stream, scratch_);
   return cuda_stages().color_subsample(args_of_stage, exec);
 }
@@ -201,16 +268,17 @@ Status FusedEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
   ZR_TRY(collect_tiles(args, counts_.data(), stream));
   ZR_TRY(announce(probe, "optimal_huffman"));
   Exec exec = cuda_exec(stream, scratch_);
-  ZR_TRY(optimal_huffman_cuda({counts_.data(), specs_.data(), tables_.data()}, exec));
+  ZR_TRY(optimal_huffman_cuda({counts_.data(), specs_.data(), tables_.data(), args.frames}, exec));
   ZR_TRY(announce(probe, "stream_tables"));
-  return finish_tables(stream);
+  return finish_tables(args.frames, stream);
 }
 
-Status FusedEncoder::finish_tables(cudaStream_t stream) {
+Status FusedEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
   return make_stream_tables(
-      {specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2, header_parts_.data(),
-       static_cast<std::uint32_t>(dht_place_), static_cast<std::uint32_t>(header_.size()),
-       codes_.data(), header_whole_.data(), header_bytes_.data(), counts_.data()},
+      {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2,
+       header_parts_.data(), static_cast<std::uint32_t>(dht_place_),
+       static_cast<std::uint32_t>(header_.size()), codes_.data(), header_whole_.data(),
+       header_bytes_.data(), counts_.data()},
       stream);
 }
 

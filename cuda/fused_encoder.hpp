@@ -1,5 +1,5 @@
-// The fast encoder: two kernels a frame with standard tables, five with optimal ones. Used for host
-// frames (EncodePipeline) and for device frames (DeviceEncoder).
+// The fast encoder: two kernels for one or several frames with standard tables, five with optimal
+// ones. Used for host frames (EncodePipeline) and for device frames (DeviceEncoder).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,20 +10,25 @@
 #include "cuda/fused/assemble.hpp"
 #include "cuda/fused/code_tiles.hpp"
 #include "cuda/fused/stream_tables.hpp"
+#include "cuda/launch_graphs.hpp"
 #include "cuda/scratch.hpp"
 #include "cuda/step_probe.hpp"
 
 namespace zerorun {
 
-/// Where a coded frame goes. Memory that the device can write: its own, or pinned host memory.
-struct FusedOutput {
-  std::uint8_t* out;
-  std::uint64_t capacity;  ///< nothing is written behind it
-  std::uint64_t* size;     ///< of the whole output, also where it does not fit
+/// A frame in device memory and where it goes.
+struct FusedJob {
+  ConstFrameView frame;
+  FusedOutput output;
 };
 
-/// Keeps its memory between frames: 210 bytes a block, 360 with optimal tables. Work is enqueued on
-/// one stream after another only where the caller orders them.
+/// How many frames of so many blocks one launch codes: together some blocks that keep a GPU busy.
+/// More would need memory for all of them and gain nothing.
+int frames_of_launch(std::int64_t blocks);
+
+/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, of as many blocks
+/// as were coded at once. Work is enqueued on one stream after another only where the caller orders
+/// them.
 class FusedEncoder {
  public:
   /// What stands around the scan: SOI to SOS without the DHT segments, which belong behind the
@@ -32,30 +37,43 @@ class FusedEncoder {
   /// The header of a whole JPEG stream with these parameters.
   void set_header(const EncodeParams& params, const EncodeSetup& setup);
 
-  /// Enqueues a frame in device memory. Nothing waits for the device, except when memory has to
-  /// grow or size or tables change. `probe` may be empty.
+  /// Enqueues frames of one shape, at least one, at most frames_of_launch(). Nothing waits for the
+  /// device, except when memory has to grow or size or tables change. `probe` may be empty.
+  Status enqueue(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+                 const StepProbe& probe = {});
   Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, const FusedOutput& output,
-                 cudaStream_t stream, const StepProbe& probe = {});
+                 cudaStream_t stream, const StepProbe& probe = {}) {
+    const FusedJob job{frame, output};
+    return enqueue(setup, {&job, 1}, stream, probe);
+  }
 
-  /// [kEncodeTables] in device memory: the tables of the frame enqueued last.
+  /// [kEncodeTables] in device memory: the tables of the first frame enqueued last.
   const HuffmanSpec* specs() const noexcept { return specs_.data(); }
 
  private:
-  Status prepare(const EncodeSetup& setup, cudaStream_t stream);
+  Status launch(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+                const StepProbe& probe);
+  void make_key(std::span<const FusedJob> jobs);
+  Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   Status reserve(const EncodeSetup& setup);
   Status upload(const EncodeSetup& setup, cudaStream_t stream);
-  Status make_planes(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
+  Status make_planes(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
                      const StepProbe& probe, CodeTilesArgs& args);
+  Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
+                    cudaStream_t stream, CodeTilesArgs& args);
   Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
-  Status finish_tables(cudaStream_t stream);
+  Status finish_tables(std::uint32_t frames, cudaStream_t stream);
   Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;
   std::size_t dht_place_ = 0;
   std::unique_ptr<EncodeSetup> setup_;  // for which memory and tables are ready
-  bool whole_ = false;  // the frame before was enqueued to its end: counts and states are clear
+  std::uint32_t room_ = 0;              // likewise, for so many frames at once
+  bool whole_ = false;  // the launch before was enqueued to its end: counts and states are clear
   TileGrid grid_{};
-  int parity_ = 0;  // which of the numbers of chunks the next frame uses
+  int parity_ = 0;  // which of the numbers of chunks the next launch uses
+  LaunchGraphs graphs_;
+  LaunchGraphs::Key key_;
   Scratch scratch_;
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;
@@ -70,6 +88,7 @@ class FusedEncoder {
   std::int64_t scan_temp_bytes_ = 0;
   DeviceBuffer<std::uint64_t> states_[2];      // one a chunk
   DeviceBuffer<std::uint32_t> chunk_bits_[2];  // likewise
+  std::uint32_t used_frames_[2] = {};          // of those, where they are not clear
 };
 
 /// Host frames through a FusedEncoder.

@@ -21,10 +21,11 @@ inline unsigned grid_size(std::int64_t items, std::int64_t per_cta,
   return static_cast<unsigned>(std::clamp<std::int64_t>((items + per_cta - 1) / per_cta, 1, limit));
 }
 
-/// CTAs, threads of each, and the shared memory that a kernel asks for by itself.
+/// CTAs, threads of each, the shared memory that a kernel asks for by itself, and CTAs in y.
 struct LaunchShape {
   unsigned grid, threads;
   std::size_t shared_bytes = 0;
+  unsigned grid_y = 1;
 };
 
 /// Launches a kernel that begins with wait_for_previous_kernel(): the device then prepares it while
@@ -37,7 +38,7 @@ cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cud
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(shape.grid);
+  config.gridDim = dim3(shape.grid, shape.grid_y);
   config.blockDim = dim3(shape.threads);
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;

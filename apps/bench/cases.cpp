@@ -149,6 +149,7 @@ Selection selection(const Options& options) {
   if (cores() > 1) threads.push_back(cores());
   selection.threads = counts_or(options.threads, threads, "--threads");
   selection.in_flight = counts_or(options.in_flight, {1, 2, 4, 8}, "--in-flight");
+  selection.batches = counts_or(options.batches, {16}, "--batch");
   selection.peer_threads = counts_or(options.peer_threads, {1, 2, 4, 8, 16}, "--peer-threads");
   selection.peer_batches = counts_or(options.peer_batches, {64}, "--peer-batch");
   selection.only = options.only;

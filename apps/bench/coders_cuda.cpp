@@ -79,6 +79,15 @@ class CudaCoders {
       return open_device_encoder(params, on_device);
     };
     out_.push_back(std::move(to_device));
+    Contender batched = joint_contender("device>device");
+    batched.coder = kBatchCoder;
+    batched.parallel = setting_.selection.batches;
+    batched.in_batches = true;
+    batched.open = [params = encoder_params(), on_device = *frames,
+                    room = setting_.reference.largest](int at_once) {
+      return open_batch_encoder(params, on_device, room, static_cast<std::size_t>(at_once));
+    };
+    out_.push_back(std::move(batched));
     Contender to_host = contender("device>host");
     to_host.drive = Drive::one_thread;
     to_host.open = [params = encoder_params(), on_device = *frames,

@@ -16,6 +16,7 @@ struct Selection {
   std::vector<int> cuda;  ///< device numbers
   bool peers = true;
   std::vector<int> in_flight;     ///< frames at once on a GPU
+  std::vector<int> batches;       ///< frames of one call
   std::vector<int> threads;       ///< of the CPU
   std::vector<int> peer_threads;  ///< of peers on a GPU, a stream each
   std::vector<int> peer_batches;  ///< images of nvJPEG's batches
@@ -43,6 +44,9 @@ void add_nvjpeg(const Setting& setting, Contenders& out);
 
 /// What rows of AsyncDecoder are called, beside those of a Decoder a thread.
 constexpr const char* kAsyncCoder = "zerorun-async";
+
+/// What rows of DeviceEncoder::encode_batch() are called.
+constexpr const char* kBatchCoder = "zerorun-batch";
 
 /// A contender of ours, without lanes.
 Contender our_contender(std::string device, const char* path);

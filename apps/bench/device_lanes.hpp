@@ -16,6 +16,12 @@ using SharedDeviceFrames = std::shared_ptr<DeviceFrames>;
 Result<std::unique_ptr<Lane>> open_device_encoder(const EncodeParams& params,
                                                   SharedDeviceFrames frames);
 
+/// The same by batches of `at_once` frames; two encoders take turns. `room` is that of the largest
+/// stream.
+Result<std::unique_ptr<Lane>> open_batch_encoder(const EncodeParams& params,
+                                                 SharedDeviceFrames frames, std::size_t room,
+                                                 std::size_t at_once);
+
 /// Device frames to streams in pinned host memory: first the size, then exactly the bytes. `room`
 /// is that of the largest stream.
 Result<std::unique_ptr<Lane>> open_device_encoder_to_host(const EncodeParams& params,

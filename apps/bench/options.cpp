@@ -95,6 +95,9 @@ void add_coder_options(CLI::App& command, Options& options) {
            "decoders also have a thread each, of the benchmark's or, as zerorun-async, of "
            "AsyncDecoder's")
       ->group("Who");
+  add_list(command, "--batch", options.batches, "N,...", "16",
+           "Device frames that zerorun-batch hands over in one call, by two encoders in turn")
+      ->group("Who");
   add_list(command, "--peer-threads", options.peer_threads, "N,...", "1,2,4,8,16",
            "Threads of nvJPEG, each with a state and a stream of its own")
       ->group("Who");

@@ -23,7 +23,7 @@ struct Options {
   std::vector<std::string> tables = {"standard"};
   std::vector<std::string> restarts = {"auto"};
   std::vector<std::string> devices;
-  std::vector<int> threads, in_flight, peer_threads, peer_batches;
+  std::vector<int> threads, in_flight, batches, peer_threads, peer_batches;
   bool no_peers = false;
   std::vector<std::string> only;
   std::vector<std::string> streams = {"zerorun"};

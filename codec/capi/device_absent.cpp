@@ -24,6 +24,12 @@ zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder*, const zero
                                              std::uint8_t*, std::size_t, std::size_t*, void*) {
   return ZERORUN_CUDA_NOT_BUILT;
 }
+zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder*, std::size_t,
+                                                   const zerorun_frame* const*,
+                                                   std::uint8_t* const*, const std::size_t*,
+                                                   std::size_t* const*, void*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
 const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder*) { return nullptr; }
 
 zerorun_status zerorun_device_decoder_create(const zerorun_decode_params*,

@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs 
   __syncwarp();
   wait_for_previous_kernel();
 
-  const std::uint32_t* const counts = a.counts->count[table];
+  const std::uint32_t* const counts = a.counts[blockIdx.y].count[table];
   int size[kSlots];
   const int longest = counts_are_small(counts, lane)
                           ? code_sizes<std::uint32_t>(counts, lane, size)
@@ -192,17 +192,19 @@ __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs 
   __syncwarp();
   sort_values(size, longest, lane, values);
 
-  HuffmanSpec& spec = a.specs[table];
+  HuffmanSpec& spec = a.specs[blockIdx.y * kEncodeTables + blockIdx.x];
   if (lane <= kMaxCodeBits)
     spec.bits.data()[lane] = static_cast<std::uint8_t>(lane == 0 ? 0 : of_length[lane]);
   for (int i = lane; i < 256; i += 32) spec.values.data()[i] = values[i];
-  fill_codes(of_length, values, lane, a.tables->code[table], a.tables->bits[table]);
+  HuffmanEncodeTables& tables = a.tables[blockIdx.y];
+  fill_codes(of_length, values, lane, tables.code[table], tables.bits[table]);
 }
 
 }  // namespace
 
 Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec) {
-  ZR_CUDA_TRY(launch_behind(optimal_huffman_kernel, kEncodeTables, 32, stream_of(exec), args));
+  const LaunchShape shape{kEncodeTables, 32, 0, args.frames};
+  ZR_CUDA_TRY(launch_behind(optimal_huffman_kernel, shape, stream_of(exec), args));
   return Status::ok();
 }
 

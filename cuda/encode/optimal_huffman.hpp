@@ -11,9 +11,10 @@ namespace zerorun {
 
 /// All pointers are device memory.
 struct OptimalHuffmanArgs {
-  const SymbolCounts* counts;
-  HuffmanSpec* specs;           ///< [kEncodeTables] out: what optimal_huffman_spec() gives
-  HuffmanEncodeTables* tables;  ///< out: what fill_encode_table() makes of them
+  const SymbolCounts* counts;   ///< [frames]
+  HuffmanSpec* specs;           ///< [frames][kEncodeTables] out: what optimal_huffman_spec() gives
+  HuffmanEncodeTables* tables;  ///< [frames] out: what fill_encode_table() makes of them
+  std::uint32_t frames = 1;
 };
 
 /// Asynchronous on exec.stream.

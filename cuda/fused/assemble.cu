@@ -70,7 +70,8 @@ __device__ std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::
 /// Bits before a chunk in its interval. Synchronises.
 __device__ std::uint64_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval,
                                      std::uint32_t chunk) {
-  const std::uint32_t first = interval * a.grid.interval_chunks;
+  const std::uint32_t first = a.grid.chunk_index(interval * a.grid.interval_chunks);
+  chunk = a.grid.chunk_index(chunk);
   if (a.chunk_first_bit != nullptr) {
     __syncthreads();
     return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
@@ -93,7 +94,8 @@ __device__ void open_chunk(const AssembleArgs& a, Shared& s) {
   const std::uint32_t shown = skipped > 0 ? first - 1 : first;
   const std::uint32_t lane = threadIdx.x;  // of the first warp
   // All loads at once: the bits of the tiles, and what stands before them in the interval.
-  const std::uint32_t own = lane < end - shown ? a.tile_bits[shown + lane] : 0;
+  const std::uint32_t index = grid.tile_index(shown);
+  const std::uint32_t own = lane < end - shown ? a.tile_bits[index + lane] : 0;
   const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
   if (threadIdx.x < 32) {
     Chunk& c = s.chunk;
@@ -106,7 +108,7 @@ __device__ void open_chunk(const AssembleArgs& a, Shared& s) {
     if (lane < kMaxTiles) c.start[lane + 1] = at + inclusive;
     const std::int32_t stop = at + __shfl_sync(kFullWarp, inclusive, tiles - 1);
     if (lane == 0) {
-      c.words = a.words + shown * kTileWords;
+      c.words = a.words + index * kTileWords;
       c.tiles = tiles;
       c.interval = interval;
       c.ends_interval = end == interval_end;
@@ -206,12 +208,12 @@ __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t ch
 __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size) {
   if (threadIdx.x / 32 != kWarps - 1) return;
   const std::uint32_t number = blockIdx.x;
+  std::uint64_t* const chunks = a.chunks + a.grid.chunk_index(0);
   const bool leads = threadIdx.x % 32 == 0;
-  if (leads)
-    store_relaxed(a.chunks + number, (number == 0 ? kTileInclusive : kTileAggregate) | size);
-  const std::uint64_t before = number == 0 ? 0 : look_back(a.chunks, number);
+  if (leads) store_relaxed(chunks + number, (number == 0 ? kTileInclusive : kTileAggregate) | size);
+  const std::uint64_t before = number == 0 ? 0 : look_back(chunks, number);
   if (!leads) return;
-  if (number > 0) store_relaxed(a.chunks + number, kTileInclusive | (before + size));
+  if (number > 0) store_relaxed(chunks + number, kTileInclusive | (before + size));
   s.before = before;
 }
 
@@ -254,12 +256,12 @@ __device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Pie
 }
 
 /// `length` bytes of s.stage to global memory, in units of 16 as they lie there.
-__device__ void store_round(const AssembleArgs& a, const Shared& s, std::uint32_t length,
+__device__ void store_round(const FusedOutput& output, const Shared& s, std::uint32_t length,
                             std::uint64_t offset) {
-  if (offset + length > a.capacity) return;
+  if (offset + length > output.capacity) return;
   const auto skew =
-      static_cast<std::int32_t>((reinterpret_cast<std::uintptr_t>(a.out) + offset) % 16);
-  std::uint8_t* const out = a.out + offset - skew;  // aligned to 16
+      static_cast<std::int32_t>((reinterpret_cast<std::uintptr_t>(output.out) + offset) % 16);
+  std::uint8_t* const out = output.out + offset - skew;  // aligned to 16
   const std::int32_t end = skew + static_cast<std::int32_t>(length);
   const unsigned shift = static_cast<unsigned>(-skew & 3) * 8;  // of the stage's words
   for (auto unit = static_cast<std::int32_t>(threadIdx.x); unit * 16 < end; unit += kThreads) {
@@ -281,15 +283,22 @@ __device__ void store_round(const AssembleArgs& a, const Shared& s, std::uint32_
   }
 }
 
+/// What the launch before used, for the next one.
+__device__ void clear_next(const AssembleArgs& a) {
+  for (std::uint32_t f = blockIdx.y + threadIdx.x * gridDim.y; f < a.next_frames;
+       f += kThreads * gridDim.y) {
+    a.next_chunks[f * a.grid.chunks + blockIdx.x] = 0;
+    a.next_chunk_bits[f * a.grid.chunks + blockIdx.x] = 0;
+  }
+}
+
 __global__ void __launch_bounds__(kThreads, kCtas)
     assemble_kernel(const __grid_constant__ AssembleArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
-  if (threadIdx.x == 0) {
-    a.next_chunks[blockIdx.x] = 0;
-    a.next_chunk_bits[blockIdx.x] = 0;
-  }
-  const std::uint32_t header = *a.header_bytes;
+  clear_next(a);
+  const FusedOutput& output = a.output[blockIdx.y];
+  const std::uint32_t header = a.header_bytes[a.header_stride > 0 ? blockIdx.y : 0];
   open_chunk(a, s);
   const Chunk& c = s.chunk;
   const auto stuffed_bytes = [](const Piece& p) {
@@ -305,8 +314,9 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     if (c.rounds > 1) __syncthreads();
   }
   find_place(a, s, size);
-  if (blockIdx.x == 0 && header <= a.capacity)
-    for (std::uint32_t i = threadIdx.x; i < header; i += kThreads) a.out[i] = a.header[i];
+  if (blockIdx.x == 0 && header <= output.capacity)
+    for (std::uint32_t i = threadIdx.x; i < header; i += kThreads)
+      output.out[i] = a.header[blockIdx.y * a.header_stride + i];
   std::uint64_t offset = header;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
     if (c.rounds > 1) {
@@ -317,18 +327,18 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     length = stage_round(a, s, load_piece(s, r), at, length, r + 1 == c.rounds);
     __syncthreads();
     if (r == 0) offset += s.before;
-    store_round(a, s, length, offset);
+    store_round(output, s, length, offset);
     offset += length;
   }
-  if (c.ends_scan && threadIdx.x == 0) *a.size = offset;
+  if (c.ends_scan && threadIdx.x == 0) *output.size = offset;
 }
 
 }  // namespace
 }  // namespace fused
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(
-      launch_behind(fused::assemble_kernel, args.grid.chunks, fused::kThreads, stream, args));
+  const LaunchShape shape{args.grid.chunks, fused::kThreads, 0, args.frames};
+  ZR_CUDA_TRY(launch_behind(fused::assemble_kernel, shape, stream, args));
   return Status::ok();
 }
 

@@ -10,23 +10,31 @@
 
 namespace zerorun {
 
-/// All pointers are device memory.
+/// Where a coded frame goes. Memory that the device can write: its own, or pinned host memory.
+struct FusedOutput {
+  std::uint8_t* out;
+  std::uint64_t capacity;  ///< nothing is written behind it
+  std::uint64_t* size;     ///< of the whole output, also where it does not fit
+};
+
+/// All pointers are device memory. Tiles and chunks are those of all frames.
 struct AssembleArgs {
   TileGrid grid;
+  std::uint32_t frames;
   const std::uint32_t* words;            ///< [tiles][kTileWords]
   const std::uint32_t* tile_bits;        ///< [tiles]
   const std::uint32_t* chunk_bits;       ///< [chunks] sums of those
   const std::uint64_t* chunk_first_bit;  ///< [chunks] bits before a chunk in the scan; may be null
                                          ///< where an interval has few of them
   const std::uint8_t* header;            ///< SOI to SOS
-  const std::uint32_t* header_bytes;     ///< one number, may be 0
+  std::uint32_t header_stride;           ///< to that of the next frame; 0: all have one
+  const std::uint32_t* header_bytes;     ///< [frames], or one number where all have one; may be 0
   bool end_of_image;                     ///< EOI is written
   std::uint64_t* chunks;           ///< [chunks] what they tell each other; zero before the frame
-  std::uint64_t* next_chunks;      ///< the same for the next frame: is cleared
+  std::uint64_t* next_chunks;      ///< the same for the next launch: is cleared
   std::uint32_t* next_chunk_bits;  ///< likewise
-  std::uint8_t* out;
-  std::uint64_t capacity;  ///< nothing is written from here on
-  std::uint64_t* size;     ///< of the whole stream, out
+  std::uint32_t next_frames;       ///< of how many frames these are in use
+  FusedOutput output[kMaxFrames];
 };
 
 /// Where an interval has more chunks, summing them up in every CTA costs more than a scan before.

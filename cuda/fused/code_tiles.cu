@@ -51,11 +51,13 @@ __device__ void clear_words(std::uint32_t* words, std::uint32_t count) {
 /// Announces how long a tile is; where its words go.
 __device__ std::uint32_t* place_tile(const CodeTilesArgs& a, std::uint32_t number,
                                      std::uint32_t bits) {
+  const std::uint32_t index = a.grid.tile_index(number);
   if (lane_index() == 0) {
-    a.tile_bits[number] = bits;
-    atomicAdd(a.chunk_bits + chunk_of(a.grid, tile_of(a.grid, number)), bits);
+    a.tile_bits[index] = bits;
+    const std::uint32_t chunk = chunk_of(a.grid, tile_of(a.grid, number));
+    atomicAdd(a.chunk_bits + a.grid.chunk_index(chunk), bits);
   }
-  return a.words + number * kTileWords;
+  return a.words + index * kTileWords;
 }
 
 /// Codes block by block, first for the lengths, then into global memory.
@@ -124,6 +126,10 @@ __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& 
   writer.finish();
 }
 
+__device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
+  return a.codes + (a.own_codes ? blockIdx.y : 0);
+}
+
 __global__ void __launch_bounds__(kThreads, kCtas)
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
@@ -131,7 +137,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   const std::uint32_t number = tile_number();
   const Lane lane(a, number);
   wait_for_previous_kernel();
-  fetch_tables(a, s, a.codes);
+  fetch_tables(a, s, codes_of_frame(a));
   Coefficients c;
   const Coded b = transform_rows_of_tile<false>(a, s, lane, c);
   wait_for_fetched();
@@ -149,7 +155,8 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
   transform_columns_of_tile(s, b, c);
   const std::uint32_t items = list_items(s, w, b, c, 4);  // up to a whole vector
   const bool dense = items > kTileItems;
-  if (lane_index() == 0) a.item_count[number] = dense ? kDenseTile : items;
+  const std::uint32_t index = a.grid.tile_index(number);
+  if (lane_index() == 0) a.item_count[index] = dense ? kDenseTile : items;
   if (dense) {
     const std::int32_t difference = dc_difference(s, b, c);
     keep_dense_block(w, c);
@@ -158,7 +165,7 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
     });
     return;
   }
-  auto* const out = reinterpret_cast<uint4*>(a.items + std::int64_t{number} * kTileItems);
+  auto* const out = reinterpret_cast<uint4*>(a.items + std::int64_t{index} * kTileItems);
 #pragma unroll 1
   for (auto i = static_cast<unsigned>(lane_index()); i < vectors(items); i += 32)
     out[i] = reinterpret_cast<const uint4*>(w.item)[i];
@@ -205,7 +212,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   wait_for_fetched();
   if (number < a.grid.tiles) collect_tile(a, s, w, number, b, c);
   __syncthreads();
-  add_counts(s, counts);
+  add_counts(s, counts + blockIdx.y);
 }
 
 __global__ void __launch_bounds__(kThreads, kCtas)
@@ -214,11 +221,12 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   WarpShared& w = s.of_warp[warp_index()];
   const std::uint32_t number = tile_number();
   wait_for_previous_kernel();
-  fetch_tables(a, s, a.codes);
-  const std::uint32_t items = number < a.grid.tiles ? a.item_count[number] : 0;
+  fetch_tables(a, s, codes_of_frame(a));
+  const std::uint32_t index = a.grid.tile_index(number);
+  const std::uint32_t items = number < a.grid.tiles ? a.item_count[index] : 0;
   const bool dense = items == kDenseTile;
   if (!dense)
-    fetch(w.item, a.items + std::int64_t{number} * kTileItems, vectors(items),
+    fetch(w.item, a.items + std::int64_t{index} * kTileItems, vectors(items),
           static_cast<unsigned>(lane_index()), 32);
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
@@ -234,26 +242,25 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 }
 
 /// CTAs for all tiles.
-unsigned ctas(const CodeTilesArgs& args) { return (args.grid.tiles + kWarps - 1) / kWarps; }
+LaunchShape shape(const CodeTilesArgs& args) {
+  return {(args.grid.tiles + kWarps - 1) / kWarps, kThreads, 0, args.frames};
+}
 
 }  // namespace
 }  // namespace fused
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(
-      launch_behind(fused::code_tiles_kernel, fused::ctas(args), fused::kThreads, stream, args));
+  ZR_CUDA_TRY(launch_behind(fused::code_tiles_kernel, fused::shape(args), stream, args));
   return Status::ok();
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(fused::collect_tiles_kernel, fused::ctas(args), fused::kThreads, stream,
-                            args, counts));
+  ZR_CUDA_TRY(launch_behind(fused::collect_tiles_kernel, fused::shape(args), stream, args, counts));
   return Status::ok();
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(fused::code_collected_tiles_kernel, fused::ctas(args), fused::kThreads,
-                            stream, args));
+  ZR_CUDA_TRY(launch_behind(fused::code_collected_tiles_kernel, fused::shape(args), stream, args));
   return Status::ok();
 }
 

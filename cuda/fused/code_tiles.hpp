@@ -22,13 +22,22 @@ struct alignas(16) ReciprocalTables {
 inline constexpr int kTileItems = 1792;
 inline constexpr std::uint32_t kDenseTile = 0xFFFFFFFF;
 
+/// A component's samples.
+struct PlanePlace {
+  const std::uint8_t* data;
+  std::ptrdiff_t stride_bytes;
+};
+
 /// All pointers are device memory.
 struct CodeTilesArgs {
   ScanLayout layout;
   TileGrid grid;
-  ConstPlaneView plane[kMaxComponents];
+  std::uint32_t frames;
+  bool own_codes;  ///< each frame has its table, else all have the first
+  PlanePlace plane[kMaxFrames][kMaxComponents];
+  std::int32_t width[2], height[2];  ///< samples of the planes of luma and of chroma
   const ReciprocalTables* reciprocals;
-  const CodeTable* codes;     ///< not read by collect_tiles()
+  const CodeTable* codes;     ///< [frames], or one; not read by collect_tiles()
   std::uint32_t* words;       ///< [tiles][kTileWords] out: the tile's bits, the first one highest;
                               ///< behind them zeros up to the end of the word
   std::uint32_t* tile_bits;   ///< [tiles] out
@@ -41,7 +50,8 @@ struct CodeTilesArgs {
 /// Samples -> bits.
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 
-/// For optimal tables: samples -> items, whose symbols are added to `counts`; then items -> bits.
+/// For optimal tables: samples -> items, whose symbols are added to counts[frames]; then items ->
+/// bits.
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 

@@ -1,4 +1,5 @@
-// One CTA: code tables -> what the fused kernels look up, and the header of the stream.
+// A CTA for each frame: code tables -> what the fused kernels look up, and the header of the
+// stream.
 // SPDX-License-Identifier: MIT
 #include "cuda/fused/stream_tables.hpp"
 
@@ -58,9 +59,20 @@ __device__ void write_header(const StreamTablesArgs& a, const HuffmanSpec* specs
         static_cast<std::uint32_t>(out - a.finished_header) + a.header_bytes - a.front_bytes;
 }
 
+/// What is one frame's of arguments for all.
+__device__ void select_frame(StreamTablesArgs& a, std::uint32_t frame) {
+  a.specs += frame * kEncodeTables;
+  a.tables += frame;
+  a.codes += frame;
+  a.finished_header += frame * header_stride(a.header_bytes);
+  a.finished_header_bytes += frame;
+  if (a.counts != nullptr) a.counts += frame;
+}
+
 __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArgs a) {
   __shared__ HuffmanSpec specs[kEncodeTables];
   wait_for_previous_kernel();
+  select_frame(a, blockIdx.x);
   const auto thread = static_cast<int>(threadIdx.x);
   // All loads before the first store: a single CTA waits for memory once.
   std::uint32_t code[kEncodeTables], bits[kEncodeTables];
@@ -95,7 +107,8 @@ __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArg
 }  // namespace fused
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(fused::stream_tables_kernel, 1, fused::kThreads, stream, args));
+  ZR_CUDA_TRY(
+      launch_behind(fused::stream_tables_kernel, args.frames, fused::kThreads, stream, args));
   return Status::ok();
 }
 

@@ -90,34 +90,11 @@ __device__ inline int distance_to_predictor(const CodeTilesArgs& a, int componen
   return in_mcu > 0 ? 1 : a.layout.components;
 }
 
-/// A choice between two values by an instruction: of more than two the compiler makes a jump.
-__device__ inline std::uint64_t select(bool condition, std::uint64_t yes, std::uint64_t no) {
-  std::uint64_t chosen;
-  asm("{\n\t"
-      ".reg .pred p;\n\t"
-      "setp.ne.u32 p, %1, 0;\n\t"
-      "selp.b64 %0, %2, %3, p;\n\t"
-      "}"
-      : "=l"(chosen)
-      : "r"(static_cast<std::uint32_t>(condition)), "l"(yes), "l"(no));
-  return chosen;
-}
-
-/// The planes of chroma have one size.
+/// Of the CTA's frame. The planes of chroma have one size.
 __device__ inline ConstPlaneView plane_of(const CodeTilesArgs& a, int component) {
-  const auto pick = [&](auto field) {
-    const auto of = [&](int c) { return static_cast<std::uint64_t>(field(a.plane[c])); };
-    return select(component == 0, of(0), select(component == 1, of(1), of(2)));
-  };
-  const bool luma = component == 0;
-  ConstPlaneView plane;
-  plane.data = reinterpret_cast<const std::uint8_t*>(
-      pick([](const ConstPlaneView& p) { return reinterpret_cast<std::uintptr_t>(p.data); }));
-  plane.stride_bytes =
-      static_cast<std::ptrdiff_t>(pick([](const ConstPlaneView& p) { return p.stride_bytes; }));
-  plane.width = luma ? a.plane[0].width : a.plane[1].width;
-  plane.height = luma ? a.plane[0].height : a.plane[1].height;
-  return plane;
+  const PlanePlace& place = a.plane[blockIdx.y][component];
+  const int size = component == 0 ? 0 : 1;
+  return {place.data, place.stride_bytes, a.width[size], a.height[size]};
 }
 
 /// A row of samples of a block at an edge, which repeats the plane's last column and row.

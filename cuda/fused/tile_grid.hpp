@@ -17,6 +17,10 @@ inline constexpr int kTileBlocks = 32;
 /// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
 inline constexpr int kChunkTiles = 12;
 
+/// Frames that one launch codes at most. A frame has 72 bytes of the kernels' parameters, which may
+/// be 4 KiB.
+inline constexpr int kMaxFrames = 32;
+
 /// Words that a tile is given in memory: enough for the longest codes in all its blocks, in whole
 /// vectors of four.
 inline constexpr std::int64_t kTileWords =
@@ -41,14 +45,25 @@ struct KnownDivisor {
   }
 };
 
-/// Numbers of one kind in one interval; the last interval may have fewer. Plain data.
+/// Of each frame of a launch, in which blockIdx.y is the frame: arrays of tiles and chunks have
+/// those of one frame behind those of the other. Plain data.
 struct TileGrid {
   KnownDivisor by_interval_tiles, by_mcu_blocks, by_mcus_wide;
   std::uint32_t mcus;
-  std::uint32_t interval_mcus;    ///< of every interval but the last
+  std::uint32_t interval_mcus;    ///< of every interval but the last, which may have fewer
   std::uint32_t interval_tiles;   ///< likewise
   std::uint32_t interval_chunks;  ///< likewise
   std::uint32_t intervals, tiles, chunks;
+
+#ifdef __CUDACC__
+  /// In arrays of tiles and of chunks, of the CTA's frame.
+  __device__ std::uint32_t tile_index(std::uint32_t tile) const {
+    return blockIdx.y * tiles + tile;
+  }
+  __device__ std::uint32_t chunk_index(std::uint32_t chunk) const {
+    return blockIdx.y * chunks + chunk;
+  }
+#endif
 };
 
 inline TileGrid make_tile_grid(const ScanLayout& layout) {

@@ -404,6 +404,12 @@ ZERORUN_C_API zerorun_status zerorun_device_encoder_encode(zerorun_device_encode
                                                            const zerorun_frame* frame, uint8_t* out,
                                                            size_t capacity, size_t* device_size,
                                                            void* stream);
+/* The same for `count` frames, each of the four arrays has one element a frame. Frames of one
+ * format and size that follow each other go through the kernels together: with small frames the
+ * launches are what costs. All are checked before the first is enqueued. */
+ZERORUN_C_API zerorun_status zerorun_device_encoder_encode_batch(
+    zerorun_device_encoder* encoder, size_t count, const zerorun_frame* const* frames,
+    uint8_t* const* outs, const size_t* capacities, size_t* const* device_sizes, void* stream);
 ZERORUN_C_API const zerorun_error* zerorun_device_encoder_error(
     const zerorun_device_encoder* encoder);
 

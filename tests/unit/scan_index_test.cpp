@@ -164,6 +164,17 @@ TEST(ScanIndex, FullSegmentsMayEndTheIndex) {
   EXPECT_TRUE(parsed(header_with(shape, segments)).has_value());
 }
 
+TEST(ScanIndex, OfALargeImageIsWithinTheLimitOfHeaders) {
+  const Shape shape{16384, 16384 / 2, Subsampling::s444, 1};  // 2^27 pixels: the default's most
+  const ScanLayout layout = setup_of(shape).layout;
+  const Bytes header = header_with(shape, segments_of(8, index_groups(layout, 8)));
+  EXPECT_GT(header.size(), std::size_t{8} << 20);
+  const auto place = parsed(header);
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->groups, 2048u * 1024u);
+  EXPECT_LE(index_entry_offset(*place, place->groups), header.size());
+}
+
 TEST(ScanIndex, OtherSegmentsAroundItDoNotMatter) {
   const Bytes foreign = {0xFF, 0xE9, 0, 6, 'z', 'e', 'r', 'o'};
   Bytes segments = foreign;

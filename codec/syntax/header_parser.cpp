@@ -316,6 +316,7 @@ Status HeaderParser::read_sos(Bytes payload) {
       frame_->width, frame_->height, specs.data(), static_cast<int>(frame_->components.size()),
       scan.components.data(), static_cast<int>(count), restart_interval_);
   scan.data_offset = pos_;
+  if (scans_ == 1 && count == frame_->components.size()) scan.index = index_.place(scan.layout);
   scan_ = std::move(scan);
   if (Status status = latch_tables(); !status) return status;
   for (const int c : scan_.components) scanned_[static_cast<std::size_t>(c)] = true;
@@ -351,7 +352,7 @@ Status HeaderParser::latch_tables() {
 }
 
 void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
-  if (keep_segments_)
+  if (keep_segments_ && !(code == marker::kApp9 && is_index_payload(payload)))
     segments_.push_back({code, std::vector<std::uint8_t>(payload.begin(), payload.end())});
   using std::string_view_literals::operator""sv;
   if (code == marker::kApp0 && starts_with(payload, "JFIF\0"sv) && payload.size() >= 14) {
@@ -370,6 +371,8 @@ void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
     if (*adobe_transform_ > 1)
       note_problem(
           fail(Errc::bad_marker, "Adobe colour transform " + std::to_string(*adobe_transform_)));
+  } else if (code == marker::kApp9) {
+    index_.add(payload, marker_pos_, pos_ - payload.size());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/status.hpp"
 #include "zerorun/stream_info.hpp"
@@ -38,6 +39,9 @@ struct ScanHeader {
   std::array<std::optional<HuffmanSpec>, 4> dc, ac;  ///< the destinations that the scan uses
   std::array<QuantTable, kMaxComponents> quant{};    ///< one a scan component
   std::size_t data_offset = 0;                       ///< first entropy-coded byte
+  /// Only of an image of one scan, and only where it is complete and of this scan's shape. What it
+  /// says may still be wrong.
+  std::optional<ScanIndexPlace> index;
 };
 
 /// Reads an image header by header. After a scan header the caller finds the end of the
@@ -71,7 +75,7 @@ class HeaderParser {
   int pixel_aspect_x() const { return aspect_x_; }
   int pixel_aspect_y() const { return aspect_y_; }
   int exif_orientation() const { return orientation_; }
-  /// Copies of APPn and COM are kept only if asked for.
+  /// Copies of APPn and COM, but not of a scan index, are kept only if asked for.
   void keep_segments() { keep_segments_ = true; }
 
  private:
@@ -107,6 +111,8 @@ class HeaderParser {
   std::array<std::optional<HuffmanSpec>, 4> dc_, ac_;
   int restart_interval_ = 0;
   std::array<bool, kMaxComponents> scanned_{};
+
+  ScanIndexReader index_;
 
   Status problem_;
   std::vector<MarkerSegment> segments_;

@@ -1,0 +1,122 @@
+// An optional index of a scan in APP9 segments, written and read.
+// SPDX-License-Identifier: MIT
+#include "codec/syntax/scan_index.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "codec/syntax/marker.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr std::array<std::uint8_t, 8> kName = {'z', 'e', 'r', 'o', 'r', 'u', 'n', '\0'};
+constexpr std::uint8_t kVersion = 1;
+/// What our encoders put into a group at most. More makes the index smaller, but leaves a parallel
+/// decoder fewer threads.
+constexpr int kGroupBlocks = 24;
+
+void put(std::uint64_t value, int bytes, std::vector<std::uint8_t>& out) {
+  for (int b = bytes; b-- > 0;) out.push_back(static_cast<std::uint8_t>(value >> 8 * b));
+}
+
+std::uint32_t be32(std::span<const std::uint8_t> bytes) {
+  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
+         std::uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+void store16(std::uint16_t value, std::span<std::uint8_t> out) {
+  out[0] = static_cast<std::uint8_t>(value >> 8);
+  out[1] = static_cast<std::uint8_t>(value);
+}
+
+}  // namespace
+
+std::int64_t index_groups(const ScanLayout& layout, int group_mcus) {
+  const std::int64_t interval = layout.interval_mcus(), intervals = layout.intervals();
+  const std::int64_t last = layout.mcus() - (intervals - 1) * interval;
+  const auto groups = [&](std::int64_t mcus) { return (mcus + group_mcus - 1) / group_mcus; };
+  return (intervals - 1) * groups(interval) + groups(last);
+}
+
+int index_group_mcus(const ScanLayout& layout) {
+  const int fitting = std::clamp(kGroupBlocks / layout.blocks_per_mcu, 1, 1 << kMaxIndexGroupLog2);
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(fitting)));
+}
+
+std::size_t index_segment_bytes(std::size_t groups) {
+  const std::size_t segments = (groups + kIndexSegmentEntries - 1) / kIndexSegmentEntries;
+  return segments * (4 + kIndexLeadBytes) + groups * kIndexEntryBytes;
+}
+
+ScanIndexPlace append_index_segments(int group_mcus, std::uint32_t groups,
+                                     std::vector<std::uint8_t>& out) {
+  const ScanIndexPlace place{out.size() + 4 + kIndexLeadBytes, group_mcus, groups};
+  out.reserve(out.size() + index_segment_bytes(groups));
+  for (std::size_t first = 0; first < groups; first += kIndexSegmentEntries) {
+    const std::size_t bytes =
+        kIndexEntryBytes * std::min<std::size_t>(kIndexSegmentEntries, groups - first);
+    put(0xFF, 1, out);
+    put(marker::kApp9, 1, out);
+    put(2 + kIndexLeadBytes + bytes, 2, out);
+    out.insert(out.end(), kName.begin(), kName.end());
+    put(kVersion, 1, out);
+    put(static_cast<std::uint64_t>(std::countr_zero(static_cast<unsigned>(group_mcus))), 1, out);
+    put(first, 4, out);
+    out.resize(out.size() + bytes);
+  }
+  return place;
+}
+
+void fill_index(const ScanIndexPlace& place, std::span<const IndexEntry> entries,
+                std::span<std::uint8_t> stream) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto entry = stream.subspan(index_entry_offset(place, i), kIndexEntryBytes);
+    store16(entries[i].bits, entry.first(2));
+    store16(entries[i].pairs, entry.last(2));
+  }
+}
+
+bool is_index_payload(std::span<const std::uint8_t> payload) {
+  return payload.size() >= kName.size() && std::equal(kName.begin(), kName.end(), payload.begin());
+}
+
+void ScanIndexReader::add(std::span<const std::uint8_t> payload, std::size_t marker,
+                          std::size_t payload_begin) {
+  if (!is_index_payload(payload)) return;
+  if (!damaged_ && !accept(payload, marker, payload_begin)) damaged_ = true;
+}
+
+bool ScanIndexReader::accept(std::span<const std::uint8_t> payload, std::size_t marker,
+                             std::size_t payload_begin) {
+  if (payload.size() < kIndexLeadBytes + kIndexEntryBytes) return false;
+  const std::size_t bytes = payload.size() - kIndexLeadBytes;
+  const int log2_mcus = payload[kName.size() + 1];
+  if (bytes % kIndexEntryBytes != 0 || payload[kName.size()] != kVersion ||
+      log2_mcus > kMaxIndexGroupLog2 || be32(payload.subspan(kName.size() + 2)) != place_.groups)
+    return false;
+  if (place_.groups == 0) {
+    place_.offset = payload_begin + kIndexLeadBytes;
+    place_.group_mcus = 1 << log2_mcus;
+  } else if (place_.group_mcus != 1 << log2_mcus || marker != end_ ||
+             place_.groups % kIndexSegmentEntries != 0) {
+    return false;  // another index, not directly behind, or behind a segment that was not full
+  }
+  const std::size_t entries = bytes / kIndexEntryBytes;
+  if (entries > std::numeric_limits<std::uint32_t>::max() - place_.groups) return false;
+  place_.groups += static_cast<std::uint32_t>(entries);
+  end_ = payload_begin + payload.size();
+  return true;
+}
+
+std::optional<ScanIndexPlace> ScanIndexReader::place(const ScanLayout& layout) const {
+  if (damaged_ || place_.groups == 0 ||
+      place_.group_mcus * layout.blocks_per_mcu > kMaxIndexGroupBlocks ||
+      index_groups(layout, place_.group_mcus) != place_.groups)
+    return std::nullopt;
+  return place_;
+}
+
+}  // namespace zerorun

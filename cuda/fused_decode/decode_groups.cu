@@ -16,51 +16,55 @@ namespace {
 /// Few, so that the groups of a single frame are spread over all processors.
 constexpr int kThreads = 64;
 
-using SymbolTables = SharedTables<kSymbolIndexBits>;
+using SharedSymbols = SharedTables<kSymbolIndexBits>;
+
+struct SymbolTables : SharedSymbols {
+  __device__ void load_block_if(bool condition, SharedAddress place, BlockTables& block) const {
+    uint4 words{block.dc, block.ac, block.next, block.phase};
+    load_four_words_if(condition, place, words);
+    block = {words.x, words.y, words.z, words.w};
+  }
+};
 
 /// What a wrong index may not touch: the pairs have room for it, the list of blocks has not.
 struct GroupSink : PairSink {
   std::uint32_t block_behind;
 
-  __device__ void block_starts(std::uint32_t block, std::uint32_t pair) const {
-    if (block <= block_behind) block_pair[block] = pair;
+  __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
+    if (condition && block <= block_behind) block_pair[block] = pair;
   }
 };
 
-/// Words of a group one after the other.
+/// Bits counted from the first of the words.
 struct SharedWords {
-  SharedAddress at;
-  __device__ std::uint32_t next() {
-    const std::uint32_t word = load_word(at);
-    at += 4;
-    return word;
-  }
+  SharedAddress array;
+  __device__ WordPair words(std::uint32_t bit) const { return load_words_of_bit(array, bit); }
 };
 struct GlobalWords {
-  const std::uint32_t* at;
-  __device__ std::uint32_t next() { return *at++; }
+  const std::uint32_t* array;
+  __device__ WordPair words(std::uint32_t bit) const {
+    return {array[bit / 32], array[bit / 32 + 1]};
+  }
 };
 
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
-/// Decodes the group from `words`, which begin with its first; returns whether it is as the index
-/// says.
-template <typename Words>
-__device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, const Words& words,
-                       const Group& group) {
-  const std::uint32_t origin = group.bit / 32 * 32;
+/// Decodes the group, whose bits count from `origin`; returns whether it is as the index says.
+template <typename Bits>
+__device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, const Bits& bits,
+                       std::uint32_t origin, const Group& group) {
   RowTarget target = group.first;
   const GroupSink sink{{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, group.behind.block};
   const GroupEnd end =
-      decode_group(words, tables, group.bit - origin, group.stop - origin, target, sink);
+      decode_group(bits, tables, group.bit - origin, group.stop - origin, target, sink);
   return !end.fault && is_as_said(group, origin + end.bit, end.window, target);
 }
 
 __global__ void __launch_bounds__(kThreads)
     decode_groups_kernel(const __grid_constant__ DecodeGroupsArgs a) {
   __shared__ std::uint32_t first_word, last_word;
-  const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
-      a.tables->symbol, a.tables->long_codes, a.cycle, dynamic_shared);
+  const SymbolTables tables{load_tables<kThreads, kSymbolIndexBits>(
+      a.tables->symbol, a.tables->long_codes, a.cycle, dynamic_shared)};
   std::uint32_t* const room =
       dynamic_shared + SymbolTables::words(static_cast<std::uint32_t>(a.cycle.pairs));
   wait_for_previous_kernel();
@@ -85,10 +89,9 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_copies();
   __syncthreads();
   if (!exists) return;
-  const std::uint32_t word = group.bit / 32;
   const bool right =
-      fits ? decode(a, tables, SharedWords{shared_address(room) + 4 * (word - first_word)}, group)
-           : decode(a, tables, GlobalWords{a.words + word}, group);
+      fits ? decode(a, tables, SharedWords{shared_address(room)}, first_word * 32, group)
+           : decode(a, tables, GlobalWords{a.words}, 0, group);
   if (!right) atomicOr(&a.summary->faults, kFaultIndex);
 }
 

@@ -30,6 +30,15 @@ struct PairSink {
     second = third;
     third = word;
   }
+  /// The same without a branch, for those who do other things meanwhile.
+  __device__ void put_if(bool condition, std::uint32_t index, std::uint32_t word) {
+    if (condition && index < whole_from) pairs[index] = word;
+    if (condition && index >= whole_from && index % 4 == 3)
+      *reinterpret_cast<uint4*>(pairs + index - 3) = {first, second, third, word};
+    first = condition ? second : first;
+    second = condition ? third : second;
+    third = condition ? word : third;
+  }
   __device__ void finish(std::uint32_t end) const {
     if (end <= whole_from) return;
     const std::uint32_t left = end % 4;

@@ -70,16 +70,27 @@ Status FusedDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const 
 
 Status FusedDecodePipeline::decode_fused(const ScanHeader& scan,
                                          std::span<const std::uint8_t> data) {
+  // The index stands before the scan in the same stream.
+  const std::size_t before = scan.index ? scan.data_offset - scan.index->offset : 0;
+  const std::span sent(data.data() - before, before + data.size());
   const std::uint8_t* on_device = nullptr;
   if (device_jpeg_ != nullptr) {
-    on_device = device_jpeg_ + (data.data() - host_jpeg_);
+    on_device = device_jpeg_ + (sent.data() - host_jpeg_);
   } else {
     ZR_TRY(announce(probe_, "upload"));
-    ZR_TRY(upload_.enqueue(data, staged_.stream(), on_device));
+    ZR_TRY(upload_.enqueue(sent, staged_.stream(), on_device));
   }
   PlaneView planes[kMaxComponents];
   staged_.open_planes(scan, planes);
-  return fused_.enqueue(scan, on_device, data.size(), planes, staged_.stream(), probe_);
+  FusedDecoder::Input input{on_device + before, data.size(), nullptr};
+  if (scan.index) {
+    input.index = on_device;
+    ZR_TRY(fused_.enqueue(scan, input, planes, staged_.stream(), probe_));
+    ZR_TRY(staged_.wait());
+    if (!fused_.index_was_wrong()) return Status::ok();
+    input.index = nullptr;
+  }
+  return fused_.enqueue(scan, input, planes, staged_.stream(), probe_);
 }
 
 Status FusedDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,

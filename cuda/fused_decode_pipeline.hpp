@@ -39,6 +39,7 @@ class FusedDecodePipeline final : public DecodePipeline {
   Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
 
  private:
+  /// With the index of the scan, if there is one; again without it where it was wrong.
   Status decode_fused(const ScanHeader& scan, std::span<const std::uint8_t> data);
 
   const int device_;

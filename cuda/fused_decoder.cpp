@@ -3,9 +3,11 @@
 #include "cuda/fused_decoder.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
+#include "cuda/fused_decode/decode_groups.hpp"
 #include "cuda/fused_decode/decode_rows.hpp"
+#include "cuda/fused_decode/group_walk.hpp"
 #include "cuda/fused_decode/row_ends.hpp"
 #include "cuda/fused_decode/sync_rows.hpp"
 #include "cuda/fused_decode/transform_blocks.hpp"
@@ -34,6 +36,7 @@ constexpr std::uint32_t kSummaryWords = (sizeof(ScanSummary) + 7) / 8;
 Status FusedDecoder::create() {
   ZR_TRY(prepare_sync_rows());
   ZR_TRY(prepare_decode_rows());
+  ZR_TRY(prepare_decode_groups());
   ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(host_quant_.reserve(1));
@@ -45,16 +48,54 @@ bool FusedDecoder::takes(const ScanHeader& scan, std::size_t bytes) {
   return bytes > 0 && bytes <= kMostBytes && scan.layout.blocks() < (std::int64_t{1} << 28);
 }
 
+FusedDecoder::Sizes FusedDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
+  const ScanLayout& layout = scan.layout;
+  const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(in.data) % 16);
+  Sizes sizes{};
+  sizes.bytes = static_cast<std::uint32_t>(in.bytes);
+  sizes.intervals = static_cast<std::uint32_t>(layout.intervals());
+  sizes.blocks = static_cast<std::uint32_t>(layout.blocks());
+  sizes.interval_blocks =
+      static_cast<std::uint32_t>(layout.interval_mcus() * layout.blocks_per_mcu);
+  if (in.index != nullptr)
+    sizes.groups = static_cast<std::uint32_t>(index_groups(layout, scan.index->group_mcus));
+  else
+    sizes.chunks = ceil_divide(first_row_of(sizes.intervals, sizes.bytes), kChunkRows);
+  // A pair takes two bits at least: a codeword and the level's bits, or for the DC another codeword
+  // behind it.
+  sizes.pair_capacity = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{sizes.bytes} * 4, std::uint64_t{sizes.blocks} * 64));
+  sizes.tiles = unstuff_tiles(sizes.bytes, lead);
+  sizes.transform_ctas = ceil_divide(sizes.blocks, kTransformBlocks);
+  return sizes;
+}
+
 Status FusedDecoder::reserve(const Sizes& sizes) {
-  ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 8));
+  // Words may be copied by fours.
+  ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
   ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
   ZR_TRY(rows_.reserve(std::int64_t{sizes.chunks} * kChunkRows));
   ZR_TRY(chunk_first_.reserve(std::int64_t{sizes.chunks} + 1));
   ZR_TRY(chunk_word_.reserve(sizes.chunks));
-  ZR_TRY(pairs_.reserve(sizes.pair_capacity));
+  ZR_TRY(pairs_.reserve(std::int64_t{sizes.pair_capacity} +
+                        (sizes.groups != 0 ? kMostGroupPairs : 0)));
   ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
-  return states_.reserve(std::int64_t{kSummaryWords} + sizes.tiles + sizes.transform_ctas +
-                         (sizes.chunks + 1) / 2);
+  ZR_TRY(group_sums_.reserve(std::int64_t{sizes.groups} + 1));
+  return states_.reserve(std::int64_t{kSummaryWords} + sizes.tiles + sum_tiles(sizes.groups) +
+                         sizes.transform_ctas + (sizes.chunks + 1) / 2);
+}
+
+Status FusedDecoder::clear_states(const Sizes& sizes, cudaStream_t stream, States& out) {
+  std::uint64_t* at = states_.data();
+  const auto take = [&](std::uint32_t words) { return std::exchange(at, at + words); };
+  out.summary = reinterpret_cast<ScanSummary*>(take(kSummaryWords));
+  out.tile = take(sizes.tiles);
+  out.sum_tile = take(sum_tiles(sizes.groups));
+  out.transform = take(sizes.transform_ctas);
+  out.chunk_exit = reinterpret_cast<std::uint32_t*>(take((sizes.chunks + 1) / 2));
+  ZR_CUDA_TRY(cudaMemsetAsync(states_.data(), 0,
+                              static_cast<std::size_t>(at - states_.data()) * sizeof *at, stream));
+  return Status::ok();
 }
 
 /// Sends the code tables and has the device's made of them, unless they are the last scan's.
@@ -92,41 +133,8 @@ Status FusedDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
   return Status::ok();
 }
 
-Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, std::size_t bytes,
-                             const PlaneView* planes, cudaStream_t stream, const StepProbe& probe) {
-  const ScanLayout& layout = scan.layout;
-  const PairCycle cycle = make_pair_cycle(layout);
-  const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data) % 16);
-  Sizes sizes{};
-  sizes.bytes = static_cast<std::uint32_t>(bytes);
-  sizes.intervals = static_cast<std::uint32_t>(layout.intervals());
-  sizes.blocks = static_cast<std::uint32_t>(layout.blocks());
-  sizes.chunks = ceil_divide(first_row_of(sizes.intervals, sizes.bytes), kChunkRows);
-  // A pair takes two bits at least: a codeword and the level's bits, or for the DC another codeword
-  // behind it.
-  sizes.pair_capacity = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(std::uint64_t{sizes.bytes} * 4, std::uint64_t{sizes.blocks} * 64));
-  sizes.tiles = unstuff_tiles(sizes.bytes, lead);
-  sizes.transform_ctas = ceil_divide(sizes.blocks, kTransformBlocks);
-  ZR_TRY(reserve(sizes));
-  ZR_TRY(update_tables(scan, cycle, stream));
-  ZR_TRY(update_quant(scan, stream));
-  *report_.data() = {};
-
-  std::uint64_t* const tile_states = states_.data() + kSummaryWords;
-  std::uint64_t* const transform_states = tile_states + sizes.tiles;
-  auto* const chunk_exit =
-      reinterpret_cast<std::uint32_t*>(transform_states + sizes.transform_ctas);
-  auto* const summary = reinterpret_cast<ScanSummary*>(states_.data());
-  const auto* const end = reinterpret_cast<const std::byte*>(chunk_exit + sizes.chunks);
-  ZR_CUDA_TRY(cudaMemsetAsync(
-      states_.data(), 0,
-      static_cast<std::size_t>(end - reinterpret_cast<const std::byte*>(states_.data())), stream));
-
-  ZR_TRY(announce(probe, "unstuff_scan"));
-  ZR_TRY(unstuff_scan({data, sizes.bytes, sizes.intervals, clean_.data(), interval_first_.data(),
-                       tile_states, summary, report_.data()},
-                      stream));
+Status FusedDecoder::enqueue_rows(const Sizes& sizes, const States& states, const PairCycle& cycle,
+                                  cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(announce(probe, "sync_rows"));
   const auto* const words = reinterpret_cast<const std::uint32_t*>(clean_.data());
   const bool follows = sizes.bytes / sizes.intervals <= kFollowedRows * kRowBytes;
@@ -137,20 +145,57 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const std::uint8_t* data, s
   ZR_TRY(sync_rows({words, interval_first_.data(), tables_.data(), cycle, sizes.intervals,
                     sizes.blocks, sizes.pair_capacity, sizes.chunks, guess_stride,
                     is_usual ? kUsualEnds : kMostEnds, rows_.data(), chunk_first_.data(),
-                    chunk_word_.data(), chunk_exit, block_pair_.data(), summary},
+                    chunk_word_.data(), states.chunk_exit, block_pair_.data(), states.summary},
                    stream));
   ZR_TRY(announce(probe, "decode_rows"));
-  const auto interval_blocks =
-      static_cast<std::uint32_t>(layout.interval_mcus() * layout.blocks_per_mcu);
-  ZR_TRY(decode_rows(
-      {words, tables_.data(), cycle, interval_blocks, sizes.blocks, sizes.chunks, rows_.data(),
-       chunk_first_.data(), chunk_word_.data(), pairs_.data(), block_pair_.data(), summary},
-      stream));
+  return decode_rows({words, tables_.data(), cycle, sizes.interval_blocks, sizes.blocks,
+                      sizes.chunks, rows_.data(), chunk_first_.data(), chunk_word_.data(),
+                      pairs_.data(), block_pair_.data(), states.summary},
+                     stream);
+}
+
+Status FusedDecoder::enqueue_groups(const ScanHeader& scan, const Sizes& sizes,
+                                    const States& states, const PairCycle& cycle,
+                                    cudaStream_t stream, const StepProbe& probe) {
+  ZR_TRY(announce(probe, "decode_groups"));
+  return decode_groups({reinterpret_cast<const std::uint32_t*>(clean_.data()),
+                        interval_first_.data(), group_sums_.data(), tables_.data(), cycle,
+                        make_group_grid(scan.layout, scan.index->group_mcus), sizes.pair_capacity,
+                        decode_groups_room(sizes.bytes, sizes.groups), pairs_.data(),
+                        block_pair_.data(), states.summary},
+                       stream);
+}
+
+Status FusedDecoder::enqueue(const ScanHeader& scan, const Input& in, const PlaneView* planes,
+                             cudaStream_t stream, const StepProbe& probe) {
+  const PairCycle cycle = make_pair_cycle(scan.layout);
+  const Sizes sizes = sizes_of(scan, in);
+  ZR_TRY(reserve(sizes));
+  ZR_TRY(update_tables(scan, cycle, stream));
+  ZR_TRY(update_quant(scan, stream));
+  *report_.data() = {};
+  States states{};
+  ZR_TRY(clear_states(sizes, stream, states));
+  ZR_TRY(announce(probe, "unstuff_scan"));
+  ZR_TRY(unstuff_scan({in.data,
+                       sizes.bytes,
+                       sizes.intervals,
+                       clean_.data(),
+                       interval_first_.data(),
+                       states.tile,
+                       states.summary,
+                       report_.data(),
+                       {in.index, sizes.groups, group_sums_.data(), states.sum_tile}},
+                      stream));
+  if (in.index != nullptr)
+    ZR_TRY(enqueue_groups(scan, sizes, states, cycle, stream, probe));
+  else
+    ZR_TRY(enqueue_rows(sizes, states, cycle, stream, probe));
   ZR_TRY(announce(probe, "transform_blocks"));
-  TransformBlocksArgs transform{layout,  sizes.blocks,  interval_blocks,    quant_.data(),
-                                {},      pairs_.data(), block_pair_.data(), transform_states,
-                                summary, report_.data()};
-  std::copy_n(planes, layout.components, transform.plane);
+  TransformBlocksArgs transform{
+      scan.layout,   sizes.blocks,       sizes.interval_blocks, quant_.data(),  {},
+      pairs_.data(), block_pair_.data(), states.transform,      states.summary, report_.data()};
+  std::copy_n(planes, scan.layout.components, transform.plane);
   ZR_TRY(transform_blocks(transform, stream));
   return announce(probe, "");
 }

@@ -1,7 +1,7 @@
-// The fused decoder: the bits of a scan -> the samples of its components, in four kernels, without
-// the host in between. For scans without damage whose bits synchronise themselves or have restart
-// markers; noise at quality 100 has hardly a block that ends in EOB, where walks could meet. Others
-// are for the staged decoder.
+// The fused decoder: the bits of a scan -> the samples of its components, in four kernels, or three
+// where the stream has an index of the scan, without the host in between. For scans without damage
+// whose bits synchronise themselves or have restart markers; noise at quality 100 has hardly a
+// block that ends in EOB, where walks could meet. Others are for the staged decoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -30,21 +30,43 @@ class FusedDecoder {
   static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
   static bool takes(const ScanHeader& scan, std::size_t bytes);
 
-  /// Enqueues the scan. `data`: device memory, entropy-coded bytes and perhaps more behind them;
-  /// `planes`: device memory, one a scan component. Precondition: takes().
-  Status enqueue(const ScanHeader& scan, const std::uint8_t* data, std::size_t bytes,
-                 const PlaneView* planes, cudaStream_t stream, const StepProbe& probe);
+  /// Device memory: entropy-coded bytes and perhaps more behind them; the index's first entry, or
+  /// nothing where the scan is to be decoded without one.
+  struct Input {
+    const std::uint8_t* data;
+    std::size_t bytes;
+    const std::uint8_t* index;
+  };
+  /// Enqueues the scan. `planes`: device memory, one a scan component. Precondition: takes(); an
+  /// index only where scan.index is set.
+  Status enqueue(const ScanHeader& scan, const Input& in, const PlaneView* planes,
+                 cudaStream_t stream, const StepProbe& probe);
 
   /// Of the last enqueue(), when the stream has got so far: whether the samples are right. If not,
   /// they are undefined.
   bool succeeded() const { return report_.data()->faults == 0 && report_.data()->late_fault == 0; }
+  /// Whether the scan was not as its index says. Without it, it may be decoded.
+  bool index_was_wrong() const { return (report_.data()->faults & kFaultIndex) != 0; }
   std::uint64_t consumed_bytes() const { return report_.data()->consumed_bytes; }
 
  private:
   struct Sizes {
-    std::uint32_t bytes, intervals, blocks, chunks, pair_capacity, tiles, transform_ctas;
+    std::uint32_t bytes, intervals, blocks, chunks, groups, pair_capacity, tiles, transform_ctas;
+    std::uint32_t interval_blocks;
   };
+  /// Parts of states_, all zero when a scan begins.
+  struct States {
+    ScanSummary* summary;
+    std::uint64_t *tile, *sum_tile, *transform;
+    std::uint32_t* chunk_exit;
+  };
+  static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   Status reserve(const Sizes& sizes);
+  Status clear_states(const Sizes& sizes, cudaStream_t stream, States& out);
+  Status enqueue_rows(const Sizes& sizes, const States& states, const PairCycle& cycle,
+                      cudaStream_t stream, const StepProbe& probe);
+  Status enqueue_groups(const ScanHeader& scan, const Sizes& sizes, const States& states,
+                        const PairCycle& cycle, cudaStream_t stream, const StepProbe& probe);
   Status update_tables(const ScanHeader& scan, const PairCycle& cycle, cudaStream_t stream);
   Status update_quant(const ScanHeader& scan, cudaStream_t stream);
 
@@ -58,7 +80,8 @@ class FusedDecoder {
   DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, pairs_, block_pair_;
   DeviceBuffer<RowStart> rows_;
   DeviceBuffer<std::uint64_t> chunk_first_;
-  DeviceBuffer<std::uint64_t> states_;  ///< all that must be zero when a scan begins
+  DeviceBuffer<std::uint64_t> group_sums_;
+  DeviceBuffer<std::uint64_t> states_;
   PinnedBuffer<ScanReport> report_;
 };
 

@@ -3,6 +3,7 @@
 #include "cuda/fused_decode/decode_rows.hpp"
 
 #include "cuda/check.hpp"
+#include "cuda/fused_decode/pair_sink.cuh"
 #include "cuda/fused_decode/shared_tables.cuh"
 #include "cuda/launch.hpp"
 
@@ -14,37 +15,6 @@ constexpr int kThreads = kChunkRows;
 constexpr std::uint32_t kWords = words_of_rows(kChunkRows);
 
 using SymbolTables = SharedTables<kSymbolIndexBits>;
-
-/// Stores four pairs at once: single words of 32 threads, each in a row of its own, keep the memory
-/// pipe so busy that the look-ups wait. A 3848x2168 photo at q90 on an H200, rows of 544 bits: 83
-/// us a frame with single words, 49 with four and tables of 12 bits instead of 11, 43 with 11 again
-/// and tables that are copied asynchronously. (A chunk's pairs in shared memory first, and from
-/// there in whole lines, gain 1 us in a single frame, and in eight at once the room that it takes
-/// costs 5.)
-struct Sink {
-  std::uint32_t *pairs, *block_pair;
-  std::uint32_t whole_from;  ///< the first four that are the row's own
-  std::uint32_t first = 0, second = 0, third = 0;
-
-  __device__ void block_starts(std::uint32_t block, std::uint32_t pair) const {
-    block_pair[block] = pair;
-  }
-  __device__ void put(std::uint32_t index, std::uint32_t word) {
-    if (index < whole_from) pairs[index] = word;
-    if (index >= whole_from && index % 4 == 3)
-      *reinterpret_cast<uint4*>(pairs + index - 3) = {first, second, third, word};
-    first = second;
-    second = third;
-    third = word;
-  }
-  __device__ void finish(std::uint32_t end) const {
-    if (end <= whole_from) return;
-    const std::uint32_t left = end % 4;
-    if (left >= 1) pairs[end - 1] = third;
-    if (left >= 2) pairs[end - 2] = second;
-    if (left == 3) pairs[end - 3] = first;
-  }
-};
 
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
@@ -77,8 +47,8 @@ __device__ std::uint32_t decode(const DecodeRowsArgs& a, const SymbolTables& tab
   const RowSpan span{stop - origin, own.end - origin};
   std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
   std::uint32_t faults =
-      decode_row(bits, tables, span, target, Sink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4},
-                 bit, phase, k);
+      decode_row(bits, tables, span, target,
+                 PairSink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
   if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
   if (own.is_last) {
     const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);

@@ -136,6 +136,8 @@ inline constexpr std::uint32_t kFaultSync = 4;
 inline constexpr std::uint32_t kFaultCount = 8;
 /// A value that no encoder makes.
 inline constexpr std::uint32_t kFaultCoefficient = 16;
+/// The scan is not as its index says; without it, it may be sound.
+inline constexpr std::uint32_t kFaultIndex = 32;
 
 /// A (run, level) pair between the kernels, as it was in the stream.
 ///   bits 0-5    zig-zag index

@@ -7,6 +7,7 @@
 #include "cuda/check.hpp"
 #include "cuda/decode/stuffed_bytes.cuh"
 #include "cuda/entropy/look_back.cuh"
+#include "cuda/fused_decode/sum_groups.cuh"
 #include "cuda/launch.hpp"
 
 namespace zerorun {
@@ -19,7 +20,8 @@ using cuda_entropy::store_relaxed;
 using cuda_entropy::walk_back;
 using cuda_entropy::warp_sum;
 
-constexpr int kThreads = kUnstuffTileBytes / kStuffedBytesPerThread;
+constexpr int kThreads = kUnstuffThreads;
+static_assert(kThreads * kStuffedBytesPerThread == kUnstuffTileBytes);
 
 /// A tile's state: its clean bytes and borders, and whether the scan ends in it or before.
 constexpr std::uint64_t kStopped = std::uint64_t{1} << 61;
@@ -43,18 +45,25 @@ __device__ Before look_back_bytes(const std::uint64_t* states, std::uint32_t til
   return before;
 }
 
-__global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, std::uint32_t lead) {
+__global__ void __launch_bounds__(kThreads)
+    unstuff_kernel(UnstuffScanArgs a, std::uint32_t lead, std::uint32_t index_tiles) {
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
   __shared__ typename Scan::TempStorage temp;
   __shared__ alignas(16) std::uint8_t clean[kUnstuffTileBytes];
   __shared__ std::uint32_t tile_stop;
   __shared__ Before before;
   wait_for_previous_kernel();
+  if (blockIdx.x < index_tiles) {
+    sum_groups(a.index, blockIdx.x);
+    return;
+  }
+  const std::uint32_t tile = blockIdx.x - index_tiles;
+  const bool is_last_tile = blockIdx.x + 1 == gridDim.x;
   const StuffedBytes input{a.in, a.in_bytes, lead};
   if (threadIdx.x == 0) tile_stop = kUnstuffTileBytes;
   __syncthreads();
   const std::uint32_t in_tile = threadIdx.x * kStuffedBytesPerThread;
-  const std::int64_t first = std::int64_t{blockIdx.x} * kUnstuffTileBytes + in_tile - lead;
+  const std::int64_t first = std::int64_t{tile} * kUnstuffTileBytes + in_tile - lead;
   const StuffedWindow window = load_window(input, first);
   StuffedFlags flags = classify(input, first, window);
   if (flags.stop < kStuffedBytesPerThread)
@@ -71,14 +80,12 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, st
   if (threadIdx.x < 32) {
     const std::uint64_t mark = stops ? kStopped : 0;
     if (threadIdx.x == 0)
-      store_relaxed(a.states + blockIdx.x,
-                    (blockIdx.x == 0 ? kTileInclusive : kTileAggregate) | mark | counts);
-    const Before found = blockIdx.x == 0 ? Before{0, false} : look_back_bytes(a.states, blockIdx.x);
+      store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | mark | counts);
+    const Before found = tile == 0 ? Before{0, false} : look_back_bytes(a.states, tile);
     if (threadIdx.x == 0) {
-      if (blockIdx.x > 0)
-        store_relaxed(a.states + blockIdx.x, kTileInclusive | mark |
-                                                 (found.stopped ? kStopped : 0) |
-                                                 ((found.counts + counts) & kCountsMask));
+      if (tile > 0)
+        store_relaxed(a.states + tile, kTileInclusive | mark | (found.stopped ? kStopped : 0) |
+                                           ((found.counts + counts) & kCountsMask));
       before = found;
     }
   }
@@ -108,15 +115,14 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, st
       if (border < a.intervals) a.interval_first[border] = byte;
     }
   }
-  const bool last = stops || blockIdx.x + 1 == gridDim.x;
+  const bool last = stops || is_last_tile;
   if (last && first_border + (total & 0xFFFF) + 1 != a.intervals) out_of_order = true;
   if (out_of_order) atomicOr(&a.summary->faults, kFaultRestarts);
   if (!last) return;
   const std::uint32_t clean_bytes = first_byte + bytes;
   if (threadIdx.x < kCleanPadding + 3) a.clean[(clean_bytes + threadIdx.x) ^ 3] = 0;
   if (threadIdx.x != 0) return;
-  const std::uint32_t consumed =
-      stops ? blockIdx.x * kUnstuffTileBytes + stop - lead - 1 : a.in_bytes;
+  const std::uint32_t consumed = stops ? tile * kUnstuffTileBytes + stop - lead - 1 : a.in_bytes;
   a.interval_first[0] = 0;
   a.interval_first[a.intervals] = clean_bytes;
   a.summary->clean_bytes = clean_bytes;
@@ -128,8 +134,9 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, st
 Status unstuff_scan(const UnstuffScanArgs& a, cudaStream_t stream) {
   const auto lead =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(a.in) % kStuffedBytesPerThread);
-  ZR_CUDA_TRY(
-      launch_behind(unstuff_kernel, unstuff_tiles(a.in_bytes, lead), kThreads, stream, a, lead));
+  const std::uint32_t index_tiles = sum_tiles(a.index.groups);
+  ZR_CUDA_TRY(launch_behind(unstuff_kernel, index_tiles + unstuff_tiles(a.in_bytes, lead), kThreads,
+                            stream, a, lead, index_tiles));
   return Status::ok();
 }
 

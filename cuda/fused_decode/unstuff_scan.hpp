@@ -1,5 +1,6 @@
 // First kernel of the fused decoder: stuffed bytes -> clean bytes, and where each restart interval
-// begins. It stands for the stage byte_unstuff and the restart plan of an undamaged scan.
+// begins. It stands for the stage byte_unstuff and the restart plan of an undamaged scan. Where the
+// stream has an index of the scan, its entries are summed up at the same time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,6 +14,19 @@ namespace zerorun {
 /// Bytes that one CTA takes, as they are aligned in memory.
 inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
 
+inline constexpr int kUnstuffThreads = 256;
+
+/// Groups of which one CTA sums up the index.
+inline constexpr std::uint32_t kSumTileGroups = 1024;
+
+/// All pointers are device memory. Without an index, nothing.
+struct SumGroupsArgs {
+  const std::uint8_t* entries;  ///< the first one in the stream
+  std::uint32_t groups;
+  std::uint64_t* sums;    ///< out, [groups + 1]: those before each group
+  std::uint64_t* states;  ///< [sum_tiles()], zero
+};
+
 /// All pointers are device memory but `report`.
 struct UnstuffScanArgs {
   const std::uint8_t* in;
@@ -24,11 +38,17 @@ struct UnstuffScanArgs {
   std::uint64_t* states;          ///< [unstuff_tiles()], zero
   ScanSummary* summary;
   ScanReport* report;
+  SumGroupsArgs index;
 };
 
 /// CTAs for bytes that begin `lead` bytes behind a multiple of 16.
 inline std::uint32_t unstuff_tiles(std::uint32_t in_bytes, std::uint32_t lead) {
   return (in_bytes + lead + kUnstuffTileBytes - 1) / kUnstuffTileBytes;
+}
+
+/// CTAs for the index of so many groups; one entry more has the sum of all.
+inline std::uint32_t sum_tiles(std::uint32_t groups) {
+  return groups == 0 ? 0 : groups / kSumTileGroups + 1;
 }
 
 Status unstuff_scan(const UnstuffScanArgs& args, cudaStream_t stream);

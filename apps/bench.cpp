@@ -134,7 +134,8 @@ class BenchRun {
   std::string whole_command() const {
     return command_text("'" + join(options_.inputs, "' '") + "'", join(options_.operations),
                         join(options_.pixels), join(options_.qualities), join(options_.samplings),
-                        join(options_.tables), join(options_.restarts), join(options_.streams));
+                        join(options_.tables), join(options_.restarts), join(options_.indexes),
+                        join(options_.streams));
   }
 
   std::string command_of(const Case& what) const {
@@ -142,20 +143,22 @@ class BenchRun {
     return command_text("'" + what.input + "'", name(what.operation),
                         as_stored ? "planar" : std::string(zerorun::name(what.pixels)),
                         std::to_string(what.quality), std::string(zerorun::name(what.sampling)),
-                        name(what.huffman), what.restart, name(what.streams));
+                        name(what.huffman), what.restart, what.index ? "yes" : "no",
+                        name(what.streams));
   }
 
   std::string command_text(const std::string& inputs, const std::string& operations,
                            const std::string& pixels, const std::string& qualities,
                            const std::string& samplings, const std::string& tables,
-                           const std::string& restarts, const std::string& streams) const {
+                           const std::string& restarts, const std::string& indexes,
+                           const std::string& streams) const {
     if (options_.primitives)
       return fmt::format("zerorun bench --primitives{} --device cuda:{}",
                          options_.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
         "zerorun bench {} --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
-        "--restart {} --streams {} --device {} --threads {} {}",
-        inputs, operations, pixels, qualities, samplings, tables, restarts, streams,
+        "--restart {} --index {} --streams {} --device {} --threads {} {}",
+        inputs, operations, pixels, qualities, samplings, tables, restarts, indexes, streams,
         devices_text(selection_), join(selection_.threads), limits_text(options_));
     if (!selection_.cuda.empty())
       text += fmt::format(" --in-flight {} --peer-threads {} --peer-batch {}",

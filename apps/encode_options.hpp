@@ -22,6 +22,7 @@ struct EncodeOptions {
   std::optional<Subsampling> subsampling;
   HuffmanTables huffman = HuffmanTables::standard;
   RestartPolicy restart;
+  bool index = false;
   std::string qtables, comment, exif, icc;
   bool copy_audio = true;
   bool psnr = false;

@@ -59,6 +59,7 @@ nlohmann::ordered_json stream_json(const InputFacts& facts) {
       {"quality", s.quality ? nlohmann::ordered_json(*s.quality) : nlohmann::ordered_json()},
       {"huffman", s.standard_huffman_tables ? "standard" : "optimal"},
       {"restart_interval_mcus", s.restart_interval_mcus},
+      {"index_group_mcus", s.index_group_mcus},
       {"jfif", s.has_jfif},
       {"pixel_aspect", fmt::format("{}:{}", s.pixel_aspect_x, s.pixel_aspect_y)},
       {"exif_orientation", s.exif_orientation},
@@ -97,6 +98,8 @@ std::string stream_text(const InputFacts& facts) {
   text += fmt::format(
       "  restart      {}\n",
       s.restart_interval_mcus > 0 ? fmt::format("every {} MCUs", s.restart_interval_mcus) : "none");
+  if (s.index_group_mcus > 0)
+    text += fmt::format("  scan index   an entry for every {} MCUs\n", s.index_group_mcus);
   text += fmt::format("  first frame  {} bytes, {} of them headers\n",
                       with_commas(static_cast<std::int64_t>(facts.first_bytes)), s.header_bytes);
   if (s.exif_orientation != 1)

@@ -53,7 +53,7 @@ void FusedEncoder::set_header(std::span<const std::uint8_t> bytes, std::size_t d
 
 void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {
   std::vector<std::uint8_t> bytes;
-  const HuffmanPlace dht = write_header(make_stream_header(params, setup, {}), bytes);
+  const HuffmanPlace dht = write_header(make_stream_header(params, setup, {}), bytes).dht;
   bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(dht.begin),
               bytes.begin() + static_cast<std::ptrdiff_t>(dht.end));
   set_header(bytes, dht.begin);

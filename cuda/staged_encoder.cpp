@@ -58,6 +58,9 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
   ZR_TRY(interval_bits_.reserve(intervals));
   ZR_TRY(scan_.reserve(scan_capacity_));
   ZR_TRY(scan_bytes_.reserve(1));
+  const int group = setup.index_group_mcus;
+  if (group != 0) ZR_TRY(entries_.reserve(index_groups(setup.layout, group)));
+  arrays_.entries = group == 0 ? nullptr : entries_.data();
   arrays_.zz = zz_.data();
   arrays_.diff = diff_.data();
   arrays_.symbols = symbols_.data();
@@ -174,12 +177,20 @@ Status StagedEncoder::make_bits(const EncodeSetup& setup, Exec& exec, const Step
       stages.huffman_encode({arrays_.symbols, arrays_.block_first_symbol + blocks,
                              blocks * kBlockSize, arrays_.tables, arrays_.code, arrays_.code_bits},
                             exec));
+  const std::int64_t interval_blocks = setup.layout.interval_mcus() * setup.layout.blocks_per_mcu;
+  if (setup.index_group_mcus != 0) {
+    ZR_TRY(announce(probe, "group_index"));
+    ZR_TRY(stages.group_index(
+        {blocks, interval_blocks,
+         std::int64_t{setup.index_group_mcus} * setup.layout.blocks_per_mcu, arrays_.symbols,
+         arrays_.block_first_symbol, arrays_.code_bits, arrays_.entries},
+        exec));
+  }
   ZR_TRY(announce(probe, "bit_pack"));
-  ZR_TRY(
-      stages.bit_pack({blocks, setup.layout.interval_mcus() * setup.layout.blocks_per_mcu,
-                       arrays_.block_first_symbol, arrays_.code, arrays_.code_bits, arrays_.packed,
-                       packed_capacity_, arrays_.interval_first_byte, arrays_.interval_bits},
-                      exec));
+  ZR_TRY(stages.bit_pack(
+      {blocks, interval_blocks, arrays_.block_first_symbol, arrays_.code, arrays_.code_bits,
+       arrays_.packed, packed_capacity_, arrays_.interval_first_byte, arrays_.interval_bits},
+      exec));
   ZR_TRY(announce(probe, "byte_stuff"));
   return stages.byte_stuff({arrays_.packed, arrays_.interval_first_byte, intervals, 0, intervals,
                             arrays_.scan, scan_capacity_, arrays_.scan_bytes},

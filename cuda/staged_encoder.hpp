@@ -1,6 +1,6 @@
 // The encoder's stages one after another on a device: every intermediate array is there to be
-// looked at. Frames are coded by the fused encoder (fused_encoder.hpp); this is what it is compared
-// with, in tests and in benchmarks.
+// looked at. Frames are coded by the fused encoder (fused_encoder.hpp), but for those with a scan
+// index; this is what it is compared with, in tests and in benchmarks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,6 +26,7 @@ struct StagedEncodeArrays {
   HuffmanSpec* specs;                  ///< [kEncodeTables]
   std::uint32_t* code;                 ///< as many as symbols
   std::uint8_t* code_bits;             ///< as many as symbols
+  IndexEntry* entries;                 ///< of the scan index; null where it is not asked for
   std::uint8_t* packed;                ///< [interval_first_byte[intervals]]
   std::uint64_t* interval_first_byte;  ///< [intervals + 1]
   std::uint64_t* interval_bits;        ///< [intervals]
@@ -68,6 +69,7 @@ class StagedEncoder {
   bool standard_uploaded_ = false;
   DeviceBuffer<std::uint32_t> code_;
   DeviceBuffer<std::uint8_t> code_bits_, packed_, scan_;
+  DeviceBuffer<IndexEntry> entries_;
   DeviceBuffer<std::uint64_t> interval_first_byte_, interval_bits_, scan_bytes_;
   StagedEncodeArrays arrays_{};
   std::int64_t packed_capacity_ = 0, scan_capacity_ = 0;

@@ -13,6 +13,7 @@ const StageTable& cuda_stages() {
       .zero_run = zero_run_cuda,
       .symbol_histogram = symbol_histogram_cuda,
       .huffman_encode = huffman_encode_cuda,
+      .group_index = group_index_cuda,
       .bit_pack = bit_pack_cuda,
       .byte_stuff = byte_stuff_cuda,
       .byte_unstuff = byte_unstuff_cuda,

@@ -43,6 +43,11 @@ Streams streams_of(const std::string& word) {
   fail(Exit::usage, "--streams: '" + word + "' is not zerorun, libjpeg or input");
 }
 
+bool index_of(const std::string& word) {
+  if (word == "no" || word == "yes") return word == "yes";
+  fail(Exit::usage, "--index: '" + word + "' is not no or yes");
+}
+
 Megapixels megapixels_of(const std::string& text) {
   const std::size_t dash = text.find('-');
   const auto number = [](const std::string& word) -> double {
@@ -65,6 +70,7 @@ Megapixels megapixels_of(const std::string& text) {
 void normalise(Case& what) {
   if (what.operation == Operation::encode) what.streams = Streams::zerorun;
   if (what.streams != Streams::zerorun) what.restart = "none";
+  if (what.operation == Operation::encode || what.streams != Streams::zerorun) what.index = false;
   if (what.streams != Streams::input) return;
   const Case plain;
   what.sampling = plain.sampling;
@@ -178,6 +184,7 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
   with_each(options.qualities, [](Case& c, int v) { c.quality = v; });
   with_each(options.tables, [](Case& c, const auto& v) { c.huffman = tables_of(v); });
   with_each(options.restarts, [](Case& c, const auto& v) { c.restart = v; });
+  with_each(options.indexes, [](Case& c, const auto& v) { c.index = index_of(v); });
   with_each(options.streams, [](Case& c, const auto& v) { c.streams = streams_of(v); });
   std::vector<Case> different;
   for (Case& what : cases) {

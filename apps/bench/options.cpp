@@ -43,6 +43,9 @@ void add_case_options(CLI::App& command, Options& options) {
   add_list(command, "--restart", options.restarts, "N,Nrows,auto,none", "auto",
            "Restart markers of zerorun's streams, as for encode; peers write none")
       ->group("What");
+  add_list(command, "--index", options.indexes, "no,yes", "no",
+           "Whether zerorun's streams to decode have a scan index, as of encode --index")
+      ->group("What");
   add_list(
       command, "--streams", options.streams, "zerorun,libjpeg,input", "zerorun",
       "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "

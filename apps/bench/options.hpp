@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> samplings = {"420"};
   std::vector<std::string> tables = {"standard"};
   std::vector<std::string> restarts = {"auto"};
+  std::vector<std::string> indexes = {"no"};
   std::vector<std::string> devices;
   std::vector<int> threads, in_flight, peer_threads, peer_batches;
   bool no_peers = false;

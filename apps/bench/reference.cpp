@@ -98,6 +98,7 @@ EncodeParams encode_params(const Case& what) {
   params.subsampling = what.sampling;
   params.huffman = what.huffman;
   params.restart = parse_restart(what.restart).value_or(RestartPolicy::automatic());
+  params.index = what.index;
   return params;
 }
 

@@ -20,16 +20,16 @@ std::string quoted(const std::string& text) {
 
 std::string report_csv(const Report& report) {
   std::string text =
-      "operation,input,width,height,pixels,subsampling,quality,huffman,restart,streams,coder,"
+      "operation,input,width,height,pixels,subsampling,quality,huffman,restart,index,streams,coder,"
       "device,path,"
       "mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_us,frames_per_second,"
       "input_gb_per_second,stream_bytes,psnr_db,sample,sample_us\n";
   for (const CaseResult& result : report.cases) {
     const Case& c = result.what;
     const std::string front =
-        fmt::format("{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input), c.width,
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input), c.width,
                     c.height, zerorun::name(c.pixels), zerorun::name(c.sampling), c.quality,
-                    name(c.huffman), c.restart, name(c.streams));
+                    name(c.huffman), c.restart, c.index ? "yes" : "no", name(c.streams));
     for (const Row& row : result.rows) {
       const Summary s = summarise(row.microseconds);
       const std::string of_row = fmt::format(

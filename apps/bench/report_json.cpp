@@ -19,6 +19,7 @@ Json case_json(const Case& what) {
           {"quality", what.quality},
           {"huffman", name(what.huffman)},
           {"restart", what.restart},
+          {"index", what.index},
           {"streams", name(what.streams)},
           {"mixed", what.mixed},
           {"least_megapixels", what.least_megapixels},

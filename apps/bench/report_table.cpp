@@ -54,10 +54,12 @@ std::string title(const Case& what) {
                   what.mixed ? "image" : "frame", what.frames == 1 ? "" : "s");
   if (what.streams == Streams::input)
     return text + (what.mixed ? ", the input's own streams"
-                              : fmt::format(", the input's own streams, sampling {}, restart {}",
-                                            zerorun::name(what.sampling), what.restart));
+                              : fmt::format(", the input's own streams, sampling {}, restart {}{}",
+                                            zerorun::name(what.sampling), what.restart,
+                                            what.index ? ", scan index" : ""));
   text += fmt::format(", quality {}, sampling {}, {} tables, restart {}", what.quality,
                       zerorun::name(what.sampling), name(what.huffman), what.restart);
+  if (what.index) text += ", scan index";
   if (what.streams == Streams::libjpeg) text += ", streams of libjpeg-turbo";
   return text;
 }

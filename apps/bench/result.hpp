@@ -40,6 +40,7 @@ struct Case {
   int quality = 90;
   HuffmanTables huffman = HuffmanTables::standard;
   std::string restart = "auto";
+  bool index = false;  ///< zerorun's streams have a scan index
   Streams streams = Streams::zerorun;
   bool planar = true;  ///< `pixels` follows the stream's own sampling
   /// Images of different sizes that are one batch; width and height are 0.

@@ -18,12 +18,13 @@ struct Passed {
   double microseconds = 0;
   bool ran = false;
 };
-std::array<Passed, 15> passed = {{{"color_subsample"},
+std::array<Passed, 16> passed = {{{"color_subsample"},
                                   {"fdct_quant"},
                                   {"dc_diff"},
                                   {"zero_run"},
                                   {"symbol_histogram"},
                                   {"huffman_encode"},
+                                  {"group_index"},
                                   {"bit_pack"},
                                   {"byte_stuff"},
                                   {"byte_unstuff"},
@@ -51,15 +52,16 @@ const StageTable& timed_stages() {
       .zero_run = timed<&StageTable::zero_run, 3>,
       .symbol_histogram = timed<&StageTable::symbol_histogram, 4>,
       .huffman_encode = timed<&StageTable::huffman_encode, 5>,
-      .bit_pack = timed<&StageTable::bit_pack, 6>,
-      .byte_stuff = timed<&StageTable::byte_stuff, 7>,
-      .byte_unstuff = timed<&StageTable::byte_unstuff, 8>,
-      .huffman_sync = timed<&StageTable::huffman_sync, 9>,
-      .huffman_decode = timed<&StageTable::huffman_decode, 10>,
-      .zero_run_expand = timed<&StageTable::zero_run_expand, 11>,
-      .dc_predict = timed<&StageTable::dc_predict, 12>,
-      .dequant_idct = timed<&StageTable::dequant_idct, 13>,
-      .color_upsample = timed<&StageTable::color_upsample, 14>,
+      .group_index = timed<&StageTable::group_index, 6>,
+      .bit_pack = timed<&StageTable::bit_pack, 7>,
+      .byte_stuff = timed<&StageTable::byte_stuff, 8>,
+      .byte_unstuff = timed<&StageTable::byte_unstuff, 9>,
+      .huffman_sync = timed<&StageTable::huffman_sync, 10>,
+      .huffman_decode = timed<&StageTable::huffman_decode, 11>,
+      .zero_run_expand = timed<&StageTable::zero_run_expand, 12>,
+      .dc_predict = timed<&StageTable::dc_predict, 13>,
+      .dequant_idct = timed<&StageTable::dequant_idct, 14>,
+      .color_upsample = timed<&StageTable::color_upsample, 15>,
   };
   return kTable;
 }

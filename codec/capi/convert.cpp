@@ -104,6 +104,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   out.device = params->device;
   out.threads = params->threads;
   out.jfif_header = params->no_jfif_header == 0;
+  out.index = params->index != 0;
   if (params->pixel_aspect_x != 0 || params->pixel_aspect_y != 0) {
     out.pixel_aspect_x = params->pixel_aspect_x;
     out.pixel_aspect_y = params->pixel_aspect_y;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "codec/core/buffer.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 /// A slice's blocks and symbols should stay in a second-level cache of 256 KiB and more.
 constexpr std::int64_t kSliceMcus = 256;
+static_assert(kSliceMcus % (1 << kMaxIndexGroupLog2) == 0, "a slice has whole groups of the index");
 
 struct SliceSymbols {
   Buffer<Symbol> symbols;
@@ -91,6 +93,7 @@ class CpuEncodePipeline final : public EncodePipeline {
                      std::array<HuffmanSpec, 4>& specs) override {
     setup_ = &setup;
     cut_slices();
+    reserve_index();
     make_planes(frame);
     if (setup.huffman == HuffmanTables::optimal) {
       for_each_slice([this](Slice& slice, Scratch& scratch) {
@@ -128,6 +131,8 @@ class CpuEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
+  std::span<const IndexEntry> index() const override { return index_; }
+
  private:
   const ScanLayout& layout() const { return setup_->layout; }
 
@@ -149,6 +154,12 @@ class CpuEncodePipeline final : public EncodePipeline {
     }
     piece_count_ = parts_ ? static_cast<std::size_t>(layout().intervals()) : slice_count_;
     if (pieces_.size() < piece_count_) pieces_.resize(piece_count_);
+  }
+
+  void reserve_index() {
+    const int group = setup_->index_group_mcus;
+    const std::int64_t groups = group == 0 ? 0 : index_groups(layout(), group);
+    index_ = {index_memory_.reserve(groups), static_cast<std::size_t>(groups)};
   }
 
   template <typename Job>
@@ -241,6 +252,7 @@ class CpuEncodePipeline final : public EncodePipeline {
     Exec exec;
     (void)stages_.huffman_encode(
         {in.symbols.data(), first + blocks, symbols, &tables_, code, code_bits}, exec);
+    if (!index_.empty()) sum_groups(slice, in, code_bits, exec);
     const BitPackArgs pack{blocks,
                            interval * layout().blocks_per_mcu,
                            first,
@@ -257,6 +269,19 @@ class CpuEncodePipeline final : public EncodePipeline {
     }
     stuff(pack.bytes, pack.interval_first_byte, intervals, slice.first_mcu / interval,
           pieces_[static_cast<std::size_t>(&slice - slices_.data())]);
+  }
+
+  /// A slice starts with a group: those of the intervals before, and of its own one, precede it.
+  void sum_groups(const Slice& slice, const SliceSymbols& in, const std::uint8_t* code_bits,
+                  Exec& exec) {
+    const std::int64_t interval = layout().interval_mcus(), group = setup_->index_group_mcus;
+    const std::int64_t first_group = slice.first_mcu / interval * ((interval + group - 1) / group) +
+                                     slice.first_mcu % interval / group;
+    const std::int64_t per_mcu = layout().blocks_per_mcu;
+    (void)stages_.group_index(
+        {slice.mcu_count * per_mcu, interval * per_mcu, group * per_mcu, in.symbols.data(),
+         in.block_first_symbol.data(), code_bits, index_.data() + first_group},
+        exec);
   }
 
   void stuff(const std::uint8_t* bytes, const std::uint64_t* interval_first_byte,
@@ -297,6 +322,8 @@ class CpuEncodePipeline final : public EncodePipeline {
   std::size_t slice_count_ = 0;
   std::vector<Piece> pieces_;  // of a slice, or of an interval where slices are parts
   std::size_t piece_count_ = 0;
+  Buffer<IndexEntry> index_memory_;
+  std::span<IndexEntry> index_;
   Buffer<std::uint8_t> plane_memory_[kMaxComponents];
   ConstPlaneView planes_[kMaxComponents];
   HuffmanEncodeTables tables_;

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "codec/encode/fdct_quant.hpp"
 #include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -25,6 +27,7 @@ struct EncodeSetup {
   std::array<QuantTable, 2> quant;
   DivisorTables divisors;
   HuffmanTables huffman;
+  int index_group_mcus;  ///< MCUs of a group of the scan index; 0: there is none
   /// The frame's planes are the component planes: stage 1 has nothing to do.
   bool planes_are_components;
 };
@@ -42,6 +45,8 @@ class EncodePipeline {
   /// What a device took for the coding, without moving frame and bytes; 0 where none was used.
   virtual double device_microseconds() const { return 0.0; }
   virtual Status copy_scan(std::byte* out) const = 0;
+  /// Of the frame coded last; empty where the setup asks for no index.
+  virtual std::span<const IndexEntry> index() const = 0;
 };
 
 /// `stages` outlives the pipeline; another table than cpu_stages() looks at the calls.

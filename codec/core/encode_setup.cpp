@@ -119,6 +119,7 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   const auto restart = restart_interval(params, setup.layout);
   if (!restart) return restart.status();
   setup.layout.restart_interval = *restart;
+  setup.index_group_mcus = params.index ? index_group_mcus(setup.layout) : 0;
 
   setup.quant[0] = params.luma_table.value_or(scaled_quant_table(false, params.quality));
   setup.quant[1] = params.chroma_table.value_or(scaled_quant_table(true, params.quality));
@@ -133,9 +134,13 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
 
 StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
                                 const std::array<HuffmanSpec, 4>& specs) {
-  return {setup.width, setup.height, setup.layout.components,
-          setup.h_max, setup.v_max,  &params,
-          setup.quant, specs,        setup.layout.restart_interval};
+  const int group = setup.index_group_mcus;
+  // At most 67 million MCUs fit a frame.
+  const auto groups =
+      group == 0 ? 0u : static_cast<std::uint32_t>(index_groups(setup.layout, group));
+  return {
+      setup.width, setup.height, setup.layout.components,       setup.h_max, setup.v_max, &params,
+      setup.quant, specs,        setup.layout.restart_interval, group,       groups};
 }
 
 }  // namespace zerorun

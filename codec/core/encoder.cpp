@@ -34,7 +34,8 @@ struct Encoder::Impl {
     }
     std::array<HuffmanSpec, 4> specs;
     if (Status status = pipeline->encode_scan(*setup, frame, specs); !status) return status;
-    write_header(make_stream_header(params, *setup, specs), header);
+    const HeaderPlaces places = write_header(make_stream_header(params, *setup, specs), header);
+    if (places.index) fill_index(*places.index, pipeline->index(), header);
     return Status::ok();
   }
 

@@ -14,6 +14,7 @@
 #include "codec/encode/color_subsample.hpp"
 #include "codec/encode/dc_diff.hpp"
 #include "codec/encode/fdct_quant.hpp"
+#include "codec/encode/group_index.hpp"
 #include "codec/encode/huffman_encode.hpp"
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/encode/zero_run.hpp"
@@ -31,6 +32,7 @@ struct StageTable {
   Stage<ZeroRunArgs> zero_run;
   Stage<SymbolHistogramArgs> symbol_histogram;
   Stage<HuffmanEncodeArgs> huffman_encode;
+  Stage<GroupIndexArgs> group_index;
   Stage<BitPackArgs> bit_pack;
   Stage<ByteStuffArgs> byte_stuff;
   // decode, in the order of the pipeline

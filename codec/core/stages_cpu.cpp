@@ -12,6 +12,7 @@ const StageTable& cpu_stages() {
       .zero_run = zero_run_cpu,
       .symbol_histogram = symbol_histogram_cpu,
       .huffman_encode = huffman_encode_cpu,
+      .group_index = group_index_cpu,
       .bit_pack = bit_pack_cpu,
       .byte_stuff = byte_stuff_cpu,
       .byte_unstuff = byte_unstuff_cpu,

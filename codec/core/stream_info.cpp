@@ -57,6 +57,7 @@ Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& 
                                component_extent(frame.height, c.v, v_max)});
   info.subsampling = name_subsampling(info.components);
   info.restart_interval_mcus = scan.layout.restart_interval;
+  info.index_group_mcus = scan.index ? scan.index->group_mcus : 0;
   info.has_jfif = parser.has_jfif();
   info.standard_huffman_tables = uses_standard_tables(scan);
   if (scan.components[0] == 0)

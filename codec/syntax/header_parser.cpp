@@ -352,7 +352,7 @@ Status HeaderParser::latch_tables() {
 }
 
 void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
-  if (keep_segments_)
+  if (keep_segments_ && !(code == marker::kApp9 && is_index_payload(payload)))
     segments_.push_back({code, std::vector<std::uint8_t>(payload.begin(), payload.end())});
   using std::string_view_literals::operator""sv;
   if (code == marker::kApp0 && starts_with(payload, "JFIF\0"sv) && payload.size() >= 14) {

@@ -75,7 +75,7 @@ class HeaderParser {
   int pixel_aspect_x() const { return aspect_x_; }
   int pixel_aspect_y() const { return aspect_y_; }
   int exif_orientation() const { return orientation_; }
-  /// Copies of APPn and COM are kept only if asked for.
+  /// Copies of APPn and COM, but not of a scan index, are kept only if asked for.
   void keep_segments() { keep_segments_ = true; }
 
  private:

@@ -52,7 +52,7 @@ void put_dht(Bytes& out, int table_class, int destination, const HuffmanSpec& sp
 
 }  // namespace
 
-HuffmanPlace write_header(const StreamHeader& header, Bytes& out) {
+HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
   out.clear();
   put8(out, 0xFF);
   put8(out, marker::kSoi);
@@ -61,6 +61,10 @@ HuffmanPlace write_header(const StreamHeader& header, Bytes& out) {
     put_segment(out, segment.marker, segment.payload.size());
     out.insert(out.end(), segment.payload.begin(), segment.payload.end());
   }
+  HeaderPlaces places{};
+  // In front of the tables: its place does not depend on them.
+  if (header.index_group_mcus != 0)
+    places.index = append_index_segments(header.index_group_mcus, header.index_groups, out);
   const int destinations = header.components == 1 ? 1 : 2;
   for (int d = 0; d < destinations; ++d) put_dqt(out, d, header.quant[static_cast<std::size_t>(d)]);
 
@@ -74,12 +78,12 @@ HuffmanPlace write_header(const StreamHeader& header, Bytes& out) {
     put8(out, c == 0 ? header.h_max << 4 | header.v_max : 0x11);
     put8(out, c == 0 ? 0 : 1);
   }
-  HuffmanPlace place{out.size(), 0};
+  places.dht.begin = out.size();
   for (int d = 0; d < destinations; ++d) {
     put_dht(out, 0, d, header.huffman[static_cast<std::size_t>(d)]);
     put_dht(out, 1, d, header.huffman[static_cast<std::size_t>(2 + d)]);
   }
-  place.end = out.size();
+  places.dht.end = out.size();
   if (header.restart_interval > 0) {
     put_segment(out, marker::kDri, 2);
     put16(out, header.restart_interval);
@@ -93,7 +97,7 @@ HuffmanPlace write_header(const StreamHeader& header, Bytes& out) {
   put8(out, 0);   // Ss
   put8(out, 63);  // Se
   put8(out, 0);   // Ah, Al
-  return place;
+  return places;
 }
 
 }  // namespace zerorun

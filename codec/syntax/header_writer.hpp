@@ -5,10 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "codec/syntax/huffman_spec.hpp"
-#include "codec/syntax/scan_layout.hpp"
+#include "codec/syntax/scan_index.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun {
@@ -21,6 +22,8 @@ struct StreamHeader {
   std::array<QuantTable, 2> quant;
   std::array<HuffmanSpec, 4> huffman;  ///< by class * 2 + destination
   int restart_interval;
+  int index_group_mcus;  ///< 0: no index
+  std::uint32_t index_groups;
 };
 
 /// Where the DHT segments lie in a header; all else in it is known before the frame is coded.
@@ -28,7 +31,12 @@ struct HuffmanPlace {
   std::size_t begin, end;
 };
 
+struct HeaderPlaces {
+  HuffmanPlace dht;
+  std::optional<ScanIndexPlace> index;  ///< its entries are still zeros
+};
+
 /// SOI to SOS. `out` is replaced.
-HuffmanPlace write_header(const StreamHeader& header, std::vector<std::uint8_t>& out);
+HeaderPlaces write_header(const StreamHeader& header, std::vector<std::uint8_t>& out);
 
 }  // namespace zerorun

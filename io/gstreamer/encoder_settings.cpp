@@ -64,6 +64,11 @@ void install_settings(GObjectClass* type) {
   install(kSubsampling,
           g_param_spec_enum("subsampling", "Subsampling", "Chroma sampling of the stream",
                             subsampling_type(), initial.subsampling, kReady));
+  install(kScanIndex,
+          g_param_spec_boolean("scan-index", "Scan index",
+                               "An index in APP9 segments for faster decoding by zerorun on a GPU; "
+                               "about 2 % of the bytes of a photo at quality 90",
+                               initial.scan_index, kReady));
   install(kDevice, g_param_spec_string("device", "Device",
                                        "auto, cpu, cuda or cuda:N; all write the same bytes",
                                        initial.device.c_str(), kReady));
@@ -86,6 +91,9 @@ void set_setting(EncoderSettings& settings, guint id, const GValue* value) {
       break;
     case kSubsampling:
       settings.subsampling = g_value_get_enum(value);
+      break;
+    case kScanIndex:
+      settings.scan_index = g_value_get_boolean(value) != FALSE;
       break;
     case kDevice:
       settings.device = g_value_get_string(value) == nullptr ? "auto" : g_value_get_string(value);
@@ -110,6 +118,9 @@ void get_setting(const EncoderSettings& settings, guint id, GValue* value) {
     case kSubsampling:
       g_value_set_enum(value, settings.subsampling);
       break;
+    case kScanIndex:
+      g_value_set_boolean(value, settings.scan_index);
+      break;
     case kDevice:
       g_value_set_string(value, settings.device.c_str());
       break;
@@ -130,6 +141,7 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   params.encode.huffman = settings.huffman;
   if (settings.subsampling >= 0)
     params.encode.subsampling = static_cast<Subsampling>(settings.subsampling);
+  params.encode.index = settings.scan_index;
   params.encode.backend = *backend;
   params.encode.device = device->index;
   params.depth = settings.depth;

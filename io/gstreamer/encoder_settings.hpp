@@ -16,12 +16,21 @@ struct EncoderSettings {
   int restart_interval = -1;  ///< MCUs; -1 automatic, 0 none
   HuffmanTables huffman = HuffmanTables::standard;
   int subsampling = -1;  ///< a Subsampling; -1 as the input has it
+  bool scan_index = false;
   std::string device = "auto";
   int depth = 4;
 };
 
 /// The properties have the ids 1 to `kSettingCount`.
-enum Setting : guint { kQuality = 1, kRestartInterval, kHuffman, kSubsampling, kDevice, kDepth };
+enum Setting : guint {
+  kQuality = 1,
+  kRestartInterval,
+  kHuffman,
+  kSubsampling,
+  kScanIndex,
+  kDevice,
+  kDepth
+};
 inline constexpr guint kSettingCount = kDepth;
 
 void install_settings(GObjectClass* type);

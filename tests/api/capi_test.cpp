@@ -109,6 +109,9 @@ TEST(CApi, ParametersMeanTheSame) {
   c.no_jfif_header = 1;
   cpp.jfif_header = false;
   expect_same(c, cpp);
+  c.index = 1;
+  cpp.index = true;
+  expect_same(c, cpp);
   QuantTable table;
   for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint16_t>(i + 1);
   c.luma_table = c.chroma_table = table.data();

@@ -161,8 +161,9 @@ TEST(GstEncoder, PropertiesReachTheStream) {
   params.restart = RestartPolicy::mcus(3);
   params.huffman = HuffmanTables::optimal;
   params.subsampling = Subsampling::s420;
+  params.index = true;
   EXPECT_EQ(encode_one("zerorunenc device=cpu quality=50 restart-interval=3 huffman=optimal "
-                       "subsampling=420 depth=1",
+                       "subsampling=420 scan-index=true depth=1",
                        frame, caps),
             encode(frame.view(), params));
   const Bytes plain =

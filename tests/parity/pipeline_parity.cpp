@@ -109,6 +109,28 @@ TEST_F(PipelineParity, EveryQualityTableAndRestart) {
         }
 }
 
+TEST_F(PipelineParity, WithAScanIndex) {
+  for (const HuffmanTables tables : kTables)
+    for (const RestartPolicy& restart : kRestarts)
+      for (const Subsampling sampling : kAllSubsamplings) {
+        EncodeParams params;
+        params.index = true;
+        params.huffman = tables;
+        params.restart = restart;
+        params.subsampling = sampling;
+        Pair pair(params);
+        for (const auto& [width, height] : {std::array{203, 117}, {1, 1}, {640, 480}, {40, 30}})
+          ASSERT_NO_FATAL_FAILURE(pair.expect_same(
+              make_frame(Content::photo, PixelFormat::rgb24, width, height, 5).view()));
+      }
+  EncodeParams params;
+  params.index = true;
+  params.restart = RestartPolicy::mcus(1);
+  Pair pair(params);  // several segments
+  ASSERT_NO_FATAL_FAILURE(
+      pair.expect_same(make_frame(Content::noise, PixelFormat::yuv444p, 1601, 1201, 1).view()));
+}
+
 TEST_F(PipelineParity, EveryStageOfEveryContent) {
   for (const HuffmanTables tables : kTables)
     for (const RestartPolicy& restart : kRestarts)
@@ -118,6 +140,7 @@ TEST_F(PipelineParity, EveryStageOfEveryContent) {
           EncodeParams params;
           params.huffman = tables;
           params.restart = restart;
+          params.index = true;
           const TestFrame frame = make_frame(content, format, 131, 77, 9);
           ASSERT_EQ(first_difference(params, frame.view()), "")
               << describe(params, frame.view()) << ", " << name(content);

@@ -3,6 +3,7 @@
 #include "zerorun/stream_info.hpp"
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -194,6 +195,32 @@ TEST(Inspect, EveryPrefixIsAnErrorUpToTheFirstScan) {
   }
   const PageEndBuffer input{std::span(jpeg).first(headers)};
   EXPECT_TRUE(inspect(input.bytes()).is_ok());
+}
+
+TEST(Inspect, AScanIndexIsSaidAndNotCopied) {
+  EncodeParams params;
+  params.segments = {{0xE9, {'o', 't', 'h', 'e', 'r'}}};
+  EXPECT_EQ(inspected(encoded(params)).index_group_mcus, 0);
+  params.index = true;
+  for (const auto& [format, mcus] : {std::pair(PixelFormat::yuv420p, 4),
+                                     {PixelFormat::yuv422p, 4},
+                                     {PixelFormat::yuv444p, 8},
+                                     {PixelFormat::gray8, 16}}) {
+    const Bytes jpeg = encoded(params, format);
+    EXPECT_EQ(parse_headers(jpeg).count(0xE9), 2u);
+    const StreamInfo info = inspected(jpeg);
+    EXPECT_EQ(info.index_group_mcus, mcus);
+    ASSERT_EQ(info.segments.size(), 2u);  // JFIF and the caller's
+    EXPECT_EQ(info.segments[1].payload, params.segments[0].payload);
+    // Of a later version it is none for us, but not to be copied either.
+    Bytes changed = jpeg;
+    const std::size_t at = parse_headers(jpeg).segments[2].offset;
+    ASSERT_EQ(std::to_integer<int>(changed[at + 1]), 0xE9);
+    changed[at + 4 + 8] = std::byte{2};
+    const StreamInfo later = inspected(changed);
+    EXPECT_EQ(later.index_group_mcus, 0);
+    EXPECT_EQ(later.segments.size(), 2u);
+  }
 }
 
 }  // namespace

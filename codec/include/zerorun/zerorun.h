@@ -178,6 +178,8 @@ typedef struct zerorun_encode_params {
   const uint16_t* chroma_table;
   const zerorun_segment* segments;
   size_t segment_count;
+  int32_t
+      index; /* a scan index in APP9 segments: zerorun's CUDA decoder starts everywhere at once */
 } zerorun_encode_params;
 
 typedef struct zerorun_encoder zerorun_encoder;
@@ -370,7 +372,8 @@ typedef struct zerorun_info {
   int32_t exif_orientation;      /* 1..8 */
   int32_t pixel_aspect_x;
   int32_t pixel_aspect_y;
-  size_t header_bytes; /* offset of the first entropy-coded byte */
+  size_t header_bytes;      /* offset of the first entropy-coded byte */
+  int32_t index_group_mcus; /* MCUs of an entry of the scan index; 0: none */
 } zerorun_info;
 
 /* Reads the headers up to the first scan. */

@@ -15,6 +15,7 @@ TEST(CudaStageTable, IsFull) {
   EXPECT_NE(stages.zero_run, nullptr);
   EXPECT_NE(stages.symbol_histogram, nullptr);
   EXPECT_NE(stages.huffman_encode, nullptr);
+  EXPECT_NE(stages.group_index, nullptr);
   EXPECT_NE(stages.bit_pack, nullptr);
   EXPECT_NE(stages.byte_stuff, nullptr);
   EXPECT_NE(stages.byte_unstuff, nullptr);

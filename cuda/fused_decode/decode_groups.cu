@@ -16,34 +16,62 @@ namespace {
 /// Few, so that the groups of a single frame are spread over all processors.
 constexpr int kThreads = 64;
 
+/// The value, computed once: the loop would rather compute it again from what it is made of.
+__device__ std::uint32_t kept(std::uint32_t value) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+/// A pointer to global memory.
+__device__ std::uint32_t* kept(std::uint32_t* pointer) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+l"(pointer));
+  __builtin_assume(__isGlobal(pointer));
+#endif
+  return pointer;
+}
+
 using SharedSymbols = SharedTables<kSymbolIndexBits>;
+/// For the tables of a group's blocks, and of the one behind its last.
+constexpr std::uint32_t kListWords = 2 * (kMaxIndexGroupBlocks + 1);
+static_assert(kListWords % 4 == 0 && sizeof(CodeTables) == 8);
 
 struct SymbolTables : SharedSymbols {
-  __device__ void load_block_if(bool condition, SharedAddress place, BlockTables& block) const {
-    uint4 words{block.dc, block.ac, block.next, block.phase};
-    load_four_words_if(condition, place, words);
-    block = {words.x, words.y, words.z, words.w};
+  SharedAddress list;
+
+  __device__ CodeTables tables_of(std::uint32_t block) const {
+    const uint2 words = load_two_words(list + 8 * block);
+    return {words.x, words.y};
   }
 };
 
-/// What a wrong index may not touch: the pairs have room for it, the list of blocks has not.
+/// Pairs count from the last multiple of four before the group's, blocks from its first.
 struct GroupSink : PairSink {
-  std::uint32_t block_behind;
+  std::uint32_t first_pair;
 
+  __device__ void block_starts(std::uint32_t block, std::uint32_t pair) const {
+    block_pair[block] = first_pair + pair;
+  }
   __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition && block <= block_behind) block_pair[block] = pair;
+    if (condition) block_pair[block] = first_pair + pair;
   }
 };
 
-/// Bits counted from the first of the words.
 struct SharedWords {
-  SharedAddress array;
+  SharedAddress array, array_behind;
   __device__ WordPair words(std::uint32_t bit) const { return load_words_of_bit(array, bit); }
+  __device__ WordPair words_behind(std::uint32_t bit) const {
+    return load_words_of_bit(array_behind, bit);
+  }
 };
 struct GlobalWords {
   const std::uint32_t* array;
   __device__ WordPair words(std::uint32_t bit) const {
     return {array[bit / 32], array[bit / 32 + 1]};
+  }
+  __device__ WordPair words_behind(std::uint32_t bit) const {
+    return {array[bit / 32 + 1], array[bit / 32 + 2]};
   }
 };
 
@@ -53,20 +81,35 @@ extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 template <typename Bits>
 __device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, const Bits& bits,
                        std::uint32_t origin, const Group& group) {
-  RowTarget target = group.first;
-  const GroupSink sink{{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, group.behind.block};
-  const GroupEnd end =
-      decode_group(bits, tables, group.bit - origin, group.stop - origin, target, sink);
-  return !end.fault && is_as_said(group, origin + end.bit, end.window, target);
+  const std::uint32_t lead = group.first.pair % 4, first_pair = group.first.pair - lead;
+  const std::uint32_t blocks = group.behind.block - group.first.block;
+  const GroupSink sink{
+      {kept(a.pairs + first_pair), kept(a.block_pair + group.first.block), (lead + 3) / 4 * 4},
+      first_pair};
+  const GroupSpan span{group.bit - origin, kept(group.stop - origin), group.first.block, blocks};
+  const GroupEnd end = decode_group(bits, tables, span, lead, sink);
+  return !end.fault && end.blocks == blocks && first_pair + end.pair == group.behind.pair &&
+         ends_well(group, origin + end.bit, end.window);
+}
+
+/// Shared memory: the list of the blocks' tables, room for bits, the tables. The loop has the first
+/// two at addresses that need not be computed. Starts copies.
+__device__ SymbolTables load_group_tables(const DecodeGroupsArgs& a, std::uint32_t* to) {
+  const auto period = static_cast<std::uint32_t>(a.cycle.period);
+  const SharedSymbols tables = load_tables<kThreads, kSymbolIndexBits>(
+      a.tables->symbol, a.tables->long_codes, a.cycle, to + kListWords + a.room_words);
+  for (std::uint32_t i = threadIdx.x; i < kListWords / 2; i += kThreads) {
+    const std::uint32_t bytes = a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
+    reinterpret_cast<CodeTables*>(to)[i] = {tables.entries + bytes, tables.ac_entries + bytes};
+  }
+  return {tables, shared_address(to)};
 }
 
 __global__ void __launch_bounds__(kThreads)
     decode_groups_kernel(const __grid_constant__ DecodeGroupsArgs a) {
   __shared__ std::uint32_t first_word, last_word;
-  const SymbolTables tables{load_tables<kThreads, kSymbolIndexBits>(
-      a.tables->symbol, a.tables->long_codes, a.cycle, dynamic_shared)};
-  std::uint32_t* const room =
-      dynamic_shared + SymbolTables::words(static_cast<std::uint32_t>(a.cycle.pairs));
+  const SymbolTables tables = load_group_tables(a, dynamic_shared);
+  std::uint32_t* const room = dynamic_shared + kListWords;
   wait_for_previous_kernel();
   const std::uint32_t number = blockIdx.x * kThreads + threadIdx.x;
   const bool exists = number < a.grid.groups;
@@ -89,8 +132,9 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_copies();
   __syncthreads();
   if (!exists) return;
+  const SharedAddress room_address = shared_address(room);
   const bool right =
-      fits ? decode(a, tables, SharedWords{shared_address(room)}, first_word * 32, group)
+      fits ? decode(a, tables, SharedWords{room_address, room_address + 4}, first_word * 32, group)
            : decode(a, tables, GlobalWords{a.words}, 0, group);
   if (!right) atomicOr(&a.summary->faults, kFaultIndex);
 }
@@ -99,7 +143,7 @@ __global__ void __launch_bounds__(kThreads)
 constexpr std::uint32_t kMostRoomWords = 8192;
 
 std::size_t shared_bytes(std::uint32_t room_words, std::uint32_t pairs) {
-  return sizeof(std::uint32_t) * (room_words + SymbolTables::words(pairs));
+  return sizeof(std::uint32_t) * (kListWords + room_words + SharedSymbols::words(pairs));
 }
 
 }  // namespace

@@ -90,13 +90,10 @@ ZR_HD bool place_group(const GroupGrid& grid, const std::uint64_t* sums,
   return offset <= length && bits <= length - offset && out.behind.pair <= pair_capacity;
 }
 
-/// Whether a group ended as the index says: where the next one begins, or with less than a byte of
-/// ones in its interval.
-ZR_HD bool is_as_said(const Group& group, std::uint32_t bit, std::uint32_t next32,
-                      const RowTarget& behind) {
-  return bit == group.stop && behind.block == group.behind.block &&
-         behind.pair == group.behind.pair &&
-         (!group.is_last || is_padding(next32, group.end - group.stop));
+/// Whether a group ended where it should: behind its last bit, and in an interval's last group with
+/// less than a byte of ones.
+ZR_HD bool ends_well(const Group& group, std::uint32_t bit, std::uint32_t next32) {
+  return bit == group.stop && (!group.is_last || is_padding(next32, group.end - group.stop));
 }
 
 }  // namespace zerorun

@@ -14,58 +14,85 @@
 
 namespace zerorun {
 
+/// Without a branch, and without a copy of the number.
+ZR_HD void increment_if(bool condition, std::uint32_t& number) {
+#ifdef __CUDA_ARCH__
+  asm("{\n\t"
+      ".reg .pred holds;\n\t"
+      "setp.ne.u32 holds, %1, 0;\n\t"
+      "@holds add.u32 %0, %0, 1;\n\t"
+      "}"
+      : "+r"(number)
+      : "r"(static_cast<std::uint32_t>(condition)));
+#else
+  if (condition) ++number;
+#endif
+}
+
 /// Words that may be read of a group that ends before bit `stop`.
 ZR_HD std::uint32_t words_to_read(std::uint32_t stop) { return (stop + kMostStepBits) / 32 + 3; }
+
+/// Where a block has its code tables: numbers or addresses, as the tables are.
+struct CodeTables {
+  std::uint32_t dc, ac;
+};
+
+/// What is to be decoded. Bits count from where the words do.
+struct GroupSpan {
+  std::uint32_t bit, stop;
+  std::uint32_t first_block, blocks;
+};
 
 /// The decoder behind a group.
 struct GroupEnd {
   std::uint32_t bit;
   std::uint32_t window;  ///< the next 32 bits
-  bool fault;            ///< a fault in the code, or an open block
+  std::uint32_t blocks;
+  std::uint32_t pair;  ///< number of the next one
+  bool fault;          ///< in the code, or a block is open
 };
 
-/// Decodes the symbols from `bit` to `stop` and stores their pairs, moving `target`. A group has
-/// whole MCUs and no padding. Whatever the bits are, there are at most kMostGroupPairs pairs where
-/// `stop` is at most 65535 bits away. `Bits`: words(i) are the word with bit i and the next one.
-/// `Tables`: as for decode_row(), and load_block_if(condition, place, block). `Sink`: put_if(c,
-/// index, word) for one pair after the other, finish(index) behind the last, and block_starts_if(c,
-/// block, pair) for the block behind the last one, too.
+/// Decodes the symbols from `bit` to `stop`, but of no more blocks, and stores their pairs, the
+/// first one with the number `pair`. A group has whole MCUs and no padding. Whatever the bits are,
+/// there are at most kMostGroupPairs pairs where `stop` is at most 65535 bits away. `Bits`:
+/// words(i) are the word with bit i and the next one, words_behind(i) the two from that one on.
+/// `Tables`: as for decode_row(), but of blocks tables_of(i), of block i of the group or of the one
+/// behind its last. `Sink`: put_if(c, pair, word) for one pair after the other, finish(pair) behind
+/// the last; block_starts(i, pair) for the first, and block_starts_if(c, i, pair) for those behind
+/// it with the one behind the last.
 template <typename Bits, typename Tables, typename Sink>
-ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, std::uint32_t bit,
-                            std::uint32_t stop, RowTarget& target, Sink sink) {
-  BlockTables next = tables.block_at(0);
-  std::uint32_t table = next.dc, ac = next.ac, k = 0, seen = 0, indices = 0;
-  next = tables.block(next.next);
+ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupSpan& span,
+                            std::uint32_t pair, Sink sink) {
+  const CodeTables first = tables.tables_of(0);
+  std::uint32_t table = first.dc, ac = first.ac, bit = span.bit, block = 0, k = 0, indices = 0;
   std::uint32_t window = window_of(bits.words(bit), bit);
-  sink.block_starts_if(true, target.block, target.pair);
-  while (bit < stop) {
+  const std::uint32_t first_block_bits = span.first_block << kPairBlockShift;
+  sink.block_starts(block, pair);
+  while (bit < span.stop && block < span.blocks) {
     std::uint32_t symbol = tables.look_up(table, window >> (32 - kSymbolIndexBits));
-    const WordPair behind = bits.words(bit + 32);
+    const WordPair behind = bits.words_behind(bit);
+    const CodeTables next = tables.tables_of(block + 1);
     if (symbol == 0)
       symbol = symbol_of(decode_long(tables.long_codes(table), window >> 16, kSymbolIndexBits),
                          tables.side(table));
-    const std::uint32_t appended = window << (symbol & 31);
+    const std::uint32_t appended = window << (symbol & 31), index = k + (symbol >> kSymbolRunShift);
     window = window_of({window, window_of(behind, bit)}, symbol >> kSymbolTakenShift);
     bit += symbol >> kSymbolTakenShift & kSymbolTakenMask;
-    const std::uint32_t index = k + (symbol >> kSymbolRunShift);
     const bool ends = index + 1 >= kBlockSize, makes_pair = (symbol & kSymbolMakesPair) != 0;
     table = ends ? next.dc : ac;
-    seen |= symbol;
-    indices |= index;
-    k = ends ? 0 : index + 1;
-    sink.put_if(makes_pair, target.pair,
-                (appended & kPairAppendedMask) | (symbol & kPairSsssMask) |
-                    (target.block & kPairBlockMask) << kPairBlockShift | (index & kPairIndexMask));
-    target.pair += makes_pair ? 1 : 0;
-    target.block += ends ? 1 : 0;
     ac = ends ? next.ac : ac;
-    tables.load_block_if(ends, next.next, next);
-    sink.block_starts_if(ends, target.block, target.pair);
+    k = ends ? 0 : index + 1;
+    indices |= index;
+    const std::uint32_t block_bits = (block << kPairBlockShift) + first_block_bits;
+    sink.put_if(makes_pair, pair,
+                (appended & kPairAppendedMask) | (symbol & kPairSsssMask) |
+                    (block_bits & kPairBlockMask << kPairBlockShift) | (index & kPairIndexMask));
+    increment_if(makes_pair, pair);
+    increment_if(ends, block);
+    sink.block_starts_if(ends, block, pair);
   }
-  sink.finish(target.pair);
-  // A run past the block's end leaves the bit of 64 in an index, which no EOB does.
-  const bool fault = (seen & kSymbolFault) != 0 || (indices & kBlockSize) != 0 || k != 0;
-  return {bit, window, fault};
+  sink.finish(pair);
+  return {bit, window, block, pair, (indices & kBlockSize) != 0 || k != 0};
 }
 
 /// Two bits a pair at least, but for a DC that stands last.

@@ -54,13 +54,17 @@ ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 ///   bits 0-4    length of the codeword
 ///   bits 5-9    bits that it takes, with the appended ones
 ///   bit 10      it makes a pair
-///   bit 11      it is no codeword: a fault, passed as an EOB of one bit
 ///   bits 13-16  SSSS, where a pair word has it
-///   bits 24-31  RRRR, of a DC 0; kEndOfBlock: EOB
+///   bits 24-31  RRRR, of a DC 0; kEndOfBlock: EOB; with kSymbolFault no codeword, which is a
+///   fault,
+///               passed as an EOB of one bit
 /// 0: the codeword is longer than the index, or there is none.
 inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kPairSsssShift = 13;
 inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 10,
-                               kSymbolFault = 1u << 11, kPairSsssMask = 15u << kPairSsssShift;
+                               kPairSsssMask = 15u << kPairSsssShift;
+/// Makes any index that the run is added to one with the bit of 64, as a run past the block's end
+/// does. EOB does not.
+inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymbolRunShift;
 
 /// Codewords by their length, for those that no look-up table holds.
 struct LongCodes {
@@ -139,7 +143,8 @@ ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
 /// The same as a skip entry.
 ZR_HD std::uint32_t step_of(const DecodedSymbol& decoded, int side) {
   const std::uint32_t symbol = symbol_of(decoded, side);
-  return make_skip(symbol >> kSymbolTakenShift & kSymbolTakenMask, (symbol >> kSymbolRunShift) + 1,
+  return make_skip(symbol >> kSymbolTakenShift & kSymbolTakenMask,
+                   ((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
                    (symbol & kSymbolMakesPair) != 0);
 }
 

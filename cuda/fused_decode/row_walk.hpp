@@ -168,7 +168,7 @@ ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const Row
                                RowTarget& target, Sink sink, std::uint32_t& bit,
                                std::uint32_t& phase, std::uint32_t& k) {
   BlockTables block = tables.block_at(phase);
-  std::uint32_t table = k == 0 ? block.dc : block.ac, seen = 0, indices = 0;
+  std::uint32_t table = k == 0 ? block.dc : block.ac, indices = 0;
   std::uint32_t block_bits = (target.block & kPairBlockMask) << kPairBlockShift;
   std::uint32_t window = bits(bit);
   const auto decode = [&] {
@@ -180,7 +180,6 @@ ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const Row
     const std::uint32_t appended = window << (symbol & 31);
     window = bits(bit);  // on its way while the rest is done
     const std::uint32_t index = k + (symbol >> kSymbolRunShift);
-    seen |= symbol;
     indices |= index;
     if ((symbol & kSymbolMakesPair) != 0) {
       if (k == 0) sink.block_starts(target.block, target.pair);
@@ -206,9 +205,7 @@ ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const Row
     if (decode() && bit < span.end && is_padding(window, span.end - bit)) bit = span.end;
   sink.finish(target.pair);
   phase = block.phase;
-  // A run past the block's end leaves the bit of 64 in an index, which no EOB does.
-  const bool fault = (seen & kSymbolFault) != 0 || (indices & kBlockSize) != 0 || bit > span.end;
-  return fault ? kFaultCode : 0;
+  return (indices & kBlockSize) != 0 || bit > span.end ? kFaultCode : 0;
 }
 
 }  // namespace zerorun

@@ -23,16 +23,4 @@ __device__ inline WordPair load_words_of_bit(SharedAddress array, std::uint32_t 
   return words;
 }
 
-/// The four words at a multiple of 16, if the condition holds; else they stay as they are.
-__device__ inline void load_four_words_if(bool condition, SharedAddress at, uint4& words) {
-  asm volatile(
-      "{\n\t"
-      ".reg .pred holds;\n\t"
-      "setp.ne.u32 holds, %4, 0;\n\t"
-      "@holds ld.shared.v4.u32 {%0, %1, %2, %3}, [%5];\n\t"
-      "}"
-      : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w)
-      : "r"(static_cast<std::uint32_t>(condition)), "r"(at));
-}
-
 }  // namespace zerorun

@@ -162,6 +162,13 @@ TEST(ScanIndex, FullSegmentsMayEndTheIndex) {
   static_assert(kIndexSegmentEntries == 11 * 1489);
   const Shape shape{8 * 22, 8 * 1489, Subsampling::gray, 0};
   EXPECT_TRUE(parsed(header_with(shape, segments)).has_value());
+  Bytes empty = segments_of(1, 1);  // and nothing may come behind, not even without an entry
+  empty.resize(4 + kIndexLeadBytes);
+  empty[3] = 2 + kIndexLeadBytes;
+  empty[4 + 12] = static_cast<std::uint8_t>(2 * kIndexSegmentEntries >> 8);
+  empty[4 + 13] = static_cast<std::uint8_t>(2 * kIndexSegmentEntries);
+  segments.insert(segments.end(), empty.begin(), empty.end());
+  EXPECT_FALSE(parsed(header_with(shape, segments)).has_value());
 }
 
 TEST(ScanIndex, OfALargeImageIsWithinTheLimitOfHeaders) {
@@ -243,6 +250,15 @@ TEST(ScanIndex, ASegmentCutAnywhereIsNone) {
     segments[2] = static_cast<std::uint8_t>((size - 2) >> 8);
     segments[3] = static_cast<std::uint8_t>(size - 2);
     ASSERT_FALSE(parsed(header_with({}, segments)).has_value()) << size;
+  }
+}
+
+TEST(ScanIndex, BytesBehindTheLastEntryMakeItNone) {
+  for (std::size_t more = 1; more < kIndexEntryBytes; ++more) {
+    Bytes segments = good_segments({});
+    segments.resize(segments.size() + more);
+    segments[3] = static_cast<std::uint8_t>(segments[3] + more);
+    EXPECT_FALSE(parsed(header_with({}, segments)).has_value()) << more;
   }
 }
 

@@ -93,10 +93,6 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) try {
   ZR_TRY(validate_params(params));
   if (params.backend == Backend::cpu)
     return Status(Errc::invalid_argument, "device frames cannot be coded by the CPU backend");
-  if (params.index)
-    return Status(Errc::invalid_argument,
-                  "streams of device frames get no scan index yet; encode host frames, or leave "
-                  "EncodeParams::index off");
   const auto backend = resolve_backend(Backend::cuda, params.device);
   if (!backend) return backend.status();
   const DeviceGuard guard(params.device);

@@ -1,12 +1,10 @@
-// Host frames through the fused encoder, or with a scan index through the staged one: upload,
-// kernels, download of the coded bytes.
+// Host frames through the fused encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
 #include "cuda/frame_upload.hpp"
 #include "cuda/fused_encoder.hpp"
 #include "cuda/memory.hpp"
-#include "cuda/staged_encoder.hpp"
 
 namespace zerorun {
 namespace {
@@ -41,9 +39,7 @@ class FusedEncodePipeline final : public EncodePipeline {
     outcome_.data()->scan_bytes = 0;
     ConstFrameView on_device;
     Status enqueued = upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device);
-    if (enqueued)
-      enqueued = setup.index_group_mcus == 0 ? code_fused(setup, on_device)
-                                             : code_staged(setup, on_device);
+    if (enqueued) enqueued = code(setup, on_device);
     if (!enqueued) {
       // The frame is in use until the stream is idle.
       (void)cudaStreamSynchronize(stream_.get());
@@ -65,32 +61,31 @@ class FusedEncodePipeline final : public EncodePipeline {
   Status copy_scan(std::byte* out) const override {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
-    ZR_CUDA_TRY(cudaMemcpyAsync(out, coded_, scan_bytes(), cudaMemcpyDeviceToHost, stream_.get()));
+    ZR_CUDA_TRY(
+        cudaMemcpyAsync(out, scan_.data(), scan_bytes(), cudaMemcpyDeviceToHost, stream_.get()));
     ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
     return Status::ok();
   }
 
-  std::span<const IndexEntry> index() const override {
-    return {entries_.data(), static_cast<std::size_t>(groups_)};
-  }
+  std::span<const IndexEntry> index() const override { return {encoder_.entries(), groups_}; }
 
  private:
   static constexpr std::int64_t kLeastCapacity = 4096;
 
-  Status code_fused(const EncodeSetup& setup, const ConstFrameView& frame) {
-    groups_ = 0;
+  Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
     // Hardly a scan is larger than its samples. One that is, is coded again.
     ZR_TRY(scan_.reserve(setup.layout.blocks() * kBlockSize + kLeastCapacity));
-    ZR_TRY(run_fused(setup, frame));
+    ZR_TRY(run(setup, frame));
     if (scan_bytes() > static_cast<std::uint64_t>(scan_.capacity())) {
       ZR_TRY(scan_.reserve(static_cast<std::int64_t>(scan_bytes())));
-      ZR_TRY(run_fused(setup, frame));
+      ZR_TRY(run(setup, frame));
     }
-    coded_ = scan_.data();
+    const int group = setup.index_group_mcus;
+    groups_ = group == 0 ? 0 : static_cast<std::size_t>(index_groups(setup.layout, group));
     return Status::ok();
   }
 
-  Status run_fused(const EncodeSetup& setup, const ConstFrameView& frame) {
+  Status run(const EncodeSetup& setup, const ConstFrameView& frame) {
     ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
     ZR_TRY(encoder_.enqueue(
         setup, frame,
@@ -104,37 +99,14 @@ class FusedEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
-  Status code_staged(const EncodeSetup& setup, const ConstFrameView& frame) {
-    groups_ = index_groups(setup.layout, setup.index_group_mcus);
-    ZR_TRY(entries_.reserve(groups_));
-    ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
-    ZR_TRY(staged_.enqueue(setup, frame, stream_.get()));
-    ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
-    const StagedEncodeArrays& arrays = staged_.arrays();
-    const auto fetch = [this](void* to, const void* from, std::size_t bytes) -> Status {
-      ZR_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_.get()));
-      return Status::ok();
-    };
-    ZR_TRY(fetch(&outcome_.data()->scan_bytes, arrays.scan_bytes, sizeof *arrays.scan_bytes));
-    ZR_TRY(fetch(outcome_.data()->specs, arrays.specs, sizeof outcome_.data()->specs));
-    ZR_TRY(fetch(entries_.data(), arrays.entries,
-                 static_cast<std::size_t>(groups_) * sizeof(IndexEntry)));
-    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
-    coded_ = arrays.scan;
-    return Status::ok();
-  }
-
   const int device_;
   Stream stream_;
   Event begin_, end_;  // around the kernels
   FrameUpload upload_;
   PinnedBuffer<FrameOutcome> outcome_;
-  DeviceBuffer<std::uint8_t> scan_;      // of the fused encoder
-  const std::uint8_t* coded_ = nullptr;  // the frame coded last, in device memory
-  PinnedBuffer<IndexEntry> entries_;
-  std::int64_t groups_ = 0;
+  DeviceBuffer<std::uint8_t> scan_;
+  std::size_t groups_ = 0;
   FusedEncoder encoder_;
-  StagedEncoder staged_;
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
          a.v_max == b.v_max && a.layout.components == b.layout.components &&
          a.layout.restart_interval == b.layout.restart_interval && a.quant == b.quant &&
-         a.huffman == b.huffman;
+         a.huffman == b.huffman && a.index_group_mcus == b.index_group_mcus;
 }
 
 }  // namespace
@@ -61,18 +61,13 @@ int frames_of_launch(std::int64_t blocks) {
   return static_cast<int>(std::clamp<std::int64_t>(kLaunchBlocks / blocks, 1, kMaxFrames));
 }
 
-void FusedEncoder::set_header(std::span<const std::uint8_t> bytes, std::size_t dht_place) {
-  header_.assign(bytes.begin(), bytes.end());
-  dht_place_ = dht_place;
-  setup_.reset();
-}
-
 void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {
-  std::vector<std::uint8_t> bytes;
-  const HuffmanPlace dht = write_header(make_stream_header(params, setup, {}), bytes).dht;
-  bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(dht.begin),
-              bytes.begin() + static_cast<std::ptrdiff_t>(dht.end));
-  set_header(bytes, dht.begin);
+  const auto [dht, index] = write_header(make_stream_header(params, setup, {}), header_);
+  header_.erase(header_.begin() + static_cast<std::ptrdiff_t>(dht.begin),
+                header_.begin() + static_cast<std::ptrdiff_t>(dht.end));
+  dht_place_ = dht.begin;
+  index_place_ = index.value_or(ScanIndexPlace{});
+  setup_.reset();
 }
 
 Status FusedEncoder::enqueue(const EncodeSetup& setup, std::span<const FusedJob> jobs,
@@ -123,7 +118,9 @@ Status FusedEncoder::launch(const EncodeSetup& setup, std::span<const FusedJob> 
                       tile_bits_.data(),
                       chunk_bits_[parity_].data(),
                       items_.data(),
-                      item_count_.data()};
+                      item_count_.data(),
+                      group_sums_.data(),
+                      block_item_.data()};
   ZR_TRY(make_planes(setup, jobs, stream, probe, tiles));
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(make_tables(tiles, stream, probe));
@@ -150,6 +147,9 @@ Status FusedEncoder::launch(const EncodeSetup& setup, std::span<const FusedJob> 
                     states_[parity_ ^ 1].data(),
                     chunk_bits_[parity_ ^ 1].data(),
                     used_frames_[parity_ ^ 1],
+                    group_sums_.data(),
+                    index_place_,
+                    header_.empty() ? entries_.data() : nullptr,
                     {}};
   for (std::size_t f = 0; f < jobs.size(); ++f) args.output[f] = jobs[f].output;
   return assemble(args, stream);
@@ -160,7 +160,7 @@ Status FusedEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   graphs_.forget_all();
   room_ = frames;
   ZR_TRY(check_size(setup.layout));
-  grid_ = make_tile_grid(setup.layout);
+  grid_ = make_tile_grid(setup.layout, setup.index_group_mcus);
   ZR_TRY(reserve(setup));
   ZR_TRY(upload(setup, stream));
   const std::size_t chunks = std::size_t{grid_.chunks} * room_;
@@ -168,6 +168,9 @@ Status FusedEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
     ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, chunks * sizeof(std::uint64_t), stream));
   for (const auto& bits : chunk_bits_)
     ZR_CUDA_TRY(cudaMemsetAsync(bits.data(), 0, chunks * sizeof(std::uint32_t), stream));
+  if (grid_.groups > 0)
+    ZR_CUDA_TRY(cudaMemsetAsync(group_sums_.data(), 0,
+                                std::size_t{grid_.groups} * room_ * sizeof(std::uint32_t), stream));
   parity_ = 0;
   used_frames_[0] = used_frames_[1] = 0;
   setup_ = std::make_unique<EncodeSetup>(setup);
@@ -198,6 +201,12 @@ Status FusedEncoder::reserve(const EncodeSetup& setup) {
   if (optimal) {
     ZR_TRY(items_.reserve(tiles * kTileItems));
     ZR_TRY(item_count_.reserve(tiles));
+  }
+  if (grid_.groups > 0) {
+    const std::int64_t groups = std::int64_t{room_} * grid_.groups;
+    ZR_TRY(group_sums_.reserve(groups));
+    if (optimal) ZR_TRY(block_item_.reserve(tiles * kTileBlocks));
+    if (header_.empty()) ZR_TRY(entries_.reserve(groups));
   }
   if (grid_.interval_chunks > kMaxSummedChunks) {
     ZR_TRY(chunk_first_bit_.reserve(grid_.chunks));
@@ -277,8 +286,8 @@ Status FusedEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
   return make_stream_tables(
       {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2,
        header_parts_.data(), static_cast<std::uint32_t>(dht_place_),
-       static_cast<std::uint32_t>(header_.size()), codes_.data(), header_whole_.data(),
-       header_bytes_.data(), counts_.data()},
+       static_cast<std::uint32_t>(header_.size()), index_place_, codes_.data(),
+       header_whole_.data(), header_bytes_.data(), counts_.data()},
       stream);
 }
 

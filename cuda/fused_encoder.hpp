@@ -31,10 +31,8 @@ int frames_of_launch(std::int64_t blocks);
 /// them.
 class FusedEncoder {
  public:
-  /// What stands around the scan: SOI to SOS without the DHT segments, which belong behind the
-  /// first `dht_place` bytes, and EOI. Without a call, or with no bytes, the scan comes alone.
-  void set_header(std::span<const std::uint8_t> bytes, std::size_t dht_place);
-  /// The header of a whole JPEG stream with these parameters.
+  /// From here on whole JPEG streams with these parameters come out. Without a call it is scans
+  /// alone.
   void set_header(const EncodeParams& params, const EncodeSetup& setup);
 
   /// Enqueues frames of one shape, at least one, at most frames_of_launch(). Nothing waits for the
@@ -49,6 +47,10 @@ class FusedEncoder {
 
   /// [kEncodeTables] in device memory: the tables of the first frame enqueued last.
   const HuffmanSpec* specs() const noexcept { return specs_.data(); }
+
+  /// The index of the first frame enqueued last, in pinned memory; where the scan comes alone and
+  /// the setup asks for an index.
+  const IndexEntry* entries() const noexcept { return entries_.data(); }
 
  private:
   Status launch(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
@@ -66,7 +68,8 @@ class FusedEncoder {
   Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;
-  std::size_t dht_place_ = 0;
+  std::size_t dht_place_ = 0;  // the header's bytes lack the DHT segments, which belong here
+  ScanIndexPlace index_place_{};
   std::unique_ptr<EncodeSetup> setup_;  // for which memory and tables are ready
   std::uint32_t room_ = 0;              // likewise, for so many frames at once
   bool whole_ = false;  // the launch before was enqueued to its end: counts and states are clear
@@ -84,6 +87,9 @@ class FusedEncoder {
   DeviceBuffer<std::uint8_t> header_parts_, header_whole_;
   DeviceBuffer<std::uint32_t> header_bytes_;
   DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
+  DeviceBuffer<std::uint32_t> group_sums_;
+  DeviceBuffer<std::uint16_t> block_item_;
+  PinnedBuffer<IndexEntry> entries_;
   DeviceBuffer<std::uint64_t> chunk_first_bit_, scan_temp_;
   std::int64_t scan_temp_bytes_ = 0;
   DeviceBuffer<std::uint64_t> states_[2];      // one a chunk

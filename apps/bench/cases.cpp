@@ -70,7 +70,7 @@ Megapixels megapixels_of(const std::string& text) {
 void normalise(Case& what) {
   if (what.operation == Operation::encode) what.streams = Streams::zerorun;
   if (what.streams != Streams::zerorun) what.restart = "none";
-  if (what.operation == Operation::encode || what.streams != Streams::zerorun) what.index = false;
+  if (what.streams != Streams::zerorun) what.index = false;
   if (what.streams != Streams::input) return;
   const Case plain;
   what.sampling = plain.sampling;

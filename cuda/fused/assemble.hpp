@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "codec/syntax/scan_index.hpp"
 #include "cuda/fused/tile_grid.hpp"
 #include "zerorun/status.hpp"
 
@@ -26,7 +27,7 @@ struct AssembleArgs {
   const std::uint32_t* chunk_bits;       ///< [chunks] sums of those
   const std::uint64_t* chunk_first_bit;  ///< [chunks] bits before a chunk in the scan; may be null
                                          ///< where an interval has few of them
-  const std::uint8_t* header;            ///< SOI to SOS
+  const std::uint8_t* header;            ///< SOI to SOS, with zeros instead of index entries
   std::uint32_t header_stride;           ///< to that of the next frame; 0: all have one
   const std::uint32_t* header_bytes;     ///< [frames], or one number where all have one; may be 0
   bool end_of_image;                     ///< EOI is written
@@ -34,6 +35,11 @@ struct AssembleArgs {
   std::uint64_t* next_chunks;      ///< the same for the next launch: is cleared
   std::uint32_t* next_chunk_bits;  ///< likewise
   std::uint32_t next_frames;       ///< of how many frames these are in use
+  /// The scan index, where the grid has groups: goes into the header, or where there is none, to
+  /// `entries`, [frames][groups] in memory that the device can write.
+  std::uint32_t* group_sums;  ///< as code_tiles() left them; are cleared for the next launch
+  ScanIndexPlace index;
+  IndexEntry* entries;
   FusedOutput output[kMaxFrames];
 };
 

@@ -5,6 +5,7 @@
 #include "cuda/fused/code_tiles.hpp"
 
 #include "cuda/check.hpp"
+#include "cuda/fused/group_sums.cuh"
 #include "cuda/fused/list_items.cuh"
 #include "cuda/launch.hpp"
 
@@ -61,6 +62,7 @@ __device__ std::uint32_t* place_tile(const CodeTilesArgs& a, std::uint32_t numbe
 }
 
 /// Codes block by block, first for the lengths, then into global memory.
+template <bool kIndexed>
 __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
                                 std::uint32_t number, const Coded& b, const Coefficients& c) {
   const std::int32_t difference = dc_difference(s, b, c);
@@ -70,6 +72,8 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
   walk_dense_block(w, b, c, difference,
                    [&](Item item, int before) { code_item(item, before, codes, counting); });
   const Sums bits = warp_sums(counting.at);
+  if constexpr (kIndexed)
+    add_to_groups(a, group_of(a.grid, tile_of(a.grid, number), b.exists), bits.before, bits.total);
   std::uint32_t* const out = place_tile(a, number, bits.total);
   clear_words(out, (bits.total + 31) / 32);
   SharingWriter writer(out, bits.before);
@@ -102,9 +106,12 @@ __device__ void merge_words(Shared& s, WarpShared& w, std::uint32_t at, std::uin
 /// A list is coded in pairs; one that is odd has an item more, which codes to nothing.
 __device__ std::uint32_t even_items(std::uint32_t items) { return items + items % 2; }
 
-/// Codes the items in w.item.
+/// Codes the items in w.item. `exists` is of the lane's block, `block_item` its first item: they
+/// are read for an index.
+template <bool kIndexed>
 __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
-                                 std::uint32_t number, std::uint32_t items) {
+                                 std::uint32_t number, std::uint32_t items, bool exists,
+                                 std::uint32_t block_item) {
   __syncwarp();
   const auto lane = static_cast<unsigned>(lane_index());
   const std::uint32_t all = even_items(items), each = (all + 63) / 64 * 2;
@@ -114,6 +121,11 @@ __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& 
   code_items(list, begin, end, codes, keeping);
   const std::uint32_t own_bits = keeping.finish();
   const Sums bits = warp_sums(own_bits);
+  if constexpr (kIndexed) {
+    const GroupPlace place = group_of(a.grid, tile_of(a.grid, number), exists);
+    add_to_groups(a, place, bits_before_block(place, list, codes, block_item, each, bits),
+                  bits.total);
+  }
   std::uint32_t* const out = place_tile(a, number, bits.total);
   const std::uint32_t tile_words = (bits.total + 31) / 32;
   if (!__any_sync(kFullWarp, own_bits > 32 * kKeptWords) && tile_words <= kTileItems) {
@@ -130,6 +142,7 @@ __device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
   return a.codes + (a.own_codes ? blockIdx.y : 0);
 }
 
+template <bool kIndexed>
 __global__ void __launch_bounds__(kThreads, kCtas)
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
@@ -143,20 +156,29 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
   transform_columns_of_tile(s, b, c);
-  const std::uint32_t items = list_items(s, w, b, c, 1);
-  if (items > kTileItems)
-    code_dense_tile(a, s, w, number, b, c);
+  const Sums items = list_items(s, w, b, c, 1);
+  if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists), b, c, items);
+  if (items.total > kTileItems)
+    code_dense_tile<kIndexed>(a, s, w, number, b, c);
   else
-    code_listed_tile(a, s, w, number, items);
+    code_listed_tile<kIndexed>(a, s, w, number, items.total, b.exists, items.before);
 }
 
+template <bool kIndexed>
 __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, std::uint32_t number,
                              const Coded& b, Coefficients& c) {
   transform_columns_of_tile(s, b, c);
-  const std::uint32_t items = list_items(s, w, b, c, 4);  // up to a whole vector
+  const Sums listed = list_items(s, w, b, c, 4);  // up to a whole vector
+  const std::uint32_t items = listed.total;
   const bool dense = items > kTileItems;
   const std::uint32_t index = a.grid.tile_index(number);
   if (lane_index() == 0) a.item_count[index] = dense ? kDenseTile : items;
+  if constexpr (kIndexed) {
+    add_pairs(a, group_of(a.grid, tile_of(a.grid, number), b.exists), b, c, listed);
+    if (!dense)
+      a.block_item[std::int64_t{index} * kTileBlocks + lane_index()] =
+          static_cast<std::uint16_t>(listed.before);
+  }
   if (dense) {
     const std::int32_t difference = dc_difference(s, b, c);
     keep_dense_block(w, c);
@@ -197,6 +219,7 @@ __device__ void add_counts(const Shared& s, SymbolCounts* counts) {
   }
 }
 
+template <bool kIndexed>
 __global__ void __launch_bounds__(kThreads, kCtas)
     collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
@@ -210,11 +233,12 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   Coefficients c;
   const Coded b = transform_rows_of_tile<false>(a, s, lane, c);
   wait_for_fetched();
-  if (number < a.grid.tiles) collect_tile(a, s, w, number, b, c);
+  if (number < a.grid.tiles) collect_tile<kIndexed>(a, s, w, number, b, c);
   __syncthreads();
   add_counts(s, counts + blockIdx.y);
 }
 
+template <bool kIndexed>
 __global__ void __launch_bounds__(kThreads, kCtas)
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
@@ -231,14 +255,20 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
   if (!dense) {
-    code_listed_tile(a, s, w, number, items);
+    bool exists = false;
+    std::uint32_t block_item = 0;
+    if constexpr (kIndexed) {
+      exists = Lane(a, number).block.exists;
+      block_item = a.block_item[std::int64_t{index} * kTileBlocks + lane_index()];
+    }
+    code_listed_tile<kIndexed>(a, s, w, number, items, exists, block_item);
     return;
   }
   Coefficients c;
   const Coded b = transform_rows_of_tile<true>(a, s, Lane(a, number), c);
   __syncwarp();
   transform_columns_of_tile(s, b, c);
-  code_dense_tile(a, s, w, number, b, c);
+  code_dense_tile<kIndexed>(a, s, w, number, b, c);
 }
 
 /// CTAs for all tiles.
@@ -250,17 +280,23 @@ LaunchShape shape(const CodeTilesArgs& args) {
 }  // namespace fused
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(fused::code_tiles_kernel, fused::shape(args), stream, args));
+  const auto kernel =
+      args.grid.groups > 0 ? fused::code_tiles_kernel<true> : fused::code_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args));
   return Status::ok();
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(fused::collect_tiles_kernel, fused::shape(args), stream, args, counts));
+  const auto kernel =
+      args.grid.groups > 0 ? fused::collect_tiles_kernel<true> : fused::collect_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args, counts));
   return Status::ok();
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(fused::code_collected_tiles_kernel, fused::shape(args), stream, args));
+  const auto kernel = args.grid.groups > 0 ? fused::code_collected_tiles_kernel<true>
+                                           : fused::code_collected_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args));
   return Status::ok();
 }
 

@@ -45,6 +45,10 @@ struct CodeTilesArgs {
   /// Between collect_tiles() and code_collected_tiles(), else null.
   std::uint32_t* items;       ///< [tiles][kTileItems]
   std::uint32_t* item_count;  ///< [tiles], kDenseTile where they do not fit
+  /// Where the grid has groups, else null.
+  std::uint32_t* group_sums;  ///< [groups] to which bits are added, and pairs times 2^16
+  std::uint16_t*
+      block_item;  ///< [tiles][kTileBlocks] items before a block, also only between these
 };
 
 /// Samples -> bits.

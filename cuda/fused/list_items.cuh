@@ -169,15 +169,15 @@ __device__ inline void list_block_items(const Coded& b, const Coefficients& c,
 
 /// The items of all blocks to w.item, if they fit; `fill` behind them that code to nothing. Returns
 /// how many they are, without those.
-__device__ inline std::uint32_t list_items(const Shared& s, WarpShared& w, const Coded& b,
-                                           const Coefficients& c, std::uint32_t fill) {
+__device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b,
+                                  const Coefficients& c, std::uint32_t fill) {
   const Sums items = warp_sums(count_block_items(b, c));
-  if (items.total > kTileItems) return items.total;
+  if (items.total > kTileItems) return items;
   list_block_items(b, c, dc_difference(s, b, c), w.item + items.before);
   const auto lane = static_cast<unsigned>(lane_index());
   if (lane < fill && items.total + lane < kTileItems) w.item[items.total + lane] = Item::none();
   __syncwarp();
-  return items.total;
+  return items;
 }
 
 }  // namespace zerorun::fused

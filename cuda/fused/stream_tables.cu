@@ -5,6 +5,7 @@
 
 #include "codec/syntax/marker.hpp"
 #include "cuda/check.hpp"
+#include "cuda/fused/header_bytes.cuh"
 #include "cuda/launch.hpp"
 
 namespace zerorun {
@@ -42,7 +43,9 @@ __device__ std::uint8_t dht_byte(const HuffmanSpec& spec, int segment, int count
 __device__ void write_header(const StreamTablesArgs& a, const HuffmanSpec* specs) {
   const auto thread = static_cast<int>(threadIdx.x);
   std::uint8_t* out = a.finished_header;
-  for (std::uint32_t i = threadIdx.x; i < a.front_bytes; i += kThreads) out[i] = a.header[i];
+  without_entries(a.index, a.front_bytes, [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin + threadIdx.x; i < end; i += kThreads) out[i] = a.header[i];
+  });
   out += a.front_bytes;
   // The segments come by destination, DC before AC (header_writer.cpp).
   for (int segment = 0; segment < 2 * a.destinations; ++segment) {

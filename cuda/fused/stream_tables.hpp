@@ -7,6 +7,7 @@
 
 #include "codec/arith/host_device.hpp"
 #include "codec/encode/symbol_histogram.hpp"
+#include "codec/syntax/scan_index.hpp"
 #include "cuda/fused/code_table.hpp"
 #include "zerorun/status.hpp"
 
@@ -22,8 +23,9 @@ struct StreamTablesArgs {
   /// no header at all, the scan stands alone.
   const std::uint8_t* header;
   std::uint32_t front_bytes, header_bytes;
-  CodeTable* codes;                      ///< out
-  std::uint8_t* finished_header;         ///< out; header_bytes + kMaxDhtBytes each
+  ScanIndexPlace index;           ///< entries of the header that are not written; groups 0: none
+  CodeTable* codes;               ///< out
+  std::uint8_t* finished_header;  ///< out; header_bytes + kMaxDhtBytes each
   std::uint32_t* finished_header_bytes;  ///< out
   SymbolCounts* counts;                  ///< if not null, is cleared for the next launch
 };

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
@@ -54,6 +55,9 @@ struct TileGrid {
   std::uint32_t interval_tiles;   ///< likewise
   std::uint32_t interval_chunks;  ///< likewise
   std::uint32_t intervals, tiles, chunks;
+  KnownDivisor by_group_blocks;   ///< groups of the scan index
+  std::uint32_t interval_groups;  ///< of every interval but the last
+  std::uint32_t groups;           ///< 0: the scan gets no index
 
 #ifdef __CUDACC__
   /// In arrays of tiles and of chunks, of the CTA's frame.
@@ -66,7 +70,8 @@ struct TileGrid {
 #endif
 };
 
-inline TileGrid make_tile_grid(const ScanLayout& layout) {
+/// `group_mcus` 0: no index.
+inline TileGrid make_tile_grid(const ScanLayout& layout, int group_mcus) {
   const auto up = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::uint32_t>((a + b - 1) / b);
   };
@@ -84,6 +89,11 @@ inline TileGrid make_tile_grid(const ScanLayout& layout) {
   const std::uint32_t last_tiles = up(last_mcus * layout.blocks_per_mcu, kTileBlocks);
   grid.tiles = (grid.intervals - 1) * grid.interval_tiles + last_tiles;
   grid.chunks = (grid.intervals - 1) * grid.interval_chunks + up(last_tiles, kChunkTiles);
+  if (group_mcus == 0) return grid;
+  grid.by_group_blocks =
+      KnownDivisor(static_cast<std::uint32_t>(group_mcus * layout.blocks_per_mcu));
+  grid.interval_groups = up(layout.interval_mcus(), group_mcus);
+  grid.groups = static_cast<std::uint32_t>(index_groups(layout, group_mcus));
   return grid;
 }
 

@@ -125,11 +125,12 @@ class BenchTest(ProgramTest):
     def test_scan_index(self):
         report, text = self.bench("synthetic:64x48:photo", "--index", "no,yes", "--threads", "1")
         told = [(case["operation"], case["index"]) for case in report["cases"]]
-        self.assertEqual(told, [("encode", False), ("decode", False), ("decode", True)])
+        self.assertEqual(told, [("encode", False), ("encode", True),
+                                ("decode", False), ("decode", True)])
         sizes = [self.rows(report, i)["zerorun/cpu/host>host/latency/1"]["stream_bytes"]
-                 for i in range(3)]
-        self.assertEqual(sizes[0], sizes[1])
-        self.assertEqual(sizes[2], sizes[1] + 4 + 14 + 4 * 3)  # 4 by 3 MCUs, 4 an entry
+                 for i in range(4)]
+        self.assertEqual(sizes[2:], sizes[:2])
+        self.assertEqual(sizes[1], sizes[0] + 4 + 14 + 4 * 6)  # 4 by 3 MCUs, 2 an entry
         self.assertIn(", scan index", text)
         self.assertIn("--index yes", text)
 

@@ -262,14 +262,18 @@ TEST_F(PipelineParity, LongAndDenseTiles) {
       QuantTable table;
       table.fill(255);
       for (int k = 0; k < kept; ++k) table[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = 1;
-      EncodeParams params;
-      params.huffman = tables;
-      params.luma_table = params.chroma_table = table;
-      Pair pair(params);
-      for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::gray8})
-        for (const Content content : {Content::noise, Content::photo})
-          ASSERT_NO_FATAL_FAILURE(pair.expect_same(make_frame(content, format, 300, 150, 4).view()))
-              << kept;
+      for (const bool index : {false, true}) {
+        EncodeParams params;
+        params.huffman = tables;
+        params.luma_table = params.chroma_table = table;
+        params.index = index;
+        Pair pair(params);
+        for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::gray8})
+          for (const Content content : {Content::noise, Content::photo})
+            ASSERT_NO_FATAL_FAILURE(
+                pair.expect_same(make_frame(content, format, 300, 150, 4).view()))
+                << kept;
+      }
     }
 }
 
@@ -291,6 +295,7 @@ TEST_F(PipelineParity, DeviceFramesAndStreams) {
   for (const HuffmanTables tables : kTables) {
     EncodeParams params;
     params.huffman = tables;
+    params.index = tables == HuffmanTables::standard;
     params.segments = {{0xFE, {'h', 'i'}}};
     auto device_encoder = DeviceEncoder::create(params);
     ASSERT_TRUE(device_encoder) << device_encoder.status().message();

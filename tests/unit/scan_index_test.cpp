@@ -107,8 +107,8 @@ TEST(ScanIndex, OurGroupsAreLegal) {
     EXPECT_LE(group, 1 << kMaxIndexGroupLog2);
     EXPECT_EQ(group & (group - 1), 0);
     EXPECT_LE(group * blocks, kMaxIndexGroupBlocks);
-    EXPECT_TRUE(group * blocks <= 24 || group == 1);
-    EXPECT_GT(2 * group * blocks, 24);
+    EXPECT_TRUE(group * blocks <= 12 || group == 1);
+    EXPECT_GT(2 * group * blocks, 12);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "codec/decode/byte_unstuff.hpp"
 #include "codec/decode/huffman_decode.hpp"
 #include "codec/syntax/header_parser.hpp"
+#include "tests/support/jpeg_segments.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -107,10 +108,7 @@ std::optional<IndexedStream> with_index(std::span<const std::byte> jpeg, int gro
   std::vector<std::uint8_t> segments;
   (void)append_index_segments(group_mcus, static_cast<std::uint32_t>(entries->size()), segments);
   IndexedStream out;
-  out.jpeg.assign(jpeg.begin(), jpeg.begin() + 2);
-  const auto added = std::as_bytes(std::span(segments));
-  out.jpeg.insert(out.jpeg.end(), added.begin(), added.end());
-  out.jpeg.insert(out.jpeg.end(), jpeg.begin() + 2, jpeg.end());
+  out.jpeg = with_inserted(jpeg, 2, segments);
   const auto with = only_scan(out.jpeg);
   if (!with || !with->index) return std::nullopt;
   out.place = *with->index;

@@ -132,7 +132,9 @@ TEST(GroupSums, NoGroupIsPlacedOutside) {
       Group group{};
       const bool placed =
           place_group(sound.grid, sums.data(), sound.interval_first.data(), capacity, g, group);
-      if (possible) ASSERT_EQ(placed, fits) << "group " << g;
+      if (possible) {
+        ASSERT_EQ(placed, fits) << "group " << g;
+      }
       possible = possible && placed;
       if (!placed) continue;
       ASSERT_LE(begin, group.bit);

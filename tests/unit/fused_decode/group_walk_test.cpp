@@ -158,7 +158,9 @@ TEST(GroupWalk, EndsInAnyBits) {
     ASSERT_LE(group.end.blocks, blocks);
     ASSERT_LE(group.pairs.size(), kMostGroupPairs);
     ASSERT_LT(group.end.bit, std::max(stop, bit + 1) + kMostStepBits);
-    if (group.end.blocks < blocks) ASSERT_GE(group.end.bit, stop);
+    if (group.end.blocks < blocks) {
+      ASSERT_GE(group.end.bit, stop);
+    }
   }
 }
 

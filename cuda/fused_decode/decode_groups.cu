@@ -46,7 +46,8 @@ struct SymbolTables : SharedSymbols {
   }
 };
 
-/// Pairs count from the last multiple of four before the group's, blocks from its first.
+/// Pairs count from the last multiple of four before the group's, blocks from its first. The block
+/// behind the group is the next one's first: both store the same number, or the index is wrong.
 struct GroupSink : PairSink {
   std::uint32_t first_pair;
 
@@ -113,11 +114,15 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_previous_kernel();
   const std::uint32_t number = blockIdx.x * kThreads + threadIdx.x;
   const bool exists = number < a.grid.groups;
-  bool gives_up = a.summary->faults != 0;  // of this kernel, too: the pairs are of no use then
+  // Faults of this kernel, too: the pairs are of no use then.
+  bool gives_up = a.summary->faults != 0;
   Group group{};
-  if (!gives_up && exists) {
-    gives_up = !place_group(a.grid, a.sums, a.interval_first, a.pair_capacity, number, group);
-    if (gives_up) atomicOr(&a.summary->faults, kFaultIndex);
+  if (exists) {
+    // All loads are on their way at once, also where faults have left nothing that makes sense.
+    const bool placed =
+        place_group(a.grid, a.sums, a.interval_first, a.pair_capacity, number, group);
+    if (!placed && !gives_up) atomicOr(&a.summary->faults, kFaultIndex);
+    gives_up = gives_up || !placed;
     if (threadIdx.x == 0) first_word = group.bit / 32 / 4 * 4;
     if (threadIdx.x + 1 == kThreads || number + 1 == a.grid.groups)
       last_word = words_to_read(group.stop);

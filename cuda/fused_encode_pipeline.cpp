@@ -1,7 +1,5 @@
 // Host frames through the fused encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-
 #include "cuda/frame_upload.hpp"
 #include "cuda/fused_encoder.hpp"
 #include "cuda/memory.hpp"
@@ -45,7 +43,9 @@ class FusedEncodePipeline final : public EncodePipeline {
       (void)cudaStreamSynchronize(stream_.get());
       return enqueued;
     }
-    std::copy_n(outcome_.data()->specs, kEncodeTables, specs.begin());
+    const bool optimal = setup.huffman == HuffmanTables::optimal;
+    for (std::size_t t = 0; t < kEncodeTables; ++t)
+      specs[t] = optimal ? outcome_.data()->specs[t] : standard_huffman_spec(static_cast<int>(t));
     return Status::ok();
   }
 
@@ -92,9 +92,10 @@ class FusedEncodePipeline final : public EncodePipeline {
         {scan_.data(), static_cast<std::uint64_t>(scan_.capacity()), &outcome_.data()->scan_bytes},
         stream_.get()));
     ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
-    ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
-                                sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
-                                stream_.get()));
+    if (setup.huffman == HuffmanTables::optimal)
+      ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
+                                  sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
+                                  stream_.get()));
     ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
     return Status::ok();
   }

@@ -62,11 +62,13 @@ class ToHostLane final : public DeviceEncodeLane {
     return size_known_.create(cudaEventDisableTiming);
   }
 
+  /// The device writes the size into host memory by itself: copies of a few bytes would keep the
+  /// others' streams waiting.
   Status start(std::size_t index) override {
     ZR_TRY(fetch());
-    ZR_TRY(DeviceEncodeLane::start(index));
-    ZR_CUDA_TRY(cudaMemcpyAsync(host_size_.data(), size_.data(), sizeof(std::size_t),
-                                cudaMemcpyDeviceToHost, queue_.get()));
+    ZR_TRY(encoder_.encode(frames_->view(index), out_.data(),
+                           static_cast<std::size_t>(out_.capacity()), host_size_.data(),
+                           queue_.get()));
     ZR_CUDA_TRY(cudaEventRecord(size_known_.get(), queue_.get()));
     pending_ = true;
     return Status::ok();

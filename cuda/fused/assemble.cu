@@ -293,34 +293,6 @@ __device__ void clear_next(const AssembleArgs& a) {
   }
 }
 
-/// What stands in front of the scan, but for the entries of an index; by the first CTA of a frame.
-__device__ void copy_header(const AssembleArgs& a, const FusedOutput& output, std::uint32_t bytes) {
-  const std::uint8_t* const header = a.header + blockIdx.y * a.header_stride;
-  without_entries(a.index, bytes, [&](std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t i = begin + threadIdx.x; i < end; i += kThreads) output.out[i] = header[i];
-  });
-}
-
-/// The entries of the scan index, by all CTAs of a frame. `fits`: the header does.
-__device__ void write_index(const AssembleArgs& a, const FusedOutput& output, bool fits) {
-  for (std::uint32_t g = blockIdx.x * kThreads + threadIdx.x; g < a.grid.groups;
-       g += gridDim.x * kThreads) {
-    std::uint32_t& sums = a.group_sums[blockIdx.y * a.grid.groups + g];
-    const IndexEntry entry{static_cast<std::uint16_t>(sums),
-                           static_cast<std::uint16_t>(sums >> 16)};
-    sums = 0;
-    if (a.entries != nullptr) {
-      a.entries[blockIdx.y * a.grid.groups + g] = entry;
-    } else if (fits) {
-      std::uint8_t* const to = output.out + index_entry_offset(a.index, g);
-      to[0] = static_cast<std::uint8_t>(entry.bits >> 8);
-      to[1] = static_cast<std::uint8_t>(entry.bits);
-      to[2] = static_cast<std::uint8_t>(entry.pairs >> 8);
-      to[3] = static_cast<std::uint8_t>(entry.pairs);
-    }
-  }
-}
-
 __global__ void __launch_bounds__(kThreads, kCtas)
     assemble_kernel(const __grid_constant__ AssembleArgs a) {
   __shared__ Shared s;
@@ -343,8 +315,8 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     if (c.rounds > 1) __syncthreads();
   }
   find_place(a, s, size);
-  if (blockIdx.x == 0 && header <= output.capacity) copy_header(a, output, header);
-  write_index(a, output, header <= output.capacity);
+  if (blockIdx.x == 0 && header <= output.capacity) copy_header<kThreads>(a, output, header);
+  write_index<kThreads>(a, output, header <= output.capacity);
   std::uint64_t offset = header;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
     if (c.rounds > 1) {

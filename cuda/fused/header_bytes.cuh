@@ -1,10 +1,11 @@
-// Bytes of a stream's header that are known before its scan index is.
+// What stands in front of a scan: bytes that are known before the frame is coded, and the entries
+// of its index.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "codec/syntax/scan_index.hpp"
+#include "cuda/fused/assemble.hpp"
 
 namespace zerorun::fused {
 
@@ -20,6 +21,36 @@ __device__ void without_entries(const ScanIndexPlace& index, std::uint32_t end, 
     begin = first + here * static_cast<std::uint32_t>(kIndexEntryBytes);
   }
   copy(begin, end);
+}
+
+/// What stands in front of the scan, but for the entries of an index; by the first CTA of a frame.
+template <int kThreads>
+__device__ void copy_header(const AssembleArgs& a, const FusedOutput& output, std::uint32_t bytes) {
+  const std::uint8_t* const header = a.header + blockIdx.y * a.header_stride;
+  without_entries(a.index, bytes, [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin + threadIdx.x; i < end; i += kThreads) output.out[i] = header[i];
+  });
+}
+
+/// The entries of the scan index, by all CTAs of a frame. `fits`: the header does.
+template <int kThreads>
+__device__ void write_index(const AssembleArgs& a, const FusedOutput& output, bool fits) {
+  for (std::uint32_t g = blockIdx.x * kThreads + threadIdx.x; g < a.grid.groups;
+       g += gridDim.x * kThreads) {
+    std::uint32_t& sums = a.group_sums[blockIdx.y * a.grid.groups + g];
+    const IndexEntry entry{static_cast<std::uint16_t>(sums),
+                           static_cast<std::uint16_t>(sums >> 16)};
+    sums = 0;
+    if (a.entries != nullptr) {
+      a.entries[blockIdx.y * a.grid.groups + g] = entry;
+    } else if (fits) {
+      std::uint8_t* const to = output.out + index_entry_offset(a.index, g);
+      to[0] = static_cast<std::uint8_t>(entry.bits >> 8);
+      to[1] = static_cast<std::uint8_t>(entry.bits);
+      to[2] = static_cast<std::uint8_t>(entry.pairs >> 8);
+      to[3] = static_cast<std::uint8_t>(entry.pairs);
+    }
+  }
 }
 
 }  // namespace zerorun::fused

@@ -24,10 +24,11 @@ TEXT
 tests=0 sanitize=0 bench=0 logs="" only_names=. jobs=$(nproc)
 filter='*Parity.*:*Parity/*:-*Large*:*EverySizeAndEntropy*:*EverySizeAndRunLength*:*RandomCounts*:*ManyTies*:*Corrupt*'
 filter+=':*Corpus*:*Photos*:PipelineParity.Every*:PipelineParity.LongIntervals'
-filter+=':DecodeParity.Every*:FusedPathParity.OurStreams*'
+filter+=':DecodeParity.Every*:FusedPathParity.OurStreams*:IndexPathParity.Every*:IndexPathParity.OurStreams*'
+filter+=':BatchParity.FramesOfOneShape'
 # racecheck is a hundred times slower: it takes the stages, the primitives and the fused coders, with
 # smaller inputs, and not many whole frames or what calls both through the C interface.
-slow_races=':*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*'
+slow_races=':*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*:*WithAScanIndex*'
 while (($#)); do
   case $1 in
     --tests) tests=1 ;;

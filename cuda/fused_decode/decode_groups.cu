@@ -117,12 +117,9 @@ __global__ void __launch_bounds__(kThreads)
   // Faults of this kernel, too: the pairs are of no use then.
   bool gives_up = a.summary->faults != 0;
   Group group{};
-  if (exists) {
-    // All loads are on their way at once, also where faults have left nothing that makes sense.
-    const bool placed =
-        place_group(a.grid, a.sums, a.interval_first, a.pair_capacity, number, group);
-    if (!placed && !gives_up) atomicOr(&a.summary->faults, kFaultIndex);
-    gives_up = gives_up || !placed;
+  if (exists && !gives_up) {
+    gives_up = !place_group(a.grid, a.sums, a.interval_first, a.pair_capacity, number, group);
+    if (gives_up) atomicOr(&a.summary->faults, kFaultIndex);
     if (threadIdx.x == 0) first_word = group.bit / 32 / 4 * 4;
     if (threadIdx.x + 1 == kThreads || number + 1 == a.grid.groups)
       last_word = words_to_read(group.stop);

@@ -224,7 +224,7 @@ __device__ void expand(Shared& s, std::uint32_t from, std::uint32_t runs,
      ...);
   };
   natural(std::make_index_sequence<kBlockSize>{});
-  out[0] = static_cast<std::uint32_t>(s.dc[from + threadIdx.x]);
+  out[0] = static_cast<std::uint32_t>(s.dc[(from + threadIdx.x) % kThreads]);
 }
 
 __device__ void inverse_transform(std::uint32_t (&c)[kBlockSize]) {

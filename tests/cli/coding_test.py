@@ -71,15 +71,15 @@ class CodingTest(ProgramTest):
     def test_scan_index(self):
         self.assertEqual(self.jpeg(name="plain.jpg")["index_group_mcus"], 0)
         jpeg = self.jpeg("--index", name="indexed.jpg")
-        self.assertEqual(jpeg["index_group_mcus"], 4)
+        self.assertEqual(jpeg["index_group_mcus"], 2)
         self.assertEqual(jpeg["segments"][1:], [])  # it is none that one would copy
         plain, indexed = (pathlib.Path(self.path(name)).read_bytes()
                           for name in ("plain.jpg", "indexed.jpg"))
         at = indexed.index(b"\xFF\xE9")
         end = at + 2 + int.from_bytes(indexed[at + 2:at + 4], "big")
-        self.assertTrue(indexed[at + 4:].startswith(b"zerorun\0\1\2"))
+        self.assertTrue(indexed[at + 4:].startswith(b"zerorun\0\1\1"))
         self.assertEqual(indexed[:at] + indexed[end:], plain)
-        self.assertIn("an entry for every 4 MCUs",
+        self.assertIn("an entry for every 2 MCUs",
                       self.zerorun("info", self.path("indexed.jpg")).stdout.decode())
 
     def test_streams_with_a_scan_index_show_the_same(self):

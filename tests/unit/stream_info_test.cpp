@@ -202,10 +202,10 @@ TEST(Inspect, AScanIndexIsSaidAndNotCopied) {
   params.segments = {{0xE9, {'o', 't', 'h', 'e', 'r'}}};
   EXPECT_EQ(inspected(encoded(params)).index_group_mcus, 0);
   params.index = true;
-  for (const auto& [format, mcus] : {std::pair(PixelFormat::yuv420p, 4),
-                                     {PixelFormat::yuv422p, 4},
-                                     {PixelFormat::yuv444p, 8},
-                                     {PixelFormat::gray8, 16}}) {
+  for (const auto& [format, mcus] : {std::pair(PixelFormat::yuv420p, 2),
+                                     {PixelFormat::yuv422p, 2},
+                                     {PixelFormat::yuv444p, 4},
+                                     {PixelFormat::gray8, 8}}) {
     const Bytes jpeg = encoded(params, format);
     EXPECT_EQ(parse_headers(jpeg).count(0xE9), 2u);
     const StreamInfo info = inspected(jpeg);

@@ -13,8 +13,11 @@
 namespace zerorun {
 namespace {
 
-/// Few, so that the groups of a single frame are spread over all processors.
-constexpr int kThreads = 64;
+/// Few, so that the groups of a single frame are spread over all processors, but each CTA has the
+/// tables for itself. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a frame
+/// of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4 with
+/// 128.
+constexpr int kThreads = 128;
 
 /// The value, computed once: the loop would rather compute it again from what it is made of.
 __device__ std::uint32_t kept(std::uint32_t value) {

@@ -47,6 +47,17 @@ Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layou
   return automatic_restart_interval(layout, params.huffman);
 }
 
+/// By default our decoder refuses headers of more than 64 MiB.
+Status check_index(const EncodeSetup& setup) {
+  constexpr std::size_t kMost = std::size_t{48} << 20;
+  const auto groups = index_groups(setup.layout, setup.index_group_mcus);
+  const std::size_t bytes = index_segment_bytes(static_cast<std::size_t>(groups));
+  if (bytes <= kMost) return Status::ok();
+  return Status(Errc::invalid_argument,
+                "an index of " + std::to_string(bytes) +
+                    " bytes is more than decoders take; longer restart intervals make it smaller");
+}
+
 }  // namespace
 
 int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) {
@@ -119,7 +130,10 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   const auto restart = restart_interval(params, setup.layout);
   if (!restart) return restart.status();
   setup.layout.restart_interval = *restart;
-  setup.index_group_mcus = params.index ? index_group_mcus(setup.layout) : 0;
+  if (params.index) {
+    setup.index_group_mcus = index_group_mcus(setup.layout);
+    if (Status status = check_index(setup); !status) return status;
+  }
 
   setup.quant[0] = params.luma_table.value_or(scaled_quant_table(false, params.quality));
   setup.quant[1] = params.chroma_table.value_or(scaled_quant_table(true, params.quality));

@@ -13,7 +13,8 @@ Status validate_quality(int quality);
 /// Range checks of everything that does not depend on a frame.
 Status validate_params(const EncodeParams& params);
 
-/// Errors: invalid_argument (restart rows that make more than 65535 MCUs), invalid_frame.
+/// Errors: invalid_argument (restart rows that make more than 65535 MCUs, an index that no decoder
+/// takes), invalid_frame.
 Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat format, int width,
                                       int height);
 

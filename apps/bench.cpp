@@ -161,9 +161,9 @@ class BenchRun {
         inputs, operations, pixels, qualities, samplings, tables, restarts, indexes, streams,
         devices_text(selection_), join(selection_.threads), limits_text(options_));
     if (!selection_.cuda.empty())
-      text += fmt::format(" --in-flight {} --peer-threads {} --peer-batch {}",
-                          join(selection_.in_flight), join(selection_.peer_threads),
-                          join(selection_.peer_batches));
+      text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
+                          join(selection_.in_flight), join(selection_.batches),
+                          join(selection_.peer_threads), join(selection_.peer_batches));
     if (!selection_.peers) text += " --no-peers";
     for (const std::string& glob : selection_.only) text += " --only '" + glob + "'";
     return text;

@@ -26,10 +26,11 @@ struct DeviceEncoder::Impl {
   }
 
   Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
-    for (const DeviceEncodeJob& job : jobs) ZR_TRY(check(job));
+    ZR_TRY(check(jobs));
     if (jobs.empty()) return Status::ok();
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
+    ZR_TRY(check_stream(stream));
     unsigned long long id = 0;
     ZR_CUDA_TRY(cudaStreamGetId(stream, &id));
     if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
@@ -44,11 +45,35 @@ struct DeviceEncoder::Impl {
   }
 
  private:
-  static Status check(const DeviceEncodeJob& job) {
-    ZR_TRY(validate(job.frame));
-    if (job.out == nullptr || job.size == nullptr)
-      return Status(Errc::invalid_argument, "the output or its size is null");
+  /// What need not be enqueued to be found out.
+  Status check(std::span<const DeviceEncodeJob> jobs) const {
+    const ConstFrameView* checked = nullptr;  // its shape is
+    for (const DeviceEncodeJob& job : jobs) {
+      ZR_TRY(validate(job.frame));
+      if (job.out == nullptr || job.size == nullptr)
+        return Status(Errc::invalid_argument, "the output or its size is null");
+      if (is_prepared(job.frame) || (checked != nullptr && same_shape(*checked, job.frame)))
+        continue;
+      const auto fresh =
+          make_encode_setup(params, job.frame.format, job.frame.width, job.frame.height);
+      if (!fresh) return fresh.status();
+      ZR_TRY(FusedEncoder::check_size(fresh->layout));
+      checked = &job.frame;
+    }
     return Status::ok();
+  }
+
+  static Status check_stream(cudaStream_t stream) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    ZR_CUDA_TRY(cudaStreamIsCapturing(stream, &capture));
+    if (capture == cudaStreamCaptureStatusNone) return Status::ok();
+    return Status(Errc::invalid_argument,
+                  "the stream is being captured; the encoder's memory takes turns from frame to "
+                  "frame, so that what is captured could not be replayed");
+  }
+
+  static bool same_shape(const ConstFrameView& a, const ConstFrameView& b) {
+    return a.format == b.format && a.width == b.width && a.height == b.height;
   }
 
   /// As many frames at a time as are alike.

@@ -24,15 +24,6 @@ constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
 static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
               "where place_chunks() is needed a frame goes alone");
 
-/// Tiles and MCUs are counted in 32 bits.
-Status check_size(const ScanLayout& layout) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 28;
-  if (layout.blocks() <= kMost) return Status::ok();
-  return Status(Errc::out_of_memory, "the CUDA backend codes " + std::to_string(kMost) +
-                                         " blocks of a frame at most, this one has " +
-                                         std::to_string(layout.blocks()));
-}
-
 ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
   ReciprocalTables tables{};
   for (std::size_t t = 0; t < 2; ++t)
@@ -59,6 +50,15 @@ bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
 
 int frames_of_launch(std::int64_t blocks) {
   return static_cast<int>(std::clamp<std::int64_t>(kLaunchBlocks / blocks, 1, kMaxFrames));
+}
+
+/// Tiles and MCUs are counted in 32 bits.
+Status FusedEncoder::check_size(const ScanLayout& layout) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;
+  if (layout.blocks() <= kMost) return Status::ok();
+  return Status(Errc::out_of_memory, "the CUDA backend codes " + std::to_string(kMost) +
+                                         " blocks of a frame at most, this one has " +
+                                         std::to_string(layout.blocks()));
 }
 
 void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {

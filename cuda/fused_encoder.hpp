@@ -45,6 +45,12 @@ class FusedEncoder {
     return enqueue(setup, {&job, 1}, stream, probe);
   }
 
+  /// Calls of enqueue() that were one launch, of a graph.
+  std::uint64_t replays() const noexcept { return graphs_.replays(); }
+
+  /// Whether frames of this size can be coded. Errors: out_of_memory.
+  static Status check_size(const ScanLayout& layout);
+
   /// [kEncodeTables] in device memory: the tables of the first frame enqueued last.
   const HuffmanSpec* specs() const noexcept { return specs_.data(); }
 

@@ -7,6 +7,22 @@
 #include "cuda/check.hpp"
 
 namespace zerorun {
+namespace {
+
+/// While another thread captures, CUDA refuses some calls to all threads; to those that have said
+/// that they have nothing to do with it, it does not.
+class ApartFromCaptures {
+ public:
+  ApartFromCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~ApartFromCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ApartFromCaptures(const ApartFromCaptures&) = delete;
+  ApartFromCaptures& operator=(const ApartFromCaptures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+}  // namespace
 
 Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
   Entry* const entry = find(key);
@@ -21,6 +37,7 @@ Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Enqueue& enq
   }
   if (entry->graph == nullptr) return enqueue(stream);
   ZR_CUDA_TRY(cudaGraphLaunch(entry->graph, stream));
+  ++replays_;
   return Status::ok();
 }
 
@@ -46,10 +63,11 @@ void LaunchGraphs::remember(const Key& key) {
 
 /// Null if the device or its driver cannot; the launches themselves then tell what is wrong.
 cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
+  const ApartFromCaptures apart;
   if (recording_.get() == nullptr && !recording_.create()) return nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  if (cudaStreamBeginCapture(recording_.get(), cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+  if (cudaStreamBeginCapture(recording_.get(), cudaStreamCaptureModeRelaxed) == cudaSuccess) {
     const Status enqueued = enqueue(recording_.get());
     const bool captured = cudaStreamEndCapture(recording_.get(), &graph) == cudaSuccess;
     if (enqueued && captured && cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess)
@@ -62,7 +80,10 @@ cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
 
 /// A graph that is being executed is destroyed when it has ended.
 void LaunchGraphs::forget(Entry& entry) noexcept {
-  if (entry.graph != nullptr) (void)cudaGraphExecDestroy(entry.graph);
+  if (entry.graph != nullptr) {
+    const ApartFromCaptures apart;
+    (void)cudaGraphExecDestroy(entry.graph);
+  }
   entry.graph = nullptr;
   entry.key.clear();
   entry.last_use = 0;

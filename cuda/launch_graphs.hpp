@@ -38,6 +38,9 @@ class LaunchGraphs {
   /// Before memory that launches had to do with is released.
   void forget_all() noexcept;
 
+  /// Calls of run() that launched a graph.
+  std::uint64_t replays() const noexcept { return replays_; }
+
  private:
   struct Entry {
     Key key;  // empty: none
@@ -52,7 +55,7 @@ class LaunchGraphs {
 
   /// For some frames that take turns, each with both halves of the encoder's memory.
   std::array<Entry, 32> entries_;
-  std::uint64_t uses_ = 0;
+  std::uint64_t uses_ = 0, replays_ = 0;
   Stream recording_;
   bool works_ = true;  // capturing has not failed yet
 };

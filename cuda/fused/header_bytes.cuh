@@ -35,14 +35,15 @@ __device__ void copy_header(const AssembleArgs& a, const FusedOutput& output, st
 /// The entries of the scan index, by all CTAs of a frame. `fits`: the header does.
 template <int kThreads>
 __device__ void write_index(const AssembleArgs& a, const FusedOutput& output, bool fits) {
-  for (std::uint32_t g = blockIdx.x * kThreads + threadIdx.x; g < a.grid.groups;
-       g += gridDim.x * kThreads) {
-    std::uint32_t& sums = a.group_sums[blockIdx.y * a.grid.groups + g];
+  for (std::uint64_t g = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; g < a.grid.groups;
+       g += std::uint64_t{gridDim.x} * kThreads) {
+    const std::uint64_t index = blockIdx.y * a.grid.groups + g;
+    std::uint32_t& sums = a.group_sums[index];
     const IndexEntry entry{static_cast<std::uint16_t>(sums),
                            static_cast<std::uint16_t>(sums >> 16)};
     sums = 0;
     if (a.entries != nullptr) {
-      a.entries[blockIdx.y * a.grid.groups + g] = entry;
+      a.entries[index] = entry;
     } else if (fits) {
       std::uint8_t* const to = output.out + index_entry_offset(a.index, g);
       to[0] = static_cast<std::uint8_t>(entry.bits >> 8);

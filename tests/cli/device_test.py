@@ -72,6 +72,17 @@ class ProgramOnGpuTest(ProgramTest):
                          ["upload", "unstuff_scan", "sync_rows", "decode_rows",
                           "transform_blocks"])
 
+    def test_bench_encodes_batches(self):
+        self.zerorun("bench", "synthetic:256x144:photo", "--operation", "encode", "--device",
+                     "cuda", "--batch", "3,8", "--no-peers", "--frames", "24", "--repetitions", "1",
+                     "--only", "zerorun-batch/*", "--json", self.path("bench.json"))
+        report = json.loads(pathlib.Path(self.path("bench.json")).read_text())
+        rows = report["cases"][0]["rows"]
+        self.assertEqual([row["at_once"] for row in rows], [3, 8])
+        for row in rows:
+            self.assertTrue(row["check"].startswith("same bytes as the CPU"))
+            self.assertIn("--batch 3,8", row["command"])
+
     def test_bench_shows_the_kernels_that_use_an_index(self):
         self.zerorun("bench", "synthetic:256x144:photo", "--operation", "decode", "--device",
                      "cuda", "--frames", "5", "--only", "zerorun-fused/*", "--index", "yes",

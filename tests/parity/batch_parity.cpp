@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/memory.hpp"
 #include "tests/parity/device_frame.hpp"
 #include "tests/support/gpu.hpp"
 #include "zerorun/cuda_encoder.hpp"
@@ -205,6 +206,39 @@ TEST_F(BatchParity, OneBadJobAndNothingIsDone) {
   EXPECT_EQ(device_->encode_batch(jobs, nullptr).code(), Errc::invalid_argument);
   EXPECT_EQ(size.to_host()[0], 7u);
   EXPECT_TRUE(device_->encode_batch({}, nullptr));
+}
+
+/// What is wrong with a shape is found before the first job, too: 20 rows of the second frame have
+/// more MCUs than DRI holds.
+TEST_F(BatchParity, OneBadShapeAndNothingIsDone) {
+  EncodeParams params;
+  params.restart = RestartPolicy::mcu_rows(20);
+  ASSERT_NO_FATAL_FAILURE(open(params));
+  add_frames(1, PixelFormat::yuv420p, 64, 64);
+  DeviceEncodeJob bad = jobs_[0]->job();
+  bad.frame.width = 65535;
+  bad.frame.stride_bytes = {65536, 32768, 32768};
+  DeviceArray<std::size_t> size(std::vector<std::size_t>{7});
+  std::vector<DeviceEncodeJob> jobs{jobs_[0]->job(), bad};
+  jobs[0].size = size.data();
+  EXPECT_EQ(device_->encode_batch(jobs, nullptr).code(), Errc::invalid_argument);
+  EXPECT_EQ(size.to_host()[0], 7u);
+}
+
+TEST_F(BatchParity, AStreamThatIsCapturedIsRefused) {
+  ASSERT_NO_FATAL_FAILURE(open({}));
+  add_frames(1, PixelFormat::yuv420p, 64, 64);
+  Stream stream;
+  ASSERT_TRUE(stream.create());
+  ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
+  const DeviceEncodeJob job = jobs_[0]->job();
+  const Status status = device_->encode_batch({&job, 1}, stream.get());
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(status.code(), Errc::invalid_argument) << status.message();
+  ASSERT_TRUE(encode(0, 1));
+  jobs_[0]->expect_done();
 }
 
 }  // namespace

@@ -402,14 +402,17 @@ ZERORUN_C_API zerorun_status zerorun_device_encoder_create(const zerorun_encode_
 ZERORUN_C_API void zerorun_device_encoder_destroy(zerorun_device_encoder* encoder);
 /* Enqueues the coding of a frame whose planes are device memory. `out` and `device_size` are device
  * memory too, device_size aligned to 8. If *device_size > capacity afterwards, the stream was too
- * long and was not written. Keep all of it until `stream` has got so far. */
+ * long and was not written. Keep all of it until `stream` has got so far. A stream
+ * that is being captured is an error (ZERORUN_INVALID_ARGUMENT). */
 ZERORUN_C_API zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder* encoder,
                                                            const zerorun_frame* frame, uint8_t* out,
                                                            size_t capacity, size_t* device_size,
                                                            void* stream);
-/* The same for `count` frames, each of the four arrays has one element a frame. Frames of one
- * format and size that follow each other go through the kernels together: with small frames the
- * launches are what costs. All are checked before the first is enqueued. */
+/* The same for `count` frames (0: nothing is done), each of the four arrays has one element a
+ * frame; the outputs do not overlap. Frames of one format and size that follow each other go
+ * through the kernels together: with small frames the launches are what costs. Frames and arguments
+ * are checked before the first frame is enqueued; after ZERORUN_OUT_OF_MEMORY and
+ * ZERORUN_DEVICE_FAILURE some may be under way, and what they read and write has to stay. */
 ZERORUN_C_API zerorun_status zerorun_device_encoder_encode_batch(
     zerorun_device_encoder* encoder, size_t count, const zerorun_frame* const* frames,
     uint8_t* const* outs, const size_t* capacities, size_t* const* device_sizes, void* stream);

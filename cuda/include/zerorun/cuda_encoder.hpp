@@ -43,16 +43,17 @@ class ZERORUN_API DeviceEncoder {
   /// The caller keeps frame, `out` and *size alive and unchanged until `stream` has got so far. The
   /// call itself waits for the device only where memory must grow for a larger frame. Frames on
   /// several streams are coded one after another, in the order of the calls.
-  /// Errors: invalid_frame, invalid_argument, out_of_memory, device_failure; faults of the device
-  /// come from later calls or from the stream.
+  /// Errors: invalid_frame, invalid_argument (also for a stream that is being captured),
+  /// out_of_memory, device_failure; faults of the device come from later calls or from the stream.
   Status encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
                 std::size_t* size, cudaStream_t stream);
 
   /// The same for several frames, in the order of `jobs`. Frames of one format and size that follow
   /// each other go through the kernels together, up to 32 and some 260,000 blocks (two frames of
   /// 1920x1080 have 97,920), for which the encoder then has memory: with small frames the launches
-  /// are what costs. All jobs are checked before the first is enqueued; the outputs do not overlap.
-  /// Errors: as encode(); no job at all is none.
+  /// are what costs. The outputs do not overlap. Errors: as encode(); no job at all is none. Frames
+  /// and arguments are checked before the first job is enqueued; after out_of_memory and
+  /// device_failure some jobs may be under way, and what they read and write has to stay.
   Status encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream);
 
   const EncodeParams& params() const noexcept;

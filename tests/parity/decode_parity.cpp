@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/parity/decoder_pair.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/device_copy.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_data.hpp"
@@ -21,21 +22,9 @@ class DecodeParity : public GpuTest {};
 TEST_F(DecodeParity, EverySamplingTableAndRestart) {
   DecoderPair pair;
   ASSERT_TRUE(pair.ready());
-  for (const Subsampling sampling : kAllSubsamplings)
-    for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal})
-      for (const auto& restart : {RestartPolicy::none(), RestartPolicy::mcus(1),
-                                  RestartPolicy::mcus(7), RestartPolicy::automatic()})
-        for (const int quality : {1, 50, 90, 100}) {
-          SCOPED_TRACE(testing::Message()
-                       << name(sampling) << " quality " << quality << " restart " << restart.count);
-          EncodeParams params;
-          params.subsampling = sampling;
-          params.huffman = huffman;
-          params.restart = restart;
-          params.quality = quality;
-          pair.expect_same(encode(Content::photo, 203, 117, params));
-          if (HasFatalFailure()) return;
-        }
+  for_all_params({1, 50, 90, 100}, [&pair](const EncodeParams& params) {
+    pair.expect_same(encode(Content::photo, 203, 117, params));
+  });
 }
 
 TEST_F(DecodeParity, EveryContentAndSize) {

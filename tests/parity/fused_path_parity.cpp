@@ -14,6 +14,7 @@
 #include "tests/parity/decoder_pair.hpp"
 #include "tests/parity/device_array.hpp"
 #include "tests/parity/device_twin.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/device_copy.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
@@ -78,22 +79,9 @@ class FusedPathParity : public GpuTest {
 };
 
 TEST_F(FusedPathParity, OurStreamsOfAllKindsTakeIt) {
-  for (const Subsampling sampling : kAllSubsamplings)
-    for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal})
-      for (const auto& restart :
-           {RestartPolicy::none(), RestartPolicy::mcus(1), RestartPolicy::mcus(7),
-            RestartPolicy::mcu_rows(1), RestartPolicy::automatic()})
-        for (const int quality : {1, 90, 100}) {
-          SCOPED_TRACE(testing::Message()
-                       << name(sampling) << " quality " << quality << " restart " << restart.count);
-          EncodeParams params;
-          params.subsampling = sampling;
-          params.huffman = huffman;
-          params.restart = restart;
-          params.quality = quality;
-          expect(encode(Content::photo, 203, 117, params), 0);
-          if (HasFailure()) return;
-        }
+  for_all_params({1, 90, 100}, [this](const EncodeParams& params) {
+    expect(encode(Content::photo, 203, 117, params), 0);
+  });
 }
 
 /// In large pictures without restart markers that are noise at quality 100 (whose blocks hardly

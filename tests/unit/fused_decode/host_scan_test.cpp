@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/encode_params.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
 #include "tests/unit/fused_decode/random_scan.hpp"
@@ -56,22 +57,9 @@ void expect_sound(const Jpeg& jpeg) {
 }
 
 TEST(FusedScan, EverySamplingTableRestartAndQuality) {
-  for (const Subsampling sampling : kAllSubsamplings)
-    for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal})
-      for (const auto& restart :
-           {RestartPolicy::none(), RestartPolicy::mcus(1), RestartPolicy::mcus(7),
-            RestartPolicy::mcu_rows(1), RestartPolicy::automatic()})
-        for (const int quality : {1, 50, 90, 100}) {
-          SCOPED_TRACE(testing::Message()
-                       << name(sampling) << " quality " << quality << " restart " << restart.count);
-          EncodeParams params;
-          params.subsampling = sampling;
-          params.huffman = huffman;
-          params.restart = restart;
-          params.quality = quality;
-          expect_sound(encode(Content::photo, 203, 117, params));
-          if (testing::Test::HasFailure()) return;
-        }
+  for_all_params({1, 50, 90, 100}, [](const EncodeParams& params) {
+    expect_sound(encode(Content::photo, 203, 117, params));
+  });
 }
 
 TEST(FusedScan, EveryContentAndSize) {

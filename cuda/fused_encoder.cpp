@@ -18,8 +18,9 @@
 namespace zerorun {
 namespace {
 
-/// Smaller frames are coded together until they have so many blocks: a 3840x2160 frame of 4:2:0 has
-/// 194,400.
+/// Smaller frames are coded together until they have so many blocks, which bounds the memory: a
+/// 3840x2160 frame of 4:2:0 has 194,400, and 1920x1080 frames take no more time by fours than by
+/// fives (6.0 and 6.3 us each, H200).
 constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
 static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
               "where place_chunks() is needed a frame goes alone");

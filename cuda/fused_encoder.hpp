@@ -26,9 +26,9 @@ struct FusedJob {
 /// More would need memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
 
-/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, of as many blocks
-/// as were coded at once. Work is enqueued on one stream after another only where the caller orders
-/// them.
+/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, with an index less
+/// than 3 more, of as many blocks as were coded at once. Work is enqueued on one stream after
+/// another only where the caller orders them.
 class FusedEncoder {
  public:
   /// From here on whole JPEG streams with these parameters come out. Without a call it is scans

@@ -16,11 +16,11 @@
 namespace zerorun {
 
 /// Of one device. A key has all that the launches depend on. Launches are captured when their key
-/// comes a second time, since making a graph takes as long as some tens of launches; of keys that
-/// come no more the oldest are forgotten. us a frame on an H200 with launches and with graphs, q90,
-/// 4:2:0, a frame alone and eight encoders side by side: 3840x2160 42.5 and 40.2, 24.2 and 23.2;
-/// 1920x1080 25.9 and 22.8, 7.1 and 6.1; 256x256 19.9 and 17.7, 6.5 and 1.9. With optimal tables
-/// 1920x1080 51.0 and 47.4, 17.5 and 10.6.
+/// comes a second time, since making a graph is worth it only for those that come again; of keys
+/// that come no more the oldest are forgotten. us a frame on an H200 with launches and with graphs,
+/// q90, 4:2:0, a frame alone and eight encoders side by side: 3840x2160 42.5 and 39.2, 24.2
+/// and 23.4; 1920x1080 25.9 and 23.1, 7.1 and 6.0; 256x256 19.9 and 17.3, 6.5 and 3.3. With optimal
+/// tables 1920x1080 51.0 and 46.5, 17.5 and 10.5.
 class LaunchGraphs {
  public:
   using Key = std::vector<std::uint64_t>;

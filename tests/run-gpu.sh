@@ -100,6 +100,7 @@ if ((sanitize)); then
         only+=$slow_races
         [[ $name == pipeline_parity ]] &&
           only='PipelineParity.DeviceFramesAndStreams:PipelineParity.LongAndDenseTiles'
+        [[ $name == index_path_parity ]] && only='IndexPathParity.SumsThat*'
         [[ $name == fused_path_parity ]] &&
           only='FusedPathParity.Coefficients*:FusedPathParity.Damaged*:FusedPathParity.Tables*'
       fi

@@ -44,7 +44,7 @@ void add_case_options(CLI::App& command, Options& options) {
            "Restart markers of zerorun's streams, as for encode; peers write none")
       ->group("What");
   add_list(command, "--index", options.indexes, "no,yes", "no",
-           "Whether zerorun's streams to decode have a scan index, as of encode --index")
+           "Whether zerorun's streams have a scan index, as of encode --index")
       ->group("What");
   add_list(
       command, "--streams", options.streams, "zerorun,libjpeg,input", "zerorun",

@@ -17,7 +17,7 @@ constexpr std::uint8_t kVersion = 1;
 /// What our encoders put into a group at most. More makes the index smaller, but leaves a parallel
 /// decoder fewer threads: with 24, 12 and 6 blocks an H200 decodes a 3840x2160 frame at q90 in 157,
 /// 138 and 138 us, many at a time in 59, 59 and 62; a 1920x1080 frame in 98, 79 and 69, many in
-/// 15.9, 15.2 and 15.2.
+/// 15.9, 15.2 and 15.2 (by CTAs of 64 threads).
 constexpr int kGroupBlocks = 12;
 
 void put(std::uint64_t value, int bytes, std::vector<std::uint8_t>& out) {

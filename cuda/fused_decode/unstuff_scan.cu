@@ -45,11 +45,30 @@ __device__ Before look_back_bytes(const std::uint64_t* states, std::uint32_t til
   return before;
 }
 
+/// Stores bytes from number `first` on, each four as a word with the first one highest; `from` is
+/// aligned, and three bytes behind its last may be read.
+__device__ void store_clean(std::uint8_t* clean, std::uint32_t first, const std::uint8_t* from,
+                            std::uint32_t bytes) {
+  const std::uint32_t begin = min((first + 3) / 4 * 4, first + bytes);  // of the whole words
+  const std::uint32_t end = max((first + bytes) / 4 * 4, begin);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(from);
+  for (std::uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * kThreads) {
+    const std::uint32_t i = at - first;
+    const std::uint32_t last_to_first = 0x0123 + 0x1111 * (i % 4);
+    *reinterpret_cast<std::uint32_t*>(clean + at) =
+        __byte_perm(words[i / 4], words[i / 4 + 1], last_to_first);
+  }
+  // The words that are not whole are others' too.
+  const std::uint32_t at = threadIdx.x < 4 ? first + threadIdx.x : end + threadIdx.x - 4;
+  if (threadIdx.x < 8 && at < first + bytes && (threadIdx.x >= 4 || at < begin))
+    clean[at ^ 3] = from[at - first];
+}
+
 __global__ void __launch_bounds__(kThreads)
     unstuff_kernel(UnstuffScanArgs a, std::uint32_t lead, std::uint32_t index_tiles) {
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
   __shared__ typename Scan::TempStorage temp;
-  __shared__ alignas(16) std::uint8_t clean[kUnstuffTileBytes];
+  __shared__ alignas(16) std::uint8_t clean[kUnstuffTileBytes + 4];
   __shared__ std::uint32_t tile_stop;
   __shared__ Before before;
   wait_for_previous_kernel();
@@ -90,18 +109,17 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   std::uint32_t at = own >> 16;
+  const StuffedWindow emitted = emitted_bytes(window, flags);
 #pragma unroll
   for (int i = 0; i < kStuffedBytesPerThread; ++i)
-    if ((flags.emit >> i & 1) != 0)
-      clean[at++] = (flags.after_ff >> i & 1) != 0 ? std::uint8_t{0xFF} : window.byte[i];
+    if ((flags.emit >> i & 1) != 0) clean[at++] = emitted.byte(i);
   __syncthreads();
   if (before.stopped) return;
 
   const auto first_byte = static_cast<std::uint32_t>(before.counts);
   const auto first_border = static_cast<std::uint32_t>(before.counts >> kBordersShift);
   const std::uint32_t bytes = total >> 16;
-  for (std::uint32_t i = threadIdx.x; i < bytes; i += kThreads)
-    a.clean[(first_byte + i) ^ 3] = clean[i];
+  store_clean(a.clean, first_byte, clean, bytes);
 
   bool out_of_order = false;
   if (flags.border != 0) {
@@ -110,7 +128,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < kStuffedBytesPerThread; ++i) {
       byte += flags.emit >> i & 1;
       if ((flags.border >> i & 1) == 0) continue;
-      out_of_order |= window.byte[i] != marker::kRst0 + border % 8 || border + 1 >= a.intervals;
+      out_of_order |= window.byte(i) != marker::kRst0 + border % 8 || border + 1 >= a.intervals;
       ++border;
       if (border < a.intervals) a.interval_first[border] = byte;
     }

@@ -1,11 +1,15 @@
-// CUDA twin of codec/decode/color_upsample.cpp. A thread makes one pixel, or the pixels that share
-// one chroma sample of the frame.
+// CUDA twin of codec/decode/color_upsample.cpp. A thread makes one pixel, the pixels that share one
+// chroma sample of the frame, or sixteen of RGB.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/color_upsample.hpp"
+
+#include <optional>
 
 #include "codec/arith/color.hpp"
 #include "codec/core/pixel_rows.hpp"
 #include "cuda/check.hpp"
+#include "cuda/decode/picture.hpp"
+#include "cuda/decode/wide_rgb.cuh"
 #include "cuda/launch.hpp"
 #include "cuda/scratch.hpp"
 
@@ -13,48 +17,6 @@ namespace zerorun {
 namespace {
 
 constexpr int kTileWidth = 32, kTileHeight = 8;
-
-/// Which of libjpeg's filters a component takes (jdsample.c, jinit_upsampler).
-enum class Filter : std::uint8_t { copy, fancy_2x1, fancy_1x2, fancy_2x2, repeat };
-
-Filter choose_filter(const ColorUpsampleArgs& a, int c) {
-  const int h = a.h[c], v = a.v[c];
-  if (h == a.h_max && v == a.v_max) return Filter::copy;
-  if (a.upsampling == ChromaUpsampling::nearest) return Filter::repeat;
-  const bool wide_enough = a.plane[c].width > 2;
-  if (2 * h == a.h_max && v == a.v_max && wide_enough) return Filter::fancy_2x1;
-  if (h == a.h_max && 2 * v == a.v_max) return Filter::fancy_1x2;
-  if (2 * h == a.h_max && 2 * v == a.v_max && wide_enough) return Filter::fancy_2x2;
-  return Filter::repeat;
-}
-
-/// A component's plane with all that its filter needs.
-struct Component {
-  ConstPlaneView plane;
-  std::int32_t h, v, h_max, v_max;
-  Filter filter;
-};
-
-struct Picture {
-  Component component[kMaxComponents];
-  std::int32_t components;
-  bool rgb;                          ///< the components are R, G and B
-  std::int32_t width, height;        ///< of the frame
-  std::int32_t first_row, last_row;  ///< last_row is one past the last
-};
-
-Picture make_picture(const ColorUpsampleArgs& a) {
-  Picture p{};
-  p.components = a.components;
-  p.rgb = a.model == ColorModel::rgb;
-  p.width = a.frame.width;
-  p.height = a.frame.height;
-  p.first_row = a.first_row;
-  p.last_row = std::min(a.first_row + a.row_count, a.frame.height);
-  for (int c = 0; c < a.components; ++c)
-    p.component[c] = {a.plane[c], a.h[c], a.v[c], a.h_max, a.v_max, choose_filter(a, c)};
-  return p;
-}
 
 __device__ std::int32_t sample(const ConstPlaneView& plane, int x, int y) {
   return plane.data[y * plane.stride_bytes + x];
@@ -112,17 +74,6 @@ __device__ std::uint8_t y_at(const Picture& p, int x, int y) {
   return rgb_to_y(first, upsample(p.component[1], x, y), upsample(p.component[2], x, y));
 }
 
-/// Samples of one kind in a frame: `step` bytes from one to the next.
-struct Samples {
-  std::uint8_t* data;
-  std::int64_t stride;
-  std::int32_t step;
-
-  __device__ std::uint8_t& at(int x, int y) const {
-    return data[y * stride + std::int64_t{x} * step];
-  }
-};
-
 __global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
   const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
   if (x >= p.width) return;
@@ -135,6 +86,84 @@ __global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
     out[order.g] = rgb.g;
     out[order.b] = rgb.b;
   }
+}
+
+/// Of the usual samplings. 3840x2160 from 4:2:0 on an H200, under a profiler: 24 us, and 119 with a
+/// pixel a thread.
+template <WideFilter kFilter, int kBytes>
+__global__ void wide_rgb_kernel(Picture p, Samples pixels, PackedPixels how) {
+  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x) * kWidePixels;
+  if (x >= p.width) return;
+  const int count = min(p.width - x, kWidePixels);
+  const Component& chroma = p.component[1];
+  for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight) {
+    const bool vectors = count == kWidePixels && p.aligned;
+    std::uint32_t luma[kWidePixels / 4], ycc[kWidePixels];
+    load_samples<kWidePixels>(p.component[0].plane, x, y, vectors, luma);
+    upsample_wide<kFilter>(chroma.plane, p.component[2].plane, x, y,
+                           static_cast<int>(std::int64_t{y} * chroma.v / chroma.v_max), vectors,
+                           ycc);
+    std::uint32_t words[kWidePixels * kBytes / 4];
+#pragma unroll
+    for (int i = 0; i < kWidePixels / 4; ++i)
+      pack_four<kBytes>(how, to_rgb(luma[i], ycc + 4 * i), words + kBytes * i);
+    store_words(&pixels.at(x, y), words, count * kBytes);
+  }
+}
+
+using WideRgbKernel = void (*)(Picture, Samples, PackedPixels);
+template <int kBytes>
+WideRgbKernel wide_rgb_kernel_of(WideFilter filter) {
+  switch (filter) {
+    case WideFilter::fancy_1x2:
+      return wide_rgb_kernel<WideFilter::fancy_1x2, kBytes>;
+    case WideFilter::fancy_2x1:
+      return wide_rgb_kernel<WideFilter::fancy_2x1, kBytes>;
+    case WideFilter::fancy_2x2:
+      return wide_rgb_kernel<WideFilter::fancy_2x2, kBytes>;
+    case WideFilter::repeat_2x1:
+      return wide_rgb_kernel<WideFilter::repeat_2x1, kBytes>;
+    default:
+      return wide_rgb_kernel<WideFilter::copy, kBytes>;
+  }
+}
+
+std::optional<WideFilter> wide_filter(const Component& c) {
+  switch (c.filter) {
+    case Filter::copy:
+      return WideFilter::copy;
+    case Filter::fancy_1x2:
+      return WideFilter::fancy_1x2;
+    case Filter::fancy_2x1:
+      return WideFilter::fancy_2x1;
+    case Filter::fancy_2x2:
+      return WideFilter::fancy_2x2;
+    case Filter::repeat:
+      break;
+  }
+  if (c.h == c.h_max) return WideFilter::copy;
+  if (2 * c.h == c.h_max) return WideFilter::repeat_2x1;
+  return std::nullopt;
+}
+
+/// The kernel for a picture, or none.
+WideRgbKernel choose_wide_rgb(const Picture& p, int pixel_bytes) {
+  const Component &luma = p.component[0], &cb = p.component[1], &cr = p.component[2];
+  if (p.components != 3 || p.rgb || luma.filter != Filter::copy) return nullptr;
+  if (cb.filter != cr.filter || cb.h != cr.h || cb.v != cr.v) return nullptr;
+  const auto filter = wide_filter(cb);
+  if (!filter) return nullptr;
+  return pixel_bytes == 3 ? wide_rgb_kernel_of<3>(*filter) : wide_rgb_kernel_of<4>(*filter);
+}
+
+PackedPixels pack_as(const RgbOrder& order) {
+  PackedPixels how{order.pixel_bytes, order.r == 2, 0};
+  for (int byte = 0; byte < 4; ++byte) {
+    const unsigned from = byte == order.r ? 0 : byte == order.g ? 1 : byte == order.b ? 4 : 5;
+    how.selection |= from << 4 * byte;
+  }
+  return how;
 }
 
 __global__ void gray_kernel(Picture p, Samples luma) {
@@ -231,8 +260,12 @@ Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
   };
   if (is_rgb(a.frame.format)) {
     const RgbOrder order = rgb_order(a.frame.format);
-    rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(
-        picture, samples_of(a.frame, 0, 0, order.pixel_bytes), order);
+    const Samples pixels = samples_of(a.frame, 0, 0, order.pixel_bytes);
+    if (const WideRgbKernel wide = choose_wide_rgb(picture, order.pixel_bytes); wide != nullptr)
+      wide<<<grid((a.frame.width + kWidePixels - 1) / kWidePixels), threads, 0, stream>>>(
+          picture, pixels, pack_as(order));
+    else
+      rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, pixels, order);
     ZR_LAUNCH_TRY("color_upsample: rgb_kernel");
   } else if (a.frame.format == PixelFormat::gray8) {
     gray_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, samples_of(a.frame, 0, 0, 1));

@@ -103,6 +103,17 @@ TEST_F(ColorUpsampleParity, EveryFormatSamplingAndFilter) {
         }
 }
 
+/// Rows of whole and broken groups of sixteen pixels, in memory that is aligned to 1, 4 and 16.
+TEST_F(ColorUpsampleParity, RgbOfManyWidths) {
+  for (const Source& source : kSources)
+    for (const PixelFormat format : kAllFormats)
+      for (const auto upsampling : {ChromaUpsampling::fancy, ChromaUpsampling::nearest})
+        for (const int width : {15, 16, 18, 24, 32, 44, 48, 65, 1024}) {
+          if (is_rgb(format)) expect_same(source, format, width, 7, upsampling);
+          if (HasFatalFailure()) return;
+        }
+}
+
 TEST_F(ColorUpsampleParity, BandsOfRows) {
   for (const PixelFormat format : kAllFormats)
     for (const int first : {0, 2, 16, 32}) {

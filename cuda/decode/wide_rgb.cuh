@@ -1,0 +1,181 @@
+// Sixteen pixels of a row at once: YCbCr planes -> RGB in registers, for the samplings of nearly
+// all streams. Chroma goes as Cb in the lower and Cr in the upper halfword of a word: all sums of
+// libjpeg's filters have 12 bits at most.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/color.hpp"
+#include "codec/syntax/scan_layout.hpp"
+
+namespace zerorun {
+
+inline constexpr int kWidePixels = 16;
+
+/// How chroma is enlarged: by libjpeg's filters, or by taking samples twice in a row. (Not a
+/// structure, which nvcc does not take as an argument of a kernel's template.)
+enum class WideFilter : std::uint8_t { copy, fancy_1x2, fancy_2x1, fancy_2x2, repeat_2x1 };
+constexpr bool goes_down(WideFilter f) {
+  return f == WideFilter::fancy_1x2 || f == WideFilter::fancy_2x2;
+}
+constexpr int goes_across(WideFilter f) {
+  return f == WideFilter::copy || f == WideFilter::fancy_1x2 ? 1 : 2;
+}
+
+/// `count` samples from x on as words, count a multiple of 4. Those behind the plane's last column
+/// repeat it; `vectors`: there are none, and the memory is aligned.
+template <int kCount>
+__device__ void load_samples(const ConstPlaneView& plane, int x, int y, bool vectors,
+                             std::uint32_t (&out)[kCount / 4]) {
+  const std::uint8_t* const row = plane.data + y * plane.stride_bytes;
+  if (vectors) {
+#pragma unroll
+    for (int i = 0; i < kCount / 8; ++i) {
+      const uint2 two = reinterpret_cast<const uint2*>(row + x)[i];
+      out[2 * i] = two.x;
+      out[2 * i + 1] = two.y;
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const std::uint32_t sample = row[min(x + i, plane.width - 1)];
+    out[i / 4] = (i % 4 == 0 ? 0 : out[i / 4]) | sample << i % 4 * 8;
+  }
+}
+
+/// Samples of both chroma planes, from the one before `x` to the one behind the last.
+template <int kCount>
+struct ChromaRow {
+  std::uint32_t both[kCount + 2];  ///< Cb and Cr
+
+  __device__ ChromaRow(const ConstPlaneView& cb, const ConstPlaneView& cr, int x, int y,
+                       bool vectors) {
+    std::uint32_t b[kCount / 4], r[kCount / 4];
+    load_samples<kCount>(cb, x, y, vectors, b);
+    load_samples<kCount>(cr, x, y, vectors, r);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      both[i + 1] = __byte_perm(b[i / 4], r[i / 4], 0x4400 + 0x1111 * (i % 4)) & 0x00FF00FF;
+    const auto at = [&](int column) {
+      return cb.data[y * cb.stride_bytes + column] |
+             static_cast<std::uint32_t>(cr.data[y * cr.stride_bytes + column]) << 16;
+    };
+    both[0] = at(max(x - 1, 0));
+    both[kCount + 1] = at(min(x + kCount, cb.width - 1));
+  }
+};
+
+/// Cb and Cr of the sixteen pixels from `x` on in picture row y.
+template <WideFilter kFilter>
+__device__ void upsample_wide(const ConstPlaneView& cb, const ConstPlaneView& cr, int x, int y,
+                              int near_y, bool vectors, std::uint32_t (&out)[kWidePixels]) {
+  constexpr int kAcross = goes_across(kFilter), kCount = kWidePixels / kAcross;
+  constexpr bool kDown = goes_down(kFilter), kSmooth = kFilter != WideFilter::repeat_2x1;
+  constexpr std::uint32_t kTwice = 0x00010001;
+  const bool even = y % 2 == 0;
+  ChromaRow<kCount> row(cb, cr, x / kAcross, near_y, vectors);
+  if constexpr (kDown) {
+    const int far_y = min(max(even ? near_y - 1 : near_y + 1, 0), cb.height - 1);
+    const ChromaRow<kCount> far(cb, cr, x / kAcross, far_y, vectors);
+#pragma unroll
+    for (int i = 0; i < kCount + 2; ++i) row.both[i] = row.both[i] * 3 + far.both[i];
+  }
+  constexpr int kShift = kFilter == WideFilter::fancy_2x2 ? 4 : 2;
+  const auto shifted = [](std::uint32_t sums) { return sums >> kShift & 0x00FF00FF; };
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const std::uint32_t own = row.both[i + 1];
+    if constexpr (kAcross == 2 && kSmooth) {
+      constexpr std::uint32_t kLeftBias = kDown ? 8 : 1, kRightBias = kDown ? 7 : 2;
+      out[2 * i] = shifted(own * 3 + row.both[i] + kLeftBias * kTwice);
+      out[2 * i + 1] = shifted(own * 3 + row.both[i + 2] + kRightBias * kTwice);
+    } else if constexpr (kAcross == 2) {
+      out[2 * i] = out[2 * i + 1] = own;
+    } else if constexpr (kDown) {
+      out[i] = shifted(own + (even ? 1 : 2) * kTwice);
+    } else {
+      out[i] = own;
+    }
+  }
+}
+
+/// Four pixels, a word for each channel.
+struct FourRgb {
+  std::uint32_t r, g, b;
+};
+
+/// The upper halfwords of four numbers, clamped to a byte each.
+__device__ inline std::uint32_t clamp_four(const std::int32_t (&x)[4]) {
+  const auto two = [&](int i) {
+    const std::uint32_t upper =
+        __byte_perm(static_cast<std::uint32_t>(x[i]), static_cast<std::uint32_t>(x[i + 1]), 0x7632);
+    return __vimin_s16x2_relu(upper, 0x00FF00FF);
+  };
+  return __byte_perm(two(0), two(2), 0x6420);
+}
+
+/// ycc_to_rgb() of four pixels: y is added before the shift, which is the same.
+__device__ inline FourRgb to_rgb(std::uint32_t luma, const std::uint32_t* chroma) {
+  constexpr std::int32_t kCrR = color_fix(1.40200), kCbB = color_fix(1.77200);
+  constexpr std::int32_t kCrG = color_fix(0.71414), kCbG = color_fix(0.34414);
+  std::int32_t r[4], g[4], b[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const auto y = static_cast<std::int32_t>((luma >> 8 * i & 0xFF) << kColorBits);
+    const auto cb = static_cast<std::int32_t>(chroma[i] & 0xFFFF);
+    const auto cr = static_cast<std::int32_t>(chroma[i] >> 16);
+    r[i] = y + kCrR * cr + (kColorHalf - 128 * kCrR);
+    g[i] = y - kCbG * cb - kCrG * cr + (kColorHalf + 128 * (kCbG + kCrG));
+    b[i] = y + kCbB * cb + (kColorHalf - 128 * kCbB);
+  }
+  return {clamp_four(r), clamp_four(g), clamp_four(b)};
+}
+
+/// The bytes of four pixels.
+struct PackedPixels {
+  int bytes;     ///< of a pixel, 3 or 4
+  bool swapped;  ///< of 3: B, G, R
+  std::uint32_t
+      selection;  ///< of 4: for each byte R 0, G 1, B 4, or 5 for 255, as __byte_perm() has
+};
+
+template <int kBytes>
+__device__ void pack_four(const PackedPixels& how, FourRgb p, std::uint32_t* out) {
+  if constexpr (kBytes == 3) {
+    const std::uint32_t first = how.swapped ? p.b : p.r, last = how.swapped ? p.r : p.b;
+    out[0] = __byte_perm(__byte_perm(first, p.g, 0x1040), last, 0x3410);
+    out[1] = __byte_perm(__byte_perm(first, p.g, 0x6205), last, 0x3250);
+    out[2] = __byte_perm(__byte_perm(first, p.g, 0x0730), last, 0x7216);
+  } else {
+    constexpr std::uint32_t kSpare = 0xFFFFFFFF, kSecond = 0x2222;
+    const std::uint32_t rg[] = {__byte_perm(p.r, p.g, 0x5140), __byte_perm(p.r, p.g, 0x7362)};
+    const std::uint32_t b[] = {__byte_perm(p.b, kSpare, 0x4140), __byte_perm(p.b, kSpare, 0x4342)};
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      out[2 * i] = __byte_perm(rg[i], b[i], how.selection);
+      out[2 * i + 1] = __byte_perm(rg[i], b[i], how.selection + kSecond);
+    }
+  }
+}
+
+/// Stores `bytes` of the words, all of them as vectors where memory is aligned.
+template <int kWords>
+__device__ void store_words(std::uint8_t* to, const std::uint32_t (&words)[kWords], int bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(to);
+  if (bytes == 4 * kWords && address % 16 == 0) {
+#pragma unroll
+    for (int i = 0; i < kWords; i += 4)
+      reinterpret_cast<uint4*>(to)[i / 4] = {words[i], words[i + 1], words[i + 2], words[i + 3]};
+  } else if (bytes == 4 * kWords && address % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) reinterpret_cast<std::uint32_t*>(to)[i] = words[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4 * kWords; ++i)
+      if (i < bytes) to[i] = static_cast<std::uint8_t>(words[i / 4] >> i % 4 * 8);
+  }
+}
+
+}  // namespace zerorun

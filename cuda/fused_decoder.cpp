@@ -39,8 +39,8 @@ Status FusedDecoder::create() {
   ZR_TRY(prepare_decode_groups());
   ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
   ZR_TRY(tables_.reserve(1));
-  ZR_TRY(host_quant_.reserve(1));
-  ZR_TRY(quant_.reserve(1));
+  ZR_TRY(host_steps_.reserve(1));
+  ZR_TRY(steps_.reserve(1));
   return report_.reserve(1);
 }
 
@@ -126,8 +126,9 @@ Status FusedDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
   ZR_CUDA_TRY(cudaStreamSynchronize(stream));  // the last tables may still be on their way
   for (std::size_t c = 0; c < kMaxComponents; ++c)
     for (std::size_t k = 0; k < kBlockSize; ++k)
-      host_quant_.data()->table[c][k] = scan.quant[c][kNaturalOfZigzag[k]];
-  ZR_CUDA_TRY(cudaMemcpyAsync(quant_.data(), host_quant_.data(), sizeof(ScanQuant),
+      host_steps_.data()->step[c][k] =
+          make_scan_step(scan.quant[c][kNaturalOfZigzag[k]], kNaturalOfZigzag[k]);
+  ZR_CUDA_TRY(cudaMemcpyAsync(steps_.data(), host_steps_.data(), sizeof(ScanSteps),
                               cudaMemcpyHostToDevice, stream));
   quant_tables_ = scan.quant;
   return Status::ok();
@@ -193,8 +194,18 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const Input& in, const Plan
     ZR_TRY(enqueue_rows(sizes, states, cycle, stream, probe));
   ZR_TRY(announce(probe, "transform_blocks"));
   TransformBlocksArgs transform{
-      scan.layout,   sizes.blocks,       sizes.interval_blocks, quant_.data(),  {},
-      pairs_.data(), block_pair_.data(), states.transform,      states.summary, report_.data()};
+      scan.layout,
+      sizes.blocks,
+      KnownDivisor(sizes.interval_blocks),
+      KnownDivisor(static_cast<std::uint32_t>(scan.layout.blocks_per_mcu)),
+      KnownDivisor(static_cast<std::uint32_t>(scan.layout.mcus_wide)),
+      steps_.data(),
+      {},
+      pairs_.data(),
+      block_pair_.data(),
+      states.transform,
+      states.summary,
+      report_.data()};
   std::copy_n(planes, scan.layout.components, transform.plane);
   ZR_TRY(transform_blocks(transform, stream));
   return announce(probe, "");

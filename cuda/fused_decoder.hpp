@@ -71,9 +71,9 @@ class FusedDecoder {
   Status update_quant(const ScanHeader& scan, cudaStream_t stream);
 
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;  ///< that tables_ was made of
-  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< that quant_ was made of
-  PinnedBuffer<ScanQuant> host_quant_;
-  DeviceBuffer<ScanQuant> quant_;
+  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< that steps_ was made of
+  PinnedBuffer<ScanSteps> host_steps_;
+  DeviceBuffer<ScanSteps> steps_;
   PinnedBuffer<HuffmanDecodeTable> host_tables_;
   DeviceBuffer<RowTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;

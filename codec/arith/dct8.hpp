@@ -86,29 +86,42 @@ ZR_HD void fdct8(T (&v)[8]) {
   v[1] = descale(d0, kShift);
 }
 
-/// One pass of the inverse transform, in place: kPass 1 (columns), kPass 2 (rows; removes the
-/// factor 8 of the two-dimensional transform too).
+/// Of a pass of the inverse transform, what is left to be shifted off. kPass 1 (columns), kPass 2
+/// (rows; removes the factor 8 of the two-dimensional transform too).
+template <int kPass>
+inline constexpr int kIdctShift =
+    kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits + 3;
+
+/// A pass of the inverse transform, in place, but for the last shift: the results are
+/// v >> kIdctShift<kPass>, rounded half up.
 template <int kPass, typename T>
-ZR_HD void idct8(T (&v)[8]) {
-  constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits + 3;
+ZR_HD void idct8_unshifted(T (&v)[8]) {
+  constexpr std::uint32_t kHalf = 1u << (kIdctShift<kPass> - 1);
   const T z1 = (v[2] + v[6]) * kFix0_541196100;
   const T r2 = z1 - v[6] * kFix1_847759065;
   const T r3 = z1 + v[2] * kFix0_765366865;
-  const T r0 = (v[0] + v[4]) << kConstBits;
-  const T r1 = (v[0] - v[4]) << kConstBits;
+  const T r0 = ((v[0] + v[4]) << kConstBits) + kHalf;
+  const T r1 = ((v[0] - v[4]) << kConstBits) + kHalf;
   const T even0 = r0 + r3, even3 = r0 - r3, even1 = r1 + r2, even2 = r1 - r2;
 
   T odd0 = v[7], odd1 = v[5], odd2 = v[3], odd3 = v[1];
   rotate_odd(odd0, odd1, odd2, odd3);
 
-  v[0] = descale(even0 + odd3, kShift);
-  v[7] = descale(even0 - odd3, kShift);
-  v[1] = descale(even1 + odd2, kShift);
-  v[6] = descale(even1 - odd2, kShift);
-  v[2] = descale(even2 + odd1, kShift);
-  v[5] = descale(even2 - odd1, kShift);
-  v[3] = descale(even3 + odd0, kShift);
-  v[4] = descale(even3 - odd0, kShift);
+  v[0] = even0 + odd3;
+  v[7] = even0 - odd3;
+  v[1] = even1 + odd2;
+  v[6] = even1 - odd2;
+  v[2] = even2 + odd1;
+  v[5] = even2 - odd1;
+  v[3] = even3 + odd0;
+  v[4] = even3 - odd0;
+}
+
+/// The whole pass.
+template <int kPass, typename T>
+ZR_HD void idct8(T (&v)[8]) {
+  idct8_unshifted<kPass>(v);
+  for (T& x : v) x = shift_right_signed(x, kIdctShift<kPass>);
 }
 
 /// Level shift and range limit of a finished inverse transform. Only the low 10 bits count, as in

@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
-#include "codec/arith/host_device.hpp"
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "cuda/known_divisor.hpp"
 
 namespace zerorun {
 
@@ -26,25 +25,6 @@ inline constexpr int kMaxFrames = 32;
 /// vectors of four.
 inline constexpr std::int64_t kTileWords =
     (kTileBlocks * std::int64_t{27 + 63 * 26} + 127) / 128 * 4;
-
-/// Divides numbers below 2^31 by one that is known before, with a multiplication (Granlund and
-/// Montgomery, PLDI 1994): n / d is n * multiplier / 2^(32 + shift), rounded down.
-struct KnownDivisor {
-  std::uint32_t value = 1, multiplier = 0;
-  int shift = 0;
-
-  KnownDivisor() = default;
-  explicit constexpr KnownDivisor(std::uint32_t d) : value(d) {
-    if (d == 1) return;
-    const int bits = std::bit_width(d - 1);
-    multiplier = static_cast<std::uint32_t>((std::uint64_t{1} << (31 + bits)) / d + 1);
-    shift = bits - 1;
-  }
-  ZR_HD std::uint32_t quotient(std::uint32_t n) const {
-    const auto high = static_cast<std::uint32_t>(std::uint64_t{n} * multiplier >> 32);
-    return value == 1 ? n : high >> shift;
-  }
-};
 
 /// Of each frame of a launch, in which blockIdx.y is the frame: arrays of tiles and chunks have
 /// those of one frame behind those of the other. Plain data.

@@ -7,6 +7,7 @@
 
 #include "codec/syntax/scan_layout.hpp"
 #include "cuda/fused_decode/scan_memory.hpp"
+#include "cuda/known_divisor.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -14,17 +15,25 @@ namespace zerorun {
 /// Blocks of a CTA, a thread each.
 inline constexpr std::uint32_t kTransformBlocks = 64;
 
-/// In zig-zag order, one table a scan component.
-struct ScanQuant {
-  std::uint16_t table[kMaxComponents][kBlockSize];
+/// What becomes of a level, in zig-zag order, for each scan component: the quantisation table's
+/// entry, and the byte at which the coefficient stands in its block in natural order.
+struct ScanSteps {
+  std::uint32_t step[kMaxComponents][kBlockSize];
 };
+constexpr std::uint32_t make_scan_step(std::uint16_t q, std::uint32_t natural) {
+  return std::uint32_t{q} << 16 | natural * static_cast<std::uint32_t>(sizeof(std::int16_t));
+}
+/// libjpeg multiplies in 16 x 16 bits: an entry above 32767 counts as negative.
+ZR_HD std::int32_t quantiser_of(std::uint32_t step) {
+  return static_cast<std::int32_t>(step) >> 16;
+}
 
 /// All pointers are device memory but `report`.
 struct TransformBlocksArgs {
   ScanLayout layout;
   std::uint32_t blocks;
-  std::uint32_t interval_blocks;
-  const ScanQuant* quant;
+  KnownDivisor by_interval_blocks, by_mcu_blocks, by_mcus_wide;
+  const ScanSteps* steps;
   PlaneView plane[kMaxComponents];  ///< out, one a scan component; without data: not wanted
   const std::uint32_t* pairs;
   const std::uint32_t* block_pair;  ///< [blocks + 1]

@@ -62,13 +62,6 @@ struct GroupSink : PairSink {
   }
 };
 
-struct SharedWords {
-  SharedAddress array, array_behind;
-  __device__ WordPair words(std::uint32_t bit) const { return load_words_of_bit(array, bit); }
-  __device__ WordPair words_behind(std::uint32_t bit) const {
-    return load_words_of_bit(array_behind, bit);
-  }
-};
 struct GlobalWords {
   const std::uint32_t* array;
   __device__ WordPair words(std::uint32_t bit) const {
@@ -90,7 +83,7 @@ __device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, co
   const GroupSink sink{
       {kept(a.pairs + first_pair), kept(a.block_pair + group.first.block), (lead + 3) / 4 * 4},
       first_pair};
-  const GroupSpan span{group.bit - origin, kept(group.stop - origin), group.first.block, blocks};
+  const GroupSpan span{group.bit - origin, kept(group.stop - origin), blocks};
   const GroupEnd end = decode_group(bits, tables, span, lead, sink);
   return !end.fault && end.blocks == blocks && first_pair + end.pair == group.behind.pair &&
          ends_well(group, origin + end.bit, end.window);
@@ -101,7 +94,7 @@ __device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, co
 __device__ SymbolTables load_group_tables(const DecodeGroupsArgs& a, std::uint32_t* to) {
   const auto period = static_cast<std::uint32_t>(a.cycle.period);
   const SharedSymbols tables = load_tables<kThreads, kSymbolIndexBits>(
-      a.tables->symbol, a.tables->long_codes, a.cycle, to + kListWords + a.room_words);
+      a.tables, a.tables->symbol, a.cycle, to + kListWords + a.room_words);
   for (std::uint32_t i = threadIdx.x; i < kListWords / 2; i += kThreads) {
     const std::uint32_t bytes = a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
     reinterpret_cast<CodeTables*>(to)[i] = {tables.entries + bytes, tables.ac_entries + bytes};
@@ -137,10 +130,8 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_copies();
   __syncthreads();
   if (!exists) return;
-  const SharedAddress room_address = shared_address(room);
-  const bool right =
-      fits ? decode(a, tables, SharedWords{room_address, room_address + 4}, first_word * 32, group)
-           : decode(a, tables, GlobalWords{a.words}, 0, group);
+  const bool right = fits ? decode(a, tables, SharedWords(room), first_word * 32, group)
+                          : decode(a, tables, GlobalWords{a.words}, 0, group);
   if (!right) atomicOr(&a.summary->faults, kFaultIndex);
 }
 

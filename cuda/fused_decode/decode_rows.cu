@@ -31,7 +31,7 @@ struct ChunkCounts {
 /// must not be the one that counts and the other that is gone on with. Returns faults. Bits count
 /// from `origin`.
 __device__ std::uint32_t decode(const DecodeRowsArgs& a, const SymbolTables& tables,
-                                const SharedBits& bits, std::uint32_t origin, const RowStart* row,
+                                const SharedWords& bits, std::uint32_t origin, const RowStart* row,
                                 const ChunkCounts& counts) {
   const RowStart own = *row;
   if (own.end == 0) return 0;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kThreads)
     decode_rows_kernel(const __grid_constant__ DecodeRowsArgs a) {
   std::uint32_t* const words = dynamic_shared;
   const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
-      a.tables->symbol, a.tables->long_codes, a.cycle, dynamic_shared + kBitWords);
+      a.tables, a.tables->symbol, a.cycle, dynamic_shared + kBitWords);
   wait_for_previous_kernel();
   // Faults of this kernel, too: the pairs are of no use then.
   const bool given_up = __syncthreads_or(a.summary->faults != 0);
@@ -78,8 +78,7 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_copies();
   __syncthreads();
   const RowStart* const row = a.rows + blockIdx.x * kThreads + threadIdx.x;
-  const std::uint32_t faults =
-      decode(a, tables, SharedBits{shared_address(words)}, first_word * 32, row, counts);
+  const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, row, counts);
   if (faults != 0) atomicOr(&a.summary->faults, faults);
 }
 

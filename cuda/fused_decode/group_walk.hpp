@@ -14,21 +14,6 @@
 
 namespace zerorun {
 
-/// Without a branch, and without a copy of the number.
-ZR_HD void increment_if(bool condition, std::uint32_t& number) {
-#ifdef __CUDA_ARCH__
-  asm("{\n\t"
-      ".reg .pred holds;\n\t"
-      "setp.ne.u32 holds, %1, 0;\n\t"
-      "@holds add.u32 %0, %0, 1;\n\t"
-      "}"
-      : "+r"(number)
-      : "r"(static_cast<std::uint32_t>(condition)));
-#else
-  if (condition) ++number;
-#endif
-}
-
 /// Words that may be read of a group that ends before bit `stop`.
 ZR_HD std::uint32_t words_to_read(std::uint32_t stop) { return (stop + kMostStepBits) / 32 + 3; }
 
@@ -40,7 +25,7 @@ struct CodeTables {
 /// What is to be decoded. Bits count from where the words do.
 struct GroupSpan {
   std::uint32_t bit, stop;
-  std::uint32_t first_block, blocks;
+  std::uint32_t blocks;
 };
 
 /// The decoder behind a group.
@@ -66,15 +51,12 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
   const CodeTables first = tables.tables_of(0);
   std::uint32_t table = first.dc, ac = first.ac, bit = span.bit, block = 0, k = 0, indices = 0;
   std::uint32_t window = window_of(bits.words(bit), bit);
-  const std::uint32_t first_block_bits = span.first_block << kPairBlockShift;
   sink.block_starts(block, pair);
   while (bit < span.stop && block < span.blocks) {
     std::uint32_t symbol = tables.look_up(table, window >> (32 - kSymbolIndexBits));
     const WordPair behind = bits.words_behind(bit);
     const CodeTables next = tables.tables_of(block + 1);
-    if (symbol == 0)
-      symbol = symbol_of(decode_long(tables.long_codes(table), window >> 16, kSymbolIndexBits),
-                         tables.side(table));
+    if (symbol == 0) symbol = tables.long_symbol(table, window >> 16);
     const std::uint32_t appended = window << (symbol & 31), index = k + (symbol >> kSymbolRunShift);
     window = window_of({window, window_of(behind, bit)}, symbol >> kSymbolTakenShift);
     bit += symbol >> kSymbolTakenShift & kSymbolTakenMask;
@@ -83,10 +65,7 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
     ac = ends ? next.ac : ac;
     k = ends ? 0 : index + 1;
     indices |= index;
-    const std::uint32_t block_bits = (block << kPairBlockShift) + first_block_bits;
-    sink.put_if(makes_pair, pair,
-                (appended & kPairAppendedMask) | (symbol & kPairSsssMask) |
-                    (block_bits & kPairBlockMask << kPairBlockShift) | (index & kPairIndexMask));
+    sink.put_if(makes_pair, pair, make_pair_word(appended, symbol, index));
     increment_if(makes_pair, pair);
     increment_if(ends, block);
     sink.block_starts_if(ends, block, pair);

@@ -19,16 +19,8 @@ struct PairSink {
   std::uint32_t whole_from;  ///< the first four that are the walk's own
   std::uint32_t first = 0, second = 0, third = 0;
 
-  __device__ void block_starts(std::uint32_t block, std::uint32_t pair) const {
-    block_pair[block] = pair;
-  }
-  __device__ void put(std::uint32_t index, std::uint32_t word) {
-    if (index < whole_from) pairs[index] = word;
-    if (index >= whole_from && index % 4 == 3)
-      *reinterpret_cast<uint4*>(pairs + index - 3) = {first, second, third, word};
-    first = second;
-    second = third;
-    third = word;
+  __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
+    if (condition) block_pair[block] = pair;
   }
   /// The same without a branch, for those who do other things meanwhile.
   __device__ void put_if(bool condition, std::uint32_t index, std::uint32_t word) {

@@ -72,10 +72,17 @@ struct RowEnds {
 
   /// Takes the ends of the guesses; of a head, that of its only walk.
   ZR_HD void collect(std::uint32_t row, std::uint32_t guesses) {
+    const std::uint32_t walks = !open[row] ? 0 : head[row] ? 1 : guesses;
+    // All at once from memory: one after the other they would take as long as half a walk.
+    std::uint16_t ended[kMaxBlocksPerMcu];
+    for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i)
+      ended[i] = line[i < walks ? i : 0].reached[row];
     std::uint32_t known = 0;
-    if (open[row])
-      for (std::uint32_t i = 0; i < (head[row] ? 1 : guesses); ++i)
-        (void)add(row, line[i].reached[row], known);
+    for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i) {
+      bool is_new = i < walks;
+      for (std::uint32_t j = 0; j < i; ++j) is_new = is_new && ended[j] != ended[i];
+      if (is_new) line[known++].state[row] = ended[i];
+    }
     count[row] = static_cast<std::uint8_t>(known);
   }
 

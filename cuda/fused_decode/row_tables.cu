@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/fused_decode/row_tables.hpp"
 
+#include <algorithm>
+
 #include "cuda/check.hpp"
 #include "cuda/launch.hpp"
 
@@ -22,16 +24,16 @@ __global__ void __launch_bounds__(kThreads) row_tables_kernel(RowTables* tables)
   if (index < (1u << kSkipBits))
     tables->skip[side][pair][index] =
         skip_entry(tables->source[kDcSide][pair], tables->source[kAcSide][pair], side, index);
-  LongCodes& codes = tables->long_codes[side][pair];
-  if (index < kMaxCodeBits + 2) codes.limit[index] = own.limit[index];
-  if (index < kMaxCodeBits + 1) codes.value_offset[index] = own.value_offset[index];
-  if (index < 256) codes.values[index] = own.values[index];
+  if (index < kLongSymbols)
+    tables->long_symbol[side][pair][index] = symbol_of(decode_symbol(own, 0xFFFF - index), side);
 }
 
 }  // namespace
 
 Status make_row_tables(RowTables* tables, int pairs, cudaStream_t stream) {
-  constexpr unsigned kEntries = 1u << (kSkipBits > kSymbolIndexBits ? kSkipBits : kSymbolIndexBits);
+  constexpr unsigned kEntries =
+      std::max({1u << kSkipBits, 1u << kSymbolIndexBits, unsigned{kLongSymbols}});
+  static_assert(kEntries % kThreads == 0);
   const dim3 grid(kEntries / kThreads, 2, static_cast<unsigned>(pairs));
   row_tables_kernel<<<grid, kThreads, 0, stream>>>(tables);
   ZR_LAUNCH_TRY("row_tables_kernel");

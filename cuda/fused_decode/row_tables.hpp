@@ -65,19 +65,16 @@ inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 1
 /// does. EOB does not.
 inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymbolRunShift;
 
-/// Codewords by their length, for those that no look-up table holds.
-struct LongCodes {
-  std::uint32_t limit[kMaxCodeBits + 2];
-  std::int32_t value_offset[kMaxCodeBits + 1];
-  std::uint8_t values[256];
-};
+/// Codewords longer than the index are the last ones of a code (T.81 C.2), and nearly always among
+/// the last so many values of 16 bits.
+inline constexpr std::uint32_t kLongSymbols = 2048;
 
 /// In device memory; by side (DC, AC), then by pair.
 struct RowTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
-  LongCodes long_codes[2][kMaxTablePairs];
-  HuffmanDecodeTable source[2][kMaxTablePairs];  ///< in; the rest is made from it
+  std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< of 0xFFFF, 0xFFFE, …
+  HuffmanDecodeTable source[2][kMaxTablePairs];                ///< in; the rest is made from it
 };
 
 /// The blocks of an MCU by their pair of code tables. Where all components share theirs, a decoder
@@ -116,16 +113,6 @@ inline PairCycle make_pair_cycle(const ScanLayout& layout) {
   return cycle;
 }
 
-/// A codeword of more than `shorter` bits; bits 0 if there is none. `next16`: the next 16 bits.
-/// Looked for from the longest down, since most long codewords are of 16 bits.
-ZR_HD DecodedSymbol decode_long(const LongCodes& codes, std::uint32_t next16, int shorter) {
-  int length = kMaxCodeBits;
-  while (length > shorter + 1 && next16 < codes.limit[length - 1]) --length;
-  if (next16 >= codes.limit[length]) return {0, 0};
-  const auto code = static_cast<std::int32_t>(next16 >> (kMaxCodeBits - length));
-  return {length, codes.values[(code + codes.value_offset[length]) & 0xFF]};
-}
-
 /// The decoding symbol of a codeword, or of none.
 ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   if (decoded.bits == 0)
@@ -139,9 +126,16 @@ ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   return bits | (bits + ssss) << kSymbolTakenShift | (pair ? kSymbolMakesPair : 0) |
          ssss << kPairSsssShift | run << kSymbolRunShift;
 }
-/// The same as a skip entry.
-ZR_HD std::uint32_t step_of(const DecodedSymbol& decoded, int side) {
-  const std::uint32_t symbol = symbol_of(decoded, side);
+/// The symbol of the next 16 bits, whatever it is. For those that the other tables do not have.
+ZR_HD std::uint32_t long_symbol_of(const RowTables& tables, int side, std::uint32_t pair,
+                                   std::uint32_t next16) {
+  const std::uint32_t from_last = 0xFFFF - next16;
+  return from_last < kLongSymbols
+             ? tables.long_symbol[side][pair][from_last]
+             : symbol_of(decode_symbol(tables.source[side][pair], next16), side);
+}
+/// A symbol as a skip entry.
+ZR_HD std::uint32_t step_of(std::uint32_t symbol) {
   return make_skip(symbol >> kSymbolTakenShift & kSymbolTakenMask,
                    ((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
                    (symbol & kSymbolMakesPair) != 0);
@@ -156,7 +150,7 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
     const bool at_dc = side == kDcSide && first == 0;
     const DecodedSymbol symbol = decode_symbol(at_dc ? dc : ac, bits << taken & 0xFFFF);
     if (symbol.bits == 0 || taken + static_cast<std::uint32_t>(symbol.bits) > kSkipBits) break;
-    const std::uint32_t step = step_of(symbol, at_dc ? kDcSide : kAcSide);
+    const std::uint32_t step = step_of(symbol_of(symbol, at_dc ? kDcSide : kAcSide));
     const std::uint32_t all_taken = taken + (step & kSkipBitsMask);
     const std::uint32_t all_indices = indices + (step >> kSkipIndexShift);
     const std::uint32_t all_pairs = pairs + (step >> kSkipPairShift & kSkipPairMask);

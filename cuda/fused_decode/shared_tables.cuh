@@ -21,76 +21,81 @@ __device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t wo
     __pipeline_memcpy_async(to + 4 * i, static_cast<const std::uint32_t*>(from) + 4 * i, 16);
 }
 
-/// In shared memory: for each pair of code tables entries of `kIndexBits` bits and the long codes,
-/// those of the DC tables first; then the blocks of the MCU. A table's place is the address of its
-/// entries, a block's its own, so that none has to be computed from a number.
+/// In shared memory: for each pair of code tables entries of `kIndexBits` bits, those of the DC
+/// tables first; then the blocks of the MCU. A table's place is the address of its entries, a
+/// block's its own, so that none has to be computed from a number. What is rare stays in device
+/// memory.
 template <int kIndexBits>
 struct SharedTables {
   static constexpr std::uint32_t kTableBytes = 4u << kIndexBits;
-  static constexpr std::uint32_t kCodeWords = sizeof(LongCodes) / 4;
-  static_assert(sizeof(LongCodes) % 4 == 0);
+
+  struct alignas(16) Block {
+    BlockTables tables;
+    std::uint32_t phase_before;
+  };
 
   SharedAddress entries, ac_entries, blocks;
-  const LongCodes* codes;
+  const RowTables* rare;
 
   __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
     return load_word(table, index);
   }
-  __device__ const LongCodes& long_codes(SharedAddress table) const {
-    return codes[(table - entries) / kTableBytes];
+  __device__ std::uint32_t long_symbol(SharedAddress table, std::uint32_t next16) const {
+    const bool is_ac = table >= ac_entries;
+    const std::uint32_t pair = (table - (is_ac ? ac_entries : entries)) / kTableBytes;
+    return long_symbol_of(*rare, is_ac ? kAcSide : kDcSide, pair, next16);
   }
-  __device__ int side(SharedAddress table) const { return table < ac_entries ? kDcSide : kAcSide; }
+  __device__ SharedAddress ac_of(SharedAddress dc) const { return dc + (ac_entries - entries); }
+  __device__ SharedAddress place(std::uint32_t phase) const {
+    return blocks + phase * static_cast<std::uint32_t>(sizeof(Block));
+  }
   __device__ BlockTables block(SharedAddress place) const {
-    const uint4 words = load_four_words(place);
-    return {words.x, words.y, words.z, words.w};
+    const uint2 words = load_two_words(place);
+    return {words.x, words.y};
   }
-  __device__ BlockTables block_at(std::uint32_t phase) const {
-    return block(blocks + phase * static_cast<std::uint32_t>(sizeof(BlockTables)));
+  __device__ std::uint32_t phase_before(SharedAddress place) const {
+    return load_word(place + static_cast<std::uint32_t>(offsetof(Block, phase_before)));
   }
 
   /// Of shared memory.
   static __host__ __device__ constexpr std::uint32_t words(std::uint32_t pairs) {
-    return (2 * pairs * ((1u << kIndexBits) + kCodeWords) + 3) / 4 * 4 +
-           kMaxBlocksPerMcu * static_cast<std::uint32_t>(sizeof(BlockTables) / 4);
+    return (2 * pairs << kIndexBits) +
+           kMaxBlocksPerMcu * static_cast<std::uint32_t>(sizeof(Block) / 4);
   }
 };
 
-/// Fills `to`, aligned to 16 bytes, with the tables' entries (`from[side]`), and starts copies.
+/// Fills `to`, aligned to 16 bytes, with the tables' entries (`from[side]` of `tables`), and starts
+/// copies.
 template <int kThreads, int kIndexBits>
 __device__ SharedTables<kIndexBits> load_tables(
-    const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
-    const LongCodes (&codes)[2][kMaxTablePairs], const PairCycle& cycle, std::uint32_t* to) {
+    const RowTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
+    const PairCycle& cycle, std::uint32_t* to) {
   using Tables = SharedTables<kIndexBits>;
-  constexpr std::uint32_t kTableBytes = Tables::kTableBytes;
-  constexpr std::uint32_t kBlockBytes = sizeof(BlockTables);
+  using Block = typename Tables::Block;
+  constexpr auto kBlockBytes = static_cast<std::uint32_t>(sizeof(Block));
   const auto pairs = static_cast<std::uint32_t>(cycle.pairs);
   const std::uint32_t side_entries = pairs << kIndexBits;
   copy_words<kThreads>(from[kDcSide], to, side_entries);
   copy_words<kThreads>(from[kAcSide], to + side_entries, side_entries);
-  std::uint32_t* const codes_to = to + 2 * side_entries;
-  const std::uint32_t side_words = pairs * Tables::kCodeWords;
-  for (std::uint32_t i = threadIdx.x; i < 2 * side_words; i += kThreads) {
-    const std::uint32_t side = i / side_words;
-    const auto* const words = reinterpret_cast<const std::uint32_t*>(codes[side]);
-    __pipeline_memcpy_async(codes_to + i, words + i - side * side_words, 4);
-  }
-  std::uint32_t* const blocks_to = to + Tables::words(pairs) - kMaxBlocksPerMcu * (kBlockBytes / 4);
-  const SharedAddress entries = shared_address(to), ac_entries = entries + pairs * kTableBytes;
-  const SharedAddress blocks = shared_address(blocks_to);
+  auto* const blocks_to = reinterpret_cast<Block*>(to + 2 * side_entries);
+  const SharedAddress entries = shared_address(to), blocks = shared_address(blocks_to);
   const auto period = static_cast<std::uint32_t>(cycle.period);
   for (std::uint32_t i = threadIdx.x; i < period; i += kThreads) {
-    const std::uint32_t bytes = cycle.pair[i] * kTableBytes, next = i + 1 == period ? 0 : i + 1;
-    reinterpret_cast<BlockTables*>(blocks_to)[i] = {entries + bytes, ac_entries + bytes,
-                                                    blocks + next * kBlockBytes, i};
+    const std::uint32_t next = i + 1 == period ? 0 : i + 1;
+    blocks_to[i] = {{entries + cycle.pair[i] * Tables::kTableBytes, blocks + next * kBlockBytes},
+                    i == 0 ? period - 1 : i - 1};
   }
-  return {entries, ac_entries, blocks, reinterpret_cast<const LongCodes*>(codes_to)};
+  return {entries, entries + 4 * side_entries, blocks, tables};
 }
 
-/// Bits of a chunk, counted from the first of its words.
-struct SharedBits {
-  SharedAddress words;
-  __device__ std::uint32_t operator()(std::uint32_t bit) const {
-    return window_of(load_words_of_bit(words, bit), bit);
+/// Words of the scan, by their bits, which count from the first word.
+struct SharedWords {
+  SharedAddress array, array_behind;
+  __device__ explicit SharedWords(const std::uint32_t* words)
+      : array(shared_address(words)), array_behind(array + 4) {}
+  __device__ WordPair words(std::uint32_t bit) const { return load_words_of_bit(array, bit); }
+  __device__ WordPair words_behind(std::uint32_t bit) const {
+    return load_words_of_bit(array_behind, bit);
   }
 };
 

@@ -141,7 +141,7 @@ __device__ std::uint32_t walk(const SyncRowsArgs& a, const Shared& s, const Skip
   const std::uint32_t origin = s.first_word * 32, end = s.end[row] - origin;
   const RowSpan span{min(start - origin + kRowBits, end), end};
   std::uint32_t bit = start - origin + state.overshoot, phase = state.phase, k = state.k;
-  tally = skip_row(SharedBits{shared_address(s.words)}, tables, span, bit, phase, k);
+  tally = skip_row(SharedWords(s.words), tables, span, bit, phase, k);
   return pack({bit - span.stop, phase, k});
 }
 
@@ -149,19 +149,21 @@ __device__ std::uint32_t walk(const SyncRowsArgs& a, const Shared& s, const Skip
 __device__ void walk_guesses(const SyncRowsArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t stride = a.guess_stride, seeds = stride != 0 ? kRows / stride : 0;
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
-  for (std::uint32_t item = threadIdx.x; item < kRows + guesses * seeds; item += kThreads) {
-    const bool head = item < kRows;
-    const std::uint32_t row = head ? item : (item - kRows) % seeds * stride;
-    const std::uint32_t phase = head ? 0 : (item - kRows) / seeds;
-    if (s.ends.head[row] != head || !(head || s.ends.open[row])) continue;
+  const auto walk_from = [&](std::uint32_t row, std::uint32_t phase) {
     RowTally tally;
     s.ends.line[phase].reached[row] =
         static_cast<std::uint16_t>(walk(a, s, tables, row, {0, phase, 0}, tally));
-    if (head) s.ends.line[0].step[row] = make_step(tally);
+    if (s.ends.head[row]) s.ends.line[0].step[row] = make_step(tally);
+  };
+  for (std::uint32_t item = threadIdx.x; item < guesses * seeds; item += kThreads) {
+    const std::uint32_t row = item % seeds * stride, phase = item / seeds;
+    if (s.ends.head[row] ? phase == 0 : s.ends.open[row]) walk_from(row, phase);
   }
-  __syncthreads();
   const std::uint32_t row = threadIdx.x;
-  if (row < kRows) s.ends.collect(row, stride != 0 && row % stride == 0 ? guesses : 0);
+  const bool seed = stride != 0 && row % stride == 0;
+  if (row < kRows && s.ends.head[row] && !seed) walk_from(row, 0);
+  __syncthreads();
+  if (row < kRows) s.ends.collect(row, seed ? guesses : 0);
   __syncthreads();
 }
 
@@ -346,7 +348,7 @@ __global__ void __launch_bounds__(kThreads, 3)
     sync_rows_kernel(const __grid_constant__ SyncRowsArgs a) {
   Shared& s = *reinterpret_cast<Shared*>(dynamic_shared);
   const SkipTables tables = load_tables<kThreads, kSkipBits>(
-      a.tables->skip, a.tables->long_codes, a.cycle, dynamic_shared + shared_words(a.most_ends));
+      a.tables, a.tables->skip, a.cycle, dynamic_shared + shared_words(a.most_ends));
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
   wait_for_previous_kernel();

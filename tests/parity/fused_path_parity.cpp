@@ -290,7 +290,7 @@ TEST_F(FusedPathParity, TablesAreThoseOfTheHost) {
               cudaSuccess);
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->skip), bytes_of(found->skip)));
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->symbol), bytes_of(found->symbol)));
-    EXPECT_TRUE(std::ranges::equal(bytes_of(expected->long_codes), bytes_of(found->long_codes)));
+    EXPECT_TRUE(std::ranges::equal(bytes_of(expected->long_symbol), bytes_of(found->long_symbol)));
   }
 }
 

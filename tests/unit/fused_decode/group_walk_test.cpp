@@ -18,8 +18,8 @@ struct GroupTables : HostTables {
     return tables->symbol[side(table)][pair(table)][index];
   }
   CodeTables tables_of(std::uint32_t i) const {
-    const BlockTables own = block(i % static_cast<std::uint32_t>(cycle.period));
-    return {own.dc, own.ac};
+    const std::uint32_t dc = block(i % period()).dc;
+    return {dc, ac_of(dc)};
   }
 };
 
@@ -111,8 +111,7 @@ TEST(GroupWalk, HasWhatRowsHave) {
       const std::uint32_t begin = walk.bit;
       const StoredRow row = decode_blocks(words, on_host, blocks, target, walk);
       ASSERT_EQ(row.faults, 0u);
-      const Stored group =
-          decode_stored(words, on_host, {begin, walk.bit, target.block, blocks}, target.pair);
+      const Stored group = decode_stored(words, on_host, {begin, walk.bit, blocks}, target.pair);
       ASSERT_TRUE(group.in_order);
       ASSERT_FALSE(group.end.fault);
       ASSERT_EQ(group.end.bit, walk.bit);
@@ -153,7 +152,7 @@ TEST(GroupWalk, EndsInAnyBits) {
     const auto most = std::min(65535, static_cast<int>(bytes.size()) * 8 - 64);
     const std::uint32_t stop = bit + static_cast<std::uint32_t>(random.below(most + 1));
     const auto blocks = turn % 4 == 0 ? 100000u : static_cast<std::uint32_t>(random.between(1, 39));
-    const Stored group = decode_stored(words, on_host, {bit, stop, 5, blocks}, 0);
+    const Stored group = decode_stored(words, on_host, {bit, stop, blocks}, 0);
     ASSERT_TRUE(group.in_order);
     ASSERT_LE(group.end.blocks, blocks);
     ASSERT_LE(group.pairs.size(), kMostGroupPairs);

@@ -15,10 +15,9 @@ void fill_symbols(const HuffmanDecodeTable& own, int side, std::uint32_t* out) {
   }
 }
 
-void fill_long_codes(const HuffmanDecodeTable& own, LongCodes& out) {
-  std::copy(std::begin(own.limit), std::end(own.limit), out.limit);
-  std::copy(std::begin(own.value_offset), std::end(own.value_offset), out.value_offset);
-  std::copy(std::begin(own.values), std::end(own.values), out.values);
+void fill_long_symbols(const HuffmanDecodeTable& own, int side, std::uint32_t* out) {
+  for (std::uint32_t i = 0; i < kLongSymbols; ++i)
+    out[i] = symbol_of(decode_symbol(own, 0xFFFF - i), side);
 }
 
 /// `symbols` in a code with some codewords of every length, the first symbols with the short ones.
@@ -55,10 +54,11 @@ struct Sink {
   StoredRow* row;
   std::uint32_t next;
 
-  void block_starts(std::uint32_t block, std::uint32_t pair) const {
-    row->blocks.push_back({block, pair});
+  void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
+    if (condition) row->blocks.push_back({block, pair});
   }
-  void put(std::uint32_t index, std::uint32_t word) {
+  void put_if(bool condition, std::uint32_t index, std::uint32_t word) {
+    if (!condition) return;
     row->in_order = row->in_order && index == next++;
     row->pairs.push_back(word);
   }
@@ -85,7 +85,7 @@ std::unique_ptr<RowTables> make_host_tables(std::span<const TablePair> pairs) {
     fill_decode_table(pairs[p].ac, out->source[kAcSide][p]);
     for (const int side : {kDcSide, kAcSide}) {
       fill_symbols(out->source[side][p], side, out->symbol[side][p]);
-      fill_long_codes(out->source[side][p], out->long_codes[side][p]);
+      fill_long_symbols(out->source[side][p], side, out->long_symbol[side][p]);
       for (std::uint32_t i = 0; i < (1u << kSkipBits); ++i)
         out->skip[side][p][i] =
             skip_entry(out->source[kDcSide][p], out->source[kAcSide][p], side, i);
@@ -130,18 +130,14 @@ std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes) {
 
 RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
               Walk& walk) {
-  HostBits bits{words};
-  const auto read = [&](std::uint32_t bit) { return bits(bit); };
-  return skip_row(read, SkipTables{tables}, span, walk.bit, walk.phase, walk.k);
+  return skip_row(HostBits{words}, SkipTables{tables}, span, walk.bit, walk.phase, walk.k);
 }
 
 StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
                  RowTarget target, Walk& walk) {
   StoredRow row;
-  HostBits bits{words};
-  const auto read = [&](std::uint32_t bit) { return bits(bit); };
-  row.faults = decode_row(read, SymbolTables{tables}, span, target, Sink{&row, target.pair},
-                          walk.bit, walk.phase, walk.k);
+  row.faults = decode_row(HostBits{words}, SymbolTables{tables}, span, target,
+                          Sink{&row, target.pair}, walk.bit, walk.phase, walk.k);
   row.end = target;
   return row;
 }

@@ -34,17 +34,21 @@ struct HostTables {
   const RowTables* tables;
   PairCycle cycle;
 
-  const LongCodes& long_codes(std::uint32_t table) const {
-    return tables->long_codes[side(table)][pair(table)];
+  std::uint32_t long_symbol(std::uint32_t table, std::uint32_t next16) const {
+    return long_symbol_of(*tables, side(table), pair(table), next16);
   }
-  int side(std::uint32_t table) const { return table < pairs() ? kDcSide : kAcSide; }
+  std::uint32_t ac_of(std::uint32_t dc) const { return dc + pairs(); }
+  static std::uint32_t place(std::uint32_t phase) { return phase; }
   BlockTables block(std::uint32_t place) const {
-    const auto period = static_cast<std::uint32_t>(cycle.period);
-    return {cycle.pair[place], cycle.pair[place] + pairs(), (place + 1) % period, place};
+    return {cycle.pair[place], place + 1 == period() ? 0 : place + 1};
   }
-  BlockTables block_at(std::uint32_t phase) const { return block(phase); }
+  std::uint32_t phase_before(std::uint32_t place) const {
+    return place == 0 ? period() - 1 : place - 1;
+  }
 
  protected:
+  int side(std::uint32_t table) const { return table < pairs() ? kDcSide : kAcSide; }
+  std::uint32_t period() const { return static_cast<std::uint32_t>(cycle.period); }
   std::uint32_t pairs() const { return static_cast<std::uint32_t>(cycle.pairs); }
   std::uint32_t pair(std::uint32_t table) const { return table % pairs(); }
 };
@@ -54,13 +58,19 @@ std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes);
 
 /// Throws where a walk reads too far, or so often that it may never end.
 struct HostBits {
-  std::span<const std::uint32_t> words;
-  std::uint64_t reads_left = 2 * (kRowBits + kMostStepBits) + 2;
+  std::span<const std::uint32_t> all;
+  mutable std::uint64_t reads_left = 2 * (kRowBits + kMostStepBits) + 2;
 
-  std::uint32_t operator()(std::uint32_t bit) {
-    if (bit / 32 + 1 >= words.size()) throw std::out_of_range("read behind the bits");
+  WordPair words(std::uint32_t bit) const { return pair(bit / 32); }
+  WordPair words_behind(std::uint32_t bit) const {
     if (reads_left-- == 0) throw std::runtime_error("a walk without end");
-    return window_of(WordPair{words[bit / 32], words[bit / 32 + 1]}, bit);
+    return pair(bit / 32 + 1);
+  }
+
+ private:
+  WordPair pair(std::uint32_t word) const {
+    if (word + 1 >= all.size()) throw std::out_of_range("read behind the bits");
+    return {all[word], all[word + 1]};
   }
 };
 

@@ -115,8 +115,6 @@ class Rows {
       for (std::size_t i = first_pair_[block]; i < first_pair_[block + 1]; ++i) {
         const std::uint32_t pair = pairs_[i], k = pair & kPairIndexMask;
         const auto level = static_cast<std::int16_t>(level_of(pair));
-        if ((pair >> kPairBlockShift & kPairBlockMask) != (block & kPairBlockMask))
-          out_.broken = "a pair is in another block";
         if ((k == 0) != (i == first_pair_[block])) out_.broken = "a block does not begin with DC";
         if (k == 0)
           out_.levels.diff[block] = level;

@@ -116,9 +116,7 @@ TEST_P(SkipTable, SymbolsOfEveryCodewordLength) {
       const Step step = steps_of(*tables_, 0, side, std::uint64_t{next16} << 48)[0];
       std::uint32_t symbol = tables_->symbol[side][0][next16 >> (kMaxCodeBits - kSymbolIndexBits)];
       ASSERT_EQ(symbol != 0, step.is_codeword && step.code_bits <= kSymbolIndexBits);
-      if (symbol == 0)
-        symbol =
-            symbol_of(decode_long(tables_->long_codes[side][0], next16, kSymbolIndexBits), side);
+      if (symbol == 0) symbol = long_symbol_of(*tables_, side, 0, next16);
       ASSERT_EQ((symbol & kSymbolFault) != 0, !step.is_codeword);
       ASSERT_EQ(symbol >> kSymbolTakenShift & kSymbolTakenMask, step.bits);
       ASSERT_EQ((symbol & kSymbolMakesPair) != 0, step.makes_pair);

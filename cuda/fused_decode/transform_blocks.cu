@@ -51,12 +51,6 @@ __device__ bool is_usual(std::int32_t value, std::int32_t most) {
   return value <= most && value >= -most;
 }
 
-/// Four pairs, of which the first `count` may be read; the others are 0.
-__device__ uint4 load_four_pairs(const std::uint32_t* from, std::uint32_t count) {
-  if (count >= 4) return *reinterpret_cast<const uint4*>(from);
-  return {count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
-}
-
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
 __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint32_t component) {
@@ -76,11 +70,16 @@ __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint3
     std::uint32_t pair[kPairsPerThread], of_block[kPairsPerThread];
 #pragma unroll
     for (std::uint32_t i = 0; i < kPairsPerThread; i += 4) {
-      const std::uint32_t at = min(own + i, end);
-      const uint4 four = load_four_pairs(a.pairs + origin + at, end - at);
+      uint4 four{};
+      if (own + i + 4 <= end) four = *reinterpret_cast<const uint4*>(a.pairs + origin + own + i);
       pair[i] = four.x, pair[i + 1] = four.y, pair[i + 2] = four.z, pair[i + 3] = four.w;
     }
     decoder.RunLengthDecode(of_block, from);
+    if (own < end && own + kPairsPerThread > end) {  // the last, less than four of which are there
+#pragma unroll
+      for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
+        if (own + i >= end / 4 * 4 && own + i < end) pair[i] = a.pairs[origin + own + i];
+    }
     // Of the block before the CTA's; as a DC they are not taken.
     if (own < lead) pair[0] = 0;
     if (own + 1 < lead) pair[1] = 0;
@@ -194,8 +193,10 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   const std::uint32_t mcu = a.by_mcu_blocks.quotient(block);
   const std::uint32_t index = block - mcu * a.by_mcu_blocks.value;
   const std::uint32_t component = a.layout.block_component[index];
-  for (std::uint32_t i = threadIdx.x; i < kMaxComponents * kBlockSize; i += kThreads)
-    s.step[i] = i % kBlockSize == 0 ? 0 : a.steps->step[i / kBlockSize][i % kBlockSize];
+  static_assert(kThreads == kBlockSize);
+#pragma unroll
+  for (int c = 0; c < kMaxComponents; ++c)
+    s.step[c * kBlockSize + threadIdx.x] = threadIdx.x == 0 ? 0 : a.steps->step[c][threadIdx.x];
 #pragma unroll
   for (std::uint32_t i = 0; i < kBlockBytes / sizeof(uint4); ++i)
     reinterpret_cast<uint4*>(s.coefficient)[i * kThreads + threadIdx.x] = uint4{};

@@ -82,9 +82,9 @@ __device__ inline unsigned bytes_like(const StuffedWindow& window, std::uint32_t
 
 /// Bytes `from` to `to` - 1 of the thread's.
 __device__ inline unsigned bytes_between(std::int64_t from, std::int64_t to) {
-  constexpr std::int64_t kMost = kStuffedBytesPerThread;
   const auto up_to = [](std::int64_t i) {
-    return (1u << static_cast<unsigned>(min(max(i, std::int64_t{0}), kMost))) - 1;
+    const std::int64_t count = min(max(i, std::int64_t{0}), std::int64_t{kStuffedBytesPerThread});
+    return (1u << static_cast<unsigned>(count)) - 1;
   };
   return up_to(to) & ~up_to(from);
 }

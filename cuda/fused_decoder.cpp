@@ -29,8 +29,6 @@ constexpr std::uint32_t kGuessStride = 2;
 /// So few chunks have a processor each, and room for all ends.
 constexpr std::uint32_t kRoomyChunks = 32;
 
-constexpr std::uint32_t kSummaryWords = (sizeof(ScanSummary) + 7) / 8;
-
 }  // namespace
 
 Status FusedDecoder::create() {
@@ -80,22 +78,7 @@ Status FusedDecoder::reserve(const Sizes& sizes) {
   ZR_TRY(pairs_.reserve(std::int64_t{sizes.pair_capacity} +
                         (sizes.groups != 0 ? kMostGroupPairs : 0)));
   ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
-  ZR_TRY(group_sums_.reserve(std::int64_t{sizes.groups} + 1));
-  return states_.reserve(std::int64_t{kSummaryWords} + sizes.tiles + sum_tiles(sizes.groups) +
-                         sizes.transform_ctas + (sizes.chunks + 1) / 2);
-}
-
-Status FusedDecoder::clear_states(const Sizes& sizes, cudaStream_t stream, States& out) {
-  std::uint64_t* at = states_.data();
-  const auto take = [&](std::uint32_t words) { return std::exchange(at, at + words); };
-  out.summary = reinterpret_cast<ScanSummary*>(take(kSummaryWords));
-  out.tile = take(sizes.tiles);
-  out.sum_tile = take(sum_tiles(sizes.groups));
-  out.transform = take(sizes.transform_ctas);
-  out.chunk_exit = reinterpret_cast<std::uint32_t*>(take((sizes.chunks + 1) / 2));
-  ZR_CUDA_TRY(cudaMemsetAsync(states_.data(), 0,
-                              static_cast<std::size_t>(at - states_.data()) * sizeof *at, stream));
-  return Status::ok();
+  return group_sums_.reserve(std::int64_t{sizes.groups} + 1);
 }
 
 /// Sends the code tables and has the device's made of them, unless they are the last scan's.
@@ -134,8 +117,9 @@ Status FusedDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
   return Status::ok();
 }
 
-Status FusedDecoder::enqueue_rows(const Sizes& sizes, const States& states, const PairCycle& cycle,
-                                  cudaStream_t stream, const StepProbe& probe) {
+Status FusedDecoder::enqueue_rows(const Sizes& sizes, const ScanStates::Parts& states,
+                                  const PairCycle& cycle, cudaStream_t stream,
+                                  const StepProbe& probe) {
   ZR_TRY(announce(probe, "sync_rows"));
   const auto* const words = reinterpret_cast<const std::uint32_t*>(clean_.data());
   const bool follows = sizes.bytes / sizes.intervals <= kFollowedRows * kRowBytes;
@@ -156,7 +140,7 @@ Status FusedDecoder::enqueue_rows(const Sizes& sizes, const States& states, cons
 }
 
 Status FusedDecoder::enqueue_groups(const ScanHeader& scan, const Sizes& sizes,
-                                    const States& states, const PairCycle& cycle,
+                                    const ScanStates::Parts& states, const PairCycle& cycle,
                                     cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(announce(probe, "decode_groups"));
   return decode_groups({reinterpret_cast<const std::uint32_t*>(clean_.data()),
@@ -175,8 +159,9 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const Input& in, const Plan
   ZR_TRY(update_tables(scan, cycle, stream));
   ZR_TRY(update_quant(scan, stream));
   *report_.data() = {};
-  States states{};
-  ZR_TRY(clear_states(sizes, stream, states));
+  ScanStates::Parts states{};
+  ZR_TRY(states_.take({sizes.tiles, sum_tiles(sizes.groups), sizes.chunks, sizes.transform_ctas},
+                      stream, states));
   ZR_TRY(announce(probe, "unstuff_scan"));
   ZR_TRY(unstuff_scan({in.data,
                        sizes.bytes,
@@ -186,28 +171,33 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const Input& in, const Plan
                        states.tile,
                        states.summary,
                        report_.data(),
-                       {in.index, sizes.groups, group_sums_.data(), states.sum_tile}},
+                       {in.index, sizes.groups, group_sums_.data(), states.sum_tile},
+                       states.transform,
+                       states.old_transforms},
                       stream));
   if (in.index != nullptr)
     ZR_TRY(enqueue_groups(scan, sizes, states, cycle, stream, probe));
   else
     ZR_TRY(enqueue_rows(sizes, states, cycle, stream, probe));
   ZR_TRY(announce(probe, "transform_blocks"));
-  TransformBlocksArgs transform{
-      scan.layout,
-      sizes.blocks,
-      KnownDivisor(sizes.interval_blocks),
-      KnownDivisor(static_cast<std::uint32_t>(scan.layout.blocks_per_mcu)),
-      KnownDivisor(static_cast<std::uint32_t>(scan.layout.mcus_wide)),
-      steps_.data(),
-      {},
-      pairs_.data(),
-      block_pair_.data(),
-      states.transform,
-      states.summary,
-      report_.data()};
+  TransformBlocksArgs transform{};
+  transform.layout = scan.layout;
+  transform.blocks = sizes.blocks;
+  transform.by_interval_blocks = KnownDivisor(sizes.interval_blocks);
+  transform.by_mcu_blocks = KnownDivisor(static_cast<std::uint32_t>(scan.layout.blocks_per_mcu));
+  transform.by_mcus_wide = KnownDivisor(static_cast<std::uint32_t>(scan.layout.mcus_wide));
+  transform.steps = steps_.data();
+  transform.pairs = pairs_.data();
+  transform.block_pair = block_pair_.data();
+  transform.states = states.transform;
+  transform.summary = states.summary;
+  transform.report = report_.data();
+  transform.cleared = states.used_early;
+  transform.cleared_words = states.used_early_words;
+  transform.cleared_summary = states.next_summary;
   std::copy_n(planes, scan.layout.components, transform.plane);
   ZR_TRY(transform_blocks(transform, stream));
+  states_.launched();
   return announce(probe, "");
 }
 

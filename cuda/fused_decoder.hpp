@@ -11,7 +11,7 @@
 
 #include "codec/syntax/header_parser.hpp"
 #include "cuda/fused_decode/row_tables.hpp"
-#include "cuda/fused_decode/scan_memory.hpp"
+#include "cuda/fused_decode/scan_states.hpp"
 #include "cuda/fused_decode/transform_blocks.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/step_probe.hpp"
@@ -54,18 +54,11 @@ class FusedDecoder {
     std::uint32_t bytes, intervals, blocks, chunks, groups, pair_capacity, tiles, transform_ctas;
     std::uint32_t interval_blocks;
   };
-  /// Parts of states_, all zero when a scan begins.
-  struct States {
-    ScanSummary* summary;
-    std::uint64_t *tile, *sum_tile, *transform;
-    std::uint32_t* chunk_exit;
-  };
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   Status reserve(const Sizes& sizes);
-  Status clear_states(const Sizes& sizes, cudaStream_t stream, States& out);
-  Status enqueue_rows(const Sizes& sizes, const States& states, const PairCycle& cycle,
+  Status enqueue_rows(const Sizes& sizes, const ScanStates::Parts& states, const PairCycle& cycle,
                       cudaStream_t stream, const StepProbe& probe);
-  Status enqueue_groups(const ScanHeader& scan, const Sizes& sizes, const States& states,
+  Status enqueue_groups(const ScanHeader& scan, const Sizes& sizes, const ScanStates::Parts& states,
                         const PairCycle& cycle, cudaStream_t stream, const StepProbe& probe);
   Status update_tables(const ScanHeader& scan, const PairCycle& cycle, cudaStream_t stream);
   Status update_quant(const ScanHeader& scan, cudaStream_t stream);
@@ -81,7 +74,7 @@ class FusedDecoder {
   DeviceBuffer<RowStart> rows_;
   DeviceBuffer<std::uint64_t> chunk_first_;
   DeviceBuffer<std::uint64_t> group_sums_;
-  DeviceBuffer<std::uint64_t> states_;
+  ScanStates states_;
   PinnedBuffer<ScanReport> report_;
 };
 

@@ -49,7 +49,8 @@ struct Shared {
   typename ListPlace::TempStorage list_place[kWarps];
   std::uint32_t listed[2];
   std::uint32_t first_word, own_first_word;
-  std::uint32_t first_number, first_state;  ///< before the chunk's first own row
+  std::uint32_t first_number, first_state;           ///< before the chunk's first own row
+  std::uint8_t segment_first[kRows / kSegmentRows];  ///< number before the segment, of own ones
   bool published, last_chunk;
   RowEnds<kRows> ends;  ///< the last: not all of its lines may be there
 
@@ -203,11 +204,24 @@ __device__ void publish(const SyncRowsArgs& a, std::uint32_t state) {
   exits[blockIdx.x] = kPublished | state;
 }
 
+/// Follows the chunk from the end `number` before its first row, segment by segment; by one thread.
+__device__ void follow_chunk(Shared& s, std::uint32_t number) {
+  s.first_number = number;
+  for (std::uint32_t row = kWarmRows; row < kRows; row += kSegmentRows) {
+    s.segment_first[row / kSegmentRows] = static_cast<std::uint8_t>(number);
+    number = s.ends.follow_rows(row, row + kSegmentRows, number);
+  }
+}
+/// The number of the end before a row of the chunk, when it was followed.
+__device__ std::uint32_t number_before(const Shared& s, std::uint32_t row) {
+  const std::uint32_t segment = row / kSegmentRows;
+  return s.ends.follow_rows(segment * kSegmentRows, row, s.segment_first[segment]);
+}
+
 /// Tells the next chunk in which state the last row ends, if that is known already.
 __device__ void publish_known_end(const SyncRowsArgs& a, Shared& s) {
   constexpr std::uint32_t kLast = kRows - 1;
-  const std::uint32_t number =
-      s.ends.head[kLast] ? 0 : s.ends.follow_rows(kWarmRows, kLast, s.first_number);
+  const std::uint32_t number = s.ends.head[kLast] ? 0 : number_before(s, kLast);
   s.published = number != kForeignEnd;
   if (s.published) publish(a, s.ends.line[number].reached[kLast]);
 }
@@ -219,8 +233,9 @@ __device__ void join_chunks(const SyncRowsArgs& a, Shared& s) {
        i += kThreads)
     s.ends.follow_segment(1 + i % (kRows / kSegmentRows - 1), i / (kRows / kSegmentRows - 1));
   __syncthreads();
+  const bool needed = s.exists(kWarmRows) && !s.ends.head[kWarmRows];
+  const bool asks = needed && blockIdx.x > 0;
   if (threadIdx.x < 32) {
-    const bool needed = s.exists(kWarmRows) && !s.ends.head[kWarmRows];
     const std::uint32_t lane = threadIdx.x, count = s.ends.count[0];
     const std::uint32_t number =
         needed ? s.ends.follow_from_first(kWarmRows, lane < count ? lane : kForeignEnd) : 0;
@@ -228,19 +243,20 @@ __device__ void join_chunks(const SyncRowsArgs& a, Shared& s) {
     const bool agree =
         __all_sync(0xFFFFFFFF, lane >= count || number == first) && first != kForeignEnd;
     if (lane == 0) {
-      s.first_number = first;
-      s.first_state = 0;
       s.published = false;
+      follow_chunk(s, first);
       if (agree) publish_known_end(a, s);
-      if (needed && blockIdx.x > 0) {
-        const volatile std::uint32_t* const exits = a.chunk_exit;
-        std::uint32_t before;
-        do before = exits[blockIdx.x - 1];
-        while (before == 0);
-        s.first_state = before & ~kPublished;
-        s.first_number = s.ends.find(kWarmRows - 1, s.first_state);
-      }
     }
+  } else if (threadIdx.x == 32) {  // meanwhile
+    const volatile std::uint32_t* const exits = a.chunk_exit;
+    std::uint32_t before = asks ? 0 : kPublished;
+    while (before == 0) before = exits[blockIdx.x - 1];
+    s.first_state = before & ~kPublished;
+  }
+  __syncthreads();
+  if (asks && threadIdx.x == 0) {
+    const std::uint32_t number = s.ends.find(kWarmRows - 1, s.first_state);
+    if (number != s.first_number) follow_chunk(s, number);
   }
   __syncthreads();
 }
@@ -285,7 +301,7 @@ __device__ void find_entries(const SyncRowsArgs& a, Shared& s, const SkipTables&
   bool foreign = false;
   if (row >= kWarmRows && row < kRows && s.exists(row)) {
     const bool head = s.ends.head[row];
-    const std::uint32_t number = head ? 0 : s.ends.follow_rows(kWarmRows, row, s.first_number);
+    const std::uint32_t number = head ? 0 : number_before(s, row);
     foreign = number == kForeignEnd;
     if (!foreign) {
       s.entry(row) = head ? std::uint16_t{0} : s.ends.line[number].state[row - 1];

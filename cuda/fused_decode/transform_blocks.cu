@@ -8,6 +8,7 @@
 
 #include "codec/arith/dct8.hpp"
 #include "cuda/check.hpp"
+#include "cuda/fused_decode/clear_words.cuh"
 #include "cuda/fused_decode/predict_dc.cuh"
 #include "cuda/launch.hpp"
 
@@ -181,8 +182,12 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     transform_blocks_kernel(const __grid_constant__ TransformBlocksArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
+  clear_words(a.cleared, a.cleared_words);
   const std::uint32_t faults = a.summary->faults;
-  if (blockIdx.x == 0 && threadIdx.x == 0) a.report->faults = faults;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    a.report->faults = faults;
+    *a.cleared_summary = {};
+  }
   if (faults != 0) return;  // not all pairs are there
   const std::uint32_t first_block = blockIdx.x * kTransformBlocks;
   const std::uint32_t block = first_block + threadIdx.x;

@@ -40,6 +40,9 @@ struct TransformBlocksArgs {
   std::uint64_t* states;            ///< [ceil(blocks / kTransformBlocks)], zero
   const ScanSummary* summary;
   ScanReport* report;
+  std::uint64_t* cleared;  ///< out, [cleared_words]: zeros
+  std::uint32_t cleared_words;
+  ScanSummary* cleared_summary;  ///< likewise; not the one above
 };
 
 Status transform_blocks(const TransformBlocksArgs& args, cudaStream_t stream);

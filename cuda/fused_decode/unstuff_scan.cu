@@ -7,6 +7,7 @@
 #include "cuda/check.hpp"
 #include "cuda/decode/stuffed_bytes.cuh"
 #include "cuda/entropy/look_back.cuh"
+#include "cuda/fused_decode/clear_words.cuh"
 #include "cuda/fused_decode/sum_groups.cuh"
 #include "cuda/launch.hpp"
 
@@ -72,6 +73,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ std::uint32_t tile_stop;
   __shared__ Before before;
   wait_for_previous_kernel();
+  clear_words(a.cleared, a.cleared_words);
   if (blockIdx.x < index_tiles) {
     sum_groups(a.index, blockIdx.x);
     return;

@@ -39,6 +39,8 @@ struct UnstuffScanArgs {
   ScanSummary* summary;
   ScanReport* report;
   SumGroupsArgs index;
+  std::uint64_t* cleared;  ///< out, [cleared_words]: zeros
+  std::uint32_t cleared_words;
 };
 
 /// CTAs for bytes that begin `lead` bytes behind a multiple of 16.

@@ -20,7 +20,7 @@ namespace zerorun {
 
 /// Keeps its memory between scans; one stream at a time. Memory on the device: up to 18 bytes for
 /// each of the largest scan (16 of them for pairs, of which most stay unused), 12 a block, 8 a
-/// group of an index, and 60 KiB of tables.
+/// group of an index, and 160 KiB of tables.
 class FusedDecoder {
  public:
   /// Once, on the device that is current.

@@ -21,7 +21,7 @@ inline constexpr int kDcSide = 0, kAcSide = 1;
 
 /// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols and 0.4 % of the
 /// codewords are longer; with 12 bits, 1.9 and 0.2 %, but then shared memory has room for fewer
-/// CTAs.
+/// CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
 inline constexpr int kSkipBits = 11;
 /// Bits that index the tables of symbols.
 inline constexpr int kSymbolIndexBits = 11;

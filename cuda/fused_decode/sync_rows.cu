@@ -18,8 +18,8 @@ namespace zerorun {
 namespace {
 
 /// Three such CTAs fit into a processor, by shared memory and by registers. Frames of 3840x2160 at
-/// q90, eight at once, on an H200: 87.5 us each; 96 with two CTAs of 512 threads, which are no
-/// faster with a single frame.
+/// q90, eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster
+/// with a single frame.
 constexpr int kThreads = 384;
 constexpr int kWarps = kThreads / 32;
 /// Rows before the chunk that are walked too, so that its own first row is mostly found without

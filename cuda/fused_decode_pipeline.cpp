@@ -57,6 +57,7 @@ Status FusedDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const 
       Status idle = staged_.wait();
       if (!status) return status;
       ZR_TRY(idle);
+      fused_.ended();
       if (fused_.succeeded()) {
         outcome.consumed_bytes = fused_.consumed_bytes();
         outcome.intervals = scan.layout.intervals();
@@ -87,6 +88,7 @@ Status FusedDecodePipeline::decode_fused(const ScanHeader& scan,
     input.index = on_device;
     ZR_TRY(fused_.enqueue(scan, input, planes, staged_.stream(), probe_));
     ZR_TRY(staged_.wait());
+    fused_.ended();
     if (!fused_.index_was_wrong()) return Status::ok();
     input.index = nullptr;
   }

@@ -3,7 +3,6 @@
 #include "cuda/fused_decoder.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "cuda/fused_decode/decode_groups.hpp"
 #include "cuda/fused_decode/decode_rows.hpp"
@@ -197,7 +196,6 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const Input& in, const Plan
   transform.cleared_summary = states.next_summary;
   std::copy_n(planes, scan.layout.components, transform.plane);
   ZR_TRY(transform_blocks(transform, stream));
-  states_.launched();
   return announce(probe, "");
 }
 

@@ -42,7 +42,9 @@ class FusedDecoder {
   Status enqueue(const ScanHeader& scan, const Input& in, const PlaneView* planes,
                  cudaStream_t stream, const StepProbe& probe);
 
-  /// Of the last enqueue(), when the stream has got so far: whether the samples are right. If not,
+  /// To be said after each enqueue() when the stream has got so far, without an error.
+  void ended() { states_.ended(); }
+  /// Of the last enqueue(), when it has ended: whether the samples are right. If not,
   /// they are undefined.
   bool succeeded() const { return report_.data()->faults == 0 && report_.data()->late_fault == 0; }
   /// Whether the scan was not as its index says. Without it, it may be decoded.

@@ -92,8 +92,8 @@ template <int kPass>
 inline constexpr int kIdctShift =
     kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits + 3;
 
-/// A pass of the inverse transform, in place, but for the last shift: the results are
-/// v >> kIdctShift<kPass>, rounded half up.
+/// A pass of the inverse transform, in place, but for the last shift by kIdctShift<kPass>; the half
+/// that makes it round is added already.
 template <int kPass, typename T>
 ZR_HD void idct8_unshifted(T (&v)[8]) {
   constexpr std::uint32_t kHalf = 1u << (kIdctShift<kPass> - 1);

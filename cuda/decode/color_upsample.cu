@@ -158,7 +158,7 @@ WideRgbKernel choose_wide_rgb(const Picture& p, int pixel_bytes) {
 }
 
 PackedPixels pack_as(const RgbOrder& order) {
-  PackedPixels how{order.pixel_bytes, order.r == 2, 0};
+  PackedPixels how{order.r == 2, 0};
   for (int byte = 0; byte < 4; ++byte) {
     const unsigned from = byte == order.r ? 0 : byte == order.g ? 1 : byte == order.b ? 4 : 5;
     how.selection |= from << 4 * byte;
@@ -266,7 +266,7 @@ Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
           picture, pixels, pack_as(order));
     else
       rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, pixels, order);
-    ZR_LAUNCH_TRY("color_upsample: rgb_kernel");
+    ZR_LAUNCH_TRY("color_upsample: RGB");
   } else if (a.frame.format == PixelFormat::gray8) {
     gray_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, samples_of(a.frame, 0, 0, 1));
     ZR_LAUNCH_TRY("color_upsample: gray_kernel");

@@ -23,11 +23,12 @@ constexpr int goes_across(WideFilter f) {
   return f == WideFilter::copy || f == WideFilter::fancy_1x2 ? 1 : 2;
 }
 
-/// `count` samples from x on as words, count a multiple of 4. Those behind the plane's last column
+/// Samples from x on as words. Those behind the plane's last column
 /// repeat it; `vectors`: there are none, and the memory is aligned.
 template <int kCount>
 __device__ void load_samples(const ConstPlaneView& plane, int x, int y, bool vectors,
                              std::uint32_t (&out)[kCount / 4]) {
+  static_assert(kCount % 8 == 0);
   const std::uint8_t* const row = plane.data + y * plane.stride_bytes;
   if (vectors) {
 #pragma unroll
@@ -135,10 +136,9 @@ __device__ inline FourRgb to_rgb(std::uint32_t luma, const std::uint32_t* chroma
 
 /// The bytes of four pixels.
 struct PackedPixels {
-  int bytes;     ///< of a pixel, 3 or 4
-  bool swapped;  ///< of 3: B, G, R
-  std::uint32_t
-      selection;  ///< of 4: for each byte R 0, G 1, B 4, or 5 for 255, as __byte_perm() has
+  bool swapped;  ///< of three bytes: B, G, R
+  /// Of four: for each byte R 0, G 1, B 4, or 5 for 255, as __byte_perm() has it.
+  std::uint32_t selection;
 };
 
 template <int kBytes>

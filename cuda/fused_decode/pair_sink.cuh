@@ -22,7 +22,7 @@ struct PairSink {
   __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition) block_pair[block] = pair;
   }
-  /// The same without a branch, for those who do other things meanwhile.
+  /// One pair after the other, without a branch.
   __device__ void put_if(bool condition, std::uint32_t index, std::uint32_t word) {
     if (condition && index < whole_from) pairs[index] = word;
     if (condition && index >= whole_from && index % 4 == 3)

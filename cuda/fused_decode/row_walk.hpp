@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
-#include "codec/arith/symbol.hpp"
 #include "cuda/fused_decode/row_tables.hpp"
 
 namespace zerorun {

@@ -10,7 +10,9 @@ namespace zerorun {
 Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
   const std::uint32_t exits = (counts.chunks + 1) / 2;
   const std::uint32_t early = counts.tiles + counts.sum_tiles + exits;
-  if (!clean_ || early > early_words_ || counts.transforms > transform_words_) {
+  // Not clean again before the scan has ended, whatever happens from here on.
+  const bool clean = std::exchange(clean_, false);
+  if (!clean || early > early_words_ || counts.transforms > transform_words_) {
     early_words_ = std::max(early_words_, early);
     transform_words_ = std::max(transform_words_, counts.transforms);
     ZR_TRY(early_.reserve(early_words_));
@@ -22,7 +24,6 @@ Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
     ZR_CUDA_TRY(cudaMemsetAsync(summary_.data(), 0, 2 * sizeof(ScanSummary), stream));
     old_transforms_ = 0;
   }
-  clean_ = false;
   turn_ = 1 - turn_;
   out.summary = summary_.data() + turn_;
   out.next_summary = summary_.data() + (1 - turn_);

@@ -33,15 +33,15 @@ class ScanStates {
   /// For a scan on `stream`, when all of the scan before has ended. The same stream, or `stream`
   /// waits for it.
   Status take(const Counts& counts, cudaStream_t stream, Parts& out);
-  /// All kernels of the scan are in the stream.
-  void launched() { clean_ = true; }
+  /// All kernels of the scan have run, to their end and without an error.
+  void ended() { clean_ = true; }
 
  private:
   DeviceBuffer<std::uint64_t> early_, transform_;
   DeviceBuffer<ScanSummary> summary_;  ///< two, in turns
   std::uint32_t early_words_ = 0, transform_words_ = 0, old_transforms_ = 0;
   int turn_ = 0;
-  bool clean_ = false;  ///< or will be, when the stream has got so far
+  bool clean_ = false;
 };
 
 }  // namespace zerorun

@@ -31,13 +31,13 @@ using PairDecode = cub::BlockRunLengthDecode<std::uint32_t, kThreads, 1, kPairsP
 /// the place of its coefficients. A row of eight stands where the block's number turns it to, so
 /// that threads reading the same row of their blocks meet no bank of shared memory twice.
 constexpr std::uint32_t kBlockBytes = kBlockSize * sizeof(std::int16_t);
-constexpr std::uint32_t kRowBytes = kBlockEdge * sizeof(std::int16_t);
+constexpr std::uint32_t kCoefficientRowBytes = kBlockEdge * sizeof(std::int16_t);
 constexpr std::uint32_t kPlaceMask = kThreads * kBlockBytes - 1;
 constexpr int kFirstStepShift = 16;
 static_assert(kPlaceMask < 1u << kFirstStepShift);
 __device__ std::uint32_t block_run(std::uint32_t component) {
-  return threadIdx.x * kBlockBytes + threadIdx.x % kBlockEdge * kRowBytes | component * kBlockSize
-                                                                                << kFirstStepShift;
+  return threadIdx.x * kBlockBytes + threadIdx.x % kBlockEdge * kCoefficientRowBytes |
+         component * kBlockSize << kFirstStepShift;
 }
 
 struct Shared {
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   const DcSums sums = s.dc.sum_within(a.states, difference, component, head);
   bool usual = expand_pairs(a, s, component);
   const std::int32_t dc = s.dc.finish(a.states, sums, component);  // the CTA's pairs are there, too
-  const std::int32_t dc_value = dc * dc_quantiser;
+  const std::int32_t dc_value = static_cast<std::int16_t>(dc) * dc_quantiser;
   usual &=
       !exists || (is_usual(difference, kMostDcDifference) && dc == static_cast<std::int16_t>(dc) &&
                   is_usual(dc_value, kMaxNarrowCoefficient));

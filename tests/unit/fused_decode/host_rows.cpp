@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codec/arith/symbol.hpp"
+
 namespace zerorun::test {
 namespace {
 

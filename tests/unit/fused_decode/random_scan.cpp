@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codec/arith/symbol.hpp"
+
 namespace zerorun::test {
 namespace {
 

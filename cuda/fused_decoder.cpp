@@ -22,8 +22,8 @@ std::uint32_t ceil_divide(std::uint64_t a, std::uint64_t b) {
 /// Intervals of fewer rows are followed from their beginning, without guesses. (With a restart
 /// every four MCUs, seven rows, sync_rows() takes 86 us without guesses and 58 with them.)
 constexpr std::uint32_t kFollowedRows = 4;
-/// Rows from one that is walked from guesses to the next: with 2, 4 and 8, sync_rows() takes 56, 58
-/// and 82 us for a 3840x2160 frame at q90 (H200); with 2 and 4 there are 7.6 and 5.2 walks a row.
+/// Rows from one that is walked from guesses to the next: with 2 and 4, sync_rows() takes 56 and 58
+/// us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a row.
 constexpr std::uint32_t kGuessStride = 2;
 /// So few chunks have a processor each, and room for all ends.
 constexpr std::uint32_t kRoomyChunks = 32;

@@ -44,8 +44,8 @@ class FusedDecoder {
 
   /// To be said after each enqueue() when the stream has got so far, without an error.
   void ended() { states_.ended(); }
-  /// Of the last enqueue(), when it has ended: whether the samples are right. If not,
-  /// they are undefined.
+  /// Of the last enqueue(), when it has ended: whether the samples are right. If not, they
+  /// are undefined.
   bool succeeded() const { return report_.data()->faults == 0 && report_.data()->late_fault == 0; }
   /// Whether the scan was not as its index says. Without it, it may be decoded.
   bool index_was_wrong() const { return (report_.data()->faults & kFaultIndex) != 0; }

@@ -181,8 +181,6 @@ inline constexpr std::uint32_t kFaultCode = 2;
 inline constexpr std::uint32_t kFaultSync = 4;
 /// An interval has not its number of blocks, or bytes too many.
 inline constexpr std::uint32_t kFaultCount = 8;
-/// A value that no encoder makes.
-inline constexpr std::uint32_t kFaultCoefficient = 16;
 /// The scan is not as its index says; without it, it may be sound.
 inline constexpr std::uint32_t kFaultIndex = 32;
 

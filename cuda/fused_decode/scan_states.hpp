@@ -12,8 +12,8 @@
 namespace zerorun {
 
 /// A scan's last kernel, transform_blocks(), clears what the others before it left behind, and the
-/// next scan's first, unstuff_scan(), what transform_blocks() did. A memset between a scan's upload
-/// and its first kernel takes 2 us, and a call that many decoders wait for.
+/// next scan's first, unstuff_scan(), what transform_blocks() did: a memset between a scan's upload
+/// and its first kernel would be waited for.
 class ScanStates {
  public:
   /// Of each kind; of chunks two a word.

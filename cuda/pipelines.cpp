@@ -1,8 +1,8 @@
-// The CUDA backend's pipelines as codec/core/backend.cpp asks for them.
+// The CUDA backend's pipelines as codec/api/backend.cpp asks for them.
 // SPDX-License-Identifier: MIT
-#include "codec/core/cuda_backend.hpp"
-#include "cuda/fused_decode_pipeline.hpp"
-#include "cuda/fused_encoder.hpp"
+#include "codec/pipeline/cuda_backend.hpp"
+#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/encode/fused_encoder.hpp"
 
 namespace zerorun {
 

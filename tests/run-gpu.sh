@@ -83,7 +83,7 @@ fi
 
 # The test programs that the sanitizers run.
 parity_programs() {
-  find build/gpu/tests/parity -type f -executable -name '*_parity' | while read -r binary; do
+  find build/gpu/tests/cuda -type f -executable -name '*_parity' | while read -r binary; do
     [[ $(basename "$binary") =~ $only_names ]] && echo "$binary"
   done | sort
 }

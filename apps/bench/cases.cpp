@@ -14,7 +14,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
-#include "apps/encode_options.hpp"
+#include "apps/encode/encode_options.hpp"
 
 namespace zerorun::app::bench {
 namespace {

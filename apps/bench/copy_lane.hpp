@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "apps/bench/lane.hpp"
-#include "cuda/memory.hpp"
+#include "cuda/base/memory.hpp"
 
 namespace zerorun::app::bench {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/bench/frame_set.hpp"
-#include "cuda/memory.hpp"
+#include "cuda/base/memory.hpp"
 
 namespace zerorun::app::bench {
 

@@ -9,7 +9,7 @@
 
 #include "apps/bench/frame_set.hpp"
 #include "apps/common/failure.hpp"
-#include "codec/core/thread_pool.hpp"
+#include "codec/base/thread_pool.hpp"
 
 namespace zerorun::app::bench {
 namespace {

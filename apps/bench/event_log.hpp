@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/bench/stages.hpp"
-#include "cuda/memory.hpp"
+#include "cuda/base/memory.hpp"
 
 namespace zerorun::app::bench {
 

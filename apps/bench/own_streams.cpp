@@ -12,7 +12,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
-#include "codec/core/thread_pool.hpp"
+#include "codec/base/thread_pool.hpp"
 
 namespace zerorun::app::bench {
 namespace {

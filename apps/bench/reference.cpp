@@ -10,8 +10,8 @@
 
 #include "apps/bench/judge.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/encode_options.hpp"
-#include "codec/core/thread_pool.hpp"
+#include "apps/encode/encode_options.hpp"
+#include "codec/base/thread_pool.hpp"
 
 namespace zerorun::app::bench {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "apps/bench/stages.hpp"
 #include "apps/common/timing.hpp"
-#include "codec/core/decode_walk.hpp"
-#include "codec/core/encode_setup.hpp"
-#include "codec/core/stage_table.hpp"
+#include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun::app::bench {
 namespace {

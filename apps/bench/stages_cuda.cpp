@@ -8,10 +8,10 @@
 #include "apps/bench/device_lanes.hpp"
 #include "apps/bench/event_log.hpp"
 #include "apps/bench/stages.hpp"
-#include "codec/core/decode_walk.hpp"
-#include "codec/core/encode_setup.hpp"
-#include "cuda/staged_decode_pipeline.hpp"
-#include "cuda/staged_encoder.hpp"
+#include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/encode_setup.hpp"
+#include "cuda/stages/staged_decode_pipeline.hpp"
+#include "cuda/stages/staged_encoder.hpp"
 
 namespace zerorun::app::bench {
 namespace {

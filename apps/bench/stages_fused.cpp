@@ -11,10 +11,10 @@
 #include "apps/bench/event_log.hpp"
 #include "apps/bench/stages.hpp"
 #include "apps/bench/verify.hpp"
-#include "codec/core/decode_walk.hpp"
-#include "codec/core/encode_setup.hpp"
-#include "cuda/fused_decode_pipeline.hpp"
-#include "cuda/fused_encoder.hpp"
+#include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/encode_setup.hpp"
+#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/encode/fused_encoder.hpp"
 
 namespace zerorun::app::bench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/play_report.hpp"
-#include "apps/play_options.hpp"
+#include "apps/play/play_options.hpp"
 
 namespace zerorun::app {
 

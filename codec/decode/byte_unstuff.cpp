@@ -1,4 +1,4 @@
-// CPU reference of unstuffing. CUDA twin: cuda/decode/byte_unstuff.cu.
+// CPU reference of unstuffing. CUDA twin: cuda/stages/byte_unstuff.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/byte_unstuff.hpp"
 

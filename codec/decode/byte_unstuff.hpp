@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "codec/core/exec.hpp"
+#include "codec/base/exec.hpp"
 
 namespace zerorun {
 

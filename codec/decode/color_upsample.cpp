@@ -1,4 +1,4 @@
-// CPU reference of up-sampling and colour conversion. CUDA twin: cuda/decode/color_upsample.cu.
+// CPU reference of up-sampling and colour conversion. CUDA twin: cuda/stages/color_upsample.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/color_upsample.hpp"
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "codec/arith/color.hpp"
-#include "codec/core/multiversion.hpp"
-#include "codec/core/pixel_rows.hpp"
+#include "codec/base/multiversion.hpp"
+#include "codec/base/pixel_rows.hpp"
 
 namespace zerorun {
 namespace {

@@ -1,4 +1,4 @@
-// CPU reference of DC prediction. CUDA twin: cuda/decode/dc_predict.cu.
+// CPU reference of DC prediction. CUDA twin: cuda/stages/dc_predict.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/dc_predict.hpp"
 

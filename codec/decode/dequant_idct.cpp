@@ -1,5 +1,5 @@
 // CPU reference of dequantisation and the inverse transform. CUDA twin:
-// cuda/decode/dequant_idct.cu.
+// cuda/stages/dequant_idct.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/dequant_idct.hpp"
 
@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "codec/arith/quant.hpp"
-#include "codec/core/simd.hpp"
+#include "codec/base/simd.hpp"
 // After simd.hpp: the transforms call its vector overloads.
 #include "codec/arith/dct8.hpp"
 

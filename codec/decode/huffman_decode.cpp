@@ -1,8 +1,8 @@
-// CPU reference of Huffman decoding. CUDA twin: cuda/decode/huffman_decode.cu.
+// CPU reference of Huffman decoding. CUDA twin: cuda/stages/huffman_decode.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_decode.hpp"
 
-#include "codec/core/multiversion.hpp"
+#include "codec/base/multiversion.hpp"
 #include "codec/decode/bit_reader.hpp"
 #include "codec/decode/block_decoder.hpp"
 

@@ -1,4 +1,4 @@
-// CPU reference of subsequence synchronisation. CUDA twin: cuda/decode/huffman_sync.cu.
+// CPU reference of subsequence synchronisation. CUDA twin: cuda/stages/huffman_sync.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_sync.hpp"
 

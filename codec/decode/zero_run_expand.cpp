@@ -1,4 +1,4 @@
-// CPU reference of block run-length decode. CUDA twin: cuda/decode/zero_run_expand.cu.
+// CPU reference of block run-length decode. CUDA twin: cuda/stages/zero_run_expand.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/zero_run_expand.hpp"
 

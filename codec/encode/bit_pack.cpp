@@ -1,4 +1,4 @@
-// CPU reference of bit packing. CUDA twin: cuda/encode/bit_pack.cu.
+// CPU reference of bit packing. CUDA twin: cuda/stages/bit_pack.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/bit_pack.hpp"
 
@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "codec/core/multiversion.hpp"
+#include "codec/base/multiversion.hpp"
 
 namespace zerorun {
 namespace {

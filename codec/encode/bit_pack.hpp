@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "codec/core/exec.hpp"
+#include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {

@@ -1,4 +1,4 @@
-// CPU reference of byte stuffing. CUDA twin: cuda/encode/byte_stuff.cu.
+// CPU reference of byte stuffing. CUDA twin: cuda/stages/byte_stuff.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/byte_stuff.hpp"
 

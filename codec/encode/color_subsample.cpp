@@ -1,4 +1,4 @@
-// CPU reference of colour conversion and down-sampling. CUDA twin: cuda/encode/color_subsample.cu.
+// CPU reference of colour conversion and down-sampling. CUDA twin: cuda/stages/color_subsample.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/color_subsample.hpp"
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "codec/core/pixel_rows.hpp"
+#include "codec/base/pixel_rows.hpp"
 
 namespace zerorun {
 namespace {

@@ -1,4 +1,4 @@
-// CPU reference of DC differences. CUDA twin: cuda/encode/dc_diff.cu.
+// CPU reference of DC differences. CUDA twin: cuda/stages/dc_diff.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/dc_diff.hpp"
 

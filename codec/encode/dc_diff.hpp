@@ -3,7 +3,7 @@
 #pragma once
 
 #include "codec/arith/zigzag.hpp"
-#include "codec/core/exec.hpp"
+#include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {

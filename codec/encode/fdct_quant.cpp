@@ -1,10 +1,10 @@
-// CPU reference of the forward transform and quantisation. CUDA twin: cuda/encode/fdct_quant.cu.
+// CPU reference of the forward transform and quantisation. CUDA twin: cuda/stages/fdct_quant.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/fdct_quant.hpp"
 
 #include <algorithm>
 
-#include "codec/core/simd.hpp"
+#include "codec/base/simd.hpp"
 // After simd.hpp: the transforms call its vector overloads.
 #include "codec/arith/dct8.hpp"
 

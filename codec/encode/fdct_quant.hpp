@@ -4,7 +4,7 @@
 
 #include "codec/arith/quant.hpp"
 #include "codec/arith/zigzag.hpp"
-#include "codec/core/exec.hpp"
+#include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {

@@ -1,4 +1,4 @@
-// CPU reference of the scan index's entries. CUDA twin: cuda/encode/group_index.cu.
+// CPU reference of the scan index's entries. CUDA twin: cuda/stages/group_index.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/group_index.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "codec/arith/symbol.hpp"
-#include "codec/core/exec.hpp"
+#include "codec/base/exec.hpp"
 #include "codec/syntax/scan_index.hpp"
 
 namespace zerorun {

@@ -1,8 +1,8 @@
-// CPU reference of Huffman coding. CUDA twin: cuda/encode/huffman_encode.cu.
+// CPU reference of Huffman coding. CUDA twin: cuda/stages/huffman_encode.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/huffman_encode.hpp"
 
-#include "codec/core/multiversion.hpp"
+#include "codec/base/multiversion.hpp"
 
 namespace zerorun {
 namespace {

@@ -1,4 +1,4 @@
-// CPU reference of the symbol statistics. CUDA twin: cuda/encode/symbol_histogram.cu.
+// CPU reference of the symbol statistics. CUDA twin: cuda/stages/symbol_histogram.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/symbol_histogram.hpp"
 

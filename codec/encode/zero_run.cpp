@@ -1,11 +1,11 @@
-// CPU reference of the zero-run stage. CUDA twin: cuda/encode/zero_run.cu.
+// CPU reference of the zero-run stage. CUDA twin: cuda/stages/zero_run.cu.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/zero_run.hpp"
 
 #include <bit>
 
-#include "codec/core/multiversion.hpp"
-#include "codec/core/nonzero_mask.hpp"
+#include "codec/base/multiversion.hpp"
+#include "codec/base/nonzero_mask.hpp"
 
 namespace zerorun {
 namespace {

@@ -6,7 +6,7 @@
 #include <cub/block/block_store.cuh>
 
 #include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/look_back.cuh"
+#include "cuda/base/look_back.cuh"
 #include "cuda/entropy/scan_lengths.hpp"
 
 namespace zerorun::cuda_entropy {

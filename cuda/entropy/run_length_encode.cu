@@ -2,7 +2,7 @@
 // by decoupled look-back. Serial twin: codec/entropy/run_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/look_back.cuh"
+#include "cuda/base/look_back.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {

@@ -5,7 +5,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/look_back.cuh"
+#include "cuda/base/look_back.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cuda/entropy/look_back.cuh"
+#include "cuda/base/look_back.cuh"
 
 namespace zerorun::cuda_entropy {
 

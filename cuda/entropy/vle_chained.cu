@@ -5,7 +5,7 @@
 // each other; vle_encode.cu is the one to use. Serial twin: codec/entropy/variable_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/look_back.cuh"
+#include "cuda/base/look_back.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {

@@ -11,7 +11,7 @@
 #include <bit>
 
 #include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/look_back.cuh"
+#include "cuda/base/look_back.cuh"
 #include "cuda/entropy/vle_tile.cuh"
 
 namespace zerorun::cuda_entropy {

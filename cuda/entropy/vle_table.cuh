@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/look_back.cuh"
+#include "cuda/base/look_back.cuh"
 
 namespace zerorun::cuda_entropy::vle {
 

@@ -118,7 +118,7 @@ class InstallTest(unittest.TestCase):
     def test_c_program(self):
         flags = self.pkg_config("--cflags", "--libs", "zerorun")
         program = self.work / "c_program"
-        run("sh", "-c", f"{CC} -std=c11 -Wall -Wextra -Werror '{SOURCE}/tests/api/capi_c11.c' "
+        run("sh", "-c", f"{CC} -std=c11 -Wall -Wextra -Werror '{SOURCE}/tests/codec/capi/capi_c11.c' "
             f"-o {program} {flags} '-Wl,-rpath,{self.lib}'")
         run(program)
 

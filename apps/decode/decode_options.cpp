@@ -1,0 +1,35 @@
+// Options of `zerorun decode`.
+// SPDX-License-Identifier: MIT
+#include "apps/decode/decode_options.hpp"
+
+namespace zerorun::app {
+
+void add_decode_options(CLI::App& command, DecodeOptions& options) {
+  add_input_options(command, options.input);
+  add_output_options(command, options.output,
+                     "video.y4m, picture .png, .tiff, .bmp, .webp, .ppm or .pgm, a pattern "
+                     "'dir/%05d.png', or - for stdout (YUV4MPEG2, or PNM by --format pnm)");
+  command
+      .add_option("--format", options.format,
+                  "What - is: y4m or pnm for OUTPUT (default y4m), mjpeg for INPUT")
+      ->type_name("y4m|pnm|mjpeg")
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""))
+      ->group("Output");
+  add_choice<ChromaUpsampling>(
+      command, "--upsampling", options.upsampling,
+      {{"fancy", ChromaUpsampling::fancy}, {"nearest", ChromaUpsampling::nearest}},
+      "How chroma gets the size of luma where OUTPUT is RGB: libjpeg's triangle filter, or "
+      "repetition")
+      ->group("Decoding");
+  command
+      .add_flag("--strict", options.strict,
+                "Stop at the first damage (exit 3). Without it damaged parts are concealed, "
+                "counted and told once at the end, and the exit code is 0")
+      ->group("Decoding");
+  add_device_options(command, options.device);
+  add_report_options(command, options.report,
+                     "index, pts, bytes, decode_us, concealed_intervals, and staged_scans: scans "
+                     "that a GPU decoded stage by stage, because they are damaged or odd");
+}
+
+}  // namespace zerorun::app

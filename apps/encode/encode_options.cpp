@@ -1,0 +1,136 @@
+// Options of `zerorun encode` and the encoder's parameters that they make.
+// SPDX-License-Identifier: MIT
+#include "apps/encode/encode_options.hpp"
+
+#include <utility>
+
+#include "apps/common/metadata.hpp"
+
+namespace zerorun::app {
+namespace {
+
+void add_coding_options(CLI::App& command, EncodeOptions& options) {
+  command.add_option("-q,--quality", options.quality, "1 to 100 on libjpeg's scale")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100).description(""))
+      ->default_str("90")
+      ->group("Coding");
+  using S = std::optional<Subsampling>;
+  add_choice<S>(command, "--subsampling", options.subsampling,
+                {{"auto", S{}},
+                 {"420", Subsampling::s420},
+                 {"422", Subsampling::s422},
+                 {"444", Subsampling::s444},
+                 {"440", Subsampling::s440},
+                 {"411", Subsampling::s411},
+                 {"gray", Subsampling::gray}},
+                "Chroma; auto keeps what the input has, and makes 4:2:0 of RGB")
+      ->group("Coding");
+  add_choice<HuffmanTables>(
+      command, "--huffman", options.huffman,
+      {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}},
+      "Tables of T.81 Annex K, or tables made for each frame (smaller, slower)")
+      ->group("Coding");
+  add_parsed(command, "--restart", options.restart, parse_restart, "N|Nrows|auto|none",
+             "a number of MCUs or MCU rows from 1 to 65535 (64, 1rows), auto or none",
+             "Restart marker after every N MCUs, every N rows of MCUs, as parallel coding wants it "
+             "(auto, at most 1.5 % of the size), or none")
+      ->default_str("auto")
+      ->group("Coding");
+  command
+      .add_flag(
+          "--index", options.index,
+          "An index of the entropy-coded data in APP9 segments (3 to 5 % of a photo at quality 90) "
+          "for faster decoding by zerorun on a GPU; other decoders skip it")
+      ->group("Coding");
+  command
+      .add_option("--qtables", options.qtables,
+                  "Quantisation tables instead of --quality: 64 or 128 numbers 1 to 255 in row "
+                  "order, luma then chroma, # starts a comment; used as they are")
+      ->type_name("FILE")
+      ->excludes("--quality")
+      ->group("Coding");
+}
+
+void add_content_options(CLI::App& command, EncodeOptions& options) {
+  command.add_option("--comment", options.comment, "A COM segment in every frame")
+      ->type_name("TEXT")
+      ->group("Content");
+  command
+      .add_option("--exif", options.exif,
+                  "An EXIF segment in every frame: EXIF data, or a JPEG file that has it")
+      ->type_name("FILE")
+      ->group("Content");
+  command
+      .add_option("--icc", options.icc,
+                  "A colour profile in every frame: an ICC file, or a JPEG file that has one")
+      ->type_name("FILE")
+      ->group("Content");
+  add_choice<bool>(command, "--audio", options.copy_audio, {{"copy", true}, {"none", false}},
+                   "Copy the input's sound into MOV, MP4, MKV and AVI, or leave it out")
+      ->group("Content");
+}
+
+}  // namespace
+
+std::optional<RestartPolicy> parse_restart(const std::string& text) {
+  if (text == "auto") return RestartPolicy::automatic();
+  if (text == "none") return RestartPolicy::none();
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  const auto count = parse_integer(text.substr(0, digits));
+  if (!count || *count < 1 || *count > 65535 || (!unit.empty() && unit != "rows"))
+    return std::nullopt;
+  const int n = static_cast<int>(*count);
+  return unit.empty() ? RestartPolicy::mcus(n) : RestartPolicy::mcu_rows(n);
+}
+
+void add_encode_options(CLI::App& command, EncodeOptions& options) {
+  add_input_options(command, options.input);
+  add_output_options(command, options.output,
+                     "video.mov, .mkv, .avi, .mp4, raw .mjpeg, picture.jpg, a pattern "
+                     "'dir/%05d.jpg', or - for raw MJPEG on stdout");
+  command.add_option("--format", options.format, "What - is: y4m, pnm or mjpeg")
+      ->type_name("y4m|pnm|mjpeg")
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""))
+      ->group("Input");
+  add_coding_options(command, options);
+  add_content_options(command, options);
+  add_device_options(command, options.device);
+  command
+      .add_flag("--psnr", options.psnr,
+                "Decode every frame and measure its PSNR against the input, over all samples in "
+                "the input's own format (as FFmpeg's psnr filter does)")
+      ->group("Reports");
+  command
+      .add_flag("--verify", options.verify,
+                "Read OUTPUT back when it is complete: every frame must have the bytes that were "
+                "coded and decode on the CPU without damage, and what a GPU coded must be what "
+                "the CPU codes; exit 6 if not")
+      ->group("Reports");
+  add_report_options(command, options.report,
+                     "index, pts, bytes, encode_us, and with --psnr the PSNR");
+}
+
+EncodeParams encode_params(const EncodeOptions& options) {
+  EncodeParams params;
+  params.quality = options.quality;
+  params.subsampling = options.subsampling;
+  params.huffman = options.huffman;
+  params.restart = options.restart;
+  params.index = options.index;
+  params.device = options.device.index;
+  if (!options.qtables.empty()) {
+    auto [luma, chroma] = read_quant_tables(options.qtables);
+    params.luma_table = luma;
+    params.chroma_table = chroma;
+  }
+  if (!options.exif.empty()) params.segments.push_back(exif_segment(options.exif));
+  if (!options.icc.empty())
+    for (MarkerSegment& segment : icc_segments(options.icc))
+      params.segments.push_back(std::move(segment));
+  if (!options.comment.empty()) params.segments.push_back(comment_segment(options.comment));
+  return params;
+}
+
+}  // namespace zerorun::app

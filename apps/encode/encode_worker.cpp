@@ -1,0 +1,61 @@
+// Reading, coding and measuring one frame.
+// SPDX-License-Identifier: MIT
+#include "apps/encode/encode_worker.hpp"
+
+#include <utility>
+
+#include "apps/common/failure.hpp"
+#include "apps/common/timing.hpp"
+
+namespace zerorun::app {
+
+EncodeWorker EncodeWorker::create(const EncodeParams& params, bool with_psnr, bool with_verify) {
+  EncodeWorker worker{value_or_fail(Encoder::create(params), Exit::usage, ""), {}, {}, {}, {}};
+  if (with_verify && worker.encoder.backend() == Backend::cuda) {
+    EncodeParams twin = params;
+    twin.backend = Backend::cpu;
+    worker.cpu_twin = value_or_fail(Encoder::create(twin), Exit::usage, "");
+  }
+  if (with_psnr) {
+    DecodeParams decode;
+    decode.backend = Backend::cpu;
+    decode.limits = StreamLimits::any_size();
+    decode.threads = params.threads;
+    worker.decoder = value_or_fail(Decoder::create(decode), Exit::failed, "");
+  }
+  return worker;
+}
+
+Status EncodeWorker::code(EncodeJob& job) {
+  const ConstFrameView frame = std::as_const(job.frame).view();
+  const Stopwatch watch;
+  auto report = encoder.encode(frame, job.jpeg);
+  job.microseconds = watch.microseconds();
+  if (!report) return report.status();
+  job.device_microseconds = report->device_microseconds;
+  if (cpu_twin) {
+    if (auto twin = cpu_twin->encode(frame, twin_jpeg); !twin) return twin.status();
+    if (twin_jpeg != job.jpeg)
+      return Status(Errc::verify_mismatch, "the device and the CPU code this frame differently");
+  }
+  if (!decoder) return Status::ok();
+  auto back = decoder->decode(job.jpeg, job.frame.format(), decoded);
+  if (!back) return back.status();
+  job.error = squared_error(frame, std::as_const(decoded).view());
+  return Status::ok();
+}
+
+Result<bool> FrameFeed::read(EncodeJob& job) {
+  if (!first_taken) {
+    first_taken = true;
+    job.name = first.name;
+    job.time = first.time;
+    job.frame = std::move(first.frame);
+    return true;
+  }
+  auto more = source->read(job.frame, job.time);
+  job.name = source->last_name();
+  return more;
+}
+
+}  // namespace zerorun::app

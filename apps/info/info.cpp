@@ -1,0 +1,110 @@
+// `zerorun info`: what an input is, without decoding it.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "apps/common/stdin_peek.hpp"
+#include "apps/common/text.hpp"
+#include "apps/info/info_report.hpp"
+
+namespace zerorun::app {
+namespace {
+
+struct InfoOptions {
+  std::string input;
+  std::string format;
+  bool json = false;
+  bool packets = false;
+};
+
+std::optional<std::int64_t> regular_file_bytes(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error) return std::nullopt;
+  return static_cast<std::int64_t>(bytes);
+}
+
+/// The first JPEG stream's headers, and all sizes where they are wanted or the only way to count.
+void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
+  std::vector<std::byte> jpeg;
+  io::FrameTime time;
+  PacketSizes sizes;
+  while (value_or_fail(source.read(jpeg, time), Exit::input, facts.name)) {
+    const auto bytes = static_cast<std::int64_t>(jpeg.size());
+    if (sizes.count == 0) {
+      facts.first_bytes = jpeg.size();
+      if (auto stream = inspect(jpeg, StreamLimits::any_size())) {
+        facts.stream = *std::move(stream);
+      } else {
+        facts.stream_problem = stream.status().message();
+      }
+      sizes.smallest = bytes;
+    }
+    ++sizes.count;
+    sizes.total += bytes;
+    sizes.smallest = std::min(sizes.smallest, bytes);
+    sizes.largest = std::max(sizes.largest, bytes);
+    if (!all) return;
+  }
+  if (sizes.count == 0) fail(Exit::input, facts.name + ": there are no frames");
+  facts.sizes = sizes;
+}
+
+InputFacts gather(const InfoOptions& options) {
+  const io::Location input{options.input, options.format, std::nullopt};
+  InputFacts facts;
+  facts.name = options.input;
+  facts.file_bytes = regular_file_bytes(options.input);
+  const bool is_stream = options.input == "-";
+  if (is_stream && options.format != "mjpeg" &&
+      !(options.format.empty() && stdin_begins_with_jpeg())) {
+    facts.source = value_or_fail(io::probe(input, {}), Exit::input, options.input);
+    return facts;
+  }
+  auto packets = io::open_packets(input, {});
+  if (!packets) {
+    if (packets.status().code() != Errc::unknown_format || is_stream)
+      fail(Exit::input, options.input, packets.status());
+    facts.source = value_or_fail(io::probe(input, {}), Exit::input, options.input);
+    return facts;
+  }
+  facts.source = (*packets)->info();
+  // Raw MJPEG has no index: reading it is the only way to count its frames.
+  const bool all = options.packets || facts.source.frame_count < 0;
+  read_packets(**packets, all, facts);
+  return facts;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& program) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App* command = program.add_subcommand(
+      "info", "Describe an input: container, pictures, and the headers of its first JPEG stream");
+  command
+      ->add_option("-i,--input,INPUT", options->input,
+                   "A file, pattern, glob, directory, @list.txt, or - for stdin")
+      ->required()
+      ->type_name("INPUT");
+  command->add_option("--format", options->format, "What INPUT is, where its name does not say")
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--packets", options->packets,
+                    "Read all JPEG streams: their number and the smallest, largest and mean size "
+                    "(always done for raw MJPEG, which has no index)");
+  return [options] {
+    const InputFacts facts = gather(*options);
+    fmt::print("{}\n", options->json ? to_json(facts).dump(2) : to_text(facts));
+    return Exit::done;
+  };
+}
+
+}  // namespace zerorun::app

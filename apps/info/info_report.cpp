@@ -1,0 +1,206 @@
+// `zerorun info`: facts to text and JSON.
+// SPDX-License-Identifier: MIT
+#include "apps/info/info_report.hpp"
+
+#include <fmt/core.h>
+
+#include <string_view>
+#include <vector>
+
+#include "apps/common/text.hpp"
+
+namespace zerorun::app {
+namespace {
+
+std::string color_name(ColorModel color) {
+  switch (color) {
+    case ColorModel::gray:
+      return "gray";
+    case ColorModel::rgb:
+      return "RGB";
+    case ColorModel::ycbcr:
+      break;
+  }
+  return "YCbCr";
+}
+
+/// "420", or the factors where they have no such name: "3x1,1x1,1x1".
+std::string sampling_text(const StreamInfo& stream) {
+  if (stream.subsampling) return std::string(name(*stream.subsampling));
+  std::string text;
+  for (const ComponentInfo& c : stream.components)
+    text += fmt::format("{}{}x{}", text.empty() ? "" : ",", c.h, c.v);
+  return text;
+}
+
+/// APPn segments begin with a zero-terminated identifier; COM is text.
+std::string segment_text(const MarkerSegment& segment) {
+  const bool is_comment = segment.marker == 0xFE;
+  std::string text;
+  for (const std::uint8_t byte : segment.payload) {
+    if ((byte == 0 && !is_comment) || text.size() == 60) break;
+    text += byte >= 0x20 && byte < 0x7F ? static_cast<char>(byte) : '.';
+  }
+  return text;
+}
+
+std::string segment_name(const MarkerSegment& segment) {
+  return segment.marker == 0xFE ? "COM" : fmt::format("APP{}", segment.marker - 0xE0);
+}
+
+nlohmann::ordered_json stream_json(const InputFacts& facts) {
+  const StreamInfo& s = *facts.stream;
+  nlohmann::ordered_json json = {
+      {"process", s.extended ? "extended sequential" : "baseline"},
+      {"width", s.width},
+      {"height", s.height},
+      {"color", color_name(s.color)},
+      {"subsampling", sampling_text(s)},
+      {"quality", s.quality ? nlohmann::ordered_json(*s.quality) : nlohmann::ordered_json()},
+      {"huffman", s.standard_huffman_tables ? "standard" : "optimal"},
+      {"restart_interval_mcus", s.restart_interval_mcus},
+      {"index_group_mcus", s.index_group_mcus},
+      {"jfif", s.has_jfif},
+      {"pixel_aspect", fmt::format("{}:{}", s.pixel_aspect_x, s.pixel_aspect_y)},
+      {"exif_orientation", s.exif_orientation},
+      {"bytes", facts.first_bytes},
+      {"header_bytes", s.header_bytes}};
+  json["components"] = nlohmann::ordered_json::array();
+  for (const ComponentInfo& c : s.components)
+    json["components"].push_back({{"id", c.id},
+                                  {"h", c.h},
+                                  {"v", c.v},
+                                  {"quant_table", c.quant_table},
+                                  {"width", c.width},
+                                  {"height", c.height}});
+  json["segments"] = nlohmann::ordered_json::array();
+  for (const MarkerSegment& segment : s.segments)
+    json["segments"].push_back({{"marker", segment_name(segment)},
+                                {"bytes", segment.payload.size()},
+                                {"text", segment_text(segment)}});
+  return json;
+}
+
+template <typename T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+std::string stream_text(const InputFacts& facts) {
+  const StreamInfo& s = *facts.stream;
+  std::string text = fmt::format("  JPEG         {}, {} {}, {}x{}\n",
+                                 s.extended ? "extended sequential" : "baseline",
+                                 color_name(s.color), sampling_text(s), s.width, s.height);
+  text += fmt::format("  quality      {}\n",
+                      s.quality ? fmt::format("{} (tables of T.81 K.1 and K.2)", *s.quality)
+                                : "own quantisation tables");
+  text += fmt::format("  Huffman      {} tables\n", s.standard_huffman_tables ? "standard" : "own");
+  text += fmt::format(
+      "  restart      {}\n",
+      s.restart_interval_mcus > 0 ? fmt::format("every {} MCUs", s.restart_interval_mcus) : "none");
+  if (s.index_group_mcus > 0)
+    text += fmt::format("  scan index   an entry for every {} MCUs\n", s.index_group_mcus);
+  text += fmt::format("  first frame  {} bytes, {} of them headers\n",
+                      with_commas(static_cast<std::int64_t>(facts.first_bytes)), s.header_bytes);
+  if (s.exif_orientation != 1)
+    text += fmt::format("  orientation  {} (EXIF)\n", s.exif_orientation);
+  for (const MarkerSegment& segment : s.segments)
+    text += fmt::format("  {:<12} {} bytes  {}\n", segment_name(segment), segment.payload.size(),
+                        segment_text(segment));
+  return text;
+}
+
+/// Nothing where the size is not known, as of a JPEG stream that is not supported.
+std::string picture_text(const io::SourceInfo& s) {
+  if (s.width == 0) return "";
+  std::string text = fmt::format("  picture      {}x{}, {}", s.width, s.height, name(s.format));
+  if (s.sample_aspect.known() && s.sample_aspect.num != s.sample_aspect.den)
+    text += fmt::format(", pixels {}:{}", s.sample_aspect.num, s.sample_aspect.den);
+  if (s.rotation_degrees != 0) text += fmt::format(", to be turned by {}", s.rotation_degrees);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::int64_t InputFacts::frames() const noexcept {
+  return sizes ? sizes->count : source.frame_count;
+}
+
+std::optional<double> InputFacts::seconds() const noexcept {
+  if (source.duration_seconds > 0) return source.duration_seconds;
+  if (!source.frame_rate.known() || frames() < 0) return std::nullopt;
+  return static_cast<double>(frames()) / source.frame_rate.value();
+}
+
+std::optional<double> InputFacts::bits_per_second() const noexcept {
+  const auto duration = seconds();
+  if (!duration || *duration <= 0) return std::nullopt;
+  if (sizes) return 8.0 * static_cast<double>(sizes->total) / *duration;
+  if (!file_bytes) return std::nullopt;
+  return 8.0 * static_cast<double>(*file_bytes) / *duration;
+}
+
+nlohmann::ordered_json to_json(const InputFacts& facts) {
+  const io::SourceInfo& s = facts.source;
+  nlohmann::ordered_json json = {
+      {"name", facts.name},
+      {"container", s.container},
+      {"codec", s.codec},
+      {"width", s.width},
+      {"height", s.height},
+      {"pixel_format", std::string(name(s.format))},
+      {"frame_rate", s.frame_rate.known() ? nlohmann::ordered_json(rational_text(s.frame_rate))
+                                          : nlohmann::ordered_json()},
+      {"variable_frame_rate", s.variable_frame_rate},
+      {"time_base", rational_text(s.time_base)},
+      {"sample_aspect", fmt::format("{}:{}", s.sample_aspect.num, s.sample_aspect.den)},
+      {"rotation_degrees", s.rotation_degrees},
+      {"frames",
+       facts.frames() >= 0 ? nlohmann::ordered_json(facts.frames()) : nlohmann::ordered_json()},
+      {"seconds", or_null(facts.seconds())},
+      {"file_bytes", or_null(facts.file_bytes)},
+      {"bits_per_second", or_null(facts.bits_per_second())},
+      {"audio", s.has_audio},
+      {"missing_bytes", s.missing_bytes}};
+  if (facts.sizes)
+    json["packets"] = {{"count", facts.sizes->count},
+                       {"bytes", facts.sizes->total},
+                       {"smallest", facts.sizes->smallest},
+                       {"largest", facts.sizes->largest}};
+  if (facts.stream) json["jpeg"] = stream_json(facts);
+  if (!facts.stream_problem.empty()) json["jpeg_problem"] = facts.stream_problem;
+  return json;
+}
+
+std::string to_text(const InputFacts& facts) {
+  const io::SourceInfo& s = facts.source;
+  std::string text = fmt::format("{}: {}, {}\n", facts.name, s.container, s.codec);
+  text += picture_text(s);
+  text += fmt::format("  frames       {}{}",
+                      facts.frames() >= 0 ? with_commas(facts.frames()) : "unknown",
+                      s.frame_rate.known() ? fmt::format(", {} fps{}", rational_text(s.frame_rate),
+                                                         s.variable_frame_rate ? " on average" : "")
+                                           : "");
+  if (const auto seconds = facts.seconds()) text += fmt::format(", {:.3f} s", *seconds);
+  text += "\n";
+  if (facts.file_bytes) {
+    text += fmt::format("  file         {} bytes", with_commas(*facts.file_bytes));
+    if (const auto rate = facts.bits_per_second())
+      text += fmt::format(", {:.2f} Mb/s", *rate * 1e-6);
+    text += "\n";
+  }
+  if (s.missing_bytes > 0)
+    text += fmt::format("  cut short    {} bytes are missing at its end\n",
+                        with_commas(s.missing_bytes));
+  if (facts.sizes && facts.sizes->count > 0)
+    text += fmt::format("  frame sizes  {} to {} bytes, {} on average\n",
+                        with_commas(facts.sizes->smallest), with_commas(facts.sizes->largest),
+                        with_commas(facts.sizes->total / facts.sizes->count));
+  if (s.has_audio) text += "  sound        yes\n";
+  if (facts.stream) text += stream_text(facts);
+  if (!facts.stream_problem.empty()) text += "  JPEG         " + facts.stream_problem + "\n";
+  text.pop_back();
+  return text;
+}
+
+}  // namespace zerorun::app

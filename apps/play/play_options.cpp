@@ -1,0 +1,99 @@
+// Options of `zerorun play`.
+// SPDX-License-Identifier: MIT
+#include "apps/play/play_options.hpp"
+
+#include <charconv>
+
+#include "apps/play/speed.hpp"
+
+namespace zerorun::app {
+namespace {
+
+/// A decimal number without sign or exponent.
+std::optional<double> parse_decimal(std::string_view text) {
+  double value = 0;
+  if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos)
+    return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_speed(std::string_view text) {
+  const auto speed = parse_decimal(text);
+  if (!speed || *speed < kSlowest || *speed > kFastest) return std::nullopt;
+  return speed;
+}
+
+void add_playing_options(CLI::App& command, PlayOptions& options) {
+  add_parsed(command, "--start", options.start_seconds, parse_time, "TIME",
+             "a time such as 12.5, 1:30 or 0:01:30",
+             "Begin here: seconds, M:SS or H:MM:SS after the first frame")
+      ->group("Playing");
+  add_parsed(command, "--speed", options.speed, parse_speed, "X", "a factor from 0.01 to 100",
+             "Play this many times as fast")
+      ->default_str("1")
+      ->group("Playing");
+  command.add_flag("--loop", options.loop, "Begin again at the end")->group("Playing");
+  command.add_flag("--pause", options.paused, "Show the first frame and wait")->group("Playing");
+  command.add_flag("--autoexit", options.autoexit, "Close the window at the end")->group("Playing");
+}
+
+void add_window_options(CLI::App& command, PlayOptions& options) {
+  command.add_flag("--fullscreen", options.full_screen, "Fill the screen")->group("Window");
+  command
+      .add_flag("--osd", options.osd, "Show frame, time and rates on the picture from the start")
+      ->group("Window");
+  auto* none = command.add_flag("--no-window", options.no_window,
+                                "Decode as fast as possible, show nothing and report");
+  none->group("Window");
+  command
+      .add_option("--save-to", options.save_to, "Where the keys s and S put frames (default: here)")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory.description(""))
+      ->group("Window");
+}
+
+}  // namespace
+
+std::optional<double> parse_time(std::string_view text) {
+  double seconds = 0;
+  for (int parts = 0; parts < 3; ++parts) {
+    const std::size_t colon = text.find(':');
+    const std::string_view part = text.substr(0, colon);
+    const bool is_last = colon == std::string_view::npos;
+    if (!is_last && part.find('.') != std::string_view::npos) return std::nullopt;
+    const auto value = parse_decimal(part);
+    if (!value) return std::nullopt;
+    if (parts > 0 && *value >= 60) return std::nullopt;
+    seconds = seconds * 60 + *value;
+    if (is_last) return seconds;
+    text.remove_prefix(colon + 1);
+  }
+  return std::nullopt;
+}
+
+void add_play_options(CLI::App& command, PlayOptions& options) {
+  add_input_options(command, options.input);
+  add_playing_options(command, options);
+  add_window_options(command, options);
+  command
+      .add_option("--compare", options.other,
+                  "A second input, shown beside the first or as the difference to it, with PSNR")
+      ->type_name("OTHER")
+      ->group("Comparing");
+  add_choice<CompareView>(command, "--view", options.view,
+                          {{"side", CompareView::side}, {"difference", CompareView::difference}},
+                          "How --compare begins; the key c changes it")
+      ->group("Comparing");
+  add_device_options(command, options.device);
+  command.add_flag("--json", options.json, "Write the report at the end to stdout, as JSON")
+      ->group("Reports");
+  auto* quiet = command.add_flag("--quiet", options.quiet, "Nothing on stderr but errors");
+  quiet->group("Reports");
+  command.add_flag("-v,--verbose", options.verbose, "Say what is read and what was odd")
+      ->excludes(quiet)
+      ->group("Reports");
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,94 @@
+// Choice of backend; the only file of codec that knows whether CUDA was built.
+// SPDX-License-Identifier: MIT
+#include "zerorun/backend.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include "codec/base/pinned_memory.hpp"
+#include "codec/pipeline/pipelines.hpp"
+#include "codec/pipeline/stage_table.hpp"
+
+#ifdef ZERORUN_HAVE_CUDA
+#include "codec/pipeline/cuda_backend.hpp"
+#endif
+
+namespace zerorun {
+
+std::string_view name(Backend backend) noexcept {
+  switch (backend) {
+    case Backend::automatic:
+      return "auto";
+    case Backend::cpu:
+      return "cpu";
+    case Backend::cuda:
+      return "cuda";
+  }
+  return "?";
+}
+
+std::vector<DeviceInfo> cuda_devices() {
+#ifdef ZERORUN_HAVE_CUDA
+  return cuda_backend_devices();
+#else
+  return {};
+#endif
+}
+
+static Status check_cuda([[maybe_unused]] int device) {
+#ifdef ZERORUN_HAVE_CUDA
+  const auto devices = cuda_backend_devices();
+  if (devices.empty()) return Status(Errc::no_device, cuda_backend_absence());
+  for (const auto& found : devices)
+    if (found.index == device) return found.usable;
+  return Status(Errc::no_device, "there is no device " + std::to_string(device) + ", only 0 to " +
+                                     std::to_string(devices.size() - 1));
+#else
+  return Status(Errc::cuda_not_built);
+#endif
+}
+
+Result<Backend> resolve_backend(Backend wanted, int device) {
+  if (device < 0) return Status(Errc::invalid_argument, "the device index is negative");
+  if (wanted == Backend::cpu) return Backend::cpu;
+  Status cuda = check_cuda(device);
+  if (cuda) return Backend::cuda;
+  if (wanted == Backend::automatic) return Backend::cpu;
+  return cuda;
+}
+
+Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend,
+                                                             [[maybe_unused]] int device,
+                                                             int threads) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device);
+#endif
+  if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
+  return make_cpu_encode_pipeline(threads, cpu_stages());
+}
+
+Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
+                                                             [[maybe_unused]] int device,
+                                                             int threads) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (backend == Backend::cuda) return make_cuda_decode_pipeline(device);
+#endif
+  if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
+  return make_cpu_decode_pipeline(threads, cpu_stages());
+}
+
+Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {
+#ifdef ZERORUN_HAVE_CUDA
+  return cuda_allocate_pinned(bytes);
+#else
+  return Status(Errc::cuda_not_built);
+#endif
+}
+
+void release_pinned([[maybe_unused]] std::byte* memory) noexcept {
+#ifdef ZERORUN_HAVE_CUDA
+  cuda_release_pinned(memory);
+#endif
+}
+
+}  // namespace zerorun

@@ -1,0 +1,118 @@
+// The public decoder: headers, scans in order, output.
+// SPDX-License-Identifier: MIT
+#include "zerorun/decoder.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/pipelines.hpp"
+
+namespace zerorun {
+
+struct Decoder::Impl {
+  DecodeParams params;
+  Backend backend = Backend::cpu;
+  std::unique_ptr<DecodePipeline> pipeline;
+
+  /// `begin` and `finish` as for walk_image().
+  template <typename Begin, typename Finish>
+  Result<DecodeReport> run(std::span<const std::byte> jpeg, const Begin& begin,
+                           const Finish& finish) {
+    return walk_image(*pipeline, params, jpeg, begin, finish);
+  }
+  /// `target` as for walk_frame().
+  template <typename Target>
+  Result<DecodeReport> decode_frame(std::span<const std::byte> jpeg, const Target& target) {
+    return walk_frame(*pipeline, params, jpeg, target,
+                      [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& out) {
+                        return pipeline->finish_frame(model, upsampling, out);
+                      });
+  }
+};
+
+Result<Decoder> Decoder::create(const DecodeParams& params) try {
+  if (Status status = validate_params(params); !status) return status;
+  const auto backend = resolve_backend(params.backend, params.device);
+  if (!backend) return backend.status();
+  auto impl = std::make_unique<Impl>();
+  impl->params = params;
+  impl->backend = *backend;
+  auto pipeline = make_decode_pipeline(*backend, params.device, params.threads);
+  if (!pipeline) return pipeline.status();
+  impl->pipeline = *std::move(pipeline);
+  return Decoder(std::move(impl));
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, const FrameView& out) try {
+  if (Status status = validate(out); !status) return status;
+  return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
+    if (Status status = check_frame_size(out, width, height); !status) return status;
+    target = out;
+    return Status::ok();
+  });
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, PixelFormat format,
+                                     Frame& out) try {
+  return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
+    if (Status status = out.reshape(format, width, height); !status) return status;
+    target = out.view();
+    return Status::ok();
+  });
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Result<DecodeReport> Decoder::decode_planes(std::span<const std::byte> jpeg,
+                                            std::vector<ComponentPlane>& out) try {
+  return impl_->run(
+      jpeg,
+      [&](const HeaderParser& parser) {
+        return impl_->pipeline->begin_planes(parser.frame(), nullptr, false);
+      },
+      [&](const HeaderParser&) { return impl_->pipeline->finish_planes(out); });
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Result<DecodeReport> Decoder::decode_coefficients(std::span<const std::byte> jpeg,
+                                                  std::vector<ComponentCoefficients>& out) try {
+  return impl_->run(
+      jpeg,
+      [&](const HeaderParser& parser) {
+        const FrameHeader& frame = parser.frame();
+        int h_max = 1, v_max = 1;
+        for (const auto& c : frame.components) {
+          h_max = std::max(h_max, c.h);
+          v_max = std::max(v_max, c.v);
+        }
+        out.resize(frame.components.size());
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const auto& c = frame.components[i];
+          out[i].blocks_wide = ceil_div(component_extent(frame.width, c.h, h_max), 8);
+          out[i].blocks_high = ceil_div(component_extent(frame.height, c.v, v_max), 8);
+          out[i].values.assign(static_cast<std::size_t>(out[i].blocks_wide) *
+                                   static_cast<std::size_t>(out[i].blocks_high) * kBlockSize,
+                               0);
+        }
+        return impl_->pipeline->begin_coefficients(out);
+      },
+      [&](const HeaderParser&) { return impl_->pipeline->finish_coefficients(); });
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Decoder::Decoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Decoder::Decoder(Decoder&&) noexcept = default;
+Decoder& Decoder::operator=(Decoder&&) noexcept = default;
+Decoder::~Decoder() = default;
+Backend Decoder::backend() const noexcept { return impl_->backend; }
+const DecodeParams& Decoder::params() const noexcept { return impl_->params; }
+
+}  // namespace zerorun

@@ -1,0 +1,135 @@
+// The public encoder: checks, header, output.
+// SPDX-License-Identifier: MIT
+#include "zerorun/encoder.hpp"
+
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "codec/pipeline/encode_setup.hpp"
+#include "codec/arith/symbol.hpp"
+#include "codec/pipeline/pipelines.hpp"
+#include "codec/encode/bit_pack.hpp"
+#include "codec/encode/byte_stuff.hpp"
+#include "codec/syntax/header_writer.hpp"
+#include "codec/syntax/marker.hpp"
+
+namespace zerorun {
+
+struct Encoder::Impl {
+  EncodeParams params;
+  Backend backend = Backend::cpu;
+  std::unique_ptr<EncodePipeline> pipeline;
+  std::optional<EncodeSetup> setup;  // of the frame shape seen last
+  std::vector<std::uint8_t> header;
+
+  /// Codes the frame; its size is then total_bytes().
+  Status code(const ConstFrameView& frame) {
+    if (Status status = validate(frame); !status) return status;
+    if (!setup || setup->format != frame.format || setup->width != frame.width ||
+        setup->height != frame.height) {
+      auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
+      if (!fresh) return fresh.status();
+      setup = *fresh;
+    }
+    std::array<HuffmanSpec, 4> specs;
+    if (Status status = pipeline->encode_scan(*setup, frame, specs); !status) return status;
+    const HeaderPlaces places = write_header(make_stream_header(params, *setup, specs), header);
+    if (places.index) fill_index(*places.index, pipeline->index(), header);
+    return Status::ok();
+  }
+
+  std::size_t total_bytes() const { return header.size() + pipeline->scan_bytes() + 2; }
+
+  Result<EncodeReport> deliver(std::byte* out) {
+    std::memcpy(out, header.data(), header.size());
+    out += header.size();
+    if (Status status = pipeline->copy_scan(out); !status) return status;
+    out += pipeline->scan_bytes();
+    out[0] = std::byte{0xFF};
+    out[1] = std::byte{marker::kEoi};
+    return EncodeReport{total_bytes(), setup->layout.restart_interval,
+                        pipeline->device_microseconds()};
+  }
+};
+
+Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format, int width,
+                                      int height) {
+  if (Status status = validate_params(params); !status) return status;
+  const auto setup = make_encode_setup(params, format, width, height);
+  if (!setup) return setup.status();
+  std::array<HuffmanSpec, 4> longest;
+  // A table has at most 12 DC or 162 AC symbols, as the standard ones have.
+  for (int t = 0; t < kEncodeTables; ++t)
+    longest[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
+  std::vector<std::uint8_t> header;
+  write_header(make_stream_header(params, *setup, longest), header);
+  const std::int64_t intervals = setup->layout.intervals();
+  const std::int64_t scan =
+      max_stuffed_bytes(max_packed_bytes(setup->layout.blocks(), intervals), intervals);
+  return header.size() + static_cast<std::size_t>(scan) + 2;
+}
+
+Result<Encoder> Encoder::create(const EncodeParams& params) try {
+  if (Status status = validate_params(params); !status) return status;
+  const auto backend = resolve_backend(params.backend, params.device);
+  if (!backend) return backend.status();
+  auto impl = std::make_unique<Impl>();
+  impl->params = params;
+  impl->backend = *backend;
+  auto pipeline = make_encode_pipeline(*backend, params.device, params.threads);
+  if (!pipeline) return pipeline.status();
+  impl->pipeline = *std::move(pipeline);
+  return Encoder(std::move(impl));
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::span<std::byte> out) try {
+  if (Status status = impl_->code(frame); !status) return status;
+  if (impl_->total_bytes() > out.size())
+    return Status(Errc::output_too_small, std::to_string(impl_->total_bytes()) +
+                                              " bytes are needed, there are " +
+                                              std::to_string(out.size()));
+  return impl_->deliver(out.data());
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::vector<std::byte>& out) try {
+  if (Status status = impl_->code(frame); !status) return status;
+  out.resize(impl_->total_bytes());
+  return impl_->deliver(out.data());
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, HostBuffer& out) try {
+  if (Status status = impl_->code(frame); !status) return status;
+  const std::size_t bytes = impl_->total_bytes();
+  // Frames differ in size; pinned memory is too slow to grow by a little every few frames.
+  if (bytes > out.capacity())
+    if (Status status = out.reserve(bytes + bytes / 4); !status) return status;
+  if (Status status = out.resize(bytes); !status) return status;
+  return impl_->deliver(out.data());
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Status Encoder::set_quality(int quality) try {
+  if (Status status = validate_quality(quality); !status) return status;
+  if (quality != impl_->params.quality) impl_->setup.reset();
+  impl_->params.quality = quality;
+  return Status::ok();
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Encoder::Encoder(Encoder&&) noexcept = default;
+Encoder& Encoder::operator=(Encoder&&) noexcept = default;
+Encoder::~Encoder() = default;
+Backend Encoder::backend() const noexcept { return impl_->backend; }
+const EncodeParams& Encoder::params() const noexcept { return impl_->params; }
+
+}  // namespace zerorun

@@ -1,0 +1,57 @@
+// Ordinary and pinned host memory.
+// SPDX-License-Identifier: MIT
+#include "zerorun/host_memory.hpp"
+
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <string>
+
+#include "codec/base/pinned_memory.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr std::size_t kAlign = 64;
+
+void release(HostMemory memory, std::byte* data) noexcept {
+  if (data == nullptr) return;
+  if (memory == HostMemory::pinned)
+    release_pinned(data);
+  else
+    std::free(data);
+}
+
+Result<std::byte*> allocate(HostMemory memory, std::size_t bytes) {
+  if (memory == HostMemory::pinned) return allocate_pinned(bytes);
+  auto* const data = static_cast<std::byte*>(std::aligned_alloc(kAlign, bytes));
+  if (data == nullptr) return Status(Errc::out_of_memory, std::to_string(bytes) + " bytes");
+  return data;
+}
+
+}  // namespace
+
+HostBuffer::~HostBuffer() { release(memory_, data_); }
+
+Status HostBuffer::resize(std::size_t bytes) {
+  if (Status status = reserve(bytes); !status) return status;
+  size_ = bytes;
+  return Status::ok();
+}
+
+Status HostBuffer::reserve(std::size_t bytes) try {
+  if (bytes <= capacity_) return Status::ok();
+  release(memory_, std::exchange(data_, nullptr));
+  size_ = capacity_ = 0;
+  if (bytes > std::numeric_limits<std::size_t>::max() - kAlign) return Status(Errc::out_of_memory);
+  const std::size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
+  auto data = allocate(memory_, rounded);
+  if (!data) return data.status();
+  data_ = *data;
+  capacity_ = rounded;
+  return Status::ok();
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+}  // namespace zerorun

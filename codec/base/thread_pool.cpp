@@ -1,0 +1,78 @@
+// CPU workers that share out the parts of one frame.
+// SPDX-License-Identifier: MIT
+#include "codec/base/thread_pool.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace zerorun {
+
+ThreadPool::ThreadPool(int workers) {
+  if (workers <= 0) workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  try {
+    for (int worker = 1; worker < workers; ++worker)
+      threads_.emplace_back([this, worker] { worker_loop(worker); });
+  } catch (const std::system_error&) {
+    // Fewer threads than asked for do the same work.
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  start_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+void ThreadPool::run(std::int64_t items, const std::function<void(std::int64_t, int)>& job) {
+  if (threads_.empty() || items <= 1) {
+    for (std::int64_t i = 0; i < items; ++i) job(i, 0);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = &job;
+    items_ = items;
+    next_ = 0;
+    busy_ = static_cast<int>(threads_.size());
+    ++generation_;
+  }
+  start_.notify_all();
+  work(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return busy_ == 0; });
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ThreadPool::work(int worker) {
+  try {
+    for (std::int64_t item; (item = next_.fetch_add(1)) < items_;) (*job_)(item, worker);
+  } catch (...) {
+    next_ = items_;
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+}
+
+void ThreadPool::worker_loop(int worker) {
+  std::uint64_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      start_.wait(lock, [&] { return stop_ || generation_ != seen; });
+      if (stop_) return;
+      seen = generation_;
+    }
+    work(worker);
+    {
+      const std::lock_guard lock(mutex_);
+      --busy_;
+    }
+    done_.notify_one();
+  }
+}
+
+}  // namespace zerorun

@@ -1,0 +1,77 @@
+// One image through a decode pipeline: headers, scans in order, output. Shared by Decoder and the
+// CUDA backend's DeviceDecoder.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "codec/pipeline/decode_pipeline.hpp"
+#include "codec/syntax/header_parser.hpp"
+#include "zerorun/decoder.hpp"
+
+namespace zerorun {
+
+/// The frame's planes are the stream's components, sample for sample.
+bool planes_match(const FrameHeader& frame, ColorModel model, PixelFormat format);
+
+/// Checks of everything but backend and device.
+Status validate_params(const DecodeParams& params);
+
+/// Decodes the scan that the parser stands at, and moves it behind the scan's data.
+Status walk_scan(DecodePipeline& pipeline, std::span<const std::byte> jpeg, HeaderParser& parser,
+                 DecodeReport& report);
+
+/// `begin` is called once the frame header is known and before the first scan, `finish` behind the
+/// last one; both with the parser.
+template <typename Begin, typename Finish>
+Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& params,
+                                std::span<const std::byte> jpeg, const Begin& begin,
+                                const Finish& finish) {
+  HeaderParser parser(jpeg, params.limits);
+  if (Status status = parser.start(); !status) return status;
+  DecodeReport report;
+  bool begun = false;
+  for (;;) {
+    const auto more = parser.next_scan();
+    if (!more) return more.status();
+    if (!*more) break;
+    if (!begun) {
+      if (Status status = begin(parser); !status) return status;
+      begun = true;
+    }
+    if (Status status = walk_scan(pipeline, jpeg, parser, report); !status) return status;
+  }
+  report.bytes_consumed = parser.position();
+  report.first_problem = parser.problem();
+  if (params.strict && !report.first_problem) return report.first_problem;
+  if (Status status = finish(parser); !status) return status;
+  return report;
+}
+
+/// Decodes into a frame. `target` gives the frame for an image of the parser's size, or an error;
+/// `finish` fills it.
+template <typename Target, typename Finish>
+Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& params,
+                                std::span<const std::byte> jpeg, const Target& target,
+                                const Finish& finish) {
+  FrameView out;
+  return walk_image(
+      pipeline, params, jpeg,
+      [&](const HeaderParser& parser) -> Status {
+        const FrameHeader& frame = parser.frame();
+        if (Status status = target(frame.width, frame.height, out); !status) return status;
+        const ColorModel model = parser.color_model();
+        const bool direct = planes_match(frame, model, out.format);
+        const bool luma_only = out.format == PixelFormat::gray8 && model != ColorModel::rgb;
+        return pipeline.begin_planes(frame, direct ? &out : nullptr, luma_only);
+      },
+      [&](const HeaderParser& parser) {
+        return finish(parser.color_model(), params.upsampling, out);
+      });
+}
+
+/// Errc::invalid_frame if the image has not the size of the caller's frame.
+Status check_frame_size(const FrameView& frame, int image_width, int image_height);
+
+}  // namespace zerorun

@@ -1,0 +1,160 @@
+// Parameters and frame shape -> everything that is fixed before coding.
+// SPDX-License-Identifier: MIT
+#include "codec/pipeline/encode_setup.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "codec/syntax/marker.hpp"
+#include "codec/syntax/quant_table.hpp"
+
+namespace zerorun {
+namespace {
+
+Status check_table(const std::optional<QuantTable>& table, const char* name) {
+  if (!table) return Status::ok();
+  const bool fits =
+      std::all_of(table->begin(), table->end(), [](std::uint16_t q) { return q >= 1 && q <= 255; });
+  return fits ? Status::ok()
+              : Status(
+                    Errc::invalid_argument,
+                    std::string(name) + " has an entry outside 1..255, which baseline cannot hold");
+}
+
+Subsampling choose_subsampling(const EncodeParams& params, PixelFormat format) {
+  if (params.subsampling) return *params.subsampling;
+  return is_rgb(format) ? Subsampling::s420 : native_subsampling(format);
+}
+
+Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layout) {
+  const RestartPolicy& policy = params.restart;
+  switch (policy.kind) {
+    case RestartPolicy::Kind::none:
+      return 0;
+    case RestartPolicy::Kind::mcus:
+      return policy.count;
+    case RestartPolicy::Kind::mcu_rows: {
+      const std::int64_t mcus = std::int64_t{policy.count} * layout.mcus_wide;
+      if (mcus > 65535)
+        return Status(Errc::invalid_argument,
+                      "a restart interval of " + std::to_string(policy.count) + " rows has " +
+                          std::to_string(mcus) + " MCUs, and DRI holds 65535 at most");
+      return static_cast<int>(mcus);
+    }
+    case RestartPolicy::Kind::automatic:
+      break;
+  }
+  return automatic_restart_interval(layout, params.huffman);
+}
+
+/// By default our decoder refuses headers of more than 64 MiB.
+Status check_index(const EncodeSetup& setup) {
+  constexpr std::size_t kMost = std::size_t{48} << 20;
+  const auto groups = index_groups(setup.layout, setup.index_group_mcus);
+  const std::size_t bytes = index_segment_bytes(static_cast<std::size_t>(groups));
+  if (bytes <= kMost) return Status::ok();
+  return Status(Errc::invalid_argument,
+                "an index of " + std::to_string(bytes) +
+                    " bytes is more than decoders take; longer restart intervals make it smaller");
+}
+
+}  // namespace
+
+int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) {
+  // A restart costs a marker (16 bits), filling (up to 7), and each component's DC in full instead
+  // of a difference of 0: up to 11 appended bits and a longer codeword (standard tables: 9 or 11
+  // instead of 2 bits; optimal ones: 16 instead of 1). The least that an MCU takes is a DC of
+  // category 0 and EOB in each block. So with this interval even a flat picture pays at most 1.5 %.
+  const bool optimal = huffman == HuffmanTables::optimal;
+  int restart_bits = 16 + 7, mcu_bits = 0;
+  for (int c = 0; c < layout.components; ++c) {
+    const bool luma = c == 0;
+    const int blocks = layout.component[c].h * layout.component[c].v;
+    restart_bits += 11 + (optimal ? 16 - 1 : luma ? 9 - 2 : 11 - 2);
+    mcu_bits += blocks * (optimal ? 1 + 1 : luma ? 2 + 4 : 2 + 2);
+  }
+  const int mcus = ceil_div(std::int64_t{restart_bits} * 1000, std::int64_t{mcu_bits} * 15);
+  return layout.mcus() > mcus ? mcus : 0;
+}
+
+Status validate_quality(int quality) {
+  if (quality >= 1 && quality <= 100) return Status::ok();
+  return Status(Errc::invalid_argument, "quality " + std::to_string(quality) + " is not in 1..100");
+}
+
+Status validate_params(const EncodeParams& params) {
+  if (Status status = validate_quality(params.quality); !status) return status;
+  if (Status status = check_table(params.luma_table, "the luma table"); !status) return status;
+  if (Status status = check_table(params.chroma_table, "the chroma table"); !status) return status;
+  const bool counted = params.restart.kind == RestartPolicy::Kind::mcus ||
+                       params.restart.kind == RestartPolicy::Kind::mcu_rows;
+  if (counted && (params.restart.count < 1 || params.restart.count > 65535))
+    return Status(
+        Errc::invalid_argument,
+        "a restart interval of " + std::to_string(params.restart.count) + " is not in 1..65535");
+  if (params.pixel_aspect_x < 1 || params.pixel_aspect_y < 1 || params.pixel_aspect_x > 65535 ||
+      params.pixel_aspect_y > 65535)
+    return Status(Errc::invalid_argument, "the pixel aspect ratio is not of two numbers 1..65535");
+  for (const MarkerSegment& segment : params.segments) {
+    if (!marker::is_app(segment.marker) && segment.marker != marker::kCom)
+      return Status(Errc::invalid_argument, "a marker segment is neither APPn nor COM");
+    if (segment.payload.size() > 65533)
+      return Status(Errc::invalid_argument, "a marker segment has " +
+                                                std::to_string(segment.payload.size()) +
+                                                " bytes, and 65533 is the most");
+  }
+  if (params.threads < 0)
+    return Status(Errc::invalid_argument, "the number of threads is negative");
+  return Status::ok();
+}
+
+Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat format, int width,
+                                      int height) {
+  if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension)
+    return Status(Errc::invalid_frame, "the size is " + std::to_string(width) + "x" +
+                                           std::to_string(height) +
+                                           ", but JPEG holds 1x1 to 65535x65535");
+  const Subsampling sampling = choose_subsampling(params, format);
+  const LumaFactors luma = luma_factors(sampling);
+  const int components = sampling == Subsampling::gray ? 1 : 3;
+  EncodeSetup setup{};
+  setup.format = format;
+  setup.width = width;
+  setup.height = height;
+  setup.h_max = luma.h;
+  setup.v_max = luma.v;
+  setup.huffman = params.huffman;
+  const ComponentSpec specs[kMaxComponents] = {{luma.h, luma.v, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}};
+  const int all[kMaxComponents] = {0, 1, 2};
+  setup.layout = make_scan_layout(width, height, specs, components, all, components, 0);
+  const auto restart = restart_interval(params, setup.layout);
+  if (!restart) return restart.status();
+  setup.layout.restart_interval = *restart;
+  if (params.index) {
+    setup.index_group_mcus = index_group_mcus(setup.layout);
+    if (Status status = check_index(setup); !status) return status;
+  }
+
+  setup.quant[0] = params.luma_table.value_or(scaled_quant_table(false, params.quality));
+  setup.quant[1] = params.chroma_table.value_or(scaled_quant_table(true, params.quality));
+  for (std::size_t t = 0; t < 2; ++t)
+    for (std::size_t i = 0; i < kBlockSize; ++i)
+      setup.divisors.table[t][i] = make_divisor(setup.quant[t][i]);
+  // Any planar frame has grey in its first plane.
+  setup.planes_are_components =
+      is_planar_yuv(format) && (sampling == Subsampling::gray || planar_format(sampling) == format);
+  return setup;
+}
+
+StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
+                                const std::array<HuffmanSpec, 4>& specs) {
+  const int group = setup.index_group_mcus;
+  // At most 67 million MCUs fit a frame.
+  const auto groups =
+      group == 0 ? 0u : static_cast<std::uint32_t>(index_groups(setup.layout, group));
+  return {
+      setup.width, setup.height, setup.layout.components,       setup.h_max, setup.v_max, &params,
+      setup.quant, specs,        setup.layout.restart_interval, group,       groups};
+}
+
+}  // namespace zerorun

@@ -1,0 +1,28 @@
+// Parameters and frame shape -> everything that is fixed before coding.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/pipeline/encode_pipeline.hpp"
+#include "codec/syntax/header_writer.hpp"
+
+namespace zerorun {
+
+/// Errors: invalid_argument.
+Status validate_quality(int quality);
+
+/// Range checks of everything that does not depend on a frame.
+Status validate_params(const EncodeParams& params);
+
+/// Errors: invalid_argument (restart rows that make more than 65535 MCUs, an index that no decoder
+/// takes), invalid_frame.
+Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat format, int width,
+                                      int height);
+
+/// What write_header() needs; it refers to `params`.
+StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
+                                const std::array<HuffmanSpec, 4>& specs);
+
+/// MCUs of RestartPolicy::automatic; 0 where an image has no two intervals.
+int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman);
+
+}  // namespace zerorun

@@ -1,0 +1,63 @@
+// From cursors and segments to what a ScanOutcome says.
+// SPDX-License-Identifier: MIT
+#include "codec/pipeline/scan_report.hpp"
+
+#include <string>
+
+namespace zerorun {
+namespace {
+
+Status problem_at(Errc code, std::string detail, std::uint64_t offset, std::int64_t interval) {
+  return Status(code, std::move(detail))
+      .at_byte(static_cast<std::int64_t>(offset))
+      .in_interval(interval);
+}
+
+}  // namespace
+
+std::uint64_t source_offset(std::span<const std::uint8_t> data, const EntropySegment& segment,
+                            std::uint64_t clean) {
+  std::uint64_t at = segment.source_byte;
+  for (std::uint64_t seen = segment.first_byte; seen < clean && at < data.size(); ++seen) {
+    // One clean byte: FF, more FF and 00, or any other byte.
+    if (data[at++] != 0xFF) continue;
+    while (at < data.size() && data[at] == 0xFF) ++at;
+    ++at;
+  }
+  return at < data.size() ? at : data.size();
+}
+
+void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegment> segments,
+                 const RestartPlan& plan, std::span<const IntervalResult> intervals,
+                 ScanOutcome& outcome) {
+  outcome.intervals = static_cast<std::int64_t>(intervals.size());
+  const auto note = [&](Status problem) {
+    if (outcome.problem || problem.byte_offset() < outcome.problem.byte_offset())
+      outcome.problem = std::move(problem);
+  };
+  if (plan.first_problem_segment >= 0) {
+    // The segment begins where the broken order shows.
+    const auto segment = static_cast<std::size_t>(plan.first_problem_segment);
+    note(Status(Errc::restart_out_of_order)
+             .at_byte(static_cast<std::int64_t>(segments[segment].source_byte)));
+  }
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const IntervalResult& result = intervals[i];
+    const std::int64_t segment = plan.segment_of_interval[i];
+    const bool lost = segment == kLostInterval;
+    if (lost || result.fault != Errc::ok) ++outcome.concealed_intervals;
+    const bool spare = result.fault == Errc::ok && result.end_bit - result.bit >= 8;
+    if (lost || (result.fault == Errc::ok && !spare)) continue;
+    if (!outcome.problem && segments[static_cast<std::size_t>(segment)].source_byte >
+                                static_cast<std::uint64_t>(outcome.problem.byte_offset()))
+      continue;  // it cannot come first: spare the walk through the data
+    const std::uint64_t clean = spare ? (result.bit + 7) / 8 : result.bit / 8;
+    const std::uint64_t offset =
+        source_offset(data, segments[static_cast<std::size_t>(segment)], clean);
+    note(problem_at(spare ? Errc::extraneous_data : result.fault,
+                    spare ? std::to_string((result.end_bit - result.bit) / 8) + " bytes" : "",
+                    offset, static_cast<std::int64_t>(i)));
+  }
+}
+
+}  // namespace zerorun

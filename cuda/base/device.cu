@@ -1,0 +1,58 @@
+// Which CUDA devices there are and which of them this build can use.
+// SPDX-License-Identifier: MIT
+#include "codec/pipeline/cuda_backend.hpp"
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+namespace zerorun {
+
+/// Loads on a device that no machine code or PTX of this build fits fail with an error.
+static __global__ void probe_kernel() {}
+
+static Status probe(int device) {
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaError_t error = cudaSetDevice(device);
+  cudaFuncAttributes attributes{};
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe_kernel);
+  cudaGetLastError();  // the probe's own error is reported below, nobody else's
+  cudaSetDevice(before);
+  if (error == cudaSuccess) return Status::ok();
+  return Status(Errc::device_unsuitable,
+                "device " + std::to_string(device) + ": " + cudaGetErrorString(error));
+}
+
+std::vector<DeviceInfo> cuda_backend_devices() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  std::vector<DeviceInfo> devices;
+  for (int index = 0; index < count; ++index) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) {
+      cudaGetLastError();
+      continue;
+    }
+    devices.push_back({index, properties.name, properties.major, properties.minor,
+                       properties.totalGlobalMem, properties.multiProcessorCount, probe(index)});
+  }
+  return devices;
+}
+
+std::string cuda_backend_absence() {
+  int driver = 0, count = 0;
+  // CUDA itself calls a driver that is not there too old.
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return "there is no NVIDIA driver";
+  }
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  cudaGetLastError();
+  if (error != cudaSuccess) return cudaGetErrorString(error);
+  return count == 0 ? "the driver reports no device" : "";
+}
+
+}  // namespace zerorun

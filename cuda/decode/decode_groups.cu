@@ -1,0 +1,176 @@
+// A thread decodes a group.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/decode_groups.hpp"
+
+#include <algorithm>
+
+#include "cuda/base/check.hpp"
+#include "cuda/decode/group_walk.hpp"
+#include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/shared_tables.cuh"
+#include "cuda/base/launch.hpp"
+
+namespace zerorun {
+namespace {
+
+/// Few, so that the groups of a single frame are spread over all processors, but each CTA has the
+/// tables for itself. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a frame
+/// of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4 with
+/// 128.
+constexpr int kThreads = 128;
+
+/// The value, computed once: the loop would rather compute it again from what it is made of.
+__device__ std::uint32_t kept(std::uint32_t value) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+/// A pointer to global memory.
+__device__ std::uint32_t* kept(std::uint32_t* pointer) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+l"(pointer));
+  __builtin_assume(__isGlobal(pointer));
+#endif
+  return pointer;
+}
+
+using SharedSymbols = SharedTables<kSymbolIndexBits>;
+/// For the tables of a group's blocks, and of the one behind its last.
+constexpr std::uint32_t kListWords = 2 * (kMaxIndexGroupBlocks + 1);
+static_assert(kListWords % 4 == 0 && sizeof(CodeTables) == 8);
+
+struct SymbolTables : SharedSymbols {
+  SharedAddress list;
+
+  __device__ CodeTables tables_of(std::uint32_t block) const {
+    const uint2 words = load_two_words(list + 8 * block);
+    return {words.x, words.y};
+  }
+};
+
+/// Pairs count from the last multiple of four before the group's, blocks from its first. The block
+/// behind the group is the next one's first: both store the same number, or the index is wrong.
+struct GroupSink : PairSink {
+  std::uint32_t first_pair;
+
+  __device__ void block_starts(std::uint32_t block, std::uint32_t pair) const {
+    block_pair[block] = first_pair + pair;
+  }
+  __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
+    if (condition) block_pair[block] = first_pair + pair;
+  }
+};
+
+struct GlobalWords {
+  const std::uint32_t* array;
+  __device__ WordPair words(std::uint32_t bit) const {
+    return {array[bit / 32], array[bit / 32 + 1]};
+  }
+  __device__ WordPair words_behind(std::uint32_t bit) const {
+    return {array[bit / 32 + 1], array[bit / 32 + 2]};
+  }
+};
+
+extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
+
+/// Decodes the group, whose bits count from `origin`; returns whether it is as the index says.
+template <typename Bits>
+__device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, const Bits& bits,
+                       std::uint32_t origin, const Group& group) {
+  const std::uint32_t lead = group.first.pair % 4, first_pair = group.first.pair - lead;
+  const std::uint32_t blocks = group.behind.block - group.first.block;
+  const GroupSink sink{
+      {kept(a.pairs + first_pair), kept(a.block_pair + group.first.block), (lead + 3) / 4 * 4},
+      first_pair};
+  const GroupSpan span{group.bit - origin, kept(group.stop - origin), blocks};
+  const GroupEnd end = decode_group(bits, tables, span, lead, sink);
+  return !end.fault && end.blocks == blocks && first_pair + end.pair == group.behind.pair &&
+         ends_well(group, origin + end.bit, end.window);
+}
+
+/// Shared memory: the list of the blocks' tables, room for bits, the tables. The loop has the first
+/// two at addresses that need not be computed. Starts copies.
+__device__ SymbolTables load_group_tables(const DecodeGroupsArgs& a, std::uint32_t* to) {
+  const auto period = static_cast<std::uint32_t>(a.cycle.period);
+  const SharedSymbols tables = load_tables<kThreads, kSymbolIndexBits>(
+      a.tables, a.tables->symbol, a.cycle, to + kListWords + a.room_words);
+  for (std::uint32_t i = threadIdx.x; i < kListWords / 2; i += kThreads) {
+    const std::uint32_t bytes = a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
+    reinterpret_cast<CodeTables*>(to)[i] = {tables.entries + bytes, tables.ac_entries + bytes};
+  }
+  return {tables, shared_address(to)};
+}
+
+__global__ void __launch_bounds__(kThreads)
+    decode_groups_kernel(const __grid_constant__ DecodeGroupsArgs a) {
+  __shared__ std::uint32_t first_word, last_word;
+  const SymbolTables tables = load_group_tables(a, dynamic_shared);
+  std::uint32_t* const room = dynamic_shared + kListWords;
+  wait_for_previous_kernel();
+  const std::uint32_t number = blockIdx.x * kThreads + threadIdx.x;
+  const bool exists = number < a.grid.groups;
+  // Faults of this kernel, too: the pairs are of no use then.
+  bool gives_up = a.summary->faults != 0;
+  Group group{};
+  if (exists && !gives_up) {
+    gives_up = !place_group(a.grid, a.sums, a.interval_first, a.pair_capacity, number, group);
+    if (gives_up) atomicOr(&a.summary->faults, kFaultIndex);
+    if (threadIdx.x == 0) first_word = group.bit / 32 / 4 * 4;
+    if (threadIdx.x + 1 == kThreads || number + 1 == a.grid.groups)
+      last_word = words_to_read(group.stop);
+  }
+  if (__syncthreads_or(gives_up)) {
+    wait_for_copies();
+    return;
+  }
+  const std::uint32_t count = (last_word - first_word + 3) / 4 * 4;
+  const bool fits = count <= a.room_words;
+  if (fits) copy_words<kThreads>(a.words + first_word, room, count);
+  wait_for_copies();
+  __syncthreads();
+  if (!exists) return;
+  const bool right = fits ? decode(a, tables, SharedWords(room), first_word * 32, group)
+                          : decode(a, tables, GlobalWords{a.words}, 0, group);
+  if (!right) atomicOr(&a.summary->faults, kFaultIndex);
+}
+
+/// So that three CTAs fit into a processor with the tables of two pairs, whatever the scan is.
+constexpr std::uint32_t kMostRoomWords = 10240;
+static_assert(3 * (4 * (kListWords + kMostRoomWords + SharedSymbols::words(2)) + 1040) <=
+              228 * 1024);
+
+std::size_t shared_bytes(std::uint32_t room_words, std::uint32_t pairs) {
+  return sizeof(std::uint32_t) * (kListWords + room_words + SharedSymbols::words(pairs));
+}
+
+}  // namespace
+
+Status prepare_decode_groups() {
+  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_groups_kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared_bytes(kMostRoomWords, kMaxTablePairs))));
+  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_groups_kernel,
+                                   cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxShared));
+  return Status::ok();
+}
+
+std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups) {
+  // The CTAs for which it is not enough read from global memory, with twice the average 7 % of a
+  // 4K photo's at q90 and groups of one MCU, and the others would wait for them.
+  const std::uint64_t average = std::uint64_t{bytes} / 4 * kThreads / groups;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(3 * average, 512, kMostRoomWords)) /
+         4 * 4;
+}
+
+Status decode_groups(const DecodeGroupsArgs& args, cudaStream_t stream) {
+  const auto pairs = static_cast<std::uint32_t>(args.cycle.pairs);
+  ZR_CUDA_TRY(launch_behind(decode_groups_kernel,
+                            LaunchShape{grid_size(args.grid.groups, kThreads), kThreads,
+                                        shared_bytes(args.room_words, pairs)},
+                            stream, args));
+  return Status::ok();
+}
+
+}  // namespace zerorun

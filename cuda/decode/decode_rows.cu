@@ -1,0 +1,108 @@
+// A thread decodes a row.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/decode_rows.hpp"
+
+#include "cuda/base/check.hpp"
+#include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/shared_tables.cuh"
+#include "cuda/base/launch.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr int kThreads = kChunkRows;
+
+constexpr std::uint32_t kWords = words_of_rows(kChunkRows);
+
+using SymbolTables = SharedTables<kSymbolIndexBits>;
+
+extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
+
+/// Of the CTA's shared memory, in words.
+constexpr std::uint32_t kBitWords = (kWords + 3) / 4 * 4;
+
+/// What stands before a chunk, and before the next one.
+struct ChunkCounts {
+  std::uint64_t before, after;
+};
+
+/// Decodes the row and checks that it ends where the next one begins, and that it has what
+/// sync_rows() counted: two walks over the same bits may end a row a few symbols apart, and then it
+/// must not be the one that counts and the other that is gone on with. Returns faults. Bits count
+/// from `origin`.
+__device__ std::uint32_t decode(const DecodeRowsArgs& a, const SymbolTables& tables,
+                                const SharedWords& bits, std::uint32_t origin, const RowStart* row,
+                                const ChunkCounts& counts) {
+  const RowStart own = *row;
+  if (own.end == 0) return 0;
+  const auto before = [&](const RowStart& r) {
+    return counts.before + pack_counts(r.block, r.pair);
+  };
+  const std::uint64_t next = threadIdx.x + 1 < kThreads ? before(row[1]) : counts.after;
+  RowTarget target{blocks_of(before(own)), pairs_of(before(own))};
+  // An interval's number of blocks is proven at both ends: it may have twice as many, and the next
+  // one none at all.
+  if (own.is_first && own.interval * a.interval_blocks != target.block) return kFaultCount;
+  const std::uint32_t stop = own.is_last ? own.end : row[1].bit;
+  const RowSpan span{stop - origin, own.end - origin};
+  std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
+  std::uint32_t faults =
+      decode_row(bits, tables, span, target,
+                 PairSink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
+  if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
+  if (own.is_last) {
+    const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);
+    const bool whole = k == 0 && target.block == blocks && bit + 8 > span.end;
+    return faults | (whole ? 0 : kFaultCount);
+  }
+  const bool meets = bit == span.stop && phase == row[1].phase && k == row[1].k;
+  return faults | (meets ? 0 : kFaultSync);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    decode_rows_kernel(const __grid_constant__ DecodeRowsArgs a) {
+  std::uint32_t* const words = dynamic_shared;
+  const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
+      a.tables, a.tables->symbol, a.cycle, dynamic_shared + kBitWords);
+  wait_for_previous_kernel();
+  // Faults of this kernel, too: the pairs are of no use then.
+  const bool given_up = __syncthreads_or(a.summary->faults != 0);
+  const std::uint32_t first_word = given_up ? kNoWord : a.chunk_word[blockIdx.x];
+  if (first_word == kNoWord) {
+    wait_for_copies();
+    return;
+  }
+  copy_clean_words<kThreads>(a.words, clean_words(*a.summary), first_word,
+                             words_of_rows(kChunkRows), words);
+  const ChunkCounts counts{a.chunk_first[blockIdx.x], a.chunk_first[blockIdx.x + 1]};
+  wait_for_copies();
+  __syncthreads();
+  const RowStart* const row = a.rows + blockIdx.x * kThreads + threadIdx.x;
+  const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, row, counts);
+  if (faults != 0) atomicOr(&a.summary->faults, faults);
+}
+
+std::size_t shared_bytes(std::uint32_t pairs) {
+  return sizeof(std::uint32_t) * (kBitWords + SymbolTables::words(pairs));
+}
+
+}  // namespace
+
+Status prepare_decode_rows() {
+  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared_bytes(kMaxTablePairs))));
+  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_rows_kernel,
+                                   cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxShared));
+  return Status::ok();
+}
+
+Status decode_rows(const DecodeRowsArgs& args, cudaStream_t stream) {
+  ZR_CUDA_TRY(launch_behind(decode_rows_kernel,
+                            LaunchShape{args.chunks, kThreads,
+                                        shared_bytes(static_cast<std::uint32_t>(args.cycle.pairs))},
+                            stream, args));
+  return Status::ok();
+}
+
+}  // namespace zerorun

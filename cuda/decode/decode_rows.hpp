@@ -1,0 +1,35 @@
+// Third kernel of the fused decoder: bits -> (run, level) pairs. It stands for the stage
+// huffman_decode, and proves what sync_rows() found: a row that does not end where the next one
+// begins is a fault.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/scan_memory.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// All pointers are device memory.
+struct DecodeRowsArgs {
+  const std::uint32_t* words;  ///< clean bytes
+  const RowTables* tables;
+  PairCycle cycle;
+  std::uint32_t interval_blocks;  ///< of every interval but the last
+  std::uint32_t blocks;           ///< of the scan
+  std::uint32_t chunks;
+  const RowStart* rows;              ///< as sync_rows() has made them
+  const std::uint64_t* chunk_first;  ///< likewise
+  const std::uint32_t* chunk_word;   ///< likewise
+  std::uint32_t* pairs;              ///< out: the pairs of the scan in order
+  std::uint32_t* block_pair;         ///< [blocks] out: number of each block's first pair
+  ScanSummary* summary;
+};
+
+/// Tells CUDA how much shared memory the kernel may ask for; once for a device.
+Status prepare_decode_rows();
+Status decode_rows(const DecodeRowsArgs& args, cudaStream_t stream);
+
+}  // namespace zerorun

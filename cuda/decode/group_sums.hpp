@@ -1,0 +1,99 @@
+// What an index of a scan says of its groups, as sums over all groups before each; and where a
+// group lies by that. Host code too, so that a test can run it without a device.
+//
+// An index comes from outside. Of sums that are too large for their field, the first one belongs to
+// a group that place_group() finds impossible, since all before it are exact; whether the others
+// are wrong does not matter then.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/syntax/scan_index.hpp"
+#include "cuda/decode/row_walk.hpp"
+
+namespace zerorun {
+
+/// Bits and pairs in one word of 62 bits, so that both are added at once.
+inline constexpr int kSumBitsShift = 31;
+inline constexpr std::uint64_t kGroupSumMask = (std::uint64_t{1} << 2 * kSumBitsShift) - 1;
+
+ZR_HD std::uint64_t pack_sum(std::uint32_t bits, std::uint32_t pairs) {
+  return std::uint64_t{bits} << kSumBitsShift | pairs;
+}
+ZR_HD std::uint32_t bits_of_sum(std::uint64_t sum) {
+  return static_cast<std::uint32_t>((sum & kGroupSumMask) >> kSumBitsShift);
+}
+ZR_HD std::uint32_t pairs_of_sum(std::uint64_t sum) {
+  return static_cast<std::uint32_t>(sum & ((std::uint64_t{1} << kSumBitsShift) - 1));
+}
+
+/// Entry `i` of the index whose first entry is at `entries`.
+ZR_HD std::uint64_t read_entry(const std::uint8_t* entries, std::uint32_t i) {
+  const std::uint8_t* const at = entries + index_entry_offset({}, i);
+  return pack_sum(std::uint32_t{at[0]} << 8 | at[1], std::uint32_t{at[2]} << 8 | at[3]);
+}
+
+/// How the groups of a scan are counted.
+struct GroupGrid {
+  std::uint32_t groups;           ///< of the scan
+  std::uint32_t group_blocks;     ///< of every group but an interval's last
+  std::uint32_t interval_blocks;  ///< of every interval but the last
+  std::uint32_t interval_groups;  ///< likewise
+  std::uint32_t blocks;           ///< of the scan
+};
+
+inline GroupGrid make_group_grid(const ScanLayout& layout, int group_mcus) {
+  const auto count = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  const std::int64_t interval_mcus = layout.interval_mcus();
+  return {count(index_groups(layout, group_mcus)), count(group_mcus * layout.blocks_per_mcu),
+          count(interval_mcus * layout.blocks_per_mcu), count(ceil_div(interval_mcus, group_mcus)),
+          count(layout.blocks())};
+}
+
+struct Group {
+  std::uint32_t bit, stop, end;  ///< of its first codeword, behind its last, of its interval
+  RowTarget first, behind;       ///< its own and what follows
+  bool is_last;                  ///< of its interval
+};
+
+/// Blocks before a group, by its number in its interval.
+ZR_HD std::uint32_t blocks_before(const GroupGrid& grid, std::uint32_t interval,
+                                  std::uint32_t group) {
+  const std::uint32_t before = interval * grid.interval_blocks + group * grid.group_blocks;
+  return before < grid.blocks ? before : grid.blocks;
+}
+
+/// `sums`: [groups + 1]. Returns false where such a group is impossible: it does not lie in its
+/// interval, or its pairs beyond `pair_capacity`. `interval_first`: [intervals + 1], in order.
+ZR_HD bool place_group(const GroupGrid& grid, const std::uint64_t* sums,
+                       const std::uint32_t* interval_first, std::uint32_t pair_capacity,
+                       std::uint32_t number, Group& out) {
+  const std::uint32_t interval = number / grid.interval_groups;
+  const std::uint32_t first_of_interval = interval * grid.interval_groups;
+  const std::uint64_t before = sums[number], own = sums[number + 1] - before;
+  const std::uint32_t begin = interval_first[interval] * 8;
+  const std::uint32_t offset = bits_of_sum(before - sums[first_of_interval]);
+  const std::uint32_t bits = bits_of_sum(own), pairs = pairs_of_sum(own);
+  const std::uint32_t first_block = blocks_before(grid, interval, number - first_of_interval);
+  const std::uint32_t interval_end = blocks_before(grid, interval + 1, 0);
+  const std::uint32_t block_behind = interval_end - first_block < grid.group_blocks
+                                         ? interval_end
+                                         : first_block + grid.group_blocks;
+  out.end = interval_first[interval + 1] * 8;
+  out.bit = begin + offset;
+  out.stop = out.bit + bits;
+  out.first = {first_block, pairs_of_sum(before)};
+  out.behind = {block_behind, out.first.pair + pairs};
+  out.is_last = block_behind == interval_end;
+  const std::uint32_t length = out.end - begin;
+  return offset <= length && bits <= length - offset && out.behind.pair <= pair_capacity;
+}
+
+/// Whether a group ended where it should: behind its last bit, and in an interval's last group with
+/// less than a byte of ones.
+ZR_HD bool ends_well(const Group& group, std::uint32_t bit, std::uint32_t next32) {
+  return bit == group.stop && (!group.is_last || is_padding(next32, group.end - group.stop));
+}
+
+}  // namespace zerorun

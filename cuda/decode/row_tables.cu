@@ -1,0 +1,43 @@
+// Every entry of the fused decoder's tables by a thread of its own.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/row_tables.hpp"
+
+#include <algorithm>
+
+#include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr int kThreads = 128;
+
+__global__ void __launch_bounds__(kThreads) row_tables_kernel(RowTables* tables) {
+  const int side = static_cast<int>(blockIdx.y), pair = static_cast<int>(blockIdx.z);
+  const HuffmanDecodeTable& own = tables->source[side][pair];
+  const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  if (index < (1u << kSymbolIndexBits)) {
+    const DecodedSymbol symbol = decode_symbol(own, index << (kMaxCodeBits - kSymbolIndexBits));
+    const bool fits = symbol.bits != 0 && symbol.bits <= kSymbolIndexBits;
+    tables->symbol[side][pair][index] = fits ? symbol_of(symbol, side) : 0;
+  }
+  if (index < (1u << kSkipBits))
+    tables->skip[side][pair][index] =
+        skip_entry(tables->source[kDcSide][pair], tables->source[kAcSide][pair], side, index);
+  if (index < kLongSymbols)
+    tables->long_symbol[side][pair][index] = symbol_of(decode_symbol(own, 0xFFFF - index), side);
+}
+
+}  // namespace
+
+Status make_row_tables(RowTables* tables, int pairs, cudaStream_t stream) {
+  constexpr unsigned kEntries =
+      std::max({1u << kSkipBits, 1u << kSymbolIndexBits, unsigned{kLongSymbols}});
+  static_assert(kEntries % kThreads == 0);
+  const dim3 grid(kEntries / kThreads, 2, static_cast<unsigned>(pairs));
+  row_tables_kernel<<<grid, kThreads, 0, stream>>>(tables);
+  ZR_LAUNCH_TRY("row_tables_kernel");
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,251 @@
+// A row of Huffman-coded bits, walked by one thread: skipped (where does it end, how many blocks
+// and pairs has it?) or decoded. Host code too, so that a test can run the algorithm without a
+// device.
+//
+// A row is a subsequence of kRowBits bits of a restart interval, counted from the interval's start.
+// It has the codewords that start in it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+#include "cuda/decode/row_tables.hpp"
+
+namespace zerorun {
+
+/// Short rows synchronise less often within the next one, long ones leave fewer threads something
+/// to do and keep each longer: with 544 bits instead of 288, in a 1920x1080 frame at q90,
+/// decode_rows() takes 28 us instead of 19 and sync_rows() 52 instead of 48 (H200), and with 224,
+/// in a 3840x2160 one, sync_rows() 61 instead of 54. An odd number of words: threads that are
+/// equally far in neighbouring rows meet no bank of shared memory twice.
+inline constexpr std::uint32_t kRowBits = 288;
+static_assert(kRowBits / 32 % 2 == 1);
+inline constexpr std::uint32_t kRowBytes = kRowBits / 8;
+/// No step and no symbol takes more bits.
+inline constexpr std::uint32_t kMostStepBits = 31;
+
+/// Row numbers of interval i begin here; `first_byte` is where its clean bytes begin. No prefix sum
+/// over the intervals is needed: one number in each may stay without a row.
+ZR_HD std::uint32_t first_row_of(std::uint32_t interval, std::uint32_t first_byte) {
+  return first_byte / kRowBytes + interval;
+}
+
+/// The decoder before a codeword: bits behind the row's begin (0..30), block of the MCU modulo the
+/// period of the tables, next zig-zag index (0: the DC).
+struct RowState {
+  std::uint32_t overshoot, phase, k;
+};
+ZR_HD std::uint32_t pack(const RowState& s) { return s.overshoot | s.phase << 5 | s.k << 9; }
+ZR_HD RowState unpack_row_state(std::uint32_t packed) {
+  return {packed & 31, packed >> 5 & 15, packed >> 9};
+}
+
+/// A word and the next one: the 32 bits that begin at bit `bit` (modulo 32) of the first.
+struct WordPair {
+  std::uint32_t first, second;
+};
+ZR_HD std::uint32_t window_of(const WordPair& words, std::uint32_t bit) {
+#ifdef __CUDA_ARCH__
+  return __funnelshift_l(words.second, words.first, bit);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{words.first} << 32 | words.second) >>
+                                    (32 - bit % 32));
+#endif
+}
+
+/// Whether nothing but an interval's padding (T.81 F.1.2.3) is left: less than a byte of ones.
+/// No codeword is all ones.
+ZR_HD bool is_padding(std::uint32_t next32, std::uint32_t bits_left) {
+  return bits_left < 8 && (next32 | (0xFFFFFFFFu >> bits_left)) == 0xFFFFFFFFu;
+}
+
+/// What a row has: blocks that end in it, and pairs.
+struct RowTally {
+  std::uint32_t blocks, pairs;
+};
+
+/// Bits of a row. The next row begins at `stop`, the interval ends at `end`.
+struct RowSpan {
+  std::uint32_t stop, end;
+};
+
+/// What a walk has to know of a block of the MCU. The numbers are the walk's tables' own: a table
+/// by its place, a block likewise.
+struct BlockTables {
+  std::uint32_t dc;    ///< table
+  std::uint32_t next;  ///< the block behind it
+};
+
+/// Without a branch, and without a copy of the number.
+ZR_HD void increment_if(bool condition, std::uint32_t& number) {
+#ifdef __CUDA_ARCH__
+  asm("{\n\t"
+      ".reg .pred holds;\n\t"
+      "setp.ne.u32 holds, %1, 0;\n\t"
+      "@holds add.u32 %0, %0, 1;\n\t"
+      "}"
+      : "+r"(number)
+      : "r"(static_cast<std::uint32_t>(condition)));
+#else
+  if (condition) ++number;
+#endif
+}
+
+/// Where a walk stands before a codeword. What a step needs is there when it begins but for what
+/// the step before found out: threads have many steps, one after the other, and what counts is how
+/// long one keeps the next waiting.
+struct Cursor {
+  std::uint32_t bit, window;  ///< and the 32 bits from there on
+  std::uint32_t table, ac;    ///< for the next codeword; of the block's AC
+  std::uint32_t next_block;
+
+  template <typename Bits, typename Tables>
+  static ZR_HD Cursor at(const Bits& bits, const Tables& tables, std::uint32_t bit,
+                         std::uint32_t phase, std::uint32_t k) {
+    const BlockTables block = tables.block(tables.place(phase));
+    const std::uint32_t ac = tables.ac_of(block.dc);
+    return {bit, window_of(bits.words(bit), bit), k == 0 ? block.dc : ac, ac, block.next};
+  }
+  /// `behind`: the two words behind the one with the bit.
+  ZR_HD void take(std::uint32_t count, const WordPair& behind) {
+    window = window_of({window, window_of(behind, bit)}, count);
+    bit += count;
+  }
+  template <typename Tables>
+  ZR_HD void end_block_if(bool condition, const Tables& tables, const BlockTables& next) {
+    table = condition ? next.dc : ac;
+    ac = condition ? tables.ac_of(next.dc) : ac;
+    next_block = condition ? next.next : next_block;
+  }
+};
+
+/// Takes steps to the first codeword at `stop` or behind, or to the interval's end if nothing but
+/// padding is left there. A step returns whether a block ends.
+template <typename Step>
+ZR_HD void walk_row(const RowSpan& span, Cursor& cursor, const Step& step) {
+  // Where no step can reach the interval's padding, nobody looks out for it.
+  const auto near = static_cast<std::int32_t>(
+      span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8);
+  while (static_cast<std::int32_t>(cursor.bit) < near) step();
+  while (cursor.bit < span.stop)
+    if (step() && cursor.bit < span.end && is_padding(cursor.window, span.end - cursor.bit))
+      cursor.bit = span.end;
+}
+
+/// Walks from `bit` on by steps, as the skip tables make them, to the first that begins at `stop`
+/// or behind, or to the interval's end, moving `bit`, `phase` and `k`. Two walks that meet before a
+/// codeword meet before a step when that block ends at the latest. Wrong bits are passed by without
+/// notice: whether a row was right is seen when it is decoded. `Bits`: words(i) are the word with
+/// bit i and the next one, words_behind(i) the two from that one on; some behind the last bit may
+/// be read. `Tables`: place(phase) of a block, block(place), phase_before(place), which is the one
+/// of the block before; ac_of(a DC table), and of any table look_up(table, index), which is a skip
+/// entry, and long_symbol(table, 16 bits).
+template <typename Bits, typename Tables>
+ZR_HD RowTally skip_row(const Bits& bits, const Tables& tables, const RowSpan& span,
+                        std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
+  Cursor cursor = Cursor::at(bits, tables, bit, phase, k);
+  std::uint32_t blocks = 0, pairs = 0, last = k - 1;  // before the DC, none: 0 with the next one
+  walk_row(span, cursor, [&] {
+    std::uint32_t entry = tables.look_up(cursor.table, cursor.window >> (32 - kSkipBits));
+    const WordPair behind = bits.words_behind(cursor.bit);
+    const BlockTables next = tables.block(cursor.next_block);
+    std::uint32_t after = last + (entry >> kSkipIndexShift);
+    if (goes_beyond(after)) {
+      entry = entry == kNoStep << kSkipIndexShift
+                  ? step_of(tables.long_symbol(cursor.table, cursor.window >> 16))
+                  : first_of(entry);
+      after = last + (entry >> kSkipIndexShift);
+    }
+    cursor.take(entry & kSkipBitsMask, behind);
+    pairs += entry & kSkipPairMask << kSkipPairShift;
+    const bool ends = after >= kBlockSize - 1;
+    last = ends ? 0xFFFFFFFFu : after;
+    cursor.end_block_if(ends, tables, next);
+    increment_if(ends, blocks);
+    return ends;
+  });
+  bit = cursor.bit;
+  phase = tables.phase_before(cursor.next_block);
+  k = last + 1;
+  return {blocks, pairs >> kSkipPairShift};
+}
+
+/// What can be wrong with a scan for the fused decoder; it then leaves it to the staged one.
+/// Bits.
+/// Not RST0, RST1, … between as many intervals as the image has.
+inline constexpr std::uint32_t kFaultRestarts = 1;
+/// No codeword, a run past the block's end, or the data end early.
+inline constexpr std::uint32_t kFaultCode = 2;
+/// A row does not end where the next one was taken to begin.
+inline constexpr std::uint32_t kFaultSync = 4;
+/// An interval has not its number of blocks, or bytes too many.
+inline constexpr std::uint32_t kFaultCount = 8;
+/// The scan is not as its index says; without it, it may be sound.
+inline constexpr std::uint32_t kFaultIndex = 32;
+
+/// A (run, level) pair between the kernels, as it was in the stream.
+///   bits 0-12   zig-zag index
+///   bits 13-16  SSSS
+///   bits 17-31  the appended bits, from the highest on; behind them, anything
+inline constexpr std::uint32_t kPairIndexMask = 63;
+inline constexpr std::uint32_t kPairAppendedMask = 0xFFFE0000;
+static_assert((kPairAppendedMask & kPairSsssMask) == 0);
+
+/// `appended` begins with the appended bits; `index` is below 64, or the scan has a fault.
+ZR_HD std::uint32_t make_pair_word(std::uint32_t appended, std::uint32_t symbol,
+                                   std::uint32_t index) {
+  const std::uint32_t both = (appended & kPairAppendedMask) | (symbol & ~kPairAppendedMask);
+  return (both & (kPairAppendedMask | kPairSsssMask)) | index;
+}
+
+ZR_HD std::int32_t level_of(std::uint32_t pair) {
+  const std::uint32_t ssss = pair >> kPairSsssShift & 15;
+  // T.81 F.2.2.1: with a first bit of 0, the ones before it make -2^SSSS, and one is added.
+  const std::uint32_t sign = (pair >> 31) - 1;
+  return static_cast<std::int32_t>(window_of({sign, pair}, ssss) - sign);
+}
+
+/// Where blocks and pairs go.
+struct RowTarget {
+  std::uint32_t block, pair;  ///< of the next codeword; a block may be open there
+};
+
+/// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs,
+/// moving `target`, `bit`, `phase` and `k`; returns faults. Passes the same symbols as skip_row()
+/// did, so that there are as many pairs and blocks. `Tables`: as there, but look_up() is a symbol.
+/// `Sink`: block_starts_if(c, block, pair), put_if(c, index, word) for one pair after the other,
+/// and finish(index) behind the last.
+template <typename Bits, typename Tables, typename Sink>
+ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const RowSpan& span,
+                               RowTarget& target, Sink sink, std::uint32_t& bit,
+                               std::uint32_t& phase, std::uint32_t& k) {
+  Cursor cursor = Cursor::at(bits, tables, bit, phase, k);
+  std::uint32_t block = target.block, pair = target.pair, next_index = k, indices = 0;
+  walk_row(span, cursor, [&] {
+    std::uint32_t symbol = tables.look_up(cursor.table, cursor.window >> (32 - kSymbolIndexBits));
+    const WordPair behind = bits.words_behind(cursor.bit);
+    const BlockTables next = tables.block(cursor.next_block);
+    if (symbol == 0) symbol = tables.long_symbol(cursor.table, cursor.window >> 16);
+    const std::uint32_t appended = cursor.window << (symbol & 31);
+    const std::uint32_t index = next_index + (symbol >> kSymbolRunShift);
+    cursor.take(symbol >> kSymbolTakenShift & kSymbolTakenMask, behind);
+    const bool ends = index + 1 >= kBlockSize, makes_pair = (symbol & kSymbolMakesPair) != 0;
+    indices |= index;
+    sink.block_starts_if(makes_pair && next_index == 0, block, pair);
+    sink.put_if(makes_pair, pair, make_pair_word(appended, symbol, index));
+    next_index = ends ? 0 : index + 1;
+    cursor.end_block_if(ends, tables, next);
+    increment_if(makes_pair, pair);
+    increment_if(ends, block);
+    return ends;
+  });
+  sink.finish(pair);
+  target = {block, pair};
+  bit = cursor.bit;
+  phase = tables.phase_before(cursor.next_block);
+  k = next_index;
+  return (indices & kBlockSize) != 0 || bit > span.end ? kFaultCode : 0;
+}
+
+}  // namespace zerorun

@@ -1,0 +1,116 @@
+// What walks over rows read, in shared memory. It is copied there by many threads at once, without
+// a register in between; they wait for their copies together.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/shared_load.cuh"
+
+namespace zerorun {
+
+/// A multiple of 4 words, both ends aligned to 16 bytes.
+template <int kThreads>
+__device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t words) {
+  for (std::uint32_t i = threadIdx.x; i < words / 4; i += kThreads)
+    __pipeline_memcpy_async(to + 4 * i, static_cast<const std::uint32_t*>(from) + 4 * i, 16);
+}
+
+/// In shared memory: for each pair of code tables entries of `kIndexBits` bits, those of the DC
+/// tables first; then the blocks of the MCU. A table's place is the address of its entries, a
+/// block's its own, so that none has to be computed from a number. What is rare stays in device
+/// memory.
+template <int kIndexBits>
+struct SharedTables {
+  static constexpr std::uint32_t kTableBytes = 4u << kIndexBits;
+
+  struct alignas(16) Block {
+    BlockTables tables;
+    std::uint32_t phase_before;
+  };
+
+  SharedAddress entries, ac_entries, blocks;
+  const RowTables* rare;
+
+  __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
+    return load_word(table, index);
+  }
+  __device__ std::uint32_t long_symbol(SharedAddress table, std::uint32_t next16) const {
+    const bool is_ac = table >= ac_entries;
+    const std::uint32_t pair = (table - (is_ac ? ac_entries : entries)) / kTableBytes;
+    return long_symbol_of(*rare, is_ac ? kAcSide : kDcSide, pair, next16);
+  }
+  __device__ SharedAddress ac_of(SharedAddress dc) const { return dc + (ac_entries - entries); }
+  __device__ SharedAddress place(std::uint32_t phase) const {
+    return blocks + phase * static_cast<std::uint32_t>(sizeof(Block));
+  }
+  __device__ BlockTables block(SharedAddress place) const {
+    const uint2 words = load_two_words(place);
+    return {words.x, words.y};
+  }
+  __device__ std::uint32_t phase_before(SharedAddress place) const {
+    return load_word(place + static_cast<std::uint32_t>(offsetof(Block, phase_before)));
+  }
+
+  /// Of shared memory.
+  static __host__ __device__ constexpr std::uint32_t words(std::uint32_t pairs) {
+    return (2 * pairs << kIndexBits) +
+           kMaxBlocksPerMcu * static_cast<std::uint32_t>(sizeof(Block) / 4);
+  }
+};
+
+/// Fills `to`, aligned to 16 bytes, with the tables' entries (`from[side]` of `tables`), and starts
+/// copies.
+template <int kThreads, int kIndexBits>
+__device__ SharedTables<kIndexBits> load_tables(
+    const RowTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
+    const PairCycle& cycle, std::uint32_t* to) {
+  using Tables = SharedTables<kIndexBits>;
+  using Block = typename Tables::Block;
+  constexpr auto kBlockBytes = static_cast<std::uint32_t>(sizeof(Block));
+  const auto pairs = static_cast<std::uint32_t>(cycle.pairs);
+  const std::uint32_t side_entries = pairs << kIndexBits;
+  copy_words<kThreads>(from[kDcSide], to, side_entries);
+  copy_words<kThreads>(from[kAcSide], to + side_entries, side_entries);
+  auto* const blocks_to = reinterpret_cast<Block*>(to + 2 * side_entries);
+  const SharedAddress entries = shared_address(to), blocks = shared_address(blocks_to);
+  const auto period = static_cast<std::uint32_t>(cycle.period);
+  for (std::uint32_t i = threadIdx.x; i < period; i += kThreads) {
+    const std::uint32_t next = i + 1 == period ? 0 : i + 1;
+    blocks_to[i] = {{entries + cycle.pair[i] * Tables::kTableBytes, blocks + next * kBlockBytes},
+                    i == 0 ? period - 1 : i - 1};
+  }
+  return {entries, entries + 4 * side_entries, blocks, tables};
+}
+
+/// Words of the scan, by their bits, which count from the first word.
+struct SharedWords {
+  SharedAddress array, array_behind;
+  __device__ explicit SharedWords(const std::uint32_t* words)
+      : array(shared_address(words)), array_behind(array + 4) {}
+  __device__ WordPair words(std::uint32_t bit) const { return load_words_of_bit(array, bit); }
+  __device__ WordPair words_behind(std::uint32_t bit) const {
+    return load_words_of_bit(array_behind, bit);
+  }
+};
+
+/// `count` words of the clean bytes from `first` on; none behind word `word_count` - 1.
+template <int kThreads>
+__device__ void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
+                                 std::uint32_t first, std::uint32_t count, std::uint32_t* to) {
+  for (std::uint32_t i = threadIdx.x; i < min(count, word_count - first); i += kThreads)
+    __pipeline_memcpy_async(to + i, words + first + i, 4);
+}
+
+/// The thread's own copies are there; the caller synchronises.
+__device__ inline void wait_for_copies() {
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+}
+
+}  // namespace zerorun

@@ -1,0 +1,58 @@
+// The entries of a scan's index -> sums before each group. They need nothing of the scan, so a few
+// CTAs of unstuff_scan()'s grid make them at the same time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cub/block/block_scan.cuh>
+
+#include "cuda/base/look_back.cuh"
+#include "cuda/decode/group_sums.hpp"
+#include "cuda/decode/unstuff_scan.hpp"
+
+namespace zerorun {
+
+/// Entries of a thread.
+inline constexpr std::uint32_t kEntriesPerThread = kSumTileGroups / kUnstuffThreads;
+
+/// By the threads of one CTA.
+__device__ inline void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
+  using Scan = cub::BlockScan<std::uint64_t, kUnstuffThreads>;
+  using cuda_entropy::kTileAggregate, cuda_entropy::kTileInclusive;
+  __shared__ typename Scan::TempStorage temp;
+  __shared__ std::uint64_t before_tile;
+  const std::uint32_t first = tile * kSumTileGroups + threadIdx.x * kEntriesPerThread;
+  std::uint64_t entry[kEntriesPerThread], own = 0, before, all;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kEntriesPerThread; ++i) {
+    entry[i] = first + i < a.groups ? read_entry(a.entries, first + i) : 0;
+    own += entry[i];
+  }
+  Scan(temp).ExclusiveSum(own, before, all);
+  if (threadIdx.x < 32) {
+    if (threadIdx.x == 0)
+      cuda_entropy::store_relaxed(a.states + tile,
+                                  (tile == 0 ? kTileInclusive : kTileAggregate) | all);
+    std::uint64_t found = 0;
+    if (tile > 0) {
+      cuda_entropy::walk_back<2>(a.states, tile, [&](std::uint64_t state, bool counts) {
+        if (counts) found += state & kGroupSumMask;
+        return false;
+      });
+      found = cuda_entropy::warp_sum(found);
+      if (threadIdx.x == 0)
+        cuda_entropy::store_relaxed(a.states + tile,
+                                    kTileInclusive | ((found + all) & kGroupSumMask));
+    }
+    if (threadIdx.x == 0) before_tile = found;
+  }
+  __syncthreads();
+  before += before_tile;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kEntriesPerThread; ++i) {
+    // The sum before the group behind the last one closes the list.
+    if (first + i <= a.groups) a.sums[first + i] = before;
+    before += entry[i];
+  }
+}
+
+}  // namespace zerorun

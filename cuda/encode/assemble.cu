@@ -1,0 +1,345 @@
+// The bits of the tiles -> bytes, stuffed, with markers, at their places in the stream. A CTA takes
+// a chunk of tiles; how many bytes stand before it is found by looking back over all chunks.
+// SPDX-License-Identifier: MIT
+#include "cuda/encode/assemble.hpp"
+
+#include "codec/syntax/marker.hpp"
+#include "cuda/base/check.hpp"
+#include "cuda/base/look_back.cuh"
+#include "cuda/encode/header_bytes.cuh"
+#include "cuda/base/launch.hpp"
+
+namespace zerorun {
+namespace fused {
+namespace {
+
+using cuda_entropy::kFullWarp;
+using cuda_entropy::kTileAggregate;
+using cuda_entropy::kTileInclusive;
+using cuda_entropy::kTileSumMask;
+using cuda_entropy::store_relaxed;
+using cuda_entropy::walk_back;
+using cuda_entropy::warp_inclusive_sum;
+using cuda_entropy::warp_sum;
+
+/// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
+/// room beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
+/// alone: 24.7 and 43.6 with 192 threads and 12 tiles, 24.5 and 43.9 with 128 and 8, 24.5 and 45.2
+/// with 96 and 6, 24.3 and 44.5 with 256 and 16.
+constexpr int kThreads = 192;
+constexpr int kCtas = 10;
+constexpr int kWarps = kThreads / 32;
+constexpr int kWordsPerThread = 8;
+/// A chunk goes in rounds of so many bytes before stuffing: at q90 a chunk has some 4000.
+constexpr std::int32_t kRoundWords = kThreads * kWordsPerThread;
+constexpr std::uint32_t kRoundBytes = kRoundWords * 4;
+/// The tile before a chunk ends in the chunk's first byte.
+constexpr int kMaxTiles = kChunkTiles + 1;
+static_assert(kMaxTiles <= 32);
+
+/// A chunk's tiles as one row of bits. Positions count from the byte in which the chunk's first bit
+/// lies; the tile before the chunk starts below 0.
+struct Chunk {
+  const std::uint32_t* words;  ///< of the first of them; the others lie behind it
+  std::int32_t start[kMaxTiles + 1];
+  int tiles;
+  std::uint32_t bytes;  ///< before stuffing
+  std::uint32_t rounds;
+  std::uint32_t interval;
+  bool ends_interval, ends_scan;
+};
+
+struct Shared {
+  alignas(16) std::uint32_t words[kRoundWords];
+  std::uint32_t stage[2 * kRoundWords + 2];  // bytes; a marker, and a word that a load reaches
+  Chunk chunk;
+  std::uint32_t warp[kWarps];
+  std::uint64_t before;
+};
+
+/// Exclusive sum over the threads, and the sum of all. Synchronises once.
+__device__ std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::uint32_t& total) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::uint32_t inclusive = warp_inclusive_sum(value);
+  if (lane == 31) s.warp[warp] = inclusive;
+  __syncthreads();
+  const std::uint32_t others = lane < kWarps ? s.warp[lane] : 0;
+  total = __reduce_add_sync(kFullWarp, others);
+  return inclusive - value + __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
+}
+
+/// Bits before a chunk in its interval. Synchronises.
+__device__ std::uint64_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval,
+                                     std::uint32_t chunk) {
+  const std::uint32_t first = a.grid.chunk_index(interval * a.grid.interval_chunks);
+  chunk = a.grid.chunk_index(chunk);
+  if (a.chunk_first_bit != nullptr) {
+    __syncthreads();
+    return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
+  }
+  std::uint32_t own = 0, total = 0;  // kMaxSummedChunks chunks have less than 2^32 bits
+  for (std::uint32_t c = first + threadIdx.x; c < chunk; c += kThreads) own += a.chunk_bits[c];
+  cta_exclusive_sum(s, own, total);
+  return total;
+}
+
+/// Fills s.chunk.
+__device__ void open_chunk(const AssembleArgs& a, Shared& s) {
+  const TileGrid& grid = a.grid;
+  const std::uint32_t interval = blockIdx.x / grid.interval_chunks;
+  const std::uint32_t skipped = blockIdx.x % grid.interval_chunks * kChunkTiles;
+  const std::uint32_t interval_first = interval * grid.interval_tiles;
+  const std::uint32_t interval_end = min(interval_first + grid.interval_tiles, grid.tiles);
+  const std::uint32_t first = interval_first + skipped;
+  const std::uint32_t end = min(first + kChunkTiles, interval_end);
+  const std::uint32_t shown = skipped > 0 ? first - 1 : first;
+  const std::uint32_t lane = threadIdx.x;  // of the first warp
+  // All loads at once: the bits of the tiles, and what stands before them in the interval.
+  const std::uint32_t index = grid.tile_index(shown);
+  const std::uint32_t own = lane < end - shown ? a.tile_bits[index + lane] : 0;
+  const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
+  if (threadIdx.x < 32) {
+    Chunk& c = s.chunk;
+    const auto inclusive = static_cast<std::int32_t>(warp_inclusive_sum(own));
+    const auto tiles = static_cast<std::int32_t>(end - shown);
+    const std::uint32_t shown_bits = __shfl_sync(kFullWarp, own, 0);
+    const std::int32_t at = static_cast<std::int32_t>(before % 8) -
+                            (skipped > 0 ? static_cast<std::int32_t>(shown_bits) : 0);
+    if (lane == 0) c.start[0] = at;
+    if (lane < kMaxTiles) c.start[lane + 1] = at + inclusive;
+    const std::int32_t stop = at + __shfl_sync(kFullWarp, inclusive, tiles - 1);
+    if (lane == 0) {
+      c.words = a.words + index * kTileWords;
+      c.tiles = tiles;
+      c.interval = interval;
+      c.ends_interval = end == interval_end;
+      c.ends_scan = end == grid.tiles;
+      c.bytes = static_cast<std::uint32_t>(c.ends_interval ? stop + 7 : stop) / 8;
+      c.rounds = max((c.bytes + kRoundBytes - 1) / kRoundBytes, 1u);
+    }
+  }
+  __syncthreads();
+}
+
+/// The bits of a round as words in s.words, a warp for each tile; behind the end of an interval
+/// there are ones (T.81 F.1.2.3).
+__device__ void fill_round(Shared& s, std::uint32_t round) {
+  const Chunk& c = s.chunk;
+  const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
+  auto* const all = reinterpret_cast<uint4*>(s.words);
+#pragma unroll
+  for (int i = 0; i < kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
+  __syncthreads();
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+#pragma unroll 1
+  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < c.tiles; i += kWarps) {
+    const std::int32_t start = c.start[i], end = c.start[i + 1];
+    const std::int32_t last = (end - start - 1) >> 5;  // of the tile's words, which end in zeros
+    const std::uint32_t* const from = c.words + i * kTileWords;
+    const std::int32_t first = max(start >> 5, base);
+    const std::int32_t stop = min((end + 31) >> 5, base + kRoundWords);
+    for (std::int32_t w = first + lane; w < stop; w += 32) {
+      const std::int32_t at = w * 32 - start, word = at >> 5;  // in the tile
+      const std::uint32_t high = word >= 0 ? from[word] : 0;
+      const std::uint32_t low = word < last ? from[word + 1] : 0;
+      atomicOr(s.words + (w - base), __funnelshift_l(low, high, at));
+    }
+  }
+  const std::int32_t end = c.start[c.tiles], end_word = (end >> 5) - base;
+  if (threadIdx.x == 0 && c.ends_interval && end_word >= 0 && end_word < kRoundWords)
+    atomicOr(s.words + end_word, 0xFFFFFFFFu >> end % 32);
+  __syncthreads();
+}
+
+/// The thread's bytes of a round, the first one highest in word[0].
+struct Piece {
+  std::uint32_t word[kWordsPerThread];
+  int bytes;  ///< that exist
+};
+
+__device__ Piece load_piece(const Shared& s, std::uint32_t round) {
+  const std::uint32_t first = round * kRoundBytes + threadIdx.x * kWordsPerThread * 4;
+  Piece p{};
+  if (first >= s.chunk.bytes) return p;
+  p.bytes = static_cast<int>(min(s.chunk.bytes - first, std::uint32_t{kWordsPerThread * 4}));
+  const auto* const from = reinterpret_cast<const uint4*>(s.words + threadIdx.x * kWordsPerThread);
+#pragma unroll
+  for (int i = 0; i < kWordsPerThread / 4; ++i) {
+    const uint4 four = from[i];
+    p.word[4 * i] = four.x;
+    p.word[4 * i + 1] = four.y;
+    p.word[4 * i + 2] = four.z;
+    p.word[4 * i + 3] = four.w;
+  }
+  if (p.bytes < kWordsPerThread * 4) {  // what does not exist must not look like FF
+#pragma unroll
+    for (int w = 0; w < kWordsPerThread; ++w) {
+      const int exist = p.bytes - 4 * w;
+      if (exist < 4) p.word[w] &= exist <= 0 ? 0u : 0xFFFFFFFFu << (32 - 8 * exist);
+    }
+  }
+  return p;
+}
+
+/// The highest bit of every byte that is FF: adding 1 to the lower seven bits carries into it.
+__device__ std::uint32_t ff_bits(std::uint32_t word) {
+  return ((word & 0x7F7F7F7Fu) + 0x01010101u) & word & 0x80808080u;
+}
+
+__device__ std::uint32_t count_ff(const Piece& p) {
+  std::uint32_t count = 0;
+#pragma unroll
+  for (const std::uint32_t word : p.word)
+    count += static_cast<std::uint32_t>(__popc(ff_bits(word)));
+  return count;
+}
+
+/// Bytes before the chunk; by one warp.
+__device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t chunk) {
+  std::uint64_t own = 0;
+  walk_back<4>(states, chunk, [&](std::uint64_t state, bool counts) {
+    if (counts) own += state & kTileSumMask;
+    return false;
+  });
+  return warp_sum(own);
+}
+
+/// Publishes the size of the chunk and finds what stands before it, by the last warp, whose threads
+/// mostly have no bytes to stuff meanwhile; the result is s.before behind the next barrier.
+__device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size) {
+  if (threadIdx.x / 32 != kWarps - 1) return;
+  const std::uint32_t number = blockIdx.x;
+  std::uint64_t* const chunks = a.chunks + a.grid.chunk_index(0);
+  const bool leads = threadIdx.x % 32 == 0;
+  if (leads) store_relaxed(chunks + number, (number == 0 ? kTileInclusive : kTileAggregate) | size);
+  const std::uint64_t before = number == 0 ? 0 : look_back(chunks, number);
+  if (!leads) return;
+  if (number > 0) store_relaxed(chunks + number, kTileInclusive | (before + size));
+  s.before = before;
+}
+
+/// The thread's bytes, stuffed, to shared memory.
+__device__ void stage_piece(const Piece& p, std::uint8_t* to) {
+#pragma unroll
+  for (int w = 0; w < kWordsPerThread; ++w) {
+    const std::uint32_t word = p.word[w];
+    if (4 * w + 4 <= p.bytes && ff_bits(word) == 0) {
+      to[0] = static_cast<std::uint8_t>(word >> 24);
+      to[1] = static_cast<std::uint8_t>(word >> 16);
+      to[2] = static_cast<std::uint8_t>(word >> 8);
+      to[3] = static_cast<std::uint8_t>(word);
+      to += 4;
+    } else {
+      for (int i = 0; i < min(p.bytes - 4 * w, 4); ++i) {
+        const std::uint32_t byte = word >> (24 - 8 * i) & 0xFF;
+        *to++ = static_cast<std::uint8_t>(byte);
+        if (byte == 0xFF) *to++ = 0;
+      }
+    }
+  }
+}
+
+/// The bytes of a round, stuffed, with the markers behind the last one, put together in s.stage.
+/// `at`: where the thread's bytes stand among the `length` of the round. Returns how many bytes
+/// they are with the markers. The next barrier shows them to all.
+__device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Piece& p,
+                                     std::uint32_t at, std::uint32_t length, bool last_round) {
+  const Chunk& c = s.chunk;
+  auto* const stage = reinterpret_cast<std::uint8_t*>(s.stage);
+  stage_piece(p, stage + at);
+  if (!last_round || !c.ends_interval || (c.ends_scan && !a.end_of_image)) return length;
+  if (threadIdx.x == 0) {
+    stage[length] = 0xFF;
+    stage[length + 1] =
+        static_cast<std::uint8_t>(c.ends_scan ? marker::kEoi : marker::kRst0 + c.interval % 8);
+  }
+  return length + 2;
+}
+
+/// `length` bytes of s.stage to global memory, in units of 16 as they lie there.
+__device__ void store_round(const FusedOutput& output, const Shared& s, std::uint32_t length,
+                            std::uint64_t offset) {
+  if (offset + length > output.capacity) return;
+  const auto skew =
+      static_cast<std::int32_t>((reinterpret_cast<std::uintptr_t>(output.out) + offset) % 16);
+  std::uint8_t* const out = output.out + offset - skew;  // aligned to 16
+  const std::int32_t end = skew + static_cast<std::int32_t>(length);
+  const unsigned shift = static_cast<unsigned>(-skew & 3) * 8;  // of the stage's words
+  for (auto unit = static_cast<std::int32_t>(threadIdx.x); unit * 16 < end; unit += kThreads) {
+    const std::int32_t first = unit * 16 - skew;  // in the stage
+    if (first >= 0 && unit * 16 + 16 <= end) {
+      const std::uint32_t* const from = s.stage + first / 4;
+      std::uint32_t word[5];
+#pragma unroll
+      for (int i = 0; i < 5; ++i) word[i] = from[i];
+      reinterpret_cast<uint4*>(out)[unit] = make_uint4(
+          __funnelshift_r(word[0], word[1], shift), __funnelshift_r(word[1], word[2], shift),
+          __funnelshift_r(word[2], word[3], shift), __funnelshift_r(word[3], word[4], shift));
+    } else {
+      const auto* const bytes = reinterpret_cast<const std::uint8_t*>(s.stage);
+#pragma unroll 1
+      for (std::int32_t i = max(unit * 16, skew); i < min(unit * 16 + 16, end); ++i)
+        out[i] = bytes[i - skew];
+    }
+  }
+}
+
+/// What the launch before used, for the next one.
+__device__ void clear_next(const AssembleArgs& a) {
+  for (std::uint32_t f = blockIdx.y + threadIdx.x * gridDim.y; f < a.next_frames;
+       f += kThreads * gridDim.y) {
+    a.next_chunks[f * a.grid.chunks + blockIdx.x] = 0;
+    a.next_chunk_bits[f * a.grid.chunks + blockIdx.x] = 0;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads, kCtas)
+    assemble_kernel(const __grid_constant__ AssembleArgs a) {
+  __shared__ Shared s;
+  wait_for_previous_kernel();
+  clear_next(a);
+  const FusedOutput& output = a.output[blockIdx.y];
+  const std::uint32_t header = a.header_bytes[a.header_stride > 0 ? blockIdx.y : 0];
+  open_chunk(a, s);
+  const Chunk& c = s.chunk;
+  const auto stuffed_bytes = [](const Piece& p) {
+    return static_cast<std::uint32_t>(p.bytes) + count_ff(p);
+  };
+  // Mostly there is one round, which then is ready when its place is known.
+  std::uint64_t size = c.ends_interval && !c.ends_scan ? 2 : 0;
+  std::uint32_t at = 0, length = 0;
+  for (std::uint32_t r = 0; r < c.rounds; ++r) {
+    fill_round(s, r);
+    at = cta_exclusive_sum(s, stuffed_bytes(load_piece(s, r)), length);
+    size += length;
+    if (c.rounds > 1) __syncthreads();
+  }
+  find_place(a, s, size);
+  if (blockIdx.x == 0 && header <= output.capacity) copy_header<kThreads>(a, output, header);
+  write_index<kThreads>(a, output, header <= output.capacity);
+  std::uint64_t offset = header;
+  for (std::uint32_t r = 0; r < c.rounds; ++r) {
+    if (c.rounds > 1) {
+      __syncthreads();  // the stage is free again
+      fill_round(s, r);
+      at = cta_exclusive_sum(s, stuffed_bytes(load_piece(s, r)), length);
+    }
+    length = stage_round(a, s, load_piece(s, r), at, length, r + 1 == c.rounds);
+    __syncthreads();
+    if (r == 0) offset += s.before;
+    store_round(output, s, length, offset);
+    offset += length;
+  }
+  if (c.ends_scan && threadIdx.x == 0) *output.size = offset;
+}
+
+}  // namespace
+}  // namespace fused
+
+Status assemble(const AssembleArgs& args, cudaStream_t stream) {
+  const LaunchShape shape{args.grid.chunks, fused::kThreads, 0, args.frames};
+  ZR_CUDA_TRY(launch_behind(fused::assemble_kernel, shape, stream, args));
+  return Status::ok();
+}
+
+}  // namespace zerorun

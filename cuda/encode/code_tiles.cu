@@ -1,0 +1,303 @@
+// Samples -> the bits of each tile, in one kernel. A warp lists the items of its tile; then all
+// lanes take equal parts of the list, so that none waits for a neighbour with more to code. Warps
+// wait for each other once, for the tables.
+// SPDX-License-Identifier: MIT
+#include "cuda/encode/code_tiles.hpp"
+
+#include "cuda/base/check.hpp"
+#include "cuda/encode/group_sums.cuh"
+#include "cuda/encode/list_items.cuh"
+#include "cuda/base/launch.hpp"
+
+namespace zerorun {
+namespace fused {
+namespace {
+
+/// Calls visit(item, position of the item before) for each item of the lane's block, whose
+/// coefficients are in w.coefficient.
+template <typename Visit>
+__device__ void walk_dense_block(const WarpShared& w, const Coded& b, const Coefficients& c,
+                                 std::int32_t difference, const Visit& visit) {
+  if (!b.exists) return;
+  visit(Item{Item::dc(b.destination(), difference)}, 0);
+  const std::uint32_t table = (Item::kFirstTable + 2 * b.destination()) << 24;
+  int last = 0;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    for (std::uint32_t left = half == 0 ? c.low : c.high; left != 0; left &= left - 1) {
+      const int k = 32 * half + __ffs(static_cast<int>(left)) - 1;
+      const auto value = static_cast<std::uint32_t>(w.coefficient[k][lane_index()]);
+      visit(Item{table + value * 256 + static_cast<std::uint32_t>(k)}, last);
+      last = k;
+    }
+  }
+  if (has_eob(c)) visit(Item{Item::eob(b.destination())}, last);
+}
+
+/// No other lane reads them.
+__device__ void keep_dense_block(WarpShared& w, const Coefficients& c) {
+#pragma unroll
+  for (int k = 0; k < kBlockSize; ++k)
+    w.coefficient[k][lane_index()] = static_cast<std::int16_t>(c.at(k));
+}
+
+__device__ void clear_words(std::uint32_t* words, std::uint32_t count) {
+  auto* const all = reinterpret_cast<uint4*>(words);
+  __syncwarp();
+#pragma unroll 1
+  for (auto i = static_cast<unsigned>(lane_index()); i < vectors(count); i += 32) all[i] = uint4{};
+  __syncwarp();
+}
+
+/// Announces how long a tile is; where its words go.
+__device__ std::uint32_t* place_tile(const CodeTilesArgs& a, std::uint32_t number,
+                                     std::uint32_t bits) {
+  const std::uint32_t index = a.grid.tile_index(number);
+  if (lane_index() == 0) {
+    a.tile_bits[index] = bits;
+    const std::uint32_t chunk = chunk_of(a.grid, tile_of(a.grid, number));
+    atomicAdd(a.chunk_bits + a.grid.chunk_index(chunk), bits);
+  }
+  return a.words + index * kTileWords;
+}
+
+/// Codes block by block, first for the lengths, then into global memory.
+template <bool kIndexed>
+__device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
+                                std::uint32_t number, const Coded& b, const Coefficients& c) {
+  const std::int32_t difference = dc_difference(s, b, c);
+  const SharedAddress codes = shared_address(&s.codes);
+  keep_dense_block(w, c);
+  CountingWriter counting;
+  walk_dense_block(w, b, c, difference,
+                   [&](Item item, int before) { code_item(item, before, codes, counting); });
+  const Sums bits = warp_sums(counting.at);
+  if constexpr (kIndexed)
+    add_to_groups(a, group_of(a.grid, tile_of(a.grid, number), b.exists), bits.before, bits.total);
+  std::uint32_t* const out = place_tile(a, number, bits.total);
+  clear_words(out, (bits.total + 31) / 32);
+  SharingWriter writer(out, bits.before);
+  walk_dense_block(w, b, c, difference,
+                   [&](Item item, int before) { code_item(item, before, codes, writer); });
+  writer.finish();
+}
+
+/// The kept words of all lanes -> the tile's words in shared, then in global memory.
+__device__ void merge_words(Shared& s, WarpShared& w, std::uint32_t at, std::uint32_t own_bits,
+                            std::uint32_t tile_words, std::uint32_t* out) {
+  clear_words(w.tile, tile_words);
+  std::uint32_t* words = w.tile + at / 32;
+  SharedAddress kept = shared_address(&s.word[warp_index()][0][lane_index()]);
+  std::uint32_t before = 0;
+#pragma unroll 1
+  for (std::uint32_t bit = 0; bit < own_bits; bit += 32, kept += 32 * 4, ++words) {
+    const std::uint32_t word = load_word(kept);
+    atomicOr(words, __funnelshift_r(word, before, at));
+    before = word;
+  }
+  const std::uint32_t rest = __funnelshift_r(0, before, at);
+  if (rest != 0) atomicOr(words, rest);
+  __syncwarp();
+#pragma unroll 1
+  for (auto i = static_cast<unsigned>(lane_index()); i < vectors(tile_words); i += 32)
+    reinterpret_cast<uint4*>(out)[i] = reinterpret_cast<const uint4*>(w.tile)[i];
+}
+
+/// A list is coded in pairs; one that is odd has an item more, which codes to nothing.
+__device__ std::uint32_t even_items(std::uint32_t items) { return items + items % 2; }
+
+/// Codes the items in w.item. `exists` is of the lane's block, `block_item` its first item: they
+/// are read for an index.
+template <bool kIndexed>
+__device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
+                                 std::uint32_t number, std::uint32_t items, bool exists,
+                                 std::uint32_t block_item) {
+  __syncwarp();
+  const auto lane = static_cast<unsigned>(lane_index());
+  const std::uint32_t all = even_items(items), each = (all + 63) / 64 * 2;
+  const std::uint32_t begin = min(lane * each, all), end = min(begin + each, all);
+  const SharedAddress list = shared_address(w.item), codes = shared_address(&s.codes);
+  KeepingWriter<kKeptWords> keeping(shared_address(s.word[warp_index()]));
+  code_items(list, begin, end, codes, keeping);
+  const std::uint32_t own_bits = keeping.finish();
+  const Sums bits = warp_sums(own_bits);
+  if constexpr (kIndexed) {
+    const GroupPlace place = group_of(a.grid, tile_of(a.grid, number), exists);
+    add_to_groups(a, place, bits_before_block(place, list, codes, block_item, each, bits),
+                  bits.total);
+  }
+  std::uint32_t* const out = place_tile(a, number, bits.total);
+  const std::uint32_t tile_words = (bits.total + 31) / 32;
+  if (!__any_sync(kFullWarp, own_bits > 32 * kKeptWords) && tile_words <= kTileItems) {
+    merge_words(s, w, bits.before, own_bits, tile_words, out);
+    return;
+  }
+  clear_words(out, tile_words);
+  SharingWriter writer(out, bits.before);
+  code_items(list, begin, end, codes, writer);
+  writer.finish();
+}
+
+__device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
+  return a.codes + (a.own_codes ? blockIdx.y : 0);
+}
+
+template <bool kIndexed>
+__global__ void __launch_bounds__(kThreads, kCtas)
+    code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
+  __shared__ Shared s;
+  WarpShared& w = s.of_warp[warp_index()];
+  const std::uint32_t number = tile_number();
+  const Lane lane(a, number);
+  wait_for_previous_kernel();
+  fetch_tables(a, s, codes_of_frame(a));
+  Coefficients c;
+  const Coded b = transform_rows_of_tile<false>(a, s, lane, c);
+  wait_for_fetched();
+  if (number >= a.grid.tiles) return;
+  transform_columns_of_tile(s, b, c);
+  const Sums items = list_items(s, w, b, c, 1);
+  if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists), b, c, items);
+  if (items.total > kTileItems)
+    code_dense_tile<kIndexed>(a, s, w, number, b, c);
+  else
+    code_listed_tile<kIndexed>(a, s, w, number, items.total, b.exists, items.before);
+}
+
+template <bool kIndexed>
+__device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, std::uint32_t number,
+                             const Coded& b, Coefficients& c) {
+  transform_columns_of_tile(s, b, c);
+  const Sums listed = list_items(s, w, b, c, 4);  // up to a whole vector
+  const std::uint32_t items = listed.total;
+  const bool dense = items > kTileItems;
+  const std::uint32_t index = a.grid.tile_index(number);
+  if (lane_index() == 0) a.item_count[index] = dense ? kDenseTile : items;
+  if constexpr (kIndexed) {
+    add_pairs(a, group_of(a.grid, tile_of(a.grid, number), b.exists), b, c, listed);
+    if (!dense)
+      a.block_item[std::int64_t{index} * kTileBlocks + lane_index()] =
+          static_cast<std::uint16_t>(listed.before);
+  }
+  if (dense) {
+    const std::int32_t difference = dc_difference(s, b, c);
+    keep_dense_block(w, c);
+    walk_dense_block(w, b, c, difference, [&](Item item, int before) {
+      count_item(item, before, s.count[lane_index() % 2]);
+    });
+    return;
+  }
+  auto* const out = reinterpret_cast<uint4*>(a.items + std::int64_t{index} * kTileItems);
+#pragma unroll 1
+  for (auto i = static_cast<unsigned>(lane_index()); i < vectors(items); i += 32)
+    out[i] = reinterpret_cast<const uint4*>(w.item)[i];
+#pragma unroll 1
+  for (auto i = static_cast<unsigned>(lane_index()); i < items; i += 32)
+    count_item(Item{w.item[i]}, i > 0 ? Item{w.item[i - 1]}.position() : 0,
+               s.count[lane_index() % 2]);
+}
+
+/// What all warps have counted.
+__device__ void add_counts(const Shared& s, SymbolCounts* counts) {
+  const auto add = [&](int table, int symbol, std::uint32_t count) {
+    if (count != 0) atomicAdd(&counts->count[table][symbol], count);
+  };
+  for (int i = static_cast<int>(threadIdx.x); i < 2 * kSignedCodes; i += kThreads) {
+    const int destination = i >= kSignedCodes ? 1 : 0, place = i - destination * kSignedCodes;
+    const int negative = code_slot(destination, place, true);
+    const int positive = code_slot(destination, place, false);
+    const std::uint32_t below = s.count[0][negative] + s.count[1][negative];
+    const std::uint32_t above = s.count[0][positive] + s.count[1][positive];
+    if (place == 0) {
+      add(2 + destination, kEob, below);
+      add(destination, 0, above);
+    } else if (place < kCodeColumns) {
+      add(destination, place, below + above);
+    } else {
+      add(2 + destination, place - kCodeColumns, below + above);
+    }
+  }
+}
+
+template <bool kIndexed>
+__global__ void __launch_bounds__(kThreads, kCtas)
+    collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
+  __shared__ Shared s;
+  WarpShared& w = s.of_warp[warp_index()];
+  const std::uint32_t number = tile_number();
+  for (unsigned i = threadIdx.x; i < sizeof s.count / 16; i += kThreads)
+    reinterpret_cast<uint4*>(s.count)[i] = uint4{};
+  const Lane lane(a, number);
+  wait_for_previous_kernel();
+  fetch_tables(a, s, nullptr);
+  Coefficients c;
+  const Coded b = transform_rows_of_tile<false>(a, s, lane, c);
+  wait_for_fetched();
+  if (number < a.grid.tiles) collect_tile<kIndexed>(a, s, w, number, b, c);
+  __syncthreads();
+  add_counts(s, counts + blockIdx.y);
+}
+
+template <bool kIndexed>
+__global__ void __launch_bounds__(kThreads, kCtas)
+    code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
+  __shared__ Shared s;
+  WarpShared& w = s.of_warp[warp_index()];
+  const std::uint32_t number = tile_number();
+  wait_for_previous_kernel();
+  fetch_tables(a, s, codes_of_frame(a));
+  const std::uint32_t index = a.grid.tile_index(number);
+  const std::uint32_t items = number < a.grid.tiles ? a.item_count[index] : 0;
+  const bool dense = items == kDenseTile;
+  if (!dense)
+    fetch(w.item, a.items + std::int64_t{index} * kTileItems, vectors(items),
+          static_cast<unsigned>(lane_index()), 32);
+  wait_for_fetched();
+  if (number >= a.grid.tiles) return;
+  if (!dense) {
+    bool exists = false;
+    std::uint32_t block_item = 0;
+    if constexpr (kIndexed) {
+      exists = Lane(a, number).block.exists;
+      block_item = a.block_item[std::int64_t{index} * kTileBlocks + lane_index()];
+    }
+    code_listed_tile<kIndexed>(a, s, w, number, items, exists, block_item);
+    return;
+  }
+  Coefficients c;
+  const Coded b = transform_rows_of_tile<true>(a, s, Lane(a, number), c);
+  __syncwarp();
+  transform_columns_of_tile(s, b, c);
+  code_dense_tile<kIndexed>(a, s, w, number, b, c);
+}
+
+/// CTAs for all tiles.
+LaunchShape shape(const CodeTilesArgs& args) {
+  return {(args.grid.tiles + kWarps - 1) / kWarps, kThreads, 0, args.frames};
+}
+
+}  // namespace
+}  // namespace fused
+
+Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
+  const auto kernel =
+      args.grid.groups > 0 ? fused::code_tiles_kernel<true> : fused::code_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args));
+  return Status::ok();
+}
+
+Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
+  const auto kernel =
+      args.grid.groups > 0 ? fused::collect_tiles_kernel<true> : fused::collect_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args, counts));
+  return Status::ok();
+}
+
+Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
+  const auto kernel = args.grid.groups > 0 ? fused::code_collected_tiles_kernel<true>
+                                           : fused::code_collected_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args));
+  return Status::ok();
+}
+
+}  // namespace zerorun

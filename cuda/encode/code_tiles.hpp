@@ -1,0 +1,62 @@
+// First kernel of the fused encoder: samples -> the bits of each tile. It stands for the stages
+// fdct_quant, dc_diff, zero_run, huffman_encode and bit_pack.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "codec/encode/symbol_histogram.hpp"
+#include "cuda/encode/code_table.hpp"
+#include "cuda/encode/tile_grid.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// quant_reciprocal() of the two tables, luma then chroma, column after column.
+struct alignas(16) ReciprocalTables {
+  float table[2][64];
+};
+
+/// Items of a tile (code_items.cuh) that are kept, 56 a block; a tile with more is dense and takes
+/// a slower way.
+inline constexpr int kTileItems = 1792;
+inline constexpr std::uint32_t kDenseTile = 0xFFFFFFFF;
+
+/// A component's samples.
+struct PlanePlace {
+  const std::uint8_t* data;
+  std::ptrdiff_t stride_bytes;
+};
+
+/// All pointers are device memory.
+struct CodeTilesArgs {
+  ScanLayout layout;
+  TileGrid grid;
+  std::uint32_t frames;
+  bool own_codes;  ///< each frame has its table, else all have the first
+  PlanePlace plane[kMaxFrames][kMaxComponents];
+  std::int32_t width[2], height[2];  ///< samples of the planes of luma and of chroma
+  const ReciprocalTables* reciprocals;
+  const CodeTable* codes;     ///< [frames], or one; not read by collect_tiles()
+  std::uint32_t* words;       ///< [tiles][kTileWords] out: the tile's bits, the first one highest;
+                              ///< behind them zeros up to the end of the word
+  std::uint32_t* tile_bits;   ///< [tiles] out
+  std::uint32_t* chunk_bits;  ///< [chunks] to which those of the tiles are added
+  /// Between collect_tiles() and code_collected_tiles(), else null.
+  std::uint32_t* items;       ///< [tiles][kTileItems]
+  std::uint32_t* item_count;  ///< [tiles], kDenseTile where they do not fit
+  /// Where the grid has groups, else null.
+  std::uint32_t* group_sums;  ///< [groups] to which bits are added, and pairs times 2^16
+  /// [tiles][kTileBlocks] items before a block, also only between those two.
+  std::uint16_t* block_item;
+};
+
+/// Samples -> bits.
+Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream);
+
+/// For optimal tables: samples -> items, whose symbols are added to counts[frames]; then items ->
+/// bits.
+Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
+Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream);
+
+}  // namespace zerorun

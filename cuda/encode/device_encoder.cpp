@@ -1,0 +1,153 @@
+// The public encoder for device frames: the fused encoder on the caller's stream.
+// SPDX-License-Identifier: MIT
+#include "zerorun/cuda_encoder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <optional>
+
+#include "codec/pipeline/encode_setup.hpp"
+#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/base/memory.hpp"
+
+namespace zerorun {
+struct DeviceEncoder::Impl {
+  EncodeParams params;
+  FusedEncoder encoder;
+  std::optional<EncodeSetup> setup;  // of the frame shape seen last
+  Event done;                        // behind the last frame: the next one uses the same memory
+  bool used = false;
+  unsigned long long last_stream = 0;  // of the last frame: on the same one nothing need wait
+
+  ~Impl() {
+    const DeviceGuard guard(params.device);
+    if (used) (void)cudaEventSynchronize(done.get());
+  }
+
+  Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
+    ZR_TRY(check(jobs));
+    if (jobs.empty()) return Status::ok();
+    const DeviceGuard guard(params.device);
+    ZR_TRY(guard.status());
+    ZR_TRY(check_stream(stream));
+    unsigned long long id = 0;
+    ZR_CUDA_TRY(cudaStreamGetId(stream, &id));
+    if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
+    last_stream = id;
+    const Status enqueued = enqueue(jobs, stream);
+    // After an error too: some stages may be under way.
+    const cudaError_t error = cudaEventRecord(done.get(), stream);
+    used = true;
+    if (!enqueued) return enqueued;
+    ZR_CUDA_TRY(error);
+    return Status::ok();
+  }
+
+ private:
+  /// What need not be enqueued to be found out.
+  Status check(std::span<const DeviceEncodeJob> jobs) const {
+    const ConstFrameView* checked = nullptr;  // its shape is
+    for (const DeviceEncodeJob& job : jobs) {
+      ZR_TRY(validate(job.frame));
+      if (job.out == nullptr || job.size == nullptr)
+        return Status(Errc::invalid_argument, "the output or its size is null");
+      if (is_prepared(job.frame) || (checked != nullptr && same_shape(*checked, job.frame)))
+        continue;
+      const auto fresh =
+          make_encode_setup(params, job.frame.format, job.frame.width, job.frame.height);
+      if (!fresh) return fresh.status();
+      ZR_TRY(FusedEncoder::check_size(fresh->layout));
+      checked = &job.frame;
+    }
+    return Status::ok();
+  }
+
+  static Status check_stream(cudaStream_t stream) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    ZR_CUDA_TRY(cudaStreamIsCapturing(stream, &capture));
+    if (capture == cudaStreamCaptureStatusNone) return Status::ok();
+    return Status(Errc::invalid_argument,
+                  "the stream is being captured; the encoder's memory takes turns from frame to "
+                  "frame, so that what is captured could not be replayed");
+  }
+
+  static bool same_shape(const ConstFrameView& a, const ConstFrameView& b) {
+    return a.format == b.format && a.width == b.width && a.height == b.height;
+  }
+
+  /// As many frames at a time as are alike.
+  Status enqueue(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
+    while (!jobs.empty()) {
+      ZR_TRY(prepare(jobs.front().frame));
+      const auto most = static_cast<std::size_t>(frames_of_launch(setup->layout.blocks()));
+      std::array<FusedJob, kMaxFrames> alike;
+      std::size_t count = 0;
+      for (; count < std::min(most, jobs.size()) && is_prepared(jobs[count].frame); ++count)
+        alike[count] = to_fused(jobs[count]);
+      ZR_TRY(encoder.enqueue(*setup, {alike.data(), count}, stream));
+      jobs = jobs.subspan(count);
+    }
+    return Status::ok();
+  }
+
+  static FusedJob to_fused(const DeviceEncodeJob& job) {
+    static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+    return {job.frame,
+            {reinterpret_cast<std::uint8_t*>(job.out), job.capacity,
+             reinterpret_cast<std::uint64_t*>(job.size)}};
+  }
+
+  bool is_prepared(const ConstFrameView& frame) const {
+    return setup && setup->format == frame.format && setup->width == frame.width &&
+           setup->height == frame.height;
+  }
+
+  Status prepare(const ConstFrameView& frame) {
+    if (is_prepared(frame)) return Status::ok();
+    setup.reset();
+    auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
+    if (!fresh) return fresh.status();
+    encoder.set_header(params, *fresh);
+    setup = *fresh;
+    return Status::ok();
+  }
+};
+
+Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) try {
+  ZR_TRY(validate_params(params));
+  if (params.backend == Backend::cpu)
+    return Status(Errc::invalid_argument, "device frames cannot be coded by the CPU backend");
+  const auto backend = resolve_backend(Backend::cuda, params.device);
+  if (!backend) return backend.status();
+  const DeviceGuard guard(params.device);
+  ZR_TRY(guard.status());
+  auto impl = std::make_unique<Impl>();
+  impl->params = params;
+  ZR_TRY(impl->done.create(cudaEventDisableTiming));
+  return DeviceEncoder(std::move(impl));
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Status DeviceEncoder::encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
+                             std::size_t* size, cudaStream_t stream) try {
+  const DeviceEncodeJob job{frame, out, capacity, size};
+  return impl_->encode({&job, 1}, stream);
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+Status DeviceEncoder::encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) try {
+  return impl_->encode(jobs, stream);
+} catch (const std::bad_alloc&) {
+  return Status(Errc::out_of_memory);
+}
+
+DeviceEncoder::DeviceEncoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+DeviceEncoder::DeviceEncoder(DeviceEncoder&&) noexcept = default;
+DeviceEncoder& DeviceEncoder::operator=(DeviceEncoder&&) noexcept = default;
+DeviceEncoder::~DeviceEncoder() = default;
+const EncodeParams& DeviceEncoder::params() const noexcept { return impl_->params; }
+
+}  // namespace zerorun

@@ -1,0 +1,128 @@
+// The forward transform of a whole block in the registers of one thread: the same integers as
+// codec/arith/dct8.hpp, whose passes are matrix products with a rounding each. Rows are products of
+// bytes: four at once, the constants as two bytes each.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/arith/dct8.hpp"
+#include "cuda/encode/float_quant.hpp"
+
+namespace zerorun::fused {
+
+/// rotate_odd() as a matrix: frequency 2 i + 1 has of the difference of samples j and 7 - j so
+/// much. 16 multiplications with addition take fewer instructions than its 9 and 15 additions.
+struct OddRotation {
+  std::int32_t of[4][4];
+};
+constexpr OddRotation odd_rotation() {
+  constexpr auto fix = [](std::uint32_t constant) { return static_cast<std::int32_t>(constant); };
+  constexpr std::int32_t z5 = fix(kFix1_175875602);
+  constexpr std::int32_t z1 = -fix(kFix0_899976223), z2 = -fix(kFix2_562915447);
+  constexpr std::int32_t z3 = z5 - fix(kFix1_961570560), z4 = z5 - fix(kFix0_390180644);
+  return {{{fix(kFix1_501321110) + z1 + z4, z5, z4, z1 + z5},
+           {z5, fix(kFix3_072711026) + z2 + z3, z2 + z5, z3},
+           {z4, z2 + z5, fix(kFix2_053119869) + z2 + z4, z5},
+           {z1 + z5, z3, z5, fix(kFix0_298631336) + z1 + z3}}};
+}
+
+/// Frequency 0 of a row of samples that are 0, level shift included.
+constexpr std::uint32_t kRowOfZeros = kFloatMagicBits - (8 * 128 << kPass1Bits);
+
+/// Four bytes without a sign times four with one, and `sum`.
+__device__ inline std::uint32_t dot_unsigned_signed(std::uint32_t a, std::int32_t b,
+                                                    std::uint32_t sum) {
+  std::uint32_t dot;
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(dot) : "r"(a), "r"(b), "r"(sum));
+  return dot;
+}
+
+/// What a frequency of pass 1 has of samples 0 to 3 and of 4 to 7: 128 * high + low.
+struct RowWeights {
+  std::int32_t high[2], low[2];  ///< four bytes each
+};
+constexpr RowWeights row_weights(int frequency) {
+  constexpr auto kCommon = static_cast<std::int32_t>(kFix0_541196100);
+  constexpr std::int32_t kOuter = kCommon + static_cast<std::int32_t>(kFix0_765366865);
+  constexpr std::int32_t kInner = kCommon - static_cast<std::int32_t>(kFix1_847759065);
+  RowWeights weights{};
+  for (int i = 0; i < 8; ++i) {
+    const int j = i < 4 ? i : 7 - i;
+    std::int32_t weight = 0;
+    if (frequency % 2 != 0) {
+      weight = odd_rotation().of[frequency / 2][j] * (i < 4 ? 1 : -1);
+    } else {
+      const std::int32_t outer = frequency == 2 ? kOuter : kCommon;
+      const std::int32_t inner = frequency == 2 ? kCommon : kInner;
+      weight = j == 0 ? outer : j == 1 ? inner : j == 2 ? -inner : -outer;
+    }
+    const std::int32_t low = ((weight + 64) & 127) - 64, high = (weight - low) / 128;
+    weights.high[i / 4] |=
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(high & 0xFF) << (8 * (i % 4)));
+    weights.low[i / 4] |=
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(low & 0xFF) << (8 * (i % 4)));
+  }
+  return weights;
+}
+
+/// fdct8<1> of eight samples: kFloatMagicBits + a frequency that is neither 0 nor 4. Their weights
+/// add up to 0, so that there is no level shift.
+template <int kFrequency>
+__device__ inline std::uint32_t fdct_row_frequency(uint2 samples) {
+  constexpr RowWeights kWeights = row_weights(kFrequency);
+  constexpr int kShift = kConstBits - kPass1Bits;
+  constexpr std::uint32_t kHalf = 1u << (kShift - 1);
+  const std::uint32_t high = dot_unsigned_signed(
+      samples.x, kWeights.high[0], dot_unsigned_signed(samples.y, kWeights.high[1], 0));
+  const std::uint32_t low = dot_unsigned_signed(
+      samples.x, kWeights.low[0], dot_unsigned_signed(samples.y, kWeights.low[1], kHalf));
+  return kFloatMagicBits + shift_right_signed(high + shift_right_signed(low, 7), kShift - 7);
+}
+
+/// fdct8<1> of eight samples. out[k] = kFloatMagicBits + frequency k.
+__device__ inline void fdct_row(uint2 samples, std::uint32_t (&out)[8]) {
+  // Frequencies 0 and 4 are sums of whole samples, times 2^kPass1Bits. The level shift (T.81 A.3.1)
+  // changes frequency 0 alone.
+  constexpr std::uint32_t kSum = 0x01010101u << kPass1Bits;
+  constexpr std::int32_t kOuterLessInner = 0x04FCFC04;
+  static_assert(kPass1Bits == 2);
+  out[0] = __dp4a(samples.x, kSum, __dp4a(samples.y, kSum, kRowOfZeros));
+  out[1] = fdct_row_frequency<1>(samples);
+  out[2] = fdct_row_frequency<2>(samples);
+  out[3] = fdct_row_frequency<3>(samples);
+  out[4] = dot_unsigned_signed(samples.x, kOuterLessInner,
+                               dot_unsigned_signed(samples.y, kOuterLessInner, kFloatMagicBits));
+  out[5] = fdct_row_frequency<5>(samples);
+  out[6] = fdct_row_frequency<6>(samples);
+  out[7] = fdct_row_frequency<7>(samples);
+}
+
+/// fdct8<2> of a column of pass 1, in place: v[k] = kFloatMagicBits + result. Eight biases add up
+/// to a constant in frequency 0 and cancel in all others.
+__device__ inline void fdct_column(std::uint32_t (&v)[8]) {
+  constexpr int kShift = kConstBits + kPass1Bits;
+  constexpr std::uint32_t kHalf = 1u << (kShift - 1);
+  const auto down = [](std::uint32_t x, int shift) {
+    return kFloatMagicBits + shift_right_signed(x, shift);
+  };
+  const std::uint32_t s0 = v[0] + v[7], s1 = v[1] + v[6], s2 = v[2] + v[5], s3 = v[3] + v[4];
+  const std::uint32_t d0 = v[0] - v[7], d1 = v[1] - v[6], d2 = v[2] - v[5], d3 = v[3] - v[4];
+  const std::uint32_t even0 = s0 + s3, even1 = s1 + s2, even2 = s1 - s2, even3 = s0 - s3;
+  constexpr std::uint32_t kRound = 1u << (kPass1Bits - 1);
+  v[0] = down(even0 + even1 + (kRound - 8 * kFloatMagicBits), kPass1Bits);
+  v[4] = down(even0 - even1 + kRound, kPass1Bits);
+  const std::uint32_t z1 = (even2 + even3) * kFix0_541196100 + kHalf;
+  v[2] = down(z1 + even3 * kFix0_765366865, kShift);
+  v[6] = down(z1 - even2 * kFix1_847759065, kShift);
+
+  constexpr OddRotation kOdd = odd_rotation();
+  const std::uint32_t d[4] = {d0, d1, d2, d3};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t sum = kHalf;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) sum += d[j] * static_cast<std::uint32_t>(kOdd.of[i][j]);
+    v[2 * i + 1] = down(sum, kShift);
+  }
+}
+
+}  // namespace zerorun::fused

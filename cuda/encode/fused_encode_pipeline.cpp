@@ -1,0 +1,121 @@
+// Host frames through the fused encoder: upload, kernels, download of the coded bytes.
+// SPDX-License-Identifier: MIT
+#include "cuda/encode/frame_upload.hpp"
+#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/base/memory.hpp"
+
+namespace zerorun {
+namespace {
+
+/// What the device tells the host of a coded frame, in memory of the host.
+struct FrameOutcome {
+  std::uint64_t scan_bytes;
+  HuffmanSpec specs[kEncodeTables];
+};
+
+class FusedEncodePipeline final : public EncodePipeline {
+ public:
+  explicit FusedEncodePipeline(int device) : device_(device) {}
+  ~FusedEncodePipeline() override {
+    // Nothing may be released while a call that failed half-way has left work behind.
+    if (stream_.get() != nullptr) (void)cudaStreamSynchronize(stream_.get());
+  }
+
+  Status create() {
+    const DeviceGuard guard(device_);
+    ZR_TRY(guard.status());
+    ZR_TRY(stream_.create());
+    ZR_TRY(begin_.create(cudaEventDefault));
+    ZR_TRY(end_.create(cudaEventDefault));
+    return outcome_.reserve(1);
+  }
+
+  Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
+                     std::array<HuffmanSpec, 4>& specs) override {
+    const DeviceGuard guard(device_);
+    ZR_TRY(guard.status());
+    outcome_.data()->scan_bytes = 0;
+    ConstFrameView on_device;
+    Status enqueued = upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device);
+    if (enqueued) enqueued = code(setup, on_device);
+    if (!enqueued) {
+      // The frame is in use until the stream is idle.
+      (void)cudaStreamSynchronize(stream_.get());
+      return enqueued;
+    }
+    const bool optimal = setup.huffman == HuffmanTables::optimal;
+    for (std::size_t t = 0; t < kEncodeTables; ++t)
+      specs[t] = optimal ? outcome_.data()->specs[t] : standard_huffman_spec(static_cast<int>(t));
+    return Status::ok();
+  }
+
+  std::uint64_t scan_bytes() const override { return outcome_.data()->scan_bytes; }
+
+  double device_microseconds() const override {
+    const DeviceGuard guard(device_);
+    float milliseconds = 0.0F;
+    if (cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()) != cudaSuccess) return 0.0;
+    return 1000.0 * static_cast<double>(milliseconds);
+  }
+
+  Status copy_scan(std::byte* out) const override {
+    const DeviceGuard guard(device_);
+    ZR_TRY(guard.status());
+    ZR_CUDA_TRY(
+        cudaMemcpyAsync(out, scan_.data(), scan_bytes(), cudaMemcpyDeviceToHost, stream_.get()));
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
+    return Status::ok();
+  }
+
+  std::span<const IndexEntry> index() const override { return {encoder_.entries(), groups_}; }
+
+ private:
+  static constexpr std::int64_t kLeastCapacity = 4096;
+
+  Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
+    // Hardly a scan is larger than its samples. One that is, is coded again.
+    ZR_TRY(scan_.reserve(setup.layout.blocks() * kBlockSize + kLeastCapacity));
+    ZR_TRY(run(setup, frame));
+    if (scan_bytes() > static_cast<std::uint64_t>(scan_.capacity())) {
+      ZR_TRY(scan_.reserve(static_cast<std::int64_t>(scan_bytes())));
+      ZR_TRY(run(setup, frame));
+    }
+    const int group = setup.index_group_mcus;
+    groups_ = group == 0 ? 0 : static_cast<std::size_t>(index_groups(setup.layout, group));
+    return Status::ok();
+  }
+
+  Status run(const EncodeSetup& setup, const ConstFrameView& frame) {
+    ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
+    ZR_TRY(encoder_.enqueue(
+        setup, frame,
+        {scan_.data(), static_cast<std::uint64_t>(scan_.capacity()), &outcome_.data()->scan_bytes},
+        stream_.get()));
+    ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
+    if (setup.huffman == HuffmanTables::optimal)
+      ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
+                                  sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
+                                  stream_.get()));
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
+    return Status::ok();
+  }
+
+  const int device_;
+  Stream stream_;
+  Event begin_, end_;  // around the kernels
+  FrameUpload upload_;
+  PinnedBuffer<FrameOutcome> outcome_;
+  DeviceBuffer<std::uint8_t> scan_;
+  std::size_t groups_ = 0;
+  FusedEncoder encoder_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<EncodePipeline>> make_fused_encode_pipeline(int device) {
+  auto pipeline = std::make_unique<FusedEncodePipeline>(device);
+  if (Status status = pipeline->create(); !status) return status;
+  return std::unique_ptr<EncodePipeline>(std::move(pipeline));
+}
+
+}  // namespace zerorun

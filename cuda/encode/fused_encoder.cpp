@@ -1,0 +1,301 @@
+// The order of the fused encoder's kernels, and the memory that they share.
+// SPDX-License-Identifier: MIT
+#include "cuda/encode/fused_encoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/pipeline/encode_setup.hpp"
+#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/encode/float_quant.hpp"
+#include "cuda/base/device_scan.hpp"
+
+namespace zerorun {
+namespace {
+
+/// Smaller frames are coded together until they have so many blocks, which bounds the memory: a
+/// 3840x2160 frame of 4:2:0 has 194,400, and 1920x1080 frames take no more time by fours than by
+/// fives (6.0 and 6.3 us each, H200).
+constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
+static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
+              "where place_chunks() is needed a frame goes alone");
+
+ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
+  ReciprocalTables tables{};
+  for (std::size_t t = 0; t < 2; ++t)
+    for (std::size_t y = 0; y < kBlockEdge; ++y)
+      for (std::size_t x = 0; x < kBlockEdge; ++x)
+        tables.table[t][x * kBlockEdge + y] = quant_reciprocal(quant[t][y * kBlockEdge + x]);
+  return tables;
+}
+
+/// Bytes of a component's plane that is made here.
+std::int64_t plane_bytes(const ScanLayout::Component& component) {
+  return std::int64_t{plane_stride(component)} * component.height;
+}
+
+/// Whether memory and tables made for one setup serve the other.
+bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
+  return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
+         a.v_max == b.v_max && a.layout.components == b.layout.components &&
+         a.layout.restart_interval == b.layout.restart_interval && a.quant == b.quant &&
+         a.huffman == b.huffman && a.index_group_mcus == b.index_group_mcus;
+}
+
+}  // namespace
+
+int frames_of_launch(std::int64_t blocks) {
+  return static_cast<int>(std::clamp<std::int64_t>(kLaunchBlocks / blocks, 1, kMaxFrames));
+}
+
+/// Tiles and MCUs are counted in 32 bits.
+Status FusedEncoder::check_size(const ScanLayout& layout) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;
+  if (layout.blocks() <= kMost) return Status::ok();
+  return Status(Errc::out_of_memory, "the CUDA backend codes " + std::to_string(kMost) +
+                                         " blocks of a frame at most, this one has " +
+                                         std::to_string(layout.blocks()));
+}
+
+void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {
+  const auto [dht, index] = write_header(make_stream_header(params, setup, {}), header_);
+  header_.erase(header_.begin() + static_cast<std::ptrdiff_t>(dht.begin),
+                header_.begin() + static_cast<std::ptrdiff_t>(dht.end));
+  dht_place_ = dht.begin;
+  index_place_ = index.value_or(ScanIndexPlace{});
+  setup_.reset();
+}
+
+Status FusedEncoder::enqueue(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+                             cudaStream_t stream, const StepProbe& probe) {
+  const auto frames = static_cast<std::uint32_t>(jobs.size());
+  if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup) || frames > room_)
+    ZR_TRY(prepare(setup, frames, stream));
+  if (probe) {
+    ZR_TRY(launch(setup, jobs, stream, probe));
+  } else {
+    make_key(jobs);
+    ZR_TRY(
+        graphs_.run(key_, stream, [&](cudaStream_t s) { return launch(setup, jobs, s, probe); }));
+  }
+  used_frames_[parity_] = frames;
+  used_frames_[parity_ ^ 1] = 0;
+  parity_ ^= 1;
+  whole_ = true;
+  return announce(probe, "");
+}
+
+/// All that the kernels' arguments depend on, with one setup.
+void FusedEncoder::make_key(std::span<const FusedJob> jobs) {
+  key_ = {jobs.size(), static_cast<std::uint64_t>(parity_), used_frames_[parity_ ^ 1]};
+  const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  for (const FusedJob& job : jobs) {
+    for (std::size_t p = 0; p < job.frame.data.size(); ++p) {
+      key_.push_back(number(job.frame.data[p]));
+      key_.push_back(static_cast<std::uint64_t>(job.frame.stride_bytes[p]));
+    }
+    key_.insert(key_.end(), {number(job.output.out), job.output.capacity, number(job.output.size)});
+  }
+}
+
+Status FusedEncoder::launch(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+                            cudaStream_t stream, const StepProbe& probe) {
+  const auto frames = static_cast<std::uint32_t>(jobs.size());
+  CodeTilesArgs tiles{setup.layout,
+                      grid_,
+                      frames,
+                      setup.huffman == HuffmanTables::optimal,
+                      {},
+                      {},
+                      {},
+                      reciprocals_.data(),
+                      codes_.data(),
+                      words_.data(),
+                      tile_bits_.data(),
+                      chunk_bits_[parity_].data(),
+                      items_.data(),
+                      item_count_.data(),
+                      group_sums_.data(),
+                      block_item_.data()};
+  ZR_TRY(make_planes(setup, jobs, stream, probe, tiles));
+  if (setup.huffman == HuffmanTables::optimal) {
+    ZR_TRY(make_tables(tiles, stream, probe));
+    ZR_TRY(announce(probe, "code_collected_tiles"));
+    ZR_TRY(code_collected_tiles(tiles, stream));
+  } else {
+    ZR_TRY(announce(probe, "code_tiles"));
+    ZR_TRY(code_tiles(tiles, stream));
+  }
+  const bool long_intervals = grid_.interval_chunks > kMaxSummedChunks;
+  if (long_intervals) ZR_TRY(place_chunks(stream, probe));
+  ZR_TRY(announce(probe, "assemble"));
+  AssembleArgs args{grid_,
+                    frames,
+                    words_.data(),
+                    tile_bits_.data(),
+                    chunk_bits_[parity_].data(),
+                    long_intervals ? chunk_first_bit_.data() : nullptr,
+                    header_whole_.data(),
+                    tiles.own_codes ? header_stride(static_cast<std::uint32_t>(header_.size())) : 0,
+                    header_bytes_.data(),
+                    !header_.empty(),
+                    states_[parity_].data(),
+                    states_[parity_ ^ 1].data(),
+                    chunk_bits_[parity_ ^ 1].data(),
+                    used_frames_[parity_ ^ 1],
+                    group_sums_.data(),
+                    index_place_,
+                    header_.empty() ? entries_.data() : nullptr,
+                    {}};
+  for (std::size_t f = 0; f < jobs.size(); ++f) args.output[f] = jobs[f].output;
+  return assemble(args, stream);
+}
+
+Status FusedEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream) {
+  setup_.reset();
+  graphs_.forget_all();
+  room_ = frames;
+  ZR_TRY(check_size(setup.layout));
+  grid_ = make_tile_grid(setup.layout, setup.index_group_mcus);
+  ZR_TRY(reserve(setup));
+  ZR_TRY(upload(setup, stream));
+  const std::size_t chunks = std::size_t{grid_.chunks} * room_;
+  for (const auto& states : states_)
+    ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, chunks * sizeof(std::uint64_t), stream));
+  for (const auto& bits : chunk_bits_)
+    ZR_CUDA_TRY(cudaMemsetAsync(bits.data(), 0, chunks * sizeof(std::uint32_t), stream));
+  if (grid_.groups > 0)
+    ZR_CUDA_TRY(cudaMemsetAsync(group_sums_.data(), 0,
+                                std::size_t{grid_.groups} * room_ * sizeof(std::uint32_t), stream));
+  parity_ = 0;
+  used_frames_[0] = used_frames_[1] = 0;
+  setup_ = std::make_unique<EncodeSetup>(setup);
+  if (setup.huffman == HuffmanTables::standard) return finish_tables(1, stream);
+  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, room_ * sizeof(SymbolCounts), stream));
+  return Status::ok();
+}
+
+Status FusedEncoder::reserve(const EncodeSetup& setup) {
+  const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
+  const std::int64_t chunks = std::int64_t{room_} * grid_.chunks;
+  if (!setup.planes_are_components)
+    for (int c = 0; c < setup.layout.components; ++c)
+      ZR_TRY(planes_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
+  const bool optimal = setup.huffman == HuffmanTables::optimal;
+  const std::int64_t tables = optimal ? room_ : 1;
+  ZR_TRY(reciprocals_.reserve(1));
+  ZR_TRY(codes_.reserve(tables));
+  ZR_TRY(tables_.reserve(tables));
+  ZR_TRY(specs_.reserve(tables * kEncodeTables));
+  ZR_TRY(counts_.reserve(tables));
+  ZR_TRY(header_parts_.reserve(static_cast<std::int64_t>(header_.size())));
+  const std::int64_t stride = header_stride(static_cast<std::uint32_t>(header_.size()));
+  ZR_TRY(header_whole_.reserve(tables * stride));
+  ZR_TRY(header_bytes_.reserve(tables));
+  ZR_TRY(words_.reserve(tiles * kTileWords));
+  ZR_TRY(tile_bits_.reserve(tiles));
+  if (optimal) {
+    ZR_TRY(items_.reserve(tiles * kTileItems));
+    ZR_TRY(item_count_.reserve(tiles));
+  }
+  if (grid_.groups > 0) {
+    const std::int64_t groups = std::int64_t{room_} * grid_.groups;
+    ZR_TRY(group_sums_.reserve(groups));
+    if (optimal) ZR_TRY(block_item_.reserve(tiles * kTileBlocks));
+    if (header_.empty()) ZR_TRY(entries_.reserve(groups));
+  }
+  if (grid_.interval_chunks > kMaxSummedChunks) {
+    ZR_TRY(chunk_first_bit_.reserve(grid_.chunks));
+    ZR_TRY(device_scan_temp_bytes(grid_.chunks, scan_temp_bytes_));
+    ZR_TRY(scan_temp_.reserve((scan_temp_bytes_ + 7) / 8));
+  }
+  for (auto& states : states_) ZR_TRY(states.reserve(chunks));
+  for (auto& bits : chunk_bits_) ZR_TRY(bits.reserve(chunks));
+  return Status::ok();
+}
+
+Status FusedEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
+  // From pageable memory the calls return when the source has been read.
+  const auto send = [&](void* to, const void* from, std::size_t bytes) -> Status {
+    ZR_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+    return Status::ok();
+  };
+  const ReciprocalTables reciprocals = make_reciprocals(setup.quant);
+  ZR_TRY(send(reciprocals_.data(), &reciprocals, sizeof reciprocals));
+  if (!header_.empty()) ZR_TRY(send(header_parts_.data(), header_.data(), header_.size()));
+  if (setup.huffman == HuffmanTables::optimal) return Status::ok();
+  HuffmanEncodeTables tables;
+  for (int t = 0; t < kEncodeTables; ++t) {
+    fill_encode_table(standard_huffman_spec(t), t, tables);
+    ZR_TRY(send(specs_.data() + t, &standard_huffman_spec(t), sizeof(HuffmanSpec)));
+  }
+  return send(tables_.data(), &tables, sizeof tables);
+}
+
+Status FusedEncoder::make_planes(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+                                 cudaStream_t stream, const StepProbe& probe, CodeTilesArgs& args) {
+  for (int c = 0; c < std::min(setup.layout.components, 2); ++c) {
+    const auto& component = setup.layout.component[c];
+    args.width[c] = setup.planes_are_components ? component.width : plane_stride(component);
+    args.height[c] = component.height;
+  }
+  if (!setup.planes_are_components) ZR_TRY(announce(probe, "color_subsample"));
+  for (std::size_t f = 0; f < jobs.size(); ++f)
+    ZR_TRY(make_plane(setup, jobs[f].frame, f, stream, args));
+  return Status::ok();
+}
+
+Status FusedEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& frame,
+                                std::size_t number, cudaStream_t stream, CodeTilesArgs& args) {
+  const ScanLayout& layout = setup.layout;
+  if (setup.planes_are_components) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(layout.components); ++c)
+      args.plane[number][c] = {frame.data[c], frame.stride_bytes[c]};
+    return Status::ok();
+  }
+  ColorSubsampleArgs args_of_stage{frame, layout.components, setup.h_max, setup.v_max, {},
+                                   0,     frame.height};
+  for (int c = 0; c < layout.components; ++c) {
+    const auto& component = layout.component[c];
+    const std::int32_t stride = plane_stride(component);
+    std::uint8_t* const plane =
+        planes_[c].data() + static_cast<std::int64_t>(number) * plane_bytes(component);
+    args_of_stage.plane[c] = {plane, stride, stride, component.height};
+    args.plane[number][c] = {plane, stride};
+  }
+  Exec exec = cuda_exec(stream, scratch_);
+  return cuda_stages().color_subsample(args_of_stage, exec);
+}
+
+Status FusedEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
+                                 const StepProbe& probe) {
+  ZR_TRY(announce(probe, "collect_tiles"));
+  ZR_TRY(collect_tiles(args, counts_.data(), stream));
+  ZR_TRY(announce(probe, "optimal_huffman"));
+  Exec exec = cuda_exec(stream, scratch_);
+  ZR_TRY(optimal_huffman_cuda({counts_.data(), specs_.data(), tables_.data(), args.frames}, exec));
+  ZR_TRY(announce(probe, "stream_tables"));
+  return finish_tables(args.frames, stream);
+}
+
+Status FusedEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
+  return make_stream_tables(
+      {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2,
+       header_parts_.data(), static_cast<std::uint32_t>(dht_place_),
+       static_cast<std::uint32_t>(header_.size()), index_place_, codes_.data(),
+       header_whole_.data(), header_bytes_.data(), counts_.data()},
+      stream);
+}
+
+Status FusedEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {
+  ZR_TRY(announce(probe, "place_chunks"));
+  return device_exclusive_scan(chunk_bits_[parity_].data(), chunk_first_bit_.data(), grid_.chunks,
+                               scan_temp_.data(), scan_temp_bytes_, stream);
+}
+
+}  // namespace zerorun

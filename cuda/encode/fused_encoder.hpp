@@ -1,0 +1,109 @@
+// The fast encoder: two kernels for one or several frames with standard tables, five with optimal
+// ones. Used for host frames (EncodePipeline) and for device frames (DeviceEncoder).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "codec/pipeline/encode_pipeline.hpp"
+#include "cuda/encode/assemble.hpp"
+#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/stream_tables.hpp"
+#include "cuda/base/launch_graphs.hpp"
+#include "cuda/base/scratch.hpp"
+#include "cuda/base/step_probe.hpp"
+
+namespace zerorun {
+
+/// A frame in device memory and where it goes.
+struct FusedJob {
+  ConstFrameView frame;
+  FusedOutput output;
+};
+
+/// How many frames of so many blocks one launch codes: together some blocks that keep a GPU busy.
+/// More would need memory for all of them and gain nothing.
+int frames_of_launch(std::int64_t blocks);
+
+/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, with an index less
+/// than 3 more, of as many blocks as were coded at once. Work is enqueued on one stream after
+/// another only where the caller orders them.
+class FusedEncoder {
+ public:
+  /// From here on whole JPEG streams with these parameters come out. Without a call it is scans
+  /// alone.
+  void set_header(const EncodeParams& params, const EncodeSetup& setup);
+
+  /// Enqueues frames of one shape, at least one, at most frames_of_launch(). Nothing waits for the
+  /// device, except when memory has to grow or size or tables change. `probe` may be empty.
+  Status enqueue(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+                 const StepProbe& probe = {});
+  Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, const FusedOutput& output,
+                 cudaStream_t stream, const StepProbe& probe = {}) {
+    const FusedJob job{frame, output};
+    return enqueue(setup, {&job, 1}, stream, probe);
+  }
+
+  /// Calls of enqueue() that were one launch, of a graph.
+  std::uint64_t replays() const noexcept { return graphs_.replays(); }
+
+  /// Whether frames of this size can be coded. Errors: out_of_memory.
+  static Status check_size(const ScanLayout& layout);
+
+  /// [kEncodeTables] in device memory: the tables of the first frame enqueued last.
+  const HuffmanSpec* specs() const noexcept { return specs_.data(); }
+
+  /// The index of the first frame enqueued last, in pinned memory; where the scan comes alone and
+  /// the setup asks for an index.
+  const IndexEntry* entries() const noexcept { return entries_.data(); }
+
+ private:
+  Status launch(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+                const StepProbe& probe);
+  void make_key(std::span<const FusedJob> jobs);
+  Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
+  Status reserve(const EncodeSetup& setup);
+  Status upload(const EncodeSetup& setup, cudaStream_t stream);
+  Status make_planes(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+                     const StepProbe& probe, CodeTilesArgs& args);
+  Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
+                    cudaStream_t stream, CodeTilesArgs& args);
+  Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
+  Status finish_tables(std::uint32_t frames, cudaStream_t stream);
+  Status place_chunks(cudaStream_t stream, const StepProbe& probe);
+
+  std::vector<std::uint8_t> header_;
+  std::size_t dht_place_ = 0;  // the header's bytes lack the DHT segments, which belong here
+  ScanIndexPlace index_place_{};
+  std::unique_ptr<EncodeSetup> setup_;  // for which memory and tables are ready
+  std::uint32_t room_ = 0;              // likewise, for so many frames at once
+  bool whole_ = false;  // the launch before was enqueued to its end: counts and states are clear
+  TileGrid grid_{};
+  int parity_ = 0;  // which of the numbers of chunks the next launch uses
+  LaunchGraphs graphs_;
+  LaunchGraphs::Key key_;
+  Scratch scratch_;
+  DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
+  DeviceBuffer<ReciprocalTables> reciprocals_;
+  DeviceBuffer<CodeTable> codes_;
+  DeviceBuffer<HuffmanEncodeTables> tables_;
+  DeviceBuffer<HuffmanSpec> specs_;
+  DeviceBuffer<SymbolCounts> counts_;
+  DeviceBuffer<std::uint8_t> header_parts_, header_whole_;
+  DeviceBuffer<std::uint32_t> header_bytes_;
+  DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
+  DeviceBuffer<std::uint32_t> group_sums_;
+  DeviceBuffer<std::uint16_t> block_item_;
+  PinnedBuffer<IndexEntry> entries_;
+  DeviceBuffer<std::uint64_t> chunk_first_bit_, scan_temp_;
+  std::int64_t scan_temp_bytes_ = 0;
+  DeviceBuffer<std::uint64_t> states_[2];      // one a chunk
+  DeviceBuffer<std::uint32_t> chunk_bits_[2];  // likewise
+  std::uint32_t used_frames_[2] = {};          // of those, where they are not clear
+};
+
+/// Host frames through a FusedEncoder.
+Result<std::unique_ptr<EncodePipeline>> make_fused_encode_pipeline(int device);
+
+}  // namespace zerorun

@@ -1,0 +1,61 @@
+// The scan index of a tile's blocks: what each group of MCUs has in it is added to the group's
+// sums.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/encode/list_items.cuh"
+
+namespace zerorun::fused {
+
+/// Of a lane's block.
+struct GroupPlace {
+  bool starts;          ///< the block is the first of a group, or of the tile
+  std::uint32_t group;  ///< its number in the frame
+};
+
+__device__ inline GroupPlace group_of(const TileGrid& grid, const Tile& tile, bool exists) {
+  const auto lane = static_cast<std::uint32_t>(lane_index());
+  const std::uint32_t block = tile.first_block + lane;
+  const std::uint32_t group = grid.by_group_blocks.quotient(block);
+  const bool first = group * grid.by_group_blocks.value == block;
+  return {exists && (first || lane == 0), tile.interval * grid.interval_groups + group};
+}
+
+/// `before`: sums of the tile's blocks before the lane's, read where `starts`; `all`: of all of
+/// them. By all lanes of a warp.
+__device__ inline void add_to_groups(const CodeTilesArgs& a, const GroupPlace& place,
+                                     std::uint32_t before, std::uint32_t all) {
+  const std::uint32_t starts = __ballot_sync(kFullWarp, place.starts);
+  const std::uint32_t behind = starts & ~(0xFFFFFFFFu >> (31 - lane_index()));
+  const int next = behind != 0 ? __ffs(static_cast<int>(behind)) - 1 : 0;
+  const std::uint32_t end = __shfl_sync(kFullWarp, before, next);
+  if (place.starts)
+    atomicAdd(a.group_sums + blockIdx.y * a.grid.groups + place.group,
+              (behind != 0 ? end : all) - before);
+}
+
+/// Pairs before the lane's block and of the tile, as add_to_groups() takes them: all items but
+/// EOBs.
+__device__ inline void add_pairs(const CodeTilesArgs& a, const GroupPlace& place, const Coded& b,
+                                 const Coefficients& c, const Sums& items) {
+  const std::uint32_t eobs = __ballot_sync(kFullWarp, b.exists && has_eob(c));
+  const auto before = static_cast<std::uint32_t>(__popc(eobs & ((1u << lane_index()) - 1)));
+  const auto all = static_cast<std::uint32_t>(__popc(eobs));
+  add_to_groups(a, place, (items.before - before) << 16, (items.total - all) << 16);
+}
+
+/// Bits before the lane's block, whose first item is `item`; read where the block starts a group.
+/// The lanes code `each` items, `bits` are those of the lane.
+__device__ inline std::uint32_t bits_before_block(const GroupPlace& place, SharedAddress items,
+                                                  SharedAddress codes, std::uint32_t item,
+                                                  std::uint32_t each, const Sums& bits) {
+  const std::uint32_t coder = place.starts ? item / each : 0;
+  CountingWriter counting{__shfl_sync(kFullWarp, bits.before, static_cast<int>(coder))};
+  if (place.starts)
+    for (std::uint32_t i = coder * each; i < item; ++i)
+      code_item(Item{load_word(items, i)}, i > 0 ? Item{load_word(items, i - 1)}.position() : 0,
+                codes, counting);
+  return counting.at;
+}
+
+}  // namespace zerorun::fused

@@ -1,0 +1,183 @@
+// The first half of the fused encoder's first kernel: samples -> the items of a tile, by a warp. A
+// lane transforms and quantises one block and lists what is not 0.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include "cuda/base/look_back.cuh"
+#include "cuda/encode/code_items.cuh"
+#include "cuda/encode/tile_blocks.cuh"
+#include "cuda/base/launch.hpp"
+
+namespace zerorun::fused {
+
+using cuda_entropy::warp_inclusive_sum;
+
+inline constexpr int kWarps = 4;
+inline constexpr int kThreads = 32 * kWarps;
+/// CTAs that a processor holds: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four
+/// streams and one frame alone: 24.2 and 43.1; 24 warps with 80 registers, of which some are
+/// spilled, 24.1 and 43.2; 28 with 72, 25.6 and 46.5.
+inline constexpr int kCtas = 5;
+/// Words of a lane that are kept; when one has more, the tile's items are coded a second time.
+inline constexpr int kKeptWords = 18;
+
+struct WarpShared {
+  union {
+    alignas(16) std::uint32_t item[kTileItems];  // first the samples of blocks at an edge
+    std::uint32_t tile[kTileItems];              // then the tile's bits
+    std::int16_t coefficient[kBlockSize][32];    // of a dense tile, zig-zag order
+  };
+};
+static_assert(kTileItems * sizeof(std::uint32_t) >= kBlockSize * 32 * sizeof(std::int16_t));
+
+struct Shared {
+  WarpShared of_warp[kWarps];
+  union {
+    alignas(16) std::uint32_t word[kWarps][kKeptWords][32];
+    /// In the order of CodeTable. Even and odd lanes count apart: additions to one word wait for
+    /// each other, and a few symbols are most of all.
+    std::uint32_t count[2][kCodeWords];
+  };
+  CodeTable codes;
+  ReciprocalTables reciprocals;
+  /// Sums of the samples of the blocks of the tile before each warp's, from which DC is predicted;
+  /// of the tile before the CTA's first there are only the last block of each component.
+  std::uint32_t sum[kWarps][kTileBlocks];
+};
+
+__device__ inline int warp_index() { return static_cast<int>(threadIdx.x / 32); }
+__device__ inline std::uint32_t tile_number() {
+  return blockIdx.x * kWarps + static_cast<unsigned>(warp_index());
+}
+
+struct Sums {
+  std::uint32_t before, total;
+};
+
+/// Over the lanes before this one, and over all.
+__device__ inline Sums warp_sums(std::uint32_t own) {
+  const std::uint32_t inclusive = warp_inclusive_sum(own);
+  return {inclusive - own, __shfl_sync(kFullWarp, inclusive, 31)};
+}
+
+/// Whole vectors of four words.
+__device__ inline std::uint32_t vectors(std::uint32_t words) { return (words + 3) / 4; }
+static_assert(kTileItems % 4 == 0 && kTileWords % 4 == 0);
+
+/// Thread `thread` of `threads` begins to copy its part of some vectors to shared memory.
+__device__ inline void fetch(void* to, const void* from, std::uint32_t count, unsigned thread,
+                             unsigned threads) {
+#pragma unroll 1
+  for (std::uint32_t i = thread; i < count; i += threads)
+    __pipeline_memcpy_async(static_cast<uint4*>(to) + i, static_cast<const uint4*>(from) + i, 16);
+}
+
+/// `codes` may be null.
+__device__ inline void fetch_tables(const CodeTilesArgs& a, Shared& s, const CodeTable* codes) {
+  fetch(&s.reciprocals, a.reciprocals, sizeof s.reciprocals / 16, threadIdx.x, kThreads);
+  if (codes != nullptr) fetch(&s.codes, codes, sizeof s.codes / 16, threadIdx.x, kThreads);
+}
+
+/// For all threads of a CTA what each has fetched.
+__device__ inline void wait_for_fetched() {
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+}
+
+/// Of a lane's block what coding has to know.
+struct Coded {
+  int before;  ///< lane of the block that predicts DC; negative: in the tile before
+  int component;
+  bool exists, padding;
+  bool starts_interval;  ///< the tile does: no tile is before
+
+  __device__ unsigned destination() const { return component != 0; }
+};
+
+/// What a lane codes.
+struct Lane {
+  Tile tile;
+  ScanPlace place;
+  Block block;
+
+  __device__ Lane(const CodeTilesArgs& a, std::uint32_t number)
+      : tile(tile_of(a.grid, number)),
+        place(ScanPlace::of(a, tile.first_block + static_cast<std::uint32_t>(lane_index()))),
+        block(block_at(a, tile, place)) {}
+};
+
+/// Samples of the lane's block, and its rows transformed. A lane without a block has any samples.
+/// `alone`: the warps before this one do not do the same with the tiles before.
+template <bool alone>
+__device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
+                                        Coefficients& c) {
+  const int warp = warp_index();
+  const Tile& tile = lane.tile;
+  uint2 rows[8];
+  load_rows(plane_of(a, lane.block.component), lane.block, s.of_warp[warp].item, rows);
+  if ((alone || warp == 0) && tile.first_block > 0) sum_blocks_before(a, tile, s.sum[warp]);
+  transform_rows(rows, c);
+  if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
+  const Block& b = lane.block;
+  const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);
+  return {before, b.component, b.exists, b.padding, tile.first_block == 0};
+}
+
+__device__ inline void transform_columns_of_tile(const Shared& s, const Coded& b, Coefficients& c) {
+  transform_columns(b.component == 0, s.reciprocals.table[b.destination()], c);
+  if (b.padding) c.low = c.high = 0;
+}
+
+/// Whether the block ends with EOB: its last coefficient is 0 (T.81 F.1.2.2).
+__device__ inline bool has_eob(const Coefficients& c) { return c.high >> 31 == 0; }
+
+__device__ inline std::uint32_t count_block_items(const Coded& b, const Coefficients& c) {
+  const int items = 1 + __popc(c.low) + __popc(c.high) + (has_eob(c) ? 1 : 0);
+  return b.exists ? static_cast<std::uint32_t>(items) : 0;
+}
+
+/// DC minus that of the block before (T.81 F.1.1.5.1), which is 0 where none is.
+__device__ inline std::int32_t dc_difference(const Shared& s, const Coded& b,
+                                             const Coefficients& c) {
+  const auto dc = static_cast<std::int32_t>(static_cast<std::int16_t>(c.v[0]));
+  std::int32_t before = __shfl_sync(kFullWarp, dc, b.before);
+  if (b.before < 0) {
+    const std::uint32_t sum = s.sum[warp_index()][b.before + kTileBlocks];
+    before = b.starts_interval ? 0 : dc_of_sum(sum, s.reciprocals.table[b.destination()][0]);
+  }
+  return dc - before;
+}
+
+/// `next`: where the block's items go.
+__device__ inline void list_block_items(const Coded& b, const Coefficients& c,
+                                        std::int32_t difference, std::uint32_t* next) {
+  if (!b.exists) return;
+  *next++ = Item::dc(b.destination(), difference);
+#pragma unroll
+  for (int first = 0; first < kBlockSize; first += 8) {
+    const std::uint32_t group = (first < 32 ? c.low : c.high) >> first % 32 & 0xFF;
+    if (group == 0) continue;  // often so for a whole warp
+#pragma unroll
+    for (int k = first; k < first + 8; ++k)
+      if ((group >> (k - first) & 1) != 0) *next++ = Item::ac(c.at(k), k);
+  }
+  if (has_eob(c)) *next = Item::eob(b.destination());
+}
+
+/// The items of all blocks to w.item, if they fit; `fill` behind them that code to nothing. Returns
+/// how many they are, without those.
+__device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b,
+                                  const Coefficients& c, std::uint32_t fill) {
+  const Sums items = warp_sums(count_block_items(b, c));
+  if (items.total > kTileItems) return items;
+  list_block_items(b, c, dc_difference(s, b, c), w.item + items.before);
+  const auto lane = static_cast<unsigned>(lane_index());
+  if (lane < fill && items.total + lane < kTileItems) w.item[items.total + lane] = Item::none();
+  __syncwarp();
+  return items;
+}
+
+}  // namespace zerorun::fused

@@ -1,0 +1,250 @@
+// A tile's blocks in the registers of a warp: where each lies, its samples, its quantised
+// coefficients. The lanes have the blocks in scan order.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/arith/zigzag.hpp"
+#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/fdct_block.cuh"
+
+namespace zerorun::fused {
+
+inline constexpr unsigned kFullWarp = 0xFFFFFFFFu;
+
+struct Zigzag {
+  std::uint8_t natural[kBlockSize];  ///< index of a position
+  constexpr Zigzag() : natural{} {
+    for (int k = 0; k < kBlockSize; ++k) natural[k] = kNaturalOfZigzag[static_cast<std::size_t>(k)];
+  }
+};
+__device__ constexpr Zigzag kZigzag{};
+
+__device__ inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
+
+/// What a warp codes.
+struct Tile {
+  std::uint32_t interval;
+  std::uint32_t first_block;  ///< counted in the interval
+};
+
+__device__ inline Tile tile_of(const TileGrid& grid, std::uint32_t number) {
+  const std::uint32_t interval = grid.by_interval_tiles.quotient(number);
+  return {interval, (number - interval * grid.interval_tiles) * kTileBlocks};
+}
+
+/// Number of its chunk.
+__device__ inline std::uint32_t chunk_of(const TileGrid& grid, const Tile& tile) {
+  return tile.interval * grid.interval_chunks + tile.first_block / (kTileBlocks * kChunkTiles);
+}
+
+/// A block in scan order.
+struct ScanPlace {
+  std::uint32_t mcu;  ///< counted in the interval
+  int in_mcu;
+
+  __device__ static ScanPlace of(const CodeTilesArgs& a, std::uint32_t block) {
+    const std::uint32_t mcu = a.grid.by_mcu_blocks.quotient(block);
+    return {mcu, static_cast<int>(block - mcu * a.grid.by_mcu_blocks.value)};
+  }
+};
+
+/// Where a block's samples lie.
+struct Block {
+  int component;
+  int x, y;  ///< in blocks
+  bool exists;
+  bool padding;  ///< holds no sample: has those of the last block before it in the MCU that does
+};
+
+/// Luma has 1, 2 or 4 blocks in a row of an MCU and 1 or 2 rows, chroma one block.
+__device__ inline Block block_at(const CodeTilesArgs& a, const Tile& tile, const ScanPlace& place) {
+  const ScanLayout::Component& luma = a.layout.component[0];
+  const ScanLayout::Component& chroma = a.layout.component[1];
+  const int luma_blocks = luma.h * luma.v;
+  const std::uint32_t mcu = tile.interval * a.grid.interval_mcus + place.mcu;
+  const std::uint32_t mcu_y = a.grid.by_mcus_wide.quotient(mcu);
+  const auto mcu_x = static_cast<int>(mcu - mcu_y * a.grid.by_mcus_wide.value);
+  const bool is_luma = place.in_mcu < luma_blocks;
+  Block b;
+  b.exists = place.mcu < a.grid.interval_mcus && mcu < a.grid.mcus;
+  b.component = is_luma ? 0 : place.in_mcu - luma_blocks + 1;
+  const int h = is_luma ? luma.h : 1, v = is_luma ? luma.v : 1;
+  const int wide = is_luma ? luma.blocks_wide : chroma.blocks_wide;
+  const int high = is_luma ? luma.blocks_high : chroma.blocks_high;
+  const int row = is_luma && place.in_mcu >= h ? 1 : 0;
+  const int column = is_luma ? place.in_mcu - row * h : 0;
+  b.x = mcu_x * h + column;
+  b.y = static_cast<int>(mcu_y) * v + row;
+  b.padding = b.x >= wide || b.y >= high;
+  if (b.y >= high) {  // the last one of the row before
+    --b.y;
+    b.x = mcu_x * h + h - 1;
+  }
+  b.x = min(b.x, wide - 1);
+  return b;
+}
+
+/// Lanes back to the block that predicts DC (T.81 F.1.1.5.1).
+__device__ inline int distance_to_predictor(const CodeTilesArgs& a, int component, int in_mcu) {
+  if (component > 0) return a.layout.blocks_per_mcu;
+  return in_mcu > 0 ? 1 : a.layout.components;
+}
+
+/// Of the CTA's frame. The planes of chroma have one size.
+__device__ inline ConstPlaneView plane_of(const CodeTilesArgs& a, int component) {
+  const PlanePlace& place = a.plane[blockIdx.y][component];
+  const int size = component == 0 ? 0 : 1;
+  return {place.data, place.stride_bytes, a.width[size], a.height[size]};
+}
+
+/// A row of samples of a block at an edge, which repeats the plane's last column and row.
+__device__ inline uint2 edge_row(const ConstPlaneView& plane, int x0, int y) {
+  const std::uint8_t* const row = plane.data + min(y, plane.height - 1) * plane.stride_bytes;
+  std::uint32_t half[2] = {};
+#pragma unroll
+  for (int x = 0; x < 8; ++x)
+    half[x / 4] |= static_cast<std::uint32_t>(row[min(x0 + x, plane.width - 1)]) << (8 * (x % 4));
+  return make_uint2(half[0], half[1]);
+}
+
+/// Whether a block has all its samples in the plane, and each of its rows as one aligned word.
+__device__ inline bool is_whole(const ConstPlaneView& plane, int x0, int y0) {
+  const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
+  return x0 + kBlockEdge <= plane.width && y0 + kBlockEdge <= plane.height &&
+         (reinterpret_cast<std::uintptr_t>(first) |
+          static_cast<std::uintptr_t>(plane.stride_bytes)) %
+                 8 ==
+             0;
+}
+
+__device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y) {
+  if (is_whole(plane, x0, y / kBlockEdge * kBlockEdge))
+    return __ldg(reinterpret_cast<const uint2*>(plane.data + y * plane.stride_bytes + x0));
+  return edge_row(plane, x0, y);
+}
+
+/// Rows of samples, from the plane where they are whole and aligned, else through the lane's column
+/// of `buffer`, [16][32] words of shared memory.
+__device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, std::uint32_t* buffer,
+                                 uint2 (&rows)[8]) {
+  const int x0 = b.x * kBlockEdge, y0 = b.y * kBlockEdge;
+  const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
+  if (is_whole(plane, x0, y0)) {
+#pragma unroll
+    for (int y = 0; y < 8; ++y)
+      rows[y] = __ldg(reinterpret_cast<const uint2*>(first + y * plane.stride_bytes));
+    return;
+  }
+  std::uint32_t* const column = buffer + lane_index();
+#pragma unroll 1
+  for (int y = 0; y < 8; ++y) {
+    const uint2 row = edge_row(plane, x0, y0 + y);
+    column[2 * y * 32] = row.x;
+    column[(2 * y + 1) * 32] = row.y;
+  }
+#pragma unroll
+  for (int y = 0; y < 8; ++y) rows[y] = make_uint2(column[2 * y * 32], column[(2 * y + 1) * 32]);
+}
+
+/// A block's quantised coefficients.
+struct Coefficients {
+  /// Natural order; the value stands in the lower 16 bits, above them kFloatMagicBits, plus 2^17 if
+  /// the block is of chroma.
+  std::uint32_t v[kBlockSize];
+  /// Which of them are not 0, by zig-zag position; DC is not among them.
+  std::uint32_t low, high;
+
+  __device__ std::uint32_t at(int position) const { return v[kZigzag.natural[position]]; }
+};
+
+/// Of the samples, when their rows are transformed.
+__device__ inline std::uint32_t sum_of_samples(const Coefficients& c) {
+  std::uint32_t sum = 0;  // of frequency 0 of the rows
+#pragma unroll
+  for (int y = 0; y < 8; ++y) sum += c.v[8 * y] - kRowOfZeros;
+  return sum >> kPass1Bits;
+}
+
+/// The rows of a block of samples, transformed, to out.v.
+__device__ inline void transform_rows(const uint2 (&rows)[8], Coefficients& out) {
+#pragma unroll
+  for (int y = 0; y < 8; ++y) {
+    std::uint32_t row[8];
+    fdct_row(rows[y], row);
+#pragma unroll
+    for (int x = 0; x < 8; ++x) out.v[8 * y + x] = row[x];
+  }
+}
+
+/// Then its columns, and quantisation. `reciprocals`: of the block's table, column after column.
+__device__ inline void transform_columns(bool is_luma, const float* reciprocals,
+                                         Coefficients& out) {
+  const float magic = kFloatMagic + (is_luma ? 0.0f : 131072.0f);
+  const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
+#pragma unroll
+  for (int x = 0; x < 8; ++x) {
+    std::uint32_t column[8];
+#pragma unroll
+    for (int y = 0; y < 8; ++y) column[y] = out.v[8 * y + x];
+    fdct_column(column);
+    const float4 upper = columns[2 * x], lower = columns[2 * x + 1];
+    const float reciprocal[8] = {upper.x, upper.y, upper.z, upper.w,
+                                 lower.x, lower.y, lower.z, lower.w};
+#pragma unroll
+    for (int y = 0; y < 8; ++y) out.v[8 * y + x] = quantise_float(column[y], reciprocal[y], magic);
+  }
+  // Positions k and k + 16 in one word: min(word, 1 | 1 << 16) has a bit for each.
+  std::uint32_t mask[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    mask[half] = 0;
+#pragma unroll
+    for (int k = 15; k >= 0; --k) {
+      const std::uint32_t pair =
+          __byte_perm(out.at(32 * half + k), out.at(32 * half + k + 16), 0x5410);
+      mask[half] = mask[half] * 2 + __vminu2(pair, 0x00010001u);
+    }
+  }
+  out.low = mask[0] & ~1u;
+  out.high = mask[1];
+}
+
+/// Before the tile, the last block of component `c`.
+__device__ inline ScanPlace last_before(const CodeTilesArgs& a, const Tile& tile, int c) {
+  const int luma_blocks = a.layout.component[0].h * a.layout.component[0].v;
+  const int first = c == 0 ? 0 : luma_blocks + c - 1, end = c == 0 ? luma_blocks : first + 1;
+  ScanPlace place = ScanPlace::of(a, tile.first_block);
+  if (place.in_mcu <= first) {
+    --place.mcu;
+    place.in_mcu = end;
+  }
+  place.in_mcu = min(place.in_mcu, end) - 1;
+  return place;
+}
+
+/// The sums of the samples of those blocks, to sums[lane of a tile that ends where this one
+/// begins]. By a warp, 8 lanes for each component.
+__device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& tile,
+                                         std::uint32_t (&sums)[kTileBlocks]) {
+  const int c = lane_index() / 8, y = lane_index() % 8;
+  const bool exists = c < a.layout.components;
+  const ScanPlace place = last_before(a, tile, exists ? c : 0);
+  const Block b = block_at(a, tile, place);
+  const uint2 row = load_row(plane_of(a, b.component), b.x * kBlockEdge, b.y * kBlockEdge + y);
+  std::uint32_t sum = __dp4a(row.x, 0x01010101u, __dp4a(row.y, 0x01010101u, 0u));
+#pragma unroll
+  for (int distance = 4; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(kFullWarp, sum, distance);
+  const std::uint32_t block =
+      place.mcu * a.grid.by_mcu_blocks.value + static_cast<std::uint32_t>(place.in_mcu);
+  if (exists && y == 0) sums[block + kTileBlocks - tile.first_block] = sum;
+}
+
+/// Quantised DC of a block whose samples add up to `sum`: the transform of that is exact.
+__device__ inline std::int32_t dc_of_sum(std::uint32_t sum, float reciprocal) {
+  const std::uint32_t dc =
+      quantise_float(kFloatMagicBits + sum - 64 * 128, reciprocal, kFloatMagic);
+  return static_cast<std::int32_t>(dc - kFloatMagicBits);
+}
+
+}  // namespace zerorun::fused

@@ -1,0 +1,171 @@
+// CUDA twin of codec/encode/color_subsample.cpp. One thread makes one chroma sample of each
+// component and the luma samples that it covers.
+// SPDX-License-Identifier: MIT
+#include "codec/encode/color_subsample.hpp"
+
+#include <algorithm>
+
+#include "codec/arith/color.hpp"
+#include "codec/base/pixel_rows.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/base/scratch.hpp"
+
+namespace zerorun {
+namespace {
+
+// A warp covers one run of a row, so that its bytes come from neighbouring sectors.
+constexpr int kThreadsX = 32, kThreadsY = 8;
+constexpr unsigned kMaxGridY = 65535;
+
+/// Packed RGB of any byte order.
+struct RgbSource {
+  const std::uint8_t* data;
+  std::int64_t stride;
+  RgbOrder order;
+
+  __device__ std::uint8_t luma(int x, int y) const {
+    const std::uint8_t* p = data + y * stride + std::int64_t{x} * order.pixel_bytes;
+    return rgb_to_y(p[order.r], p[order.g], p[order.b]);
+  }
+  __device__ Ycc pixel(int x, int y) const {
+    const std::uint8_t* p = data + y * stride + std::int64_t{x} * order.pixel_bytes;
+    return rgb_to_ycc(p[order.r], p[order.g], p[order.b]);
+  }
+};
+
+/// Planar, semi-planar and packed YCbCr; without chroma planes grey.
+struct YccSource {
+  const std::uint8_t *y_data, *cb_data, *cr_data;  // cb_data is null for grey
+  std::int64_t y_stride, cb_stride, cr_stride;
+  int y_step, step, shift_x, shift_y;
+
+  __device__ std::uint8_t luma(int x, int y) const {
+    return y_data[y * y_stride + std::int64_t{x} * y_step];
+  }
+  __device__ Ycc pixel(int x, int y) const {
+    const std::uint8_t value = luma(x, y);
+    if (cb_data == nullptr) return {value, 128, 128};
+    const std::int64_t column = std::int64_t{x >> shift_x} * step;
+    const std::int64_t row = y >> shift_y;
+    return {value, cb_data[row * cb_stride + column], cr_data[row * cr_stride + column]};
+  }
+};
+
+/// libjpeg's box filters: 2x1 and 2x2 alternate their bias, the others round half up. Of samples
+/// that are all alike they give just that sample, so chroma that the frame has at the wanted
+/// resolution already comes through unchanged.
+template <int kH, int kV>
+__device__ std::uint8_t box(int sum, int x) {
+  if constexpr (kH == 2) return static_cast<std::uint8_t>((sum + (kV - 1) + (x & 1)) / (2 * kV));
+  return static_cast<std::uint8_t>((sum + kH * kV / 2) / (kH * kV));
+}
+
+template <int kH, int kV, typename Source>
+__global__ void __launch_bounds__(kThreadsX* kThreadsY)
+    color_subsample_kernel(Source source, const __grid_constant__ ColorSubsampleArgs a,
+                           int first_row, int last_row) {
+  const int cx = static_cast<int>(blockIdx.x * kThreadsX + threadIdx.x);
+  if (cx >= a.plane[1].width) return;
+  const int last_x = a.frame.width - 1, last_y = a.frame.height - 1;
+  const int step = static_cast<int>(gridDim.y) * kThreadsY;
+  for (int cy = first_row + static_cast<int>(blockIdx.y * kThreadsY + threadIdx.y); cy < last_row;
+       cy += step) {
+    int cb = 0, cr = 0;
+#pragma unroll
+    for (int i = 0; i < kV; ++i) {
+      const int y = cy * kV + i;
+      std::uint8_t* luma = a.plane[0].data + y * a.plane[0].stride_bytes;
+#pragma unroll
+      for (int j = 0; j < kH; ++j) {
+        const int x = cx * kH + j;
+        const Ycc ycc = source.pixel(min(x, last_x), min(y, last_y));
+        if (y <= last_y && x < a.plane[0].width) luma[x] = ycc.y;
+        cb += ycc.cb;
+        cr += ycc.cr;
+      }
+    }
+    a.plane[1].data[cy * a.plane[1].stride_bytes + cx] = box<kH, kV>(cb, cx);
+    a.plane[2].data[cy * a.plane[2].stride_bytes + cx] = box<kH, kV>(cr, cx);
+  }
+}
+
+template <typename Source>
+__global__ void __launch_bounds__(kThreadsX* kThreadsY)
+    luma_kernel(Source source, const __grid_constant__ ColorSubsampleArgs a, int last_row) {
+  const int x = static_cast<int>(blockIdx.x * kThreadsX + threadIdx.x);
+  if (x >= a.plane[0].width) return;
+  const int step = static_cast<int>(gridDim.y) * kThreadsY;
+  for (int y = a.first_row + static_cast<int>(blockIdx.y * kThreadsY + threadIdx.y); y < last_row;
+       y += step)
+    a.plane[0].data[y * a.plane[0].stride_bytes + x] = source.luma(min(x, a.frame.width - 1), y);
+}
+
+dim3 grid_for(int width, int rows) {
+  return {grid_size(width, kThreadsX), grid_size(rows, kThreadsY, kMaxGridY), 1};
+}
+
+template <typename Source>
+Status launch(const Source& source, const ColorSubsampleArgs& a, cudaStream_t stream) {
+  const dim3 threads(kThreadsX, kThreadsY);
+  const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
+  if (last_row <= a.first_row) return Status::ok();
+  if (a.components == 1) {
+    luma_kernel<<<grid_for(a.plane[0].width, last_row - a.first_row), threads, 0, stream>>>(
+        source, a, last_row);
+    ZR_LAUNCH_TRY("luma_kernel");
+    return Status::ok();
+  }
+  const int first = a.first_row / a.v_max, last = ceil_div(last_row, a.v_max);
+  const dim3 grid = grid_for(a.plane[1].width, last - first);
+  switch (a.h_max * 10 + a.v_max) {
+    case 11:
+      color_subsample_kernel<1, 1><<<grid, threads, 0, stream>>>(source, a, first, last);
+      break;
+    case 12:
+      color_subsample_kernel<1, 2><<<grid, threads, 0, stream>>>(source, a, first, last);
+      break;
+    case 21:
+      color_subsample_kernel<2, 1><<<grid, threads, 0, stream>>>(source, a, first, last);
+      break;
+    case 22:
+      color_subsample_kernel<2, 2><<<grid, threads, 0, stream>>>(source, a, first, last);
+      break;
+    case 41:
+      color_subsample_kernel<4, 1><<<grid, threads, 0, stream>>>(source, a, first, last);
+      break;
+    default:
+      return Status(Errc::invalid_argument, "no down-sampling by such factors");
+  }
+  ZR_LAUNCH_TRY("color_subsample_kernel");
+  return Status::ok();
+}
+
+YccSource ycc_source(const ConstFrameView& frame) {
+  const LumaAccess luma = luma_access(frame.format);
+  YccSource source{};
+  source.y_data = frame.data[0] + luma.offset;
+  source.y_stride = frame.stride_bytes[0];
+  source.y_step = luma.step;
+  if (frame.format == PixelFormat::gray8) return source;
+  const ChromaAccess chroma = chroma_access(frame.format);
+  const auto cb = static_cast<std::size_t>(chroma.cb_plane);
+  const auto cr = static_cast<std::size_t>(chroma.cr_plane);
+  source.cb_data = frame.data[cb] + chroma.cb_offset;
+  source.cr_data = frame.data[cr] + chroma.cr_offset;
+  source.cb_stride = frame.stride_bytes[cb];
+  source.cr_stride = frame.stride_bytes[cr];
+  source.step = chroma.step;
+  source.shift_x = chroma.shift_x;
+  source.shift_y = chroma.shift_y;
+  return source;
+}
+
+}  // namespace
+
+Status color_subsample_cuda(const ColorSubsampleArgs& a, Exec& exec) {
+  if (!is_rgb(a.frame.format)) return launch(ycc_source(a.frame), a, stream_of(exec));
+  const RgbSource source{a.frame.data[0], a.frame.stride_bytes[0], rgb_order(a.frame.format)};
+  return launch(source, a, stream_of(exec));
+}
+
+}  // namespace zerorun

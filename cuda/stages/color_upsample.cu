@@ -1,0 +1,282 @@
+// CUDA twin of codec/decode/color_upsample.cpp. A thread makes one pixel, the pixels that share one
+// chroma sample of the frame, or sixteen of RGB.
+// SPDX-License-Identifier: MIT
+#include "codec/decode/color_upsample.hpp"
+
+#include <optional>
+
+#include "codec/arith/color.hpp"
+#include "codec/base/pixel_rows.hpp"
+#include "cuda/base/check.hpp"
+#include "cuda/stages/picture.hpp"
+#include "cuda/stages/wide_rgb.cuh"
+#include "cuda/base/launch.hpp"
+#include "cuda/base/scratch.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr int kTileWidth = 32, kTileHeight = 8;
+
+__device__ std::int32_t sample(const ConstPlaneView& plane, int x, int y) {
+  return plane.data[y * plane.stride_bytes + x];
+}
+
+/// The component at a pixel of the picture: 3/4 of the nearer sample and 1/4 of the further one in
+/// each direction that the filter enlarges; the edges have no further one.
+__device__ std::int32_t upsample(const Component& c, int x, int y) {
+  const ConstPlaneView& plane = c.plane;
+  if (c.filter == Filter::copy) return sample(plane, x, y);
+  const int cy = static_cast<int>(std::int64_t{y} * c.v / c.v_max);
+  if (c.filter == Filter::repeat)
+    return sample(plane, static_cast<int>(std::int64_t{x} * c.h / c.h_max), cy);
+  const int other_y = min(max(y % 2 == 0 ? cy - 1 : cy + 1, 0), plane.height - 1);
+  if (c.filter == Filter::fancy_1x2)
+    return (sample(plane, x, cy) * 3 + sample(plane, x, other_y) + (y % 2 == 0 ? 1 : 2)) >> 2;
+  const int cx = x / 2, other_x = x % 2 == 0 ? cx - 1 : cx + 1;
+  const bool at_edge = other_x < 0 || other_x >= plane.width;
+  if (c.filter == Filter::fancy_2x1) {
+    const std::int32_t near = sample(plane, cx, cy);
+    return at_edge ? near : (near * 3 + sample(plane, other_x, cy) + (x % 2 == 0 ? 1 : 2)) >> 2;
+  }
+  const auto column = [&](int i) { return sample(plane, i, cy) * 3 + sample(plane, i, other_y); };
+  const std::int32_t near = column(cx), bias = x % 2 == 0 ? 8 : 7;
+  return (at_edge ? near * 4 + bias : near * 3 + column(other_x) + bias) >> 4;
+}
+
+/// Y, Cb and Cr of a pixel, whatever colour model the stream has.
+__device__ Ycc ycc_at(const Picture& p, int x, int y) {
+  const std::int32_t first = upsample(p.component[0], x, y);
+  if (p.components == 1) return {static_cast<std::uint8_t>(first), 128, 128};
+  const std::int32_t second = upsample(p.component[1], x, y);
+  const std::int32_t third = upsample(p.component[2], x, y);
+  if (p.rgb) return rgb_to_ycc(first, second, third);
+  return {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second),
+          static_cast<std::uint8_t>(third)};
+}
+
+__device__ Rgb rgb_at(const Picture& p, int x, int y) {
+  const std::int32_t first = upsample(p.component[0], x, y);
+  if (p.components == 1) {
+    const auto grey = static_cast<std::uint8_t>(first);
+    return {grey, grey, grey};
+  }
+  const std::int32_t second = upsample(p.component[1], x, y);
+  const std::int32_t third = upsample(p.component[2], x, y);
+  if (!p.rgb) return ycc_to_rgb(first, second, third);
+  return {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second),
+          static_cast<std::uint8_t>(third)};
+}
+
+__device__ std::uint8_t y_at(const Picture& p, int x, int y) {
+  const std::int32_t first = upsample(p.component[0], x, y);
+  if (!p.rgb) return static_cast<std::uint8_t>(first);
+  return rgb_to_y(first, upsample(p.component[1], x, y), upsample(p.component[2], x, y));
+}
+
+__global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
+  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
+  if (x >= p.width) return;
+  for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight) {
+    const Rgb rgb = rgb_at(p, x, y);
+    std::uint8_t* out = &pixels.at(x, y);
+    if (order.pixel_bytes == 4) out[6 - order.r - order.g - order.b] = 255;  // the fourth byte
+    out[order.r] = rgb.r;
+    out[order.g] = rgb.g;
+    out[order.b] = rgb.b;
+  }
+}
+
+/// Of the usual samplings. 3840x2160 from 4:2:0 on an H200, under a profiler: 24 us, and 119 with a
+/// pixel a thread.
+template <WideFilter kFilter, int kBytes>
+__global__ void wide_rgb_kernel(Picture p, Samples pixels, PackedPixels how) {
+  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x) * kWidePixels;
+  if (x >= p.width) return;
+  const int count = min(p.width - x, kWidePixels);
+  const Component& chroma = p.component[1];
+  for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight) {
+    const bool vectors = count == kWidePixels && p.aligned;
+    std::uint32_t luma[kWidePixels / 4], ycc[kWidePixels];
+    load_samples<kWidePixels>(p.component[0].plane, x, y, vectors, luma);
+    upsample_wide<kFilter>(chroma.plane, p.component[2].plane, x, y,
+                           static_cast<int>(std::int64_t{y} * chroma.v / chroma.v_max), vectors,
+                           ycc);
+    std::uint32_t words[kWidePixels * kBytes / 4];
+#pragma unroll
+    for (int i = 0; i < kWidePixels / 4; ++i)
+      pack_four<kBytes>(how, to_rgb(luma[i], ycc + 4 * i), words + kBytes * i);
+    store_words(&pixels.at(x, y), words, count * kBytes);
+  }
+}
+
+using WideRgbKernel = void (*)(Picture, Samples, PackedPixels);
+template <int kBytes>
+WideRgbKernel wide_rgb_kernel_of(WideFilter filter) {
+  switch (filter) {
+    case WideFilter::fancy_1x2:
+      return wide_rgb_kernel<WideFilter::fancy_1x2, kBytes>;
+    case WideFilter::fancy_2x1:
+      return wide_rgb_kernel<WideFilter::fancy_2x1, kBytes>;
+    case WideFilter::fancy_2x2:
+      return wide_rgb_kernel<WideFilter::fancy_2x2, kBytes>;
+    case WideFilter::repeat_2x1:
+      return wide_rgb_kernel<WideFilter::repeat_2x1, kBytes>;
+    default:
+      return wide_rgb_kernel<WideFilter::copy, kBytes>;
+  }
+}
+
+std::optional<WideFilter> wide_filter(const Component& c) {
+  switch (c.filter) {
+    case Filter::copy:
+      return WideFilter::copy;
+    case Filter::fancy_1x2:
+      return WideFilter::fancy_1x2;
+    case Filter::fancy_2x1:
+      return WideFilter::fancy_2x1;
+    case Filter::fancy_2x2:
+      return WideFilter::fancy_2x2;
+    case Filter::repeat:
+      break;
+  }
+  if (c.h == c.h_max) return WideFilter::copy;
+  if (2 * c.h == c.h_max) return WideFilter::repeat_2x1;
+  return std::nullopt;
+}
+
+/// The kernel for a picture, or none.
+WideRgbKernel choose_wide_rgb(const Picture& p, int pixel_bytes) {
+  const Component &luma = p.component[0], &cb = p.component[1], &cr = p.component[2];
+  if (p.components != 3 || p.rgb || luma.filter != Filter::copy) return nullptr;
+  if (cb.filter != cr.filter || cb.h != cr.h || cb.v != cr.v) return nullptr;
+  const auto filter = wide_filter(cb);
+  if (!filter) return nullptr;
+  return pixel_bytes == 3 ? wide_rgb_kernel_of<3>(*filter) : wide_rgb_kernel_of<4>(*filter);
+}
+
+PackedPixels pack_as(const RgbOrder& order) {
+  PackedPixels how{order.r == 2, 0};
+  for (int byte = 0; byte < 4; ++byte) {
+    const unsigned from = byte == order.r ? 0 : byte == order.g ? 1 : byte == order.b ? 4 : 5;
+    how.selection |= from << 4 * byte;
+  }
+  return how;
+}
+
+__global__ void gray_kernel(Picture p, Samples luma) {
+  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
+  if (x >= p.width) return;
+  for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight)
+    luma.at(x, y) = y_at(p, x, y);
+}
+
+/// Where a YCbCr frame keeps its samples, and how many pixels share a chroma sample.
+struct YccFrame {
+  Samples y, cb, cr;
+  std::int32_t h, v;
+  bool packed;  ///< luma of the last group repeats the last pixel (YUYV, UYVY)
+};
+
+/// libjpeg's box filters: 2x1 and 2x2 with an alternating bias, the others round half up.
+__device__ std::uint8_t box_mean(int sum, int h, int v, int cx) {
+  if (h == 1 && v == 1) return static_cast<std::uint8_t>(sum);
+  if (h == 2 && v == 1) return static_cast<std::uint8_t>((sum + (cx & 1)) >> 1);
+  if (h == 2 && v == 2) return static_cast<std::uint8_t>((sum + 1 + (cx & 1)) >> 2);
+  return static_cast<std::uint8_t>((sum + h * v / 2) / (h * v));
+}
+
+/// `as_stored`: the stream has the frame's sampling, chroma goes through no filter.
+__global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored) {
+  const int cx = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
+  if (cx * frame.h >= p.width) return;
+  const int last_cy = (p.last_row + frame.v - 1) / frame.v;
+  for (int cy = p.first_row / frame.v + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
+       cy < last_cy; cy += static_cast<int>(gridDim.y) * kTileHeight) {
+    int sum_cb = 0, sum_cr = 0;
+    for (int i = 0; i < frame.v; ++i)
+      for (int j = 0; j < frame.h; ++j) {
+        // Pixels beyond the edge repeat the last ones.
+        const int x = min(cx * frame.h + j, p.width - 1), y = min(cy * frame.v + i, p.height - 1);
+        Ycc ycc{};
+        if (as_stored) {
+          ycc.y = static_cast<std::uint8_t>(sample(p.component[0].plane, x, y));
+        } else {
+          ycc = ycc_at(p, x, y);
+        }
+        sum_cb += ycc.cb;
+        sum_cr += ycc.cr;
+        if (cy * frame.v + i < p.last_row && (frame.packed || cx * frame.h + j < p.width))
+          frame.y.at(cx * frame.h + j, cy * frame.v + i) = ycc.y;
+      }
+    if (as_stored) {
+      frame.cb.at(cx, cy) = static_cast<std::uint8_t>(sample(p.component[1].plane, cx, cy));
+      frame.cr.at(cx, cy) = static_cast<std::uint8_t>(sample(p.component[2].plane, cx, cy));
+    } else {
+      frame.cb.at(cx, cy) = box_mean(sum_cb, frame.h, frame.v, cx);
+      frame.cr.at(cx, cy) = box_mean(sum_cr, frame.h, frame.v, cx);
+    }
+  }
+}
+
+/// Chroma stands in the stream as the frame wants it.
+bool chroma_matches(const ColorUpsampleArgs& a, const YccFrame& frame) {
+  if (a.components != 3 || a.model == ColorModel::rgb) return false;
+  if (a.h[0] != a.h_max || a.v[0] != a.v_max) return false;
+  for (int c = 1; c < 3; ++c)
+    if (a.h[c] * frame.h != a.h_max || a.v[c] * frame.v != a.v_max) return false;
+  return true;
+}
+
+Samples samples_of(const FrameView& frame, int plane, int offset, int step) {
+  const auto p = static_cast<std::size_t>(plane);
+  return {frame.data[p] + offset, frame.stride_bytes[p], step};
+}
+
+YccFrame make_ycc_frame(const FrameView& frame) {
+  const LumaAccess luma = luma_access(frame.format);
+  const ChromaAccess chroma = chroma_access(frame.format);
+  return {samples_of(frame, 0, luma.offset, luma.step),
+          samples_of(frame, chroma.cb_plane, chroma.cb_offset, chroma.step),
+          samples_of(frame, chroma.cr_plane, chroma.cr_offset, chroma.step),
+          1 << chroma.shift_x,
+          1 << chroma.shift_y,
+          luma.step == 2};
+}
+
+}  // namespace
+
+Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
+  const Picture picture = make_picture(a);
+  if (picture.first_row >= picture.last_row) return Status::ok();
+  const cudaStream_t stream = stream_of(exec);
+  const dim3 threads(kTileWidth, kTileHeight);
+  const auto grid = [&](int columns) {
+    return dim3(grid_size(columns, kTileWidth),
+                grid_size(picture.last_row - picture.first_row, kTileHeight, 65535));
+  };
+  if (is_rgb(a.frame.format)) {
+    const RgbOrder order = rgb_order(a.frame.format);
+    const Samples pixels = samples_of(a.frame, 0, 0, order.pixel_bytes);
+    if (const WideRgbKernel wide = choose_wide_rgb(picture, order.pixel_bytes); wide != nullptr)
+      wide<<<grid((a.frame.width + kWidePixels - 1) / kWidePixels), threads, 0, stream>>>(
+          picture, pixels, pack_as(order));
+    else
+      rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, pixels, order);
+    ZR_LAUNCH_TRY("color_upsample: RGB");
+  } else if (a.frame.format == PixelFormat::gray8) {
+    gray_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, samples_of(a.frame, 0, 0, 1));
+    ZR_LAUNCH_TRY("color_upsample: gray_kernel");
+  } else {
+    const YccFrame frame = make_ycc_frame(a.frame);
+    ycc_kernel<<<grid(a.frame.width / frame.h + 1), threads, 0, stream>>>(picture, frame,
+                                                                          chroma_matches(a, frame));
+    ZR_LAUNCH_TRY("color_upsample: ycc_kernel");
+  }
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,128 @@
+// CUDA twin of codec/encode/fdct_quant.cpp. Eight threads code one block: each transforms a row,
+// then a column, then stores an eighth of the block in zig-zag order.
+// SPDX-License-Identifier: MIT
+#include "codec/encode/fdct_quant.hpp"
+
+#include "codec/arith/dct8.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/base/scratch.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kBlocksPerCta = kThreads / kBlockEdge;
+// One word more a row: rows start 9 banks apart and a warp's four blocks 8, so that its 32 rows,
+// and its 32 columns, lie in 32 different banks.
+constexpr int kTileStride = kBlockEdge + 1;
+
+/// Zig-zag position of each natural index.
+struct ZigzagOfNatural {
+  std::uint8_t position[kBlockSize];
+  constexpr ZigzagOfNatural() : position{} {
+    for (int k = 0; k < kBlockSize; ++k)
+      position[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = static_cast<std::uint8_t>(k);
+  }
+};
+__constant__ constexpr ZigzagOfNatural kZigzagOfNatural{};
+
+/// Row `y` of a block as level-shifted samples (T.81 A.3.1); columns and rows outside the plane
+/// repeat its last ones.
+__device__ void load_row(const ConstPlaneView& plane, int x0, int y, std::uint32_t (&v)[8]) {
+  const std::uint8_t* row = plane.data + min(y, plane.height - 1) * plane.stride_bytes;
+  if (x0 + kBlockEdge <= plane.width && reinterpret_cast<std::uintptr_t>(row + x0) % 8 == 0) {
+    const uint2 samples = *reinterpret_cast<const uint2*>(row + x0);
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      v[x] = (samples.x >> (8 * x) & 0xFF) - 128u;
+      v[4 + x] = (samples.y >> (8 * x) & 0xFF) - 128u;
+    }
+  } else {
+#pragma unroll
+    for (int x = 0; x < 8; ++x) v[x] = row[min(x0 + x, plane.width - 1)] - 128u;
+  }
+}
+
+struct Shared {
+  std::uint32_t tile[kBlocksPerCta][kBlockEdge * kTileStride];
+  alignas(16) std::int16_t zz[kBlocksPerCta][kBlockSize];
+  Divisor divisors[2][kBlockSize];
+  std::uint8_t zigzag[kBlockSize];
+};
+
+/// The block whose samples block `index` of the MCU is coded from: itself, or for MCU padding the
+/// one before it that holds samples; the first block of a component always does.
+__device__ BlockPlace source_place(const ScanLayout& layout, std::int64_t mcu, std::int32_t index,
+                                   bool& padding) {
+  BlockPlace place = place_block(layout, mcu, index);
+  padding = !place.inside;
+  while (!place.inside) place = place_block(layout, mcu, --index);
+  return place;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    fdct_quant_kernel(const __grid_constant__ FdctQuantArgs a, std::int64_t blocks) {
+  __shared__ Shared shared;
+  for (int i = static_cast<int>(threadIdx.x); i < 2 * kBlockSize; i += kThreads) {
+    shared.divisors[i / kBlockSize][i % kBlockSize] =
+        a.divisors->table[i / kBlockSize][i % kBlockSize];
+    if (i < kBlockSize) shared.zigzag[i] = kZigzagOfNatural.position[i];
+  }
+  __syncthreads();
+  const int slot = static_cast<int>(threadIdx.x) / kBlockEdge;  // of the CTA's blocks
+  const int line = static_cast<int>(threadIdx.x) % kBlockEdge;  // row, then column
+  std::uint32_t* tile = shared.tile[slot];
+  const std::int64_t step = std::int64_t{gridDim.x} * kBlocksPerCta;
+  // All threads of a warp make the same number of rounds: the barriers are the warp's.
+  for (std::int64_t first = std::int64_t{blockIdx.x} * kBlocksPerCta; first < blocks;
+       first += step) {
+    const std::int64_t block = first + slot;
+    const bool active = block < blocks;
+    bool padding = false;
+    int component = 0;
+    std::uint32_t v[8];
+    if (active) {
+      const std::int64_t mcu = a.first_mcu + block / a.layout.blocks_per_mcu;
+      const auto index = static_cast<std::int32_t>(block % a.layout.blocks_per_mcu);
+      const BlockPlace place = source_place(a.layout, mcu, index, padding);
+      component = place.component;
+      load_row(a.plane[component], place.x * kBlockEdge, place.y * kBlockEdge + line, v);
+      fdct8<1>(v);
+#pragma unroll
+      for (int x = 0; x < 8; ++x) tile[line * kTileStride + x] = v[x];
+    }
+    __syncwarp();
+    if (active) {
+#pragma unroll
+      for (int y = 0; y < 8; ++y) v[y] = tile[y * kTileStride + line];
+      fdct8<2>(v);
+      const Divisor* divisors = shared.divisors[component == 0 ? 0 : 1];
+#pragma unroll
+      for (int y = 0; y < 8; ++y) {
+        const int natural = y * kBlockEdge + line;
+        const std::int32_t q = quantise(static_cast<std::int32_t>(v[y]), divisors[natural]);
+        const bool is_dc = y == 0 && line == 0;
+        shared.zz[slot][shared.zigzag[natural]] =
+            static_cast<std::int16_t>(padding && !is_dc ? 0 : q);
+      }
+    }
+    __syncwarp();
+    if (active) {
+      reinterpret_cast<uint4*>(a.zz + block * kBlockSize)[line] =
+          reinterpret_cast<const uint4*>(shared.zz[slot])[line];
+    }
+    __syncwarp();
+  }
+}
+
+}  // namespace
+
+Status fdct_quant_cuda(const FdctQuantArgs& a, Exec& exec) {
+  const std::int64_t blocks = a.mcu_count * a.layout.blocks_per_mcu;
+  if (blocks == 0) return Status::ok();
+  fdct_quant_kernel<<<grid_size(blocks, kBlocksPerCta), kThreads, 0, stream_of(exec)>>>(a, blocks);
+  ZR_LAUNCH_TRY("fdct_quant_kernel");
+  return Status::ok();
+}
+
+}  // namespace zerorun

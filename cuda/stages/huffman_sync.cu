@@ -1,0 +1,209 @@
+// CUDA twin of codec/decode/huffman_sync.cpp: self-synchronising subsequences, after Weissenberger
+// and Schmidt, "Accelerating JPEG Decompression on GPUs" (2021).
+// SPDX-License-Identifier: MIT
+#include "codec/decode/huffman_sync.hpp"
+
+#include <cub/device/device_scan.cuh>
+
+#include "codec/decode/huffman_decode.hpp"
+#include "cuda/base/check.hpp"
+#include "cuda/stages/cursor_rows.cuh"
+#include "cuda/stages/decode_tables.cuh"
+#include "cuda/stages/subsequence.cuh"
+#include "cuda/base/launch.hpp"
+#include "cuda/base/scratch.hpp"
+#include "cuda/base/tuning.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr int kRows = tuning::kSyncRowsPerChunk;
+
+/// A row is a subsequence. `entry` is the state that it was last decoded from, `exit` that at the
+/// end of a chunk's last row. When each row's entry is the exit of the row before it, and a
+/// cursor's first row has the cursor's own start, then all of them are right, by induction.
+struct Chain {
+  HuffmanSyncArgs a;
+  TableCycle cycle;
+  std::int64_t chunks;
+  std::uint64_t* entry;  ///< [rows]
+  ChainSums* sums;       ///< [rows]
+  std::uint64_t* exit;   ///< [chunks]
+};
+
+/// A row's cursor and its place in it.
+struct RowPlace {
+  std::int64_t cursor;
+  std::uint64_t start, boundary;  ///< bits where the row and the next one begin
+  std::uint64_t end_bit;
+  bool head;
+};
+
+__device__ RowPlace place_row(const HuffmanSyncArgs& a, std::int64_t row) {
+  RowPlace place;
+  place.cursor = cursor_of_row(a.cursor_first_sync, a.cursor_count, row);
+  const std::int64_t index = row - a.cursor_first_sync[place.cursor];
+  const BitCursor& cursor = a.cursors[place.cursor];
+  const auto bits = static_cast<std::uint64_t>(a.subsequence_bits);
+  place.start = cursor.bit + static_cast<std::uint64_t>(index) * bits;
+  place.boundary = place.start + bits;
+  place.end_bit = cursor.end_bit;
+  place.head = index == 0;
+  return place;
+}
+
+/// Decodes the rows of one chunk, each from the exit of the row before it, until nothing changes.
+/// Row r is final after r rounds at the latest, so the loop ends. `fresh`: no row was decoded yet;
+/// otherwise only `first_entry`, the entry of the chunk's first row, is new.
+__device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, std::int64_t chunk,
+                          bool fresh, std::uint64_t first_entry) {
+  __shared__ std::uint64_t exits[kRows];
+  const HuffmanSyncArgs& a = chain.a;
+  const int lane = static_cast<int>(threadIdx.x);
+  const std::int64_t row = chunk * kRows + lane;
+  const bool valid = row < a.sync_count;
+  RowPlace place{};
+  std::uint64_t entry = 0, exit = 0;
+  ChainSums sums{};
+  bool changed = valid;
+  if (valid) {
+    place = place_row(a, row);
+    if (fresh) {
+      // The guess: the first codeword of an MCU starts right here. It is true of a cursor's head.
+      entry = pack({place.head ? place.start : min(place.start, place.end_bit), 0, 0});
+    } else {
+      changed = lane == 0 && !place.head;
+      entry = changed ? first_entry : chain.entry[row];
+      sums = chain.sums[row];
+      const bool last = lane + 1 == kRows || row + 1 == a.sync_count;
+      exit = last ? chain.exit[chunk] : chain.entry[row + 1];
+    }
+  }
+  do {
+    if (changed) {
+      exit = pack(run_subsequence(a.bytes, a.byte_count, tables, chain.cycle, unpack_state(entry),
+                                  place.boundary, place.end_bit, sums));
+    }
+    exits[lane] = exit;
+    __syncthreads();
+    changed = false;
+    if (valid && !place.head && lane > 0 && exits[lane - 1] != entry) {
+      entry = exits[lane - 1];
+      changed = true;
+    }
+  } while (__syncthreads_or(changed));
+  if (!valid) return;
+  chain.entry[row] = entry;
+  chain.sums[row] = {sums.packed | (place.head ? kChainHead : 0)};
+  if (lane + 1 == kRows || row + 1 == a.sync_count) chain.exit[chunk] = exit;
+}
+
+/// The chunk's first row was decoded from another state than the chunk before it now ends in.
+__device__ bool is_stale(const Chain& chain, std::int64_t chunk) {
+  if (chunk == 0) return false;
+  const std::int64_t row = chunk * kRows;
+  if (chain.exit[chunk - 1] == chain.entry[row]) return false;
+  return !place_row(chain.a, row).head;
+}
+
+/// Every chunk by itself (`fresh`), or every stale chunk again.
+__global__ void __launch_bounds__(kRows) sync_kernel(Chain chain, bool fresh) {
+  __shared__ SharedDecodeTables tables;
+  __shared__ std::uint64_t first_entry;
+  const std::int64_t chunk = blockIdx.x;
+  bool stale = fresh;
+  if (!fresh && threadIdx.x == 0 && is_stale(chain, chunk)) {
+    stale = true;
+    first_entry = chain.exit[chunk - 1];
+  }
+  if (!__syncthreads_or(stale)) return;
+  load_decode_tables(chain.a.layout, chain.a.tables, tables);
+  __syncthreads();
+  run_chunk(chain, tables, chunk, fresh, fresh ? 0 : first_entry);
+}
+
+/// One CTA mends the stale chunks from left to right; behind it there are none. What an encoder
+/// wrote leaves nothing to do here; bits made to never synchronise take as long as decoding them
+/// one after another.
+__global__ void __launch_bounds__(kRows) mend_kernel(Chain chain) {
+  __shared__ SharedDecodeTables tables;
+  __shared__ unsigned long long first_stale;
+  bool loaded = false;
+  for (std::int64_t from = 0; from < chain.chunks;) {
+    if (threadIdx.x == 0) first_stale = ~0ull;
+    __syncthreads();
+    const std::int64_t chunk = from + threadIdx.x;
+    if (chunk < chain.chunks && is_stale(chain, chunk))
+      atomicMin(&first_stale, static_cast<unsigned long long>(chunk));
+    __syncthreads();
+    const unsigned long long found = first_stale;
+    __syncthreads();
+    if (found == ~0ull) {
+      from += kRows;
+      continue;
+    }
+    if (!loaded) load_decode_tables(chain.a.layout, chain.a.tables, tables);
+    loaded = true;
+    __syncthreads();
+    const auto stale = static_cast<std::int64_t>(found);
+    run_chunk(chain, tables, stale, false, chain.exit[stale - 1]);
+    __syncthreads();  // orders the chunk's exit and entries before the next look at them
+    from = stale + 1;
+  }
+}
+
+/// `through[row]`: blocks and pairs of the cursor up to the row's end.
+__global__ void __launch_bounds__(tuning::kThreads)
+    write_points_kernel(Chain chain, const ChainSums* through) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * tuning::kThreads + threadIdx.x;
+  const HuffmanSyncArgs& a = chain.a;
+  if (row >= a.sync_count) return;
+  const RowPlace place = place_row(a, row);
+  const ChainSums sums = place.head ? ChainSums{} : through[row - 1];
+  const ChainState state = unpack_state(chain.entry[row]);
+  const auto block = static_cast<std::int64_t>(blocks_of(sums));
+  SyncPoint point{};
+  if ((sums.packed & kChainFault) == 0 && block < a.cursors[place.cursor].blocks &&
+      state.bit >= place.start)
+    point = {state.bit, block, static_cast<std::uint8_t>(state.k), pairs_of(sums), 1};
+  a.sync[row] = point;
+}
+
+}  // namespace
+
+Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
+  if (a.sync_count == 0) return Status::ok();
+  const cudaStream_t stream = stream_of(exec);
+  Chain chain{a,      make_table_cycle(a.layout), grid_size(a.sync_count, kRows), nullptr, nullptr,
+              nullptr};
+  const auto scan = [&](void* temp, std::size_t& temp_bytes, ChainSums* through) {
+    return cub::DeviceScan::InclusiveScan(temp, temp_bytes, chain.sums, through, JoinSums{},
+                                          a.sync_count, stream);
+  };
+  std::size_t temp_bytes = 0;
+  ZR_CUDA_TRY(scan(nullptr, temp_bytes, nullptr));
+  ChainSums* through = nullptr;
+  std::byte* temp = nullptr;
+  ZR_TRY(scratch_of(exec).carve(
+      scratch_array(chain.entry, a.sync_count), scratch_array(chain.sums, a.sync_count),
+      scratch_array(chain.exit, chain.chunks), scratch_array(through, a.sync_count),
+      scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
+  const auto chunks = static_cast<unsigned>(chain.chunks);
+  sync_kernel<<<chunks, kRows, 0, stream>>>(chain, true);
+  ZR_LAUNCH_TRY("huffman_sync: sync_kernel");
+  if (chunks > 1) {
+    for (int round = 0; round < tuning::kSyncRounds; ++round) {
+      sync_kernel<<<chunks, kRows, 0, stream>>>(chain, false);
+      ZR_LAUNCH_TRY("huffman_sync: sync_kernel");
+    }
+    mend_kernel<<<1, kRows, 0, stream>>>(chain);
+    ZR_LAUNCH_TRY("huffman_sync: mend_kernel");
+  }
+  ZR_CUDA_TRY(scan(temp, temp_bytes, through));
+  write_points_kernel<<<grid_size(a.sync_count, tuning::kThreads), tuning::kThreads, 0, stream>>>(
+      chain, through);
+  ZR_LAUNCH_TRY("huffman_sync: write_points_kernel");
+  return Status::ok();
+}
+
+}  // namespace zerorun

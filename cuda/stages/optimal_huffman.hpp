@@ -1,0 +1,23 @@
+// Optimal code tables from the statistics, on the device, so that no frame waits for the host.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/base/exec.hpp"
+#include "codec/encode/symbol_histogram.hpp"
+#include "codec/syntax/huffman_code.hpp"
+#include "codec/syntax/huffman_spec.hpp"
+
+namespace zerorun {
+
+/// All pointers are device memory.
+struct OptimalHuffmanArgs {
+  const SymbolCounts* counts;   ///< [frames]
+  HuffmanSpec* specs;           ///< [frames][kEncodeTables] out: what optimal_huffman_spec() gives
+  HuffmanEncodeTables* tables;  ///< [frames] out: what fill_encode_table() makes of them
+  std::uint32_t frames = 1;
+};
+
+/// Asynchronous on exec.stream.
+Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec);
+
+}  // namespace zerorun

@@ -1,0 +1,53 @@
+// Entropy-coded bytes -> device memory.
+// SPDX-License-Identifier: MIT
+#include "cuda/stages/scan_upload.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "codec/syntax/marker.hpp"
+
+namespace zerorun {
+namespace {
+
+/// What is copied to pinned memory before it is sent off, so that one part travels while the next
+/// is being copied.
+constexpr std::size_t kBandBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+std::size_t scan_extent(std::span<const std::uint8_t> data) {
+  std::size_t at = 0;
+  while (at < data.size()) {
+    const auto* ff =
+        static_cast<const std::uint8_t*>(std::memchr(data.data() + at, 0xFF, data.size() - at));
+    if (ff == nullptr) break;
+    at = static_cast<std::size_t>(ff - data.data());
+    while (at < data.size() && data[at] == 0xFF) ++at;
+    if (at == data.size()) break;
+    const std::uint8_t code = data[at++];
+    if (code != 0 && !marker::is_rst(code)) return at;
+  }
+  return data.size();
+}
+
+Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stream,
+                           const std::uint8_t*& on_device) {
+  ZR_TRY(bytes_.reserve(static_cast<std::int64_t>(data.size())));
+  on_device = bytes_.data();
+  if (is_pinned(data.data()) && is_pinned(data.data() + data.size() - 1)) {
+    ZR_CUDA_TRY(
+        cudaMemcpyAsync(bytes_.data(), data.data(), data.size(), cudaMemcpyHostToDevice, stream));
+    return Status::ok();
+  }
+  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(data.size())));
+  for (std::size_t at = 0; at < data.size(); at += kBandBytes) {
+    const std::size_t count = std::min(kBandBytes, data.size() - at);
+    std::memcpy(staging_.data() + at, data.data() + at, count);
+    ZR_CUDA_TRY(cudaMemcpyAsync(bytes_.data() + at, staging_.data() + at, count,
+                                cudaMemcpyHostToDevice, stream));
+  }
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,399 @@
+// The device functions of the C interface: the bytes and samples of the CPU, from and into device
+// memory, and documented errors for bad calls.
+// SPDX-License-Identifier: MIT
+#include <array>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cuda/base/memory.hpp"
+#include "tests/cuda/capi_device.hpp"
+#include "tests/cuda/device_twin.hpp"
+#include "tests/support/gpu.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using testing::HasSubstr;
+
+class CApiParity : public GpuTest {};
+
+// Five, so that with turns each meets every layout, stream and alignment.
+constexpr int kSizes[][2] = {{320, 61}, {1, 1}, {17, 9}, {64, 64}, {37, 200}};
+constexpr Layout kLayouts[] = {Layout::tight, Layout::padded, Layout::bottom_up};
+
+TEST_F(CApiParity, OneEncoderTakesEveryFormatSizeAndLayout) {
+  Stream streams[2];
+  for (Stream& stream : streams) ASSERT_TRUE(stream.create());
+  DeviceEncoderHandle encoder;
+  std::size_t turn = 0;
+  for (const PixelFormat format : kAllFormats)
+    for (const auto& [width, height] : kSizes) {
+      const Layout layout = kLayouts[turn % 3];
+      SCOPED_TRACE(testing::Message() << name(format) << ' ' << width << 'x' << height
+                                      << ", layout " << static_cast<int>(layout));
+      TestFrame frame = make_frame(Content::photo, format, width, height, 3, layout);
+      const Bytes expected = encoded_on_cpu(frame);
+      const DeviceTwin on_device(frame);
+      const std::size_t skew = turn % 8;
+      const cudaStream_t stream = turn % 3 == 2 ? nullptr : streams[turn % 3].get();
+      ++turn;
+      ASSERT_EQ(encoder.encode(on_device.view(), expected.size(), stream, skew).jpeg, expected);
+    }
+}
+
+TEST_F(CApiParity, ParametersReachTheDevice) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 100, 60, 1);
+  const DeviceTwin on_device(frame);
+  auto c = sized<zerorun_encode_params>();
+  c.backend = ZERORUN_BACKEND_CUDA;
+  EncodeParams cpp;
+  const auto expect_same = [&] {
+    DeviceEncoderHandle encoder(c);
+    const Bytes expected = encoded_on_cpu(frame, cpp);
+    EXPECT_EQ(encoder.encode(on_device.view(), expected.size()).jpeg, expected);
+  };
+  c.quality = cpp.quality = 35;
+  expect_same();
+  c.huffman = ZERORUN_HUFFMAN_OPTIMAL;
+  cpp.huffman = HuffmanTables::optimal;
+  expect_same();
+  c.subsampling = ZERORUN_SUBSAMPLING_422;
+  cpp.subsampling = Subsampling::s422;
+  expect_same();
+  c.restart = ZERORUN_RESTART_MCUS;
+  c.restart_count = 5;
+  cpp.restart = RestartPolicy::mcus(5);
+  expect_same();
+  QuantTable table;
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint16_t>(i + 1);
+  c.luma_table = c.chroma_table = table.data();
+  cpp.luma_table = cpp.chroma_table = table;
+  expect_same();
+  const zerorun_segment segments[] = {{0xE3, "abc", 3}, {0xFE, nullptr, 0}};
+  c.segments = segments;
+  c.segment_count = 2;
+  cpp.segments = {{0xE3, {'a', 'b', 'c'}}, {0xFE, {}}};
+  expect_same();
+}
+
+TEST_F(CApiParity, TellsTheSizeOfAStreamThatDoesNotFit) {
+  TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 90, 70, 2);
+  const DeviceTwin on_device(frame);
+  for (const auto huffman : {ZERORUN_HUFFMAN_STANDARD, ZERORUN_HUFFMAN_OPTIMAL}) {
+    auto params = sized<zerorun_encode_params>();
+    params.huffman = huffman;
+    EncodeParams cpp;
+    if (huffman == ZERORUN_HUFFMAN_OPTIMAL) cpp.huffman = HuffmanTables::optimal;
+    const Bytes whole = encoded_on_cpu(frame, cpp);
+    DeviceEncoderHandle encoder(params);
+    for (const std::size_t capacity : {std::size_t{0}, std::size_t{1}, std::size_t{2},
+                                       std::size_t{100}, whole.size() / 2, whole.size() - 1}) {
+      SCOPED_TRACE(testing::Message() << capacity << " of " << whole.size() << " bytes");
+      EXPECT_EQ(encoder.encode(on_device.view(), capacity).size, whole.size());
+    }
+    EXPECT_EQ(encoder.encode(on_device.view(), whole.size()).jpeg, whole);
+    EXPECT_EQ(encoder.encode(on_device.view(), whole.size() + 1000).jpeg, whole);
+  }
+}
+
+TEST_F(CApiParity, BatchesAreTheSameStreams) {
+  std::vector<TestFrame> frames;
+  std::vector<std::unique_ptr<DeviceTwin>> on_device;
+  std::vector<Bytes> expected;
+  std::vector<zerorun_frame> given;
+  std::vector<std::unique_ptr<GuardedBuffer<std::uint8_t>>> out;
+  GuardedBuffer<std::size_t> sizes(Memory::device, 3);
+  for (int i = 0; i < 3; ++i)
+    frames.push_back(make_frame(Content::photo, PixelFormat::yuv420p, 90, i < 2 ? 60 : 61, 7));
+  std::vector<const zerorun_frame*> views;
+  std::vector<std::uint8_t*> outs;
+  std::vector<std::size_t> capacities;
+  std::vector<std::size_t*> device_sizes;
+  for (TestFrame& frame : frames) {
+    on_device.push_back(std::make_unique<DeviceTwin>(frame));
+    expected.push_back(encoded_on_cpu(frame));
+    given.push_back(to_c(on_device.back()->view()));
+    out.push_back(
+        std::make_unique<GuardedBuffer<std::uint8_t>>(Memory::device, expected.back().size()));
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    views.push_back(&given[i]);
+    outs.push_back(out[i]->data());
+    capacities.push_back(out[i]->size());
+    device_sizes.push_back(sizes.data() + i);
+  }
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  DeviceEncoderHandle encoder;
+  const auto encode = [&](std::size_t count, const zerorun_frame* const* of) {
+    return zerorun_device_encoder_encode_batch(encoder.handle, count, of, outs.data(),
+                                               capacities.data(), device_sizes.data(), nullptr);
+  };
+  EXPECT_EQ(encode(3, nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(encode(0, nullptr), ZERORUN_OK);
+  ASSERT_EQ(encode(3, views.data()), ZERORUN_OK);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(sizes.to_host()[i], expected[i].size());
+    EXPECT_EQ(to_bytes(out[i]->to_host()), expected[i]) << "frame " << i;
+  }
+  outs[1] = nullptr;
+  EXPECT_EQ(encode(3, views.data()), ZERORUN_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiParity, DestroyWaitsForWhatWasEnqueued) {
+  constexpr int kFrames = 6;
+  Stream streams[2];
+  for (Stream& stream : streams) ASSERT_TRUE(stream.create());
+  std::vector<TestFrame> frames;
+  std::vector<std::unique_ptr<DeviceTwin>> on_device;
+  std::vector<Bytes> expected;
+  std::vector<std::unique_ptr<GuardedBuffer<std::uint8_t>>> out;
+  for (int i = 0; i < kFrames; ++i)
+    frames.push_back(make_frame(Content::photo, PixelFormat::nv12, 200 + 40 * i, 150, 7));
+  for (TestFrame& frame : frames) {
+    on_device.push_back(std::make_unique<DeviceTwin>(frame));
+    expected.push_back(encoded_on_cpu(frame));
+    out.push_back(
+        std::make_unique<GuardedBuffer<std::uint8_t>>(Memory::device, expected.back().size()));
+  }
+  GuardedBuffer<std::size_t> sizes(Memory::device, kFrames);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  zerorun_device_encoder* encoder = nullptr;
+  ASSERT_EQ(zerorun_device_encoder_create(nullptr, &encoder, nullptr), ZERORUN_OK);
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    const zerorun_frame frame = to_c(on_device[i]->view());
+    ASSERT_EQ(zerorun_device_encoder_encode(encoder, &frame, out[i]->data(), out[i]->size(),
+                                            sizes.data() + i, streams[i % 2].get()),
+              ZERORUN_OK);
+  }
+  zerorun_device_encoder_destroy(encoder);
+  const std::vector<std::size_t> lengths = sizes.to_host();
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    EXPECT_EQ(lengths[i], expected[i].size());
+    EXPECT_EQ(to_bytes(out[i]->to_host()), expected[i]) << "frame " << i;
+  }
+}
+
+TEST_F(CApiParity, OneDecoderFillsEveryFormatSizeAndLayout) {
+  Stream streams[2];
+  for (Stream& stream : streams) ASSERT_TRUE(stream.create());
+  DecoderPair pair;
+  std::size_t turn = 0;
+  for (const Subsampling sampling : kAllSubsamplings)
+    for (const PixelFormat format : kAllFormats)
+      for (const Door door : {Door::host, Door::device}) {
+        const auto& [width, height] = kSizes[turn % std::size(kSizes)];
+        SCOPED_TRACE(testing::Message()
+                     << name(sampling) << " to " << name(format) << ' ' << width << 'x' << height);
+        EncodeParams params;
+        params.subsampling = sampling;
+        params.huffman = turn % 4 < 2 ? HuffmanTables::standard : HuffmanTables::optimal;
+        const Bytes jpeg = encoded_on_cpu(
+            make_frame(Content::photo, PixelFormat::rgb24, width, height, 4), params);
+        const cudaStream_t stream = turn % 3 == 2 ? nullptr : streams[turn % 3].get();
+        const TestFrame like(format, width, height, kLayouts[turn / 2 % 3]);
+        ++turn;
+        ASSERT_NO_FATAL_FAILURE(pair.expect_same(jpeg, like, door, stream));
+      }
+}
+
+TEST_F(CApiParity, DamageIsConcealedOrToldAsOnTheCpu) {
+  const Bytes sound = [] {
+    EncodeParams params;
+    params.restart = RestartPolicy::mcus(4);
+    return encoded_on_cpu(make_frame(Content::noise, PixelFormat::yuv420p, 75, 51, 1), params);
+  }();
+  std::vector<Bytes> streams(4, sound);
+  streams[0].resize(sound.size() / 2);
+  streams[1].resize(5);
+  for (std::size_t i = 0; i < 40; ++i) streams[2][sound.size() * 2 / 3 + i] = std::byte{0xFE};
+  streams[3][0] = std::byte{'P'};
+  streams.push_back({});
+  for (const bool strict : {false, true}) {
+    auto c = sized<zerorun_decode_params>();
+    c.strict = strict;
+    DecodeParams cpp;
+    cpp.strict = strict;
+    DecoderPair pair(c, cpp);
+    for (const Bytes& jpeg : streams)
+      for (const Door door : {Door::host, Door::device}) {
+        SCOPED_TRACE(testing::Message() << "stream " << (&jpeg - streams.data()) << ", strict "
+                                        << strict << ", door " << static_cast<int>(door));
+        TestFrame like(PixelFormat::rgb24, 75, 51);
+        ASSERT_NO_FATAL_FAILURE(pair.expect_same(jpeg, like, door));
+      }
+    TestFrame like(PixelFormat::rgb24, 75, 51);
+    ASSERT_NO_FATAL_FAILURE(pair.expect_same(sound, like, Door::host));  // still works
+    EXPECT_EQ(zerorun_device_decoder_error(pair.handle())->code, ZERORUN_OK);
+  }
+}
+
+TEST_F(CApiParity, AnImageThatIsNotWantedIsRefused) {
+  const Bytes jpeg = encoded_on_cpu(make_frame(Content::photo, PixelFormat::yuv420p, 40, 30, 1));
+  DecoderPair pair;
+  for (const auto& [width, height] : {std::array{41, 30}, {40, 29}, {20, 15}, {1, 1}}) {
+    TestFrame like(PixelFormat::yuv420p, width, height);
+    ASSERT_NO_FATAL_FAILURE(pair.expect_same(jpeg, like, Door::host));
+    EXPECT_EQ(zerorun_device_decoder_error(pair.handle())->code, ZERORUN_INVALID_FRAME);
+    EXPECT_THAT(zerorun_device_decoder_error(pair.handle())->message, HasSubstr("40x30"));
+  }
+  auto c = sized<zerorun_decode_params>();
+  c.max_pixels = 1199;
+  DecodeParams cpp;
+  cpp.limits.max_pixels = 1199;
+  DecoderPair limited(c, cpp);
+  TestFrame like(PixelFormat::yuv420p, 40, 30);
+  ASSERT_NO_FATAL_FAILURE(limited.expect_same(jpeg, like, Door::device));
+  EXPECT_EQ(zerorun_device_decoder_error(limited.handle())->code, ZERORUN_TOO_MANY_PIXELS);
+}
+
+TEST_F(CApiParity, BadCallsOfTheEncoderAreErrors) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 40, 30, 1);
+  const DeviceTwin on_device(frame);
+  const zerorun_frame good = to_c(on_device.view());
+  GuardedBuffer<std::uint8_t> out(Memory::device, 10000);
+  GuardedBuffer<std::size_t> size(Memory::device, 1);
+  DeviceEncoderHandle encoder;
+  const auto encode = [&](const zerorun_frame* given, std::uint8_t* to, std::size_t* size_to) {
+    const zerorun_status status =
+        zerorun_device_encoder_encode(encoder.handle, given, to, out.size(), size_to, nullptr);
+    EXPECT_EQ(zerorun_device_encoder_error(encoder.handle)->code, status);
+    EXPECT_GT(std::strlen(zerorun_device_encoder_error(encoder.handle)->message), 10u);
+    return status;
+  };
+  EXPECT_EQ(encode(nullptr, out.data(), size.data()), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(encode(&good, nullptr, size.data()), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(encode(&good, out.data(), nullptr), ZERORUN_INVALID_ARGUMENT);
+  const auto with = [&](auto change) {
+    zerorun_frame bad = good;
+    change(bad);
+    return encode(&bad, out.data(), size.data());
+  };
+  EXPECT_EQ(with([](auto& bad) { bad.struct_size = 0; }), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with([](auto& bad) { bad.data[2] = nullptr; }), ZERORUN_INVALID_FRAME);
+  EXPECT_THAT(zerorun_device_encoder_error(encoder.handle)->message, HasSubstr("plane 2 is null"));
+  EXPECT_EQ(with([](auto& bad) { bad.stride_bytes[0] = 39; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(with([](auto& bad) { bad.width = 0; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(with([](auto& bad) { bad.height = 65536; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(with([](auto& bad) { bad.format = 16; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(
+      zerorun_device_encoder_encode(nullptr, &good, out.data(), out.size(), size.data(), nullptr),
+      ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_device_encoder_error(nullptr), nullptr);
+  zerorun_device_encoder_destroy(nullptr);
+
+  EXPECT_EQ(out.to_host(), std::vector<std::uint8_t>(out.size(), kPoison));  // nothing was written
+  const Bytes expected = encoded_on_cpu(frame);
+  EXPECT_EQ(encoder.encode(on_device.view(), expected.size()).jpeg, expected);  // still works
+  EXPECT_EQ(zerorun_device_encoder_error(encoder.handle)->code, ZERORUN_OK);
+}
+
+TEST_F(CApiParity, BadCallsOfTheDecoderAreErrors) {
+  const Bytes jpeg = encoded_on_cpu(make_frame(Content::photo, PixelFormat::yuv420p, 40, 30, 1));
+  const GuardedBuffer<std::byte> device_jpeg(Memory::device, std::span<const std::byte>(jpeg));
+  TestFrame like(PixelFormat::yuv420p, 40, 30);
+  const TestFrame untouched = like;
+  DeviceTwin on_device(like);
+  const zerorun_frame good = to_c(on_device.view());
+  DecoderPair pair;
+  zerorun_device_decoder* const decoder = pair.handle();
+  const auto both = [&](const void* host, const void* device, const zerorun_frame* out) {
+    const zerorun_status one =
+        zerorun_device_decoder_decode(decoder, host, jpeg.size(), out, nullptr, nullptr);
+    EXPECT_EQ(zerorun_device_decoder_error(decoder)->code, one);
+    const zerorun_status other =
+        zerorun_device_decoder_decode_device(decoder, device, jpeg.size(), out, nullptr, nullptr);
+    EXPECT_EQ(other, one);
+    EXPECT_EQ(zerorun_device_decoder_error(decoder)->code, other);
+    EXPECT_GT(std::strlen(zerorun_device_decoder_error(decoder)->message), 10u);
+    return one;
+  };
+  EXPECT_EQ(both(nullptr, nullptr, &good), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(both(jpeg.data(), device_jpeg.data(), nullptr), ZERORUN_INVALID_ARGUMENT);
+  const auto with = [&](auto change) {
+    zerorun_frame bad = good;
+    change(bad);
+    return both(jpeg.data(), device_jpeg.data(), &bad);
+  };
+  EXPECT_EQ(with([](auto& bad) { bad.struct_size = 8; }), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with([](auto& bad) { bad.data[0] = nullptr; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(with([](auto& bad) { bad.stride_bytes[1] = 19; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(with([](auto& bad) { bad.height = 31; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(with([](auto& bad) { bad.format = -1; }), ZERORUN_INVALID_FRAME);
+  EXPECT_EQ(
+      zerorun_device_decoder_decode(nullptr, jpeg.data(), jpeg.size(), &good, nullptr, nullptr),
+      ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_device_decoder_decode_device(nullptr, device_jpeg.data(), jpeg.size(), &good,
+                                                 nullptr, nullptr),
+            ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_device_decoder_error(nullptr), nullptr);
+  zerorun_device_decoder_destroy(nullptr);
+
+  on_device.download();
+  EXPECT_EQ(like.packed(), untouched.packed());
+  ASSERT_NO_FATAL_FAILURE(pair.expect_same(jpeg, like, Door::device));  // still works
+}
+
+/// What create() says for both, which have the members tried here in common.
+template <typename Change>
+void expect_refused(zerorun_status expected, const char* words, const Change& change) {
+  auto error = sized<zerorun_error>();
+  auto encode = sized<zerorun_encode_params>();
+  change(encode);
+  zerorun_device_encoder* encoder = reinterpret_cast<zerorun_device_encoder*>(&error);
+  EXPECT_EQ(zerorun_device_encoder_create(&encode, &encoder, &error), expected);
+  EXPECT_EQ(encoder, nullptr);
+  EXPECT_EQ(error.code, expected);
+  EXPECT_THAT(error.message, HasSubstr(words));
+  auto decode = sized<zerorun_decode_params>();
+  change(decode);
+  zerorun_device_decoder* decoder = reinterpret_cast<zerorun_device_decoder*>(&error);
+  EXPECT_EQ(zerorun_device_decoder_create(&decode, &decoder, &error), expected);
+  EXPECT_EQ(decoder, nullptr);
+  EXPECT_EQ(error.code, expected);
+  EXPECT_THAT(error.message, HasSubstr(words));
+}
+
+TEST_F(CApiParity, DevicesAndParametersThatDoNotExistAreErrors) {
+  EXPECT_EQ(zerorun_check_device(0, nullptr), ZERORUN_OK);
+  auto error = sized<zerorun_error>();
+  EXPECT_EQ(zerorun_check_device(4096, &error), ZERORUN_NO_DEVICE);
+  EXPECT_THAT(error.message, HasSubstr("there is no device 4096"));
+  expect_refused(ZERORUN_NO_DEVICE, "there is no device 4096", [](auto& p) { p.device = 4096; });
+  expect_refused(ZERORUN_INVALID_ARGUMENT, "negative", [](auto& p) { p.device = -1; });
+  expect_refused(ZERORUN_INVALID_ARGUMENT, "CPU backend",
+                 [](auto& p) { p.backend = ZERORUN_BACKEND_CPU; });
+  expect_refused(ZERORUN_INVALID_ARGUMENT, "backend 3", [](auto& p) { p.backend = 3; });
+  expect_refused(ZERORUN_INVALID_ARGUMENT, "struct_size", [](auto& p) { p.struct_size = 4; });
+  EXPECT_EQ(zerorun_device_encoder_create(nullptr, nullptr, &error), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_device_decoder_create(nullptr, nullptr, &error), ZERORUN_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiParity, HandlesAreIndependentOnThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      Stream stream;
+      ASSERT_TRUE(stream.create());
+      DeviceEncoderHandle encoder;
+      DecoderPair pair;
+      for (int i = 0; i < 5; ++i) {
+        TestFrame frame =
+            make_frame(Content::photo, PixelFormat::yuv422p, 100 + 37 * t + 16 * i, 90 + i, 5);
+        const Bytes expected = encoded_on_cpu(frame);
+        const DeviceTwin on_device(frame);
+        const Bytes found = encoder.encode(on_device.view(), expected.size(), stream.get()).jpeg;
+        ASSERT_EQ(found, expected);
+        TestFrame like(PixelFormat::rgb24, frame.view().width, frame.view().height);
+        pair.expect_same(expected, like, Door::host, stream.get());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace zerorun::test

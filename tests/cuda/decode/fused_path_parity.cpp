@@ -1,0 +1,298 @@
+// Which scans take the fused decoder: those of usual encoders do, damaged ones and extreme values
+// do not, and the samples are the CPU's either way.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cuda/base/memory.hpp"
+#include "tests/cuda/decode/decoder_pair.hpp"
+#include "tests/cuda/device_array.hpp"
+#include "tests/cuda/device_twin.hpp"
+#include "tests/support/encode_params.hpp"
+#include "tests/support/device_copy.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_data.hpp"
+#include "tests/cuda/decode/host_rows.hpp"
+#include "zerorun/cuda_decoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+/// Both public decoders of the CUDA backend, used for image after image.
+class FusedPathParity : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    pair_ = std::make_unique<DecoderPair>();
+    ASSERT_TRUE(pair_->ready());
+    auto device = DeviceDecoder::create();
+    ASSERT_TRUE(device) << device.status().message();
+    device_ = std::make_unique<DeviceDecoder>(*std::move(device));
+    ASSERT_TRUE(stream_.create());
+  }
+
+  /// The same samples and reports from every call, of which `staged` scans went by stages.
+  void expect(const Jpeg& jpeg, int staged) {
+    const Compared planes = pair_->planes(jpeg);
+    ASSERT_EQ(planes.difference, "");
+    ASSERT_TRUE(planes.report);
+    EXPECT_EQ(planes.report->staged_scans, staged) << "decode_planes()";
+    const Compared frame = pair_->frame(jpeg, PixelFormat::rgb24);
+    ASSERT_EQ(frame.difference, "");
+    EXPECT_EQ(frame.report->staged_scans, staged) << "decode()";
+    expect_on_device(jpeg, staged);
+  }
+
+  void expect_on_device(const Jpeg& jpeg, int staged) {
+    const auto info = inspect(jpeg);
+    ASSERT_TRUE(info);
+    TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+    const auto report = pair_->cpu().decode(jpeg, expected.view());
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->staged_scans, 0) << "on the CPU";
+    const DeviceArray<std::byte> on_device(jpeg);
+    for (const bool from_device : {false, true}) {
+      SCOPED_TRACE(from_device ? "decode_device()" : "DeviceDecoder::decode()");
+      TestFrame found(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+      DeviceTwin twin(found);
+      const auto result = from_device ? device_->decode_device(on_device.data(), jpeg.size(),
+                                                               twin.view(), stream_.get())
+                                      : device_->decode(jpeg, twin.view(), stream_.get());
+      ASSERT_EQ(difference(report, result), "");
+      EXPECT_EQ(result->staged_scans, staged);
+      twin.download();
+      EXPECT_TRUE(found == expected) << "other samples";
+    }
+  }
+
+  std::unique_ptr<DecoderPair> pair_;
+  std::unique_ptr<DeviceDecoder> device_;
+  zerorun::Stream stream_;
+};
+
+TEST_F(FusedPathParity, OurStreamsOfAllKindsTakeIt) {
+  for_all_params({1, 90, 100}, [this](const EncodeParams& params) {
+    expect(encode(Content::photo, 203, 117, params), 0);
+  });
+}
+
+/// In large pictures without restart markers that are noise at quality 100 (whose blocks hardly
+/// ever end in EOB), or the same noise over and over, walks from guesses do not meet the true one;
+/// they are the stages'.
+TEST_F(FusedPathParity, EveryContentAndSizeTakesIt) {
+  for (const Content content : kContents)
+    for (const int size : {1, 8, 9, 17, 64, 1000}) {
+      const bool hardly_synchronises =
+          content == Content::noise || content == Content::extreme || content == Content::checker;
+      if (size == 1000 && hardly_synchronises) continue;
+      SCOPED_TRACE(testing::Message() << name(content) << " " << size);
+      EncodeParams params;
+      params.restart = RestartPolicy::none();
+      params.quality = 100;
+      expect(encode(content, size, size + 5, params), 0);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(FusedPathParity, LargeFramesTakeIt) {
+  for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
+    for (const Content content : {Content::photo, Content::noise, Content::flat}) {
+      SCOPED_TRACE(name(content));
+      EncodeParams params;
+      params.restart = restart;
+      expect(encode(content, 3840, 2160, params), 0);
+    }
+}
+
+/// Of cameras, phones and programs: what has no oddity is decoded by the fused decoder, however
+/// many scans it has.
+TEST_F(FusedPathParity, SoundStreamsOfTheCorpusTakeIt) {
+  const auto data = test_data();
+  if (!data) GTEST_SKIP() << kNoTestData;
+  int sound = 0;
+  for (const Row& row : read_tsv(*data / "MANIFEST.tsv")) {
+    if (row.at("class") != "valid") continue;
+    SCOPED_TRACE(row.at("path"));
+    const Jpeg jpeg = read_file(*data / row.at("path"));
+    const Compared planes = pair_->planes(jpeg);
+    EXPECT_EQ(planes.difference, "");
+    ASSERT_TRUE(planes.report);
+    if (!planes.report->first_problem.is_ok()) continue;
+    EXPECT_EQ(planes.report->staged_scans, 0);
+    ++sound;
+  }
+  EXPECT_GT(sound, 250);
+}
+
+TEST_F(FusedPathParity, CoefficientsAreTheStages) {
+  const Jpeg jpeg = encode(Content::photo, 100, 60, {});
+  for (int turn = 0; turn < 2; ++turn) {
+    const Compared coefficients = pair_->coefficients(jpeg);
+    EXPECT_EQ(coefficients.difference, "");
+    ASSERT_TRUE(coefficients.report);
+    EXPECT_EQ(coefficients.report->staged_scans, 1);
+    expect(jpeg, 0);
+  }
+}
+
+TEST_F(FusedPathParity, ExtremeValuesAreTheStages) {
+  for (const char* file : {"extreme_coefs.jpg", "dc_accumulate_pos.jpg", "dc_accumulate_neg.jpg"}) {
+    SCOPED_TRACE(file);
+    const Jpeg jpeg = read_file(project_tests() / "hostile" / file);
+    expect(jpeg, 1);
+    const auto report = pair_->planes(jpeg).report;
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->first_problem.is_ok()) << report->first_problem.message();
+  }
+}
+
+/// Undamaged, but large AC levels meet the largest table entries.
+TEST_F(FusedPathParity, ExtremeAcValuesAreTheStages) {
+  EncodeParams params;
+  params.quality = 100;
+  Jpeg jpeg = encode(Content::checker, 200, 120, params);
+  const Headers headers = parse_headers(jpeg);
+  for (const Segment& segment : headers.segments)
+    for (std::size_t i = 0; segment.marker == 0xDB && i < segment.payload.size(); ++i)
+      if (i % 65 != 0) jpeg[segment.offset + 4 + i] = std::byte{255};
+  std::vector<ComponentCoefficients> coefficients;
+  ASSERT_TRUE(pair_->cpu().decode_coefficients(jpeg, coefficients));
+  const auto& luma = coefficients[0].values;
+  bool extreme = false;
+  for (std::size_t i = 0; i < luma.size(); ++i)
+    extreme = extreme || (i % 64 != 0 && std::abs(luma[i]) * 255 > 32767);
+  ASSERT_TRUE(extreme);
+  expect(jpeg, 1);
+}
+
+/// A stream with a marker after every four MCUs, and where its data begin and its markers are.
+struct Marked {
+  Jpeg jpeg;
+  std::size_t scan = 0;
+  std::vector<std::ptrdiff_t> markers;  ///< offsets of their FF
+};
+
+Marked make_marked() {
+  EncodeParams params;
+  params.restart = RestartPolicy::mcus(4);
+  Marked out{encode(Content::photo, 200, 120, params), 0, {}};
+  out.scan = parse_headers(out.jpeg).data_offset;
+  for (std::size_t i = out.scan; i + 1 < out.jpeg.size(); ++i)
+    if (out.jpeg[i] == std::byte{0xFF} && (out.jpeg[i + 1] & std::byte{0xF8}) == std::byte{0xD0})
+      out.markers.push_back(static_cast<std::ptrdiff_t>(i));
+  return out;
+}
+
+TEST_F(FusedPathParity, DamagedScansAreTheStagesAndTheNextOneIsNot) {
+  const Marked marked = make_marked();
+  ASSERT_GT(marked.markers.size(), 8u);
+  const auto at = [](Jpeg& jpeg, std::ptrdiff_t offset) { return jpeg.begin() + offset; };
+  std::vector<std::pair<const char*, Jpeg>> damaged;
+  const auto make = [&](const char* what) -> Jpeg& {
+    return damaged.emplace_back(what, marked.jpeg).second;
+  };
+  make("cut in half").resize((marked.scan + marked.jpeg.size()) / 2);
+  {
+    Jpeg& jpeg = make("two markers exchanged");
+    std::swap(jpeg[static_cast<std::size_t>(marked.markers[2] + 1)],
+              jpeg[static_cast<std::size_t>(marked.markers[3] + 1)]);
+  }
+  {
+    Jpeg& jpeg = make("a marker missing");
+    jpeg.erase(at(jpeg, marked.markers[4]), at(jpeg, marked.markers[4] + 2));
+  }
+  {
+    Jpeg& jpeg = make("a marker twice");
+    const std::byte again[] = {std::byte{0xFF},
+                               jpeg[static_cast<std::size_t>(marked.markers[4] + 1)]};
+    jpeg.insert(at(jpeg, marked.markers[4]), std::begin(again), std::end(again));
+  }
+  {
+    Jpeg& jpeg = make("an interval without bytes");
+    jpeg.erase(at(jpeg, marked.markers[1] + 2), at(jpeg, marked.markers[2]));
+  }
+  {
+    Jpeg& jpeg = make("bytes too many in an interval");
+    jpeg.insert(at(jpeg, marked.markers[3]), 2, std::byte{0x55});
+  }
+  {
+    Jpeg& jpeg = make("ones instead of an interval");
+    for (std::ptrdiff_t i = marked.markers[5] + 2; i < marked.markers[6]; ++i)
+      jpeg[static_cast<std::size_t>(i)] = i % 2 == 0 ? std::byte{0xFE} : std::byte{0xFD};
+  }
+  for (const auto& [what, jpeg] : damaged) {
+    SCOPED_TRACE(what);
+    expect(jpeg, 1);
+    const auto report = pair_->planes(jpeg).report;
+    ASSERT_TRUE(report);
+    EXPECT_FALSE(report->first_problem.is_ok());
+    expect(marked.jpeg, 0);
+  }
+}
+
+/// The blocks of two intervals, then two markers in order: the number of blocks is right again
+/// behind them.
+TEST_F(FusedPathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
+  const Marked marked = make_marked();
+  const auto begin = marked.jpeg.begin();
+  auto from = begin + static_cast<std::ptrdiff_t>(marked.scan);
+  std::uint8_t number = 0;
+  Jpeg jpeg(begin, from);
+  const auto put_interval = [&](Jpeg::const_iterator end, int with_markers) {
+    jpeg.insert(jpeg.end(), from, end);
+    for (; with_markers > 0; --with_markers, ++number) {
+      jpeg.push_back(std::byte{0xFF});
+      jpeg.push_back(static_cast<std::byte>(0xD0 + number % 8));
+    }
+  };
+  for (const std::ptrdiff_t marker : marked.markers) {
+    put_interval(begin + marker, 2);
+    from = begin + marker + 2;
+  }
+  const auto eoi = marked.jpeg.end() - 2;
+  put_interval(eoi, 1);
+  jpeg.insert(jpeg.end(), eoi, marked.jpeg.end());
+  // As many intervals as an image has whose DRI says two MCUs instead of four.
+  const Headers headers = parse_headers(jpeg);
+  const Segment* const dri = headers.find(0xDD);
+  ASSERT_NE(dri, nullptr);
+  jpeg[dri->offset + 5] = std::byte{2};
+  const auto report = pair_->planes(jpeg);
+  EXPECT_EQ(report.difference, "");
+  ASSERT_TRUE(report.report);
+  EXPECT_GT(report.report->concealed_intervals, 10);
+  EXPECT_EQ(report.report->staged_scans, 1);
+}
+
+TEST_F(FusedPathParity, TablesAreThoseOfTheHost) {
+  const auto sample = sample_tables();
+  const auto bytes_of = [](const auto& array) { return std::as_bytes(std::span(&array, 1)); };
+  for (std::size_t first = 0; first + kMaxTablePairs <= sample.size(); ++first) {
+    SCOPED_TRACE(testing::Message() << "tables " << first << " and behind");
+    const auto expected = make_host_tables({&sample[first], kMaxTablePairs});
+    auto found = std::make_unique<RowTables>();
+    std::ranges::copy(std::as_bytes(std::span(&expected->source, 1)),
+                      std::as_writable_bytes(std::span(&found->source, 1)).begin());
+    DeviceBuffer<RowTables> tables;
+    ASSERT_TRUE(tables.reserve(1));
+    ASSERT_EQ(copy_to_device(tables.data(), found.get(), sizeof *found), cudaSuccess);
+    ASSERT_TRUE(make_row_tables(tables.data(), kMaxTablePairs, stream_.get()));
+    ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(found.get(), tables.data(), sizeof *found, cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    EXPECT_TRUE(std::ranges::equal(bytes_of(expected->skip), bytes_of(found->skip)));
+    EXPECT_TRUE(std::ranges::equal(bytes_of(expected->symbol), bytes_of(found->symbol)));
+    EXPECT_TRUE(std::ranges::equal(bytes_of(expected->long_symbol), bytes_of(found->long_symbol)));
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,167 @@
+// Groups of MCUs, decoded from where an index says: they have what rows have, and end whatever the
+// bits are.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/group_walk.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "codec/syntax/scan_index.hpp"
+#include "tests/cuda/decode/random_scan.hpp"
+
+namespace zerorun::test {
+namespace {
+
+struct GroupTables : HostTables {
+  std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
+    return tables->symbol[side(table)][pair(table)][index];
+  }
+  CodeTables tables_of(std::uint32_t i) const {
+    const std::uint32_t dc = block(i % period()).dc;
+    return {dc, ac_of(dc)};
+  }
+};
+
+/// Throws where more is read than words_to_read() says.
+struct GroupBits {
+  std::span<const std::uint32_t> all;
+
+  WordPair words(std::uint32_t bit) const { return {word(bit / 32), word(bit / 32 + 1)}; }
+  WordPair words_behind(std::uint32_t bit) const {
+    return {word(bit / 32 + 1), word(bit / 32 + 2)};
+  }
+
+ private:
+  std::uint32_t word(std::uint32_t number) const {
+    if (number >= all.size()) throw std::out_of_range("read behind the group");
+    return all[number];
+  }
+};
+
+struct Stored {
+  std::vector<std::uint32_t> pairs;
+  std::vector<std::uint32_t> first_pair;  ///< of each block, and of the one behind the last
+  GroupEnd end{};
+  bool in_order = true;
+};
+
+struct GroupSink {
+  Stored* out;
+  std::uint32_t next;
+
+  void block_starts(std::uint32_t block, std::uint32_t pair) const {
+    out->in_order = out->in_order && block == out->first_pair.size() && pair == next;
+    out->first_pair.push_back(pair);
+  }
+  void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
+    if (condition) block_starts(block, pair);
+  }
+  void put_if(bool condition, std::uint32_t pair, std::uint32_t word) {
+    if (!condition) return;
+    out->in_order = out->in_order && pair == next++;
+    out->pairs.push_back(word);
+  }
+  void finish(std::uint32_t pair) const { out->in_order = out->in_order && pair == next; }
+};
+
+Stored decode_stored(std::span<const std::uint32_t> words, const HostTables& tables,
+                     const GroupSpan& span, std::uint32_t pair) {
+  Stored out;
+  const GroupBits bits{words.first(std::min<std::size_t>(words.size(), words_to_read(span.stop)))};
+  out.end = decode_group(bits, GroupTables{tables}, span, pair, GroupSink{&out, pair});
+  return out;
+}
+
+/// Decodes `blocks` blocks as a row does, one symbol after the other.
+StoredRow decode_blocks(std::span<const std::uint32_t> words, const HostTables& tables,
+                        std::uint32_t blocks, RowTarget target, Walk& walk) {
+  StoredRow all;
+  all.end = target;
+  // The interval's padding is not to be noticed.
+  const auto end = static_cast<std::uint32_t>(words.size() - 2) * 32;
+  while (all.end.block < target.block + blocks && all.faults == 0) {
+    const StoredRow one = decode(words, tables, {walk.bit + 1, end}, all.end, walk);
+    all.pairs.insert(all.pairs.end(), one.pairs.begin(), one.pairs.end());
+    all.blocks.insert(all.blocks.end(), one.blocks.begin(), one.blocks.end());
+    all.end = one.end;
+    all.faults |= one.faults;
+  }
+  return all;
+}
+
+TEST(GroupWalk, HasWhatRowsHave) {
+  Random random(31);
+  int groups = 0;
+  for (int turn = 0; turn < 300; ++turn) {
+    const CleanScan scan = random_scan(random);
+    const ScanLayout& layout = scan.header.layout;
+    const PairCycle cycle = make_pair_cycle(layout);
+    const auto tables = make_host_tables(tables_of(scan.header, cycle));
+    const HostTables on_host{tables.get(), cycle};
+    const auto words = words_of(scan.bytes);
+    Walk walk{0, 0, 0};
+    RowTarget target{static_cast<std::uint32_t>(random.below(500)), 77};
+    // Of the first interval; a group may be larger than an index has them.
+    for (std::int64_t mcu = 0, count; mcu < std::min(layout.mcus(), layout.interval_mcus());
+         mcu += count) {
+      count = std::min<std::int64_t>(random.between(1, 4), layout.interval_mcus() - mcu);
+      count = std::min(count, layout.mcus() - mcu);
+      const auto blocks = static_cast<std::uint32_t>(count * layout.blocks_per_mcu);
+      const std::uint32_t begin = walk.bit;
+      const StoredRow row = decode_blocks(words, on_host, blocks, target, walk);
+      ASSERT_EQ(row.faults, 0u);
+      const Stored group = decode_stored(words, on_host, {begin, walk.bit, blocks}, target.pair);
+      ASSERT_TRUE(group.in_order);
+      ASSERT_FALSE(group.end.fault);
+      ASSERT_EQ(group.end.bit, walk.bit);
+      ASSERT_EQ(group.end.blocks, blocks);
+      ASSERT_EQ(group.end.pair, row.end.pair);
+      ASSERT_EQ(group.end.window,
+                window_of({words[walk.bit / 32], words[walk.bit / 32 + 1]}, walk.bit));
+      // What stands behind the appended bits is anything, but the same window.
+      ASSERT_EQ(group.pairs, row.pairs);
+      ASSERT_EQ(group.first_pair.size(), blocks + 1);
+      for (std::uint32_t b = 0; b < blocks; ++b)
+        ASSERT_EQ(group.first_pair[b], row.blocks[b].first_pair);
+      target = row.end;
+      ++groups;
+    }
+  }
+  EXPECT_GT(groups, 300);
+}
+
+TEST(GroupWalk, EndsInAnyBits) {
+  Random random(32);
+  const auto sample = sample_tables();
+  for (int turn = 0; turn < 400; ++turn) {
+    const int count = random.between(1, kMaxTablePairs);
+    std::vector<TablePair> chosen;
+    for (int i = 0; i < count; ++i)
+      chosen.push_back(
+          sample[static_cast<std::size_t>(random.below(static_cast<int>(sample.size())))]);
+    const auto tables = make_host_tables(chosen);
+    const HostTables on_host{tables.get(), cycle_of(static_cast<std::uint32_t>(count),
+                                                    random.between(count, kMaxBlocksPerMcu))};
+    std::vector<std::uint8_t> bytes(turn % 4 == 0 ? 9000 : 300);
+    const int kind = random.below(4);
+    for (auto& byte : bytes)
+      byte = kind == 0 ? std::uint8_t{0} : kind == 1 ? std::uint8_t{0xFF} : random.byte();
+    const auto words = words_of(bytes);
+    const auto bit = static_cast<std::uint32_t>(random.below(64));
+    const auto most = std::min(65535, static_cast<int>(bytes.size()) * 8 - 64);
+    const std::uint32_t stop = bit + static_cast<std::uint32_t>(random.below(most + 1));
+    const auto blocks = turn % 4 == 0 ? 100000u : static_cast<std::uint32_t>(random.between(1, 39));
+    const Stored group = decode_stored(words, on_host, {bit, stop, blocks}, 0);
+    ASSERT_TRUE(group.in_order);
+    ASSERT_LE(group.end.blocks, blocks);
+    ASSERT_LE(group.pairs.size(), kMostGroupPairs);
+    ASSERT_LT(group.end.bit, std::max(stop, bit + 1) + kMostStepBits);
+    if (group.end.blocks < blocks) {
+      ASSERT_GE(group.end.bit, stop);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

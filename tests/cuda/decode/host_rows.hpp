@@ -1,0 +1,101 @@
+// The fused decoder's row algorithm on the host: its tables, its bits, and a guard on reads.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "codec/syntax/huffman_code.hpp"
+#include "cuda/decode/row_walk.hpp"
+#include "tests/support/random.hpp"
+
+namespace zerorun::test {
+
+struct TablePair {
+  zerorun::HuffmanSpec dc, ac;
+};
+
+/// As make_row_tables() makes them on the device.
+std::unique_ptr<RowTables> make_host_tables(std::span<const TablePair> pairs);
+
+/// Tables with codewords of all lengths; EOB is among the AC symbols, and runs of no level.
+TablePair random_tables(Random& random);
+/// T.81's tables for luma and chroma, the shortest that there can be, and random ones.
+std::vector<TablePair> sample_tables();
+
+/// `blocks_per_mcu` blocks that take their tables from `pairs` in turn.
+PairCycle cycle_of(std::uint32_t pairs, std::int32_t blocks_per_mcu);
+
+/// The tables by number, as a walk wants them; blocks by their phase.
+struct HostTables {
+  const RowTables* tables;
+  PairCycle cycle;
+
+  std::uint32_t long_symbol(std::uint32_t table, std::uint32_t next16) const {
+    return long_symbol_of(*tables, side(table), pair(table), next16);
+  }
+  std::uint32_t ac_of(std::uint32_t dc) const { return dc + pairs(); }
+  static std::uint32_t place(std::uint32_t phase) { return phase; }
+  BlockTables block(std::uint32_t place) const {
+    return {cycle.pair[place], place + 1 == period() ? 0 : place + 1};
+  }
+  std::uint32_t phase_before(std::uint32_t place) const {
+    return place == 0 ? period() - 1 : place - 1;
+  }
+
+ protected:
+  int side(std::uint32_t table) const { return table < pairs() ? kDcSide : kAcSide; }
+  std::uint32_t period() const { return static_cast<std::uint32_t>(cycle.period); }
+  std::uint32_t pairs() const { return static_cast<std::uint32_t>(cycle.pairs); }
+  std::uint32_t pair(std::uint32_t table) const { return table % pairs(); }
+};
+
+/// Bytes as the words that the kernels read, with zeros behind them.
+std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes);
+
+/// Throws where a walk reads too far, or so often that it may never end.
+struct HostBits {
+  std::span<const std::uint32_t> all;
+  mutable std::uint64_t reads_left = 2 * (kRowBits + kMostStepBits) + 2;
+
+  WordPair words(std::uint32_t bit) const { return pair(bit / 32); }
+  WordPair words_behind(std::uint32_t bit) const {
+    if (reads_left-- == 0) throw std::runtime_error("a walk without end");
+    return pair(bit / 32 + 1);
+  }
+
+ private:
+  WordPair pair(std::uint32_t word) const {
+    if (word + 1 >= all.size()) throw std::out_of_range("read behind the bits");
+    return {all[word], all[word + 1]};
+  }
+};
+
+/// Where a walk stands, before a codeword.
+struct Walk {
+  std::uint32_t bit, phase, k;
+  bool operator==(const Walk&) const = default;
+};
+
+/// What a row's decoding stored.
+struct StoredRow {
+  struct Block {
+    std::uint32_t number, first_pair;
+  };
+  std::vector<std::uint32_t> pairs;  ///< as they came, one after the other
+  std::vector<Block> blocks;         ///< those whose DC stands in the row
+  RowTarget end{};                   ///< behind the last
+  std::uint32_t faults = 0;
+  bool in_order = true;  ///< each pair came behind the one before, and finish() behind the last
+};
+
+/// skip_row() and decode_row(), moving `walk` on.
+RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
+              Walk& walk);
+StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
+                 RowTarget target, Walk& walk);
+
+}  // namespace zerorun::test

@@ -1,0 +1,216 @@
+// Whole scans on the host.
+// SPDX-License-Identifier: MIT
+#include "tests/cuda/decode/host_scan.hpp"
+
+#include <algorithm>
+
+#include "codec/decode/byte_unstuff.hpp"
+#include "codec/decode/huffman_decode.hpp"
+#include "codec/decode/zero_run_expand.hpp"
+#include "codec/syntax/marker.hpp"
+
+namespace zerorun::test {
+namespace {
+
+std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+HuffmanDecodeTables stage_tables(const ScanHeader& header) {
+  HuffmanDecodeTables out{};
+  for (std::size_t t = 0; t < 4; ++t) {
+    if (header.dc[t]) fill_decode_table(*header.dc[t], out.dc[t]);
+    if (!header.ac[t]) continue;
+    fill_decode_table(*header.ac[t], out.ac[t]);
+    fill_level_lookup(out.ac[t], out.ac_level[t]);
+  }
+  return out;
+}
+
+std::vector<BitCursor> cursors_of(const CleanScan& scan) {
+  const ScanLayout& layout = scan.header.layout;
+  std::vector<BitCursor> cursors(size_of(layout.intervals()));
+  for (std::size_t i = 0; i < cursors.size(); ++i) {
+    const std::int64_t first_mcu = static_cast<std::int64_t>(i) * layout.interval_mcus();
+    cursors[i].bit = std::uint64_t{scan.interval_first[i]} * 8;
+    cursors[i].end_bit = std::uint64_t{scan.interval_first[i + 1]} * 8;
+    cursors[i].first_block = first_mcu * layout.blocks_per_mcu;
+    cursors[i].blocks =
+        std::min(layout.interval_mcus(), layout.mcus() - first_mcu) * layout.blocks_per_mcu;
+  }
+  return cursors;
+}
+
+bool ones_to_end(const CleanScan& scan, const BitCursor& cursor) {
+  for (std::uint64_t bit = cursor.bit; bit < cursor.end_bit; ++bit)
+    if ((scan.bytes[bit / 8] >> (7 - bit % 8) & 1) == 0) return false;
+  return true;
+}
+
+/// The decoder of one scan, interval after interval.
+class Rows {
+ public:
+  explicit Rows(const CleanScan& scan)
+      : scan_(scan),
+        cycle_(make_pair_cycle(scan.header.layout)),
+        tables_(make_host_tables(tables_of(scan.header, cycle_))),
+        words_(words_of(scan.bytes)) {}
+
+  FusedScan decode_all() {
+    const ScanLayout& layout = scan_.header.layout;
+    const auto interval_blocks = layout.interval_mcus() * layout.blocks_per_mcu;
+    for (std::int64_t i = 0; i < layout.intervals() && out_.faults == 0; ++i) {
+      decode_interval(size_of(i));
+      if (block_ != std::min((i + 1) * interval_blocks, layout.blocks()))
+        out_.faults |= kFaultCount;
+    }
+    if (out_.faults == 0) expand();
+    return std::move(out_);
+  }
+
+ private:
+  void decode_interval(std::size_t interval) {
+    const std::uint32_t begin = scan_.interval_first[interval] * 8;
+    const std::uint32_t end = scan_.interval_first[interval + 1] * 8;
+    Walk walk{begin, 0, 0};
+    for (std::uint32_t row = begin; row < end && out_.broken == nullptr; row += kRowBits)
+      decode_row_at(row, end, walk);
+    if (walk.k != 0 || walk.bit + 8 <= end) out_.faults |= kFaultCount;
+  }
+
+  void decode_row_at(std::uint32_t row, std::uint32_t end, Walk& walk) {
+    const HostTables on_host{tables_.get(), cycle_};
+    const RowSpan span{std::min(row + kRowBits, end), end};
+    Walk skipped = walk;
+    const RowTally tally = test::skip(words_, on_host, span, skipped);
+    const bool last = row + kRowBits >= end;
+    const StoredRow stored =
+        test::decode(words_, on_host, {last ? end : skipped.bit, end},
+                     {block_, static_cast<std::uint32_t>(pairs_.size())}, walk);
+    out_.faults |= stored.faults;
+    // Where the data end within a block, decoding may stop a few symbols earlier.
+    const bool cut = last && skipped.bit > end && (stored.faults != 0 || walk.k != 0);
+    if (walk != skipped && !cut) out_.broken = "a row does not end as it was skipped";
+    if (stored.pairs.size() > tally.pairs || (stored.pairs.size() < tally.pairs && !cut))
+      out_.broken = "pairs were miscounted";
+    if (stored.end.block != block_ + tally.blocks && !cut) out_.broken = "blocks were miscounted";
+    if (!stored.in_order) out_.broken = "pairs are not stored one after the other";
+    pairs_.insert(pairs_.end(), stored.pairs.begin(), stored.pairs.end());
+    for (const auto& started : stored.blocks) {
+      if (started.number > block_ + tally.blocks) out_.broken = "blocks were miscounted";
+      if (first_pair_.size() <= started.number) first_pair_.resize(started.number + 1);
+      first_pair_[started.number] = started.first_pair;
+    }
+    block_ += tally.blocks;
+  }
+
+  void expand() {
+    const auto blocks = size_of(scan_.header.layout.blocks());
+    out_.levels.coefficients.resize(blocks * kBlockSize);
+    out_.levels.diff.resize(blocks);
+    first_pair_.push_back(static_cast<std::uint32_t>(pairs_.size()));
+    if (first_pair_.size() != blocks + 1) {
+      out_.broken = "not every block has its DC";
+      return;
+    }
+    for (std::size_t block = 0; block < blocks; ++block)
+      for (std::size_t i = first_pair_[block]; i < first_pair_[block + 1]; ++i) {
+        const std::uint32_t pair = pairs_[i], k = pair & kPairIndexMask;
+        const auto level = static_cast<std::int16_t>(level_of(pair));
+        if ((k == 0) != (i == first_pair_[block])) out_.broken = "a block does not begin with DC";
+        if (k == 0)
+          out_.levels.diff[block] = level;
+        else
+          out_.levels.coefficients[block * kBlockSize + size_of(kNaturalOfZigzag[k])] = level;
+      }
+  }
+
+  const CleanScan& scan_;
+  const PairCycle cycle_;
+  const std::unique_ptr<RowTables> tables_;
+  const std::vector<std::uint32_t> words_;
+  std::uint32_t block_ = 0;
+  std::vector<std::uint32_t> pairs_, first_pair_;
+  FusedScan out_;
+};
+
+}  // namespace
+
+std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg) {
+  StreamLimits limits;
+  limits.max_pixels = std::int64_t{1} << 24;
+  HeaderParser parser(jpeg, limits);
+  if (!parser.start()) return std::nullopt;
+  const auto more = parser.next_scan();
+  if (!more || !*more) return std::nullopt;
+  CleanScan scan;
+  scan.header = parser.scan();
+  const auto data = jpeg.subspan(scan.header.data_offset);
+  scan.bytes.resize(data.size() + 16);
+  std::vector<EntropySegment> segments(data.size() / 2 + 2);
+  std::uint64_t count = 0, consumed = 0;
+  Exec exec;
+  (void)byte_unstuff_cpu({reinterpret_cast<const std::uint8_t*>(data.data()), data.size(),
+                          scan.bytes.data(), segments.data(), &count, &consumed},
+                         exec);
+  for (std::uint64_t i = 0; i <= count; ++i)
+    scan.interval_first.push_back(static_cast<std::uint32_t>(segments[i].first_byte));
+  scan.bytes.resize(scan.interval_first.back());
+  scan.restarts_fit = static_cast<std::int64_t>(count) == scan.header.layout.intervals();
+  for (std::uint64_t i = 0; i + 1 < count; ++i)
+    scan.restarts_fit = scan.restarts_fit && segments[i].marker == marker::kRst0 + i % 8;
+  return scan;
+}
+
+std::vector<TablePair> tables_of(const ScanHeader& header, const PairCycle& cycle) {
+  std::vector<TablePair> out;
+  for (std::int32_t p = 0; p < cycle.pairs; ++p)
+    out.push_back({*header.dc[cycle.dc_table[p]], *header.ac[cycle.ac_table[p]]});
+  return out;
+}
+
+StagedScan decode_staged(const CleanScan& scan) {
+  StagedScan out;
+  out.fault = !scan.restarts_fit;
+  if (out.fault) return out;
+  const ScanLayout& layout = scan.header.layout;
+  const HuffmanDecodeTables tables = stage_tables(scan.header);
+  std::vector<BitCursor> cursors = cursors_of(scan);
+  std::vector<RunLevel> pairs(size_of(layout.blocks() * kBlockSize));
+  std::vector<std::uint8_t> counts(size_of(layout.blocks()));
+  Exec exec;
+  (void)huffman_decode_cpu(
+      {layout, scan.bytes.data(), scan.bytes.size(), &tables, cursors.data(),
+       static_cast<std::int64_t>(cursors.size()), nullptr, 0, nullptr, pairs.data(), counts.data()},
+      exec);
+  for (const BitCursor& cursor : cursors) {
+    out.fault = out.fault || cursor.fault != Errc::ok || cursor.end_bit - cursor.bit >= 8;
+    out.padded_with_ones = out.padded_with_ones && ones_to_end(scan, cursor);
+  }
+  if (out.fault) return out;
+  out.levels.coefficients.resize(pairs.size());
+  out.levels.diff.resize(counts.size());
+  (void)zero_run_expand_cpu({layout.blocks(), pairs.data(), counts.data(),
+                             out.levels.coefficients.data(), out.levels.diff.data()},
+                            exec);
+  return out;
+}
+
+FusedScan decode_fused(const CleanScan& scan) {
+  if (scan.restarts_fit) return Rows(scan).decode_all();
+  FusedScan refused;
+  refused.faults = kFaultRestarts;
+  return refused;
+}
+
+std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables) {
+  const auto words = words_of(scan.bytes);
+  const std::uint32_t end = scan.interval_first[1] * 8;
+  std::vector<Walk> entries;
+  Walk walk{scan.interval_first[0] * 8, 0, 0};
+  for (std::uint32_t row = walk.bit; row < end; row += kRowBits) {
+    entries.push_back(walk);
+    (void)test::skip(words, tables, {std::min(row + kRowBits, end), end}, walk);
+  }
+  return entries;
+}
+
+}  // namespace zerorun::test

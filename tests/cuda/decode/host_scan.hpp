@@ -1,0 +1,58 @@
+// Whole scans on the host: by the fused decoder's algorithm, and by the stages of the CPU.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "codec/syntax/header_parser.hpp"
+#include "tests/cuda/decode/host_rows.hpp"
+
+namespace zerorun::test {
+
+/// A scan without stuffing and markers.
+struct CleanScan {
+  ScanHeader header;
+  std::vector<std::uint8_t> bytes;            ///< with a few more behind them
+  std::vector<std::uint32_t> interval_first;  ///< the first byte of each; the last entry closes
+  bool restarts_fit = true;  ///< as many intervals as the image has, and RSTm in order
+};
+
+/// The first scan of a stream, unless its headers are refused.
+std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg);
+
+/// Levels as the stream has them: no AC index is dequantised, no DC predicted.
+struct ScanLevels {
+  std::vector<std::int16_t> coefficients;  ///< [blocks][64] in natural order, 0 for the DC
+  std::vector<std::int16_t> diff;
+  bool operator==(const ScanLevels&) const = default;
+};
+
+/// What the stages make of it. With a fault (a damaged block, bytes to spare, wrong restart
+/// markers) no levels.
+struct StagedScan {
+  bool fault = false;
+  bool padded_with_ones = true;
+  ScanLevels levels;
+};
+StagedScan decode_staged(const CleanScan& scan);
+
+/// What the rows make of it. Levels if there is no fault.
+struct FusedScan {
+  std::uint32_t faults = 0;
+  ScanLevels levels;
+  /// The first promise that the algorithm broke: decoding that does not go as skipping did.
+  const char* broken = nullptr;
+};
+FusedScan decode_fused(const CleanScan& scan);
+
+/// Entry states of the rows of interval 0, as walks from one row's end to the next have them.
+std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables);
+
+/// The tables of the scan's pairs.
+std::vector<TablePair> tables_of(const ScanHeader& header, const PairCycle& cycle);
+
+}  // namespace zerorun::test

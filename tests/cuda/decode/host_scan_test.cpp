@@ -1,0 +1,205 @@
+// The fused decoder's algorithm on whole scans: the levels of the CPU's stages, a fault wherever
+// they have one, and synchronisation from any state.
+// SPDX-License-Identifier: MIT
+#include "tests/cuda/decode/host_scan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/encode_params.hpp"
+#include "tests/support/test_data.hpp"
+#include "tests/support/test_frame.hpp"
+#include "tests/cuda/decode/random_scan.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using Jpeg = std::vector<std::byte>;
+
+Jpeg encode(Content content, int width, int height, EncodeParams params) {
+  params.backend = Backend::cpu;
+  const TestFrame frame = make_frame(content, PixelFormat::rgb24, width, height, 7);
+  auto encoder = Encoder::create(params);
+  Jpeg out;
+  EXPECT_TRUE(encoder && encoder->encode(frame.view(), out));
+  return out;
+}
+
+/// How both judged a scan.
+struct Verdict {
+  bool staged_fault = false, fused_fault = false;
+};
+
+Verdict compare(const CleanScan& scan) {
+  const StagedScan staged = decode_staged(scan);
+  const FusedScan fused = decode_fused(scan);
+  EXPECT_EQ(fused.broken, nullptr) << fused.broken;
+  const bool fault = fused.faults != 0;
+  // The rows know padding by its ones; a scan with other padding is left to the stages.
+  if (staged.fault || staged.padded_with_ones) {
+    EXPECT_EQ(staged.fault, fault) << "faults " << std::hex << fused.faults;
+  }
+  if (!staged.fault && !fault) {
+    EXPECT_TRUE(staged.levels == fused.levels) << "other levels";
+  }
+  return {staged.fault, fault};
+}
+
+void expect_sound(const Jpeg& jpeg) {
+  const auto scan = read_scan(jpeg);
+  ASSERT_TRUE(scan);
+  const Verdict verdict = compare(*scan);
+  EXPECT_FALSE(verdict.staged_fault);
+  EXPECT_FALSE(verdict.fused_fault);
+}
+
+TEST(FusedScan, EverySamplingTableRestartAndQuality) {
+  for_all_params({1, 50, 90, 100}, [](const EncodeParams& params) {
+    expect_sound(encode(Content::photo, 203, 117, params));
+  });
+}
+
+TEST(FusedScan, EveryContentAndSize) {
+  for (const Content content : kContents)
+    for (const int size : {1, 8, 9, 17, 64, 300})
+      for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
+        SCOPED_TRACE(testing::Message() << name(content) << " " << size);
+        EncodeParams params;
+        params.restart = RestartPolicy::none();
+        params.quality = 100;
+        params.huffman = huffman;
+        expect_sound(encode(content, size, size + 5, params));
+        if (testing::Test::HasFailure()) return;
+      }
+}
+
+TEST(FusedScan, RandomTablesAndSymbols) {
+  Random random(21);
+  for (int turn = 0; turn < 400; ++turn) {
+    SCOPED_TRACE(testing::Message() << "turn " << turn);
+    const Verdict verdict = compare(random_scan(random));
+    ASSERT_FALSE(verdict.staged_fault);
+    ASSERT_FALSE(verdict.fused_fault);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(FusedScan, DamageIsAFaultWhereTheStagesHaveOne) {
+  Random random(22);
+  int faults = 0, sound = 0;
+  for (int turn = 0; turn < 6000; ++turn) {
+    SCOPED_TRACE(testing::Message() << "turn " << turn);
+    CleanScan scan = random_scan(random);
+    const auto bytes = static_cast<int>(scan.bytes.size());
+    const auto at = [&] { return static_cast<std::size_t>(random.below(bytes)); };
+    for (int n = random.between(1, 3); n > 0; --n) {
+      switch (random.below(4)) {
+        case 0:
+          scan.bytes[at()] = random.byte();
+          break;
+        case 1:
+          scan.bytes[at()] ^= static_cast<std::uint8_t>(1 << random.below(8));
+          break;
+        case 2:  // a restart marker elsewhere, perhaps with nothing between it and the next one
+          if (scan.interval_first.size() > 2) {
+            const auto i = static_cast<std::size_t>(
+                random.between(1, static_cast<int>(scan.interval_first.size()) - 2));
+            const int low = static_cast<int>(scan.interval_first[i - 1]);
+            const int high = static_cast<int>(scan.interval_first[i + 1]);
+            scan.interval_first[i] = static_cast<std::uint32_t>(
+                random.below(2) == 0 ? random.between(low, high)
+                                     : (random.below(2) == 0 ? low : high));
+          }
+          break;
+        default:  // the scan ends early
+          if (random.below(8) == 0) {
+            const auto end = static_cast<std::uint32_t>(at());
+            for (auto& first : scan.interval_first) first = std::min(first, end);
+            scan.bytes.resize(end);
+            n = 0;
+          }
+      }
+    }
+    const Verdict verdict = compare(scan);
+    (verdict.fused_fault ? faults : sound) += 1;
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(faults, 1000);
+  EXPECT_GT(sound, 1000);
+}
+
+TEST(FusedScan, HostileStreams) {
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(project_tests() / "hostile")) {
+    if (entry.path().extension() != ".jpg") continue;
+    SCOPED_TRACE(entry.path().filename());
+    const auto scan = read_scan(read_file(entry.path()));
+    if (!scan) continue;
+    (void)compare(*scan);
+    ++compared;
+  }
+  EXPECT_GT(compared, 30);
+}
+
+TEST(FusedScan, Corpus) {
+  const auto data = test_data();
+  if (!data) GTEST_SKIP() << kNoTestData;
+  int sound = 0, faults = 0;
+  for (const Row& row : read_tsv(*data / "MANIFEST.tsv")) {
+    const std::string& kind = row.at("class");
+    if (kind == "container" || kind.starts_with("source")) continue;
+    SCOPED_TRACE(row.at("path"));
+    const auto scan = read_scan(read_file(*data / row.at("path")));
+    if (!scan) continue;
+    const Verdict verdict = compare(*scan);
+    if (kind == "valid") {  // of any encoder: no good scan is left to the stages
+      EXPECT_EQ(verdict.fused_fault, verdict.staged_fault);
+    }
+    (verdict.fused_fault ? faults : sound) += 1;
+  }
+  RecordProperty("sound", sound);
+  RecordProperty("faults", faults);
+  EXPECT_GT(sound, 200);
+}
+
+/// From every bit of some rows, in any state, a walk comes to an end of a row in the true state.
+TEST(FusedScan, WrongStatesMeetTheTrueOne) {
+  Random random(23);
+  for (const Subsampling sampling : kAllSubsamplings)
+    for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
+      SCOPED_TRACE(testing::Message() << name(sampling));
+      EncodeParams params;
+      params.restart = RestartPolicy::none();
+      params.subsampling = sampling;
+      params.huffman = huffman;
+      const auto scan = read_scan(encode(Content::photo, 640, 480, params));
+      ASSERT_TRUE(scan);
+      const PairCycle cycle = make_pair_cycle(scan->header.layout);
+      const auto tables = make_host_tables(tables_of(scan->header, cycle));
+      const HostTables on_host{tables.get(), cycle};
+      const auto words = words_of(scan->bytes);
+      const auto entries = row_entries(*scan, on_host);
+      const std::uint32_t end = scan->interval_first[1] * 8;
+      for (int turn = 0; turn < 4; ++turn) {
+        const auto row =
+            static_cast<std::uint32_t>(random.below(static_cast<int>(entries.size() / 4)));
+        for (std::uint32_t offset = 0; offset < kRowBits; ++offset) {
+          Walk walk{row * kRowBits + offset, static_cast<std::uint32_t>(random.below(cycle.period)),
+                    static_cast<std::uint32_t>(random.below(kBlockSize))};
+          std::size_t at = row;
+          do {
+            const auto stop = static_cast<std::uint32_t>(at + 1) * kRowBits;
+            (void)test::skip(words, on_host, {std::min(stop, end), end}, walk);
+            ++at;
+          } while (at < entries.size() && walk != entries[at]);
+          ASSERT_LT(at, entries.size()) << "row " << row << ", bit " << offset;
+        }
+      }
+    }
+}
+
+}  // namespace
+}  // namespace zerorun::test

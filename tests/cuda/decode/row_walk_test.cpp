@@ -1,0 +1,157 @@
+// Properties of walks over rows: they end whatever the bits are, skipping and decoding agree, and
+// rows have room.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/cuda/decode/host_rows.hpp"
+
+namespace zerorun::test {
+namespace {
+
+/// Random bytes, in some turns with long stretches of 00 or FF.
+std::vector<std::uint8_t> random_bytes(Random& random, std::size_t count) {
+  std::vector<std::uint8_t> bytes(count);
+  const int kind = random.below(4);
+  for (std::size_t i = 0; i < count;) {
+    const bool stretch = kind > 0 && random.below(2) == 0;
+    const auto end = std::min(count, i + static_cast<std::size_t>(random.between(1, 40)));
+    const auto filler = static_cast<std::uint8_t>(kind == 1 ? 0x00 : kind == 2 ? 0xFF : 0x55);
+    for (; i < end; ++i) bytes[i] = stretch ? filler : random.byte();
+  }
+  return bytes;
+}
+
+class RowWalk : public testing::Test {
+ protected:
+  /// Tables for 1 to 3 pairs, periods of 1 to 10 blocks.
+  void prepare(Random& random) {
+    const auto sample = sample_tables();
+    const int count = random.between(1, kMaxTablePairs);
+    std::vector<TablePair> chosen;
+    for (int i = 0; i < count; ++i)
+      chosen.push_back(
+          sample[static_cast<std::size_t>(random.below(static_cast<int>(sample.size())))]);
+    tables_ = make_host_tables(chosen);
+    const auto pairs = static_cast<std::uint32_t>(count);
+    on_host_ = {tables_.get(), cycle_of(pairs, random.between(count, kMaxBlocksPerMcu))};
+  }
+
+  Walk random_walk(Random& random, RowSpan span) {
+    const std::uint32_t row = span.stop - std::min(span.stop, kRowBits);
+    const int most = static_cast<int>(span.stop - row);
+    return {row + static_cast<std::uint32_t>(random.below(most)),
+            static_cast<std::uint32_t>(random.below(on_host_.cycle.period)),
+            random.below(4) == 0 ? 0 : static_cast<std::uint32_t>(random.below(kBlockSize))};
+  }
+
+  void check(std::span<const std::uint32_t> words, RowSpan span, const Walk& start) {
+    Walk skipped = start;
+    const RowTally tally = skip(words, on_host_, span, skipped);
+    ASSERT_GE(skipped.bit, span.stop);
+    ASSERT_LE(skipped.bit, span.stop + kMostStepBits - 1);
+    ASSERT_LT(skipped.k, static_cast<std::uint32_t>(kBlockSize));
+    ASSERT_EQ(skipped.phase,
+              (start.phase + tally.blocks) % static_cast<std::uint32_t>(on_host_.cycle.period));
+    const std::uint32_t walked = skipped.bit - start.bit;
+    ASSERT_LE(tally.blocks, walked);
+    // Two bits a pair, but for a DC whose block's AC lie in the next row.
+    ASSERT_LE(2 * tally.pairs, walked + 1);
+    const RowState state{skipped.bit - span.stop, skipped.phase, skipped.k};
+    const RowState again = unpack_row_state(pack(state));
+    ASSERT_TRUE(again.overshoot == state.overshoot && again.phase == state.phase &&
+                again.k == state.k && pack(state) < (1u << 16));
+
+    Walk decoded = start;
+    const RowTarget target{1000, 5000};
+    const bool last = span.stop == span.end;
+    const StoredRow row =
+        decode(words, on_host_, {last ? span.end : skipped.bit, span.end}, target, decoded);
+    ASSERT_TRUE(row.in_order);
+    ASSERT_EQ(row.end.pair, target.pair + row.pairs.size());
+    ASSERT_LE(row.end.block, target.block + tally.blocks);
+    if (last && skipped.bit > span.end) {
+      // Data that end within a block: decoding may stop a few symbols earlier.
+      ASSERT_TRUE(row.faults != 0 || decoded.k != 0);
+      ASSERT_LE(row.pairs.size(), tally.pairs);
+    } else {
+      ASSERT_EQ(decoded, skipped);
+      ASSERT_EQ(row.pairs.size(), tally.pairs);
+      ASSERT_EQ(row.end.block, target.block + tally.blocks);
+      ASSERT_TRUE(skipped.bit <= span.end || row.faults != 0);
+    }
+    std::uint32_t earliest = start.k == 0 ? 1000 : 1001;
+    for (const auto& block : row.blocks) {
+      ASSERT_GE(block.number, earliest);
+      ASSERT_LE(block.number, 1000 + tally.blocks);
+      ASSERT_LT(block.first_pair, 5000 + tally.pairs);
+      earliest = block.number + 1;
+    }
+  }
+
+  std::unique_ptr<RowTables> tables_;
+  HostTables on_host_{};
+};
+
+TEST_F(RowWalk, FromAnywhereInAnyBitsSkippingEndsAndDecodingAgrees) {
+  Random random(11);
+  constexpr std::uint32_t kRows = 8;
+  for (int turn = 0; turn < 300; ++turn) {
+    prepare(random);
+    const auto words = words_of(random_bytes(random, kRows * kRowBytes));
+    for (int i = 0; i < 100; ++i) {
+      // The row's end may lie near the interval's, or at it; the interval may be very short.
+      const auto bytes = static_cast<std::uint32_t>(random.between(1, kRows * kRowBytes));
+      const std::uint32_t end = bytes * 8;
+      const auto row = static_cast<std::uint32_t>(random.below(kRows));
+      const RowSpan span{std::min((row + 1) * kRowBits, end), end};
+      const Walk start = random_walk(random, span);
+      SCOPED_TRACE(testing::Message()
+                   << "turn " << turn << ": bit " << start.bit << ", phase " << start.phase
+                   << ", k " << start.k << ", stop " << span.stop << ", end " << end);
+      ASSERT_NO_FATAL_FAILURE(check(words, span, start));
+    }
+  }
+}
+
+TEST_F(RowWalk, PaddingIsPassedOnlyWhereNothingElseIsLeft) {
+  for (std::uint32_t left = 0; left <= 9; ++left)
+    for (std::uint32_t first_zero = 0; first_zero <= 9; ++first_zero) {
+      // `first_zero` ones, then zeros.
+      const std::uint32_t next32 = first_zero == 0 ? 0 : 0xFFFFFFFFu << (32 - first_zero);
+      EXPECT_EQ(is_padding(next32, left), left < 8 && first_zero >= left)
+          << left << " bits, " << first_zero << " ones";
+    }
+}
+
+TEST(RowNumbers, LeaveRoomForTheRowsOfNeighbours) {
+  Random random(12);
+  for (int turn = 0; turn < 200; ++turn) {
+    std::uint32_t first_byte = 0;
+    const int longest = 1 << random.below(16);
+    for (std::uint32_t interval = 0; interval < 500; ++interval) {
+      const std::uint32_t bytes = static_cast<std::uint32_t>(
+          random.below(8) == 0 ? random.below(3) * static_cast<int>(kRowBytes)
+                               : random.below(longest + 1));
+      const std::uint32_t rows = (bytes + kRowBytes - 1) / kRowBytes;
+      ASSERT_GE(first_row_of(interval + 1, first_byte + bytes),
+                first_row_of(interval, first_byte) + rows)
+          << "interval " << interval << " from byte " << first_byte << ", " << bytes << " bytes";
+      first_byte += bytes;
+    }
+  }
+}
+
+TEST(PairWord, GivesTheLevelWhateverStandsBehindTheAppendedBits) {
+  Random random(13);
+  for (std::uint32_t ssss = 0; ssss <= 15; ++ssss)
+    for (std::uint32_t appended = 0; appended < (1u << ssss); ++appended) {
+      std::uint32_t word = static_cast<std::uint32_t>(random.next()) & ~kPairSsssMask;
+      if (ssss > 0) word = (word & (0xFFFFFFFFu >> ssss)) | appended << (32 - ssss);
+      ASSERT_EQ(level_of(word | ssss << kPairSsssShift), extend(appended, static_cast<int>(ssss)));
+    }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,245 @@
+// Batches of device frames give the streams that the frames give one by one.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cuda/base/memory.hpp"
+#include "tests/cuda/device_frame.hpp"
+#include "tests/support/gpu.hpp"
+#include "zerorun/cuda_encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr HuffmanTables kTables[] = {HuffmanTables::standard, HuffmanTables::optimal};
+/// What a job's output has behind its capacity.
+constexpr std::byte kUntouched{0xA5};
+
+/// A frame with its stream by the CPU, and where the device puts its own.
+class Job {
+ public:
+  Job(Encoder& cpu, const TestFrame& frame) : frame_(frame) {
+    const Status status = cpu.encode(frame.view(), expected_).status();
+    EXPECT_TRUE(status) << status.message();
+    out_.emplace(std::vector<std::byte>(expected_.size() + 64, kUntouched));
+  }
+
+  DeviceEncodeJob job(bool fits = true) {
+    fits_ = fits;
+    return {frame_.view, out_->data(), expected_.size() - (fits ? 0 : 1), size_.data()};
+  }
+
+  void expect_done() {
+    EXPECT_EQ(size_.to_host()[0], expected_.size());
+    auto found = out_->to_host();
+    const std::vector<std::byte> behind(found.end() - 64, found.end());
+    EXPECT_EQ(behind, std::vector<std::byte>(64, kUntouched));
+    found.resize(expected_.size());
+    if (fits_) {
+      EXPECT_TRUE(found == expected_);
+    } else {
+      EXPECT_EQ(found.back(), kUntouched);
+    }
+  }
+
+ private:
+  DeviceFrame frame_;
+  std::vector<std::byte> expected_;
+  std::optional<DeviceArray<std::byte>> out_;
+  DeviceArray<std::size_t> size_{1};
+  bool fits_ = true;
+};
+
+class BatchParity : public GpuTest {
+ protected:
+  void open(EncodeParams params) {
+    auto device = DeviceEncoder::create(params);
+    ASSERT_TRUE(device) << device.status().message();
+    device_ = *std::move(device);
+    params.backend = Backend::cpu;
+    auto cpu = Encoder::create(params);
+    ASSERT_TRUE(cpu) << cpu.status().message();
+    cpu_ = *std::move(cpu);
+    jobs_.clear();
+  }
+
+  /// So many frames that all differ, flat ones and noise among them.
+  void add_frames(int count, PixelFormat format, int width, int height) {
+    for (int i = 0; i < count; ++i) {
+      const std::size_t number = jobs_.size();
+      jobs_.push_back(std::make_unique<Job>(*cpu_, frame_number(number, format, width, height)));
+    }
+  }
+
+  static TestFrame frame_number(std::size_t number, PixelFormat format, int width, int height) {
+    constexpr Content kTurns[] = {Content::photo, Content::noise, Content::flat};
+    return make_frame(kTurns[number % 3], format, width, height, number);
+  }
+
+  Status encode(std::size_t first, std::size_t count) {
+    std::vector<DeviceEncodeJob> jobs;
+    for (std::size_t i = first; i < first + count; ++i) jobs.push_back(jobs_[i]->job());
+    return device_->encode_batch(jobs, nullptr);
+  }
+
+  void expect_all() {
+    const Status status = encode(0, jobs_.size());
+    ASSERT_TRUE(status) << status.message();
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      SCOPED_TRACE(i);
+      jobs_[i]->expect_done();
+    }
+  }
+
+  std::optional<DeviceEncoder> device_;
+  std::optional<Encoder> cpu_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+};
+
+/// More frames than one launch takes.
+TEST_F(BatchParity, FramesOfOneShape) {
+  for (const HuffmanTables tables : kTables)
+    for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::yuv444p, PixelFormat::gray8,
+                                     PixelFormat::nv12, PixelFormat::rgb24})
+      for (const auto& [width, height] : {std::pair{1, 1}, {61, 37}, {333, 222}}) {
+        SCOPED_TRACE(testing::Message() << name(format) << ' ' << width << 'x' << height
+                                        << (tables == HuffmanTables::optimal ? " optimal" : ""));
+        for (const bool index : {false, true}) {
+          EncodeParams params;
+          params.huffman = tables;
+          params.index = index;
+          ASSERT_NO_FATAL_FAILURE(open(params));
+          add_frames(40, format, width, height);
+          ASSERT_NO_FATAL_FAILURE(expect_all());
+        }
+      }
+}
+
+/// A launch takes 5 of them, and a chunk of the assembly several rounds.
+TEST_F(BatchParity, LargeFrames) {
+  for (const HuffmanTables tables : kTables)
+    for (const RestartPolicy& restart : {RestartPolicy::none(), RestartPolicy::automatic()}) {
+      EncodeParams params;
+      params.huffman = tables;
+      params.restart = restart;
+      params.quality = 98;
+      params.index = true;
+      ASSERT_NO_FATAL_FAILURE(open(params));
+      add_frames(8, PixelFormat::yuv420p, 1921, 1081);
+      ASSERT_NO_FATAL_FAILURE(expect_all());
+    }
+}
+
+TEST_F(BatchParity, ShapesInAnyOrder) {
+  for (const HuffmanTables tables : kTables) {
+    EncodeParams params;
+    params.huffman = tables;
+    ASSERT_NO_FATAL_FAILURE(open(params));
+    add_frames(3, PixelFormat::yuv420p, 100, 50);
+    add_frames(1, PixelFormat::yuv420p, 50, 100);
+    add_frames(2, PixelFormat::rgb24, 50, 100);
+    add_frames(4, PixelFormat::yuv420p, 100, 50);
+    ASSERT_NO_FATAL_FAILURE(expect_all());
+  }
+}
+
+/// What a batch leaves behind, a larger and a smaller one find in order.
+TEST_F(BatchParity, BatchesOfAnySizeAfterEachOther) {
+  for (const HuffmanTables tables : kTables) {
+    EncodeParams params;
+    params.huffman = tables;
+    params.index = true;
+    ASSERT_NO_FATAL_FAILURE(open(params));
+    add_frames(32, PixelFormat::yuv420p, 200, 120);
+    for (const std::size_t count : {3u, 1u, 7u, 2u, 2u, 7u, 32u, 1u, 1u, 32u, 32u, 5u, 32u}) {
+      SCOPED_TRACE(count);
+      const std::size_t first = jobs_.size() - count;
+      ASSERT_TRUE(encode(first, count));
+      for (std::size_t i = first; i < jobs_.size(); ++i) jobs_[i]->expect_done();
+    }
+  }
+}
+
+TEST_F(BatchParity, PaddedAndUnalignedPlanes) {
+  constexpr std::size_t kWidth = 72, kHeight = 40;
+  ASSERT_NO_FATAL_FAILURE(open({}));
+  add_frames(6, PixelFormat::gray8, kWidth, kHeight);
+  std::vector<DeviceEncodeJob> jobs;
+  std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> memory;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const TestFrame frame = frame_number(i, PixelFormat::gray8, kWidth, kHeight);
+    const std::vector<std::uint8_t> tight = frame.packed();
+    const std::size_t stride = kWidth + 3 * i, lead = i;
+    std::vector<std::uint8_t> bytes(lead + stride * kHeight);
+    for (std::size_t y = 0; y < kHeight; ++y)
+      std::copy_n(tight.data() + y * kWidth, kWidth, bytes.data() + lead + y * stride);
+    memory.push_back(std::make_unique<DeviceArray<std::uint8_t>>(bytes));
+    DeviceEncodeJob job = jobs_[i]->job();
+    job.frame.data[0] = memory.back()->data() + lead;
+    job.frame.stride_bytes[0] = static_cast<std::ptrdiff_t>(stride);
+    jobs.push_back(job);
+  }
+  ASSERT_TRUE(device_->encode_batch(jobs, nullptr));
+  for (const auto& job : jobs_) job->expect_done();
+}
+
+TEST_F(BatchParity, OneOutputIsTooSmall) {
+  ASSERT_NO_FATAL_FAILURE(open({}));
+  add_frames(5, PixelFormat::yuv420p, 160, 90);
+  std::vector<DeviceEncodeJob> jobs;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) jobs.push_back(jobs_[i]->job(i != 3));
+  ASSERT_TRUE(device_->encode_batch(jobs, nullptr));
+  for (const auto& job : jobs_) job->expect_done();
+}
+
+TEST_F(BatchParity, OneBadJobAndNothingIsDone) {
+  ASSERT_NO_FATAL_FAILURE(open({}));
+  add_frames(2, PixelFormat::yuv420p, 64, 64);
+  std::vector<DeviceEncodeJob> jobs{jobs_[0]->job(), jobs_[1]->job()};
+  DeviceArray<std::size_t> size(std::vector<std::size_t>{7});
+  jobs[0].size = size.data();
+  jobs[1].out = nullptr;
+  EXPECT_EQ(device_->encode_batch(jobs, nullptr).code(), Errc::invalid_argument);
+  EXPECT_EQ(size.to_host()[0], 7u);
+  EXPECT_TRUE(device_->encode_batch({}, nullptr));
+}
+
+/// What is wrong with a shape is found before the first job, too: 20 rows of the second frame have
+/// more MCUs than DRI holds.
+TEST_F(BatchParity, OneBadShapeAndNothingIsDone) {
+  EncodeParams params;
+  params.restart = RestartPolicy::mcu_rows(20);
+  ASSERT_NO_FATAL_FAILURE(open(params));
+  add_frames(1, PixelFormat::yuv420p, 64, 64);
+  DeviceEncodeJob bad = jobs_[0]->job();
+  bad.frame.width = 65535;
+  bad.frame.stride_bytes = {65536, 32768, 32768};
+  DeviceArray<std::size_t> size(std::vector<std::size_t>{7});
+  std::vector<DeviceEncodeJob> jobs{jobs_[0]->job(), bad};
+  jobs[0].size = size.data();
+  EXPECT_EQ(device_->encode_batch(jobs, nullptr).code(), Errc::invalid_argument);
+  EXPECT_EQ(size.to_host()[0], 7u);
+}
+
+TEST_F(BatchParity, AStreamThatIsCapturedIsRefused) {
+  ASSERT_NO_FATAL_FAILURE(open({}));
+  add_frames(1, PixelFormat::yuv420p, 64, 64);
+  Stream stream;
+  ASSERT_TRUE(stream.create());
+  ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
+  const DeviceEncodeJob job = jobs_[0]->job();
+  const Status status = device_->encode_batch({&job, 1}, stream.get());
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(status.code(), Errc::invalid_argument) << status.message();
+  ASSERT_TRUE(encode(0, 1));
+  jobs_[0]->expect_done();
+}
+
+}  // namespace
+}  // namespace zerorun::test

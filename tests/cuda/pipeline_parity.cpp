@@ -1,0 +1,367 @@
+// Whole frames: the CUDA backend writes the CPU backend's bytes.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "codec/arith/zigzag.hpp"
+#include "cuda/base/memory.hpp"
+#include "tests/cuda/device_array.hpp"
+#include "tests/cuda/device_frame.hpp"
+#include "tests/cuda/stage_walk.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/test_data.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/cuda_encoder.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+const RestartPolicy kRestarts[] = {RestartPolicy::none(),      RestartPolicy::mcus(1),
+                                   RestartPolicy::mcus(7),     RestartPolicy::mcu_rows(1),
+                                   RestartPolicy::mcu_rows(2), RestartPolicy::automatic()};
+constexpr HuffmanTables kTables[] = {HuffmanTables::standard, HuffmanTables::optimal};
+
+std::string describe(const EncodeParams& params, const ConstFrameView& frame) {
+  return std::string(name(frame.format)) + " " + std::to_string(frame.width) + "x" +
+         std::to_string(frame.height) + " to " +
+         std::string(params.subsampling ? name(*params.subsampling) : "its own sampling") +
+         ", quality " + std::to_string(params.quality) +
+         (params.huffman == HuffmanTables::optimal ? ", optimal" : ", standard") +
+         " tables, restart kind " + std::to_string(static_cast<int>(params.restart.kind)) + " " +
+         std::to_string(params.restart.count);
+}
+
+/// Two encoders of the same parameters; frame after frame goes through the same pair, so that
+/// memory kept from another size is part of the test.
+class Pair {
+ public:
+  explicit Pair(EncodeParams params) : params_(std::move(params)) {
+    params_.threads = 1;
+    params_.backend = Backend::cpu;
+    cpu_ = make(params_);
+    params_.backend = Backend::cuda;
+    cuda_ = make(params_);
+  }
+
+  void expect_same(const ConstFrameView& frame) {
+    ASSERT_TRUE(cpu_ && cuda_);
+    std::vector<std::byte> expected, found;
+    const auto cpu = cpu_->encode(frame, expected);
+    const auto cuda = cuda_->encode(frame, found);
+    ASSERT_TRUE(cpu) << cpu.status().message();
+    ASSERT_TRUE(cuda) << cuda.status().message();
+    ASSERT_EQ(cuda_->backend(), Backend::cuda);
+    EXPECT_EQ(cuda->restart_interval_mcus, cpu->restart_interval_mcus);
+    ASSERT_TRUE(found == expected)
+        << describe(params_, frame) << ": " << expected.size() << " bytes by the CPU, "
+        << found.size() << " by CUDA; " << first_difference(params_, frame);
+  }
+
+ private:
+  static std::optional<Encoder> make(const EncodeParams& params) {
+    auto encoder = Encoder::create(params);
+    EXPECT_TRUE(encoder) << encoder.status().message();
+    if (!encoder) return std::nullopt;
+    return *std::move(encoder);
+  }
+
+  EncodeParams params_;
+  std::optional<Encoder> cpu_, cuda_;
+};
+
+class PipelineParity : public GpuTest {};
+
+TEST_F(PipelineParity, EveryFormatSamplingAndOddSize) {
+  constexpr int kSizes[][2] = {{1, 1}, {64, 64}, {2, 1}, {1, 9}, {17, 33}, {67, 41}, {8, 8}};
+  for (const HuffmanTables tables : kTables)
+    for (int s = -1; s < static_cast<int>(std::size(kAllSubsamplings)); ++s) {
+      EncodeParams params;
+      params.huffman = tables;
+      if (s >= 0) params.subsampling = kAllSubsamplings[s];
+      Pair pair(params);
+      for (const PixelFormat format : kAllFormats)
+        for (const auto& [width, height] : kSizes)
+          ASSERT_NO_FATAL_FAILURE(
+              pair.expect_same(make_frame(Content::photo, format, width, height, 3).view()));
+    }
+}
+
+TEST_F(PipelineParity, EveryQualityTableAndRestart) {
+  for (const int quality : {1, 50, 90, 100})
+    for (const HuffmanTables tables : kTables)
+      for (const RestartPolicy& restart : kRestarts)
+        for (const Subsampling sampling :
+             {Subsampling::s420, Subsampling::s444, Subsampling::gray}) {
+          EncodeParams params;
+          params.quality = quality;
+          params.huffman = tables;
+          params.restart = restart;
+          params.subsampling = sampling;
+          Pair pair(params);
+          for (const Content content : kContents)
+            ASSERT_NO_FATAL_FAILURE(
+                pair.expect_same(make_frame(content, PixelFormat::rgb24, 203, 117, 5).view()));
+        }
+}
+
+TEST_F(PipelineParity, WithAScanIndex) {
+  for (const HuffmanTables tables : kTables)
+    for (const RestartPolicy& restart : kRestarts)
+      for (const Subsampling sampling : kAllSubsamplings) {
+        EncodeParams params;
+        params.index = true;
+        params.huffman = tables;
+        params.restart = restart;
+        params.subsampling = sampling;
+        Pair pair(params);
+        for (const auto& [width, height] : {std::array{203, 117}, {1, 1}, {640, 480}, {40, 30}})
+          ASSERT_NO_FATAL_FAILURE(pair.expect_same(
+              make_frame(Content::photo, PixelFormat::rgb24, width, height, 5).view()));
+      }
+  EncodeParams params;
+  params.index = true;
+  params.restart = RestartPolicy::mcus(1);
+  Pair pair(params);  // several segments
+  ASSERT_NO_FATAL_FAILURE(
+      pair.expect_same(make_frame(Content::noise, PixelFormat::yuv444p, 1601, 1201, 1).view()));
+}
+
+TEST_F(PipelineParity, EveryStageOfEveryContent) {
+  for (const HuffmanTables tables : kTables)
+    for (const RestartPolicy& restart : kRestarts)
+      for (const Content content : kContents)
+        for (const PixelFormat format :
+             {PixelFormat::yuv420p, PixelFormat::rgb24, PixelFormat::yuyv}) {
+          EncodeParams params;
+          params.huffman = tables;
+          params.restart = restart;
+          params.index = true;
+          const TestFrame frame = make_frame(content, format, 131, 77, 9);
+          ASSERT_EQ(first_difference(params, frame.view()), "")
+              << describe(params, frame.view()) << ", " << name(content);
+        }
+}
+
+TEST_F(PipelineParity, PaddedAndBottomUpFrames) {
+  Pair pair(EncodeParams{});
+  for (const PixelFormat format : kAllFormats)
+    for (const Layout layout : {Layout::padded, Layout::bottom_up})
+      ASSERT_NO_FATAL_FAILURE(
+          pair.expect_same(make_frame(Content::photo, format, 99, 53, 3, layout).view()));
+}
+
+TEST_F(PipelineParity, LargeFrames) {
+  for (const HuffmanTables tables : kTables)
+    for (const RestartPolicy& restart : {RestartPolicy::none(), RestartPolicy::automatic()}) {
+      EncodeParams params;
+      params.huffman = tables;
+      params.restart = restart;
+      Pair pair(params);
+      for (const Content content : {Content::photo, Content::extreme})
+        ASSERT_NO_FATAL_FAILURE(
+            pair.expect_same(make_frame(content, PixelFormat::yuv420p, 1921, 1081, 7).view()));
+    }
+}
+
+TEST_F(PipelineParity, LongThinFrames) {
+  Pair pair(EncodeParams{});
+  ASSERT_NO_FATAL_FAILURE(
+      pair.expect_same(make_frame(Content::noise, PixelFormat::rgb24, 65535, 3, 1).view()));
+  ASSERT_NO_FATAL_FAILURE(
+      pair.expect_same(make_frame(Content::noise, PixelFormat::nv12, 3, 65535, 1).view()));
+}
+
+TEST_F(PipelineParity, OwnQuantisationTables) {
+  EncodeParams params;
+  QuantTable table;
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table[i] = static_cast<std::uint16_t>(i % 3 == 0 ? 1 : i % 3 == 1 ? 255 : i + 1);
+  params.luma_table = table;
+  params.chroma_table = table;
+  Pair pair(params);
+  ASSERT_NO_FATAL_FAILURE(
+      pair.expect_same(make_frame(Content::extreme, PixelFormat::rgb24, 120, 80, 1).view()));
+}
+
+/// Photographs of 4K size, and every fifth of the valid streams: all kinds of cameras and programs.
+std::vector<std::filesystem::path> photo_paths() {
+  std::vector<std::filesystem::path> paths;
+  const std::filesystem::path large = *test_data() / "photos4k";
+  if (std::filesystem::is_directory(large))
+    for (const auto& entry : std::filesystem::directory_iterator(large))
+      if (entry.path().extension() == ".jpg") paths.push_back(entry.path());
+  int valid = 0;
+  for (const Row& row : read_tsv(*test_data() / "MANIFEST.tsv"))
+    if (row.at("class") == "valid" && valid++ % 5 == 0)
+      paths.push_back(*test_data() / row.at("path"));
+  return paths;
+}
+
+TEST_F(PipelineParity, Photos) {
+  if (!test_data()) GTEST_SKIP() << kNoTestData;
+  DecodeParams decode;
+  decode.backend = Backend::cpu;
+  auto decoder = Decoder::create(decode);
+  ASSERT_TRUE(decoder);
+  std::size_t photos = 0;
+  for (const std::filesystem::path& path : photo_paths()) {
+    Frame frame;
+    if (!decoder->decode(read_file(path), PixelFormat::yuv420p, frame)) continue;
+    SCOPED_TRACE(path);
+    ++photos;
+    for (const HuffmanTables tables : kTables) {
+      EncodeParams params;
+      params.huffman = tables;
+      params.restart = kRestarts[photos % std::size(kRestarts)];
+      params.quality = std::array{50, 90, 100}[photos % 3];
+      Pair pair(params);
+      ASSERT_NO_FATAL_FAILURE(pair.expect_same(std::as_const(frame).view()));
+    }
+  }
+  EXPECT_GT(photos, 0u);
+}
+
+TEST_F(PipelineParity, SeveralThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      EncodeParams params;
+      params.huffman = kTables[t % 2];
+      Pair pair(params);
+      for (int i = 0; i < 20; ++i)
+        pair.expect_same(make_frame(Content::photo, PixelFormat::yuv420p, 200 + 37 * t + 16 * i,
+                                    150 + i, static_cast<std::uint64_t>(i))
+                             .view());
+    });
+  for (auto& thread : threads) thread.join();
+}
+
+TEST_F(PipelineParity, OutputThatIsTooSmall) {
+  EncodeParams params;
+  params.backend = Backend::cuda;
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder) << encoder.status().message();
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::rgb24, 64, 64, 1);
+  std::vector<std::byte> small(100);
+  const auto report = encoder->encode(frame.view(), std::span<std::byte>(small));
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.status().code(), Errc::output_too_small);
+}
+
+/// Tiles with few symbols, with so many bits that a lane cannot keep them, and with too many
+/// symbols: noise, of which `kept` coefficients a block are divided by 1 and the others by 255.
+TEST_F(PipelineParity, LongAndDenseTiles) {
+  for (const HuffmanTables tables : kTables)
+    for (const int kept :
+         {1, 8, 20, 28, 29, 30, 31, 32, 34, 40, 50, 53, 54, 55, 56, 57, 58, 63, 64}) {
+      QuantTable table;
+      table.fill(255);
+      for (int k = 0; k < kept; ++k) table[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = 1;
+      for (const bool index : {false, true}) {
+        EncodeParams params;
+        params.huffman = tables;
+        params.luma_table = params.chroma_table = table;
+        params.index = index;
+        Pair pair(params);
+        for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::gray8})
+          for (const Content content : {Content::noise, Content::photo})
+            ASSERT_NO_FATAL_FAILURE(
+                pair.expect_same(make_frame(content, format, 300, 150, 4).view()))
+                << kept;
+      }
+    }
+}
+
+/// An interval of more chunks than a CTA adds up: 2049, 2065 (the last one has a single tile),
+/// 2069.
+TEST_F(PipelineParity, LongIntervals) {
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  params.quality = 30;
+  Pair pair(params);
+  for (const int height : {11568, 11656, 11680})
+    ASSERT_NO_FATAL_FAILURE(
+        pair.expect_same(make_frame(Content::photo, PixelFormat::gray8, 4352, height, 8).view()));
+}
+
+TEST_F(PipelineParity, DeviceFramesAndStreams) {
+  Stream streams[2];
+  for (Stream& stream : streams) ASSERT_TRUE(stream.create());
+  for (const HuffmanTables tables : kTables) {
+    EncodeParams params;
+    params.huffman = tables;
+    params.index = tables == HuffmanTables::standard;
+    params.segments = {{0xFE, {'h', 'i'}}};
+    auto device_encoder = DeviceEncoder::create(params);
+    ASSERT_TRUE(device_encoder) << device_encoder.status().message();
+    EncodeParams on_host = params;
+    on_host.backend = Backend::cpu;
+    auto encoder = Encoder::create(on_host);
+    ASSERT_TRUE(encoder);
+    int turn = 0;
+    for (const PixelFormat format : kAllFormats)
+      for (const int width : {1, 37, 320}) {
+        SCOPED_TRACE(testing::Message() << name(format) << ", width " << width);
+        const TestFrame frame = make_frame(Content::photo, format, width, 61, 2);
+        std::vector<std::byte> expected;
+        ASSERT_TRUE(encoder->encode(frame.view(), expected));
+        DeviceFrame on_device(frame);
+        DeviceArray<std::byte> out(expected.size()), too_small(expected.size() - 1);
+        DeviceArray<std::size_t> size(2);
+        const cudaStream_t stream = streams[turn++ % 2].get();
+        ASSERT_TRUE(device_encoder->encode(on_device.view, out.data(), expected.size(), size.data(),
+                                           stream));
+        ASSERT_TRUE(device_encoder->encode(on_device.view, too_small.data(), expected.size() - 1,
+                                           size.data() + 1, stream));
+        const std::vector<std::size_t> both{expected.size(), expected.size()};
+        ASSERT_EQ(size.to_host(), both);
+        ASSERT_TRUE(out.to_host() == expected);
+      }
+  }
+}
+
+TEST_F(PipelineParity, DeviceFramesIntoPinnedHostMemory) {
+  auto device_encoder = DeviceEncoder::create({});
+  EncodeParams on_host;
+  on_host.backend = Backend::cpu;
+  auto encoder = Encoder::create(on_host);
+  ASSERT_TRUE(device_encoder && encoder);
+  PinnedBuffer<std::byte> out;
+  PinnedBuffer<std::size_t> size;
+  ASSERT_TRUE(size.reserve(1));
+  for (const Content content : kContents) {
+    const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 333, 222, 6);
+    std::vector<std::byte> expected;
+    ASSERT_TRUE(encoder->encode(frame.view(), expected));
+    ASSERT_TRUE(out.reserve(static_cast<std::int64_t>(expected.size() + 1)));
+    for (const std::size_t skew : {0u, 1u}) {
+      DeviceFrame on_device(frame);
+      ASSERT_TRUE(device_encoder->encode(on_device.view, out.data() + skew, expected.size(),
+                                         size.data(), nullptr));
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      ASSERT_EQ(*size.data(), expected.size());
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out.data() + skew));
+    }
+  }
+}
+
+TEST_F(PipelineParity, DeviceEncoderChecksItsArguments) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  EXPECT_EQ(DeviceEncoder::create(params).status().code(), Errc::invalid_argument);
+  params.backend = Backend::cuda;
+  params.device = 4096;
+  EXPECT_EQ(DeviceEncoder::create(params).status().code(), Errc::no_device);
+  auto encoder = DeviceEncoder::create(EncodeParams{});
+  ASSERT_TRUE(encoder);
+  EXPECT_EQ(encoder->encode(ConstFrameView{}, nullptr, 0, nullptr, nullptr).code(),
+            Errc::invalid_frame);
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,127 @@
+// CPU and CUDA make the same component planes of every pixel format and sampling.
+// SPDX-License-Identifier: MIT
+#include "codec/encode/color_subsample.hpp"
+
+#include <memory>
+
+#include "tests/cuda/stages/stage_runner.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+/// A frame's planes in device memory, as far as they reach: nothing in front or behind.
+class DeviceFrame {
+ public:
+  explicit DeviceFrame(const TestFrame& frame) {
+    const ConstFrameView host = frame.view();
+    view_ = {host.format, host.width, host.height, {}, {}};
+    for (int p = 0; p < plane_count(host.format); ++p) {
+      const auto plane = static_cast<std::size_t>(p);
+      // An odd pitch, so that no alignment is relied upon.
+      const std::size_t pitch = frame.row_bytes(p) + 3;
+      const auto rows = static_cast<std::size_t>(frame.rows(p));
+      std::vector<std::uint8_t> bytes(pitch * (rows - 1) + frame.row_bytes(p), 0x5A);
+      for (std::size_t y = 0; y < rows; ++y)
+        std::copy_n(frame.row(p, static_cast<int>(y)), frame.row_bytes(p),
+                    bytes.begin() + static_cast<std::ptrdiff_t>(y * pitch));
+      planes_[plane] = std::make_unique<DeviceArray<std::uint8_t>>(bytes);
+      view_.data[plane] = planes_[plane]->data();
+      view_.stride_bytes[plane] = static_cast<std::ptrdiff_t>(pitch);
+    }
+  }
+  const ConstFrameView& view() const { return view_; }
+
+ private:
+  std::unique_ptr<DeviceArray<std::uint8_t>> planes_[3];
+  ConstFrameView view_;
+};
+
+using Planes = std::vector<std::vector<std::uint8_t>>;
+
+ColorSubsampleArgs make_args(const EncodeSetup& setup, const ConstFrameView& frame) {
+  ColorSubsampleArgs args{frame,       setup.layout.components, setup.h_max, setup.v_max, {}, 0,
+                          frame.height};
+  for (int c = 0; c < args.components; ++c) {
+    const auto& component = setup.layout.component[c];
+    args.plane[c] = {nullptr, component.blocks_wide * 8, component.blocks_wide * 8,
+                     component.height};
+  }
+  return args;
+}
+
+std::size_t plane_bytes(const PlaneView& plane) {
+  return static_cast<std::size_t>(plane.stride_bytes * plane.height);
+}
+
+Planes by_cpu(const EncodeSetup& setup, const TestFrame& frame) {
+  ColorSubsampleArgs args = make_args(setup, frame.view());
+  Planes planes;
+  for (int c = 0; c < args.components; ++c) {
+    planes.emplace_back(plane_bytes(args.plane[c]), kPoison);
+    args.plane[c].data = planes.back().data();
+  }
+  run_cpu(cpu_stages().color_subsample, args);
+  return planes;
+}
+
+/// In one call, or in bands of MCU rows.
+Planes by_cuda(const EncodeSetup& setup, const TestFrame& frame, int band_rows) {
+  const DeviceFrame on_device(frame);
+  ColorSubsampleArgs args = make_args(setup, on_device.view());
+  std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> buffers;
+  for (int c = 0; c < args.components; ++c) {
+    buffers.push_back(std::make_unique<DeviceArray<std::uint8_t>>(plane_bytes(args.plane[c])));
+    args.plane[c].data = buffers.back()->data();
+  }
+  CudaRunner run;
+  args.row_count = band_rows;
+  for (args.first_row = 0; args.first_row < args.frame.height; args.first_row += band_rows)
+    run(cuda_stages().color_subsample, args);
+  Planes planes;
+  for (auto& buffer : buffers) planes.push_back(buffer->to_host());
+  return planes;
+}
+
+class ColorSubsampleParity : public GpuTest {};
+
+TEST_F(ColorSubsampleParity, EveryFormatAndSampling) {
+  constexpr int kSizes[][2] = {{1, 1}, {2, 2}, {7, 5}, {8, 16}, {31, 33}, {67, 41}, {130, 19}};
+  for (const PixelFormat format : kAllFormats) {
+    for (const Subsampling sampling : kAllSubsamplings) {
+      for (const auto& [width, height] : kSizes) {
+        SCOPED_TRACE(testing::Message()
+                     << name(format) << " to " << name(sampling) << ", " << width << "x" << height);
+        EncodeParams params;
+        params.subsampling = sampling;
+        const EncodeSetup setup = setup_for(params, format, width, height);
+        const TestFrame frame = make_frame(Content::noise, format, width, height, 11);
+        const Planes expected = by_cpu(setup, frame);
+        ASSERT_EQ(by_cuda(setup, frame, height), expected);
+        ASSERT_EQ(by_cuda(setup, frame, 8 * setup.v_max), expected);
+      }
+    }
+  }
+}
+
+TEST_F(ColorSubsampleParity, EveryColour) {
+  // All of R x G with a few of B: 256 x 256 pixels a picture.
+  for (int b = 0; b < 256; b += 51) {
+    SCOPED_TRACE(b);
+    TestFrame frame(PixelFormat::rgb24, 256, 256);
+    for (int y = 0; y < 256; ++y)
+      for (int x = 0; x < 256; ++x) {
+        std::uint8_t* pixel = frame.row(0, y) + 3 * x;
+        pixel[0] = static_cast<std::uint8_t>(x);
+        pixel[1] = static_cast<std::uint8_t>(y);
+        pixel[2] = static_cast<std::uint8_t>(b);
+      }
+    EncodeParams params;
+    params.subsampling = Subsampling::s444;
+    const EncodeSetup setup = setup_for(params, PixelFormat::rgb24, 256, 256);
+    ASSERT_EQ(by_cuda(setup, frame, 256), by_cpu(setup, frame));
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

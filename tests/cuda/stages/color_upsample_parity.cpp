@@ -1,0 +1,131 @@
+// CPU and CUDA make the same frame of component planes: every format, sampling and filter.
+// SPDX-License-Identifier: MIT
+#include "codec/decode/color_upsample.hpp"
+
+#include <memory>
+
+#include "tests/cuda/stages/decode_runner.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+struct Source {
+  int components;
+  ColorModel model;
+  int h[3], v[3];
+};
+const Source kSources[] = {
+    {1, ColorModel::gray, {1, 1, 1}, {1, 1, 1}},  {3, ColorModel::ycbcr, {1, 1, 1}, {1, 1, 1}},
+    {3, ColorModel::ycbcr, {2, 1, 1}, {1, 1, 1}}, {3, ColorModel::ycbcr, {2, 1, 1}, {2, 1, 1}},
+    {3, ColorModel::ycbcr, {1, 1, 1}, {2, 1, 1}}, {3, ColorModel::ycbcr, {4, 1, 1}, {1, 1, 1}},
+    {3, ColorModel::ycbcr, {3, 1, 1}, {1, 1, 1}}, {3, ColorModel::ycbcr, {4, 2, 1}, {2, 1, 1}},
+    {3, ColorModel::ycbcr, {1, 2, 1}, {1, 2, 1}}, {3, ColorModel::ycbcr, {1, 1, 2}, {4, 2, 1}},
+    {3, ColorModel::rgb, {1, 1, 1}, {1, 1, 1}},   {3, ColorModel::rgb, {2, 1, 1}, {2, 1, 1}}};
+
+/// A frame in device memory with the strides of a host frame, poisoned alike.
+class DeviceTwin {
+ public:
+  explicit DeviceTwin(TestFrame& frame) : view_(frame.view()) {
+    for (int p = 0; p < plane_count(view_.format); ++p) {
+      const auto rows = static_cast<std::size_t>(frame.rows(p));
+      const std::size_t bytes = frame.row_bytes(p);
+      const auto index = static_cast<std::size_t>(p);
+      memory_.push_back(std::make_unique<DeviceArray<std::uint8_t>>(
+          std::vector<std::uint8_t>(rows * bytes, 0xA5)));
+      view_.data[index] = memory_.back()->data();
+      view_.stride_bytes[index] = static_cast<std::ptrdiff_t>(bytes);
+    }
+  }
+  const FrameView& view() const { return view_; }
+  std::vector<std::uint8_t> packed() {
+    std::vector<std::uint8_t> all;
+    for (auto& plane : memory_) {
+      const auto bytes = plane->to_host();
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    return all;
+  }
+
+ private:
+  FrameView view_;
+  std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> memory_;
+};
+
+void expect_same(const Source& source, PixelFormat format, int width, int height,
+                 ChromaUpsampling upsampling, int first_row = 0, int row_count = 65536) {
+  SCOPED_TRACE(testing::Message() << name(format) << " " << width << "x" << height << " from "
+                                  << source.h[0] << "x" << source.v[0] << ", rows " << first_row
+                                  << " + " << row_count);
+  TestFrame frame(format, width, height);
+  DeviceTwin twin(frame);
+  ColorUpsampleArgs cpu{};
+  cpu.components = source.components;
+  cpu.model = source.model;
+  cpu.upsampling = upsampling;
+  cpu.first_row = first_row;
+  cpu.row_count = row_count;
+  cpu.h_max = cpu.v_max = 1;
+  for (int c = 0; c < source.components; ++c) {
+    cpu.h_max = std::max(cpu.h_max, source.h[c]);
+    cpu.v_max = std::max(cpu.v_max, source.v[c]);
+  }
+  ColorUpsampleArgs cuda = cpu;
+  cpu.frame = frame.view();
+  cuda.frame = twin.view();
+  std::vector<std::vector<std::uint8_t>> planes;
+  std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> d_planes;
+  for (int c = 0; c < source.components; ++c) {
+    const int w = component_extent(width, source.h[c], cpu.h_max);
+    const int h = component_extent(height, source.v[c], cpu.v_max);
+    planes.push_back(make_picture(Content::noise, w, h, 1, static_cast<std::uint64_t>(c + width)));
+    d_planes.push_back(std::make_unique<DeviceArray<std::uint8_t>>(planes.back()));
+    cpu.plane[c] = {planes.back().data(), w, w, h};
+    cuda.plane[c] = {d_planes.back()->data(), w, w, h};
+    cpu.h[c] = cuda.h[c] = source.h[c];
+    cpu.v[c] = cuda.v[c] = source.v[c];
+  }
+  run_cpu(cpu_stages().color_upsample, cpu);
+  CudaRunner run;
+  run(cuda_stages().color_upsample, cuda);
+  ASSERT_TRUE(twin.packed() == frame.packed());
+}
+
+class ColorUpsampleParity : public GpuTest {};
+
+TEST_F(ColorUpsampleParity, EveryFormatSamplingAndFilter) {
+  for (const Source& source : kSources)
+    for (const PixelFormat format : kAllFormats)
+      for (const auto upsampling : {ChromaUpsampling::fancy, ChromaUpsampling::nearest})
+        for (const int size : {1, 2, 3, 5, 33}) {
+          expect_same(source, format, size, 37, upsampling);
+          if (HasFatalFailure()) return;
+        }
+}
+
+/// Rows of whole and broken groups of sixteen pixels, in memory that is aligned to 1, 4 and 16.
+TEST_F(ColorUpsampleParity, RgbOfManyWidths) {
+  for (const Source& source : kSources)
+    for (const PixelFormat format : kAllFormats)
+      for (const auto upsampling : {ChromaUpsampling::fancy, ChromaUpsampling::nearest})
+        for (const int width : {15, 16, 18, 24, 32, 44, 48, 65, 1024}) {
+          if (is_rgb(format)) expect_same(source, format, width, 7, upsampling);
+          if (HasFatalFailure()) return;
+        }
+}
+
+TEST_F(ColorUpsampleParity, BandsOfRows) {
+  for (const PixelFormat format : kAllFormats)
+    for (const int first : {0, 2, 16, 32}) {
+      expect_same(kSources[3], format, 45, 35, ChromaUpsampling::fancy, first, 16);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(ColorUpsampleParity, WideAndHigh) {
+  expect_same(kSources[3], PixelFormat::rgb24, 4099, 3, ChromaUpsampling::fancy);
+  expect_same(kSources[3], PixelFormat::nv12, 3, 4099, ChromaUpsampling::fancy);
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -16,7 +16,7 @@
 #include "apps/common/help.hpp"
 #include "apps/common/signals.hpp"
 #include "zerorun/io.hpp"
-#include "zerorun/version.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -3,8 +3,7 @@
 #include <vector>
 
 #include "codec/capi/convert.hpp"
-#include "zerorun/cuda_decoder.hpp"
-#include "zerorun/cuda_encoder.hpp"
+#include "zerorun/cuda.hpp"
 
 using namespace zerorun;
 using namespace zerorun::capi;

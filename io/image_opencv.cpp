@@ -12,7 +12,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "io/pixel_pack.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
 namespace {

@@ -7,7 +7,7 @@
 #include "io/formats.hpp"
 #include "io/frame_jpeg.hpp"
 #include "io/jpeg_splitter.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
 namespace {

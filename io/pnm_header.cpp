@@ -5,7 +5,7 @@
 #include <string>
 
 #include "zerorun/frame.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <opencv2/videoio.hpp>
 
-#include <zerorun/async_encoder.hpp>
+#include <zerorun/async.hpp>
 #include <zerorun/opencv.hpp>
 
 static int fail(const zerorun::Status& status) {

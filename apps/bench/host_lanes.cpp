@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "zerorun/async_decoder.hpp"
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 
 namespace zerorun::app::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "apps/bench/libjpeg_coder.hpp"
-#include "zerorun/version.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::app::bench {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/text.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "apps/common/failure.hpp"
-#include "zerorun/version.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -11,7 +11,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/stdin_peek.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "zerorun/io.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 

@@ -11,7 +11,7 @@
 #include "apps/common/signals.hpp"
 #include "apps/common/timing.hpp"
 #include "apps/play/decode_queue.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -9,7 +9,7 @@
 #include "apps/common/options.hpp"
 #include "apps/play/play_frame.hpp"
 #include "zerorun/io.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 

@@ -1,6 +1,6 @@
 // Images in flight: lanes of decoders.
 // SPDX-License-Identifier: MIT
-#include "zerorun/async_decoder.hpp"
+#include "zerorun/async.hpp"
 
 #include <new>
 #include <utility>

@@ -1,6 +1,6 @@
 // Frames in flight: lanes of encoders.
 // SPDX-License-Identifier: MIT
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 
 #include <atomic>
 #include <new>

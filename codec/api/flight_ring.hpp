@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
-#include "zerorun/in_flight.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {

@@ -1,6 +1,6 @@
 // What the headers of a stream say.
 // SPDX-License-Identifier: MIT
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 #include <algorithm>
 #include <new>

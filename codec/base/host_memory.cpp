@@ -1,6 +1,6 @@
 // Ordinary and pinned host memory.
 // SPDX-License-Identifier: MIT
-#include "zerorun/host_memory.hpp"
+#include "zerorun/backend.hpp"
 
 #include <cstdlib>
 #include <limits>

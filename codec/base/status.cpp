@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include "zerorun/version.hpp"
-
 namespace zerorun {
 namespace {
 

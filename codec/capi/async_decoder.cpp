@@ -1,6 +1,6 @@
 // The C interface: several images in flight.
 // SPDX-License-Identifier: MIT
-#include "zerorun/async_decoder.hpp"
+#include "zerorun/async.hpp"
 
 #include "codec/capi/convert.hpp"
 

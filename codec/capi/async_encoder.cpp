@@ -1,6 +1,6 @@
 // The C interface: several frames in flight.
 // SPDX-License-Identifier: MIT
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 
 #include "codec/capi/convert.hpp"
 

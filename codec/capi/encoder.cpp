@@ -1,7 +1,7 @@
 // The C interface: encoder.
 // SPDX-License-Identifier: MIT
 #include "codec/capi/convert.hpp"
-#include "zerorun/host_memory.hpp"
+#include "zerorun/backend.hpp"
 
 using namespace zerorun;
 using namespace zerorun::capi;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/capi/convert.hpp"
 #include "codec/base/pinned_memory.hpp"
-#include "zerorun/version.hpp"
+#include "zerorun/status.hpp"
 
 using namespace zerorun;
 using namespace zerorun::capi;

@@ -13,7 +13,7 @@
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun {
 

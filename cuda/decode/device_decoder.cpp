@@ -1,6 +1,6 @@
 // The public decoder for device frames: the fused pipeline on the caller's stream.
 // SPDX-License-Identifier: MIT
-#include "zerorun/cuda_decoder.hpp"
+#include "zerorun/cuda.hpp"
 
 #include <new>
 #include <utility>

@@ -1,6 +1,6 @@
 // The public encoder for device frames: the fused encoder on the caller's stream.
 // SPDX-License-Identifier: MIT
-#include "zerorun/cuda_encoder.hpp"
+#include "zerorun/cuda.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 
 #include "io/ffmpeg/frame_times.hpp"
 #include "io/frame_jpeg.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::io::av {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gst/video/gstvideodecoder.h>
 
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::gst {
 

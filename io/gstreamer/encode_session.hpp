@@ -14,7 +14,7 @@
 #include <gst/video/gstvideoencoder.h>
 
 #include "io/gstreamer/jfif_converter.hpp"
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 
 namespace zerorun::gst {
 

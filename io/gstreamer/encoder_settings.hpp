@@ -6,7 +6,7 @@
 
 #include <gst/gst.h>
 
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun::gst {

@@ -1,7 +1,7 @@
 // The GStreamer plugin: zerorunenc and zerorundec.
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/elements.hpp"
-#include "zerorun/version.hpp"
+#include "zerorun/status.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "io/ycc_to_jfif.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::gst {
 

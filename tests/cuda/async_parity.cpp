@@ -6,8 +6,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/async_decoder.hpp"
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 
 namespace zerorun::test {
 namespace {

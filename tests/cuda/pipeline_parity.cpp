@@ -14,7 +14,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/cuda_encoder.hpp"
+#include "zerorun/cuda.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 

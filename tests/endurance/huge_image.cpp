@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/support/gpu_required.hpp"
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/zerorun.h"
 

@@ -8,8 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "zerorun/async_decoder.hpp"
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::endurance {

@@ -1,7 +1,7 @@
 // Header parsing of arbitrary bytes.
 // SPDX-License-Identifier: MIT
 #include "tests/fuzz/fuzz_check.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::fuzz {
 namespace {

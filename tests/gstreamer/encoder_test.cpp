@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "tests/gstreamer/support.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::test {
 namespace {

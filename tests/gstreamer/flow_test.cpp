@@ -1,7 +1,7 @@
 // zerorunenc as a part of a stream: order, times, new caps, end, flush, statistics.
 // SPDX-License-Identifier: MIT
 #include "tests/gstreamer/support.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -12,10 +12,8 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
-#include "zerorun/export.hpp"
-#include "zerorun/frame.hpp"
-#include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun {
 

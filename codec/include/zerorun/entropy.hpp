@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 
-#include "zerorun/export.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun::entropy {

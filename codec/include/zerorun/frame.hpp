@@ -8,9 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "zerorun/export.hpp"
-#include "zerorun/host_memory.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun {
 

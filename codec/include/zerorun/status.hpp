@@ -1,4 +1,4 @@
-// Errors: pinned codes, where in the stream, and one sentence. Nothing here throws.
+// What every header needs: version, export macro, Status and Result. Nothing here throws.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,9 +8,26 @@
 #include <string_view>
 #include <utility>
 
-#include "zerorun/export.hpp"
+/// Marks what the shared library exports; everything else in it is hidden.
+#if defined(__GNUC__)
+#define ZERORUN_API [[gnu::visibility("default")]]
+#else
+#define ZERORUN_API
+#endif
+
+/// The version; CMake reads it from here.
+#define ZERORUN_VERSION_MAJOR 0
+#define ZERORUN_VERSION_MINOR 1
+#define ZERORUN_VERSION_PATCH 0
+
+/// The number in the name of the shared libraries (libzerorun.so.0). It goes up when a program
+/// that was linked with the library before would no longer work.
+#define ZERORUN_ABI 0
 
 namespace zerorun {
+
+/// "MAJOR.MINOR.PATCH" of the library that is linked (the macros are those of the headers).
+ZERORUN_API const char* version() noexcept;
 
 /// Codes are part of the ABI: a number never changes its meaning. Hundreds are groups.
 enum class Errc : std::uint16_t {
@@ -146,6 +163,12 @@ class [[nodiscard]] Result {
  private:
   std::optional<T> value_;
   Status status_;
+};
+
+enum class Received : std::uint8_t {
+  frame,
+  not_yet,  ///< the oldest frame is not finished, or none is in flight
+  end,      ///< finish() was called and every frame was received
 };
 
 }  // namespace zerorun

@@ -1,7 +1,99 @@
-// Everything that works on device memory, on the caller's CUDA stream.
+// The encoder and the decoder for frames in device memory, on the caller's CUDA stream.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "zerorun/cuda_decoder.hpp"
-#include "zerorun/cuda_encoder.hpp"
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include <cuda_runtime_api.h>
+
 #include "zerorun/cuda_entropy.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun {
+
+/// A frame and where its stream goes, as DeviceEncoder::encode() takes them.
+struct DeviceEncodeJob {
+  ConstFrameView frame;
+  std::byte* out = nullptr;
+  std::size_t capacity = 0;
+  std::size_t* size = nullptr;
+};
+
+/// Encodes device frames into device memory without waiting for the device. Writes the same bytes
+/// as Encoder. Move-only. One thread at a time per object; objects are independent.
+class ZERORUN_API DeviceEncoder {
+ public:
+  /// `params.backend` is automatic or cuda, `params.device` the device of all that is passed to
+  /// encode(). Errors: invalid_argument, no_device, device_unsuitable, device_failure.
+  static Result<DeviceEncoder> create(const EncodeParams& params);
+
+  DeviceEncoder(DeviceEncoder&&) noexcept;
+  DeviceEncoder& operator=(DeviceEncoder&&) noexcept;
+  ~DeviceEncoder();  ///< waits for the work that it enqueued
+
+  /// Enqueues the coding of `frame` on `stream`: a whole JPEG stream, SOI to EOI, goes to `out`,
+  /// and its size to *size, which is aligned to 8. The planes may have any stride and alignment.
+  /// All pointers are device memory; `out` and `size` may be pinned host memory instead, into which
+  /// the device then writes without a copy. Nothing is written from `capacity` bytes on: a stream
+  /// that needs more has *size > capacity, and what is in `out` is no stream then.
+  /// The caller keeps frame, `out` and *size alive and unchanged until `stream` has got so far. The
+  /// call itself waits for the device only where memory must grow for a larger frame. Frames on
+  /// several streams are coded one after another, in the order of the calls.
+  /// Errors: invalid_frame, invalid_argument (also for a stream that is being captured),
+  /// out_of_memory, device_failure; faults of the device come from later calls or from the stream.
+  Status encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
+                std::size_t* size, cudaStream_t stream);
+
+  /// The same for several frames, in the order of `jobs`. Frames of one format and size that follow
+  /// each other go through the kernels together, up to 32 and some 260,000 blocks (two frames of
+  /// 1920x1080 have 97,920), for which the encoder then has memory: with small frames the launches
+  /// are what costs. The outputs do not overlap. Errors: as encode(); no job at all is none. Frames
+  /// and arguments are checked before the first job is enqueued; after out_of_memory and
+  /// device_failure some jobs may be under way, and what they read and write has to stay.
+  Status encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream);
+
+  const EncodeParams& params() const noexcept;
+
+ private:
+  struct Impl;
+  explicit DeviceEncoder(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Decodes JPEG streams into device frames; the samples and reports are those of Decoder.
+/// Move-only. One thread at a time per object; objects are independent.
+class ZERORUN_API DeviceDecoder {
+ public:
+  /// `params.backend` is automatic or cuda, `params.device` the device of all that is passed to
+  /// decode(). Errors: invalid_argument, no_device, device_unsuitable, device_failure.
+  static Result<DeviceDecoder> create(const DecodeParams& params = {});
+
+  DeviceDecoder(DeviceDecoder&&) noexcept;
+  DeviceDecoder& operator=(DeviceDecoder&&) noexcept;
+  ~DeviceDecoder();  ///< waits for the work that it enqueued
+
+  /// Decodes the first image in `jpeg` (host memory) into `out`, whose planes are device memory of
+  /// any stride and alignment and which has the size of the image. The report is complete when the
+  /// call returns, for which it waits for `stream`; the frame is complete when `stream` has got so
+  /// far. Nothing is written to `out` after an error in the headers; after a later one its contents
+  /// are undefined. Errors: as Decoder::decode().
+  Result<DecodeReport> decode(std::span<const std::byte> jpeg, const FrameView& out,
+                              cudaStream_t stream);
+
+  /// The same for a stream of `bytes` bytes in device memory. Its headers are read on the host, so
+  /// it is copied there once; its scans are decoded where they are.
+  Result<DecodeReport> decode_device(const std::byte* jpeg, std::size_t bytes, const FrameView& out,
+                                     cudaStream_t stream);
+
+  const DecodeParams& params() const noexcept;
+
+ private:
+  struct Impl;
+  explicit DeviceDecoder(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace zerorun

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "zerorun/entropy.hpp"
-#include "zerorun/export.hpp"
 #include "zerorun/status.hpp"
 
 /// All pointers named d_ lie in device memory, are aligned to their type and do not overlap.

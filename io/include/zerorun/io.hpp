@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
-#include "zerorun/export.hpp"
-#include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/frame.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
 

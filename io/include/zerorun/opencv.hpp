@@ -17,7 +17,6 @@
 #include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/stream_info.hpp"
 
 namespace zerorun::opencv {
 

@@ -11,8 +11,7 @@
 
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/async_decoder.hpp"
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 

@@ -1,7 +1,7 @@
 // Images in flight: order, the bound, errors of single images, whose memory it is, the end, and
 // destruction at any time.
 // SPDX-License-Identifier: MIT
-#include "zerorun/async_decoder.hpp"
+#include "zerorun/async.hpp"
 
 #include <algorithm>
 #include <atomic>

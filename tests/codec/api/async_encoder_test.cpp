@@ -1,6 +1,6 @@
 // Frames in flight: order, the bound, errors of single frames, the end, destruction at any time.
 // SPDX-License-Identifier: MIT
-#include "zerorun/async_encoder.hpp"
+#include "zerorun/async.hpp"
 
 #include <algorithm>
 #include <atomic>

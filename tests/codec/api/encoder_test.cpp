@@ -11,7 +11,7 @@
 
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -1,6 +1,6 @@
 // inspect(): what the headers say, of our own streams and of streams put together by hand.
 // SPDX-License-Identifier: MIT
-#include "zerorun/stream_info.hpp"
+#include "zerorun/decoder.hpp"
 
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
 // Host buffers and frames of both kinds of memory.
 // SPDX-License-Identifier: MIT
-#include "zerorun/host_memory.hpp"
+#include "zerorun/backend.hpp"
 
 #include <cstdint>
 #include <limits>

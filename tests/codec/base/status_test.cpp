@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "zerorun/backend.hpp"
-#include "zerorun/version.hpp"
 
 namespace zerorun {
 namespace {

@@ -17,7 +17,7 @@
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
-#include "zerorun/version.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -12,7 +12,6 @@
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
-#include "zerorun/stream_info.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -13,7 +13,7 @@
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_frame.hpp"
 #include "tests/support/gpu.hpp"
-#include "zerorun/cuda_encoder.hpp"
+#include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "tests/support/device_copy.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_data.hpp"
-#include "zerorun/cuda_decoder.hpp"
+#include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -20,7 +20,7 @@
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/cuda/decode/host_rows.hpp"
-#include "zerorun/cuda_decoder.hpp"
+#include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
 namespace {

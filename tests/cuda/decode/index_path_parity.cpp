@@ -19,7 +19,7 @@
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_data.hpp"
-#include "zerorun/cuda_decoder.hpp"
+#include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "cuda/base/memory.hpp"
 #include "tests/cuda/device_frame.hpp"
 #include "tests/support/gpu.hpp"
-#include "zerorun/cuda_encoder.hpp"
+#include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
@@ -129,25 +130,24 @@ Status FrameConverter::to_planar(const ConstFrameView& in, Subsampling sampling,
   if (is_rgb(in.format)) {
     const PixelFormat whole =
         wanted == PixelFormat::gray8 ? PixelFormat::gray8 : PixelFormat::yuv444p;
-    if (Status status = full_.reshape(whole, in.width, in.height); !status) return status;
+    ZR_TRY(full_.reshape(whole, in.width, in.height));
     rgb_to_ycc444(in, full_.view());
     from = std::as_const(full_).view();
   } else if (!is_planar_yuv(in.format)) {
     const PixelFormat same = planar_format(native_subsampling(in.format));
-    if (Status status = unpacked_.reshape(same, in.width, in.height); !status) return status;
+    ZR_TRY(unpacked_.reshape(same, in.width, in.height));
     unpack_yuv(in, unpacked_.view());
     from = std::as_const(unpacked_).view();
   }
   const bool by_444 = from.format != wanted && from.format != PixelFormat::gray8 &&
                       from.format != PixelFormat::yuv444p && wanted != PixelFormat::gray8;
   if (by_444) {
-    if (Status status = full_.reshape(PixelFormat::yuv444p, in.width, in.height); !status)
-      return status;
+    ZR_TRY(full_.reshape(PixelFormat::yuv444p, in.width, in.height));
     resample(from, full_.view());
     from = std::as_const(full_).view();
   }
   if (from.format != wanted) {
-    if (Status status = resampled_.reshape(wanted, in.width, in.height); !status) return status;
+    ZR_TRY(resampled_.reshape(wanted, in.width, in.height));
     resample(from, resampled_.view());
     from = std::as_const(resampled_).view();
   }
@@ -156,13 +156,13 @@ Status FrameConverter::to_planar(const ConstFrameView& in, Subsampling sampling,
 }
 
 Status FrameConverter::convert(const ConstFrameView& in, PixelFormat format, Frame& out) {
-  if (Status status = out.reshape(format, in.width, in.height); !status) return status;
+  ZR_TRY(out.reshape(format, in.width, in.height));
   return convert(in, out.view());
 }
 
 Status FrameConverter::convert(const ConstFrameView& in, const FrameView& out) {
-  if (Status status = validate(in); !status) return status;
-  if (Status status = validate(out); !status) return status;
+  ZR_TRY(validate(in));
+  ZR_TRY(validate(out));
   if (in.width != out.width || in.height != out.height)
     return Status(Errc::invalid_frame, "a conversion cannot change the size");
   if (in.format == out.format) {
@@ -182,7 +182,7 @@ Status FrameConverter::convert(const ConstFrameView& in, const FrameView& out) {
     ycc444_to_rgb(planar, out);
     return Status::ok();
   }
-  if (Status status = to_planar(in, native_subsampling(out.format), planar); !status) return status;
+  ZR_TRY(to_planar(in, native_subsampling(out.format), planar));
   if (is_planar_yuv(out.format))
     copy_frame(planar, out);
   else

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/image_file.hpp"
 #include "io/pixel_pack.hpp"
@@ -48,7 +49,7 @@ class ImageFrames final : public FrameReader {
       if (!*item) return false;
       // A held frame is read again: keeping a copy of every frame would cost all sequences.
       name_ = (*item)->path;
-      if (Status status = reader_.read(name_, frame, facts_); !status) return status;
+      ZR_TRY(reader_.read(name_, frame, facts_));
     }
     time = {index_++, 1};
     return true;
@@ -90,7 +91,7 @@ class ImageFrames final : public FrameReader {
 
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options) {
   auto frames = std::make_unique<ImageFrames>(std::move(sequence), options);
-  if (Status status = frames->start(); !status) return status;
+  ZR_TRY(frames->start());
   return FrameReaderPtr(std::move(frames));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/pixel_pack.hpp"
 
@@ -172,7 +173,7 @@ Status JpegFrameDecoder::weave(std::span<const std::byte> second, const StreamIn
   if (report->is_concealed()) ++concealed_;
   if (fields_[1].width() != first.width || fields_[1].height() != first.height)
     return Status(Errc::bad_input, "the two fields of the picture differ in size");
-  if (Status status = frame.reshape(format, first.width, 2 * first.height); !status) return status;
+  ZR_TRY(frame.reshape(format, first.width, 2 * first.height));
   copy_field(std::as_const(fields_[0]).view(), bottom_first ? 1 : 0, frame.view());
   copy_field(std::as_const(fields_[1]).view(), bottom_first ? 0 : 1, frame.view());
   return Status::ok();

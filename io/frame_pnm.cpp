@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/frame_pnm.hpp"
 #include "io/pixel_pack.hpp"
@@ -80,7 +81,7 @@ class PnmStream final : public FrameReader {
   static Result<FrameReaderPtr> open(ByteReader reader) {
     auto stream = std::make_unique<PnmStream>();
     stream->reader_ = std::make_unique<ByteReader>(std::move(reader));
-    if (Status status = read_pnm(*stream->reader_, stream->ahead_); !status) return status;
+    ZR_TRY(read_pnm(*stream->reader_, stream->ahead_));
     stream->has_ahead_ = true;
     stream->info_.width = stream->ahead_.width();
     stream->info_.height = stream->ahead_.height();
@@ -105,7 +106,7 @@ class PnmStream final : public FrameReader {
         if (!reader_->error()) return reader_->error();
         return false;
       }
-      if (Status status = read_pnm(*reader_, frame); !status) return status;
+      ZR_TRY(read_pnm(*reader_, frame));
     }
     time = {index_++, 1};
     return true;
@@ -147,7 +148,7 @@ Status read_pnm(ByteReader& reader, Frame& frame) {
                                  : header->row_bytes() * static_cast<std::uint64_t>(header->height);
   if (need > reader.remaining()) return cut_short(reader);
   const PixelFormat format = header->channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
-  if (Status status = frame.reshape(format, header->width, header->height); !status) return status;
+  ZR_TRY(frame.reshape(format, header->width, header->height));
   return header->is_text() ? read_text(reader, *header, frame)
                            : read_binary(reader, *header, frame);
 }

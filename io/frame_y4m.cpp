@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/pixel_pack.hpp"
 #include "io/y4m_header.hpp"
@@ -60,8 +61,7 @@ class Y4mReader final : public FrameReader {
   Result<bool> read(Frame& frame, FrameTime& time) override {
     Result<bool> more = read_frame_line();
     if (!more || !*more) return more;
-    if (Status status = frame.reshape(header_.format, header_.width, header_.height); !status)
-      return status;
+    ZR_TRY(frame.reshape(header_.format, header_.width, header_.height));
     const Status status = to_jfif_.is_identity() ? read_planes(frame) : read_and_convert(frame);
     if (!status) return status;
     time = {index_++, 1};
@@ -152,7 +152,7 @@ class Y4mReader final : public FrameReader {
       planes.stride_bytes[p] = static_cast<std::ptrdiff_t>(
           plane_row_bytes(header_.format, plane, header_.width) * (header_.depth_bits > 8 ? 2 : 1));
     }
-    if (Status status = read_over_alpha(); !status) return status;
+    ZR_TRY(read_over_alpha());
     to_jfif_.convert(planes, frame.view());
     return Status::ok();
   }

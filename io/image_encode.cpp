@@ -7,6 +7,7 @@
 
 #include "io/pixel_pack.hpp"
 #ifdef ZERORUN_HAVE_OPENCV
+#include "codec/base/try.hpp"
 #include "io/image_opencv.hpp"
 #endif
 
@@ -46,11 +47,11 @@ PixelFormat ImageEncoder::wanted_format(PixelFormat native) const noexcept {
 }
 
 Status ImageEncoder::encode(const ConstFrameView& frame, std::vector<std::byte>& out) {
-  if (Status status = validate(frame); !status) return status;
+  ZR_TRY(validate(frame));
   ConstFrameView wanted = frame;
   const PixelFormat format = wanted_format(frame.format);
   if (frame.format != format) {
-    if (Status status = converter_.convert(frame, format, converted_); !status) return status;
+    ZR_TRY(converter_.convert(frame, format, converted_));
     wanted = std::as_const(converted_).view();
   }
   if (is_pnm(format_)) {

@@ -9,6 +9,7 @@
 #include "io/formats.hpp"
 #include "io/frame_pnm.hpp"
 #ifdef ZERORUN_HAVE_OPENCV
+#include "codec/base/try.hpp"
 #include "io/image_opencv.hpp"
 #endif
 
@@ -126,7 +127,7 @@ Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, ImageFa
   // stream that is damaged: OpenCV before 4.12 can be made to write outside its memory by one
   // (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
-    if (Status status = check_jpeg_size(path, *data, options_.limits); !status) return status;
+    ZR_TRY(check_jpeg_size(path, *data, options_.limits));
     return read_by_library(path, ContentKind::jpeg, frame);
   }
   Status status = info ? jpeg_.decode(*data, *info, frame) : info.status();

@@ -11,6 +11,7 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 
+#include "codec/base/try.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -134,7 +135,7 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
   if (channels != 1 && channels != 3 && channels != 4)
     return Status(Errc::bad_input, "'" + name + "' has " + std::to_string(channels) + " channels");
   const PixelFormat format = gray || channels == 1 ? PixelFormat::gray8 : PixelFormat::rgb24;
-  if (Status status = out.reshape(format, image.cols, image.rows); !status) return status;
+  ZR_TRY(out.reshape(format, image.cols, image.rows));
   if (image.depth() == CV_16U)
     copy_pixels<std::uint16_t>(image, out, reduce16);
   else
@@ -147,10 +148,10 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
 Status decode_by_opencv(const std::string& name, ContentKind kind, std::vector<std::byte> data,
                         Frame& out) {
   if (kind == ContentKind::bmp) {
-    if (Status status = complete_bmp(name, data); !status) return status;
+    ZR_TRY(complete_bmp(name, data));
   }
   if (kind == ContentKind::png) {
-    if (Status status = check_png_size(name, data); !status) return status;
+    ZR_TRY(check_png_size(name, data));
   }
   const QuietOpenCv quiet;
   try {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::io {
 namespace {
 
@@ -132,7 +134,7 @@ std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
 }
 
 Result<ParsedLocation> parse_input(const Location& input) {
-  if (Status status = check_name(input); !status) return status;
+  ZR_TRY(check_name(input));
   const std::string& name = input.name;
   ParsedLocation parsed{LocationKind::file, name, std::nullopt};
   if (name == "-") {
@@ -165,7 +167,7 @@ Result<ParsedLocation> parse_input(const Location& input) {
 }
 
 Result<ParsedLocation> parse_output(const Location& output) {
-  if (Status status = check_name(output); !status) return status;
+  ZR_TRY(check_name(output));
   const std::string& name = output.name;
   ParsedLocation parsed{LocationKind::file, name, std::nullopt};
   if (name == "-") {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/frame_jpeg.hpp"
 #include "io/jpeg_splitter.hpp"
@@ -160,7 +161,7 @@ class JpegFiles final : public PacketReader {
 
 template <typename Reader>
 Result<PacketReaderPtr> started(std::unique_ptr<Reader> reader) {
-  if (Status status = reader->start(); !status) return status;
+  ZR_TRY(reader->start());
   return PacketReaderPtr(std::move(reader));
 }
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "zerorun/frame.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun::io {
 namespace {

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/image_encode.hpp"
 #include "io/image_file.hpp"
@@ -224,7 +225,7 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
                                     options.overwrite);
   }
   if (format == "y4m") {
-    if (Status status = refuse_variable_rate(options, "y4m"); !status) return status;
+    ZR_TRY(refuse_variable_rate(options, "y4m"));
   }
   Result<std::unique_ptr<OutputFile>> file = open_output(*parsed, options.overwrite);
   if (!file) return file.status();

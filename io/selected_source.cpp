@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
 
@@ -137,8 +138,7 @@ class SelectedFrames final : public FrameSource {
       std::swap(frame, target);
       return true;
     }
-    if (Status status = converter_.convert(std::as_const(target).view(), format, frame); !status)
-      return status;
+    ZR_TRY(converter_.convert(std::as_const(target).view(), format, frame));
     return true;
   }
 
@@ -225,17 +225,17 @@ Result<bool> FrameReader::skip() {
 
 Result<std::unique_ptr<FrameSource>> select_frames(FrameReaderPtr reader,
                                                    const SourceOptions& options) {
-  if (Status status = Selection::check(options); !status) return status;
+  ZR_TRY(Selection::check(options));
   auto frames = std::make_unique<SelectedFrames>(std::move(reader), options);
-  if (Status status = frames->start(); !status) return status;
+  ZR_TRY(frames->start());
   return std::unique_ptr<FrameSource>(std::move(frames));
 }
 
 Result<std::unique_ptr<PacketSource>> select_packets(PacketReaderPtr reader,
                                                      const SourceOptions& options) {
-  if (Status status = Selection::check(options); !status) return status;
+  ZR_TRY(Selection::check(options));
   auto packets = std::make_unique<SelectedPackets>(std::move(reader), options);
-  if (Status status = packets->start(); !status) return status;
+  ZR_TRY(packets->start());
   return std::unique_ptr<PacketSource>(std::move(packets));
 }
 

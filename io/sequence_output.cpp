@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "codec/base/try.hpp"
 #include "io/output_file.hpp"
 
 namespace zerorun::io {
@@ -30,8 +31,8 @@ Result<SequenceOutput> SequenceOutput::open(const NumberPattern& pattern, std::i
 Status SequenceOutput::write_next(std::span<const std::byte> data) {
   Result<std::unique_ptr<OutputFile>> file = OutputFile::create(pattern_.path(number_), overwrite_);
   if (!file) return file.status();
-  if (Status status = (*file)->write(data); !status) return status;
-  if (Status status = (*file)->commit(); !status) return status;
+  ZR_TRY((*file)->write(data));
+  ZR_TRY((*file)->commit());
   ++number_;
   bytes_ += static_cast<std::int64_t>(data.size());
   return Status::ok();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/image_encode.hpp"
 #include "io/sequence_output.hpp"
@@ -23,7 +24,7 @@ class ImageFileSink final : public FrameSink {
       return Status(Errc::unsupported_output, "'" + file_->path() +
                                                   "' holds one image; name a pattern such as "
                                                   "%05d.png for more");
-    if (Status status = encoder_.encode(frame, bytes_); !status) return status;
+    ZR_TRY(encoder_.encode(frame, bytes_));
     return file_->write(bytes_);
   }
   Status finish() override {
@@ -49,7 +50,7 @@ class ImageSequenceSink final : public FrameSink {
     return encoder_.wanted_format(native);
   }
   Status write(const ConstFrameView& frame, const FrameTime&) override {
-    if (Status status = encoder_.encode(frame, bytes_); !status) return status;
+    ZR_TRY(encoder_.encode(frame, bytes_));
     return output_.write_next(bytes_);
   }
   Status finish() override { return Status::ok(); }  // every file has its name already

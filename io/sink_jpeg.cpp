@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/sequence_output.hpp"
 
@@ -20,7 +21,7 @@ class RawMjpegSink final : public PacketSink {
   explicit RawMjpegSink(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
 
   Status write(std::span<const std::byte> jpeg, const FrameTime&) override {
-    if (Status status = check_jpeg(jpeg); !status) return status;
+    ZR_TRY(check_jpeg(jpeg));
     return file_->write(jpeg);
   }
   Status finish() override { return file_->commit(); }
@@ -35,7 +36,7 @@ class JpegFileSink final : public PacketSink {
   explicit JpegFileSink(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
 
   Status write(std::span<const std::byte> jpeg, const FrameTime&) override {
-    if (Status status = check_jpeg(jpeg); !status) return status;
+    ZR_TRY(check_jpeg(jpeg));
     if (file_->size() > 0)
       return Status(Errc::unsupported_output,
                     "'" + file_->path() +
@@ -59,7 +60,7 @@ class JpegSequenceSink final : public PacketSink {
   explicit JpegSequenceSink(SequenceOutput output) : output_(std::move(output)) {}
 
   Status write(std::span<const std::byte> jpeg, const FrameTime&) override {
-    if (Status status = check_jpeg(jpeg); !status) return status;
+    ZR_TRY(check_jpeg(jpeg));
     return output_.write_next(jpeg);
   }
   Status finish() override { return Status::ok(); }  // every file has its name already

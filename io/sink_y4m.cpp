@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
 #include "io/pixel_pack.hpp"
@@ -24,10 +25,10 @@ class Y4mSink final : public FrameSink {
   }
 
   Status write(const ConstFrameView& frame, const FrameTime&) override {
-    if (Status status = validate(frame); !status) return status;
+    ZR_TRY(validate(frame));
     const PixelFormat format = started_ ? header_.format : wanted_format(frame.format);
     if (!started_) {
-      if (Status status = start(frame, format); !status) return status;
+      ZR_TRY(start(frame, format));
     }
     if (frame.width != header_.width || frame.height != header_.height)
       return Status(Errc::unsupported_output, "a YUV4MPEG2 stream cannot change its size from " +
@@ -35,7 +36,7 @@ class Y4mSink final : public FrameSink {
                                                   " to " + size_text(frame.width, frame.height));
     ConstFrameView planar = frame;
     if (frame.format != format) {
-      if (Status status = converter_.convert(frame, format, converted_); !status) return status;
+      ZR_TRY(converter_.convert(frame, format, converted_));
       planar = std::as_const(converted_).view();
     }
     gather(planar);
@@ -59,7 +60,7 @@ class Y4mSink final : public FrameSink {
     header_.height = frame.height;
     header_.format = format;
     const std::string line = write_y4m_header(header_);
-    if (Status status = file_->write(std::as_bytes(std::span(line))); !status) return status;
+    ZR_TRY(file_->write(std::as_bytes(std::span(line))));
     started_ = true;
     return Status::ok();
   }

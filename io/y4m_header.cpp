@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
@@ -149,7 +150,7 @@ Result<Y4mHeader> parse_y4m_header(std::string_view line) {
     const std::string_view tag = line.substr(0, blank);
     line.remove_prefix(blank == std::string_view::npos ? line.size() : blank + 1);
     if (tag.empty()) continue;
-    if (Status status = parse_tag(tag, header, full_range); !status) return status;
+    ZR_TRY(parse_tag(tag, header, full_range));
   }
   if (header.width == 0) return malformed("has no width (W)");
   if (header.height == 0) return malformed("has no height (H)");

@@ -12,6 +12,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -73,7 +74,7 @@ FrameSet make_frames(const FrameRequest& request, std::size_t count) {
 
 Result<PaddedFrame> PaddedFrame::create(PixelFormat format, int width, int height) {
   PaddedFrame padded;
-  if (Status status = padded.reshape(format, width, height); !status) return status;
+  ZR_TRY(padded.reshape(format, width, height));
   return padded;
 }
 
@@ -81,7 +82,7 @@ Status PaddedFrame::reshape(PixelFormat format, int width, int height) {
   const int padded_width = round_up(width, kPadWidth), padded_height = round_up(height, kPadHeight);
   if (std::max(padded_width, padded_height) > kMaxDimension)
     return Status(Errc::invalid_frame, "the benchmark takes frames up to 65504x65520");
-  if (Status status = memory_.reshape(format, padded_width, padded_height); !status) return status;
+  ZR_TRY(memory_.reshape(format, padded_width, padded_height));
   view_ = memory_.view();
   view_.width = width;
   view_.height = height;

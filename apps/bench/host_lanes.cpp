@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "zerorun/async.hpp"
 
 namespace zerorun::app::bench {
@@ -42,13 +43,11 @@ class AsyncEncodeLane final : public EncodeLane {
       : encoder_(std::move(encoder)), data_(std::move(data)) {}
 
   Status start(std::size_t index) override {
-    while (encoder_.in_flight() == encoder_.depth())
-      if (Status status = receive(); !status) return status;
+    while (encoder_.in_flight() == encoder_.depth()) ZR_TRY(receive());
     return encoder_.submit(data_->frame(index));
   }
   Status finish() override {
-    while (encoder_.in_flight() > 0)
-      if (Status status = receive(); !status) return status;
+    while (encoder_.in_flight() > 0) ZR_TRY(receive());
     return Status::ok();
   }
   Status stream(std::vector<std::byte>& out) override {
@@ -74,8 +73,7 @@ class HostDecodeLane final : public DecodeLane {
 
   Status start(std::size_t index) override {
     const ConstFrameView& like = data_->frame(index);
-    if (Status status = frame_.reshape(like.format, like.width, like.height); !status)
-      return status;
+    ZR_TRY(frame_.reshape(like.format, like.width, like.height));
     return decoder_.decode(data_->stream(index), frame_.view()).status();
   }
   Status finish() override { return Status::ok(); }
@@ -98,13 +96,11 @@ class AsyncDecodeLane final : public DecodeLane {
         data_(std::move(data)) {}
 
   Status start(std::size_t index) override {
-    while (decoder_.in_flight() == decoder_.depth())
-      if (Status status = receive(); !status) return status;
+    while (decoder_.in_flight() == decoder_.depth()) ZR_TRY(receive());
     return decoder_.submit(data_->stream(index), {.format = data_->frame(index).format});
   }
   Status finish() override {
-    while (decoder_.in_flight() > 0)
-      if (Status status = receive(); !status) return status;
+    while (decoder_.in_flight() > 0) ZR_TRY(receive());
     count_ = 0;
     return Status::ok();
   }
@@ -140,7 +136,7 @@ Result<SharedHostData> HostData::make(const Setting& setting, HostMemory memory)
   for (const auto& jpeg : setting.reference.streams) data->streams_.emplace_back(jpeg);
   if (memory == HostMemory::pageable) return data;
   const bool encode = setting.what.operation == Operation::encode;
-  if (Status status = encode ? data->pin_frames() : data->pin_streams(); !status) return status;
+  ZR_TRY(encode ? data->pin_frames() : data->pin_streams());
   return data;
 }
 
@@ -158,7 +154,7 @@ Status HostData::pin_frames() {
 Status HostData::pin_streams() {
   for (auto& jpeg : streams_) {
     HostBuffer copy(HostMemory::pinned);
-    if (Status status = copy.resize(jpeg.size()); !status) return status;
+    ZR_TRY(copy.resize(jpeg.size()));
     std::copy(jpeg.begin(), jpeg.end(), copy.data());
     jpeg = copy.bytes();
     pinned_streams_.push_back(std::move(copy));
@@ -170,7 +166,7 @@ Result<std::unique_ptr<Lane>> open_host_encoder(const EncodeParams& params, Shar
   auto encoder = Encoder::create(params);
   if (!encoder) return encoder.status();
   auto lane = std::make_unique<HostEncodeLane>(*std::move(encoder), std::move(data));
-  if (Status status = lane->reserve(); !status) return status;
+  ZR_TRY(lane->reserve());
   return std::unique_ptr<Lane>(std::move(lane));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/bench/reference.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 
@@ -20,10 +21,9 @@ Status Judge::open(const ConstFrameView& like, int threads) {
 }
 
 Status Judge::add(std::span<const std::byte> jpeg, const ConstFrameView& source) {
-  if (Status status = decoded_.reshape(source.format, source.width, source.height); !status)
-    return status;
+  ZR_TRY(decoded_.reshape(source.format, source.width, source.height));
   if (!own_) {
-    if (Status status = libjpeg_.decode(jpeg, decoded_.view()); !status) return status;
+    ZR_TRY(libjpeg_.decode(jpeg, decoded_.view()));
   } else if (auto report = own_->decode(jpeg, decoded_.view()); !report) {
     return report.status();
   }

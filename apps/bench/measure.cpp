@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "apps/common/timing.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::size_t kLeastFrames = 20, kMostFrames = 5000;
 
 /// start(index) and finish() of one frame.
 Status one_frame(Lane& lane, std::size_t index) {
-  if (Status status = lane.start(index); !status) return status;
+  ZR_TRY(lane.start(index));
   return lane.finish();
 }
 
@@ -40,10 +41,8 @@ class Crew {
   Result<double> run_here(std::size_t frames) {
     const Stopwatch watch;
     for (std::size_t i = 0; i < frames; ++i)
-      if (Status status = lanes_[i % lanes_.size()]->start(i % frame_count_); !status)
-        return status;
-    for (const auto& lane : lanes_)
-      if (Status status = lane->finish(); !status) return status;
+      ZR_TRY(lanes_[i % lanes_.size()]->start(i % frame_count_));
+    for (const auto& lane : lanes_) ZR_TRY(lane->finish());
     return watch.microseconds();
   }
 
@@ -100,10 +99,10 @@ Result<double> warm_up(Crew& crew, std::size_t least, double seconds) {
 }  // namespace
 
 Result<Series> measure_latency(Lane& lane, std::size_t frame_count, const Limits& limits) {
-  if (Status status = lane.attach(); !status) return status;
+  ZR_TRY(lane.attach());
   const Stopwatch warming;
   for (std::size_t i = 0; i < frame_count || warming.seconds() < limits.warm_up_seconds; ++i)
-    if (Status status = one_frame(lane, i % frame_count); !status) return status;
+    ZR_TRY(one_frame(lane, i % frame_count));
   Series series;
   const auto wanted = static_cast<std::size_t>(limits.frames);
   const Stopwatch whole;
@@ -111,7 +110,7 @@ Result<Series> measure_latency(Lane& lane, std::size_t frame_count, const Limits
     const bool enough = i >= kMostFrames || (i >= kLeastFrames && whole.seconds() > limits.seconds);
     if (wanted > 0 ? i >= wanted : enough) return series;
     const Stopwatch watch;
-    if (Status status = one_frame(lane, i % frame_count); !status) return status;
+    ZR_TRY(one_frame(lane, i % frame_count));
     series.microseconds.push_back(watch.microseconds());
   }
 }

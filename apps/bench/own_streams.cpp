@@ -13,6 +13,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "codec/base/thread_pool.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -43,7 +44,7 @@ Result<PaddedFrame> decode(Decoder& decoder, std::span<const std::byte> jpeg,
   auto frame = Frame::create(*format, info->width, info->height);
   if (!frame) return frame.status();
   if (const auto report = decoder.decode(jpeg, frame->view()); !report) return report.status();
-  if (Status status = check_by_libjpeg(jpeg, frame->view()); !status) return status;
+  ZR_TRY(check_by_libjpeg(jpeg, frame->view()));
   return PaddedFrame::copy_of(std::as_const(*frame).view());
 }
 

@@ -11,6 +11,7 @@ extern "C" {
 
 #include "apps/bench/contenders.hpp"
 #include "apps/common/psnr.hpp"
+#include "codec/base/try.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::app::bench {
@@ -73,8 +74,7 @@ class FfmpegEncodeLane final : public EncodeLane {
     context_->global_quality = scale * FF_QP2LAMBDA;
     const bool optimal = setting_.what.huffman == HuffmanTables::optimal;
     av_opt_set(context_->priv_data, "huffman", optimal ? "optimal" : "default", 0);
-    if (Status status = av_status(avcodec_open2(context_.get(), codec, nullptr), "mjpeg"); !status)
-      return status;
+    ZR_TRY(av_status(avcodec_open2(context_.get(), codec, nullptr), "mjpeg"));
     for (std::size_t i = 0; i < setting_.frames.size(); ++i) {
       frames_.push_back(make_av_frame(setting_.frames.view(i)));
       if (!frames_.back()) return Status(Errc::out_of_memory);
@@ -109,9 +109,9 @@ class FfmpegEncodeLane final : public EncodeLane {
 Result<double> psnr_at(const Setting& setting, int scale) {
   FfmpegEncodeLane lane(setting);
   std::vector<std::byte> jpeg;
-  if (Status status = lane.open(scale); !status) return status;
-  if (Status status = lane.start(0); !status) return status;
-  if (Status status = lane.stream(jpeg); !status) return status;
+  ZR_TRY(lane.open(scale));
+  ZR_TRY(lane.start(0));
+  ZR_TRY(lane.stream(jpeg));
   auto decoder = Decoder::create(decode_params(Backend::cpu));
   if (!decoder) return decoder.status();
   Frame decoded;
@@ -185,13 +185,13 @@ class FfmpegDecodeLane final : public DecodeLane {
 
 Result<std::unique_ptr<Lane>> open_decoder(SharedPackets packets) {
   auto lane = std::make_unique<FfmpegDecodeLane>(std::move(packets));
-  if (Status status = lane->open(); !status) return status;
+  ZR_TRY(lane->open());
   return std::unique_ptr<Lane>(std::move(lane));
 }
 
 Result<std::unique_ptr<Lane>> open_encoder(const Setting& setting, int scale) {
   auto lane = std::make_unique<FfmpegEncodeLane>(setting);
-  if (Status status = lane->open(scale); !status) return status;
+  ZR_TRY(lane->open(scale));
   return std::unique_ptr<Lane>(std::move(lane));
 }
 

@@ -4,6 +4,7 @@
 
 #include "apps/bench/contenders.hpp"
 #include "apps/bench/libjpeg_coder.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -33,8 +34,7 @@ class LibjpegDecodeLane final : public DecodeLane {
 
   Status start(std::size_t index) override {
     const ConstFrameView like = like_.view(index);
-    if (Status status = frame_.reshape(like.format, like.width, like.height); !status)
-      return status;
+    ZR_TRY(frame_.reshape(like.format, like.width, like.height));
     return decoder_.decode(streams_[index], frame_.view());
   }
   Status finish() override { return Status::ok(); }

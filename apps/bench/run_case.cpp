@@ -13,6 +13,7 @@
 #include "apps/bench/side_by_side.hpp"
 #include "apps/bench/stages.hpp"
 #include "apps/common/console.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -92,11 +93,10 @@ class CaseRun {
   Status measure(const Contender& contender, Row& row, std::vector<std::unique_ptr<Lane>>& lanes,
                  Verdict& verdict) const {
     tell(row.id() + ": checking");
-    if (Status status = open_lanes(contender, row, lanes); !status) return status;
+    ZR_TRY(open_lanes(contender, row, lanes));
     // Streams are checked once for all rows, pictures with as many lanes as are timed.
     const bool is_checked = setting_.what.operation == Operation::encode && !verdict.text.empty();
-    if (!is_checked)
-      if (Status status = check(contender, row, lanes, verdict); !status) return status;
+    if (!is_checked) ZR_TRY(check(contender, row, lanes, verdict));
     row.check = verdict.text;
     row.psnr = verdict.psnr;
     row.stream_bytes = verdict.stream_bytes;
@@ -118,8 +118,7 @@ class CaseRun {
     const auto wanted = static_cast<std::size_t>(one ? 1 : row.parallel);
     if (contender.joint) lanes.clear();  // made for another number of frames
     while (lanes.size() < wanted)
-      if (Status status = add_lane(contender, frames_of_lane(contender, row), lanes); !status)
-        return status;
+      ZR_TRY(add_lane(contender, frames_of_lane(contender, row), lanes));
     while (lanes.size() > wanted) lanes.pop_back();
     if (!setting_.frames.mixed) return Status::ok();
     return side_by_side(lanes.size(), [&](std::size_t i) {
@@ -171,12 +170,11 @@ class CaseRun {
     const auto longest =
         std::max_element(streams.begin(), streams.end(),
                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    if (Status status = lane.attach(); !status) return status;
+    ZR_TRY(lane.attach());
     for (const std::size_t index :
          std::set{setting_.frames.largest(), static_cast<std::size_t>(longest - streams.begin())}) {
-      for (int i = 0; i < at_once; ++i)
-        if (Status status = lane.start(index); !status) return status;
-      if (Status status = lane.finish(); !status) return status;
+      for (int i = 0; i < at_once; ++i) ZR_TRY(lane.start(index));
+      ZR_TRY(lane.finish());
     }
     return Status::ok();
   }

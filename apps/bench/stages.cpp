@@ -4,6 +4,7 @@
 
 #include "apps/bench/statistics.hpp"
 #include "apps/common/timing.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 
@@ -39,15 +40,14 @@ Status measure_stages(const StagedContender& contender, std::size_t frame_count,
   if (!run) return run.status();
   const Stopwatch warming;
   for (std::size_t i = 0; i < frame_count || warming.seconds() < limits.warm_up_seconds; ++i) {
-    if (Status status = (*run)(i % frame_count, clock); !status) return status;
+    ZR_TRY((*run)(i % frame_count, clock));
     clock.next_frame(false);
   }
   const Stopwatch watch;
   for (int i = 0;
        limits.frames > 0 ? i < limits.frames : i < kLeast || watch.seconds() < limits.seconds;
        ++i) {
-    if (Status status = (*run)(static_cast<std::size_t>(i) % frame_count, clock); !status)
-      return status;
+    ZR_TRY((*run)(static_cast<std::size_t>(i) % frame_count, clock));
     clock.next_frame(true);
   }
   return Status::ok();

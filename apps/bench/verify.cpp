@@ -10,6 +10,7 @@
 
 #include "apps/bench/judge.hpp"
 #include "apps/bench/side_by_side.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -47,19 +48,16 @@ class PictureCheck {
 
  private:
   Status check(std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      if (Status status = lane_.start(i); !status) return status;
-    if (Status status = lane_.finish(); !status) return status;
-    for (std::size_t i = begin; i < end; ++i)
-      if (Status status = look_at(i, i - begin); !status) return status;
+    for (std::size_t i = begin; i < end; ++i) ZR_TRY(lane_.start(i));
+    ZR_TRY(lane_.finish());
+    for (std::size_t i = begin; i < end; ++i) ZR_TRY(look_at(i, i - begin));
     return Status::ok();
   }
 
   Status look_at(std::size_t index, std::size_t place) {
     const ConstFrameView source = frames_.view(index);
-    if (Status status = picture_.reshape(source.format, source.width, source.height); !status)
-      return status;
-    if (Status status = lane_.picture(place, picture_.view()); !status) return status;
+    ZR_TRY(picture_.reshape(source.format, source.width, source.height));
+    ZR_TRY(lane_.picture(place, picture_.view()));
     const ConstFrameView decoded = std::as_const(picture_).view();
     if (!ours_) {
       error_.add(squared_error(source, decoded));
@@ -81,21 +79,21 @@ class PictureCheck {
 
 Result<Verdict> check_encoder(EncodeLane& lane, bool ours, const FrameSet& frames,
                               const Reference& reference) {
-  if (Status status = lane.attach(); !status) return status;
+  ZR_TRY(lane.attach());
   Judge judge;
-  if (Status status = judge.open(frames.view(0), 0); !status) return status;
+  ZR_TRY(judge.open(frames.view(0), 0));
   Verdict verdict;
   std::vector<std::byte> jpeg;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (Status status = lane.start(i); !status) return status;
-    if (Status status = lane.finish(); !status) return status;
-    if (Status status = lane.stream(jpeg); !status) return status;
+    ZR_TRY(lane.start(i));
+    ZR_TRY(lane.finish());
+    ZR_TRY(lane.stream(jpeg));
     if (ours && jpeg != reference.streams[i]) return differs(i);
-    if (Status status = judge.add(jpeg, frames.view(i)); !status) return status;
+    ZR_TRY(judge.add(jpeg, frames.view(i)));
     verdict.stream_bytes += static_cast<double>(jpeg.size()) / static_cast<double>(frames.size());
   }
   verdict.psnr = std::min(judge.error().psnr(), kMostPsnr);
-  if (Status status = check_psnr(verdict.psnr, reference); !status) return status;
+  ZR_TRY(check_psnr(verdict.psnr, reference));
   verdict.text = ours ? "same bytes as the CPU, decoded by " : "decoded by ";
   verdict.text += judge.name();
   return verdict;
@@ -115,7 +113,7 @@ Result<Verdict> check_decoder(const std::vector<std::unique_ptr<Lane>>& lanes, s
   Verdict verdict;
   verdict.stream_bytes = reference.stream_bytes;
   verdict.psnr = ours ? reference.pictures_psnr : std::min(error.psnr(), kMostPsnr);
-  if (Status status = check_psnr(verdict.psnr, reference); !status) return status;
+  ZR_TRY(check_psnr(verdict.psnr, reference));
   verdict.text = ours                         ? "same samples as the CPU"
                  : reference.pictures.empty() ? "compared with the CPU's picture"
                                               : "compared with the source";

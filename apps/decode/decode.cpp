@@ -18,6 +18,7 @@
 #include "apps/common/stats.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/decode/decode_input.hpp"
+#include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app {
@@ -146,8 +147,7 @@ class DecodeRun {
   std::int64_t frame_index() const { return options_.input.range.first + summary_.frames; }
 
   Status write(DecodeJob& job) {
-    if (Status status = sink_->write(std::as_const(job.frame).view(), job.time); !status)
-      return status;
+    ZR_TRY(sink_->write(std::as_const(job.frame).view(), job.time));
     if (feed_->has_packets()) {
       summary_.times.add(job.microseconds);
       if (!job.report.first_problem)

@@ -22,6 +22,7 @@
 #include "apps/common/verify.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "apps/encode/encode_worker.hpp"
+#include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app {
@@ -210,7 +211,7 @@ class EncodeRun {
           fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name,
                       job.frame.width(), job.frame.height(), summary_.width, summary_.height));
     }
-    if (Status status = sink_->write(job.jpeg, job.time); !status) return status;
+    ZR_TRY(sink_->write(job.jpeg, job.time));
     if (stats_)
       stats_->add({options_.input.range.first + summary_.frames,
                    job.time.pts,

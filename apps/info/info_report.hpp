@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "zerorun/io.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/io.hpp"
 
 namespace zerorun::app {
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::app {
 namespace {
 
@@ -39,7 +41,7 @@ std::optional<SquaredError> compare_error(const ConstFrameView& a, const ConstFr
 
 Status make_difference(const ConstFrameView& a, const ConstFrameView& b, int gain, Frame& out) {
   if (!fits(a, b)) return Status(Errc::invalid_frame, "the two pictures differ in size");
-  if (Status status = out.reshape(a.format, a.width, a.height); !status) return status;
+  ZR_TRY(out.reshape(a.format, a.width, a.height));
   const auto unsigned_difference = [gain](int x, int y) { return clip(gain * std::abs(x - y)); };
   const auto signed_difference = [gain](int x, int y) { return clip(128 + gain * (x - y)); };
   each_row(a, b, out.view(), 0, unsigned_difference);

@@ -11,6 +11,7 @@
 #include "apps/common/signals.hpp"
 #include "apps/common/timing.hpp"
 #include "apps/play/decode_queue.hpp"
+#include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
@@ -125,8 +126,7 @@ void DecodeAhead::read_all(std::shared_ptr<State> state) {
     s.reading = true;
     lock.unlock();
     Result<bool> more = guarded<Result<bool>>([&]() -> Result<bool> {
-      if (target)
-        if (Status status = s.input->seek(*target); !status) return status;
+      if (target) ZR_TRY(s.input->seek(*target));
       return s.input->read(*slot->frame);
     });
     lock.lock();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::app {
 namespace {
 
@@ -82,8 +84,7 @@ int Picture::upload(Tile& tile, const ConstFrameView& frame) {
 
 Status Picture::update(const ConstFrameView& frame, bool is_exact) {
   const bool is_same = frame.format == format_ && frame.width == width_ && frame.height == height_;
-  if (!is_same || tiles_.empty())
-    if (Status status = make_tiles(frame); !status) return status;
+  if (!is_same || tiles_.empty()) ZR_TRY(make_tiles(frame));
   for (Tile& tile : tiles_) {
     // Only before an upload: SDL 2.26's OpenGL loses track of a YUV texture's planes by it.
     SDL_SetTextureScaleMode(tile.texture.get(),

@@ -8,8 +8,8 @@
 
 #include "apps/common/options.hpp"
 #include "apps/play/play_frame.hpp"
-#include "zerorun/io.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/io.hpp"
 
 namespace zerorun::app {
 

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::app {
 namespace {
 
@@ -68,7 +70,7 @@ Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
     return Status(Errc::invalid_argument, "this input is no JPEG stream; Shift+s saves a picture");
   auto path = free_path(input, frame, directory, "jpg");
   if (!path) return path;
-  if (Status status = write_file(*path, frame.jpeg); !status) return status;
+  ZR_TRY(write_file(*path, frame.jpeg));
   return path;
 }
 
@@ -89,8 +91,8 @@ Result<std::string> save_picture(const PlayInput& input, const PlayFrame& frame,
   options.height = view.height;
   auto sink = io::open_frame_sink({*path, "", {}}, options);
   if (!sink) return sink.status();
-  if (Status status = (*sink)->write(view, {}); !status) return status;
-  if (Status status = (*sink)->finish(); !status) return status;
+  ZR_TRY((*sink)->write(view, {}));
+  ZR_TRY((*sink)->finish());
   return path;
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/play/compare.hpp"
 #include "apps/play/osd.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app {
 
@@ -29,12 +30,10 @@ Status Screen::update(const Playback& playback) {
   sizes_[0] = {picture.width, picture.height};
   if (other != nullptr) sizes_[1] = {other->frame.width(), other->frame.height()};
   if (view_ == ScreenView::difference && other != nullptr && playback.is_pair()) {
-    if (Status status = make_difference(picture, other->frame.view(), gain_, difference_); !status)
-      return status;
+    ZR_TRY(make_difference(picture, other->frame.view(), gain_, difference_));
     picture = std::as_const(difference_).view();
   }
-  if (shows_first())
-    if (Status status = first_.update(picture, zoom_.is_exact()); !status) return status;
+  if (shows_first()) ZR_TRY(first_.update(picture, zoom_.is_exact()));
   if (!shows_second() || other == nullptr) return Status::ok();
   return second_.update(other->frame.view(), zoom_.is_exact());
 }

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "apps/play/decode_ahead.hpp"
-#include "apps/play/play_report.hpp"
 #include "apps/play/play_options.hpp"
+#include "apps/play/play_report.hpp"
 
 namespace zerorun::app {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codec/api/flight_ring.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun {
 namespace {
@@ -40,7 +41,7 @@ struct AsyncDecoder::Impl {
   template <typename Bytes>
   Status submit(const DecodeOptions& options, const Bytes& bytes) {
     const PixelFormat format = options.format.value_or(params.format);
-    if (Status status = validate_format(format); !status) return status;
+    ZR_TRY(validate_format(format));
     return ring.submit(options.tag, options.wait, [&](DecodeJob& job, DecodedFrame& result) {
       job = {bytes(result), format, options.into};
     });
@@ -48,7 +49,7 @@ struct AsyncDecoder::Impl {
 };
 
 Result<AsyncDecoder> AsyncDecoder::create(const AsyncDecodeParams& params) try {
-  if (Status status = validate_format(params.format); !status) return status;
+  ZR_TRY(validate_format(params.format));
   DecodeParams decode_params = params.decode;
   if (decode_params.threads == 0) decode_params.threads = 1;
   const auto backend = resolve_backend(decode_params.backend, decode_params.device);

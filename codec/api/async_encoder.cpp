@@ -6,8 +6,9 @@
 #include <new>
 #include <utility>
 
-#include "codec/pipeline/encode_setup.hpp"
 #include "codec/api/flight_ring.hpp"
+#include "codec/base/try.hpp"
+#include "codec/pipeline/encode_setup.hpp"
 
 namespace zerorun {
 namespace {
@@ -37,8 +38,7 @@ struct AsyncEncoder::Impl {
   /// `fill` as for FlightRing::submit().
   template <typename Fill>
   Status submit(const SubmitOptions& options, const Fill& fill) {
-    if (options.quality)
-      if (Status status = validate_quality(*options.quality); !status) return status;
+    if (options.quality) ZR_TRY(validate_quality(*options.quality));
     return ring.submit(options.tag, options.wait, [&](EncodeJob& job, EncodedFrame& result) {
       job.quality = options.quality.value_or(quality);
       fill(job, result);
@@ -95,7 +95,7 @@ void AsyncEncoder::discard() {
 }
 
 Status AsyncEncoder::set_quality(int quality) try {
-  if (Status status = validate_quality(quality); !status) return status;
+  ZR_TRY(validate_quality(quality));
   impl_->quality = quality;
   return Status::ok();
 } catch (const std::bad_alloc&) {

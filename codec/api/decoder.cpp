@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/pipelines.hpp"
 
@@ -33,7 +34,7 @@ struct Decoder::Impl {
 };
 
 Result<Decoder> Decoder::create(const DecodeParams& params) try {
-  if (Status status = validate_params(params); !status) return status;
+  ZR_TRY(validate_params(params));
   const auto backend = resolve_backend(params.backend, params.device);
   if (!backend) return backend.status();
   auto impl = std::make_unique<Impl>();
@@ -48,9 +49,9 @@ Result<Decoder> Decoder::create(const DecodeParams& params) try {
 }
 
 Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, const FrameView& out) try {
-  if (Status status = validate(out); !status) return status;
+  ZR_TRY(validate(out));
   return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
-    if (Status status = check_frame_size(out, width, height); !status) return status;
+    ZR_TRY(check_frame_size(out, width, height));
     target = out;
     return Status::ok();
   });
@@ -61,7 +62,7 @@ Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, const Fram
 Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, PixelFormat format,
                                      Frame& out) try {
   return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
-    if (Status status = out.reshape(format, width, height); !status) return status;
+    ZR_TRY(out.reshape(format, width, height));
     target = out.view();
     return Status::ok();
   });

@@ -6,11 +6,12 @@
 #include <new>
 #include <string>
 
-#include "codec/pipeline/encode_setup.hpp"
 #include "codec/arith/symbol.hpp"
-#include "codec/pipeline/pipelines.hpp"
+#include "codec/base/try.hpp"
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
+#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/pipelines.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/marker.hpp"
 
@@ -25,7 +26,7 @@ struct Encoder::Impl {
 
   /// Codes the frame; its size is then total_bytes().
   Status code(const ConstFrameView& frame) {
-    if (Status status = validate(frame); !status) return status;
+    ZR_TRY(validate(frame));
     if (!setup || setup->format != frame.format || setup->width != frame.width ||
         setup->height != frame.height) {
       auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
@@ -33,7 +34,7 @@ struct Encoder::Impl {
       setup = *fresh;
     }
     std::array<HuffmanSpec, 4> specs;
-    if (Status status = pipeline->encode_scan(*setup, frame, specs); !status) return status;
+    ZR_TRY(pipeline->encode_scan(*setup, frame, specs));
     const HeaderPlaces places = write_header(make_stream_header(params, *setup, specs), header);
     if (places.index) fill_index(*places.index, pipeline->index(), header);
     return Status::ok();
@@ -44,7 +45,7 @@ struct Encoder::Impl {
   Result<EncodeReport> deliver(std::byte* out) {
     std::memcpy(out, header.data(), header.size());
     out += header.size();
-    if (Status status = pipeline->copy_scan(out); !status) return status;
+    ZR_TRY(pipeline->copy_scan(out));
     out += pipeline->scan_bytes();
     out[0] = std::byte{0xFF};
     out[1] = std::byte{marker::kEoi};
@@ -55,7 +56,7 @@ struct Encoder::Impl {
 
 Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format, int width,
                                       int height) {
-  if (Status status = validate_params(params); !status) return status;
+  ZR_TRY(validate_params(params));
   const auto setup = make_encode_setup(params, format, width, height);
   if (!setup) return setup.status();
   std::array<HuffmanSpec, 4> longest;
@@ -71,7 +72,7 @@ Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat fo
 }
 
 Result<Encoder> Encoder::create(const EncodeParams& params) try {
-  if (Status status = validate_params(params); !status) return status;
+  ZR_TRY(validate_params(params));
   const auto backend = resolve_backend(params.backend, params.device);
   if (!backend) return backend.status();
   auto impl = std::make_unique<Impl>();
@@ -86,7 +87,7 @@ Result<Encoder> Encoder::create(const EncodeParams& params) try {
 }
 
 Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::span<std::byte> out) try {
-  if (Status status = impl_->code(frame); !status) return status;
+  ZR_TRY(impl_->code(frame));
   if (impl_->total_bytes() > out.size())
     return Status(Errc::output_too_small, std::to_string(impl_->total_bytes()) +
                                               " bytes are needed, there are " +
@@ -97,7 +98,7 @@ Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::span<std:
 }
 
 Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::vector<std::byte>& out) try {
-  if (Status status = impl_->code(frame); !status) return status;
+  ZR_TRY(impl_->code(frame));
   out.resize(impl_->total_bytes());
   return impl_->deliver(out.data());
 } catch (const std::bad_alloc&) {
@@ -105,19 +106,18 @@ Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::vector<st
 }
 
 Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, HostBuffer& out) try {
-  if (Status status = impl_->code(frame); !status) return status;
+  ZR_TRY(impl_->code(frame));
   const std::size_t bytes = impl_->total_bytes();
   // Frames differ in size; pinned memory is too slow to grow by a little every few frames.
-  if (bytes > out.capacity())
-    if (Status status = out.reserve(bytes + bytes / 4); !status) return status;
-  if (Status status = out.resize(bytes); !status) return status;
+  if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
+  ZR_TRY(out.resize(bytes));
   return impl_->deliver(out.data());
 } catch (const std::bad_alloc&) {
   return Status(Errc::out_of_memory);
 }
 
 Status Encoder::set_quality(int quality) try {
-  if (Status status = validate_quality(quality); !status) return status;
+  ZR_TRY(validate_quality(quality));
   if (quality != impl_->params.quality) impl_->setup.reset();
   impl_->params.quality = quality;
   return Status::ok();

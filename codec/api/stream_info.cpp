@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "codec/base/try.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/quant_table.hpp"
 
@@ -36,7 +37,7 @@ bool uses_standard_tables(const ScanHeader& scan) {
 Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& limits) try {
   HeaderParser parser(jpeg, limits);
   parser.keep_segments();
-  if (Status status = parser.start(); !status) return status;
+  ZR_TRY(parser.start());
   const auto found = parser.next_scan();
   if (!found) return found.status();
   const FrameHeader& frame = parser.frame();

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun {
 namespace {
 
@@ -146,7 +148,7 @@ Status validate(const ConstFrameView& frame) {
 
 Result<Frame> Frame::create(PixelFormat format, int width, int height, HostMemory memory) {
   Frame frame(memory);
-  if (Status status = frame.reshape(format, width, height); !status) return status;
+  ZR_TRY(frame.reshape(format, width, height));
   return frame;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "codec/base/pinned_memory.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun {
 namespace {
@@ -34,7 +35,7 @@ Result<std::byte*> allocate(HostMemory memory, std::size_t bytes) {
 HostBuffer::~HostBuffer() { release(memory_, data_); }
 
 Status HostBuffer::resize(std::size_t bytes) {
-  if (Status status = reserve(bytes); !status) return status;
+  ZR_TRY(reserve(bytes));
   size_ = bytes;
   return Status::ok();
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::capi {
 namespace {
 
@@ -93,14 +95,12 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   if (params->quality != 0) out.quality = params->quality;
   Subsampling sampling{};
   if (params->subsampling != ZERORUN_SUBSAMPLING_AS_FRAME) {
-    if (Status status = choose(params->subsampling - 1, 6, "subsampling", sampling); !status)
-      return status;
+    ZR_TRY(choose(params->subsampling - 1, 6, "subsampling", sampling));
     out.subsampling = sampling;
   }
-  if (Status status = choose(params->huffman, 2, "huffman", out.huffman); !status) return status;
-  if (Status status = to_restart(params->restart, params->restart_count, out.restart); !status)
-    return status;
-  if (Status status = choose(params->backend, 3, "backend", out.backend); !status) return status;
+  ZR_TRY(choose(params->huffman, 2, "huffman", out.huffman));
+  ZR_TRY(to_restart(params->restart, params->restart_count, out.restart));
+  ZR_TRY(choose(params->backend, 3, "backend", out.backend));
   out.device = params->device;
   out.threads = params->threads;
   out.jfif_header = params->no_jfif_header == 0;
@@ -111,7 +111,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   }
   out.luma_table = to_table(params->luma_table);
   out.chroma_table = to_table(params->chroma_table);
-  if (Status status = to_segments(*params, out.segments); !status) return status;
+  ZR_TRY(to_segments(*params, out.segments));
   return out;
 }
 
@@ -121,7 +121,7 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
   DecodeParams out;
   if (params->nearest_upsampling != 0) out.upsampling = ChromaUpsampling::nearest;
   out.strict = params->strict != 0;
-  if (Status status = choose(params->backend, 3, "backend", out.backend); !status) return status;
+  ZR_TRY(choose(params->backend, 3, "backend", out.backend));
   out.device = params->device;
   out.threads = params->threads;
   if (params->max_scans != 0) out.limits.max_scans = params->max_scans;

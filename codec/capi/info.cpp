@@ -1,7 +1,7 @@
 // The C interface: what has no handle, and the proof that its codes are those of C++.
 // SPDX-License-Identifier: MIT
-#include "codec/capi/convert.hpp"
 #include "codec/base/pinned_memory.hpp"
+#include "codec/capi/convert.hpp"
 #include "zerorun/status.hpp"
 
 using namespace zerorun;

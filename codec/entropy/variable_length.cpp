@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/base/try.hpp"
 #include "zerorun/entropy.hpp"
 
 namespace zerorun::entropy {
@@ -66,7 +67,7 @@ Result<std::vector<Interval>> prepare(std::span<const std::uint32_t> in, std::ui
                                       const Codebook& book) {
   if (bits / kWordBits + (bits % kWordBits != 0) > in.size())
     return Status(Errc::invalid_argument, "the input has fewer words than the bits need");
-  if (Status status = check_codewords(book); !status) return status;
+  ZR_TRY(check_codewords(book));
   return sort_codewords(book);
 }
 
@@ -130,7 +131,7 @@ Status chunk_offsets(std::span<const std::uint8_t> in, const Codebook& book,
 
 Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& book,
                              std::span<std::uint32_t> out) {
-  if (Status status = check_codewords(book); !status) return status;
+  ZR_TRY(check_codewords(book));
   const auto total = encoded_bits(in, book);
   if (!total) return total.status();
   if (*total / kWordBits + (*total % kWordBits != 0) > out.size())

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "codec/base/buffer.hpp"
+#include "codec/base/thread_pool.hpp"
 #include "codec/pipeline/scan_report.hpp"
 #include "codec/pipeline/stage_table.hpp"
-#include "codec/base/thread_pool.hpp"
 
 namespace zerorun {
 namespace {

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun {
 
 bool planes_match(const FrameHeader& frame, ColorModel model, PixelFormat format) {
@@ -31,7 +33,7 @@ Status walk_scan(DecodePipeline& pipeline, std::span<const std::byte> jpeg, Head
   const std::span data(reinterpret_cast<const std::uint8_t*>(jpeg.data()) + start,
                        jpeg.size() - start);
   ScanOutcome outcome;
-  if (Status status = pipeline.decode_scan(parser.scan(), data, outcome); !status) return status;
+  ZR_TRY(pipeline.decode_scan(parser.scan(), data, outcome));
   parser.resume_at(start + outcome.consumed_bytes);
   report.intervals += outcome.intervals;
   report.concealed_intervals += outcome.concealed_intervals;

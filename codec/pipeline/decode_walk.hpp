@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include "codec/base/try.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
@@ -29,7 +30,7 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
                                 std::span<const std::byte> jpeg, const Begin& begin,
                                 const Finish& finish) {
   HeaderParser parser(jpeg, params.limits);
-  if (Status status = parser.start(); !status) return status;
+  ZR_TRY(parser.start());
   DecodeReport report;
   bool begun = false;
   for (;;) {
@@ -37,15 +38,15 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
     if (!more) return more.status();
     if (!*more) break;
     if (!begun) {
-      if (Status status = begin(parser); !status) return status;
+      ZR_TRY(begin(parser));
       begun = true;
     }
-    if (Status status = walk_scan(pipeline, jpeg, parser, report); !status) return status;
+    ZR_TRY(walk_scan(pipeline, jpeg, parser, report));
   }
   report.bytes_consumed = parser.position();
   report.first_problem = parser.problem();
   if (params.strict && !report.first_problem) return report.first_problem;
-  if (Status status = finish(parser); !status) return status;
+  ZR_TRY(finish(parser));
   return report;
 }
 
@@ -60,7 +61,7 @@ Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& pa
       pipeline, params, jpeg,
       [&](const HeaderParser& parser) -> Status {
         const FrameHeader& frame = parser.frame();
-        if (Status status = target(frame.width, frame.height, out); !status) return status;
+        ZR_TRY(target(frame.width, frame.height, out));
         const ColorModel model = parser.color_model();
         const bool direct = planes_match(frame, model, out.format);
         const bool luma_only = out.format == PixelFormat::gray8 && model != ColorModel::rgb;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "codec/base/buffer.hpp"
-#include "codec/pipeline/stage_table.hpp"
 #include "codec/base/thread_pool.hpp"
+#include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "codec/base/try.hpp"
 #include "codec/syntax/marker.hpp"
 #include "codec/syntax/quant_table.hpp"
 
@@ -83,9 +84,9 @@ Status validate_quality(int quality) {
 }
 
 Status validate_params(const EncodeParams& params) {
-  if (Status status = validate_quality(params.quality); !status) return status;
-  if (Status status = check_table(params.luma_table, "the luma table"); !status) return status;
-  if (Status status = check_table(params.chroma_table, "the chroma table"); !status) return status;
+  ZR_TRY(validate_quality(params.quality));
+  ZR_TRY(check_table(params.luma_table, "the luma table"));
+  ZR_TRY(check_table(params.chroma_table, "the chroma table"));
   const bool counted = params.restart.kind == RestartPolicy::Kind::mcus ||
                        params.restart.kind == RestartPolicy::Kind::mcu_rows;
   if (counted && (params.restart.count < 1 || params.restart.count > 65535))
@@ -132,7 +133,7 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   setup.layout.restart_interval = *restart;
   if (params.index) {
     setup.index_group_mcus = index_group_mcus(setup.layout);
-    if (Status status = check_index(setup); !status) return status;
+    ZR_TRY(check_index(setup));
   }
 
   setup.quant[0] = params.luma_table.value_or(scaled_quant_table(false, params.quality));

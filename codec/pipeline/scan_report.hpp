@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/decode/byte_unstuff.hpp"
 #include "codec/decode/huffman_decode.hpp"
+#include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/syntax/restart_plan.hpp"
 
 namespace zerorun {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/base/try.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -318,7 +319,7 @@ Status HeaderParser::read_sos(Bytes payload) {
   scan.data_offset = pos_;
   if (scans_ == 1 && count == frame_->components.size()) scan.index = index_.place(scan.layout);
   scan_ = std::move(scan);
-  if (Status status = latch_tables(); !status) return status;
+  ZR_TRY(latch_tables());
   for (const int c : scan_.components) scanned_[static_cast<std::size_t>(c)] = true;
   return Status::ok();
 }

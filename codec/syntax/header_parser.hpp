@@ -12,8 +12,8 @@
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
-#include "zerorun/status.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun {
 

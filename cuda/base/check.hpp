@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "codec/base/try.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -27,10 +28,4 @@ Status cuda_failure(cudaError_t error, const char* call);
   do {                                                                            \
     if (const cudaError_t zr_error = cudaGetLastError(); zr_error != cudaSuccess) \
       return ::zerorun::cuda_failure(zr_error, kernel);                           \
-  } while (false)
-
-/// Hands on a Status that is not ok.
-#define ZR_TRY(expression)                                                        \
-  do {                                                                            \
-    if (::zerorun::Status zr_status = (expression); !zr_status) return zr_status; \
   } while (false)

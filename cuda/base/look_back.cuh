@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "cuda/entropy/outcome.hpp"
 #include "cuda/base/relaxed.cuh"
+#include "cuda/entropy/outcome.hpp"
 
 namespace zerorun::cuda_entropy {
 

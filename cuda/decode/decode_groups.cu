@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
 #include "cuda/decode/group_walk.hpp"
 #include "cuda/decode/pair_sink.cuh"
 #include "cuda/decode/shared_tables.cuh"
-#include "cuda/base/launch.hpp"
 
 namespace zerorun {
 namespace {

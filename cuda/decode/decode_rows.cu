@@ -3,9 +3,9 @@
 #include "cuda/decode/decode_rows.hpp"
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
 #include "cuda/decode/pair_sink.cuh"
 #include "cuda/decode/shared_tables.cuh"
-#include "cuda/base/launch.hpp"
 
 namespace zerorun {
 namespace {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/fused_decode_pipeline.hpp"
 
+#include "codec/base/try.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
 
 namespace zerorun {
@@ -110,7 +111,7 @@ Status FusedDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampli
 
 Result<std::unique_ptr<DecodePipeline>> make_fused_decode_pipeline(int device) {
   auto pipeline = std::make_unique<FusedDecodePipeline>(device);
-  if (Status status = pipeline->create(); !status) return status;
+  ZR_TRY(pipeline->create());
   return std::unique_ptr<DecodePipeline>(std::move(pipeline));
 }
 

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "cuda/decode/scan_memory.hpp"
 #include "cuda/base/memory.hpp"
+#include "cuda/decode/scan_memory.hpp"
 
 namespace zerorun {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/decode/row_walk.hpp"
 #include "cuda/base/shared_access.cuh"
+#include "cuda/decode/row_walk.hpp"
 
 namespace zerorun {
 

@@ -7,8 +7,8 @@
 #include "cuda/decode/sync_rows.hpp"
 
 #include "cuda/base/check.hpp"
-#include "cuda/decode/join_chunks.cuh"
 #include "cuda/base/launch.hpp"
+#include "cuda/decode/join_chunks.cuh"
 
 namespace zerorun {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "codec/arith/dct8.hpp"
 #include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
 #include "cuda/decode/clear_words.cuh"
 #include "cuda/decode/predict_dc.cuh"
-#include "cuda/base/launch.hpp"
 
 namespace zerorun {
 namespace {

@@ -6,8 +6,8 @@
 #include <cuda_runtime_api.h>
 
 #include "codec/syntax/scan_layout.hpp"
-#include "cuda/decode/scan_memory.hpp"
 #include "cuda/base/known_divisor.hpp"
+#include "cuda/decode/scan_memory.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {

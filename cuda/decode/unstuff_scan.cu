@@ -5,11 +5,11 @@
 #include <cub/block/block_scan.cuh>
 
 #include "cuda/base/check.hpp"
-#include "cuda/stages/stuffed_bytes.cuh"
+#include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/decode/clear_words.cuh"
 #include "cuda/decode/sum_groups.cuh"
-#include "cuda/base/launch.hpp"
+#include "cuda/stages/stuffed_bytes.cuh"
 
 namespace zerorun {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "codec/syntax/marker.hpp"
 #include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/header_bytes.cuh"
-#include "cuda/base/launch.hpp"
 
 namespace zerorun {
 namespace fused {

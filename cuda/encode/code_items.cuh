@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "cuda/base/shared_access.cuh"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_blocks.cuh"
-#include "cuda/base/shared_access.cuh"
 
 namespace zerorun::fused {
 

@@ -5,9 +5,9 @@
 #include "cuda/encode/code_tiles.hpp"
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
 #include "cuda/encode/group_sums.cuh"
 #include "cuda/encode/list_items.cuh"
-#include "cuda/base/launch.hpp"
 
 namespace zerorun {
 namespace fused {

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/encode/fused_encoder.hpp"
 #include "cuda/base/memory.hpp"
+#include "cuda/encode/fused_encoder.hpp"
 
 namespace zerorun {
 struct DeviceEncoder::Impl {

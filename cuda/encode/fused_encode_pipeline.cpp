@@ -1,8 +1,8 @@
 // Host frames through the fused encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
+#include "cuda/base/memory.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/encode/fused_encoder.hpp"
-#include "cuda/base/memory.hpp"
 
 namespace zerorun {
 namespace {
@@ -114,7 +114,7 @@ class FusedEncodePipeline final : public EncodePipeline {
 
 Result<std::unique_ptr<EncodePipeline>> make_fused_encode_pipeline(int device) {
   auto pipeline = std::make_unique<FusedEncodePipeline>(device);
-  if (Status status = pipeline->create(); !status) return status;
+  ZR_TRY(pipeline->create());
   return std::unique_ptr<EncodePipeline>(std::move(pipeline));
 }
 

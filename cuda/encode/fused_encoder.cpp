@@ -11,9 +11,9 @@
 
 #include "codec/pipeline/cuda_backend.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/stages/optimal_huffman.hpp"
-#include "cuda/encode/float_quant.hpp"
 #include "cuda/base/device_scan.hpp"
+#include "cuda/encode/float_quant.hpp"
+#include "cuda/stages/optimal_huffman.hpp"
 
 namespace zerorun {
 namespace {

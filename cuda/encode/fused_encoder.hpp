@@ -7,12 +7,12 @@
 #include <span>
 
 #include "codec/pipeline/encode_pipeline.hpp"
-#include "cuda/encode/assemble.hpp"
-#include "cuda/encode/code_tiles.hpp"
-#include "cuda/encode/stream_tables.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
+#include "cuda/encode/assemble.hpp"
+#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/stream_tables.hpp"
 
 namespace zerorun {
 

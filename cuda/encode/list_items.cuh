@@ -5,10 +5,10 @@
 
 #include <cuda_pipeline.h>
 
+#include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/tile_blocks.cuh"
-#include "cuda/base/launch.hpp"
 
 namespace zerorun::fused {
 

@@ -5,8 +5,8 @@
 
 #include "codec/syntax/marker.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/encode/header_bytes.cuh"
 #include "cuda/base/launch.hpp"
+#include "cuda/encode/header_bytes.cuh"
 
 namespace zerorun {
 namespace fused {

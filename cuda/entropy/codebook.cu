@@ -1,7 +1,7 @@
 // Length-limited Huffman code of 256 symbols by one CTA. Serial twin: codec/entropy/codebook.cpp.
 // SPDX-License-Identifier: MIT
-#include "cuda/entropy/launch.hpp"
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy {
 namespace {

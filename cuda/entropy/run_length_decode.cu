@@ -5,8 +5,8 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_store.cuh>
 
-#include "cuda/entropy/launch.hpp"
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/scan_lengths.hpp"
 
 namespace zerorun::cuda_entropy {

@@ -1,8 +1,8 @@
 // Single-pass run-length encode: PARLE's mask, scan, compaction and scatter in one kernel, joined
 // by decoupled look-back. Serial twin: codec/entropy/run_length.cpp.
 // SPDX-License-Identifier: MIT
-#include "cuda/entropy/launch.hpp"
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy {
 namespace {

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: MIT
 #include <cub/device/device_scan.cuh>
 
-#include "cuda/entropy/launch.hpp"
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy {
 namespace {

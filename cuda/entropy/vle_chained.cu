@@ -4,8 +4,8 @@
 // position with atomic OR on the first and last word of a thread. The chain makes tiles wait for
 // each other; vle_encode.cu is the one to use. Serial twin: codec/entropy/variable_length.cpp.
 // SPDX-License-Identifier: MIT
-#include "cuda/entropy/launch.hpp"
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy {
 namespace {

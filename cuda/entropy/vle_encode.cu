@@ -10,8 +10,8 @@
 // SPDX-License-Identifier: MIT
 #include <bit>
 
-#include "cuda/entropy/launch.hpp"
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/vle_tile.cuh"
 
 namespace zerorun::cuda_entropy {

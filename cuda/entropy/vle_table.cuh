@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/entropy/launch.hpp"
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy::vle {
 

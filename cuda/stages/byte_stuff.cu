@@ -4,10 +4,10 @@
 #include "codec/encode/byte_stuff.hpp"
 
 #include "codec/syntax/marker.hpp"
-#include "cuda/base/launch.hpp"
 #include "cuda/base/device_scan.hpp"
-#include "cuda/base/warp_bits.cuh"
+#include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
+#include "cuda/base/warp_bits.cuh"
 
 namespace zerorun {
 namespace {

@@ -7,10 +7,10 @@
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/base/check.hpp"
-#include "cuda/stages/stuffed_bytes.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
+#include "cuda/stages/stuffed_bytes.cuh"
 
 namespace zerorun {
 namespace {

@@ -8,10 +8,10 @@
 #include "codec/arith/color.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/stages/picture.hpp"
-#include "cuda/stages/wide_rgb.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
+#include "cuda/stages/picture.hpp"
+#include "cuda/stages/wide_rgb.cuh"
 
 namespace zerorun {
 namespace {

@@ -4,12 +4,12 @@
 #include "codec/decode/huffman_decode.hpp"
 
 #include "cuda/base/check.hpp"
-#include "cuda/stages/cursor_rows.cuh"
-#include "cuda/stages/decode_tables.cuh"
-#include "cuda/stages/stretch.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
+#include "cuda/stages/cursor_rows.cuh"
+#include "cuda/stages/decode_tables.cuh"
+#include "cuda/stages/stretch.cuh"
 
 namespace zerorun {
 namespace {

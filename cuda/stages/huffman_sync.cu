@@ -7,12 +7,12 @@
 
 #include "codec/decode/huffman_decode.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/stages/cursor_rows.cuh"
-#include "cuda/stages/decode_tables.cuh"
-#include "cuda/stages/subsequence.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
+#include "cuda/stages/cursor_rows.cuh"
+#include "cuda/stages/decode_tables.cuh"
+#include "cuda/stages/subsequence.cuh"
 
 namespace zerorun {
 namespace {

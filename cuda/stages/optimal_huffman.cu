@@ -4,8 +4,8 @@
 #include "cuda/stages/optimal_huffman.hpp"
 
 #include "cuda/base/launch.hpp"
-#include "cuda/base/warp_bits.cuh"
 #include "cuda/base/scratch.hpp"
+#include "cuda/base/warp_bits.cuh"
 
 namespace zerorun {
 namespace {

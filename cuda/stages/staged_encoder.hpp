@@ -7,8 +7,8 @@
 #include <array>
 #include <memory>
 
-#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/encode/symbol_histogram.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"

@@ -3,8 +3,8 @@
 #include "codec/encode/symbol_histogram.hpp"
 
 #include "cuda/base/launch.hpp"
-#include "cuda/base/symbol_word.cuh"
 #include "cuda/base/scratch.hpp"
+#include "cuda/base/symbol_word.cuh"
 
 namespace zerorun {
 namespace {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/zero_run.hpp"
 
-#include "cuda/base/launch.hpp"
 #include "cuda/base/device_scan.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/base/scratch.hpp"
 #include "cuda/base/symbol_word.cuh"
 #include "cuda/base/warp_bits.cuh"
-#include "cuda/base/scratch.hpp"
 
 namespace zerorun {
 namespace {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::io::av {
 namespace {
 
@@ -37,7 +39,7 @@ Result<std::unique_ptr<AudioCopy>> AudioCopy::open(const SinkOptions& options,
   if (error < 0) return failure(Errc::open_failed, audio->name_, error);
   error = avformat_find_stream_info(audio->context_, nullptr);
   if (error < 0) return failure(Errc::bad_input, audio->name_, error);
-  if (Status status = audio->choose_tracks(container); !status) return status;
+  ZR_TRY(audio->choose_tracks(container));
   if (audio->start_ > 0 && audio->has_streams()) {
     const auto target =
         static_cast<std::int64_t>(audio->start_ * AV_TIME_BASE) +
@@ -62,7 +64,7 @@ Status AudioCopy::choose_tracks(const AVOutputFormat& container) {
     }
     Track track;
     track.stream = stream;
-    if (Status status = set_filter(track); !status) return status;
+    ZR_TRY(set_filter(track));
     stream->discard = AVDISCARD_DEFAULT;
     track_of_stream_[i] = static_cast<int>(tracks_.size());
     tracks_.push_back(std::move(track));

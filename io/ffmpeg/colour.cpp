@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "codec/base/try.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io::av {
@@ -135,8 +136,7 @@ Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format, 
       planar_->height = picture.height;
       if (av_frame_get_buffer(planar_.get(), 0) < 0) return no_memory();
     }
-    if (Status status = scale(picture, planar, planar_->data, planar_->linesize); !status)
-      return status;
+    ZR_TRY(scale(picture, planar, planar_->data, planar_->linesize));
     source = planar_.get();
     d = av_pix_fmt_desc_get(planar);
   }
@@ -156,7 +156,7 @@ Status ColourConverter::convert(const AVFrame& picture, Frame& out) {
   if (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format)) == nullptr)
     return Status(Errc::bad_input, "the picture has no pixel format");
   const PixelFormat format = closest_format(static_cast<AVPixelFormat>(picture.format));
-  if (Status status = out.reshape(format, picture.width, picture.height); !status) return status;
+  ZR_TRY(out.reshape(format, picture.width, picture.height));
   if (format != PixelFormat::rgb24) return convert_ycc(picture, format, out);
   const std::array<std::uint8_t*, 4> data{out.view().data[0], nullptr, nullptr, nullptr};
   const std::array<int, 4> stride{static_cast<int>(out.view().stride_bytes[0]), 0, 0, 0};

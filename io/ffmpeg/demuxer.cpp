@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/ffmpeg/announced_size.hpp"
 #include "io/ffmpeg/unknown_input.hpp"
 
@@ -82,9 +83,9 @@ Result<std::unique_ptr<Demuxer>> Demuxer::open(ByteReader reader, const std::str
   keep_quiet();
   std::unique_ptr<Demuxer> demuxer(new Demuxer);
   demuxer->name_ = reader.name();
-  if (Status status = demuxer->open_context(std::move(reader), format); !status) return status;
-  if (Status status = demuxer->choose_stream(); !status) return status;
-  if (Status status = demuxer->look_ahead(); !status) return status;
+  ZR_TRY(demuxer->open_context(std::move(reader), format));
+  ZR_TRY(demuxer->choose_stream());
+  ZR_TRY(demuxer->look_ahead());
   return demuxer;
 }
 

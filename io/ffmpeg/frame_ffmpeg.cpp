@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/frame_times.hpp"
@@ -112,7 +113,7 @@ class DecodedVideo final : public FrameReader {
   /// Decodes from a key frame at or before `from` to the last picture that is not after `pts`, and
   /// keeps it and the one after it to be read next. Returns its time; nothing where none came.
   Result<std::optional<std::int64_t>> decode_up_to(std::int64_t from, std::int64_t pts) {
-    if (Status status = demuxer_->seek(from); !status) return status;
+    ZR_TRY(demuxer_->seek(from));
     avcodec_flush_buffers(codec_.get());
     waiting_.clear();
     FramePtr last;
@@ -196,7 +197,7 @@ Result<MediaInput> open_media(ByteReader reader, const std::string& format,
     return media;
   }
   auto frames = std::make_unique<av::DecodedVideo>(*std::move(demuxer));
-  if (Status status = frames->start(options); !status) return status;
+  ZR_TRY(frames->start(options));
   media.frames = std::move(frames);
   return media;
 }

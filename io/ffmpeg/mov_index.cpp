@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::io::av {
 namespace {
 
@@ -69,7 +71,7 @@ Result<std::unique_ptr<MovIndex>> MovIndex::create(
 }
 
 Status MovIndex::add(const AVPacket& packet, AVRational time_base, std::int64_t position) {
-  if (Status status = muxer_->seek(position); !status) return status;
+  ZR_TRY(muxer_->seek(position));
   return muxer_->write(packet, time_base);
 }
 
@@ -83,9 +85,9 @@ Status MovIndex::finish() {
     if (box->type == box_type("moov")) break;
     media_begin += box->size;
   }
-  if (Status status = muxer_->seek(media_end); !status) return status;
+  ZR_TRY(muxer_->seek(media_end));
   target_.keep_from(media_end);
-  if (Status status = muxer_->finish(); !status) return status;
+  ZR_TRY(muxer_->finish());
   // Last of all, so that the file is whole at every moment: fragments before, plain after.
   const auto size = static_cast<std::uint64_t>(media_end - media_begin);
   std::array<std::byte, 16> header{};
@@ -93,7 +95,7 @@ Status MovIndex::finish() {
   put_big_endian(std::span(header).first(4), large ? 1 : size);
   put_big_endian(std::span(header).subspan(4, 4), box_type("mdat"));
   put_big_endian(std::span(header).subspan(8, 8), size);
-  if (Status status = file_.seek(media_begin); !status) return status;
+  ZR_TRY(file_.seek(media_begin));
   return file_.write(std::span(header).first(large ? 16 : 8));
 }
 

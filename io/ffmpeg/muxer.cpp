@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/muxer.hpp"
 
+#include "codec/base/try.hpp"
+
 namespace zerorun::io::av {
 namespace {
 
@@ -51,7 +53,7 @@ Muxer::~Muxer() {
 
 /// The target's reason is better than the muxer's.
 Status Muxer::check(int error) {
-  if (Status status = target_.error(); !status) return status;
+  ZR_TRY(target_.error());
   if (error >= 0) return Status::ok();
   return failure(error == AVERROR(EIO) ? Errc::write_failed : Errc::unsupported_output,
                  context_->oformat->name, error);
@@ -83,10 +85,10 @@ Result<std::unique_ptr<Muxer>> Muxer::create(
   // The same input has to give the same bytes: no version and no random identifiers.
   muxer->context_->flags |= AVFMT_FLAG_BITEXACT;
   muxer->context_->avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED;
-  if (Status status = add_streams(*muxer->context_); !status) return status;
-  if (Status status = muxer->open_io(); !status) return status;
+  ZR_TRY(add_streams(*muxer->context_));
+  ZR_TRY(muxer->open_io());
   error = avformat_write_header(muxer->context_, options.out());
-  if (Status status = muxer->check(error); !status) return status;
+  ZR_TRY(muxer->check(error));
   return muxer;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/ffmpeg/frame_times.hpp"
 #include "io/frame_jpeg.hpp"
 #include "zerorun/decoder.hpp"
@@ -86,7 +87,7 @@ class ContainerPackets final : public PacketReader {
     has_ahead_ = false;
     // Where the container's own search ends too late, from the start again.
     for (const std::int64_t from : {pts, times().first()}) {
-      if (Status status = demuxer_->seek(from); !status) return status;
+      ZR_TRY(demuxer_->seek(from));
       Result<std::optional<std::int64_t>> found = read_up_to(pts);
       if (!found) return found.status();
       if (*found && (**found <= pts || from == times().first())) {
@@ -156,7 +157,7 @@ class ContainerPackets final : public PacketReader {
 
 Result<PacketReaderPtr> open_container_packets(std::unique_ptr<Demuxer> demuxer) {
   auto packets = std::make_unique<ContainerPackets>(std::move(demuxer));
-  if (Status status = packets->start(); !status) return status;
+  ZR_TRY(packets->start());
   return PacketReaderPtr(std::move(packets));
 }
 

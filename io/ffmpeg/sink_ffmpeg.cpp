@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/base/try.hpp"
 #include "io/ffmpeg/audio_copy.hpp"
 #include "io/ffmpeg/mov_index.hpp"
 #include "io/ffmpeg/muxer.hpp"
@@ -87,14 +88,14 @@ Status ContainerSink::start() {
   if (!packet_) return Status(Errc::out_of_memory);
   add_notice(video_notice(options_, name_));
   if (!options_.audio_from.empty()) {
-    if (Status status = open_audio(); !status) return status;
+    ZR_TRY(open_audio());
   }
   Status status = open_muxers();
   if (!status && status.code() == Errc::unsupported_output && audio_) {
     // Some codecs show only in the header that a container cannot hold them as they are.
     add_notice("the audio is left out: " + status.detail());
     audio_.reset();
-    if (Status emptied = file_->truncate(); !emptied) return emptied;
+    ZR_TRY(file_->truncate());
     status = open_muxers();
   }
   return status;
@@ -114,7 +115,7 @@ Status ContainerSink::open_audio() {
 Status ContainerSink::add_streams(AVFormatContext& context) const {
   AVStream* stream = avformat_new_stream(&context, nullptr);
   if (stream == nullptr) return Status(Errc::out_of_memory);
-  if (Status status = describe_video(options_, *stream); !status) return status;
+  ZR_TRY(describe_video(options_, *stream));
   return audio_ ? audio_->add_streams(context) : Status::ok();
 }
 
@@ -158,7 +159,7 @@ void ContainerSink::stamp(const FrameTime& time, AVPacket& packet) {
 
 /// Into the muxer, and into the list of what the fragment holds.
 Status ContainerSink::put(const AVPacket& packet, AVRational time_base) {
-  if (Status status = muxer_->write(packet, time_base); !status) return status;
+  ZR_TRY(muxer_->write(packet, time_base));
   if (!index_) return Status::ok();
   Pending entry{PacketPtr(av_packet_alloc()), time_base};
   if (!entry.packet) return Status(Errc::out_of_memory);
@@ -178,7 +179,7 @@ Status ContainerSink::put_audio_before(double seconds) {
     Result<const AVPacket*> packet = audio_->next_before(seconds);
     if (!packet) return packet.status();
     if (*packet == nullptr) return Status::ok();
-    if (Status status = put(**packet, audio_->time_base(**packet)); !status) return status;
+    ZR_TRY(put(**packet, audio_->time_base(**packet)));
   }
 }
 
@@ -211,11 +212,11 @@ Status ContainerSink::end_frame() {
 
 Status ContainerSink::end_fragment() {
   if (!movie_box_written_) {
-    if (Status status = muxer_->flush(); !status) return status;  // ftyp and moov alone
+    ZR_TRY(muxer_->flush());  // ftyp and moov alone
     movie_box_written_ = true;
   }
   const std::int64_t from = file_->size();
-  if (Status status = muxer_->flush(); !status) return status;
+  ZR_TRY(muxer_->flush());
   Status status = index_ ? index_fragment(from) : Status::ok();
   pending_.clear();
   return status;
@@ -241,8 +242,7 @@ Status ContainerSink::index_fragment(std::int64_t from) {
   });
   std::int64_t position = box->position + box->header_bytes;
   for (const Pending& entry : pending_) {
-    if (Status status = index_->add(*entry.packet, entry.time_base, position); !status)
-      return status;
+    ZR_TRY(index_->add(*entry.packet, entry.time_base, position));
     position += entry.packet->size;
   }
   return Status::ok();
@@ -254,7 +254,7 @@ Status ContainerSink::finish() {
   if (!file_->error()) return file_->error();
   const double end =
       static_cast<double>(*last_pts_ + last_duration_) * av_q2d(video_time_base(options_));
-  if (Status status = put_audio_before(end); !status) return status;
+  ZR_TRY(put_audio_before(end));
   Status status = !is_mov() ? muxer_->finish() : end_fragment();
   if (status && index_) status = index_->finish();
   if (!status) return status;
@@ -267,7 +267,7 @@ Status ContainerSink::finish() {
 Result<PacketSinkPtr> open_container_sink(std::unique_ptr<OutputFile> file,
                                           const std::string& muxer, const SinkOptions& options) {
   auto sink = std::make_unique<av::ContainerSink>(std::move(file), muxer, options);
-  if (Status status = sink->start(); !status) return status;
+  ZR_TRY(sink->start());
   return PacketSinkPtr(std::move(sink));
 }
 

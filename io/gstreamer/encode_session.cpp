@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/gstreamer/video_formats.hpp"
 
 namespace zerorun::gst {
@@ -70,7 +71,7 @@ Status EncodeSession::enqueue(std::uint64_t tag, const ConstFrameView& view, int
       spare_.pop_back();
     }
   }
-  if (Status status = converter_.convert(view, converted); !status) return status;
+  ZR_TRY(converter_.convert(view, converted));
   return encoder_.submit(std::move(converted), options);
 }
 

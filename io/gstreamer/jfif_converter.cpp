@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/jfif_converter.hpp"
 
+#include "codec/base/try.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::gst {
 
 Status JfifConverter::convert(const ConstFrameView& in, Frame& out) {
   const PixelFormat planar = planar_format(native_subsampling(in.format));
-  if (Status status = out.reshape(planar, in.width, in.height); !status) return status;
+  ZR_TRY(out.reshape(planar, in.width, in.height));
   ConstFrameView source = in;
   if (!is_planar_yuv(in.format)) {
-    if (Status status = planes_.reshape(planar, in.width, in.height); !status) return status;
+    ZR_TRY(planes_.reshape(planar, in.width, in.height));
     io::unpack_yuv(in, planes_.view());
     source = planes_.view();
   }

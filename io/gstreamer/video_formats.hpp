@@ -7,9 +7,9 @@
 #include <gst/video/video.h>
 
 #include "io/ycc_to_jfif.hpp"
+#include "zerorun/decoder.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/decoder.hpp"
 
 namespace zerorun::gst {
 

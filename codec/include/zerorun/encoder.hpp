@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
-#include "zerorun/status.hpp"
 #include "zerorun/frame.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "zerorun/status.hpp"
 #include "zerorun/backend.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun {
 

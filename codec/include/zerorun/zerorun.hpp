@@ -7,5 +7,5 @@
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/entropy.hpp"
-#include "zerorun/status.hpp"
 #include "zerorun/frame.hpp"
+#include "zerorun/status.hpp"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
-#include "zerorun/status.hpp"
-#include "zerorun/frame.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/frame.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::io {
 

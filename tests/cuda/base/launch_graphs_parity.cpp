@@ -8,8 +8,8 @@
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/encode/fused_encoder.hpp"
 #include "cuda/base/launch_graphs.hpp"
+#include "cuda/encode/fused_encoder.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_frame.hpp"
 #include "tests/support/gpu.hpp"

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/cuda/decode/decoder_pair.hpp"
-#include "tests/support/encode_params.hpp"
 #include "tests/support/device_copy.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_data.hpp"
 #include "zerorun/cuda.hpp"

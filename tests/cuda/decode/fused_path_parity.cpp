@@ -12,14 +12,14 @@
 
 #include "cuda/base/memory.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
+#include "tests/cuda/decode/host_rows.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_twin.hpp"
-#include "tests/support/encode_params.hpp"
 #include "tests/support/device_copy.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_data.hpp"
-#include "tests/cuda/decode/host_rows.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::test {

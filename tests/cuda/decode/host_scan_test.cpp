@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/cuda/decode/random_scan.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
-#include "tests/cuda/decode/random_scan.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::test {

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/test_frame.hpp"
 #include "tests/cuda/decode/host_scan.hpp"
+#include "tests/support/test_frame.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::test {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_sync.hpp"
 
-#include "tests/cuda/stages/decode_runner.hpp"
 #include "tests/cuda/stages/coded_bits.hpp"
+#include "tests/cuda/stages/decode_runner.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -13,8 +13,8 @@
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/scratch.hpp"
-#include "tests/support/gpu.hpp"
 #include "tests/cuda/device_array.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {

@@ -10,6 +10,7 @@
 #include "codec/pipeline/stage_table.hpp"
 
 #ifdef ZERORUN_HAVE_CUDA
+#include "codec/base/cuda_device.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
 #endif
 

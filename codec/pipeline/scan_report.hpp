@@ -8,7 +8,7 @@
 #include "codec/decode/byte_unstuff.hpp"
 #include "codec/decode/huffman_decode.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
-#include "codec/syntax/restart_plan.hpp"
+#include "codec/decode/restart_plan.hpp"
 
 namespace zerorun {
 

@@ -1,6 +1,6 @@
 // Which CUDA devices there are and which of them this build can use.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/base/cuda_device.hpp"
 
 #include <cuda_runtime.h>
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "cuda/base/relaxed.cuh"
-#include "cuda/entropy/outcome.hpp"
 
 namespace zerorun::cuda_entropy {
 
@@ -100,11 +99,6 @@ __device__ inline unsigned warp_inclusive_sum(unsigned value) {
     if (lane >= distance) value += left;
   }
   return value;
-}
-
-__device__ inline void report_fault(Outcome* outcome, std::uint64_t fault) {
-  atomicMin(reinterpret_cast<unsigned long long*>(&outcome->fault),
-            static_cast<unsigned long long>(fault));
 }
 
 }  // namespace zerorun::cuda_entropy

@@ -1,6 +1,6 @@
 // Pinned host memory for frames and streams outside the backend.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "cuda/base/memory.hpp"
 
 namespace zerorun {

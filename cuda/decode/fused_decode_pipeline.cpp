@@ -109,7 +109,7 @@ Status FusedDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampli
   return staged_.finish_device_frame(model, upsampling, out);
 }
 
-Result<std::unique_ptr<DecodePipeline>> make_fused_decode_pipeline(int device) {
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {
   auto pipeline = std::make_unique<FusedDecodePipeline>(device);
   ZR_TRY(pipeline->create());
   return std::unique_ptr<DecodePipeline>(std::move(pipeline));

@@ -51,7 +51,4 @@ class FusedDecodePipeline final : public DecodePipeline {
   bool coefficients_ = false;
 };
 
-/// Host frames through the fused decoder.
-Result<std::unique_ptr<DecodePipeline>> make_fused_decode_pipeline(int device);
-
 }  // namespace zerorun

@@ -1,6 +1,7 @@
 // Host frames through the fused encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/memory.hpp"
+#include "codec/pipeline/cuda_backend.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/encode/fused_encoder.hpp"
 
@@ -112,7 +113,7 @@ class FusedEncodePipeline final : public EncodePipeline {
 
 }  // namespace
 
-Result<std::unique_ptr<EncodePipeline>> make_fused_encode_pipeline(int device) {
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device) {
   auto pipeline = std::make_unique<FusedEncodePipeline>(device);
   ZR_TRY(pipeline->create());
   return std::unique_ptr<EncodePipeline>(std::move(pipeline));

@@ -103,7 +103,4 @@ class FusedEncoder {
   std::uint32_t used_frames_[2] = {};          // of those, where they are not clear
 };
 
-/// Host frames through a FusedEncoder.
-Result<std::unique_ptr<EncodePipeline>> make_fused_encode_pipeline(int device);
-
 }  // namespace zerorun

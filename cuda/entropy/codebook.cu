@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/base/look_back.cuh"
 #include "cuda/entropy/launch.hpp"
+#include "cuda/entropy/outcome.hpp"
 
 namespace zerorun::cuda_entropy {
 namespace {

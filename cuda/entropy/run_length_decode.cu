@@ -6,6 +6,7 @@
 #include <cub/block/block_store.cuh>
 
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/report_fault.cuh"
 #include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/scan_lengths.hpp"
 

@@ -2,6 +2,7 @@
 // by decoupled look-back. Serial twin: codec/entropy/run_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/report_fault.cuh"
 #include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy {

@@ -5,6 +5,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/report_fault.cuh"
 #include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/report_fault.cuh"
 
 namespace zerorun::cuda_entropy {
 

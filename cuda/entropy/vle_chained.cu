@@ -5,6 +5,7 @@
 // each other; vle_encode.cu is the one to use. Serial twin: codec/entropy/variable_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/report_fault.cuh"
 #include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy {

@@ -11,6 +11,7 @@
 #include <bit>
 
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/report_fault.cuh"
 #include "cuda/entropy/launch.hpp"
 #include "cuda/entropy/vle_tile.cuh"
 

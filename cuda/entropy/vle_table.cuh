@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/base/look_back.cuh"
+#include "cuda/entropy/report_fault.cuh"
 #include "cuda/entropy/launch.hpp"
 
 namespace zerorun::cuda_entropy::vle {

@@ -11,7 +11,7 @@
 #include "codec/decode/dequant_idct.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/scan_report.hpp"
-#include "codec/syntax/restart_plan.hpp"
+#include "codec/decode/restart_plan.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
 #include "cuda/stages/scan_upload.hpp"

@@ -1,6 +1,6 @@
 // Which segment of entropy-coded data belongs to which restart interval.
 // SPDX-License-Identifier: MIT
-#include "codec/syntax/restart_plan.hpp"
+#include "codec/decode/restart_plan.hpp"
 
 #include "codec/syntax/marker.hpp"
 

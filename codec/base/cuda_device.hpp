@@ -1,0 +1,23 @@
+// What the CUDA backend says about devices and pinned memory; defined in cuda/base, called by
+// codec/api/backend.cpp alone, which knows whether CUDA was built.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "zerorun/backend.hpp"
+
+namespace zerorun {
+
+std::vector<DeviceInfo> cuda_backend_devices();
+
+/// Why cuda_backend_devices() is empty, in the driver's words.
+std::string cuda_backend_absence();
+
+/// For every device. Errors: no_device, out_of_memory, device_failure.
+Result<std::byte*> cuda_allocate_pinned(std::size_t bytes);
+void cuda_release_pinned(std::byte* memory) noexcept;
+
+}  // namespace zerorun

@@ -91,7 +91,7 @@ class VirtualDisplay:
         return subprocess.run(["xdotool", *map(str, arguments)], env=self.environment, check=True,
                               capture_output=True, text=True).stdout
 
-    def window(self, title, seconds=20):
+    def window(self, title, seconds=30):
         """The visible window whose title has this in it; it gets the keyboard."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -104,7 +104,7 @@ class VirtualDisplay:
             time.sleep(0.05)
         raise AssertionError(f"no window named {title}")
 
-    def screenshot(self, window, seconds=5):
+    def screenshot(self, window, seconds=30):
         """While a window changes its size X may have no picture of it, and xwd then fails."""
         end = time.monotonic() + seconds
         while True:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What holds for the sources as text: layout of the code, who may include whom, first lines.
+# Checks the sources as text: layout of the code, who may include whom, first lines, quoted files.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
+export GIT_CONFIG_GLOBAL=/dev/null  # the user's colours and columns are not for this script
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 failed=0
 
@@ -10,7 +11,7 @@ complain() {
   failed=1
 }
 
-# Lines of `git grep` that should not be there: forbid SENTENCE PATTERN PATH...
+# Complains with SENTENCE about lines that match PATTERN: forbid SENTENCE PATTERN PATH...
 forbid() {
   local sentence=$1 pattern=$2 found
   shift 2
@@ -27,18 +28,19 @@ else
   echo "clang-format 14 is not installed, the layout is not checked" >&2
 fi
 
-for file in "${sources[@]}"; do
-  head -20 "$file" | grep -q 'SPDX-License-Identifier: MIT' || complain "$file: no SPDX line at the top"
-done
+unlicensed=$(awk 'FNR <= 20 && /SPDX-License-Identifier: MIT/ { found[FILENAME] = 1 }
+  END { for (i = 1; i < ARGC; ++i) if (!(ARGV[i] in found)) print ARGV[i] ": no SPDX line at the top" }' \
+  "${sources[@]}")
+[ -z "$unlicensed" ] || complain "$unlicensed"
 
 include='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]'
 
-# The floors of the house: floor FOLDER MAY_INCLUDE, the latter a regular expression of folders.
-# Public headers (zerorun/*.hpp) have rules of their own below.
+# The floors of the house: floor FOLDER MAY_INCLUDE [PATHSPEC...]. MAY_INCLUDE is a regular expression
+# of folders. Rules for public headers (zerorun/*.hpp) follow below.
 floor() {
   local found
-  found=$(git grep -nE '#[[:space:]]*include[[:space:]]*"(codec|cuda|io|apps|tests)/' -- "$1" "${@:3}" |
-    grep -vE "include[[:space:]]*\"($2)/[^/]+\"" || true)
+  found=$(git grep -nE "$include(codec|cuda|io|apps|samples|tests)/" -- "$1" "${@:3}" |
+    grep -vE "include[[:space:]]*(\"($2)/[^/]+\"|<cuda/std/)" || true)
   [ -z "$found" ] || complain "$1 stands on $2 alone:"$'\n'"$found"
 }
 floor codec/arith 'codec/arith'
@@ -65,6 +67,8 @@ for folder in $(git ls-files 'codec/*.?pp' 'cuda/*.?pp' 'cuda/*.cu*' | cut -d/ -
     *) grep -q "^floor $folder " "${BASH_SOURCE[0]}" || complain "$folder is no floor of the house" ;;
   esac
 done
+forbid "include lines name files from the root of the repository:" \
+  '^[[:space:]]*#[[:space:]]*include[[:space:]]*"(\.|[^/]*$)' codec cuda io apps samples
 forbid "the C interface of the device coders alone includes codec/capi:" "$include"'codec/capi/' \
   cuda ':(exclude)cuda/*/*_capi.cpp'
 forbid "codec uses no I/O of zerorun:" "$include"'zerorun/(io|ffmpeg|opencv|cuda)' codec

@@ -88,16 +88,11 @@ Result<DecodeReport> Decoder::decode_coefficients(std::span<const std::byte> jpe
       jpeg,
       [&](const HeaderParser& parser) {
         const FrameHeader& frame = parser.frame();
-        int h_max = 1, v_max = 1;
-        for (const auto& c : frame.components) {
-          h_max = std::max(h_max, c.h);
-          v_max = std::max(v_max, c.v);
-        }
         out.resize(frame.components.size());
         for (std::size_t i = 0; i < out.size(); ++i) {
           const auto& c = frame.components[i];
-          out[i].blocks_wide = ceil_div(component_extent(frame.width, c.h, h_max), 8);
-          out[i].blocks_high = ceil_div(component_extent(frame.height, c.v, v_max), 8);
+          out[i].blocks_wide = c.blocks_wide;
+          out[i].blocks_high = c.blocks_high;
           out[i].values.assign(static_cast<std::size_t>(out[i].blocks_wide) *
                                    static_cast<std::size_t>(out[i].blocks_high) * kBlockSize,
                                0);

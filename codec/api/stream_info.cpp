@@ -47,15 +47,8 @@ Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& 
   info.height = frame.height;
   info.extended = frame.extended;
   info.color = parser.color_model();
-  int h_max = 1, v_max = 1;
-  for (const auto& c : frame.components) {
-    h_max = std::max(h_max, c.h);
-    v_max = std::max(v_max, c.v);
-  }
   for (const auto& c : frame.components)
-    info.components.push_back({c.id, c.h, c.v, c.quant_table,
-                               component_extent(frame.width, c.h, h_max),
-                               component_extent(frame.height, c.v, v_max)});
+    info.components.push_back({c.id, c.h, c.v, c.quant_table, c.width, c.height});
   info.subsampling = name_subsampling(info.components);
   info.restart_interval_mcus = scan.layout.restart_interval;
   info.index_group_mcus = scan.index ? scan.index->group_mcus : 0;

@@ -9,6 +9,7 @@
 #include "codec/arith/color.hpp"
 #include "codec/base/multiversion.hpp"
 #include "codec/base/pixel_rows.hpp"
+#include "codec/syntax/header_parser.hpp"
 
 namespace zerorun {
 namespace {
@@ -215,6 +216,23 @@ void to_ycc(const ColorUpsampleArgs& a, int last_row) {
 }
 
 }  // namespace
+
+ColorUpsampleArgs make_upsample_args(const FrameHeader& image, const PlaneView* planes,
+                                     ColorModel model, ChromaUpsampling upsampling,
+                                     const FrameView& out, std::int32_t row_count) {
+  ColorUpsampleArgs args{{},          static_cast<std::int32_t>(image.components.size()),
+                         {},          {},
+                         image.h_max, image.v_max,
+                         model,       upsampling,
+                         out,         0,
+                         row_count};
+  for (std::size_t c = 0; c < image.components.size(); ++c) {
+    args.plane[c] = {planes[c].data, planes[c].stride_bytes, planes[c].width, planes[c].height};
+    args.h[c] = image.components[c].h;
+    args.v[c] = image.components[c].v;
+  }
+  return args;
+}
 
 Status color_upsample_cpu(const ColorUpsampleArgs& a, Exec&) {
   const int last_row = std::min(a.first_row + a.row_count, a.frame.height);

@@ -9,6 +9,8 @@
 
 namespace zerorun {
 
+struct FrameHeader;
+
 /// Fancy up-sampling is libjpeg's triangle filter where libjpeg has one (2x1, 1x2, 2x2 over the
 /// component, more than two samples wide for 2x); other factors repeat samples. A YCbCr frame of
 /// another sampling is made from the up-sampled picture by the encoder's box filters.
@@ -22,6 +24,11 @@ struct ColorUpsampleArgs {
   FrameView frame;                    ///< out
   std::int32_t first_row, row_count;  ///< pixel rows to do; both even, or up to the end
 };
+
+/// The arguments for an image whose component planes are `planes`, with first_row 0.
+ColorUpsampleArgs make_upsample_args(const FrameHeader& image, const PlaneView* planes,
+                                     ColorModel model, ChromaUpsampling upsampling,
+                                     const FrameView& out, std::int32_t row_count);
 
 Status color_upsample_cpu(const ColorUpsampleArgs& args, Exec& exec);
 Status color_upsample_cuda(const ColorUpsampleArgs& args, Exec& exec);

@@ -3,7 +3,6 @@
 #include "zerorun/decoder.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "codec/base/try.hpp"
@@ -14,7 +13,7 @@ namespace zerorun {
 
 struct Decoder::Impl {
   DecodeParams params;
-  Backend backend = Backend::cpu;
+  Backend backend;
   std::unique_ptr<DecodePipeline> pipeline;
 
   /// `begin` and `finish` as for walk_image().
@@ -33,80 +32,71 @@ struct Decoder::Impl {
   }
 };
 
-Result<Decoder> Decoder::create(const DecodeParams& params) try {
-  ZR_TRY(validate_params(params));
-  const auto backend = resolve_backend(params.backend, params.device);
-  if (!backend) return backend.status();
-  auto impl = std::make_unique<Impl>();
-  impl->params = params;
-  impl->backend = *backend;
-  auto pipeline = make_decode_pipeline(*backend, params.device, params.threads);
-  if (!pipeline) return pipeline.status();
-  impl->pipeline = *std::move(pipeline);
-  return Decoder(std::move(impl));
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<Decoder> Decoder::create(const DecodeParams& params) {
+  return guarded([&]() -> Result<Decoder> {
+    ZR_TRY(validate_params(params));
+    const auto backend = resolve_backend(params.backend, params.device);
+    if (!backend) return backend.status();
+    auto pipeline = make_decode_pipeline(*backend, params.device, params.threads);
+    if (!pipeline) return pipeline.status();
+    return Decoder(std::make_unique<Impl>(Impl{params, *backend, *std::move(pipeline)}));
+  });
 }
 
-Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, const FrameView& out) try {
-  ZR_TRY(validate(out));
-  return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
-    ZR_TRY(check_frame_size(out, width, height));
-    target = out;
-    return Status::ok();
+Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, const FrameView& out) {
+  return guarded([&]() -> Result<DecodeReport> {
+    ZR_TRY(validate(out));
+    return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
+      ZR_TRY(check_frame_size(out, width, height));
+      target = out;
+      return Status::ok();
+    });
   });
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
 }
 
 Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, PixelFormat format,
-                                     Frame& out) try {
-  return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
-    ZR_TRY(out.reshape(format, width, height));
-    target = out.view();
-    return Status::ok();
+                                     Frame& out) {
+  return guarded([&]() -> Result<DecodeReport> {
+    return impl_->decode_frame(jpeg, [&](int width, int height, FrameView& target) -> Status {
+      ZR_TRY(out.reshape(format, width, height));
+      target = out.view();
+      return Status::ok();
+    });
   });
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
 }
 
 Result<DecodeReport> Decoder::decode_planes(std::span<const std::byte> jpeg,
-                                            std::vector<ComponentPlane>& out) try {
-  return impl_->run(
-      jpeg,
-      [&](const HeaderParser& parser) {
-        return impl_->pipeline->begin_planes(parser.frame(), nullptr, false);
-      },
-      [&](const HeaderParser&) { return impl_->pipeline->finish_planes(out); });
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+                                            std::vector<ComponentPlane>& out) {
+  return guarded([&]() -> Result<DecodeReport> {
+    return impl_->run(
+        jpeg,
+        [&](const HeaderParser& parser) {
+          return impl_->pipeline->begin_planes(parser.frame(), nullptr, false);
+        },
+        [&](const HeaderParser&) { return impl_->pipeline->finish_planes(out); });
+  });
 }
 
 Result<DecodeReport> Decoder::decode_coefficients(std::span<const std::byte> jpeg,
-                                                  std::vector<ComponentCoefficients>& out) try {
-  return impl_->run(
-      jpeg,
-      [&](const HeaderParser& parser) {
-        const FrameHeader& frame = parser.frame();
-        int h_max = 1, v_max = 1;
-        for (const auto& c : frame.components) {
-          h_max = std::max(h_max, c.h);
-          v_max = std::max(v_max, c.v);
-        }
-        out.resize(frame.components.size());
-        for (std::size_t i = 0; i < out.size(); ++i) {
-          const auto& c = frame.components[i];
-          out[i].blocks_wide = ceil_div(component_extent(frame.width, c.h, h_max), 8);
-          out[i].blocks_high = ceil_div(component_extent(frame.height, c.v, v_max), 8);
-          out[i].values.assign(static_cast<std::size_t>(out[i].blocks_wide) *
-                                   static_cast<std::size_t>(out[i].blocks_high) * kBlockSize,
-                               0);
-        }
-        return impl_->pipeline->begin_coefficients(out);
-      },
-      [&](const HeaderParser&) { return impl_->pipeline->finish_coefficients(); });
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+                                                  std::vector<ComponentCoefficients>& out) {
+  return guarded([&]() -> Result<DecodeReport> {
+    return impl_->run(
+        jpeg,
+        [&](const HeaderParser& parser) {
+          const FrameHeader& frame = parser.frame();
+          out.resize(frame.components.size());
+          for (std::size_t i = 0; i < out.size(); ++i) {
+            const auto& c = frame.components[i];
+            out[i].blocks_wide = c.blocks_wide;
+            out[i].blocks_high = c.blocks_high;
+            out[i].values.assign(static_cast<std::size_t>(out[i].blocks_wide) *
+                                     static_cast<std::size_t>(out[i].blocks_high) * kBlockSize,
+                                 0);
+          }
+          return impl_->pipeline->begin_coefficients(out);
+        },
+        [&](const HeaderParser&) { return impl_->pipeline->finish_coefficients(); });
+  });
 }
 
 Decoder::Decoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -3,7 +3,6 @@
 #include "zerorun/encoder.hpp"
 
 #include <cstring>
-#include <new>
 #include <string>
 
 #include "codec/arith/symbol.hpp"
@@ -19,12 +18,12 @@ namespace zerorun {
 
 struct Encoder::Impl {
   EncodeParams params;
-  Backend backend = Backend::cpu;
+  Backend backend;
   std::unique_ptr<EncodePipeline> pipeline;
-  std::optional<EncodeSetup> setup;  // of the frame shape seen last
-  std::vector<std::uint8_t> header;
+  std::optional<EncodeSetup> setup = {};  // of the last frame's shape
+  std::vector<std::uint8_t> header = {};
 
-  /// Codes the frame; its size is then total_bytes().
+  /// Codes the frame; total_bytes() is then the size of its stream.
   Status code(const ConstFrameView& frame) {
     ZR_TRY(validate(frame));
     if (!setup || setup->format != frame.format || setup->width != frame.width ||
@@ -71,58 +70,54 @@ Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat fo
   return header.size() + static_cast<std::size_t>(scan) + 2;
 }
 
-Result<Encoder> Encoder::create(const EncodeParams& params) try {
-  ZR_TRY(validate_params(params));
-  const auto backend = resolve_backend(params.backend, params.device);
-  if (!backend) return backend.status();
-  auto impl = std::make_unique<Impl>();
-  impl->params = params;
-  impl->backend = *backend;
-  auto pipeline = make_encode_pipeline(*backend, params.device, params.threads);
-  if (!pipeline) return pipeline.status();
-  impl->pipeline = *std::move(pipeline);
-  return Encoder(std::move(impl));
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<Encoder> Encoder::create(const EncodeParams& params) {
+  return guarded([&]() -> Result<Encoder> {
+    ZR_TRY(validate_params(params));
+    const auto backend = resolve_backend(params.backend, params.device);
+    if (!backend) return backend.status();
+    auto pipeline = make_encode_pipeline(*backend, params.device, params.threads);
+    if (!pipeline) return pipeline.status();
+    return Encoder(std::make_unique<Impl>(Impl{params, *backend, *std::move(pipeline)}));
+  });
 }
 
-Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::span<std::byte> out) try {
-  ZR_TRY(impl_->code(frame));
-  if (impl_->total_bytes() > out.size())
-    return Status(Errc::output_too_small, std::to_string(impl_->total_bytes()) +
-                                              " bytes are needed, there are " +
-                                              std::to_string(out.size()));
-  return impl_->deliver(out.data());
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::span<std::byte> out) {
+  return guarded([&]() -> Result<EncodeReport> {
+    ZR_TRY(impl_->code(frame));
+    if (impl_->total_bytes() > out.size())
+      return Status(Errc::output_too_small, std::to_string(impl_->total_bytes()) +
+                                                " bytes are needed, there are " +
+                                                std::to_string(out.size()));
+    return impl_->deliver(out.data());
+  });
 }
 
-Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::vector<std::byte>& out) try {
-  ZR_TRY(impl_->code(frame));
-  out.resize(impl_->total_bytes());
-  return impl_->deliver(out.data());
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::vector<std::byte>& out) {
+  return guarded([&]() -> Result<EncodeReport> {
+    ZR_TRY(impl_->code(frame));
+    out.resize(impl_->total_bytes());
+    return impl_->deliver(out.data());
+  });
 }
 
-Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, HostBuffer& out) try {
-  ZR_TRY(impl_->code(frame));
-  const std::size_t bytes = impl_->total_bytes();
-  // Frames differ in size; pinned memory is too slow to grow by a little every few frames.
-  if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
-  ZR_TRY(out.resize(bytes));
-  return impl_->deliver(out.data());
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, HostBuffer& out) {
+  return guarded([&]() -> Result<EncodeReport> {
+    ZR_TRY(impl_->code(frame));
+    const std::size_t bytes = impl_->total_bytes();
+    // Frames differ in size; pinned memory is too slow to grow by a little every few frames.
+    if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
+    ZR_TRY(out.resize(bytes));
+    return impl_->deliver(out.data());
+  });
 }
 
-Status Encoder::set_quality(int quality) try {
-  ZR_TRY(validate_quality(quality));
-  if (quality != impl_->params.quality) impl_->setup.reset();
-  impl_->params.quality = quality;
-  return Status::ok();
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Status Encoder::set_quality(int quality) {
+  return guarded([&]() -> Status {
+    ZR_TRY(validate_quality(quality));
+    if (quality != impl_->params.quality) impl_->setup.reset();
+    impl_->params.quality = quality;
+    return Status::ok();
+  });
 }
 
 Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

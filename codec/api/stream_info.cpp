@@ -3,7 +3,6 @@
 #include "zerorun/decoder.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "codec/base/try.hpp"
 #include "codec/syntax/header_parser.hpp"
@@ -34,44 +33,37 @@ bool uses_standard_tables(const ScanHeader& scan) {
 
 }  // namespace
 
-Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& limits) try {
-  HeaderParser parser(jpeg, limits);
-  parser.keep_segments();
-  ZR_TRY(parser.start());
-  const auto found = parser.next_scan();
-  if (!found) return found.status();
-  const FrameHeader& frame = parser.frame();
-  const ScanHeader& scan = parser.scan();
-  StreamInfo info;
-  info.width = frame.width;
-  info.height = frame.height;
-  info.extended = frame.extended;
-  info.color = parser.color_model();
-  int h_max = 1, v_max = 1;
-  for (const auto& c : frame.components) {
-    h_max = std::max(h_max, c.h);
-    v_max = std::max(v_max, c.v);
-  }
-  for (const auto& c : frame.components)
-    info.components.push_back({c.id, c.h, c.v, c.quant_table,
-                               component_extent(frame.width, c.h, h_max),
-                               component_extent(frame.height, c.v, v_max)});
-  info.subsampling = name_subsampling(info.components);
-  info.restart_interval_mcus = scan.layout.restart_interval;
-  info.index_group_mcus = scan.index ? scan.index->group_mcus : 0;
-  info.has_jfif = parser.has_jfif();
-  info.standard_huffman_tables = uses_standard_tables(scan);
-  if (scan.components[0] == 0)
-    info.quality =
-        estimate_quality(scan.quant[0], scan.components.size() > 1 ? &scan.quant[1] : nullptr);
-  info.pixel_aspect_x = parser.pixel_aspect_x();
-  info.pixel_aspect_y = parser.pixel_aspect_y();
-  info.exif_orientation = parser.exif_orientation();
-  info.segments = parser.segments();
-  info.header_bytes = scan.data_offset;
-  return info;
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& limits) {
+  return guarded([&]() -> Result<StreamInfo> {
+    HeaderParser parser(jpeg, limits);
+    parser.keep_segments();
+    ZR_TRY(parser.start());
+    const auto found = parser.next_scan();
+    if (!found) return found.status();
+    const FrameHeader& frame = parser.frame();
+    const ScanHeader& scan = parser.scan();
+    StreamInfo info;
+    info.width = frame.width;
+    info.height = frame.height;
+    info.extended = frame.extended;
+    info.color = parser.color_model();
+    for (const auto& c : frame.components)
+      info.components.push_back({c.id, c.h, c.v, c.quant_table, c.width, c.height});
+    info.subsampling = name_subsampling(info.components);
+    info.restart_interval_mcus = scan.layout.restart_interval;
+    info.index_group_mcus = scan.index ? scan.index->group_mcus : 0;
+    info.has_jfif = parser.has_jfif();
+    info.standard_huffman_tables = uses_standard_tables(scan);
+    if (scan.components[0] == 0)
+      info.quality =
+          estimate_quality(scan.quant[0], scan.components.size() > 1 ? &scan.quant[1] : nullptr);
+    info.pixel_aspect_x = parser.pixel_aspect_x();
+    info.pixel_aspect_y = parser.pixel_aspect_y();
+    info.exif_orientation = parser.exif_orientation();
+    info.segments = parser.segments();
+    info.header_bytes = scan.data_offset;
+    return info;
+  });
 }
 
 }  // namespace zerorun

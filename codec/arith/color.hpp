@@ -28,7 +28,7 @@ ZR_HD std::uint8_t rgb_to_y(std::int32_t r, std::int32_t g, std::int32_t b) {
   return static_cast<std::uint8_t>((kR * r + kG * g + kB * b + kColorHalf) >> kColorBits);
 }
 
-/// Rounding of Cb and Cr is "half - 1", so that 255 is the largest result (libjpeg jccolor.c).
+/// Cb and Cr are rounded by "half - 1", so that 255 is the largest result (libjpeg jccolor.c).
 ZR_HD Ycc rgb_to_ycc(std::int32_t r, std::int32_t g, std::int32_t b) {
   constexpr std::int32_t kRCb = color_fix(0.16874), kGCb = color_fix(0.33126);
   constexpr std::int32_t kGCr = color_fix(0.41869), kBCr = color_fix(0.08131);
@@ -43,9 +43,10 @@ ZR_HD std::uint8_t clamp_sample(std::int32_t x) {
   return static_cast<std::uint8_t>(x < 0 ? 0 : x > 255 ? 255 : x);
 }
 
+inline constexpr std::int32_t kCrR = color_fix(1.40200), kCbB = color_fix(1.77200);
+inline constexpr std::int32_t kCrG = color_fix(0.71414), kCbG = color_fix(0.34414);
+
 ZR_HD Rgb ycc_to_rgb(std::int32_t y, std::int32_t cb, std::int32_t cr) {
-  constexpr std::int32_t kCrR = color_fix(1.40200), kCbB = color_fix(1.77200);
-  constexpr std::int32_t kCrG = color_fix(0.71414), kCbG = color_fix(0.34414);
   cb -= 128;
   cr -= 128;
   return {clamp_sample(y + ((kCrR * cr + kColorHalf) >> kColorBits)),

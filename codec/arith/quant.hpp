@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/integer.hpp"
 
 namespace zerorun {
 
@@ -23,17 +24,22 @@ ZR_HD Divisor make_divisor(std::uint32_t q) {
   std::uint32_t log2 = 3;
   while ((1u << log2) < d) ++log2;
   const std::uint32_t shift = 15 + log2;
-  return {d / 2, ((1u << shift) + d - 1) / d, shift};
+  return {d / 2, ceil_div(1u << shift, d), shift};
+}
+
+/// |x| / 8 q. T is std::uint32_t, or a vector of it for several coefficients at once.
+template <typename T>
+ZR_HD T quantise_magnitude(T magnitude, T half, T reciprocal, T shift) {
+  return ((magnitude + half) * reciprocal) >> shift;
 }
 
 ZR_HD std::int32_t quantise(std::int32_t x, const Divisor& divisor) {
-  const std::uint32_t magnitude = static_cast<std::uint32_t>(x < 0 ? -x : x);
-  const auto q =
-      static_cast<std::int32_t>(((magnitude + divisor.half) * divisor.reciprocal) >> divisor.shift);
+  const auto q = static_cast<std::int32_t>(quantise_magnitude(
+      static_cast<std::uint32_t>(x < 0 ? -x : x), divisor.half, divisor.reciprocal, divisor.shift));
   return x < 0 ? -q : q;
 }
 
-/// libjpeg multiplies in 16 x 16 bits: a 16-bit table entry above 32767 counts as negative.
+/// libjpeg multiplies 16 x 16 bits: a table entry above 32767 counts as negative.
 ZR_HD std::int32_t dequantise(std::int16_t coefficient, std::uint16_t q) {
   return static_cast<std::int32_t>(coefficient) * static_cast<std::int16_t>(q);
 }

@@ -4,46 +4,42 @@
 
 #include <string>
 
+#include "codec/arith/integer.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {
 namespace {
 
-/// How a format lays out its planes: chroma shifts are log2 of the sub-sampling.
+/// How a format lays out its planes.
 struct FormatTraits {
   std::string_view name;
   std::int8_t planes;
-  std::int8_t shift_x, shift_y;  // of planes 1 and 2
-  std::int8_t bytes_per_pixel;   // of plane 0 (packed RGB and grey); 0: see row_bytes
+  std::int8_t bytes_per_pixel;  // of plane 0 (packed RGB and grey); 0: see row_bytes
   Subsampling native;
 };
 
 constexpr std::array<FormatTraits, kPixelFormatCount> kTraits{{
-    {"gray8", 1, 0, 0, 1, Subsampling::gray},
-    {"yuv420p", 3, 1, 1, 1, Subsampling::s420},
-    {"yuv422p", 3, 1, 0, 1, Subsampling::s422},
-    {"yuv444p", 3, 0, 0, 1, Subsampling::s444},
-    {"yuv440p", 3, 0, 1, 1, Subsampling::s440},
-    {"yuv411p", 3, 2, 0, 1, Subsampling::s411},
-    {"nv12", 2, 1, 1, 1, Subsampling::s420},
-    {"nv21", 2, 1, 1, 1, Subsampling::s420},
-    {"yuyv422", 1, 0, 0, 0, Subsampling::s422},
-    {"uyvy422", 1, 0, 0, 0, Subsampling::s422},
-    {"rgb24", 1, 0, 0, 3, Subsampling::s444},
-    {"bgr24", 1, 0, 0, 3, Subsampling::s444},
-    {"rgb0", 1, 0, 0, 4, Subsampling::s444},
-    {"bgr0", 1, 0, 0, 4, Subsampling::s444},
-    {"0rgb", 1, 0, 0, 4, Subsampling::s444},
-    {"0bgr", 1, 0, 0, 4, Subsampling::s444},
+    {"gray8", 1, 1, Subsampling::gray},
+    {"yuv420p", 3, 1, Subsampling::s420},
+    {"yuv422p", 3, 1, Subsampling::s422},
+    {"yuv444p", 3, 1, Subsampling::s444},
+    {"yuv440p", 3, 1, Subsampling::s440},
+    {"yuv411p", 3, 1, Subsampling::s411},
+    {"nv12", 2, 1, Subsampling::s420},
+    {"nv21", 2, 1, Subsampling::s420},
+    {"yuyv422", 1, 0, Subsampling::s422},
+    {"uyvy422", 1, 0, Subsampling::s422},
+    {"rgb24", 1, 3, Subsampling::s444},
+    {"bgr24", 1, 3, Subsampling::s444},
+    {"rgb0", 1, 4, Subsampling::s444},
+    {"bgr0", 1, 4, Subsampling::s444},
+    {"0rgb", 1, 4, Subsampling::s444},
+    {"0bgr", 1, 4, Subsampling::s444},
 }};
 
 const FormatTraits& traits(PixelFormat format) noexcept {
   const auto index = static_cast<std::size_t>(format);
   return kTraits[index < kTraits.size() ? index : 0];
-}
-
-constexpr int ceil_shift(int value, int shift) noexcept {
-  return (value + (1 << shift) - 1) >> shift;
 }
 
 }  // namespace
@@ -112,15 +108,15 @@ int plane_count(PixelFormat format) noexcept { return traits(format).planes; }
 std::size_t plane_row_bytes(PixelFormat format, int plane, int width) noexcept {
   const FormatTraits& t = traits(format);
   if (format == PixelFormat::yuyv || format == PixelFormat::uyvy)
-    return static_cast<std::size_t>(ceil_shift(width, 1)) * 4;
+    return static_cast<std::size_t>(ceil_div(width, 2)) * 4;
   if (plane == 0)
     return static_cast<std::size_t>(width) * static_cast<std::size_t>(t.bytes_per_pixel);
-  const auto samples = static_cast<std::size_t>(ceil_shift(width, t.shift_x));
+  const auto samples = static_cast<std::size_t>(ceil_div(width, luma_factors(t.native).h));
   return t.planes == 2 ? 2 * samples : samples;
 }
 
 int plane_rows(PixelFormat format, int plane, int height) noexcept {
-  return plane == 0 ? height : ceil_shift(height, traits(format).shift_y);
+  return plane == 0 ? height : ceil_div(height, luma_factors(traits(format).native).v);
 }
 
 Status validate(const ConstFrameView& frame) {
@@ -165,7 +161,7 @@ Status Frame::reshape(PixelFormat format, int width, int height) {
   std::size_t total = 0;
   for (int p = 0; p < plane_count(format); ++p) {
     const auto plane = static_cast<std::size_t>(p);
-    const std::size_t stride = (plane_row_bytes(format, p, width) + kAlign - 1) / kAlign * kAlign;
+    const std::size_t stride = round_up(plane_row_bytes(format, p, width), kAlign);
     offset[plane] = total;
     view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(stride);
     total += stride * static_cast<std::size_t>(plane_rows(format, p, height));  // < 2^36

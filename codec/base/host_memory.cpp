@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 #include <limits>
-#include <new>
 #include <string>
 
+#include "codec/arith/integer.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 
@@ -40,19 +40,20 @@ Status HostBuffer::resize(std::size_t bytes) {
   return Status::ok();
 }
 
-Status HostBuffer::reserve(std::size_t bytes) try {
-  if (bytes <= capacity_) return Status::ok();
-  release(memory_, std::exchange(data_, nullptr));
-  size_ = capacity_ = 0;
-  if (bytes > std::numeric_limits<std::size_t>::max() - kAlign) return Status(Errc::out_of_memory);
-  const std::size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
-  auto data = allocate(memory_, rounded);
-  if (!data) return data.status();
-  data_ = *data;
-  capacity_ = rounded;
-  return Status::ok();
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Status HostBuffer::reserve(std::size_t bytes) {
+  return guarded([&]() -> Status {
+    if (bytes <= capacity_) return Status::ok();
+    release(memory_, std::exchange(data_, nullptr));
+    size_ = capacity_ = 0;
+    if (bytes > std::numeric_limits<std::size_t>::max() - kAlign)
+      return Status(Errc::out_of_memory);
+    const std::size_t rounded = round_up(bytes, kAlign);
+    auto data = allocate(memory_, rounded);
+    if (!data) return data.status();
+    data_ = *data;
+    capacity_ = rounded;
+    return Status::ok();
+  });
 }
 
 }  // namespace zerorun

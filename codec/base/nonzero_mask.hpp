@@ -12,7 +12,7 @@
 
 namespace zerorun {
 
-/// Bit k is set if v[k] != 0.
+/// Bit k is set if v[k] != 0. The test of zero_run covers both forms.
 ZR_HD std::uint64_t nonzero_mask(const std::int16_t* v) {
 #ifdef __SSE2__
   const __m128i zero = _mm_setzero_si128();

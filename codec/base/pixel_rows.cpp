@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "codec/arith/color.hpp"
+#include "codec/arith/integer.hpp"
+#include "codec/arith/resample.hpp"
 #include "codec/base/multiversion.hpp"
 
 namespace zerorun {
@@ -18,7 +20,7 @@ auto row_of(const View& frame, int plane, int y) {
 }
 
 int chroma_width(const ChromaAccess& access, int width) {
-  return (width + (1 << access.shift_x) - 1) >> access.shift_x;
+  return ceil_div(width, 1 << access.shift_x);
 }
 
 // Colour conversion goes over runs of pixels in planes: interleaved ones would keep the arithmetic
@@ -78,11 +80,10 @@ void pack_rgb_run(const FrameView& frame, int y, int x0, int width,
   const RgbOrder order = rgb_order(frame.format);
   std::uint8_t* __restrict out = row_of(frame, 0, y) + std::ptrdiff_t{x0} * order.pixel_bytes;
   if (order.pixel_bytes == 4) {
-    const int spare = 6 - order.r - order.g - order.b;  // the fourth byte of 0..3
     for (int x = 0; x < width; ++x) {
       const std::uint32_t pixel = std::uint32_t{r[x]} << 8 * order.r |
                                   std::uint32_t{g[x]} << 8 * order.g |
-                                  std::uint32_t{b[x]} << 8 * order.b | 255u << 8 * spare;
+                                  std::uint32_t{b[x]} << 8 * order.b | 255u << 8 * order.spare();
       for (int i = 0; i < 4; ++i) out[4 * x + i] = static_cast<std::uint8_t>(pixel >> 8 * i);
     }
   } else {
@@ -96,40 +97,39 @@ void pack_rgb_run(const FrameView& frame, int y, int x0, int width,
   }
 }
 
-ZR_MULTIVERSION void box_2x1(const std::uint8_t* in, std::uint8_t* out, int out_width) {
-  for (int x = 0; x < out_width; ++x)
-    out[x] = static_cast<std::uint8_t>((in[2 * x] + in[2 * x + 1] + (x & 1)) >> 1);
+template <int kH, int kV>
+ZR_HD void box_row(const std::uint8_t* row0, [[maybe_unused]] const std::uint8_t* row1,
+                   std::uint8_t* out, int out_width) {
+  for (int x = 0; x < out_width; ++x) {
+    int sum = 0;
+    for (int i = kH * x; i < kH * (x + 1); ++i) sum += kV == 2 ? row0[i] + row1[i] : row0[i];
+    out[x] = box_mean(sum, kH, kV, x);
+  }
 }
-
+ZR_MULTIVERSION void box_2x1(const std::uint8_t* row0, std::uint8_t* out, int out_width) {
+  box_row<2, 1>(row0, nullptr, out, out_width);
+}
 ZR_MULTIVERSION void box_2x2(const std::uint8_t* row0, const std::uint8_t* row1, std::uint8_t* out,
                              int out_width) {
-  for (int x = 0; x < out_width; ++x)
-    out[x] = static_cast<std::uint8_t>(
-        (row0[2 * x] + row0[2 * x + 1] + row1[2 * x] + row1[2 * x + 1] + 1 + (x & 1)) >> 2);
+  box_row<2, 2>(row0, row1, out, out_width);
 }
 
 }  // namespace
 
 ChromaAccess chroma_access(PixelFormat format) {
+  const LumaFactors luma = luma_factors(native_subsampling(format));
+  const int shift_x = luma.h / 2, shift_y = luma.v / 2;  // log2 of 1, 2 or 4
   switch (format) {
-    case PixelFormat::yuv420p:
-      return {1, 2, 0, 0, 1, 1, 1};
-    case PixelFormat::yuv422p:
-      return {1, 2, 0, 0, 1, 1, 0};
-    case PixelFormat::yuv440p:
-      return {1, 2, 0, 0, 1, 0, 1};
-    case PixelFormat::yuv411p:
-      return {1, 2, 0, 0, 1, 2, 0};
     case PixelFormat::nv12:
-      return {1, 1, 0, 1, 2, 1, 1};
+      return {1, 1, 0, 1, 2, shift_x, shift_y};
     case PixelFormat::nv21:
-      return {1, 1, 1, 0, 2, 1, 1};
+      return {1, 1, 1, 0, 2, shift_x, shift_y};
     case PixelFormat::yuyv:
-      return {0, 0, 1, 3, 4, 1, 0};
+      return {0, 0, 1, 3, 4, shift_x, shift_y};
     case PixelFormat::uyvy:
-      return {0, 0, 0, 2, 4, 1, 0};
+      return {0, 0, 0, 2, 4, shift_x, shift_y};
     default:
-      return {1, 2, 0, 0, 1, 0, 0};  // yuv444p
+      return {1, 2, 0, 0, 1, shift_x, shift_y};  // planar
   }
 }
 
@@ -234,17 +234,12 @@ void box_filter_row(const std::uint8_t* row0, const std::uint8_t* row1, int h, i
                     std::uint8_t* out, int out_width) {
   if (h == 1 && rows == 1) {
     std::memcpy(out, row0, static_cast<std::size_t>(out_width));
-  } else if (h == 2 && rows == 1) {
-    box_2x1(row0, out, out_width);
-  } else if (h == 2 && rows == 2) {
-    box_2x2(row0, row1, out, out_width);
+  } else if (h == 2) {
+    rows == 1 ? box_2x1(row0, out, out_width) : box_2x2(row0, row1, out, out_width);
+  } else if (h == 4) {
+    box_row<4, 1>(row0, nullptr, out, out_width);
   } else {
-    const int samples = h * rows;
-    for (int x = 0; x < out_width; ++x) {
-      int sum = samples / 2;
-      for (int i = 0; i < h; ++i) sum += row0[h * x + i] + (rows == 2 ? row1[h * x + i] : 0);
-      out[x] = static_cast<std::uint8_t>(sum / samples);
-    }
+    box_row<1, 2>(row0, row1, out, out_width);
   }
 }
 

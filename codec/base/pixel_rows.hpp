@@ -1,10 +1,11 @@
-// Rows of any pixel format as full-resolution Y, Cb, Cr samples, and back (CPU); and
-// where the samples of a format lie (both backends).
+// Where the samples of each pixel format lie (both backends), and rows of any format as Y, Cb and
+// Cr samples at full resolution and back (CPU).
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
+#include "codec/arith/host_device.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun {
@@ -12,10 +13,13 @@ namespace zerorun {
 /// Bytes of R, G, B in a packed pixel.
 struct RgbOrder {
   int r, g, b, pixel_bytes;
+
+  ZR_HD int spare() const { return 6 - r - g - b; }  ///< with 4 bytes: the one that holds no colour
 };
 RgbOrder rgb_order(PixelFormat format);
 
-/// Where the chroma of a YCbCr format lies: bytes of the first Cb and Cr, and from one to the next.
+/// Where the chroma of a YCbCr format lies: planes, offsets of the first Cb and Cr, and the
+/// distance from one to the next, in bytes.
 struct ChromaAccess {
   int cb_plane, cr_plane;
   int cb_offset, cr_offset;
@@ -31,8 +35,8 @@ struct LumaAccess {
 };
 LumaAccess luma_access(PixelFormat format);
 
-/// Reads row y of the frame: one sample a pixel, chroma of sub-sampled formats repeated. cb and cr
-/// are not written for gray8 or if they are null. Rows hold at least `width` samples.
+/// Reads row y of the frame: one sample a pixel; sub-sampled chroma is repeated. cb and cr are not
+/// written for gray8 or if they are null. Rows have room for `width` samples.
 void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::uint8_t* cb,
                   std::uint8_t* cr);
 
@@ -52,9 +56,8 @@ void write_luma_row(const FrameView& frame, int y, const std::uint8_t* luma);
 void write_chroma_row(const FrameView& frame, int cy, const std::uint8_t* cb,
                       const std::uint8_t* cr);
 
-/// One row of libjpeg's box filters: `out` samples, each from h x rows input samples (rows is 1 or
-/// 2). 2x1 and 2x2 use libjpeg's alternating bias, the others round half up. `row1` is not read
-/// when rows is 1.
+/// One row of box_mean() (arith/resample.hpp) over boxes of 1x1, 2x1, 1x2, 2x2 or 4x1 samples.
+/// `row1` is not read when rows is 1.
 void box_filter_row(const std::uint8_t* row0, const std::uint8_t* row1, int h, int rows,
                     std::uint8_t* out, int out_width);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "codec/arith/resample.hpp"
 #include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/decoder.hpp"
@@ -9,9 +10,10 @@
 
 namespace zerorun {
 
-/// Fancy up-sampling is libjpeg's triangle filter where libjpeg has one (2x1, 1x2, 2x2 over the
-/// component, more than two samples wide for 2x); other factors repeat samples. A YCbCr frame of
-/// another sampling is made from the up-sampled picture by the encoder's box filters.
+struct FrameHeader;
+
+/// Components are enlarged by the filters of arith/resample.hpp. A YCbCr frame of another sampling
+/// is made from the enlarged picture by the encoder's box filters.
 struct ColorUpsampleArgs {
   ConstPlaneView plane[kMaxComponents];
   std::int32_t components;                            ///< 1 or 3
@@ -22,6 +24,17 @@ struct ColorUpsampleArgs {
   FrameView frame;                    ///< out
   std::int32_t first_row, row_count;  ///< pixel rows to do; both even, or up to the end
 };
+
+/// The arguments for an image whose component planes are `planes`, with first_row 0.
+ColorUpsampleArgs make_upsample_args(const FrameHeader& image, const PlaneView* planes,
+                                     ColorModel model, ChromaUpsampling upsampling,
+                                     const FrameView& out, std::int32_t row_count);
+
+/// The filter of component c.
+UpsampleFilter filter_of(const ColorUpsampleArgs& args, int c);
+
+/// A YCbCr frame whose samples are those of the stream: no filter is needed.
+bool stored_as_wanted(const ColorUpsampleArgs& args);
 
 Status color_upsample_cpu(const ColorUpsampleArgs& args, Exec& exec);
 Status color_upsample_cuda(const ColorUpsampleArgs& args, Exec& exec);

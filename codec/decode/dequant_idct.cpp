@@ -14,7 +14,10 @@
 namespace zerorun {
 namespace {
 
-/// Vector twin of limit_sample() in arith/dct8.hpp.
+// Three forms of idct8() and limit_sample() of arith. The 64-bit form is the definition; the other
+// two are exact where they are used. Test: DequantIdct.EveryFormIsTheDefinition.
+
+/// limit_sample() on eight lanes.
 ZR_HD I32x8 limit_samples(U32x8 x) {
   I32x8 sample = ((I32x8)(x << 22) >> 22) + 128;
   sample &= ~(sample >> 31);       // below 0 becomes 0
@@ -22,14 +25,14 @@ ZR_HD I32x8 limit_samples(U32x8 x) {
   return sample & 255;
 }
 
-/// A block of which only the DC is set: both passes reduce to one rounding.
+/// A block without AC: both passes reduce to one rounding.
 ZR_HD void fill_flat(std::int32_t dc, std::uint8_t* out, std::int64_t stride) {
   const auto scaled = static_cast<std::uint32_t>(dc) << kPass1Bits;
   const std::uint8_t sample = limit_sample(descale(scaled, kPass1Bits + 3));
   for (int y = 0; y < 8; ++y) std::memset(out + y * stride, sample, 8);
 }
 
-/// Coefficients that no encoder makes: the same transform in 64 bits.
+/// Any coefficients, also those that no encoder makes.
 void wide_block(const std::int32_t* coefficients, std::uint8_t* out, std::int64_t stride) {
   // libjpeg keeps 32 bits between the passes.
   std::int32_t work[kBlockSize];

@@ -57,7 +57,7 @@ Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
     return Status::ok();
   }
   const int first_chroma = a.first_row / a.v_max;
-  const int last_chroma = (last_row + a.v_max - 1) / a.v_max;
+  const int last_chroma = ceil_div(last_row, a.v_max);
   if (has_wanted_chroma(a)) {
     luma_only(a, last_row);
     copy_chroma(a, first_chroma, last_chroma);

@@ -33,6 +33,8 @@ void gather_edge_block(const ConstPlaneView& plane, int x0, int y0, std::uint8_t
   }
 }
 
+/// fdct8() and quantise_magnitude() of arith on eight lanes, so the bytes follow from one
+/// definition. Test: FdctQuant.VectorFormIsTheScalarDefinition.
 ZR_HD void code_block(const std::uint8_t* samples, std::int64_t stride, const DivisorRows& divisors,
                       std::int16_t* zz) {
   U32x8 v[8];
@@ -46,11 +48,12 @@ ZR_HD void code_block(const std::uint8_t* samples, std::int64_t stride, const Di
     const I32x8 x = (I32x8)v[y];
     const U32x8 sign = (U32x8)(x >> 31);  // 0 or all ones: (m ^ sign) - sign negates
     const U32x8 magnitude = ((U32x8)x ^ sign) - sign;
-    const U32x8 q = ((magnitude + divisors.half[y]) * divisors.reciprocal[y]) >> divisors.shift[y];
+    const U32x8 q =
+        quantise_magnitude(magnitude, divisors.half[y], divisors.reciprocal[y], divisors.shift[y]);
     store_coefficients(natural + 8 * y, (I32x8)((q ^ sign) - sign));
   }
-  // The block has to pass through memory here: GCC would take the lanes out of the registers one by
-  // one, which costs twice as much.
+  // Force the block into memory: GCC would take the lanes out of the registers one by one, which
+  // takes twice as long.
   __asm__ volatile("" : : "r"(natural) : "memory");
 #pragma GCC unroll 64
   for (int k = 0; k < kBlockSize; ++k) zz[k] = natural[kNaturalOfZigzag[static_cast<unsigned>(k)]];

@@ -10,7 +10,8 @@
 namespace zerorun {
 namespace {
 
-/// make_symbol() for a value that is not 0, put together in one register and stored at once.
+/// make_symbol() for a value that is not 0, built in one register and stored at once.
+/// Test: ZeroRun.EveryValueRunAndTable.
 ZR_HD Symbol coefficient_symbol(int run, std::int32_t value, std::uint32_t table) {
   const std::int32_t sign = value >> 31;  // 0 or -1
   const auto magnitude = static_cast<std::uint32_t>((value ^ sign) - sign);

@@ -30,18 +30,20 @@ class CpuDecodePipeline final : public DecodePipeline {
       : stages_(stages), pool_(threads), scratch_(static_cast<std::size_t>(pool_.workers())) {}
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
-    begin(frame);
+    coefficients_ = nullptr;
+    frame_ = frame;
+    std::fill_n(scanned_, kMaxComponents, false);
     for (std::size_t c = 0; c < frame.components.size(); ++c) {
       PlaneView& plane = planes_[c];
-      plane.width = component_extent(frame.width, frame.components[c].h, h_max_);
-      plane.height = component_extent(frame.height, frame.components[c].v, v_max_);
+      plane.width = frame.components[c].width;
+      plane.height = frame.components[c].height;
       if (luma_only && c > 0) {
         plane.data = nullptr;
       } else if (direct != nullptr) {
         plane.data = direct->data[c];
         plane.stride_bytes = direct->stride_bytes[c];
       } else {
-        plane.stride_bytes = (plane.width + 63) / 64 * 64;
+        plane.stride_bytes = round_up(plane.width, 64);
         plane.data = plane_memory_[c].reserve(plane.stride_bytes * plane.height);
       }
     }
@@ -85,16 +87,10 @@ class CpuDecodePipeline final : public DecodePipeline {
                       const FrameView& out) override {
     fill_missing();
     if (out.data[0] == planes_[0].data) return Status::ok();  // direct: it is there already
-    ColorUpsampleArgs args{{}, components_, {}, {}, h_max_, v_max_, model, upsampling, out, 0, 0};
-    for (int c = 0; c < components_; ++c) {
-      args.plane[c] = {planes_[c].data, planes_[c].stride_bytes, planes_[c].width,
-                       planes_[c].height};
-      args.h[c] = h_[c];
-      args.v[c] = v_[c];
-    }
     constexpr int kRows = 64;
-    args.row_count = kRows;
-    pool_.run((out.height + kRows - 1) / kRows, [&](std::int64_t band, int) {
+    const ColorUpsampleArgs args =
+        make_upsample_args(frame_, planes_, model, upsampling, out, kRows);
+    pool_.run(ceil_div(out.height, kRows), [&](std::int64_t band, int) {
       ColorUpsampleArgs rows = args;
       rows.first_row = static_cast<std::int32_t>(band) * kRows;
       Exec exec;
@@ -105,7 +101,7 @@ class CpuDecodePipeline final : public DecodePipeline {
 
   Status finish_planes(std::vector<ComponentPlane>& out) override {
     fill_missing();
-    out.resize(static_cast<std::size_t>(components_));
+    out.resize(frame_.components.size());
     for (std::size_t c = 0; c < out.size(); ++c) {
       const PlaneView& plane = planes_[c];
       out[c].width = plane.width;
@@ -127,21 +123,8 @@ class CpuDecodePipeline final : public DecodePipeline {
  private:
   const ScanLayout& layout() const { return scan_->layout; }
 
-  void begin(const FrameHeader& frame) {
-    coefficients_ = nullptr;
-    components_ = static_cast<int>(frame.components.size());
-    h_max_ = v_max_ = 1;
-    for (int c = 0; c < components_; ++c) {
-      h_[c] = frame.components[static_cast<std::size_t>(c)].h;
-      v_[c] = frame.components[static_cast<std::size_t>(c)].v;
-      h_max_ = std::max(h_max_, h_[c]);
-      v_max_ = std::max(v_max_, v_[c]);
-      scanned_[c] = false;
-    }
-  }
-
   void fill_missing() {
-    for (int c = 0; c < components_; ++c) {
+    for (std::size_t c = 0; c < frame_.components.size(); ++c) {
       const PlaneView& plane = planes_[c];
       if (scanned_[c] || plane.data == nullptr) continue;
       for (int y = 0; y < plane.height; ++y)
@@ -153,7 +136,7 @@ class CpuDecodePipeline final : public DecodePipeline {
   void decode_intervals() {
     const std::int64_t intervals = layout().intervals();
     const std::int64_t per_task = std::max<std::int64_t>(1, kTaskMcus / layout().interval_mcus());
-    pool_.run((intervals + per_task - 1) / per_task, [&](std::int64_t task, int worker) {
+    pool_.run(ceil_div(intervals, per_task), [&](std::int64_t task, int worker) {
       const std::int64_t end = std::min((task + 1) * per_task, intervals);
       for (std::int64_t i = task * per_task; i < end; ++i)
         decode_interval(i, scratch_[static_cast<std::size_t>(worker)]);
@@ -227,8 +210,7 @@ class CpuDecodePipeline final : public DecodePipeline {
   std::vector<Scratch> scratch_;  // one a worker
 
   // of the image
-  int components_ = 0;
-  int h_[kMaxComponents] = {}, v_[kMaxComponents] = {}, h_max_ = 1, v_max_ = 1;
+  FrameHeader frame_;
   bool scanned_[kMaxComponents] = {};
   PlaneView planes_[kMaxComponents];
   Buffer<std::uint8_t> plane_memory_[kMaxComponents];

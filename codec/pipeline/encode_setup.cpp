@@ -74,7 +74,7 @@ int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) 
     restart_bits += 11 + (optimal ? 16 - 1 : luma ? 9 - 2 : 11 - 2);
     mcu_bits += blocks * (optimal ? 1 + 1 : luma ? 2 + 4 : 2 + 2);
   }
-  const int mcus = ceil_div(std::int64_t{restart_bits} * 1000, std::int64_t{mcu_bits} * 15);
+  const int mcus = ceil_div(restart_bits * 1000, mcu_bits * 15);
   return layout.mcus() > mcus ? mcus : 0;
 }
 

@@ -24,25 +24,30 @@ namespace zerorun {
 template <typename Args>
 using Stage = Status (*)(const Args&, Exec&);
 
+/// The stages, in the order of the pipelines: ENTRY(name, arguments) for each of them. Functions of
+/// stage X are X_cpu and X_cuda. Everything that lists the stages is made from this list.
+#define ZR_STAGES(ENTRY)                                  \
+  ENTRY(color_subsample, ColorSubsampleArgs) /* encode */ \
+  ENTRY(fdct_quant, FdctQuantArgs)                        \
+  ENTRY(dc_diff, DcDiffArgs)                              \
+  ENTRY(zero_run, ZeroRunArgs)                            \
+  ENTRY(symbol_histogram, SymbolHistogramArgs)            \
+  ENTRY(huffman_encode, HuffmanEncodeArgs)                \
+  ENTRY(group_index, GroupIndexArgs)                      \
+  ENTRY(bit_pack, BitPackArgs)                            \
+  ENTRY(byte_stuff, ByteStuffArgs)                        \
+  ENTRY(byte_unstuff, ByteUnstuffArgs) /* decode */       \
+  ENTRY(huffman_sync, HuffmanSyncArgs)                    \
+  ENTRY(huffman_decode, HuffmanDecodeArgs)                \
+  ENTRY(zero_run_expand, ZeroRunExpandArgs)               \
+  ENTRY(dc_predict, DcPredictArgs)                        \
+  ENTRY(dequant_idct, DequantIdctArgs)                    \
+  ENTRY(color_upsample, ColorUpsampleArgs)
+
 struct StageTable {
-  // encode, in the order of the pipeline
-  Stage<ColorSubsampleArgs> color_subsample;
-  Stage<FdctQuantArgs> fdct_quant;
-  Stage<DcDiffArgs> dc_diff;
-  Stage<ZeroRunArgs> zero_run;
-  Stage<SymbolHistogramArgs> symbol_histogram;
-  Stage<HuffmanEncodeArgs> huffman_encode;
-  Stage<GroupIndexArgs> group_index;
-  Stage<BitPackArgs> bit_pack;
-  Stage<ByteStuffArgs> byte_stuff;
-  // decode, in the order of the pipeline
-  Stage<ByteUnstuffArgs> byte_unstuff;
-  Stage<HuffmanSyncArgs> huffman_sync;
-  Stage<HuffmanDecodeArgs> huffman_decode;
-  Stage<ZeroRunExpandArgs> zero_run_expand;
-  Stage<DcPredictArgs> dc_predict;
-  Stage<DequantIdctArgs> dequant_idct;
-  Stage<ColorUpsampleArgs> color_upsample;
+#define ZR_STAGE_MEMBER(name, Args) Stage<Args> name;
+  ZR_STAGES(ZR_STAGE_MEMBER)
+#undef ZR_STAGE_MEMBER
 };
 
 const StageTable& cpu_stages();

@@ -265,6 +265,15 @@ Status HeaderParser::read_sof(std::uint8_t code, Bytes payload) {
                                               std::to_string(component.v));
     frame.components.push_back(component);
   }
+  const MaxFactors max = max_factors(frame.components);
+  frame.h_max = max.h;
+  frame.v_max = max.v;
+  for (auto& c : frame.components) {
+    c.width = component_extent(frame.width, c.h, frame.h_max);
+    c.height = component_extent(frame.height, c.v, frame.v_max);
+    c.blocks_wide = ceil_div(c.width, kBlockEdge);
+    c.blocks_high = ceil_div(c.height, kBlockEdge);
+  }
   frame_ = std::move(frame);
   return Status::ok();
 }

@@ -23,11 +23,15 @@ struct QuantTableSlot {
   QuantTable table{};
 };
 
+/// SOF, and the geometry that follows from it (T.81 A.1.1).
 struct FrameHeader {
   bool extended = false;  ///< SOF1
   int width = 0, height = 0;
+  int h_max = 1, v_max = 1;
   struct Component {
     int id, h, v, quant_table;
+    int width = 0, height = 0;             ///< samples
+    int blocks_wide = 0, blocks_high = 0;  ///< blocks that hold samples
   };
   std::vector<Component> components;  ///< 1 or 3
 };

@@ -1,19 +1,16 @@
-// Geometry of one scan.
+// Geometry of scans.
 // SPDX-License-Identifier: MIT
 #include "codec/syntax/scan_layout.hpp"
 
-#include <algorithm>
+#include <span>
 
 namespace zerorun {
 
 ScanLayout make_scan_layout(int width, int height, const ComponentSpec* frame_components,
                             int frame_component_count, const int* scan_components,
                             int scan_component_count, int restart_interval) {
-  int h_max = 1, v_max = 1;
-  for (int c = 0; c < frame_component_count; ++c) {
-    h_max = std::max(h_max, frame_components[c].h);
-    v_max = std::max(v_max, frame_components[c].v);
-  }
+  const MaxFactors max =
+      max_factors(std::span(frame_components, static_cast<std::size_t>(frame_component_count)));
   ScanLayout layout{};
   layout.components = scan_component_count;
   layout.restart_interval = restart_interval;
@@ -21,8 +18,8 @@ ScanLayout make_scan_layout(int width, int height, const ComponentSpec* frame_co
   for (int i = 0; i < scan_component_count; ++i) {
     const ComponentSpec& spec = frame_components[scan_components[i]];
     ScanLayout::Component& component = layout.component[i];
-    component.width = component_extent(width, spec.h, h_max);
-    component.height = component_extent(height, spec.v, v_max);
+    component.width = component_extent(width, spec.h, max.h);
+    component.height = component_extent(height, spec.v, max.v);
     component.blocks_wide = ceil_div(component.width, 8);
     component.blocks_high = ceil_div(component.height, 8);
     component.h = interleaved ? spec.h : 1;  // T.81 A.2.2: one component is never interleaved
@@ -38,8 +35,8 @@ ScanLayout make_scan_layout(int width, int height, const ComponentSpec* frame_co
       }
   }
   if (interleaved) {
-    layout.mcus_wide = ceil_div(width, 8 * h_max);
-    layout.mcus_high = ceil_div(height, 8 * v_max);
+    layout.mcus_wide = ceil_div(width, 8 * max.h);
+    layout.mcus_high = ceil_div(height, 8 * max.v);
   } else {
     layout.mcus_wide = layout.component[0].blocks_wide;
     layout.mcus_high = layout.component[0].blocks_high;

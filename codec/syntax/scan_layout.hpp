@@ -1,10 +1,11 @@
-// Geometry of one scan: MCUs, blocks and where they lie (T.81 A.1.1, A.2).
+// Geometry of frames and scans: components, MCUs, blocks and where they lie (T.81 A.1.1, A.2).
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/integer.hpp"
 
 namespace zerorun {
 
@@ -28,6 +29,25 @@ struct ComponentSpec {
   std::uint8_t dc_table = 0, ac_table = 0;
 };
 
+/// Hmax and Vmax of a frame.
+struct MaxFactors {
+  std::int32_t h = 1, v = 1;
+};
+template <typename Components>
+constexpr MaxFactors max_factors(const Components& components) {
+  MaxFactors max;
+  for (const auto& component : components) {
+    if (component.h > max.h) max.h = component.h;
+    if (component.v > max.v) max.v = component.v;
+  }
+  return max;
+}
+
+/// Samples of a component along one side of an image: ceil(extent * factor / max_factor).
+constexpr std::int32_t component_extent(int extent, int factor, int max_factor) {
+  return ceil_div(extent * factor, max_factor);
+}
+
 /// Plain data, passed to kernels by value.
 struct ScanLayout {
   struct Component {
@@ -41,7 +61,7 @@ struct ScanLayout {
   std::int32_t mcus_wide, mcus_high;
   std::int32_t blocks_per_mcu;
   std::int32_t restart_interval;  ///< MCUs between two RSTm; 0 = none
-  /// Of each block of an MCU, in scan order: component, and place inside the MCU.
+  /// For each block of an MCU, in scan order: its component and its place inside the MCU.
   std::uint8_t block_component[kMaxBlocksPerMcu];
   std::uint8_t block_x[kMaxBlocksPerMcu];
   std::uint8_t block_y[kMaxBlocksPerMcu];
@@ -51,7 +71,7 @@ struct ScanLayout {
   ZR_HD std::int64_t interval_mcus() const {
     return restart_interval == 0 ? mcus() : std::int64_t{restart_interval};
   }
-  ZR_HD std::int64_t intervals() const { return (mcus() + interval_mcus() - 1) / interval_mcus(); }
+  ZR_HD std::int64_t intervals() const { return ceil_div(mcus(), interval_mcus()); }
 };
 
 /// Where a block lies in its component.
@@ -72,8 +92,8 @@ ZR_HD BlockPlace place_block(const ScanLayout& layout, std::int64_t mcu, std::in
   return {c, x, y, x < component.blocks_wide && y < component.blocks_high};
 }
 
-/// Index inside the MCU of the block of the same component that precedes `index` in scan order;
-/// `wraps` says that it belongs to the MCU before.
+/// The block of the same component that precedes `index` in scan order: its index inside its MCU,
+/// and whether that is the MCU before (`wraps`).
 struct PreviousBlock {
   std::int32_t index;
   bool wraps;
@@ -86,19 +106,10 @@ ZR_HD PreviousBlock previous_block(const ScanLayout& layout, std::int32_t index)
   return {index + component.h * component.v - 1, true};
 }
 
-constexpr std::int32_t ceil_div(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int32_t>((a + b - 1) / b);
-}
-
 /// `scan_components` are the indices of the scan's components in the frame, in scan order.
 /// Preconditions (checked by the header parser): factors 1..4, at most 10 blocks an MCU.
 ScanLayout make_scan_layout(int width, int height, const ComponentSpec* frame_components,
                             int frame_component_count, const int* scan_components,
                             int scan_component_count, int restart_interval);
-
-/// Samples of a component: ceil(extent * factor / max_factor).
-constexpr std::int32_t component_extent(int extent, int factor, int max_factor) {
-  return ceil_div(std::int64_t{extent} * factor, max_factor);
-}
 
 }  // namespace zerorun

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codec/arith/color.hpp"
+#include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
@@ -51,15 +52,8 @@ struct YccSource {
   }
 };
 
-/// libjpeg's box filters: 2x1 and 2x2 alternate their bias, the others round half up. Of samples
-/// that are all alike they give just that sample, so chroma that the frame has at the wanted
-/// resolution already comes through unchanged.
-template <int kH, int kV>
-__device__ std::uint8_t box(int sum, int x) {
-  if constexpr (kH == 2) return static_cast<std::uint8_t>((sum + (kV - 1) + (x & 1)) / (2 * kV));
-  return static_cast<std::uint8_t>((sum + kH * kV / 2) / (kH * kV));
-}
-
+/// Chroma that the frame has at the wanted resolution already comes through the box filter
+/// unchanged.
 template <int kH, int kV, typename Source>
 __global__ void __launch_bounds__(kThreadsX* kThreadsY)
     color_subsample_kernel(Source source, const __grid_constant__ ColorSubsampleArgs a,
@@ -84,8 +78,8 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY)
         cr += ycc.cr;
       }
     }
-    a.plane[1].data[cy * a.plane[1].stride_bytes + cx] = box<kH, kV>(cb, cx);
-    a.plane[2].data[cy * a.plane[2].stride_bytes + cx] = box<kH, kV>(cr, cx);
+    a.plane[1].data[cy * a.plane[1].stride_bytes + cx] = box_mean(cb, kH, kV, cx);
+    a.plane[2].data[cy * a.plane[2].stride_bytes + cx] = box_mean(cr, kH, kV, cx);
   }
 }
 

@@ -1,4 +1,4 @@
-// What color_upsample's kernels read and write, as they get it by value.
+// What the kernels of color_upsample read and write; passed to them by value.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,25 +10,11 @@
 
 namespace zerorun {
 
-/// Which of libjpeg's filters a component takes (jdsample.c, jinit_upsampler).
-enum class Filter : std::uint8_t { copy, fancy_2x1, fancy_1x2, fancy_2x2, repeat };
-
-inline Filter choose_filter(const ColorUpsampleArgs& a, int c) {
-  const int h = a.h[c], v = a.v[c];
-  if (h == a.h_max && v == a.v_max) return Filter::copy;
-  if (a.upsampling == ChromaUpsampling::nearest) return Filter::repeat;
-  const bool wide_enough = a.plane[c].width > 2;
-  if (2 * h == a.h_max && v == a.v_max && wide_enough) return Filter::fancy_2x1;
-  if (h == a.h_max && 2 * v == a.v_max) return Filter::fancy_1x2;
-  if (2 * h == a.h_max && 2 * v == a.v_max && wide_enough) return Filter::fancy_2x2;
-  return Filter::repeat;
-}
-
 /// A component's plane with all that its filter needs.
 struct Component {
   ConstPlaneView plane;
   std::int32_t h, v, h_max, v_max;
-  Filter filter;
+  UpsampleFilter filter;
 };
 
 struct Picture {
@@ -50,7 +36,7 @@ inline Picture make_picture(const ColorUpsampleArgs& a) {
   p.last_row = std::min(a.first_row + a.row_count, a.frame.height);
   p.aligned = true;
   for (int c = 0; c < a.components; ++c) {
-    p.component[c] = {a.plane[c], a.h[c], a.v[c], a.h_max, a.v_max, choose_filter(a, c)};
+    p.component[c] = {a.plane[c], a.h[c], a.v[c], a.h_max, a.v_max, filter_of(a, c)};
     p.aligned = p.aligned && a.plane[c].stride_bytes % 8 == 0 &&
                 reinterpret_cast<std::uintptr_t>(a.plane[c].data) % 8 == 0;
   }

@@ -1,30 +1,29 @@
 // Sixteen pixels of a row at once: YCbCr planes -> RGB in registers, for the samplings of nearly
-// all streams. Chroma goes as Cb in the lower and Cr in the upper halfword of a word: all sums of
-// libjpeg's filters have 12 bits at most.
+// all streams. A word holds Cb in its lower and Cr in its upper half: the sums of the filters have
+// 12 bits at most, so that the functions of arith/resample.hpp work on both halves at once.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
 #include "codec/arith/color.hpp"
+#include "codec/arith/resample.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 
 inline constexpr int kWidePixels = 16;
 
-/// How chroma is enlarged: by libjpeg's filters, or by taking samples twice in a row. (Not a
-/// structure, which nvcc does not take as an argument of a kernel's template.)
-enum class WideFilter : std::uint8_t { copy, fancy_1x2, fancy_2x1, fancy_2x2, repeat_2x1 };
-constexpr bool goes_down(WideFilter f) {
-  return f == WideFilter::fancy_1x2 || f == WideFilter::fancy_2x2;
+constexpr bool filters_rows(UpsampleFilter f) {
+  return f == UpsampleFilter::fancy_1x2 || f == UpsampleFilter::fancy_2x2;
 }
-constexpr int goes_across(WideFilter f) {
-  return f == WideFilter::copy || f == WideFilter::fancy_1x2 ? 1 : 2;
+/// `repeat` stands for repeating each sample of a row once.
+constexpr int pixels_per_sample(UpsampleFilter f) {
+  return f == UpsampleFilter::copy || f == UpsampleFilter::fancy_1x2 ? 1 : 2;
 }
 
-/// Samples from x on as words. Those behind the plane's last column
-/// repeat it; `vectors`: there are none, and the memory is aligned.
+/// kCount samples from column x on, four in a word. Samples behind the last column repeat it;
+/// `vectors` says that there are none of them and that the memory is aligned to 8.
 template <int kCount>
 __device__ void load_samples(const ConstPlaneView& plane, int x, int y, bool vectors,
                              std::uint32_t (&out)[kCount / 4]) {
@@ -69,33 +68,32 @@ struct ChromaRow {
 };
 
 /// Cb and Cr of the sixteen pixels from `x` on in picture row y.
-template <WideFilter kFilter>
+template <UpsampleFilter kFilter>
 __device__ void upsample_wide(const ConstPlaneView& cb, const ConstPlaneView& cr, int x, int y,
                               int near_y, bool vectors, std::uint32_t (&out)[kWidePixels]) {
-  constexpr int kAcross = goes_across(kFilter), kCount = kWidePixels / kAcross;
-  constexpr bool kDown = goes_down(kFilter), kSmooth = kFilter != WideFilter::repeat_2x1;
+  constexpr int kAcross = pixels_per_sample(kFilter), kCount = kWidePixels / kAcross;
+  constexpr bool kDown = filters_rows(kFilter), kSmooth = kFilter != UpsampleFilter::repeat;
   constexpr std::uint32_t kTwice = 0x00010001;
-  const bool even = y % 2 == 0;
   ChromaRow<kCount> row(cb, cr, x / kAcross, near_y, vectors);
   if constexpr (kDown) {
-    const int far_y = min(max(even ? near_y - 1 : near_y + 1, 0), cb.height - 1);
-    const ChromaRow<kCount> far(cb, cr, x / kAcross, far_y, vectors);
+    const ChromaRow<kCount> far(cb, cr, x / kAcross, further(y, near_y, cb.height), vectors);
 #pragma unroll
-    for (int i = 0; i < kCount + 2; ++i) row.both[i] = row.both[i] * 3 + far.both[i];
+    for (int i = 0; i < kCount + 2; ++i) row.both[i] = triangle(row.both[i], far.both[i]);
   }
-  constexpr int kShift = kFilter == WideFilter::fancy_2x2 ? 4 : 2;
+  constexpr int kShift = kFilter == UpsampleFilter::fancy_2x2 ? 4 : 2;
   const auto shifted = [](std::uint32_t sums) { return sums >> kShift & 0x00FF00FF; };
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const std::uint32_t own = row.both[i + 1];
     if constexpr (kAcross == 2 && kSmooth) {
-      constexpr std::uint32_t kLeftBias = kDown ? 8 : 1, kRightBias = kDown ? 7 : 2;
-      out[2 * i] = shifted(own * 3 + row.both[i] + kLeftBias * kTwice);
-      out[2 * i + 1] = shifted(own * 3 + row.both[i + 2] + kRightBias * kTwice);
+      constexpr std::uint32_t kEvenBias = kDown ? triangle_2x2_bias(0) : triangle_bias(0);
+      constexpr std::uint32_t kOddBias = kDown ? triangle_2x2_bias(1) : triangle_bias(1);
+      out[2 * i] = shifted(triangle(own, row.both[i]) + kEvenBias * kTwice);
+      out[2 * i + 1] = shifted(triangle(own, row.both[i + 2]) + kOddBias * kTwice);
     } else if constexpr (kAcross == 2) {
       out[2 * i] = out[2 * i + 1] = own;
     } else if constexpr (kDown) {
-      out[i] = shifted(own + (even ? 1 : 2) * kTwice);
+      out[i] = shifted(own + static_cast<std::uint32_t>(triangle_bias(y)) * kTwice);
     } else {
       out[i] = own;
     }
@@ -117,10 +115,9 @@ __device__ inline std::uint32_t clamp_four(const std::int32_t (&x)[4]) {
   return __byte_perm(two(0), two(2), 0x6420);
 }
 
-/// ycc_to_rgb() of four pixels: y is added before the shift, which is the same.
+/// ycc_to_rgb() (arith/color.hpp) of four pixels. It adds y before the shift, which gives the same.
+/// Test: ColorUpsampleParity.EveryColour, all 2^24 inputs.
 __device__ inline FourRgb to_rgb(std::uint32_t luma, const std::uint32_t* chroma) {
-  constexpr std::int32_t kCrR = color_fix(1.40200), kCbB = color_fix(1.77200);
-  constexpr std::int32_t kCrG = color_fix(0.71414), kCbG = color_fix(0.34414);
   std::int32_t r[4], g[4], b[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {

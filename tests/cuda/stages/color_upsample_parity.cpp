@@ -52,43 +52,61 @@ class DeviceTwin {
   std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> memory_;
 };
 
+using Planes = std::vector<std::vector<std::uint8_t>>;
+
+/// `args` has everything but planes and frame; `planes` are dense.
+void expect_same(ColorUpsampleArgs args, const Planes& planes, PixelFormat format, int width,
+                 int height) {
+  TestFrame frame(format, width, height);
+  DeviceTwin twin(frame);
+  ColorUpsampleArgs cuda = args;
+  args.frame = frame.view();
+  cuda.frame = twin.view();
+  std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> d_planes;
+  for (int c = 0; c < args.components; ++c) {
+    const auto& plane = planes[static_cast<std::size_t>(c)];
+    const int w = component_extent(width, args.h[c], args.h_max);
+    const int h = component_extent(height, args.v[c], args.v_max);
+    d_planes.push_back(std::make_unique<DeviceArray<std::uint8_t>>(plane));
+    args.plane[c] = {plane.data(), w, w, h};
+    cuda.plane[c] = {d_planes.back()->data(), w, w, h};
+  }
+  run_cpu(cpu_stages().color_upsample, args);
+  CudaRunner run;
+  run(cuda_stages().color_upsample, cuda);
+  ASSERT_TRUE(twin.packed() == frame.packed());
+}
+
+ColorUpsampleArgs make_args(const Source& source, ChromaUpsampling upsampling) {
+  ColorUpsampleArgs args{};
+  args.components = source.components;
+  args.model = source.model;
+  args.upsampling = upsampling;
+  args.row_count = 65536;
+  args.h_max = args.v_max = 1;
+  for (int c = 0; c < source.components; ++c) {
+    args.h[c] = source.h[c];
+    args.v[c] = source.v[c];
+    args.h_max = std::max(args.h_max, source.h[c]);
+    args.v_max = std::max(args.v_max, source.v[c]);
+  }
+  return args;
+}
+
 void expect_same(const Source& source, PixelFormat format, int width, int height,
                  ChromaUpsampling upsampling, int first_row = 0, int row_count = 65536) {
   SCOPED_TRACE(testing::Message() << name(format) << " " << width << "x" << height << " from "
                                   << source.h[0] << "x" << source.v[0] << ", rows " << first_row
                                   << " + " << row_count);
-  TestFrame frame(format, width, height);
-  DeviceTwin twin(frame);
-  ColorUpsampleArgs cpu{};
-  cpu.components = source.components;
-  cpu.model = source.model;
-  cpu.upsampling = upsampling;
-  cpu.first_row = first_row;
-  cpu.row_count = row_count;
-  cpu.h_max = cpu.v_max = 1;
-  for (int c = 0; c < source.components; ++c) {
-    cpu.h_max = std::max(cpu.h_max, source.h[c]);
-    cpu.v_max = std::max(cpu.v_max, source.v[c]);
-  }
-  ColorUpsampleArgs cuda = cpu;
-  cpu.frame = frame.view();
-  cuda.frame = twin.view();
-  std::vector<std::vector<std::uint8_t>> planes;
-  std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> d_planes;
-  for (int c = 0; c < source.components; ++c) {
-    const int w = component_extent(width, source.h[c], cpu.h_max);
-    const int h = component_extent(height, source.v[c], cpu.v_max);
-    planes.push_back(make_picture(Content::noise, w, h, 1, static_cast<std::uint64_t>(c + width)));
-    d_planes.push_back(std::make_unique<DeviceArray<std::uint8_t>>(planes.back()));
-    cpu.plane[c] = {planes.back().data(), w, w, h};
-    cuda.plane[c] = {d_planes.back()->data(), w, w, h};
-    cpu.h[c] = cuda.h[c] = source.h[c];
-    cpu.v[c] = cuda.v[c] = source.v[c];
-  }
-  run_cpu(cpu_stages().color_upsample, cpu);
-  CudaRunner run;
-  run(cuda_stages().color_upsample, cuda);
-  ASSERT_TRUE(twin.packed() == frame.packed());
+  ColorUpsampleArgs args = make_args(source, upsampling);
+  args.first_row = first_row;
+  args.row_count = row_count;
+  Planes planes;
+  for (int c = 0; c < source.components; ++c)
+    planes.push_back(make_picture(Content::noise, component_extent(width, args.h[c], args.h_max),
+                                  component_extent(height, args.v[c], args.v_max), 1,
+                                  static_cast<std::uint64_t>(c + width)));
+  expect_same(args, planes, format, width, height);
 }
 
 class ColorUpsampleParity : public GpuTest {};
@@ -112,6 +130,25 @@ TEST_F(ColorUpsampleParity, RgbOfManyWidths) {
           if (is_rgb(format)) expect_same(source, format, width, 7, upsampling);
           if (HasFatalFailure()) return;
         }
+}
+
+/// All of Y x Cb x Cr, by the kernel that makes sixteen pixels at once.
+TEST_F(ColorUpsampleParity, EveryColour) {
+  constexpr std::size_t kSide = 256;
+  Planes planes(3, std::vector<std::uint8_t>(kSide * kSide));
+  for (std::size_t y = 0; y < kSide; ++y)
+    for (std::size_t x = 0; x < kSide; ++x) {
+      planes[0][y * kSide + x] = static_cast<std::uint8_t>(x);
+      planes[1][y * kSide + x] = static_cast<std::uint8_t>(y);
+    }
+  const Source& source = kSources[1];  // 4:4:4
+  for (int cr = 0; cr < 256; ++cr) {
+    SCOPED_TRACE(cr);
+    planes[2].assign(kSide * kSide, static_cast<std::uint8_t>(cr));
+    expect_same(make_args(source, ChromaUpsampling::fancy), planes, PixelFormat::rgb24, kSide,
+                kSide);
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST_F(ColorUpsampleParity, BandsOfRows) {

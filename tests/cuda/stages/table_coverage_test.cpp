@@ -9,22 +9,9 @@ namespace {
 
 TEST(CudaStageTable, IsFull) {
   const StageTable& stages = cuda_stages();
-  EXPECT_NE(stages.color_subsample, nullptr);
-  EXPECT_NE(stages.fdct_quant, nullptr);
-  EXPECT_NE(stages.dc_diff, nullptr);
-  EXPECT_NE(stages.zero_run, nullptr);
-  EXPECT_NE(stages.symbol_histogram, nullptr);
-  EXPECT_NE(stages.huffman_encode, nullptr);
-  EXPECT_NE(stages.group_index, nullptr);
-  EXPECT_NE(stages.bit_pack, nullptr);
-  EXPECT_NE(stages.byte_stuff, nullptr);
-  EXPECT_NE(stages.byte_unstuff, nullptr);
-  EXPECT_NE(stages.huffman_sync, nullptr);
-  EXPECT_NE(stages.huffman_decode, nullptr);
-  EXPECT_NE(stages.zero_run_expand, nullptr);
-  EXPECT_NE(stages.dc_predict, nullptr);
-  EXPECT_NE(stages.dequant_idct, nullptr);
-  EXPECT_NE(stages.color_upsample, nullptr);
+#define ZR_EXPECT_STAGE(name, Args) EXPECT_NE(stages.name, nullptr) << #name;
+  ZR_STAGES(ZR_EXPECT_STAGE)
+#undef ZR_EXPECT_STAGE
 }
 
 }  // namespace

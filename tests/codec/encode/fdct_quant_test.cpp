@@ -1,0 +1,132 @@
+// The CPU stage, which works on vectors, against the scalar definitions of codec/arith.
+// SPDX-License-Identifier: MIT
+#include "codec/encode/fdct_quant.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "codec/arith/dct8.hpp"
+#include "codec/pipeline/stage_table.hpp"
+#include "tests/support/random.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using Samples = std::array<std::uint8_t, kBlockSize>;
+using Block = std::array<std::int16_t, kBlockSize>;  // zig-zag order
+
+/// Samples to eight times the coefficients (T.81 A.3.1, A.3.3), natural order.
+std::array<std::int32_t, kBlockSize> transform(const Samples& samples) {
+  std::uint32_t work[8][8];
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 8; ++x)
+      work[y][x] = samples[static_cast<std::size_t>(8 * y + x)] - std::uint32_t{128};
+    fdct8<1>(work[y]);
+  }
+  std::array<std::int32_t, kBlockSize> out;
+  for (int x = 0; x < 8; ++x) {
+    std::uint32_t column[8];
+    for (int y = 0; y < 8; ++y) column[y] = work[y][x];
+    fdct8<2>(column);
+    for (int y = 0; y < 8; ++y)
+      out[static_cast<std::size_t>(8 * y + x)] = static_cast<std::int32_t>(column[y]);
+  }
+  return out;
+}
+
+Block by_definition(const Samples& samples, const DivisorTables& divisors) {
+  const auto coefficients = transform(samples);
+  Block zz;
+  for (std::size_t k = 0; k < kBlockSize; ++k) {
+    const std::size_t at = kNaturalOfZigzag[k];
+    zz[k] = static_cast<std::int16_t>(quantise(coefficients[at], divisors.table[0][at]));
+  }
+  return zz;
+}
+
+Block by_stage(const Samples& samples, const DivisorTables& divisors) {
+  const ComponentSpec spec{};
+  const int only = 0;
+  Block zz{};
+  FdctQuantArgs args{make_scan_layout(8, 8, &spec, 1, &only, 1, 0), {}, &divisors, 0, 1, zz.data()};
+  args.plane[0] = {samples.data(), 8, 8, 8};
+  Exec exec;
+  EXPECT_TRUE(cpu_stages().fdct_quant(args, exec));
+  return zz;
+}
+
+/// All divisors `q`.
+DivisorTables flat_table(std::uint32_t q) {
+  DivisorTables tables;
+  for (auto& table : tables.table)
+    for (auto& divisor : table) divisor = make_divisor(q);
+  return tables;
+}
+
+/// Samples that drive coefficient `at` to its largest magnitude: 255 where its basis function is
+/// positive, 0 where it is negative, or the reverse.
+Samples extreme(std::size_t at, bool reverse) {
+  Samples samples;
+  for (std::size_t i = 0; i < kBlockSize; ++i) {
+    // The sign of cos((2 x + 1) u pi / 16): negative in the second and third quarter of a period.
+    const auto negative = [](std::size_t sample, std::size_t frequency) {
+      const std::size_t phase = (2 * sample + 1) * frequency % 32;
+      return phase > 8 && phase < 24;
+    };
+    const bool low = negative(i % 8, at % 8) != negative(i / 8, at / 8);
+    samples[i] = low != reverse ? 0 : 255;
+  }
+  return samples;
+}
+
+/// The vector form does the operations of the scalar one in the same order on 32 bits that wrap
+/// around, so each lane is equal for every input. Blocks that reach the ends of the ranges show
+/// that no lane is mixed up and no intermediate step narrows a value.
+TEST(FdctQuant, VectorFormIsTheScalarDefinition) {
+  std::vector<Samples> blocks;
+  for (std::size_t at = 0; at < kBlockSize; ++at)
+    for (const bool reverse : {false, true}) blocks.push_back(extreme(at, reverse));
+  for (std::size_t at = 0; at < kBlockSize; ++at) {  // one sample alone
+    blocks.emplace_back().fill(0);
+    blocks.back()[at] = 255;
+  }
+  Random random(7);
+  for (int round = 0; round < 2000; ++round) {
+    auto& block = blocks.emplace_back();
+    const bool two_values = round % 2 == 0;
+    for (auto& sample : block)
+      sample = static_cast<std::uint8_t>(two_values ? 255 * random.below(2) : random.below(256));
+  }
+  for (const std::uint32_t q : {1u, 2u, 3u, 16u, 99u, 254u, 255u}) {
+    const DivisorTables divisors = flat_table(q);
+    for (const Samples& block : blocks)
+      ASSERT_EQ(by_stage(block, divisors), by_definition(block, divisors)) << "divisor " << q;
+  }
+}
+
+/// Each coefficient takes the divisor of its own place.
+TEST(FdctQuant, DivisorsByPlace) {
+  DivisorTables divisors;
+  for (std::size_t i = 0; i < kBlockSize; ++i)
+    divisors.table[0][i] = divisors.table[1][i] =
+        make_divisor(static_cast<std::uint32_t>(1 + 3 * i));
+  for (std::size_t at = 0; at < kBlockSize; ++at) {
+    const Samples block = extreme(at, false);
+    ASSERT_EQ(by_stage(block, divisors), by_definition(block, divisors)) << at;
+  }
+}
+
+/// Range that Divisor is proved for: |x| + 4 q < 2^15.
+TEST(FdctQuant, CoefficientsFitTheDivisor) {
+  std::int32_t largest = 0;
+  for (std::size_t at = 0; at < kBlockSize; ++at)
+    for (const bool reverse : {false, true})
+      largest = std::max(largest, std::abs(transform(extreme(at, reverse))[at]));
+  EXPECT_LE(largest, 16384);  // what the test of quantise() goes up to
+  EXPECT_LT(largest + 4 * 255, 1 << 15);
+}
+
+}  // namespace
+}  // namespace zerorun::test

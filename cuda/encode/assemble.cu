@@ -10,7 +10,7 @@
 #include "cuda/encode/header_bytes.cuh"
 
 namespace zerorun {
-namespace fused {
+namespace cuda_encode {
 namespace {
 
 using cuda_entropy::kFullWarp;
@@ -257,7 +257,7 @@ __device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Pie
 }
 
 /// `length` bytes of s.stage to global memory, in units of 16 as they lie there.
-__device__ void store_round(const FusedOutput& output, const Shared& s, std::uint32_t length,
+__device__ void store_round(const FrameOutput& output, const Shared& s, std::uint32_t length,
                             std::uint64_t offset) {
   if (offset + length > output.capacity) return;
   const auto skew =
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   __shared__ Shared s;
   wait_for_previous_kernel();
   clear_next(a);
-  const FusedOutput& output = a.output[blockIdx.y];
+  const FrameOutput& output = a.output[blockIdx.y];
   const std::uint32_t header = a.header_bytes[a.header_stride > 0 ? blockIdx.y : 0];
   open_chunk(a, s);
   const Chunk& c = s.chunk;
@@ -334,11 +334,11 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 }
 
 }  // namespace
-}  // namespace fused
+}  // namespace cuda_encode
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream) {
-  const LaunchShape shape{args.grid.chunks, fused::kThreads, 0, args.frames};
-  ZR_CUDA_TRY(launch_behind(fused::assemble_kernel, shape, stream, args));
+  const LaunchShape shape{args.grid.chunks, cuda_encode::kThreads, 0, args.frames};
+  ZR_CUDA_TRY(launch_behind(cuda_encode::assemble_kernel, shape, stream, args));
   return Status::ok();
 }
 

@@ -10,7 +10,7 @@
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/tile_blocks.cuh"
 
-namespace zerorun::fused {
+namespace zerorun::cuda_encode {
 
 using cuda_entropy::warp_inclusive_sum;
 
@@ -180,4 +180,4 @@ __device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b
   return items;
 }
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

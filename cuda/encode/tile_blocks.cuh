@@ -7,7 +7,7 @@
 #include "cuda/encode/code_tiles.hpp"
 #include "cuda/encode/fdct_block.cuh"
 
-namespace zerorun::fused {
+namespace zerorun::cuda_encode {
 
 inline constexpr unsigned kFullWarp = 0xFFFFFFFFu;
 
@@ -247,4 +247,4 @@ __device__ inline std::int32_t dc_of_sum(std::uint32_t sum, float reciprocal) {
   return static_cast<std::int32_t>(dc - kFloatMagicBits);
 }
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

@@ -13,14 +13,6 @@ namespace zerorun {
 namespace cuda_encode {
 namespace {
 
-using cuda_entropy::kFullWarp;
-using cuda_entropy::kTileAggregate;
-using cuda_entropy::kTileInclusive;
-using cuda_entropy::kTileSumMask;
-using cuda_entropy::store_relaxed;
-using cuda_entropy::walk_back;
-using cuda_entropy::warp_inclusive_sum;
-using cuda_entropy::warp_sum;
 
 /// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
 /// room beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame

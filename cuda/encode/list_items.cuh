@@ -12,7 +12,6 @@
 
 namespace zerorun::cuda_encode {
 
-using cuda_entropy::warp_inclusive_sum;
 
 inline constexpr int kWarps = 4;
 inline constexpr int kThreads = 32 * kWarps;

@@ -4,12 +4,11 @@
 #pragma once
 
 #include "codec/arith/zigzag.hpp"
+#include "cuda/base/warp.cuh"
 #include "cuda/encode/code_tiles.hpp"
 #include "cuda/encode/fdct_block.cuh"
 
 namespace zerorun::cuda_encode {
-
-inline constexpr unsigned kFullWarp = 0xFFFFFFFFu;
 
 struct Zigzag {
   std::uint8_t natural[kBlockSize];  ///< index of a position

@@ -14,7 +14,7 @@
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/decode/fused_decode_pipeline.hpp"
-#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/encode/frame_encoder.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -41,7 +41,7 @@ class FusedEncodeRun {
   Status run(std::size_t index, StageClock& clock) {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
-    const FusedOutput output{out_.data(), static_cast<std::uint64_t>(out_.capacity()),
+    const FrameOutput output{out_.data(), static_cast<std::uint64_t>(out_.capacity()),
                              size_.data()};
     ZR_TRY(encoder_.enqueue(setup_, frames_->view(index), output, queue_.get(),
                             [this](const char* step) {
@@ -76,7 +76,7 @@ class FusedEncodeRun {
   DeviceBuffer<std::uint64_t> size_;
   Stream queue_;
   EventLog log_;
-  FusedEncoder encoder_;
+  FrameEncoder encoder_;
 };
 
 class FusedDecodeRun {

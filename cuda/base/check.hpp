@@ -9,9 +9,9 @@
 
 namespace zerorun {
 
-/// out_of_memory or device_failure, naming the call and CUDA's reason. An error that spoils the
-/// context (a fault in a kernel) comes back from every later call; any other is forgotten here, so
-/// that the next launch check does not report it again.
+/// out_of_memory or device_failure, with the name of the call and CUDA's reason. An error that
+/// spoils the context (a fault in a kernel) comes back from every later call; any other error is
+/// cleared here, so that the next launch check does not report it again.
 Status cuda_failure(cudaError_t error, const char* call);
 
 }  // namespace zerorun
@@ -23,9 +23,16 @@ Status cuda_failure(cudaError_t error, const char* call);
       return ::zerorun::cuda_failure(zr_error, #call);                \
   } while (false)
 
-/// The check behind a kernel launch, by the kernel's name.
+/// The check after a kernel launch. `kernel`: its name, for the message.
 #define ZR_LAUNCH_TRY(kernel)                                                     \
   do {                                                                            \
     if (const cudaError_t zr_error = cudaGetLastError(); zr_error != cudaSuccess) \
       return ::zerorun::cuda_failure(zr_error, kernel);                           \
+  } while (false)
+
+/// Launches a kernel without dynamic shared memory and checks the launch.
+#define ZR_LAUNCH(kernel, grid, threads, stream, ...)  \
+  do {                                                 \
+    kernel<<<grid, threads, 0, stream>>>(__VA_ARGS__); \
+    ZR_LAUNCH_TRY(#kernel);                            \
   } while (false)

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "cuda/base/check.hpp"
@@ -12,12 +11,10 @@ namespace zerorun {
 /// Temporary bytes that any scan of so many elements needs.
 Status device_scan_temp_bytes(std::int64_t count, std::int64_t& bytes);
 
-/// out[i] = in[0] + ... + in[i - 1]. `in` and `out` may be the same array. count < 2^31.
-Status device_exclusive_scan(const std::uint32_t* in, std::uint32_t* out, std::int64_t count,
-                             void* temp, std::int64_t temp_bytes, cudaStream_t stream);
-Status device_exclusive_scan(const std::uint32_t* in, std::uint64_t* out, std::int64_t count,
-                             void* temp, std::int64_t temp_bytes, cudaStream_t stream);
-Status device_exclusive_scan(const std::uint64_t* in, std::uint64_t* out, std::int64_t count,
-                             void* temp, std::int64_t temp_bytes, cudaStream_t stream);
+/// out[i] = in[0] + ... + in[i - 1], summed in the type of `out`. The arrays may be the same one.
+/// From 32 to 32, from 32 to 64 and from 64 to 64 bits.
+template <typename In, typename Out>
+Status device_exclusive_scan(const In* in, Out* out, std::int64_t count, void* temp,
+                             std::int64_t temp_bytes, cudaStream_t stream);
 
 }  // namespace zerorun

@@ -1,4 +1,4 @@
-// Grid sizes from 64-bit amounts of work, and launches that follow each other closely.
+// Grid sizes from 64-bit amounts of work, and launches that overlap with the kernel before.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,29 +8,49 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/arith/integer.hpp"
+
 namespace zerorun {
 
 /// CTAs that fill any GPU of today several times over, for kernels whose amount of work only the
-/// device knows: with more of them most would find nothing to do.
+/// device knows: most CTAs beyond that number would find nothing to do.
 inline constexpr std::int64_t kManyCtas = 4096;
 
+/// What gridDim.x allows.
+inline constexpr std::int64_t kMaxGrid = 0x7FFFFFFF;
+
 /// CTAs of a kernel that loops over its work with a grid stride: enough for all of it at once, but
-/// never more than `limit` (the default is gridDim.x's own bound).
-inline unsigned grid_size(std::int64_t items, std::int64_t per_cta,
-                          std::int64_t limit = 0x7FFFFFFF) {
-  return static_cast<unsigned>(std::clamp<std::int64_t>((items + per_cta - 1) / per_cta, 1, limit));
+/// never more than `limit`.
+inline unsigned grid_size(std::int64_t items, std::int64_t per_cta, std::int64_t limit = kMaxGrid) {
+  return static_cast<unsigned>(std::clamp<std::int64_t>(ceil_div(items, per_cta), 1, limit));
 }
 
-/// CTAs, threads of each, the shared memory that a kernel asks for by itself, and CTAs in y.
+/// CTAs that fill the current device once, but never more than there is work for.
+template <typename Kernel>
+cudaError_t persistent_grid(Kernel kernel, int threads, std::size_t shared_bytes,
+                            std::uint64_t work, unsigned& grid) {
+  int device = 0, processors = 0, per_processor = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess)
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads,
+                                                          shared_bytes);
+  const auto most = static_cast<std::uint64_t>(std::max(1, processors * per_processor));
+  grid = static_cast<unsigned>(std::clamp<std::uint64_t>(work, 1, most));
+  return error;
+}
+
+/// CTAs, threads of each, dynamic shared memory, and CTAs in y.
 struct LaunchShape {
   unsigned grid, threads;
   std::size_t shared_bytes = 0;
   unsigned grid_y = 1;
 };
 
-/// Launches a kernel that begins with wait_for_previous_kernel(): the device then prepares it while
-/// the kernel before it in the stream still runs, which saves some microseconds between the two.
-/// GPUs before Hopper cannot; there it is a launch as any other.
+/// Launches a kernel that begins with wait_for_previous_kernel(). The device prepares it while the
+/// kernel before it in the stream still runs, which saves some microseconds between the two. GPUs
+/// before Hopper cannot do this; there it is an ordinary launch.
 template <typename... Args>
 cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
                           const Args&... args) {
@@ -59,7 +79,7 @@ cudaError_t launch_behind(void (*kernel)(Args...), unsigned grid, unsigned threa
 }
 
 #ifdef __CUDACC__
-/// Everything that kernels before this one in the stream wrote can be read from here on.
+/// After this call the kernel can read everything that earlier kernels in the stream wrote.
 __device__ inline void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

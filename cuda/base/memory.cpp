@@ -1,9 +1,11 @@
-// Owners of what CUDA hands out.
+// Allocations that fail, and pinned memory for frames and streams outside the backend.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/memory.hpp"
 
 #include <new>
 #include <string>
+
+#include "codec/base/cuda_device.hpp"
 
 namespace zerorun {
 
@@ -21,8 +23,22 @@ bool is_pinned(const void* memory) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
     return attributes.type == cudaMemoryTypeHost;
-  (void)cudaGetLastError();  // a question, not a failure
+  (void)cudaGetLastError();  // CUDA does not know the pointer, which is an answer and no failure
   return false;
 }
+
+Result<std::byte*> cuda_allocate_pinned(std::size_t bytes) {
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
+    (void)cudaGetLastError();
+    return Status(Errc::no_device, cuda_backend_absence());
+  }
+  void* memory = nullptr;
+  const cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
+  if (error != cudaSuccess) return allocation_failure(error, bytes, true);
+  return static_cast<std::byte*>(memory);
+}
+
+void cuda_release_pinned(std::byte* memory) noexcept { (void)cudaFreeHost(memory); }
 
 }  // namespace zerorun

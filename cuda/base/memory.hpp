@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -12,8 +13,8 @@
 
 namespace zerorun {
 
-/// Makes a device current and restores the caller's in the end. CUDA's current device belongs to
-/// the thread, and the library must not change it under the application.
+/// Makes a device current and restores the previous one at the end. CUDA's current device belongs
+/// to the thread, and the library must not change it for the application.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device) : status_(select(device)) {}
@@ -40,12 +41,14 @@ class DeviceGuard {
 };
 
 struct DeviceMemory {
+  static constexpr bool kPinned = false;
   static cudaError_t allocate(void** memory, std::size_t bytes) {
     return cudaMalloc(memory, bytes);
   }
   static void release(void* memory) { (void)cudaFree(memory); }
 };
 struct PinnedMemory {
+  static constexpr bool kPinned = true;
   static cudaError_t allocate(void** memory, std::size_t bytes) {
     return cudaMallocHost(memory, bytes);
   }
@@ -55,9 +58,12 @@ struct PinnedMemory {
 /// Whether the device can read the memory by itself.
 bool is_pinned(const void* memory);
 
-/// Memory that grows and is never cleared; contents are undefined after reserve(). Growing waits
-/// for the device (cudaFree does), so that work enqueued on the old memory has ended. Allocated on
-/// the current device; released from anywhere.
+/// The Status of an allocation of so many bytes that failed.
+Status allocation_failure(cudaError_t error, std::size_t bytes, bool pinned);
+
+/// Memory that grows and is never cleared; its contents are undefined after reserve(). Growing
+/// waits for the device (cudaFree does), so that work enqueued on the old memory has completed.
+/// Allocated on the current device; released from any thread.
 template <typename T, typename Memory>
 class CudaBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -74,17 +80,16 @@ class CudaBuffer {
     return *this;
   }
 
-  /// At least `count` elements (0 and less are 1, so that data() is never null).
+  /// At least `count` elements, and at least one, so that data() is never null.
   Status reserve(std::int64_t count) {
     const auto wanted = static_cast<std::size_t>(count > 0 ? count : 1);
     if (wanted <= capacity_) return Status::ok();
     if (wanted > std::numeric_limits<std::size_t>::max() / sizeof(T))
       return Status(Errc::out_of_memory);
-    reset();  // first, so that both never exist at once
+    reset();  // first, so that old and new memory never exist at once
     void* memory = nullptr;
-    if (const cudaError_t error = Memory::allocate(&memory, wanted * sizeof(T));
-        error != cudaSuccess)
-      return failure(error, wanted * sizeof(T));
+    const cudaError_t error = Memory::allocate(&memory, wanted * sizeof(T));
+    if (error != cudaSuccess) return allocation_failure(error, wanted * sizeof(T), Memory::kPinned);
     memory_ = static_cast<T*>(memory);
     capacity_ = wanted;
     return Status::ok();
@@ -94,7 +99,6 @@ class CudaBuffer {
   std::int64_t capacity() const noexcept { return static_cast<std::int64_t>(capacity_); }
 
  private:
-  static Status failure(cudaError_t error, std::size_t bytes);
   void reset() noexcept {
     if (memory_ != nullptr) Memory::release(memory_);
     memory_ = nullptr;
@@ -105,61 +109,47 @@ class CudaBuffer {
   std::size_t capacity_ = 0;
 };
 
-/// The Status of an allocation of so many bytes that failed.
-Status allocation_failure(cudaError_t error, std::size_t bytes, bool pinned);
-
-template <typename T, typename Memory>
-Status CudaBuffer<T, Memory>::failure(cudaError_t error, std::size_t bytes) {
-  return allocation_failure(error, bytes, std::is_same_v<Memory, PinnedMemory>);
-}
-
 template <typename T>
 using DeviceBuffer = CudaBuffer<T, DeviceMemory>;
 template <typename T>
 using PinnedBuffer = CudaBuffer<T, PinnedMemory>;
 
+template <auto kDestroy>
+struct CudaDestroy {
+  template <typename Handle>
+  void operator()(Handle* handle) const noexcept {
+    (void)kDestroy(handle);
+  }
+};
+
 /// A stream that does not wait for the default stream. Belongs to the device current at create().
 class Stream {
  public:
-  Stream() = default;
-  ~Stream() {
-    if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
-  }
-  Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-  Stream& operator=(Stream&& other) noexcept {
-    std::swap(stream_, other.stream_);
-    return *this;
-  }
   Status create() {
-    ZR_CUDA_TRY(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    cudaStream_t stream = nullptr;
+    ZR_CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    stream_.reset(stream);
     return Status::ok();
   }
-  cudaStream_t get() const noexcept { return stream_; }
+  cudaStream_t get() const noexcept { return stream_.get(); }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, CudaDestroy<cudaStreamDestroy>> stream_;
 };
 
 class Event {
  public:
-  Event() = default;
-  ~Event() {
-    if (event_ != nullptr) (void)cudaEventDestroy(event_);
-  }
-  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  Event& operator=(Event&& other) noexcept {
-    std::swap(event_, other.event_);
-    return *this;
-  }
   /// `flags`: cudaEventDisableTiming for events that only order work.
   Status create(unsigned flags) {
-    ZR_CUDA_TRY(cudaEventCreateWithFlags(&event_, flags));
+    cudaEvent_t event = nullptr;
+    ZR_CUDA_TRY(cudaEventCreateWithFlags(&event, flags));
+    event_.reset(event);
     return Status::ok();
   }
-  cudaEvent_t get() const noexcept { return event_; }
+  cudaEvent_t get() const noexcept { return event_.get(); }
 
  private:
-  cudaEvent_t event_ = nullptr;
+  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, CudaDestroy<cudaEventDestroy>> event_;
 };
 
 }  // namespace zerorun

@@ -1,11 +1,11 @@
-// Relaxed device-wide loads and stores of 64 and 128 bits: single transactions that other CTAs see
-// whole. No ordering with other accesses is implied; whatever is passed on lies in the word itself.
+// Relaxed loads and stores of 64 and 128 bits, which other CTAs see whole. They imply no order with
+// other accesses: everything that is passed on stands in the word itself.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
-namespace zerorun::cuda_entropy {
+namespace zerorun {
 
 struct alignas(16) Pair64 {
   std::uint64_t first;
@@ -44,4 +44,4 @@ __device__ inline void store_relaxed(Pair64* at, Pair64 value) {
       : "memory");
 }
 
-}  // namespace zerorun::cuda_entropy
+}  // namespace zerorun

@@ -1,16 +1,41 @@
-// Temporary device memory of the stages (Exec::scratch).
+// Temporary device memory: arrays one behind the other, and the memory of the stages
+// (Exec::scratch).
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/arith/integer.hpp"
 #include "codec/base/exec.hpp"
 #include "cuda/base/memory.hpp"
 
 namespace zerorun {
 
-/// One array that a stage wants: where its address goes, and how many elements it has.
+/// Arrays one behind the other, each aligned as cudaMalloc aligns. Without memory (a null pointer)
+/// it only adds up their bytes.
+class ScratchLayout {
+ public:
+  static constexpr std::size_t kAlign = 256;
+  explicit ScratchLayout(void* memory) : memory_(static_cast<std::byte*>(memory)) {}
+
+  /// The next array; null where there is no memory.
+  template <typename T>
+  T* take(std::uint64_t count) {
+    const std::size_t at = bytes_;
+    bytes_ = round_up(at + count * sizeof(T), kAlign);
+    return memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + at);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ protected:
+  std::byte* memory_;
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
+/// An array that a stage wants: where its address goes, and how many elements it has.
 template <typename T>
 struct ScratchArray {
   T** pointer;
@@ -21,27 +46,22 @@ ScratchArray<T> scratch_array(T*& pointer, std::int64_t count) {
   return {&pointer, count};
 }
 
-/// Belongs to one stream. What a stage carves is its own until the next stage call on that stream:
-/// stages run one after another, so all may use the same memory.
+/// Belongs to one stream. Stages run one after another on it, so all of them use the same memory:
+/// a stage may use what it carved until the next stage call.
 class Scratch {
  public:
-  /// All arrays of a stage call at once, each aligned to 256 bytes; contents are undefined.
+  /// All arrays of a stage call at once; their contents are undefined.
   template <typename... T>
   Status carve(ScratchArray<T>... arrays) {
-    std::size_t total = 0;
-    ((total += bytes_of(arrays)), ...);
-    ZR_TRY(memory_.reserve(static_cast<std::int64_t>(total)));
-    std::byte* next = memory_.data();
-    ((*arrays.pointer = reinterpret_cast<T*>(next), next += bytes_of(arrays)), ...);
+    ScratchLayout measured(nullptr);
+    (measured.take<T>(static_cast<std::uint64_t>(arrays.count)), ...);
+    ZR_TRY(memory_.reserve(static_cast<std::int64_t>(measured.bytes())));
+    ScratchLayout placed(memory_.data());
+    ((*arrays.pointer = placed.take<T>(static_cast<std::uint64_t>(arrays.count))), ...);
     return Status::ok();
   }
 
  private:
-  static constexpr std::size_t kAlign = 256;
-  template <typename T>
-  static std::size_t bytes_of(const ScratchArray<T>& array) {
-    return (static_cast<std::size_t>(array.count) * sizeof(T) + kAlign - 1) / kAlign * kAlign;
-  }
   DeviceBuffer<std::byte> memory_;
 };
 

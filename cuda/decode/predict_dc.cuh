@@ -46,7 +46,6 @@ class DcPrediction {
   /// early as can be.
   __device__ DcSums sum_within(std::uint64_t* states, std::int32_t difference,
                                std::uint32_t component, bool head) {
-    using cuda_entropy::kFullWarp;
     const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     std::uint64_t sums = pack_dc(difference, component);
     const std::uint32_t heads = __ballot_sync(kFullWarp, head);
@@ -73,13 +72,12 @@ class DcPrediction {
   /// Adds what stands before the CTA; returns the DC, if it has 16 bits.
   __device__ std::int32_t finish(std::uint64_t* states, const DcSums& own,
                                  std::uint32_t component) {
-    using cuda_entropy::kTileInclusive;
     if (threadIdx.x < 32) {
       __syncwarp();  // thread 0 wrote goes_on_
       const std::uint64_t before = goes_on_ ? look_back(states) : 0;
       if (threadIdx.x == 0) {
         if (!any_head_)
-          cuda_entropy::store_relaxed(states + blockIdx.x,
+          store_relaxed(states + blockIdx.x,
                                       kTileInclusive | ((before + all_) & kDcSumsMask));
         before_ = before;
       }
@@ -91,7 +89,6 @@ class DcPrediction {
  private:
   /// What follows from the last interval that begins in the CTA is inclusive.
   __device__ void publish(std::uint64_t* states, bool goes_on) {
-    using cuda_entropy::kTileAggregate, cuda_entropy::kTileInclusive;
     std::uint64_t all = 0;
     bool any_head = false;
     for (int w = kWarps - 1; w >= 0 && !any_head; --w) {
@@ -99,7 +96,7 @@ class DcPrediction {
       any_head = warp_has_head_[w];
     }
     all &= kDcSumsMask;
-    cuda_entropy::store_relaxed(states + blockIdx.x,
+    store_relaxed(states + blockIdx.x,
                                 (any_head ? kTileInclusive : kTileAggregate) | all);
     all_ = all;
     any_head_ = any_head;
@@ -109,11 +106,11 @@ class DcPrediction {
   /// Sums at the end of the CTA before, of its interval; by one warp.
   __device__ static std::uint64_t look_back(const std::uint64_t* states) {
     std::uint64_t own = 0;
-    cuda_entropy::walk_back<4>(states, blockIdx.x, [&](std::uint64_t state, bool counts) {
+    walk_back<4>(states, blockIdx.x, [&](std::uint64_t state, bool counts) {
       if (counts) own += state & kDcSumsMask;
       return false;
     });
-    return cuda_entropy::warp_sum(own) & kDcSumsMask;
+    return warp_sum(own) & kDcSumsMask;
   }
 
   std::uint64_t warp_sums_[kWarps], all_, before_;

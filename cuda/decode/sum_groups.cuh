@@ -17,7 +17,6 @@ inline constexpr std::uint32_t kEntriesPerThread = kSumTileGroups / kUnstuffThre
 /// By the threads of one CTA.
 __device__ inline void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
   using Scan = cub::BlockScan<std::uint64_t, kUnstuffThreads>;
-  using cuda_entropy::kTileAggregate, cuda_entropy::kTileInclusive;
   __shared__ typename Scan::TempStorage temp;
   __shared__ std::uint64_t before_tile;
   const std::uint32_t first = tile * kSumTileGroups + threadIdx.x * kEntriesPerThread;
@@ -30,17 +29,17 @@ __device__ inline void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
   Scan(temp).ExclusiveSum(own, before, all);
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0)
-      cuda_entropy::store_relaxed(a.states + tile,
+      store_relaxed(a.states + tile,
                                   (tile == 0 ? kTileInclusive : kTileAggregate) | all);
     std::uint64_t found = 0;
     if (tile > 0) {
-      cuda_entropy::walk_back<2>(a.states, tile, [&](std::uint64_t state, bool counts) {
+      walk_back<2>(a.states, tile, [&](std::uint64_t state, bool counts) {
         if (counts) found += state & kGroupSumMask;
         return false;
       });
-      found = cuda_entropy::warp_sum(found);
+      found = warp_sum(found);
       if (threadIdx.x == 0)
-        cuda_entropy::store_relaxed(a.states + tile,
+        store_relaxed(a.states + tile,
                                     kTileInclusive | ((found + all) & kGroupSumMask));
     }
     if (threadIdx.x == 0) before_tile = found;

@@ -14,12 +14,6 @@
 namespace zerorun {
 namespace {
 
-using cuda_entropy::kFullWarp;
-using cuda_entropy::kTileAggregate;
-using cuda_entropy::kTileInclusive;
-using cuda_entropy::store_relaxed;
-using cuda_entropy::walk_back;
-using cuda_entropy::warp_sum;
 
 constexpr int kThreads = kUnstuffThreads;
 static_assert(kThreads * kStuffedBytesPerThread == kUnstuffTileBytes);

@@ -10,17 +10,9 @@
 #include "cuda/encode/header_bytes.cuh"
 
 namespace zerorun {
-namespace fused {
+namespace cuda_encode {
 namespace {
 
-using cuda_entropy::kFullWarp;
-using cuda_entropy::kTileAggregate;
-using cuda_entropy::kTileInclusive;
-using cuda_entropy::kTileSumMask;
-using cuda_entropy::store_relaxed;
-using cuda_entropy::walk_back;
-using cuda_entropy::warp_inclusive_sum;
-using cuda_entropy::warp_sum;
 
 /// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
 /// room beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
@@ -257,7 +249,7 @@ __device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Pie
 }
 
 /// `length` bytes of s.stage to global memory, in units of 16 as they lie there.
-__device__ void store_round(const FusedOutput& output, const Shared& s, std::uint32_t length,
+__device__ void store_round(const FrameOutput& output, const Shared& s, std::uint32_t length,
                             std::uint64_t offset) {
   if (offset + length > output.capacity) return;
   const auto skew =
@@ -298,7 +290,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   __shared__ Shared s;
   wait_for_previous_kernel();
   clear_next(a);
-  const FusedOutput& output = a.output[blockIdx.y];
+  const FrameOutput& output = a.output[blockIdx.y];
   const std::uint32_t header = a.header_bytes[a.header_stride > 0 ? blockIdx.y : 0];
   open_chunk(a, s);
   const Chunk& c = s.chunk;
@@ -334,11 +326,11 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 }
 
 }  // namespace
-}  // namespace fused
+}  // namespace cuda_encode
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream) {
-  const LaunchShape shape{args.grid.chunks, fused::kThreads, 0, args.frames};
-  ZR_CUDA_TRY(launch_behind(fused::assemble_kernel, shape, stream, args));
+  const LaunchShape shape{args.grid.chunks, cuda_encode::kThreads, 0, args.frames};
+  ZR_CUDA_TRY(launch_behind(cuda_encode::assemble_kernel, shape, stream, args));
   return Status::ok();
 }
 

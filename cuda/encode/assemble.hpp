@@ -12,7 +12,7 @@
 namespace zerorun {
 
 /// Where a coded frame goes. Memory that the device can write: its own, or pinned host memory.
-struct FusedOutput {
+struct FrameOutput {
   std::uint8_t* out;
   std::uint64_t capacity;  ///< nothing is written behind it
   std::uint64_t* size;     ///< of the whole output, also where it does not fit
@@ -40,7 +40,7 @@ struct AssembleArgs {
   std::uint32_t* group_sums;  ///< as code_tiles() left them; are cleared for the next launch
   ScanIndexPlace index;
   IndexEntry* entries;
-  FusedOutput output[kMaxFrames];
+  FrameOutput output[kMaxFrames];
 };
 
 /// Where an interval has more chunks, summing them up in every CTA costs more than a scan before.

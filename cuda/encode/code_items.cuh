@@ -7,7 +7,7 @@
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_blocks.cuh"
 
-namespace zerorun::fused {
+namespace zerorun::cuda_encode {
 
 /// The sum of (number of a table) << 24, value << 8 (for DC the difference), and the zig-zag
 /// position. The number is kFirstTable of luma and 2 more of chroma; a negative value borrows from
@@ -189,4 +189,4 @@ struct CountingWriter {
   __device__ void append(std::uint32_t, std::uint32_t length) { at += length & 0xFFFF; }
 };
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

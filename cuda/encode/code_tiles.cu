@@ -10,7 +10,7 @@
 #include "cuda/encode/list_items.cuh"
 
 namespace zerorun {
-namespace fused {
+namespace cuda_encode {
 namespace {
 
 /// Calls visit(item, position of the item before) for each item of the lane's block, whose
@@ -277,26 +277,26 @@ LaunchShape shape(const CodeTilesArgs& args) {
 }
 
 }  // namespace
-}  // namespace fused
+}  // namespace cuda_encode
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  const auto kernel =
-      args.grid.groups > 0 ? fused::code_tiles_kernel<true> : fused::code_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args));
+  const auto kernel = args.grid.groups > 0 ? cuda_encode::code_tiles_kernel<true>
+                                           : cuda_encode::code_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args));
   return Status::ok();
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  const auto kernel =
-      args.grid.groups > 0 ? fused::collect_tiles_kernel<true> : fused::collect_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args, counts));
+  const auto kernel = args.grid.groups > 0 ? cuda_encode::collect_tiles_kernel<true>
+                                           : cuda_encode::collect_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args, counts));
   return Status::ok();
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  const auto kernel = args.grid.groups > 0 ? fused::code_collected_tiles_kernel<true>
-                                           : fused::code_collected_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, fused::shape(args), stream, args));
+  const auto kernel = args.grid.groups > 0 ? cuda_encode::code_collected_tiles_kernel<true>
+                                           : cuda_encode::code_collected_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args));
   return Status::ok();
 }
 

@@ -9,12 +9,12 @@
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/memory.hpp"
-#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/encode/frame_encoder.hpp"
 
 namespace zerorun {
 struct DeviceEncoder::Impl {
   EncodeParams params;
-  FusedEncoder encoder;
+  FrameEncoder encoder;
   std::optional<EncodeSetup> setup;  // of the frame shape seen last
   Event done;                        // behind the last frame: the next one uses the same memory
   bool used = false;
@@ -57,7 +57,7 @@ struct DeviceEncoder::Impl {
       const auto fresh =
           make_encode_setup(params, job.frame.format, job.frame.width, job.frame.height);
       if (!fresh) return fresh.status();
-      ZR_TRY(FusedEncoder::check_size(fresh->layout));
+      ZR_TRY(FrameEncoder::check_size(fresh->layout));
       checked = &job.frame;
     }
     return Status::ok();
@@ -81,17 +81,17 @@ struct DeviceEncoder::Impl {
     while (!jobs.empty()) {
       ZR_TRY(prepare(jobs.front().frame));
       const auto most = static_cast<std::size_t>(frames_of_launch(setup->layout.blocks()));
-      std::array<FusedJob, kMaxFrames> alike;
+      std::array<FrameJob, kMaxFrames> alike;
       std::size_t count = 0;
       for (; count < std::min(most, jobs.size()) && is_prepared(jobs[count].frame); ++count)
-        alike[count] = to_fused(jobs[count]);
+        alike[count] = to_frame_job(jobs[count]);
       ZR_TRY(encoder.enqueue(*setup, {alike.data(), count}, stream));
       jobs = jobs.subspan(count);
     }
     return Status::ok();
   }
 
-  static FusedJob to_fused(const DeviceEncodeJob& job) {
+  static FrameJob to_frame_job(const DeviceEncodeJob& job) {
     static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
     return {job.frame,
             {reinterpret_cast<std::uint8_t*>(job.out), job.capacity,

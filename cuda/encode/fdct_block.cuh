@@ -7,7 +7,7 @@
 #include "codec/arith/dct8.hpp"
 #include "cuda/encode/float_quant.hpp"
 
-namespace zerorun::fused {
+namespace zerorun::cuda_encode {
 
 /// rotate_odd() as a matrix: frequency 2 i + 1 has of the difference of samples j and 7 - j so
 /// much. 16 multiplications with addition take fewer instructions than its 9 and 15 additions.
@@ -125,4 +125,4 @@ __device__ inline void fdct_column(std::uint32_t (&v)[8]) {
   }
 }
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

@@ -5,7 +5,7 @@
 
 #include "cuda/encode/list_items.cuh"
 
-namespace zerorun::fused {
+namespace zerorun::cuda_encode {
 
 /// Of a lane's block.
 struct GroupPlace {
@@ -58,4 +58,4 @@ __device__ inline std::uint32_t bits_before_block(const GroupPlace& place, Share
   return counting.at;
 }
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

@@ -7,7 +7,7 @@
 
 #include "cuda/encode/assemble.hpp"
 
-namespace zerorun::fused {
+namespace zerorun::cuda_encode {
 
 /// Calls copy(from, to) for each run of bytes of [0, end) that are no index entries. The index lies
 /// in front of `end`.
@@ -25,7 +25,7 @@ __device__ void without_entries(const ScanIndexPlace& index, std::uint32_t end, 
 
 /// What stands in front of the scan, but for the entries of an index; by the first CTA of a frame.
 template <int kThreads>
-__device__ void copy_header(const AssembleArgs& a, const FusedOutput& output, std::uint32_t bytes) {
+__device__ void copy_header(const AssembleArgs& a, const FrameOutput& output, std::uint32_t bytes) {
   const std::uint8_t* const header = a.header + blockIdx.y * a.header_stride;
   without_entries(a.index, bytes, [&](std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t i = begin + threadIdx.x; i < end; i += kThreads) output.out[i] = header[i];
@@ -34,7 +34,7 @@ __device__ void copy_header(const AssembleArgs& a, const FusedOutput& output, st
 
 /// The entries of the scan index, by all CTAs of a frame. `fits`: the header does.
 template <int kThreads>
-__device__ void write_index(const AssembleArgs& a, const FusedOutput& output, bool fits) {
+__device__ void write_index(const AssembleArgs& a, const FrameOutput& output, bool fits) {
   for (std::uint64_t g = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; g < a.grid.groups;
        g += std::uint64_t{gridDim.x} * kThreads) {
     const std::uint64_t index = blockIdx.y * a.grid.groups + g;
@@ -54,4 +54,4 @@ __device__ void write_index(const AssembleArgs& a, const FusedOutput& output, bo
   }
 }
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

@@ -10,9 +10,8 @@
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/tile_blocks.cuh"
 
-namespace zerorun::fused {
+namespace zerorun::cuda_encode {
 
-using cuda_entropy::warp_inclusive_sum;
 
 inline constexpr int kWarps = 4;
 inline constexpr int kThreads = 32 * kWarps;
@@ -180,4 +179,4 @@ __device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b
   return items;
 }
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

@@ -9,7 +9,7 @@
 #include "cuda/encode/header_bytes.cuh"
 
 namespace zerorun {
-namespace fused {
+namespace cuda_encode {
 namespace {
 
 constexpr int kThreads = 256;
@@ -107,11 +107,11 @@ __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArg
 }
 
 }  // namespace
-}  // namespace fused
+}  // namespace cuda_encode
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(
-      launch_behind(fused::stream_tables_kernel, args.frames, fused::kThreads, stream, args));
+  ZR_CUDA_TRY(launch_behind(cuda_encode::stream_tables_kernel, args.frames, cuda_encode::kThreads,
+                            stream, args));
   return Status::ok();
 }
 

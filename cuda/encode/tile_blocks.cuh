@@ -4,12 +4,11 @@
 #pragma once
 
 #include "codec/arith/zigzag.hpp"
+#include "cuda/base/warp.cuh"
 #include "cuda/encode/code_tiles.hpp"
 #include "cuda/encode/fdct_block.cuh"
 
-namespace zerorun::fused {
-
-inline constexpr unsigned kFullWarp = 0xFFFFFFFFu;
+namespace zerorun::cuda_encode {
 
 struct Zigzag {
   std::uint8_t natural[kBlockSize];  ///< index of a position
@@ -247,4 +246,4 @@ __device__ inline std::int32_t dc_of_sum(std::uint32_t sum, float reciprocal) {
   return static_cast<std::int32_t>(dc - kFloatMagicBits);
 }
 
-}  // namespace zerorun::fused
+}  // namespace zerorun::cuda_encode

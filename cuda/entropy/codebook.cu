@@ -1,8 +1,7 @@
-// Length-limited Huffman code of 256 symbols by one CTA. Serial twin: codec/entropy/codebook.cpp.
+// Length-limited Huffman code of 256 symbols, by one CTA. Serial twin: codec/entropy/codebook.cpp.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/look_back.cuh"
-#include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/outcome.hpp"
+#include "cuda/base/warp.cuh"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
@@ -21,7 +20,8 @@ struct Shared {
   bool overflow;
 };
 
-/// An entry of the merge: the rarest wins, and of equals the larger symbol (T.81 K.2).
+/// A subtree that can be merged: the rarest comes first, and of equals the larger symbol (T.81
+/// K.2).
 struct Entry {
   std::uint64_t freq;
   int symbol;
@@ -31,7 +31,7 @@ __device__ bool before(const Entry& a, const Entry& b) {
   return a.freq < b.freq || (a.freq == b.freq && a.symbol > b.symbol);
 }
 
-/// The entry that comes first among the lanes. Called by one full warp.
+/// The first entry of all lanes, by one warp.
 __device__ Entry first_of_warp(Entry entry) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
@@ -42,7 +42,7 @@ __device__ Entry first_of_warp(Entry entry) {
   return entry;
 }
 
-/// The two entries of a lane that come first.
+/// The first two entries of a lane.
 __device__ void first_two(const std::uint64_t (&freq)[kPerLane], int lane, Entry& best,
                           Entry& second) {
   best = second = {kMerged, kNone};
@@ -58,7 +58,7 @@ __device__ void first_two(const std::uint64_t (&freq)[kPerLane], int lane, Entry
   }
 }
 
-/// T.81 Figure K.1 (Code_size) by one warp: depth of each leaf of the Huffman tree.
+/// T.81 Figure K.1 (Code_size), by one warp: the depth of each leaf of the Huffman tree.
 __device__ void code_sizes(Shared& s, int lane) {
   std::uint64_t freq[kPerLane];
   int root[kPerLane];  // the subtree that a symbol belongs to
@@ -105,8 +105,8 @@ __device__ void limit_lengths(int* bits, int max_bits) {
   }
 }
 
-/// Sums and prepares what one thread can do best; false if the counts are too large together.
-__device__ bool sum_counts(const Shared& s) {
+/// Whether the sum of all counts stays below kMerged; by one thread.
+__device__ bool sum_fits(const Shared& s) {
   std::uint64_t total = 0;
   for (int i = 0; i < kSymbols; ++i) {
     if (s.freq[i] > kMerged - total) return false;
@@ -115,7 +115,7 @@ __device__ bool sum_counts(const Shared& s) {
   return true;
 }
 
-/// Length of the codeword with this rank among the symbols ordered by depth and value.
+/// Length of the codeword of the symbol that has this rank by depth, then by value.
 __device__ int length_at(const int* bits, int rank) {
   int length = 1;
   for (int below = bits[1]; below <= rank; below += bits[length]) ++length;
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   s.freq[symbol] = counts[symbol];
   s.bits[symbol] = 0;
   const int used = __syncthreads_count(s.freq[symbol] != 0);
-  if (symbol == 0) s.overflow = !sum_counts(s);
+  if (symbol == 0) s.overflow = !sum_fits(s);
   __syncthreads();
   if (s.overflow) {
     book->value[symbol] = 0;
@@ -177,8 +177,7 @@ Status build_codebook(const std::uint64_t* d_counts, int max_bits, Codebook* d_b
                       Outcome* d_outcome, cudaStream_t stream) {
   if (max_bits < 8 || max_bits > entropy::kMaxCodeBits)
     return Status(Errc::invalid_argument, "the longest codeword must have 8 to 32 bits");
-  build_codebook_kernel<<<1, kThreads, 0, stream>>>(d_counts, max_bits, d_book, d_outcome);
-  ZR_ENTROPY_TRY(cudaGetLastError());
+  ZR_LAUNCH(build_codebook_kernel, 1, kThreads, stream, d_counts, max_bits, d_book, d_outcome);
   return Status::ok();
 }
 

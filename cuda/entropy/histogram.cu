@@ -1,7 +1,9 @@
-// Histogram of bytes, privatised so far that no two lanes of a warp ever meet: each lane counts in
-// a memory bank of its own. Serial twin: codec/entropy/codebook.cpp.
+// Histogram of bytes. Each lane of a warp counts in a memory bank of its own, so that no two lanes
+// ever wait for each other. Serial twin: codec/entropy/codebook.cpp.
 // SPDX-License-Identifier: MIT
-#include "cuda/entropy/launch.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/base/check.hpp"
+#include "zerorun/cuda_entropy.hpp"
 
 namespace zerorun::cuda_entropy {
 namespace {
@@ -9,11 +11,11 @@ namespace {
 constexpr int kThreads = 512;
 constexpr int kLanes = 32;
 
-/// counts[symbol][lane]: a counter sees at most 1/32 of its CTA's bytes, so that 32 bits are enough
-/// for inputs of 2^40 bytes and more.
+/// A counter sees at most 1/32 of its CTA's bytes, so that 32 bits are enough for inputs of 2^40
+/// bytes and more.
 __global__ void __launch_bounds__(kThreads)
     histogram_kernel(const std::uint8_t* in, std::uint64_t size, unsigned long long* counts) {
-  __shared__ unsigned own[kSymbols * kLanes];
+  __shared__ unsigned own[kSymbols * kLanes];  // [symbol][lane]
   for (int i = static_cast<int>(threadIdx.x); i < kSymbols * kLanes; i += kThreads) own[i] = 0;
   __syncthreads();
 
@@ -51,14 +53,12 @@ __global__ void __launch_bounds__(kThreads)
 
 Status histogram(const std::uint8_t* d_in, std::uint64_t size, std::uint64_t* d_counts,
                  cudaStream_t stream) {
-  ZR_ENTROPY_TRY(cudaMemsetAsync(d_counts, 0, kSymbols * sizeof(std::uint64_t), stream));
+  ZR_CUDA_TRY(cudaMemsetAsync(d_counts, 0, kSymbols * sizeof(std::uint64_t), stream));
   if (size == 0) return Status::ok();
   unsigned grid = 0;
-  ZR_ENTROPY_TRY(
-      persistent_grid(histogram_kernel, kThreads, 0, ceil_div(size, 16 * kThreads), grid));
-  histogram_kernel<<<grid, kThreads, 0, stream>>>(d_in, size,
-                                                  reinterpret_cast<unsigned long long*>(d_counts));
-  ZR_ENTROPY_TRY(cudaGetLastError());
+  ZR_CUDA_TRY(persistent_grid(histogram_kernel, kThreads, 0, ceil_div(size, 16 * kThreads), grid));
+  ZR_LAUNCH(histogram_kernel, grid, kThreads, stream, d_in, size,
+            reinterpret_cast<unsigned long long*>(d_counts));
   return Status::ok();
 }
 

@@ -1,10 +1,8 @@
 // Outcomes of device calls: cleared before the work, turned into a Status after it.
 // SPDX-License-Identifier: MIT
-#include "cuda/entropy/outcome.hpp"
+#include "cuda/entropy/outcome.cuh"
 
-#include <algorithm>
-
-#include "cuda/entropy/launch.hpp"
+#include "cuda/base/launch.hpp"
 
 namespace zerorun::cuda_entropy {
 
@@ -14,12 +12,12 @@ static __global__ void reset_kernel(std::uint64_t* state, std::uint64_t words, O
   for (std::uint64_t i = first; i < words; i += std::uint64_t{gridDim.x} * blockDim.x) state[i] = 0;
 }
 
-cudaError_t reset(void* state, std::uint64_t words, Outcome* outcome, cudaStream_t stream) {
+Status reset(void* state, std::uint64_t words, Outcome* outcome, cudaStream_t stream) {
   constexpr int kThreads = 256;
-  const auto grid =
-      static_cast<unsigned>(std::clamp<std::uint64_t>(ceil_div(words, kThreads), 1, 1024));
-  reset_kernel<<<grid, kThreads, 0, stream>>>(static_cast<std::uint64_t*>(state), words, outcome);
-  return cudaGetLastError();
+  const unsigned grid = grid_size(static_cast<std::int64_t>(words), kThreads, 1024);
+  ZR_LAUNCH(reset_kernel, grid, kThreads, stream, static_cast<std::uint64_t*>(state), words,
+            outcome);
+  return Status::ok();
 }
 
 Status to_status(const Outcome& outcome) {

@@ -1,14 +1,15 @@
-// Run-length decode: windows of the output, each filled from the runs that reach into it by
+// Run-length decode: each CTA fills a window of the output from the runs that reach into it, with
 // cub::BlockRunLengthDecode. Serial twin: codec/entropy/run_length.cpp.
 // SPDX-License-Identifier: MIT
 #include <cub/block/block_run_length_decode.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_store.cuh>
 
-#include "cuda/base/look_back.cuh"
-#include "cuda/entropy/report_fault.cuh"
-#include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/scan_lengths.hpp"
+#include "cuda/base/device_scan.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/base/warp.cuh"
+#include "cuda/entropy/caller_scratch.hpp"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
@@ -46,12 +47,12 @@ struct Shared {
   std::uint64_t first_run;
 };
 
-/// The last run that starts at or before `element`, so never an empty one if the element exists.
-/// 32 lanes halve the search five times at once; called by one warp.
+/// The last run that starts at or before `element`; it is not empty if the element exists. By one
+/// warp, whose 32 lanes replace five steps of a binary search by one.
 __device__ std::uint64_t find_run(const std::uint64_t* offsets, std::uint64_t runs,
                                   std::uint64_t element) {
-  std::uint64_t low = 0,
-                count = runs;  // offsets[low] <= element, the answer is in [low, low+count)
+  // offsets[low] <= element, and the answer is in [low, low + count).
+  std::uint64_t low = 0, count = runs;
   while (count > 1) {
     const std::uint64_t step = ceil_div(count, 32);
     const std::uint64_t probe = (threadIdx.x % 32) * step;
@@ -64,7 +65,7 @@ __device__ std::uint64_t find_run(const std::uint64_t* offsets, std::uint64_t ru
   return low;
 }
 
-/// The part of a run inside [begin, end): BlockRunLengthDecode sees nothing of the others.
+/// Elements of a run inside [begin, end).
 __device__ unsigned clip(std::uint64_t offset, std::uint64_t length, std::uint64_t begin,
                          std::uint64_t end) {
   const std::uint64_t from = offset > begin ? offset : begin;
@@ -72,8 +73,9 @@ __device__ unsigned clip(std::uint64_t offset, std::uint64_t length, std::uint64
   return to > from ? static_cast<unsigned>(to - from) : 0;
 }
 
-/// Loads the next kRuns runs, clipped, without those that are empty then: BlockRunLengthDecode
-/// allows empty runs at its end only. Returns how many are left; what follows them has length 0.
+/// Loads the next kRuns runs, clips them, and drops those that are then empty, since
+/// BlockRunLengthDecode allows empty runs at its end only. Returns how many are left; the places
+/// behind them have length 0.
 __device__ unsigned gather_runs(const Args& a, Shared& s, std::uint64_t first, std::uint64_t begin,
                                 std::uint64_t end) {
   std::int32_t values[kRunsPerThread];
@@ -89,9 +91,7 @@ __device__ unsigned gather_runs(const Args& a, Shared& s, std::uint64_t first, s
   unsigned kept = 0;
   Scan(s.cub.scan).ExclusiveSum(places, places, kept);
 #pragma unroll
-  for (int i = 0; i < kRunsPerThread; ++i) {
-    s.lengths[threadIdx.x * kRunsPerThread + i] = 0;
-  }
+  for (int i = 0; i < kRunsPerThread; ++i) s.lengths[threadIdx.x * kRunsPerThread + i] = 0;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < kRunsPerThread; ++i) {
@@ -121,7 +121,7 @@ __device__ unsigned decode_runs(const Args& a, Shared& s, unsigned kept, std::ui
     const unsigned left = total - done;
     Store(s.cub.store)
         .Store(a.out + at + done, items, static_cast<int>(left < kItems ? left : kItems));
-    __syncthreads();  // the store's shared memory is used again
+    __syncthreads();  // the next round uses the store's shared memory again
   }
   return total;
 }
@@ -131,8 +131,7 @@ __global__ void __launch_bounds__(kThreads) run_length_decode_kernel(Args a) {
   const std::uint64_t total = a.offsets[a.runs - 1] + a.lengths[a.runs - 1];
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     a.outcome->count = total;
-    if (total > a.capacity)
-      report_fault(a.outcome, pack_fault(0, Errc::output_too_small, FaultPosition::hidden));
+    if (total > a.capacity) report_fault(a.outcome, 0, Errc::output_too_small);
   }
   const std::uint64_t size = total < a.capacity ? total : a.capacity;
   std::uint64_t at = std::uint64_t{blockIdx.x} * kWindow;
@@ -155,21 +154,20 @@ __global__ void __launch_bounds__(kThreads) run_length_decode_kernel(Args a) {
 Status run_length_decode(void* d_scratch, std::size_t& scratch_bytes, const std::int32_t* d_values,
                          const std::uint32_t* d_lengths, std::uint64_t runs, std::int32_t* d_out,
                          std::uint64_t capacity, Outcome* d_outcome, cudaStream_t stream) {
-  Scratch scratch(d_scratch);
+  CallerScratch scratch(d_scratch);
   std::uint64_t* const offsets = scratch.take<std::uint64_t>(runs);
-  std::size_t scan_bytes = 0;
-  ZR_ENTROPY_TRY(scan_lengths(nullptr, scan_bytes, d_lengths, runs, offsets, stream));
-  char* const scan_scratch = scratch.take<char>(scan_bytes);
+  const auto count = static_cast<std::int64_t>(runs);
+  std::int64_t scan_bytes = 0;
+  ZR_TRY(device_scan_temp_bytes(count, scan_bytes));
+  char* const scan_scratch = scratch.take<char>(static_cast<std::uint64_t>(scan_bytes));
   const std::uint64_t windows = std::max<std::uint64_t>(1, ceil_div(capacity, kWindow));
-  if (windows > 0x7FFFFFFFu)
-    return Status(Errc::invalid_argument, "at most 2^45 elements fit a grid");
+  if (windows > kMaxGrid) return Status(Errc::invalid_argument, "at most 2^45 elements fit a grid");
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
-  ZR_ENTROPY_TRY(reset(nullptr, 0, d_outcome, stream));
+  ZR_TRY(reset(nullptr, 0, d_outcome, stream));
   if (runs == 0) return Status::ok();
-  ZR_ENTROPY_TRY(scan_lengths(scan_scratch, scan_bytes, d_lengths, runs, offsets, stream));
-  run_length_decode_kernel<<<static_cast<unsigned>(windows), kThreads, 0, stream>>>(
-      {d_values, d_lengths, offsets, runs, d_out, capacity, d_outcome});
-  ZR_ENTROPY_TRY(cudaGetLastError());
+  ZR_TRY(device_exclusive_scan(d_lengths, offsets, count, scan_scratch, scan_bytes, stream));
+  ZR_LAUNCH(run_length_decode_kernel, static_cast<unsigned>(windows), kThreads, stream,
+            {d_values, d_lengths, offsets, runs, d_out, capacity, d_outcome});
   return Status::ok();
 }
 

@@ -2,8 +2,9 @@
 // by decoupled look-back. Serial twin: codec/entropy/run_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/look_back.cuh"
-#include "cuda/entropy/report_fault.cuh"
-#include "cuda/entropy/launch.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/entropy/caller_scratch.hpp"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
@@ -21,13 +22,13 @@ struct Args {
   std::int32_t* values;
   std::uint32_t* lengths;
   std::uint64_t capacity;
-  /// Per tile: first = status and runs that start in it, second = position of the last start.
+  /// Of each tile. first: status, and the runs that start in it; second: where the last one starts.
   Pair64* states;
   unsigned long long* ticket;
   Outcome* outcome;
 };
 
-/// Runs before a tile and where the last of them starts.
+/// Runs that start before a tile, and where the last of them starts.
 struct Before {
   std::uint64_t runs;
   std::uint64_t last_start;
@@ -41,7 +42,7 @@ struct Shared {
   Before before;
 };
 
-/// look_back() for runs and last start at once; called by one warp. Tile 0 always has a start.
+/// look_back() for the runs and the last start at once, by one warp. A run starts in tile 0.
 __device__ Before look_back_runs(const Pair64* states, std::uint64_t tile) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   Before before{0, 0};
@@ -50,7 +51,7 @@ __device__ Before look_back_runs(const Pair64* states, std::uint64_t tile) {
     const bool exists = end > static_cast<std::uint64_t>(lane);
     Pair64 state{kTileInclusive, 0};
     if (exists) state = load_relaxed(states + end - 1 - lane);
-    Window window = window_of(state.first);
+    TileWindow window = window_of(state.first);
     while (!window.ready) {
       if (tile_status(state.first) == 0) state = load_relaxed(states + end - 1 - lane);
       window = window_of(state.first);
@@ -71,7 +72,7 @@ __device__ Before look_back_runs(const Pair64* states, std::uint64_t tile) {
   }
 }
 
-/// Element k * 4 + j of a thread is element k * kStep + lane * 4 + j of its warp's kWarpItems.
+/// Item k * 4 + j of a thread is element k * kStep + lane * 4 + j of its warp.
 union Items {
   int4 vector[kVectors];
   std::int32_t item[kVectors * 4];
@@ -95,7 +96,7 @@ __device__ void load_items(const Args& a, std::uint64_t warp_begin, int lane, It
     }
 }
 
-/// The mask: bit k * 4 + j is set where element k * 4 + j of the thread starts a run.
+/// The mask: bit k * 4 + j is set where item k * 4 + j starts a run.
 __device__ unsigned starts_of(const Args& a, std::uint64_t warp_begin, int lane,
                               const Items& items) {
   std::int32_t before_warp = 0;
@@ -103,7 +104,7 @@ __device__ unsigned starts_of(const Args& a, std::uint64_t warp_begin, int lane,
   unsigned mask = 0;
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
-    // Each lane needs the last element of the lane before; lane 0 that of lane 31 one load earlier.
+    // Each lane needs the last item of the lane before it, lane 0 that of lane 31 one load earlier.
     const std::int32_t last = items.item[k * 4 + 3];
     const std::int32_t wrapped = k > 0 ? items.item[(k > 0 ? k - 1 : 0) * 4 + 3] : 0;
     std::int32_t previous = __shfl_sync(kFullWarp, lane == 31 ? wrapped : last, (lane + 31) % 32);
@@ -126,7 +127,7 @@ __device__ unsigned starts_of(const Args& a, std::uint64_t warp_begin, int lane,
   return mask;
 }
 
-/// Writes the tile's runs, and the length of the last run before the tile if it ends here.
+/// Writes the tile's runs, and the length of the run that comes in from before if it ends here.
 __device__ void write_runs(const Args& a, const Shared& s, unsigned tile_runs) {
   const std::uint64_t tile_begin = s.tile * kTile;
   for (unsigned i = threadIdx.x; i < tile_runs; i += kThreads) {
@@ -138,23 +139,20 @@ __device__ void write_runs(const Args& a, const Shared& s, unsigned tile_runs) {
     } else if (run > 0) {
       const std::uint64_t length = tile_begin + s.starts[0] - s.before.last_start;
       if (run - 1 < a.capacity) a.lengths[run - 1] = static_cast<std::uint32_t>(length);
-      if (length >> 32 != 0)
-        report_fault(a.outcome, pack_fault(run - 1, Errc::invalid_argument, FaultPosition::hidden));
+      if (length >> 32 != 0) report_fault(a.outcome, run - 1, Errc::invalid_argument);
     }
   }
 }
 
-/// The run that no later one ends, the number of runs, and whether they fit.
+/// The length of the last run, the number of runs, and the fault if they do not fit.
 __device__ void finish(const Args& a, const Shared& s, unsigned tile_runs) {
   const std::uint64_t runs = s.before.runs + tile_runs;
   const std::uint64_t start =
       tile_runs > 0 ? s.tile * kTile + s.starts[tile_runs - 1] : s.before.last_start;
   const std::uint64_t length = a.size - start;
   if (runs - 1 < a.capacity) a.lengths[runs - 1] = static_cast<std::uint32_t>(length);
-  if (length >> 32 != 0)
-    report_fault(a.outcome, pack_fault(runs - 1, Errc::invalid_argument, FaultPosition::hidden));
-  if (runs > a.capacity)
-    report_fault(a.outcome, pack_fault(a.capacity, Errc::output_too_small, FaultPosition::hidden));
+  if (length >> 32 != 0) report_fault(a.outcome, runs - 1, Errc::invalid_argument);
+  if (runs > a.capacity) report_fault(a.outcome, a.capacity, Errc::output_too_small);
   a.outcome->count = runs;
 }
 
@@ -171,7 +169,7 @@ __global__ void __launch_bounds__(kThreads) run_length_encode_kernel(Args a) {
   load_items(a, warp_begin, lane, items);
   const unsigned mask = starts_of(a, warp_begin, lane, items);
 
-  // One byte per load: at most 128 starts in each, so that one scan ranks all four loads.
+  // A byte for each load, which has at most 128 starts: one scan ranks all four loads.
   unsigned counts = 0;
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) counts |= __popc((mask >> (k * 4)) & 0xF) << (k * 8);
@@ -204,7 +202,7 @@ __global__ void __launch_bounds__(kThreads) run_length_encode_kernel(Args a) {
       s.values[place] = items.item[k * 4 + j];
       s.starts[place] = static_cast<std::uint16_t>(at);
       ++place;
-      if (place == tile_runs)  // the owner of the last start knows all that others wait for
+      if (place == tile_runs)  // the lane with the last start knows what other tiles wait for
         store_relaxed(a.states + tile, Pair64{own | tile_runs, tile * kTile + at});
     }
   }
@@ -232,19 +230,17 @@ Status run_length_encode(void* d_scratch, std::size_t& scratch_bytes, const std:
                          std::uint64_t size, std::int32_t* d_values, std::uint32_t* d_lengths,
                          std::uint64_t capacity, Outcome* d_outcome, cudaStream_t stream) {
   const std::uint64_t tiles = ceil_div(size, kTile);
-  if (tiles > 0x7FFFFFFFu)
-    return Status(Errc::invalid_argument, "at most 2^43 elements fit a grid");
-  Scratch scratch(d_scratch);
+  if (tiles > kMaxGrid) return Status(Errc::invalid_argument, "at most 2^43 elements fit a grid");
+  CallerScratch scratch(d_scratch);
   Args a{d_in, size, d_values, d_lengths, capacity, nullptr, nullptr, d_outcome};
-  // The ticket stands in front of the states, so that one kernel clears both.
+  // The ticket lies in front of the states, so that one kernel clears both.
   Pair64* const state = scratch.take<Pair64>(1 + tiles);
   a.ticket = reinterpret_cast<unsigned long long*>(state);
   a.states = state + 1;
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
-  ZR_ENTROPY_TRY(reset(state, 2 * (1 + tiles), d_outcome, stream));
+  ZR_TRY(reset(state, 2 * (1 + tiles), d_outcome, stream));
   if (tiles == 0) return Status::ok();
-  run_length_encode_kernel<<<static_cast<unsigned>(tiles), kThreads, 0, stream>>>(a);
-  ZR_ENTROPY_TRY(cudaGetLastError());
+  ZR_LAUNCH(run_length_encode_kernel, static_cast<unsigned>(tiles), kThreads, stream, a);
   return Status::ok();
 }
 

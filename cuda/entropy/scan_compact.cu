@@ -1,24 +1,24 @@
-// Scans and stream compaction, by CUB. Serial twins: codec/entropy/scan.cpp. The textbook forms are
-// shown and timed in samples/scan_compaction.cu.
+// Scans and stream compaction, by CUB. Serial twins: codec/entropy/scan.cpp. The program
+// samples/scan_compaction.cu shows and times the textbook forms.
 // SPDX-License-Identifier: MIT
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
-#include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/scan_lengths.hpp"
+#include "cuda/entropy/caller_scratch.hpp"
+#include "zerorun/cuda_entropy.hpp"
 
 namespace zerorun::cuda_entropy {
 namespace {
 
-/// Runs a CUB call twice in one shape: to measure its scratch, or to launch it.
+/// Makes a CUB call: once to measure its scratch, and once more to launch it if there is scratch.
 template <typename Call>
 Status run_cub(void* d_scratch, std::size_t& scratch_bytes, const Call& call) {
   std::size_t needed = 0;
-  ZR_ENTROPY_TRY(call(nullptr, needed));
-  Scratch scratch(d_scratch);
+  ZR_CUDA_TRY(call(nullptr, needed));
+  CallerScratch scratch(d_scratch);
   char* const temporary = scratch.take<char>(needed);
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
-  ZR_ENTROPY_TRY(call(temporary, needed));
+  ZR_CUDA_TRY(call(temporary, needed));
   return Status::ok();
 }
 
@@ -45,12 +45,6 @@ Status compact(void* d_scratch, std::size_t& scratch_bytes, const std::int32_t* 
     return cub::DeviceSelect::Flagged(temporary, bytes, d_in, d_flags, d_out, d_kept,
                                       static_cast<std::int64_t>(size), stream);
   });
-}
-
-cudaError_t scan_lengths(void* scratch, std::size_t& bytes, const std::uint32_t* lengths,
-                         std::uint64_t size, std::uint64_t* offsets, cudaStream_t stream) {
-  return cub::DeviceScan::ExclusiveScan(scratch, bytes, lengths, offsets, cuda::std::plus<>{},
-                                        std::uint64_t{0}, size, stream);
 }
 
 }  // namespace zerorun::cuda_entropy

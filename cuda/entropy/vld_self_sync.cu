@@ -1,41 +1,44 @@
 // Variable-length decode without an index, after Weissenberger and Schmidt, "Massively Parallel
-// Huffman Decoding on GPUs" (2018): the bits are cut into subsequences; each thread decodes its own
-// from a guess, hands the position where its last codeword ends to its right neighbour, and decodes
-// again while its left neighbour's answer changes. Serial twin: codec/entropy/variable_length.cpp.
+// Huffman Decoding on GPUs" (2018). The bits are cut into subsequences. Each thread decodes one of
+// them from a guessed start, tells its right neighbour where its last codeword ends, and decodes
+// again as long as its left neighbour's answer changes. Serial twin:
+// codec/entropy/variable_length.cpp.
 //
-// Most codes fall into step after a few codewords and agree after two or three rounds. For those
-// that do not (all codewords of 7 bits, say), a codeword can enter a subsequence at 32 positions
-// only: each subsequence is decoded from all of them, which makes it a map of 32 entries to 32
-// exits, and the maps are applied one after the other. That takes a fixed amount of work.
+// Most codes synchronise after a few codewords and agree after two or three rounds. Others do not
+// (all codewords of 7 bits, for example). But the first codeword of a subsequence starts at one of
+// 32 positions: decoding from all of them gives a map of 32 entries to 32 exits, and the maps are
+// applied one after the other. That takes a fixed amount of work.
 // SPDX-License-Identifier: MIT
-#include "cuda/entropy/launch.hpp"
-#include "cuda/entropy/scan_lengths.hpp"
+#include "cuda/base/device_scan.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/entropy/caller_scratch.hpp"
+#include "cuda/entropy/outcome.cuh"
 #include "cuda/entropy/vld_table.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr std::uint64_t kSubBits = 1024;  // a subsequence; more than the longest codeword
+constexpr std::uint64_t kSubBits = 1024;  // of a subsequence; more than the longest codeword
 constexpr int kRounds = 6;
 constexpr int kEntries = 32;
-constexpr std::uint8_t kDead = kEntries;  // no codeword enters: there was a fault to the left
+constexpr std::uint8_t kDead = kEntries;  // no entry, because of a fault to the left
 constexpr std::uint64_t kGroup = 256;     // subsequences whose maps one warp applies in a row
 
 struct Args {
   const std::uint32_t* in;
   std::uint64_t bits;
   const DecodeTable* table;
-  std::uint64_t subs;         // at least 1
-  std::uint8_t* entry;        // per subsequence: first codeword's position, from its begin
-  std::uint8_t* even_exits;   // per subsequence: the next one's entry, read in even rounds and
-  std::uint8_t* odd_exits;    // written in odd ones; and the other way round
-  std::uint32_t* count;       // per subsequence: symbols
-  std::uint64_t* offset;      // per subsequence: symbols before it
-  std::uint32_t* changed;     // per round: did any exit change
-  std::uint8_t* maps;         // per subsequence: exit of each entry
-  std::uint8_t* group_maps;   // the same of each group
-  std::uint8_t* group_entry;  // per group
+  std::uint64_t subs;        // at least 1
+  std::uint8_t* entry;       // [subs] where the first codeword starts, from the subsequence's begin
+  std::uint8_t* even_exits;  // [subs] entry of the next subsequence; even rounds read it, odd
+  std::uint8_t* odd_exits;   // ones write it; odd_exits the other way round
+  std::uint32_t* count;      // [subs] symbols
+  std::uint64_t* offset;     // [subs] symbols before it
+  std::uint32_t* changed;    // [kRounds] not 0: an exit changed
+  std::uint8_t* maps;        // [subs][kEntries] exit of each entry
+  std::uint8_t* group_maps;  // [groups][kEntries] the same
+  std::uint8_t* group_entry;  // [groups]
   std::uint8_t* out;
   std::uint64_t symbols;
   Outcome* outcome;
@@ -63,7 +66,7 @@ __device__ std::uint8_t exit_of(const Stop& stop, std::uint64_t sub, std::uint8_
   return static_cast<std::uint8_t>(stop.at > next ? stop.at - next : 0);
 }
 
-/// One round. A fault may come from a wrong guess, so the neighbour goes on guessing after it.
+/// One round. A fault may come from a wrong guess; the neighbour then guesses again.
 __global__ void __launch_bounds__(kThreads) synchronize_kernel(Args a, int round) {
   __shared__ DecodeTable table;
   if (round > 0 && a.changed[round - 1] == 0) return;
@@ -102,13 +105,13 @@ __global__ void __launch_bounds__(kThreads) map_kernel(Args a) {
   }
 }
 
-/// The exit of an entry, asked by each lane for its own; lane e holds the exit of entry e.
+/// The exit of the lane's entry. Lane e has the exit of entry e in `map`.
 __device__ unsigned apply(unsigned map, unsigned entry) {
   const unsigned exit = __shfl_sync(kFullWarp, map, static_cast<int>(entry % kEntries));
   return entry == kDead ? kDead : exit;
 }
 
-/// Step 2: the map of each group. A warp a group.
+/// Step 2: the map of each group, by a warp.
 __global__ void __launch_bounds__(kThreads) group_kernel(Args a, std::uint64_t groups) {
   const std::uint64_t group = global_thread() / 32;
   if (synchronized(a) || group >= groups) return;
@@ -131,7 +134,7 @@ __global__ void chain_kernel(Args a, std::uint64_t groups) {
   }
 }
 
-/// Step 4: the entry of each subsequence. A warp a group.
+/// Step 4: the entry of each subsequence, by a warp for each group.
 __global__ void __launch_bounds__(kThreads) spread_kernel(Args a, std::uint64_t groups) {
   const std::uint64_t group = global_thread() / 32;
   if (synchronized(a) || group >= groups) return;
@@ -156,8 +159,8 @@ __global__ void __launch_bounds__(kThreads) count_kernel(Args a) {
   a.count[sub] = entry == kDead ? 0 : decode_sub(a, table, sub, entry, [](std::uint8_t) {}).symbols;
 }
 
-/// Decodes once more, into place. Of all faults the first is the true one: what stands after it
-/// cannot be known, and what it makes of the offsets after it only moves symbols inside the output.
+/// Decodes once more, into place. Only the first fault is a true one; behind it nothing can be
+/// known. Offsets behind it may be wrong, which only moves symbols inside the output.
 __global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
   __shared__ DecodeTable table;
   load_table(a.table, table);
@@ -179,9 +182,9 @@ __global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
   writer.finish();
   if (stop.symbols >= room) return;  // no more symbols are asked for
   if (stop.code != Errc::ok)
-    report_fault(a.outcome, pack_fault(stop.at, stop.code, FaultPosition::bits));
+    report_fault(a.outcome, stop.at, stop.code, FaultPosition::bits);
   else if (sub + 1 == a.subs)
-    report_fault(a.outcome, pack_fault(a.bits, Errc::truncated, FaultPosition::bits));
+    report_fault(a.outcome, a.bits, Errc::truncated, FaultPosition::bits);
 }
 
 }  // namespace
@@ -191,9 +194,9 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
               std::uint64_t symbols, Outcome* d_outcome, cudaStream_t stream) {
   const std::uint64_t subs = std::max<std::uint64_t>(1, ceil_div(bits, kSubBits));
   const std::uint64_t groups = ceil_div(subs, kGroup);
-  if (ceil_div(subs, kThreads) > 0x7FFFFFFFu)
+  if (ceil_div(subs, kThreads) > kMaxGrid)
     return Status(Errc::invalid_argument, "at most 2^48 bits fit a grid");
-  Scratch scratch(d_scratch);
+  CallerScratch scratch(d_scratch);
   Args a{};
   a.in = d_in;
   a.bits = bits;
@@ -213,30 +216,28 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   a.maps = scratch.take<std::uint8_t>(subs * kEntries);
   a.group_maps = scratch.take<std::uint8_t>(groups * kEntries);
   a.group_entry = scratch.take<std::uint8_t>(groups);
-  std::size_t scan_bytes = 0;
-  ZR_ENTROPY_TRY(scan_lengths(nullptr, scan_bytes, a.count, subs, a.offset, stream));
-  char* const scan_scratch = scratch.take<char>(scan_bytes);
+  const auto count = static_cast<std::int64_t>(subs);
+  std::int64_t scan_bytes = 0;
+  ZR_TRY(device_scan_temp_bytes(count, scan_bytes));
+  char* const scan_scratch = scratch.take<char>(static_cast<std::uint64_t>(scan_bytes));
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
 
-  ZR_ENTROPY_TRY(reset(a.changed, kChangedWords, d_outcome, stream));
+  ZR_TRY(reset(a.changed, kChangedWords, d_outcome, stream));
   if (symbols == 0) return Status::ok();
-  ZR_ENTROPY_TRY(build_decode_table(d_book, table, d_outcome, stream));
+  ZR_TRY(build_decode_table(d_book, table, d_outcome, stream));
   const auto grid = static_cast<unsigned>(ceil_div(subs, kThreads));
   const auto group_grid = static_cast<unsigned>(ceil_div(groups * 32, kThreads));
   for (int round = 0; round < kRounds; ++round)
-    synchronize_kernel<<<grid, kThreads, 0, stream>>>(a, round);
-  ZR_ENTROPY_TRY(cudaGetLastError());
+    ZR_LAUNCH(synchronize_kernel, grid, kThreads, stream, a, round);
   unsigned map_grid = 0;
-  ZR_ENTROPY_TRY(persistent_grid(map_kernel, kThreads, 0, ceil_div(subs * 32, kThreads), map_grid));
-  map_kernel<<<map_grid, kThreads, 0, stream>>>(a);
-  group_kernel<<<group_grid, kThreads, 0, stream>>>(a, groups);
-  chain_kernel<<<1, 32, 0, stream>>>(a, groups);
-  spread_kernel<<<group_grid, kThreads, 0, stream>>>(a, groups);
-  count_kernel<<<grid, kThreads, 0, stream>>>(a);
-  ZR_ENTROPY_TRY(cudaGetLastError());
-  ZR_ENTROPY_TRY(scan_lengths(scan_scratch, scan_bytes, a.count, subs, a.offset, stream));
-  write_kernel<<<grid, kThreads, 0, stream>>>(a);
-  ZR_ENTROPY_TRY(cudaGetLastError());
+  ZR_CUDA_TRY(persistent_grid(map_kernel, kThreads, 0, ceil_div(subs * 32, kThreads), map_grid));
+  ZR_LAUNCH(map_kernel, map_grid, kThreads, stream, a);
+  ZR_LAUNCH(group_kernel, group_grid, kThreads, stream, a, groups);
+  ZR_LAUNCH(chain_kernel, 1, 32, stream, a, groups);
+  ZR_LAUNCH(spread_kernel, group_grid, kThreads, stream, a, groups);
+  ZR_LAUNCH(count_kernel, grid, kThreads, stream, a);
+  ZR_TRY(device_exclusive_scan(a.count, a.offset, count, scan_scratch, scan_bytes, stream));
+  ZR_LAUNCH(write_kernel, grid, kThreads, stream, a);
   return Status::ok();
 }
 

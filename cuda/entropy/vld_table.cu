@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/entropy/vld_table.cuh"
 
-#include "cuda/entropy/launch.hpp"
-
 namespace zerorun::cuda_entropy {
 namespace {
 
 constexpr int kThreads = kSymbols;
 
-/// First window after those that begin with sorted codeword i.
+/// The first window behind all those that begin with sorted codeword i.
 __device__ std::uint64_t end_of(const DecodeTable& table, int i) {
   return std::uint64_t{table.first[i]} + (std::uint64_t{1} << (32 - table.bits[i]));
 }
@@ -49,8 +47,7 @@ __global__ void __launch_bounds__(kThreads)
   if (symbol == 0) {
     table.codewords = usable ? static_cast<std::uint32_t>(codewords) : 0;
     table.usable = usable;
-    if (!usable)
-      report_fault(outcome, pack_fault(0, Errc::invalid_argument, FaultPosition::hidden));
+    if (!usable) report_fault(outcome, 0, Errc::invalid_argument);
   }
   for (int i = symbol; i < 1 << kFastBits; i += kThreads) table.fast[i] = 0;
   __syncthreads();
@@ -68,10 +65,10 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-cudaError_t build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
-                               cudaStream_t stream) {
-  build_table_kernel<<<1, kThreads, 0, stream>>>(d_book, d_table, d_outcome);
-  return cudaGetLastError();
+Status build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
+                          cudaStream_t stream) {
+  ZR_LAUNCH(build_table_kernel, 1, kThreads, stream, d_book, d_table, d_outcome);
+  return Status::ok();
 }
 
 }  // namespace zerorun::cuda_entropy

@@ -1,18 +1,18 @@
-// Decoding table of a codebook in device memory, and the decoder of one range of bits that all
-// parallel decoders share.
+// Decoding table of a codebook, and the decoder of a range of bits that all parallel decoders
+// share.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
-#include "cuda/base/look_back.cuh"
-#include "cuda/entropy/report_fault.cuh"
+#include "cuda/base/warp.cuh"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {
 
 inline constexpr int kFastBits = 11;
 
-/// Codewords of up to 11 bits by their window's first 11 bits, all others by search.
+/// Codewords of up to 11 bits are found by the first 11 bits of the window, all others by search.
 struct DecodeTable {
   std::uint32_t first[kSymbols];       ///< codewords left-aligned to 32 bits, ascending
   std::uint8_t bits[kSymbols];         ///< their lengths
@@ -23,8 +23,8 @@ struct DecodeTable {
 };
 
 /// Builds the table; a codebook that is no prefix code is the fault invalid_argument.
-cudaError_t build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
-                               cudaStream_t stream);
+Status build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
+                          cudaStream_t stream);
 
 /// Copies the table into shared memory; the caller synchronises.
 __device__ inline void load_table(const DecodeTable* from, DecodeTable& to) {
@@ -35,7 +35,7 @@ __device__ inline void load_table(const DecodeTable* from, DecodeTable& to) {
     target[i] = source[i];
 }
 
-/// The bits at..end of the input, most significant first; what follows the end reads as 0.
+/// The bits [at, end) of the input, most significant first; bits behind the end read as 0.
 class BitReader {
  public:
   __device__ BitReader(const std::uint32_t* in, std::uint64_t at, std::uint64_t end)
@@ -102,7 +102,7 @@ struct Stop {
 };
 
 /// Decodes codewords that start in [at, stop), at most `symbols` of them, from bits that end at
-/// `end`; hands each symbol to the sink. Every step moves on by a bit at least.
+/// `end`; hands each symbol to the sink. Every step takes at least one bit.
 template <typename Sink>
 __device__ Stop decode_range(const DecodeTable& table, const std::uint32_t* in, std::uint64_t at,
                              std::uint64_t stop, std::uint64_t end, std::uint32_t symbols,
@@ -122,7 +122,7 @@ __device__ Stop decode_range(const DecodeTable& table, const std::uint32_t* in, 
   return {at, symbols, Errc::ok};
 }
 
-/// Bytes to consecutive addresses: single ones up to a word boundary, then whole words.
+/// Stores bytes at consecutive addresses: single ones up to a word boundary, then whole words.
 class ByteWriter {
  public:
   __device__ explicit ByteWriter(std::uint8_t* to) : to_(to) {}
@@ -150,7 +150,7 @@ class ByteWriter {
  private:
   std::uint8_t* to_;
   std::uint32_t word_ = 0;
-  unsigned pending_ = 0;  // bytes in word_; they start at a word boundary
+  unsigned pending_ = 0;  // bytes in word_, from a word boundary on
 };
 
 }  // namespace zerorun::cuda_entropy

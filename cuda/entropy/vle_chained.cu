@@ -1,19 +1,21 @@
 // Variable-length encode as CUVLE publishes it (Fuentes-Alventosa and others, "CUVLE:
 // Variable-Length Encoding on CUDA", 2014): persistent CTAs, a table in shared memory, contiguous
 // inputs per thread, a scan inside the CTA, a chain between the CTAs, and writes into the final bit
-// position with atomic OR on the first and last word of a thread. The chain makes tiles wait for
-// each other; vle_encode.cu is the one to use. Serial twin: codec/entropy/variable_length.cpp.
+// position with atomic OR on the first and last word of a thread. The chain makes each tile wait
+// for the one before; vle_encode.cu is the one to use. Serial twin:
+// codec/entropy/variable_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/look_back.cuh"
-#include "cuda/entropy/report_fault.cuh"
-#include "cuda/entropy/launch.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/entropy/caller_scratch.hpp"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-/// With 32 symbols a thread writes at least 32 bits, so that no word has more than two writers.
+/// With 32 symbols a thread writes at least 32 bits, so that a word has at most two writers.
 constexpr int kPerThread = 32;
 constexpr int kTile = kThreads * kPerThread;
 
@@ -23,7 +25,7 @@ struct Args {
   const Codebook* book;
   std::uint32_t* out;
   std::uint64_t capacity;
-  std::uint64_t* ends;  // per tile: 1 + bits up to its end; 0 is "not known yet"
+  std::uint64_t* ends;  // [tiles] 1 + bits up to the tile's end; 0: not known yet
   unsigned long long* ticket;
   Outcome* outcome;
   std::uint64_t tiles;
@@ -43,14 +45,13 @@ __device__ unsigned count_bits(const Args& a, const Shared& s, std::uint64_t beg
   unsigned bits = 0;
   for (std::uint64_t i = begin; i < end; ++i) {
     const unsigned length = s.length[a.in[i]];
-    if (length == 0)
-      report_fault(a.outcome, pack_fault(i, Errc::invalid_argument, FaultPosition::bytes));
+    if (length == 0) report_fault(a.outcome, i, Errc::invalid_argument, FaultPosition::bytes);
     bits += length;
   }
   return bits;
 }
 
-/// Words of the output that a thread completes are its own; the first and the last are shared.
+/// The first and the last word of a thread are shared with others.
 __device__ void put_word(const Args& a, std::uint64_t word, unsigned bits, bool shared_word) {
   if (word >= a.capacity) return;
   if (shared_word)
@@ -78,7 +79,7 @@ __device__ void write_bits(const Args& a, const Shared& s, std::uint64_t begin, 
   if (pending != 0) put_word(a, at / 32, pending, true);
 }
 
-/// The left neighbour's sum, then this tile's for the right one.
+/// Bits before the tile. Publishes those up to its end for the right neighbour.
 __device__ std::uint64_t wait_for_left(const Args& a, std::uint64_t tile, unsigned tile_bits) {
   std::uint64_t left = 1;
   if (tile > 0)
@@ -118,8 +119,7 @@ __global__ void __launch_bounds__(kThreads) encode_chained_kernel(Args a) {
     if (threadIdx.x == 0 && tile + 1 == a.tiles) {
       const std::uint64_t bits = s.base + tile_bits;
       a.outcome->count = bits;
-      if (ceil_div(bits, 32) > a.capacity)
-        report_fault(a.outcome, pack_fault(a.size, Errc::output_too_small, FaultPosition::hidden));
+      if (ceil_div(bits, 32) > a.capacity) report_fault(a.outcome, a.size, Errc::output_too_small);
     }
     __syncthreads();  // before the next round writes s.tile and s.base
   }
@@ -131,27 +131,19 @@ Status encode_chained(void* d_scratch, std::size_t& scratch_bytes, const std::ui
                       std::uint64_t size, const Codebook* d_book, std::uint32_t* d_out,
                       std::uint64_t capacity, Outcome* d_outcome, cudaStream_t stream) {
   const std::uint64_t tiles = ceil_div(size, kTile);
-  Scratch scratch(d_scratch);
+  CallerScratch scratch(d_scratch);
   std::uint64_t* const state = scratch.take<std::uint64_t>(1 + tiles);
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
-  ZR_ENTROPY_TRY(reset(state, 1 + tiles, d_outcome, stream));
+  ZR_TRY(reset(state, 1 + tiles, d_outcome, stream));
   if (tiles == 0) return Status::ok();
-  // The bits are ORed into place; no more words than the longest codewords can reach.
+  // Cleared, because bits are ORed into place; the longest codewords reach `size` words.
   const std::uint64_t reached = std::min(capacity, size);
-  ZR_ENTROPY_TRY(cudaMemsetAsync(d_out, 0, reached * sizeof(std::uint32_t), stream));
-  const Args a{d_in,
-               size,
-               d_book,
-               d_out,
-               capacity,
-               state + 1,
-               reinterpret_cast<unsigned long long*>(state),
-               d_outcome,
-               tiles};
+  ZR_CUDA_TRY(cudaMemsetAsync(d_out, 0, reached * sizeof(std::uint32_t), stream));
+  const auto ticket = reinterpret_cast<unsigned long long*>(state);
+  const Args a{d_in, size, d_book, d_out, capacity, state + 1, ticket, d_outcome, tiles};
   unsigned grid = 0;
-  ZR_ENTROPY_TRY(persistent_grid(encode_chained_kernel, kThreads, 0, tiles, grid));
-  encode_chained_kernel<<<grid, kThreads, 0, stream>>>(a);
-  ZR_ENTROPY_TRY(cudaGetLastError());
+  ZR_CUDA_TRY(persistent_grid(encode_chained_kernel, kThreads, 0, tiles, grid));
+  ZR_LAUNCH(encode_chained_kernel, grid, kThreads, stream, a);
   return Status::ok();
 }
 

@@ -1,18 +1,18 @@
 // Variable-length encode of bytes in one pass over the input. Serial twin:
 // codec/entropy/variable_length.cpp; the published form: vle_chained.cu.
 //
-// Persistent CTAs take tiles of some thousand symbols. Codewords are looked up once, in a table
-// that a warp has in all memory banks, and merged in pairs in registers. The tile's bits are put
-// together in one of two buffers in shared memory. Its place in the output is looked up by a warp
-// of its own while the others pack the next tile, and then it leaves in whole words. A word that
-// threads, warps or tiles share is stored by the last of them, to whom the others hand their bits:
-// every word is stored once, and nothing has to be cleared or ORed atomically.
+// Persistent CTAs take tiles of some thousand symbols. Each codeword is looked up once, in a table
+// with a copy for every memory bank, and codewords are merged in pairs in registers. The tile's
+// bits are put together in one of two buffers in shared memory. While the other warps pack the next
+// tile, one warp finds the place of this one in the output; then the CTA stores it in whole words.
+// Where threads, warps or tiles share a word, the last of them stores it, and the others hand it
+// their bits: every word is stored once, and nothing has to be cleared or ORed atomically.
 // SPDX-License-Identifier: MIT
 #include <bit>
 
 #include "cuda/base/look_back.cuh"
-#include "cuda/entropy/report_fault.cuh"
-#include "cuda/entropy/launch.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/vle_tile.cuh"
 
 namespace zerorun::cuda_entropy {
@@ -20,19 +20,19 @@ namespace {
 
 using namespace vle;
 
-/// 15 warps pack and one looks up places; with 64 registers two such CTAs fill a processor. 256 MB
-/// on an H200, GB/s at 0, 4 and 8 bits of entropy: 1113, 1048, 914. When the two kinds of warps
-/// still met at different barriers: 1120, 1039, 903; with 16 symbols a thread, words ORed
-/// atomically and cleared, 757, 657, 651; with a named barrier among the 15 warps, so that the
-/// look-back starts earlier, 1145, 1063, 931, but racecheck does not see through it.
+/// 15 warps pack and one finds places; with 64 registers two such CTAs fill a processor. 256 MB on
+/// an H200, GB/s at 0, 4 and 8 bits of entropy: 1113, 1048, 914. With different barriers for the
+/// two kinds of warps: 1120, 1039, 903; with 16 symbols a thread and words that are cleared and
+/// ORed atomically: 757, 657, 651; with a named barrier among the 15 warps, so that the look-back
+/// starts earlier: 1145, 1063, 931, but racecheck then reports races that do not exist.
 constexpr int kThreads = kPackers + 32;
 constexpr int kRegisters = 64;
 constexpr unsigned kNoTile = 0xFFFFFFFFu;
-/// A tile's last bits for its right neighbour; the flag tells them from memory not yet written.
+/// Marks the last bits of a tile as published to its right neighbour.
 constexpr std::uint64_t kTailReady = std::uint64_t{1} << 63;
 
-/// The last 32 bits of a packed tile, the very last one lowest. Tiles with a right neighbour have
-/// at least one bit a symbol.
+/// The last 32 bits of a packed tile, the very last one lowest. There are so many, because a tile
+/// with a right neighbour has at least one bit a symbol.
 __device__ unsigned tail_of(const Buffer& b) {
   const unsigned* const words = b.words + 1;
   const unsigned word = b.bits / 32;
@@ -43,12 +43,14 @@ __device__ void publish_tail(const Args& a, unsigned tile, unsigned tail) {
   store_relaxed(a.tails + tile, kTailReady | tail);
 }
 
-/// Where the tile stands in the output, and the bits before it in its first word. By one warp.
+/// Finds where the tile starts in the output, and the bits before it in its first word. By one
+/// warp.
 __device__ void find_place(const Args& a, Shared& s, Buffer& b, unsigned tile) {
   const bool leader = threadIdx.x % 32 == 0;
   std::uint64_t base = 0;
   if (tile > 0) {
-    std::uint64_t tail = leader ? load_relaxed(a.tails + tile - 1) : 0;  // on its way meanwhile
+    std::uint64_t tail =
+        leader ? load_relaxed(a.tails + tile - 1) : 0;  // loaded during the look-back
     base = look_back(a.states, tile);
     if (leader) {
       store_relaxed(a.states + tile, kTileInclusive | (base + b.bits));
@@ -60,7 +62,7 @@ __device__ void find_place(const Args& a, Shared& s, Buffer& b, unsigned tile) {
   if (leader) s.base = base;
 }
 
-/// The words at the seams between warps. By one warp, a lane for each seam.
+/// Completes the words that two warps share. By one warp, a lane for each pair of warps.
 __device__ void join_warps(const Buffer& b, unsigned* words, unsigned base, const unsigned* end) {
   const unsigned lane = threadIdx.x % 32;
   if (lane == 0 || lane >= kWarps) return;
@@ -68,7 +70,7 @@ __device__ void join_warps(const Buffer& b, unsigned* words, unsigned base, cons
   if (end == nullptr || word < end) *word |= b.warp_tail[lane - 1];
 }
 
-/// Finishes a packed tile: what its packers did not know. By one warp.
+/// Adds to a packed tile what its packers did not know. By one warp.
 __device__ void finish_tile(const Args& a, Shared& s, Buffer& b, unsigned tile) {
   join_warps(b, b.words + 1, 0, nullptr);
   find_place(a, s, b, tile);
@@ -79,16 +81,16 @@ __device__ unsigned words_to_store(const Args& a, std::uint64_t first, std::uint
                                    bool last_tile) {
   const std::uint64_t words = (last_tile ? ceil_div(end, 32) : end / 32) - first;
   const std::uint64_t room = first < a.capacity ? a.capacity - first : 0;
-  if (words > room && threadIdx.x == 0)  // after all faults of symbols: the serial twin's order
-    report_fault(a.outcome, pack_fault(a.size, Errc::output_too_small, FaultPosition::hidden));
+  if (words > room && threadIdx.x == 0)  // behind all faults of symbols, as in the serial twin
+    report_fault(a.outcome, a.size, Errc::output_too_small);
   return static_cast<unsigned>(min(words, room));
 }
 
-/// What the tile tells besides its words.
+/// Stores the entries of the chunk index, and behind the last tile the number of bits.
 __device__ void store_index(const Args& a, const Shared& s, const Buffer& b, unsigned tile) {
   if (a.offsets != nullptr && threadIdx.x < kPackers) {
     const std::uint64_t symbol = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
-    const unsigned low = static_cast<unsigned>(symbol);  // holds the mask, which is below 2^20
+    const unsigned low = static_cast<unsigned>(symbol);  // enough, because the mask is below 2^20
     if ((low & a.chunk_mask) == 0 && symbol < a.size)
       a.offsets[symbol >> a.chunk_shift] = s.base + b.first[threadIdx.x];
     if (a.chunk_mask == kPerThread / 2 - 1 && symbol + kPerThread / 2 < a.size)
@@ -102,8 +104,8 @@ __device__ void store_index(const Args& a, const Shared& s, const Buffer& b, uns
   }
 }
 
-/// Sends a packed tile to the place that was found: the complete words, and the incomplete one too
-/// at the very end.
+/// Stores the complete words of a packed tile in its place, and the incomplete last word of the
+/// last tile.
 __device__ void store_tile(const Args& a, const Shared& s, const Buffer& b, unsigned tile) {
   const std::uint64_t first = s.base / 32;
   const unsigned words = words_to_store(a, first, s.base + b.bits, tile + 1 == a.tiles);
@@ -115,8 +117,8 @@ __device__ void store_tile(const Args& a, const Shared& s, const Buffer& b, unsi
   store_index(a, s, b, tile);
 }
 
-/// A tile that has too many bits for a buffer: its place is found first, then the threads write
-/// their words where they belong.
+/// Stores a tile that has too many bits for a buffer: one warp finds its place, then the threads
+/// write their words there.
 __device__ void store_directly(const Args& a, Shared& s, Buffer& b, unsigned tile, bool packed) {
   const bool packs = threadIdx.x < kPackers;
   const bool last_tile = tile + 1 == a.tiles;
@@ -142,8 +144,8 @@ __device__ void store_directly(const Args& a, Shared& s, Buffer& b, unsigned til
   store_index(a, s, b, tile);
 }
 
-/// No CTA waits while it packs, and it publishes there what others need; so the first tile that is
-/// not stored yet always finds everything before it published, and the kernel terminates.
+/// Terminates: a CTA does not wait while it packs and publishes what others need before it waits,
+/// so that the first tile that is not stored yet finds everything before it published.
 __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
   extern __shared__ __align__(16) unsigned char memory[];
   Shared& s = *reinterpret_cast<Shared*>(memory);
@@ -161,13 +163,13 @@ __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
     Buffer& before = s.buffer[now ^ 1];
     Lookups lookups;
     if (warp_packs()) lookups = look_up_tile(a, s, b, tile, symbols, packed);
-    // Now the bits of all warps are known, the ticket was read, and what `b` had before is stored.
+    // From here on the bits of all warps are known, the ticket was read, and `b` is free.
     __syncthreads();
     if (warp_packs()) {
       pack_tile(a, s, b, tile, lookups, packed);
     } else {
       if (waiting != kNoTile) finish_tile(a, s, before, waiting);
-      // As late as can be: a ticket drawn early makes tiles to the right wait for this CTA.
+      // As late as possible: a ticket drawn early makes tiles to the right wait for this CTA.
       if (threadIdx.x == kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
     }
     __syncthreads();
@@ -193,7 +195,7 @@ __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
   store_tile(a, s, last, waiting);
 }
 
-/// An empty input has no tile that could write the end of its index.
+/// For an empty input, which has no tile that would write the end of the index.
 __global__ void empty_index_kernel(std::uint64_t* offsets) { offsets[0] = 0; }
 
 }  // namespace
@@ -202,20 +204,17 @@ Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d
               std::uint64_t size, const Codebook* d_book, std::uint32_t* d_out,
               std::uint64_t capacity, std::uint32_t chunk_symbols, std::uint64_t* d_offsets,
               Outcome* d_outcome, cudaStream_t stream) {
-  const bool power_of_two = (chunk_symbols & (chunk_symbols - 1)) == 0;
-  if (d_offsets != nullptr &&
-      (chunk_symbols < kMinChunkSymbols || chunk_symbols > kMaxChunkSymbols || !power_of_two))
-    return Status(Errc::invalid_argument, "a chunk has 16 to 2^20 symbols, a power of two");
+  const bool indexed = d_offsets != nullptr;
+  if (indexed) ZR_TRY(check_chunk_symbols(chunk_symbols));
   const std::uint64_t tiles = ceil_div(size, kTile);
-  if (tiles > 0x7FFFFFFFu)
+  if (tiles > kMaxGrid)
     return Status(Errc::invalid_argument, "at most 2^44 symbols can be encoded by one call");
-  Scratch scratch(d_scratch);
+  CallerScratch scratch(d_scratch);
   std::uint64_t* const state = scratch.take<std::uint64_t>(1 + 2 * tiles);
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
-  ZR_ENTROPY_TRY(reset(state, 1 + 2 * tiles, d_outcome, stream));
+  ZR_TRY(reset(state, 1 + 2 * tiles, d_outcome, stream));
   if (tiles == 0) {
-    if (d_offsets != nullptr) empty_index_kernel<<<1, 1, 0, stream>>>(d_offsets);
-    ZR_ENTROPY_TRY(cudaGetLastError());
+    if (indexed) ZR_LAUNCH(empty_index_kernel, 1, 1, stream, d_offsets);
     return Status::ok();
   }
   const bool aligned = reinterpret_cast<std::uintptr_t>(d_in) % sizeof(uint4) == 0;
@@ -224,8 +223,8 @@ Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d
                d_book,
                d_out,
                capacity,
-               d_offsets != nullptr ? chunk_symbols - 1 : 0,
-               d_offsets != nullptr ? static_cast<unsigned>(std::countr_zero(chunk_symbols)) : 0,
+               indexed ? chunk_symbols - 1 : 0,
+               indexed ? static_cast<unsigned>(std::countr_zero(chunk_symbols)) : 0,
                d_offsets,
                state + 1,
                state + 1 + tiles,
@@ -233,12 +232,12 @@ Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d
                d_outcome,
                static_cast<unsigned>(tiles),
                aligned ? static_cast<unsigned>(size / kTile) : 0};
-  ZR_ENTROPY_TRY(cudaFuncSetAttribute(encode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(sizeof(Shared))));
+  ZR_CUDA_TRY(cudaFuncSetAttribute(encode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(sizeof(Shared))));
   unsigned grid = 0;
-  ZR_ENTROPY_TRY(persistent_grid(encode_kernel, kThreads, sizeof(Shared), tiles, grid));
+  ZR_CUDA_TRY(persistent_grid(encode_kernel, kThreads, sizeof(Shared), tiles, grid));
   encode_kernel<<<grid, kThreads, sizeof(Shared), stream>>>(a);
-  ZR_ENTROPY_TRY(cudaGetLastError());
+  ZR_LAUNCH_TRY("encode_kernel");
   return Status::ok();
 }
 

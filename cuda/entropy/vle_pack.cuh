@@ -1,4 +1,4 @@
-// Codewords of one thread -> 32-bit words, each stored once by the thread that completes it.
+// Codewords of a thread -> 32-bit words. The thread that completes a word stores it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,9 +9,9 @@ namespace zerorun::cuda_entropy::vle {
 /// Bits on their way into words of shared or global memory, the first bit highest.
 struct BitWriter {
   unsigned* words;       ///< the next word to complete
-  unsigned at;           ///< bit position; modulo 32 that in the word
+  unsigned at;           ///< bit position; modulo 32 it counts in the word
   const unsigned* end;   ///< nothing is stored from here on; only if Bounded
-  unsigned pending = 0;  ///< the bits that this thread has of the word so far
+  unsigned pending = 0;  ///< this thread's bits of the word so far
 
   /// Appends the `length` (0..32) highest bits of `bits`; the others are 0.
   template <bool Bounded>
@@ -27,8 +27,8 @@ struct BitWriter {
   }
 };
 
-/// Pairs are merged once more where that fits 32 bits throughout the warp, as it mostly does when
-/// the symbols compress well.
+/// Merges pairs once more where all results of the warp fit 32 bits, as they mostly do when the
+/// symbols compress well.
 __device__ inline void append_pairs(const Pairs& pairs, BitWriter& writer) {
   if (__all_sync(kFullWarp, pairs.quads_fit())) {
 #pragma unroll
@@ -44,8 +44,8 @@ __device__ inline void append_pairs(const Pairs& pairs, BitWriter& writer) {
   }
 }
 
-/// One codeword after the other, by either table. Symbols are loaded again and the loop is kept
-/// small: this path is rare, and its registers would slow the common one down.
+/// Appends one codeword after the other, by either form of the table. It loads the symbols again in
+/// a small loop: this path is rare, and more registers would slow the common path down.
 template <bool Bounded>
 __device__ inline void append_singly(const Table& table, bool packed, const Place& place,
                                      BitWriter& writer) {
@@ -80,9 +80,9 @@ __device__ inline unsigned plain_bits(const Table& table, const Place& place, in
   return bits;
 }
 
-/// The threads of a warp have appended their bits; the first word of each takes what its left
-/// neighbour has of it. `left` is what lane 0 gets. The word is the thread's own: it has completed
-/// at least one.
+/// Called when all threads of a warp have appended their bits: adds the left neighbour's bits to
+/// the first word of each thread, for lane 0 the bits `left`. A thread has completed at least one
+/// word, so that its first word is its own.
 __device__ inline void join_lanes(const BitWriter& writer, unsigned* first, unsigned left) {
   const unsigned from_left = __shfl_up_sync(kFullWarp, writer.pending, 1);
   const unsigned bits = threadIdx.x % 32 == 0 ? left : from_left;

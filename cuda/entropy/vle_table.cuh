@@ -1,25 +1,23 @@
-// The codebook of variable-length encode in shared memory, and the symbols that are looked up in
-// it.
+// The codebook of variable-length encode in shared memory, and the look-up of symbols in it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "cuda/base/look_back.cuh"
-#include "cuda/entropy/report_fault.cuh"
-#include "cuda/entropy/launch.hpp"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy::vle {
 
-/// With 32 symbols, and so at least 32 bits, a thread completes one word or more, and no word has
-/// bits of more than two threads.
+/// 32 symbols are at least 32 bits: a thread completes one word or more, and no word has bits of
+/// more than two threads.
 constexpr int kPerThread = 32;
-/// Copies of the table, one for each lane and memory bank.
+/// Copies of the table: one for each lane, in a memory bank of its own.
 constexpr int kCopies = 32;
 /// Longest codeword that the packed table holds: value in the upper 23 bits, left-aligned, length
 /// in the lower 9.
 constexpr unsigned kPackedBits = 23;
 constexpr unsigned kLengthMask = 0x1FF;
 constexpr unsigned kNoCodeword = 0x100;  // a length that no codeword has
-/// Stands for symbols without codeword, which are reported, and for those behind the end: one bit.
+/// Bits that stand for a symbol without codeword, which is reported, and for one behind the end.
 constexpr unsigned kPadding = 1;
 
 union Table {
@@ -57,8 +55,8 @@ __device__ inline bool load_table(const Codebook& book, Table& table) {
   return packed;
 }
 
-/// Address of the lane's copy of the packed table, in the shared window. The compiler does not see
-/// where it comes from, so that it stays one register, to which a row is added in one instruction.
+/// Shared-memory address of the lane's copy of the packed table. The empty asm hides from the
+/// compiler where it comes from: it stays one register, to which one instruction adds a row.
 __device__ inline unsigned lane_table(const Table& table) {
   auto at = static_cast<unsigned>(__cvta_generic_to_shared(table.packed + threadIdx.x % kCopies));
   asm volatile("" : "+r"(at));
@@ -89,8 +87,8 @@ struct Place {
 };
 
 __device__ inline void report_symbol(Outcome* outcome, const Place& place, int i) {
-  report_fault(outcome, pack_fault(place.first + static_cast<unsigned>(i), Errc::invalid_argument,
-                                   FaultPosition::bytes));
+  report_fault(outcome, place.first + static_cast<unsigned>(i), Errc::invalid_argument,
+               FaultPosition::bytes);
 }
 
 /// `vector`: 32 symbols exist and are aligned to 16 bytes. Symbols behind the end read as 0.
@@ -111,7 +109,7 @@ __device__ inline Symbols load_symbols(const Place& place, bool vector) {
   return symbols;
 }
 
-/// Pairs of codewords as one: left-aligned bits, and the lengths in the bytes of some words.
+/// Pairs of codewords: left-aligned bits of each, and the lengths, four in a word.
 struct Pairs {
   unsigned bits[kPerThread / 2];
   unsigned lengths[kPerThread / 8];
@@ -124,7 +122,8 @@ struct Pairs {
   __device__ unsigned half_total() const { return sum(0, sum(1, 0)); }
   __device__ unsigned total() const { return sum(0, sum(1, sum(2, sum(3, 0)))); }
 
-  /// Every pair has at most 32 bits: none of the bytes, 46 at most, reaches 128 by adding 95.
+  /// Whether every pair has at most 32 bits: no byte, which is 46 at most, reaches 128 with 95
+  /// more.
   __device__ bool fit() const {
     unsigned over = 0;
 #pragma unroll
@@ -132,7 +131,7 @@ struct Pairs {
     return (over & 0x80808080u) == 0;
   }
 
-  /// The same for two pairs together.
+  /// Whether every two neighbouring pairs have at most 32 bits together.
   __device__ bool quads_fit() const {
     unsigned over = 0;
 #pragma unroll
@@ -147,8 +146,8 @@ struct Pairs {
   }
 };
 
-/// Looks half of the symbols up in the packed table and merges them in pairs. Both halves at once
-/// would need more registers than there are.
+/// Looks half of the symbols up in the packed table and merges them in pairs. There are not enough
+/// registers for both halves at once.
 template <int Half, typename PlaceOf>
 __device__ inline void look_up_half(unsigned lane_table, const Symbols& symbols, bool whole,
                                     const PlaceOf& place_of, Outcome* outcome, Pairs& pairs) {
@@ -182,8 +181,8 @@ __device__ inline void look_up_half(unsigned lane_table, const Symbols& symbols,
   }
 }
 
-/// The bits of a pair that has more than 32 are incomplete, but its length is right. `whole`: the
-/// symbols of all threads of the tile exist; only otherwise, or for a fault, place_of() is called.
+/// The bits of a pair of more than 32 are incomplete, but its length is right. `whole`: all symbols
+/// of the tile exist; place_of() is called only otherwise, or for a fault.
 template <typename PlaceOf>
 __device__ inline Pairs look_up_pairs(unsigned lane_table, const Symbols& symbols, bool whole,
                                       const PlaceOf& place_of, Outcome* outcome) {

@@ -1,5 +1,5 @@
-// A tile of variable-length encode: its symbols -> its bits, in shared memory. In two steps with a
-// barrier of the CTA between them, which belongs to the kernel since all its warps take part.
+// A tile of variable-length encode: its symbols -> its bits in shared memory. Two steps, between
+// which the kernel has a barrier of all its warps.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,7 +11,7 @@ constexpr int kPackers = 480;  // threads that pack: the first ones of the CTA
 constexpr int kWarps = kPackers / 32;
 constexpr int kTile = kPackers * kPerThread;
 constexpr int kBuffers = 2;
-/// Tiles with more than 16 bits a symbol have no place in a buffer: they go straight to the output.
+/// Tiles with more than 16 bits a symbol do not fit a buffer and go straight to the output.
 constexpr unsigned kBufferBits = kTile * 16;
 
 struct Args {
@@ -23,13 +23,12 @@ struct Args {
   unsigned chunk_mask;     // symbols per chunk - 1
   unsigned chunk_shift;    // their logarithm
   std::uint64_t* offsets;  // or null
-  std::uint64_t* states;   // per tile: look-back state
-  std::uint64_t* tails;    // per tile: the bits of its last, incomplete word
+  std::uint64_t* states;   // [tiles] of the look-back
+  std::uint64_t* tails;    // [tiles] bits of the last, incomplete word
   unsigned* ticket;
   Outcome* outcome;
   unsigned tiles;
-  unsigned
-      plain_tiles;  // the first so many are whole and their symbols are aligned for vector loads
+  unsigned plain_tiles;  // these first tiles are whole and aligned for vector loads
 };
 
 /// A tile that is packed, or about to be.
@@ -37,7 +36,7 @@ struct Buffer {
   /// words[0] is the tail of the tile before, words[1 + i] word i of this one.
   unsigned words[1 + kBufferBits / 32 + 1];
   unsigned bits;
-  bool direct;                  // not in the words: too many
+  bool direct;                  // the bits are too many for `words`
   unsigned warp_first[kWarps];  // first bit of each warp
   unsigned warp_tail[kWarps];   // its last bits, for the warp to the right
   unsigned first[kPackers];     // first bit of each thread
@@ -60,8 +59,8 @@ __device__ inline Place place_of(const Args& a, unsigned tile) {
   return {a.in + first, first, count};
 }
 
-/// Whether the warp is one of those that pack. The vote tells the compiler that its lanes agree;
-/// without, it prepares each shuffle behind the branch for a divided warp.
+/// Whether the warp packs. The vote tells the compiler that all lanes agree; without it each
+/// shuffle in the branch is prepared for a divided warp.
 __device__ inline bool warp_packs() { return __all_sync(kFullWarp, threadIdx.x < kPackers); }
 
 /// What a thread keeps in registers between the two steps.
@@ -70,8 +69,8 @@ struct Lookups {
   unsigned own;  ///< bits of all its symbols
 };
 
-/// Step 1: looks the symbols up and tells how many bits the warp has. Of the buffer it writes what
-/// the thread alone reads; the rest may still be in use.
+/// Step 1: looks the symbols up and finds how many bits the warp has. In the buffer it writes only
+/// what this thread alone reads, because the rest may still be in use.
 __device__ inline Lookups look_up_tile(const Args& a, Shared& s, Buffer& b, unsigned tile,
                                        const Symbols& symbols, bool packed) {
   Lookups l;
@@ -93,8 +92,8 @@ __device__ inline Lookups look_up_tile(const Args& a, Shared& s, Buffer& b, unsi
   return l;
 }
 
-/// Publishes how many bits the tile has. Returns those of the warps before the thread's own, and
-/// sets those of all with what pads the last tile.
+/// Publishes how many bits the tile has. Returns those of the warps before this one; `total`
+/// becomes those of all warps with the padding of the last tile.
 __device__ inline unsigned sum_warps(const Args& a, const Shared& s, Buffer& b, unsigned tile,
                                      unsigned& total) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;

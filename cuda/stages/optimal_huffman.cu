@@ -5,7 +5,7 @@
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/warp_bits.cuh"
+#include "cuda/base/warp.cuh"
 
 namespace zerorun {
 namespace {

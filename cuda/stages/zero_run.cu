@@ -6,7 +6,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/symbol_word.cuh"
-#include "cuda/base/warp_bits.cuh"
+#include "cuda/base/warp.cuh"
 
 namespace zerorun {
 namespace {
@@ -26,7 +26,7 @@ class BlockSymbols {
   }
   __device__ int count() const { return __popcll(emitted_); }
   __device__ bool emitted(int k) const { return has_bit(emitted_, k); }
-  __device__ int rank(int k) const { return __popcll(emitted_ & below(k)); }
+  __device__ int rank(int k) const { return __popcll(emitted_ & bits_below(k)); }
 
   /// Of an emitting position other than DC.
   __device__ Symbol symbol(int k, int table) const {
@@ -38,7 +38,7 @@ class BlockSymbols {
 
  private:
   /// From the coded coefficient before k > 0.
-  __device__ int distance(int k) const { return k - highest_bit(coded_ & below(k)); }
+  __device__ int distance(int k) const { return k - highest_bit(coded_ & bits_below(k)); }
   __device__ bool emits(int k) const {
     return has_bit(coded_, k) || k == last_ + 1 || (k < last_ && distance(k) % 16 == 0);
   }

@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/encode/frame_encoder.hpp"
 #include "tests/cuda/device_frame.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace zerorun::test {
 namespace {
 
-/// A FusedEncoder and a place for what it makes.
+/// A FrameEncoder and a place for what it makes.
 class Coder {
  public:
   explicit Coder(const EncodeSetup& setup) : setup_(setup), out_(1 << 20), size_(1) {}
@@ -33,7 +33,7 @@ class Coder {
 
  private:
   const EncodeSetup setup_;
-  FusedEncoder encoder_;
+  FrameEncoder encoder_;
   DeviceArray<std::uint8_t> out_;
   DeviceArray<std::uint64_t> size_;
 };

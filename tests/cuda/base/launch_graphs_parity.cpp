@@ -9,7 +9,7 @@
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch_graphs.hpp"
-#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/encode/frame_encoder.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_frame.hpp"
 #include "tests/support/gpu.hpp"
@@ -114,7 +114,7 @@ TEST_F(LaunchGraphsParity, TheEncoderReplays) {
     const DeviceFrame frame(make_frame(Content::photo, PixelFormat::yuv420p, 120, 80, 1));
     DeviceArray<std::uint8_t> out(std::size_t{1} << 16);
     DeviceArray<std::uint64_t> size(1);
-    FusedEncoder encoder;
+    FrameEncoder encoder;
     for (int i = 0; i < 10; ++i)
       ASSERT_TRUE(encoder.enqueue(*setup, frame.view,
                                   {out.data(), std::uint64_t{1} << 16, size.data()}, nullptr));

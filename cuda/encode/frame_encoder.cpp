@@ -1,6 +1,6 @@
 // The order of the fused encoder's kernels, and the memory that they share.
 // SPDX-License-Identifier: MIT
-#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/encode/frame_encoder.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -54,7 +54,7 @@ int frames_of_launch(std::int64_t blocks) {
 }
 
 /// Tiles and MCUs are counted in 32 bits.
-Status FusedEncoder::check_size(const ScanLayout& layout) {
+Status FrameEncoder::check_size(const ScanLayout& layout) {
   constexpr std::int64_t kMost = std::int64_t{1} << 28;
   if (layout.blocks() <= kMost) return Status::ok();
   return Status(Errc::out_of_memory, "the CUDA backend codes " + std::to_string(kMost) +
@@ -62,7 +62,7 @@ Status FusedEncoder::check_size(const ScanLayout& layout) {
                                          std::to_string(layout.blocks()));
 }
 
-void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {
+void FrameEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {
   const auto [dht, index] = write_header(make_stream_header(params, setup, {}), header_);
   header_.erase(header_.begin() + static_cast<std::ptrdiff_t>(dht.begin),
                 header_.begin() + static_cast<std::ptrdiff_t>(dht.end));
@@ -71,7 +71,7 @@ void FusedEncoder::set_header(const EncodeParams& params, const EncodeSetup& set
   setup_.reset();
 }
 
-Status FusedEncoder::enqueue(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob> jobs,
                              cudaStream_t stream, const StepProbe& probe) {
   const auto frames = static_cast<std::uint32_t>(jobs.size());
   if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup) || frames > room_)
@@ -91,10 +91,10 @@ Status FusedEncoder::enqueue(const EncodeSetup& setup, std::span<const FusedJob>
 }
 
 /// All that the kernels' arguments depend on, with one setup.
-void FusedEncoder::make_key(std::span<const FusedJob> jobs) {
+void FrameEncoder::make_key(std::span<const FrameJob> jobs) {
   key_ = {jobs.size(), static_cast<std::uint64_t>(parity_), used_frames_[parity_ ^ 1]};
   const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
-  for (const FusedJob& job : jobs) {
+  for (const FrameJob& job : jobs) {
     for (std::size_t p = 0; p < job.frame.data.size(); ++p) {
       key_.push_back(number(job.frame.data[p]));
       key_.push_back(static_cast<std::uint64_t>(job.frame.stride_bytes[p]));
@@ -103,7 +103,7 @@ void FusedEncoder::make_key(std::span<const FusedJob> jobs) {
   }
 }
 
-Status FusedEncoder::launch(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> jobs,
                             cudaStream_t stream, const StepProbe& probe) {
   const auto frames = static_cast<std::uint32_t>(jobs.size());
   CodeTilesArgs tiles{setup.layout,
@@ -156,7 +156,7 @@ Status FusedEncoder::launch(const EncodeSetup& setup, std::span<const FusedJob> 
   return assemble(args, stream);
 }
 
-Status FusedEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream) {
+Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream) {
   setup_.reset();
   graphs_.forget_all();
   room_ = frames;
@@ -180,7 +180,7 @@ Status FusedEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   return Status::ok();
 }
 
-Status FusedEncoder::reserve(const EncodeSetup& setup) {
+Status FrameEncoder::reserve(const EncodeSetup& setup) {
   const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
   const std::int64_t chunks = std::int64_t{room_} * grid_.chunks;
   if (!setup.planes_are_components)
@@ -219,7 +219,7 @@ Status FusedEncoder::reserve(const EncodeSetup& setup) {
   return Status::ok();
 }
 
-Status FusedEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
+Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   // From pageable memory the calls return when the source has been read.
   const auto send = [&](void* to, const void* from, std::size_t bytes) -> Status {
     ZR_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
@@ -237,7 +237,7 @@ Status FusedEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   return send(tables_.data(), &tables, sizeof tables);
 }
 
-Status FusedEncoder::make_planes(const EncodeSetup& setup, std::span<const FusedJob> jobs,
+Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs,
                                  cudaStream_t stream, const StepProbe& probe, CodeTilesArgs& args) {
   for (int c = 0; c < std::min(setup.layout.components, 2); ++c) {
     const auto& component = setup.layout.component[c];
@@ -250,7 +250,7 @@ Status FusedEncoder::make_planes(const EncodeSetup& setup, std::span<const Fused
   return Status::ok();
 }
 
-Status FusedEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& frame,
+Status FrameEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& frame,
                                 std::size_t number, cudaStream_t stream, CodeTilesArgs& args) {
   const ScanLayout& layout = setup.layout;
   if (setup.planes_are_components) {
@@ -272,7 +272,7 @@ Status FusedEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& 
   return cuda_stages().color_subsample(args_of_stage, exec);
 }
 
-Status FusedEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
+Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
                                  const StepProbe& probe) {
   ZR_TRY(announce(probe, "collect_tiles"));
   ZR_TRY(collect_tiles(args, counts_.data(), stream));
@@ -283,7 +283,7 @@ Status FusedEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
   return finish_tables(args.frames, stream);
 }
 
-Status FusedEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
+Status FrameEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
   return make_stream_tables(
       {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2,
        header_parts_.data(), static_cast<std::uint32_t>(dht_place_),
@@ -292,7 +292,7 @@ Status FusedEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
       stream);
 }
 
-Status FusedEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {
+Status FrameEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(announce(probe, "place_chunks"));
   return device_exclusive_scan(chunk_bits_[parity_].data(), chunk_first_bit_.data(), grid_.chunks,
                                scan_temp_.data(), scan_temp_bytes_, stream);

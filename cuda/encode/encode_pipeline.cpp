@@ -3,7 +3,7 @@
 #include "cuda/base/memory.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
 #include "cuda/encode/frame_upload.hpp"
-#include "cuda/encode/fused_encoder.hpp"
+#include "cuda/encode/frame_encoder.hpp"
 
 namespace zerorun {
 namespace {
@@ -14,10 +14,10 @@ struct FrameOutcome {
   HuffmanSpec specs[kEncodeTables];
 };
 
-class FusedEncodePipeline final : public EncodePipeline {
+class CudaEncodePipeline final : public EncodePipeline {
  public:
-  explicit FusedEncodePipeline(int device) : device_(device) {}
-  ~FusedEncodePipeline() override {
+  explicit CudaEncodePipeline(int device) : device_(device) {}
+  ~CudaEncodePipeline() override {
     // Nothing may be released while a call that failed half-way has left work behind.
     if (stream_.get() != nullptr) (void)cudaStreamSynchronize(stream_.get());
   }
@@ -108,13 +108,13 @@ class FusedEncodePipeline final : public EncodePipeline {
   PinnedBuffer<FrameOutcome> outcome_;
   DeviceBuffer<std::uint8_t> scan_;
   std::size_t groups_ = 0;
-  FusedEncoder encoder_;
+  FrameEncoder encoder_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device) {
-  auto pipeline = std::make_unique<FusedEncodePipeline>(device);
+  auto pipeline = std::make_unique<CudaEncodePipeline>(device);
   ZR_TRY(pipeline->create());
   return std::unique_ptr<EncodePipeline>(std::move(pipeline));
 }

@@ -17,9 +17,9 @@
 namespace zerorun {
 
 /// A frame in device memory and where it goes.
-struct FusedJob {
+struct FrameJob {
   ConstFrameView frame;
-  FusedOutput output;
+  FrameOutput output;
 };
 
 /// How many frames of so many blocks one launch codes: together some blocks that keep a GPU busy.
@@ -29,7 +29,7 @@ int frames_of_launch(std::int64_t blocks);
 /// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, with an index less
 /// than 3 more, of as many blocks as were coded at once. Work is enqueued on one stream after
 /// another only where the caller orders them.
-class FusedEncoder {
+class FrameEncoder {
  public:
   /// From here on whole JPEG streams with these parameters come out. Without a call it is scans
   /// alone.
@@ -37,11 +37,11 @@ class FusedEncoder {
 
   /// Enqueues frames of one shape, at least one, at most frames_of_launch(). Nothing waits for the
   /// device, except when memory has to grow or size or tables change. `probe` may be empty.
-  Status enqueue(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+  Status enqueue(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                  const StepProbe& probe = {});
-  Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, const FusedOutput& output,
+  Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, const FrameOutput& output,
                  cudaStream_t stream, const StepProbe& probe = {}) {
-    const FusedJob job{frame, output};
+    const FrameJob job{frame, output};
     return enqueue(setup, {&job, 1}, stream, probe);
   }
 
@@ -59,13 +59,13 @@ class FusedEncoder {
   const IndexEntry* entries() const noexcept { return entries_.data(); }
 
  private:
-  Status launch(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+  Status launch(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                 const StepProbe& probe);
-  void make_key(std::span<const FusedJob> jobs);
+  void make_key(std::span<const FrameJob> jobs);
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   Status reserve(const EncodeSetup& setup);
   Status upload(const EncodeSetup& setup, cudaStream_t stream);
-  Status make_planes(const EncodeSetup& setup, std::span<const FusedJob> jobs, cudaStream_t stream,
+  Status make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                      const StepProbe& probe, CodeTilesArgs& args);
   Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
                     cudaStream_t stream, CodeTilesArgs& args);

@@ -1,0 +1,45 @@
+// What the lanes of a warp find out together: sums, and which coefficients of a block are set.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace zerorun {
+
+inline constexpr unsigned kFullWarp = 0xFFFFFFFFu;
+
+/// Sum over the lanes of a warp, in each of them.
+__device__ inline std::uint64_t warp_sum(std::uint64_t value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kFullWarp, value, step);
+  return value;
+}
+
+/// Inclusive sum over the lanes of a warp.
+__device__ inline unsigned warp_inclusive_sum(unsigned value) {
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const unsigned left = __shfl_up_sync(kFullWarp, value, distance);
+    if (lane >= distance) value += left;
+  }
+  return value;
+}
+
+// Lane l holds the coefficients l and l + 32 of a block.
+
+/// Bit l is `low` of lane l, bit l + 32 its `high`.
+__device__ __forceinline__ std::uint64_t ballot64(bool low, bool high) {
+  return std::uint64_t{__ballot_sync(kFullWarp, low)} |
+         std::uint64_t{__ballot_sync(kFullWarp, high)} << 32;
+}
+
+/// The bits below position k, 0..63.
+__device__ __forceinline__ std::uint64_t bits_below(int k) { return (std::uint64_t{1} << k) - 1; }
+
+__device__ __forceinline__ bool has_bit(std::uint64_t mask, int k) { return (mask >> k & 1) != 0; }
+
+/// -1 if there is none.
+__device__ __forceinline__ int highest_bit(std::uint64_t mask) {
+  return 63 - __clzll(static_cast<long long>(mask));
+}
+
+}  // namespace zerorun

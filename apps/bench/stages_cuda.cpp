@@ -10,7 +10,7 @@
 #include "apps/bench/stages.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/stages/staged_decode_pipeline.hpp"
+#include "cuda/stages/careful_decoder.hpp"
 #include "cuda/stages/staged_encoder.hpp"
 
 namespace zerorun::app::bench {

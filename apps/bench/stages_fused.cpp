@@ -13,7 +13,7 @@
 #include "apps/bench/verify.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "cuda/encode/fused_encoder.hpp"
 
 namespace zerorun::app::bench {

@@ -5,9 +5,9 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/warp/warp_scan.cuh>
 
-#include "cuda/decode/row_ends.hpp"
+#include "cuda/decode/subsequence_ends.hpp"
 #include "cuda/decode/shared_tables.cuh"
-#include "cuda/decode/sync_rows.hpp"
+#include "cuda/decode/sync_subsequences.hpp"
 
 namespace zerorun::chunk_sync {
 

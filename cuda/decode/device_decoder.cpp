@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "codec/pipeline/decode_walk.hpp"
-#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 
 namespace zerorun {
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 

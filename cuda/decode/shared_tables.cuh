@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/decode/row_tables.hpp"
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/walk_tables.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/decode/shared_load.cuh"
 
 namespace zerorun {

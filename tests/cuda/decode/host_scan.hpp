@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codec/syntax/header_parser.hpp"
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "codec/pipeline/decode_walk.hpp"
-#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_twin.hpp"

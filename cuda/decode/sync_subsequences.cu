@@ -4,7 +4,7 @@
 // neighbour no longer changed, a CTA went through 35 rounds for a 4K photo at q90; now it takes
 // four to eight.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/sync_rows.hpp"
+#include "cuda/decode/sync_subsequences.hpp"
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"

@@ -1,6 +1,6 @@
 // A thread decodes a row.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/decode_rows.hpp"
+#include "cuda/decode/decode_subsequences.hpp"
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"

@@ -1,14 +1,14 @@
 // The order of the fused decoder's kernels, and the memory that they share.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/fused_decoder.hpp"
+#include "cuda/decode/scan_decoder.hpp"
 
 #include <algorithm>
 
 #include "cuda/decode/decode_groups.hpp"
-#include "cuda/decode/decode_rows.hpp"
+#include "cuda/decode/decode_subsequences.hpp"
 #include "cuda/decode/group_walk.hpp"
-#include "cuda/decode/row_ends.hpp"
-#include "cuda/decode/sync_rows.hpp"
+#include "cuda/decode/subsequence_ends.hpp"
+#include "cuda/decode/sync_subsequences.hpp"
 #include "cuda/decode/transform_blocks.hpp"
 #include "cuda/decode/unstuff_scan.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
 namespace {

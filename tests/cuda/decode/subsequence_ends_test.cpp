@@ -1,7 +1,7 @@
 // How a chunk's rows are synchronised: maps that are followed in strides lead where single steps
 // lead, and for real streams to the state in which each row truly begins.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/row_ends.hpp"
+#include "cuda/decode/subsequence_ends.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -12,7 +12,7 @@
 
 #include "cuda/base/memory.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_twin.hpp"
 #include "tests/support/device_copy.hpp"

@@ -14,7 +14,7 @@
 #include "codec/decode/restart_plan.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/stages/scan_upload.hpp"
+#include "cuda/decode/scan_upload.hpp"
 
 namespace zerorun {
 

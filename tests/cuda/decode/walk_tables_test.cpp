@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "codec/pipeline/cuda_backend.hpp"
 #include "codec/pipeline/stage_table.hpp"
-#include "cuda/stages/staged_decode_pipeline.hpp"
+#include "cuda/stages/careful_decoder.hpp"
 
 namespace zerorun {
 

@@ -1,6 +1,6 @@
 // The decoder's stages one after another on a device.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/staged_decode_pipeline.hpp"
+#include "cuda/stages/careful_decoder.hpp"
 
 #include <algorithm>
 #include <cstring>

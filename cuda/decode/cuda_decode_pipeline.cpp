@@ -1,6 +1,6 @@
 // Which scans the fused decoder takes, and what is done about the others.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cuda_backend.hpp"

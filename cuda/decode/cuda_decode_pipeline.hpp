@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "cuda/decode/fused_decoder.hpp"
-#include "cuda/stages/scan_upload.hpp"
-#include "cuda/stages/staged_decode_pipeline.hpp"
+#include "cuda/decode/scan_decoder.hpp"
+#include "cuda/decode/scan_upload.hpp"
+#include "cuda/stages/careful_decoder.hpp"
 
 namespace zerorun {
 

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "zerorun/status.hpp"
 

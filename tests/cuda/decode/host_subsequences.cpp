@@ -1,6 +1,6 @@
 // The fused decoder's row algorithm on the host.
 // SPDX-License-Identifier: MIT
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 #include <algorithm>
 #include <numeric>

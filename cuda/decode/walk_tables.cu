@@ -1,6 +1,6 @@
 // Every entry of the fused decoder's tables by a thread of its own.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 
 #include <algorithm>
 

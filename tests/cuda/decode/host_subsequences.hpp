@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codec/syntax/huffman_code.hpp"
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {

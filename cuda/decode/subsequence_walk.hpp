@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 
 namespace zerorun {
 

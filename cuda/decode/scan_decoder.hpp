@@ -12,7 +12,7 @@
 #include "codec/syntax/header_parser.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/scan_states.hpp"
 #include "cuda/decode/transform_blocks.hpp"
 

@@ -148,7 +148,7 @@ class FusedDecodeRun {
   PaddedFrame decoded_;
   Stream queue_;
   EventLog log_;
-  FusedDecodePipeline pipeline_;
+  CudaDecodePipeline pipeline_;
 };
 
 template <typename FusedRun>

@@ -20,40 +20,40 @@ std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
 
 }  // namespace
 
-Status FusedDecodePipeline::create() {
+Status CudaDecodePipeline::create() {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   ZR_TRY(staged_.create());
   return fused_.create();
 }
 
-void FusedDecodePipeline::work_on(const cudaStream_t* stream, const std::uint8_t* host_jpeg,
-                                  const std::uint8_t* device_jpeg) {
+void CudaDecodePipeline::work_on(const cudaStream_t* stream, const std::uint8_t* host_jpeg,
+                                 const std::uint8_t* device_jpeg) {
   staged_.work_on(stream, host_jpeg, device_jpeg);
   host_jpeg_ = host_jpeg;
   device_jpeg_ = device_jpeg;
 }
 
-Status FusedDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
-                                         bool luma_only) {
+Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
+                                        bool luma_only) {
   coefficients_ = false;
   return staged_.begin_planes(frame, direct, luma_only);
 }
 
-Status FusedDecodePipeline::begin_coefficients(std::vector<ComponentCoefficients>& out) {
+Status CudaDecodePipeline::begin_coefficients(std::vector<ComponentCoefficients>& out) {
   coefficients_ = true;
   return staged_.begin_coefficients(out);
 }
 
-Status FusedDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                                        ScanOutcome& outcome) {
+Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                       ScanOutcome& outcome) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   if (!coefficients_) {
     const auto sent =
         data.first(bytes_to_send(scan, static_cast<std::size_t>(staged_.components()), data));
-    if (FusedDecoder::takes(scan, sent.size())) {
-      Status status = decode_fused(scan, sent);
+    if (ScanDecoder::takes(scan, sent.size())) {
+      Status status = decode_fast(scan, sent);
       // After an error too: pinned memory is in use until the stream is idle.
       Status idle = staged_.wait();
       if (!status) return status;
@@ -70,8 +70,7 @@ Status FusedDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const 
   return staged_.decode_scan(scan, data, outcome);
 }
 
-Status FusedDecodePipeline::decode_fused(const ScanHeader& scan,
-                                         std::span<const std::uint8_t> data) {
+Status CudaDecodePipeline::decode_fast(const ScanHeader& scan, std::span<const std::uint8_t> data) {
   // The index stands before the scan in the same stream.
   const std::size_t before = scan.index ? scan.data_offset - scan.index->offset : 0;
   const std::span sent(data.data() - before, before + data.size());
@@ -84,7 +83,7 @@ Status FusedDecodePipeline::decode_fused(const ScanHeader& scan,
   }
   PlaneView planes[kMaxComponents];
   staged_.open_planes(scan, planes);
-  FusedDecoder::Input input{on_device + before, data.size(), nullptr};
+  ScanDecoder::Input input{on_device + before, data.size(), nullptr};
   if (scan.index) {
     input.index = on_device;
     ZR_TRY(fused_.enqueue(scan, input, planes, staged_.stream(), probe_));
@@ -96,21 +95,21 @@ Status FusedDecodePipeline::decode_fused(const ScanHeader& scan,
   return fused_.enqueue(scan, input, planes, staged_.stream(), probe_);
 }
 
-Status FusedDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
-                                         const FrameView& out) {
+Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
+                                        const FrameView& out) {
   return staged_.finish_frame(model, upsampling, out);
 }
-Status FusedDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
+Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
   return staged_.finish_planes(out);
 }
-Status FusedDecodePipeline::finish_coefficients() { return staged_.finish_coefficients(); }
-Status FusedDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampling upsampling,
-                                                const FrameView& out) {
+Status CudaDecodePipeline::finish_coefficients() { return staged_.finish_coefficients(); }
+Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampling upsampling,
+                                               const FrameView& out) {
   return staged_.finish_device_frame(model, upsampling, out);
 }
 
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {
-  auto pipeline = std::make_unique<FusedDecodePipeline>(device);
+  auto pipeline = std::make_unique<CudaDecodePipeline>(device);
   ZR_TRY(pipeline->create());
   return std::unique_ptr<DecodePipeline>(std::move(pipeline));
 }

@@ -13,9 +13,9 @@ namespace zerorun {
 
 /// The staged pipeline has the image's planes; it also decodes damaged scans once more, since it
 /// knows how to conceal and to report them. decode_scan() ends when the device has done the work.
-class FusedDecodePipeline final : public DecodePipeline {
+class CudaDecodePipeline final : public DecodePipeline {
  public:
-  explicit FusedDecodePipeline(int device) : device_(device), staged_(device) {}
+  explicit CudaDecodePipeline(int device) : device_(device), staged_(device) {}
   Status create();
 
   /// As StagedDecodePipeline::work_on().
@@ -40,10 +40,10 @@ class FusedDecodePipeline final : public DecodePipeline {
 
  private:
   /// With the index of the scan, if there is one; again without it where it was wrong.
-  Status decode_fused(const ScanHeader& scan, std::span<const std::uint8_t> data);
+  Status decode_fast(const ScanHeader& scan, std::span<const std::uint8_t> data);
 
   const int device_;
-  FusedDecoder fused_;
+  ScanDecoder fused_;
   ScanUpload upload_;
   StagedDecodePipeline staged_;  ///< the first to be destroyed: it waits for the stream
   StepProbe probe_;

@@ -1,6 +1,6 @@
-// Instead of sync_rows() and decode_rows(), where the stream has an index of the scan: bits ->
-// (run, level) pairs, a thread for each group of MCUs. Whatever the index says, it is believed only
-// where each group was found as it was said.
+// Instead of sync_subsequences() and decode_subsequences(), where the stream has an index of the
+// scan: bits -> (run, level) pairs, a thread for each group of MCUs. Whatever the index says, it is
+// believed only where each group was found as it was said.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,7 +18,7 @@ struct DecodeGroupsArgs {
   const std::uint32_t* words;           ///< clean bytes
   const std::uint32_t* interval_first;  ///< [intervals + 1]
   const std::uint64_t* sums;            ///< [groups + 1], as unstuff_scan() has made them
-  const RowTables* tables;
+  const WalkTables* tables;
   PairCycle cycle;
   GroupGrid grid;
   std::uint32_t pair_capacity;

@@ -1,4 +1,4 @@
-// A thread decodes a row.
+// A thread decodes a subsequence.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/decode_subsequences.hpp"
 
@@ -10,9 +10,9 @@
 namespace zerorun {
 namespace {
 
-constexpr int kThreads = kChunkRows;
+constexpr int kThreads = kChunkSubsequences;
 
-constexpr std::uint32_t kWords = words_of_rows(kChunkRows);
+constexpr std::uint32_t kWords = words_of_subsequences(kChunkSubsequences);
 
 using SymbolTables = SharedTables<kSymbolIndexBits>;
 
@@ -26,41 +26,41 @@ struct ChunkCounts {
   std::uint64_t before, after;
 };
 
-/// Decodes the row and checks that it ends where the next one begins, and that it has what
-/// sync_rows() counted: two walks over the same bits may end a row a few symbols apart, and then it
-/// must not be the one that counts and the other that is gone on with. Returns faults. Bits count
-/// from `origin`.
-__device__ std::uint32_t decode(const DecodeRowsArgs& a, const SymbolTables& tables,
-                                const SharedWords& bits, std::uint32_t origin, const RowStart* row,
-                                const ChunkCounts& counts) {
-  const RowStart own = *row;
+/// Decodes the subsequence and checks that it ends where the next one begins, and that it has what
+/// sync_subsequences() counted: two walks over the same bits may end a subsequence a few symbols
+/// apart, and then it must not be the one that counts and the other that is gone on with. Returns
+/// faults. Bits count from `origin`.
+__device__ std::uint32_t decode(const DecodeSubsequencesArgs& a, const SymbolTables& tables,
+                                const SharedWords& bits, std::uint32_t origin,
+                                const SubsequenceStart* sub, const ChunkCounts& counts) {
+  const SubsequenceStart own = *sub;
   if (own.end == 0) return 0;
-  const auto before = [&](const RowStart& r) {
+  const auto before = [&](const SubsequenceStart& r) {
     return counts.before + pack_counts(r.block, r.pair);
   };
-  const std::uint64_t next = threadIdx.x + 1 < kThreads ? before(row[1]) : counts.after;
-  RowTarget target{blocks_of(before(own)), pairs_of(before(own))};
+  const std::uint64_t next = threadIdx.x + 1 < kThreads ? before(sub[1]) : counts.after;
+  PairTarget target{blocks_of(before(own)), pairs_of(before(own))};
   // An interval's number of blocks is proven at both ends: it may have twice as many, and the next
   // one none at all.
   if (own.is_first && own.interval * a.interval_blocks != target.block) return kFaultCount;
-  const std::uint32_t stop = own.is_last ? own.end : row[1].bit;
-  const RowSpan span{stop - origin, own.end - origin};
+  const std::uint32_t stop = own.is_last ? own.end : sub[1].bit;
+  const WalkSpan span{stop - origin, own.end - origin};
   std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
   std::uint32_t faults =
-      decode_row(bits, tables, span, target,
-                 PairSink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
+      decode_subsequence(bits, tables, span, target,
+                         PairSink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
   if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
   if (own.is_last) {
     const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);
     const bool whole = k == 0 && target.block == blocks && bit + 8 > span.end;
     return faults | (whole ? 0 : kFaultCount);
   }
-  const bool meets = bit == span.stop && phase == row[1].phase && k == row[1].k;
+  const bool meets = bit == span.stop && phase == sub[1].phase && k == sub[1].k;
   return faults | (meets ? 0 : kFaultSync);
 }
 
 __global__ void __launch_bounds__(kThreads)
-    decode_rows_kernel(const __grid_constant__ DecodeRowsArgs a) {
+    decode_subsequences_kernel(const __grid_constant__ DecodeSubsequencesArgs a) {
   std::uint32_t* const words = dynamic_shared;
   const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
       a.tables, a.tables->symbol, a.cycle, dynamic_shared + kBitWords);
@@ -73,12 +73,12 @@ __global__ void __launch_bounds__(kThreads)
     return;
   }
   copy_clean_words<kThreads>(a.words, clean_words(*a.summary), first_word,
-                             words_of_rows(kChunkRows), words);
+                             words_of_subsequences(kChunkSubsequences), words);
   const ChunkCounts counts{a.chunk_first[blockIdx.x], a.chunk_first[blockIdx.x + 1]};
   wait_for_copies();
   __syncthreads();
-  const RowStart* const row = a.rows + blockIdx.x * kThreads + threadIdx.x;
-  const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, row, counts);
+  const SubsequenceStart* const sub = a.subs + blockIdx.x * kThreads + threadIdx.x;
+  const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, sub, counts);
   if (faults != 0) atomicOr(&a.summary->faults, faults);
 }
 
@@ -88,17 +88,18 @@ std::size_t shared_bytes(std::uint32_t pairs) {
 
 }  // namespace
 
-Status prepare_decode_rows() {
-  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+Status prepare_decode_subsequences() {
+  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_subsequences_kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared_bytes(kMaxTablePairs))));
-  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_rows_kernel,
+  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_subsequences_kernel,
                                    cudaFuncAttributePreferredSharedMemoryCarveout,
                                    cudaSharedmemCarveoutMaxShared));
   return Status::ok();
 }
 
-Status decode_rows(const DecodeRowsArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(decode_rows_kernel,
+Status decode_subsequences(const DecodeSubsequencesArgs& args, cudaStream_t stream) {
+  ZR_CUDA_TRY(launch_behind(decode_subsequences_kernel,
                             LaunchShape{args.chunks, kThreads,
                                         shared_bytes(static_cast<std::uint32_t>(args.cycle.pairs))},
                             stream, args));

@@ -21,7 +21,7 @@ struct DeviceDecoder::Impl {
   PinnedBuffer<std::byte> host_copy;
   Event done;  // behind the last image: the next one uses the same memory
   bool used = false;
-  FusedDecodePipeline pipeline;
+  CudaDecodePipeline pipeline;
 
   /// `device_jpeg`: where `jpeg` lies in device memory, or null.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const std::byte* device_jpeg,

@@ -19,20 +19,21 @@ std::uint32_t ceil_divide(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint32_t>((a + b - 1) / b);
 }
 
-/// Intervals of fewer rows are followed from their beginning, without guesses. (With a restart
-/// every four MCUs, seven rows, sync_rows() takes 86 us without guesses and 58 with them.)
-constexpr std::uint32_t kFollowedRows = 4;
-/// Rows from one that is walked from guesses to the next: with 2 and 4, sync_rows() takes 56 and 58
-/// us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a row.
+/// Intervals of fewer subsequences are followed from their beginning, without guesses. (With a
+/// restart every four MCUs, seven subsequences, sync_subsequences() takes 86 us without guesses and
+/// 58 with them.)
+constexpr std::uint32_t kFollowedSubsequences = 4;
+/// Subsequences from one that is walked from guesses to the next: with 2 and 4, sync_subsequences()
+/// takes 56 and 58 us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a subsequence.
 constexpr std::uint32_t kGuessStride = 2;
 /// So few chunks have a processor each, and room for all ends.
 constexpr std::uint32_t kRoomyChunks = 32;
 
 }  // namespace
 
-Status FusedDecoder::create() {
-  ZR_TRY(prepare_sync_rows());
-  ZR_TRY(prepare_decode_rows());
+Status ScanDecoder::create() {
+  ZR_TRY(prepare_sync_subsequences());
+  ZR_TRY(prepare_decode_subsequences());
   ZR_TRY(prepare_decode_groups());
   ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
   ZR_TRY(tables_.reserve(1));
@@ -41,11 +42,11 @@ Status FusedDecoder::create() {
   return report_.reserve(1);
 }
 
-bool FusedDecoder::takes(const ScanHeader& scan, std::size_t bytes) {
+bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) {
   return bytes > 0 && bytes <= kMostBytes && scan.layout.blocks() < (std::int64_t{1} << 28);
 }
 
-FusedDecoder::Sizes FusedDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
+ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
   const ScanLayout& layout = scan.layout;
   const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(in.data) % 16);
   Sizes sizes{};
@@ -57,7 +58,8 @@ FusedDecoder::Sizes FusedDecoder::sizes_of(const ScanHeader& scan, const Input& 
   if (in.index != nullptr)
     sizes.groups = static_cast<std::uint32_t>(index_groups(layout, scan.index->group_mcus));
   else
-    sizes.chunks = ceil_divide(first_row_of(sizes.intervals, sizes.bytes), kChunkRows);
+    sizes.chunks =
+        ceil_divide(first_subsequence_of(sizes.intervals, sizes.bytes), kChunkSubsequences);
   // A pair takes two bits at least: a codeword and the level's bits, or for the DC another codeword
   // behind it.
   sizes.pair_capacity = static_cast<std::uint32_t>(
@@ -67,11 +69,11 @@ FusedDecoder::Sizes FusedDecoder::sizes_of(const ScanHeader& scan, const Input& 
   return sizes;
 }
 
-Status FusedDecoder::reserve(const Sizes& sizes) {
+Status ScanDecoder::reserve(const Sizes& sizes) {
   // Words may be copied by fours.
   ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
   ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
-  ZR_TRY(rows_.reserve(std::int64_t{sizes.chunks} * kChunkRows));
+  ZR_TRY(starts_.reserve(std::int64_t{sizes.chunks} * kChunkSubsequences));
   ZR_TRY(chunk_first_.reserve(std::int64_t{sizes.chunks} + 1));
   ZR_TRY(chunk_word_.reserve(sizes.chunks));
   ZR_TRY(pairs_.reserve(std::int64_t{sizes.pair_capacity} +
@@ -81,8 +83,8 @@ Status FusedDecoder::reserve(const Sizes& sizes) {
 }
 
 /// Sends the code tables and has the device's made of them, unless they are the last scan's.
-Status FusedDecoder::update_tables(const ScanHeader& scan, const PairCycle& cycle,
-                                   cudaStream_t stream) {
+Status ScanDecoder::update_tables(const ScanHeader& scan, const PairCycle& cycle,
+                                  cudaStream_t stream) {
   const auto count = static_cast<std::size_t>(2 * cycle.pairs);
   const auto spec_of = [&](std::size_t t) -> const HuffmanSpec& {
     return t % 2 == kDcSide ? *scan.dc[cycle.dc_table[t / 2]] : *scan.ac[cycle.ac_table[t / 2]];
@@ -97,12 +99,12 @@ Status FusedDecoder::update_tables(const ScanHeader& scan, const PairCycle& cycl
   for (std::size_t t = 0; t < count; ++t)
     ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->source[t % 2][t / 2], host_tables_.data() + t,
                                 sizeof(HuffmanDecodeTable), cudaMemcpyHostToDevice, stream));
-  ZR_TRY(make_row_tables(tables_.data(), cycle.pairs, stream));
+  ZR_TRY(make_walk_tables(tables_.data(), cycle.pairs, stream));
   for (std::size_t t = 0; t < count; ++t) specs_[t] = spec_of(t);
   return Status::ok();
 }
 
-Status FusedDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
+Status ScanDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
   if (quant_tables_ == scan.quant) return Status::ok();
   quant_tables_.reset();
   ZR_CUDA_TRY(cudaStreamSynchronize(stream));  // the last tables may still be on their way
@@ -116,31 +118,32 @@ Status FusedDecoder::update_quant(const ScanHeader& scan, cudaStream_t stream) {
   return Status::ok();
 }
 
-Status FusedDecoder::enqueue_rows(const Sizes& sizes, const ScanStates::Parts& states,
-                                  const PairCycle& cycle, cudaStream_t stream,
-                                  const StepProbe& probe) {
-  ZR_TRY(announce(probe, "sync_rows"));
+Status ScanDecoder::enqueue_subsequences(const Sizes& sizes, const ScanStates::Parts& states,
+                                         const PairCycle& cycle, cudaStream_t stream,
+                                         const StepProbe& probe) {
+  ZR_TRY(announce(probe, "sync_subsequences"));
   const auto* const words = reinterpret_cast<const std::uint32_t*>(clean_.data());
-  const bool follows = sizes.bytes / sizes.intervals <= kFollowedRows * kRowBytes;
+  const bool follows = sizes.bytes / sizes.intervals <= kFollowedSubsequences * kSubsequenceBytes;
   const std::uint32_t guess_stride = follows ? 0 : kGuessStride;
   const bool is_usual = sizes.chunks > kRoomyChunks &&
                         cycle.period <= static_cast<std::int32_t>(kUsualGuesses) &&
                         std::uint64_t{sizes.bytes} * 8 / sizes.blocks <= kUsualBlockBits;
-  ZR_TRY(sync_rows({words, interval_first_.data(), tables_.data(), cycle, sizes.intervals,
-                    sizes.blocks, sizes.pair_capacity, sizes.chunks, guess_stride,
-                    is_usual ? kUsualEnds : kMostEnds, rows_.data(), chunk_first_.data(),
-                    chunk_word_.data(), states.chunk_exit, block_pair_.data(), states.summary},
-                   stream));
-  ZR_TRY(announce(probe, "decode_rows"));
-  return decode_rows({words, tables_.data(), cycle, sizes.interval_blocks, sizes.blocks,
-                      sizes.chunks, rows_.data(), chunk_first_.data(), chunk_word_.data(),
-                      pairs_.data(), block_pair_.data(), states.summary},
-                     stream);
+  ZR_TRY(
+      sync_subsequences({words, interval_first_.data(), tables_.data(), cycle, sizes.intervals,
+                         sizes.blocks, sizes.pair_capacity, sizes.chunks, guess_stride,
+                         is_usual ? kUsualEnds : kMostEnds, starts_.data(), chunk_first_.data(),
+                         chunk_word_.data(), states.chunk_exit, block_pair_.data(), states.summary},
+                        stream));
+  ZR_TRY(announce(probe, "decode_subsequences"));
+  return decode_subsequences({words, tables_.data(), cycle, sizes.interval_blocks, sizes.blocks,
+                              sizes.chunks, starts_.data(), chunk_first_.data(), chunk_word_.data(),
+                              pairs_.data(), block_pair_.data(), states.summary},
+                             stream);
 }
 
-Status FusedDecoder::enqueue_groups(const ScanHeader& scan, const Sizes& sizes,
-                                    const ScanStates::Parts& states, const PairCycle& cycle,
-                                    cudaStream_t stream, const StepProbe& probe) {
+Status ScanDecoder::enqueue_groups(const ScanHeader& scan, const Sizes& sizes,
+                                   const ScanStates::Parts& states, const PairCycle& cycle,
+                                   cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(announce(probe, "decode_groups"));
   return decode_groups({reinterpret_cast<const std::uint32_t*>(clean_.data()),
                         interval_first_.data(), group_sums_.data(), tables_.data(), cycle,
@@ -150,8 +153,8 @@ Status FusedDecoder::enqueue_groups(const ScanHeader& scan, const Sizes& sizes,
                        stream);
 }
 
-Status FusedDecoder::enqueue(const ScanHeader& scan, const Input& in, const PlaneView* planes,
-                             cudaStream_t stream, const StepProbe& probe) {
+Status ScanDecoder::enqueue(const ScanHeader& scan, const Input& in, const PlaneView* planes,
+                            cudaStream_t stream, const StepProbe& probe) {
   const PairCycle cycle = make_pair_cycle(scan.layout);
   const Sizes sizes = sizes_of(scan, in);
   ZR_TRY(reserve(sizes));
@@ -177,7 +180,7 @@ Status FusedDecoder::enqueue(const ScanHeader& scan, const Input& in, const Plan
   if (in.index != nullptr)
     ZR_TRY(enqueue_groups(scan, sizes, states, cycle, stream, probe));
   else
-    ZR_TRY(enqueue_rows(sizes, states, cycle, stream, probe));
+    ZR_TRY(enqueue_subsequences(sizes, states, cycle, stream, probe));
   ZR_TRY(announce(probe, "transform_blocks"));
   TransformBlocksArgs transform{};
   transform.layout = scan.layout;

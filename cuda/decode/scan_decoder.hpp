@@ -21,7 +21,7 @@ namespace zerorun {
 /// Keeps its memory between scans; one stream at a time. Memory on the device: up to 18 bytes for
 /// each of the largest scan (16 of them for pairs, of which most stay unused), 12 a block, 8 a
 /// group of an index, and 160 KiB of tables.
-class FusedDecoder {
+class ScanDecoder {
  public:
   /// Once, on the device that is current.
   Status create();
@@ -58,8 +58,8 @@ class FusedDecoder {
   };
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   Status reserve(const Sizes& sizes);
-  Status enqueue_rows(const Sizes& sizes, const ScanStates::Parts& states, const PairCycle& cycle,
-                      cudaStream_t stream, const StepProbe& probe);
+  Status enqueue_subsequences(const Sizes& sizes, const ScanStates::Parts& states,
+                              const PairCycle& cycle, cudaStream_t stream, const StepProbe& probe);
   Status enqueue_groups(const ScanHeader& scan, const Sizes& sizes, const ScanStates::Parts& states,
                         const PairCycle& cycle, cudaStream_t stream, const StepProbe& probe);
   Status update_tables(const ScanHeader& scan, const PairCycle& cycle, cudaStream_t stream);
@@ -70,10 +70,10 @@ class FusedDecoder {
   PinnedBuffer<ScanSteps> host_steps_;
   DeviceBuffer<ScanSteps> steps_;
   PinnedBuffer<HuffmanDecodeTable> host_tables_;
-  DeviceBuffer<RowTables> tables_;
+  DeviceBuffer<WalkTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;
   DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, pairs_, block_pair_;
-  DeviceBuffer<RowStart> rows_;
+  DeviceBuffer<SubsequenceStart> starts_;
   DeviceBuffer<std::uint64_t> chunk_first_;
   DeviceBuffer<std::uint64_t> group_sums_;
   ScanStates states_;

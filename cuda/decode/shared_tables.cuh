@@ -1,5 +1,5 @@
-// What walks over rows read, in shared memory. It is copied there by many threads at once, without
-// a register in between; they wait for their copies together.
+// What walks over subsequences read, in shared memory. It is copied there by many threads at once,
+// without a register in between; they wait for their copies together.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -35,7 +35,7 @@ struct SharedTables {
   };
 
   SharedAddress entries, ac_entries, blocks;
-  const RowTables* rare;
+  const WalkTables* rare;
 
   __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
     return load_word(table, index);
@@ -68,7 +68,7 @@ struct SharedTables {
 /// copies.
 template <int kThreads, int kIndexBits>
 __device__ SharedTables<kIndexBits> load_tables(
-    const RowTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
+    const WalkTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
     const PairCycle& cycle, std::uint32_t* to) {
   using Tables = SharedTables<kIndexBits>;
   using Block = typename Tables::Block;

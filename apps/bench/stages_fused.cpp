@@ -93,8 +93,7 @@ class FusedDecodeRun {
     frames_ = *std::move(frames);
     ZR_TRY(queue_.create());
     ZR_TRY(pipeline_.create());
-    const cudaStream_t queue = queue_.get();
-    pipeline_.work_on(&queue, nullptr, nullptr);
+    pipeline_.use_device_frames(queue_.get(), nullptr);
     pipeline_.observe(
         [this](const char* step) { return mark(*step == '\0' ? "outcome to the host" : step); });
     return Status::ok();

@@ -6,6 +6,7 @@
 #include <cub/warp/warp_scan.cuh>
 
 #include "cuda/decode/subsequence_ends.hpp"
+#include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
 #include "cuda/decode/sync_subsequences.hpp"
 
@@ -58,12 +59,11 @@ struct Shared {
   __device__ std::uint16_t& entry(std::uint32_t sub) { return item(sub); }
 };
 
-/// Of a `Shared` with so many lines.
-ZR_HD constexpr std::uint32_t shared_words(std::uint32_t ends) {
-  constexpr std::uint32_t kLine = sizeof(SubsequenceEnds<kSubsequences>::Line);
-  return static_cast<std::uint32_t>(sizeof(Shared) - (kMostEnds - ends) * kLine + 15) / 16 * 4;
-}
-static_assert(3 * (4 * (shared_words(kUsualEnds) + SkipTables::words(2)) + 1024) <= 228 * 1024,
+static_assert(sizeof(Shared) <= 4 * sync_words(kMostEnds) &&
+                  sizeof(Shared) + 16 > 4 * sync_words(kMostEnds) &&
+                  sizeof(SubsequenceEnds<kSubsequences>::Line) == 4 * kSyncEndWords,
+              "the host counts with the same size");
+static_assert(3 * (sync_shared_bytes(2, kUsualEnds) + 1024) <= 228 * 1024,
               "three CTAs in a processor of Hopper");
 
 /// Walks a subsequence from the state before it; returns the one behind it.

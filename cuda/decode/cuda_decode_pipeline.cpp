@@ -1,15 +1,15 @@
-// Which scans the fused decoder takes, and what is done about the others.
+// Which of the two decoders gets a scan.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 
-#include "codec/base/try.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
 
 namespace zerorun {
 namespace {
 
-/// What to send of the data behind a scan's header. Mostly they are the scan and EOI, which is not
-/// worth a walk through them; where there may be much more, the walk is the cheaper way.
+/// How much of the data behind a scan's header to send. Mostly that is the scan and EOI, and
+/// looking for the scan's end would take longer than sending all. Where much more may follow,
+/// looking for the end is cheaper.
 std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
                           std::span<const std::uint8_t> data) {
   const auto samples = static_cast<std::size_t>(scan.layout.blocks()) * kBlockSize;
@@ -23,89 +23,119 @@ std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
 Status CudaDecodePipeline::create() {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
-  ZR_TRY(staged_.create());
-  return fused_.create();
+  ZR_TRY(image_.create());
+  ZR_TRY(careful_.create());
+  return fast_.create();
 }
 
-void CudaDecodePipeline::work_on(const cudaStream_t* stream, const std::uint8_t* host_jpeg,
-                                 const std::uint8_t* device_jpeg) {
-  staged_.work_on(stream, host_jpeg, device_jpeg);
-  host_jpeg_ = host_jpeg;
+void CudaDecodePipeline::use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg) {
+  image_.use_device_frames(stream);
   device_jpeg_ = device_jpeg;
 }
 
 Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
                                         bool luma_only) {
-  coefficients_ = false;
-  return staged_.begin_planes(frame, direct, luma_only);
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  coefficients_ = nullptr;
+  return image_.begin(frame, direct, luma_only);
 }
 
 Status CudaDecodePipeline::begin_coefficients(std::vector<ComponentCoefficients>& out) {
-  coefficients_ = true;
-  return staged_.begin_coefficients(out);
+  coefficients_ = &out;
+  return Status::ok();
 }
 
 Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                        ScanOutcome& outcome) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
-  if (!coefficients_) {
-    const auto sent =
-        data.first(bytes_to_send(scan, static_cast<std::size_t>(staged_.components()), data));
-    if (ScanDecoder::takes(scan, sent.size())) {
-      Status status = decode_fast(scan, sent);
-      // After an error too: pinned memory is in use until the stream is idle.
-      Status idle = staged_.wait();
-      if (!status) return status;
-      ZR_TRY(idle);
-      fused_.ended();
-      if (fused_.succeeded()) {
-        outcome.consumed_bytes = fused_.consumed_bytes();
+  Status status = run_scan(scan, data, outcome);
+  // Both decoders wait for their work, but an error may leave some behind that uses pinned memory.
+  if (!status) (void)image_.wait();
+  return status;
+}
+
+Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                    ScanOutcome& outcome) {
+  DeviceBytes on_device;
+  if (coefficients_ == nullptr && decoders_ == ScanDecoders::both) {
+    const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
+    if (fast_.takes(scan, bytes)) {
+      ZR_TRY(upload(scan, data.first(bytes), on_device));
+      const auto result = decode_fast(scan, on_device, bytes);
+      if (!result) return result.status();
+      if (result->succeeded) {
+        outcome.consumed_bytes = result->consumed_bytes;
         outcome.intervals = scan.layout.intervals();
         return Status::ok();
       }
     }
   }
   outcome.staged = true;
-  return staged_.decode_scan(scan, data, outcome);
+  const std::size_t extent = scan_extent(data);
+  if (on_device.data == nullptr) ZR_TRY(upload(scan, data.first(extent), on_device));
+  return decode_carefully({scan, data, {on_device.data, extent}, image_.exec(), probe_}, outcome);
 }
 
-Status CudaDecodePipeline::decode_fast(const ScanHeader& scan, std::span<const std::uint8_t> data) {
-  // The index stands before the scan in the same stream.
+/// The index and the data, which stand behind it in the same stream.
+Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                  DeviceBytes& out) {
   const std::size_t before = scan.index ? scan.data_offset - scan.index->offset : 0;
-  const std::span sent(data.data() - before, before + data.size());
-  const std::uint8_t* on_device = nullptr;
   if (device_jpeg_ != nullptr) {
-    on_device = device_jpeg_ + (sent.data() - host_jpeg_);
+    out.index = device_jpeg_ + scan.data_offset - before;
   } else {
     ZR_TRY(announce(probe_, "upload"));
-    ZR_TRY(upload_.enqueue(sent, staged_.stream(), on_device));
+    ZR_TRY(
+        upload_.enqueue({data.data() - before, before + data.size()}, image_.stream(), out.index));
   }
-  PlaneView planes[kMaxComponents];
-  staged_.open_planes(scan, planes);
-  ScanDecoder::Input input{on_device + before, data.size(), nullptr};
-  if (scan.index) {
-    input.index = on_device;
-    ZR_TRY(fused_.enqueue(scan, input, planes, staged_.stream(), probe_));
-    ZR_TRY(staged_.wait());
-    fused_.ended();
-    if (!fused_.index_was_wrong()) return Status::ok();
-    input.index = nullptr;
+  out.data = out.index + before;
+  return Status::ok();
+}
+
+/// With the index of the scan, if there is one; if that was wrong, once more without it.
+Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
+                                                   const DeviceBytes& on_device,
+                                                   std::size_t bytes) {
+  const ScanPlanes planes = image_.open(scan);
+  if (fast_.takes_index(scan)) {
+    auto result = fast_.decode(scan, {on_device.data, bytes, on_device.index}, planes.data(),
+                               image_.stream(), probe_);
+    if (!result || !result->index_was_wrong) return result;
   }
-  return fused_.enqueue(scan, input, planes, staged_.stream(), probe_);
+  return fast_.decode(scan, {on_device.data, bytes, nullptr}, planes.data(), image_.stream(),
+                      probe_);
+}
+
+Status CudaDecodePipeline::decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome) {
+  return coefficients_ != nullptr
+             ? careful_.decode_coefficients(in, *coefficients_, outcome)
+             : careful_.decode_planes(in, image_.open(in.scan).data(), outcome);
 }
 
 Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
                                         const FrameView& out) {
-  return staged_.finish_frame(model, upsampling, out);
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  return image_.write_host_frame(model, upsampling, out);
 }
+
 Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
-  return staged_.finish_planes(out);
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  return image_.write_planes(out);
 }
-Status CudaDecodePipeline::finish_coefficients() { return staged_.finish_coefficients(); }
+
+Status CudaDecodePipeline::finish_coefficients() {
+  coefficients_ = nullptr;
+  return Status::ok();
+}
+
 Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                                const FrameView& out) {
-  return staged_.finish_device_frame(model, upsampling, out);
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  return image_.write_device_frame(model, upsampling, out);
 }
 
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {

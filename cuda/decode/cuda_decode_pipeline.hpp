@@ -1,31 +1,31 @@
-// The decoder of a device: every scan by the fused decoder, and by the staged one what that cannot
-// take. Used for host frames (DecodePipeline) and for device frames (DeviceDecoder).
+// The decoder of a device: which of the two decoders gets a scan. For host frames it is used as a
+// DecodePipeline, for device frames by DeviceDecoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <memory>
-
+#include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
 #include "cuda/decode/scan_upload.hpp"
 #include "cuda/stages/careful_decoder.hpp"
 
 namespace zerorun {
 
-/// The staged pipeline has the image's planes; it also decodes damaged scans once more, since it
-/// knows how to conceal and to report them. decode_scan() ends when the device has done the work.
+/// Who decodes the scans: ScanDecoder, and CarefulDecoder what that one gives up; or CarefulDecoder
+/// all of them, to be measured.
+enum class ScanDecoders { both, careful_only };
+
+/// decode_scan() returns when the device has done the work.
 class CudaDecodePipeline final : public DecodePipeline {
  public:
-  explicit CudaDecodePipeline(int device) : device_(device), staged_(device) {}
+  explicit CudaDecodePipeline(int device, ScanDecoders decoders = ScanDecoders::both)
+      : device_(device), decoders_(decoders) {}
   Status create();
 
-  /// As StagedDecodePipeline::work_on().
-  void work_on(const cudaStream_t* stream, const std::uint8_t* host_jpeg,
-               const std::uint8_t* device_jpeg);
-  /// The steps of each scan, those of the staged decoder where that has to do it.
-  void observe(StepProbe probe) {
-    staged_.observe(probe);
-    probe_ = std::move(probe);
-  }
+  /// For device frames: the caller's stream, and where the image's JPEG lies in device memory; null
+  /// if it does not, then scans are uploaded. To be called before each image.
+  void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg);
+  /// `probe` is called before each step of a scan.
+  void observe(StepProbe probe) { probe_ = std::move(probe); }
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) override;
@@ -35,20 +35,32 @@ class CudaDecodePipeline final : public DecodePipeline {
   Status finish_planes(std::vector<ComponentPlane>& out) override;
   Status finish_coefficients() override;
 
-  /// As StagedDecodePipeline::finish_device_frame().
+  /// finish_frame() for a frame in device memory; enqueued only.
   Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
 
  private:
-  /// With the index of the scan, if there is one; again without it where it was wrong.
-  Status decode_fast(const ScanHeader& scan, std::span<const std::uint8_t> data);
+  /// The scan's bytes in device memory; null before they are there.
+  struct DeviceBytes {
+    const std::uint8_t* index = nullptr;  ///< the first entry of the scan's index, if it has one
+    const std::uint8_t* data = nullptr;   ///< the first entropy-coded byte
+  };
+
+  Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
+  Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
+  Result<ScanResult> decode_fast(const ScanHeader& scan, const DeviceBytes& on_device,
+                                 std::size_t bytes);
+  Status decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome);
 
   const int device_;
-  ScanDecoder fused_;
-  ScanUpload upload_;
-  StagedDecodePipeline staged_;  ///< the first to be destroyed: it waits for the stream
+  const ScanDecoders decoders_;
   StepProbe probe_;
-  const std::uint8_t *host_jpeg_ = nullptr, *device_jpeg_ = nullptr;
-  bool coefficients_ = false;
+  const std::uint8_t* device_jpeg_ = nullptr;  ///< of the image
+  /// The image's output; null: samples.
+  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  ScanDecoder fast_;
+  CarefulDecoder careful_;
+  ScanUpload upload_;
+  DeviceImage image_;  ///< the first to be destroyed: it waits for its stream
 };
 
 }  // namespace zerorun

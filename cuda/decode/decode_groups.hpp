@@ -28,8 +28,9 @@ struct DecodeGroupsArgs {
   ScanSummary* summary;
 };
 
-/// Tells CUDA how much shared memory the kernel may ask for; once for a device.
-Status prepare_decode_groups();
+/// Tells CUDA how much shared memory the kernel may ask for, of `limit` bytes that the device
+/// allows; once for a device.
+Status prepare_decode_groups(std::size_t limit);
 /// Words of shared memory for the bits of a CTA's groups, of a scan of so many bytes.
 std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups);
 Status decode_groups(const DecodeGroupsArgs& args, cudaStream_t stream);

@@ -5,6 +5,7 @@
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
 
 namespace zerorun {
@@ -12,14 +13,9 @@ namespace {
 
 constexpr int kThreads = kChunkSubsequences;
 
-constexpr std::uint32_t kWords = words_of_subsequences(kChunkSubsequences);
-
 using SymbolTables = SharedTables<kSymbolIndexBits>;
 
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
-
-/// Of the CTA's shared memory, in words.
-constexpr std::uint32_t kBitWords = (kWords + 3) / 4 * 4;
 
 /// What stands before a chunk, and before the next one.
 struct ChunkCounts {
@@ -63,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
     decode_subsequences_kernel(const __grid_constant__ DecodeSubsequencesArgs a) {
   std::uint32_t* const words = dynamic_shared;
   const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
-      a.tables, a.tables->symbol, a.cycle, dynamic_shared + kBitWords);
+      a.tables, a.tables->symbol, a.cycle, dynamic_shared + kChunkWords);
   wait_for_previous_kernel();
   // Faults of this kernel, too: the pairs are of no use then.
   const bool given_up = __syncthreads_or(a.summary->faults != 0);
@@ -82,27 +78,19 @@ __global__ void __launch_bounds__(kThreads)
   if (faults != 0) atomicOr(&a.summary->faults, faults);
 }
 
-std::size_t shared_bytes(std::uint32_t pairs) {
-  return sizeof(std::uint32_t) * (kBitWords + SymbolTables::words(pairs));
-}
-
 }  // namespace
 
-Status prepare_decode_subsequences() {
-  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_subsequences_kernel,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_bytes(kMaxTablePairs))));
-  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_subsequences_kernel,
-                                   cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxShared));
-  return Status::ok();
+Status prepare_decode_subsequences(std::size_t limit) {
+  return allow_shared_memory(decode_subsequences_kernel, decode_shared_bytes(kMaxTablePairs),
+                             limit);
 }
 
 Status decode_subsequences(const DecodeSubsequencesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(decode_subsequences_kernel,
-                            LaunchShape{args.chunks, kThreads,
-                                        shared_bytes(static_cast<std::uint32_t>(args.cycle.pairs))},
-                            stream, args));
+  ZR_CUDA_TRY(
+      launch_behind(decode_subsequences_kernel,
+                    LaunchShape{args.chunks, kThreads,
+                                decode_shared_bytes(static_cast<std::uint32_t>(args.cycle.pairs))},
+                    stream, args));
   return Status::ok();
 }
 

@@ -28,8 +28,9 @@ struct DecodeSubsequencesArgs {
   ScanSummary* summary;
 };
 
-/// Tells CUDA how much shared memory the kernel may ask for; once for a device.
-Status prepare_decode_subsequences();
+/// Tells CUDA how much shared memory the kernel may ask for, of `limit` bytes that the device
+/// allows; once for a device.
+Status prepare_decode_subsequences(std::size_t limit);
 Status decode_subsequences(const DecodeSubsequencesArgs& args, cudaStream_t stream);
 
 }  // namespace zerorun

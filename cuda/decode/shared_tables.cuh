@@ -5,11 +5,13 @@
 
 #include <cuda_pipeline.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
+#include "cuda/base/check.hpp"
 #include "cuda/decode/shared_load.cuh"
 
 namespace zerorun {
@@ -33,6 +35,7 @@ struct SharedTables {
     BlockTables tables;
     std::uint32_t phase_before;
   };
+  static_assert(sizeof(Block) == 16, "shared_table_words() counts with it");
 
   SharedAddress entries, ac_entries, blocks;
   const WalkTables* rare;
@@ -56,13 +59,18 @@ struct SharedTables {
   __device__ std::uint32_t phase_before(SharedAddress place) const {
     return load_word(place + static_cast<std::uint32_t>(offsetof(Block, phase_before)));
   }
-
-  /// Of shared memory.
-  static __host__ __device__ constexpr std::uint32_t words(std::uint32_t pairs) {
-    return (2 * pairs << kIndexBits) +
-           kMaxBlocksPerMcu * static_cast<std::uint32_t>(sizeof(Block) / 4);
-  }
 };
+
+/// Lets the kernel ask for `bytes` of shared memory, or for `limit` where that is less, and gives
+/// shared memory as much of the L1 cache as can be.
+template <typename Kernel>
+Status allow_shared_memory(Kernel* kernel, std::size_t bytes, std::size_t limit) {
+  ZR_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(std::min(bytes, limit))));
+  ZR_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxShared));
+  return Status::ok();
+}
 
 /// Fills `to`, aligned to 16 bytes, with the tables' entries (`from[side]` of `tables`), and starts
 /// copies.

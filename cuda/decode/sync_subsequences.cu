@@ -1,8 +1,8 @@
 // Subsequences of Huffman-coded bits that synchronise themselves, after Weissenberger and Schmidt,
 // "Accelerating JPEG Decompression on GPUs" (2021), but with a guess for each block of the MCU and
-// with maps instead of repetition: subsequence_ends.hpp. With one guess a subsequence, each walked again
-// until its neighbour no longer changed, a CTA went through 35 rounds for a 4K photo at q90; now it
-// takes four to eight.
+// with maps instead of repetition: subsequence_ends.hpp. With one guess a subsequence, each walked
+// again until its neighbour no longer changed, a CTA went through 35 rounds for a 4K photo at q90;
+// now it takes four to eight.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/sync_subsequences.hpp"
 
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kThreads, 3)
     sync_subsequences_kernel(const __grid_constant__ SyncArgs a) {
   Shared& s = *reinterpret_cast<Shared*>(dynamic_shared);
   const SkipTables tables = load_tables<kThreads, kSkipBits>(
-      a.tables, a.tables->skip, a.cycle, dynamic_shared + shared_words(a.most_ends));
+      a.tables, a.tables->skip, a.cycle, dynamic_shared + sync_words(a.most_ends));
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
   wait_for_previous_kernel();
@@ -203,27 +203,18 @@ __global__ void __launch_bounds__(kThreads, 3)
   if (s.last_chunk) place_chunks(a, s);
 }
 
-std::size_t shared_bytes(std::uint32_t ends, std::uint32_t pairs) {
-  return sizeof(std::uint32_t) * (shared_words(ends) + SkipTables::words(pairs));
-}
-
 }  // namespace
 
-Status prepare_sync_subsequences() {
-  ZR_CUDA_TRY(cudaFuncSetAttribute(sync_subsequences_kernel,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_bytes(kMostEnds, kMaxTablePairs))));
-  ZR_CUDA_TRY(cudaFuncSetAttribute(sync_subsequences_kernel,
-                                   cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxShared));
-  return Status::ok();
+Status prepare_sync_subsequences(std::size_t limit) {
+  return allow_shared_memory(sync_subsequences_kernel, sync_shared_bytes(kMaxTablePairs, kMostEnds),
+                             limit);
 }
 
 Status sync_subsequences(const SyncArgs& args, cudaStream_t stream) {
   const auto pairs = static_cast<std::uint32_t>(args.cycle.pairs);
-  ZR_CUDA_TRY(launch_behind(sync_subsequences_kernel,
-                            LaunchShape{args.chunks, kThreads, shared_bytes(args.most_ends, pairs)},
-                            stream, args));
+  ZR_CUDA_TRY(launch_behind(
+      sync_subsequences_kernel,
+      LaunchShape{args.chunks, kThreads, sync_shared_bytes(pairs, args.most_ends)}, stream, args));
   return Status::ok();
 }
 

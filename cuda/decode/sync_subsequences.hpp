@@ -33,8 +33,9 @@ struct SyncArgs {
   ScanSummary* summary;
 };
 
-/// Tells CUDA how much shared memory the kernel may ask for; once for a device.
-Status prepare_sync_subsequences();
+/// Tells CUDA how much shared memory the kernel may ask for, of `limit` bytes that the device
+/// allows; once for a device.
+Status prepare_sync_subsequences(std::size_t limit);
 Status sync_subsequences(const SyncArgs& args, cudaStream_t stream);
 
 }  // namespace zerorun

@@ -130,6 +130,7 @@ class DecoderPair {
   }
 
   Decoder& cpu() { return *cpu_; }
+  Decoder& cuda() { return *cuda_; }
 
  private:
   static std::optional<Decoder> make(const DecodeParams& params) {

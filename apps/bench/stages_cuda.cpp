@@ -10,7 +10,7 @@
 #include "apps/bench/stages.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/stages/staged_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "cuda/stages/staged_encoder.hpp"
 
 namespace zerorun::app::bench {
@@ -67,7 +67,7 @@ struct StagedEncodeRun : StagedRun {
 };
 
 struct StagedDecodeRun : StagedRun {
-  StagedDecodePipeline pipeline{device};
+  CudaDecodePipeline pipeline{device, ScanDecoders::careful_only};
   Frame out;
 
   Status run(std::size_t index, StageClock& clock) {
@@ -116,8 +116,7 @@ Result<StagedContender::Run> open_decoder(const Setting& setting, int device) {
   auto frame = Frame::create(like.format, like.width, like.height, HostMemory::pinned);
   if (!frame) return frame.status();
   run->out = *std::move(frame);
-  const cudaStream_t queue = run->queue.get();
-  run->pipeline.work_on(&queue, nullptr, nullptr);
+  run->pipeline.use_device_frames(run->queue.get(), nullptr);
   run->pipeline.observe([state = run.get()](const char* step) {
     return state->mark(*step == '\0' ? "outcome to the host" : step);
   });

@@ -13,7 +13,7 @@
 #include "apps/bench/verify.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 
 namespace zerorun::app::bench {
@@ -93,8 +93,7 @@ class FusedDecodeRun {
     frames_ = *std::move(frames);
     ZR_TRY(queue_.create());
     ZR_TRY(pipeline_.create());
-    const cudaStream_t queue = queue_.get();
-    pipeline_.work_on(&queue, nullptr, nullptr);
+    pipeline_.use_device_frames(queue_.get(), nullptr);
     pipeline_.observe(
         [this](const char* step) { return mark(*step == '\0' ? "outcome to the host" : step); });
     return Status::ok();
@@ -148,7 +147,7 @@ class FusedDecodeRun {
   PaddedFrame decoded_;
   Stream queue_;
   EventLog log_;
-  FusedDecodePipeline pipeline_;
+  CudaDecodePipeline pipeline_;
 };
 
 template <typename FusedRun>

@@ -8,6 +8,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/decode/group_walk.hpp"
 #include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
 
 namespace zerorun {
@@ -36,9 +37,7 @@ __device__ std::uint32_t* kept(std::uint32_t* pointer) {
 }
 
 using SharedSymbols = SharedTables<kSymbolIndexBits>;
-/// For the tables of a group's blocks, and of the one behind its last.
-constexpr std::uint32_t kListWords = 2 * (kMaxIndexGroupBlocks + 1);
-static_assert(kListWords % 4 == 0 && sizeof(CodeTables) == 8);
+static_assert(kGroupListWords % 4 == 0 && sizeof(CodeTables) == 8);
 
 struct SymbolTables : SharedSymbols {
   SharedAddress list;
@@ -94,8 +93,8 @@ __device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, co
 __device__ SymbolTables load_group_tables(const DecodeGroupsArgs& a, std::uint32_t* to) {
   const auto period = static_cast<std::uint32_t>(a.cycle.period);
   const SharedSymbols tables = load_tables<kThreads, kSymbolIndexBits>(
-      a.tables, a.tables->symbol, a.cycle, to + kListWords + a.room_words);
-  for (std::uint32_t i = threadIdx.x; i < kListWords / 2; i += kThreads) {
+      a.tables, a.tables->symbol, a.cycle, to + kGroupListWords + a.room_words);
+  for (std::uint32_t i = threadIdx.x; i < kGroupListWords / 2; i += kThreads) {
     const std::uint32_t bytes = a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
     reinterpret_cast<CodeTables*>(to)[i] = {tables.entries + bytes, tables.ac_entries + bytes};
   }
@@ -106,7 +105,7 @@ __global__ void __launch_bounds__(kThreads)
     decode_groups_kernel(const __grid_constant__ DecodeGroupsArgs a) {
   __shared__ std::uint32_t first_word, last_word;
   const SymbolTables tables = load_group_tables(a, dynamic_shared);
-  std::uint32_t* const room = dynamic_shared + kListWords;
+  std::uint32_t* const room = dynamic_shared + kGroupListWords;
   wait_for_previous_kernel();
   const std::uint32_t number = blockIdx.x * kThreads + threadIdx.x;
   const bool exists = number < a.grid.groups;
@@ -135,25 +134,15 @@ __global__ void __launch_bounds__(kThreads)
   if (!right) atomicOr(&a.summary->faults, kFaultIndex);
 }
 
-/// So that three CTAs fit into a processor with the tables of two pairs, whatever the scan is.
-constexpr std::uint32_t kMostRoomWords = 10240;
-static_assert(3 * (4 * (kListWords + kMostRoomWords + SharedSymbols::words(2)) + 1040) <=
-              228 * 1024);
-
-std::size_t shared_bytes(std::uint32_t room_words, std::uint32_t pairs) {
-  return sizeof(std::uint32_t) * (kListWords + room_words + SharedSymbols::words(pairs));
-}
+static_assert(3 * (group_shared_bytes(2, kMostRoomWords) + 1040) <= 228 * 1024,
+              "three CTAs in a processor of Hopper");
 
 }  // namespace
 
-Status prepare_decode_groups() {
-  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_groups_kernel,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_bytes(kMostRoomWords, kMaxTablePairs))));
-  ZR_CUDA_TRY(cudaFuncSetAttribute(decode_groups_kernel,
-                                   cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxShared));
-  return Status::ok();
+Status prepare_decode_groups(std::size_t limit) {
+  return allow_shared_memory(decode_groups_kernel,
+                             group_shared_bytes(kMaxTablePairs, kMostRoomWords),
+                             limit - kGroupStaticBytes);
 }
 
 std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups) {
@@ -168,7 +157,7 @@ Status decode_groups(const DecodeGroupsArgs& args, cudaStream_t stream) {
   const auto pairs = static_cast<std::uint32_t>(args.cycle.pairs);
   ZR_CUDA_TRY(launch_behind(decode_groups_kernel,
                             LaunchShape{grid_size(args.grid.groups, kThreads), kThreads,
-                                        shared_bytes(args.room_words, pairs)},
+                                        group_shared_bytes(pairs, args.room_words)},
                             stream, args));
   return Status::ok();
 }

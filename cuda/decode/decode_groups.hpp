@@ -1,13 +1,13 @@
-// Instead of sync_rows() and decode_rows(), where the stream has an index of the scan: bits ->
-// (run, level) pairs, a thread for each group of MCUs. Whatever the index says, it is believed only
-// where each group was found as it was said.
+// Instead of sync_subsequences() and decode_subsequences(), where the stream has an index of the
+// scan: bits -> (run, level) pairs, a thread for each group of MCUs. Whatever the index says, it is
+// believed only where each group was found as it was said.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include "cuda/decode/group_sums.hpp"
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "zerorun/status.hpp"
 
@@ -18,7 +18,7 @@ struct DecodeGroupsArgs {
   const std::uint32_t* words;           ///< clean bytes
   const std::uint32_t* interval_first;  ///< [intervals + 1]
   const std::uint64_t* sums;            ///< [groups + 1], as unstuff_scan() has made them
-  const RowTables* tables;
+  const WalkTables* tables;
   PairCycle cycle;
   GroupGrid grid;
   std::uint32_t pair_capacity;
@@ -28,8 +28,9 @@ struct DecodeGroupsArgs {
   ScanSummary* summary;
 };
 
-/// Tells CUDA how much shared memory the kernel may ask for; once for a device.
-Status prepare_decode_groups();
+/// Tells CUDA how much shared memory the kernel may ask for, of `limit` bytes that the device
+/// allows; once for a device.
+Status prepare_decode_groups(std::size_t limit);
 /// Words of shared memory for the bits of a CTA's groups, of a scan of so many bytes.
 std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups);
 Status decode_groups(const DecodeGroupsArgs& args, cudaStream_t stream);

@@ -1,12 +1,11 @@
-// The public decoder for device frames: the fused pipeline on the caller's stream.
+// The public decoder for device frames: the pipeline on the caller's stream.
 // SPDX-License-Identifier: MIT
 #include "zerorun/cuda.hpp"
 
-#include <new>
 #include <utility>
 
 #include "codec/pipeline/decode_walk.hpp"
-#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 
 namespace zerorun {
 
@@ -19,15 +18,14 @@ struct DeviceDecoder::Impl {
 
   DecodeParams params;
   PinnedBuffer<std::byte> host_copy;
-  Event done;  // behind the last image: the next one uses the same memory
+  Event done;  ///< behind the last image: the next one uses the same memory
   bool used = false;
-  FusedDecodePipeline pipeline;
+  CudaDecodePipeline pipeline;
 
   /// `device_jpeg`: where `jpeg` lies in device memory, or null.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const std::byte* device_jpeg,
                               const FrameView& out, cudaStream_t stream) {
-    pipeline.work_on(&stream, reinterpret_cast<const std::uint8_t*>(jpeg.data()),
-                     reinterpret_cast<const std::uint8_t*>(device_jpeg));
+    pipeline.use_device_frames(stream, reinterpret_cast<const std::uint8_t*>(device_jpeg));
     auto report = walk_frame(
         pipeline, params, jpeg,
         [&](int width, int height, FrameView& target) -> Status {
@@ -52,45 +50,45 @@ struct DeviceDecoder::Impl {
   }
 };
 
-Result<DeviceDecoder> DeviceDecoder::create(const DecodeParams& params) try {
-  ZR_TRY(validate_params(params));
-  if (params.backend == Backend::cpu)
-    return Status(Errc::invalid_argument, "device frames cannot be decoded by the CPU backend");
-  const auto backend = resolve_backend(Backend::cuda, params.device);
-  if (!backend) return backend.status();
-  const DeviceGuard guard(params.device);
-  ZR_TRY(guard.status());
-  auto impl = std::make_unique<Impl>(params);
-  ZR_TRY(impl->done.create(cudaEventDisableTiming));
-  ZR_TRY(impl->pipeline.create());
-  return DeviceDecoder(std::move(impl));
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<DeviceDecoder> DeviceDecoder::create(const DecodeParams& params) {
+  return guarded([&]() -> Result<DeviceDecoder> {
+    ZR_TRY(validate_params(params));
+    if (params.backend == Backend::cpu)
+      return Status(Errc::invalid_argument, "device frames cannot be decoded by the CPU backend");
+    const auto backend = resolve_backend(Backend::cuda, params.device);
+    if (!backend) return backend.status();
+    const DeviceGuard guard(params.device);
+    ZR_TRY(guard.status());
+    auto impl = std::make_unique<Impl>(params);
+    ZR_TRY(impl->done.create(cudaEventDisableTiming));
+    ZR_TRY(impl->pipeline.create());
+    return DeviceDecoder(std::move(impl));
+  });
 }
 
 Result<DecodeReport> DeviceDecoder::decode(std::span<const std::byte> jpeg, const FrameView& out,
-                                           cudaStream_t stream) try {
-  const DeviceGuard guard(impl_->params.device);
-  ZR_TRY(guard.status());
-  ZR_TRY(impl_->wait_for_last(out, stream));
-  return impl_->decode(jpeg, nullptr, out, stream);
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+                                           cudaStream_t stream) {
+  return guarded([&]() -> Result<DecodeReport> {
+    const DeviceGuard guard(impl_->params.device);
+    ZR_TRY(guard.status());
+    ZR_TRY(impl_->wait_for_last(out, stream));
+    return impl_->decode(jpeg, nullptr, out, stream);
+  });
 }
 
 Result<DecodeReport> DeviceDecoder::decode_device(const std::byte* jpeg, std::size_t bytes,
-                                                  const FrameView& out, cudaStream_t stream) try {
-  if (jpeg == nullptr) return Status(Errc::invalid_argument, "the stream is a null pointer");
-  const DeviceGuard guard(impl_->params.device);
-  ZR_TRY(guard.status());
-  ZR_TRY(impl_->wait_for_last(out, stream));
-  ZR_TRY(impl_->host_copy.reserve(static_cast<std::int64_t>(bytes)));
-  ZR_CUDA_TRY(
-      cudaMemcpyAsync(impl_->host_copy.data(), jpeg, bytes, cudaMemcpyDeviceToHost, stream));
-  ZR_CUDA_TRY(cudaStreamSynchronize(stream));
-  return impl_->decode({impl_->host_copy.data(), bytes}, jpeg, out, stream);
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+                                                  const FrameView& out, cudaStream_t stream) {
+  return guarded([&]() -> Result<DecodeReport> {
+    if (jpeg == nullptr) return Status(Errc::invalid_argument, "the stream is a null pointer");
+    const DeviceGuard guard(impl_->params.device);
+    ZR_TRY(guard.status());
+    ZR_TRY(impl_->wait_for_last(out, stream));
+    ZR_TRY(impl_->host_copy.reserve(static_cast<std::int64_t>(bytes)));
+    ZR_CUDA_TRY(
+        cudaMemcpyAsync(impl_->host_copy.data(), jpeg, bytes, cudaMemcpyDeviceToHost, stream));
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+    return impl_->decode({impl_->host_copy.data(), bytes}, jpeg, out, stream);
+  });
 }
 
 DeviceDecoder::DeviceDecoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "codec/syntax/scan_index.hpp"
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 
@@ -53,7 +53,7 @@ inline GroupGrid make_group_grid(const ScanLayout& layout, int group_mcus) {
 
 struct Group {
   std::uint32_t bit, stop, end;  ///< of its first codeword, behind its last, of its interval
-  RowTarget first, behind;       ///< its own and what follows
+  PairTarget first, behind;      ///< its own and what follows
   bool is_last;                  ///< of its interval
 };
 

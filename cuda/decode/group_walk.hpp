@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 
@@ -41,10 +41,10 @@ struct GroupEnd {
 /// first one with the number `pair`. A group has whole MCUs and no padding. Whatever the bits are,
 /// there are at most kMostGroupPairs pairs where `stop` is at most 65535 bits away. `Bits`:
 /// words(i) are the word with bit i and the next one, words_behind(i) the two from that one on.
-/// `Tables`: as for decode_row(), but of blocks tables_of(i), of block i of the group or of the one
-/// behind its last. `Sink`: put_if(c, pair, word) for one pair after the other, finish(pair) behind
-/// the last; block_starts(i, pair) for the first, and block_starts_if(c, i, pair) for those behind
-/// it with the one behind the last.
+/// `Tables`: as for decode_subsequence(), but of blocks tables_of(i), of block i of the group or of
+/// the one behind its last. `Sink`: put_if(c, pair, word) for one pair after the other,
+/// finish(pair) behind the last; block_starts(i, pair) for the first, and block_starts_if(c, i,
+/// pair) for those behind it with the one behind the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupSpan& span,
                             std::uint32_t pair, Sink sink) {

@@ -1,4 +1,4 @@
-// Where a walk over rows or groups stores its pairs.
+// Where a walk over subsequences or groups stores its pairs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace zerorun {
 
-/// Stores four pairs at once: single words of 32 threads, each in a row of its own, keep the memory
-/// pipe so busy that the look-ups wait. A 3848x2168 photo at q90 on an H200, rows of 544 bits: 83
-/// us a frame with single words, 49 with four and tables of 12 bits instead of 11, 43 with 11 again
-/// and tables that are copied asynchronously. (A chunk's pairs in shared memory first, and from
-/// there in whole lines, gain 1 us in a single frame, and in eight at once the room that it takes
-/// costs 5.)
+/// Stores four pairs at once: single words of 32 threads, each in a subsequence of its own, keep
+/// the memory pipe so busy that the look-ups wait. A 3848x2168 photo at q90 on an H200,
+/// subsequences of 544 bits: 83 us a frame with single words, 49 with four and tables of 12 bits
+/// instead of 11, 43 with 11 again and tables that are copied asynchronously. (A chunk's pairs in
+/// shared memory first, and from there in whole lines, gain 1 us in a single frame, and in eight at
+/// once the room that it takes costs 5.)
 struct PairSink {
   std::uint32_t *pairs, *block_pair;
   std::uint32_t whole_from;  ///< the first four that are the walk's own

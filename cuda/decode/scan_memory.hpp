@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 
@@ -12,8 +12,8 @@ namespace zerorun {
 struct ScanSummary {
   std::uint32_t faults;       ///< kFault… bits
   std::uint32_t clean_bytes;  ///< of all intervals
-  std::uint32_t unsettled;    ///< not 0: a chunk's rows were not found
-  std::uint32_t late_walks;   ///< rows that were walked one after the other
+  std::uint32_t unsettled;    ///< not 0: a chunk's subsequences were not found
+  std::uint32_t late_walks;   ///< subsequences that were walked one after the other
   std::uint32_t chunks_done;
 };
 
@@ -31,17 +31,20 @@ struct ScanReport {
   std::uint32_t consumed_bytes;
 };
 
-/// Rows that one CTA finds or decodes: with 160, 192 and 224, sync_rows() takes 57, 59 and 55 us
-/// for a 3840x2160 frame at q90 (H200).
-inline constexpr std::uint32_t kChunkRows = 224;
-/// Words that are read for `rows` rows in a line, wherever they begin: at most so many.
-constexpr std::uint32_t words_of_rows(std::uint32_t rows) { return rows * (kRowBits / 32) + 5; }
+/// Subsequences that one CTA finds or decodes: with 160, 192 and 224, sync_subsequences() takes 57,
+/// 59 and 55 us for a 3840x2160 frame at q90 (H200).
+inline constexpr std::uint32_t kChunkSubsequences = 224;
+/// Words that are read for `subsequences` subsequences in a line, wherever they begin: at most so
+/// many.
+constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
+  return subs * (kSubsequenceBits / 32) + 5;
+}
 
-/// Instead of a chunk's first word: it has no rows.
+/// Instead of a chunk's first word: it has no subsequences.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
 
-/// What is known of a row before it is decoded. `end` 0: there is no such row.
-struct alignas(16) RowStart {
+/// What is known of a subsequence before it is decoded. `end` 0: there is no such subsequence.
+struct alignas(16) SubsequenceStart {
   std::uint32_t bit;  ///< of its first codeword
   std::uint32_t end;  ///< of its interval
   std::uint32_t interval;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/base/shared_access.cuh"
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 

@@ -1,15 +1,17 @@
-// What walks over rows read, in shared memory. It is copied there by many threads at once, without
-// a register in between; they wait for their copies together.
+// What walks over subsequences read, in shared memory. It is copied there by many threads at once,
+// without a register in between; they wait for their copies together.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cuda_pipeline.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/decode/row_tables.hpp"
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/walk_tables.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
+#include "cuda/base/check.hpp"
 #include "cuda/decode/shared_load.cuh"
 
 namespace zerorun {
@@ -33,9 +35,10 @@ struct SharedTables {
     BlockTables tables;
     std::uint32_t phase_before;
   };
+  static_assert(sizeof(Block) == 16, "shared_table_words() counts with it");
 
   SharedAddress entries, ac_entries, blocks;
-  const RowTables* rare;
+  const WalkTables* rare;
 
   __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
     return load_word(table, index);
@@ -56,19 +59,24 @@ struct SharedTables {
   __device__ std::uint32_t phase_before(SharedAddress place) const {
     return load_word(place + static_cast<std::uint32_t>(offsetof(Block, phase_before)));
   }
-
-  /// Of shared memory.
-  static __host__ __device__ constexpr std::uint32_t words(std::uint32_t pairs) {
-    return (2 * pairs << kIndexBits) +
-           kMaxBlocksPerMcu * static_cast<std::uint32_t>(sizeof(Block) / 4);
-  }
 };
+
+/// Lets the kernel ask for `bytes` of shared memory, or for `limit` where that is less, and gives
+/// shared memory as much of the L1 cache as can be.
+template <typename Kernel>
+Status allow_shared_memory(Kernel* kernel, std::size_t bytes, std::size_t limit) {
+  ZR_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(std::min(bytes, limit))));
+  ZR_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxShared));
+  return Status::ok();
+}
 
 /// Fills `to`, aligned to 16 bytes, with the tables' entries (`from[side]` of `tables`), and starts
 /// copies.
 template <int kThreads, int kIndexBits>
 __device__ SharedTables<kIndexBits> load_tables(
-    const RowTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
+    const WalkTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
     const PairCycle& cycle, std::uint32_t* to) {
   using Tables = SharedTables<kIndexBits>;
   using Block = typename Tables::Block;

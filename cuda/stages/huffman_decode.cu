@@ -7,7 +7,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
-#include "cuda/stages/cursor_rows.cuh"
+#include "cuda/stages/cursor_lookup.cuh"
 #include "cuda/stages/decode_tables.cuh"
 #include "cuda/stages/stretch.cuh"
 

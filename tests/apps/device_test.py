@@ -69,7 +69,7 @@ class ProgramOnGpuTest(ProgramTest):
         report = json.loads(pathlib.Path(self.path("bench.json")).read_text())
         [row] = report["cases"][0]["rows"]
         self.assertEqual([stage["stage"] for stage in row["stages"]][:5],
-                         ["upload", "unstuff_scan", "sync_rows", "decode_rows",
+                         ["upload", "unstuff_scan", "sync_subsequences", "decode_subsequences",
                           "transform_blocks"])
 
     def test_bench_encodes_batches(self):

@@ -19,15 +19,15 @@ namespace zerorun::test {
 
 using Jpeg = std::vector<std::byte>;
 
-/// The samples of all planes without what lies between their rows.
+/// The samples of all planes without what lies between their subsequences.
 inline std::vector<std::uint8_t> packed(const Frame& frame) {
   std::vector<std::uint8_t> bytes;
   const ConstFrameView view = frame.view();
   for (int p = 0; p < plane_count(view.format); ++p)
     for (int y = 0; y < plane_rows(view.format, p, view.height); ++y) {
       const auto index = static_cast<std::size_t>(p);
-      const std::uint8_t* row = view.data[index] + y * view.stride_bytes[index];
-      bytes.insert(bytes.end(), row, row + plane_row_bytes(view.format, p, view.width));
+      const std::uint8_t* sub = view.data[index] + y * view.stride_bytes[index];
+      bytes.insert(bytes.end(), sub, sub + plane_row_bytes(view.format, p, view.width));
     }
   return bytes;
 }
@@ -130,6 +130,7 @@ class DecoderPair {
   }
 
   Decoder& cpu() { return *cpu_; }
+  Decoder& cuda() { return *cuda_; }
 
  private:
   static std::optional<Decoder> make(const DecodeParams& params) {

@@ -74,7 +74,7 @@ TEST(GroupSums, SoundGroupsStandOneBehindTheOther) {
       const ScanLayout layout = layout_of(200, 130, interval);
       const Sound sound = make_sound(random, layout, group_mcus, 3000);
       const auto sums = sums_of(sound.entries);
-      RowTarget next{0, 0};
+      PairTarget next{0, 0};
       std::uint32_t bit = 0, last = 0;
       for (std::uint32_t g = 0; g < sound.grid.groups; ++g) {
         Group group{};

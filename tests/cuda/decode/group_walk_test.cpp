@@ -1,5 +1,5 @@
-// Groups of MCUs, decoded from where an index says: they have what rows have, and end whatever the
-// bits are.
+// Groups of MCUs, decoded from where an index says: they have what subsequences have, and end
+// whatever the bits are.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/group_walk.hpp"
 
@@ -73,15 +73,15 @@ Stored decode_stored(std::span<const std::uint32_t> words, const HostTables& tab
   return out;
 }
 
-/// Decodes `blocks` blocks as a row does, one symbol after the other.
-StoredRow decode_blocks(std::span<const std::uint32_t> words, const HostTables& tables,
-                        std::uint32_t blocks, RowTarget target, Walk& walk) {
-  StoredRow all;
+/// Decodes `blocks` blocks as a subsequence does, one symbol after the other.
+StoredPairs decode_blocks(std::span<const std::uint32_t> words, const HostTables& tables,
+                          std::uint32_t blocks, PairTarget target, Walk& walk) {
+  StoredPairs all;
   all.end = target;
   // The interval's padding is not to be noticed.
   const auto end = static_cast<std::uint32_t>(words.size() - 2) * 32;
   while (all.end.block < target.block + blocks && all.faults == 0) {
-    const StoredRow one = decode(words, tables, {walk.bit + 1, end}, all.end, walk);
+    const StoredPairs one = decode(words, tables, {walk.bit + 1, end}, all.end, walk);
     all.pairs.insert(all.pairs.end(), one.pairs.begin(), one.pairs.end());
     all.blocks.insert(all.blocks.end(), one.blocks.begin(), one.blocks.end());
     all.end = one.end;
@@ -90,7 +90,7 @@ StoredRow decode_blocks(std::span<const std::uint32_t> words, const HostTables& 
   return all;
 }
 
-TEST(GroupWalk, HasWhatRowsHave) {
+TEST(GroupWalk, HasWhatSubsequencesHave) {
   Random random(31);
   int groups = 0;
   for (int turn = 0; turn < 300; ++turn) {
@@ -101,7 +101,7 @@ TEST(GroupWalk, HasWhatRowsHave) {
     const HostTables on_host{tables.get(), cycle};
     const auto words = words_of(scan.bytes);
     Walk walk{0, 0, 0};
-    RowTarget target{static_cast<std::uint32_t>(random.below(500)), 77};
+    PairTarget target{static_cast<std::uint32_t>(random.below(500)), 77};
     // Of the first interval; a group may be larger than an index has them.
     for (std::int64_t mcu = 0, count; mcu < std::min(layout.mcus(), layout.interval_mcus());
          mcu += count) {
@@ -109,22 +109,22 @@ TEST(GroupWalk, HasWhatRowsHave) {
       count = std::min(count, layout.mcus() - mcu);
       const auto blocks = static_cast<std::uint32_t>(count * layout.blocks_per_mcu);
       const std::uint32_t begin = walk.bit;
-      const StoredRow row = decode_blocks(words, on_host, blocks, target, walk);
-      ASSERT_EQ(row.faults, 0u);
+      const StoredPairs sub = decode_blocks(words, on_host, blocks, target, walk);
+      ASSERT_EQ(sub.faults, 0u);
       const Stored group = decode_stored(words, on_host, {begin, walk.bit, blocks}, target.pair);
       ASSERT_TRUE(group.in_order);
       ASSERT_FALSE(group.end.fault);
       ASSERT_EQ(group.end.bit, walk.bit);
       ASSERT_EQ(group.end.blocks, blocks);
-      ASSERT_EQ(group.end.pair, row.end.pair);
+      ASSERT_EQ(group.end.pair, sub.end.pair);
       ASSERT_EQ(group.end.window,
                 window_of({words[walk.bit / 32], words[walk.bit / 32 + 1]}, walk.bit));
       // What stands behind the appended bits is anything, but the same window.
-      ASSERT_EQ(group.pairs, row.pairs);
+      ASSERT_EQ(group.pairs, sub.pairs);
       ASSERT_EQ(group.first_pair.size(), blocks + 1);
       for (std::uint32_t b = 0; b < blocks; ++b)
-        ASSERT_EQ(group.first_pair[b], row.blocks[b].first_pair);
-      target = row.end;
+        ASSERT_EQ(group.first_pair[b], sub.blocks[b].first_pair);
+      target = sub.end;
       ++groups;
     }
   }

@@ -46,15 +46,15 @@ bool ones_to_end(const CleanScan& scan, const BitCursor& cursor) {
 }
 
 /// The decoder of one scan, interval after interval.
-class Rows {
+class HostDecoder {
  public:
-  explicit Rows(const CleanScan& scan)
+  explicit HostDecoder(const CleanScan& scan)
       : scan_(scan),
         cycle_(make_pair_cycle(scan.header.layout)),
         tables_(make_host_tables(tables_of(scan.header, cycle_))),
         words_(words_of(scan.bytes)) {}
 
-  FusedScan decode_all() {
+  FastScan decode_all() {
     const ScanLayout& layout = scan_.header.layout;
     const auto interval_blocks = layout.interval_mcus() * layout.blocks_per_mcu;
     for (std::int64_t i = 0; i < layout.intervals() && out_.faults == 0; ++i) {
@@ -71,24 +71,24 @@ class Rows {
     const std::uint32_t begin = scan_.interval_first[interval] * 8;
     const std::uint32_t end = scan_.interval_first[interval + 1] * 8;
     Walk walk{begin, 0, 0};
-    for (std::uint32_t row = begin; row < end && out_.broken == nullptr; row += kRowBits)
-      decode_row_at(row, end, walk);
+    for (std::uint32_t sub = begin; sub < end && out_.broken == nullptr; sub += kSubsequenceBits)
+      decode_at(sub, end, walk);
     if (walk.k != 0 || walk.bit + 8 <= end) out_.faults |= kFaultCount;
   }
 
-  void decode_row_at(std::uint32_t row, std::uint32_t end, Walk& walk) {
+  void decode_at(std::uint32_t sub, std::uint32_t end, Walk& walk) {
     const HostTables on_host{tables_.get(), cycle_};
-    const RowSpan span{std::min(row + kRowBits, end), end};
+    const WalkSpan span{std::min(sub + kSubsequenceBits, end), end};
     Walk skipped = walk;
-    const RowTally tally = test::skip(words_, on_host, span, skipped);
-    const bool last = row + kRowBits >= end;
-    const StoredRow stored =
+    const WalkTally tally = test::skip(words_, on_host, span, skipped);
+    const bool last = sub + kSubsequenceBits >= end;
+    const StoredPairs stored =
         test::decode(words_, on_host, {last ? end : skipped.bit, end},
                      {block_, static_cast<std::uint32_t>(pairs_.size())}, walk);
     out_.faults |= stored.faults;
     // Where the data end within a block, decoding may stop a few symbols earlier.
     const bool cut = last && skipped.bit > end && (stored.faults != 0 || walk.k != 0);
-    if (walk != skipped && !cut) out_.broken = "a row does not end as it was skipped";
+    if (walk != skipped && !cut) out_.broken = "a subsequence does not end as it was skipped";
     if (stored.pairs.size() > tally.pairs || (stored.pairs.size() < tally.pairs && !cut))
       out_.broken = "pairs were miscounted";
     if (stored.end.block != block_ + tally.blocks && !cut) out_.broken = "blocks were miscounted";
@@ -125,11 +125,11 @@ class Rows {
 
   const CleanScan& scan_;
   const PairCycle cycle_;
-  const std::unique_ptr<RowTables> tables_;
+  const std::unique_ptr<WalkTables> tables_;
   const std::vector<std::uint32_t> words_;
   std::uint32_t block_ = 0;
   std::vector<std::uint32_t> pairs_, first_pair_;
-  FusedScan out_;
+  FastScan out_;
 };
 
 }  // namespace
@@ -167,8 +167,8 @@ std::vector<TablePair> tables_of(const ScanHeader& header, const PairCycle& cycl
   return out;
 }
 
-StagedScan decode_staged(const CleanScan& scan) {
-  StagedScan out;
+StageScan decode_by_stages(const CleanScan& scan) {
+  StageScan out;
   out.fault = !scan.restarts_fit;
   if (out.fault) return out;
   const ScanLayout& layout = scan.header.layout;
@@ -194,21 +194,21 @@ StagedScan decode_staged(const CleanScan& scan) {
   return out;
 }
 
-FusedScan decode_fused(const CleanScan& scan) {
-  if (scan.restarts_fit) return Rows(scan).decode_all();
-  FusedScan refused;
+FastScan decode_fast(const CleanScan& scan) {
+  if (scan.restarts_fit) return HostDecoder(scan).decode_all();
+  FastScan refused;
   refused.faults = kFaultRestarts;
   return refused;
 }
 
-std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables) {
+std::vector<Walk> subsequence_entries(const CleanScan& scan, const HostTables& tables) {
   const auto words = words_of(scan.bytes);
   const std::uint32_t end = scan.interval_first[1] * 8;
   std::vector<Walk> entries;
   Walk walk{scan.interval_first[0] * 8, 0, 0};
-  for (std::uint32_t row = walk.bit; row < end; row += kRowBits) {
+  for (std::uint32_t sub = walk.bit; sub < end; sub += kSubsequenceBits) {
     entries.push_back(walk);
-    (void)test::skip(words, tables, {std::min(row + kRowBits, end), end}, walk);
+    (void)test::skip(words, tables, {std::min(sub + kSubsequenceBits, end), end}, walk);
   }
   return entries;
 }

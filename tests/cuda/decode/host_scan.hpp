@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codec/syntax/header_parser.hpp"
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
 
@@ -33,24 +33,25 @@ struct ScanLevels {
 
 /// What the stages make of it. With a fault (a damaged block, bytes to spare, wrong restart
 /// markers) no levels.
-struct StagedScan {
+struct StageScan {
   bool fault = false;
   bool padded_with_ones = true;
   ScanLevels levels;
 };
-StagedScan decode_staged(const CleanScan& scan);
+StageScan decode_by_stages(const CleanScan& scan);
 
-/// What the rows make of it. Levels if there is no fault.
-struct FusedScan {
+/// What the subsequences make of it. Levels if there is no fault.
+struct FastScan {
   std::uint32_t faults = 0;
   ScanLevels levels;
   /// The first promise that the algorithm broke: decoding that does not go as skipping did.
   const char* broken = nullptr;
 };
-FusedScan decode_fused(const CleanScan& scan);
+FastScan decode_fast(const CleanScan& scan);
 
-/// Entry states of the rows of interval 0, as walks from one row's end to the next have them.
-std::vector<Walk> row_entries(const CleanScan& scan, const HostTables& tables);
+/// Entry states of the subsequences of interval 0, as walks from one subsequence's end to the next
+/// have them.
+std::vector<Walk> subsequence_entries(const CleanScan& scan, const HostTables& tables);
 
 /// The tables of the scan's pairs.
 std::vector<TablePair> tables_of(const ScanHeader& header, const PairCycle& cycle);

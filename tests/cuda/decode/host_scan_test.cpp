@@ -30,15 +30,15 @@ Jpeg encode(Content content, int width, int height, EncodeParams params) {
 
 /// How both judged a scan.
 struct Verdict {
-  bool staged_fault = false, fused_fault = false;
+  bool stage_fault = false, fast_fault = false;
 };
 
 Verdict compare(const CleanScan& scan) {
-  const StagedScan staged = decode_staged(scan);
-  const FusedScan fused = decode_fused(scan);
+  const StageScan staged = decode_by_stages(scan);
+  const FastScan fused = decode_fast(scan);
   EXPECT_EQ(fused.broken, nullptr) << fused.broken;
   const bool fault = fused.faults != 0;
-  // The rows know padding by its ones; a scan with other padding is left to the stages.
+  // The subsequences know padding by its ones; a scan with other padding is left to the stages.
   if (staged.fault || staged.padded_with_ones) {
     EXPECT_EQ(staged.fault, fault) << "faults " << std::hex << fused.faults;
   }
@@ -52,17 +52,17 @@ void expect_sound(const Jpeg& jpeg) {
   const auto scan = read_scan(jpeg);
   ASSERT_TRUE(scan);
   const Verdict verdict = compare(*scan);
-  EXPECT_FALSE(verdict.staged_fault);
-  EXPECT_FALSE(verdict.fused_fault);
+  EXPECT_FALSE(verdict.stage_fault);
+  EXPECT_FALSE(verdict.fast_fault);
 }
 
-TEST(FusedScan, EverySamplingTableRestartAndQuality) {
+TEST(FastScan, EverySamplingTableRestartAndQuality) {
   for_all_params({1, 50, 90, 100}, [](const EncodeParams& params) {
     expect_sound(encode(Content::photo, 203, 117, params));
   });
 }
 
-TEST(FusedScan, EveryContentAndSize) {
+TEST(FastScan, EveryContentAndSize) {
   for (const Content content : kContents)
     for (const int size : {1, 8, 9, 17, 64, 300})
       for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
@@ -76,18 +76,18 @@ TEST(FusedScan, EveryContentAndSize) {
       }
 }
 
-TEST(FusedScan, RandomTablesAndSymbols) {
+TEST(FastScan, RandomTablesAndSymbols) {
   Random random(21);
   for (int turn = 0; turn < 400; ++turn) {
     SCOPED_TRACE(testing::Message() << "turn " << turn);
     const Verdict verdict = compare(random_scan(random));
-    ASSERT_FALSE(verdict.staged_fault);
-    ASSERT_FALSE(verdict.fused_fault);
+    ASSERT_FALSE(verdict.stage_fault);
+    ASSERT_FALSE(verdict.fast_fault);
     if (testing::Test::HasFailure()) return;
   }
 }
 
-TEST(FusedScan, DamageIsAFaultWhereTheStagesHaveOne) {
+TEST(FastScan, DamageIsAFaultWhereTheStagesHaveOne) {
   Random random(22);
   int faults = 0, sound = 0;
   for (int turn = 0; turn < 6000; ++turn) {
@@ -124,14 +124,14 @@ TEST(FusedScan, DamageIsAFaultWhereTheStagesHaveOne) {
       }
     }
     const Verdict verdict = compare(scan);
-    (verdict.fused_fault ? faults : sound) += 1;
+    (verdict.fast_fault ? faults : sound) += 1;
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(faults, 1000);
   EXPECT_GT(sound, 1000);
 }
 
-TEST(FusedScan, HostileStreams) {
+TEST(FastScan, HostileStreams) {
   int compared = 0;
   for (const auto& entry : std::filesystem::directory_iterator(project_tests() / "hostile")) {
     if (entry.path().extension() != ".jpg") continue;
@@ -144,7 +144,7 @@ TEST(FusedScan, HostileStreams) {
   EXPECT_GT(compared, 30);
 }
 
-TEST(FusedScan, Corpus) {
+TEST(FastScan, Corpus) {
   const auto data = test_data();
   if (!data) GTEST_SKIP() << kNoTestData;
   int sound = 0, faults = 0;
@@ -156,17 +156,18 @@ TEST(FusedScan, Corpus) {
     if (!scan) continue;
     const Verdict verdict = compare(*scan);
     if (kind == "valid") {  // of any encoder: no good scan is left to the stages
-      EXPECT_EQ(verdict.fused_fault, verdict.staged_fault);
+      EXPECT_EQ(verdict.fast_fault, verdict.stage_fault);
     }
-    (verdict.fused_fault ? faults : sound) += 1;
+    (verdict.fast_fault ? faults : sound) += 1;
   }
   RecordProperty("sound", sound);
   RecordProperty("faults", faults);
   EXPECT_GT(sound, 200);
 }
 
-/// From every bit of some rows, in any state, a walk comes to an end of a row in the true state.
-TEST(FusedScan, WrongStatesMeetTheTrueOne) {
+/// From every bit of some subsequences, in any state, a walk comes to an end of a subsequence in
+/// the true state.
+TEST(FastScan, WrongStatesMeetTheTrueOne) {
   Random random(23);
   for (const Subsampling sampling : kAllSubsamplings)
     for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
@@ -181,21 +182,22 @@ TEST(FusedScan, WrongStatesMeetTheTrueOne) {
       const auto tables = make_host_tables(tables_of(scan->header, cycle));
       const HostTables on_host{tables.get(), cycle};
       const auto words = words_of(scan->bytes);
-      const auto entries = row_entries(*scan, on_host);
+      const auto entries = subsequence_entries(*scan, on_host);
       const std::uint32_t end = scan->interval_first[1] * 8;
       for (int turn = 0; turn < 4; ++turn) {
-        const auto row =
+        const auto sub =
             static_cast<std::uint32_t>(random.below(static_cast<int>(entries.size() / 4)));
-        for (std::uint32_t offset = 0; offset < kRowBits; ++offset) {
-          Walk walk{row * kRowBits + offset, static_cast<std::uint32_t>(random.below(cycle.period)),
+        for (std::uint32_t offset = 0; offset < kSubsequenceBits; ++offset) {
+          Walk walk{sub * kSubsequenceBits + offset,
+                    static_cast<std::uint32_t>(random.below(cycle.period)),
                     static_cast<std::uint32_t>(random.below(kBlockSize))};
-          std::size_t at = row;
+          std::size_t at = sub;
           do {
-            const auto stop = static_cast<std::uint32_t>(at + 1) * kRowBits;
+            const auto stop = static_cast<std::uint32_t>(at + 1) * kSubsequenceBits;
             (void)test::skip(words, on_host, {std::min(stop, end), end}, walk);
             ++at;
           } while (at < entries.size() && walk != entries[at]);
-          ASSERT_LT(at, entries.size()) << "row " << row << ", bit " << offset;
+          ASSERT_LT(at, entries.size()) << "subsequence " << sub << ", bit " << offset;
         }
       }
     }

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "codec/pipeline/decode_walk.hpp"
-#include "cuda/decode/fused_decode_pipeline.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_twin.hpp"
@@ -25,10 +25,10 @@ namespace zerorun::test {
 namespace {
 
 /// How a scan was decoded.
-enum class Path { index, rows, rows_after_index, stages_after_index, other };
+enum class Path { index, subsequences, subsequences_after_index, stages_after_index, other };
 
 std::ostream& operator<<(std::ostream& out, Path path) {
-  const char* const names[] = {"by the index", "by rows", "by rows after the index",
+  const char* const names[] = {"by the index", "by subsequences", "by subsequences after the index",
                                "by stages after the index", "otherwise"};
   return out << names[static_cast<int>(path)];
 }
@@ -81,11 +81,13 @@ class IndexPathParity : public GpuTest {
     EXPECT_EQ(expected.size(), found.size());
     for (std::size_t c = 0; c < std::min(expected.size(), found.size()); ++c)
       EXPECT_EQ(expected[c].samples, found[c].samples) << "component " << c;
-    const bool groups = has("decode_groups"), rows = has("decode_rows"),
+    const bool groups = has("decode_groups"), subsequences = has("decode_subsequences"),
                staged = has("huffman_decode");
     if (groups && staged) return Path::stages_after_index;
     if (staged) return Path::other;
-    return groups && rows ? Path::rows_after_index : groups ? Path::index : Path::rows;
+    return groups && subsequences ? Path::subsequences_after_index
+           : groups               ? Path::index
+                                  : Path::subsequences;
   }
 
   void decode_from_device(const Jpeg& jpeg) {
@@ -106,7 +108,7 @@ class IndexPathParity : public GpuTest {
 
   std::unique_ptr<DeviceDecoder> device_;
   zerorun::Stream stream_;
-  FusedDecodePipeline pipeline_{0};
+  CudaDecodePipeline pipeline_{0};
   std::vector<std::string> steps_;
 };
 
@@ -115,12 +117,12 @@ TEST_F(IndexPathParity, OurStreamsAreDecodedByTheirIndex) {
     params.index = true;
     EXPECT_EQ(decode(encode(Content::photo, 203, 117, params)), Path::index);
     params.index = false;
-    EXPECT_EQ(decode(encode(Content::photo, 203, 117, params)), Path::rows);
+    EXPECT_EQ(decode(encode(Content::photo, 203, 117, params)), Path::subsequences);
   });
 }
 
-/// Also noise at quality 100, whose rows hardly synchronise, and which leaves no room for the bits
-/// in shared memory.
+/// Also noise at quality 100, whose subsequences hardly synchronise, and which leaves no room for
+/// the bits in shared memory.
 TEST_F(IndexPathParity, EveryContentSizeAndGroup) {
   for (const Content content : kContents)
     for (const int size : {1, 8, 9, 17, 64, 500}) {
@@ -165,17 +167,17 @@ TEST_F(IndexPathParity, AWrongIndexIsNoticed) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::mcus(7)}) {
     const IndexedStream sound = make_indexed(restart);
     ASSERT_EQ(decode(sound.jpeg), Path::index);
-    const auto expect_rows = [&](const char* what, const std::vector<IndexEntry>& entries) {
+    const auto expect_subsequences = [&](const char* what, const std::vector<IndexEntry>& entries) {
       SCOPED_TRACE(what);
       IndexedStream wrong = sound;
       wrong.set(entries);
-      EXPECT_EQ(decode(wrong.jpeg), Path::rows_after_index);
+      EXPECT_EQ(decode(wrong.jpeg), Path::subsequences_after_index);
       EXPECT_EQ(decode(sound.jpeg), Path::index);
     };
     const auto change = [&](const char* what, auto&& changed) {
       std::vector<IndexEntry> entries = sound.entries;
       changed(entries);
-      expect_rows(what, entries);
+      expect_subsequences(what, entries);
     };
     const std::size_t last = sound.entries.size() - 1;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}, last / 2, last}) {
@@ -190,8 +192,8 @@ TEST_F(IndexPathParity, AWrongIndexIsNoticed) {
     change("two exchanged", [](auto& e) { std::swap(e[2], e[3]); });
     change("one pair handed on", [](auto& e) { ++e[2].pairs, --e[3].pairs; });
     change("one bit handed on", [](auto& e) { ++e[2].bits, --e[3].bits; });
-    expect_rows("zeros", std::vector<IndexEntry>(last + 1));
-    expect_rows("ones", std::vector<IndexEntry>(last + 1, {65535, 65535}));
+    expect_subsequences("zeros", std::vector<IndexEntry>(last + 1));
+    expect_subsequences("ones", std::vector<IndexEntry>(last + 1, {65535, 65535}));
     Random random(51);
     change("anything", [&](auto& e) {
       for (auto& entry : e)
@@ -207,7 +209,7 @@ TEST_F(IndexPathParity, SumsThatOverflowAreNoticed) {
   auto indexed = with_index(encode(Content::flat, 4096, 4096, {}), 1);
   ASSERT_TRUE(indexed);
   indexed->set(std::vector<IndexEntry>(indexed->entries.size(), {65535, 65535}));
-  EXPECT_EQ(decode(indexed->jpeg), Path::rows_after_index);
+  EXPECT_EQ(decode(indexed->jpeg), Path::subsequences_after_index);
 }
 
 /// With a right index, of what the data were before they were damaged.

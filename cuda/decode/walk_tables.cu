@@ -1,6 +1,6 @@
 // Every entry of the fused decoder's tables by a thread of its own.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-__global__ void __launch_bounds__(kThreads) row_tables_kernel(RowTables* tables) {
+__global__ void __launch_bounds__(kThreads) walk_tables_kernel(WalkTables* tables) {
   const int side = static_cast<int>(blockIdx.y), pair = static_cast<int>(blockIdx.z);
   const HuffmanDecodeTable& own = tables->source[side][pair];
   const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
@@ -30,13 +30,13 @@ __global__ void __launch_bounds__(kThreads) row_tables_kernel(RowTables* tables)
 
 }  // namespace
 
-Status make_row_tables(RowTables* tables, int pairs, cudaStream_t stream) {
+Status make_walk_tables(WalkTables* tables, int pairs, cudaStream_t stream) {
   constexpr unsigned kEntries =
       std::max({1u << kSkipBits, 1u << kSymbolIndexBits, unsigned{kLongSymbols}});
   static_assert(kEntries % kThreads == 0);
   const dim3 grid(kEntries / kThreads, 2, static_cast<unsigned>(pairs));
-  row_tables_kernel<<<grid, kThreads, 0, stream>>>(tables);
-  ZR_LAUNCH_TRY("row_tables_kernel");
+  walk_tables_kernel<<<grid, kThreads, 0, stream>>>(tables);
+  ZR_LAUNCH_TRY("walk_tables_kernel");
   return Status::ok();
 }
 

@@ -70,7 +70,7 @@ inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymb
 inline constexpr std::uint32_t kLongSymbols = 2048;
 
 /// In device memory; by side (DC, AC), then by pair.
-struct RowTables {
+struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
   std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< of 0xFFFF, 0xFFFE, …
@@ -127,7 +127,7 @@ ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
          ssss << kPairSsssShift | run << kSymbolRunShift;
 }
 /// The symbol of the next 16 bits, whatever it is. For those that the other tables do not have.
-ZR_HD std::uint32_t long_symbol_of(const RowTables& tables, int side, std::uint32_t pair,
+ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint32_t pair,
                                    std::uint32_t next16) {
   const std::uint32_t from_last = 0xFFFF - next16;
   return from_last < kLongSymbols
@@ -171,6 +171,6 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
 }
 
 /// Makes everything of `tables` but `source`, of the first `pairs` pairs.
-Status make_row_tables(RowTables* tables, int pairs, cudaStream_t stream);
+Status make_walk_tables(WalkTables* tables, int pairs, cudaStream_t stream);
 
 }  // namespace zerorun

@@ -1,11 +1,11 @@
-// Properties of walks over rows: they end whatever the bits are, skipping and decoding agree, and
-// rows have room.
+// Properties of walks over subsequences: they end whatever the bits are, skipping and decoding
+// agree, and subsequences have room.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -23,7 +23,7 @@ std::vector<std::uint8_t> random_bytes(Random& random, std::size_t count) {
   return bytes;
 }
 
-class RowWalk : public testing::Test {
+class SubsequenceWalk : public testing::Test {
  protected:
   /// Tables for 1 to 3 pairs, periods of 1 to 10 blocks.
   void prepare(Random& random) {
@@ -38,17 +38,17 @@ class RowWalk : public testing::Test {
     on_host_ = {tables_.get(), cycle_of(pairs, random.between(count, kMaxBlocksPerMcu))};
   }
 
-  Walk random_walk(Random& random, RowSpan span) {
-    const std::uint32_t row = span.stop - std::min(span.stop, kRowBits);
-    const int most = static_cast<int>(span.stop - row);
-    return {row + static_cast<std::uint32_t>(random.below(most)),
+  Walk random_walk(Random& random, WalkSpan span) {
+    const std::uint32_t sub = span.stop - std::min(span.stop, kSubsequenceBits);
+    const int most = static_cast<int>(span.stop - sub);
+    return {sub + static_cast<std::uint32_t>(random.below(most)),
             static_cast<std::uint32_t>(random.below(on_host_.cycle.period)),
             random.below(4) == 0 ? 0 : static_cast<std::uint32_t>(random.below(kBlockSize))};
   }
 
-  void check(std::span<const std::uint32_t> words, RowSpan span, const Walk& start) {
+  void check(std::span<const std::uint32_t> words, WalkSpan span, const Walk& start) {
     Walk skipped = start;
-    const RowTally tally = skip(words, on_host_, span, skipped);
+    const WalkTally tally = skip(words, on_host_, span, skipped);
     ASSERT_GE(skipped.bit, span.stop);
     ASSERT_LE(skipped.bit, span.stop + kMostStepBits - 1);
     ASSERT_LT(skipped.k, static_cast<std::uint32_t>(kBlockSize));
@@ -56,33 +56,33 @@ class RowWalk : public testing::Test {
               (start.phase + tally.blocks) % static_cast<std::uint32_t>(on_host_.cycle.period));
     const std::uint32_t walked = skipped.bit - start.bit;
     ASSERT_LE(tally.blocks, walked);
-    // Two bits a pair, but for a DC whose block's AC lie in the next row.
+    // Two bits a pair, but for a DC whose block's AC lie in the next subsequence.
     ASSERT_LE(2 * tally.pairs, walked + 1);
-    const RowState state{skipped.bit - span.stop, skipped.phase, skipped.k};
-    const RowState again = unpack_row_state(pack(state));
+    const WalkState state{skipped.bit - span.stop, skipped.phase, skipped.k};
+    const WalkState again = unpack_walk_state(pack(state));
     ASSERT_TRUE(again.overshoot == state.overshoot && again.phase == state.phase &&
                 again.k == state.k && pack(state) < (1u << 16));
 
     Walk decoded = start;
-    const RowTarget target{1000, 5000};
+    const PairTarget target{1000, 5000};
     const bool last = span.stop == span.end;
-    const StoredRow row =
+    const StoredPairs sub =
         decode(words, on_host_, {last ? span.end : skipped.bit, span.end}, target, decoded);
-    ASSERT_TRUE(row.in_order);
-    ASSERT_EQ(row.end.pair, target.pair + row.pairs.size());
-    ASSERT_LE(row.end.block, target.block + tally.blocks);
+    ASSERT_TRUE(sub.in_order);
+    ASSERT_EQ(sub.end.pair, target.pair + sub.pairs.size());
+    ASSERT_LE(sub.end.block, target.block + tally.blocks);
     if (last && skipped.bit > span.end) {
       // Data that end within a block: decoding may stop a few symbols earlier.
-      ASSERT_TRUE(row.faults != 0 || decoded.k != 0);
-      ASSERT_LE(row.pairs.size(), tally.pairs);
+      ASSERT_TRUE(sub.faults != 0 || decoded.k != 0);
+      ASSERT_LE(sub.pairs.size(), tally.pairs);
     } else {
       ASSERT_EQ(decoded, skipped);
-      ASSERT_EQ(row.pairs.size(), tally.pairs);
-      ASSERT_EQ(row.end.block, target.block + tally.blocks);
-      ASSERT_TRUE(skipped.bit <= span.end || row.faults != 0);
+      ASSERT_EQ(sub.pairs.size(), tally.pairs);
+      ASSERT_EQ(sub.end.block, target.block + tally.blocks);
+      ASSERT_TRUE(skipped.bit <= span.end || sub.faults != 0);
     }
     std::uint32_t earliest = start.k == 0 ? 1000 : 1001;
-    for (const auto& block : row.blocks) {
+    for (const auto& block : sub.blocks) {
       ASSERT_GE(block.number, earliest);
       ASSERT_LE(block.number, 1000 + tally.blocks);
       ASSERT_LT(block.first_pair, 5000 + tally.pairs);
@@ -90,22 +90,24 @@ class RowWalk : public testing::Test {
     }
   }
 
-  std::unique_ptr<RowTables> tables_;
+  std::unique_ptr<WalkTables> tables_;
   HostTables on_host_{};
 };
 
-TEST_F(RowWalk, FromAnywhereInAnyBitsSkippingEndsAndDecodingAgrees) {
+TEST_F(SubsequenceWalk, FromAnywhereInAnyBitsSkippingEndsAndDecodingAgrees) {
   Random random(11);
-  constexpr std::uint32_t kRows = 8;
+  constexpr std::uint32_t kSubsequences = 8;
   for (int turn = 0; turn < 300; ++turn) {
     prepare(random);
-    const auto words = words_of(random_bytes(random, kRows * kRowBytes));
+    const auto words = words_of(random_bytes(random, kSubsequences * kSubsequenceBytes));
     for (int i = 0; i < 100; ++i) {
-      // The row's end may lie near the interval's, or at it; the interval may be very short.
-      const auto bytes = static_cast<std::uint32_t>(random.between(1, kRows * kRowBytes));
+      // The subsequence's end may lie near the interval's, or at it; the interval may be very
+      // short.
+      const auto bytes =
+          static_cast<std::uint32_t>(random.between(1, kSubsequences * kSubsequenceBytes));
       const std::uint32_t end = bytes * 8;
-      const auto row = static_cast<std::uint32_t>(random.below(kRows));
-      const RowSpan span{std::min((row + 1) * kRowBits, end), end};
+      const auto sub = static_cast<std::uint32_t>(random.below(kSubsequences));
+      const WalkSpan span{std::min((sub + 1) * kSubsequenceBits, end), end};
       const Walk start = random_walk(random, span);
       SCOPED_TRACE(testing::Message()
                    << "turn " << turn << ": bit " << start.bit << ", phase " << start.phase
@@ -115,7 +117,7 @@ TEST_F(RowWalk, FromAnywhereInAnyBitsSkippingEndsAndDecodingAgrees) {
   }
 }
 
-TEST_F(RowWalk, PaddingIsPassedOnlyWhereNothingElseIsLeft) {
+TEST_F(SubsequenceWalk, PaddingIsPassedOnlyWhereNothingElseIsLeft) {
   for (std::uint32_t left = 0; left <= 9; ++left)
     for (std::uint32_t first_zero = 0; first_zero <= 9; ++first_zero) {
       // `first_zero` ones, then zeros.
@@ -125,18 +127,18 @@ TEST_F(RowWalk, PaddingIsPassedOnlyWhereNothingElseIsLeft) {
     }
 }
 
-TEST(RowNumbers, LeaveRoomForTheRowsOfNeighbours) {
+TEST(SubsequenceNumbers, LeaveRoomForThoseOfNeighbours) {
   Random random(12);
   for (int turn = 0; turn < 200; ++turn) {
     std::uint32_t first_byte = 0;
     const int longest = 1 << random.below(16);
     for (std::uint32_t interval = 0; interval < 500; ++interval) {
       const std::uint32_t bytes = static_cast<std::uint32_t>(
-          random.below(8) == 0 ? random.below(3) * static_cast<int>(kRowBytes)
+          random.below(8) == 0 ? random.below(3) * static_cast<int>(kSubsequenceBytes)
                                : random.below(longest + 1));
-      const std::uint32_t rows = (bytes + kRowBytes - 1) / kRowBytes;
-      ASSERT_GE(first_row_of(interval + 1, first_byte + bytes),
-                first_row_of(interval, first_byte) + rows)
+      const std::uint32_t subs = (bytes + kSubsequenceBytes - 1) / kSubsequenceBytes;
+      ASSERT_GE(first_subsequence_of(interval + 1, first_byte + bytes),
+                first_subsequence_of(interval, first_byte) + subs)
           << "interval " << interval << " from byte " << first_byte << ", " << bytes << " bytes";
       first_byte += bytes;
     }

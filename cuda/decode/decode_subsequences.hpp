@@ -1,26 +1,26 @@
 // Third kernel of the fused decoder: bits -> (run, level) pairs. It stands for the stage
-// huffman_decode, and proves what sync_rows() found: a row that does not end where the next one
-// begins is a fault.
+// huffman_decode, and proves what sync_subsequences() found: a subsequence that does not end where
+// the next one begins is a fault.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
 
 /// All pointers are device memory.
-struct DecodeRowsArgs {
+struct DecodeSubsequencesArgs {
   const std::uint32_t* words;  ///< clean bytes
-  const RowTables* tables;
+  const WalkTables* tables;
   PairCycle cycle;
   std::uint32_t interval_blocks;  ///< of every interval but the last
   std::uint32_t blocks;           ///< of the scan
   std::uint32_t chunks;
-  const RowStart* rows;              ///< as sync_rows() has made them
+  const SubsequenceStart* subs;      ///< as sync_subsequences() has made them
   const std::uint64_t* chunk_first;  ///< likewise
   const std::uint32_t* chunk_word;   ///< likewise
   std::uint32_t* pairs;              ///< out: the pairs of the scan in order
@@ -28,8 +28,9 @@ struct DecodeRowsArgs {
   ScanSummary* summary;
 };
 
-/// Tells CUDA how much shared memory the kernel may ask for; once for a device.
-Status prepare_decode_rows();
-Status decode_rows(const DecodeRowsArgs& args, cudaStream_t stream);
+/// Tells CUDA how much shared memory the kernel may ask for, of `limit` bytes that the device
+/// allows; once for a device.
+Status prepare_decode_subsequences(std::size_t limit);
+Status decode_subsequences(const DecodeSubsequencesArgs& args, cudaStream_t stream);
 
 }  // namespace zerorun

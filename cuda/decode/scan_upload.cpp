@@ -1,6 +1,6 @@
 // Entropy-coded bytes -> device memory.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/scan_upload.hpp"
+#include "cuda/decode/scan_upload.hpp"
 
 #include <algorithm>
 #include <cstring>

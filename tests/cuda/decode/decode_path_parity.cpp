@@ -12,7 +12,7 @@
 
 #include "cuda/base/memory.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_twin.hpp"
 #include "tests/support/device_copy.hpp"
@@ -26,7 +26,7 @@ namespace zerorun::test {
 namespace {
 
 /// Both public decoders of the CUDA backend, used for image after image.
-class FusedPathParity : public GpuTest {
+class DecodePathParity : public GpuTest {
  protected:
   void SetUp() override {
     GpuTest::SetUp();
@@ -78,7 +78,7 @@ class FusedPathParity : public GpuTest {
   zerorun::Stream stream_;
 };
 
-TEST_F(FusedPathParity, OurStreamsOfAllKindsTakeIt) {
+TEST_F(DecodePathParity, OurStreamsOfAllKindsTakeIt) {
   for_all_params({1, 90, 100}, [this](const EncodeParams& params) {
     expect(encode(Content::photo, 203, 117, params), 0);
   });
@@ -87,7 +87,7 @@ TEST_F(FusedPathParity, OurStreamsOfAllKindsTakeIt) {
 /// In large pictures without restart markers that are noise at quality 100 (whose blocks hardly
 /// ever end in EOB), or the same noise over and over, walks from guesses do not meet the true one;
 /// they are the stages'.
-TEST_F(FusedPathParity, EveryContentAndSizeTakesIt) {
+TEST_F(DecodePathParity, EveryContentAndSizeTakesIt) {
   for (const Content content : kContents)
     for (const int size : {1, 8, 9, 17, 64, 1000}) {
       const bool hardly_synchronises =
@@ -102,7 +102,7 @@ TEST_F(FusedPathParity, EveryContentAndSizeTakesIt) {
     }
 }
 
-TEST_F(FusedPathParity, LargeFramesTakeIt) {
+TEST_F(DecodePathParity, LargeFramesTakeIt) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
     for (const Content content : {Content::photo, Content::noise, Content::flat}) {
       SCOPED_TRACE(name(content));
@@ -114,7 +114,7 @@ TEST_F(FusedPathParity, LargeFramesTakeIt) {
 
 /// Of cameras, phones and programs: what has no oddity is decoded by the fused decoder, however
 /// many scans it has.
-TEST_F(FusedPathParity, SoundStreamsOfTheCorpusTakeIt) {
+TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
   const auto data = test_data();
   if (!data) GTEST_SKIP() << kNoTestData;
   int sound = 0;
@@ -132,7 +132,7 @@ TEST_F(FusedPathParity, SoundStreamsOfTheCorpusTakeIt) {
   EXPECT_GT(sound, 250);
 }
 
-TEST_F(FusedPathParity, CoefficientsAreTheStages) {
+TEST_F(DecodePathParity, CoefficientsAreTheStages) {
   const Jpeg jpeg = encode(Content::photo, 100, 60, {});
   for (int turn = 0; turn < 2; ++turn) {
     const Compared coefficients = pair_->coefficients(jpeg);
@@ -143,7 +143,7 @@ TEST_F(FusedPathParity, CoefficientsAreTheStages) {
   }
 }
 
-TEST_F(FusedPathParity, ExtremeValuesAreTheStages) {
+TEST_F(DecodePathParity, ExtremeValuesAreTheStages) {
   for (const char* file : {"extreme_coefs.jpg", "dc_accumulate_pos.jpg", "dc_accumulate_neg.jpg"}) {
     SCOPED_TRACE(file);
     const Jpeg jpeg = read_file(project_tests() / "hostile" / file);
@@ -155,7 +155,7 @@ TEST_F(FusedPathParity, ExtremeValuesAreTheStages) {
 }
 
 /// Undamaged, but large AC levels meet the largest table entries.
-TEST_F(FusedPathParity, ExtremeAcValuesAreTheStages) {
+TEST_F(DecodePathParity, ExtremeAcValuesAreTheStages) {
   EncodeParams params;
   params.quality = 100;
   Jpeg jpeg = encode(Content::checker, 200, 120, params);
@@ -191,7 +191,7 @@ Marked make_marked() {
   return out;
 }
 
-TEST_F(FusedPathParity, DamagedScansAreTheStagesAndTheNextOneIsNot) {
+TEST_F(DecodePathParity, DamagedScansAreTheStagesAndTheNextOneIsNot) {
   const Marked marked = make_marked();
   ASSERT_GT(marked.markers.size(), 8u);
   const auto at = [](Jpeg& jpeg, std::ptrdiff_t offset) { return jpeg.begin() + offset; };
@@ -240,7 +240,7 @@ TEST_F(FusedPathParity, DamagedScansAreTheStagesAndTheNextOneIsNot) {
 
 /// The blocks of two intervals, then two markers in order: the number of blocks is right again
 /// behind them.
-TEST_F(FusedPathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
+TEST_F(DecodePathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
   const Marked marked = make_marked();
   const auto begin = marked.jpeg.begin();
   auto from = begin + static_cast<std::ptrdiff_t>(marked.scan);
@@ -272,19 +272,19 @@ TEST_F(FusedPathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
   EXPECT_EQ(report.report->staged_scans, 1);
 }
 
-TEST_F(FusedPathParity, TablesAreThoseOfTheHost) {
+TEST_F(DecodePathParity, TablesAreThoseOfTheHost) {
   const auto sample = sample_tables();
   const auto bytes_of = [](const auto& array) { return std::as_bytes(std::span(&array, 1)); };
   for (std::size_t first = 0; first + kMaxTablePairs <= sample.size(); ++first) {
     SCOPED_TRACE(testing::Message() << "tables " << first << " and behind");
     const auto expected = make_host_tables({&sample[first], kMaxTablePairs});
-    auto found = std::make_unique<RowTables>();
+    auto found = std::make_unique<WalkTables>();
     std::ranges::copy(std::as_bytes(std::span(&expected->source, 1)),
                       std::as_writable_bytes(std::span(&found->source, 1)).begin());
-    DeviceBuffer<RowTables> tables;
+    DeviceBuffer<WalkTables> tables;
     ASSERT_TRUE(tables.reserve(1));
     ASSERT_EQ(copy_to_device(tables.data(), found.get(), sizeof *found), cudaSuccess);
-    ASSERT_TRUE(make_row_tables(tables.data(), kMaxTablePairs, stream_.get()));
+    ASSERT_TRUE(make_walk_tables(tables.data(), kMaxTablePairs, stream_.get()));
     ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
     ASSERT_EQ(cudaMemcpy(found.get(), tables.data(), sizeof *found, cudaMemcpyDeviceToHost),
               cudaSuccess);

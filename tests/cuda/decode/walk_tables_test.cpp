@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -16,7 +16,7 @@ struct Step {
 };
 
 /// The first steps of 64 bits: a DC first where `side` says so, then AC. Ends at EOB.
-std::vector<Step> steps_of(const RowTables& tables, std::size_t pair, int side,
+std::vector<Step> steps_of(const WalkTables& tables, std::size_t pair, int side,
                            std::uint64_t bits) {
   std::vector<Step> out;
   for (std::uint32_t taken = 0; taken <= 64 - kMaxCodeBits - kMostStepBits;) {
@@ -95,7 +95,7 @@ class SkipTable : public testing::TestWithParam<std::size_t> {
 
   void SetUp() override { tables_ = make_host_tables({&sample_[GetParam()], 1}); }
   const std::vector<TablePair> sample_ = sample_tables();
-  std::unique_ptr<RowTables> tables_;
+  std::unique_ptr<WalkTables> tables_;
 };
 
 TEST_P(SkipTable, EveryEntryPassesWhatItsCodewordsSay) {

@@ -1,4 +1,5 @@
-// The fused decoder's row algorithm on the host: its tables, its bits, and a guard on reads.
+// The fused decoder's subsequence algorithm on the host: its tables, its bits, and a guard on
+// reads.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "codec/syntax/huffman_code.hpp"
-#include "cuda/decode/row_walk.hpp"
+#include "cuda/decode/subsequence_walk.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {
@@ -18,8 +19,8 @@ struct TablePair {
   zerorun::HuffmanSpec dc, ac;
 };
 
-/// As make_row_tables() makes them on the device.
-std::unique_ptr<RowTables> make_host_tables(std::span<const TablePair> pairs);
+/// As make_walk_tables() makes them on the device.
+std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs);
 
 /// Tables with codewords of all lengths; EOB is among the AC symbols, and runs of no level.
 TablePair random_tables(Random& random);
@@ -31,7 +32,7 @@ PairCycle cycle_of(std::uint32_t pairs, std::int32_t blocks_per_mcu);
 
 /// The tables by number, as a walk wants them; blocks by their phase.
 struct HostTables {
-  const RowTables* tables;
+  const WalkTables* tables;
   PairCycle cycle;
 
   std::uint32_t long_symbol(std::uint32_t table, std::uint32_t next16) const {
@@ -59,7 +60,7 @@ std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes);
 /// Throws where a walk reads too far, or so often that it may never end.
 struct HostBits {
   std::span<const std::uint32_t> all;
-  mutable std::uint64_t reads_left = 2 * (kRowBits + kMostStepBits) + 2;
+  mutable std::uint64_t reads_left = 2 * (kSubsequenceBits + kMostStepBits) + 2;
 
   WordPair words(std::uint32_t bit) const { return pair(bit / 32); }
   WordPair words_behind(std::uint32_t bit) const {
@@ -80,22 +81,22 @@ struct Walk {
   bool operator==(const Walk&) const = default;
 };
 
-/// What a row's decoding stored.
-struct StoredRow {
+/// What a subsequence's decoding stored.
+struct StoredPairs {
   struct Block {
     std::uint32_t number, first_pair;
   };
   std::vector<std::uint32_t> pairs;  ///< as they came, one after the other
-  std::vector<Block> blocks;         ///< those whose DC stands in the row
-  RowTarget end{};                   ///< behind the last
+  std::vector<Block> blocks;         ///< those whose DC stands in the subsequence
+  PairTarget end{};                  ///< behind the last
   std::uint32_t faults = 0;
   bool in_order = true;  ///< each pair came behind the one before, and finish() behind the last
 };
 
-/// skip_row() and decode_row(), moving `walk` on.
-RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
-              Walk& walk);
-StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
-                 RowTarget target, Walk& walk);
+/// skip_subsequence() and decode_subsequence(), moving `walk` on.
+WalkTally skip(std::span<const std::uint32_t> words, const HostTables& tables, WalkSpan span,
+               Walk& walk);
+StoredPairs decode(std::span<const std::uint32_t> words, const HostTables& tables, WalkSpan span,
+                   PairTarget target, Walk& walk);
 
 }  // namespace zerorun::test

@@ -1,6 +1,6 @@
-// The fused decoder's row algorithm on the host.
+// The fused decoder's subsequence algorithm on the host.
 // SPDX-License-Identifier: MIT
-#include "tests/cuda/decode/host_rows.hpp"
+#include "tests/cuda/decode/host_subsequences.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -53,18 +53,18 @@ std::vector<std::uint8_t> shuffled(Random& random, int count) {
 }
 
 struct Sink {
-  StoredRow* row;
+  StoredPairs* sub;
   std::uint32_t next;
 
   void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition) row->blocks.push_back({block, pair});
+    if (condition) sub->blocks.push_back({block, pair});
   }
   void put_if(bool condition, std::uint32_t index, std::uint32_t word) {
     if (!condition) return;
-    row->in_order = row->in_order && index == next++;
-    row->pairs.push_back(word);
+    sub->in_order = sub->in_order && index == next++;
+    sub->pairs.push_back(word);
   }
-  void finish(std::uint32_t end) const { row->in_order = row->in_order && end == next; }
+  void finish(std::uint32_t end) const { sub->in_order = sub->in_order && end == next; }
 };
 
 struct SkipTables : HostTables {
@@ -80,8 +80,8 @@ struct SymbolTables : HostTables {
 
 }  // namespace
 
-std::unique_ptr<RowTables> make_host_tables(std::span<const TablePair> pairs) {
-  auto out = std::make_unique<RowTables>();
+std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs) {
+  auto out = std::make_unique<WalkTables>();
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     fill_decode_table(pairs[p].dc, out->source[kDcSide][p]);
     fill_decode_table(pairs[p].ac, out->source[kAcSide][p]);
@@ -130,18 +130,18 @@ std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes) {
   return words;
 }
 
-RowTally skip(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
-              Walk& walk) {
-  return skip_row(HostBits{words}, SkipTables{tables}, span, walk.bit, walk.phase, walk.k);
+WalkTally skip(std::span<const std::uint32_t> words, const HostTables& tables, WalkSpan span,
+               Walk& walk) {
+  return skip_subsequence(HostBits{words}, SkipTables{tables}, span, walk.bit, walk.phase, walk.k);
 }
 
-StoredRow decode(std::span<const std::uint32_t> words, const HostTables& tables, RowSpan span,
-                 RowTarget target, Walk& walk) {
-  StoredRow row;
-  row.faults = decode_row(HostBits{words}, SymbolTables{tables}, span, target,
-                          Sink{&row, target.pair}, walk.bit, walk.phase, walk.k);
-  row.end = target;
-  return row;
+StoredPairs decode(std::span<const std::uint32_t> words, const HostTables& tables, WalkSpan span,
+                   PairTarget target, Walk& walk) {
+  StoredPairs sub;
+  sub.faults = decode_subsequence(HostBits{words}, SymbolTables{tables}, span, target,
+                                  Sink{&sub, target.pair}, walk.bit, walk.phase, walk.k);
+  sub.end = target;
+  return sub;
 }
 
 }  // namespace zerorun::test

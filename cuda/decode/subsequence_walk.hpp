@@ -1,43 +1,43 @@
-// A row of Huffman-coded bits, walked by one thread: skipped (where does it end, how many blocks
-// and pairs has it?) or decoded. Host code too, so that a test can run the algorithm without a
-// device.
+// A subsequence of Huffman-coded bits, walked by one thread: skipped (where does it end, how many
+// blocks and pairs has it?) or decoded. Host code too, so that a test can run the algorithm without
+// a device.
 //
-// A row is a subsequence of kRowBits bits of a restart interval, counted from the interval's start.
-// It has the codewords that start in it.
+// A subsequence is a subsequence of kSubsequenceBits bits of a restart interval, counted from the
+// interval's start. It has the codewords that start in it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
-#include "cuda/decode/row_tables.hpp"
+#include "cuda/decode/walk_tables.hpp"
 
 namespace zerorun {
 
-/// Short rows synchronise less often within the next one, long ones leave fewer threads something
-/// to do and keep each longer: with 544 bits instead of 288, in a 1920x1080 frame at q90,
-/// decode_rows() takes 28 us instead of 19 and sync_rows() 52 instead of 48 (H200), and with 224,
-/// in a 3840x2160 one, sync_rows() 61 instead of 54. An odd number of words: threads that are
-/// equally far in neighbouring rows meet no bank of shared memory twice.
-inline constexpr std::uint32_t kRowBits = 288;
-static_assert(kRowBits / 32 % 2 == 1);
-inline constexpr std::uint32_t kRowBytes = kRowBits / 8;
+/// Short subsequences synchronise less often within the next one, long ones leave fewer threads
+/// something to do and keep each longer: with 544 bits instead of 288, in a 1920x1080 frame at q90,
+/// decode_subsequences() takes 28 us instead of 19 and sync_subsequences() 52 instead of 48 (H200),
+/// and with 224, in a 3840x2160 one, sync_subsequences() 61 instead of 54. An odd number of words:
+/// threads that are equally far in neighbouring subsequences meet no bank of shared memory twice.
+inline constexpr std::uint32_t kSubsequenceBits = 288;
+static_assert(kSubsequenceBits / 32 % 2 == 1);
+inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 /// No step and no symbol takes more bits.
 inline constexpr std::uint32_t kMostStepBits = 31;
 
-/// Row numbers of interval i begin here; `first_byte` is where its clean bytes begin. No prefix sum
-/// over the intervals is needed: one number in each may stay without a row.
-ZR_HD std::uint32_t first_row_of(std::uint32_t interval, std::uint32_t first_byte) {
-  return first_byte / kRowBytes + interval;
+/// Subsequence numbers of interval i begin here; `first_byte` is where its clean bytes begin. No
+/// prefix sum over the intervals is needed: one number in each may stay without a subsequence.
+ZR_HD std::uint32_t first_subsequence_of(std::uint32_t interval, std::uint32_t first_byte) {
+  return first_byte / kSubsequenceBytes + interval;
 }
 
-/// The decoder before a codeword: bits behind the row's begin (0..30), block of the MCU modulo the
-/// period of the tables, next zig-zag index (0: the DC).
-struct RowState {
+/// The decoder before a codeword: bits behind the subsequence's begin (0..30), block of the MCU
+/// modulo the period of the tables, next zig-zag index (0: the DC).
+struct WalkState {
   std::uint32_t overshoot, phase, k;
 };
-ZR_HD std::uint32_t pack(const RowState& s) { return s.overshoot | s.phase << 5 | s.k << 9; }
-ZR_HD RowState unpack_row_state(std::uint32_t packed) {
+ZR_HD std::uint32_t pack(const WalkState& s) { return s.overshoot | s.phase << 5 | s.k << 9; }
+ZR_HD WalkState unpack_walk_state(std::uint32_t packed) {
   return {packed & 31, packed >> 5 & 15, packed >> 9};
 }
 
@@ -60,13 +60,13 @@ ZR_HD bool is_padding(std::uint32_t next32, std::uint32_t bits_left) {
   return bits_left < 8 && (next32 | (0xFFFFFFFFu >> bits_left)) == 0xFFFFFFFFu;
 }
 
-/// What a row has: blocks that end in it, and pairs.
-struct RowTally {
+/// What a subsequence has: blocks that end in it, and pairs.
+struct WalkTally {
   std::uint32_t blocks, pairs;
 };
 
-/// Bits of a row. The next row begins at `stop`, the interval ends at `end`.
-struct RowSpan {
+/// Bits of a subsequence. The next subsequence begins at `stop`, the interval ends at `end`.
+struct WalkSpan {
   std::uint32_t stop, end;
 };
 
@@ -123,7 +123,7 @@ struct Cursor {
 /// Takes steps to the first codeword at `stop` or behind, or to the interval's end if nothing but
 /// padding is left there. A step returns whether a block ends.
 template <typename Step>
-ZR_HD void walk_row(const RowSpan& span, Cursor& cursor, const Step& step) {
+ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& step) {
   // Where no step can reach the interval's padding, nobody looks out for it.
   const auto near = static_cast<std::int32_t>(
       span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8);
@@ -136,17 +136,17 @@ ZR_HD void walk_row(const RowSpan& span, Cursor& cursor, const Step& step) {
 /// Walks from `bit` on by steps, as the skip tables make them, to the first that begins at `stop`
 /// or behind, or to the interval's end, moving `bit`, `phase` and `k`. Two walks that meet before a
 /// codeword meet before a step when that block ends at the latest. Wrong bits are passed by without
-/// notice: whether a row was right is seen when it is decoded. `Bits`: words(i) are the word with
-/// bit i and the next one, words_behind(i) the two from that one on; some behind the last bit may
-/// be read. `Tables`: place(phase) of a block, block(place), phase_before(place), which is the one
-/// of the block before; ac_of(a DC table), and of any table look_up(table, index), which is a skip
-/// entry, and long_symbol(table, 16 bits).
+/// notice: whether a subsequence was right is seen when it is decoded. `Bits`: words(i) are the
+/// word with bit i and the next one, words_behind(i) the two from that one on; some behind the last
+/// bit may be read. `Tables`: place(phase) of a block, block(place), phase_before(place), which is
+/// the one of the block before; ac_of(a DC table), and of any table look_up(table, index), which is
+/// a skip entry, and long_symbol(table, 16 bits).
 template <typename Bits, typename Tables>
-ZR_HD RowTally skip_row(const Bits& bits, const Tables& tables, const RowSpan& span,
-                        std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
+ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
+                                 std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
   Cursor cursor = Cursor::at(bits, tables, bit, phase, k);
   std::uint32_t blocks = 0, pairs = 0, last = k - 1;  // before the DC, none: 0 with the next one
-  walk_row(span, cursor, [&] {
+  walk_subsequence(span, cursor, [&] {
     std::uint32_t entry = tables.look_up(cursor.table, cursor.window >> (32 - kSkipBits));
     const WordPair behind = bits.words_behind(cursor.bit);
     const BlockTables next = tables.block(cursor.next_block);
@@ -177,7 +177,7 @@ ZR_HD RowTally skip_row(const Bits& bits, const Tables& tables, const RowSpan& s
 inline constexpr std::uint32_t kFaultRestarts = 1;
 /// No codeword, a run past the block's end, or the data end early.
 inline constexpr std::uint32_t kFaultCode = 2;
-/// A row does not end where the next one was taken to begin.
+/// A subsequence does not end where the next one was taken to begin.
 inline constexpr std::uint32_t kFaultSync = 4;
 /// An interval has not its number of blocks, or bytes too many.
 inline constexpr std::uint32_t kFaultCount = 8;
@@ -207,22 +207,22 @@ ZR_HD std::int32_t level_of(std::uint32_t pair) {
 }
 
 /// Where blocks and pairs go.
-struct RowTarget {
+struct PairTarget {
   std::uint32_t block, pair;  ///< of the next codeword; a block may be open there
 };
 
 /// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs,
-/// moving `target`, `bit`, `phase` and `k`; returns faults. Passes the same symbols as skip_row()
-/// did, so that there are as many pairs and blocks. `Tables`: as there, but look_up() is a symbol.
-/// `Sink`: block_starts_if(c, block, pair), put_if(c, index, word) for one pair after the other,
-/// and finish(index) behind the last.
+/// moving `target`, `bit`, `phase` and `k`; returns faults. Passes the same symbols as
+/// skip_subsequence() did, so that there are as many pairs and blocks. `Tables`: as there, but
+/// look_up() is a symbol. `Sink`: block_starts_if(c, block, pair), put_if(c, index, word) for one
+/// pair after the other, and finish(index) behind the last.
 template <typename Bits, typename Tables, typename Sink>
-ZR_HD std::uint32_t decode_row(const Bits& bits, const Tables& tables, const RowSpan& span,
-                               RowTarget& target, Sink sink, std::uint32_t& bit,
-                               std::uint32_t& phase, std::uint32_t& k) {
+ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
+                                       PairTarget& target, Sink sink, std::uint32_t& bit,
+                                       std::uint32_t& phase, std::uint32_t& k) {
   Cursor cursor = Cursor::at(bits, tables, bit, phase, k);
   std::uint32_t block = target.block, pair = target.pair, next_index = k, indices = 0;
-  walk_row(span, cursor, [&] {
+  walk_subsequence(span, cursor, [&] {
     std::uint32_t symbol = tables.look_up(cursor.table, cursor.window >> (32 - kSymbolIndexBits));
     const WordPair behind = bits.words_behind(cursor.bit);
     const BlockTables next = tables.block(cursor.next_block);

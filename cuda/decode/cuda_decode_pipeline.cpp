@@ -1,0 +1,147 @@
+// Which of the two decoders gets a scan.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/cuda_decode_pipeline.hpp"
+
+#include "codec/pipeline/cuda_backend.hpp"
+
+namespace zerorun {
+namespace {
+
+/// How much of the data behind a scan's header to send. Mostly that is the scan and EOI, and
+/// looking for the scan's end would take longer than sending all. Where much more may follow,
+/// looking for the end is cheaper.
+std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
+                          std::span<const std::uint8_t> data) {
+  const auto samples = static_cast<std::size_t>(scan.layout.blocks()) * kBlockSize;
+  constexpr std::size_t kSmall = std::size_t{1} << 16;
+  const bool last_scan = scan.components.size() == components;
+  return last_scan && data.size() <= samples + kSmall ? data.size() : scan_extent(data);
+}
+
+}  // namespace
+
+Status CudaDecodePipeline::create() {
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  ZR_TRY(image_.create());
+  ZR_TRY(careful_.create());
+  return fast_.create();
+}
+
+void CudaDecodePipeline::use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg) {
+  image_.use_device_frames(stream);
+  device_jpeg_ = device_jpeg;
+}
+
+Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
+                                        bool luma_only) {
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  coefficients_ = nullptr;
+  return image_.begin(frame, direct, luma_only);
+}
+
+Status CudaDecodePipeline::begin_coefficients(std::vector<ComponentCoefficients>& out) {
+  coefficients_ = &out;
+  return Status::ok();
+}
+
+Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                       ScanOutcome& outcome) {
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  Status status = run_scan(scan, data, outcome);
+  // Both decoders wait for their work, but an error may leave some behind that uses pinned memory.
+  if (!status) (void)image_.wait();
+  return status;
+}
+
+Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                    ScanOutcome& outcome) {
+  DeviceBytes on_device;
+  if (coefficients_ == nullptr && decoders_ == ScanDecoders::both) {
+    const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
+    if (fast_.takes(scan, bytes)) {
+      ZR_TRY(upload(scan, data.first(bytes), on_device));
+      const auto result = decode_fast(scan, on_device, bytes);
+      if (!result) return result.status();
+      if (result->succeeded) {
+        outcome.consumed_bytes = result->consumed_bytes;
+        outcome.intervals = scan.layout.intervals();
+        return Status::ok();
+      }
+    }
+  }
+  outcome.staged = true;
+  const std::size_t extent = scan_extent(data);
+  if (on_device.data == nullptr) ZR_TRY(upload(scan, data.first(extent), on_device));
+  return decode_carefully({scan, data, {on_device.data, extent}, image_.exec(), probe_}, outcome);
+}
+
+/// The index and the data, which stand behind it in the same stream.
+Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                  DeviceBytes& out) {
+  const std::size_t before = scan.index ? scan.data_offset - scan.index->offset : 0;
+  if (device_jpeg_ != nullptr) {
+    out.index = device_jpeg_ + scan.data_offset - before;
+  } else {
+    ZR_TRY(announce(probe_, "upload"));
+    ZR_TRY(
+        upload_.enqueue({data.data() - before, before + data.size()}, image_.stream(), out.index));
+  }
+  out.data = out.index + before;
+  return Status::ok();
+}
+
+/// With the index of the scan, if there is one; if that was wrong, once more without it.
+Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
+                                                   const DeviceBytes& on_device,
+                                                   std::size_t bytes) {
+  const ScanPlanes planes = image_.open(scan);
+  if (fast_.takes_index(scan)) {
+    auto result = fast_.decode(scan, {on_device.data, bytes, on_device.index}, planes.data(),
+                               image_.stream(), probe_);
+    if (!result || !result->index_was_wrong) return result;
+  }
+  return fast_.decode(scan, {on_device.data, bytes, nullptr}, planes.data(), image_.stream(),
+                      probe_);
+}
+
+Status CudaDecodePipeline::decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome) {
+  return coefficients_ != nullptr
+             ? careful_.decode_coefficients(in, *coefficients_, outcome)
+             : careful_.decode_planes(in, image_.open(in.scan).data(), outcome);
+}
+
+Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
+                                        const FrameView& out) {
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  return image_.write_host_frame(model, upsampling, out);
+}
+
+Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  return image_.write_planes(out);
+}
+
+Status CudaDecodePipeline::finish_coefficients() {
+  coefficients_ = nullptr;
+  return Status::ok();
+}
+
+Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampling upsampling,
+                                               const FrameView& out) {
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  return image_.write_device_frame(model, upsampling, out);
+}
+
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {
+  auto pipeline = std::make_unique<CudaDecodePipeline>(device);
+  ZR_TRY(pipeline->create());
+  return std::unique_ptr<DecodePipeline>(std::move(pipeline));
+}
+
+}  // namespace zerorun

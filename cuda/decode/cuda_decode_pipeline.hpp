@@ -1,0 +1,66 @@
+// The decoder of a device: which of the two decoders gets a scan. For host frames it is used as a
+// DecodePipeline, for device frames by DeviceDecoder.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/decode/device_image.hpp"
+#include "cuda/decode/scan_decoder.hpp"
+#include "cuda/decode/scan_upload.hpp"
+#include "cuda/stages/careful_decoder.hpp"
+
+namespace zerorun {
+
+/// Who decodes the scans: ScanDecoder, and CarefulDecoder what that one gives up; or CarefulDecoder
+/// all of them, to be measured.
+enum class ScanDecoders { both, careful_only };
+
+/// decode_scan() returns when the device has done the work.
+class CudaDecodePipeline final : public DecodePipeline {
+ public:
+  explicit CudaDecodePipeline(int device, ScanDecoders decoders = ScanDecoders::both)
+      : device_(device), decoders_(decoders) {}
+  Status create();
+
+  /// For device frames: the caller's stream, and where the image's JPEG lies in device memory; null
+  /// if it does not, then scans are uploaded. To be called before each image.
+  void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg);
+  /// `probe` is called before each step of a scan.
+  void observe(StepProbe probe) { probe_ = std::move(probe); }
+
+  Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
+  Status begin_coefficients(std::vector<ComponentCoefficients>& out) override;
+  Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                     ScanOutcome& outcome) override;
+  Status finish_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override;
+  Status finish_planes(std::vector<ComponentPlane>& out) override;
+  Status finish_coefficients() override;
+
+  /// finish_frame() for a frame in device memory; enqueued only.
+  Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
+
+ private:
+  /// The scan's bytes in device memory; null before they are there.
+  struct DeviceBytes {
+    const std::uint8_t* index = nullptr;  ///< the first entry of the scan's index, if it has one
+    const std::uint8_t* data = nullptr;   ///< the first entropy-coded byte
+  };
+
+  Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
+  Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
+  Result<ScanResult> decode_fast(const ScanHeader& scan, const DeviceBytes& on_device,
+                                 std::size_t bytes);
+  Status decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome);
+
+  const int device_;
+  const ScanDecoders decoders_;
+  StepProbe probe_;
+  const std::uint8_t* device_jpeg_ = nullptr;  ///< of the image
+  /// The image's output; null: samples.
+  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  ScanDecoder fast_;
+  CarefulDecoder careful_;
+  ScanUpload upload_;
+  DeviceImage image_;  ///< the first to be destroyed: it waits for its stream
+};
+
+}  // namespace zerorun

@@ -1,0 +1,97 @@
+// A thread decodes a subsequence.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/decode_subsequences.hpp"
+
+#include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
+#include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/shared_tables.cuh"
+
+namespace zerorun {
+namespace {
+
+constexpr int kThreads = kChunkSubsequences;
+
+using SymbolTables = SharedTables<kSymbolIndexBits>;
+
+extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
+
+/// What stands before a chunk, and before the next one.
+struct ChunkCounts {
+  std::uint64_t before, after;
+};
+
+/// Decodes the subsequence and checks that it ends where the next one begins, and that it has what
+/// sync_subsequences() counted: two walks over the same bits may end a subsequence a few symbols
+/// apart, and then it must not be the one that counts and the other that is gone on with. Returns
+/// faults. Bits count from `origin`.
+__device__ std::uint32_t decode(const DecodeSubsequencesArgs& a, const SymbolTables& tables,
+                                const SharedWords& bits, std::uint32_t origin,
+                                const SubsequenceStart* sub, const ChunkCounts& counts) {
+  const SubsequenceStart own = *sub;
+  if (own.end == 0) return 0;
+  const auto before = [&](const SubsequenceStart& r) {
+    return counts.before + pack_counts(r.block, r.pair);
+  };
+  const std::uint64_t next = threadIdx.x + 1 < kThreads ? before(sub[1]) : counts.after;
+  PairTarget target{blocks_of(before(own)), pairs_of(before(own))};
+  // An interval's number of blocks is proven at both ends: it may have twice as many, and the next
+  // one none at all.
+  if (own.is_first && own.interval * a.interval_blocks != target.block) return kFaultCount;
+  const std::uint32_t stop = own.is_last ? own.end : sub[1].bit;
+  const WalkSpan span{stop - origin, own.end - origin};
+  std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
+  std::uint32_t faults =
+      decode_subsequence(bits, tables, span, target,
+                         PairSink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
+  if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
+  if (own.is_last) {
+    const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);
+    const bool whole = k == 0 && target.block == blocks && bit + 8 > span.end;
+    return faults | (whole ? 0 : kFaultCount);
+  }
+  const bool meets = bit == span.stop && phase == sub[1].phase && k == sub[1].k;
+  return faults | (meets ? 0 : kFaultSync);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    decode_subsequences_kernel(const __grid_constant__ DecodeSubsequencesArgs a) {
+  std::uint32_t* const words = dynamic_shared;
+  const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
+      a.tables, a.tables->symbol, a.cycle, dynamic_shared + kChunkWords);
+  wait_for_previous_kernel();
+  // Faults of this kernel, too: the pairs are of no use then.
+  const bool given_up = __syncthreads_or(a.summary->faults != 0);
+  const std::uint32_t first_word = given_up ? kNoWord : a.chunk_word[blockIdx.x];
+  if (first_word == kNoWord) {
+    wait_for_copies();
+    return;
+  }
+  copy_clean_words<kThreads>(a.words, clean_words(*a.summary), first_word,
+                             words_of_subsequences(kChunkSubsequences), words);
+  const ChunkCounts counts{a.chunk_first[blockIdx.x], a.chunk_first[blockIdx.x + 1]};
+  wait_for_copies();
+  __syncthreads();
+  const SubsequenceStart* const sub = a.subs + blockIdx.x * kThreads + threadIdx.x;
+  const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, sub, counts);
+  if (faults != 0) atomicOr(&a.summary->faults, faults);
+}
+
+}  // namespace
+
+Status prepare_decode_subsequences(std::size_t limit) {
+  return allow_shared_memory(decode_subsequences_kernel, decode_shared_bytes(kMaxTablePairs),
+                             limit);
+}
+
+Status decode_subsequences(const DecodeSubsequencesArgs& args, cudaStream_t stream) {
+  ZR_CUDA_TRY(
+      launch_behind(decode_subsequences_kernel,
+                    LaunchShape{args.chunks, kThreads,
+                                decode_shared_bytes(static_cast<std::uint32_t>(args.cycle.pairs))},
+                    stream, args));
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,171 @@
+// The image that is being decoded, in device memory.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/device_image.hpp"
+
+#include <algorithm>
+
+#include "codec/arith/integer.hpp"
+#include "codec/pipeline/cuda_backend.hpp"
+
+namespace zerorun {
+namespace {
+
+/// Rows of the image's own memory start on whole sectors.
+constexpr std::int64_t kPitchAlign = 128;
+
+}  // namespace
+
+DeviceImage::~DeviceImage() {
+  if (own_stream_.get() != nullptr) (void)cudaStreamSynchronize(own_stream_.get());
+}
+
+Status DeviceImage::wait() const {
+  ZR_CUDA_TRY(cudaStreamSynchronize(stream()));
+  return Status::ok();
+}
+
+Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, bool luma_only) {
+  is_direct_ = direct != nullptr;
+  components_ = frame.components.size();
+  h_max_ = v_max_ = 1;
+  for (const auto& c : frame.components) {
+    h_max_ = std::max(h_max_, c.h);
+    v_max_ = std::max(v_max_, c.v);
+  }
+  for (std::size_t c = 0; c < components_; ++c) {
+    Component& own = component_[c];
+    own.h = frame.components[c].h;
+    own.v = frame.components[c].v;
+    own.scanned = false;
+    own.plane = {nullptr, 0, component_extent(frame.width, own.h, h_max_),
+                 component_extent(frame.height, own.v, v_max_)};
+    if (luma_only && c > 0) continue;
+    if (is_direct_ && callers_stream_) {
+      own.plane.data = direct->data[c];
+      own.plane.stride_bytes = direct->stride_bytes[c];
+      continue;
+    }
+    own.plane.stride_bytes = round_up(std::int64_t{own.plane.width}, kPitchAlign);
+    ZR_TRY(own.memory.reserve(own.plane.stride_bytes * own.plane.height));
+    own.plane.data = own.memory.data();
+  }
+  return Status::ok();
+}
+
+ScanPlanes DeviceImage::open(const ScanHeader& scan) {
+  ScanPlanes planes;
+  for (std::size_t i = 0; i < scan.components.size(); ++i) {
+    Component& own = component_[static_cast<std::size_t>(scan.components[i])];
+    own.scanned = true;
+    planes[i] = own.plane;
+  }
+  return planes;
+}
+
+Status DeviceImage::fill_missing() {
+  for (const Component& c : all()) {
+    const PlaneView& plane = c.plane;
+    if (c.scanned || plane.data == nullptr) continue;
+    // A caller's rows may lie in memory from the last one to the first.
+    const bool upwards = plane.stride_bytes < 0;
+    std::uint8_t* const lowest = plane.data + (upwards ? plane.height - 1 : 0) * plane.stride_bytes;
+    const auto width = static_cast<std::size_t>(plane.width);
+    const auto stride =
+        static_cast<std::size_t>(upwards ? -plane.stride_bytes : plane.stride_bytes);
+    // The stride of a single row may be anything.
+    ZR_CUDA_TRY(cudaMemset2DAsync(lowest, std::max(stride, width), 128, width,
+                                  static_cast<std::size_t>(plane.height), stream()));
+  }
+  return Status::ok();
+}
+
+Status DeviceImage::upsample(ColorModel model, ChromaUpsampling upsampling,
+                             const FrameView& device_frame) {
+  ColorUpsampleArgs args{};
+  args.components = static_cast<std::int32_t>(components_);
+  args.h_max = h_max_;
+  args.v_max = v_max_;
+  args.model = model;
+  args.upsampling = upsampling;
+  args.frame = device_frame;
+  args.row_count = device_frame.height;
+  for (std::size_t c = 0; c < components_; ++c) {
+    const PlaneView& plane = component_[c].plane;
+    args.plane[c] = {plane.data, plane.stride_bytes, plane.width, plane.height};
+    args.h[c] = component_[c].h;
+    args.v[c] = component_[c].v;
+  }
+  Exec queue = exec();
+  return cuda_stages().color_upsample(args, queue);
+}
+
+Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsampling,
+                                       const FrameView& out) {
+  ZR_TRY(fill_missing());
+  return is_direct_ ? Status::ok() : upsample(model, upsampling, out);
+}
+
+/// Gives the frame memory of the image.
+Status DeviceImage::reserve_frame(FrameView& frame) {
+  std::array<std::int64_t, 3> offset{};
+  std::int64_t total = 0;
+  const int planes = plane_count(frame.format);
+  for (int p = 0; p < planes; ++p) {
+    const auto index = static_cast<std::size_t>(p);
+    const auto bytes = static_cast<std::int64_t>(plane_row_bytes(frame.format, p, frame.width));
+    frame.stride_bytes[index] = round_up(bytes, kPitchAlign);
+    offset[index] = total;
+    total += frame.stride_bytes[index] * plane_rows(frame.format, p, frame.height);
+  }
+  ZR_TRY(frame_memory_.reserve(total));
+  for (int p = 0; p < planes; ++p)
+    frame.data[static_cast<std::size_t>(p)] =
+        frame_memory_.data() + offset[static_cast<std::size_t>(p)];
+  return Status::ok();
+}
+
+Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampling,
+                                     const FrameView& out) {
+  ZR_TRY(fill_missing());
+  FrameView frame{out.format, out.width, out.height, {}, {}};
+  const auto planes = static_cast<std::size_t>(plane_count(out.format));
+  if (!is_direct_) {
+    ZR_TRY(reserve_frame(frame));
+    ZR_TRY(upsample(model, upsampling, frame));
+  }
+  std::array<PlaneCopy, 3> copies{};
+  for (std::size_t p = 0; p < planes; ++p) {
+    const PlaneView& plane = component_[p].plane;
+    const int index = static_cast<int>(p);
+    copies[p] = {is_direct_ ? plane.data : frame.data[p],
+                 static_cast<std::size_t>(is_direct_ ? plane.stride_bytes : frame.stride_bytes[p]),
+                 out.data[p],
+                 out.stride_bytes[p],
+                 plane_row_bytes(out.format, index, out.width),
+                 static_cast<std::size_t>(plane_rows(out.format, index, out.height))};
+  }
+  return download_.run(std::span(copies).first(planes), stream());
+}
+
+Status DeviceImage::write_planes(std::vector<ComponentPlane>& out) {
+  ZR_TRY(fill_missing());
+  out.resize(components_);
+  std::array<PlaneCopy, kMaxComponents> copies{};
+  for (std::size_t c = 0; c < components_; ++c) {
+    const PlaneView& plane = component_[c].plane;
+    const auto width = static_cast<std::size_t>(plane.width);
+    const auto height = static_cast<std::size_t>(plane.height);
+    out[c].width = plane.width;
+    out[c].height = plane.height;
+    out[c].samples.resize(width * height);
+    copies[c] = {plane.data,
+                 static_cast<std::size_t>(plane.stride_bytes),
+                 out[c].samples.data(),
+                 plane.width,
+                 width,
+                 height};
+  }
+  return download_.run(std::span(copies).first(components_), stream());
+}
+
+}  // namespace zerorun

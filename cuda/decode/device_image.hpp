@@ -1,0 +1,74 @@
+// The image that is being decoded: its component planes in device memory, the stream that works on
+// them, which components were scanned, and how the samples get to the caller.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "codec/pipeline/decode_pipeline.hpp"
+#include "cuda/base/scratch.hpp"
+#include "cuda/decode/frame_download.hpp"
+
+namespace zerorun {
+
+/// Planes in device memory, one a scan component, in the scan's order.
+using ScanPlanes = std::array<PlaneView, kMaxComponents>;
+
+/// Holds one image at a time and keeps its memory between images. Its device is current in every
+/// call.
+class DeviceImage {
+ public:
+  DeviceImage() = default;
+  /// Waits for the image's own stream: no memory may be released that it still uses.
+  ~DeviceImage();
+  DeviceImage(const DeviceImage&) = delete;
+  DeviceImage& operator=(const DeviceImage&) = delete;
+  Status create() { return own_stream_.create(); }
+
+  /// From now on frames are device memory, and the work goes to the caller's stream. Without this
+  /// call frames are host memory, and the work goes to the image's own stream.
+  void use_device_frames(cudaStream_t stream) { callers_stream_ = stream; }
+  cudaStream_t stream() const { return callers_stream_.value_or(own_stream_.get()); }
+  Exec exec() { return cuda_exec(stream(), scratch_); }
+  Status wait() const;
+
+  /// `direct`, if not null: a frame whose planes are the component planes. A device frame is then
+  /// written by the scans themselves. `luma_only`: no other component gets a plane.
+  Status begin(const FrameHeader& frame, const FrameView* direct, bool luma_only);
+  std::size_t components() const { return components_; }
+  /// The components of the scan count as scanned from then on.
+  ScanPlanes open(const ScanHeader& scan);
+
+  /// Each makes components that no scan brought 128. The first one enqueues its work, the others
+  /// return when the samples are there.
+  Status write_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
+  Status write_host_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
+  Status write_planes(std::vector<ComponentPlane>& out);
+
+ private:
+  struct Component {
+    int h = 1, v = 1;
+    bool scanned = false;
+    PlaneView plane;  ///< without data: not wanted
+    DeviceBuffer<std::uint8_t> memory;
+  };
+
+  std::span<Component> all() { return {component_.data(), components_}; }
+  Status fill_missing();
+  Status reserve_frame(FrameView& frame);
+  Status upsample(ColorModel model, ChromaUpsampling upsampling, const FrameView& device_frame);
+
+  Stream own_stream_;
+  std::optional<cudaStream_t> callers_stream_;
+  Scratch scratch_;
+  FrameDownload download_;
+  std::size_t components_ = 0;
+  int h_max_ = 1, v_max_ = 1;
+  bool is_direct_ = false;
+  std::array<Component, kMaxComponents> component_;
+  DeviceBuffer<std::uint8_t> frame_memory_;
+};
+
+}  // namespace zerorun

@@ -1,0 +1,234 @@
+// The order of the fast decoder's kernels, and the memory that they share.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/scan_decoder.hpp"
+
+#include <algorithm>
+
+#include "codec/arith/integer.hpp"
+#include "cuda/decode/decode_groups.hpp"
+#include "cuda/decode/decode_subsequences.hpp"
+#include "cuda/decode/group_walk.hpp"
+#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/sync_subsequences.hpp"
+#include "cuda/decode/unstuff_scan.hpp"
+
+namespace zerorun {
+namespace {
+
+/// Intervals of fewer subsequences are followed from their beginning, without guesses. (With a
+/// restart every four MCUs, seven subsequences, sync_subsequences() takes 86 us without guesses and
+/// 58 with them.)
+constexpr std::uint32_t kFollowedSubsequences = 4;
+/// Distance between subsequences that are walked from guesses: with 2 and 4, sync_subsequences()
+/// takes 56 and 58 us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a subsequence.
+constexpr std::uint32_t kGuessStride = 2;
+/// So few chunks have a processor each, with room for all ends.
+constexpr std::uint32_t kRoomyChunks = 32;
+
+std::uint32_t table_pairs(const PairCycle& cycle) {
+  return static_cast<std::uint32_t>(cycle.pairs);
+}
+std::uint32_t period_of(const PairCycle& cycle) { return static_cast<std::uint32_t>(cycle.period); }
+
+}  // namespace
+
+Status ScanDecoder::create() {
+  int device = 0, limit = 0;
+  ZR_CUDA_TRY(cudaGetDevice(&device));
+  ZR_CUDA_TRY(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  shared_limit_ = static_cast<std::size_t>(limit);
+  ZR_TRY(prepare_sync_subsequences(shared_limit_));
+  ZR_TRY(prepare_decode_subsequences(shared_limit_));
+  ZR_TRY(prepare_decode_groups(shared_limit_));
+  ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
+  ZR_TRY(tables_.reserve(1));
+  ZR_TRY(host_steps_.reserve(1));
+  ZR_TRY(steps_.reserve(1));
+  return report_.reserve(1);
+}
+
+bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) const {
+  // Positions of bits and numbers of pairs are 32-bit numbers.
+  constexpr std::size_t kMostBytes = std::size_t{1} << 28;
+  constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
+  if (bytes == 0 || bytes > kMostBytes || scan.layout.blocks() >= kMostBlocks) return false;
+  const PairCycle cycle = make_pair_cycle(scan.layout);
+  return subsequences_fit(shared_limit_, table_pairs(cycle), period_of(cycle));
+}
+
+bool ScanDecoder::takes_index(const ScanHeader& scan) const {
+  return scan.index && groups_fit(shared_limit_, table_pairs(make_pair_cycle(scan.layout)));
+}
+
+ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
+  const ScanLayout& layout = scan.layout;
+  const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(in.data) % 16);
+  Sizes sizes{};
+  sizes.bytes = static_cast<std::uint32_t>(in.bytes);
+  sizes.intervals = static_cast<std::uint32_t>(layout.intervals());
+  sizes.blocks = static_cast<std::uint32_t>(layout.blocks());
+  sizes.interval_blocks =
+      static_cast<std::uint32_t>(layout.interval_mcus() * layout.blocks_per_mcu);
+  if (in.index != nullptr)
+    sizes.groups = static_cast<std::uint32_t>(index_groups(layout, scan.index->group_mcus));
+  else
+    sizes.chunks = ceil_div(first_subsequence_of(sizes.intervals, sizes.bytes), kChunkSubsequences);
+  // A pair takes at least two bits: a codeword, and the level's bits or, after a DC of 0, the next
+  // codeword.
+  sizes.pair_capacity = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{sizes.bytes} * 4, std::uint64_t{sizes.blocks} * 64));
+  sizes.tiles = unstuff_tiles(sizes.bytes, lead);
+  sizes.transform_ctas = ceil_div(sizes.blocks, kTransformBlocks);
+  return sizes;
+}
+
+Status ScanDecoder::reserve(const Sizes& sizes) {
+  // Words may be copied by fours.
+  ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
+  ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
+  ZR_TRY(starts_.reserve(std::int64_t{sizes.chunks} * kChunkSubsequences));
+  ZR_TRY(chunk_first_.reserve(std::int64_t{sizes.chunks} + 1));
+  ZR_TRY(chunk_word_.reserve(sizes.chunks));
+  ZR_TRY(pairs_.reserve(std::int64_t{sizes.pair_capacity} +
+                        (sizes.groups != 0 ? kMostGroupPairs : 0)));
+  ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
+  return group_sums_.reserve(std::int64_t{sizes.groups} + 1);
+}
+
+/// Sends the code tables, from which the device makes its own, unless they are the last scan's.
+Status ScanDecoder::update_tables(const Job& job) {
+  const auto count = static_cast<std::size_t>(2 * job.cycle.pairs);
+  const auto spec_of = [&](std::size_t t) -> const HuffmanSpec& {
+    return t % 2 == kDcSide ? *job.scan.dc[job.cycle.dc_table[t / 2]]
+                            : *job.scan.ac[job.cycle.ac_table[t / 2]];
+  };
+  bool same = true;
+  for (std::size_t t = 0; t < count; ++t) same = same && specs_[t] == spec_of(t);
+  if (same) return Status::ok();
+  specs_.fill(std::nullopt);
+  // The device may still read the tables of an earlier scan on this stream.
+  ZR_CUDA_TRY(cudaStreamSynchronize(job.stream));
+  for (std::size_t t = 0; t < count; ++t) fill_decode_table(spec_of(t), host_tables_.data()[t]);
+  for (std::size_t t = 0; t < count; ++t)
+    ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->source[t % 2][t / 2], host_tables_.data() + t,
+                                sizeof(HuffmanDecodeTable), cudaMemcpyHostToDevice, job.stream));
+  ZR_TRY(make_walk_tables(tables_.data(), job.cycle.pairs, job.stream));
+  for (std::size_t t = 0; t < count; ++t) specs_[t] = spec_of(t);
+  return Status::ok();
+}
+
+Status ScanDecoder::update_quant(const Job& job) {
+  if (quant_tables_ == job.scan.quant) return Status::ok();
+  quant_tables_.reset();
+  // The device may still read the last tables.
+  ZR_CUDA_TRY(cudaStreamSynchronize(job.stream));
+  for (std::size_t c = 0; c < kMaxComponents; ++c)
+    for (std::size_t k = 0; k < kBlockSize; ++k)
+      host_steps_.data()->step[c][k] =
+          make_scan_step(job.scan.quant[c][kNaturalOfZigzag[k]], kNaturalOfZigzag[k]);
+  ZR_CUDA_TRY(cudaMemcpyAsync(steps_.data(), host_steps_.data(), sizeof(ScanSteps),
+                              cudaMemcpyHostToDevice, job.stream));
+  quant_tables_ = job.scan.quant;
+  return Status::ok();
+}
+
+Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
+                                       const PlaneView* planes, cudaStream_t stream,
+                                       const StepProbe& probe) {
+  Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in), {}};
+  ZR_TRY(enqueue(job));
+  ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+  states_.ended();
+  const ScanReport& report = *report_.data();
+  return ScanResult{report.faults == 0 && report.late_fault == 0,
+                    (report.faults & kFaultIndex) != 0, report.consumed_bytes};
+}
+
+Status ScanDecoder::enqueue(Job& job) {
+  const Sizes& sizes = job.sizes;
+  ZR_TRY(reserve(sizes));
+  ZR_TRY(update_tables(job));
+  ZR_TRY(update_quant(job));
+  *report_.data() = {};
+  ZR_TRY(states_.take({sizes.tiles, sum_tiles(sizes.groups), sizes.chunks, sizes.transform_ctas},
+                      job.stream, job.states));
+  ZR_TRY(enqueue_unstuff(job));
+  ZR_TRY(job.in.index != nullptr ? enqueue_groups(job) : enqueue_subsequences(job));
+  ZR_TRY(enqueue_transform(job));
+  return announce(job.probe, "");
+}
+
+Status ScanDecoder::enqueue_unstuff(const Job& job) {
+  ZR_TRY(announce(job.probe, "unstuff_scan"));
+  return unstuff_scan({job.in.data,
+                       job.sizes.bytes,
+                       job.sizes.intervals,
+                       clean_.data(),
+                       interval_first_.data(),
+                       job.states.tile,
+                       job.states.summary,
+                       report_.data(),
+                       {job.in.index, job.sizes.groups, group_sums_.data(), job.states.sum_tile},
+                       job.states.transform,
+                       job.states.old_transforms},
+                      job.stream);
+}
+
+Status ScanDecoder::enqueue_subsequences(const Job& job) {
+  const Sizes& sizes = job.sizes;
+  ZR_TRY(announce(job.probe, "sync_subsequences"));
+  const bool follows = sizes.bytes / sizes.intervals <= kFollowedSubsequences * kSubsequenceBytes;
+  const std::uint32_t guess_stride = follows ? 0 : kGuessStride;
+  const std::uint32_t period = period_of(job.cycle);
+  const bool is_usual = sizes.chunks > kRoomyChunks && period <= kUsualGuesses &&
+                        std::uint64_t{sizes.bytes} * 8 / sizes.blocks <= kUsualBlockBits;
+  const std::uint32_t most_ends =
+      choose_ends(shared_limit_, table_pairs(job.cycle), is_usual ? kUsualEnds : kMostEnds);
+  ZR_TRY(sync_subsequences(
+      {words(), interval_first_.data(), tables_.data(), job.cycle, sizes.intervals, sizes.blocks,
+       sizes.pair_capacity, sizes.chunks, guess_stride, most_ends, starts_.data(),
+       chunk_first_.data(), chunk_word_.data(), job.states.chunk_exit, block_pair_.data(),
+       job.states.summary},
+      job.stream));
+  ZR_TRY(announce(job.probe, "decode_subsequences"));
+  return decode_subsequences(
+      {words(), tables_.data(), job.cycle, sizes.interval_blocks, sizes.blocks, sizes.chunks,
+       starts_.data(), chunk_first_.data(), chunk_word_.data(), pairs_.data(), block_pair_.data(),
+       job.states.summary},
+      job.stream);
+}
+
+Status ScanDecoder::enqueue_groups(const Job& job) {
+  ZR_TRY(announce(job.probe, "decode_groups"));
+  const std::uint32_t room = choose_room(shared_limit_, table_pairs(job.cycle),
+                                         decode_groups_room(job.sizes.bytes, job.sizes.groups));
+  return decode_groups(
+      {words(), interval_first_.data(), group_sums_.data(), tables_.data(), job.cycle,
+       make_group_grid(job.scan.layout, job.scan.index->group_mcus), job.sizes.pair_capacity, room,
+       pairs_.data(), block_pair_.data(), job.states.summary},
+      job.stream);
+}
+
+Status ScanDecoder::enqueue_transform(const Job& job) {
+  ZR_TRY(announce(job.probe, "transform_blocks"));
+  const ScanLayout& layout = job.scan.layout;
+  TransformBlocksArgs args{};
+  args.layout = layout;
+  args.blocks = job.sizes.blocks;
+  args.by_interval_blocks = KnownDivisor(job.sizes.interval_blocks);
+  args.by_mcu_blocks = KnownDivisor(static_cast<std::uint32_t>(layout.blocks_per_mcu));
+  args.by_mcus_wide = KnownDivisor(static_cast<std::uint32_t>(layout.mcus_wide));
+  args.steps = steps_.data();
+  args.pairs = pairs_.data();
+  args.block_pair = block_pair_.data();
+  args.states = job.states.transform;
+  args.summary = job.states.summary;
+  args.report = report_.data();
+  args.cleared = job.states.used_early;
+  args.cleared_words = job.states.used_early_words;
+  args.cleared_summary = job.states.next_summary;
+  std::copy_n(job.planes, layout.components, args.plane);
+  return transform_blocks(args, job.stream);
+}
+
+}  // namespace zerorun

@@ -1,0 +1,100 @@
+// The fast decoder: the bits of a scan -> the samples of its components, in four kernels, or three
+// where the stream has an index of the scan, without the host in between. It takes scans without
+// damage whose bits synchronise themselves or have restart markers. It detects every other scan and
+// leaves it to CarefulDecoder. (Noise at quality 100 has hardly a block that ends in EOB, where
+// walks could meet, and so does not synchronise.)
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "codec/syntax/header_parser.hpp"
+#include "cuda/base/memory.hpp"
+#include "cuda/base/step_probe.hpp"
+#include "cuda/decode/scan_states.hpp"
+#include "cuda/decode/transform_blocks.hpp"
+#include "cuda/decode/walk_tables.hpp"
+
+namespace zerorun {
+
+/// What became of a scan.
+struct ScanResult {
+  bool succeeded;                ///< the samples are right; otherwise they are undefined
+  bool index_was_wrong;          ///< the scan is not as its index says, but may be sound
+  std::uint64_t consumed_bytes;  ///< up to the marker that ends the scan; if it succeeded
+};
+
+/// Keeps its memory between scans; one stream at a time. Memory on the device: up to 18 bytes for
+/// each of the largest scan (16 of them for pairs, most of which stay unused), 12 a block, 8 a
+/// group of an index, and 160 KiB of tables.
+class ScanDecoder {
+ public:
+  /// Once, on the device that is current.
+  Status create();
+
+  /// Whether the scan has a size that the kernels can count, and the device the shared memory that
+  /// they need for its tables.
+  bool takes(const ScanHeader& scan, std::size_t bytes) const;
+  /// Whether the scan has an index, and the device the shared memory to decode by it.
+  bool takes_index(const ScanHeader& scan) const;
+
+  /// Device memory: entropy-coded bytes and perhaps more behind them; the index's first entry, or
+  /// null to decode the scan without its index.
+  struct Input {
+    const std::uint8_t* data;
+    std::size_t bytes;
+    const std::uint8_t* index;
+  };
+  /// Returns when the device has done the work. `planes`: device memory, one a scan component.
+  /// Precondition: takes(), and takes_index() where an index is given. After an error, work may be
+  /// left on `stream`.
+  Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
+                            cudaStream_t stream, const StepProbe& probe);
+
+ private:
+  struct Sizes {
+    std::uint32_t bytes, intervals, blocks, chunks, groups, pair_capacity, tiles, transform_ctas;
+    std::uint32_t interval_blocks;
+  };
+  /// One scan on its way.
+  struct Job {
+    const ScanHeader& scan;
+    const Input& in;
+    const PlaneView* planes;
+    cudaStream_t stream;
+    const StepProbe& probe;
+    PairCycle cycle;
+    Sizes sizes;
+    ScanStates::Parts states;
+  };
+  static Sizes sizes_of(const ScanHeader& scan, const Input& in);
+  Status reserve(const Sizes& sizes);
+  Status update_tables(const Job& job);
+  Status update_quant(const Job& job);
+  Status enqueue(Job& job);
+  Status enqueue_unstuff(const Job& job);
+  Status enqueue_subsequences(const Job& job);
+  Status enqueue_groups(const Job& job);
+  Status enqueue_transform(const Job& job);
+  const std::uint32_t* words() const {
+    return reinterpret_cast<const std::uint32_t*>(clean_.data());
+  }
+
+  std::size_t shared_limit_ = 0;  ///< bytes of shared memory that a CTA may have
+  std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
+  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_
+  PinnedBuffer<ScanSteps> host_steps_;
+  DeviceBuffer<ScanSteps> steps_;
+  PinnedBuffer<HuffmanDecodeTable> host_tables_;
+  DeviceBuffer<WalkTables> tables_;
+  DeviceBuffer<std::uint8_t> clean_;
+  DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, pairs_, block_pair_;
+  DeviceBuffer<SubsequenceStart> starts_;
+  DeviceBuffer<std::uint64_t> chunk_first_;
+  DeviceBuffer<std::uint64_t> group_sums_;
+  ScanStates states_;
+  PinnedBuffer<ScanReport> report_;
+};
+
+}  // namespace zerorun

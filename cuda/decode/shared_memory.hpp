@@ -1,0 +1,76 @@
+// How much shared memory the kernels that walk over bits ask for, and how a scan is decoded on a
+// device that allows a CTA less: 99 KiB where compute capability is 8.6, 8.9 or 12.x, 163 KiB with
+// 8.0, 227 KiB with 9.0. Host code, so that a test can ask for any device.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/syntax/scan_index.hpp"
+#include "cuda/decode/scan_memory.hpp"
+#include "cuda/decode/subsequence_ends.hpp"
+
+namespace zerorun {
+
+/// Words of SharedTables for `pairs` pairs of code tables with 2^index_bits entries each.
+constexpr std::uint32_t shared_table_words(std::uint32_t pairs, int index_bits) {
+  constexpr std::uint32_t kBlockWords = 4;
+  return (2 * pairs << index_bits) + kMaxBlocksPerMcu * kBlockWords;
+}
+
+/// Words that a CTA of sync_subsequences() has without its tables: for itself, and for each end
+/// that is kept of its subsequences.
+inline constexpr std::uint32_t kSyncOwnWords = 3428, kSyncEndWords = 640;
+ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends) {
+  return kSyncOwnWords + ends * kSyncEndWords;
+}
+constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends) {
+  return sizeof(std::uint32_t) * (sync_words(ends) + shared_table_words(pairs, kSkipBits));
+}
+
+/// Words of the bits that a CTA of decode_subsequences() reads.
+inline constexpr std::uint32_t kChunkWords =
+    (words_of_subsequences(kChunkSubsequences) + 3) / 4 * 4;
+constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
+  return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));
+}
+
+/// Words of decode_groups() for the tables of a group's blocks, and of the one behind its last.
+inline constexpr std::uint32_t kGroupListWords = 2 * (kMaxIndexGroupBlocks + 1);
+/// Words that a CTA of decode_groups() has for bits: at most so many, so that three CTAs fit into a
+/// processor of Hopper with the tables of two pairs.
+inline constexpr std::uint32_t kMostRoomWords = 10240;
+/// What the kernel has beside the shared memory that it asks for.
+inline constexpr std::size_t kGroupStaticBytes = 16;
+constexpr std::size_t group_shared_bytes(std::uint32_t pairs, std::uint32_t room_words) {
+  return sizeof(std::uint32_t) *
+         (kGroupListWords + room_words + shared_table_words(pairs, kSymbolIndexBits));
+}
+
+/// Ends to keep of each subsequence: those wanted, or as many as there is memory for. States that
+/// find no room are walked one after the other, so fewer ends change the speed alone.
+constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted) {
+  while (wanted > 0 && sync_shared_bytes(pairs, wanted) > limit) --wanted;
+  return wanted;
+}
+
+/// Whether a scan can be decoded by its subsequences: each guess (one for each block of the period)
+/// needs an end of its own.
+constexpr bool subsequences_fit(std::size_t limit, std::uint32_t pairs, std::uint32_t period) {
+  return choose_ends(limit, pairs, period) == period && decode_shared_bytes(pairs) <= limit;
+}
+
+/// Whether a scan can be decoded by its index.
+constexpr bool groups_fit(std::size_t limit, std::uint32_t pairs) {
+  return group_shared_bytes(pairs, 0) + kGroupStaticBytes <= limit;
+}
+/// Words for bits: those wanted, or as many as there is memory for, by fours. CTAs whose bits find
+/// no room read them from global memory. Precondition: groups_fit().
+constexpr std::uint32_t choose_room(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted) {
+  const std::size_t left = limit - kGroupStaticBytes - group_shared_bytes(pairs, 0);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(wanted, left / 16 * 4));
+}
+
+}  // namespace zerorun

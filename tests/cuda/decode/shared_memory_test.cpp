@@ -1,0 +1,83 @@
+// What the decoder's kernels ask for on devices with little shared memory, and what they do there.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/shared_memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zerorun {
+namespace {
+
+constexpr std::size_t kKib = 1024;
+constexpr std::size_t k48 = 48 * kKib, k64 = 64 * kKib, k99 = 99 * kKib, k163 = 163 * kKib,
+                      k227 = 227 * kKib;
+constexpr std::uint32_t kMostPairs = kMaxTablePairs;
+
+TEST(SharedMemory, NeedsAreKnown) {
+  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds), 103984u);
+  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds), 74800u);
+  EXPECT_EQ(decode_shared_bytes(kMostPairs), 57408u);
+  EXPECT_EQ(group_shared_bytes(kMostPairs, kMostRoomWords), 90592u);
+}
+
+TEST(SharedMemory, LargeDevicesKeepEverything) {
+  for (const std::size_t limit : {k163, k227})
+    for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
+      EXPECT_TRUE(subsequences_fit(limit, pairs, kMaxBlocksPerMcu));
+      EXPECT_TRUE(groups_fit(limit, pairs));
+      EXPECT_EQ(choose_ends(limit, pairs, kMostEnds), kMostEnds);
+      EXPECT_EQ(choose_ends(limit, pairs, kUsualEnds), kUsualEnds);
+      EXPECT_EQ(choose_room(limit, pairs, kMostRoomWords), kMostRoomWords);
+      EXPECT_EQ(choose_room(limit, pairs, 512), 512u);
+    }
+}
+
+TEST(SharedMemory, NinetyNineKibTakeAllScansWithFewerEnds) {
+  EXPECT_EQ(choose_ends(k99, 3, kMostEnds), 14u);
+  EXPECT_EQ(choose_ends(k99, 2, kMostEnds), kMostEnds);
+  for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
+    EXPECT_TRUE(subsequences_fit(k99, pairs, kMaxBlocksPerMcu));
+    EXPECT_EQ(choose_ends(k99, pairs, kUsualEnds), kUsualEnds);
+    EXPECT_TRUE(groups_fit(k99, pairs));
+    EXPECT_EQ(choose_room(k99, pairs, kMostRoomWords), kMostRoomWords);
+  }
+}
+
+TEST(SharedMemory, SixtyFourKibTakeUsualScans) {
+  EXPECT_EQ(choose_ends(k64, 1, kMostEnds), 13u);
+  EXPECT_EQ(choose_ends(k64, 2, kMostEnds), 7u);
+  EXPECT_TRUE(subsequences_fit(k64, 1, kMaxBlocksPerMcu));
+  EXPECT_TRUE(subsequences_fit(k64, 2, 6)) << "4:2:0";
+  EXPECT_FALSE(subsequences_fit(k64, 2, 8)) << "no end for each guess";
+  EXPECT_FALSE(subsequences_fit(k64, 3, 3));
+  EXPECT_TRUE(groups_fit(k64, 3));
+  EXPECT_EQ(choose_room(k64, 3, kMostRoomWords), 3972u);
+  EXPECT_EQ(choose_room(k64, 3, 512), 512u);
+}
+
+TEST(SharedMemory, FortyEightKibTakeScansWithOnePair) {
+  EXPECT_EQ(choose_ends(k48, 1, kMostEnds), 7u);
+  EXPECT_TRUE(subsequences_fit(k48, 1, 1));
+  EXPECT_FALSE(subsequences_fit(k48, 2, 3));
+  EXPECT_TRUE(groups_fit(k48, 2));
+  EXPECT_FALSE(groups_fit(k48, 3));
+}
+
+TEST(SharedMemory, WhatIsChosenFits) {
+  for (std::size_t limit = 0; limit <= k227; limit += 16)
+    for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
+      for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period) {
+        if (!subsequences_fit(limit, pairs, period)) continue;
+        const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds);
+        ASSERT_GE(ends, period);
+        ASSERT_LE(sync_shared_bytes(pairs, ends), limit);
+        ASSERT_LE(decode_shared_bytes(pairs), limit);
+      }
+      if (!groups_fit(limit, pairs)) continue;
+      const std::uint32_t room = choose_room(limit, pairs, kMostRoomWords);
+      ASSERT_EQ(room % 4, 0u);
+      ASSERT_LE(group_shared_bytes(pairs, room) + kGroupStaticBytes, limit);
+    }
+}
+
+}  // namespace
+}  // namespace zerorun

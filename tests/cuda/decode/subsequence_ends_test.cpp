@@ -1,0 +1,232 @@
+// How a chunk's subsequences are synchronised: maps that are followed in strides lead where single
+// steps lead, and for real streams to the state in which each subsequence truly begins.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/subsequence_ends.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "tests/cuda/decode/host_scan.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr std::uint32_t kSubsequences = 64;
+using Ends = SubsequenceEnds<kSubsequences>;
+
+std::unique_ptr<Ends> make_ends() {
+  auto ends = std::make_unique<Ends>();
+  ends->most = kMostEnds;
+  return ends;
+}
+
+void follow_all_segments(Ends& ends) {
+  for (std::uint32_t segment = 1; segment < Ends::kSegments; ++segment)
+    for (std::uint32_t number = 0; number <= kMostEnds; ++number)
+      ends.follow_segment(segment, number);
+}
+
+TEST(SubsequenceEnds, StridesLeadWhereStepsLead) {
+  Random random(41);
+  for (int turn = 0; turn < 300; ++turn) {
+    auto ends = make_ends();
+    for (std::uint32_t sub = 0; sub < kSubsequences; ++sub) {
+      ends->head[sub] = random.below(20) == 0;
+      ends->open[sub] = random.below(20) != 0;
+      ends->count[sub] = static_cast<std::uint8_t>(random.below(kMostEnds + 1));
+      for (std::uint32_t number = 0; number < kMostEnds; ++number) {
+        const bool foreign = ends->count[sub] == 0 || random.below(10) == 0;
+        const auto next =
+            foreign ? kForeignEnd : static_cast<std::uint32_t>(random.below(ends->count[sub]));
+        ends->line[number].step[sub] = make_step({3, 5}) | next << kStepNextShift;
+      }
+    }
+    follow_all_segments(*ends);
+    for (std::uint32_t from = kSegmentSubsequences; from < kSubsequences;
+         from += kSegmentSubsequences)
+      for (std::uint32_t number = 0; number <= ends->count[from - 1]; ++number) {
+        std::uint32_t now = number < ends->count[from - 1] ? number : kForeignEnd;
+        const std::uint32_t first = now;
+        for (std::uint32_t to = from; to <= kSubsequences; ++to) {
+          ASSERT_EQ(ends->follow_subsequences(from, to, first), now) << from << " to " << to;
+          if (to < kSubsequences) now = ends->follow(to, now);
+        }
+      }
+  }
+}
+
+TEST(SubsequenceEnds, StatesAreNumberedWhileThereIsRoom) {
+  auto ends = make_ends();
+  ends->open[3] = true;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    ends->line[i].reached[3] = static_cast<std::uint16_t>(i / 2);
+  ends->collect(3, 4);
+  EXPECT_EQ(ends->count[3], 2);
+  EXPECT_EQ(ends->find(3, 1), 1u);
+  EXPECT_EQ(ends->find(3, 2), kForeignEnd);
+  for (std::uint32_t i = 0; i < kMostEnds; ++i) {
+    ends->line[i].reached[3] = static_cast<std::uint16_t>(1 + i);
+    ends->line[i].step[3] = make_step({i, 2 * i});
+  }
+  ends->match(3, 0, kMostEnds);
+  EXPECT_EQ(ends->count[3], kMostEnds);
+  for (std::uint32_t i = 0; i < kMostEnds; ++i) {
+    EXPECT_EQ(ends->follow(3, i), i + 1 < kMostEnds ? i + 1 : kForeignEnd);
+    EXPECT_EQ(tally_of_step(ends->line[i].step[3]).blocks, i);
+    EXPECT_EQ(tally_of_step(ends->line[i].step[3]).pairs, 2 * i);
+  }
+  ends->open[3] = false;
+  ends->collect(3, 4);
+  EXPECT_EQ(ends->count[3], 0);
+}
+
+TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
+  auto ends = make_ends();
+  ends->most = kUsualEnds;
+  ends->open[3] = true;
+  constexpr std::uint16_t kUntouched = 0xABCD;
+  ends->line[kUsualEnds].state[3] = kUntouched;
+  for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i)
+    ends->line[i].reached[3] = static_cast<std::uint16_t>(i);
+  ends->collect(3, kMaxBlocksPerMcu);
+  for (std::uint32_t i = 0; i < kUsualEnds; ++i) {
+    ends->line[i].reached[3] = static_cast<std::uint16_t>(100 + i);
+    ends->line[i].step[3] = make_step({1, 1});
+  }
+  ends->match(3, 0, kUsualEnds);
+  EXPECT_EQ(ends->count[3], kUsualEnds);
+  EXPECT_EQ(ends->follow(3, 0), kUsualEnds - 1);
+  EXPECT_EQ(ends->follow(3, 1), kForeignEnd);
+  EXPECT_EQ(ends->line[kUsualEnds].state[3], kUntouched);
+}
+
+/// Some subsequences of a scan of one interval, walked as sync_subsequences() does it.
+class Chunk {
+ public:
+  Chunk(const CleanScan& scan, const HostTables& tables, std::uint32_t first_sub)
+      : words_(words_of(scan.bytes)),
+        tables_(tables),
+        end_(scan.interval_first[1] * 8),
+        first_row_(first_sub) {
+    for (std::uint32_t sub = 0; sub < kSubsequences; ++sub) {
+      ends->head[sub] = first_sub + sub == 0;
+      ends->open[sub] = start(sub) + kSubsequenceBits < end_;
+    }
+    walk_guesses();
+    walk_ends();
+    follow_all_segments(*ends);
+  }
+
+  bool exists(std::uint32_t sub) const { return start(sub) < end_; }
+  std::uint32_t start(std::uint32_t sub) const { return (first_row_ + sub) * kSubsequenceBits; }
+
+  std::unique_ptr<Ends> ends = make_ends();
+
+ private:
+  std::uint32_t walk(std::uint32_t sub, std::uint32_t from, const WalkState& state,
+                     WalkTally& tally) {
+    Walk walk{from + state.overshoot, state.phase, state.k};
+    const std::uint32_t stop = std::min(start(sub) + kSubsequenceBits, end_);
+    tally = test::skip(words_, tables_, {stop, end_}, walk);
+    return pack({walk.bit - stop, walk.phase, walk.k});
+  }
+
+  void walk_guesses() {
+    const auto period = static_cast<std::uint32_t>(tables_.cycle.period);
+    for (std::uint32_t sub = 0; sub < kSubsequences; ++sub) {
+      const bool head = ends->head[sub];
+      for (std::uint32_t phase = 0; phase < (head ? 1 : period) && ends->open[sub]; ++phase) {
+        WalkTally tally;
+        ends->line[phase].reached[sub] =
+            static_cast<std::uint16_t>(walk(sub, start(sub), {0, phase, 0}, tally));
+        if (head) ends->line[0].step[sub] = make_step(tally);
+      }
+      ends->collect(sub, period);
+    }
+  }
+
+  void walk_ends() {
+    std::uint32_t walked[kSubsequences] = {};
+    for (bool more = true; more;) {
+      more = false;
+      std::uint32_t entries[kSubsequences] = {};
+      for (std::uint32_t sub = 1; sub < kSubsequences; ++sub)
+        if (exists(sub)) entries[sub] = ends->count[sub - 1];
+      for (std::uint32_t sub = 1; sub < kSubsequences; ++sub) {
+        for (std::uint32_t number = walked[sub]; number < entries[sub]; ++number) {
+          WalkTally tally;
+          ends->line[number].reached[sub] = static_cast<std::uint16_t>(
+              walk(sub, start(sub), unpack_walk_state(ends->line[number].state[sub - 1]), tally));
+          ends->line[number].step[sub] = make_step(tally);
+          more = true;
+        }
+        ends->match(sub, walked[sub], entries[sub]);
+        walked[sub] = entries[sub];
+      }
+    }
+  }
+
+  std::vector<std::uint32_t> words_;
+  HostTables tables_;
+  std::uint32_t end_, first_row_;
+};
+
+class SubsequenceEndsOfScan : public testing::TestWithParam<Subsampling> {};
+
+TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.restart = RestartPolicy::none();
+  params.subsampling = GetParam();
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 640, 480, 7);
+  auto encoder = Encoder::create(params);
+  std::vector<std::byte> jpeg;
+  ASSERT_TRUE(encoder && encoder->encode(frame.view(), jpeg));
+  const auto scan = read_scan(jpeg);
+  ASSERT_TRUE(scan);
+  const PairCycle cycle = make_pair_cycle(scan->header.layout);
+  const auto tables = make_host_tables(tables_of(scan->header, cycle));
+  const HostTables on_host{tables.get(), cycle};
+  const auto entries = subsequence_entries(*scan, on_host);
+  const auto words = words_of(scan->bytes);
+  int told = 0, all = 0;
+  for (std::uint32_t first = 0; first + 1 < entries.size(); first += kSubsequences / 2) {
+    const Chunk chunk(*scan, on_host, first);
+    // The true state before subsequence 16 is among the ends of subsequence 15, and all lead on
+    // from there.
+    constexpr std::uint32_t kFrom = 2 * kSegmentSubsequences;
+    if (!chunk.exists(kFrom)) break;
+    const auto packed = [&](std::uint32_t sub) {
+      const Walk& at = entries[first + sub];
+      return pack({at.bit - chunk.start(sub), at.phase, at.k});
+    };
+    const std::uint32_t number = chunk.ends->find(kFrom - 1, packed(kFrom));
+    for (std::uint32_t sub = kFrom; sub < kSubsequences && chunk.exists(sub); ++sub, ++all) {
+      const std::uint32_t entry = chunk.ends->follow_subsequences(kFrom, sub, number);
+      if (entry == kForeignEnd) continue;
+      ++told;
+      ASSERT_EQ(chunk.ends->line[entry].state[sub - 1], packed(sub))
+          << "subsequence " << first + sub;
+      Walk walk = entries[first + sub];
+      const std::uint32_t end = scan->interval_first[1] * 8;
+      const std::uint32_t stop = std::min(chunk.start(sub) + kSubsequenceBits, end);
+      const WalkTally truth = test::skip(words, on_host, {stop, end}, walk);
+      const WalkTally tally = tally_of_step(chunk.ends->line[entry].step[sub]);
+      ASSERT_EQ(tally.blocks, truth.blocks);
+      ASSERT_EQ(tally.pairs, truth.pairs);
+    }
+  }
+  EXPECT_GT(all, 50);
+  EXPECT_GE(told, all * 9 / 10) << "of " << all
+                                << " subsequences; the others are walked one by one";
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplings, SubsequenceEndsOfScan, testing::ValuesIn(kAllSubsamplings));
+
+}  // namespace
+}  // namespace zerorun::test

@@ -58,7 +58,7 @@ floor cuda/stages 'cuda/(stages|base)|codec/(pipeline|encode|decode|syntax|base|
 floor cuda/encode 'cuda/(encode|stages|base)|codec/(capi|pipeline|encode|syntax|base|arith)'
 floor cuda/decode 'cuda/(decode|stages|base)|codec/(capi|pipeline|decode|syntax|base|arith)'
 floor io 'io|io/ffmpeg|io/gstreamer|codec/base'
-floor apps 'apps(/[a-z]+)*|codec/base' ':(exclude)apps/bench'
+floor apps 'apps(/[a-z]+)*|codec/(api|base)' ':(exclude)apps/bench'
 floor samples 'samples'
 # Every folder of codec and cuda has its line above.
 for folder in $(git ls-files 'codec/*.?pp' 'cuda/*.?pp' 'cuda/*.cu*' | cut -d/ -f1-2 | sort -u); do

@@ -121,11 +121,11 @@ class DecodeRun {
 
   void decode_all() {
     const auto feed = feed_;
-    const PipelineEnd end = FramePipeline<DecodeJob>::run(
-        static_cast<int>(decoders_.size()),
-        {[feed](DecodeJob& job) { return feed->read(job); },
-         [this](DecodeJob& job, int worker) { return decode(job, worker); },
-         [this](DecodeJob& job) { return write(job); }});
+    const PipelineEnd end =
+        run_pipeline<DecodeJob>(static_cast<int>(decoders_.size()),
+                                {[feed](DecodeJob& job) { return feed->read(job); },
+                                 [this](DecodeJob& job, int worker) { return decode(job, worker); },
+                                 [this](DecodeJob& job) { return write(job); }});
     interrupted_ = end.interrupted;
     if (signals::must_stop_now()) fail(Exit::failed, "stopped");
     switch (end.step) {

@@ -177,13 +177,13 @@ class EncodeRun {
 
   void code_all() {
     const auto feed = feed_;
-    const PipelineEnd end = FramePipeline<EncodeJob>::run(
-        static_cast<int>(workers_.size()),
-        {[feed](EncodeJob& job) { return feed->read(job); },
-         [this](EncodeJob& job, int worker) {
-           return workers_[static_cast<std::size_t>(worker)].code(job);
-         },
-         [this](EncodeJob& job) { return write(job); }});
+    const PipelineEnd end =
+        run_pipeline<EncodeJob>(static_cast<int>(workers_.size()),
+                                {[feed](EncodeJob& job) { return feed->read(job); },
+                                 [this](EncodeJob& job, int worker) {
+                                   return workers_[static_cast<std::size_t>(worker)].code(job);
+                                 },
+                                 [this](EncodeJob& job) { return write(job); }});
     interrupted_ = end.interrupted;
     if (signals::must_stop_now()) fail(Exit::failed, "stopped");
     switch (end.step) {

@@ -3,52 +3,103 @@
 #include "apps/play/decode_ahead.hpp"
 
 #include <algorithm>
-#include <new>
-#include <system_error>
-#include <thread>
+#include <atomic>
+#include <chrono>
+#include <mutex>
 #include <utility>
 
 #include "apps/common/signals.hpp"
 #include "apps/common/timing.hpp"
-#include "apps/play/decode_queue.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 namespace {
 
-/// A source that gives nothing but errors has ended.
+using Clock = std::chrono::steady_clock;
+
+/// After so many errors without a frame between them the input is taken to have ended.
 constexpr int kMaxFailuresInARow = 100;
 
-/// Turns an exhausted heap into a status.
-template <typename R, typename Call>
-R guarded(Call&& call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return Status(Errc::out_of_memory);
-  }
+/// JPEG streams read ahead: more than a second of most videos, and little memory beside pictures.
+constexpr int kMaxQueued = 128;
+constexpr std::int64_t kMaxQueuedBytes = std::int64_t{64} << 20;
+
+/// Memory for decoded pictures. It holds a few frames of 8K video.
+constexpr std::int64_t kPictureBytes = std::int64_t{512} << 20;
+
+/// A frame is shown at least this often, however late all frames are.
+constexpr std::chrono::milliseconds kLongestStill{400};
+
+int pictures_that_fit(const PlayInput& input, int lanes) {
+  const std::int64_t pixels = std::int64_t{input.width()} * input.height();
+  const std::int64_t each = std::max<std::int64_t>(pixels * 4, 1);
+  return static_cast<int>(std::clamp<std::int64_t>(kPictureBytes / each, 3, 2 * lanes + 4));
 }
 
 bool ends_reading(const Status& status) noexcept {
   return status.code() == Errc::read_failed || status.code() == Errc::out_of_memory;
 }
 
-/// What one decoder thread keeps from frame to frame.
-class Worker {
+}  // namespace
+
+/// What the threads share. The reader thread may outlive the player in a blocked read.
+struct DecodeAhead::Shared {
+  Shared(std::shared_ptr<PlayInput> in, const Decoding& how)
+      : input(std::move(in)),
+        has_packets(input->has_packets()),
+        is_single(input->info().frame_count == 1),
+        lanes(is_single ? 1 : worker_count(how.device, Backend::cpu)),
+        max_pictures(pictures_that_fit(*input, worker_count(how.device, Backend::cpu))),
+        decoding(how) {}
+
+  JobRead read(PlayFrame& frame, int seeks_so_far);
+  bool is_too_late(const PlayFrame& frame, const MediaClock* clock) const;
+  void count(const PlayFrame& frame);
+  /// Gives `frame` memory for a picture; streams that wait for a decoder have none.
+  void lend_picture(PlayFrame& frame);
+  void take_picture_back(PlayFrame& frame);
+  static std::int64_t bytes(const PlayFrame& f) { return static_cast<std::int64_t>(f.jpeg.size()); }
+
+  const std::shared_ptr<PlayInput> input;  // the reader's, after the start
+  const bool has_packets, is_single;
+  const int lanes, max_pictures;
+  std::atomic<std::int64_t> queued_bytes{0};  // of the JPEG streams in the ring
+
+  // The reader's.
+  bool next_is_first = true;
+  int failures_in_a_row = 0;
+
+  struct Seek {
+    std::int64_t pts;
+    int number;  // how many seeks there were, with this one
+  };
+  std::mutex mutex;  // guards what follows
+  Decoding decoding;
+  int decoding_changes = 0;
+  std::optional<Seek> seek;  // that the reader has not seen yet
+  Status read_problem;
+  std::vector<Frame> spare_pictures;
+  int working = 0;  // lanes that decode
+  Clock::time_point last_done = Clock::now();
+  DecodeCounts counts;
+};
+
+/// What a decoder thread keeps from frame to frame.
+class DecodeAhead::Lane {
  public:
-  Status decode(PlayFrame& frame, const DecodeAhead::Decoding& how, int generation, bool is_alone) {
-    if (!decoder_ || generation != generation_) {
+  Status decode(PlayFrame& frame, const Decoding& how, int changes, bool is_single) {
+    if (!decoder_ || changes != changes_) {
       decoder_.reset();
       DecodeParams params;
       params.backend = how.backend;
       params.limits = how.limits;
       params.device = how.device.index;
-      params.threads = is_alone ? how.device.threads : 1;
+      params.threads = is_single ? how.device.threads : 1;
       auto made = Decoder::create(params);
       if (!made) return made.status();
       decoder_ = *std::move(made);
-      generation_ = generation;
+      changes_ = changes;
     }
     const Stopwatch watch;
     const auto stream = inspect(frame.jpeg, how.limits);
@@ -56,241 +107,191 @@ class Worker {
     auto report = decoder_->decode(frame.jpeg, wanted_format(stored_format(*stream), how.pixels),
                                    frame.frame);
     frame.decode_ms = watch.seconds() * 1e3;
-    if (!report) return report.status();
-    frame.report = *std::move(report);
-    return Status::ok();
+    if (report) frame.report = *std::move(report);
+    return report.status();
   }
 
  private:
   std::optional<Decoder> decoder_;
-  int generation_ = -1;
+  int changes_ = -1;
 };
 
-}  // namespace
+JobRead DecodeAhead::Shared::read(PlayFrame& frame, int seeks_so_far) {
+  std::optional<std::int64_t> target;
+  {
+    const std::lock_guard lock(mutex);
+    if (seek && seek->number <= seeks_so_far) {
+      target = seek->pts;
+      seek.reset();
+      next_is_first = true;
+      failures_in_a_row = 0;
+    }
+    if (!has_packets) lend_picture(frame);
+  }
+  const Result<bool> more = guarded([&]() -> Result<bool> {
+    if (target) ZR_TRY(input->seek(*target));
+    return input->read(frame);
+  });
+  if (more && !*more) return JobRead::none;
+  queued_bytes += bytes(frame);
+  const std::lock_guard lock(mutex);
+  if (seek) return JobRead::done;  // the ring drops it
+  frame.is_first = std::exchange(next_is_first, false);
+  if (more) {
+    failures_in_a_row = 0;
+    if (has_packets) return JobRead::queued;
+    count(frame);
+    return JobRead::done;
+  }
+  frame.problem = more.status();
+  count(frame);
+  if (!ends_reading(more.status()) && ++failures_in_a_row < kMaxFailuresInARow)
+    return JobRead::done;
+  read_problem = more.status();
+  return JobRead::last;
+}
 
-struct DecodeAhead::Threads {
-  std::thread reader;
-  std::vector<std::thread> workers;
-};
+bool DecodeAhead::Shared::is_too_late(const PlayFrame& frame, const MediaClock* clock) const {
+  if (clock == nullptr || frame.is_first) return false;
+  if (!clock->is_too_late(frame.at + frame.duration, counts.recent_ms * 1e-3)) return false;
+  return working > 0 || Clock::now() - last_done < kLongestStill;
+}
+
+void DecodeAhead::Shared::count(const PlayFrame& frame) {
+  last_done = Clock::now();
+  if (!frame.problem) {
+    ++counts.broken;
+    return;
+  }
+  ++counts.decoded;
+  if (frame.report.is_concealed()) ++counts.concealed;
+  if (frame.report.staged_scans > 0) ++counts.staged;
+  counts.bytes += bytes(frame);
+  if (!has_packets) return;
+  counts.total_ms += frame.decode_ms;
+  counts.max_ms = std::max(counts.max_ms, frame.decode_ms);
+  constexpr double kWeight = 0.1;  // of the newest frame
+  counts.recent_ms = counts.recent_ms == 0
+                         ? frame.decode_ms
+                         : counts.recent_ms + kWeight * (frame.decode_ms - counts.recent_ms);
+}
+
+void DecodeAhead::Shared::lend_picture(PlayFrame& frame) {
+  if (spare_pictures.empty()) return;
+  frame.frame = std::move(spare_pictures.back());
+  spare_pictures.pop_back();
+}
+
+void DecodeAhead::Shared::take_picture_back(PlayFrame& frame) {
+  const std::lock_guard lock(mutex);
+  if (frame.frame.width() > 0 && std::ssize(spare_pictures) < max_pictures)
+    spare_pictures.push_back(std::move(frame.frame));
+  frame.frame = Frame();
+}
 
 DecodeAhead::DecodeAhead(std::shared_ptr<PlayInput> input, const Decoding& decoding,
                          const MediaClock* clock)
-    : state_(std::make_shared<State>(std::move(input), decoding, clock)),
-      threads_(std::make_unique<Threads>()) {
-  const bool is_single = state_->input->info().frame_count == 1;
-  const int workers = is_single ? 1 : worker_count(decoding.device, Backend::cpu);
-  threads_->reader = std::thread(read_all, state_);
-  if (!state_->input->has_packets()) return;
-  try {
-    for (int i = 0; i < workers; ++i) threads_->workers.emplace_back(work_all, state_, i);
-  } catch (const std::system_error&) {
-    if (!threads_->workers.empty()) return;  // fewer threads do the same work
-    stop();
-    throw;
-  }
+    : shared_(std::make_shared<Shared>(std::move(input), decoding)),
+      clock_(clock),
+      lanes_(static_cast<std::size_t>(shared_->has_packets ? shared_->lanes : 0)),
+      ring_(shared_->has_packets ? kMaxQueued : shared_->max_pictures,
+            {.work = [this](PlayFrame& frame, int lane) { return decode(frame, lane); },
+             .read = [shared = shared_](PlayFrame& frame,
+                                        int seeks) { return shared->read(frame, seeks); },
+             .may_read = [shared = shared_] { return shared->queued_bytes < kMaxQueuedBytes; },
+             .drop =
+                 [shared = shared_](PlayFrame& frame) {
+                   shared->queued_bytes -= Shared::bytes(frame);
+                   shared->take_picture_back(frame);
+                 },
+             .left_behind = signals::set_thread_left_behind},
+            shared_->max_pictures) {
+  ring_.use_lanes(worker_count(decoding.device, decoding.backend));
+  ring_.start(static_cast<int>(lanes_.size()));
 }
 
-DecodeAhead::~DecodeAhead() { stop(); }
+DecodeAhead::~DecodeAhead() = default;
 
-void DecodeAhead::stop() {
-  State& s = *state_;
+bool DecodeAhead::decode(PlayFrame& frame, int lane) {
+  Shared& s = *shared_;
   std::unique_lock lock(s.mutex);
-  s.stopping = true;
-  s.changed.notify_all();
+  if (s.is_too_late(frame, clock_)) {
+    ++s.counts.dropped;
+    return false;
+  }
+  ++s.working;
+  s.lend_picture(frame);
+  const Decoding how = s.decoding;
+  const int changes = s.decoding_changes;
   lock.unlock();
-  for (std::thread& worker : threads_->workers) worker.join();
+  Status status = guarded([&] {
+    return lanes_[static_cast<std::size_t>(lane)].decode(frame, how, changes, s.is_single);
+  });
   lock.lock();
-  // A read from a file returns soon; one from a pipe that nobody fills may never.
-  const bool is_back =
-      s.changed.wait_for(lock, std::chrono::milliseconds(300), [&s] { return s.reader_done; });
-  lock.unlock();
-  if (is_back) {
-    threads_->reader.join();
-  } else {
-    threads_->reader.detach();
-    signals::set_thread_left_behind();
-  }
-}
-
-void DecodeAhead::read_all(std::shared_ptr<State> state) {
-  State& s = *state;
-  std::unique_lock lock(s.mutex);
-  for (;;) {
-    s.changed.wait(lock,
-                   [&s] { return s.stopping || s.seek_to || (!s.ended && s.may_read_more()); });
-    if (s.stopping) break;
-    const std::optional<std::int64_t> target = std::exchange(s.seek_to, std::nullopt);
-    auto slot = std::make_shared<DecodeSlot>();
-    slot->frame = s.spare_frame();
-    if (!s.input->has_packets()) s.lend_picture(*slot->frame);
-    s.reading = true;
-    lock.unlock();
-    Result<bool> more = guarded<Result<bool>>([&]() -> Result<bool> {
-      if (target) ZR_TRY(s.input->seek(*target));
-      return s.input->read(*slot->frame);
-    });
-    lock.lock();
-    s.reading = false;
-    if (s.stopping) break;
-    if (s.seek_to) continue;  // a newer one came meanwhile
-    if (!more) {
-      const bool is_last =
-          ends_reading(more.status()) || ++s.failures_in_a_row >= kMaxFailuresInARow;
-      slot->frame->problem = more.status();
-      if (is_last) s.read_problem = more.status();
-      s.ended = is_last;
-    } else {
-      s.failures_in_a_row = 0;
-      s.ended = !*more;
-    }
-    const bool is_frame = !more || *more;
-    if (is_frame) {
-      slot->is_first = std::exchange(s.next_is_first, false);
-      const bool is_ready = !more || !s.input->has_packets();
-      slot->step = is_ready ? DecodeSlot::Step::done : DecodeSlot::Step::waiting;
-      if (is_ready) {
-        ++s.held_frames;
-        s.count(*slot->frame);
-      }
-      s.queued_bytes += static_cast<std::int64_t>(slot->frame->jpeg.size());
-      s.queue.push_back(std::move(slot));
-    }
-    s.changed.notify_all();
-  }
-  s.reader_done = true;
-  s.changed.notify_all();
-}
-
-void DecodeAhead::work_all(std::shared_ptr<State> state, int worker) {
-  State& s = *state;
-  Worker own;
-  std::unique_lock lock(s.mutex);
-  for (;;) {
-    State::SlotPtr slot;
-    s.changed.wait(lock, [&] {
-      if (s.stopping) return true;
-      const bool is_asked = worker < worker_count(s.decoding.device, s.decoding.backend);
-      slot = is_asked && s.may_decode_more() ? s.next_to_decode() : nullptr;
-      return slot != nullptr;
-    });
-    if (s.stopping) return;
-    if (s.is_too_late(*slot)) {
-      slot->step = DecodeSlot::Step::dropped;
-      ++s.counts.dropped;
-      s.queued_bytes -= static_cast<std::int64_t>(slot->frame->jpeg.size());
-      s.changed.notify_all();
-      continue;
-    }
-    slot->step = DecodeSlot::Step::working;
-    ++s.held_frames;
-    ++s.working;
-    s.lend_picture(*slot->frame);
-    const Decoding how = s.decoding;
-    const int generation = s.generation;
-    const bool is_alone = s.input->info().frame_count == 1;
-    lock.unlock();
-    Status status =
-        guarded<Status>([&] { return own.decode(*slot->frame, how, generation, is_alone); });
-    lock.lock();
-    slot->frame->problem = std::move(status);
-    slot->step = DecodeSlot::Step::done;
-    --s.working;
-    s.count(*slot->frame);
-    s.changed.notify_all();
-  }
+  frame.problem = std::move(status);
+  --s.working;
+  s.count(frame);
+  return true;
 }
 
 void DecodeAhead::seek(std::int64_t pts) {
-  State& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  // A frame that is being decoded goes with its decoder's hold on it.
-  for (State::SlotPtr& slot : s.queue)
-    if (slot->step != DecodeSlot::Step::working) s.recycle(std::move(slot->frame));
-  s.queue.clear();
-  s.queued_bytes = 0;
-  s.held_frames = 0;
-  s.seek_to = pts;
-  s.next_is_first = true;
-  s.failures_in_a_row = 0;
-  s.ended = false;
-  s.read_problem = Status::ok();
-  s.changed.notify_all();
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->seek = {pts, ++seeks_};
+    shared_->read_problem = Status::ok();
+  }
+  ring_.discard(false);
 }
 
 void DecodeAhead::set_decoding(const Decoding& decoding) {
-  State& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  s.decoding = decoding;
-  s.counts.recent_ms = 0;
-  ++s.generation;
-  s.changed.notify_all();
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->decoding = decoding;
+    shared_->counts.recent_ms = 0;
+    ++shared_->decoding_changes;
+  }
+  ring_.use_lanes(worker_count(decoding.device, decoding.backend));
 }
 
-const PlayFrame* DecodeAhead::peek() {
-  const std::lock_guard lock(state_->mutex);
-  state_->pass_dropped();
-  const auto& queue = state_->queue;
-  const bool is_done = !queue.empty() && queue.front()->step == DecodeSlot::Step::done;
-  return is_done ? queue.front()->frame.get() : nullptr;
-}
-
-double DecodeAhead::next_time() {
-  const std::lock_guard lock(state_->mutex);
-  state_->pass_dropped();
-  return state_->queue.empty() ? -1.0 : state_->queue.front()->frame->at;
+double DecodeAhead::next_time() const {
+  const PlayFrame* const next = ring_.oldest(false);
+  return next != nullptr ? next->at : -1.0;
 }
 
 std::unique_ptr<PlayFrame> DecodeAhead::take() {
-  State& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  std::unique_ptr<PlayFrame> frame = std::move(s.queue.front()->frame);
-  s.queue.pop_front();
-  --s.held_frames;
-  s.queued_bytes -= static_cast<std::int64_t>(frame->jpeg.size());
-  s.changed.notify_all();
+  auto frame = spare_.empty() ? std::make_unique<PlayFrame>() : std::move(spare_.back());
+  if (!spare_.empty()) spare_.pop_back();
+  ring_.receive(false, [&](PlayFrame& next) {
+    shared_->queued_bytes -= Shared::bytes(next);
+    std::swap(*frame, next);
+  });
   return frame;
 }
 
 void DecodeAhead::recycle(std::unique_ptr<PlayFrame> frame) {
-  const std::lock_guard lock(state_->mutex);
-  state_->recycle(std::move(frame));
+  if (!frame) return;
+  shared_->take_picture_back(*frame);
+  spare_.push_back(std::move(frame));
 }
 
-void DecodeAhead::wait(double seconds) {
-  State& s = *state_;
-  std::unique_lock lock(s.mutex);
-  s.changed.wait_for(lock, std::chrono::duration<double>(seconds), [&s] {
-    s.pass_dropped();
-    if (s.queue.empty()) return s.ended && !s.seek_to && !s.reading;
-    return s.queue.front()->step == DecodeSlot::Step::done;
-  });
+bool DecodeAhead::is_over() const {
+  const auto flight = ring_.flight();
+  return flight.jobs == 0 && flight.ended;
 }
 
-bool DecodeAhead::is_over() {
-  const std::lock_guard lock(state_->mutex);
-  state_->pass_dropped();
-  return state_->ended && !state_->seek_to && state_->queue.empty();
+bool DecodeAhead::is_starved() const {
+  const auto flight = ring_.flight();
+  return flight.jobs == 0 && !flight.ended;
 }
 
-bool DecodeAhead::is_starved() {
-  const std::lock_guard lock(state_->mutex);
-  state_->pass_dropped();
-  return state_->queue.empty() && !state_->ended;
+DecodeCounts DecodeAhead::counts() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->counts;
 }
 
-int DecodeAhead::waiting() {
-  const std::lock_guard lock(state_->mutex);
-  return std::max(state_->held_frames - state_->working, 0);
-}
-
-DecodeCounts DecodeAhead::counts() {
-  const std::lock_guard lock(state_->mutex);
-  return state_->counts;
-}
-
-Status DecodeAhead::read_problem() {
-  const std::lock_guard lock(state_->mutex);
-  return state_->read_problem;
+Status DecodeAhead::read_problem() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->read_problem;
 }
 
 }  // namespace zerorun::app

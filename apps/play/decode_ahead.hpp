@@ -4,30 +4,31 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "apps/common/options.hpp"
 #include "apps/play/media_clock.hpp"
 #include "apps/play/play_frame.hpp"
 #include "apps/play/play_input.hpp"
+#include "codec/api/flight_ring.hpp"
 
 namespace zerorun::app {
 
-/// What became of the frames so far.
+/// What happened to the frames so far.
 struct DecodeCounts {
   std::int64_t decoded = 0;
   std::int64_t dropped = 0;  ///< too late, and therefore never decoded
   std::int64_t concealed = 0;
   std::int64_t staged = 0;  ///< with scans that a GPU decoded stage by stage
-  std::int64_t broken = 0;  ///< no picture came of them
+  std::int64_t broken = 0;  ///< without a picture
   std::int64_t bytes = 0;   ///< of the JPEG streams that were decoded
   double total_ms = 0, max_ms = 0;
-  double recent_ms = 0;  ///< decoding a frame, as it is of late
+  double recent_ms = 0;  ///< moving average of the time that decoding a frame takes
 };
 
-/// A thread reads, others decode, the caller takes the frames in order. A bounded number of frames
-/// and bytes waits in between, however long the input is. All calls come from one thread.
+/// A thread reads, others decode, the caller takes the frames in order. The number of frames and
+/// bytes between them is bounded. All calls come from one thread.
 class DecodeAhead {
  public:
   /// Where and how frames are decoded.
@@ -38,45 +39,46 @@ class DecodeAhead {
     StreamLimits limits;
   };
 
-  /// Frames that `clock` calls too late are dropped before they are decoded; null = none are.
+  /// Frames that are too late by `clock` are dropped before they are decoded; with null none are.
   DecodeAhead(std::shared_ptr<PlayInput> input, const Decoding& decoding, const MediaClock* clock);
   ~DecodeAhead();
-  DecodeAhead(const DecodeAhead&) = delete;
-  DecodeAhead& operator=(const DecodeAhead&) = delete;
 
-  /// Forgets what waits and goes on at the frame that is shown at `pts`.
+  /// Drops the frames in flight and continues with the frame that is shown at `pts`.
   void seek(std::int64_t pts);
-  /// Frames that are not begun yet are decoded there.
+  /// Applies to frames that no thread has begun to decode.
   void set_decoding(const Decoding& decoding);
 
-  /// The next frame if it is decoded, with or without a picture; dropped ones are passed over.
-  const PlayFrame* peek();
-  /// When the next frame is shown, also while it is still being decoded; < 0 = not known.
-  double next_time();
+  /// The next frame if it is decoded, with or without a picture; null if not. Skips dropped ones.
+  const PlayFrame* peek() const { return ring_.oldest(true); }
+  /// When the next frame is shown, also while it is being decoded; < 0 = not known.
+  double next_time() const;
+  /// The frame of peek(), which must not be null.
   std::unique_ptr<PlayFrame> take();
   /// Gives the memory of a frame back.
   void recycle(std::unique_ptr<PlayFrame> frame);
-  /// Waits up to `seconds` for peek() or is_over() to change.
-  void wait(double seconds);
+  /// Waits until peek() or is_over() changes, but at most `seconds`.
+  void wait(double seconds) { ring_.wait_ready(std::chrono::duration<double>(seconds)); }
 
   /// True after the last frame was taken.
-  bool is_over();
-  /// Nothing is there to be decoded: the input is slower than the player.
-  bool is_starved();
-  int waiting();  ///< frames that are decoded and not yet taken
-  DecodeCounts counts();
-  /// Why reading ended before the end of the input; ok if it did not.
-  Status read_problem();
+  bool is_over() const;
+  /// No frame is in flight, and the input has not ended: it is slower than the player.
+  bool is_starved() const;
+  int waiting() const { return ring_.flight().finished; }  ///< frames decoded and not yet taken
+  DecodeCounts counts() const;
+  /// Why reading stopped before the end of the input; ok if it did not.
+  Status read_problem() const;
 
  private:
-  struct State;
-  static void read_all(std::shared_ptr<State> state);
-  static void work_all(std::shared_ptr<State> state, int worker);
+  struct Shared;
+  class Lane;
+  bool decode(PlayFrame& frame, int lane);
 
-  std::shared_ptr<State> state_;
-  struct Threads;
-  void stop();
-  std::unique_ptr<Threads> threads_;
+  std::shared_ptr<Shared> shared_;  // with the reader thread
+  const MediaClock* clock_;
+  std::vector<Lane> lanes_;
+  std::vector<std::unique_ptr<PlayFrame>> spare_;
+  int seeks_ = 0;
+  FlightRing<PlayFrame> ring_;
 };
 
 }  // namespace zerorun::app

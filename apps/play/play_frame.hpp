@@ -12,22 +12,23 @@
 
 namespace zerorun::app {
 
-/// In which format pictures are wanted.
+/// The pixel format that the player asks for.
 enum class Pixels {
-  shown,   ///< yuv420p and gray8 as they are, all else as bgrx32
-  stored,  ///< as the input has them
+  shown,   ///< yuv420p and gray8 as they are, all others as bgrx32
+  stored,  ///< as the input stores them
   rgb,     ///< bgrx32
 };
 
 struct PlayFrame {
   std::string name;
-  std::vector<std::byte> jpeg;  ///< as it is in the input; empty where that is no JPEG
+  std::vector<std::byte> jpeg;  ///< as it is in the input; empty if the input is no JPEG
   Frame frame;
   std::int64_t index = 0;  ///< in the input, counted from 0
   std::int64_t pts = 0;    ///< in the input's time base
   double at = 0.0;         ///< seconds after the first frame
   double duration = 0.0;   ///< seconds
-  double decode_ms = 0.0;  ///< 0 where it came decoded
+  double decode_ms = 0.0;  ///< 0 if the input delivers decoded frames
+  bool is_first = false;   ///< after the start or a seek: shown even if it is late
   DecodeReport report;
   Status problem;  ///< why there is no picture
 };

@@ -1,11 +1,13 @@
-// What AsyncEncoder and AsyncDecoder have in common: a ring of slots between submit() and
-// receive(), and lanes, each a thread with a coder of its own, that do what is in them.
+// The engine for frames in flight: of AsyncEncoder and AsyncDecoder, of the program's encode and
+// decode, and of its player.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -13,196 +15,286 @@
 #include <utility>
 #include <vector>
 
-#include "zerorun/backend.hpp"
+#include "codec/api/flight_slots.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
 
-struct FlightSizes {
-  int lanes, depth;
+/// What the read step made of a job.
+enum class JobRead : std::uint8_t {
+  queued,  ///< a lane works on it
+  done,    ///< no lane has to work on it
+  last,    ///< as done, and no job follows
+  none,    ///< no job: the input has ended
 };
 
-/// What the caller's numbers become, where 0 is automatic. Errors: invalid_argument.
-Result<FlightSizes> choose_flight_sizes(int lanes, int depth, Backend backend);
-
-/// `Coder` does a `Job`, and what comes out, `Output`, has the members number, tag and status. Any
-/// thread may call any member at any time but start() and the destructor, which waits for the jobs
-/// that are being done and drops the others.
-template <typename Coder, typename Job, typename Output>
+/// Jobs go in one after the other, several lanes work on them at a time, and they come out in the
+/// order in which they went in. At most `depth` jobs are in flight; their objects are reused.
+///
+/// A job takes three steps. It is made in order, by Steps::read on a thread of the ring or by
+/// submit() on any thread; a lane works on it, which is a thread that runs Steps::work; and it is
+/// received in order. Steps must not throw.
+///
+/// Any thread may call any member at any time, with two exceptions: call start() once, before all
+/// others, and do not destroy the ring while another call runs.
+template <typename Job>
 class FlightRing {
  public:
-  /// Does a job, on a lane's thread; does not throw.
-  using Work = void (*)(Coder& coder, Job& job, Output& output);
+  struct Steps {
+    /// Runs on lane `lane`, counted from 0. False drops the job: nobody receives it.
+    std::function<bool(Job&, int lane)> work;
+    /// Makes the next job, on the reader thread, and may block for ever. The destructor does not
+    /// wait for that, so the step must own what it uses. `generation` counts the calls of
+    /// discard() so far; a job that was begun before discard() is dropped.
+    std::function<JobRead(Job&, int generation)> read = {};
+    /// Bounds reading beyond `depth`. Called with the ring locked, again after each change.
+    std::function<bool()> may_read = {};
+    /// Takes back what a dropped job holds. Called with the ring locked.
+    std::function<void(Job&)> drop = {};
+    /// Called by the destructor if it left a reader thread behind that hangs in its step.
+    std::function<void()> left_behind = {};
+  };
 
-  FlightRing() = default;
-  ~FlightRing() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    work_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+  struct Flight {
+    int jobs;      ///< in flight: made and not yet received
+    int finished;  ///< of these, ready to be received
+    bool ended;    ///< no job follows
+  };
+
+  /// At most `max_begun` jobs are being worked on or are finished and not yet received.
+  FlightRing(int depth, Steps steps, int max_begun = INT32_MAX)
+      : state_(std::make_shared<State>(depth, std::move(steps), max_begun)) {}
+
+  /// Drops what is in flight. Waits for the lanes, but at most 0.3 s for the reader: a read from a
+  /// file returns soon, one from a pipe that nobody fills may never.
+  ~FlightRing();
+  FlightRing(const FlightRing&) = delete;
+  FlightRing& operator=(const FlightRing&) = delete;
+
+  /// Starts the reader if there is a read step, and the lanes. If the system refuses some lanes,
+  /// the others do the work; if it refuses all, std::system_error is thrown.
+  void start(int lanes);
+
+  /// Adds a job made by `fill(job, number)`, which is called with the ring locked and only if there
+  /// is no error. `number` counts from 0. Errors: queue_full (unless `wait`), already_finished.
+  template <typename Fill>
+  Status submit(bool wait, const Fill& fill);
+
+  /// Waits until receive() gives a job or the end, but not longer than `time`.
+  void wait_ready(std::chrono::duration<double> time) {
+    std::unique_lock lock(state_->mutex);
+    state_->receivers.wait_for(lock, time, [this] { return state_->is_ready(); });
   }
 
-  /// Once. `make_coder` returns a Result<Coder>.
-  template <typename MakeCoder>
-  Status start(const FlightSizes& sizes, Work work, const MakeCoder& make_coder);
-
-  /// `fill(job, output)` makes the job, with the lock held; after an error it is not called.
-  /// Errors: queue_full, already_finished.
-  template <typename Fill>
-  Status submit(std::uint64_t tag, bool wait, const Fill& fill);
-
-  /// `take(output)` takes what came out, with the lock held.
+  /// Passes the oldest job, once it is finished, to `take(job)`, which is called with the ring
+  /// locked and leaves in the job what a later one can reuse.
   template <typename Take>
   Received receive(bool wait, const Take& take);
 
-  void finish();
-
-  /// `drop(output)` is called for every job that was dropped.
-  template <typename Drop>
-  void discard(const Drop& drop);
-
-  int in_flight() const {
-    const std::lock_guard lock(mutex_);
-    return static_cast<int>(submitted_ - received_);
+  /// The oldest job in flight; null if there is none, or if it is not finished and `finished` is
+  /// set. For a single receiving thread: valid until that thread calls receive() or discard().
+  const Job* oldest(bool finished) const {
+    const std::lock_guard lock(state_->mutex);
+    const auto* const slot = state_->slots.oldest();
+    return slot != nullptr && (!finished || state_->is_ready()) ? &slot->job : nullptr;
   }
-  int depth() const noexcept { return static_cast<int>(slots_.size()); }
-  int lanes() const noexcept { return static_cast<int>(threads_.size()); }
-  Backend backend() const noexcept { return coders_.front().backend(); }
+
+  /// Ends the input: what is in flight can still be received. False if it had ended before.
+  bool finish() {
+    const std::lock_guard lock(state_->mutex);
+    state_->space.notify_all();
+    state_->receivers.notify_all();
+    return !std::exchange(state_->ended, true);
+  }
+
+  /// Drops all jobs in flight and the one that is being read. With `wait` it returns when no lane
+  /// works on a dropped job any more. The input continues, also if it had ended.
+  void discard(bool wait);
+
+  /// Only the first `lanes` lanes begin jobs from here on.
+  void use_lanes(int lanes) {
+    const std::lock_guard lock(state_->mutex);
+    state_->used_lanes = lanes;
+    state_->work.notify_all();
+  }
+
+  Flight flight() const {
+    const std::lock_guard lock(state_->mutex);
+    return {state_->slots.in_flight(), state_->slots.finished(), state_->ended};
+  }
+  int depth() const noexcept { return state_->slots.depth(); }
+  int lanes() const noexcept { return static_cast<int>(lanes_.size()); }
 
  private:
-  struct Slot {
-    enum class State : std::uint8_t { free, queued, running, finished };
-    State state = State::free;
-    Job job;
-    Output output;
+  using Slots = FlightSlots<Job>;
+
+  struct State {
+    State(int depth, Steps s, int begun_limit)
+        : steps(std::move(s)), max_begun(begun_limit), slots(depth) {}
+
+    bool may_read() const {
+      return !ended && !slots.is_full() && (!steps.may_read || steps.may_read());
+    }
+    bool may_begin(int lane) {
+      return lane < used_lanes && slots.running() + slots.finished() < max_begun &&
+             slots.has_queued();
+    }
+    bool is_ready() const {
+      const auto* const slot = slots.oldest();
+      return slot != nullptr ? slot->step == Slots::Step::finished : ended;
+    }
+    void drop(Job& job) {
+      if (steps.drop) steps.drop(job);
+    }
+    /// A lane that is woken might not be in use, or might have to wait for receive().
+    void wake_lanes() { used_lanes == INT32_MAX ? work.notify_one() : work.notify_all(); }
+
+    const Steps steps;
+    const int max_begun;
+    std::mutex mutex;                   // guards everything below
+    std::condition_variable work;       // lanes: a job may be begun
+    std::condition_variable receivers;  // a job was finished or dropped, or the input ended
+    std::condition_variable space;      // submitters and the reader: a job may be added
+    Slots slots;
+    int used_lanes = INT32_MAX;
+    int generation = 0;
+    bool ended = false, stopping = false, reader_done = false;
   };
 
-  Slot& slot(std::int64_t number) {
-    return slots_[static_cast<std::size_t>(number % static_cast<std::int64_t>(slots_.size()))];
-  }
-  bool full() const { return submitted_ - received_ == static_cast<std::int64_t>(slots_.size()); }
-  void run_lane(Coder& coder, Work work);
+  static void read_all(std::shared_ptr<State> state);
+  static void work_all(State& state, int lane);
 
-  std::vector<Coder> coders_;  // one a lane
-  std::vector<std::thread> threads_;
-
-  mutable std::mutex mutex_;
-  std::condition_variable work_;      // for lanes: a job was queued, or stopping
-  std::condition_variable finished_;  // for receivers: a job was finished, or the end is there
-  std::condition_variable space_;     // for submitters: an output was received
-  // Job n is in slot n modulo depth; received_ <= begun_ <= submitted_.
-  std::vector<Slot> slots_;
-  std::int64_t submitted_ = 0;
-  std::int64_t begun_ = 0;
-  std::int64_t received_ = 0;
-  bool ended_ = false;
-  bool stopping_ = false;
+  std::shared_ptr<State> state_;  // shared with the reader
+  std::thread reader_;
+  std::vector<std::thread> lanes_;
 };
 
-template <typename Coder, typename Job, typename Output>
-template <typename MakeCoder>
-Status FlightRing<Coder, Job, Output>::start(const FlightSizes& sizes, Work work,
-                                             const MakeCoder& make_coder) {
-  slots_.resize(static_cast<std::size_t>(sizes.depth));
-  coders_.reserve(static_cast<std::size_t>(sizes.lanes));
-  for (int lane = 0; lane < sizes.lanes; ++lane) {
-    auto coder = make_coder();
-    if (!coder) return coder.status();
-    coders_.push_back(*std::move(coder));
+template <typename Job>
+FlightRing<Job>::~FlightRing() {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.stopping = true;
+  s.work.notify_all();
+  s.space.notify_all();
+  lock.unlock();
+  for (std::thread& lane : lanes_) lane.join();
+  if (!reader_.joinable()) return;
+  lock.lock();
+  const bool is_back =
+      s.receivers.wait_for(lock, std::chrono::milliseconds(300), [&s] { return s.reader_done; });
+  lock.unlock();
+  if (is_back) {
+    reader_.join();
+  } else {
+    reader_.detach();
+    if (s.steps.left_behind) s.steps.left_behind();
   }
-  threads_.reserve(coders_.size());
+}
+
+template <typename Job>
+void FlightRing<Job>::start(int lanes) {
+  if (state_->steps.read) reader_ = std::thread(read_all, state_);
+  lanes_.reserve(static_cast<std::size_t>(lanes));
   try {
-    for (Coder& coder : coders_)
-      threads_.emplace_back([this, &coder, work] { run_lane(coder, work); });
-  } catch (const std::system_error& error) {
-    // Fewer lanes than asked for do the same work.
-    if (threads_.empty())
-      return Status(Errc::out_of_memory, std::string("threads: ") + error.what());
+    for (int lane = 0; lane < lanes; ++lane)
+      lanes_.emplace_back([this, lane] { work_all(*state_, lane); });
+  } catch (const std::system_error&) {
+    if (lanes_.empty()) throw;
   }
-  return Status::ok();
 }
 
-template <typename Coder, typename Job, typename Output>
-void FlightRing<Coder, Job, Output>::run_lane(Coder& coder, Work work) {
-  std::unique_lock lock(mutex_);
+template <typename Job>
+void FlightRing<Job>::read_all(std::shared_ptr<State> state) {
+  State& s = *state;
+  std::unique_lock lock(s.mutex);
   for (;;) {
-    work_.wait(lock, [this] { return stopping_ || begun_ < submitted_; });
-    if (stopping_) return;
-    Slot& mine = slot(begun_++);
-    mine.state = Slot::State::running;
+    s.space.wait(lock, [&s] { return s.stopping || s.may_read(); });
+    if (s.stopping) break;
+    auto& slot = s.slots.take_free();
+    const int generation = s.generation;
     lock.unlock();
-    work(coder, mine.job, mine.output);
+    const JobRead result = s.steps.read(slot.job, generation);
     lock.lock();
-    mine.state = Slot::State::finished;
-    finished_.notify_all();
+    if (s.stopping) break;
+    const bool is_late = s.ended || s.generation != generation;
+    if (is_late || result == JobRead::none) {
+      s.drop(slot.job);
+      s.slots.give_back(slot);
+    } else if (result == JobRead::queued) {
+      s.slots.add(slot, Slots::Step::queued);
+      s.wake_lanes();
+    } else {
+      s.slots.add(slot, Slots::Step::finished);
+    }
+    if (!is_late) s.ended = result == JobRead::last || result == JobRead::none;
+    s.receivers.notify_all();
+  }
+  s.reader_done = true;
+  s.receivers.notify_all();
+}
+
+template <typename Job>
+void FlightRing<Job>::work_all(State& s, int lane) {
+  std::unique_lock lock(s.mutex);
+  for (;;) {
+    s.work.wait(lock, [&s, lane] { return s.stopping || s.may_begin(lane); });
+    if (s.stopping) return;
+    auto& slot = s.slots.begin_next();
+    lock.unlock();
+    const bool keep = s.steps.work(slot.job, lane);
+    lock.lock();
+    if (s.slots.end_work(slot, keep)) {
+      s.drop(slot.job);
+      s.space.notify_all();
+      s.work.notify_all();
+    }
+    s.receivers.notify_all();
   }
 }
 
-template <typename Coder, typename Job, typename Output>
+template <typename Job>
 template <typename Fill>
-Status FlightRing<Coder, Job, Output>::submit(std::uint64_t tag, bool wait, const Fill& fill) {
-  std::unique_lock lock(mutex_);
-  if (wait) space_.wait(lock, [this] { return ended_ || !full(); });
-  if (ended_) return Status(Errc::already_finished);
-  if (full())
-    return Status(Errc::queue_full, std::to_string(slots_.size()) + " frames are in flight");
-  Slot& next = slot(submitted_);
-  fill(next.job, next.output);
-  next.state = Slot::State::queued;
-  next.output.number = submitted_++;
-  next.output.tag = tag;
-  work_.notify_one();
+Status FlightRing<Job>::submit(bool wait, const Fill& fill) {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  if (wait) s.space.wait(lock, [&s] { return s.ended || !s.slots.is_full(); });
+  if (s.ended) return Status(Errc::already_finished);
+  if (s.slots.is_full())
+    return Status(Errc::queue_full, std::to_string(depth()) + " frames are in flight");
+  fill(s.slots.free_slot().job, s.slots.submitted());
+  s.slots.add(s.slots.take_free(), Slots::Step::queued);
+  s.wake_lanes();
   return Status::ok();
 }
 
-template <typename Coder, typename Job, typename Output>
+template <typename Job>
 template <typename Take>
-Received FlightRing<Coder, Job, Output>::receive(bool wait, const Take& take) {
-  std::unique_lock lock(mutex_);
-  const auto ready = [this] {
-    return received_ < submitted_ ? slot(received_).state == Slot::State::finished : ended_;
-  };
-  if (wait) finished_.wait(lock, ready);
-  if (!ready()) return Received::not_yet;
-  if (received_ == submitted_) return Received::end;
-  Slot& oldest = slot(received_++);
-  take(oldest.output);
-  oldest.state = Slot::State::free;
-  space_.notify_one();
-  finished_.notify_all();  // other receivers wait for other outputs, or for the end
+Received FlightRing<Job>::receive(bool wait, const Take& take) {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  if (wait) s.receivers.wait(lock, [&s] { return s.is_ready(); });
+  if (!s.is_ready()) return Received::not_yet;
+  auto* const slot = s.slots.oldest();
+  if (slot == nullptr) return Received::end;
+  take(slot->job);
+  s.slots.remove_oldest();
+  s.space.notify_one();
+  if (s.max_begun != INT32_MAX) s.work.notify_all();
+  s.receivers.notify_all();  // other receivers wait for other jobs, or for the end
   return Received::frame;
 }
 
-template <typename Coder, typename Job, typename Output>
-void FlightRing<Coder, Job, Output>::finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  space_.notify_all();
-  finished_.notify_all();
-}
-
-template <typename Coder, typename Job, typename Output>
-template <typename Drop>
-void FlightRing<Coder, Job, Output>::discard(const Drop& drop) {
-  std::unique_lock lock(mutex_);
-  begun_ = submitted_;  // no lane begins another of these
-  const std::int64_t last = submitted_;
-  finished_.wait(lock, [this, last] {
-    for (std::int64_t n = received_; n < last; ++n)
-      if (slot(n).state == Slot::State::running) return false;
-    return true;
-  });
-  for (std::int64_t n = received_; n < last; ++n) {
-    slot(n).state = Slot::State::free;
-    drop(slot(n).output);
-  }
-  received_ = std::max(received_, last);
-  ended_ = false;
-  space_.notify_all();
+template <typename Job>
+void FlightRing<Job>::discard(bool wait) {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.slots.discard([&s](Job& job) { s.drop(job); });
+  s.ended = false;
+  ++s.generation;
+  s.space.notify_all();
+  s.work.notify_all();
+  s.receivers.notify_all();
+  if (wait) s.receivers.wait(lock, [&s] { return s.slots.discarded() == 0; });
 }
 
 }  // namespace zerorun

@@ -1,13 +1,16 @@
 // How many lanes and slots suit a backend.
 // SPDX-License-Identifier: MIT
-#include "codec/api/flight_ring.hpp"
+#include "codec/api/async_lanes.hpp"
+
+#include <algorithm>
+#include <thread>
 
 namespace zerorun {
 namespace {
 
-/// One uploads, one is coded, one downloads, and one more hides the host's part between them. As
-/// many Encoders in threads of their own, 4K q90 from pinned memory on an H200, us a frame: 333
-/// with 1, 236 with 3, 238 with 4, 240 with 8; the upload alone takes 228.
+/// One frame is uploaded, one is coded, one is downloaded, and one more hides the host's part
+/// between them. So many Encoders in threads of their own, 4K q90 from pinned memory on an H200,
+/// take per frame: 333 us with 1, 236 with 3, 238 with 4, 240 with 8; the upload alone takes 228.
 constexpr int kCudaLanes = 4;
 constexpr int kMaxLanes = 256;
 constexpr int kMaxDepth = 4096;

@@ -77,8 +77,7 @@ class DcPrediction {
       const std::uint64_t before = goes_on_ ? look_back(states) : 0;
       if (threadIdx.x == 0) {
         if (!any_head_)
-          store_relaxed(states + blockIdx.x,
-                                      kTileInclusive | ((before + all_) & kDcSumsMask));
+          store_relaxed(states + blockIdx.x, kTileInclusive | ((before + all_) & kDcSumsMask));
         before_ = before;
       }
     }
@@ -96,8 +95,7 @@ class DcPrediction {
       any_head = warp_has_head_[w];
     }
     all &= kDcSumsMask;
-    store_relaxed(states + blockIdx.x,
-                                (any_head ? kTileInclusive : kTileAggregate) | all);
+    store_relaxed(states + blockIdx.x, (any_head ? kTileInclusive : kTileAggregate) | all);
     all_ = all;
     any_head_ = any_head;
     goes_on_ = goes_on;

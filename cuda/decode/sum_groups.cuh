@@ -29,8 +29,7 @@ __device__ inline void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
   Scan(temp).ExclusiveSum(own, before, all);
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0)
-      store_relaxed(a.states + tile,
-                                  (tile == 0 ? kTileInclusive : kTileAggregate) | all);
+      store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | all);
     std::uint64_t found = 0;
     if (tile > 0) {
       walk_back<2>(a.states, tile, [&](std::uint64_t state, bool counts) {
@@ -39,8 +38,7 @@ __device__ inline void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
       });
       found = warp_sum(found);
       if (threadIdx.x == 0)
-        store_relaxed(a.states + tile,
-                                    kTileInclusive | ((found + all) & kGroupSumMask));
+        store_relaxed(a.states + tile, kTileInclusive | ((found + all) & kGroupSumMask));
     }
     if (threadIdx.x == 0) before_tile = found;
   }

@@ -14,7 +14,6 @@
 namespace zerorun {
 namespace {
 
-
 constexpr int kThreads = kUnstuffThreads;
 static_assert(kThreads * kStuffedBytesPerThread == kUnstuffTileBytes);
 

@@ -13,7 +13,6 @@ namespace zerorun {
 namespace cuda_encode {
 namespace {
 
-
 /// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
 /// room beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
 /// alone: 24.7 and 43.6 with 192 threads and 12 tiles, 24.5 and 43.9 with 128 and 8, 24.5 and 45.2

@@ -12,7 +12,6 @@
 
 namespace zerorun::cuda_encode {
 
-
 inline constexpr int kWarps = 4;
 inline constexpr int kThreads = 32 * kWarps;
 /// CTAs that a processor holds: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four

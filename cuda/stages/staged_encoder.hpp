@@ -1,6 +1,6 @@
 // The encoder's stages one after another on a device: every intermediate array is there to be
-// looked at. Frames are coded by the fused encoder (cuda/encode/frame_encoder.hpp); this is what it is compared
-// with, in tests and in benchmarks.
+// looked at. Frames are coded by the fused encoder (cuda/encode/frame_encoder.hpp); this is what it
+// is compared with, in tests and in benchmarks.
 // SPDX-License-Identifier: MIT
 #pragma once
 

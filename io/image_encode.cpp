@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/pixel_pack.hpp"
 #ifdef ZERORUN_HAVE_OPENCV
-#include "codec/base/try.hpp"
 #include "io/image_opencv.hpp"
 #endif
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/frame_pnm.hpp"
 #ifdef ZERORUN_HAVE_OPENCV
-#include "codec/base/try.hpp"
 #include "io/image_opencv.hpp"
 #endif
 

@@ -12,10 +12,10 @@
 namespace zerorun::test {
 namespace {
 
-struct Size {
+struct DecodedSize {
   int width, height;
 };
-constexpr Size kSizes[] = {{1, 1}, {2, 3}, {5, 1}, {17, 11}, {32, 16}, {83, 61}, {130, 35}};
+constexpr DecodedSize kSizes[] = {{1, 1}, {2, 3}, {5, 1}, {17, 11}, {32, 16}, {83, 61}, {130, 35}};
 
 class DecodeSampling : public testing::TestWithParam<std::size_t> {
  protected:
@@ -24,7 +24,7 @@ class DecodeSampling : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(DecodeSampling, OneInterleavedScan) {
-  for (const Size size : kSizes) {
+  for (const DecodedSize size : kSizes) {
     SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height));
     options_.optimal = size.width % 2 == 0;
     compare_decode(odd_stream(size.width, size.height, options_, 40));
@@ -33,7 +33,7 @@ TEST_P(DecodeSampling, OneInterleavedScan) {
 }
 
 TEST_P(DecodeSampling, RestartIntervals) {
-  for (const Size size : kSizes) {
+  for (const DecodedSize size : kSizes) {
     for (const int interval : {1, 2, 9}) {
       SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + ", restart " +
                    std::to_string(interval));
@@ -74,9 +74,11 @@ TEST(DecodeSamples, FourByFourWithoutInterleaving) {
   LibjpegOptions options;
   options.factors = {{{4, 4}, {1, 1}, {1, 1}}};
   options.scans = {{0}, {1}, {2}};
-  for (const Size size : kSizes) compare_decode(odd_stream(size.width, size.height, options, 43));
+  for (const DecodedSize size : kSizes)
+    compare_decode(odd_stream(size.width, size.height, options, 43));
   options.factors = {{{4, 4}, {2, 2}, {4, 4}}};
-  for (const Size size : kSizes) compare_decode(odd_stream(size.width, size.height, options, 44));
+  for (const DecodedSize size : kSizes)
+    compare_decode(odd_stream(size.width, size.height, options, 44));
 }
 
 TEST(DecodeSamples, EveryQuality) {
@@ -152,7 +154,7 @@ Result<DecodeReport> decode_into(const Bytes& jpeg, TestFrame& frame) {
 /// A stream in its own sampling: planar output is the component planes, the others re-order it.
 TEST(DecodeSamples, NativeFormatsAreTheComponentPlanes) {
   for (const Subsampling sampling : kAllSubsamplings) {
-    for (const Size size : kSizes) {
+    for (const DecodedSize size : kSizes) {
       SCOPED_TRACE(std::string(name(sampling)) + " " + std::to_string(size.width) + "x" +
                    std::to_string(size.height));
       const Bytes jpeg = libjpeg_sample(size.width, size.height, sampling);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what zerorun builds and tests with (.ci/packages.txt) where it is missing.
-# Needs Debian or Ubuntu, and root or sudo for what is not there yet.
+# Installs those packages of .ci/packages.txt that are missing.
+# Needs Debian or Ubuntu, and root or sudo where a package is missing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

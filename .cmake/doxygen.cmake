@@ -1,4 +1,4 @@
-# `cmake --build ... --target zerorun_docs`: pages about the public headers. A warning is an error.
+# `cmake --build ... --target zerorun_docs` makes pages of the public headers. A warning is an error.
 find_package(Doxygen QUIET)
 if(NOT DOXYGEN_FOUND)
   return()

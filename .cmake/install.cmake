@@ -1,4 +1,4 @@
-# cmake --install: headers, libraries, CMake package, pkg-config files, program, manual, completions.
+# `cmake --install` installs headers, libraries, CMake package, pkg-config files, program, manual, completions.
 include(CMakePackageConfigHelpers)
 
 foreach(folder codec cuda io)
@@ -28,7 +28,7 @@ install(FILES ${PROJECT_BINARY_DIR}/zerorunConfig.cmake
               ${PROJECT_BINARY_DIR}/zerorunConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT development)
 
-# The prefix as seen from the folder of the .pc file, so that the whole tree can be moved.
+# The prefix relative to the folder of the .pc file, so that the whole tree can be moved.
 file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
 set(pc_private "-pthread")
@@ -44,7 +44,7 @@ endforeach()
 if(TARGET zerorun_gstreamer)
   install(TARGETS zerorun_gstreamer
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0 COMPONENT gstreamer)
-  # Debian's GStreamer looks in one folder alone; cpack takes this component in place of that one.
+  # Debian's GStreamer looks in one folder only; cpack takes this component instead of the other.
   install(TARGETS zerorun_gstreamer EXCLUDE_FROM_ALL
     LIBRARY DESTINATION lib/${CMAKE_LIBRARY_ARCHITECTURE}/gstreamer-1.0 COMPONENT debian_gstreamer)
 endif()
@@ -60,7 +60,7 @@ if(ZERORUN_PROGRAM)
   install(FILES apps/completions/zerorun.fish
     DESTINATION ${share}/fish/vendor_completions.d COMPONENT program)
 endif()
-# One folder a package, as Debian wants it.
+# Debian wants one folder for each package.
 foreach(component library:libzerorun${version_ABI} io:libzerorun-io${version_ABI}
         development:libzerorun-dev program:zerorun debian_gstreamer:gstreamer1.0-zerorun)
   string(REPLACE ":" ";" component ${component})

@@ -1,4 +1,4 @@
-# zerorun(1), zerorun-encode(1), ...: help2man turns what --help says into manual pages.
+# help2man makes manual pages of the texts of --help: zerorun(1), zerorun-encode(1), ...
 find_program(ZERORUN_HELP2MAN help2man)
 mark_as_advanced(ZERORUN_HELP2MAN)
 if(NOT ZERORUN_HELP2MAN)

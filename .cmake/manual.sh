@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A manual page for the program and for each of its commands.
+# Makes a manual page of the program and of each of its commands.
 # usage: manual.sh PROGRAM HELP2MAN VERSION FOLDER
 # SPDX-License-Identifier: MIT
 set -euo pipefail
@@ -20,7 +20,7 @@ page() {
 
 help=$(zerorun --help)
 page zerorun "$(head -1 <<<"$help")"
-# Lines "  encode   Encode images, ..." of the list; a long sentence goes on in the next line.
+# Lines "  encode   Encode images, ..." of the list; long sentences continue on the next line.
 sed -n '/^Subcommands:/,/^$/p' <<<"$help" | sed -nE 's/^  ([a-z]+) .*/\1/p' |
   while read -r command; do
     text=$(zerorun "$command" --help)

@@ -1,4 +1,4 @@
-# The shared libraries, from the same objects as the static ones that the tests look into.
+# The shared libraries are made of the same objects as the static libraries, which the tests use.
 function(zerorun_add_shared name static_library)
   add_library(${name} SHARED $<TARGET_OBJECTS:${static_library}>)
   get_target_property(libraries ${static_library} LINK_LIBRARIES)

@@ -1,4 +1,4 @@
-// Decodes a JPEG file to planes in device memory and tells the mean of each: device_decode FILE.
+// Decodes a JPEG file to planes in device memory and prints the mean of each: device_decode FILE.
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <fstream>
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   const auto info = zerorun::inspect(bytes);
   check(info.status());
 
-  // The planes as the stream has them, if its sampling has a name; else RGB.
+  // The planes of the stream, if there is a format for its sampling; otherwise RGB.
   const auto format =
       info->subsampling ? zerorun::planar_format(*info->subsampling) : zerorun::PixelFormat::rgb24;
   zerorun::FrameView frame{format, info->width, info->height, {}, {}};

@@ -1,5 +1,5 @@
-// Draws frames on the GPU and encodes them there, on one stream and without waiting in between:
-// device_encode OUTPUT.mjpeg. The caller's kernels and the encoder's work follow each other.
+// Draws frames on the GPU and encodes them there: device_encode OUTPUT.mjpeg. The kernels that draw
+// and those of the encoder run one after another on one stream, and the host does not wait.
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <vector>

@@ -1,5 +1,5 @@
 // A live picture for web browsers, as multipart/x-mixed-replace: live_server PORT [FRAMES].
-// Listens on 127.0.0.1 alone (port 0: any; it is printed) and serves one viewer at a time.
+// Listens on 127.0.0.1 only (port 0: any free port; prints its URL), one viewer at a time.
 // SPDX-License-Identifier: MIT
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -29,7 +29,7 @@ static void draw(zerorun::Frame& frame, int number) {
 static bool send_all(int client, const void* data, std::size_t size) {
   for (const char* at = static_cast<const char*>(data); size > 0;) {
     const ssize_t sent = send(client, at, size, MSG_NOSIGNAL);
-    if (sent <= 0) return false;  // the viewer has gone
+    if (sent <= 0) return false;  // the viewer has left
     at += sent;
     size -= static_cast<std::size_t>(sent);
   }

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     return std::fprintf(stderr, "opencv_camera: cannot open %s\n", argv[1]), 1;
   const long limit = argc > 3 ? std::atol(argv[3]) : -1;
 
-  // A matrix stays as it is until its frame is received: as many of them as frames in flight.
+  // A matrix must not change until its frame is received: there is one for each frame in flight.
   std::vector<cv::Mat> pictures;  // outlives the encoder, which reads them
   zerorun::AsyncEncodeParams params;
   params.encode.quality = 85;

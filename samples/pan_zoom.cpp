@@ -1,4 +1,4 @@
-// Makes an image sequence from photos: the camera moves slowly over each and closes in.
+// Makes an image sequence from photos: the camera moves slowly over each and zooms in.
 // pan_zoom PATTERN WIDTHxHEIGHT FRAMES PHOTO...   (FRAMES are shared by the photos)
 // SPDX-License-Identifier: MIT
 #include <algorithm>
@@ -41,9 +41,8 @@ double lanczos3(double x) {
   return 3 * std::sin(a) * std::sin(a / 3) / (a * a);
 }
 
-/// Resampling from [start, start + extent) of `in` samples to `out` samples. Where samples get
-/// fewer the filter is as many times wider, so that nothing aliases. Beyond the edge it sees the
-/// edge.
+/// Resampling from [start, start + extent) of `in` samples to `out` samples. To make n times fewer
+/// samples the filter is n times wider, so that nothing aliases. Edge samples are repeated.
 std::vector<Tap> make_taps(int in, int out, double start, double extent) {
   const double scale = extent / out;
   const double stretch = std::max(1.0, scale);
@@ -95,8 +94,8 @@ void resample(const zerorun::ConstFrameView& photo, const Window& window,
   }
 }
 
-/// From the largest window of the right shape at one corner to one of 60 % at the other, starting
-/// and stopping gently. Photos alternate between closing in and drawing back.
+/// Moves from the largest window of the right shape at one corner to one of 60 % at the other, and
+/// starts and stops gently. Photos alternate between zooming in and out.
 Window window_at(const zerorun::ConstFrameView& photo, double aspect, double t, bool backwards) {
   const double eased = t * t * (3 - 2 * t);
   const double s = backwards ? 1 - eased : eased;

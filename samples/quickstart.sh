@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to a Motion JPEG video: installs what is missing, builds, makes an
-# image sequence from the photos in samples/media, encodes it, describes it, decodes it again.
-# usage: samples/quickstart.sh [FOLDER]   (for its results; default build/quickstart)
+# Makes a Motion JPEG video on a fresh Debian 12 machine: installs missing packages, builds, makes an
+# image sequence from the photos in samples/media, encodes it, describes it, decodes it.
+# usage: samples/quickstart.sh [FOLDER]   (for the results; default build/quickstart)
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

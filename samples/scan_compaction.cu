@@ -1,4 +1,4 @@
-// Prefix sums and stream compaction as the textbooks build them, with times beside CUB's: a naive
+// Prefix sums and stream compaction as in textbooks, timed together with CUB's: a naive
 // scan (n log n additions), a work-efficient one (up-sweep and down-sweep over a balanced tree) and
 // compaction by flag, scan and scatter. The library itself uses CUB (zerorun/cuda_entropy.hpp).
 // SPDX-License-Identifier: MIT
@@ -40,14 +40,14 @@ __device__ std::uint64_t thread_index() {
   return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
-/// Naive scan, one pass per power of two. In place one thread could read what another has already
-/// written, so each pass goes from one array to another.
+/// Naive scan, one pass per power of two. Each pass goes from one array to another: in place, a
+/// thread could read what another has already written.
 __global__ void naive_pass(const Word* in, Word* out, std::uint64_t size, std::uint64_t distance) {
   const std::uint64_t i = thread_index();
   if (i < size) out[i] = i >= distance ? in[i] + in[i - distance] : in[i];
 }
 
-/// Inclusive sums are exclusive ones shifted by an element.
+/// Inclusive sums are exclusive sums, shifted by one element.
 __global__ void shift_right(const Word* in, Word* out, std::uint64_t size) {
   const std::uint64_t i = thread_index();
   if (i < size) out[i] = i > 0 ? in[i - 1] : 0;
@@ -67,13 +67,14 @@ void naive_exclusive_scan(const Word* in, Word* first, Word* second, Word* out,
 }
 
 /// Up-sweep: each node of a level, at the right end of its `step` elements, becomes the sum of its
-/// two halves. Arrays that are no power of two are padded with zeros to the next one.
+/// two halves. Zeros pad the array to a power of two.
 __global__ void up_sweep(Word* tree, std::uint64_t nodes, std::uint64_t step) {
   const std::uint64_t node = thread_index();
   if (node < nodes) tree[(node + 1) * step - 1] += tree[(node + 1) * step - 1 - step / 2];
 }
 
-/// Down-sweep: the left half starts where its parent does, the right one after the left half's sum.
+/// Down-sweep: the left half starts at its parent's start, the right half after the left half's
+/// sum.
 __global__ void down_sweep(Word* tree, std::uint64_t nodes, std::uint64_t step) {
   const std::uint64_t node = thread_index();
   if (node >= nodes) return;
@@ -99,14 +100,14 @@ void work_efficient_exclusive_scan(Word* tree, std::uint64_t padded) {
   check(cudaGetLastError());
 }
 
-/// Step 1 of compaction: 1 for every element to keep. One flag more than elements, always 0, so
-/// that the last exclusive sum is the number kept whether or not the last element is.
+/// Step 1 of compaction: 1 for every element to keep. A last flag, always 0, follows the flags of
+/// the elements, so the last exclusive sum is the number of kept elements.
 __global__ void flag_non_zeros(const std::int32_t* in, Word* flags, std::uint64_t size) {
   const std::uint64_t i = thread_index();
   if (i <= size) flags[i] = i < size && in[i] != 0;
 }
 
-/// Step 3: an element's exclusive sum (step 2) is its place.
+/// Step 3: the exclusive sum of an element (step 2) is its place.
 __global__ void scatter(const std::int32_t* in, const Word* places, std::int32_t* out,
                         std::uint64_t size) {
   const std::uint64_t i = thread_index();

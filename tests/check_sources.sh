@@ -91,5 +91,12 @@ grep -oE '^<!-- [^ ]+ -->$' README.md | cut -d' ' -f2 | {
   done
 } || failed=1
 
+# The documents name files that exist.
+for document in README.md .github/CONTRIBUTING.md; do
+  for path in $(grep -oE '`(codec|cuda|io|apps|samples|tests|\.ci)/[^ `*{]*`' "$document" | tr -d '`' | sort -u); do
+    [ -e "$path" ] || complain "$document names $path, which does not exist"
+  done
+done
+
 [ "$failed" -eq 0 ] && echo "${#sources[@]} source files are as they should be"
 exit "$failed"

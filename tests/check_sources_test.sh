@@ -77,12 +77,14 @@ unplanted=$(sed -nE 's/^forbid "([^"]*)".*/\1/p' "$checker" |
 # Rules whose complaint is one line.
 sentences=("codec/attic is no floor of the house" "cuda/attic is no floor of the house"
   "codec/base/planted_licence.hpp: no SPDX line at the top"
-  "README.md quotes another samples/encode_minimal.cpp")
+  "README.md quotes another samples/encode_minimal.cpp"
+  ".github/CONTRIBUTING.md names codec/api/planted.cpp, which does not exist")
 mkdir "$copy/tree/codec/attic" "$copy/tree/cuda/attic"
 echo "// SPDX-License-Identifier: MIT" |
   tee "$copy/tree/codec/attic/planted.hpp" >"$copy/tree/cuda/attic/planted.cu"
 echo "// no licence" >"$copy/tree/codec/base/planted_licence.hpp"
 echo "// more" >>"$copy/tree/samples/encode_minimal.cpp"
+echo "\`codec/api/planted.cpp\`" >>"$copy/tree/.github/CONTRIBUTING.md"
 if "$copy/bin/clang-format" --version 2>/dev/null | grep -q 'version 14\.'; then
   echo '// SPDX-License-Identifier: MIT'$'\n''int  x ;' >"$copy/tree/codec/base/planted_layout.hpp"
   sentences+=("run clang-format -i on these files")

@@ -1,6 +1,6 @@
-// Rounds of the same frames through the doors of the CUDA backend, with the device and host memory
-// that is left in use after each: flat_device_memory [FRAMES]. Whatever CUDA itself keeps it has
-// after the first round. Exit status 77: skipped.
+// Sends the same frames through all interfaces of the CUDA backend in several rounds, and prints
+// the device and host memory in use after each round: flat_device_memory [FRAMES]. CUDA itself
+// allocates what it keeps in the first round. Exit status 77: skipped.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
@@ -24,8 +24,8 @@ using namespace zerorun::endurance;
 constexpr int kMaxEdge = 640, kRounds = 4;
 constexpr std::size_t kPlaneBytes = std::size_t{4} * (kMaxEdge + 3) * kMaxEdge;
 constexpr std::size_t kJpegBytes = std::size_t{8} << 20;  // noise at quality 100, and more
-// After the first round. CUDA takes device memory in pieces of 2 MiB. A buffer of a frame lost with
-// each of the 300 frames would be tens of MiB, 1 KiB of the heap 300 KiB.
+// Allowed growth after the first round. CUDA takes device memory in pieces of 2 MiB. If each of the
+// 300 frames lost a buffer, that would be tens of MiB; 1 KiB of the heap each would be 300 KiB.
 constexpr long kAllowedDeviceKib = 4096, kAllowedHeapKib = 100, kAllowedResidentKib = 8192;
 
 void need(cudaError_t error, const char* what) {
@@ -42,7 +42,7 @@ std::unique_ptr<T, cudaError_t (*)(void*)> on_device(std::size_t count) {
   return {static_cast<T*>(memory), &cudaFree};
 }
 
-/// The doors for frames in device memory.
+/// All interfaces for frames in device memory.
 class DeviceLoad {
  public:
   DeviceLoad() {
@@ -107,7 +107,8 @@ class DeviceLoad {
     zerorun_device_encoder_destroy(encoder);
   }
 
-  /// The stream in host memory, damaged now and then, by a decoder made for it now and then.
+  /// Decodes the stream from host memory; it is sometimes damaged, and sometimes the decoder is
+  /// new.
   void decode_again(int number, const Load& load, const FrameView& frame) {
     if (number % 5 == 0) kept_decoder_ = DeviceDecoder::create();
     need(kept_decoder_.status(), "device decoder");
@@ -161,7 +162,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "needs a GPU: %s\n", cuda.status().message().c_str());
     return test::gpu_required() ? 1 : 77;
   }
-  mallopt(M_ARENA_MAX, 1);  // mallinfo2() tells of the main arena alone
+  mallopt(M_ARENA_MAX, 1);  // mallinfo2() knows the main arena only
   const int frames = argc > 1 ? std::atoi(argv[1]) : 100;
   const InUse first = run_round(frames);
   InUse last = first;

@@ -1,7 +1,7 @@
-// Many encode and decode calls of changing sizes, formats and options, with the memory in use and
-// resident along the way. Encoders and decoders keep memory for the largest frame that they have
-// seen; all of it has to be back when they are gone. glibc counts what its thread cache holds as in
-// use, so: GLIBC_TUNABLES=glibc.malloc.tcache_count=0 flat_memory [CALLS].
+// Makes many encode and decode calls with changing sizes, formats and options, and prints the
+// memory in use and resident. Encoders and decoders keep memory for the largest frame that they
+// have seen, and must release all of it when they are destroyed. glibc counts memory in its thread
+// caches as in use, so run: GLIBC_TUNABLES=glibc.malloc.tcache_count=0 flat_memory [CALLS].
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
@@ -35,8 +35,8 @@ void run(int calls, bool tell) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  mallopt(M_ARENA_MAX, 1);  // mallinfo2() tells of the main arena alone
-  run(100, false);          // what is allocated once for all, such as output buffers
+  mallopt(M_ARENA_MAX, 1);  // mallinfo2() knows the main arena only
+  run(100, false);          // allocates what stays, such as output buffers
   std::printf("%ld KiB resident\n", resident_kib());
   const long before = in_use_kib();
   run(argc > 1 ? std::atoi(argv[1]) : 100000, true);

@@ -1,4 +1,4 @@
-// Frames of changing sizes, formats and options through every door.
+// Sends frames of changing sizes, formats and options through every interface.
 // SPDX-License-Identifier: MIT
 #include "tests/endurance/load.hpp"
 

@@ -1,4 +1,4 @@
-// Decoding of arbitrary bytes into every kind of output.
+// Decodes arbitrary bytes into every kind of output.
 // SPDX-License-Identifier: MIT
 #include <cstring>
 #include <vector>
@@ -12,7 +12,7 @@ constexpr PixelFormat kFormats[] = {PixelFormat::gray8, PixelFormat::yuv420p, Pi
                                     PixelFormat::nv12,  PixelFormat::yuyv,    PixelFormat::rgb24,
                                     PixelFormat::xbgr32};
 
-/// A frame in one block of exactly the bytes it needs.
+/// A frame in one piece of memory of exactly its size.
 struct Picture {
   Picture(PixelFormat format, int width, int height, std::uint8_t fill)
       : view{format, width, height, {}, {}} {
@@ -42,20 +42,20 @@ void decode_formats(Decoder& decoder, std::span<const std::byte> jpeg,
   check(first.status() == second.status(), "two calls end alike");
   if (!first.is_ok()) {
     check(!expected.is_ok() || first.status().code() == Errc::pixel_format,
-          "what gives planes gives pixels, or is refused as pixel_format");
+          "a stream that gives planes gives pixels, or is refused as pixel_format");
     return;
   }
   check(a.memory == b.memory, "every sample is defined by the stream");
   check(expected.is_ok() && same(*first, *expected), "pixels and planes have one report");
 }
 
-/// Three workers hand the intervals to each other; the outcome is that of one.
+/// Three threads give the result of one.
 void compare_threads(std::span<const std::byte> jpeg, const Result<DecodeReport>& report,
                      const std::vector<ComponentPlane>& planes) {
   static Decoder three = *Decoder::create(quick_params(3));
   std::vector<ComponentPlane> again;
   const auto other = three.decode_planes(jpeg, again);
-  check(report.status() == other.status(), "the threads do not change the verdict");
+  check(report.status() == other.status(), "the threads do not change the status");
   if (!report.is_ok()) return;
   check(same(*report, *other), "the threads do not change the report");
   for (std::size_t c = 0; c < planes.size(); ++c)

@@ -1,4 +1,4 @@
-// zerorun against libjpeg-turbo: what both call sound has the same coefficients.
+// Where neither zerorun nor libjpeg-turbo reports damage, both have the same coefficients.
 // SPDX-License-Identifier: MIT
 #include <vector>
 

@@ -1,4 +1,4 @@
-// What every fuzz target needs: a loud assertion, and limits that keep an input quick.
+// Shared by the fuzz targets: an assertion that aborts, and limits that keep an input fast.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "zerorun/decoder.hpp"
 
-/// libFuzzer's entry point; never fails, a finding aborts.
+/// libFuzzer's entry point; returns 0, or aborts at a finding.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace zerorun::fuzz {

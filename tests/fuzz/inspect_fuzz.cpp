@@ -1,4 +1,4 @@
-// Header parsing of arbitrary bytes.
+// Parses the headers of arbitrary bytes.
 // SPDX-License-Identifier: MIT
 #include "tests/fuzz/fuzz_check.hpp"
 #include "zerorun/decoder.hpp"

@@ -1,5 +1,5 @@
-// Arbitrary pictures and parameters: the stream fits its bound, decodes clean, and is the same on
-// any number of threads.
+// Encodes arbitrary pictures with arbitrary parameters: the stream fits its bound, decodes clean,
+// and is the same on any number of threads.
 // SPDX-License-Identifier: MIT
 #include <vector>
 
@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (jpeg.empty()) return 0;
   const auto bound = max_encoded_bytes(params, format, width, height);
   fuzz::check(bound.is_ok() && jpeg.size() <= *bound, "the stream is within its bound");
-  if (size % 16 == 0)  // threads are dear to start
+  if (size % 16 == 0)  // starting threads is slow
     fuzz::check(fuzz::encode(params, frame, 3) == jpeg, "threads do not change the bytes");
   static Decoder decoder = *Decoder::create(fuzz::quick_params(1));
   Frame out;

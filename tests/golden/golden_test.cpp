@@ -1,4 +1,4 @@
-// golden.csv: bytes, SHA-256 of the stream and of the decoded pixels. README.md says how to renew.
+// Compares streams and decoded pixels with golden.csv; README.md says how to renew the table.
 // SPDX-License-Identifier: MIT
 #include <cstdlib>
 #include <fstream>
@@ -18,7 +18,7 @@
 namespace zerorun::test {
 namespace {
 
-/// The columns in order; the last three are results.
+/// The columns in order; three columns of results follow.
 enum Column { content, format, width, height, seed, quality, sampling, huffman, restart, kInputs };
 constexpr std::size_t kColumns = kInputs + 3;
 
@@ -58,7 +58,7 @@ PixelFormat parse_format(const std::string& text) {
 std::optional<Subsampling> parse_sampling(const std::string& text) {
   for (const Subsampling candidate : kAllSubsamplings)
     if (name(candidate) == text) return candidate;
-  EXPECT_EQ(text, "frame");  // as the frame has it
+  EXPECT_EQ(text, "frame");  // the sampling of the frame
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Every prefix of several streams: an error in the headers, a reported picture after them.
+// Every prefix of a stream is an error if it ends in the headers, and else a picture with a report.
 // SPDX-License-Identifier: MIT
 #include "tests/hostile/small_streams.hpp"
 
@@ -43,7 +43,7 @@ TEST(Cut, EveryPrefixIsAnErrorOrReported) {
       for (std::size_t c = 0; c < cut.size(); ++c)
         ASSERT_EQ(cut[c].values.size(), whole[c].values.size());
       if (report->is_concealed()) continue;
-      // Not concealed: each component is whole, or its scan is gone altogether.
+      // Not concealed: each component is whole, or its scan is missing.
       for (std::size_t c = 0; c < cut.size(); ++c) {
         const auto& values = cut[c].values;
         const bool absent = std::ranges::all_of(values, [](int value) { return value == 0; });

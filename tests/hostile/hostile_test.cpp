@@ -1,4 +1,4 @@
-// The project's crafted streams (hostile.tsv): one for each known class of decoder bug.
+// The crafted streams of hostile.tsv, one for each known class of decoder bug.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <string>
@@ -30,14 +30,14 @@ TEST(Hostile, EveryStreamIsSurvived) {
       EXPECT_EQ(sha256(outcome.coefficients), row.at("coef_sha256"))
           << file << ": " << row.at("reason");
     }
-    // What libjpeg refuses or warns of, we do not call sound.
+    // A stream that libjpeg refuses or warns of is not clean for us either.
     if (row.at("libjpeg") != "ok") {
       EXPECT_FALSE(outcome.clean()) << file << ": " << row.at("reason");
     }
   }
 }
 
-/// Bombs are refused by their header: nothing is allocated for them.
+/// The header is enough to refuse bombs: nothing is allocated for them.
 TEST(Hostile, BombsAreRefusedFromTheHeader) {
   for (const char* file : {"bomb_65535x65535.jpg", "bomb_65500x65500.jpg", "bomb_46341x46341.jpg",
                            "bomb_32768x32768.jpg", "bomb3_65535x65535.jpg"}) {
@@ -72,10 +72,10 @@ TEST(Hostile, ScanFloodsAreLimited) {
   EXPECT_EQ(decoder->decode_planes(jpeg, planes).status().code(), Errc::too_many_scans);
 }
 
-/// Markers, fill bytes, tables, restart markers: eight times the flood costs about eight times as
-/// much. Something that looks again at what it has seen costs 64 times as much; 24 lies as far from
-/// one as from the other, so that a busy machine does not decide the test. Under a sanitizer the
-/// floods are only survived: its allocator's cost is no line.
+/// A flood of markers, fill bytes, tables or restart markers that is eight times as long takes
+/// about eight times the time in linear code, and 64 times in quadratic code. The limit of 24 is as
+/// far from the one as from the other, so a busy machine does not decide the test. Under a
+/// sanitizer the floods only have to be survived, since the time of its allocator is not linear.
 TEST(Hostile, FloodsTakeLinearTime) {
   const Bytes base = read_file(project_tests() / "hostile/ok_min_gray.jpg");
   const std::size_t sos = parse_headers(base).sos_offset;

@@ -1,4 +1,4 @@
-// Every file of MANIFEST.tsv behaves as its class says (see the README beside the data).
+// Every file of MANIFEST.tsv behaves as its class says (see the README of the data).
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <functional>
@@ -51,14 +51,14 @@ TEST_F(Manifest, ValidFilesAreExact) {
   for_each("valid", [](const Row& row, const Bytes& jpeg) {
     const Outcome outcome = survive(jpeg, row.at("path"));
     expect_exact(row, outcome);
-    // One file has a restart marker behind its last interval, of which libjpeg takes no notice.
+    // One file has a restart marker behind its last interval, which libjpeg ignores.
     const Errc remark = outcome.report.first_problem.code();
     EXPECT_TRUE(remark == Errc::ok || remark == Errc::restart_out_of_order)
         << row.at("path") << ": " << outcome.report.first_problem.message();
   });
 }
 
-/// RGB with both up-samplings and grey, beside the coefficients and planes: all equal libjpeg's.
+/// RGB with both up-samplings, grey, coefficients and planes equal libjpeg's.
 TEST_F(Manifest, ValidFilesHaveLibjpegsPixels) {
   for_each("valid", [](const Row& row, const Bytes& jpeg) {
     if (row.at("plane_stable") != "y") return;  // libjpeg's own IDCTs differ there
@@ -68,7 +68,7 @@ TEST_F(Manifest, ValidFilesHaveLibjpegsPixels) {
   });
 }
 
-/// survive() has checked that strict makes an error of it.
+/// survive() checks that they are errors with `strict`.
 TEST_F(Manifest, ToleratedFilesAreExactAndReported) {
   for_each("tolerated", [](const Row& row, const Bytes& jpeg) {
     const Outcome outcome = survive(jpeg, row.at("path"));

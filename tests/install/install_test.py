@@ -1,4 +1,4 @@
-# The installed package, moved to another place, serves programs by every usual door.
+# The installed package can be moved, and programs can use it in every usual way.
 # SPDX-License-Identifier: MIT
 import os
 import pathlib
@@ -103,7 +103,7 @@ class InstallTest(unittest.TestCase):
         self.assertIn("compatible with requested", said)
 
     def pkg_config(self, *words):
-        # Words with spaces come back escaped, for a shell.
+        # pkg-config escapes words with spaces for a shell.
         return run("pkg-config", *words, PKG_CONFIG_PATH=str(self.lib / "pkgconfig")).strip()
 
     def test_pkg_config(self):
@@ -136,7 +136,9 @@ class InstallTest(unittest.TestCase):
                      f"FetchContent_Declare(zerorun SOURCE_DIR {SOURCE})\n"
                      "FetchContent_MakeAvailable(zerorun)\n"):
             with self.subTest(door):
-                folder = self.project("set(ZERORUN_IO OFF)\nset(ZERORUN_CUDA OFF)\n" + door +
+                # ZERORUN_WERROR: with the same options as the build, ccache finds all objects.
+                folder = self.project("set(ZERORUN_IO OFF)\nset(ZERORUN_CUDA OFF)\n"
+                                      "set(ZERORUN_WERROR ON)\n" + door +
                                       "add_executable(consumer consumer.cpp)\n"
                                       "target_link_libraries(consumer zerorun::zerorun)\n",
                                       HERE / "consumer" / "consumer.cpp")
@@ -190,7 +192,9 @@ class InstallTest(unittest.TestCase):
         if not shutil.which(shell):
             self.skipTest(f"no {shell}")
         path = f"{self.prefix}/bin:{os.environ['PATH']}"
-        return run(shell, "-c", script, PATH=path).split()
+        home = str(self.work)  # where no start-up file of the user's is read
+        return run(shell, "-c", script, PATH=path, HOME=home, ZDOTDIR=home, XDG_CONFIG_HOME=home,
+                   BASH_ENV="").split()
 
     def test_bash_completion(self):
         script = next(self.prefix.glob("share/bash-completion/completions/*"))
@@ -216,7 +220,7 @@ class InstallTest(unittest.TestCase):
 
     def test_zsh_completion(self):
         script = next(self.prefix.glob("share/zsh/vendor-completions/*"))
-        # The completion system wants a terminal; what can be checked without one is what it offers.
+        # The completion system needs a terminal; without one the test sees the words that it offers.
         offered = self.complete(
             "zsh", "_describe() { print -l -- ${(P)2}; }; compadd() { print -l -- ${@:2}; }; "
             f"words=(zerorun encode --huffman ''); CURRENT=4; source '{script}'; "

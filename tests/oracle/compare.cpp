@@ -1,4 +1,4 @@
-// Assertions: our encoder and decoder against libjpeg-turbo.
+// Assertions that compare our encoder and decoder with libjpeg-turbo.
 // SPDX-License-Identifier: MIT
 #include "tests/oracle/compare.hpp"
 
@@ -69,7 +69,7 @@ testing::AssertionResult same_pixels(const TestFrame& ours, const Pixels& theirs
          << (a - packed.begin()) % channels << " is " << int{*a} << ", not " << int{*b};
 }
 
-/// RGB by JFIF's equations in real numbers from samples repeated, within one step of rounding.
+/// RGB is within one of JFIF's equations in real numbers, applied to repeated samples.
 void expect_nearest_rgb(const TestFrame& frame, const std::vector<ComponentPlane>& planes,
                         const StreamInfo& info) {
   int h_max = 1, v_max = 1;
@@ -134,6 +134,10 @@ void compare_pixels(std::span<const std::byte> jpeg, PixelFormat format, bool fa
 }
 
 }  // namespace
+
+std::string to_string(Size size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
 
 Bytes encode(const ConstFrameView& frame, EncodeParams params) {
   params.backend = Backend::cpu;

@@ -1,9 +1,10 @@
-// Assertions: our encoder and decoder against libjpeg-turbo.
+// Assertions that compare our encoder and decoder with libjpeg-turbo.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,26 +16,31 @@
 
 namespace zerorun::test {
 
-/// Encodes on the CPU; a failure is a test failure and gives an empty stream.
+struct Size {
+  int width, height;
+};
+/// "97x55"
+std::string to_string(Size size);
+
+/// Encodes on the CPU. An error fails the test and gives an empty stream.
 Bytes encode(const ConstFrameView& frame, EncodeParams params);
 
-/// The options that make libjpeg do what `params` say. The restart policy `automatic` has no
-/// translation and is a test failure.
+/// The options that make libjpeg do what `params` say. libjpeg has no restart policy `automatic`:
+/// it fails the test.
 LibjpegOptions libjpeg_options(const EncodeParams& params);
 
-/// Tables, frame header and every byte from SOS on.
+/// Compares tables, frame header and every byte from SOS on.
 testing::AssertionResult same_stream(std::span<const std::byte> ours,
                                      std::span<const std::byte> libjpegs);
 
-/// What a stream must give; see compare_decode().
 struct DecodeExpectation {
-  bool clean = true;  ///< no concealment and no problem reported
+  bool clean = true;  ///< the report names no problem; otherwise it names one
   std::vector<int> threads = {1, 2, 5};
 };
 
-/// Coefficients, component planes, RGB with both up-samplings and grey: ours equal libjpeg's.
-/// libjpeg has no up-sampling for ratios such as 3:2; ours repeats the nearest sample there, which
-/// is compared with its definition in real numbers.
+/// Compares coefficients, component planes, RGB with both up-samplings, and grey with libjpeg's.
+/// libjpeg has no up-sampling for ratios such as 3:2; ours repeats the nearest sample there, and is
+/// compared with the definition in real numbers.
 void compare_decode(std::span<const std::byte> jpeg, const DecodeExpectation& expectation = {});
 
 }  // namespace zerorun::test

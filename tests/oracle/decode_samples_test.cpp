@@ -1,4 +1,5 @@
-// Coefficients, planes and pixels equal libjpeg-turbo's, for every sampling and table kind.
+// The decoder gives libjpeg-turbo's coefficients, planes and pixels for every sampling and kind of
+// table.
 // SPDX-License-Identifier: MIT
 #include <string>
 
@@ -12,10 +13,7 @@
 namespace zerorun::test {
 namespace {
 
-struct Size {
-  int width, height;
-};
-constexpr Size kSizes[] = {{1, 1}, {2, 3}, {5, 1}, {17, 11}, {32, 16}, {83, 61}, {130, 35}};
+constexpr Size kStreamSizes[] = {{1, 1}, {2, 3}, {5, 1}, {17, 11}, {32, 16}, {83, 61}, {130, 35}};
 
 class DecodeSampling : public testing::TestWithParam<std::size_t> {
  protected:
@@ -24,8 +22,8 @@ class DecodeSampling : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(DecodeSampling, OneInterleavedScan) {
-  for (const Size size : kSizes) {
-    SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height));
+  for (const Size size : kStreamSizes) {
+    SCOPED_TRACE(to_string(size));
     options_.optimal = size.width % 2 == 0;
     compare_decode(odd_stream(size.width, size.height, options_, 40));
     if (HasFailure()) return;
@@ -33,10 +31,9 @@ TEST_P(DecodeSampling, OneInterleavedScan) {
 }
 
 TEST_P(DecodeSampling, RestartIntervals) {
-  for (const Size size : kSizes) {
+  for (const Size size : kStreamSizes) {
     for (const int interval : {1, 2, 9}) {
-      SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + ", restart " +
-                   std::to_string(interval));
+      SCOPED_TRACE(to_string(size) + ", restart " + std::to_string(interval));
       options_.restart_mcus = interval;
       compare_decode(odd_stream(size.width, size.height, options_, 41));
       if (HasFailure()) return;
@@ -49,8 +46,7 @@ TEST_P(DecodeSampling, SeveralScans) {
       {{0}, {1}, {2}}, {{2}, {1}, {0}}, {{0}, {1, 2}}, {{1, 2}, {0}}, {{0, 2}, {1}}};
   for (const Size size : {Size{1, 1}, Size{17, 11}, Size{83, 61}}) {
     for (std::size_t s = 0; s < std::size(scripts); ++s) {
-      SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + ", script " +
-                   std::to_string(s));
+      SCOPED_TRACE(to_string(size) + ", script " + std::to_string(s));
       options_.scans = scripts[s];
       options_.restart_mcus = s % 2 == 0 ? 0 : 3;
       options_.optimal = s % 3 == 0;
@@ -69,14 +65,16 @@ std::string sampling_name(const testing::TestParamInfo<std::size_t>& param) {
 INSTANTIATE_TEST_SUITE_P(All, DecodeSampling, testing::Range(std::size_t{0}, all_factors().size()),
                          sampling_name);
 
-/// More than 10 blocks in an MCU, which only scans of one component can carry.
+/// An MCU of more than 10 blocks is legal only in scans of one component.
 TEST(DecodeSamples, FourByFourWithoutInterleaving) {
   LibjpegOptions options;
   options.factors = {{{4, 4}, {1, 1}, {1, 1}}};
   options.scans = {{0}, {1}, {2}};
-  for (const Size size : kSizes) compare_decode(odd_stream(size.width, size.height, options, 43));
+  for (const Size size : kStreamSizes)
+    compare_decode(odd_stream(size.width, size.height, options, 43));
   options.factors = {{{4, 4}, {2, 2}, {4, 4}}};
-  for (const Size size : kSizes) compare_decode(odd_stream(size.width, size.height, options, 44));
+  for (const Size size : kStreamSizes)
+    compare_decode(odd_stream(size.width, size.height, options, 44));
 }
 
 TEST(DecodeSamples, EveryQuality) {
@@ -152,9 +150,8 @@ Result<DecodeReport> decode_into(const Bytes& jpeg, TestFrame& frame) {
 /// A stream in its own sampling: planar output is the component planes, the others re-order it.
 TEST(DecodeSamples, NativeFormatsAreTheComponentPlanes) {
   for (const Subsampling sampling : kAllSubsamplings) {
-    for (const Size size : kSizes) {
-      SCOPED_TRACE(std::string(name(sampling)) + " " + std::to_string(size.width) + "x" +
-                   std::to_string(size.height));
+    for (const Size size : kStreamSizes) {
+      SCOPED_TRACE(std::string(name(sampling)) + " " + to_string(size));
       const Bytes jpeg = libjpeg_sample(size.width, size.height, sampling);
       std::vector<ComponentPlane> planes;
       ASSERT_TRUE(libjpeg_planes(jpeg, planes).clean());
@@ -181,7 +178,7 @@ TEST(DecodeSamples, NativeFormatsAreTheComponentPlanes) {
   }
 }
 
-/// The six RGB orders hold the same pixels, and the fourth byte is 255.
+/// The six RGB orders hold the same pixels; the fourth byte is 255.
 TEST(DecodeSamples, RgbOrdersHoldTheSamePixels) {
   for (const Subsampling sampling : kAllSubsamplings) {
     const Bytes jpeg = libjpeg_sample(35, 22, sampling);
@@ -196,7 +193,7 @@ TEST(DecodeSamples, RgbOrdersHoldTheSamePixels) {
   }
 }
 
-/// Every stream in every format: the picture is given or refused, and memory outside it is kept.
+/// Every stream decodes to every format, and memory outside the picture is not written.
 TEST(DecodeSamples, EveryFormatOfEveryStream) {
   for (const Subsampling sampling : kAllSubsamplings) {
     for (const PixelFormat format : kAllFormats) {

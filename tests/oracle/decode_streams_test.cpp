@@ -1,4 +1,4 @@
-// Streams with something unusual about them: what is legal decodes, what is not is named.
+// Unusual streams: legal ones are decoded, others are refused with the right error.
 // SPDX-License-Identifier: MIT
 #include <string>
 
@@ -34,7 +34,8 @@ void expect_refused(std::span<const std::byte> jpeg, Errc code) {
   EXPECT_EQ(info.status().code(), code) << info.status().message();
 }
 
-/// Exact, with the problem in the report; an error of the same code when strict.
+/// The samples are right and the report names the problem; with `strict` it is an error of the same
+/// code.
 void expect_tolerated(const Bytes& jpeg, Errc code) {
   compare_decode(jpeg, {.clean = false});
   const auto report = decode(jpeg);
@@ -51,6 +52,15 @@ Bytes with_byte(Bytes jpeg, std::size_t offset, int value) {
 /// Offset of a byte of the frame header's payload: 0 precision, 1 height, 3 width, 5 components.
 std::size_t in_sof(const Bytes& jpeg, std::size_t payload_byte) {
   return parse_headers(jpeg).find(kSof0)->offset + 4 + payload_byte;
+}
+
+/// Offsets of the restart markers.
+std::vector<std::size_t> restart_markers(const Bytes& jpeg) {
+  std::vector<std::size_t> markers;
+  for (std::size_t i = parse_headers(jpeg).data_offset; i + 1 < jpeg.size(); ++i)
+    if (jpeg[i] == std::byte{0xFF} && (std::to_integer<int>(jpeg[i + 1]) & 0xF8) == 0xD0)
+      markers.push_back(i);
+  return markers;
 }
 
 TEST(DecodeStreams, NoHuffmanTables) {
@@ -160,7 +170,7 @@ TEST(DecodeStreams, GrayWithSamplingFactors) {
 TEST(DecodeStreams, TablesRedefinedAndSegmentsRepeated) {
   const Bytes plain = sample();
   const Headers headers = parse_headers(plain);
-  // A table sent twice counts as sent last: first a wrong one, then the right one.
+  // The last definition of a table counts: here a wrong one comes first, then the right one.
   std::vector<std::uint8_t> wrong(65, 9);
   wrong[0] = 0;  // 8 bits, destination 0
   Bytes jpeg = with_inserted(plain, headers.find(0xDB)->offset, make_segment(0xDB, wrong));
@@ -216,14 +226,14 @@ TEST(DecodeStreams, HeightSentLaterIsNamed) {
 }
 
 TEST(DecodeStreams, TwoComponentsAreNamed) {
-  // A frame header of its own: two components of 8x8, no scan needed.
+  // A frame header with two components of 8x8; no scan is needed.
   Bytes jpeg = {std::byte{0xFF}, std::byte{0xD8}};
   const auto sof = make_segment(kSof0, {8, 0, 8, 0, 8, 2, 1, 0x11, 0, 2, 0x11, 0});
   jpeg = with_inserted(jpeg, 2, sof);
   expect_refused(jpeg, Errc::component_count);
 }
 
-/// One restart interval damaged: it is counted, and the others are exact.
+/// One damaged restart interval is counted, and the others are exact.
 TEST(DecodeStreams, DamageIsConcealedWithinItsInterval) {
   LibjpegOptions options;
   options.restart_rows = 1;
@@ -231,11 +241,7 @@ TEST(DecodeStreams, DamageIsConcealedWithinItsInterval) {
   std::vector<ComponentPlane> expected;
   ASSERT_TRUE(libjpeg_planes(plain, expected).clean());
   // Cut the second half of the third interval (MCU rows of 16 lines) out of the stream.
-  std::vector<std::size_t> markers;
-  for (std::size_t i = parse_headers(plain).data_offset; i + 1 < plain.size(); ++i)
-    if (plain[i] == std::byte{0xFF} && std::to_integer<int>(plain[i + 1]) >= 0xD0 &&
-        std::to_integer<int>(plain[i + 1]) <= 0xD7)
-      markers.push_back(i);
+  const std::vector<std::size_t> markers = restart_markers(plain);
   ASSERT_EQ(markers.size(), 5u);
   Bytes jpeg = plain;
   const std::size_t middle = (markers[1] + 2 + markers[2]) / 2;
@@ -268,17 +274,15 @@ TEST(DecodeStreams, DamageIsConcealedWithinItsInterval) {
   EXPECT_FALSE(decode(jpeg, true).is_ok());
 }
 
-/// An interval that is lost whole, marker and all: the numbers tell which, the rest stays put.
+/// A whole interval is lost with its marker: the marker numbers tell which, and the rest keeps its
+/// place.
 TEST(DecodeStreams, LostIntervalDoesNotShiftTheOthers) {
   LibjpegOptions options;
   options.restart_rows = 1;
   const Bytes plain = libjpeg_sample(160, 96, Subsampling::s420, options);
   std::vector<ComponentPlane> expected, planes;
   ASSERT_TRUE(libjpeg_planes(plain, expected).clean());
-  std::vector<std::size_t> markers;
-  for (std::size_t i = parse_headers(plain).data_offset; i + 1 < plain.size(); ++i)
-    if (plain[i] == std::byte{0xFF} && (std::to_integer<int>(plain[i + 1]) & 0xF8) == 0xD0)
-      markers.push_back(i);
+  const std::vector<std::size_t> markers = restart_markers(plain);
   Bytes jpeg = plain;
   jpeg.erase(jpeg.begin() + static_cast<std::ptrdiff_t>(markers[1]),
              jpeg.begin() + static_cast<std::ptrdiff_t>(markers[2]));

@@ -13,8 +13,8 @@ namespace {
 constexpr int kQualities[] = {1, 2, 5, 10, 24, 25, 49, 50, 51, 75, 85, 90, 95, 99, 100};
 
 std::string describe(const EncodeParams& params, int width, int height, Content content) {
-  return std::string(name(content)) + " " + std::to_string(width) + "x" + std::to_string(height) +
-         ", quality " + std::to_string(params.quality) +
+  return std::string(name(content)) + " " + to_string(Size{width, height}) + ", quality " +
+         std::to_string(params.quality) +
          (params.huffman == HuffmanTables::optimal ? ", optimal" : ", standard") + ", restart " +
          std::to_string(static_cast<int>(params.restart.kind)) + ":" +
          std::to_string(params.restart.count);
@@ -52,7 +52,7 @@ void compare_planes(Content content, Subsampling sampling, int width, int height
                           libjpeg_encode_frame(frame.view(), libjpeg_options(params))));
 }
 
-/// RGB in, down-sampled to `sampling` (grey: luma alone).
+/// Encodes RGB pixels, down-sampled to `sampling` (gray: luma alone).
 void compare_pixels(Content content, Subsampling sampling, int width, int height,
                     EncodeParams params, std::uint64_t seed) {
   SCOPED_TRACE(describe(params, width, height, content));
@@ -101,9 +101,6 @@ TEST_P(EncodeBytes, PlanesOfEveryContentAndQuality) {
 }
 
 TEST_P(EncodeBytes, PlanesOfLargerPictures) {
-  struct Size {
-    int width, height;
-  };
   Random random(5);
   for (const Size size : {Size{641, 363}, Size{257, 129}, Size{1999, 9}, Size{5, 1033}})
     for (int i = 0; i < (kSanitized ? 1 : 3); ++i) {

@@ -1,4 +1,5 @@
-// The same picture in every memory layout, and on any number of threads, is the same stream.
+// The encoder gives the same stream for a picture in every memory layout and on any number of
+// threads.
 // SPDX-License-Identifier: MIT
 #include <string>
 
@@ -11,10 +12,8 @@
 namespace zerorun::test {
 namespace {
 
-struct Size {
-  int width, height;
-};
-constexpr Size kSizes[] = {{1, 1}, {2, 2}, {3, 5}, {8, 8}, {17, 9}, {33, 31}, {64, 48}, {97, 55}};
+constexpr Size kInputSizes[] = {{1, 1},  {2, 2},   {3, 5},   {8, 8},
+                                {17, 9}, {33, 31}, {64, 48}, {97, 55}};
 
 EncodeParams plain() {
   EncodeParams params;
@@ -24,11 +23,10 @@ EncodeParams plain() {
 }
 
 TEST(EncodeInput, SemiPlanarAndPackedYuvEqualPlanar) {
-  for (const Size size : kSizes) {
+  for (const Size size : kInputSizes) {
     for (const PixelFormat format :
          {PixelFormat::nv12, PixelFormat::nv21, PixelFormat::yuyv, PixelFormat::uyvy}) {
-      SCOPED_TRACE(std::string(name(format)) + " " + std::to_string(size.width) + "x" +
-                   std::to_string(size.height));
+      SCOPED_TRACE(std::string(name(format)) + " " + to_string(size));
       const PixelFormat planar = planar_format(native_subsampling(format));
       const TestFrame frame = make_frame(Content::noise, planar, size.width, size.height, 3);
       EXPECT_EQ(encode(rearrange(frame, format).view(), plain()), encode(frame.view(), plain()));
@@ -36,14 +34,14 @@ TEST(EncodeInput, SemiPlanarAndPackedYuvEqualPlanar) {
   }
 }
 
-/// Each order against libjpeg's own reading of it, and the ignored byte is ignored.
+/// libjpeg reads each order itself. The fourth byte of a pixel has no effect.
 TEST(EncodeInput, RgbOrdersEqualLibjpegs) {
   struct Order {
     PixelFormat format;
     PixelInput input;
     int bytes;
   };
-  for (const Size size : kSizes) {
+  for (const Size size : kInputSizes) {
     const TestFrame rgb =
         make_frame(Content::noise, PixelFormat::rgb24, size.width, size.height, 5);
     for (const Order order : {Order{PixelFormat::rgb24, PixelInput::rgb, 3},
@@ -52,8 +50,7 @@ TEST(EncodeInput, RgbOrdersEqualLibjpegs) {
                               Order{PixelFormat::bgrx32, PixelInput::bgrx, 4},
                               Order{PixelFormat::xrgb32, PixelInput::xrgb, 4},
                               Order{PixelFormat::xbgr32, PixelInput::xbgr, 4}}) {
-      SCOPED_TRACE(std::string(name(order.format)) + " " + std::to_string(size.width) + "x" +
-                   std::to_string(size.height));
+      SCOPED_TRACE(std::string(name(order.format)) + " " + to_string(size));
       const TestFrame frame = rearrange(rgb, order.format, 0x3C);
       LibjpegOptions options = libjpeg_options(plain());
       options.factors = factors_of(Subsampling::s420);
@@ -67,7 +64,7 @@ TEST(EncodeInput, RgbOrdersEqualLibjpegs) {
 }
 
 TEST(EncodeInput, GrayPixelsEqualLibjpegs) {
-  for (const Size size : kSizes) {
+  for (const Size size : kInputSizes) {
     const TestFrame frame =
         make_frame(Content::photo, PixelFormat::gray8, size.width, size.height, 8);
     EXPECT_TRUE(
@@ -77,9 +74,9 @@ TEST(EncodeInput, GrayPixelsEqualLibjpegs) {
   }
 }
 
-/// 4:4:4 planes asked for in another sampling: libjpeg down-samples YCbCr pixels the same way.
+/// Encodes 4:4:4 planes with another sampling: libjpeg down-samples YCbCr pixels the same way.
 TEST(EncodeInput, PlanarDownSamplingEqualsLibjpegs) {
-  for (const Size size : kSizes) {
+  for (const Size size : kInputSizes) {
     const TestFrame frame =
         make_frame(Content::noise, PixelFormat::yuv444p, size.width, size.height, 12);
     std::vector<std::uint8_t> pixels;
@@ -87,8 +84,7 @@ TEST(EncodeInput, PlanarDownSamplingEqualsLibjpegs) {
       for (int x = 0; x < size.width; ++x)
         for (int p = 0; p < 3; ++p) pixels.push_back(frame.row(p, y)[x]);
     for (const Subsampling sampling : kAllSubsamplings) {
-      SCOPED_TRACE(std::string(name(sampling)) + " " + std::to_string(size.width) + "x" +
-                   std::to_string(size.height));
+      SCOPED_TRACE(std::string(name(sampling)) + " " + to_string(size));
       EncodeParams params = plain();
       params.subsampling = sampling;
       LibjpegOptions options = libjpeg_options(params);
@@ -101,7 +97,7 @@ TEST(EncodeInput, PlanarDownSamplingEqualsLibjpegs) {
   }
 }
 
-/// Photos of the corpora, where they lie: real detail, real noise, 8 megapixels.
+/// Photos of the corpora, where there are any: real detail, real noise, 8 megapixels.
 TEST(EncodeInput, PhotosEqualLibjpegs) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
   for (const char* photo : {"photos4k/street.jpg", "photos4k/mosaic_a.jpg"}) {
@@ -134,9 +130,8 @@ TEST(EncodeInput, PhotosEqualLibjpegs) {
 
 TEST(EncodeInput, StridesAndPaddingDoNotMatter) {
   for (const PixelFormat format : kAllFormats) {
-    for (const Size size : kSizes) {
-      SCOPED_TRACE(std::string(name(format)) + " " + std::to_string(size.width) + "x" +
-                   std::to_string(size.height));
+    for (const Size size : kInputSizes) {
+      SCOPED_TRACE(std::string(name(format)) + " " + to_string(size));
       const TestFrame tight = make_frame(Content::noise, format, size.width, size.height, 4);
       const Bytes expected = encode(tight.view(), plain());
       for (const Layout layout : {Layout::padded, Layout::bottom_up}) {
@@ -177,11 +172,11 @@ TEST(EncodeInput, ThreadsDoNotMatter) {
   }
 }
 
-/// The worst that a block can be: +-max samples, quantiser 1, a restart marker after each MCU.
+/// The largest blocks: extreme samples, quantiser 1, a restart marker after each MCU.
 TEST(EncodeInput, TheBoundHoldsForTheWorstPictures) {
   for (const PixelFormat format :
        {PixelFormat::gray8, PixelFormat::yuv420p, PixelFormat::yuv444p, PixelFormat::yuv411p}) {
-    for (const Size size : kSizes) {
+    for (const Size size : kInputSizes) {
       for (const Content content : {Content::extreme, Content::noise, Content::checker}) {
         for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
           EncodeParams params = plain();
@@ -199,7 +194,8 @@ TEST(EncodeInput, TheBoundHoldsForTheWorstPictures) {
   }
 }
 
-/// "at most 1.5 % of any stream": flat pictures have the shortest blocks, so they are the test.
+/// RestartPolicy::automatic() promises "at most 1.5 % of any stream". Flat pictures have the
+/// shortest blocks, so they test it.
 TEST(EncodeInput, AutomaticRestartCostsLittle) {
   constexpr Size kPictures[] = {{16, 16}, {64, 64}, {320, 240}, {1280, 720}, {2000, 40}};
   for (const Size size : kPictures) {
@@ -209,9 +205,8 @@ TEST(EncodeInput, AutomaticRestartCostsLittle) {
         for (const int quality : {10, 90}) {
           for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
             if (kSanitized && size.width > 320) continue;
-            SCOPED_TRACE(std::string(name(content)) + " " + std::to_string(size.width) + "x" +
-                         std::to_string(size.height) + " " + std::string(name(format)) +
-                         " quality " + std::to_string(quality));
+            SCOPED_TRACE(std::string(name(content)) + " " + to_string(size) + " " +
+                         std::string(name(format)) + " quality " + std::to_string(quality));
             const TestFrame frame = make_frame(content, format, size.width, size.height, 17);
             EncodeParams params = plain();
             params.quality = quality;

@@ -19,7 +19,7 @@ std::string to_string(const Factors& factors);
 /// Sampling factors with at most 10 blocks in an MCU (T.81 B.2.3), common and odd.
 std::vector<Factors> all_factors();
 
-/// A stream by libjpeg from three photo-like component planes of the sizes that the factors ask.
+/// A stream that libjpeg makes of three photo-like planes, whose sizes follow from the factors.
 Bytes odd_stream(int width, int height, LibjpegOptions options, std::uint64_t seed);
 
 }  // namespace zerorun::test

@@ -1,4 +1,4 @@
-// What tests of the C interface share.
+// Shared by the tests of the C interface.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Host memory -> device memory, there when the call returns.
+// Copies host memory to device memory, and waits until it is there.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,9 +8,8 @@
 
 namespace zerorun::test {
 
-/// From pageable memory cudaMemcpy() may return while the bytes are still on their way in the
-/// default stream, and streams that do not wait for that one (cudaStreamNonBlocking) would read
-/// what was there before.
+/// From pageable memory cudaMemcpy() may return before the default stream has copied all bytes, and
+/// streams that do not wait for that stream (cudaStreamNonBlocking) would read old bytes.
 inline cudaError_t copy_to_device(void* to, const void* from, std::size_t bytes) {
   const cudaError_t error = cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
   return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error;

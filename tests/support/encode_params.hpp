@@ -1,4 +1,4 @@
-// The parameters that decide how a stream is made up, all with all.
+// All combinations of the parameters that decide the structure of a stream.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace zerorun::test {
 
-/// Calls visit(params) for every sampling, kind of tables and restart, and these qualities, until
-/// the test has failed.
+/// Calls visit(params) for every combination of sampling, tables, restart and these qualities, and
+/// stops when the test has failed.
 template <typename Visit>
 void for_all_params(std::initializer_list<int> qualities, const Visit& visit) {
   for (const Subsampling sampling : kAllSubsamplings)

@@ -1,4 +1,4 @@
-// Tests that need a GPU: skipped in plain sight without one, failed where one is required.
+// Base of tests that need a GPU: without one they skip themselves, or fail where one is required.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -30,7 +30,7 @@ class OnGpu : public Base {
     GTEST_SKIP() << "needs a GPU: " << absence;
   }
 
-  /// A kernel that failed must not be taken for the next test's fault.
+  /// A failed kernel fails its own test, not the next one.
   void TearDown() override {
     if (!gpu_absence().empty()) return;
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());

@@ -1,4 +1,4 @@
-// Whether a test may leave out what it cannot do without a GPU.
+// Whether tests that need a GPU may skip themselves.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace zerorun::test {
 
-/// ZERORUN_REQUIRE_GPU=1 is set on machines that have a GPU, so that a skip there is a failure.
+/// ZERORUN_REQUIRE_GPU=1 is set on machines with a GPU, where a skipped test would hide a failure.
 inline bool gpu_required() {
   const char* const value = std::getenv("ZERORUN_REQUIRE_GPU");
   return value != nullptr && std::string(value) == "1";

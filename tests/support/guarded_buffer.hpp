@@ -1,4 +1,4 @@
-// Arrays of exact size in host or device memory, poisoned inside and with canaries on both sides.
+// Arrays of exact size in host or device memory, filled with poison, with canaries on both sides.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,12 +19,12 @@ namespace zerorun::test {
 
 enum class Memory { host, device };
 
-/// Contents that no right answer has, at every width: an output that keeps it was not written.
+/// Bytes that no right output has, at any width: an output that still has them was not written.
 inline constexpr unsigned char kPoison = 0xC5;
 inline constexpr unsigned char kCanary = 0x5A;
 
-/// The elements begin 256-byte aligned plus `skew` elements, and the canary right after the last.
-/// Canaries are checked by to_host() and at the end of life.
+/// The elements begin `skew` elements behind a 256-byte boundary; a canary follows the last one.
+/// to_host() and the destructor check the canaries.
 template <typename T>
 class GuardedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,4 +1,4 @@
-// Streams with an index of their scan, made from streams without one by the CPU's decoder.
+// Makes streams with an index of their scan from streams without one, with the CPU decoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace zerorun::test {
 
-/// A stream whose parser finds the index, and the entries that it has.
+/// A stream with an index, its place and its entries.
 struct IndexedStream {
   std::vector<std::byte> jpeg;
   ScanIndexPlace place{};
   std::vector<IndexEntry> entries;
 
-  /// Other entries in the same place.
+  /// Replaces the entries.
   void set(std::span<const IndexEntry> others);
 };
 
-/// Nothing where the stream has several scans or is damaged, or groups would be too large.
+/// Empty if the stream has several scans or is damaged, or if groups would be too large.
 std::optional<IndexedStream> with_index(std::span<const std::byte> jpeg, int group_mcus);
 
 }  // namespace zerorun::test

@@ -1,5 +1,5 @@
-// A stream taken apart into marker segments, and put together again otherwise. Independent of the
-// codec's parser; for well-formed streams.
+// Takes well-formed streams apart into marker segments and changes them, independently of the
+// codec's parser.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -50,7 +50,7 @@ Tables parse_tables(const Headers& headers);
 /// The stream from the first SOS marker on.
 std::span<const std::byte> from_sos(std::span<const std::byte> jpeg);
 
-/// Copies with something changed.
+/// Changed copies.
 Bytes without_segments(std::span<const std::byte> jpeg, std::uint8_t marker);
 Bytes with_inserted(std::span<const std::byte> jpeg, std::size_t offset,
                     std::span<const std::uint8_t> what);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kMaxPixels = 120'000'000;  // what the test machine decodes at ease
 constexpr int kMaxScans = 500;                     // libjpeg itself would go on for minutes
 
-struct Job {
+struct DecodeJob {
   jpeg_decompress_struct info;
   LibjpegErrors errors;
   jpeg_progress_mgr progress;
@@ -30,7 +30,7 @@ void stop_scan_flood(j_common_ptr common) {
 template <typename Body>
 LibjpegVerdict guarded(std::span<const std::byte> jpeg, Body&& body) {
   LibjpegVerdict verdict;
-  Job job{};
+  DecodeJob job{};
   job.jpeg = jpeg;
   job.errors.attach();
   job.info.err = &job.errors.base;
@@ -42,7 +42,7 @@ LibjpegVerdict guarded(std::span<const std::byte> jpeg, Body&& body) {
 }
 
 /// Reads the header; false if the image is too large for a test.
-bool open(Job& job) {
+bool open(DecodeJob& job) {
   jpeg_create_decompress(&job.info);
   job.progress.progress_monitor = stop_scan_flood;
   job.info.progress = &job.progress;
@@ -54,7 +54,7 @@ bool open(Job& job) {
   return std::uint64_t{job.info.image_width} * job.info.image_height <= kMaxPixels;
 }
 
-bool read_coefficients(Job& job, std::vector<ComponentCoefficients>& out) {
+bool read_coefficients(DecodeJob& job, std::vector<ComponentCoefficients>& out) {
   if (setjmp(job.errors.jump) != 0) return false;
   if (!open(job)) return false;
   jvirt_barray_ptr* arrays = jpeg_read_coefficients(&job.info);
@@ -85,7 +85,7 @@ struct PaddedPlane {
 };
 
 /// In C++ objects the caller owns, so that longjmp skips no destructor.
-void allocate(Job& job, std::vector<PaddedPlane>& planes) {
+void allocate(DecodeJob& job, std::vector<PaddedPlane>& planes) {
   const jpeg_decompress_struct& info = job.info;
   const auto mcus = [](JDIMENSION size, int factor) {
     const auto unit = static_cast<std::size_t>(8 * factor);
@@ -105,7 +105,7 @@ void allocate(Job& job, std::vector<PaddedPlane>& planes) {
   }
 }
 
-bool read_raw(Job& job, std::vector<PaddedPlane>& planes, std::vector<ComponentPlane>& out) {
+bool read_raw(DecodeJob& job, std::vector<PaddedPlane>& planes, std::vector<ComponentPlane>& out) {
   if (setjmp(job.errors.jump) != 0) return false;
   if (!open(job) || job.info.num_components > 4) return false;
   jpeg_decompress_struct& info = job.info;
@@ -141,7 +141,7 @@ bool read_raw(Job& job, std::vector<PaddedPlane>& planes, std::vector<ComponentP
   return true;
 }
 
-bool read_pixels(Job& job, PixelOutput space, bool fancy, Pixels& out) {
+bool read_pixels(DecodeJob& job, PixelOutput space, bool fancy, Pixels& out) {
   if (setjmp(job.errors.jump) != 0) return false;
   if (!open(job)) return false;
   jpeg_decompress_struct& info = job.info;
@@ -165,17 +165,17 @@ bool read_pixels(Job& job, PixelOutput space, bool fancy, Pixels& out) {
 
 LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
                                     std::vector<ComponentCoefficients>& out) {
-  return guarded(jpeg, [&](Job& job) { return read_coefficients(job, out); });
+  return guarded(jpeg, [&](DecodeJob& job) { return read_coefficients(job, out); });
 }
 
 LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out) {
   std::vector<PaddedPlane> planes;
-  return guarded(jpeg, [&](Job& job) { return read_raw(job, planes, out); });
+  return guarded(jpeg, [&](DecodeJob& job) { return read_raw(job, planes, out); });
 }
 
 LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space, bool fancy,
                               Pixels& out) {
-  return guarded(jpeg, [&](Job& job) { return read_pixels(job, space, fancy, out); });
+  return guarded(jpeg, [&](DecodeJob& job) { return read_pixels(job, space, fancy, out); });
 }
 
 }  // namespace zerorun::test

@@ -1,4 +1,4 @@
-// Oracle: libjpeg-turbo's decoder, for coefficients, component planes and pixels.
+// The oracle: libjpeg-turbo's decoder gives coefficients, component planes and pixels.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace zerorun::test {
 
-/// How libjpeg took a stream.
+/// What libjpeg says of a stream.
 struct LibjpegVerdict {
-  bool delivered = false;  ///< false: it refused the stream, `text` says why
+  bool delivered = false;  ///< false: it refused the stream
   int warnings = 0;
   std::string text;  ///< the error, or the first warning
   bool clean() const noexcept { return delivered && warnings == 0; }

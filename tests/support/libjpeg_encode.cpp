@@ -11,7 +11,7 @@
 namespace zerorun::test {
 namespace {
 
-struct Job {
+struct EncodeJob {
   jpeg_compress_struct info;
   LibjpegErrors errors;
   unsigned char* stream;
@@ -25,7 +25,7 @@ struct Job {
   JSAMPARRAY scanlines;
 };
 
-void set_table(Job& job, int which, const std::optional<QuantTable>& table) {
+void set_table(EncodeJob& job, int which, const std::optional<QuantTable>& table) {
   if (!table) return;
   unsigned int values[DCTSIZE2];
   std::copy(table->begin(), table->end(), values);
@@ -33,7 +33,7 @@ void set_table(Job& job, int which, const std::optional<QuantTable>& table) {
                        static_cast<boolean>(job.options->force_baseline));
 }
 
-void configure(Job& job) {
+void configure(EncodeJob& job) {
   jpeg_compress_struct& info = job.info;
   const LibjpegOptions& options = *job.options;
   info.image_width = static_cast<JDIMENSION>(job.width);
@@ -61,7 +61,7 @@ void configure(Job& job) {
   }
 }
 
-void write_raw(Job& job) {
+void write_raw(EncodeJob& job) {
   jpeg_compress_struct& info = job.info;
   info.raw_data_in = TRUE;
   jpeg_start_compress(&info, TRUE);
@@ -75,7 +75,7 @@ void write_raw(Job& job) {
   }
 }
 
-void write_pixels(Job& job) {
+void write_pixels(EncodeJob& job) {
   jpeg_start_compress(&job.info, TRUE);
   while (job.info.next_scanline < job.info.image_height)
     jpeg_write_scanlines(&job.info, job.scanlines + job.info.next_scanline,
@@ -83,7 +83,7 @@ void write_pixels(Job& job) {
 }
 
 /// Everything between setjmp and longjmp.
-bool run(Job& job) {
+bool run(EncodeJob& job) {
   job.errors.attach();
   job.info.err = &job.errors.base;
   if (setjmp(job.errors.jump) != 0) return false;
@@ -95,7 +95,7 @@ bool run(Job& job) {
   return true;
 }
 
-std::vector<std::byte> encode(Job& job, std::string* error) {
+std::vector<std::byte> encode(EncodeJob& job, std::string* error) {
   std::vector<jpeg_scan_info> scans;
   for (const std::vector<int>& components : job.options->scans) {
     jpeg_scan_info scan{};
@@ -206,7 +206,7 @@ std::vector<std::byte> libjpeg_encode_planes(int width, int height,
             round_up(height, 8 * v_max) * 8 * static_cast<std::size_t>(options.factors[c].v)));
   for (PaddedRows& component : padded) raw.push_back(component.rows.data());
   const J_COLOR_SPACE space = components.size() == 1 ? JCS_GRAYSCALE : JCS_YCbCr;
-  Job job{};
+  EncodeJob job{};
   job.options = &options;
   job.width = width;
   job.height = height;
@@ -236,7 +236,7 @@ std::vector<std::byte> libjpeg_encode_pixels(int width, int height, PixelInput i
   std::vector<JSAMPROW> rows;
   for (int y = 0; y < height; ++y)
     rows.push_back(const_cast<JSAMPROW>(pixels + y * stride));  // libjpeg's rows are not const
-  Job job{};
+  EncodeJob job{};
   job.options = &options;
   job.width = width;
   job.height = height;

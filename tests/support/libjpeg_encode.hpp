@@ -1,4 +1,4 @@
-// Oracle: libjpeg-turbo's encoder, by raw planes and by pixels.
+// The oracle: libjpeg-turbo's encoder, for raw planes and for pixels.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,7 +21,7 @@ struct SamplingFactors {
 /// The components of one scan of a sequential script, by index.
 using ScanScript = std::vector<std::vector<int>>;
 
-/// What to tell libjpeg. The defaults are those of jpeg_set_defaults() at quality 90, 4:4:4.
+/// Options of libjpeg. The defaults are those of jpeg_set_defaults() at quality 90, 4:4:4.
 struct LibjpegOptions {
   int quality = 90;
   bool force_baseline = true;  ///< false: tables over 255, 16-bit DQT, SOF1
@@ -47,8 +47,8 @@ struct ComponentSource {
   std::ptrdiff_t stride = 0;
 };
 
-/// jpeg_write_raw_data; edges repeat the last column and row up to whole MCUs. An empty vector and
-/// a sentence in *error if libjpeg refuses. Components: 1 or 3, as many as the span has.
+/// jpeg_write_raw_data, for 1 or 3 components; the last column and row are repeated up to whole
+/// MCUs. If libjpeg refuses, the vector is empty and *error has a sentence.
 std::vector<std::byte> libjpeg_encode_planes(int width, int height,
                                              std::span<const ComponentSource> components,
                                              const LibjpegOptions& options,
@@ -60,15 +60,15 @@ std::vector<std::byte> libjpeg_encode_frame(const ConstFrameView& planar, Libjpe
 /// How libjpeg reads interleaved pixels.
 enum class PixelInput { gray, rgb, bgr, rgbx, bgrx, xrgb, xbgr, ycbcr };
 
-/// jpeg_write_scanlines: colour conversion and down-sampling are libjpeg's too. Grey streams of
-/// colour pixels (jpeg_set_colorspace) when `gray_stream`.
+/// jpeg_write_scanlines: libjpeg also converts colours and down-samples. With `gray_stream` colour
+/// pixels give a grey stream (jpeg_set_colorspace).
 std::vector<std::byte> libjpeg_encode_pixels(int width, int height, PixelInput input,
                                              const std::uint8_t* pixels, std::ptrdiff_t stride,
                                              const LibjpegOptions& options,
                                              bool gray_stream = false,
                                              std::string* error = nullptr);
 
-/// A stream of a picture at hand, for tests that only need some stream: RGB, or grey for `gray`.
+/// A stream for tests that need any: from an RGB picture, or a grey one for Subsampling::gray.
 std::vector<std::byte> libjpeg_sample(int width, int height, Subsampling sampling,
                                       LibjpegOptions options = {}, std::uint64_t seed = 1);
 

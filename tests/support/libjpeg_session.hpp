@@ -1,4 +1,4 @@
-// libjpeg's error handling, turned into a return value; private to the two oracle files.
+// Turns libjpeg's errors into return values; used by the two oracle files only.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace zerorun::test {
 
-/// setjmp leaves no destructors behind: what runs under it owns nothing.
+/// longjmp skips destructors, so code under setjmp owns nothing.
 struct LibjpegErrors {
   jpeg_error_mgr base;  // first, so that libjpeg's pointer to it is a pointer to this
   std::jmp_buf jump;

@@ -1,4 +1,4 @@
-// Synthetic pictures, the same samples on every platform: integer arithmetic from a seed.
+// Synthetic pictures, made from a seed by integer arithmetic: the same samples on every platform.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@ namespace zerorun::test {
 enum class Content : std::uint8_t {
   flat,      ///< one value
   gradient,  ///< slanted ramps
-  checker,   ///< 0 and 255 by turns in squares of 1, 2, 3, ... samples: the largest coefficients
+  checker,   ///< 0 and 255 alternate in squares of 1, 2, 3, ... samples: the largest coefficients
   noise,     ///< every sample at random, 0..255
   extreme,   ///< every sample at random, 0 or 255: the longest streams
   photo,     ///< smooth shapes, edges, texture and a little sensor noise

@@ -6,7 +6,7 @@
 
 namespace zerorun::test {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): any seed is a good one.
+/// SplitMix64 (Steele, Lea, Flood 2014); every seed is good.
 class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
@@ -18,7 +18,7 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  /// 0 .. bound-1; the bias of the modulus is of no matter for pictures.
+  /// 0 .. bound-1; the bias of the modulus does not matter for pictures.
   int below(int bound) noexcept {
     return static_cast<int>(next() % static_cast<std::uint64_t>(bound));
   }

@@ -1,4 +1,4 @@
-// What a call cost: processor time and memory. Linux.
+// Processor time and memory that a call takes. Linux only.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,11 +12,11 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// Processor time of the process so far, all threads together: unlike the wall clock it does not
-/// grow when other programs keep the machine busy.
+/// Processor time of all threads of the process so far. Unlike the wall clock it does not depend on
+/// the load of the machine.
 double process_seconds();
 
-/// Highest resident memory since construction, over that at construction.
+/// How much the resident memory has grown at most since construction.
 class PeakMemory {
  public:
   PeakMemory();

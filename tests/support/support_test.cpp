@@ -1,4 +1,4 @@
-// The tools of the tests do what they say: the oracle is exact, the traps snap.
+// Tests the tools of the tests: the oracle, the guards, the measurements.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdlib>

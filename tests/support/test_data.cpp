@@ -1,4 +1,4 @@
-// The corpora beside the project, and plain files.
+// The corpora outside the project, and plain files.
 // SPDX-License-Identifier: MIT
 #include "tests/support/test_data.hpp"
 

@@ -1,4 +1,4 @@
-// The corpora beside the project: found through ZERORUN_TEST_DATA, or ../shared/data if it exists.
+// The corpora outside the project: in ZERORUN_TEST_DATA, or in ../shared/data if that exists.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Frames in exactly as much memory as they need.
+// Frames in memory of exactly their size.
 // SPDX-License-Identifier: MIT
 #include "tests/support/test_frame.hpp"
 

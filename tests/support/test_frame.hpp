@@ -1,4 +1,4 @@
-// Frames in exactly as much memory as they need, in the layouts that callers bring.
+// Frames in memory of exactly their size, in the layouts that callers use.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -25,11 +25,11 @@ inline constexpr Subsampling kAllSubsamplings[] = {Subsampling::s444, Subsamplin
 
 enum class Layout : std::uint8_t {
   tight,      ///< stride = row
-  padded,     ///< rows followed by poison; none after the last row, where memory ends
+  padded,     ///< poison follows each row but the last, where memory ends
   bottom_up,  ///< the same with a negative stride
 };
 
-/// Owns its planes, each in a heap block of its own, so that ASan sees a byte too far.
+/// Owns its planes, each in its own heap allocation, so that ASan sees an access past the end.
 class TestFrame {
  public:
   /// Samples and padding hold `fill`.

@@ -11,12 +11,12 @@ namespace zerorun::test {
 namespace {
 
 /// `skew`: bytes between the rows, which nobody may write.
-struct Planes {
+struct IdctPlanes {
   std::vector<std::vector<std::uint8_t>> memory;
   PlaneView view[kMaxComponents];
 };
-Planes make_planes(const ScanLayout& layout, int skew) {
-  Planes planes;
+IdctPlanes make_planes(const ScanLayout& layout, int skew) {
+  IdctPlanes planes;
   for (int c = 0; c < layout.components; ++c) {
     const auto& component = layout.component[c];
     const std::int64_t stride = component.width + skew;
@@ -33,7 +33,7 @@ struct Input {
 };
 
 void expect_same(const ScanLayout& layout, const Input& in, int skew, int without = -1) {
-  Planes planes = make_planes(layout, skew);
+  IdctPlanes planes = make_planes(layout, skew);
   std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> d_planes;
   DeviceArray<std::int16_t> d_coefficients(in.coefficients);
   DeviceArray<DequantTables> d_tables(in.tables);

@@ -167,7 +167,7 @@ zerorun_decode_report from_report(const DecodeReport& report) noexcept {
   out.intervals = report.intervals;
   out.concealed_intervals = report.concealed_intervals;
   out.first_problem = static_cast<zerorun_status>(report.first_problem.code());
-  out.staged_scans = report.staged_scans;
+  out.slow_scans = report.slow_scans;
   return out;
 }
 

@@ -19,7 +19,7 @@ struct ScanOutcome {
   std::uint64_t consumed_bytes = 0;  ///< up to the marker that ends it
   std::int64_t intervals = 0;
   std::int64_t concealed_intervals = 0;
-  bool staged = false;  ///< see DecodeReport::staged_scans
+  bool staged = false;  ///< see DecodeReport::slow_scans
   /// The first oddity, its offset counted from the scan's first byte; ok if there was none.
   Status problem;
 };

@@ -91,7 +91,7 @@ struct DecodeReport {
   /// Scans that the CUDA backend decoded stage by stage, which is slower: damaged ones, those with
   /// values that no encoder makes, large pictures of noise without restart markers, and all of
   /// decode_coefficients().
-  int staged_scans = 0;
+  int slow_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }
 };

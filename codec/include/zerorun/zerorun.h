@@ -285,7 +285,7 @@ typedef struct zerorun_decode_report {
   int64_t intervals;
   int64_t concealed_intervals;  /* damaged restart intervals; 0 for a sound stream */
   zerorun_status first_problem; /* the first damage or oddity; ZERORUN_OK if there was none */
-  int64_t staged_scans;         /* decoded stage by stage by the CUDA backend, which is slower */
+  int64_t slow_scans;         /* decoded stage by stage by the CUDA backend, which is slower */
 } zerorun_decode_report;
 
 typedef struct zerorun_decoder zerorun_decoder;

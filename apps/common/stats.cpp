@@ -62,7 +62,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
   file_.write("index,pts,bytes,");
   file_.write(command_ + "_us");
   if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
-  if (command_ == "decode") file_.write(",concealed_intervals,staged_scans");
+  if (command_ == "decode") file_.write(",concealed_intervals,slow_scans");
   if (command_ == "encode") file_.write(",gpu_us");
   file_.write("\n");
 }
@@ -89,7 +89,7 @@ void StatsFile::add_json(const FrameRecord& record) {
   }
   if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
   if (record.gpu_microseconds) row["gpu_us"] = rounded(*record.gpu_microseconds);
-  if (record.staged_scans) row["staged_scans"] = *record.staged_scans;
+  if (record.slow_scans) row["slow_scans"] = *record.slow_scans;
   file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", row.dump()));
 }
 
@@ -103,7 +103,7 @@ void StatsFile::add_csv(const FrameRecord& record) {
   }
   if (record.concealed_intervals) row += fmt::format(",{}", *record.concealed_intervals);
   if (record.gpu_microseconds) row += fmt::format(",{:.3f}", *record.gpu_microseconds);
-  if (record.staged_scans) row += fmt::format(",{}", *record.staged_scans);
+  if (record.slow_scans) row += fmt::format(",{}", *record.slow_scans);
   file_.write(row + "\n");
 }
 

@@ -155,7 +155,7 @@ class DecodeRun {
                                     job.report.first_problem.message()));
     }
     if (job.report.is_concealed()) ++summary_.concealed_frames;
-    if (job.report.staged_scans > 0) ++summary_.staged_frames;
+    if (job.report.slow_scans > 0) ++summary_.staged_frames;
     if (stats_)
       stats_->add({frame_index(),
                    job.time.pts,
@@ -164,7 +164,7 @@ class DecodeRun {
                    {},
                    job.report.concealed_intervals,
                    {},
-                   job.report.staged_scans});
+                   job.report.slow_scans});
     summary_.coded_bytes += static_cast<std::int64_t>(job.jpeg.size());
     summary_.pixels += std::int64_t{job.frame.width()} * job.frame.height();
     ++summary_.frames;

@@ -28,7 +28,7 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
       ->group("Decoding");
   add_device_options(command, options.device);
   add_report_options(command, options.report,
-                     "index, pts, bytes, decode_us, concealed_intervals, and staged_scans: scans "
+                     "index, pts, bytes, decode_us, concealed_intervals, and slow_scans: scans "
                      "that a GPU decoded stage by stage, because they are damaged or odd");
 }
 

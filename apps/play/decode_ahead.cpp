@@ -165,7 +165,7 @@ void DecodeAhead::Shared::count(const PlayFrame& frame) {
   }
   ++counts.decoded;
   if (frame.report.is_concealed()) ++counts.concealed;
-  if (frame.report.staged_scans > 0) ++counts.staged;
+  if (frame.report.slow_scans > 0) ++counts.staged;
   counts.bytes += bytes(frame);
   if (!has_packets) return;
   counts.total_ms += frame.decode_ms;

@@ -17,15 +17,9 @@
 namespace zerorun {
 
 std::string_view name(Backend backend) noexcept {
-  switch (backend) {
-    case Backend::automatic:
-      return "auto";
-    case Backend::cpu:
-      return "cpu";
-    case Backend::cuda:
-      return "cuda";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"auto", "cpu", "cuda"};
+  const auto index = static_cast<std::size_t>(backend);
+  return index < std::size(kNames) ? kNames[index] : "?";
 }
 
 std::vector<DeviceInfo> cuda_devices() {
@@ -58,23 +52,20 @@ Result<Backend> resolve_backend(Backend wanted, int device) {
   return cuda;
 }
 
-Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend,
-                                                             [[maybe_unused]] int device,
-                                                             int threads) {
-#ifdef ZERORUN_HAVE_CUDA
-  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device);
+#ifndef ZERORUN_HAVE_CUDA
+static Status make_cuda_encode_pipeline(int) { return Status(Errc::cuda_not_built); }
+static Status make_cuda_decode_pipeline(int) { return Status(Errc::cuda_not_built); }
 #endif
-  if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
+
+Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, int device,
+                                                             int threads) {
+  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device);
   return make_cpu_encode_pipeline(threads, cpu_stages());
 }
 
-Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
-                                                             [[maybe_unused]] int device,
+Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
                                                              int threads) {
-#ifdef ZERORUN_HAVE_CUDA
   if (backend == Backend::cuda) return make_cuda_decode_pipeline(device);
-#endif
-  if (backend == Backend::cuda) return Status(Errc::cuda_not_built);
   return make_cpu_decode_pipeline(threads, cpu_stages());
 }
 

@@ -35,11 +35,9 @@ struct Decoder::Impl {
 Result<Decoder> Decoder::create(const DecodeParams& params) {
   return guarded([&]() -> Result<Decoder> {
     ZR_TRY(validate_params(params));
-    const auto backend = resolve_backend(params.backend, params.device);
-    if (!backend) return backend.status();
-    auto pipeline = make_decode_pipeline(*backend, params.device, params.threads);
-    if (!pipeline) return pipeline.status();
-    return Decoder(std::make_unique<Impl>(Impl{params, *backend, *std::move(pipeline)}));
+    ZR_LET(backend, resolve_backend(params.backend, params.device));
+    ZR_LET(pipeline, make_decode_pipeline(backend, params.device, params.threads));
+    return Decoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
   });
 }
 

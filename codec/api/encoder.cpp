@@ -28,9 +28,8 @@ struct Encoder::Impl {
     ZR_TRY(validate(frame));
     if (!setup || setup->format != frame.format || setup->width != frame.width ||
         setup->height != frame.height) {
-      auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
-      if (!fresh) return fresh.status();
-      setup = *fresh;
+      ZR_LET(fresh, make_encode_setup(params, frame.format, frame.width, frame.height));
+      setup = fresh;
     }
     std::array<HuffmanSpec, 4> specs;
     ZR_TRY(pipeline->encode_scan(*setup, frame, specs));
@@ -56,28 +55,25 @@ struct Encoder::Impl {
 Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format, int width,
                                       int height) {
   ZR_TRY(validate_params(params));
-  const auto setup = make_encode_setup(params, format, width, height);
-  if (!setup) return setup.status();
+  ZR_LET(setup, make_encode_setup(params, format, width, height));
   std::array<HuffmanSpec, 4> longest;
-  // A table has at most 12 DC or 162 AC symbols, as the standard ones have.
+  // No table has more symbols than the standard ones: 12 DC or 162 AC.
   for (int t = 0; t < kEncodeTables; ++t)
     longest[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
   std::vector<std::uint8_t> header;
-  write_header(make_stream_header(params, *setup, longest), header);
-  const std::int64_t intervals = setup->layout.intervals();
+  write_header(make_stream_header(params, setup, longest), header);
+  const std::int64_t intervals = setup.layout.intervals();
   const std::int64_t scan =
-      max_stuffed_bytes(max_packed_bytes(setup->layout.blocks(), intervals), intervals);
+      max_stuffed_bytes(max_packed_bytes(setup.layout.blocks(), intervals), intervals);
   return header.size() + static_cast<std::size_t>(scan) + 2;
 }
 
 Result<Encoder> Encoder::create(const EncodeParams& params) {
   return guarded([&]() -> Result<Encoder> {
     ZR_TRY(validate_params(params));
-    const auto backend = resolve_backend(params.backend, params.device);
-    if (!backend) return backend.status();
-    auto pipeline = make_encode_pipeline(*backend, params.device, params.threads);
-    if (!pipeline) return pipeline.status();
-    return Encoder(std::make_unique<Impl>(Impl{params, *backend, *std::move(pipeline)}));
+    ZR_LET(backend, resolve_backend(params.backend, params.device));
+    ZR_LET(pipeline, make_encode_pipeline(backend, params.device, params.threads));
+    return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
   });
 }
 
@@ -104,7 +100,7 @@ Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, HostBuffer& ou
   return guarded([&]() -> Result<EncodeReport> {
     ZR_TRY(impl_->code(frame));
     const std::size_t bytes = impl_->total_bytes();
-    // Frames differ in size; pinned memory is too slow to grow by a little every few frames.
+    // Streams differ in size, and pinned memory is slow to allocate: grow by more than is needed.
     if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
     ZR_TRY(out.resize(bytes));
     return impl_->deliver(out.data());

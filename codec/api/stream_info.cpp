@@ -38,8 +38,7 @@ Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& 
     HeaderParser parser(jpeg, limits);
     parser.keep_segments();
     ZR_TRY(parser.start());
-    const auto found = parser.next_scan();
-    if (!found) return found.status();
+    ZR_TRY(parser.next_scan().status());
     const FrameHeader& frame = parser.frame();
     const ScanHeader& scan = parser.scan();
     StreamInfo info;

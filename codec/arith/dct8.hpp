@@ -27,9 +27,9 @@ inline constexpr std::uint32_t kFix2_053119869 = 16819;
 inline constexpr std::uint32_t kFix2_562915447 = 20995;
 inline constexpr std::uint32_t kFix3_072711026 = 25172;
 
-// T is an unsigned type with wrap-around arithmetic: uint32_t, uint64_t, or a GCC vector of
-// uint32_t that transforms several rows or columns at once. Two's complement makes the unsigned
-// sums and products equal to the signed ones; only the right shift has to know the sign.
+// T is an unsigned type that wraps around: uint32_t, uint64_t, or a GCC vector of uint32_t, which
+// transforms several rows or columns at once. In two's complement, unsigned sums and products equal
+// the signed ones; only the right shift depends on the sign.
 ZR_HD std::uint32_t shift_right_signed(std::uint32_t x, int bits) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(x) >> bits);
 }
@@ -43,8 +43,8 @@ ZR_HD T descale(T x, int bits) {
   return shift_right_signed(x + (1u << (bits - 1)), bits);
 }
 
-/// The rotations that both directions share (the odd part of the paper's Figure 1): a, b, c, d
-/// become the four odd outputs before descaling.
+/// The rotations of both directions (the odd part of the paper's Figure 1): a, b, c, d become the
+/// four odd outputs before descaling.
 template <typename T>
 ZR_HD void rotate_odd(T& a, T& b, T& c, T& d) {
   const T z5 = (a + c + b + d) * kFix1_175875602;
@@ -59,8 +59,8 @@ ZR_HD void rotate_odd(T& a, T& b, T& c, T& d) {
 }
 
 /// One pass of the forward transform, in place: v[0..7] samples -> frequencies.
-/// kPass 1 (rows) leaves kPass1Bits of fraction, kPass 2 (columns) removes them; the result of
-/// both is 8 times the orthonormal DCT.
+/// kPass 1 (rows) leaves kPass1Bits of fraction, kPass 2 (columns) removes them; both together give
+/// 8 times the orthonormal DCT.
 template <int kPass, typename T>
 ZR_HD void fdct8(T (&v)[8]) {
   constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits;
@@ -86,14 +86,14 @@ ZR_HD void fdct8(T (&v)[8]) {
   v[1] = descale(d0, kShift);
 }
 
-/// Of a pass of the inverse transform, what is left to be shifted off. kPass 1 (columns), kPass 2
-/// (rows; removes the factor 8 of the two-dimensional transform too).
+/// The final right shift of a pass of the inverse transform: kPass 1 (columns), kPass 2 (rows; it
+/// also removes the factor 8 of the two-dimensional transform).
 template <int kPass>
 inline constexpr int kIdctShift =
     kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits + 3;
 
-/// A pass of the inverse transform, in place, but for the last shift by kIdctShift<kPass>; the half
-/// that makes it round is added already.
+/// A pass of the inverse transform, in place, without the final shift by kIdctShift<kPass>; the
+/// half that rounds is included.
 template <int kPass, typename T>
 ZR_HD void idct8_unshifted(T (&v)[8]) {
   constexpr std::uint32_t kHalf = 1u << (kIdctShift<kPass> - 1);
@@ -124,8 +124,9 @@ ZR_HD void idct8(T (&v)[8]) {
   for (T& x : v) x = shift_right_signed(x, kIdctShift<kPass>);
 }
 
-/// Level shift and range limit of a finished inverse transform. Only the low 10 bits count, as in
-/// libjpeg's range-limit table; it differs from plain clamping for impossible coefficients alone.
+/// Level shift and range limit after the inverse transform. Only the low 10 bits count, as in
+/// libjpeg's range-limit table; the result differs from plain clamping only for impossible
+/// coefficients.
 ZR_HD std::uint8_t limit_sample(std::uint32_t x) {
   const std::int32_t centred = static_cast<std::int32_t>(x << 22) >> 22;
   const std::int32_t sample = centred + 128;
@@ -134,7 +135,7 @@ ZR_HD std::uint8_t limit_sample(std::uint32_t x) {
 
 /// Dequantised coefficients up to this magnitude keep every intermediate of the inverse transform
 /// exact in 32 bits: a pass-1 output is at most 7.51 * 2^13 * |x| < 2^31, and pass 2 needs its sums
-/// modulo 2^28 only. Larger ones (no encoder makes them) take 64 bits.
+/// only modulo 2^28. Larger ones, which no encoder makes, take 64 bits.
 inline constexpr std::int32_t kMaxNarrowCoefficient = 32767;
 
 }  // namespace zerorun

@@ -9,10 +9,10 @@
 
 namespace zerorun {
 
-/// Divides by 8 q, q in 1..255, rounding half away from zero: the forward transform leaves a
-/// factor 8. With n = |x| + 4 q < 2^15, L = ceil(log2 8 q), s = 15 + L and m = ceil(2^s / 8 q):
-/// m * 8 q - 2^s < 8 q <= 2^L, so the error n * (m * 8 q - 2^s) < 2^s and (n * m) >> s is exact;
-/// n * m < 2^31.
+/// Divides by 8 q, q in 1..255, and rounds half away from zero; 8 is the factor that the forward
+/// transform leaves. With n = |x| + 4 q < 2^15, L = ceil(log2 8 q), s = 15 + L and m = ceil(2^s / 8
+/// q): m * 8 q - 2^s < 8 q <= 2^L, so the error n * (m * 8 q - 2^s) < 2^s and (n * m) >> s is
+/// exact; n * m < 2^31.
 struct Divisor {
   std::uint32_t half;        ///< 4 q
   std::uint32_t reciprocal;  ///< m

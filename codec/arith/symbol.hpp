@@ -11,14 +11,14 @@ namespace zerorun {
 inline constexpr std::uint8_t kEob = 0x00;  ///< RRRRSSSS 0/0: the rest of the block is zero
 inline constexpr std::uint8_t kZrl = 0xF0;  ///< RRRRSSSS 15/0: sixteen zeros
 
-/// Code tables are numbered class * 2 + destination: 0, 1 for DC and 2, 3 for AC.
+/// Code tables are numbered class * 2 + destination: 0 and 1 for DC, 2 and 3 for AC.
 inline constexpr int kEncodeTables = 4;
 
 /// One symbol to be coded.
 struct alignas(4) Symbol {
   std::uint8_t rrrrssss;   ///< for DC the category SSSS alone
   std::uint8_t table;      ///< 0..kEncodeTables-1
-  std::uint16_t appended;  ///< the SSSS low bits of the value, the ones' complement if negative
+  std::uint16_t appended;  ///< SSSS bits: the value, or for a negative one the value minus 1
 
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };

@@ -11,7 +11,7 @@
 
 namespace zerorun {
 
-/// Contents are undefined after reserve(). Throws std::bad_alloc, which the public API catches.
+/// Contents are undefined after reserve(). Throws std::bad_alloc; see guarded().
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -21,7 +21,7 @@ class Buffer {
     const auto wanted = static_cast<std::size_t>(count);
     if (wanted <= capacity_) return memory_.get();
     if (wanted > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_alloc();
-    memory_.reset();  // first, so that both never exist at once
+    memory_.reset();  // first, so that the two do not exist at once
     capacity_ = 0;
     memory_.reset(static_cast<T*>(std::malloc(wanted * sizeof(T))));
     if (!memory_) throw std::bad_alloc();

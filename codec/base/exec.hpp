@@ -1,4 +1,4 @@
-// What a stage runs on.
+// Where a stage runs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,7 +16,7 @@ struct Exec {
   void* stream = nullptr;  ///< cudaStream_t; CPU: unused
   /// Scratch memory of the CUDA stages (cuda/base/scratch.hpp); CPU: unused.
   void* scratch = nullptr;
-  /// Row buffers of the CPU stages, kept by the pipeline; null: the stage makes its own.
+  /// Row buffers for the CPU stages, owned by the pipeline; null: the stage allocates its own.
   std::vector<std::uint8_t>* rows = nullptr;
 };
 

@@ -10,11 +10,10 @@
 namespace zerorun {
 namespace {
 
-/// How a format lays out its planes.
 struct FormatTraits {
   std::string_view name;
   std::int8_t planes;
-  std::int8_t bytes_per_pixel;  // of plane 0 (packed RGB and grey); 0: see row_bytes
+  std::int8_t bytes_per_pixel;  // of plane 0; 0: packed 4:2:2, see plane_row_bytes()
   Subsampling native;
 };
 
@@ -42,66 +41,47 @@ const FormatTraits& traits(PixelFormat format) noexcept {
   return kTraits[index < kTraits.size() ? index : 0];
 }
 
+struct SamplingTraits {
+  std::string_view name;
+  LumaFactors luma;
+  PixelFormat planar;
+};
+
+constexpr std::array<SamplingTraits, 6> kSamplings{{
+    {"444", {1, 1}, PixelFormat::yuv444p},
+    {"422", {2, 1}, PixelFormat::yuv422p},
+    {"420", {2, 2}, PixelFormat::yuv420p},
+    {"440", {1, 2}, PixelFormat::yuv440p},
+    {"411", {4, 1}, PixelFormat::yuv411p},
+    {"gray", {1, 1}, PixelFormat::gray8},
+}};
+
+const SamplingTraits& traits(Subsampling sampling) noexcept {
+  const auto index = static_cast<std::size_t>(sampling);
+  return kSamplings[index < kSamplings.size() ? index : 0];
+}
+
+/// Errc::invalid_frame if JPEG cannot hold such a size.
+Status check_size(int width, int height) {
+  if (width >= 1 && height >= 1 && width <= kMaxDimension && height <= kMaxDimension)
+    return Status::ok();
+  return Status(Errc::invalid_frame, "the size is " + std::to_string(width) + "x" +
+                                         std::to_string(height) +
+                                         ", but JPEG holds 1x1 to 65535x65535");
+}
+
 }  // namespace
 
 std::string_view name(PixelFormat format) noexcept { return traits(format).name; }
 
-std::string_view name(Subsampling sampling) noexcept {
-  switch (sampling) {
-    case Subsampling::s444:
-      return "444";
-    case Subsampling::s422:
-      return "422";
-    case Subsampling::s420:
-      return "420";
-    case Subsampling::s440:
-      return "440";
-    case Subsampling::s411:
-      return "411";
-    case Subsampling::gray:
-      return "gray";
-  }
-  return "?";
-}
+std::string_view name(Subsampling sampling) noexcept { return traits(sampling).name; }
 
 bool is_planar_yuv(PixelFormat format) noexcept { return format <= PixelFormat::yuv411p; }
 bool is_rgb(PixelFormat format) noexcept { return format >= PixelFormat::rgb24; }
 Subsampling native_subsampling(PixelFormat format) noexcept { return traits(format).native; }
 
-LumaFactors luma_factors(Subsampling sampling) noexcept {
-  switch (sampling) {
-    case Subsampling::s422:
-      return {2, 1};
-    case Subsampling::s420:
-      return {2, 2};
-    case Subsampling::s440:
-      return {1, 2};
-    case Subsampling::s411:
-      return {4, 1};
-    case Subsampling::s444:
-    case Subsampling::gray:
-      break;
-  }
-  return {1, 1};
-}
-
-PixelFormat planar_format(Subsampling sampling) noexcept {
-  switch (sampling) {
-    case Subsampling::s444:
-      return PixelFormat::yuv444p;
-    case Subsampling::s422:
-      return PixelFormat::yuv422p;
-    case Subsampling::s420:
-      return PixelFormat::yuv420p;
-    case Subsampling::s440:
-      return PixelFormat::yuv440p;
-    case Subsampling::s411:
-      return PixelFormat::yuv411p;
-    case Subsampling::gray:
-      break;
-  }
-  return PixelFormat::gray8;
-}
+LumaFactors luma_factors(Subsampling sampling) noexcept { return traits(sampling).luma; }
+PixelFormat planar_format(Subsampling sampling) noexcept { return traits(sampling).planar; }
 
 int plane_count(PixelFormat format) noexcept { return traits(format).planes; }
 
@@ -122,11 +102,7 @@ int plane_rows(PixelFormat format, int plane, int height) noexcept {
 Status validate(const ConstFrameView& frame) {
   if (static_cast<int>(frame.format) >= kPixelFormatCount)
     return Status(Errc::invalid_frame, "the pixel format is not one of PixelFormat");
-  if (frame.width < 1 || frame.height < 1 || frame.width > kMaxDimension ||
-      frame.height > kMaxDimension)
-    return Status(Errc::invalid_frame, "the size is " + std::to_string(frame.width) + "x" +
-                                           std::to_string(frame.height) +
-                                           ", but JPEG holds 1x1 to 65535x65535");
+  ZR_TRY(check_size(frame.width, frame.height));
   for (int p = 0; p < plane_count(frame.format); ++p) {
     const auto plane = static_cast<std::size_t>(p);
     if (frame.data[plane] == nullptr)
@@ -152,9 +128,7 @@ Status Frame::reshape(PixelFormat format, int width, int height) {
   if (view_.format == format && view_.width == width && view_.height == height &&
       memory_.data() != nullptr)
     return Status::ok();
-  if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension)
-    return Status(Errc::invalid_frame,
-                  "the size is " + std::to_string(width) + "x" + std::to_string(height));
+  ZR_TRY(check_size(width, height));
   constexpr std::size_t kAlign = 64;
   std::array<std::size_t, 3> offset{};
   FrameView view{format, width, height, {}, {}};

@@ -48,9 +48,8 @@ Status HostBuffer::reserve(std::size_t bytes) {
     if (bytes > std::numeric_limits<std::size_t>::max() - kAlign)
       return Status(Errc::out_of_memory);
     const std::size_t rounded = round_up(bytes, kAlign);
-    auto data = allocate(memory_, rounded);
-    if (!data) return data.status();
-    data_ = *data;
+    ZR_LET(data, allocate(memory_, rounded));
+    data_ = data;
     capacity_ = rounded;
     return Status::ok();
   });

@@ -23,8 +23,8 @@ int chroma_width(const ChromaAccess& access, int width) {
   return ceil_div(width, 1 << access.shift_x);
 }
 
-// Colour conversion goes over runs of pixels in planes: interleaved ones would keep the arithmetic
-// from being vectorised.
+// Colour conversion works on runs of pixels in planes, because GCC does not vectorise it for
+// interleaved pixels.
 constexpr int kRun = 512;
 
 void unpack_rgb_run(const std::uint8_t* __restrict in, RgbOrder order, int width,
@@ -214,7 +214,7 @@ void write_luma_row(const FrameView& frame, int y, const std::uint8_t* luma) {
   const LumaAccess access = luma_access(frame.format);
   std::uint8_t* out = row_of(frame, 0, y) + access.offset;
   for (int x = 0; x < frame.width; ++x) out[x * access.step] = luma[x];
-  // Packed 4:2:2 comes in groups of two pixels: the second of the last one repeats the first.
+  // Packed 4:2:2 has groups of two pixels: in the last one the second repeats the first.
   if (access.step == 2 && frame.width % 2 != 0) out[frame.width * 2] = luma[frame.width - 1];
 }
 

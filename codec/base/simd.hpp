@@ -16,10 +16,10 @@ using I16x8 = std::int16_t __attribute__((vector_size(16)));
 using U16x8 = std::uint16_t __attribute__((vector_size(16)));
 using U8x16 = std::uint8_t __attribute__((vector_size(16)));
 
-/// The vector twin of the scalar function in arith/dct8.hpp.
+/// The scalar function of arith/dct8.hpp on vectors.
 ZR_HD U32x8 shift_right_signed(U32x8 x, int bits) { return (U32x8)((I32x8)x >> bits); }
 
-// The narrowing and widening steps are spelled as shuffles where GCC 12 would go lane by lane.
+// Narrowing and widening are shuffles where GCC 12 would work lane by lane.
 ZR_HD U32x8 load_samples(const std::uint8_t* p) {
   U8x16 bytes{};
   std::memcpy(&bytes, p, 8);

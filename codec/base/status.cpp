@@ -102,22 +102,9 @@ const Entry& entry(Errc code) noexcept {
 }  // namespace
 
 ErrorGroup group(Errc code) noexcept {
-  switch (static_cast<int>(code) / 100) {
-    case 1:
-      return ErrorGroup::argument;
-    case 2:
-      return ErrorGroup::corrupt;
-    case 3:
-      return ErrorGroup::unsupported;
-    case 4:
-      return ErrorGroup::capacity;
-    case 5:
-      return ErrorGroup::device;
-    case 6:
-      return ErrorGroup::io;
-    default:
-      return ErrorGroup::none;
-  }
+  const int hundreds = static_cast<int>(code) / 100;
+  return hundreds <= static_cast<int>(ErrorGroup::io) ? static_cast<ErrorGroup>(hundreds)
+                                                      : ErrorGroup::none;
 }
 
 std::string_view name(Errc code) noexcept { return entry(code).name; }

@@ -1,4 +1,4 @@
-// CPU workers that share out the parts of one frame.
+// CPU workers that share the parts of one frame.
 // SPDX-License-Identifier: MIT
 #include "codec/base/thread_pool.hpp"
 

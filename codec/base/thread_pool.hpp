@@ -1,4 +1,4 @@
-// CPU workers that share out the parts of one frame.
+// CPU workers that share the parts of one frame.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace zerorun {
 
-/// The calling thread works too, so a pool of one has no thread of its own.
+/// The calling thread works too, so a pool of one worker starts no thread.
 class ThreadPool {
  public:
   /// 0: one worker per core.

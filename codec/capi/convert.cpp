@@ -10,10 +10,7 @@
 namespace zerorun::capi {
 namespace {
 
-// The structs of the first version ended where they end now.
-constexpr std::size_t kEncodeParamsLeast = sizeof(zerorun_encode_params);
-constexpr std::size_t kDecodeParamsLeast = sizeof(zerorun_decode_params);
-constexpr std::size_t kFrameLeast = sizeof(zerorun_frame);
+// In the first version the structs ended where they end now, so their sizeof is the `least` below.
 
 /// An enumerator of C as one of C++; both count from 0 without gaps.
 template <typename Enum>
@@ -25,20 +22,16 @@ Status choose(std::int32_t value, std::int32_t count, const char* name, Enum& ou
   return Status::ok();
 }
 
-Status to_restart(std::int32_t kind, std::int32_t count, RestartPolicy& out) {
+Result<RestartPolicy> to_restart(std::int32_t kind, std::int32_t count) {
   switch (kind) {
     case ZERORUN_RESTART_AUTOMATIC:
-      out = RestartPolicy::automatic();
-      return Status::ok();
+      return RestartPolicy::automatic();
     case ZERORUN_RESTART_NONE:
-      out = RestartPolicy::none();
-      return Status::ok();
+      return RestartPolicy::none();
     case ZERORUN_RESTART_MCUS:
-      out = RestartPolicy::mcus(count);
-      return Status::ok();
+      return RestartPolicy::mcus(count);
     case ZERORUN_RESTART_MCU_ROWS:
-      out = RestartPolicy::mcu_rows(count);
-      return Status::ok();
+      return RestartPolicy::mcu_rows(count);
     default:
       return Status(Errc::invalid_argument, "restart " + std::to_string(kind) + " is not known");
   }
@@ -89,44 +82,43 @@ zerorun_error make_error(const Status& status) noexcept {
 }
 
 Result<EncodeParams> to_params(const zerorun_encode_params* given) {
-  const auto params = read_struct(given, kEncodeParamsLeast, "zerorun_encode_params");
-  if (!params) return params.status();
+  ZR_LET(params, read_struct(given, sizeof *given, "zerorun_encode_params"));
   EncodeParams out;
-  if (params->quality != 0) out.quality = params->quality;
+  if (params.quality != 0) out.quality = params.quality;
   Subsampling sampling{};
-  if (params->subsampling != ZERORUN_SUBSAMPLING_AS_FRAME) {
-    ZR_TRY(choose(params->subsampling - 1, 6, "subsampling", sampling));
+  if (params.subsampling != ZERORUN_SUBSAMPLING_AS_FRAME) {
+    ZR_TRY(choose(params.subsampling - 1, 6, "subsampling", sampling));
     out.subsampling = sampling;
   }
-  ZR_TRY(choose(params->huffman, 2, "huffman", out.huffman));
-  ZR_TRY(to_restart(params->restart, params->restart_count, out.restart));
-  ZR_TRY(choose(params->backend, 3, "backend", out.backend));
-  out.device = params->device;
-  out.threads = params->threads;
-  out.jfif_header = params->no_jfif_header == 0;
-  out.index = params->index != 0;
-  if (params->pixel_aspect_x != 0 || params->pixel_aspect_y != 0) {
-    out.pixel_aspect_x = params->pixel_aspect_x;
-    out.pixel_aspect_y = params->pixel_aspect_y;
+  ZR_TRY(choose(params.huffman, 2, "huffman", out.huffman));
+  ZR_LET(restart, to_restart(params.restart, params.restart_count));
+  out.restart = restart;
+  ZR_TRY(choose(params.backend, 3, "backend", out.backend));
+  out.device = params.device;
+  out.threads = params.threads;
+  out.jfif_header = params.no_jfif_header == 0;
+  out.index = params.index != 0;
+  if (params.pixel_aspect_x != 0 || params.pixel_aspect_y != 0) {
+    out.pixel_aspect_x = params.pixel_aspect_x;
+    out.pixel_aspect_y = params.pixel_aspect_y;
   }
-  out.luma_table = to_table(params->luma_table);
-  out.chroma_table = to_table(params->chroma_table);
-  ZR_TRY(to_segments(*params, out.segments));
+  out.luma_table = to_table(params.luma_table);
+  out.chroma_table = to_table(params.chroma_table);
+  ZR_TRY(to_segments(params, out.segments));
   return out;
 }
 
 Result<DecodeParams> to_params(const zerorun_decode_params* given) {
-  const auto params = read_struct(given, kDecodeParamsLeast, "zerorun_decode_params");
-  if (!params) return params.status();
+  ZR_LET(params, read_struct(given, sizeof *given, "zerorun_decode_params"));
   DecodeParams out;
-  if (params->nearest_upsampling != 0) out.upsampling = ChromaUpsampling::nearest;
-  out.strict = params->strict != 0;
-  ZR_TRY(choose(params->backend, 3, "backend", out.backend));
-  out.device = params->device;
-  out.threads = params->threads;
-  if (params->max_scans != 0) out.limits.max_scans = params->max_scans;
-  if (params->max_pixels != 0) out.limits.max_pixels = params->max_pixels;
-  if (params->max_header_bytes != 0) out.limits.max_header_bytes = params->max_header_bytes;
+  if (params.nearest_upsampling != 0) out.upsampling = ChromaUpsampling::nearest;
+  out.strict = params.strict != 0;
+  ZR_TRY(choose(params.backend, 3, "backend", out.backend));
+  out.device = params.device;
+  out.threads = params.threads;
+  if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
+  if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
+  if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;
   return out;
 }
 
@@ -139,13 +131,11 @@ Result<PixelFormat> to_format(std::int32_t format) {
 
 Result<FrameView> to_view(const zerorun_frame* given) {
   if (given == nullptr) return null_argument("the frame");
-  const auto frame = read_struct(given, kFrameLeast, "zerorun_frame");
-  if (!frame) return frame.status();
-  const auto format = to_format(frame->format);
-  if (!format) return format.status();
-  FrameView view{*format, frame->width, frame->height, {}, {}};
-  std::copy_n(frame->data, 3, view.data.begin());
-  std::copy_n(frame->stride_bytes, 3, view.stride_bytes.begin());
+  ZR_LET(frame, read_struct(given, sizeof *given, "zerorun_frame"));
+  ZR_LET(format, to_format(frame.format));
+  FrameView view{format, frame.width, frame.height, {}, {}};
+  std::copy_n(frame.data, 3, view.data.begin());
+  std::copy_n(frame.stride_bytes, 3, view.stride_bytes.begin());
   return view;
 }
 
@@ -167,7 +157,7 @@ zerorun_decode_report from_report(const DecodeReport& report) noexcept {
   out.intervals = report.intervals;
   out.concealed_intervals = report.concealed_intervals;
   out.first_problem = static_cast<zerorun_status>(report.first_problem.code());
-  out.staged_scans = report.staged_scans;
+  out.slow_scans = report.slow_scans;
   return out;
 }
 

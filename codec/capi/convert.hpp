@@ -12,24 +12,30 @@
 #include <system_error>
 
 #include "zerorun/decoder.hpp"
-#include "zerorun/encoder.hpp"
-#include "zerorun/frame.hpp"
-#include "zerorun/status.hpp"
 #include "zerorun/zerorun.h"
 
 namespace zerorun::capi {
 
-/// A struct of the caller, who may have been built with another version of the library: members
-/// that the caller does not know are 0, members that the library does not know have to be 0.
-/// `least` is the size of the struct in the first version. Null: all members are 0.
+inline Status wrong_size(const char* name) {
+  return Status(Errc::invalid_argument, std::string(name) + ".struct_size is not its sizeof");
+}
+
+/// An output struct of the caller has room for all that the library writes.
+template <typename T>
+Status check_size(const T& out, const char* name) {
+  return out.struct_size < sizeof(T) ? wrong_size(name) : Status::ok();
+}
+
+/// A struct of a caller who may have been built with another version of the library. Members that
+/// the caller does not know are 0; members that the library does not know have to be 0. `least` is
+/// the size of the struct in the first version. Null: all members are 0.
 template <typename T>
 Result<T> read_struct(const T* given, std::size_t least, const char* name) {
   T out{};
   out.struct_size = sizeof(T);
   if (given == nullptr) return out;
   const std::size_t size = given->struct_size;
-  if (size < least || size > 65536)
-    return Status(Errc::invalid_argument, std::string(name) + ".struct_size is not its sizeof");
+  if (size < least || size > 65536) return wrong_size(name);
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof(T); i < size; ++i)
     if (bytes[i] != 0)
@@ -40,7 +46,7 @@ Result<T> read_struct(const T* given, std::size_t least, const char* name) {
   return out;
 }
 
-/// The way back: as much as the caller has room for, and never its struct_size.
+/// The way back: writes as much as the caller has room for, but not struct_size.
 template <typename T>
 void write_struct(const T& from, T* to) {
   if (to == nullptr || to->struct_size <= sizeof to->struct_size) return;
@@ -54,16 +60,16 @@ zerorun_error make_error(const Status& status) noexcept;
 
 Result<EncodeParams> to_params(const zerorun_encode_params* params);
 Result<DecodeParams> to_params(const zerorun_decode_params* params);
-/// The view may be anything that the library checks itself; only its struct is checked here.
+/// Checks the struct alone: the library itself checks the view.
 Result<FrameView> to_view(const zerorun_frame* frame);
 Result<PixelFormat> to_format(std::int32_t format);
 zerorun_frame from_view(const FrameView& view) noexcept;
 zerorun_decode_report from_report(const DecodeReport& report) noexcept;
 std::int32_t from_subsampling(std::optional<Subsampling> sampling) noexcept;
 
-/// Runs a call and keeps every exception from the caller.
+/// Runs a call; every exception becomes a Status.
 template <typename Call>
-Status guarded(Call&& call) noexcept {
+Status contained(Call&& call) noexcept {
   try {
     return call();
   } catch (const std::bad_alloc&) {
@@ -79,19 +85,19 @@ inline zerorun_status code_of(const Status& status) noexcept {
   return static_cast<zerorun_status>(status.code());
 }
 
-/// guarded(), with the sentence for the caller.
+/// contained(), with the error for the caller, who may pass null.
 template <typename Call>
 zerorun_status reported(zerorun_error* error, Call&& call) noexcept {
-  const Status status = guarded(call);
+  const Status status = contained(call);
   write_struct(make_error(status), error);
   return code_of(status);
 }
 
-/// guarded() for a member of a handle, which keeps the error.
+/// contained() for a call with a handle, which keeps the error.
 template <typename Handle, typename Call>
 zerorun_status on_handle(Handle* handle, Call&& call) noexcept {
   if (handle == nullptr) return ZERORUN_INVALID_ARGUMENT;
-  const Status status = guarded(call);
+  const Status status = contained(call);
   handle->error = make_error(status);
   return code_of(status);
 }
@@ -107,6 +113,27 @@ zerorun_status create_handle(Handle** out, zerorun_error* error, Create&& create
     *out = new Handle{*std::move(object)};
     return Status::ok();
   });
+}
+
+/// The same for a handle whose struct starts with an `Object object`.
+template <typename Object, typename Params, typename Handle>
+zerorun_status create_with(const Params* params, Handle** out, zerorun_error* error) noexcept {
+  return create_handle(out, error, [&]() -> Result<Object> {
+    auto wanted = to_params(params);
+    if (!wanted) return wanted.status();
+    return Object::create(*wanted);
+  });
+}
+
+template <typename Handle>
+std::int32_t backend_of(const Handle* handle) noexcept {
+  return handle == nullptr ? ZERORUN_BACKEND_AUTOMATIC
+                           : static_cast<std::int32_t>(handle->object.backend());
+}
+
+template <typename Handle>
+const zerorun_error* error_of(const Handle* handle) noexcept {
+  return handle == nullptr ? nullptr : &handle->error;
 }
 
 inline Status null_argument(const char* name) {

@@ -1,23 +1,20 @@
 // The C interface: decoder.
 // SPDX-License-Identifier: MIT
+#include "codec/base/try.hpp"
 #include "codec/capi/convert.hpp"
 
 using namespace zerorun;
 using namespace zerorun::capi;
 
 struct zerorun_decoder {
-  Decoder decoder;
+  Decoder object;
   zerorun_error error = make_error(Status::ok());
   Frame frame = {};
 };
 
 zerorun_status zerorun_decoder_create(const zerorun_decode_params* params, zerorun_decoder** out,
                                       zerorun_error* error) {
-  return create_handle(out, error, [&]() -> Result<Decoder> {
-    const auto wanted = to_params(params);
-    if (!wanted) return wanted.status();
-    return Decoder::create(*wanted);
-  });
+  return create_with<Decoder>(params, out, error);
 }
 
 void zerorun_decoder_destroy(zerorun_decoder* decoder) { delete decoder; }
@@ -26,13 +23,10 @@ zerorun_status zerorun_decoder_decode_to(zerorun_decoder* decoder, const void* j
                                          std::size_t size, const zerorun_frame* out,
                                          zerorun_decode_report* report) {
   return on_handle(decoder, [&]() -> Status {
-    const auto bytes = to_span(jpeg, size);
-    if (!bytes) return bytes.status();
-    const auto view = to_view(out);
-    if (!view) return view.status();
-    const auto done = decoder->decoder.decode(*bytes, *view);
-    if (!done) return done.status();
-    write_struct(from_report(*done), report);
+    ZR_LET(bytes, to_span(jpeg, size));
+    ZR_LET(view, to_view(out));
+    ZR_LET(done, decoder->object.decode(bytes, view));
+    write_struct(from_report(done), report);
     return Status::ok();
   });
 }
@@ -42,25 +36,15 @@ zerorun_status zerorun_decoder_decode(zerorun_decoder* decoder, const void* jpeg
                                       zerorun_decode_report* report) {
   return on_handle(decoder, [&]() -> Status {
     if (out == nullptr) return null_argument("the frame");
-    if (out->struct_size < sizeof(zerorun_frame))
-      return Status(Errc::invalid_argument, "zerorun_frame.struct_size is not its sizeof");
-    const auto bytes = to_span(jpeg, size);
-    if (!bytes) return bytes.status();
-    const auto pixels = to_format(format);
-    if (!pixels) return pixels.status();
-    const auto done = decoder->decoder.decode(*bytes, *pixels, decoder->frame);
-    if (!done) return done.status();
+    ZR_TRY(check_size(*out, "zerorun_frame"));
+    ZR_LET(bytes, to_span(jpeg, size));
+    ZR_LET(pixels, to_format(format));
+    ZR_LET(done, decoder->object.decode(bytes, pixels, decoder->frame));
     write_struct(from_view(decoder->frame.view()), out);
-    write_struct(from_report(*done), report);
+    write_struct(from_report(done), report);
     return Status::ok();
   });
 }
 
-std::int32_t zerorun_decoder_backend(const zerorun_decoder* decoder) {
-  return decoder == nullptr ? ZERORUN_BACKEND_AUTOMATIC
-                            : static_cast<std::int32_t>(decoder->decoder.backend());
-}
-
-const zerorun_error* zerorun_decoder_error(const zerorun_decoder* decoder) {
-  return decoder == nullptr ? nullptr : &decoder->error;
-}
+std::int32_t zerorun_decoder_backend(const zerorun_decoder* d) { return backend_of(d); }
+const zerorun_error* zerorun_decoder_error(const zerorun_decoder* d) { return error_of(d); }

@@ -1,5 +1,6 @@
 // The C interface: encoder.
 // SPDX-License-Identifier: MIT
+#include "codec/base/try.hpp"
 #include "codec/capi/convert.hpp"
 #include "zerorun/backend.hpp"
 
@@ -7,18 +8,14 @@ using namespace zerorun;
 using namespace zerorun::capi;
 
 struct zerorun_encoder {
-  Encoder encoder;
+  Encoder object;
   zerorun_error error = make_error(Status::ok());
-  HostBuffer jpeg{preferred_memory(encoder.backend())};
+  HostBuffer jpeg{preferred_memory(object.backend())};
 };
 
 zerorun_status zerorun_encoder_create(const zerorun_encode_params* params, zerorun_encoder** out,
                                       zerorun_error* error) {
-  return create_handle(out, error, [&]() -> Result<Encoder> {
-    const auto wanted = to_params(params);
-    if (!wanted) return wanted.status();
-    return Encoder::create(*wanted);
-  });
+  return create_with<Encoder>(params, out, error);
 }
 
 void zerorun_encoder_destroy(zerorun_encoder* encoder) { delete encoder; }
@@ -29,12 +26,10 @@ zerorun_status zerorun_encoder_encode(zerorun_encoder* encoder, const zerorun_fr
   if (size != nullptr) *size = 0;
   return on_handle(encoder, [&]() -> Status {
     if (jpeg == nullptr || size == nullptr) return null_argument("jpeg or size");
-    const auto view = to_view(frame);
-    if (!view) return view.status();
-    const auto report = encoder->encoder.encode(*view, encoder->jpeg);
-    if (!report) return report.status();
+    ZR_LET(view, to_view(frame));
+    ZR_LET(report, encoder->object.encode(view, encoder->jpeg));
     *jpeg = reinterpret_cast<const std::uint8_t*>(encoder->jpeg.data());
-    *size = report->bytes;
+    *size = report.bytes;
     return Status::ok();
   });
 }
@@ -45,12 +40,9 @@ zerorun_status zerorun_encoder_encode_to(zerorun_encoder* encoder, const zerorun
   if (size != nullptr) *size = 0;
   return on_handle(encoder, [&]() -> Status {
     if (out == nullptr || size == nullptr) return null_argument("out or size");
-    const auto view = to_view(frame);
-    if (!view) return view.status();
-    const auto report =
-        encoder->encoder.encode(*view, {reinterpret_cast<std::byte*>(out), capacity});
-    if (!report) return report.status();
-    *size = report->bytes;
+    ZR_LET(view, to_view(frame));
+    ZR_LET(report, encoder->object.encode(view, {reinterpret_cast<std::byte*>(out), capacity}));
+    *size = report.bytes;
     return Status::ok();
   });
 }
@@ -61,26 +53,17 @@ zerorun_status zerorun_max_encoded_bytes(const zerorun_encode_params* params, st
   return reported(nullptr, [&]() -> Status {
     if (size == nullptr) return null_argument("size");
     *size = 0;
-    const auto wanted = to_params(params);
-    if (!wanted) return wanted.status();
-    const auto pixels = to_format(format);
-    if (!pixels) return pixels.status();
-    const auto bytes = max_encoded_bytes(*wanted, *pixels, width, height);
-    if (!bytes) return bytes.status();
-    *size = *bytes;
+    ZR_LET(wanted, to_params(params));
+    ZR_LET(pixels, to_format(format));
+    ZR_LET(bytes, max_encoded_bytes(wanted, pixels, width, height));
+    *size = bytes;
     return Status::ok();
   });
 }
 
 zerorun_status zerorun_encoder_set_quality(zerorun_encoder* encoder, std::int32_t quality) {
-  return on_handle(encoder, [&] { return encoder->encoder.set_quality(quality); });
+  return on_handle(encoder, [&] { return encoder->object.set_quality(quality); });
 }
 
-std::int32_t zerorun_encoder_backend(const zerorun_encoder* encoder) {
-  return encoder == nullptr ? ZERORUN_BACKEND_AUTOMATIC
-                            : static_cast<std::int32_t>(encoder->encoder.backend());
-}
-
-const zerorun_error* zerorun_encoder_error(const zerorun_encoder* encoder) {
-  return encoder == nullptr ? nullptr : &encoder->error;
-}
+std::int32_t zerorun_encoder_backend(const zerorun_encoder* e) { return backend_of(e); }
+const zerorun_error* zerorun_encoder_error(const zerorun_encoder* e) { return error_of(e); }

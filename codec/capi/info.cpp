@@ -1,8 +1,8 @@
 // The C interface: what has no handle, and the proof that its codes are those of C++.
 // SPDX-License-Identifier: MIT
 #include "codec/base/pinned_memory.hpp"
+#include "codec/base/try.hpp"
 #include "codec/capi/convert.hpp"
-#include "zerorun/status.hpp"
 
 using namespace zerorun;
 using namespace zerorun::capi;
@@ -90,24 +90,22 @@ zerorun_status zerorun_inspect(const void* jpeg, std::size_t size, zerorun_info*
                                zerorun_error* error) {
   return reported(error, [&]() -> Status {
     if (info == nullptr || (jpeg == nullptr && size > 0)) return null_argument("jpeg or info");
-    if (info->struct_size < sizeof(zerorun_info))
-      return Status(Errc::invalid_argument, "zerorun_info.struct_size is not its sizeof");
-    const auto found = inspect({static_cast<const std::byte*>(jpeg), size});
-    if (!found) return found.status();
+    ZR_TRY(check_size(*info, "zerorun_info"));
+    ZR_LET(found, inspect({static_cast<const std::byte*>(jpeg), size}));
     zerorun_info out{};
-    out.width = found->width;
-    out.height = found->height;
-    out.components = static_cast<std::int32_t>(found->components.size());
-    out.subsampling = from_subsampling(found->subsampling);
-    out.rgb = found->color == ColorModel::rgb;
-    out.extended = found->extended;
-    out.restart_interval_mcus = found->restart_interval_mcus;
-    out.quality = found->quality.value_or(0);
-    out.exif_orientation = found->exif_orientation;
-    out.pixel_aspect_x = found->pixel_aspect_x;
-    out.pixel_aspect_y = found->pixel_aspect_y;
-    out.header_bytes = found->header_bytes;
-    out.index_group_mcus = found->index_group_mcus;
+    out.width = found.width;
+    out.height = found.height;
+    out.components = static_cast<std::int32_t>(found.components.size());
+    out.subsampling = from_subsampling(found.subsampling);
+    out.rgb = found.color == ColorModel::rgb;
+    out.extended = found.extended;
+    out.restart_interval_mcus = found.restart_interval_mcus;
+    out.quality = found.quality.value_or(0);
+    out.exif_orientation = found.exif_orientation;
+    out.pixel_aspect_x = found.pixel_aspect_x;
+    out.pixel_aspect_y = found.pixel_aspect_y;
+    out.header_bytes = found.header_bytes;
+    out.index_group_mcus = found.index_group_mcus;
     write_struct(out, info);
     return Status::ok();
   });
@@ -121,9 +119,8 @@ zerorun_status zerorun_allocate_pinned(std::size_t size, void** memory, zerorun_
   if (memory != nullptr) *memory = nullptr;
   return reported(error, [&]() -> Status {
     if (memory == nullptr) return null_argument("memory");
-    const auto allocated = allocate_pinned(size > 0 ? size : 1);
-    if (!allocated) return allocated.status();
-    *memory = *allocated;
+    ZR_LET(allocated, allocate_pinned(size > 0 ? size : 1));
+    *memory = allocated;
     return Status::ok();
   });
 }

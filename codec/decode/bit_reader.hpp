@@ -1,4 +1,4 @@
-// Reads codewords from clean bytes, 64 bits ahead. CPU only.
+// Reads codewords from clean bytes through a 64-bit window. CPU only.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace zerorun {
 
-/// Bits beyond the end of the bytes read as 0; the caller compares position() with its limit.
+/// Bits behind the end read as 0; the caller compares position() with its limit.
 class BitReader {
  public:
   BitReader(const std::uint8_t* bytes, std::uint64_t byte_count, std::uint64_t bit)
@@ -21,7 +21,7 @@ class BitReader {
 
   std::uint64_t position() const { return position_; }
 
-  /// At least 32 bits are there after it.
+  /// Afterwards at least 32 bits are available.
   void refill() {
     if (available_ > 32) return;
     if (end_ - next_ >= 4) {
@@ -44,7 +44,7 @@ class BitReader {
   std::uint32_t peek(int bits) const { return static_cast<std::uint32_t>(window_ >> (64 - bits)); }
   std::uint32_t peek16() const { return static_cast<std::uint32_t>(window_ >> 48); }
 
-  /// The next `bits` bits (0..16), which are consumed.
+  /// Consumes the next `bits` bits (0..16).
   std::uint32_t take(int bits) {
     const auto value = static_cast<std::uint32_t>((window_ >> 1) >> (63 - bits));
     drop(bits);

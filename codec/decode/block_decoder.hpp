@@ -1,4 +1,4 @@
-// Decodes one codeword with its appended bits; what huffman_decode and huffman_sync share, on both
+// Decodes one codeword with its appended bits, for huffman_decode and huffman_sync of both
 // backends.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -18,7 +18,7 @@ struct DecodedPair {
   bool end_of_block;  ///< EOB; a block also ends when k reaches 64
 };
 
-/// A codeword that needs more bits than the segment has is `truncated`, whatever its bits are.
+/// A codeword that needs more bits than the segment has is `truncated`, valid or not.
 ZR_HD Errc check_code(int code_bits, int appended_bits, std::uint64_t position,
                       std::uint64_t end_bit) {
   if (code_bits == 0) return end_bit - position < 16 ? Errc::truncated : Errc::bad_huffman_code;
@@ -27,7 +27,7 @@ ZR_HD Errc check_code(int code_bits, int appended_bits, std::uint64_t position,
              : Errc::ok;
 }
 
-/// `Reader` is the backend's: BitReader, or BitWindow of cuda/prim.
+/// `Reader` is the backend's: BitReader of codec/decode, or the one of cuda/stages.
 template <typename Reader>
 ZR_HD DecodedPair decode_dc(Reader& reader, const HuffmanDecodeTable& table,
                             std::uint64_t end_bit) {
@@ -42,7 +42,7 @@ ZR_HD DecodedPair decode_dc(Reader& reader, const HuffmanDecodeTable& table,
   return {{diff, 0, 0}, Errc::ok, false};
 }
 
-/// `k` is the zig-zag index of the next coefficient, 1..63; moved on.
+/// `k` is the zig-zag index of the next coefficient, 1..63; it is advanced.
 template <typename Reader>
 ZR_HD DecodedPair decode_ac(Reader& reader, const HuffmanDecodeTable& table, std::uint64_t end_bit,
                             int& k) {
@@ -52,7 +52,7 @@ ZR_HD DecodedPair decode_ac(Reader& reader, const HuffmanDecodeTable& table, std
   if (const Errc fault = check_code(symbol.bits, ssss, reader.position(), end_bit);
       fault != Errc::ok)
     return {{}, fault, false};
-  // A size of 0 with a run below 15 ends the block, as in libjpeg (T.81 reserves them but EOB).
+  // Size 0 with a run below 15 ends the block, as in libjpeg (T.81 reserves all of them but EOB).
   if (ssss == 0 && run != 15) {
     reader.drop(symbol.bits);
     return {{}, Errc::ok, true};

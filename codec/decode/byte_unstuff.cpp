@@ -28,7 +28,7 @@ Status byte_unstuff_cpu(const ByteUnstuffArgs& a, Exec&) {
     in += run;
     if (ff == nullptr) break;
     while (in < end && *in == 0xFF) ++in;
-    if (in == end) break;  // FF and nothing behind it: no data
+    if (in == end) break;  // a lone FF at the end is no data
     const std::uint8_t code = *in++;
     if (code == 0) {
       *out++ = 0xFF;

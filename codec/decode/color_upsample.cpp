@@ -15,7 +15,7 @@
 namespace zerorun {
 namespace {
 
-/// A size that was checked before, 0 to 65535 or so; g++ 13 warns of vectors of negative length.
+/// `samples` is not negative; g++ 13 warns of vectors of negative length.
 std::size_t count(std::int32_t samples) { return static_cast<std::uint32_t>(samples); }
 
 const std::uint8_t* plane_row(const ConstPlaneView& plane, int y) {
@@ -98,7 +98,7 @@ class ComponentRows {
   std::vector<std::uint16_t> column_;
 };
 
-/// Y, Cb and Cr rows of the picture, whatever colour model the stream has.
+/// Y, Cb and Cr rows of the picture, for streams of any colour model.
 class YccRows {
  public:
   explicit YccRows(const ColorUpsampleArgs& a) : a_(a) {

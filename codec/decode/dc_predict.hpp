@@ -8,8 +8,8 @@
 
 namespace zerorun {
 
-/// Sums wrap to 16 bits. The prediction is 0 at the start of a restart interval; where first_mcu
-/// lies inside one it starts from `carry`.
+/// Sums wrap to 16 bits. The prediction is 0 at the start of a restart interval; if first_mcu lies
+/// inside an interval, it is `carry`.
 struct DcPredictArgs {
   ScanLayout layout;
   std::int64_t first_mcu, mcu_count;

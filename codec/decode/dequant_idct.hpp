@@ -12,7 +12,7 @@ struct DequantTables {
   std::uint16_t table[kMaxComponents][kBlockSize];  ///< one a scan component, natural order
 };
 
-/// Samples outside a plane's valid part are not stored, nor those of a plane without data.
+/// Samples outside a plane's valid part and of planes without data are not stored.
 struct DequantIdctArgs {
   ScanLayout layout;
   const DequantTables* tables;

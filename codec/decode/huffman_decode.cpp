@@ -15,7 +15,7 @@ struct BlockTables {
   const LevelLookup& ac_level;
 };
 
-/// No block takes more bits: one DC codeword and 63 AC codewords of 16 + 15 bits.
+/// The most bits of a block: 64 codewords of 16 + 15 bits.
 constexpr std::uint64_t kMostBlockBits = 64 * 31;
 
 /// Returns the number of pairs; 0 with `fault` set if a codeword is wrong.
@@ -26,7 +26,7 @@ ZR_HD int decode_block(BitReader& reader, const BlockTables& tables, std::uint64
   if (fault != Errc::ok) return 0;
   pairs[0] = first.pair;
   int count = 1;
-  // Far from the end no codeword can cross it, and the short ones come from one look-up.
+  // Far from the end no codeword can cross it, so short ones come from one look-up.
   const bool near_end = end_bit - reader.position() < kMostBlockBits;
   for (int k = 1; k < kBlockSize;) {
     reader.refill();

@@ -11,18 +11,18 @@
 
 namespace zerorun {
 
-/// A run of whole MCUs whose codewords start at a known bit: a restart interval, or the part of one
-/// that a call decodes. The stage moves it on.
+/// Whole MCUs whose codewords start at a known bit: a restart interval, or the part of one that a
+/// call decodes. The stage advances the cursor.
 struct BitCursor {
   std::uint64_t bit;         ///< in/out: position in `bytes`, first bit of a byte is its highest
   std::uint64_t end_bit;     ///< where the segment ends; no codeword may cross it
-  std::int64_t first_block;  ///< row of `pairs` that the first block goes to
+  std::int64_t first_block;  ///< index in `pairs` of the first block
   std::int64_t blocks;       ///< to decode
   std::int64_t good_blocks;  ///< out: decoded without a fault
   Errc fault;                ///< out: ok, truncated, bad_huffman_code or run_past_block_end
 };
 
-/// From the block with the fault on, blocks have the pair (0, 0) alone: DIFF 0 and no AC.
+/// Blocks from the one with the fault on get only the pair (0, 0): DIFF 0 and no AC.
 struct HuffmanDecodeArgs {
   ScanLayout layout;
   const std::uint8_t* bytes;  ///< clean bytes. CUDA: 4-byte aligned
@@ -30,12 +30,12 @@ struct HuffmanDecodeArgs {
   const HuffmanDecodeTables* tables;
   BitCursor* cursors;
   std::int64_t cursor_count;
-  /// Entry points inside the cursors' bits, or null. They let more threads work; the result is the
-  /// same with and without them.
+  /// Entry points inside the cursors' bits, or null. They let more threads work and do not change
+  /// the result.
   const SyncPoint* sync;
   std::int64_t sync_count;
   const std::int64_t* cursor_first_sync;  ///< with sync: [cursor_count + 1], as huffman_sync had it
-  RunLevel* pairs;           ///< [blocks][64] out; rows filled from the left, the rest untouched
+  RunLevel* pairs;           ///< [blocks][64] out; only the first pair_count of a block are written
   std::uint8_t* pair_count;  ///< [blocks] out, 1..64
 };
 

@@ -9,7 +9,7 @@
 namespace zerorun {
 namespace {
 
-/// Writes down the state at each codeword that is the first to start in a subsequence.
+/// Records the state at the first codeword that starts in each subsequence.
 class SyncRecorder {
  public:
   SyncRecorder(SyncPoint* points, std::int64_t count, std::uint64_t start, std::int32_t bits)

@@ -1,4 +1,4 @@
-// Decode stage 2: bits -> where codewords begin. Inverse: bit_pack, which forgets it.
+// Decode stage 2: bits -> where codewords begin, which bit_pack did not keep.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,17 +13,17 @@ struct BitCursor;
 /// The decoder's state before the first codeword that starts in a subsequence.
 struct SyncPoint {
   std::uint64_t bit;     ///< position in `bytes`
-  std::int64_t block;    ///< blocks of the cursor finished before it
+  std::int64_t block;    ///< blocks of the cursor that are complete before it
   std::uint8_t k;        ///< next zig-zag index of the current block; 0: its DC
   std::uint8_t pairs;    ///< pairs of the current block before it
-  std::uint8_t reached;  ///< 0: the cursor's blocks, or a fault, end before this subsequence
+  std::uint8_t reached;  ///< 0: the cursor's blocks end, or a fault stands, before this subsequence
 
   friend bool operator==(const SyncPoint&, const SyncPoint&) = default;
 };
 
-/// A cursor's bits are cut into subsequences of `subsequence_bits`, counted from its own start.
-/// The CPU twin decodes in order and writes down what it passes; the CUDA twin finds the same
-/// states in parallel (Weissenberger and Schmidt, 2021). Cursors are read only.
+/// The bits of each cursor are cut into subsequences of `subsequence_bits`, counted from its start.
+/// The CPU twin decodes in order and records the states; the CUDA twin finds the same states in
+/// parallel (Weissenberger and Schmidt, 2021). Cursors are only read.
 struct HuffmanSyncArgs {
   ScanLayout layout;
   const std::uint8_t* bytes;  ///< clean bytes. CUDA: 4-byte aligned
@@ -31,10 +31,11 @@ struct HuffmanSyncArgs {
   const HuffmanDecodeTables* tables;
   const BitCursor* cursors;
   std::int64_t cursor_count;
-  std::int32_t subsequence_bits;          ///< a multiple of 32
-  const std::int64_t* cursor_first_sync;  ///< [cursor_count + 1]: rows of `sync` of each cursor
-  std::int64_t sync_count;                ///< rows in all: the last entry of cursor_first_sync
-  SyncPoint* sync;                        ///< out
+  std::int32_t subsequence_bits;  ///< a multiple of 32
+  const std::int64_t*
+      cursor_first_sync;    ///< [cursor_count + 1]: first index in `sync` of each cursor
+  std::int64_t sync_count;  ///< the last entry of cursor_first_sync
+  SyncPoint* sync;          ///< out
 };
 
 Status huffman_sync_cpu(const HuffmanSyncArgs& args, Exec& exec);

@@ -14,8 +14,8 @@ void plan_restarts(std::span<const EntropySegment> segments, std::int64_t interv
     if (plan.first_problem_segment < 0)
       plan.first_problem_segment = static_cast<std::int64_t>(segment);
   };
-  std::int64_t interval = 0;  // that the segment at hand belongs to
-  bool dropped = false;       // it follows a repeated marker
+  std::int64_t interval = 0;  // of segment s
+  bool dropped = false;       // segment s follows a repeated marker
   for (std::size_t s = 0; s < segments.size(); ++s) {
     if (!dropped) {
       if (interval >= intervals) return note(s);  // more data than the image has intervals

@@ -10,18 +10,18 @@
 
 namespace zerorun {
 
-inline constexpr std::int64_t kLostInterval = -1;
+inline constexpr std::int64_t kLostInterval = -1;  ///< there are no data of the interval
 
 struct RestartPlan {
-  std::vector<std::int64_t> segment_of_interval;  ///< kLostInterval: nothing of it is there
-  std::int64_t first_problem_segment = -1;        ///< where the order broke first; -1: nowhere
+  std::vector<std::int64_t> segment_of_interval;  ///< or kLostInterval
+  std::int64_t first_problem_segment = -1;        ///< the first that is out of order; -1: none
 };
 
-/// In an undamaged scan segment i is interval i. Where RSTm is not the expected one, the distance
+/// In an undamaged scan segment i is interval i. If RSTm is not the expected one, the distance
 /// modulo 8 decides, as in libjpeg's jpeg_resync_to_restart(): one or two ahead means that so many
-/// intervals were lost; one or two behind is a repetition, whose data up to the next marker is
-/// dropped; anything else is taken for the expected marker.
-/// `segments` is without the closing entry. The plan's memory is reused.
+/// intervals were lost; one or two behind is a repetition, and the data up to the next marker are
+/// dropped; any other marker counts as the expected one. `segments` is without the closing entry.
+/// The plan's memory is reused.
 void plan_restarts(std::span<const EntropySegment> segments, std::int64_t intervals,
                    RestartPlan& plan);
 

@@ -1,4 +1,4 @@
-// Decode stage 4: (run, level) pairs -> blocks (block run-length decode). Inverse: zero_run.
+// Decode stage 4: (run, level) pairs -> blocks. Inverse: zero_run.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace zerorun {
 
-/// Runs stay inside their block; huffman_decode saw to it.
+/// Runs stay inside their block: huffman_decode checks them.
 struct ZeroRunExpandArgs {
   std::int64_t blocks;
   const RunLevel* pairs;           ///< [blocks][64]

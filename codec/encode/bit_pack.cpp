@@ -26,7 +26,7 @@ class BitWriter {
     written_bits_ += 32;
   }
 
-  /// Fills the last byte with 1-bits; returns the position behind it. May store up to 3 bytes more.
+  /// Fills the last byte with 1-bits; returns the position behind it. May store up to 3 more bytes.
   std::uint8_t* finish() {
     written_bits_ += static_cast<std::uint64_t>(count_);
     const int bytes = (count_ + 7) / 8;

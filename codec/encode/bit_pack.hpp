@@ -7,8 +7,8 @@
 
 namespace zerorun {
 
-/// An interval starts on a byte and is filled up with 1-bits (T.81 F.1.2.3).
-/// Intervals here are runs of `interval_blocks` blocks; the last may be shorter.
+/// An interval starts on a byte, and its last byte is filled with 1-bits (T.81 F.1.2.3). Intervals
+/// here are `interval_blocks` consecutive blocks; the last may be shorter.
 struct BitPackArgs {
   std::int64_t blocks;
   std::int64_t interval_blocks;             ///< > 0
@@ -18,13 +18,13 @@ struct BitPackArgs {
   std::uint8_t* bytes;                 ///< out; capacity bytes_capacity; CUDA: aligned to 4
   std::int64_t bytes_capacity;         ///< at least max_packed_bytes()
   std::uint64_t* interval_first_byte;  ///< [intervals + 1] out: offsets into `bytes`
-  std::uint64_t* interval_bits;        ///< [intervals] out: bits without the filling
+  std::uint64_t* interval_bits;        ///< [intervals] out: bits without the fill bits
 };
 
 /// A block has at most 27 + 63 * 26 bits (DC category 11, AC category 10, 16-bit codes).
 inline constexpr std::int64_t kMaxBlockBits = 27 + 63 * 26;
 
-/// Bytes that no packing of so many blocks exceeds; the slack lets whole words be stored.
+/// The most bytes that so many blocks take; includes room for stores of whole words.
 constexpr std::int64_t max_packed_bytes(std::int64_t blocks, std::int64_t intervals) {
   return (blocks * kMaxBlockBits + 7) / 8 + intervals + 16;
 }

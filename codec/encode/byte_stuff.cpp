@@ -14,7 +14,7 @@ Status byte_stuff_cpu(const ByteStuffArgs& a, Exec&) {
     const std::uint8_t* in = a.bytes + a.interval_first_byte[i];
     const std::uint8_t* end = a.bytes + a.interval_first_byte[i + 1];
     while (in < end) {
-      // FF is rare, one byte in a hundred and more: copy what lies between two of them.
+      // FF is rare, about one byte in a hundred: copy up to the next one.
       const auto left = static_cast<std::size_t>(end - in);
       const auto* ff = static_cast<const std::uint8_t*>(std::memchr(in, 0xFF, left));
       const std::size_t run = ff == nullptr ? left : static_cast<std::size_t>(ff - in) + 1;

@@ -6,13 +6,13 @@
 
 namespace zerorun {
 
-/// Every FF is followed by 00; RSTm stands between two intervals, m counting from the scan's start.
+/// Puts 00 behind every FF, and RSTm between two intervals; m counts from the start of the scan.
 struct ByteStuffArgs {
   const std::uint8_t* bytes;
   const std::uint64_t* interval_first_byte;  ///< [intervals + 1]
   std::int64_t intervals;
   std::int64_t first_interval;  ///< index in the scan of the first one
-  std::int64_t scan_intervals;  ///< of the whole scan: no marker follows the last
+  std::int64_t scan_intervals;  ///< in the whole scan: no marker follows the last
   std::uint8_t* out;            ///< capacity out_capacity
   std::int64_t out_capacity;    ///< at least max_stuffed_bytes()
   std::uint64_t* out_bytes;     ///< one number, out

@@ -21,7 +21,7 @@ std::uint8_t* plane_row(const PlaneView& plane, int y) {
   return plane.data + y * plane.stride_bytes;
 }
 
-/// The frame's chroma is at the wanted resolution already: take it as it is.
+/// For frames whose chroma has the wanted resolution.
 void copy_chroma(const ColorSubsampleArgs& a, int first, int last) {
   const int valid = component_extent(a.frame.width, 1, a.h_max);
   for (int cy = first; cy < last; ++cy) {
@@ -63,7 +63,7 @@ Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
     copy_chroma(a, first_chroma, last_chroma);
     return Status::ok();
   }
-  // Chroma at full resolution for v_max rows, then the box filter. Grey has neutral chroma.
+  // v_max rows of chroma at full resolution, then the box filter. Grey has neutral chroma.
   const int full_width = std::max(a.plane[1].width * a.h_max, a.plane[0].width);
   const auto stride = static_cast<std::size_t>(full_width);
   std::vector<std::uint8_t> own;

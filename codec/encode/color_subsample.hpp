@@ -9,19 +9,19 @@
 
 namespace zerorun {
 
-/// RGB is converted as JFIF says; chroma is reduced by libjpeg's box filters. Chroma that the frame
-/// has at a lower resolution than asked for is repeated.
-/// A plane's width is whole blocks (blocks_wide * 8): what lies right of the frame is filtered from
-/// its last pixel, repeated. Its height is the component's own; the transform repeats the last row.
+/// Converts RGB by arith/color.hpp and reduces chroma by the boxes of arith/resample.hpp. Chroma
+/// that the frame has at a lower resolution than the stream is repeated. A plane is whole blocks
+/// wide (blocks_wide * 8); right of the frame its last pixel is repeated. A plane is as high as the
+/// component; the transform repeats the last row.
 struct ColorSubsampleArgs {
   ConstFrameView frame;
   std::int32_t components;            ///< 1 or 3
   std::int32_t h_max, v_max;          ///< luma factors; chroma is 1x1
   PlaneView plane[kMaxComponents];    ///< out
-  std::int32_t first_row, row_count;  ///< luma rows to do; first_row is a multiple of v_max
+  std::int32_t first_row, row_count;  ///< luma rows to convert; first_row is a multiple of v_max
 };
 
-/// Of a plane that the stage makes: rows stay aligned for vector loads.
+/// Bytes from row to row in a plane that the stage makes: rows are aligned for vector loads.
 constexpr std::int32_t plane_stride(const ScanLayout::Component& component) {
   return component.blocks_wide * kBlockEdge;
 }

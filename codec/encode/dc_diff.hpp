@@ -9,7 +9,7 @@
 namespace zerorun {
 
 /// The prediction is 0 at the start of a restart interval; MCU 0 of the scan starts one.
-/// Where first_mcu lies inside an interval, the MCU before it lies in front of `zz`.
+/// If first_mcu lies inside an interval, the blocks of the MCU before it precede `zz` in memory.
 struct DcDiffArgs {
   ScanLayout layout;
   std::int64_t first_mcu, mcu_count;

@@ -14,8 +14,8 @@ struct DivisorTables {
   Divisor table[2][kBlockSize];
 };
 
-/// Samples right of and below a plane's valid part repeat its last column and row. Blocks that hold
-/// no sample (MCU padding) get the DC of the block before them in the MCU and no AC.
+/// Right of and below a plane's valid part its last column and row are repeated. Blocks that hold
+/// no sample (MCU padding) get the DC of the previous block in the MCU and no AC.
 struct FdctQuantArgs {
   ScanLayout layout;
   ConstPlaneView plane[kMaxComponents];

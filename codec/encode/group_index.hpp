@@ -8,8 +8,8 @@
 
 namespace zerorun {
 
-/// Intervals here are runs of `interval_blocks` blocks, as in bit_pack; groups are runs of
-/// `group_blocks` in an interval. The last of either may be shorter.
+/// Intervals here are `interval_blocks` consecutive blocks, as in bit_pack; groups are
+/// `group_blocks` consecutive blocks of an interval. The last of each may be shorter.
 struct GroupIndexArgs {
   std::int64_t blocks;
   std::int64_t interval_blocks;  ///< > 0
@@ -26,11 +26,11 @@ struct GroupBlocks {
 };
 
 ZR_HD std::int64_t groups_per_interval(const GroupIndexArgs& a) {
-  return (a.interval_blocks + a.group_blocks - 1) / a.group_blocks;
+  return ceil_div(a.interval_blocks, a.group_blocks);
 }
 ZR_HD std::int64_t group_count(const GroupIndexArgs& a) {
   const std::int64_t whole = a.blocks / a.interval_blocks, rest = a.blocks % a.interval_blocks;
-  return whole * groups_per_interval(a) + (rest + a.group_blocks - 1) / a.group_blocks;
+  return whole * groups_per_interval(a) + ceil_div(rest, a.group_blocks);
 }
 ZR_HD GroupBlocks blocks_of_group(const GroupIndexArgs& a, std::int64_t group) {
   const std::int64_t interval = group / groups_per_interval(a) * a.interval_blocks;
@@ -40,7 +40,7 @@ ZR_HD GroupBlocks blocks_of_group(const GroupIndexArgs& a, std::int64_t group) {
   return {begin, end < a.blocks ? end : a.blocks};
 }
 
-/// A pair is a DC, also of difference 0, or an AC coefficient: no EOB and no ZRL.
+/// A pair is a DC (difference 0 too) or an AC coefficient, not EOB or ZRL.
 ZR_HD bool is_pair(Symbol symbol) { return symbol.table < 2 || (symbol.rrrrssss & 15) != 0; }
 
 Status group_index_cpu(const GroupIndexArgs& args, Exec& exec);

@@ -9,8 +9,7 @@ namespace {
 
 ZR_MULTIVERSION void encode_symbols(const HuffmanEncodeArgs& a) {
   const std::uint32_t total = *a.symbol_total;
-  // Local and restrict: the byte stores could otherwise change anything in the eyes of the
-  // compiler.
+  // Local and restrict: otherwise the compiler assumes that the byte stores may change anything.
   const Symbol* __restrict symbols = a.symbols;
   const HuffmanEncodeTables& tables = *a.tables;
   std::uint32_t* __restrict code = a.code;

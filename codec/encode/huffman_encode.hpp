@@ -11,8 +11,8 @@ namespace zerorun {
 /// A codeword with its appended bits: at most 16 + 11 bits.
 struct HuffmanEncodeArgs {
   const Symbol* symbols;
-  const std::uint32_t* symbol_total;  ///< one number: how many symbols there are
-  std::int64_t symbol_capacity;       ///< an upper bound of it that the host knows
+  const std::uint32_t* symbol_total;  ///< one number: the number of symbols
+  std::int64_t symbol_capacity;       ///< its upper bound, known to the host
   const HuffmanEncodeTables* tables;
   std::uint32_t* code;      ///< [symbol_total] out: value in the low bits
   std::uint8_t* code_bits;  ///< [symbol_total] out: 1..27

@@ -1,4 +1,4 @@
-// Side stage of the encoder: how often each symbol occurs, for optimal tables (T.81 K.2).
+// Side stage of the encoder: frequencies of the symbols, for optimal tables (T.81 K.2).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,8 +13,8 @@ struct SymbolCounts {
 
 struct SymbolHistogramArgs {
   const Symbol* symbols;
-  const std::uint32_t* symbol_total;  ///< one number: how many symbols there are
-  std::int64_t symbol_capacity;       ///< an upper bound of it that the host knows
+  const std::uint32_t* symbol_total;  ///< one number: the number of symbols
+  std::int64_t symbol_capacity;       ///< its upper bound, known to the host
   SymbolCounts* counts;               ///< added to
 };
 

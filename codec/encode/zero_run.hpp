@@ -9,7 +9,7 @@
 
 namespace zerorun {
 
-/// The symbol array is dense: block b owns symbols block_first_symbol[b] up to [b + 1].
+/// The symbol array is dense: block b has the symbols block_first_symbol[b] up to [b + 1].
 struct ZeroRunArgs {
   ScanLayout layout;
   std::int64_t blocks;                ///< whole MCUs; 0 is valid

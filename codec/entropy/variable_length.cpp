@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::uint64_t kWordBits = 32;
 
-/// Codewords that encode() can write: at most 32 bits, and no bit above them.
+std::uint64_t words_of(std::uint64_t bits) { return bits / kWordBits + (bits % kWordBits != 0); }
+
+/// encode() can write these codewords: at most 32 bits, and no bit above them.
 Status check_codewords(const Codebook& book) {
   for (std::size_t s = 0; s < kSymbols; ++s) {
     const int bits = book.bits[s];
@@ -62,10 +64,10 @@ std::uint64_t window(std::span<const std::uint32_t> in, std::uint64_t at, std::u
   return left >= kWordBits ? bits : bits & (0xFFFFFFFFu << (kWordBits - left));
 }
 
-/// Checks what decoding relies on, and sorts the codewords.
+/// Checks the preconditions of decoding and sorts the codewords.
 Result<std::vector<Interval>> prepare(std::span<const std::uint32_t> in, std::uint64_t bits,
                                       const Codebook& book) {
-  if (bits / kWordBits + (bits % kWordBits != 0) > in.size())
+  if (words_of(bits) > in.size())
     return Status(Errc::invalid_argument, "the input has fewer words than the bits need");
   ZR_TRY(check_codewords(book));
   return sort_codewords(book);
@@ -132,11 +134,10 @@ Status chunk_offsets(std::span<const std::uint8_t> in, const Codebook& book,
 Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& book,
                              std::span<std::uint32_t> out) {
   ZR_TRY(check_codewords(book));
-  const auto total = encoded_bits(in, book);
-  if (!total) return total.status();
-  if (*total / kWordBits + (*total % kWordBits != 0) > out.size())
+  ZR_LET(total, encoded_bits(in, book));
+  if (words_of(total) > out.size())
     return Status(Errc::output_too_small,
-                  "the code needs " + std::to_string(*total) + " bits of output");
+                  "the code needs " + std::to_string(total) + " bits of output");
   std::uint64_t pending = 0;  // codeword bits not yet written, in the low `count` bits
   int count = 0;
   std::size_t words = 0;
@@ -153,10 +154,9 @@ Result<std::uint64_t> encode(std::span<const std::uint8_t> in, const Codebook& b
 
 Status decode(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
               std::span<std::uint8_t> out) {
-  const auto codewords = prepare(in, bits, book);
-  if (!codewords) return codewords.status();
+  ZR_LET(codewords, prepare(in, bits, book));
   std::uint64_t at = 0;
-  return decode_range(in, *codewords, at, bits, out);
+  return decode_range(in, codewords, at, bits, out);
 }
 
 Status decode_chunks(std::span<const std::uint32_t> in, std::uint64_t bits, const Codebook& book,
@@ -166,8 +166,7 @@ Status decode_chunks(std::span<const std::uint32_t> in, std::uint64_t bits, cons
   const std::size_t chunks = out.size() / chunk_symbols + (out.size() % chunk_symbols != 0);
   if (offsets.size() < chunks + 1)
     return Status(Errc::invalid_argument, "the index has too few offsets for the symbols");
-  const auto codewords = prepare(in, bits, book);
-  if (!codewords) return codewords.status();
+  ZR_LET(codewords, prepare(in, bits, book));
   for (std::size_t c = 0; c < chunks; ++c)
     if (offsets[c] > offsets[c + 1] || offsets[c + 1] > bits)
       return Status(Errc::invalid_argument, "the offsets of the index decrease or pass the end");
@@ -175,8 +174,7 @@ Status decode_chunks(std::span<const std::uint32_t> in, std::uint64_t bits, cons
     const std::size_t begin = c * chunk_symbols;
     const auto size = std::min<std::size_t>(chunk_symbols, out.size() - begin);
     std::uint64_t at = offsets[c];
-    Status status = decode_range(in, *codewords, at, offsets[c + 1], out.subspan(begin, size));
-    if (!status) return status;
+    ZR_TRY(decode_range(in, codewords, at, offsets[c + 1], out.subspan(begin, size)));
     if (at != offsets[c + 1])
       return Status(Errc::extraneous_data, "a chunk has more bits than its symbols need")
           .at_byte(static_cast<std::int64_t>(at / 8));

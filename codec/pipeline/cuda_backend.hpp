@@ -12,7 +12,8 @@ namespace zerorun {
 
 const StageTable& cuda_stages();
 
-/// `device` is one that cuda_backend_devices() calls usable. Errors: out_of_memory, device_failure.
+/// Precondition: cuda_backend_devices() lists `device` as usable. Errors: out_of_memory,
+/// device_failure.
 Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device);
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device);
 

@@ -13,9 +13,9 @@
 namespace zerorun {
 namespace {
 
-/// Blocks that go through the stages together; pairs and coefficients stay in the cache.
+/// Blocks that go through the stages together, so that pairs and coefficients stay in the cache.
 constexpr std::int64_t kSliceBlocks = 512;
-/// MCUs of intervals that one worker takes at a time.
+/// A worker takes intervals of so many MCUs at a time.
 constexpr std::int64_t kTaskMcus = 256;
 
 struct Scratch {
@@ -86,7 +86,7 @@ class CpuDecodePipeline final : public DecodePipeline {
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                       const FrameView& out) override {
     fill_missing();
-    if (out.data[0] == planes_[0].data) return Status::ok();  // direct: it is there already
+    if (out.data[0] == planes_[0].data) return Status::ok();  // direct: already there
     constexpr int kRows = 64;
     const ColorUpsampleArgs args =
         make_upsample_args(frame_, planes_, model, upsampling, out, kRows);
@@ -94,7 +94,7 @@ class CpuDecodePipeline final : public DecodePipeline {
       ColorUpsampleArgs rows = args;
       rows.first_row = static_cast<std::int32_t>(band) * kRows;
       Exec exec;
-      (void)stages_.color_upsample(rows, exec);  // the CPU twins cannot fail
+      (void)stages_.color_upsample(rows, exec);  // CPU stages cannot fail
     });
     return Status::ok();
   }
@@ -162,7 +162,7 @@ class CpuDecodePipeline final : public DecodePipeline {
       if (result.fault != Errc::ok || cursor.fault == Errc::ok) continue;
       result.fault = cursor.fault;
       result.bit = cursor.bit;
-      cursor.bit = cursor.end_bit;  // nothing more is read of a damaged interval
+      cursor.bit = cursor.end_bit;  // read no more of a damaged interval
     }
     if (result.fault == Errc::ok) result.bit = cursor.bit;
     result.end_bit = cursor.end_bit;

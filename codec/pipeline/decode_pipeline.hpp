@@ -14,13 +14,13 @@ namespace zerorun {
 
 struct StageTable;
 
-/// What one scan turned out to be.
+/// The result of decoding one scan.
 struct ScanOutcome {
   std::uint64_t consumed_bytes = 0;  ///< up to the marker that ends it
   std::int64_t intervals = 0;
   std::int64_t concealed_intervals = 0;
-  bool staged = false;  ///< see DecodeReport::staged_scans
-  /// The first oddity, its offset counted from the scan's first byte; ok if there was none.
+  bool staged = false;  ///< counts in DecodeReport::slow_scans
+  /// The first damage or oddity; its offset counts from the scan's first byte. ok: none.
   Status problem;
 };
 
@@ -29,24 +29,24 @@ class DecodePipeline {
  public:
   virtual ~DecodePipeline() = default;
 
-  /// Sample output. `direct`, if not null, is a host frame whose planes are the component planes:
-  /// they may be written at once. `luma_only`: the other components' samples are not wanted.
+  /// Output of samples. `direct`, if not null, is a host frame whose planes are the component
+  /// planes, so samples may be written there. `luma_only`: only component 0 is wanted.
   virtual Status begin_planes(const FrameHeader& frame, const FrameView* direct,
                               bool luma_only) = 0;
-  /// Coefficient output into `out`, shaped and cleared by the caller.
+  /// Output of coefficients into `out`, which the caller has shaped and cleared.
   virtual Status begin_coefficients(std::vector<ComponentCoefficients>& out) = 0;
 
   virtual Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                              ScanOutcome& outcome) = 0;
 
-  /// Components that no scan brought are 128 (coefficients 0).
+  /// Components that no scan contains are 128 (coefficients 0).
   virtual Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                               const FrameView& out) = 0;
   virtual Status finish_planes(std::vector<ComponentPlane>& out) = 0;
   virtual Status finish_coefficients() = 0;
 };
 
-/// `stages` outlives the pipeline; another table than cpu_stages() looks at the calls.
+/// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages);
 
 }  // namespace zerorun

@@ -13,18 +13,18 @@
 
 namespace zerorun {
 
-/// The frame's planes are the stream's components, sample for sample.
+/// The planes of such a frame are the components of the stream, sample for sample.
 bool planes_match(const FrameHeader& frame, ColorModel model, PixelFormat format);
 
-/// Checks of everything but backend and device.
+/// Checks everything but backend and device.
 Status validate_params(const DecodeParams& params);
 
-/// Decodes the scan that the parser stands at, and moves it behind the scan's data.
+/// Decodes the parser's current scan, and moves the parser behind the data of the scan.
 Status walk_scan(DecodePipeline& pipeline, std::span<const std::byte> jpeg, HeaderParser& parser,
                  DecodeReport& report);
 
-/// `begin` is called once the frame header is known and before the first scan, `finish` behind the
-/// last one; both with the parser.
+/// Calls begin(parser) when the frame header is known, before the first scan, and finish(parser)
+/// after the last one.
 template <typename Begin, typename Finish>
 Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& params,
                                 std::span<const std::byte> jpeg, const Begin& begin,
@@ -50,8 +50,8 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
   return report;
 }
 
-/// Decodes into a frame. `target` gives the frame for an image of the parser's size, or an error;
-/// `finish` fills it.
+/// Decodes into a frame. `target` provides the frame for the image's size, or an error; `finish`
+/// fills it.
 template <typename Target, typename Finish>
 Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& params,
                                 std::span<const std::byte> jpeg, const Target& target,
@@ -72,7 +72,7 @@ Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& pa
       });
 }
 
-/// Errc::invalid_frame if the image has not the size of the caller's frame.
+/// Errc::invalid_frame if the caller's frame does not have the size of the image.
 Status check_frame_size(const FrameView& frame, int image_width, int image_height);
 
 }  // namespace zerorun

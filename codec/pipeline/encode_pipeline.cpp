@@ -9,12 +9,13 @@
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
+#include "codec/encode/bit_joiner.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
 namespace {
 
-/// A slice's blocks and symbols should stay in a second-level cache of 256 KiB and more.
+/// So many MCUs that a slice's blocks and symbols fit in a second-level cache of 256 KiB.
 constexpr std::int64_t kSliceMcus = 256;
 static_assert(kSliceMcus % (1 << kMaxIndexGroupLog2) == 0, "a slice has whole groups of the index");
 
@@ -23,13 +24,13 @@ struct SliceSymbols {
   Buffer<std::uint32_t> block_first_symbol;
 };
 
-/// MCUs that one call of each stage codes: whole restart intervals, or a part of one.
+/// The MCUs that one call of each stage codes: whole restart intervals, or a part of one.
 struct Slice {
   std::int64_t first_mcu = 0, mcu_count = 0;
-  // Kept from the first pass to the second when the tables are built in between.
+  // With optimal tables, kept from the first pass to the second.
   SliceSymbols symbols;
   SymbolCounts counts;
-  // A part's bits, waiting to be joined.
+  // The bits of a part, until join_parts().
   Buffer<std::uint8_t> packed;
   std::uint64_t packed_bits = 0;
 };
@@ -40,48 +41,15 @@ struct Piece {
   std::uint64_t size = 0;
 };
 
-/// What a worker needs between two stages.
+/// A worker's memory between the stages.
 struct Scratch {
   Buffer<std::int16_t> zz, diff;
-  SliceSymbols symbols;  // where one pass does it all: they stay in the cache
+  SliceSymbols symbols;  // with one pass: they stay in the cache
   Buffer<std::uint32_t> code;
   Buffer<std::uint8_t> code_bits;
   Buffer<std::uint8_t> packed;
   Buffer<std::uint64_t> interval_first_byte, interval_bits;
   std::vector<std::uint8_t> rows;
-};
-
-/// Appends bit strings at bit granularity (a part may end inside a byte).
-class BitJoiner {
- public:
-  explicit BitJoiner(std::uint8_t* out) : out_(out) {}
-
-  void append(const std::uint8_t* in, std::uint64_t bits) {
-    const int used = static_cast<int>(bits_ % 8);  // bits of the byte at hand
-    std::uint8_t* out = out_ + bits_ / 8;
-    const std::uint64_t bytes = (bits + 7) / 8;
-    if (used == 0) {
-      std::memcpy(out, in, bytes);
-    } else {
-      std::uint32_t carry = *out >> (8 - used);
-      for (std::uint64_t i = 0; i < bytes; ++i) {
-        carry = carry << 8 | in[i];
-        out[i] = static_cast<std::uint8_t>(carry >> used);
-      }
-      out[bytes] = static_cast<std::uint8_t>(carry << (8 - used));
-    }
-    bits_ += bits;
-  }
-  /// Fills the last byte with 1-bits; returns the bytes.
-  std::uint64_t finish() {
-    const int used = static_cast<int>(bits_ % 8);
-    if (used != 0) out_[bits_ / 8] |= static_cast<std::uint8_t>(0xFF >> used);
-    return (bits_ + 7) / 8;
-  }
-
- private:
-  std::uint8_t* out_;
-  std::uint64_t bits_ = 0;
 };
 
 class CpuEncodePipeline final : public EncodePipeline {
@@ -136,7 +104,7 @@ class CpuEncodePipeline final : public EncodePipeline {
  private:
   const ScanLayout& layout() const { return setup_->layout; }
 
-  /// Short intervals are put together, long ones are cut into parts.
+  /// A slice is several short intervals, or a part of a long one.
   void cut_slices() {
     const std::int64_t mcus = layout().mcus(), interval = layout().interval_mcus();
     parts_ = interval > kSliceMcus;
@@ -192,7 +160,7 @@ class CpuEncodePipeline final : public EncodePipeline {
       rows.first_row = static_cast<std::int32_t>(mcu_row) * args.row_count;
       Exec exec;
       exec.rows = &scratch_[static_cast<std::size_t>(worker)].rows;
-      (void)stages_.color_subsample(rows, exec);  // the CPU twins cannot fail
+      (void)stages_.color_subsample(rows, exec);  // CPU stages cannot fail
     });
   }
 
@@ -200,7 +168,7 @@ class CpuEncodePipeline final : public EncodePipeline {
   void to_symbols(const Slice& slice, Scratch& scratch, SliceSymbols& out) {
     const std::int64_t per_mcu = layout().blocks_per_mcu;
     const std::int64_t blocks = slice.mcu_count * per_mcu;
-    // A slice that starts inside an interval predicts its first DC from the MCU before it.
+    // A slice that starts inside an interval predicts its first DC from the previous MCU.
     const bool lead_in = slice.first_mcu % layout().interval_mcus() != 0;
     std::int16_t* zz = scratch.zz.reserve((blocks + per_mcu) * kBlockSize);
     std::int16_t* own_zz = zz + (lead_in ? per_mcu * kBlockSize : 0);
@@ -244,9 +212,9 @@ class CpuEncodePipeline final : public EncodePipeline {
     std::uint32_t* code = scratch.code.reserve(symbols);
     std::uint8_t* code_bits = scratch.code_bits.reserve(symbols);
     const std::int64_t interval = parts_ ? slice.mcu_count : layout().interval_mcus();
-    const std::int64_t intervals = (slice.mcu_count + interval - 1) / interval;
+    const std::int64_t intervals = ceil_div(slice.mcu_count, interval);
     auto& packed = parts_ ? slice.packed : scratch.packed;
-    // Symbols are counted by now, so the bound can be theirs: 27 bits each.
+    // A bound by the number of symbols, 27 bits each.
     const std::int64_t capacity = symbols * 27 / 8 + 2 * intervals + 16;
 
     Exec exec;
@@ -271,12 +239,12 @@ class CpuEncodePipeline final : public EncodePipeline {
           pieces_[static_cast<std::size_t>(&slice - slices_.data())]);
   }
 
-  /// A slice starts with a group: those of the intervals before, and of its own one, precede it.
+  /// A slice starts with a group; the groups of earlier intervals and of its own precede it.
   void sum_groups(const Slice& slice, const SliceSymbols& in, const std::uint8_t* code_bits,
                   Exec& exec) {
     const std::int64_t interval = layout().interval_mcus(), group = setup_->index_group_mcus;
-    const std::int64_t first_group = slice.first_mcu / interval * ((interval + group - 1) / group) +
-                                     slice.first_mcu % interval / group;
+    const std::int64_t first_group =
+        slice.first_mcu / interval * ceil_div(interval, group) + slice.first_mcu % interval / group;
     const std::int64_t per_mcu = layout().blocks_per_mcu;
     (void)stages_.group_index(
         {slice.mcu_count * per_mcu, interval * per_mcu, group * per_mcu, in.symbols.data(),
@@ -297,7 +265,7 @@ class CpuEncodePipeline final : public EncodePipeline {
 
   void join_parts() {
     const std::int64_t interval = layout().interval_mcus();
-    const std::int64_t parts = (interval + kSliceMcus - 1) / kSliceMcus;
+    const std::int64_t parts = ceil_div(interval, kSliceMcus);
     pool_.run(layout().intervals(), [&](std::int64_t i, int worker) {
       const auto begin = static_cast<std::size_t>(i * parts);
       const auto end = std::min(begin + static_cast<std::size_t>(parts), slice_count_);
@@ -320,7 +288,7 @@ class CpuEncodePipeline final : public EncodePipeline {
   bool parts_ = false;  // slices are parts of intervals
   std::vector<Slice> slices_;
   std::size_t slice_count_ = 0;
-  std::vector<Piece> pieces_;  // of a slice, or of an interval where slices are parts
+  std::vector<Piece> pieces_;  // one a slice, or one an interval if slices are parts
   std::size_t piece_count_ = 0;
   Buffer<IndexEntry> index_memory_;
   std::span<IndexEntry> index_;

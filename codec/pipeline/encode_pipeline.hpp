@@ -18,7 +18,7 @@ namespace zerorun {
 
 struct StageTable;
 
-/// What frame size, format and parameters decide, before a sample is looked at.
+/// What follows from frame size, format and parameters alone.
 struct EncodeSetup {
   PixelFormat format;
   int width, height;
@@ -27,29 +27,28 @@ struct EncodeSetup {
   std::array<QuantTable, 2> quant;
   DivisorTables divisors;
   HuffmanTables huffman;
-  int index_group_mcus;  ///< MCUs of a group of the scan index; 0: there is none
-  /// The frame's planes are the component planes: stage 1 has nothing to do.
+  int index_group_mcus;  ///< MCUs in a group of the scan index; 0: no index
+  /// The frame's planes are the component planes: no color_subsample.
   bool planes_are_components;
 };
 
-/// The entropy-coded segment of one frame, from the frame.
+/// Codes frames to entropy-coded segments. The getters are about the last frame.
 class EncodePipeline {
  public:
   virtual ~EncodePipeline() = default;
 
-  /// Codes the frame; `specs` are the tables that it used.
+  /// Codes the frame; `specs` returns its tables.
   virtual Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                              std::array<HuffmanSpec, 4>& specs) = 0;
-  /// Of the frame coded last.
   virtual std::uint64_t scan_bytes() const = 0;
-  /// What a device took for the coding, without moving frame and bytes; 0 where none was used.
+  /// Device time for the coding, without copies of frame and bytes; 0 on the CPU.
   virtual double device_microseconds() const { return 0.0; }
   virtual Status copy_scan(std::byte* out) const = 0;
-  /// Of the frame coded last; empty where the setup asks for no index.
+  /// Empty if the setup has no index.
   virtual std::span<const IndexEntry> index() const = 0;
 };
 
-/// `stages` outlives the pipeline; another table than cpu_stages() looks at the calls.
+/// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.
 std::unique_ptr<EncodePipeline> make_cpu_encode_pipeline(int threads, const StageTable& stages);
 
 }  // namespace zerorun

@@ -1,4 +1,4 @@
-// Parameters and frame shape -> everything that is fixed before coding.
+// Parameters and the shape of a frame -> everything that is fixed before coding.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/encode_setup.hpp"
 
@@ -48,7 +48,7 @@ Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layou
   return automatic_restart_interval(layout, params.huffman);
 }
 
-/// By default our decoder refuses headers of more than 64 MiB.
+/// Decoders refuse large headers: ours of more than 64 MiB by default.
 Status check_index(const EncodeSetup& setup) {
   constexpr std::size_t kMost = std::size_t{48} << 20;
   const auto groups = index_groups(setup.layout, setup.index_group_mcus);
@@ -62,10 +62,10 @@ Status check_index(const EncodeSetup& setup) {
 }  // namespace
 
 int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) {
-  // A restart costs a marker (16 bits), filling (up to 7), and each component's DC in full instead
-  // of a difference of 0: up to 11 appended bits and a longer codeword (standard tables: 9 or 11
-  // instead of 2 bits; optimal ones: 16 instead of 1). The least that an MCU takes is a DC of
-  // category 0 and EOB in each block. So with this interval even a flat picture pays at most 1.5 %.
+  // A restart adds a marker (16 bits), fill bits (up to 7), and for each component a full DC
+  // instead of a difference of 0: up to 11 appended bits and a longer codeword (standard tables: 9
+  // or 11 bits instead of 2; optimal ones: 16 instead of 1). An MCU takes at least a DC of category
+  // 0 and EOB for each block. So with this interval even a flat picture grows by at most 1.5 %.
   const bool optimal = huffman == HuffmanTables::optimal;
   int restart_bits = 16 + 7, mcu_bits = 0;
   for (int c = 0; c < layout.components; ++c) {
@@ -128,9 +128,8 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   const ComponentSpec specs[kMaxComponents] = {{luma.h, luma.v, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}};
   const int all[kMaxComponents] = {0, 1, 2};
   setup.layout = make_scan_layout(width, height, specs, components, all, components, 0);
-  const auto restart = restart_interval(params, setup.layout);
-  if (!restart) return restart.status();
-  setup.layout.restart_interval = *restart;
+  ZR_LET(restart, restart_interval(params, setup.layout));
+  setup.layout.restart_interval = restart;
   if (params.index) {
     setup.index_group_mcus = index_group_mcus(setup.layout);
     ZR_TRY(check_index(setup));

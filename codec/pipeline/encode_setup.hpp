@@ -1,4 +1,4 @@
-// Parameters and frame shape -> everything that is fixed before coding.
+// Parameters and the shape of a frame -> everything that is fixed before coding.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,8 +13,8 @@ Status validate_quality(int quality);
 /// Range checks of everything that does not depend on a frame.
 Status validate_params(const EncodeParams& params);
 
-/// Errors: invalid_argument (restart rows that make more than 65535 MCUs, an index that no decoder
-/// takes), invalid_frame.
+/// Errors: invalid_argument (restart rows of more than 65535 MCUs, an index too large for
+/// decoders), invalid_frame.
 Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat format, int width,
                                       int height);
 
@@ -22,7 +22,7 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
 StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
                                 const std::array<HuffmanSpec, 4>& specs);
 
-/// MCUs of RestartPolicy::automatic; 0 where an image has no two intervals.
+/// MCUs of RestartPolicy::automatic; 0 if the image would have a single interval.
 int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman);
 
 }  // namespace zerorun

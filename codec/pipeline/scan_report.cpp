@@ -1,4 +1,4 @@
-// From cursors and segments to what a ScanOutcome says.
+// Cursors and segments -> ScanOutcome.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/scan_report.hpp"
 
@@ -36,7 +36,7 @@ void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegm
       outcome.problem = std::move(problem);
   };
   if (plan.first_problem_segment >= 0) {
-    // The segment begins where the broken order shows.
+    // The order is broken where the segment begins.
     const auto segment = static_cast<std::size_t>(plan.first_problem_segment);
     note(Status(Errc::restart_out_of_order)
              .at_byte(static_cast<std::int64_t>(segments[segment].source_byte)));
@@ -50,7 +50,7 @@ void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegm
     if (lost || (result.fault == Errc::ok && !spare)) continue;
     if (!outcome.problem && segments[static_cast<std::size_t>(segment)].source_byte >
                                 static_cast<std::uint64_t>(outcome.problem.byte_offset()))
-      continue;  // it cannot come first: spare the walk through the data
+      continue;  // it is not the first: no need to walk through the data
     const std::uint64_t clean = spare ? (result.bit + 7) / 8 : result.bit / 8;
     const std::uint64_t offset =
         source_offset(data, segments[static_cast<std::size_t>(segment)], clean);

@@ -1,4 +1,4 @@
-// From cursors and segments to what a ScanOutcome says; shared by the backends' decode pipelines.
+// Cursors and segments -> ScanOutcome, for the decode pipelines of both backends.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace zerorun {
 
-/// The end of one restart interval's decoding.
+/// Where the decoding of one restart interval ended.
 struct IntervalResult {
   Errc fault = Errc::ok;
   std::uint64_t bit = 0;      ///< where decoding stopped, or the faulty block starts
@@ -23,8 +23,8 @@ struct IntervalResult {
 std::uint64_t source_offset(std::span<const std::uint8_t> data, const EntropySegment& segment,
                             std::uint64_t clean);
 
-/// Counts damaged intervals and finds the first problem of the scan. `segments` has its closing
-/// entry; interval i was decoded from plan.segment_of_interval[i].
+/// Counts damaged intervals and finds the first problem of the scan. `segments` includes the
+/// closing entry; interval i was decoded from plan.segment_of_interval[i].
 void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegment> segments,
                  const RestartPlan& plan, std::span<const IntervalResult> intervals,
                  ScanOutcome& outcome);

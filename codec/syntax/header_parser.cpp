@@ -8,52 +8,24 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/base/try.hpp"
+#include "codec/syntax/bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {
-
-int be16(std::span<const std::uint8_t> bytes, std::size_t at) {
-  return bytes[at] << 8 | bytes[at + 1];
-}
 
 std::string hex(std::uint8_t code) {
   constexpr const char* kDigits = "0123456789ABCDEF";
   return {'F', 'F', ' ', kDigits[code >> 4], kDigits[code & 15]};
 }
 
-bool starts_with(std::span<const std::uint8_t> bytes, std::string_view text) {
-  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
-}
-
-/// The coding processes that are not ours (T.81 Table B.1), or ok for SOF0 and SOF1.
-Errc unsupported_process(std::uint8_t sof) {
-  switch (sof) {
-    case 0xC0:
-    case 0xC1:
-      return Errc::ok;
-    case 0xC2:
-      return Errc::progressive;
-    case 0xC3:
-      return Errc::lossless;
-    case 0xC5:
-    case 0xC6:
-    case 0xC7:
-      return Errc::hierarchical;
-    case 0xC9:
-    case 0xCA:
-      return Errc::arithmetic;
-    case 0xCB:
-      return Errc::lossless;
-    default:
-      return Errc::hierarchical;  // SOF13 to SOF15
-  }
-}
-
-bool is_sof(std::uint8_t code) {
-  return code >= marker::kSof0 && code <= marker::kSof15 && code != marker::kDht &&
-         code != marker::kJpg && code != marker::kDac;
-}
+/// The error for a frame header that is not SOF0 or SOF1 (T.81 Table B.1), by the low four bits of
+/// its code; ok also for the codes of DHT, JPG and DAC.
+constexpr std::array kProcessError{
+    Errc::ok, Errc::ok,           Errc::progressive,  Errc::lossless,
+    Errc::ok, Errc::hierarchical, Errc::hierarchical, Errc::hierarchical,
+    Errc::ok, Errc::arithmetic,   Errc::arithmetic,   Errc::lossless,
+    Errc::ok, Errc::hierarchical, Errc::hierarchical, Errc::hierarchical};
 
 }  // namespace
 
@@ -77,7 +49,7 @@ Status HeaderParser::start() {
   return Status::ok();
 }
 
-Result<std::uint8_t> HeaderParser::next_marker() {
+std::uint8_t HeaderParser::next_marker() {
   std::size_t p = pos_;
   // T.81 B.1.1.2: any number of FF may precede the code. Other bytes do not belong here.
   while (p < data_.size()) {
@@ -100,7 +72,7 @@ Result<std::uint8_t> HeaderParser::next_marker() {
     return data_[q];
   }
   pos_ = marker_pos_ = data_.size();
-  return std::uint8_t{0};
+  return 0;
 }
 
 Result<HeaderParser::Bytes> HeaderParser::segment() {
@@ -137,22 +109,21 @@ Result<bool> HeaderParser::end_of_image(std::uint8_t code) {
 
 Result<bool> HeaderParser::next_scan() {
   for (;;) {
-    const auto code = next_marker();
-    if (!code) return code.status();
-    if (*code == 0 || *code == marker::kEoi) return end_of_image(*code);
-    if (*code == marker::kSoi && all_components_scanned()) {
+    const std::uint8_t code = next_marker();
+    if (code == 0 || code == marker::kEoi) return end_of_image(code);
+    if (code == marker::kSoi && all_components_scanned()) {
       pos_ = marker_pos_;  // the next image of a stream; this one lacks its EOI
-      return end_of_image(*code);
+      return end_of_image(code);
     }
-    if (*code == marker::kTem) continue;
-    if (marker::is_rst(*code)) {
+    if (code == marker::kTem) continue;
+    if (marker::is_rst(code)) {
       if (scans_ > 0) note_problem(fail(Errc::restart_out_of_order, "outside of a scan"));
       continue;
     }
-    Status status = read_segment(*code);
-    if (status && *code == marker::kSos) return true;
+    Status status = read_segment(code);
+    if (status && code == marker::kSos) return true;
     if (!status && all_components_scanned()) {
-      // The picture is complete: what follows it cannot take it away.
+      // The picture is complete: what follows does no harm.
       note_problem(std::move(status));
       return false;
     }
@@ -167,67 +138,26 @@ Status HeaderParser::read_segment(std::uint8_t code) {
     return fail(Errc::bad_marker, hex(code));
   if (code == marker::kDac) return fail(Errc::arithmetic, "conditioning tables (DAC)");
   if (code == marker::kDhp || code == marker::kExp) return fail(Errc::hierarchical, hex(code));
-  if (is_sof(code) && unsupported_process(code) != Errc::ok)
-    return fail(unsupported_process(code), "SOF" + std::to_string(code - marker::kSof0));
+  const Errc process = code <= marker::kSof15 ? kProcessError[code & 15] : Errc::ok;
+  if (process != Errc::ok) return fail(process, "SOF" + std::to_string(code - marker::kSof0));
 
-  const auto payload = segment();
-  if (!payload) return payload.status();
+  ZR_LET(payload, segment());
   switch (code) {
     case marker::kSof0:
     case marker::kSof1:
-      return read_sof(code, *payload);
+      return read_sof(code, payload);
     case marker::kDht:
-      return read_dht(*payload);
+      return read_dht(payload);
     case marker::kDqt:
-      return read_dqt(*payload);
+      return read_dqt(payload);
     case marker::kDri:
-      return read_dri(*payload);
+      return read_dri(payload);
     case marker::kSos:
-      return read_sos(*payload);
+      return read_sos(payload);
     default:
-      break;  // APPn, COM, and DNL after a scan, which repeats a height that is known
+      break;  // APPn, COM, and DNL after a scan, which repeats a known height
   }
-  if (marker::is_app(code) || code == marker::kCom) read_app(code, *payload);
-  return Status::ok();
-}
-
-Status HeaderParser::read_dqt(Bytes payload) {
-  while (!payload.empty()) {
-    const int precision = payload[0] >> 4, destination = payload[0] & 15;
-    if (precision > 1 || destination > 3)
-      return fail(Errc::bad_quant_table, "precision " + std::to_string(precision) +
-                                             ", destination " + std::to_string(destination));
-    const std::size_t bytes = precision == 0 ? 64 : 128;
-    if (payload.size() < 1 + bytes)
-      return fail(Errc::bad_segment_length, "the DQT segment ends inside a table");
-    QuantTableSlot& slot = quant_[static_cast<std::size_t>(destination)];
-    for (std::size_t k = 0; k < kBlockSize; ++k)
-      slot.table[kNaturalOfZigzag[k]] =
-          static_cast<std::uint16_t>(precision == 0 ? payload[1 + k] : be16(payload, 1 + 2 * k));
-    slot.defined = true;
-    payload = payload.subspan(1 + bytes);
-  }
-  return Status::ok();
-}
-
-Status HeaderParser::read_dht(Bytes payload) {
-  while (!payload.empty()) {
-    if (payload.size() < 17) return fail(Errc::bad_huffman_table, "the DHT segment is too short");
-    const int table_class = payload[0] >> 4, destination = payload[0] & 15;
-    if (table_class > 1 || destination > 3)
-      return fail(Errc::bad_huffman_table, "class " + std::to_string(table_class) +
-                                               ", destination " + std::to_string(destination));
-    HuffmanSpec spec;
-    std::copy_n(payload.begin() + 1, kMaxCodeBits, spec.bits.begin() + 1);
-    const auto count = static_cast<std::size_t>(spec.count());
-    if (count > 256 || count > payload.size() - 17)
-      return fail(Errc::bad_huffman_table,
-                  std::to_string(count) + " symbols are promised, the segment holds " +
-                      std::to_string(std::min<std::size_t>(payload.size() - 17, 256)));
-    std::copy_n(payload.begin() + 17, count, spec.values.begin());
-    (table_class == 0 ? dc_ : ac_)[static_cast<std::size_t>(destination)] = spec;
-    payload = payload.subspan(17 + count);
-  }
+  if (marker::is_app(code) || code == marker::kCom) read_app(code, payload);
   return Status::ok();
 }
 
@@ -331,94 +261,6 @@ Status HeaderParser::read_sos(Bytes payload) {
   ZR_TRY(latch_tables());
   for (const int c : scan_.components) scanned_[static_cast<std::size_t>(c)] = true;
   return Status::ok();
-}
-
-Status HeaderParser::latch_tables() {
-  // Motion JPEG may leave the standard tables out; they stand in for destinations 0 and 1.
-  for (int destination = 0; destination < 2; ++destination) {
-    const auto d = static_cast<std::size_t>(destination);
-    if (!dc_[d]) dc_[d] = standard_huffman_spec(destination);
-    if (!ac_[d]) ac_[d] = standard_huffman_spec(2 + destination);
-  }
-  for (std::size_t i = 0; i < scan_.components.size(); ++i) {
-    const ScanLayout::Component& component = scan_.layout.component[i];
-    const auto& dc = dc_[component.dc_table];
-    const auto& ac = ac_[component.ac_table];
-    if (!dc || !ac)
-      return fail(Errc::missing_table,
-                  "Huffman table " + std::to_string(dc ? component.ac_table : component.dc_table));
-    if (Status status = check_huffman_spec(*dc, true); !status)
-      return fail(status.code(), "DC table: " + status.detail());
-    if (Status status = check_huffman_spec(*ac, false); !status)
-      return fail(status.code(), "AC table: " + status.detail());
-    scan_.dc[component.dc_table] = dc;
-    scan_.ac[component.ac_table] = ac;
-    const int tq = frame_->components[static_cast<std::size_t>(scan_.components[i])].quant_table;
-    if (tq > 3 || !quant_[static_cast<std::size_t>(tq)].defined)
-      return fail(Errc::missing_table, "quantisation table " + std::to_string(tq));
-    scan_.quant[i] = quant_[static_cast<std::size_t>(tq)].table;
-  }
-  return Status::ok();
-}
-
-void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
-  if (keep_segments_ && !(code == marker::kApp9 && is_index_payload(payload)))
-    segments_.push_back({code, std::vector<std::uint8_t>(payload.begin(), payload.end())});
-  using std::string_view_literals::operator""sv;
-  if (code == marker::kApp0 && starts_with(payload, "JFIF\0"sv) && payload.size() >= 14) {
-    has_jfif_ = true;
-    const int x = be16(payload, 8), y = be16(payload, 10);
-    if (x > 0 && y > 0) {
-      // Without a unit they are the aspect ratio; with one they are densities, and a pixel that is
-      // twice as dense is half as wide.
-      aspect_x_ = payload[7] == 0 ? x : y;
-      aspect_y_ = payload[7] == 0 ? y : x;
-    }
-  } else if (code == marker::kApp1 && starts_with(payload, "Exif\0\0"sv)) {
-    orientation_ = read_exif_orientation(payload);
-  } else if (code == marker::kApp14 && starts_with(payload, "Adobe"sv) && payload.size() >= 12) {
-    adobe_transform_ = payload[11];
-    if (*adobe_transform_ > 1)
-      note_problem(
-          fail(Errc::bad_marker, "Adobe colour transform " + std::to_string(*adobe_transform_)));
-  } else if (code == marker::kApp9) {
-    index_.add(payload, marker_pos_, pos_ - payload.size());
-  }
-}
-
-ColorModel HeaderParser::color_model() const {
-  if (frame_->components.size() == 1) return ColorModel::gray;
-  if (has_jfif_) return ColorModel::ycbcr;  // libjpeg's order: JFIF, then Adobe, then the ids
-  if (adobe_transform_) return *adobe_transform_ == 0 ? ColorModel::rgb : ColorModel::ycbcr;
-  const auto& c = frame_->components;
-  return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B' ? ColorModel::rgb : ColorModel::ycbcr;
-}
-
-int read_exif_orientation(std::span<const std::uint8_t> app1) {
-  if (app1.size() < 6 + 8) return 1;
-  const auto tiff = app1.subspan(6);
-  const bool little = tiff[0] == 'I';
-  if (tiff[0] != tiff[1] || (tiff[0] != 'I' && tiff[0] != 'M')) return 1;
-  const auto u16 = [&](std::size_t at) {
-    return little ? tiff[at] | tiff[at + 1] << 8 : tiff[at] << 8 | tiff[at + 1];
-  };
-  const auto u32 = [&](std::size_t at) {
-    const auto low = static_cast<std::uint64_t>(u16(little ? at : at + 2));
-    const auto high = static_cast<std::uint64_t>(u16(little ? at + 2 : at));
-    return high << 16 | low;
-  };
-  const std::uint64_t ifd = u32(4);
-  if (u16(2) != 42 || ifd > tiff.size() - 2) return 1;
-  const auto entries = static_cast<std::uint64_t>(u16(static_cast<std::size_t>(ifd)));
-  for (std::uint64_t i = 0; i < entries; ++i) {
-    const std::uint64_t at = ifd + 2 + 12 * i;
-    if (at + 12 > tiff.size()) return 1;
-    const auto entry = static_cast<std::size_t>(at);
-    if (u16(entry) != 0x0112 || u16(entry + 2) != 3) continue;  // Orientation, SHORT
-    const int value = u16(entry + 8);
-    return value >= 1 && value <= 8 ? value : 1;
-  }
-  return 1;
 }
 
 }  // namespace zerorun

@@ -17,12 +17,6 @@
 
 namespace zerorun {
 
-/// DQT contents in natural order; 8- and 16-bit tables alike.
-struct QuantTableSlot {
-  bool defined = false;
-  QuantTable table{};
-};
-
 /// SOF, and the geometry that follows from it (T.81 A.1.1).
 struct FrameHeader {
   bool extended = false;  ///< SOF1
@@ -43,13 +37,13 @@ struct ScanHeader {
   std::array<std::optional<HuffmanSpec>, 4> dc, ac;  ///< the destinations that the scan uses
   std::array<QuantTable, kMaxComponents> quant{};    ///< one a scan component
   std::size_t data_offset = 0;                       ///< first entropy-coded byte
-  /// Only of an image of one scan, and only where it is complete and of this scan's shape. What it
-  /// says may still be wrong.
+  /// Only for an image of one scan, and only if the index is complete and has this scan's shape.
+  /// Its entries may still be wrong.
   std::optional<ScanIndexPlace> index;
 };
 
 /// Reads an image header by header. After a scan header the caller finds the end of the
-/// entropy-coded data and says so with resume_at().
+/// entropy-coded data and calls resume_at().
 class HeaderParser {
  public:
   HeaderParser(std::span<const std::byte> data, const StreamLimits& limits);
@@ -57,7 +51,7 @@ class HeaderParser {
   /// SOI. Must be called first.
   Status start();
 
-  /// Reads segments up to the next SOS: true with scan() filled, or false at the end of the image
+  /// Reads segments up to the next SOS: true, with scan() filled; false at the end of the image
   /// (EOI, or where a missing EOI is tolerated; see problem()).
   Result<bool> next_scan();
 
@@ -79,14 +73,14 @@ class HeaderParser {
   int pixel_aspect_x() const { return aspect_x_; }
   int pixel_aspect_y() const { return aspect_y_; }
   int exif_orientation() const { return orientation_; }
-  /// Copies of APPn and COM, but not of a scan index, are kept only if asked for.
+  /// Keeps copies of APPn and COM, but not of a scan index.
   void keep_segments() { keep_segments_ = true; }
 
  private:
   using Bytes = std::span<const std::uint8_t>;
 
   /// Code of the next marker, or 0 at the end of the data.
-  Result<std::uint8_t> next_marker();
+  std::uint8_t next_marker();
   /// Payload of the segment at pos_; moves behind it.
   Result<Bytes> segment();
   Status read_segment(std::uint8_t code);
@@ -111,7 +105,7 @@ class HeaderParser {
 
   std::optional<FrameHeader> frame_;
   ScanHeader scan_;
-  std::array<QuantTableSlot, 4> quant_;
+  std::array<std::optional<QuantTable>, 4> quant_;
   std::array<std::optional<HuffmanSpec>, 4> dc_, ac_;
   int restart_interval_ = 0;
   std::array<bool, kMaxComponents> scanned_{};

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/syntax/bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -12,20 +13,11 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-void put8(Bytes& out, int value) { out.push_back(static_cast<std::uint8_t>(value)); }
-void put16(Bytes& out, int value) {
-  put8(out, value >> 8);
-  put8(out, value & 0xFF);
-}
-/// Marker and length field; the length counts itself.
-void put_segment(Bytes& out, std::uint8_t code, std::size_t payload_bytes) {
-  put8(out, 0xFF);
-  put8(out, code);
-  put16(out, static_cast<int>(payload_bytes + 2));
-}
+void put8(Bytes& out, int value) { put_bytes(static_cast<std::uint64_t>(value), 1, out); }
+void put16(Bytes& out, int value) { put_bytes(static_cast<std::uint64_t>(value), 2, out); }
 
 void put_jfif(Bytes& out, const EncodeParams& params) {
-  put_segment(out, marker::kApp0, 14);
+  put_segment(marker::kApp0, 14, out);
   for (const char c : {'J', 'F', 'I', 'F', '\0'}) put8(out, c);
   put16(out, 0x0101);  // version 1.01
   put8(out, 0);        // no unit: the two numbers are the aspect ratio of a pixel
@@ -36,14 +28,14 @@ void put_jfif(Bytes& out, const EncodeParams& params) {
 }
 
 void put_dqt(Bytes& out, int destination, const QuantTable& table) {
-  put_segment(out, marker::kDqt, 1 + kBlockSize);
+  put_segment(marker::kDqt, 1 + kBlockSize, out);
   put8(out, destination);
   for (const std::uint8_t natural : kNaturalOfZigzag) put8(out, table[natural]);
 }
 
 void put_dht(Bytes& out, int table_class, int destination, const HuffmanSpec& spec) {
   const auto count = static_cast<std::size_t>(spec.count());
-  put_segment(out, marker::kDht, 17 + count);
+  put_segment(marker::kDht, 17 + count, out);
   put8(out, table_class << 4 | destination);
   out.insert(out.end(), spec.bits.begin() + 1, spec.bits.end());
   out.insert(out.end(), spec.values.begin(),
@@ -54,21 +46,20 @@ void put_dht(Bytes& out, int table_class, int destination, const HuffmanSpec& sp
 
 HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
   out.clear();
-  put8(out, 0xFF);
-  put8(out, marker::kSoi);
+  put16(out, 0xFF00 | marker::kSoi);
   if (header.params->jfif_header) put_jfif(out, *header.params);
   for (const MarkerSegment& segment : header.params->segments) {
-    put_segment(out, segment.marker, segment.payload.size());
+    put_segment(segment.marker, segment.payload.size(), out);
     out.insert(out.end(), segment.payload.begin(), segment.payload.end());
   }
   HeaderPlaces places{};
-  // In front of the tables: its place does not depend on them.
+  // In front of the tables, so that its place does not depend on them.
   if (header.index_group_mcus != 0)
     places.index = append_index_segments(header.index_group_mcus, header.index_groups, out);
   const int destinations = header.components == 1 ? 1 : 2;
   for (int d = 0; d < destinations; ++d) put_dqt(out, d, header.quant[static_cast<std::size_t>(d)]);
 
-  put_segment(out, marker::kSof0, 6 + 3 * static_cast<std::size_t>(header.components));
+  put_segment(marker::kSof0, 6 + 3 * static_cast<std::size_t>(header.components), out);
   put8(out, 8);
   put16(out, header.height);
   put16(out, header.width);
@@ -85,10 +76,10 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
   }
   places.dht.end = out.size();
   if (header.restart_interval > 0) {
-    put_segment(out, marker::kDri, 2);
+    put_segment(marker::kDri, 2, out);
     put16(out, header.restart_interval);
   }
-  put_segment(out, marker::kSos, 4 + 2 * static_cast<std::size_t>(header.components));
+  put_segment(marker::kSos, 4 + 2 * static_cast<std::size_t>(header.components), out);
   put8(out, header.components);
   for (int c = 0; c < header.components; ++c) {
     put8(out, c + 1);

@@ -26,7 +26,8 @@ struct StreamHeader {
   std::uint32_t index_groups;
 };
 
-/// Where the DHT segments lie in a header; all else in it is known before the frame is coded.
+/// Where the DHT segments lie in a header. Everything else in it is known before the frame is
+/// coded.
 struct HuffmanPlace {
   std::size_t begin, end;
 };

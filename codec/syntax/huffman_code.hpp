@@ -24,8 +24,8 @@ inline constexpr int kLookupBits = 10;
 /// One table for decoding. Codewords up to kLookupBits come from `lookup`, longer ones by length.
 struct HuffmanDecodeTable {
   std::uint16_t lookup[1 << kLookupBits];  ///< by the next bits: length << 8 | symbol; 0 = longer
-  /// Of each length: one past its largest code, aligned to 16 bits; lengths without codes repeat
-  /// the bound before. [17] is above every 16-bit number.
+  /// For each length: one past its largest code, shifted to 16 bits; lengths without codes repeat
+  /// the previous limit. [17] is above every 16-bit number.
   std::uint32_t limit[kMaxCodeBits + 2];
   std::int32_t value_offset[kMaxCodeBits + 1];  ///< index into values minus code
   std::uint8_t values[256];
@@ -33,11 +33,11 @@ struct HuffmanDecodeTable {
 
 inline constexpr int kLevelLookupBits = 11;
 
-/// AC codes that fit into kLevelLookupBits together with their appended bits, by the next bits.
+/// By the next kLevelLookupBits bits: an AC code that fits into them with its appended bits.
 struct LevelEntry {
   std::int16_t level;
   std::uint8_t run;   ///< kEndOfBlockRun for EOB
-  std::uint8_t bits;  ///< codeword and appended bits; 0: does not fit, take decode_symbol()
+  std::uint8_t bits;  ///< codeword and appended bits; 0: does not fit, use decode_symbol()
 };
 inline constexpr std::uint8_t kEndOfBlockRun = 0xFF;
 
@@ -45,11 +45,11 @@ struct LevelLookup {
   LevelEntry entry[1 << kLevelLookupBits];
 };
 
-/// Up to four destinations for each class, as the scan's components name them.
+/// Up to four destinations for each class.
 struct HuffmanDecodeTables {
   HuffmanDecodeTable dc[4];
   HuffmanDecodeTable ac[4];
-  LevelLookup ac_level[4];  ///< a short cut beside ac
+  LevelLookup ac_level[4];  ///< a shortcut for ac
 };
 
 /// Precondition: check_huffman_spec() is ok.

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "codec/base/code_lengths.hpp"
 namespace zerorun {
 namespace {
 
@@ -56,44 +57,7 @@ constexpr std::array<HuffmanSpec, 4> kStandard{
     make_spec(kDcLumaBits, kDcValues), make_spec(kDcChromaBits, kDcValues),
     make_spec(kAcLumaBits, kAcLumaValues), make_spec(kAcChromaBits, kAcChromaValues)};
 
-constexpr int kReserved = 256;  // the pretended symbol that gets the all-ones codeword
-constexpr int kNone = -1;
-
-/// The entry with the least count above 0; of several the one with the largest index.
-int least(std::span<const std::uint64_t> counts, int except) {
-  int best = kNone;
-  for (int i = 0; i < static_cast<int>(counts.size()); ++i) {
-    const std::uint64_t count = counts[static_cast<std::size_t>(i)];
-    if (count == 0 || i == except) continue;
-    if (best == kNone || count <= counts[static_cast<std::size_t>(best)]) best = i;
-  }
-  return best;
-}
-
-/// Code_size (T.81 Figure K.1): code lengths of an unlimited Huffman code.
-std::array<int, kReserved + 1> code_sizes(std::span<const std::uint32_t, 256> symbol_counts) {
-  std::array<std::uint64_t, kReserved + 1> counts{};
-  std::copy(symbol_counts.begin(), symbol_counts.end(), counts.begin());
-  counts[kReserved] = 1;
-  std::array<int, kReserved + 1> size{}, others;
-  others.fill(kNone);
-  for (;;) {
-    const int v1 = least(counts, kNone);
-    const int v2 = least(counts, v1);
-    if (v2 == kNone) return size;
-    const auto a = static_cast<std::size_t>(v1), b = static_cast<std::size_t>(v2);
-    counts[a] += counts[b];
-    counts[b] = 0;
-    std::size_t tail = a;
-    for (++size[tail]; others[tail] != kNone; ++size[tail])
-      tail = static_cast<std::size_t>(others[tail]);
-    others[tail] = v2;
-    for (std::size_t i = b;; i = static_cast<std::size_t>(others[i])) {
-      ++size[i];
-      if (others[i] == kNone) break;
-    }
-  }
-}
+constexpr std::size_t kReserved = 256;  // a symbol with count 1 that takes the all-ones codeword
 
 }  // namespace
 
@@ -130,23 +94,16 @@ Status check_huffman_spec(const HuffmanSpec& spec, bool is_dc) {
 }
 
 HuffmanSpec optimal_huffman_spec(std::span<const std::uint32_t, 256> counts) {
-  const auto size = code_sizes(counts);
-  std::array<int, kReserved + 2> of_length{};  // codes of each length, before limiting
+  std::array<std::uint64_t, kReserved + 1> with_reserved{};
+  std::copy(counts.begin(), counts.end(), with_reserved.begin());
+  with_reserved[kReserved] = 1;
+  std::array<int, kReserved + 1> size;
+  find_code_lengths(with_reserved, size);
+  std::array<int, kReserved + 2> of_length{};
   for (const int s : size)
     if (s > 0) ++of_length[static_cast<std::size_t>(s)];
-
-  // Adjust_BITS (T.81 Figure K.3): a pair of codes that are too long moves under a shorter prefix.
-  for (std::size_t i = kReserved + 1; i > kMaxCodeBits; --i) {
-    while (of_length[i] > 0) {
-      std::size_t j = i - 2;
-      while (of_length[j] == 0) --j;
-      of_length[i] -= 2;
-      of_length[i - 1] += 1;
-      of_length[j + 1] += 2;
-      of_length[j] -= 1;
-    }
-  }
-  // The reserved symbol holds the longest code: take it away.
+  limit_code_lengths(of_length, kMaxCodeBits);
+  // The reserved symbol has one of the longest codewords: remove that.
   std::size_t longest = kMaxCodeBits;
   while (longest > 0 && of_length[longest] == 0) --longest;
   if (longest > 0) --of_length[longest];
@@ -155,7 +112,7 @@ HuffmanSpec optimal_huffman_spec(std::span<const std::uint32_t, 256> counts) {
   for (std::size_t i = 1; i <= kMaxCodeBits; ++i)
     spec.bits[i] = static_cast<std::uint8_t>(of_length[i]);
   std::size_t next = 0;  // Sort_input (T.81 Figure K.4): by length before limiting, then by symbol
-  for (int length = 1; length <= kReserved; ++length)
+  for (int length = 1; length <= int{kReserved}; ++length)
     for (std::size_t symbol = 0; symbol < 256; ++symbol)
       if (size[symbol] == length) spec.values[next++] = static_cast<std::uint8_t>(symbol);
   return spec;

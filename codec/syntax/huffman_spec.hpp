@@ -25,8 +25,8 @@ struct HuffmanSpec {
 /// chroma.
 const HuffmanSpec& standard_huffman_spec(int table) noexcept;
 
-/// ok if the specification is a prefix code in which no codeword is all ones (T.81 C.2, K.2), and
-/// DC categories are at most 15 (what libjpeg decodes; T.81 allows 11).
+/// ok if the specification is a prefix code without an all-ones codeword (T.81 C.2, K.2), and DC
+/// categories are at most 15 (libjpeg decodes these; T.81 allows 11).
 Status check_huffman_spec(const HuffmanSpec& spec, bool is_dc);
 
 /// T.81 K.2 for the symbols with a count: the best code with lengths up to 16 and no all-ones

@@ -7,6 +7,7 @@
 #include <bit>
 #include <limits>
 
+#include "codec/syntax/bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -14,19 +15,15 @@ namespace {
 
 constexpr std::array<std::uint8_t, 8> kName = {'z', 'e', 'r', 'o', 'r', 'u', 'n', '\0'};
 constexpr std::uint8_t kVersion = 1;
-/// What our encoders put into a group at most. More makes the index smaller, but leaves a parallel
-/// decoder fewer threads: with 24, 12 and 6 blocks an H200 decodes a 3840x2160 frame at q90 in 157,
-/// 138 and 138 us, many at a time in 59, 59 and 62; a 1920x1080 frame in 98, 79 and 69, many in
-/// 15.9, 15.2 and 15.2 (by CTAs of 64 threads).
+/// The most blocks that our encoders put into a group. More blocks make the index smaller, but
+/// leave a parallel decoder fewer threads: with 24, 12 and 6 blocks an H200 decodes a 3840x2160
+/// frame at q90 in 157, 138 and 138 us, many at a time in 59, 59 and 62; a 1920x1080 frame in 98,
+/// 79 and 69, many in 15.9, 15.2 and 15.2 (by CTAs of 64 threads).
 constexpr int kGroupBlocks = 12;
 
-void put(std::uint64_t value, int bytes, std::vector<std::uint8_t>& out) {
-  for (int b = bytes; b-- > 0;) out.push_back(static_cast<std::uint8_t>(value >> 8 * b));
-}
-
-std::uint32_t be32(std::span<const std::uint8_t> bytes) {
-  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
-         std::uint32_t{bytes[2]} << 8 | bytes[3];
+std::uint32_t be32(std::span<const std::uint8_t> bytes, std::size_t at) {
+  return static_cast<std::uint32_t>(be16(bytes, at)) << 16 |
+         static_cast<std::uint32_t>(be16(bytes, at + 2));
 }
 
 void store16(std::uint16_t value, std::span<std::uint8_t> out) {
@@ -39,8 +36,7 @@ void store16(std::uint16_t value, std::span<std::uint8_t> out) {
 std::int64_t index_groups(const ScanLayout& layout, int group_mcus) {
   const std::int64_t interval = layout.interval_mcus(), intervals = layout.intervals();
   const std::int64_t last = layout.mcus() - (intervals - 1) * interval;
-  const auto groups = [&](std::int64_t mcus) { return (mcus + group_mcus - 1) / group_mcus; };
-  return (intervals - 1) * groups(interval) + groups(last);
+  return (intervals - 1) * ceil_div(interval, group_mcus) + ceil_div(last, group_mcus);
 }
 
 int index_group_mcus(const ScanLayout& layout) {
@@ -49,7 +45,7 @@ int index_group_mcus(const ScanLayout& layout) {
 }
 
 std::size_t index_segment_bytes(std::size_t groups) {
-  const std::size_t segments = (groups + kIndexSegmentEntries - 1) / kIndexSegmentEntries;
+  const std::size_t segments = ceil_div(groups, kIndexSegmentEntries);
   return segments * (4 + kIndexLeadBytes) + groups * kIndexEntryBytes;
 }
 
@@ -60,13 +56,12 @@ ScanIndexPlace append_index_segments(int group_mcus, std::uint32_t groups,
   for (std::size_t first = 0; first < groups; first += kIndexSegmentEntries) {
     const std::size_t bytes =
         kIndexEntryBytes * std::min<std::size_t>(kIndexSegmentEntries, groups - first);
-    put(0xFF, 1, out);
-    put(marker::kApp9, 1, out);
-    put(2 + kIndexLeadBytes + bytes, 2, out);
+    put_segment(marker::kApp9, kIndexLeadBytes + bytes, out);
     out.insert(out.end(), kName.begin(), kName.end());
-    put(kVersion, 1, out);
-    put(static_cast<std::uint64_t>(std::countr_zero(static_cast<unsigned>(group_mcus))), 1, out);
-    put(first, 4, out);
+    put_bytes(kVersion, 1, out);
+    put_bytes(static_cast<std::uint64_t>(std::countr_zero(static_cast<unsigned>(group_mcus))), 1,
+              out);
+    put_bytes(first, 4, out);
     out.resize(out.size() + bytes);
   }
   return place;
@@ -97,14 +92,14 @@ bool ScanIndexReader::accept(std::span<const std::uint8_t> payload, std::size_t 
   const std::size_t bytes = payload.size() - kIndexLeadBytes;
   const int log2_mcus = payload[kName.size() + 1];
   if (bytes % kIndexEntryBytes != 0 || payload[kName.size()] != kVersion ||
-      log2_mcus > kMaxIndexGroupLog2 || be32(payload.subspan(kName.size() + 2)) != place_.groups)
+      log2_mcus > kMaxIndexGroupLog2 || be32(payload, kName.size() + 2) != place_.groups)
     return false;
   if (place_.groups == 0) {
     place_.offset = payload_begin + kIndexLeadBytes;
     place_.group_mcus = 1 << log2_mcus;
   } else if (place_.group_mcus != 1 << log2_mcus || marker != end_ ||
              place_.groups % kIndexSegmentEntries != 0) {
-    return false;  // another index, not directly behind, or behind a segment that was not full
+    return false;  // another index, not directly behind the last segment, or that was not full
   }
   const std::size_t entries = bytes / kIndexEntryBytes;
   if (entries > std::numeric_limits<std::uint32_t>::max() - place_.groups) return false;

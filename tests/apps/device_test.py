@@ -59,7 +59,7 @@ class ProgramOnGpuTest(ProgramTest):
                             "--stats", self.path("d.json"))
         stats = json.loads(pathlib.Path(self.path("d.json")).read_text())
         self.assertEqual(stats["summary"]["staged_frames"], 1)
-        self.assertEqual([row["staged_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
+        self.assertEqual([row["slow_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
         self.assertIn("1 frame decoded stage by stage", done.stderr.decode())
 
     def test_bench_shows_the_kernels_of_the_fused_decoder(self):

@@ -60,7 +60,7 @@ class StatsTest(ProgramTest):
         first, _, rows = self.read_csv("d.csv")
         self.assertEqual(first, "# zerorun-stats 1 decode")
         self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "decode_us",
-                                         "concealed_intervals", "staged_scans"])
+                                         "concealed_intervals", "slow_scans"])
         self.assertEqual(len(rows), 6)
 
     @needs_ffmpeg

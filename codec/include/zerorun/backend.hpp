@@ -1,4 +1,4 @@
-// Which processor codes a frame, which ones exist, and host memory that suits them.
+// The processor that codes a frame, the devices of this machine, and host memory that suits them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,9 +16,9 @@ namespace zerorun {
 
 /// Both backends write the same bytes and decode the same samples.
 enum class Backend {
-  automatic,  ///< CUDA if a usable device answers, else the CPU
+  automatic,  ///< CUDA if there is a usable device, else the CPU
   cpu,
-  cuda,  ///< an error where there is no usable device, never a quiet CPU run
+  cuda,  ///< an error if there is no usable device; the CPU never takes its place
 };
 
 ZERORUN_API std::string_view name(Backend backend) noexcept;
@@ -43,12 +43,12 @@ ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);
 
 enum class HostMemory : std::uint8_t {
   pageable,
-  /// Locked for all CUDA devices: copies need no staging and overlap with kernels. Takes
-  /// milliseconds to allocate, so it is to be kept and used again. Needs a CUDA build and a device.
+  /// Locked for all CUDA devices: copies need no staging and overlap with kernels. Allocation takes
+  /// milliseconds, so keep and reuse it. Needs a CUDA build and a device.
   pinned,
 };
 
-/// What frames and streams of this backend (cpu or cuda) are best kept in.
+/// The best memory for frames and streams of this backend (cpu or cuda).
 constexpr HostMemory preferred_memory(Backend backend) noexcept {
   return backend == Backend::cuda ? HostMemory::pinned : HostMemory::pageable;
 }
@@ -64,16 +64,16 @@ class ZERORUN_API HostBuffer {
         size_(std::exchange(other.size_, 0)),
         capacity_(std::exchange(other.capacity_, 0)) {}
   HostBuffer& operator=(HostBuffer&& other) noexcept {
-    HostBuffer old(std::move(*this));
-    memory_ = other.memory_;
-    data_ = std::exchange(other.data_, nullptr);
-    size_ = std::exchange(other.size_, 0);
-    capacity_ = std::exchange(other.capacity_, 0);
+    HostBuffer taken(std::move(other));
+    std::swap(memory_, taken.memory_);
+    std::swap(data_, taken.data_);
+    std::swap(size_, taken.size_);
+    std::swap(capacity_, taken.capacity_);
     return *this;
   }
   ~HostBuffer();
 
-  /// Contents are undefined after these two. Memory grows when it must and never shrinks; after an
+  /// Contents are undefined after these two. Memory grows if it has to and never shrinks; after an
   /// error the buffer is empty.
   /// Errors: out_of_memory; pinned also cuda_not_built, no_device, device_failure.
   Status resize(std::size_t bytes);

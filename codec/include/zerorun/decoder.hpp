@@ -1,5 +1,5 @@
-// Stream inspection and the decoder: baseline and extended-sequential 8-bit Huffman JPEG, 1 or 3
-// components.
+// Inspection of streams, and the decoder: baseline and extended sequential JPEG with Huffman
+// coding, 8 bits, 1 or 3 components.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -29,14 +29,14 @@ struct ComponentInfo {
   int width = 0, height = 0;  ///< samples, T.81 A.1.1
 };
 
-/// Limits that are checked before memory is allocated.
+/// Limits, checked before memory is allocated.
 struct StreamLimits {
   std::int64_t max_pixels = std::int64_t{1} << 27;
   int max_scans = 100;
   std::int64_t max_header_bytes = std::int64_t{64} << 20;  ///< all marker segments of an image
 
-  /// Every size that a header can name: for inspect(), which takes no memory for pixels, and for
-  /// streams that the caller has made or looked at before.
+  /// Allows every size that a header can hold: for inspect(), which allocates no pixels, and for
+  /// streams that the caller made or has inspected.
   static constexpr StreamLimits any_size() {
     StreamLimits limits;
     limits.max_pixels = std::int64_t{65535} * 65535;
@@ -51,14 +51,14 @@ struct StreamInfo {
   std::vector<ComponentInfo> components;
   std::optional<Subsampling> subsampling;  ///< unset for factors that have no such name
   int restart_interval_mcus = 0;           ///< as of the first scan; 0 = none
-  int index_group_mcus = 0;  ///< MCUs of an entry of the scan index (EncodeParams::index); 0 = none
+  int index_group_mcus =
+      0;  ///< MCUs for each entry of a scan index (EncodeParams::index); 0 = none
   bool has_jfif = false;
-  bool standard_huffman_tables = false;  ///< the first scan uses Annex K.3 (or sends no table)
-  std::optional<int> quality;  ///< libjpeg's scale, if the tables are K.1/K.2 scaled by it
+  bool standard_huffman_tables = false;  ///< the first scan uses Annex K.3, sent or not
+  std::optional<int> quality;  ///< libjpeg's scale, if the tables are K.1 and K.2 scaled by it
   int pixel_aspect_x = 1, pixel_aspect_y = 1;
   int exif_orientation = 1;  ///< 1..8; 1 where there is none
-  /// APPn and COM, in order, without those of a scan index, which would be wrong in any other
-  /// stream.
+  /// APPn and COM, in order, without a scan index: it fits no other stream.
   std::vector<MarkerSegment> segments;
   std::size_t header_bytes = 0;  ///< offset of the first entropy-coded byte
 };
@@ -75,7 +75,7 @@ enum class ChromaUpsampling : std::uint8_t {
 
 struct DecodeParams {
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
-  /// Damage, a missing EOI or bytes that do not belong become errors instead of a report.
+  /// Damage, a missing EOI or stray bytes are errors instead of entries in the report.
   bool strict = false;
   StreamLimits limits;
   Backend backend = Backend::automatic;
@@ -88,10 +88,10 @@ struct DecodeReport {
   std::size_t bytes_consumed = 0;        ///< to the end of EOI; the next image starts here or later
   std::int64_t intervals = 0;            ///< restart intervals (one per scan without DRI)
   std::int64_t concealed_intervals = 0;  ///< damaged ones: previous DC and no AC from the damage on
-  /// Scans that the CUDA backend decoded stage by stage, which is slower: damaged ones, those with
-  /// values that no encoder makes, large pictures of noise without restart markers, and all of
+  /// Scans that the CUDA backend decoded by its slower decoder: damaged scans, scans with values
+  /// that no encoder makes, large images of noise without restart markers, and all scans of
   /// decode_coefficients().
-  int staged_scans = 0;
+  int slow_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }
 };
@@ -108,12 +108,12 @@ struct ComponentCoefficients {
   std::vector<std::int16_t> values;      ///< [blocks_high][blocks_wide][64], natural order
 };
 
-/// Decodes image after image and keeps its memory between them. Move-only.
-/// One thread at a time per object; objects are independent.
+/// Decodes image after image and keeps its memory. Move-only. One thread at a time per object;
+/// objects are independent.
 ///
-/// A damaged restart interval does not fail the call: from the damaged block on its blocks repeat
-/// the last DC and have no AC, the interval is counted in the report, and the rest is decoded
-/// (`strict` makes it an error). Damaged headers, 3xx streams and broken limits are errors.
+/// A damaged restart interval is concealed and counted in the report, unless `strict` makes it an
+/// error: from the damaged block on, its blocks repeat the last DC and have no AC. Damaged headers,
+/// 3xx streams and exceeded limits are errors.
 class ZERORUN_API Decoder {
  public:
   /// Errors: invalid_argument, and those of resolve_backend().
@@ -123,8 +123,8 @@ class ZERORUN_API Decoder {
   Decoder& operator=(Decoder&&) noexcept;
   ~Decoder();
 
-  /// Decodes the first image in `jpeg` into the caller's frame (host memory), which has the size
-  /// of the image and any pixel format. RGB streams (Adobe) become YCbCr where that is asked for.
+  /// Decodes the first image in `jpeg` into the caller's frame (host memory), which has the size of
+  /// the image and any pixel format; RGB streams (Adobe) are converted to YCbCr formats.
   /// Errors: 2xx, 3xx, 4xx, invalid_frame (wrong size), device_*.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const FrameView& out);
 

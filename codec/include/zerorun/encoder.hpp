@@ -31,7 +31,7 @@ struct RestartPolicy {
   static RestartPolicy none() { return {Kind::none, 0}; }
   static RestartPolicy mcus(int n) { return {Kind::mcus, n}; }
   static RestartPolicy mcu_rows(int n) { return {Kind::mcu_rows, n}; }
-  /// As short as is useful for parallel coding while it costs at most 1.5 % of any stream.
+  /// Short intervals for parallel coding that add at most 1.5 % to any stream.
   static RestartPolicy automatic() { return {}; }
 };
 
@@ -48,12 +48,12 @@ struct EncodeParams {
   int quality = 90;  ///< 1..100, libjpeg's scale over the tables of T.81 K.1 and K.2
   std::optional<QuantTable> luma_table;    ///< instead of K.1 scaled by quality
   std::optional<QuantTable> chroma_table;  ///< instead of K.2 scaled by quality
-  /// Unset: as the frame has it; 4:2:0 for RGB.
+  /// Unset: that of the frame; 4:2:0 for RGB.
   std::optional<Subsampling> subsampling;
   HuffmanTables huffman = HuffmanTables::standard;
   RestartPolicy restart;
-  /// An index of the scan in APP9 segments, with which zerorun's CUDA decoder starts everywhere at
-  /// once; other decoders skip it. Costs 3 to 5 % of a photo's bytes at quality 90.
+  /// Adds an index of the scan in APP9 segments: zerorun's CUDA decoder then starts at many places
+  /// at once, other decoders skip it. It adds 3 to 5 % to a photo's bytes at quality 90.
   bool index = false;
   bool jfif_header = true;
   /// Pixel aspect ratio for the JFIF header (1:1 square).
@@ -69,18 +69,18 @@ struct EncodeParams {
 struct EncodeReport {
   std::size_t bytes = 0;
   int restart_interval_mcus = 0;  ///< as written in DRI; 0 = none
-  /// CUDA: from the first kernel of the frame to the end of the last, by the device's own clock,
-  /// without moving frame and stream. 0 on the CPU.
+  /// CUDA: from the start of the frame's first kernel to the end of its last, by the device's
+  /// clock; the copies of frame and stream do not count. CPU: 0.
   double device_microseconds = 0.0;
 };
 
-/// A size that no stream of such a frame exceeds, whatever it shows (8x8 blocks of 63 codes of
-/// 26 bits and one of 27, every byte stuffed). Errors: invalid_argument, invalid_frame.
+/// A size that no stream of such a frame exceeds, whatever its samples are: every block has a code
+/// of 27 bits and 63 of 26, and every byte is stuffed. Errors: invalid_argument, invalid_frame.
 ZERORUN_API Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format,
                                                   int width, int height);
 
-/// Encodes frame after frame and keeps its memory between them: the second frame of a size
-/// allocates nothing. Move-only. One thread at a time per object; objects are independent.
+/// Encodes frame after frame and keeps its memory: the second frame of a size allocates nothing.
+/// Move-only. One thread at a time per object; objects are independent.
 class ZERORUN_API Encoder {
  public:
   /// Errors: invalid_argument, and those of resolve_backend().
@@ -91,17 +91,15 @@ class ZERORUN_API Encoder {
   ~Encoder();
 
   /// Writes one whole JPEG stream, SOI to EOI, into `out` (host memory, as the frame).
-  /// The bytes depend on frame and parameters alone, never on backend, threads or device.
-  /// Errors: invalid_frame, output_too_small (nothing useful in `out`), out_of_memory, device_*.
+  /// The bytes depend on the frame and the parameters, not on backend, threads or device.
+  /// Errors: invalid_frame, output_too_small (`out` then holds no stream), out_of_memory, device_*.
   Result<EncodeReport> encode(const ConstFrameView& frame, std::span<std::byte> out);
 
-  /// The same into a vector, which is resized to the stream.
+  /// The same into a vector or a buffer, which is resized to the stream.
   Result<EncodeReport> encode(const ConstFrameView& frame, std::vector<std::byte>& out);
-
-  /// The same into a buffer of either kind of memory, which is resized to the stream.
   Result<EncodeReport> encode(const ConstFrameView& frame, HostBuffer& out);
 
-  /// Quality of the frames from here on, 1..100. Errors: invalid_argument.
+  /// Quality of all later frames, 1..100. Errors: invalid_argument.
   Status set_quality(int quality);
 
   /// cpu or cuda: what `automatic` became.

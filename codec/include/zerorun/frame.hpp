@@ -51,11 +51,10 @@ ZERORUN_API std::string_view name(Subsampling sampling) noexcept;
 ZERORUN_API bool is_planar_yuv(PixelFormat format) noexcept;  ///< yuv420p ... yuv411p and gray8
 ZERORUN_API bool is_rgb(PixelFormat format) noexcept;
 
-/// The sampling that a frame of this format has already (RGB counts as 4:4:4).
+/// The sampling of a frame of this format (RGB counts as 4:4:4).
 ZERORUN_API Subsampling native_subsampling(PixelFormat format) noexcept;
 
-/// Luma factors H and V of a sampling: luma samples for one of chroma, along a row and a column.
-/// {1, 1} for gray.
+/// Luma samples for one chroma sample, along a row (H) and a column (V); {1, 1} for gray.
 struct LumaFactors {
   int h, v;
 };
@@ -68,13 +67,13 @@ inline constexpr int kMaxDimension = 65535;  ///< T.81 B.2.2: X and Y are 16 bit
 
 ZERORUN_API int plane_count(PixelFormat format) noexcept;
 
-/// Bytes that a row of the plane holds (the least stride), and its rows.
-/// Width and height in pixels, 1 to 65535.
+/// Bytes in a row of the plane (the smallest stride), and its rows. Width and height of the frame
+/// are in pixels, 1 to 65535.
 ZERORUN_API std::size_t plane_row_bytes(PixelFormat format, int plane, int width) noexcept;
 ZERORUN_API int plane_rows(PixelFormat format, int plane, int height) noexcept;
 
-/// A view; the caller owns the memory and keeps it alive and unchanged during the call.
-/// The stride is the distance in bytes from one row to the next and may be negative.
+/// A view. The caller owns the memory and keeps it alive and unchanged during a call.
+/// The stride is the distance in bytes from one row to the next; it may be negative.
 template <typename Byte>
 struct BasicFrameView {
   PixelFormat format = PixelFormat::gray8;
@@ -93,7 +92,7 @@ struct BasicFrameView {
 using FrameView = BasicFrameView<std::uint8_t>;
 using ConstFrameView = BasicFrameView<const std::uint8_t>;
 
-/// Errc::invalid_frame with a sentence if the view cannot be read or written whole.
+/// Errc::invalid_frame if the view does not describe a whole frame.
 ZERORUN_API Status validate(const ConstFrameView& frame);
 
 /// Owns the memory of one frame. Move-only; rows are 64-byte aligned.
@@ -101,14 +100,14 @@ class ZERORUN_API Frame {
  public:
   Frame() noexcept = default;
 
-  /// Empty; the first reshape() allocates memory of this kind.
+  /// Empty: the first reshape() allocates memory of this kind.
   explicit Frame(HostMemory memory) noexcept : memory_(memory) {}
 
   /// Contents are undefined. Errors: invalid_frame, and those of HostBuffer::resize().
   static Result<Frame> create(PixelFormat format, int width, int height,
                               HostMemory memory = HostMemory::pageable);
 
-  /// Changes shape, keeping the memory when it is large enough.
+  /// Changes the shape; keeps the memory if it is large enough.
   Status reshape(PixelFormat format, int width, int height);
 
   const FrameView& view() noexcept { return view_; }

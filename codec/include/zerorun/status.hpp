@@ -20,13 +20,13 @@
 #define ZERORUN_VERSION_MINOR 1
 #define ZERORUN_VERSION_PATCH 0
 
-/// The number in the name of the shared libraries (libzerorun.so.0). It goes up when a program
-/// that was linked with the library before would no longer work.
+/// The number in the name of the shared libraries (libzerorun.so.0). It goes up when programs that
+/// were linked with the older library would no longer work.
 #define ZERORUN_ABI 0
 
 namespace zerorun {
 
-/// "MAJOR.MINOR.PATCH" of the library that is linked (the macros are those of the headers).
+/// "MAJOR.MINOR.PATCH" of the linked library; the macros are those of the headers.
 ZERORUN_API const char* version() noexcept;
 
 /// Codes are part of the ABI: a number never changes its meaning. Hundreds are groups.
@@ -34,15 +34,15 @@ enum class Errc : std::uint16_t {
   ok = 0,
 
   // 1xx: the caller's arguments
-  invalid_argument = 100,  ///< a parameter is out of its documented range
+  invalid_argument = 100,  ///< a parameter is outside its documented range
   invalid_frame = 101,     ///< null plane, stride too small, size 0 or over 65535
-  already_finished = 102,  ///< the object was ended and takes nothing more
+  already_finished = 102,  ///< the object was finished and accepts nothing more
 
   // 2xx: the stream breaks ITU-T T.81
   not_jpeg = 200,              ///< no SOI at the start
   truncated = 201,             ///< the data ends before the stream does
-  bad_marker = 202,            ///< a marker that is reserved or stands in the wrong place
-  bad_segment_length = 203,    ///< a segment length that is too small, too large or untrue
+  bad_marker = 202,            ///< a marker is reserved or in the wrong place
+  bad_segment_length = 203,    ///< a segment length is too small, too large or untrue
   bad_frame_header = 204,      ///< SOF with impossible sizes, components or sampling factors
   bad_scan_header = 205,       ///< SOS that names unknown components, tables or a wrong band
   bad_quant_table = 206,       ///< DQT with an impossible precision or destination
@@ -64,7 +64,7 @@ enum class Errc : std::uint16_t {
   component_count = 305,   ///< 2, or 4 and more components (CMYK, YCCK)
   jpeg_ls = 306,
   deferred_height = 307,  ///< height 0, sent later by a DNL segment
-  pixel_format = 308,     ///< this stream cannot be given in the requested pixel format
+  pixel_format = 308,     ///< this stream cannot be decoded into the requested pixel format
 
   // 4xx: limits and memory
   output_too_small = 400,
@@ -75,9 +75,9 @@ enum class Errc : std::uint16_t {
   queue_full = 405,  ///< as many frames as allowed are in flight; receive one first
 
   // 5xx: devices
-  no_device = 500,          ///< CUDA was asked for and no usable device answers
+  no_device = 500,          ///< CUDA was requested and there is no usable device
   device_unsuitable = 501,  ///< the device exists but cannot run this build
-  device_failure = 502,     ///< a CUDA call failed; the sentence names it
+  device_failure = 502,     ///< a CUDA call failed; the message names it
   cuda_not_built = 503,     ///< this build has no CUDA backend
 
   // 6xx: input and output
@@ -93,7 +93,7 @@ enum class Errc : std::uint16_t {
   verify_mismatch = 609,
 };
 
-/// Group of a code, which is what most callers act on.
+/// Group of a code: its hundreds. Most callers act on this alone.
 enum class ErrorGroup { none, argument, corrupt, unsupported, capacity, device, io };
 ZERORUN_API ErrorGroup group(Errc code) noexcept;
 
@@ -114,11 +114,11 @@ class [[nodiscard]] ZERORUN_API Status {
 
   Errc code() const noexcept { return code_; }
 
-  /// Offset in bytes from the start of the data passed to the call; -1 where there is none.
+  /// Bytes from the start of the data passed to the call; -1 if unknown.
   std::int64_t byte_offset() const noexcept { return byte_offset_; }
-  /// Restart interval of the scan, counted from 0; -1 where there is none.
+  /// Restart interval of the scan, counted from 0; -1 if unknown.
   std::int64_t restart_interval() const noexcept { return restart_interval_; }
-  /// What exactly, for example the table or the system's reason; may be empty.
+  /// More about it, for example the table or the system's reason; may be empty.
   const std::string& detail() const noexcept { return detail_; }
 
   Status&& at_byte(std::int64_t offset) && noexcept {
@@ -130,7 +130,7 @@ class [[nodiscard]] ZERORUN_API Status {
     return std::move(*this);
   }
 
-  /// One sentence: what, where, what to do.
+  /// One sentence: what happened, where, and what to do.
   std::string message() const;
 
   friend bool operator==(const Status&, const Status&) = default;
@@ -142,7 +142,7 @@ class [[nodiscard]] ZERORUN_API Status {
   std::string detail_;
 };
 
-/// A value or the reason why there is none.
+/// A value, or the Status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -168,7 +168,7 @@ class [[nodiscard]] Result {
 enum class Received : std::uint8_t {
   frame,
   not_yet,  ///< the oldest frame is not finished, or none is in flight
-  end,      ///< finish() was called and every frame was received
+  end,      ///< finish() was called and every frame has been received
 };
 
 }  // namespace zerorun

@@ -44,10 +44,10 @@ class DecodePathParity : public GpuTest {
     const Compared planes = pair_->planes(jpeg);
     ASSERT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
-    EXPECT_EQ(planes.report->staged_scans, staged) << "decode_planes()";
+    EXPECT_EQ(planes.report->slow_scans, staged) << "decode_planes()";
     const Compared frame = pair_->frame(jpeg, PixelFormat::rgb24);
     ASSERT_EQ(frame.difference, "");
-    EXPECT_EQ(frame.report->staged_scans, staged) << "decode()";
+    EXPECT_EQ(frame.report->slow_scans, staged) << "decode()";
     expect_on_device(jpeg, staged);
   }
 
@@ -57,7 +57,7 @@ class DecodePathParity : public GpuTest {
     TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
     const auto report = pair_->cpu().decode(jpeg, expected.view());
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->staged_scans, 0) << "on the CPU";
+    EXPECT_EQ(report->slow_scans, 0) << "on the CPU";
     const DeviceArray<std::byte> on_device(jpeg);
     for (const bool from_device : {false, true}) {
       SCOPED_TRACE(from_device ? "decode_device()" : "DeviceDecoder::decode()");
@@ -67,7 +67,7 @@ class DecodePathParity : public GpuTest {
                                                                twin.view(), stream_.get())
                                       : device_->decode(jpeg, twin.view(), stream_.get());
       ASSERT_EQ(difference(report, result), "");
-      EXPECT_EQ(result->staged_scans, staged);
+      EXPECT_EQ(result->slow_scans, staged);
       twin.download();
       EXPECT_TRUE(found == expected) << "other samples";
     }
@@ -126,7 +126,7 @@ TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
     EXPECT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
     if (!planes.report->first_problem.is_ok()) continue;
-    EXPECT_EQ(planes.report->staged_scans, 0);
+    EXPECT_EQ(planes.report->slow_scans, 0);
     ++sound;
   }
   EXPECT_GT(sound, 250);
@@ -138,7 +138,7 @@ TEST_F(DecodePathParity, CoefficientsAreTheStages) {
     const Compared coefficients = pair_->coefficients(jpeg);
     EXPECT_EQ(coefficients.difference, "");
     ASSERT_TRUE(coefficients.report);
-    EXPECT_EQ(coefficients.report->staged_scans, 1);
+    EXPECT_EQ(coefficients.report->slow_scans, 1);
     expect(jpeg, 0);
   }
 }
@@ -269,7 +269,7 @@ TEST_F(DecodePathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
   EXPECT_EQ(report.difference, "");
   ASSERT_TRUE(report.report);
   EXPECT_GT(report.report->concealed_intervals, 10);
-  EXPECT_EQ(report.report->staged_scans, 1);
+  EXPECT_EQ(report.report->slow_scans, 1);
 }
 
 TEST_F(DecodePathParity, TablesAreThoseOfTheHost) {

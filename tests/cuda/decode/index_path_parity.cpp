@@ -58,7 +58,7 @@ class IndexPathParity : public GpuTest {
     if (!planes.report) return Path::other;
     decode_from_device(jpeg);
     const Path path = decode_steps(jpeg);
-    EXPECT_EQ(planes.report->staged_scans, path == Path::stages_after_index ? 1 : 0);
+    EXPECT_EQ(planes.report->slow_scans, path == Path::stages_after_index ? 1 : 0);
     return path;
   }
 
@@ -247,7 +247,7 @@ TEST_F(IndexPathParity, SoundStreamsOfTheCorpusWithAnIndex) {
     SCOPED_TRACE(row.at("path"));
     const Jpeg jpeg = read_file(*data / row.at("path"));
     const Compared plain = pair_->planes(jpeg);
-    if (!plain.report || !plain.report->first_problem.is_ok() || plain.report->staged_scans > 0)
+    if (!plain.report || !plain.report->first_problem.is_ok() || plain.report->slow_scans > 0)
       continue;
     const auto indexed = with_index(jpeg, 2);
     if (!indexed) continue;

@@ -169,7 +169,7 @@ struct Totals {
 
   void count(const Result<DecodeReport>& report) {
     (!report ? refused : report->is_concealed() ? concealed : decoded) += 1;
-    if (report && report->staged_scans > 0) ++staged;
+    if (report && report->slow_scans > 0) ++staged;
   }
   void add(const Totals& other) {
     decoded += other.decoded;

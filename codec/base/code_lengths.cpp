@@ -1,0 +1,62 @@
+// Lengths of Huffman codewords (T.81 K.2).
+// SPDX-License-Identifier: MIT
+#include "codec/base/code_lengths.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zerorun {
+namespace {
+
+constexpr std::size_t kMostSymbols = 257;  // those of a byte, and the one that T.81 K.2 reserves
+constexpr int kNone = -1;
+
+/// The entry with the least count above 0; of equal ones the last.
+int least(std::span<const std::uint64_t> counts, int except) {
+  int best = kNone;
+  for (int i = 0; i < static_cast<int>(counts.size()); ++i) {
+    const std::uint64_t count = counts[static_cast<std::size_t>(i)];
+    if (count == 0 || i == except) continue;
+    if (best == kNone || count <= counts[static_cast<std::size_t>(best)]) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+void find_code_lengths(std::span<std::uint64_t> counts, std::span<int> length) {
+  std::fill(length.begin(), length.end(), 0);
+  std::array<int, kMostSymbols> others;  // the next symbol of the same subtree
+  others.fill(kNone);
+  for (;;) {
+    const int v1 = least(counts, kNone);
+    const int v2 = least(counts, v1);
+    if (v2 == kNone) return;
+    const auto a = static_cast<std::size_t>(v1), b = static_cast<std::size_t>(v2);
+    counts[a] += counts[b];
+    counts[b] = 0;
+    std::size_t tail = a;
+    for (++length[tail]; others[tail] != kNone; ++length[tail])
+      tail = static_cast<std::size_t>(others[tail]);
+    others[tail] = v2;
+    for (std::size_t i = b;; i = static_cast<std::size_t>(others[i])) {
+      ++length[i];
+      if (others[i] == kNone) break;
+    }
+  }
+}
+
+void limit_code_lengths(std::span<int> of_length, std::size_t max_length) {
+  for (std::size_t length = of_length.size() - 1; length > max_length; --length) {
+    while (of_length[length] > 0) {
+      std::size_t shorter = length - 2;
+      while (of_length[shorter] == 0) --shorter;
+      of_length[length] -= 2;       // a pair of longest codewords:
+      of_length[length - 1] += 1;   // one moves up to their common prefix,
+      of_length[shorter + 1] += 2;  // the other shares the place of a shorter codeword
+      of_length[shorter] -= 1;
+    }
+  }
+}
+
+}  // namespace zerorun

@@ -1,0 +1,177 @@
+// The C interface: several frames or images in flight.
+// SPDX-License-Identifier: MIT
+#include "zerorun/async.hpp"
+
+#include "codec/base/try.hpp"
+#include "codec/capi/convert.hpp"
+
+using namespace zerorun;
+using namespace zerorun::capi;
+
+struct zerorun_async_encoder {
+  AsyncEncoder object;
+  EncodedFrame taken = {};  // what the receiving thread looks at
+  zerorun_error error = make_error(Status::ok());
+};
+
+struct zerorun_async_decoder {
+  AsyncDecoder object;
+  DecodedFrame taken = {};
+  zerorun_frame frame = {};
+  zerorun_decode_report report = {};
+  zerorun_error error = make_error(Status::ok());
+};
+
+namespace {
+
+/// Any thread may call: the handle keeps no error.
+template <typename Handle, typename Call>
+zerorun_status on_object(Handle* handle, zerorun_error* error, Call&& call) {
+  return reported(error, [&]() -> Status {
+    if (handle == nullptr) return null_argument("the handle");
+    return call(handle->object);
+  });
+}
+
+template <typename Handle>
+zerorun_status finish(Handle* handle) {
+  return on_object(handle, nullptr, [](auto& object) {
+    object.finish();
+    return Status::ok();
+  });
+}
+
+template <typename Handle>
+zerorun_status discard(Handle* handle) {
+  return on_object(handle, nullptr, [](auto& object) {
+    object.discard();
+    return Status::ok();
+  });
+}
+
+/// Receives into handle->taken, and describes it in `out` as `fill` does after a success.
+template <typename Handle, typename Out, typename Fill>
+zerorun_status receive(Handle* handle, std::int32_t wait, Out* out, const char* out_name,
+                       const Fill& fill) {
+  Received received = Received::not_yet;
+  const Status status = contained([&]() -> Status {
+    if (handle == nullptr || out == nullptr) return null_argument("the handle or the output");
+    ZR_TRY(check_size(*out, out_name));
+    received = handle->object.receive(handle->taken, wait != 0);
+    return Status::ok();
+  });
+  if (!status) return code_of(status);
+  if (received == Received::not_yet) return ZERORUN_NOT_YET;
+  if (received == Received::end) return ZERORUN_END;
+  handle->error = make_error(handle->taken.status);
+  Out result{};
+  result.number = handle->taken.number;
+  result.tag = handle->taken.tag;
+  if (handle->taken.status)
+    fill(result);
+  else
+    result.error = &handle->error;
+  write_struct(result, out);
+  return ZERORUN_OK;
+}
+
+Result<zerorun_async_params> to_flight(const zerorun_async_params* async) {
+  return read_struct(async, sizeof(zerorun_async_params), "zerorun_async_params");
+}
+
+}  // namespace
+
+zerorun_status zerorun_async_encoder_create(const zerorun_encode_params* encode,
+                                            const zerorun_async_params* async,
+                                            zerorun_async_encoder** out, zerorun_error* error) {
+  return create_handle(out, error, [&]() -> Result<AsyncEncoder> {
+    ZR_LET(params, to_params(encode));
+    ZR_LET(flight, to_flight(async));
+    return AsyncEncoder::create({params, flight.lanes, flight.depth});
+  });
+}
+
+zerorun_status zerorun_async_decoder_create(const zerorun_decode_params* decode,
+                                            const zerorun_async_params* async, std::int32_t format,
+                                            zerorun_async_decoder** out, zerorun_error* error) {
+  return create_handle(out, error, [&]() -> Result<AsyncDecoder> {
+    ZR_LET(params, to_params(decode));
+    ZR_LET(flight, to_flight(async));
+    ZR_LET(pixels, to_format(format));
+    return AsyncDecoder::create({params, pixels, flight.lanes, flight.depth});
+  });
+}
+
+zerorun_status zerorun_async_encoder_submit(zerorun_async_encoder* encoder,
+                                            const zerorun_frame* frame,
+                                            const zerorun_submit_options* options,
+                                            zerorun_error* error) {
+  return on_object(encoder, error, [&](AsyncEncoder& object) -> Status {
+    ZR_LET(view, to_view(frame));
+    ZR_LET(wanted, read_struct(options, sizeof *options, "zerorun_submit_options"));
+    SubmitOptions submit{.tag = wanted.tag, .wait = wanted.wait != 0};
+    if (wanted.quality != 0) submit.quality = wanted.quality;
+    return object.submit(view, submit);
+  });
+}
+
+zerorun_status zerorun_async_decoder_submit(zerorun_async_decoder* decoder, const void* jpeg,
+                                            std::size_t size, const zerorun_decode_options* options,
+                                            zerorun_error* error) {
+  return on_object(decoder, error, [&](AsyncDecoder& object) -> Status {
+    ZR_LET(bytes, to_span(jpeg, size));
+    ZR_LET(wanted, read_struct(options, sizeof *options, "zerorun_decode_options"));
+    DecodeOptions submit{.tag = wanted.tag, .wait = wanted.wait != 0};
+    if (wanted.into != nullptr) {
+      ZR_LET(view, to_view(wanted.into));
+      submit.into = view;
+    }
+    return object.submit(bytes, submit);
+  });
+}
+
+zerorun_status zerorun_async_encoder_receive(zerorun_async_encoder* encoder, std::int32_t wait,
+                                             zerorun_encoded* out) {
+  return receive(encoder, wait, out, "zerorun_encoded", [&](zerorun_encoded& result) {
+    result.jpeg = reinterpret_cast<const std::uint8_t*>(encoder->taken.jpeg.data());
+    result.size = encoder->taken.jpeg.size();
+  });
+}
+
+zerorun_status zerorun_async_decoder_receive(zerorun_async_decoder* decoder, std::int32_t wait,
+                                             zerorun_decoded* out) {
+  return receive(decoder, wait, out, "zerorun_decoded", [&](zerorun_decoded& result) {
+    decoder->frame = from_view(decoder->taken.frame.view());
+    decoder->report = from_report(decoder->taken.report);
+    result.frame = &decoder->frame;
+    result.report = &decoder->report;
+  });
+}
+
+zerorun_status zerorun_async_encoder_set_quality(zerorun_async_encoder* encoder,
+                                                 std::int32_t quality) {
+  return on_object(encoder, nullptr,
+                   [&](AsyncEncoder& object) { return object.set_quality(quality); });
+}
+
+zerorun_status zerorun_async_encoder_finish(zerorun_async_encoder* e) { return finish(e); }
+zerorun_status zerorun_async_decoder_finish(zerorun_async_decoder* d) { return finish(d); }
+zerorun_status zerorun_async_encoder_discard(zerorun_async_encoder* e) { return discard(e); }
+zerorun_status zerorun_async_decoder_discard(zerorun_async_decoder* d) { return discard(d); }
+void zerorun_async_encoder_destroy(zerorun_async_encoder* e) { delete e; }
+void zerorun_async_decoder_destroy(zerorun_async_decoder* d) { delete d; }
+
+std::int32_t zerorun_async_encoder_in_flight(const zerorun_async_encoder* e) {
+  return e == nullptr ? 0 : e->object.in_flight();
+}
+std::int32_t zerorun_async_decoder_in_flight(const zerorun_async_decoder* d) {
+  return d == nullptr ? 0 : d->object.in_flight();
+}
+std::int32_t zerorun_async_encoder_depth(const zerorun_async_encoder* e) {
+  return e == nullptr ? 0 : e->object.depth();
+}
+std::int32_t zerorun_async_decoder_depth(const zerorun_async_decoder* d) {
+  return d == nullptr ? 0 : d->object.depth();
+}
+std::int32_t zerorun_async_encoder_backend(const zerorun_async_encoder* e) { return backend_of(e); }
+std::int32_t zerorun_async_decoder_backend(const zerorun_async_decoder* d) { return backend_of(d); }

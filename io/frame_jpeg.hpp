@@ -11,14 +11,16 @@
 
 namespace zerorun::io {
 
-/// The format that keeps what the stream stores: its sampling where it has a name, else 4:4:4;
+/// The format that stores what the stream stores: its sampling if that has a name, else 4:4:4;
 /// rgb24 for RGB streams.
 PixelFormat closest_format(const StreamInfo& info) noexcept;
 
-/// Clockwise degrees of an EXIF orientation; mirrored ones count as unturned.
-int rotation_of_exif(int orientation) noexcept;
+/// Fills in size, format, pixel aspect and rotation.
+void describe_jpeg(const StreamInfo& stream, SourceInfo& info);
+/// The same by the headers of a packet; where they are damaged, only codec and is_jpeg are set.
+void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info);
 
-/// The decoder is made at the first image, so that inputs without JPEG need none.
+/// Makes its decoder at the first image: inputs without JPEG need none.
 class JpegFrameDecoder {
  public:
   explicit JpegFrameDecoder(const SourceOptions& options) : options_(options) {}
@@ -26,8 +28,8 @@ class JpegFrameDecoder {
   /// Errors: those of inspect() and Decoder.
   Status decode(std::span<const std::byte> jpeg, const StreamInfo& info, Frame& frame);
 
-  /// A packet of a container whose pictures have `height` lines: where its first image has about
-  /// half of them and a second image follows, they are the two fields of one picture and are woven.
+  /// A packet of a container whose pictures have `height` lines. If its first image has about half
+  /// of them and a second image follows, they are the two fields of one picture and are woven.
   Status decode_packet(std::span<const std::byte> packet, int height, bool bottom_first,
                        Frame& frame);
 

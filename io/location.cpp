@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// FFmpeg and every file system end long before; keeps a width like %0999999999d harmless.
+/// More digits than FFmpeg and file systems use; keeps a width like %0999999999d harmless.
 constexpr int kMaxPatternWidth = 18;
 
 struct Conversion {
@@ -73,6 +73,16 @@ Status check_name(const Location& location) {
   if (location.name.empty()) return Status(Errc::invalid_argument, "the file name is empty");
   if (location.name.find('\0') != std::string::npos)
     return Status(Errc::invalid_argument, "the file name has a zero byte in it");
+  return Status::ok();
+}
+
+/// Parses a name that may be a pattern.
+Status set_pattern(ParsedLocation& parsed) {
+  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(parsed.path);
+  if (!pattern) return pattern.status();
+  if (!*pattern) return Status::ok();
+  parsed.kind = LocationKind::pattern;
+  parsed.pattern = *std::move(pattern);
   return Status::ok();
 }
 
@@ -142,27 +152,22 @@ Result<ParsedLocation> parse_input(const Location& input) {
     return parsed;
   }
   std::error_code ignored;
-  const fs::file_status status = fs::status(name, ignored);
-  if (fs::is_directory(status)) {
+  const fs::file_status found = fs::status(name, ignored);
+  if (fs::is_directory(found)) {
     parsed.kind = LocationKind::directory;
     return parsed;
   }
-  if (fs::exists(status)) return parsed;  // a file may be called "100%d[1].png"
+  if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
   if (name[0] == '@') {
     parsed.kind = LocationKind::list;
     parsed.path = name.substr(1);
     return parsed;
   }
-  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(name);
-  if (has_wildcard(name) && (!pattern || !*pattern)) {
+  const Status status = set_pattern(parsed);
+  if (has_wildcard(name) && !parsed.pattern)
     parsed.kind = LocationKind::glob;
-    return parsed;
-  }
-  if (!pattern) return pattern.status();
-  if (*pattern) {
-    parsed.kind = LocationKind::pattern;
-    parsed.pattern = *std::move(pattern);
-  }
+  else
+    ZR_TRY(status);
   return parsed;
 }
 
@@ -179,12 +184,7 @@ Result<ParsedLocation> parse_output(const Location& output) {
     return Status(Errc::invalid_argument, "the output '" + name +
                                               "' is a directory; name a pattern in it, for "
                                               "example %05d.jpg");
-  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(name);
-  if (!pattern) return pattern.status();
-  if (*pattern) {
-    parsed.kind = LocationKind::pattern;
-    parsed.pattern = *std::move(pattern);
-  }
+  ZR_TRY(set_pattern(parsed));
   return parsed;
 }
 

@@ -6,7 +6,7 @@
 
 namespace zerorun::io {
 
-/// Byte places of R, G, B (and the unused byte, -1 for none) in one pixel of a packed RGB format.
+/// Offsets of the bytes R, G, B and unused (-1 if there is none) in a pixel of a packed RGB format.
 struct RgbLayout {
   int bytes, r, g, b, unused;
 };
@@ -20,7 +20,7 @@ void pack_yuv(const ConstFrameView& planar, const FrameView& packed) noexcept;
 /// Any packed RGB -> any other.
 void swizzle_rgb(const ConstFrameView& in, const FrameView& out) noexcept;
 
-/// The same layout: rows are copied.
+/// Copies the rows; both frames have the same layout.
 void copy_frame(const ConstFrameView& in, const FrameView& out) noexcept;
 
 /// Row of a plane.

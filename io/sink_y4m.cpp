@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
 #include "io/pixel_pack.hpp"
@@ -27,9 +26,7 @@ class Y4mSink final : public FrameSink {
   Status write(const ConstFrameView& frame, const FrameTime&) override {
     ZR_TRY(validate(frame));
     const PixelFormat format = started_ ? header_.format : wanted_format(frame.format);
-    if (!started_) {
-      ZR_TRY(start(frame, format));
-    }
+    if (!started_) ZR_TRY(start(frame, format));
     if (frame.width != header_.width || frame.height != header_.height)
       return Status(Errc::unsupported_output, "a YUV4MPEG2 stream cannot change its size from " +
                                                   size_text(header_.width, header_.height) +
@@ -44,8 +41,7 @@ class Y4mSink final : public FrameSink {
   }
 
   Status finish() override {
-    if (!started_)
-      return Status(Errc::unsupported_output, "'" + file_->path() + "': there is no frame for it");
+    if (!started_) return no_frame(*file_);
     return file_->commit();
   }
   std::int64_t bytes_written() const override { return file_->size(); }
@@ -65,7 +61,7 @@ class Y4mSink final : public FrameSink {
     return Status::ok();
   }
 
-  /// FRAME line and planes in one piece, so that a killed process cuts at most one frame.
+  /// FRAME line and planes in one write, so that a killed process cuts at most one frame.
   void gather(const ConstFrameView& frame) {
     constexpr std::string_view kFrameLine = "FRAME\n";
     bytes_.resize(kFrameLine.size() + static_cast<std::size_t>(header_.frame_bytes()));
@@ -85,7 +81,7 @@ class Y4mSink final : public FrameSink {
   bool started_ = false;
   FrameConverter converter_;
   Frame converted_;
-  std::vector<std::byte> bytes_;
+  Packet bytes_;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ std::int64_t divide_rounded(std::int64_t numerator, std::int64_t denominator) no
   return (numerator >= 0 ? numerator + half : numerator - half) / denominator;
 }
 
-/// Where a coding puts black, white and the ends of chroma (ITU-T H.273, 8.3).
+/// Black, neutral chroma, and the spans of luma and chroma in a coding (ITU-T H.273, 8.3).
 struct Levels {
   std::int64_t black, luma_span, neutral, chroma_span;
 };
@@ -66,8 +66,8 @@ YccToJfif::YccToJfif(const YccCoding& coding) : coding_(coding) {
     }
     return;
   }
-  // R' = Y + 2(1 - Kr) Cr, B' = Y + 2(1 - Kb) Cb, G' from the luma equation; put into BT.601's
-  // equations. The weights of Y sum to 1 in both, so Y passes through unchanged.
+  // R' = Y + 2(1 - Kr) Cr, B' = Y + 2(1 - Kb) Cb and G' from the luma equation, inserted into
+  // BT.601's equations. The weights of Y sum to 1 in both, so Y passes through unchanged.
   const double kr = coding.weights.kr, kb = coding.weights.kb, kg = 1 - kr - kb;
   const double r_cr = 2 * (1 - kr), b_cb = 2 * (1 - kb);
   const double g_cb = -b_cb * kb / kg, g_cr = -r_cr * kr / kg;
@@ -94,16 +94,12 @@ YccToJfif::YccToJfif(const YccCoding& coding) : coding_(coding) {
 
 template <typename Sample>
 void YccToJfif::convert_as(const YccPlanes& in, const FrameView& out) const {
-  // A damaged stream may hold samples over its depth; the mask keeps look-ups inside the tables.
+  // A damaged stream may have samples above its depth; the mask keeps look-ups inside the tables.
   const auto mask = static_cast<Sample>((std::uint32_t{1} << coding_.depth_bits) - 1);
   const int planes = plane_count(out.format);
   const bool luma_needs_chroma = !same_matrix_ && planes == 3;
-  const int shift_x = planes < 3                           ? 0
-                      : out.format == PixelFormat::yuv411p ? 2
-                      : out.format == PixelFormat::yuv420p || out.format == PixelFormat::yuv422p
-                          ? 1
-                          : 0;
-  const int shift_y = out.format == PixelFormat::yuv420p || out.format == PixelFormat::yuv440p;
+  const LumaFactors factors = luma_factors(native_subsampling(out.format));
+  const int shift_x = factors.h / 2, shift_y = factors.v / 2;  // log2 of 1, 2 and 4
   for (int row = 0; row < out.height; ++row) {
     const Sample* from = row_of<Sample>(in, 0, row);
     std::uint8_t* to = row_of(out, 0, row);

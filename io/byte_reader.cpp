@@ -12,6 +12,7 @@
 #include <limits>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/system_error.hpp"
 
 namespace zerorun::io {
@@ -165,22 +166,21 @@ std::uint64_t ByteReader::remaining() const noexcept {
 }
 
 Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes) {
-  Result<ByteReader> reader = ByteReader::open(path);
-  if (!reader) return reader.status();
+  ZR_LET(reader, ByteReader::open(path));
   std::vector<std::byte> data;
   for (;;) {
-    const std::span<const std::byte> part = reader->buffered();
+    const std::span<const std::byte> part = reader.buffered();
     if (part.empty()) break;
     if (data.size() + part.size() > limit_bytes)
       return Status(Errc::out_of_memory, "'" + path + "' is longer than " +
                                              std::to_string(limit_bytes) +
                                              " bytes, the limit for one image");
-    if (data.empty() && reader->size() && *reader->size() <= limit_bytes)
-      data.reserve(static_cast<std::size_t>(*reader->size()));
+    if (data.empty() && reader.size() && reader.size() <= limit_bytes)
+      data.reserve(static_cast<std::size_t>(*reader.size()));
     data.insert(data.end(), part.begin(), part.end());
-    reader->consume(part.size());
+    reader.consume(part.size());
   }
-  if (!reader->error().is_ok()) return reader->error();
+  if (!reader.error().is_ok()) return reader.error();
   return data;
 }
 

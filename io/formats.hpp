@@ -49,6 +49,7 @@ class Reader {
 
  protected:
   SourceInfo info_;
+  std::int64_t index_ = 0;  ///< of the item that read() gives next
 };
 
 class FrameReader : public Reader<Frame> {
@@ -76,20 +77,21 @@ class AheadReader : public Base {
       has_ahead_ = false;
       time = ahead_time_;
     } else {
-      time = {index_, 1};
-      Result<bool> more = next(item, time);
+      FrameTime shown{this->index_, 1};
+      Result<bool> more = next(item, shown);
       if (!more || !*more) return more;
+      time = shown;  // not at the end: the caller keeps the time of the last item
     }
-    ++index_;
+    ++this->index_;
     return true;
   }
 
  protected:
-  /// Reads the next item of the input. `time` is {index_, 1}; readers that know better change it.
+  /// Reads the next item of the input. `time` comes in as {index_, 1}.
   virtual Result<bool> next(Item& item, FrameTime& time) = 0;
   /// Keeps the next item of the input for read().
   Result<bool> look_ahead() {
-    ahead_time_ = {index_, 1};
+    ahead_time_ = {this->index_, 1};
     Result<bool> more = next(ahead_, ahead_time_);
     has_ahead_ = more && *more;
     return more;
@@ -98,7 +100,6 @@ class AheadReader : public Base {
   Item ahead_;
   FrameTime ahead_time_;
   bool has_ahead_ = false;
-  std::int64_t index_ = 0;  ///< of the item that read() gives next
 };
 
 using FrameReaderPtr = std::unique_ptr<FrameReader>;
@@ -114,6 +115,9 @@ Result<std::unique_ptr<Base>> started(std::unique_ptr<Made> made) {
 }
 
 // Readers. A ByteReader stands at the first byte of the stream.
+/// Reads one PNM image (P1 to P6) to gray8 or rgb24 and leaves the reader behind it.
+/// Errors: bad_input, too_many_pixels, read_failed, out_of_memory.
+Status read_pnm(ByteReader& reader, Frame& frame);
 Result<FrameReaderPtr> open_y4m(ByteReader reader);
 Result<FrameReaderPtr> open_pnm_stream(ByteReader reader);
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);

@@ -33,10 +33,9 @@ class ImageFiles : public AheadReader<Base, Item> {
   }
 
   Result<bool> next_name() {
-    Result<std::optional<FileSequence::Item>> file = sequence_.next();
-    if (!file) return file.status();
-    if (*file) name_ = (*file)->path;
-    return file->has_value();
+    ZR_LET(file, sequence_.next());
+    if (file) name_ = file->path;
+    return file.has_value();
   }
 
   /// Completes info() after the first file was read.
@@ -56,9 +55,8 @@ class ImageFrames final : public ImageFiles<FrameReader, Frame> {
       : ImageFiles(std::move(sequence)), reader_(options) {}
 
   Status start() {
-    Result<bool> more = look_ahead();
-    if (!more) return more.status();
-    if (!*more) return Status(Errc::open_failed, "the sequence has no image left");
+    ZR_LET(more, look_ahead());
+    if (!more) return Status(Errc::open_failed, "the sequence has no image left");
     info_ = facts_;
     info_.width = ahead_.width();
     info_.height = ahead_.height();
@@ -90,7 +88,7 @@ class JpegFiles final : public ImageFiles<PacketReader, Packet> {
   using ImageFiles::ImageFiles;
 
   Status start() {
-    Result<bool> more = look_ahead();
+    const Result<bool> more = look_ahead();
     if (!more) return more.status();
     describe_jpeg(ahead_, info_);
     describe();
@@ -99,10 +97,9 @@ class JpegFiles final : public ImageFiles<PacketReader, Packet> {
 
  private:
   Status load(const std::string& path, Packet& jpeg) override {
-    Result<Packet> data = read_whole_file(path, JpegSplitter::kMaxImageBytes);
-    if (!data) return data.status();
-    if (!is_jpeg(*data)) return Status(Errc::unknown_format, "'" + path + "' is not JPEG");
-    jpeg = *std::move(data);
+    ZR_LET(data, read_whole_file(path, JpegSplitter::kMaxImageBytes));
+    if (!is_jpeg(data)) return Status(Errc::unknown_format, "'" + path + "' is not JPEG");
+    jpeg = std::move(data);
     return Status::ok();
   }
 };

@@ -123,9 +123,8 @@ Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpe
     params.device = options_.device;
     params.threads = options_.threads;
     params.limits = options_.limits;
-    Result<Decoder> made = Decoder::create(params);
-    if (!made) return made.status();
-    decoder_ = *std::move(made);
+    ZR_LET(made, Decoder::create(params));
+    decoder_ = std::move(made);
   }
   return decoder_->decode(jpeg, format, frame);
 }
@@ -133,41 +132,37 @@ Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpe
 Status JpegFrameDecoder::decode(std::span<const std::byte> jpeg, const StreamInfo& info,
                                 Frame& frame) {
   const PixelFormat format = asked_format(options_, closest_format(info));
-  Result<DecodeReport> report = decode_one(jpeg, format, frame);
-  if (!report) return report.status();
-  if (report->is_concealed()) ++concealed_;
+  ZR_LET(report, decode_one(jpeg, format, frame));
+  if (report.is_concealed()) ++concealed_;
   return Status::ok();
 }
 
 Status JpegFrameDecoder::decode_packet(std::span<const std::byte> packet, int height,
                                        bool bottom_first, Frame& frame) {
-  Result<StreamInfo> info = inspect(packet, options_.limits);
-  if (!info) return info.status();
+  ZR_LET(info, inspect(packet, options_.limits));
   // FFmpeg's rule: fields have less than three quarters of the container's lines.
-  const bool may_be_field = info->height < height * 3 / 4;
-  if (!may_be_field) return decode(packet, *info, frame);
+  const bool may_be_field = info.height < height * 3 / 4;
+  if (!may_be_field) return decode(packet, info, frame);
 
-  const PixelFormat format = asked_format(options_, closest_format(*info));
-  Result<DecodeReport> report = decode_one(packet, format, fields_[0]);
-  if (!report) return report.status();
+  const PixelFormat format = asked_format(options_, closest_format(info));
+  ZR_LET(report, decode_one(packet, format, fields_[0]));
   const std::span<const std::byte> second =
-      from_next_image(packet.subspan(std::min(report->bytes_consumed, packet.size())));
+      from_next_image(packet.subspan(std::min(report.bytes_consumed, packet.size())));
   if (second.empty()) {
-    if (report->is_concealed()) ++concealed_;
+    if (report.is_concealed()) ++concealed_;
     std::swap(frame, fields_[0]);
     return Status::ok();
   }
-  ZR_TRY(weave(second, *info, bottom_first_of(*info).value_or(bottom_first), frame));
-  if (report->is_concealed()) ++concealed_;
+  ZR_TRY(weave(second, info, bottom_first_of(info).value_or(bottom_first), frame));
+  if (report.is_concealed()) ++concealed_;
   return Status::ok();
 }
 
 Status JpegFrameDecoder::weave(std::span<const std::byte> second, const StreamInfo& first,
                                bool bottom_first, Frame& frame) {
   const PixelFormat format = fields_[0].format();
-  Result<DecodeReport> report = decode_one(second, format, fields_[1]);
-  if (!report) return report.status();
-  if (report->is_concealed()) ++concealed_;
+  ZR_LET(report, decode_one(second, format, fields_[1]));
+  if (report.is_concealed()) ++concealed_;
   if (fields_[1].width() != first.width || fields_[1].height() != first.height)
     return Status(Errc::bad_input, "the two fields of the picture differ in size");
   ZR_TRY(frame.reshape(format, first.width, 2 * first.height));

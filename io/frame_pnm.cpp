@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "io/formats.hpp"
-#include "io/frame_pnm.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -194,9 +193,8 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
     if (!reader_.seek(0)) return cannot_seek();
     index = std::max<std::int64_t>(index, 0);
     for (index_ = 0; index_ <= index; ++index_) {
-      Result<bool> more = look_ahead();
-      if (!more) return more.status();
-      if (!*more) break;  // ahead_ is still the last image
+      ZR_LET(more, look_ahead());
+      if (!more) break;  // ahead_ is still the last image
     }
     has_ahead_ = index_ > 0;
     if (has_ahead_) --index_;
@@ -221,17 +219,15 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
 }  // namespace
 
 Status read_pnm(ByteReader& reader, Frame& frame) {
-  Result<PnmHeader> header = read_header(reader);
-  if (!header) return header.status();
+  ZR_LET(header, read_header(reader));
   // A header may lie about its size: nothing is allocated for samples that a file cannot hold.
-  const std::uint64_t need = header->is_text()
+  const std::uint64_t need = header.is_text()
                                  ? std::uint64_t{1}
-                                 : header->row_bytes() * static_cast<std::uint64_t>(header->height);
+                                 : header.row_bytes() * static_cast<std::uint64_t>(header.height);
   if (need > reader.remaining()) return cut_short(reader);
-  const PixelFormat format = header->channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
-  ZR_TRY(frame.reshape(format, header->width, header->height));
-  return header->is_text() ? read_text(reader, *header, frame)
-                           : read_binary(reader, *header, frame);
+  const PixelFormat format = header.channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
+  ZR_TRY(frame.reshape(format, header.width, header.height));
+  return header.is_text() ? read_text(reader, header, frame) : read_binary(reader, header, frame);
 }
 
 Result<FrameReaderPtr> open_pnm_stream(ByteReader reader) {

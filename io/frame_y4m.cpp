@@ -102,9 +102,8 @@ class Y4mReader final : public FrameReader {
   Result<std::int64_t> walk_to(std::int64_t index) {
     if (!reader_.seek(first_offset_)) return cannot_seek();
     for (index_ = 0; index_ < index;) {
-      Result<bool> more = skip();
-      if (!more) return more.status();
-      if (!*more) break;
+      ZR_LET(more, skip());
+      if (!more) break;
     }
     if (index_ > 0 && reader_.peek(1).empty()) return walk_to(index_ - 1);
     return index_;
@@ -166,7 +165,6 @@ class Y4mReader final : public FrameReader {
   Y4mHeader header_;
   YccToJfif to_jfif_;
   std::uint64_t first_offset_;
-  std::int64_t index_ = 0;
   std::array<std::vector<std::byte>, 3> samples_;
 };
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "io/formats.hpp"
-#include "io/frame_pnm.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -53,17 +52,13 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
 /// DPX, EXR, TGA and the like: the first picture that libavcodec finds.
 Status read_by_media(const std::string& path, const SourceOptions& options, Frame& frame,
                      SourceInfo& facts) {
-  Result<ByteReader> reader = ByteReader::open(path);
-  if (!reader) return reader.status();
-  Result<MediaInput> media = open_media(*std::move(reader), "", options);
-  if (!media) return media.status();
-  if (!media->frames)
-    return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
+  ZR_LET(reader, ByteReader::open(path));
+  ZR_LET(media, open_media(std::move(reader), "", options));
+  if (!media.frames) return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
   FrameTime unused;
-  Result<bool> more = media->frames->read(frame, unused);
-  if (!more) return more.status();
-  if (!*more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
-  facts.codec = media->frames->info().codec;
+  ZR_LET(more, media.frames->read(frame, unused));
+  if (!more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
+  facts.codec = media.frames->info().codec;
   return Status::ok();
 }
 #endif
@@ -102,16 +97,15 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
 }
 
 Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, SourceInfo& facts) {
-  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxImageFileBytes);
-  if (!data) return data.status();
-  Result<StreamInfo> info = inspect(*data, options_.limits);
+  ZR_LET(data, read_whole_file(path, kMaxImageFileBytes));
+  Result<StreamInfo> info = inspect(data, options_.limits);
   // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
   // damaged stream: one can make OpenCV before 4.12 write outside its memory (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
-    ZR_TRY(check_jpeg_size(path, *data, options_.limits));
+    ZR_TRY(check_jpeg_size(path, data, options_.limits));
     return decode_by_opencv(path, ContentKind::jpeg, frame);
   }
-  Status status = info ? jpeg_.decode(*data, *info, frame) : info.status();
+  Status status = info ? jpeg_.decode(data, *info, frame) : info.status();
   if (!status) {
     const std::string what = status.detail().empty() ? "" : ": " + status.detail();
     return Status(status.code(), "'" + path + "'" + what).at_byte(status.byte_offset());
@@ -121,11 +115,10 @@ Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, SourceI
 }
 
 Status ImageFileReader::read(const std::string& path, Frame& frame, SourceInfo& facts) {
-  Result<ByteReader> reader = ByteReader::open(path);
-  if (!reader) return reader.status();
-  const ContentKind kind = sniff(reader->peek(kSniffBytes));
-  if (!reader->error()) return reader->error();
-  if (reader->peek(1).empty()) return Status(Errc::bad_input, "'" + path + "': it is empty");
+  ZR_LET(reader, ByteReader::open(path));
+  const ContentKind kind = sniff(reader.peek(kSniffBytes));
+  if (!reader.error()) return reader.error();
+  if (reader.peek(1).empty()) return Status(Errc::bad_input, "'" + path + "': it is empty");
   facts = {};
   facts.codec = name_of(kind);
   facts.is_jpeg = kind == ContentKind::jpeg;
@@ -133,7 +126,7 @@ Status ImageFileReader::read(const std::string& path, Frame& frame, SourceInfo& 
     case ContentKind::jpeg:
       return read_jpeg(path, frame, facts);
     case ContentKind::pnm:
-      return read_pnm(*reader, frame);
+      return read_pnm(reader, frame);
     case ContentKind::y4m:
       return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
     case ContentKind::unknown:

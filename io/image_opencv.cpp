@@ -147,9 +147,8 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
 }  // namespace
 
 Status decode_by_opencv(const std::string& path, ContentKind kind, Frame& out) {
-  Result<std::vector<std::byte>> file = read_whole_file(path, kMaxImageFileBytes);
-  if (!file) return file.status();
-  std::vector<std::byte>& data = *file;
+  ZR_LET(file, read_whole_file(path, kMaxImageFileBytes));
+  std::vector<std::byte>& data = file;
   if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
   if (kind == ContentKind::png) ZR_TRY(check_png_size(path, data));
   const QuietOpenCv quiet;

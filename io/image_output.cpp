@@ -51,10 +51,9 @@ Status ImageOutput::write(std::span<const std::byte> image) {
     bytes_ = file_->size();
     return status;
   }
-  Result<std::unique_ptr<OutputFile>> file = OutputFile::create(pattern_.path(number_), overwrite_);
-  if (!file) return file.status();
-  ZR_TRY((*file)->write(image));
-  ZR_TRY((*file)->commit());
+  ZR_LET(file, OutputFile::create(pattern_.path(number_), overwrite_));
+  ZR_TRY(file->write(image));
+  ZR_TRY(file->commit());
   ++number_;
   bytes_ += static_cast<std::int64_t>(image.size());
   return Status::ok();

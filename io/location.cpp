@@ -78,11 +78,10 @@ Status check_name(const Location& location) {
 
 /// Parses a name that may be a pattern.
 Status set_pattern(ParsedLocation& parsed) {
-  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(parsed.path);
-  if (!pattern) return pattern.status();
-  if (!*pattern) return Status::ok();
+  ZR_LET(pattern, NumberPattern::parse(parsed.path));
+  if (!pattern) return Status::ok();
   parsed.kind = LocationKind::pattern;
-  parsed.pattern = *std::move(pattern);
+  parsed.pattern = std::move(pattern);
   return Status::ok();
 }
 
@@ -96,11 +95,10 @@ Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& nam
       ++i;
       continue;
     }
-    Result<Conversion> next = read_conversion(name, i);
-    if (!next) return next.status();
+    ZR_LET(next, read_conversion(name, i));
     if (found) return bad_pattern(name, "has more than one number; only one can count");
-    found = *next;
-    i = next->end - 1;
+    found = next;
+    i = next.end - 1;
   }
   if (!found) return std::optional<NumberPattern>();
 

@@ -16,9 +16,8 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
   explicit RawMjpeg(ByteReader reader) : splitter_(std::move(reader)) {}
 
   Status start() {
-    Result<bool> more = look_ahead();
-    if (!more) return more.status();
-    if (!*more)
+    ZR_LET(more, look_ahead());
+    if (!more)
       return Status(Errc::bad_input, "'" + splitter_.reader().name() + "' holds no JPEG image");
     describe_jpeg(ahead_, info_);
     info_.container = "mjpeg";
@@ -40,9 +39,8 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
     images_ = start * kImagesPerOffset;
     index_ = index;
     while (images_ <= index) {
-      Result<bool> more = look_ahead();
-      if (!more) return more.status();
-      if (!*more) return seek_index(images_ - 1);
+      ZR_LET(more, look_ahead());
+      if (!more) return seek_index(images_ - 1);
     }
     return index;
   }

@@ -69,10 +69,9 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
     return as_input(open_raw_mjpeg(std::move(reader)));
 #ifdef ZERORUN_HAVE_FFMPEG
-  Result<MediaInput> media = open_media(std::move(reader), format, options);
-  if (!media) return media.status();
-  if (media->packets) return Input(std::move(media->packets));
-  return Input(std::move(media->frames));
+  ZR_LET(media, open_media(std::move(reader), format, options));
+  if (media.packets) return Input(std::move(media.packets));
+  return Input(std::move(media.frames));
 #else
   static_cast<void>(options);
   const bool container =
@@ -86,9 +85,8 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
 /// A file is an image, which is a sequence of one, or a stream.
 Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
                         const SourceOptions& options) {
-  Result<ByteReader> reader = ByteReader::open(parsed.path);
-  if (!reader) return reader.status();
-  const ContentKind kind = sniff(reader->peek(kSniffBytes));
+  ZR_LET(reader, ByteReader::open(parsed.path));
+  const ContentKind kind = sniff(reader.peek(kSniffBytes));
   const std::string format = format_of(location);
   const bool image = kind == ContentKind::png || kind == ContentKind::tiff ||
                      kind == ContentKind::bmp || kind == ContentKind::webp ||
@@ -96,36 +94,32 @@ Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
                       (format.empty() || is_image_extension(format)));
   if (image) return as_input(FileSequence::open(parsed, std::nullopt, options.missing));
   // An extension that FFmpeg does not know must not keep it from looking inside the file.
-  return open_bytes(*std::move(reader),
+  return open_bytes(std::move(reader),
                     location.format.empty() && !is_raw_mjpeg(format) ? "" : format, options);
 }
 
 Result<Input> open_input(const Location& location, const SourceOptions& options) {
-  Result<ParsedLocation> parsed = parse_input(location);
-  if (!parsed) return parsed.status();
-  if (parsed->kind == LocationKind::stream) {
-    Result<ByteReader> reader = ByteReader::open("-");
-    if (!reader) return reader.status();
-    return open_bytes(*std::move(reader), format_of({"", location.format, {}}), options);
+  ZR_LET(parsed, parse_input(location));
+  if (parsed.kind == LocationKind::stream) {
+    ZR_LET(reader, ByteReader::open("-"));
+    return open_bytes(std::move(reader), format_of({"", location.format, {}}), options);
   }
-  if (parsed->kind == LocationKind::file) return open_file(*parsed, location, options);
-  return as_input(FileSequence::open(*parsed, location.start_number, options.missing));
+  if (parsed.kind == LocationKind::file) return open_file(parsed, location, options);
+  return as_input(FileSequence::open(parsed, location.start_number, options.missing));
 }
 
 Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {
-  Result<Input> input = open_input(location, options);
-  if (!input) return input.status();
-  if (auto* frames = std::get_if<FrameReaderPtr>(&*input)) return std::move(*frames);
-  if (auto* packets = std::get_if<PacketReaderPtr>(&*input))
+  ZR_LET(input, open_input(location, options));
+  if (auto* frames = std::get_if<FrameReaderPtr>(&input)) return std::move(*frames);
+  if (auto* packets = std::get_if<PacketReaderPtr>(&input))
     return decode_packets(std::move(*packets), options);
-  return open_image_frames(std::get<FileSequence>(*std::move(input)), options);
+  return open_image_frames(std::get<FileSequence>(std::move(input)), options);
 }
 
 Result<PacketReaderPtr> open_packet_reader(const Location& location, const SourceOptions& options) {
-  Result<Input> input = open_input(location, options);
-  if (!input) return input.status();
-  if (auto* packets = std::get_if<PacketReaderPtr>(&*input)) return std::move(*packets);
-  if (auto* images = std::get_if<FileSequence>(&*input)) return open_jpeg_files(std::move(*images));
+  ZR_LET(input, open_input(location, options));
+  if (auto* packets = std::get_if<PacketReaderPtr>(&input)) return std::move(*packets);
+  if (auto* images = std::get_if<FileSequence>(&input)) return open_jpeg_files(std::move(*images));
   return Status(Errc::unknown_format, "'" + location.name + "' is not JPEG");
 }
 
@@ -150,69 +144,63 @@ Result<ImageOutput> open_numbered(const ParsedLocation& parsed, const Location& 
 }
 
 Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptions& options) {
-  Result<ParsedLocation> parsed = parse_output(output);
-  if (!parsed) return parsed.status();
+  ZR_LET(parsed, parse_output(output));
   std::string format = format_of(output);
-  if (parsed->kind == LocationKind::stream && format.empty()) format = "mjpeg";
+  if (parsed.kind == LocationKind::stream && format.empty()) format = "mjpeg";
   const std::string muxer = container_muxer(format);
   const bool known = is_raw_mjpeg(format) || is_jpeg_file(format) || !muxer.empty();
   if (!known)
     return Status(Errc::unknown_format, "'" + output.name +
                                             "' is not a JPEG output; write .mov, .mkv, .avi, .mp4, "
                                             ".mjpeg or .jpg");
-  if (parsed->kind == LocationKind::pattern) {
+  if (parsed.kind == LocationKind::pattern) {
     if (!is_jpeg_file(format))
       return Status(Errc::invalid_argument,
                     "'" + output.name + "': a numbered sequence is written as .jpg only");
-    Result<ImageOutput> files = open_numbered(*parsed, output, options);
-    if (!files) return files.status();
-    return make_jpeg_sink(*std::move(files));
+    ZR_LET(files, open_numbered(parsed, output, options));
+    return make_jpeg_sink(std::move(files));
   }
   if (is_raw_mjpeg(format) || muxer == "avi")
     ZR_TRY(refuse_variable_rate(options, muxer.empty() ? "raw Motion JPEG" : "AVI"));
 #ifndef ZERORUN_HAVE_FFMPEG
   if (!muxer.empty()) return Status(Errc::not_built, "'" + output.name + "'");
 #endif
-  Result<std::unique_ptr<OutputFile>> file = open_output(*parsed, options.overwrite);
-  if (!file) return file.status();
-  if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput::stream(*std::move(file), true));
+  ZR_LET(file, open_output(parsed, options.overwrite));
+  if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput::stream(std::move(file), true));
   if (is_jpeg_file(format))
-    return make_jpeg_sink(ImageOutput::single(
-        *std::move(file), "a pattern such as %05d.jpg or a video such as .mov"));
+    return make_jpeg_sink(
+        ImageOutput::single(std::move(file), "a pattern such as %05d.jpg or a video such as .mov"));
 #ifdef ZERORUN_HAVE_FFMPEG
-  return open_container_sink(*std::move(file), muxer, options);
+  return open_container_sink(std::move(file), muxer, options);
 #else
   return Status(Errc::not_built, "'" + output.name + "'");
 #endif
 }
 
 Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions& options) {
-  Result<ParsedLocation> parsed = parse_output(output);
-  if (!parsed) return parsed.status();
+  ZR_LET(parsed, parse_output(output));
   const std::string format = format_of(output);
   if (format != "y4m" && !is_pnm_output(format) && !needs_opencv(format))
     return Status(Errc::unknown_format,
                   "'" + output.name + "' is not a frame output" +
-                      (parsed->kind == LocationKind::stream ? "; name y4m or pnm as its format"
-                                                            : "; write .y4m, .png, .tiff, .bmp, "
-                                                              ".webp, .pgm or .ppm"));
+                      (parsed.kind == LocationKind::stream ? "; name y4m or pnm as its format"
+                                                           : "; write .y4m, .png, .tiff, .bmp, "
+                                                             ".webp, .pgm or .ppm"));
   if (needs_opencv(format) && !features().opencv)
     return Status(Errc::not_built, "'" + output.name + "'");
-  if (parsed->kind == LocationKind::pattern) {
+  if (parsed.kind == LocationKind::pattern) {
     if (format == "y4m")
       return Status(Errc::invalid_argument,
                     "'" + output.name + "': a y4m file holds all frames; name it without a number");
-    Result<ImageOutput> files = open_numbered(*parsed, output, options);
-    if (!files) return files.status();
-    return make_image_sink(*std::move(files), format);
+    ZR_LET(files, open_numbered(parsed, output, options));
+    return make_image_sink(std::move(files), format);
   }
   if (format == "y4m") ZR_TRY(refuse_variable_rate(options, "y4m"));
-  Result<std::unique_ptr<OutputFile>> file = open_output(*parsed, options.overwrite);
-  if (!file) return file.status();
-  if (format == "y4m") return make_y4m_sink(*std::move(file), options);
+  ZR_LET(file, open_output(parsed, options.overwrite));
+  if (format == "y4m") return make_y4m_sink(std::move(file), options);
   return make_image_sink(needs_opencv(format)
-                             ? ImageOutput::single(*std::move(file), "a pattern such as %05d.png")
-                             : ImageOutput::stream(*std::move(file), false),
+                             ? ImageOutput::single(std::move(file), "a pattern such as %05d.png")
+                             : ImageOutput::stream(std::move(file), false),
                          format);
 }
 
@@ -221,25 +209,22 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
 Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
                                                  const SourceOptions& options) {
   return guarded_open([&]() -> Result<std::unique_ptr<FrameSource>> {
-    Result<FrameReaderPtr> reader = open_frame_reader(input, options);
-    if (!reader) return reader.status();
-    return select_frames(*std::move(reader), options);
+    ZR_LET(reader, open_frame_reader(input, options));
+    return select_frames(std::move(reader), options);
   });
 }
 
 Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
                                                    const SourceOptions& options) {
   return guarded_open([&]() -> Result<std::unique_ptr<PacketSource>> {
-    Result<PacketReaderPtr> reader = open_packet_reader(input, options);
-    if (!reader) return reader.status();
-    return select_packets(*std::move(reader), options);
+    ZR_LET(reader, open_packet_reader(input, options));
+    return select_packets(std::move(reader), options);
   });
 }
 
 Result<SourceInfo> probe(const Location& input, const SourceOptions& options) {
-  Result<std::unique_ptr<FrameSource>> source = open_frames(input, options);
-  if (!source) return source.status();
-  return (*source)->info();
+  ZR_LET(source, open_frames(input, options));
+  return source->info();
 }
 
 Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,

@@ -45,9 +45,8 @@ class Selected : public Source {
   /// is given by the first read(), not here: the rest may be sound.
   Status start() {
     for (std::int64_t i = 0; i < first_; ++i) {
-      Result<bool> more = reader_->skip();
-      if (!more) return more.status();
-      if (!*more) return Status::ok();
+      ZR_LET(more, reader_->skip());
+      if (!more) return Status::ok();
     }
     ahead_result_ = next(ahead_, ahead_time_);
     if (*ahead_result_ && **ahead_result_) info_.first_pts = ahead_time_.pts;

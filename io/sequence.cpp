@@ -159,9 +159,8 @@ Status FileSequence::open_directory(const std::string& path) {
 }
 
 Status FileSequence::open_list(const std::string& path) {
-  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxListBytes);
-  if (!data) return data.status();
-  std::string_view rest(reinterpret_cast<const char*>(data->data()), data->size());
+  ZR_LET(data, read_whole_file(path, kMaxListBytes));
+  std::string_view rest(reinterpret_cast<const char*>(data.data()), data.size());
   if (rest.find('\0') != std::string_view::npos)
     return Status(Errc::bad_input, "the list '" + path + "' is not text");
   const fs::path base = fs::path(path).parent_path();

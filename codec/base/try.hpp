@@ -12,6 +12,12 @@
     if (::zerorun::Status zr_status = (__VA_ARGS__); !zr_status) return zr_status; \
   } while (false)
 
+/// Names the value of a Result, or returns its Status from the function.
+#define ZR_LET(name, ...)                    \
+  auto zr_##name = (__VA_ARGS__);            \
+  if (!zr_##name) return zr_##name.status(); \
+  auto& name = *zr_##name
+
 namespace zerorun {
 
 /// Runs the body of a public function, which reports memory that ran out as a Status. `Body`

@@ -141,9 +141,8 @@ Result<bool> AudioCopy::read_packet() {
 Result<const AVPacket*> AudioCopy::next_before(double until_seconds) {
   if (at_end_) return static_cast<const AVPacket*>(nullptr);
   if (!pending_) {
-    Result<bool> more = read_packet();
-    if (!more) return more.status();
-    at_end_ = !*more;
+    ZR_LET(more, read_packet());
+    at_end_ = !more;
     if (at_end_) return static_cast<const AVPacket*>(nullptr);
   }
   const double begins = static_cast<double>(packet_->pts) * av_q2d(time_base(*packet_));

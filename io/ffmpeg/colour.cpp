@@ -140,9 +140,8 @@ Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format, 
     source = planar_.get();
     d = av_pix_fmt_desc_get(planar);
   }
-  Result<YccCoding> coding = coding_of(picture, format == PixelFormat::gray8, d->comp[0].depth);
-  if (!coding) return coding.status();
-  if (!to_jfif_ || !(to_jfif_->coding() == *coding)) to_jfif_.emplace(*coding);
+  ZR_LET(coding, coding_of(picture, format == PixelFormat::gray8, d->comp[0].depth));
+  if (!to_jfif_ || !(to_jfif_->coding() == coding)) to_jfif_.emplace(coding);
   YccPlanes planes;
   for (std::size_t i = 0; i < 3; ++i) {
     planes.data[i] = source->data[i];

@@ -11,6 +11,7 @@
 
 #include "io/byte_reader.hpp"
 #include "io/ffmpeg/frame_times.hpp"
+#include "io/formats.hpp"
 
 namespace zerorun::io::av {
 
@@ -66,5 +67,30 @@ class Demuxer {
   SourceInfo info_;
   std::optional<FrameTimes> times_;
 };
+
+/// A reader of the items of a demuxer's stream. `Base` is a reader without seek_index().
+template <typename Base>
+class DemuxerReader : public Base {
+ public:
+  explicit DemuxerReader(std::unique_ptr<Demuxer> demuxer)
+      : demuxer_(std::move(demuxer)), next_time_(demuxer_->from_start(0)) {
+    this->info_ = demuxer_->info();
+  }
+  std::string last_name() const override {
+    return demuxer_->name() + " frame " + std::to_string(this->index_ - 1);
+  }
+  bool can_seek() const override { return demuxer_->can_seek(); }
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    return this->seek_time(demuxer_->times().time_of(index));
+  }
+
+ protected:
+  std::unique_ptr<Demuxer> demuxer_;
+  PacketPtr packet_{av_packet_alloc()};
+  std::int64_t next_time_;  // of an item without a time stamp
+};
+
+/// The video stream of `demuxer` is Motion JPEG. Packets with two fields come as they are.
+Result<PacketReaderPtr> open_container_packets(std::unique_ptr<Demuxer> demuxer);
 
 }  // namespace zerorun::io::av

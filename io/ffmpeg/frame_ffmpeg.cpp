@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "io/ffmpeg/colour.hpp"
-#include "io/ffmpeg/packet_ffmpeg.hpp"
+#include "io/ffmpeg/demuxer.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io {
@@ -14,13 +14,9 @@ namespace {
 
 using ffmpeg::detail::duration;
 
-class DecodedVideo final : public FrameReader {
+class DecodedVideo final : public DemuxerReader<FrameReader> {
  public:
-  explicit DecodedVideo(std::unique_ptr<Demuxer> demuxer)
-      : demuxer_(std::move(demuxer)), packet_(av_packet_alloc()), picture_(av_frame_alloc()) {
-    info_ = demuxer_->info();
-    next_time_ = demuxer_->from_start(0);
-  }
+  using DemuxerReader::DemuxerReader;
 
   Status start(const SourceOptions& options) {
     const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
@@ -41,10 +37,6 @@ class DecodedVideo final : public FrameReader {
     return Status::ok();
   }
 
-  std::string last_name() const override {
-    return demuxer_->name() + " frame " + std::to_string(index_ - 1);
-  }
-
   Result<bool> read(Frame& frame, FrameTime& time) override {
     Result<bool> more = next_picture();
     if (!more || !*more) return more;
@@ -57,23 +49,16 @@ class DecodedVideo final : public FrameReader {
     return true;
   }
 
-  bool can_seek() const override { return demuxer_->can_seek(); }
-
-  Result<std::int64_t> seek_index(std::int64_t index) override {
-    return seek_time(demuxer_->times().time_of(index));
-  }
-
   /// Decodes from a key frame before it. Key frames are found by decoding time: if that one is too
   /// late, from an earlier one, and at last from the start.
   Result<std::int64_t> seek_time(std::int64_t pts) override {
     const FrameTimes& times = demuxer_->times();
     const auto second = static_cast<std::int64_t>(1.0 / info_.time_base.value());
     for (const std::int64_t from : {pts, pts - 2 * second, pts - 20 * second, times.first()}) {
-      Result<std::optional<std::int64_t>> found = decode_up_to(from, pts);
-      if (!found) return found.status();
-      if (!*found || (**found > pts && from > times.first())) continue;
-      index_ = times.index_at(**found);
-      next_time_ = **found;
+      ZR_LET(found, decode_up_to(from, pts));
+      if (!found || (*found > pts && from > times.first())) continue;
+      index_ = times.index_at(*found);
+      next_time_ = *found;
       return index_;
     }
     return times.index_at(pts);
@@ -152,14 +137,10 @@ class DecodedVideo final : public FrameReader {
     return failure(Errc::bad_input, last_name(), error);
   }
 
-  std::unique_ptr<Demuxer> demuxer_;
   CodecPtr codec_;
-  PacketPtr packet_;
-  FramePtr picture_;
+  FramePtr picture_{av_frame_alloc()};
   std::deque<FramePtr> waiting_;  // decoded by a seek
   ColourConverter colour_;
-  std::int64_t next_time_ = 0;  // of a picture without a time stamp
-  std::int64_t index_ = 0;
 };
 
 }  // namespace
@@ -167,16 +148,14 @@ class DecodedVideo final : public FrameReader {
 
 Result<MediaInput> open_media(ByteReader reader, const std::string& format,
                               const SourceOptions& options) {
-  Result<std::unique_ptr<av::Demuxer>> demuxer = av::Demuxer::open(std::move(reader), format);
-  if (!demuxer) return demuxer.status();
+  ZR_LET(demuxer, av::Demuxer::open(std::move(reader), format));
   MediaInput media;
-  if ((*demuxer)->stream().codecpar->codec_id == AV_CODEC_ID_MJPEG) {
-    Result<PacketReaderPtr> packets = av::open_container_packets(*std::move(demuxer));
-    if (!packets) return packets.status();
-    media.packets = *std::move(packets);
+  if (demuxer->stream().codecpar->codec_id == AV_CODEC_ID_MJPEG) {
+    ZR_LET(packets, av::open_container_packets(std::move(demuxer)));
+    media.packets = std::move(packets);
     return media;
   }
-  auto frames = std::make_unique<av::DecodedVideo>(*std::move(demuxer));
+  auto frames = std::make_unique<av::DecodedVideo>(std::move(demuxer));
   ZR_TRY(frames->start(options));
   media.frames = std::move(frames);
   return media;

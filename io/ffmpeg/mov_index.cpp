@@ -33,9 +33,8 @@ struct BoxHeader {
 /// Errors: those of reading the file, bad_input (no whole box).
 Result<BoxHeader> read_box(OutputFile& file, std::int64_t position) {
   std::array<std::byte, 16> bytes{};
-  Result<std::size_t> got = file.read_at(position, bytes);
-  if (!got) return got.status();
-  const std::span<const std::byte> all(bytes.data(), *got);
+  ZR_LET(got, file.read_at(position, bytes));
+  const std::span<const std::byte> all(bytes.data(), got);
   if (all.size() < 8) return Status(Errc::bad_input, "a box is cut short");
   BoxHeader box;
   box.position = position;
@@ -58,9 +57,8 @@ Result<std::unique_ptr<MovIndex>> MovIndex::create(const std::string& muxer, Out
                                                    const Muxer::AddStreams& add_streams) {
   std::unique_ptr<MovIndex> index(new MovIndex(file));
   Dictionary options;
-  Result<std::unique_ptr<Muxer>> made = Muxer::create(muxer, file, options, add_streams, INT64_MAX);
-  if (!made) return made.status();
-  index->muxer_ = *std::move(made);
+  ZR_LET(made, Muxer::create(muxer, file, options, add_streams, INT64_MAX));
+  index->muxer_ = std::move(made);
   return index;
 }
 
@@ -106,10 +104,9 @@ Status MovIndex::finish() {
   // The movie box of the fragmented file becomes the first bytes of the media data.
   std::int64_t media_begin = 0;
   for (;;) {
-    Result<BoxHeader> box = read_box(file_, media_begin);
-    if (!box) return box.status();
-    if (box->type == "moov") break;
-    media_begin += box->size;
+    ZR_LET(box, read_box(file_, media_begin));
+    if (box.type == "moov") break;
+    media_begin += box.size;
   }
   ZR_TRY(muxer_->seek(media_end));
   muxer_->keep_from(media_end);

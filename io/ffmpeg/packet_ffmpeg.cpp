@@ -1,6 +1,6 @@
 // Motion JPEG packets out of containers.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/packet_ffmpeg.hpp"
+#include "io/ffmpeg/demuxer.hpp"
 
 #include <cstdlib>
 #include <optional>
@@ -12,21 +12,16 @@
 namespace zerorun::io::av {
 namespace {
 
-class ContainerPackets final : public AheadReader<PacketReader, Packet> {
+class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Packet>> {
  public:
-  explicit ContainerPackets(std::unique_ptr<Demuxer> demuxer)
-      : demuxer_(std::move(demuxer)), packet_(av_packet_alloc()) {
-    info_ = demuxer_->info();
-    info_.is_jpeg = true;
-    next_time_ = demuxer_->from_start(0);
-  }
+  using DemuxerReader::DemuxerReader;
 
   /// Looks at the first packet: its headers are more reliable than the container's.
   Status start() {
     if (!packet_) return Status(Errc::out_of_memory);
-    Result<bool> more = look_ahead();
-    if (!more) return more.status();
-    if (!*more) return Status::ok();
+    info_.is_jpeg = true;
+    ZR_LET(more, look_ahead());
+    if (!more) return Status::ok();
     const Result<StreamInfo> stream = inspect(ahead_, StreamLimits::any_size());
     if (!stream) return Status::ok();
     const bool fields =
@@ -38,9 +33,6 @@ class ContainerPackets final : public AheadReader<PacketReader, Packet> {
   }
 
   int picture_height() const override { return demuxer_->info().height; }
-  std::string last_name() const override {
-    return demuxer_->name() + " frame " + std::to_string(index_ - 1);
-  }
 
   /// As in FFmpeg's decoder: if the container does not tell, the bottom field is first in files
   /// with the MJPG tag.
@@ -50,23 +42,16 @@ class ContainerPackets final : public AheadReader<PacketReader, Packet> {
     return codec.field_order == AV_FIELD_UNKNOWN && codec.codec_tag == MKTAG('M', 'J', 'P', 'G');
   }
 
-  bool can_seek() const override { return demuxer_->can_seek(); }
-
-  Result<std::int64_t> seek_index(std::int64_t index) override {
-    return seek_time(demuxer_->times().time_of(index));
-  }
-
   Result<std::int64_t> seek_time(std::int64_t pts) override {
     const FrameTimes& times = demuxer_->times();
     has_ahead_ = false;
     // If the container's own search ends too late, search from the start.
     for (const std::int64_t from : {pts, times.first()}) {
       ZR_TRY(demuxer_->seek(from));
-      Result<std::optional<std::int64_t>> found = read_up_to(pts);
-      if (!found) return found.status();
-      if (*found && (**found <= pts || from == times.first())) {
-        index_ = times.index_at(**found);
-        next_time_ = **found;
+      ZR_LET(found, read_up_to(pts));
+      if (found && (*found <= pts || from == times.first())) {
+        index_ = times.index_at(*found);
+        next_time_ = *found;
         return index_;
       }
     }
@@ -100,9 +85,8 @@ class ContainerPackets final : public AheadReader<PacketReader, Packet> {
     for (;;) {
       PacketPtr packet(av_packet_alloc());
       if (!packet) return Status(Errc::out_of_memory);
-      Result<bool> more = next_shown(*packet);
-      if (!more) return more.status();
-      if (!*more) break;
+      ZR_LET(more, next_shown(*packet));
+      if (!more) break;
       if (last && time_of(*packet) > pts) {
         demuxer_->unread(std::move(packet));
         break;
@@ -120,10 +104,6 @@ class ContainerPackets final : public AheadReader<PacketReader, Packet> {
     const std::int64_t pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
     return pts != AV_NOPTS_VALUE ? demuxer_->from_start(pts) : next_time_;
   }
-
-  std::unique_ptr<Demuxer> demuxer_;
-  PacketPtr packet_;
-  std::int64_t next_time_ = 0;  // of a packet without a time stamp
 };
 
 }  // namespace

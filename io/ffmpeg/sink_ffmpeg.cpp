@@ -126,10 +126,9 @@ class ContainerSink final : public PacketSink {
     const AVOutputFormat* container = av_guess_format(name_.c_str(), nullptr, nullptr);
     if (container == nullptr)
       return Status(Errc::unsupported_output, "this FFmpeg cannot write " + name_);
-    Result<std::unique_ptr<AudioCopy>> audio = AudioCopy::open(options_, *container);
-    if (!audio) return audio.status();
-    add_notice((*audio)->notice());
-    if ((*audio)->has_streams()) audio_ = *std::move(audio);
+    ZR_LET(audio, AudioCopy::open(options_, *container));
+    add_notice(audio->notice());
+    if (audio->has_streams()) audio_ = std::move(audio);
     return Status::ok();
   }
 
@@ -147,13 +146,11 @@ class ContainerSink final : public PacketSink {
     // skip_trailer: no random access table, which would grow with every frame.
     if (is_mov())
       options.set("movflags", "frag_custom+empty_moov+delay_moov+default_base_moof+skip_trailer");
-    Result<std::unique_ptr<Muxer>> muxer = Muxer::create(name_, *file_, options, add);
-    if (!muxer) return muxer.status();
-    muxer_ = *std::move(muxer);
+    ZR_LET(muxer, Muxer::create(name_, *file_, options, add));
+    muxer_ = std::move(muxer);
     if (!is_mov() || !file_->is_seekable()) return Status::ok();
-    Result<std::unique_ptr<MovIndex>> index = MovIndex::create(name_, *file_, add);
-    if (!index) return index.status();
-    index_ = *std::move(index);
+    ZR_LET(index, MovIndex::create(name_, *file_, add));
+    index_ = std::move(index);
     return Status::ok();
   }
 
@@ -188,10 +185,9 @@ class ContainerSink final : public PacketSink {
   Status put_audio_before(double seconds) {
     if (!audio_) return Status::ok();
     for (;;) {
-      Result<const AVPacket*> packet = audio_->next_before(seconds);
-      if (!packet) return packet.status();
-      if (*packet == nullptr) return Status::ok();
-      ZR_TRY(put(**packet, audio_->time_base(**packet)));
+      ZR_LET(packet, audio_->next_before(seconds));
+      if (packet == nullptr) return Status::ok();
+      ZR_TRY(put(*packet, audio_->time_base(*packet)));
     }
   }
 
@@ -209,9 +205,8 @@ class ContainerSink final : public PacketSink {
     const std::int64_t position = file_->size();
     ZR_TRY(muxer_->flush());
     if (!index_) return Status::ok();
-    Result<bool> indexed = index_->end_fragment(position);
-    if (!indexed) return indexed.status();
-    if (!*indexed) {
+    ZR_LET(indexed, index_->end_fragment(position));
+    if (!indexed) {
       index_.reset();
       add_notice("the file is left fragmented");
     }

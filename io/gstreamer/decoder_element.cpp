@@ -8,6 +8,7 @@
 
 #include <gst/video/gstvideodecoder.h>
 
+#include "codec/base/try.hpp"
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/jpeg_parse.hpp"
 #include "io/gstreamer/negotiation.hpp"
@@ -101,12 +102,11 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
 Result<DecodeParams> restart(ZerorunDec* self) {
   const ObjectLock lock(self);
   self->state->counters = {};
-  const auto device = parse_device(self->state->device);
-  if (!device) return device.status();
+  ZR_LET(device, parse_device(self->state->device));
   DecodeParams params;
   params.limits.max_pixels = self->state->max_pixels;
-  params.backend = device->backend;
-  params.device = device->index;
+  params.backend = device.backend;
+  params.device = device.index;
   return params;
 }
 

@@ -45,13 +45,11 @@ Result<std::unique_ptr<EncodeSession>> EncodeSession::create(const AsyncEncodePa
                                                              const GstVideoInfo& info,
                                                              Deliver deliver) {
   return guarded([&]() -> Result<std::unique_ptr<EncodeSession>> {
-    const auto coding = coding_of(info);
-    if (!coding) return coding.status();
-    auto encoder = AsyncEncoder::create(params);
-    if (!encoder) return encoder.status();
+    ZR_LET(coding, coding_of(info));
+    ZR_LET(encoder, AsyncEncoder::create(params));
     std::unique_ptr<EncodeSession> session(
-        new EncodeSession(*std::move(encoder), info, std::move(deliver)));
-    if (*coding != io::YccCoding{}) session->to_jfif_.emplace(*coding);
+        new EncodeSession(std::move(encoder), info, std::move(deliver)));
+    if (coding != io::YccCoding{}) session->to_jfif_.emplace(coding);
     return session;
   });
 }
@@ -90,15 +88,14 @@ Status EncodeSession::convert(const ConstFrameView& in, Frame& out) {
 }
 
 Status EncodeSession::submit(GstVideoCodecFrame* frame, int quality) try {
-  auto mapped = PendingFrame::map(frame, info_);
-  if (!mapped) return mapped.status();
+  ZR_LET(mapped, PendingFrame::map(frame, info_));
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   const ConstFrameView view =
-      view_of(mapped->samples(), *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
+      view_of(mapped.samples(), *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
   const std::uint64_t tag = next_tag_++;
   {
     const std::lock_guard lock(mutex_);
-    pending_.emplace(tag, *std::move(mapped));
+    pending_.emplace(tag, std::move(mapped));
   }
   Status status = enqueue(tag, view, quality);
   if (!status) take(tag);

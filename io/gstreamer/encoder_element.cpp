@@ -6,6 +6,7 @@
 
 #include <gst/video/gstvideoencoder.h>
 
+#include "codec/base/try.hpp"
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/encode_session.hpp"
 #include "io/gstreamer/encoder_settings.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "codec/base/try.hpp"
 #include "io/gstreamer/element.hpp"
 
 namespace zerorun::gst {
@@ -124,10 +125,8 @@ void get_setting(const EncoderSettings& settings, guint id, GValue* value) {
 }
 
 Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
-  const auto device = parse_device(settings.device);
-  if (!device) return device.status();
-  const auto backend = resolve_backend(device->backend, device->index);
-  if (!backend) return backend.status();
+  ZR_LET(device, parse_device(settings.device));
+  ZR_LET(backend, resolve_backend(device.backend, device.index));
   AsyncEncodeParams params;
   params.encode.quality = settings.quality;
   params.encode.restart = restart_policy(settings.restart_interval);
@@ -135,11 +134,11 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   if (settings.subsampling >= 0)
     params.encode.subsampling = static_cast<Subsampling>(settings.subsampling);
   params.encode.index = settings.scan_index;
-  params.encode.backend = *backend;
-  params.encode.device = device->index;
+  params.encode.backend = backend;
+  params.encode.device = device.index;
   params.depth = settings.depth;
   params.lanes = settings.depth;
-  if (*backend == Backend::cpu) {
+  if (backend == Backend::cpu) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     params.lanes = std::min(settings.depth, cores);
     params.encode.threads = cores / params.lanes;

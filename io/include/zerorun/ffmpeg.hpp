@@ -31,12 +31,8 @@ enum class ColourCheck {
 
 namespace detail {
 
-struct FormatPair {
-  AVPixelFormat av;
-  PixelFormat zerorun;
-};
 /// The first pair of a zerorun format has FFmpeg's name for what zerorun writes.
-inline constexpr FormatPair kFormats[] = {
+inline constexpr std::pair<AVPixelFormat, PixelFormat> kFormats[] = {
     {AV_PIX_FMT_GRAY8, PixelFormat::gray8},     {AV_PIX_FMT_YUVJ420P, PixelFormat::yuv420p},
     {AV_PIX_FMT_YUV420P, PixelFormat::yuv420p}, {AV_PIX_FMT_YUVJ422P, PixelFormat::yuv422p},
     {AV_PIX_FMT_YUV422P, PixelFormat::yuv422p}, {AV_PIX_FMT_YUVJ444P, PixelFormat::yuv444p},
@@ -56,8 +52,8 @@ inline constexpr FormatPair kFormats[] = {
 /// The zerorun format of a pixel format; alpha and padding bytes are ignored. Errors:
 /// invalid_frame.
 inline Result<PixelFormat> pixel_format(AVPixelFormat format) {
-  for (const detail::FormatPair& pair : detail::kFormats)
-    if (pair.av == format) return pair.zerorun;
+  for (const auto& [av, ours] : detail::kFormats)
+    if (av == format) return ours;
   const char* name = av_get_pix_fmt_name(format);
   return Status(Errc::invalid_frame, std::string("zerorun does not read the pixel format ") +
                                          (name == nullptr ? "of the frame" : name) +
@@ -67,8 +63,8 @@ inline Result<PixelFormat> pixel_format(AVPixelFormat format) {
 /// FFmpeg's name of a format, for streams and for frames to decode into: the full-range name if
 /// there is one.
 inline AVPixelFormat av_pixel_format(PixelFormat format) noexcept {
-  for (const detail::FormatPair& pair : detail::kFormats)
-    if (pair.zerorun == format) return pair.av;
+  for (const auto& [av, ours] : detail::kFormats)
+    if (ours == format) return av;
   return AV_PIX_FMT_NONE;
 }
 
@@ -94,28 +90,25 @@ inline Status check_colours(const AVFrame& frame, AVPixelFormat format) {
                   "the frame does not tell its range, which FFmpeg takes for limited; set "
                   "color_range to AVCOL_RANGE_JPEG if its samples go from 0 to 255, else convert "
                   "it with swscale");
-  switch (frame.colorspace) {
-    case AVCOL_SPC_UNSPECIFIED:
-    case AVCOL_SPC_BT470BG:
-    case AVCOL_SPC_SMPTE170M:
-      return Status::ok();
-    default:
-      break;
-  }
-  const char* name = av_color_space_name(frame.colorspace);
+  const AVColorSpace matrix = frame.colorspace;
+  if (matrix == AVCOL_SPC_UNSPECIFIED || matrix == AVCOL_SPC_BT470BG ||
+      matrix == AVCOL_SPC_SMPTE170M)
+    return Status::ok();
+  const char* name = av_color_space_name(matrix);
   return Status(Errc::invalid_frame, std::string("the colour matrix of the frame is ") +
                                          (name == nullptr ? "unknown" : name) +
                                          ", that of JPEG is BT.601; convert it with swscale");
 }
 
-inline Result<FrameView> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck check) {
+template <typename View>
+Result<View> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck check) {
   const Result<PixelFormat> ours = pixel_format(format);
   if (!ours) return ours.status();
   if ((frame.crop_left | frame.crop_right | frame.crop_top | frame.crop_bottom) != 0)
     return Status(Errc::invalid_frame, "the frame is to be cropped; call av_frame_apply_cropping");
   if (check == ColourCheck::refuse)
     if (Status status = check_colours(frame, format); !status) return status;
-  FrameView view{*ours, frame.width, frame.height, {}, {}};
+  View view{*ours, frame.width, frame.height, {}, {}};
   for (std::size_t p = 0; p < static_cast<std::size_t>(plane_count(*ours)); ++p) {
     view.data[p] = frame.data[p];
     view.stride_bytes[p] = frame.linesize[p];
@@ -130,17 +123,14 @@ inline Result<FrameView> view_as(const AVFrame& frame, AVPixelFormat format, Col
 /// Errors: invalid_frame (format, colours, cropping, no data).
 inline Result<ConstFrameView> frame_view(const AVFrame& frame,
                                          ColourCheck check = ColourCheck::refuse) {
-  const Result<FrameView> view =
-      detail::view_as(frame, static_cast<AVPixelFormat>(frame.format), check);
-  if (!view) return view.status();
-  return ConstFrameView(*view);
+  return detail::view_as<ConstFrameView>(frame, static_cast<AVPixelFormat>(frame.format), check);
 }
 
 /// A frame to decode into, which has to be writable (av_frame_make_writable). Sets its colour
 /// fields to what the decoder writes.
 inline Result<FrameView> writable_view(AVFrame& frame) {
-  const Result<FrameView> view =
-      detail::view_as(frame, static_cast<AVPixelFormat>(frame.format), ColourCheck::ignore);
+  const Result<FrameView> view = detail::view_as<FrameView>(
+      frame, static_cast<AVPixelFormat>(frame.format), ColourCheck::ignore);
   if (!view) return view;
   frame.color_range = AVCOL_RANGE_JPEG;
   frame.colorspace = is_rgb(view->format) ? AVCOL_SPC_RGB : AVCOL_SPC_BT470BG;
@@ -154,9 +144,7 @@ inline Result<ConstFrameView> device_view(const AVFrame& frame,
   if (frame.format != AV_PIX_FMT_CUDA || frame.hw_frames_ctx == nullptr)
     return Status(Errc::invalid_frame, "the frame is not in CUDA memory; use frame_view()");
   const auto* context = reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data);
-  const Result<FrameView> view = detail::view_as(frame, context->sw_format, check);
-  if (!view) return view.status();
-  return ConstFrameView(*view);
+  return detail::view_as<ConstFrameView>(frame, context->sw_format, check);
 }
 
 /// Describes a Motion JPEG stream as players expect it: full range BT.601, progressive.

@@ -22,8 +22,8 @@ inline Status cannot_seek() {
   return Status(Errc::invalid_argument, "this input can only be read from front to back");
 }
 
-/// Gives the frames or packets of an input one after another. It knows nothing of the range, rate
-/// and pixel format that the caller asked for: selected_source.cpp adds those.
+/// Gives the frames or packets of an input one after another. selected_source.cpp adds the range,
+/// rate and pixel format that the caller asked for.
 template <typename Item>
 class Reader {
  public:
@@ -31,7 +31,7 @@ class Reader {
   const SourceInfo& info() const noexcept { return info_; }
   /// As FrameSource::read(). After an error about one frame the next call gives the next frame.
   virtual Result<bool> read(Item& item, FrameTime& time) = 0;
-  /// Passes over one item; cheaper than read() where possible.
+  /// Skips one item; cheaper than read() where possible.
   virtual Result<bool> skip() {
     Item unused;
     FrameTime time;
@@ -39,7 +39,7 @@ class Reader {
   }
   virtual std::string last_name() const = 0;
   virtual bool can_seek() const { return false; }
-  /// The next read() gives frame `index`, or the last one where there are fewer. Returns its index.
+  /// The next read() gives frame `index`, or the last one if there are fewer. Returns its index.
   virtual Result<std::int64_t> seek_index(std::int64_t) { return cannot_seek(); }
   /// The next read() gives the last frame whose time is not after `pts`, or the first frame.
   /// Returns its index. This default is for readers whose times are indices.
@@ -60,9 +60,9 @@ class FrameReader : public Reader<Frame> {
 class PacketReader : public Reader<Packet> {
  public:
   virtual std::int64_t skipped_bytes() const { return 0; }
-  /// Lines of a whole picture by the container; fields have about half of them.
+  /// Lines of a whole picture by the container; a field has about half of them.
   virtual int picture_height() const { return info().height; }
-  /// Which field of an interlaced pair the container puts first.
+  /// True if the first field of an interlaced packet holds the bottom lines, by the container.
   virtual bool is_bottom_field_first() const { return false; }
 };
 
@@ -107,7 +107,7 @@ using PacketReaderPtr = std::unique_ptr<PacketReader>;
 using PacketSinkPtr = std::unique_ptr<PacketSink>;
 using FrameSinkPtr = std::unique_ptr<FrameSink>;
 
-/// Calls start() of a new reader, source or sink, and hands it on as its base class.
+/// Calls start() of a new reader, source or sink, and returns it as its base class.
 template <typename Base, typename Made>
 Result<std::unique_ptr<Base>> started(std::unique_ptr<Made> made) {
   ZR_TRY(made->start());
@@ -123,11 +123,11 @@ Result<FrameReaderPtr> open_pnm_stream(ByteReader reader);
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
 Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence);
-/// Frames of JPEG packets by zerorun's own decoder.
+/// Decodes JPEG packets by zerorun's own decoder.
 FrameReaderPtr decode_packets(PacketReaderPtr packets, const SourceOptions& options);
 
 // Sources: a reader, and what the caller asked for.
-/// The format in which frames that are stored as `native` are to be given.
+/// The format that the caller wants for frames that are stored as `native`.
 PixelFormat asked_format(const SourceOptions& options, PixelFormat native) noexcept;
 Result<std::unique_ptr<FrameSource>> select_frames(FrameReaderPtr reader,
                                                    const SourceOptions& options);
@@ -135,7 +135,7 @@ Result<std::unique_ptr<PacketSource>> select_packets(PacketReaderPtr reader,
                                                      const SourceOptions& options);
 
 // Sinks.
-/// True where a packet starts with SOI, as T.81 B.2.1 demands.
+/// True if a packet starts with SOI (T.81 B.2.1).
 bool is_jpeg(std::span<const std::byte> packet) noexcept;
 PacketSinkPtr make_jpeg_sink(ImageOutput output);
 FrameSinkPtr make_y4m_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
@@ -150,7 +150,7 @@ struct MediaInput {
   PacketReaderPtr packets;  ///< Motion JPEG
   FrameReaderPtr frames;    ///< everything else that libavcodec decodes
 };
-/// `format` names a demuxer or is empty. A pipe is read once, front to back.
+/// `format` names a demuxer or is empty.
 /// Errors: unknown_format, read_failed, bad_input.
 Result<MediaInput> open_media(ByteReader reader, const std::string& format,
                               const SourceOptions& options);

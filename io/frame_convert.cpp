@@ -118,7 +118,7 @@ void resample(const ConstFrameView& in, const FrameView& out) noexcept {
 
 }  // namespace
 
-/// `planar` views `in` itself or one of the intermediate frames.
+/// `planar` becomes a view of `in` or of one of the intermediate frames.
 Status FrameConverter::to_planar(const ConstFrameView& in, Subsampling sampling,
                                  ConstFrameView& planar) {
   const PixelFormat wanted = planar_format(sampling);

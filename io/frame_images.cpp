@@ -1,4 +1,4 @@
-// Image files as frames, and JPEG files as packets: one file, or a sequence with its gaps.
+// Reads image files as frames and JPEG files as packets: one file, or a sequence with its gaps.
 // SPDX-License-Identifier: MIT
 #include <utility>
 
@@ -27,7 +27,7 @@ class ImageFiles : public AheadReader<Base, Item> {
 
   Result<bool> next(Item& item, FrameTime&) override {
     Result<bool> more = next_name();
-    // A held frame is read again: keeping a copy of every frame would slow down all sequences.
+    // A held frame is read again: to keep a copy of every frame would slow down all sequences.
     if (more && *more) ZR_TRY(load(name_, item));
     return more;
   }

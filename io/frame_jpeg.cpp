@@ -1,4 +1,4 @@
-// JPEG streams to frames by zerorun's own decoder.
+// Decodes JPEG streams to frames by zerorun's own decoder.
 // SPDX-License-Identifier: MIT
 #include "io/frame_jpeg.hpp"
 
@@ -66,7 +66,7 @@ class DecodedPackets final : public FrameReader {
     const Status status = decoder_.decode_packet(packet_, packets_->picture_height(),
                                                  packets_->is_bottom_field_first(), frame);
     if (status) return true;
-    // The same error with the name of the frame before its sentence.
+    // The same error with the name of the frame in front.
     return Status(status.code(),
                   last_name() + (status.detail().empty() ? "" : ": " + status.detail()))
         .at_byte(status.byte_offset());

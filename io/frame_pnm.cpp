@@ -25,8 +25,7 @@ int peek_byte(ByteReader& reader) {
 }
 
 struct PnmHeader {
-  int kind =
-      6;  // the digit after P: 1 to 3 are text, 4 to 6 binary; 1, 4 bits, 2, 5 grey, 3, 6 RGB
+  int kind = 6;  // the digit after P: 1 and 4 bits, 2 and 5 grey, 3 and 6 RGB; 1 to 3 are text
   int width = 0, height = 0;
   int max_value = 255;  // 1 to 65535
 
@@ -102,7 +101,7 @@ Result<PnmHeader> read_header(ByteReader& reader) {
   return header;
 }
 
-/// 0..max_value to 0..255, rounded; samples over the maximum are clipped to it.
+/// Scales 0..max_value to 0..255, rounded; larger samples are clipped.
 class PnmScale {
  public:
   explicit PnmScale(int max_value) : max_(max_value) {}
@@ -220,7 +219,7 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
 
 Status read_pnm(ByteReader& reader, Frame& frame) {
   ZR_LET(header, read_header(reader));
-  // A header may lie about its size: nothing is allocated for samples that a file cannot hold.
+  // A header may lie about its size: allocate nothing for samples that the file cannot hold.
   const std::uint64_t need = header.is_text()
                                  ? std::uint64_t{1}
                                  : header.row_bytes() * static_cast<std::uint64_t>(header.height);

@@ -1,4 +1,4 @@
-// One image file of any kind to a frame.
+// Reads one image file of any kind to a frame.
 // SPDX-License-Identifier: MIT
 #include "io/image_file.hpp"
 
@@ -23,8 +23,7 @@ const char* name_of(ContentKind kind) noexcept {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// Checks the size in the first frame header of a JPEG that inspect() refuses before it looks at
-/// the size.
+/// Checks the size in the first frame header: inspect() refuses some JPEG kinds before that.
 Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
                        const StreamLimits& limits) {
   const auto byte = [&](std::size_t at) { return std::to_integer<std::int64_t>(jpeg[at]); };
@@ -49,7 +48,7 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
 }
 
 #ifdef ZERORUN_HAVE_FFMPEG
-/// DPX, EXR, TGA and the like: the first picture that libavcodec finds.
+/// Reads the first picture that libavcodec finds: DPX, EXR, TGA and others.
 Status read_by_media(const std::string& path, const SourceOptions& options, Frame& frame,
                      SourceInfo& facts) {
   ZR_LET(reader, ByteReader::open(path));
@@ -85,7 +84,7 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   if (starts_with(bytes, "\xFF\xD8\xFF"sv)) return ContentKind::jpeg;
   if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
   if (starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
-  // The 4 reserved bytes of a BMP are zero; "BM" alone starts many texts.
+  // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
   if (starts_with(bytes, "BM"sv) && starts_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
   if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
   if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&

@@ -1,4 +1,4 @@
-// One image file of any kind to a frame, and the part of it that OpenCV does.
+// Reads one image file of any kind to a frame. OpenCV reads and writes some kinds.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -39,11 +39,11 @@ class ImageFileReader {
   JpegFrameDecoder jpeg_;
 };
 
-/// PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, by OpenCV's imgcodecs to gray8 or
-/// rgb24. Errors: those of read_whole_file(), bad_input, too_many_pixels, not_built.
+/// Reads PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, to gray8 or rgb24. Errors:
+/// those of read_whole_file(), bad_input, too_many_pixels, not_built.
 Status decode_by_opencv(const std::string& path, ContentKind kind, Frame& out);
 
-/// The bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,
+/// Makes the bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,
 /// out_of_memory, not_built.
 Status encode_by_opencv(const ConstFrameView& frame, const std::string& extension,
                         std::vector<std::byte>& out);

@@ -182,10 +182,10 @@ Status encode_by_opencv(const ConstFrameView& frame, const std::string& extensio
       swizzle_rgb(frame, view);
     std::vector<unsigned char> bytes;
     std::vector<int> parameters;
-    // Lossless, as all the other formats here: over 100 switches WebP's lossy coding off.
+    // Lossless, as all other formats here: a quality above 100 means lossless WebP.
     if (extension == "webp") parameters = {cv::IMWRITE_WEBP_QUALITY, 101};
     if (!cv::imencode("." + extension, image, bytes, parameters))
-      return Status(Errc::unsupported_output, extension + " by OpenCV");
+      return Status(Errc::unsupported_output, "OpenCV cannot write " + extension);
     out.resize(bytes.size());
     if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
     return Status::ok();

@@ -1,4 +1,4 @@
-// Where images go: one file or stream, or numbered files.
+// An output for images: one file or stream, or numbered files.
 // SPDX-License-Identifier: MIT
 #include "io/image_output.hpp"
 

@@ -1,4 +1,4 @@
-// Where images go: one file or stream, or numbered files.
+// An output for images: one file or stream, or numbered files.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,13 +15,14 @@ namespace zerorun::io {
 
 class ImageOutput {
  public:
-  /// Images one after another in one file or stream. With `may_be_empty` no image is no error.
+  /// A file or stream that holds images one after another; without an image it is an error unless
+  /// `may_be_empty`.
   static ImageOutput stream(std::unique_ptr<OutputFile> file, bool may_be_empty);
   /// A file that holds one image. `for_more` completes the sentence about a second one: "name ...".
   static ImageOutput single(std::unique_ptr<OutputFile> file, std::string for_more);
-  /// Numbered files, each renamed from NAME.part when it is whole.
-  /// Errors: open_failed (no such directory), output_exists if, without `overwrite`, the directory
-  /// holds a file of the pattern with a number from `start` on: better now than at frame 5000.
+  /// Numbered files, each renamed from NAME.part when it is whole. Errors: open_failed (no such
+  /// directory), output_exists (without `overwrite`: a file of the pattern with a number from
+  /// `start` on exists; better to fail now than at frame 5000).
   static Result<ImageOutput> numbered(const NumberPattern& pattern, std::int64_t start,
                                       bool overwrite);
 
@@ -31,7 +32,7 @@ class ImageOutput {
 
  private:
   std::unique_ptr<OutputFile> file_;  // null for numbered files
-  std::string for_more_;              // empty where a file holds many images
+  std::string for_more_;              // empty if a file holds many images
   bool may_be_empty_ = false;
   NumberPattern pattern_;
   std::int64_t number_ = 0;

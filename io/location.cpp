@@ -53,14 +53,14 @@ std::string unescape_percent(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     out += text[i];
-    if (text[i] == '%') ++i;  // "%%": anything else was refused before
+    if (text[i] == '%') ++i;  // of "%%": the rest was refused before
   }
   return out;
 }
 
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // of any locale
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // in any locale
   });
   return text;
 }
@@ -76,7 +76,7 @@ Status check_name(const Location& location) {
   return Status::ok();
 }
 
-/// Parses a name that may be a pattern.
+/// Sets the pattern if the name is one.
 Status set_pattern(ParsedLocation& parsed) {
   ZR_LET(pattern, NumberPattern::parse(parsed.path));
   if (!pattern) return Status::ok();
@@ -137,30 +137,20 @@ std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
     return std::nullopt;
-  if (file_name(number) != name) return std::nullopt;  // padded in another way
+  if (file_name(number) != name) return std::nullopt;  // other padding
   return number;
 }
 
 Result<ParsedLocation> parse_input(const Location& input) {
   ZR_TRY(check_name(input));
   const std::string& name = input.name;
-  ParsedLocation parsed{LocationKind::file, name, std::nullopt};
-  if (name == "-") {
-    parsed.kind = LocationKind::stream;
-    return parsed;
-  }
+  ParsedLocation parsed{LocationKind::file, name, {}};
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}};
   std::error_code ignored;
   const fs::file_status found = fs::status(name, ignored);
-  if (fs::is_directory(found)) {
-    parsed.kind = LocationKind::directory;
-    return parsed;
-  }
+  if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}};
   if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
-  if (name[0] == '@') {
-    parsed.kind = LocationKind::list;
-    parsed.path = name.substr(1);
-    return parsed;
-  }
+  if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}};
   const Status status = set_pattern(parsed);
   if (has_wildcard(name) && !parsed.pattern)
     parsed.kind = LocationKind::glob;
@@ -172,16 +162,13 @@ Result<ParsedLocation> parse_input(const Location& input) {
 Result<ParsedLocation> parse_output(const Location& output) {
   ZR_TRY(check_name(output));
   const std::string& name = output.name;
-  ParsedLocation parsed{LocationKind::file, name, std::nullopt};
-  if (name == "-") {
-    parsed.kind = LocationKind::stream;
-    return parsed;
-  }
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}};
   std::error_code ignored;
   if (name.back() == '/' || fs::is_directory(name, ignored))
     return Status(Errc::invalid_argument, "the output '" + name +
                                               "' is a directory; name a pattern in it, for "
                                               "example %05d.jpg");
+  ParsedLocation parsed{LocationKind::file, name, {}};
   ZR_TRY(set_pattern(parsed));
   return parsed;
 }

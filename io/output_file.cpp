@@ -1,4 +1,4 @@
-// An output that takes its name only when it is complete.
+// An output file that is written as NAME.part and renamed when it is complete.
 // SPDX-License-Identifier: MIT
 #include "io/output_file.hpp"
 

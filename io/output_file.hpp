@@ -17,8 +17,8 @@ namespace zerorun::io {
 /// The destructor removes NAME.part if commit() was not called.
 class OutputFile {
  public:
-  /// Errors: output_exists (NAME, or the NAME.part of an interrupted run; both are replaced where
-  /// `overwrite`), open_failed.
+  /// `overwrite` replaces NAME and the NAME.part of an interrupted run. Errors: output_exists (one
+  /// of the two, without `overwrite`), open_failed.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path, bool overwrite);
   static std::unique_ptr<OutputFile> standard_output();
 
@@ -57,7 +57,7 @@ class OutputFile {
   Status error_;
 };
 
-/// unsupported_output: the output ends without a frame.
+/// The error of an output that ends without a frame: unsupported_output.
 Status no_frame(const OutputFile& file);
 
 /// Errc::output_exists if `path` is an existing file; devices and pipes may be written to.

@@ -46,8 +46,7 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
   }
 
  private:
-  /// The offset of every 16th image is kept: little memory, and no image is more than a second or
-  /// so from one.
+  /// Distance of the images whose offsets are kept: about a second, which costs little memory.
   static constexpr std::int64_t kImagesPerOffset = 16;
 
   Result<bool> next(Packet& jpeg, FrameTime&) override {
@@ -61,7 +60,7 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
 
   JpegSplitter splitter_;
   std::vector<std::uint64_t> offsets_;
-  std::int64_t images_ = 0;  // that the splitter has passed since the start of the stream
+  std::int64_t images_ = 0;  // before the splitter's position
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Between the packed and semi-planar frame layouts and separate planes.
+// Copies samples between packed or semi-planar layouts and planes.
 // SPDX-License-Identifier: MIT
 #include "io/pixel_pack.hpp"
 
@@ -7,8 +7,8 @@
 namespace zerorun::io {
 namespace {
 
-/// Where the samples of a component lie in a packed or semi-planar format: the plane, the byte of
-/// the first one, and the bytes from one to the next.
+/// Where the samples of a component lie in a packed or semi-planar format: the plane, the offset of
+/// the first one, and the distance of the next one in bytes.
 struct SampleLayout {
   int plane, offset, step;
 };
@@ -27,8 +27,8 @@ SampleLayout sample_layout(PixelFormat format, int component) noexcept {
   }
 }
 
-/// Calls copy(planar row, packed row, bytes between its samples, samples) for every row of every
-/// component.
+/// Calls copy(planar row, packed row, distance of its samples, number of samples) for every row of
+/// every component.
 void each_row(const auto& planar, const auto& packed, const auto& copy) noexcept {
   for (int component = 0; component < 3; ++component) {
     const SampleLayout at = sample_layout(packed.format, component);
@@ -99,6 +99,16 @@ void swizzle_rgb(const ConstFrameView& in, const FrameView& out) noexcept {
 
 void copy_frame(const ConstFrameView& in, const FrameView& out) noexcept {
   for (int plane = 0; plane < plane_count(in.format); ++plane) copy_plane(in, out, plane);
+}
+
+void append_rows(const ConstFrameView& frame, std::vector<std::byte>& out) {
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    const std::size_t bytes = plane_row_bytes(frame.format, plane, frame.width);
+    for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
+      const auto* from = reinterpret_cast<const std::byte*>(row_of(frame, plane, row));
+      out.insert(out.end(), from, from + bytes);
+    }
+  }
 }
 
 }  // namespace zerorun::io

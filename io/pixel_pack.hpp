@@ -1,6 +1,9 @@
-// Between the packed and semi-planar frame layouts and separate planes. No arithmetic.
+// Copies samples between packed or semi-planar layouts and planes. No arithmetic.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <cstddef>
+#include <vector>
 
 #include "zerorun/frame.hpp"
 
@@ -12,16 +15,19 @@ struct RgbLayout {
 };
 RgbLayout rgb_layout(PixelFormat format) noexcept;
 
-/// nv12, nv21, yuyv, uyvy -> yuv420p or yuv422p, and back. `planar` has the planar format of the
-/// same sampling and the same size.
+/// From nv12, nv21, yuyv, uyvy to yuv420p or yuv422p, and back. `planar` has the planar format of
+/// the same sampling and the same size.
 void unpack_yuv(const ConstFrameView& packed, const FrameView& planar) noexcept;
 void pack_yuv(const ConstFrameView& planar, const FrameView& packed) noexcept;
 
-/// Any packed RGB -> any other.
+/// Any packed RGB to any other.
 void swizzle_rgb(const ConstFrameView& in, const FrameView& out) noexcept;
 
 /// Copies the rows; both frames have the same layout.
 void copy_frame(const ConstFrameView& in, const FrameView& out) noexcept;
+
+/// Appends the rows of all planes to `out`, without padding.
+void append_rows(const ConstFrameView& frame, std::vector<std::byte>& out);
 
 /// Row of a plane.
 inline const std::uint8_t* row_of(const ConstFrameView& frame, int plane, int row) noexcept {

@@ -1,4 +1,4 @@
-// Which format an input or output is, and who reads or writes it.
+// Recognises the format of an input or output and opens its reader or sink.
 // SPDX-License-Identifier: MIT
 #include <array>
 #include <exception>
@@ -30,7 +30,7 @@ bool is_jpeg_file(const std::string& format) {
   return format == "jpg" || format == "jpeg" || format == "jpe" || format == "jfif";
 }
 
-/// The muxer of a container that this project writes ("mov", "matroska", "avi", "mp4"), or "".
+/// The muxer of a container that zerorun writes, or "".
 std::string container_muxer(const std::string& format) {
   for (const Container& container : kContainers)
     if (container.format == format) return std::string(container.muxer);
@@ -47,7 +47,7 @@ auto guarded_open(const Open& open) -> decltype(open()) {
   }
 }
 
-/// Frames, packets, or files that can be opened as either.
+/// Frames, packets, or image files, which can be opened as either.
 using Input = std::variant<FrameReaderPtr, PacketReaderPtr, FileSequence>;
 
 template <typename Reader>
@@ -56,7 +56,7 @@ Result<Input> as_input(Result<Reader> reader) {
   return Input(*std::move(reader));
 }
 
-/// Opens a stream of bytes. Its content, its name or the caller tells its kind.
+/// Opens a stream. Its content, its name or the caller tells the format.
 Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOptions& options) {
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
   if (!reader.error()) return reader.error();
@@ -137,7 +137,7 @@ Result<std::unique_ptr<OutputFile>> open_output(const ParsedLocation& parsed, bo
   return OutputFile::create(parsed.path, overwrite);
 }
 
-/// Files numbered from 1 on by default, as FFmpeg's.
+/// Files numbered from 1 on by default, as in FFmpeg.
 Result<ImageOutput> open_numbered(const ParsedLocation& parsed, const Location& output,
                                   const SinkOptions& options) {
   return ImageOutput::numbered(*parsed.pattern, output.start_number.value_or(1), options.overwrite);

@@ -1,4 +1,4 @@
-// Readers with what the caller asked for: range of frames, rate, pixel format.
+// Sources: readers with the range, rate and pixel format that the caller asked for.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <utility>
@@ -41,8 +41,8 @@ class Selected : public Source {
     info_.first_pts = first_;
   }
 
-  /// Goes to the first frame and reads it, because info() tells its time. An error about that frame
-  /// is given by the first read(), not here: the rest may be sound.
+  /// Reads the first frame of the range, because info() tells its time. The first read() returns an
+  /// error about that frame: the other frames may be good.
   Status start() {
     for (std::int64_t i = 0; i < first_; ++i) {
       ZR_LET(more, reader_->skip());
@@ -91,7 +91,7 @@ class Selected : public Source {
     Result<bool> more = fetch(item, time);
     if (more && !*more) return more;
     if (own_rate_) time = {index_, 1};
-    ++index_;  // a frame that failed has its index too
+    ++index_;  // a frame that failed counts, too
     return more;
   }
 

@@ -1,4 +1,4 @@
-// The files of an image sequence in order, with its gaps.
+// The files of an image sequence in order, and its gaps.
 // SPDX-License-Identifier: MIT
 #include "io/sequence.hpp"
 
@@ -52,7 +52,7 @@ std::string_view without_zeros(std::string_view digits) noexcept {
   return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
 }
 
-/// <0, 0, >0 by value; digits of any length, so nothing overflows.
+/// Compares by value: < 0, 0 or > 0. The numbers may have any length.
 int compare_values(std::string_view a, std::string_view b) noexcept {
   a = without_zeros(a);
   b = without_zeros(b);
@@ -257,7 +257,7 @@ Result<std::optional<FileSequence::Item>> FileSequence::gap(const std::string& w
     return Status(Errc::missing_frame, "'" + path + "' is not there; " + what);
   if (last_.empty())
     return Status(Errc::missing_frame,
-                  "'" + path + "' is the first frame, and there is none before it to hold");
+                  "'" + path + "' is the first frame; there is no frame before it to hold");
   return std::optional<Item>({last_, true});
 }
 

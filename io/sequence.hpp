@@ -1,4 +1,4 @@
-// The files of an image sequence in order, with its gaps.
+// The files of an image sequence in order, and its gaps.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -27,9 +27,10 @@ class FileSequence {
   static Result<FileSequence> open(const ParsedLocation& location,
                                    std::optional<std::int64_t> start_number, MissingFrames missing);
 
-  /// nullopt at the end. Errors: missing_frame; the next call goes on behind the gap.
+  /// nullopt at the end. Errors: missing_frame; the next call continues after the gap.
   Result<std::optional<Item>> next();
-  /// The next next() gives file `index`, or the last one if there are fewer. Returns its index.
+  /// The following next() gives file `index`, or the last one if there are fewer. Returns its
+  /// index.
   std::int64_t seek(std::int64_t index);
   /// How many files next() gives in all, if no gap is an error.
   std::int64_t count() const noexcept;

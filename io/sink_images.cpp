@@ -1,6 +1,5 @@
-// JPEG packets, and frames as other images, into one file, a stream or numbered files.
+// Writes JPEG packets, or frames as other images, to an ImageOutput.
 // SPDX-License-Identifier: MIT
-#include <cstring>
 #include <utility>
 
 #include "io/formats.hpp"
@@ -31,12 +30,9 @@ void encode_pnm(const ConstFrameView& frame, Packet& out) {
   const std::string header = std::string(frame.format == PixelFormat::gray8 ? "P5" : "P6") + "\n" +
                              std::to_string(frame.width) + " " + std::to_string(frame.height) +
                              "\n255\n";
-  const std::size_t row_bytes = plane_row_bytes(frame.format, 0, frame.width);
-  out.resize(header.size() + row_bytes * static_cast<std::size_t>(frame.height));
-  std::memcpy(out.data(), header.data(), header.size());
-  std::byte* to = out.data() + header.size();
-  for (int row = 0; row < frame.height; ++row, to += row_bytes)
-    std::memcpy(to, row_of(frame, 0, row), row_bytes);
+  const auto bytes = std::as_bytes(std::span(header));
+  out.assign(bytes.begin(), bytes.end());
+  append_rows(frame, out);
 }
 
 class ImageSink final : public FrameSink {

@@ -1,6 +1,6 @@
-// Frames as YUV4MPEG2, full range.
+// Writes frames as YUV4MPEG2, full range.
 // SPDX-License-Identifier: MIT
-#include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,7 +36,11 @@ class Y4mSink final : public FrameSink {
       ZR_TRY(converter_.convert(frame, format, converted_));
       planar = std::as_const(converted_).view();
     }
-    gather(planar);
+    // FRAME line and planes in one write, so that a killed process cuts at most one frame.
+    constexpr std::string_view kFrameLine = "FRAME\n";
+    const auto line = std::as_bytes(std::span(kFrameLine));
+    bytes_.assign(line.begin(), line.end());
+    append_rows(planar, bytes_);
     return file_->write(bytes_);
   }
 
@@ -59,21 +63,6 @@ class Y4mSink final : public FrameSink {
     ZR_TRY(file_->write(std::as_bytes(std::span(line))));
     started_ = true;
     return Status::ok();
-  }
-
-  /// FRAME line and planes in one write, so that a killed process cuts at most one frame.
-  void gather(const ConstFrameView& frame) {
-    constexpr std::string_view kFrameLine = "FRAME\n";
-    bytes_.resize(kFrameLine.size() + static_cast<std::size_t>(header_.frame_bytes()));
-    std::memcpy(bytes_.data(), kFrameLine.data(), kFrameLine.size());
-    std::byte* to = bytes_.data() + kFrameLine.size();
-    for (int plane = 0; plane < plane_count(frame.format); ++plane) {
-      const std::size_t row_bytes = plane_row_bytes(frame.format, plane, frame.width);
-      for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
-        std::memcpy(to, row_of(frame, plane, row), row_bytes);
-        to += row_bytes;
-      }
-    }
   }
 
   std::unique_ptr<OutputFile> file_;

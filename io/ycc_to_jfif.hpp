@@ -1,4 +1,4 @@
-// YCbCr of any range, matrix and depth -> full range BT.601 in 8 bits (JFIF), without FFmpeg.
+// Converts YCbCr of any range, matrix and depth to full range BT.601 with 8 bits (JFIF).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -29,7 +29,7 @@ struct YccCoding {
   friend bool operator==(const YccCoding&, const YccCoding&) = default;
 };
 
-/// A planar picture of bytes, or of native 16-bit samples where the depth is over 8 bits.
+/// A planar picture of bytes, or of native 16-bit samples if the depth is over 8 bits.
 struct YccPlanes {
   std::array<const std::uint8_t*, 3> data{};
   std::array<std::ptrdiff_t, 3> stride_bytes{};

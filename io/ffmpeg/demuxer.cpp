@@ -99,7 +99,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
     context_->pb = pipe_context_;
   }
   Dictionary options;
-  // A playlist in disguise must not reach the network.
+  // A playlist under another name must not reach the network.
   options.set("protocol_whitelist", "file");
   options.set("pattern_type", "none");  // image2 must not read a name as a pattern
   int error = avformat_open_input(&context_, url.c_str(), forced, options.out());

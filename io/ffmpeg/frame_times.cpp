@@ -19,7 +19,7 @@ std::vector<std::int64_t> sample_times(AVStream* stream,
                                        const std::deque<PacketPtr>& first_packets) {
   std::vector<std::int64_t> times;
   if (has_whole_index(stream)) {
-    // Decoding times have the steps of presentation times, in another order.
+    // The steps of decoding times are those of presentation times in another order.
     for (int i = 0; i < avformat_index_get_entries_count(stream); ++i)
       times.push_back(avformat_index_get_entry(stream, i)->timestamp);
     return times;
@@ -90,7 +90,7 @@ FrameTimes::FrameTimes(AVStream* stream, std::int64_t start, bool lists_all_fram
     if (entry->flags & AVINDEX_DISCARD_FRAME) continue;
     times_.push_back(entry->timestamp - start);
   }
-  // Decoding times, or a damaged index, are not the times at which frames are shown.
+  // Unsorted times are decoding times or a damaged index, not times of presentation.
   if (!std::is_sorted(times_.begin(), times_.end())) times_.clear();
   if (!times_.empty()) first_ = times_.front();
 }

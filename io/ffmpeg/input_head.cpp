@@ -111,7 +111,7 @@ Status unknown_input(const std::string& name, std::span<const std::byte> head) {
   if (is_movie_file(head))
     return Status(Errc::bad_input,
                   "'" + name + "': MOV or MP4 without an index; it may be cut short");
-  return Status(Errc::unknown_format, "'" + name + "': it is no image and no video");
+  return Status(Errc::unknown_format, "'" + name + "': it is neither an image nor a video");
 }
 
 bool is_guess(const AVFormatContext& context) noexcept {

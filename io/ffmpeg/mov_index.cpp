@@ -75,8 +75,7 @@ Status MovIndex::add(const AVPacket& packet, AVRational time_base) {
   return Status::ok();
 }
 
-/// A fragment is one moof box, and one mdat box with the packets of one stream after those of the
-/// other.
+/// A fragment is one moof box and one mdat box, which holds the packets stream by stream.
 Result<bool> MovIndex::end_fragment(std::int64_t position) {
   std::vector<Pending> packets = std::exchange(pending_, {});
   if (packets.empty()) return true;

@@ -11,19 +11,19 @@
 
 namespace zerorun::io::av {
 
-/// While fragments are written, which survive a kill, a second muxer of the same kind makes a plain
-/// file of which nothing is kept: before each packet it is moved to the place where the packet lies
-/// in the real file, so that its sample tables are true for that file. At the end its movie box is
-/// appended, and one box header in front declares all fragments media data ("mdat").
+/// Fragments survive a kill. While they are written, a second muxer of the same kind makes a plain
+/// file, of which no byte is kept. Before each packet it is moved to the place of the packet in the
+/// real file, so that its sample tables are true for that file. At the end its movie box is
+/// appended to the file, and one box header in front declares all fragments media data ("mdat").
 class MovIndex {
  public:
   static Result<std::unique_ptr<MovIndex>> create(const std::string& muxer, OutputFile& file,
                                                   const Muxer::AddStreams& add_streams);
 
-  /// A packet of the next fragment.
+  /// Adds a packet of the next fragment.
   Status add(const AVPacket& packet, AVRational time_base);
   /// The fragment with the packets that were added lies in the file from `position` to its end.
-  /// False if it does not have the layout that is known here; the file then stays fragmented.
+  /// False if it does not have the expected layout; the file then has to stay fragmented.
   Result<bool> end_fragment(std::int64_t position);
   /// `file` ends with its last fragment. Errors: write_failed.
   Status finish();

@@ -54,7 +54,7 @@ class Muxer {
 
   OutputFile& file_;
   std::int64_t keep_from_ = 0;
-  std::int64_t position_ = 0, size_ = 0;  // by what the muxer has written and dropped
+  std::int64_t position_ = 0, size_ = 0;  // counting the bytes that were dropped
   AVFormatContext* context_ = nullptr;
   AVIOContext* io_ = nullptr;
   PacketPtr scratch_;

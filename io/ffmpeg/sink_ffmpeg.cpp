@@ -1,4 +1,4 @@
-// JPEG packets into MOV, MKV, AVI and MP4, with copied audio beside them.
+// Writes JPEG packets and copied audio to MOV, MKV, AVI and MP4.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <optional>
@@ -13,8 +13,7 @@ namespace zerorun::io {
 namespace av {
 namespace {
 
-/// The clock of time stamps before the muxer chooses its own: one tick per frame at a constant
-/// rate.
+/// The time base before the muxer chooses its own: one tick per frame at a constant rate.
 AVRational video_time_base(const SinkOptions& options) {
   if (options.variable_frame_rate) return to_av(options.time_base);
   return av_inv_q(to_av(options.frame_rate));
@@ -28,7 +27,7 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   if (!options.variable_frame_rate && !options.frame_rate.known())
     return Status(Errc::invalid_argument, "the video needs a frame rate (--fps)");
   if (options.variable_frame_rate && !options.time_base.known())
-    return Status(Errc::invalid_argument, "the time base is no positive fraction");
+    return Status(Errc::invalid_argument, "the time base is not a positive fraction");
   AVCodecParameters& codec = *stream.codecpar;
   ffmpeg::describe_stream(codec, options.width, options.height,
                           native_subsampling(options.coded_format));
@@ -48,16 +47,16 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   return Status::ok();
 }
 
-/// Names what of the options the container cannot hold; empty if it holds all.
+/// A notice about options that the container cannot hold; empty if it holds all.
 std::string video_notice(const SinkOptions& options, const std::string& muxer) {
   if (options.rotation_degrees % 360 == 0 || muxer == "mov" || muxer == "mp4") return {};
   return muxer + " has no place for the rotation of " + std::to_string(options.rotation_degrees) +
          " degrees; players will show the video unturned (.mov and .mp4 keep it)";
 }
 
-/// After every frame the file plays to that frame, whatever happens to the process: AVI by its
-/// chunks alone, Matroska by a cluster per frame, MOV and MP4 by a fragment per frame, which
-/// finish() turns into a plain file (MovIndex). On a pipe they stay fragments.
+/// Whenever the process is killed, the file plays to its last frame. For that Matroska gets a
+/// cluster per frame, and MOV and MP4 a fragment per frame, which finish() turns into a plain file
+/// (MovIndex) unless the output is a pipe. AVI needs nothing more.
 class ContainerSink final : public PacketSink {
  public:
   ContainerSink(std::unique_ptr<OutputFile> file, std::string muxer, const SinkOptions& options)
@@ -143,7 +142,7 @@ class ContainerSink final : public PacketSink {
     const auto add = [this](AVFormatContext& context) { return add_streams(context); };
     Dictionary options;
     // delay_moov: the movie box waits for the first packets, which describe AC-3 and others.
-    // skip_trailer: no random access table, which would grow with every frame.
+    // skip_trailer: no random access table, which grows with every frame.
     if (is_mov())
       options.set("movflags", "frag_custom+empty_moov+delay_moov+default_base_moof+skip_trailer");
     ZR_LET(muxer, Muxer::create(name_, *file_, options, add));
@@ -176,7 +175,7 @@ class ContainerSink final : public PacketSink {
     last_duration_ = duration;
   }
 
-  /// Into the muxer, and into the index.
+  /// Writes a packet to the muxer and to the index.
   Status put(const AVPacket& packet, AVRational time_base) {
     ZR_TRY(muxer_->write(packet, time_base));
     return index_ ? index_->add(packet, time_base) : Status::ok();
@@ -199,7 +198,7 @@ class ContainerSink final : public PacketSink {
 
   Status end_fragment() {
     if (!movie_box_written_) {
-      ZR_TRY(muxer_->flush());  // ftyp and moov alone
+      ZR_TRY(muxer_->flush());  // writes only ftyp and moov
       movie_box_written_ = true;
     }
     const std::int64_t position = file_->size();

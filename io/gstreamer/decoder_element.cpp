@@ -1,5 +1,6 @@
 // zerorundec: image/jpeg to raw video.
 // SPDX-License-Identifier: MIT
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,20 +23,17 @@ namespace zerorun::gst {
 namespace {
 
 struct Counters {
-  guint64 frames = 0, bytes = 0, concealed = 0, errors = 0;
-};
-
-struct Unref {
-  void operator()(GstVideoCodecState* state) const { gst_video_codec_state_unref(state); }
+  std::atomic<guint64> frames{0}, bytes{0}, concealed{0}, errors{0};
 };
 
 struct DecoderState {
   std::string device = "auto";                    // under the object lock
   gint64 max_pixels = StreamLimits{}.max_pixels;  // under the object lock
   std::optional<Decoder> decoder;
-  std::unique_ptr<GstVideoCodecState, Unref> input;
+  std::unique_ptr<GstVideoCodecState, decltype(&gst_video_codec_state_unref)> input{
+      nullptr, gst_video_codec_state_unref};
   JpegBoundary boundary;
-  Counters counters;       // under the object lock
+  Counters counters;
   std::string last_error;  // used by the streaming thread only
 };
 
@@ -53,23 +51,12 @@ G_DEFINE_TYPE(ZerorunDec, zerorun_dec, GST_TYPE_VIDEO_DECODER)
 
 ZerorunDec* self_of(gpointer object) { return reinterpret_cast<ZerorunDec*>(object); }
 
-Counters counters_of(ZerorunDec* self) {
-  const ObjectLock lock(self);
-  return self->state->counters;
-}
-
-void count(ZerorunDec* self, const Counters& more) {
-  const ObjectLock lock(self);
-  Counters& c = self->state->counters;
-  c = {c.frames + more.frames, c.bytes + more.bytes, c.concealed + more.concealed,
-       c.errors + more.errors};
-}
-
 GstStructure* statistics(ZerorunDec* self) {
-  const Counters c = counters_of(self);
-  return gst_structure_new("zerorundec-statistics", "frames", G_TYPE_UINT64, c.frames, "bytes",
-                           G_TYPE_UINT64, c.bytes, "concealed-frames", G_TYPE_UINT64, c.concealed,
-                           "errors", G_TYPE_UINT64, c.errors, nullptr);
+  const Counters& c = self->state->counters;
+  return gst_structure_new("zerorundec-statistics", "frames", G_TYPE_UINT64, c.frames.load(),
+                           "bytes", G_TYPE_UINT64, c.bytes.load(), "concealed-frames",
+                           G_TYPE_UINT64, c.concealed.load(), "errors", G_TYPE_UINT64,
+                           c.errors.load(), nullptr);
 }
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
@@ -98,10 +85,8 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
-/// Resets the counters and reads the properties.
-Result<DecodeParams> restart(ZerorunDec* self) {
+Result<DecodeParams> decode_params(ZerorunDec* self) {
   const ObjectLock lock(self);
-  self->state->counters = {};
   ZR_LET(device, parse_device(self->state->device));
   DecodeParams params;
   params.limits.max_pixels = self->state->max_pixels;
@@ -112,7 +97,9 @@ Result<DecodeParams> restart(ZerorunDec* self) {
 
 gboolean start(GstVideoDecoder* base) {
   ZerorunDec* self = self_of(base);
-  const auto params = restart(self);
+  Counters& c = self->state->counters;
+  c.frames = c.bytes = c.concealed = c.errors = 0;
+  const auto params = decode_params(self);
   auto decoder = params ? Decoder::create(*params) : params.status();
   if (!decoder) {
     post_error(self, decoder.status(), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT);
@@ -160,7 +147,7 @@ GstFlowReturn drain(GstVideoDecoder*) { return GST_FLOW_OK; }
 /// A stream without a usable image ends with an error.
 GstFlowReturn finish(GstVideoDecoder* base) {
   ZerorunDec* self = self_of(base);
-  const Counters counters = counters_of(self);
+  const Counters& counters = self->state->counters;
   if (counters.frames > 0 || counters.errors == 0) return GST_FLOW_OK;
   GST_ELEMENT_ERROR(self, STREAM, DECODE,
                     ("no image of the stream can be decoded: %s", self->state->last_error.c_str()),
@@ -175,23 +162,17 @@ GstFlowReturn parse(GstVideoDecoder* base, GstVideoCodecFrame*, GstAdapter* adap
 
 /// True for damage of one image. Once an image was decoded, an unsupported one is damage, too.
 bool is_damage(const Status& status, bool decoded_before) noexcept {
-  switch (group(status.code())) {
-    case ErrorGroup::corrupt:
-      return true;
-    case ErrorGroup::unsupported:
-      return decoded_before;
-    case ErrorGroup::capacity:
-      return status.code() != Errc::out_of_memory;  // an image that says it is huge
-    default:
-      return false;
-  }
+  const ErrorGroup kind = group(status.code());
+  const bool is_too_large = kind == ErrorGroup::capacity && status.code() != Errc::out_of_memory;
+  return kind == ErrorGroup::corrupt || is_too_large ||
+         (kind == ErrorGroup::unsupported && decoded_before);
 }
 
 /// Drops the frame. A kind of stream that is not supported stops the pipeline; damage stops it
 /// after `max-errors` damaged frames in a row.
 GstFlowReturn refuse(ZerorunDec* self, GstVideoCodecFrame* frame, const Status& status) {
-  const bool decoded_before = counters_of(self).frames > 0;
-  count(self, {.errors = 1});
+  const bool decoded_before = self->state->counters.frames > 0;
+  ++self->state->counters.errors;
   gst_video_decoder_drop_frame(&self->base, frame);
   const std::string& message = self->state->last_error = status.message();
   GstFlowReturn flow = GST_FLOW_ERROR;
@@ -234,7 +215,10 @@ GstFlowReturn decode_mapped(ZerorunDec* self, GstVideoCodecFrame* frame,
     GST_WARNING_OBJECT(self, "damaged image: %s", report->first_problem.message().c_str());
     GST_VIDEO_CODEC_FRAME_FLAG_SET(frame, GST_VIDEO_CODEC_FRAME_FLAG_CORRUPTED);
   }
-  count(self, {.frames = 1, .bytes = jpeg.size(), .concealed = report->is_concealed()});
+  Counters& counters = self->state->counters;
+  ++counters.frames;
+  counters.bytes += jpeg.size();
+  if (report->is_concealed()) ++counters.concealed;
   return gst_video_decoder_finish_frame(&self->base, frame);
 }
 

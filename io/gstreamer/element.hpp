@@ -26,7 +26,7 @@ class ObjectLock {
   GstObject* object_;
 };
 
-/// Posts an error message: LIBRARY SETTINGS for an argument, LIBRARY INIT for a device, else
+/// Posts an error message: LIBRARY SETTINGS about an argument, LIBRARY INIT about a device, else
 /// `domain` and `code`.
 void post_error(gpointer element, const Status& status, GQuark domain, gint code);
 
@@ -39,7 +39,7 @@ Result<DeviceName> parse_device(std::string_view text);
 /// The string of a `device` property; no string is "auto".
 std::string device_text(const GValue* value);
 
-/// Flags of properties that can be set up to the state READY.
+/// Flags of properties that can be set in the states NULL and READY.
 inline constexpr auto kReadyFlags =
     static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
 void install_device(GObjectClass* type, guint id, const char* description);

@@ -91,7 +91,7 @@ GstFlowReturn next_image(JpegBoundary& boundary, GstVideoDecoder* decoder, GstAd
         if (at_eos) gst_adapter_clear(adapter);
         return GST_VIDEO_DECODER_FLOW_NEED_DATA;
       }
-      boundary.reset();  // the image is cut short: show what is there
+      boundary.reset();  // the image is cut short: decode what is there
     }
     gst_video_decoder_add_to_frame(decoder, static_cast<int>(answer.bytes));
     return gst_video_decoder_have_frame(decoder);

@@ -49,7 +49,7 @@ bool has_pixel_aspect(const GstVideoCodecState* input) {
          gst_structure_has_field(gst_caps_get_structure(input->caps, 0), "pixel-aspect-ratio");
 }
 
-/// In the words of jpegparse. The base class adds size and rate.
+/// Caps in the words of jpegparse. The base class adds size and rate.
 GstCaps* output_caps(const EncodeParams& params, PixelFormat format) {
   const Subsampling sampling =
       params.subsampling.value_or(is_rgb(format) ? Subsampling::s420 : native_subsampling(format));

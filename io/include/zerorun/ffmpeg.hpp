@@ -14,6 +14,7 @@ extern "C" {
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,9 +71,8 @@ inline AVPixelFormat av_pixel_format(PixelFormat format) noexcept {
 
 /// FFmpeg's older formats for JPEG, which imply full range.
 inline bool is_full_range_format(AVPixelFormat format) noexcept {
-  return format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P ||
-         format == AV_PIX_FMT_YUVJ444P || format == AV_PIX_FMT_YUVJ440P ||
-         format == AV_PIX_FMT_YUVJ411P;
+  const char* name = av_get_pix_fmt_name(format);
+  return name != nullptr && std::string_view(name).starts_with("yuvj");
 }
 
 namespace detail {
@@ -105,7 +105,7 @@ Result<View> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck che
   const Result<PixelFormat> ours = pixel_format(format);
   if (!ours) return ours.status();
   if ((frame.crop_left | frame.crop_right | frame.crop_top | frame.crop_bottom) != 0)
-    return Status(Errc::invalid_frame, "the frame is to be cropped; call av_frame_apply_cropping");
+    return Status(Errc::invalid_frame, "the frame is not cropped yet; call av_frame_apply_cropping");
   if (check == ColourCheck::refuse)
     if (Status status = check_colours(frame, format); !status) return status;
   View view{*ours, frame.width, frame.height, {}, {}};
@@ -115,6 +115,36 @@ Result<View> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck che
   }
   if (Status status = validate(view); !status) return status;
   return view;
+}
+
+inline Status no_memory() { return Status(Errc::out_of_memory, "a packet"); }
+
+/// Copies the side data of a frame that has the same meaning in a packet.
+inline Status copy_side_data(const AVFrame& from, AVPacket& to) {
+  constexpr std::pair<AVFrameSideDataType, AVPacketSideDataType> kSame[] = {
+      {AV_FRAME_DATA_A53_CC, AV_PKT_DATA_A53_CC},
+      {AV_FRAME_DATA_AFD, AV_PKT_DATA_AFD},
+      {AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
+      {AV_FRAME_DATA_ICC_PROFILE, AV_PKT_DATA_ICC_PROFILE},
+      {AV_FRAME_DATA_S12M_TIMECODE, AV_PKT_DATA_S12M_TIMECODE},
+      {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
+      {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D}};
+  for (const auto& [frame_type, packet_type] : kSame) {
+    const AVFrameSideData* data = av_frame_get_side_data(&from, frame_type);
+    if (data == nullptr) continue;
+    std::uint8_t* copy = av_packet_new_side_data(&to, packet_type, data->size);
+    if (copy == nullptr) return no_memory();
+    std::memcpy(copy, data->data, data->size);
+  }
+  return Status::ok();
+}
+
+inline std::int64_t duration(const AVFrame& frame) noexcept {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+  return frame.duration;
+#else
+  return frame.pkt_duration;
+#endif
 }
 
 }  // namespace detail
@@ -160,40 +190,6 @@ inline void describe_stream(AVCodecParameters& codec, int width, int height,
   codec.chroma_location = AVCHROMA_LOC_CENTER;
   codec.field_order = AV_FIELD_PROGRESSIVE;
 }
-
-namespace detail {
-
-inline Status no_memory() { return Status(Errc::out_of_memory, "a packet"); }
-
-/// Copies the side data of a frame that has the same meaning in a packet.
-inline Status copy_side_data(const AVFrame& from, AVPacket& to) {
-  constexpr std::pair<AVFrameSideDataType, AVPacketSideDataType> kSame[] = {
-      {AV_FRAME_DATA_A53_CC, AV_PKT_DATA_A53_CC},
-      {AV_FRAME_DATA_AFD, AV_PKT_DATA_AFD},
-      {AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
-      {AV_FRAME_DATA_ICC_PROFILE, AV_PKT_DATA_ICC_PROFILE},
-      {AV_FRAME_DATA_S12M_TIMECODE, AV_PKT_DATA_S12M_TIMECODE},
-      {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
-      {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D}};
-  for (const auto& [frame_type, packet_type] : kSame) {
-    const AVFrameSideData* data = av_frame_get_side_data(&from, frame_type);
-    if (data == nullptr) continue;
-    std::uint8_t* copy = av_packet_new_side_data(&to, packet_type, data->size);
-    if (copy == nullptr) return no_memory();
-    std::memcpy(copy, data->data, data->size);
-  }
-  return Status::ok();
-}
-
-inline std::int64_t duration(const AVFrame& frame) noexcept {
-#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
-  return frame.duration;
-#else
-  return frame.pkt_duration;
-#endif
-}
-
-}  // namespace detail
 
 /// Makes `packet` a key frame with a copy of `jpeg` and the time stamps, duration, time base, side
 /// data and `opaque` of `frame`. Releases what the packet held before; does not set the stream

@@ -12,6 +12,7 @@
 #include <limits>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/system_error.hpp"
 
 namespace zerorun::io {
@@ -29,15 +30,13 @@ Result<ByteReader> ByteReader::open(const std::string& path) {
     reader.file_ = STDIN_FILENO;
   } else {
     reader.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (reader.file_ < 0)
-      return Status(Errc::open_failed, "'" + path + "': " + system_reason(errno));
+    if (reader.file_ < 0) return system_failure(Errc::open_failed, path, errno);
     reader.owned_ = true;
   }
   struct stat info {};
   if (::fstat(reader.file_, &info) == 0) {
-    if (S_ISDIR(info.st_mode))
-      return Status(Errc::open_failed, "'" + path + "': " + system_reason(EISDIR));
-    // stdin may be a file that somebody has read from before.
+    if (S_ISDIR(info.st_mode)) return system_failure(Errc::open_failed, path, EISDIR);
+    // stdin may be a file of which another process has read the beginning.
     const off_t at = S_ISREG(info.st_mode) ? ::lseek(reader.file_, 0, SEEK_CUR) : -1;
     if (at >= 0 && info.st_size >= at) reader.size_ = static_cast<std::uint64_t>(info.st_size - at);
   }
@@ -79,7 +78,7 @@ std::size_t ByteReader::read_file(std::byte* out, std::size_t count) {
       return static_cast<std::size_t>(got);
     }
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) error_ = Status(Errc::read_failed, "'" + name_ + "': " + system_reason(errno));
+    if (got < 0) error_ = system_failure(Errc::read_failed, name_, errno);
     at_end_ = true;
   }
   return 0;
@@ -115,7 +114,7 @@ std::size_t ByteReader::read(std::span<std::byte> out) {
   if (done > 0) std::memcpy(out.data(), buffer_.data() + begin_, done);
   begin_ += done;
   while (done < out.size()) {
-    // Large rests go straight to the caller's memory.
+    // Large reads go straight to the caller's memory.
     if (out.size() - done >= buffer_.size()) {
       const std::size_t got = read_file(out.data() + done, out.size() - done);
       if (got == 0) break;
@@ -167,22 +166,21 @@ std::uint64_t ByteReader::remaining() const noexcept {
 }
 
 Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes) {
-  Result<ByteReader> reader = ByteReader::open(path);
-  if (!reader) return reader.status();
+  ZR_LET(reader, ByteReader::open(path));
   std::vector<std::byte> data;
   for (;;) {
-    const std::span<const std::byte> part = reader->buffered();
+    const std::span<const std::byte> part = reader.buffered();
     if (part.empty()) break;
     if (data.size() + part.size() > limit_bytes)
       return Status(Errc::out_of_memory, "'" + path + "' is longer than " +
                                              std::to_string(limit_bytes) +
                                              " bytes, the limit for one image");
-    if (data.empty() && reader->size() && *reader->size() <= limit_bytes)
-      data.reserve(static_cast<std::size_t>(*reader->size()));
+    if (data.empty() && reader.size() && reader.size() <= limit_bytes)
+      data.reserve(static_cast<std::size_t>(*reader.size()));
     data.insert(data.end(), part.begin(), part.end());
-    reader->consume(part.size());
+    reader.consume(part.size());
   }
-  if (!reader->error().is_ok()) return reader->error();
+  if (!reader.error().is_ok()) return reader.error();
   return data;
 }
 

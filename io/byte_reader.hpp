@@ -1,4 +1,4 @@
-// Buffered bytes of a file or of stdin, with look-ahead; nothing else reads files here.
+// Buffered bytes of a file or of stdin, with look-ahead.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace zerorun::io {
 
-/// Move-only. After a read error every call reports the same end; error() tells it from the end of
-/// the file.
+/// Move-only. After a read error every call behaves as at the end of the file; error() tells the
+/// two apart.
 class ByteReader {
  public:
   /// A path, or "-" for stdin. Errors: open_failed.
@@ -31,28 +31,29 @@ class ByteReader {
     return static_cast<int>(buffer_[begin_++]);
   }
 
-  /// Up to `count` next bytes without consuming them; fewer only at the end. count <= kMaxPeek.
+  /// The next `count` bytes without consuming them; fewer only at the end. count <= kMaxPeek.
   std::span<const std::byte> peek(std::size_t count);
-  /// What is buffered already, at least one byte unless at the end.
+  /// What is in the buffer, filled first if it is empty; empty only at the end.
   std::span<const std::byte> buffered();
-  void consume(std::size_t count) noexcept { begin_ += count; }  ///< of what was peeked
+  /// Steps over bytes that peek() or buffered() gave.
+  void consume(std::size_t count) noexcept { begin_ += count; }
 
-  /// Fills `out` and returns how many bytes there were; fewer only at the end.
+  /// Fills `out` and returns the bytes read; fewer than its size only at the end.
   std::size_t read(std::span<std::byte> out);
-  /// Reads over `count` bytes (seeks where that is possible); false if the data ends before.
+  /// Skips `count` bytes, by seeking where possible; false if the data ends before.
   bool skip(std::uint64_t count);
-  /// Goes to an offset() of before, or ahead; false on what is no regular file, or too short.
+  /// Goes to an offset(); false if the input is not a regular file or is shorter.
   bool seek(std::uint64_t offset);
 
   std::uint64_t offset() const noexcept { return file_offset_ - (end_ - begin_); }
-  /// Of a regular file.
+  /// The size of a regular file.
   std::optional<std::uint64_t> size() const noexcept { return size_; }
-  /// Bytes from offset() to the end of a regular file; "unlimited" for a pipe.
+  /// Bytes from offset() to the end of a regular file; the largest integer for a pipe.
   std::uint64_t remaining() const noexcept;
   /// ok at the end of the file, read_failed after an error.
   const Status& error() const noexcept { return error_; }
   const std::string& name() const noexcept { return name_; }
-  /// A file with a path that others can open again.
+  /// True if name() is the path of a regular file, which can be opened again.
   bool is_regular_file() const noexcept { return owned_ && size_.has_value(); }
 
   static constexpr std::size_t kMaxPeek = 4096;

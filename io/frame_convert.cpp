@@ -1,4 +1,4 @@
-// Any frame layout into any other.
+// Converts any frame layout to any other.
 // SPDX-License-Identifier: MIT
 #include "io/frame_convert.hpp"
 
@@ -61,8 +61,8 @@ void ycc444_to_rgb(const ConstFrameView& ycc, const FrameView& rgb) noexcept {
   }
 }
 
-/// One chroma plane to full size, row by row: first the triangle filter down the column (weights
-/// 3/4 and 1/4, the neighbour being above for even rows), then along the row.
+/// Enlarges a chroma plane to full size row by row. The triangle filter (weights 3/4 and 1/4; the
+/// neighbour of an even row is above it) goes down the columns first, then along the row.
 void enlarge_chroma(const ConstFrameView& in, int plane, LumaFactors f,
                     const FrameView& out) noexcept {
   const int rows = plane_rows(in.format, plane, in.height);
@@ -82,7 +82,7 @@ void enlarge_chroma(const ConstFrameView& in, int plane, LumaFactors f,
   }
 }
 
-/// One chroma plane from full size: the mean of the samples covered, edges repeated.
+/// Reduces a chroma plane from full size: the mean of the samples covered, edges repeated.
 void reduce_chroma(const ConstFrameView& in, int plane, LumaFactors f,
                    const FrameView& out) noexcept {
   const int width = static_cast<int>(plane_row_bytes(out.format, plane, out.width));
@@ -100,14 +100,10 @@ void reduce_chroma(const ConstFrameView& in, int plane, LumaFactors f,
   }
 }
 
-void copy_luma(const ConstFrameView& in, const FrameView& out) noexcept {
+/// Planar to planar of another sampling; one of the two is 4:4:4 or grey.
+void resample(const ConstFrameView& in, const FrameView& out) noexcept {
   for (int row = 0; row < in.height; ++row)
     std::memcpy(row_of(out, 0, row), row_of(in, 0, row), static_cast<std::size_t>(in.width));
-}
-
-/// Planar -> planar of another sampling; one of them is 4:4:4 or grey.
-void resample(const ConstFrameView& in, const FrameView& out) noexcept {
-  copy_luma(in, out);
   for (int plane = 1; plane < plane_count(out.format); ++plane) {
     if (in.format == PixelFormat::gray8) {
       for (int row = 0; row < plane_rows(out.format, plane, out.height); ++row)
@@ -122,7 +118,7 @@ void resample(const ConstFrameView& in, const FrameView& out) noexcept {
 
 }  // namespace
 
-/// `planar` views `in` itself or one of the intermediate frames.
+/// `planar` becomes a view of `in` or of one of the intermediate frames.
 Status FrameConverter::to_planar(const ConstFrameView& in, Subsampling sampling,
                                  ConstFrameView& planar) {
   const PixelFormat wanted = planar_format(sampling);
@@ -176,9 +172,7 @@ Status FrameConverter::convert(const ConstFrameView& in, const FrameView& out) {
   ConstFrameView planar;
   if (is_rgb(out.format)) {
     const bool gray = native_subsampling(in.format) == Subsampling::gray;
-    if (Status status = to_planar(in, gray ? Subsampling::gray : Subsampling::s444, planar);
-        !status)
-      return status;
+    ZR_TRY(to_planar(in, gray ? Subsampling::gray : Subsampling::s444, planar));
     ycc444_to_rgb(planar, out);
     return Status::ok();
   }

@@ -1,4 +1,4 @@
-// Any frame layout into any other, for sources and sinks that are asked for one they do not have.
+// Converts any frame layout to any other, for sources and sinks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,8 +7,8 @@
 namespace zerorun::io {
 
 /// Keeps its intermediate frames between calls. YCbCr <-> RGB by libjpeg's 16-bit fixed-point JFIF
-/// equations; chroma is reduced by box filters and enlarged by a centred triangle filter (4:1:1 by
-/// repetition).
+/// equations. Box filters reduce chroma; a centred triangle filter enlarges it (repetition for
+/// 4:1:1).
 class FrameConverter {
  public:
   /// `out` is reshaped to the size of `in`. Errors: invalid_frame, out_of_memory.

@@ -1,98 +1,117 @@
-// Frames of image files: one image, or a sequence with its gaps.
+// Reads image files as frames and JPEG files as packets: one file, or a sequence with its gaps.
 // SPDX-License-Identifier: MIT
 #include <utility>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/image_file.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/jpeg_splitter.hpp"
 
 namespace zerorun::io {
 namespace {
 
-class ImageFrames final : public FrameReader {
+template <typename Base, typename Item>
+class ImageFiles : public AheadReader<Base, Item> {
  public:
-  ImageFrames(FileSequence sequence, const SourceOptions& options)
-      : sequence_(std::move(sequence)), reader_(options) {}
+  explicit ImageFiles(FileSequence sequence) : sequence_(std::move(sequence)) {}
 
-  /// Reads the first image to describe the sequence.
-  Status start() {
-    FrameTime unused;
-    Result<bool> more = read(ahead_, unused);
-    if (!more) return more.status();
-    if (!*more) return Status(Errc::open_failed, "no image is left of the sequence");
-    has_ahead_ = true;
-    index_ = 0;
-    info_.width = ahead_.width();
-    info_.height = ahead_.height();
-    info_.format = ahead_.format();
-    info_.container = sequence_.is_single_file() ? "image" : "image sequence";
-    info_.codec = facts_.codec;
-    info_.is_jpeg = facts_.is_jpeg;
-    info_.rotation_degrees = facts_.rotation_degrees;
-    info_.sample_aspect = facts_.sample_aspect;
-    info_.frame_count = sequence_.count();
-    return Status::ok();
-  }
-
-  const SourceInfo& info() const override { return info_; }
   std::string last_name() const override { return name_; }
-  std::int64_t concealed_frames() const override { return reader_.concealed(); }
-
-  Result<bool> read(Frame& frame, FrameTime& time) override {
-    if (has_ahead_) {
-      std::swap(frame, ahead_);
-      has_ahead_ = false;
-    } else {
-      Result<std::optional<FileSequence::Item>> item = sequence_.next();
-      if (!item) return item.status();
-      if (!*item) return false;
-      // A held frame is read again: keeping a copy of every frame would cost all sequences.
-      name_ = (*item)->path;
-      ZR_TRY(reader_.read(name_, frame, facts_));
-    }
-    time = {index_++, 1};
-    return true;
-  }
-
-  Result<bool> skip() override {
-    if (has_ahead_) {
-      has_ahead_ = false;
-    } else {
-      Result<std::optional<FileSequence::Item>> item = sequence_.next();
-      if (!item) return item.status();
-      if (!*item) return false;
-      name_ = (*item)->path;
-    }
-    ++index_;
-    return true;
-  }
-
   bool can_seek() const override { return true; }
-
   Result<std::int64_t> seek_index(std::int64_t index) override {
-    has_ahead_ = false;
-    index_ = sequence_.seek(index);
-    return index_;
+    this->has_ahead_ = false;
+    this->index_ = sequence_.seek(index);
+    return this->index_;
+  }
+
+ protected:
+  virtual Status load(const std::string& path, Item& item) = 0;
+
+  Result<bool> next(Item& item, FrameTime&) override {
+    Result<bool> more = next_name();
+    // A held frame is read again: to keep a copy of every frame would slow down all sequences.
+    if (more && *more) ZR_TRY(load(name_, item));
+    return more;
+  }
+
+  Result<bool> next_name() {
+    ZR_LET(file, sequence_.next());
+    if (file) name_ = file->path;
+    return file.has_value();
+  }
+
+  /// Completes info() after the first file was read.
+  void describe() {
+    this->info_.container = sequence_.is_single_file() ? "image" : "image sequence";
+    this->info_.frame_count = sequence_.count();
   }
 
  private:
   FileSequence sequence_;
-  ImageFileReader reader_;
-  SourceInfo info_;
-  ImageFacts facts_;
   std::string name_;
-  Frame ahead_;
-  bool has_ahead_ = false;
-  std::int64_t index_ = 0;
+};
+
+class ImageFrames final : public ImageFiles<FrameReader, Frame> {
+ public:
+  ImageFrames(FileSequence sequence, const SourceOptions& options)
+      : ImageFiles(std::move(sequence)), reader_(options) {}
+
+  Status start() {
+    ZR_LET(more, look_ahead());
+    if (!more) return Status(Errc::open_failed, "the sequence has no image left");
+    info_ = facts_;
+    info_.width = ahead_.width();
+    info_.height = ahead_.height();
+    info_.format = ahead_.format();
+    describe();
+    return Status::ok();
+  }
+
+  std::int64_t concealed_frames() const override { return reader_.concealed(); }
+
+  Result<bool> skip() override {
+    Result<bool> more = true;
+    if (!std::exchange(has_ahead_, false)) more = next_name();
+    if (more && *more) ++index_;
+    return more;
+  }
+
+ private:
+  Status load(const std::string& path, Frame& frame) override {
+    return reader_.read(path, frame, facts_);
+  }
+
+  ImageFileReader reader_;
+  SourceInfo facts_;  // about the image read last
+};
+
+class JpegFiles final : public ImageFiles<PacketReader, Packet> {
+ public:
+  using ImageFiles::ImageFiles;
+
+  Status start() {
+    const Result<bool> more = look_ahead();
+    if (!more) return more.status();
+    describe_jpeg(ahead_, info_);
+    describe();
+    return Status::ok();
+  }
+
+ private:
+  Status load(const std::string& path, Packet& jpeg) override {
+    ZR_LET(data, read_whole_file(path, JpegSplitter::kMaxImageBytes));
+    if (!is_jpeg(data)) return Status(Errc::unknown_format, "'" + path + "' is not JPEG");
+    jpeg = std::move(data);
+    return Status::ok();
+  }
 };
 
 }  // namespace
 
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options) {
-  auto frames = std::make_unique<ImageFrames>(std::move(sequence), options);
-  ZR_TRY(frames->start());
-  return FrameReaderPtr(std::move(frames));
+  return started<FrameReader>(std::make_unique<ImageFrames>(std::move(sequence), options));
+}
+
+Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence) {
+  return started<PacketReader>(std::make_unique<JpegFiles>(std::move(sequence)));
 }
 
 }  // namespace zerorun::io

@@ -1,4 +1,4 @@
-// JPEG streams to frames by zerorun's own decoder.
+// Decodes JPEG streams to frames by zerorun's own decoder.
 // SPDX-License-Identifier: MIT
 #include "io/frame_jpeg.hpp"
 
@@ -8,16 +8,15 @@
 #include <string>
 #include <utility>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
 namespace {
 
-/// The field that comes first by the stream's AVI1 segment (OpenDML AVI 1.02: 1 = odd lines first,
-/// 2 = even lines), if it says so. Lines count from 0: a real file with polarity 1 is smooth down
-/// its columns when its first field is the bottom one, which is also where FFmpeg puts it.
+/// Whether the first field holds the bottom lines, by the stream's AVI1 segment (OpenDML AVI 1.02:
+/// 1 = odd lines first, 2 = even lines), if it tells. Lines count from 0: a real file with polarity
+/// 1 is smooth down its columns if its first field is the bottom one, as FFmpeg has it too.
 std::optional<bool> bottom_first_of(const StreamInfo& info) {
   constexpr int kApp0 = 0xE0;
   constexpr std::array<std::uint8_t, 4> kAvi1{'A', 'V', 'I', '1'};
@@ -37,7 +36,8 @@ std::span<const std::byte> from_next_image(std::span<const std::byte> bytes) {
   return bytes.subspan(static_cast<std::size_t>(found - bytes.begin()));
 }
 
-/// Every second line of each plane, from `first_line` on. Chroma lines of 4:2:0 alternate too.
+/// Copies a field to every second line of each plane, from `first_line` on. The chroma lines of
+/// 4:2:0 alternate too.
 void copy_field(const ConstFrameView& field, int first_line, const FrameView& out) noexcept {
   for (int plane = 0; plane < plane_count(out.format); ++plane) {
     const std::size_t bytes = plane_row_bytes(out.format, plane, out.width);
@@ -52,28 +52,27 @@ void copy_field(const ConstFrameView& field, int first_line, const FrameView& ou
 class DecodedPackets final : public FrameReader {
  public:
   DecodedPackets(PacketReaderPtr packets, const SourceOptions& options)
-      : packets_(std::move(packets)), decoder_(options), info_(packets_->info()) {
+      : packets_(std::move(packets)), decoder_(options) {
+    info_ = packets_->info();
     info_.format = asked_format(options, info_.format);
   }
 
-  const SourceInfo& info() const override { return info_; }
   std::string last_name() const override { return packets_->last_name(); }
   std::int64_t concealed_frames() const override { return decoder_.concealed(); }
 
   Result<bool> read(Frame& frame, FrameTime& time) override {
     Result<bool> more = packets_->read(packet_, time);
     if (!more || !*more) return more;
-    if (Status status = decoder_.decode_packet(packet_, packets_->picture_height(),
-                                               packets_->is_bottom_field_first(), frame);
-        !status)
-      return in_packet(std::move(status));
-    return true;
+    const Status status = decoder_.decode_packet(packet_, packets_->picture_height(),
+                                                 packets_->is_bottom_field_first(), frame);
+    if (status) return true;
+    // The same error with the name of the frame in front.
+    return Status(status.code(),
+                  last_name() + (status.detail().empty() ? "" : ": " + status.detail()))
+        .at_byte(status.byte_offset());
   }
 
-  Result<bool> skip() override {
-    FrameTime unused;
-    return packets_->read(packet_, unused);
-  }
+  Result<bool> skip() override { return packets_->skip(); }
 
   bool can_seek() const override { return packets_->can_seek(); }
   Result<std::int64_t> seek_index(std::int64_t index) override {
@@ -82,17 +81,9 @@ class DecodedPackets final : public FrameReader {
   Result<std::int64_t> seek_time(std::int64_t pts) override { return packets_->seek_time(pts); }
 
  private:
-  /// The same error with the name of the frame before its sentence.
-  Status in_packet(Status status) const {
-    return Status(status.code(),
-                  packets_->last_name() + (status.detail().empty() ? "" : ": " + status.detail()))
-        .at_byte(status.byte_offset());
-  }
-
   PacketReaderPtr packets_;
   JpegFrameDecoder decoder_;
-  SourceInfo info_;
-  std::vector<std::byte> packet_;
+  Packet packet_;
 };
 
 }  // namespace
@@ -103,17 +94,25 @@ PixelFormat closest_format(const StreamInfo& info) noexcept {
   return info.subsampling ? planar_format(*info.subsampling) : PixelFormat::yuv444p;
 }
 
-int rotation_of_exif(int orientation) noexcept {
-  switch (orientation) {
-    case 3:
-      return 180;
-    case 6:
-      return 90;
-    case 8:
-      return 270;
-    default:
-      return 0;
-  }
+void describe_jpeg(const StreamInfo& stream, SourceInfo& info) {
+  info.width = stream.width;
+  info.height = stream.height;
+  info.format = closest_format(stream);
+  if (stream.pixel_aspect_x > 0 && stream.pixel_aspect_y > 0)
+    info.sample_aspect = {stream.pixel_aspect_x, stream.pixel_aspect_y};
+  // Clockwise degrees of the EXIF orientation; mirrored ones count as unturned.
+  const int orientation = stream.exif_orientation;
+  info.rotation_degrees = orientation == 3   ? 180
+                          : orientation == 6 ? 90
+                          : orientation == 8 ? 270
+                                             : 0;
+}
+
+void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info) {
+  info.codec = "mjpeg";
+  info.is_jpeg = true;
+  const Result<StreamInfo> stream = inspect(packet, StreamLimits::any_size());
+  if (stream) describe_jpeg(*stream, info);
 }
 
 Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpeg,
@@ -124,9 +123,8 @@ Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpe
     params.device = options_.device;
     params.threads = options_.threads;
     params.limits = options_.limits;
-    Result<Decoder> made = Decoder::create(params);
-    if (!made) return made.status();
-    decoder_ = *std::move(made);
+    ZR_LET(made, Decoder::create(params));
+    decoder_ = std::move(made);
   }
   return decoder_->decode(jpeg, format, frame);
 }
@@ -134,43 +132,37 @@ Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpe
 Status JpegFrameDecoder::decode(std::span<const std::byte> jpeg, const StreamInfo& info,
                                 Frame& frame) {
   const PixelFormat format = asked_format(options_, closest_format(info));
-  Result<DecodeReport> report = decode_one(jpeg, format, frame);
-  if (!report) return report.status();
-  if (report->is_concealed()) ++concealed_;
+  ZR_LET(report, decode_one(jpeg, format, frame));
+  if (report.is_concealed()) ++concealed_;
   return Status::ok();
 }
 
 Status JpegFrameDecoder::decode_packet(std::span<const std::byte> packet, int height,
                                        bool bottom_first, Frame& frame) {
-  Result<StreamInfo> info = inspect(packet, options_.limits);
-  if (!info) return info.status();
+  ZR_LET(info, inspect(packet, options_.limits));
   // FFmpeg's rule: fields have less than three quarters of the container's lines.
-  const bool may_be_field = info->height < height * 3 / 4;
-  if (!may_be_field) return decode(packet, *info, frame);
+  const bool may_be_field = info.height < height * 3 / 4;
+  if (!may_be_field) return decode(packet, info, frame);
 
-  const PixelFormat format = asked_format(options_, closest_format(*info));
-  Result<DecodeReport> report = decode_one(packet, format, fields_[0]);
-  if (!report) return report.status();
+  const PixelFormat format = asked_format(options_, closest_format(info));
+  ZR_LET(report, decode_one(packet, format, fields_[0]));
   const std::span<const std::byte> second =
-      from_next_image(packet.subspan(std::min(report->bytes_consumed, packet.size())));
+      from_next_image(packet.subspan(std::min(report.bytes_consumed, packet.size())));
   if (second.empty()) {
-    if (report->is_concealed()) ++concealed_;
+    if (report.is_concealed()) ++concealed_;
     std::swap(frame, fields_[0]);
     return Status::ok();
   }
-  if (Status status = weave(second, *info, bottom_first_of(*info).value_or(bottom_first), frame);
-      !status)
-    return status;
-  if (report->is_concealed()) ++concealed_;
+  ZR_TRY(weave(second, info, bottom_first_of(info).value_or(bottom_first), frame));
+  if (report.is_concealed()) ++concealed_;
   return Status::ok();
 }
 
 Status JpegFrameDecoder::weave(std::span<const std::byte> second, const StreamInfo& first,
                                bool bottom_first, Frame& frame) {
   const PixelFormat format = fields_[0].format();
-  Result<DecodeReport> report = decode_one(second, format, fields_[1]);
-  if (!report) return report.status();
-  if (report->is_concealed()) ++concealed_;
+  ZR_LET(report, decode_one(second, format, fields_[1]));
+  if (report.is_concealed()) ++concealed_;
   if (fields_[1].width() != first.width || fields_[1].height() != first.height)
     return Status(Errc::bad_input, "the two fields of the picture differ in size");
   ZR_TRY(frame.reshape(format, first.width, 2 * first.height));
@@ -179,8 +171,8 @@ Status JpegFrameDecoder::weave(std::span<const std::byte> second, const StreamIn
   return Status::ok();
 }
 
-Result<FrameReaderPtr> decode_packets(PacketReaderPtr packets, const SourceOptions& options) {
-  return FrameReaderPtr(std::make_unique<DecodedPackets>(std::move(packets), options));
+FrameReaderPtr decode_packets(PacketReaderPtr packets, const SourceOptions& options) {
+  return std::make_unique<DecodedPackets>(std::move(packets), options);
 }
 
 }  // namespace zerorun::io

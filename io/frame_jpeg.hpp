@@ -1,4 +1,4 @@
-// JPEG streams to frames by zerorun's own decoder.
+// Decodes JPEG streams to frames by zerorun's own decoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,14 +11,16 @@
 
 namespace zerorun::io {
 
-/// The format that keeps what the stream stores: its sampling where it has a name, else 4:4:4;
+/// The format that stores what the stream stores: its sampling if that has a name, else 4:4:4;
 /// rgb24 for RGB streams.
 PixelFormat closest_format(const StreamInfo& info) noexcept;
 
-/// Clockwise degrees of an EXIF orientation; mirrored ones count as unturned.
-int rotation_of_exif(int orientation) noexcept;
+/// Fills in size, format, pixel aspect and rotation.
+void describe_jpeg(const StreamInfo& stream, SourceInfo& info);
+/// The same by the headers of a packet; where they are damaged, only codec and is_jpeg are set.
+void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info);
 
-/// The decoder is made at the first image, so that inputs without JPEG need none.
+/// Creates its decoder at the first image: inputs without JPEG need none.
 class JpegFrameDecoder {
  public:
   explicit JpegFrameDecoder(const SourceOptions& options) : options_(options) {}
@@ -26,12 +28,13 @@ class JpegFrameDecoder {
   /// Errors: those of inspect() and Decoder.
   Status decode(std::span<const std::byte> jpeg, const StreamInfo& info, Frame& frame);
 
-  /// A packet of a container whose pictures have `height` lines: where its first image has about
-  /// half of them and a second image follows, they are the two fields of one picture and are woven.
+  /// Decodes a packet of a container whose pictures have `height` lines. If its first image has
+  /// about half of them and a second image follows, they are the two fields of one picture and are
+  /// woven.
   Status decode_packet(std::span<const std::byte> packet, int height, bool bottom_first,
                        Frame& frame);
 
-  /// Images with damage that is concealed, so far.
+  /// Images so far that were damaged and are concealed.
   std::int64_t concealed() const noexcept { return concealed_; }
 
  private:

@@ -3,16 +3,105 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
-#include "io/frame_pnm.hpp"
 #include "io/pixel_pack.hpp"
-#include "io/pnm_header.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
 namespace {
 
-/// 0..max_value to 0..255, rounded; samples over the maximum are clipped to it.
+constexpr int kMaxValue = 65535;
+
+bool is_blank(int c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+Status malformed(const ByteReader& reader, const std::string& what) {
+  if (!reader.error()) return reader.error();
+  return Status(Errc::bad_input, "'" + reader.name() + "': the PNM header " + what);
+}
+
+int peek_byte(ByteReader& reader) {
+  const std::span<const std::byte> one = reader.peek(1);
+  return one.empty() ? -1 : static_cast<int>(one[0]);
+}
+
+struct PnmHeader {
+  int kind = 6;  // the digit after P: 1 and 4 bits, 2 and 5 grey, 3 and 6 RGB; 1 to 3 are text
+  int width = 0, height = 0;
+  int max_value = 255;  // 1 to 65535
+
+  bool is_text() const noexcept { return kind <= 3; }
+  bool is_bitmap() const noexcept { return kind == 1 || kind == 4; }
+  int channels() const noexcept { return kind == 3 || kind == 6 ? 3 : 1; }
+  /// Of the binary kinds.
+  std::uint64_t row_bytes() const noexcept {
+    const auto samples = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(channels());
+    if (is_bitmap()) return (samples + 7) / 8;
+    return samples * (max_value > 255 ? 2 : 1);
+  }
+};
+
+/// Leaves the reader at the next byte that is neither a blank nor part of a comment.
+void skip_blanks(ByteReader& reader) {
+  for (;;) {
+    int c = peek_byte(reader);
+    if (c == '#') {
+      do c = reader.get();
+      while (c >= 0 && c != '\n');
+    } else if (is_blank(c)) {
+      reader.consume(1);
+    } else {
+      return;
+    }
+  }
+}
+
+/// The next number of a header or text image; -1 if there is none or it is over 65535.
+int read_number(ByteReader& reader) {
+  skip_blanks(reader);
+  int value = -1;
+  for (int c = peek_byte(reader); c >= '0' && c <= '9'; c = peek_byte(reader)) {
+    value = (value < 0 ? 0 : value) * 10 + (c - '0');
+    if (value > kMaxValue) return -1;
+    reader.consume(1);
+  }
+  return value;
+}
+
+/// The next 0 or 1 of a text bitmap, where blanks between digits are optional; else -1.
+int read_bit(ByteReader& reader) {
+  skip_blanks(reader);
+  const int c = peek_byte(reader);
+  if (c != '0' && c != '1') return -1;
+  reader.consume(1);
+  return c - '0';
+}
+
+/// Reads up to the first byte of the samples.
+Result<PnmHeader> read_header(ByteReader& reader) {
+  const int p = reader.get(), digit = reader.get();
+  if (p != 'P' || digit < '1' || digit > '6')
+    return malformed(reader, "does not start with P1 to P6");
+  PnmHeader header;
+  header.kind = digit - '0';
+  if (!is_blank(peek_byte(reader)) && peek_byte(reader) != '#')
+    return malformed(reader, "does not start with P1 to P6");
+  header.width = read_number(reader);
+  header.height = read_number(reader);
+  if (header.width < 1 || header.height < 1)
+    return malformed(reader, "has no usable size; JPEG holds 1x1 to 65535x65535");
+  header.max_value = header.is_bitmap() ? 1 : read_number(reader);
+  if (header.max_value < 1) return malformed(reader, "has no maximum from 1 to 65535");
+  if (std::int64_t{header.width} * header.height > StreamLimits{}.max_pixels)
+    return Status(Errc::too_many_pixels, "'" + reader.name() + "' says " +
+                                             std::to_string(header.width) + "x" +
+                                             std::to_string(header.height));
+  // Exactly one blank: the first sample of a binary image may look like another one.
+  if (!header.is_text() && !is_blank(reader.get()))
+    return malformed(reader, "does not end in a blank");
+  return header;
+}
+
+/// Scales 0..max_value to 0..255, rounded; larger samples are clipped.
 class PnmScale {
  public:
   explicit PnmScale(int max_value) : max_(max_value) {}
@@ -38,7 +127,7 @@ Status read_text(ByteReader& reader, const PnmHeader& header, Frame& frame) {
   for (int row = 0; row < header.height; ++row) {
     std::uint8_t* to = row_of(frame.view(), 0, row);
     for (int x = 0; x < samples; ++x) {
-      const int value = header.is_bitmap() ? read_pnm_bit(reader) : read_pnm_number(reader);
+      const int value = header.is_bitmap() ? read_bit(reader) : read_number(reader);
       if (value < 0) return cut_short(reader);
       to[x] = header.is_bitmap() ? kBlackWhite[value] : scale(value);
     }
@@ -76,85 +165,72 @@ Status read_binary(ByteReader& reader, const PnmHeader& header, Frame& frame) {
   return Status::ok();
 }
 
-class PnmStream final : public FrameReader {
+class PnmStream final : public AheadReader<FrameReader, Frame> {
  public:
-  static Result<FrameReaderPtr> open(ByteReader reader) {
-    auto stream = std::make_unique<PnmStream>();
-    stream->reader_ = std::make_unique<ByteReader>(std::move(reader));
-    ZR_TRY(read_pnm(*stream->reader_, stream->ahead_));
-    stream->has_ahead_ = true;
-    stream->info_.width = stream->ahead_.width();
-    stream->info_.height = stream->ahead_.height();
-    stream->info_.format = stream->ahead_.format();
-    stream->info_.container = "pnm";
-    stream->info_.codec = "pnm";
-    return FrameReaderPtr(std::move(stream));
+  explicit PnmStream(ByteReader reader) : reader_(std::move(reader)) {}
+
+  Status start() {
+    // Not by next(): an empty stream is an error here, not the end.
+    ZR_TRY(read_pnm(reader_, ahead_));
+    has_ahead_ = true;
+    ahead_time_ = {0, 1};
+    info_.width = ahead_.width();
+    info_.height = ahead_.height();
+    info_.format = ahead_.format();
+    info_.container = info_.codec = "pnm";
+    return Status::ok();
   }
 
-  const SourceInfo& info() const override { return info_; }
   std::string last_name() const override {
-    return reader_->name() + " image " + std::to_string(index_ - 1);
+    return reader_.name() + " image " + std::to_string(index_ - 1);
   }
 
-  Result<bool> read(Frame& frame, FrameTime& time) override {
-    if (has_ahead_) {
-      std::swap(frame, ahead_);
-      has_ahead_ = false;
-    } else {
-      skip_pnm_blanks(*reader_);
-      if (reader_->peek(1).empty()) {
-        if (!reader_->error()) return reader_->error();
-        return false;
-      }
-      ZR_TRY(read_pnm(*reader_, frame));
-    }
-    time = {index_++, 1};
-    return true;
-  }
+  bool can_seek() const override { return reader_.size().has_value(); }
 
-  bool can_seek() const override { return reader_->size().has_value(); }
-
-  /// Images differ in size and none tells where the next begins: all before it are read.
+  /// Images differ in size and none tells where the next begins, so all before it are read.
   Result<std::int64_t> seek_index(std::int64_t index) override {
-    if (!reader_->seek(0)) return Seekable::seek_index(index);
-    has_ahead_ = false;
-    index_ = 0;
-    FrameTime unused;
-    while (index_ <= index || index_ == 0) {
-      Result<bool> more = read(ahead_, unused);
-      if (!more) return more.status();
-      if (!*more) break;
+    if (!reader_.seek(0)) return cannot_seek();
+    index = std::max<std::int64_t>(index, 0);
+    for (index_ = 0; index_ <= index; ++index_) {
+      ZR_LET(more, look_ahead());
+      if (!more) break;  // ahead_ is still the last image
     }
-    has_ahead_ = index_ > 0;  // at the end this is still the last image
-    return index_ > 0 ? --index_ : 0;
+    has_ahead_ = index_ > 0;
+    if (has_ahead_) --index_;
+    ahead_time_ = {index_, 1};
+    return index_;
   }
 
  private:
-  std::unique_ptr<ByteReader> reader_;
-  SourceInfo info_;
-  Frame ahead_;
-  bool has_ahead_ = false;
-  std::int64_t index_ = 0;
+  Result<bool> next(Frame& frame, FrameTime&) override {
+    skip_blanks(reader_);
+    if (reader_.peek(1).empty()) {
+      ZR_TRY(reader_.error());
+      return false;
+    }
+    ZR_TRY(read_pnm(reader_, frame));
+    return true;
+  }
+
+  ByteReader reader_;
 };
 
 }  // namespace
 
 Status read_pnm(ByteReader& reader, Frame& frame) {
-  Result<PnmHeader> header = read_pnm_header(reader);
-  if (!header) return header.status();
-  // A header may lie about its size: nothing is allocated for samples that a file cannot hold.
-  const std::uint64_t need = header->is_text()
+  ZR_LET(header, read_header(reader));
+  // A header may lie about its size: allocate nothing for samples that the file cannot hold.
+  const std::uint64_t need = header.is_text()
                                  ? std::uint64_t{1}
-                                 : header->row_bytes() * static_cast<std::uint64_t>(header->height);
+                                 : header.row_bytes() * static_cast<std::uint64_t>(header.height);
   if (need > reader.remaining()) return cut_short(reader);
-  const PixelFormat format = header->channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
-  ZR_TRY(frame.reshape(format, header->width, header->height));
-  return header->is_text() ? read_text(reader, *header, frame)
-                           : read_binary(reader, *header, frame);
+  const PixelFormat format = header.channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
+  ZR_TRY(frame.reshape(format, header.width, header.height));
+  return header.is_text() ? read_text(reader, header, frame) : read_binary(reader, header, frame);
 }
 
 Result<FrameReaderPtr> open_pnm_stream(ByteReader reader) {
-  return PnmStream::open(std::move(reader));
+  return started<FrameReader>(std::make_unique<PnmStream>(std::move(reader)));
 }
 
 }  // namespace zerorun::io

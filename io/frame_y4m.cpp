@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/pixel_pack.hpp"
 #include "io/y4m_header.hpp"
@@ -14,7 +13,7 @@
 namespace zerorun::io {
 namespace {
 
-/// No writer comes near; a missing line feed is found before the buffer grows.
+/// Far more than any writer needs; a missing line feed is found before the buffer grows.
 constexpr std::size_t kMaxHeaderLine = 4096;
 constexpr std::size_t kMaxFrameLine = 256;
 
@@ -35,25 +34,22 @@ class Y4mReader final : public FrameReader {
   Y4mReader(ByteReader reader, const Y4mHeader& header)
       : reader_(std::move(reader)),
         header_(header),
-        to_jfif_({header.depth_bits, header.full_range, kBt601}) {
+        to_jfif_({header.depth_bits, header.full_range, kBt601}),
+        first_offset_(reader_.offset()) {
     info_.width = header.width;
     info_.height = header.height;
     info_.format = header.format;
     info_.frame_rate = header.frame_rate;
-    if (header.frame_rate.known()) {
-      info_.time_base = {header.frame_rate.den, header.frame_rate.num};
-    }
+    if (header.frame_rate.known()) info_.time_base = {header.frame_rate.den, header.frame_rate.num};
     info_.sample_aspect = header.sample_aspect;
     info_.container = "y4m";
     info_.codec = "rawvideo";
-    // True where no FRAME line has parameters; the selection takes it as a promise, so it has to
-    // divide without a rest.
-    first_offset_ = reader_.offset();
+    // True where no FRAME line has parameters. The selection relies on the count, so it has to
+    // divide without a remainder.
     if (reader_.size() && reader_.remaining() % bytes_each() == 0)
       info_.frame_count = static_cast<std::int64_t>(reader_.remaining() / bytes_each());
   }
 
-  const SourceInfo& info() const override { return info_; }
   std::string last_name() const override {
     return reader_.name() + " frame " + std::to_string(index_ - 1);
   }
@@ -62,8 +58,7 @@ class Y4mReader final : public FrameReader {
     Result<bool> more = read_frame_line();
     if (!more || !*more) return more;
     ZR_TRY(frame.reshape(header_.format, header_.width, header_.height));
-    const Status status = to_jfif_.is_identity() ? read_planes(frame) : read_and_convert(frame);
-    if (!status) return status;
+    ZR_TRY(to_jfif_.is_identity() ? read_planes(frame) : read_and_convert(frame));
     time = {index_++, 1};
     return true;
   }
@@ -98,18 +93,17 @@ class Y4mReader final : public FrameReader {
            std::memcmp(bytes.data(), kFrameWord.data(), bytes.size()) == 0;
   }
 
-  /// Of a frame whose line has no parameters.
+  /// Bytes of a frame whose line has no parameters.
   std::uint64_t bytes_each() const noexcept {
     return header_.frame_bytes() + kFrameWord.size() + 1;
   }
 
-  /// Frame by frame, where their lines may have parameters.
+  /// Steps from frame to frame: their lines may have parameters.
   Result<std::int64_t> walk_to(std::int64_t index) {
-    if (!reader_.seek(first_offset_)) return Seekable::seek_index(index);
+    if (!reader_.seek(first_offset_)) return cannot_seek();
     for (index_ = 0; index_ < index;) {
-      Result<bool> more = skip();
-      if (!more) return more.status();
-      if (!*more) break;
+      ZR_LET(more, skip());
+      if (!more) break;
     }
     if (index_ > 0 && reader_.peek(1).empty()) return walk_to(index_ - 1);
     return index_;
@@ -117,19 +111,17 @@ class Y4mReader final : public FrameReader {
 
   Result<bool> read_frame_line() {
     if (reader_.buffered().empty()) {
-      if (!reader_.error()) return reader_.error();
+      ZR_TRY(reader_.error());
       return false;
     }
     const std::optional<std::string> line = read_line(reader_, kMaxFrameLine);
     const bool is_frame = line && (*line == "FRAME" || line->starts_with("FRAME "));
-    if (!is_frame) {
-      if (!reader_.error()) return reader_.error();
-      return Status(Errc::bad_input, where() + " does not start with the word FRAME");
-    }
-    return true;
+    if (is_frame) return true;
+    ZR_TRY(reader_.error());
+    return Status(Errc::bad_input, where() + " does not start with the word FRAME");
   }
 
-  /// Bytes are already what a frame holds: straight into its rows.
+  /// The bytes are what a frame holds: they are read into its rows.
   Status read_planes(Frame& frame) {
     for (int plane = 0; plane < plane_count(header_.format); ++plane) {
       const std::size_t bytes = plane_row_bytes(header_.format, plane, header_.width);
@@ -141,7 +133,7 @@ class Y4mReader final : public FrameReader {
     return read_over_alpha();
   }
 
-  /// Samples over 8 bits are little-endian, which is the order of every machine that this runs on.
+  /// Samples over 8 bits are little-endian, as is every machine that this runs on.
   Status read_and_convert(Frame& frame) {
     YccPlanes planes;
     for (int plane = 0; plane < plane_count(header_.format); ++plane) {
@@ -165,16 +157,14 @@ class Y4mReader final : public FrameReader {
   std::string where() const { return "'" + reader_.name() + "': frame " + std::to_string(index_); }
 
   Status cut_short() const {
-    if (!reader_.error()) return reader_.error();
+    ZR_TRY(reader_.error());
     return Status(Errc::bad_input, where() + " is cut short");
   }
 
   ByteReader reader_;
   Y4mHeader header_;
   YccToJfif to_jfif_;
-  SourceInfo info_;
-  std::uint64_t first_offset_ = 0;
-  std::int64_t index_ = 0;
+  std::uint64_t first_offset_;
   std::array<std::vector<std::byte>, 3> samples_;
 };
 
@@ -183,7 +173,7 @@ class Y4mReader final : public FrameReader {
 Result<FrameReaderPtr> open_y4m(ByteReader reader) {
   const std::optional<std::string> line = read_line(reader, kMaxHeaderLine);
   if (!line) {
-    if (!reader.error()) return reader.error();
+    ZR_TRY(reader.error());
     return Status(Errc::bad_input, "'" + reader.name() + "': the YUV4MPEG2 header has no end");
   }
   Result<Y4mHeader> header = parse_y4m_header(*line);

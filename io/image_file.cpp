@@ -1,4 +1,4 @@
-// One image file of any kind to a frame.
+// Reads one image file of any kind to a frame.
 // SPDX-License-Identifier: MIT
 #include "io/image_file.hpp"
 
@@ -6,18 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
-#include "io/frame_pnm.hpp"
-#ifdef ZERORUN_HAVE_OPENCV
-#include "io/image_opencv.hpp"
-#endif
 
 namespace zerorun::io {
 namespace {
-
-/// 2^27 pixels of 16-bit RGBA, uncompressed.
-constexpr std::uint64_t kMaxImageFileBytes = std::uint64_t{1} << 30;
 
 bool starts_with(std::span<const std::byte> bytes, std::string_view magic,
                  std::size_t at = 0) noexcept {
@@ -25,26 +17,13 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view magic,
          std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
 }
 
+/// FFmpeg's name of the codec.
 const char* name_of(ContentKind kind) noexcept {
-  switch (kind) {
-    case ContentKind::png:
-      return "png";
-    case ContentKind::tiff:
-      return "tiff";
-    case ContentKind::bmp:
-      return "bmp";
-    case ContentKind::webp:
-      return "webp";
-    case ContentKind::pnm:
-      return "pnm";
-    case ContentKind::jpeg:
-      return "mjpeg";
-    default:
-      return "";
-  }
+  constexpr const char* kNames[] = {"", "", "pnm", "mjpeg", "png", "tiff", "bmp", "webp"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// A JPEG that inspect() refuses before it has looked at the size: of its first frame header.
+/// Checks the size in the first frame header: inspect() refuses some JPEG kinds before that.
 Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
                        const StreamLimits& limits) {
   const auto byte = [&](std::size_t at) { return std::to_integer<std::int64_t>(jpeg[at]); };
@@ -69,38 +48,35 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
 }
 
 #ifdef ZERORUN_HAVE_FFMPEG
-/// DPX, EXR, TGA and the like: the first picture that libavcodec finds.
+/// Reads the first picture that libavcodec finds: DPX, EXR, TGA and others.
 Status read_by_media(const std::string& path, const SourceOptions& options, Frame& frame,
-                     ImageFacts& facts) {
-  Result<ByteReader> reader = ByteReader::open(path);
-  if (!reader) return reader.status();
-  Result<MediaInput> media = open_media(*std::move(reader), "", options);
-  if (!media) return media.status();
-  if (!media->frames) return Status(Errc::unknown_format, "'" + path + "' is a video, no image");
+                     SourceInfo& facts) {
+  ZR_LET(reader, ByteReader::open(path));
+  ZR_LET(media, open_media(std::move(reader), "", options));
+  if (!media.frames) return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
   FrameTime unused;
-  Result<bool> more = media->frames->read(frame, unused);
-  if (!more) return more.status();
-  if (!*more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
-  facts.codec = media->frames->info().codec;
+  ZR_LET(more, media.frames->read(frame, unused));
+  if (!more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
+  facts.codec = media.frames->info().codec;
   return Status::ok();
 }
 #endif
 
-Status read_by_library(const std::string& path, ContentKind kind, Frame& frame) {
-#ifdef ZERORUN_HAVE_OPENCV
-  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxImageFileBytes);
-  if (!data) return data.status();
-  return decode_by_opencv(path, kind, *std::move(data), frame);
-#else
-  static_cast<void>(frame);
+}  // namespace
+
+#ifndef ZERORUN_HAVE_OPENCV
+Status decode_by_opencv(const std::string& path, ContentKind kind, Frame&) {
   return Status(Errc::not_built, "'" + path + "' is " +
                                      (kind == ContentKind::jpeg ? "a JPEG of a kind that only "
                                                                   "OpenCV decodes"
                                                                 : name_of(kind)));
-#endif
 }
 
-}  // namespace
+Status encode_by_opencv(const ConstFrameView&, const std::string& extension,
+                        std::vector<std::byte>&) {
+  return Status(Errc::not_built, extension);
+}
+#endif
 
 ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   using namespace std::string_view_literals;
@@ -108,7 +84,7 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   if (starts_with(bytes, "\xFF\xD8\xFF"sv)) return ContentKind::jpeg;
   if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
   if (starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
-  // The 4 reserved bytes of a BMP are zero; "BM" alone starts many texts.
+  // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
   if (starts_with(bytes, "BM"sv) && starts_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
   if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
   if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&
@@ -119,34 +95,29 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   return ContentKind::unknown;
 }
 
-Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, ImageFacts& facts) {
-  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxImageFileBytes);
-  if (!data) return data.status();
-  Result<StreamInfo> info = inspect(*data, options_.limits);
+Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, SourceInfo& facts) {
+  ZR_LET(data, read_whole_file(path, kMaxImageFileBytes));
+  Result<StreamInfo> info = inspect(data, options_.limits);
   // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
-  // stream that is damaged: OpenCV before 4.12 can be made to write outside its memory by one
-  // (CVE-2025-53644).
+  // damaged stream: one can make OpenCV before 4.12 write outside its memory (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
-    ZR_TRY(check_jpeg_size(path, *data, options_.limits));
-    return read_by_library(path, ContentKind::jpeg, frame);
+    ZR_TRY(check_jpeg_size(path, data, options_.limits));
+    return decode_by_opencv(path, ContentKind::jpeg, frame);
   }
-  Status status = info ? jpeg_.decode(*data, *info, frame) : info.status();
+  Status status = info ? jpeg_.decode(data, *info, frame) : info.status();
   if (!status) {
     const std::string what = status.detail().empty() ? "" : ": " + status.detail();
     return Status(status.code(), "'" + path + "'" + what).at_byte(status.byte_offset());
   }
-  facts.rotation_degrees = rotation_of_exif(info->exif_orientation);
-  if (info->pixel_aspect_x > 0 && info->pixel_aspect_y > 0)
-    facts.sample_aspect = {info->pixel_aspect_x, info->pixel_aspect_y};
+  describe_jpeg(*info, facts);
   return Status::ok();
 }
 
-Status ImageFileReader::read(const std::string& path, Frame& frame, ImageFacts& facts) {
-  Result<ByteReader> reader = ByteReader::open(path);
-  if (!reader) return reader.status();
-  const ContentKind kind = sniff(reader->peek(12));
-  if (!reader->error()) return reader->error();
-  if (reader->peek(1).empty()) return Status(Errc::bad_input, "'" + path + "': it is empty");
+Status ImageFileReader::read(const std::string& path, Frame& frame, SourceInfo& facts) {
+  ZR_LET(reader, ByteReader::open(path));
+  const ContentKind kind = sniff(reader.peek(kSniffBytes));
+  if (!reader.error()) return reader.error();
+  if (reader.peek(1).empty()) return Status(Errc::bad_input, "'" + path + "': it is empty");
   facts = {};
   facts.codec = name_of(kind);
   facts.is_jpeg = kind == ContentKind::jpeg;
@@ -154,13 +125,13 @@ Status ImageFileReader::read(const std::string& path, Frame& frame, ImageFacts& 
     case ContentKind::jpeg:
       return read_jpeg(path, frame, facts);
     case ContentKind::pnm:
-      return read_pnm(*reader, frame);
+      return read_pnm(reader, frame);
     case ContentKind::y4m:
-      return Status(Errc::unknown_format, "'" + path + "' is a video, no image");
+      return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
     case ContentKind::unknown:
       break;
     default:
-      return read_by_library(path, kind, frame);
+      return decode_by_opencv(path, kind, frame);
   }
 #ifdef ZERORUN_HAVE_FFMPEG
   return read_by_media(path, options_, frame, facts);

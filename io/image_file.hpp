@@ -1,4 +1,4 @@
-// One image file of any kind to a frame.
+// Reads one image file of any kind to a frame. OpenCV reads and writes some kinds.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,38 +6,46 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "io/frame_jpeg.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::io {
 
-enum class ContentKind { unknown, y4m, pnm, jpeg, png, tiff, bmp, webp };
+enum class ContentKind : std::uint8_t { unknown, y4m, pnm, jpeg, png, tiff, bmp, webp };
 
-/// By the first bytes (12 are enough), never by the name.
+/// The kind of a file by its first bytes (kSniffBytes are enough), never by its name.
 ContentKind sniff(std::span<const std::byte> first_bytes) noexcept;
+inline constexpr std::size_t kSniffBytes = 12;
 
-struct ImageFacts {
-  std::string codec;  ///< "png", "mjpeg", ...
-  bool is_jpeg = false;
-  int rotation_degrees = 0;
-  Rational sample_aspect{1, 1};
-};
+/// 2^27 pixels of 16-bit RGBA, uncompressed.
+inline constexpr std::uint64_t kMaxImageFileBytes = std::uint64_t{1} << 30;
 
 class ImageFileReader {
  public:
   explicit ImageFileReader(const SourceOptions& options) : options_(options), jpeg_(options) {}
 
-  /// 16-bit samples become 8-bit, alpha is dropped, grey stays grey.
+  /// 16-bit samples become 8-bit, alpha is dropped, grey stays grey. Sets codec, is_jpeg, rotation
+  /// and pixel aspect of `facts`.
   /// Errors: open_failed, read_failed, bad_input, unknown_format, not_built, those of Decoder.
-  Status read(const std::string& path, Frame& frame, ImageFacts& facts);
+  Status read(const std::string& path, Frame& frame, SourceInfo& facts);
   std::int64_t concealed() const noexcept { return jpeg_.concealed(); }
 
  private:
-  Status read_jpeg(const std::string& path, Frame& frame, ImageFacts& facts);
+  Status read_jpeg(const std::string& path, Frame& frame, SourceInfo& facts);
 
   SourceOptions options_;
   JpegFrameDecoder jpeg_;
 };
+
+/// Reads PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, to gray8 or rgb24. Errors:
+/// those of read_whole_file(), bad_input, too_many_pixels, not_built.
+Status decode_by_opencv(const std::string& path, ContentKind kind, Frame& out);
+
+/// Makes the bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,
+/// out_of_memory, not_built.
+Status encode_by_opencv(const ConstFrameView& frame, const std::string& extension,
+                        std::vector<std::byte>& out);
 
 }  // namespace zerorun::io

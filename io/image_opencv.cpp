@@ -1,6 +1,5 @@
 // PNG, TIFF, BMP and WebP by OpenCV's imgcodecs.
 // SPDX-License-Identifier: MIT
-#include "io/image_opencv.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,13 +11,15 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "codec/base/try.hpp"
+#include "io/byte_reader.hpp"
+#include "io/image_file.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
 namespace {
 
-/// OpenCV reports damage on stderr as well; the library never prints.
+/// Silences OpenCV, which reports damage on stderr too: the library never prints.
 class QuietOpenCv {
  public:
   QuietOpenCv() : before_(cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT)) {}
@@ -30,23 +31,32 @@ class QuietOpenCv {
   cv::utils::logging::LogLevel before_;
 };
 
-std::uint32_t big_endian32(std::span<const std::byte> data, std::size_t at) noexcept {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<std::uint32_t>(data[at + i]);
-  return value;
-}
-
 /// PNG 11.2.2: IHDR comes first; width, height, bit depth, colour type from byte 16 on.
 constexpr std::size_t kPngWidthAt = 16, kPngHeightAt = 20, kPngColourAt = 25;
 
-/// PNG says its size in the first bytes, so that a bomb is refused before OpenCV allocates for it.
+Status too_many_pixels(const std::string& name, std::uint64_t width, std::uint64_t height) {
+  return Status(Errc::too_many_pixels,
+                "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
+}
+
+std::uint64_t little_endian(std::span<const std::byte> data, std::size_t at,
+                            std::size_t count) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = count; i-- > 0;)
+    value = value << 8 | static_cast<std::uint64_t>(data[at + i]);
+  return value;
+}
+
+/// Refuses a decompression bomb before OpenCV allocates for it.
 Status check_png_size(const std::string& name, std::span<const std::byte> data) {
   if (data.size() <= kPngColourAt) return Status(Errc::bad_input, "'" + name + "' is cut short");
-  const std::uint64_t width = big_endian32(data, kPngWidthAt);
-  const std::uint64_t height = big_endian32(data, kPngHeightAt);
+  std::uint64_t width = 0, height = 0;  // big-endian
+  for (std::size_t i = 0; i < 4; ++i) {
+    width = width << 8 | static_cast<std::uint64_t>(data[kPngWidthAt + i]);
+    height = height << 8 | static_cast<std::uint64_t>(data[kPngHeightAt + i]);
+  }
   if (width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
-    return Status(Errc::too_many_pixels,
-                  "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
+    return too_many_pixels(name, width, height);
   return Status::ok();
 }
 
@@ -60,17 +70,9 @@ std::uint8_t reduce16(std::uint16_t value) noexcept {
   return static_cast<std::uint8_t>((value * 255U + 32767U) / 65535U);
 }
 
-std::uint64_t little_endian(std::span<const std::byte> data, std::size_t at,
-                            std::size_t count) noexcept {
-  std::uint64_t value = 0;
-  for (std::size_t i = count; i-- > 0;)
-    value = value << 8 | static_cast<std::uint64_t>(data[at + i]);
-  return value;
-}
-
-/// OpenCV's BMP reader tells the end of its data by an exception that it prints. So a file that is
-/// too short is refused here, and run-length coded ones, whose length is not known beforehand, are
-/// followed by "end of bitmap" codes.
+/// OpenCV's BMP reader throws and prints at the end of its data. So a file that is too short is
+/// refused here, and "end of bitmap" codes are appended: the length of run-length coded files is
+/// not known beforehand.
 Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
   constexpr std::size_t kFileHeader = 14, kCoreHeader = 12, kInfoHeader = 40, kPadding = 4096;
   const Status short_file(Errc::bad_input, "'" + name + "' is cut short");
@@ -89,8 +91,7 @@ Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
   }
   if (width > kMaxDimension || height > kMaxDimension ||
       width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
-    return Status(Errc::too_many_pixels,
-                  "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
+    return too_many_pixels(name, width, height);
   constexpr std::uint64_t kRle8 = 1, kRle4 = 2;
   const std::uint64_t row_bytes = (width * bits + 31) / 32 * 4;
   const bool run_length = coding == kRle8 || coding == kRle4;
@@ -145,25 +146,22 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
 
 }  // namespace
 
-Status decode_by_opencv(const std::string& name, ContentKind kind, std::vector<std::byte> data,
-                        Frame& out) {
-  if (kind == ContentKind::bmp) {
-    ZR_TRY(complete_bmp(name, data));
-  }
-  if (kind == ContentKind::png) {
-    ZR_TRY(check_png_size(name, data));
-  }
+Status decode_by_opencv(const std::string& path, ContentKind kind, Frame& out) {
+  ZR_LET(file, read_whole_file(path, kMaxImageFileBytes));
+  std::vector<std::byte>& data = file;
+  if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
+  if (kind == ContentKind::png) ZR_TRY(check_png_size(path, data));
   const QuietOpenCv quiet;
   try {
-    // UNCHANGED: no turning by EXIF, all bits.
+    // UNCHANGED: all bits, and no rotation by EXIF.
     const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U, data.data());
-    return take_image(name, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
+    return take_image(path, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
                       out);
   } catch (const std::bad_alloc&) {
-    return Status(Errc::out_of_memory, "'" + name + "'");
+    return Status(Errc::out_of_memory, "'" + path + "'");
   } catch (const cv::Exception& error) {
-    if (error.code == cv::Error::StsNoMem) return Status(Errc::out_of_memory, "'" + name + "'");
-    return Status(Errc::bad_input, "'" + name + "': " + error.err);
+    if (error.code == cv::Error::StsNoMem) return Status(Errc::out_of_memory, "'" + path + "'");
+    return Status(Errc::bad_input, "'" + path + "': " + error.err);
   }
 }
 
@@ -184,10 +182,10 @@ Status encode_by_opencv(const ConstFrameView& frame, const std::string& extensio
       swizzle_rgb(frame, view);
     std::vector<unsigned char> bytes;
     std::vector<int> parameters;
-    // Lossless, as all the other formats here: over 100 switches WebP's lossy coding off.
+    // Lossless, as all other formats here: a quality above 100 means lossless WebP.
     if (extension == "webp") parameters = {cv::IMWRITE_WEBP_QUALITY, 101};
     if (!cv::imencode("." + extension, image, bytes, parameters))
-      return Status(Errc::unsupported_output, extension + " by OpenCV");
+      return Status(Errc::unsupported_output, "OpenCV cannot write " + extension);
     out.resize(bytes.size());
     if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
     return Status::ok();

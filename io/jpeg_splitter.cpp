@@ -18,8 +18,8 @@ constexpr bool stands_alone(int marker) noexcept {
 
 }  // namespace
 
-/// Skips to the next FF D8 FF and leaves it unread. Three bytes: FF D8 alone is common in noise,
-/// and after SOI another marker has to follow (T.81 B.2.1).
+/// Skips to the next FF D8 FF and leaves it unread. FF D8 alone is common in noise, and another
+/// marker has to follow SOI (T.81 B.2.1).
 bool JpegSplitter::find_start() {
   for (;;) {
     const std::span<const std::byte> three = reader_.peek(3);
@@ -41,8 +41,8 @@ bool JpegSplitter::find_start() {
   }
 }
 
-/// Copies up to and including the next marker code that means something outside entropy-coded data,
-/// and returns it, or -1 at the end. SOI is left unread: it begins another image.
+/// Copies the data up to and including the next marker with a segment, or EOI. Returns its code, or
+/// -1 at the end. SOI is left unread: it begins another image.
 int JpegSplitter::next_marker(std::vector<std::byte>& jpeg) {
   for (;;) {
     const std::span<const std::byte> part = reader_.buffered();
@@ -65,7 +65,7 @@ int JpegSplitter::next_marker(std::vector<std::byte>& jpeg) {
       if (code == kSoi) return kSoi;
       jpeg.push_back(two[0]);
       reader_.consume(1);
-      if (code != 0xFF) {  // else a fill byte (B.1.1.2): look at the next FF
+      if (code != 0xFF) {  // FF is a fill byte (B.1.1.2): go on with the next FF
         jpeg.push_back(two[1]);
         reader_.consume(1);
         if (code != 0x00 && !stands_alone(code)) return code;
@@ -75,13 +75,13 @@ int JpegSplitter::next_marker(std::vector<std::byte>& jpeg) {
   }
 }
 
-/// Copies a segment's length and body; false if the data ends or the length is impossible.
+/// Copies a segment's length and body; false if the data ends before.
 bool JpegSplitter::copy_segment(std::vector<std::byte>& jpeg) {
   const std::span<const std::byte> two = reader_.peek(2);
-  if (two.size() < 2) return true;  // the marker search meets the end next
+  if (two.size() < 2) return true;  // the marker search then finds the end
   const std::size_t length =
       (static_cast<std::size_t>(two[0]) << 8) | static_cast<std::size_t>(two[1]);
-  if (length < 2) return true;  // damaged: the decoder will name it; look for markers from here on
+  if (length < 2) return true;  // damaged: the decoder names it; search for markers here
   const std::size_t at = jpeg.size();
   jpeg.resize(at + length);
   const std::size_t got = reader_.read(std::span(jpeg).subspan(at));

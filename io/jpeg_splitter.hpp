@@ -11,14 +11,14 @@
 
 namespace zerorun::io {
 
-/// Marker segments are stepped over by their length, so that a thumbnail inside an APPn does not
-/// end its image. Bytes between images are skipped and counted. Memory: one image.
+/// Skips marker segments by their length, so that a thumbnail in an APPn does not end the image.
+/// Skips and counts bytes between images.
 class JpegSplitter {
  public:
   explicit JpegSplitter(ByteReader reader) noexcept : reader_(std::move(reader)) {}
 
-  /// The next image from SOI to EOI; an image without EOI ends at the next SOI or at the end of the
-  /// data, and is given as it is. False at the end.
+  /// The next image from SOI to EOI. An image without EOI ends at the next SOI or at the end of the
+  /// data. False at the end.
   /// Errors: read_failed, bad_input for an "image" longer than kMaxImageBytes.
   Result<bool> next(std::vector<std::byte>& jpeg);
 
@@ -26,9 +26,8 @@ class JpegSplitter {
   bool seek(std::uint64_t offset) { return reader_.seek(offset); }
 
   std::int64_t skipped_bytes() const noexcept { return skipped_; }
-  std::uint64_t image_offset() const noexcept {
-    return image_offset_;
-  }  ///< of the image given last
+  /// Of the image that next() gave last.
+  std::uint64_t image_offset() const noexcept { return image_offset_; }
   const ByteReader& reader() const noexcept { return reader_; }
 
   /// 4 bytes for each of the 2^27 pixels that StreamLimits allows: more than any photo takes.

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// FFmpeg and every file system end long before; keeps a width like %0999999999d harmless.
+/// More digits than FFmpeg and file systems use; keeps a width like %0999999999d harmless.
 constexpr int kMaxPatternWidth = 18;
 
 struct Conversion {
@@ -53,14 +53,14 @@ std::string unescape_percent(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     out += text[i];
-    if (text[i] == '%') ++i;  // "%%": anything else was refused before
+    if (text[i] == '%') ++i;  // of "%%": the rest was refused before
   }
   return out;
 }
 
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // of any locale
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // in any locale
   });
   return text;
 }
@@ -76,6 +76,15 @@ Status check_name(const Location& location) {
   return Status::ok();
 }
 
+/// Sets the pattern if the name is one.
+Status set_pattern(ParsedLocation& parsed) {
+  ZR_LET(pattern, NumberPattern::parse(parsed.path));
+  if (!pattern) return Status::ok();
+  parsed.kind = LocationKind::pattern;
+  parsed.pattern = std::move(pattern);
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& name) {
@@ -86,11 +95,10 @@ Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& nam
       ++i;
       continue;
     }
-    Result<Conversion> next = read_conversion(name, i);
-    if (!next) return next.status();
+    ZR_LET(next, read_conversion(name, i));
     if (found) return bad_pattern(name, "has more than one number; only one can count");
-    found = *next;
-    i = next->end - 1;
+    found = next;
+    i = next.end - 1;
   }
   if (!found) return std::optional<NumberPattern>();
 
@@ -129,62 +137,39 @@ std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
     return std::nullopt;
-  if (file_name(number) != name) return std::nullopt;  // padded in another way
+  if (file_name(number) != name) return std::nullopt;  // other padding
   return number;
 }
 
 Result<ParsedLocation> parse_input(const Location& input) {
   ZR_TRY(check_name(input));
   const std::string& name = input.name;
-  ParsedLocation parsed{LocationKind::file, name, std::nullopt};
-  if (name == "-") {
-    parsed.kind = LocationKind::stream;
-    return parsed;
-  }
+  ParsedLocation parsed{LocationKind::file, name, {}};
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}};
   std::error_code ignored;
-  const fs::file_status status = fs::status(name, ignored);
-  if (fs::is_directory(status)) {
-    parsed.kind = LocationKind::directory;
-    return parsed;
-  }
-  if (fs::exists(status)) return parsed;  // a file may be called "100%d[1].png"
-  if (name[0] == '@') {
-    parsed.kind = LocationKind::list;
-    parsed.path = name.substr(1);
-    return parsed;
-  }
-  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(name);
-  if (has_wildcard(name) && (!pattern || !*pattern)) {
+  const fs::file_status found = fs::status(name, ignored);
+  if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}};
+  if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
+  if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}};
+  const Status status = set_pattern(parsed);
+  if (has_wildcard(name) && !parsed.pattern)
     parsed.kind = LocationKind::glob;
-    return parsed;
-  }
-  if (!pattern) return pattern.status();
-  if (*pattern) {
-    parsed.kind = LocationKind::pattern;
-    parsed.pattern = *std::move(pattern);
-  }
+  else
+    ZR_TRY(status);
   return parsed;
 }
 
 Result<ParsedLocation> parse_output(const Location& output) {
   ZR_TRY(check_name(output));
   const std::string& name = output.name;
-  ParsedLocation parsed{LocationKind::file, name, std::nullopt};
-  if (name == "-") {
-    parsed.kind = LocationKind::stream;
-    return parsed;
-  }
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}};
   std::error_code ignored;
   if (name.back() == '/' || fs::is_directory(name, ignored))
     return Status(Errc::invalid_argument, "the output '" + name +
                                               "' is a directory; name a pattern in it, for "
                                               "example %05d.jpg");
-  Result<std::optional<NumberPattern>> pattern = NumberPattern::parse(name);
-  if (!pattern) return pattern.status();
-  if (*pattern) {
-    parsed.kind = LocationKind::pattern;
-    parsed.pattern = *std::move(pattern);
-  }
+  ParsedLocation parsed{LocationKind::file, name, {}};
+  ZR_TRY(set_pattern(parsed));
   return parsed;
 }
 

@@ -11,24 +11,24 @@
 
 namespace zerorun::io {
 
-/// "shots/frame%05d.png": a directory, and a file name with one number in it. User text never
-/// reaches printf: the conversion is taken apart here.
+/// "shots/frame%05d.png": a directory, and a file name with one number in it. The text is parsed
+/// here and never reaches printf.
 class NumberPattern {
  public:
-  /// nullopt if the name holds no '%' conversion at all ("%%" alone does not count).
+  /// nullopt if the name has no '%' conversion ("%%" does not count).
   /// Errors: invalid_argument for any conversion but one %d or %0Nd in the file name.
   static Result<std::optional<NumberPattern>> parse(const std::string& name);
 
   const std::string& directory() const noexcept { return directory_; }  ///< "." if none is named
   std::string path(std::int64_t number) const;
-  /// The number of a file name (without directory) that this pattern would make.
+  /// The number of a file name (without directory) if this pattern makes that name.
   std::optional<std::int64_t> match(std::string_view file_name) const;
 
  private:
   std::string file_name(std::int64_t number) const;
 
   std::string directory_;    // for reading the directory
-  std::string path_prefix_;  // "" or "dir/", put before file names as the user wrote it
+  std::string path_prefix_;  // "" or "dir/", as the user wrote it
   std::string before_, after_;
   int width_ = 0;  // zero-padded to this many digits
 };

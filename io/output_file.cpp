@@ -1,4 +1,4 @@
-// An output that takes its name only when it is complete.
+// An output file that is written as NAME.part and renamed when it is complete.
 // SPDX-License-Identifier: MIT
 #include "io/output_file.hpp"
 
@@ -25,11 +25,11 @@ Target target_kind(const std::string& path) {
   return S_ISDIR(info.st_mode) ? Target::directory : Target::direct;
 }
 
-Status open_failure(const std::string& path) {
-  return Status(Errc::open_failed, "'" + path + "': " + system_reason(errno));
-}
-
 }  // namespace
+
+Status no_frame(const OutputFile& file) {
+  return Status(Errc::unsupported_output, "'" + file.path() + "': there is no frame for it");
+}
 
 Status check_not_there(const std::string& path) {
   if (target_kind(path) != Target::file) return Status::ok();
@@ -43,13 +43,10 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   const Target target = target_kind(path);
   if (target == Target::direct) {
     out->file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (out->file_ < 0) return open_failure(path);
+    if (out->file_ < 0) return system_failure(Errc::open_failed, path, errno);
     return out;
   }
-  if (target == Target::directory) {
-    errno = EISDIR;
-    return open_failure(path);
-  }
+  if (target == Target::directory) return system_failure(Errc::open_failed, path, EISDIR);
   if (target == Target::file && !overwrite) return check_not_there(path);
   const std::string part = path + ".part";
   const int exclusive = overwrite ? O_TRUNC : O_EXCL;
@@ -57,7 +54,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   if (out->file_ < 0 && errno == EEXIST)
     return Status(Errc::output_exists,
                   "'" + part + "' is being written, or was left by an interrupted run");
-  if (out->file_ < 0) return open_failure(part);
+  if (out->file_ < 0) return system_failure(Errc::open_failed, part, errno);
   out->part_ = part;
   out->seekable_ = true;
   return out;
@@ -77,7 +74,7 @@ OutputFile::~OutputFile() {
 }
 
 Status OutputFile::fail(int error_number) {
-  error_ = Status(Errc::write_failed, "'" + path_ + "': " + system_reason(error_number));
+  error_ = system_failure(Errc::write_failed, path_, error_number);
   return error_;
 }
 
@@ -89,7 +86,7 @@ Status OutputFile::write(std::span<const std::byte> data) {
                   : ::write(file_, data.data(), data.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return fail(errno);
-    if (put == 0) return fail(EIO);  // POSIX allows it for no regular reason; never loop on it
+    if (put == 0) return fail(EIO);  // POSIX allows it; looping on it might never end
     position_ += put;
     size_ = std::max(size_, position_);
     data = data.subspan(static_cast<std::size_t>(put));
@@ -141,11 +138,11 @@ Status OutputFile::take_name() {
     if (::rename(part_.c_str(), path_.c_str()) != 0) return fail(errno);
   } else if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
     if (errno != EEXIST && errno != EINVAL && errno != ENOSYS) return fail(errno);
-    // A file system without RENAME_NOREPLACE: the check is then a moment before the rename.
+    // Without RENAME_NOREPLACE in the file system, check first and rename a moment later.
     if (errno == EEXIST || !check_not_there(path_)) {
-      error_ = Status(Errc::output_exists, "'" + path_ + "' came to be in the meantime; the new " +
-                                               "one is kept as '" + part_ + "'");
-      part_.clear();  // the work of hours is not thrown away for a name
+      error_ = Status(Errc::output_exists, "'" + path_ + "' was created in the meantime; the new " +
+                                               "file is kept as '" + part_ + "'");
+      part_.clear();  // do not delete the work of hours because of a name
       return error_;
     }
     if (::rename(part_.c_str(), path_.c_str()) != 0) return fail(errno);

@@ -1,4 +1,4 @@
-// An output that takes its name only when it is complete: NAME.part, then rename.
+// An output file that is written as NAME.part and renamed when it is complete.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace zerorun::io {
 
-/// Devices, pipes and stdout are written directly, for there is nothing to rename or to protect.
+/// Devices, pipes and stdout are written directly: there is nothing to rename or to protect.
 /// Every write is checked; the first failure is kept and returned by every later call.
-/// Destroyed before commit(), NAME.part is removed.
+/// The destructor removes NAME.part if commit() was not called.
 class OutputFile {
  public:
-  /// Errors: output_exists (NAME, or the NAME.part of an interrupted run; both are replaced where
-  /// `overwrite`), open_failed.
+  /// `overwrite` replaces NAME and the NAME.part of an interrupted run. Errors: output_exists (one
+  /// of the two, without `overwrite`), open_failed.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path, bool overwrite);
   static std::unique_ptr<OutputFile> standard_output();
 
@@ -26,12 +26,12 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// At the current position, which moves on. Unbuffered: what was written survives a kill.
+  /// Writes at the current position and advances it. Unbuffered, so it survives a kill.
   Status write(std::span<const std::byte> data);
   Status seek(std::int64_t position);
-  /// Fewer bytes than asked for only at the end of the file.
+  /// Returns the bytes read: fewer than asked for only at the end of the file.
   Result<std::size_t> read_at(std::int64_t position, std::span<std::byte> out);
-  /// Empties a file and starts again; direct output stays as it is.
+  /// Empties a file and starts again. Direct output cannot: an error if anything was written.
   Status truncate();
   Status commit();
 
@@ -46,8 +46,8 @@ class OutputFile {
   Status fail(int error_number);
   Status take_name();
 
-  std::string path_;  // the final name, for messages too
-  std::string part_;  // empty where written directly
+  std::string path_;  // the final name
+  std::string part_;  // empty for direct output
   int file_ = -1;
   bool owned_ = true;
   bool overwrite_ = false;
@@ -56,6 +56,9 @@ class OutputFile {
   std::int64_t size_ = 0;
   Status error_;
 };
+
+/// The error of an output that ends without a frame: unsupported_output.
+Status no_frame(const OutputFile& file);
 
 /// Errc::output_exists if `path` is an existing file; devices and pipes may be written to.
 Status check_not_there(const std::string& path);

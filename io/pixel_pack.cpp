@@ -1,4 +1,4 @@
-// Between the packed and semi-planar frame layouts and separate planes.
+// Copies samples between packed or semi-planar layouts and planes.
 // SPDX-License-Identifier: MIT
 #include "io/pixel_pack.hpp"
 
@@ -7,17 +7,36 @@
 namespace zerorun::io {
 namespace {
 
-/// Byte places in a group Y0 Cb Y1 Cr of yuyv or uyvy.
-struct GroupLayout {
-  int y0, cb, y1, cr;
+/// Where the samples of a component lie in a packed or semi-planar format: the plane, the offset of
+/// the first one, and the distance of the next one in bytes.
+struct SampleLayout {
+  int plane, offset, step;
 };
 
-constexpr GroupLayout group_layout(PixelFormat format) noexcept {
-  return format == PixelFormat::yuyv ? GroupLayout{0, 1, 2, 3} : GroupLayout{1, 0, 3, 2};
+SampleLayout sample_layout(PixelFormat format, int component) noexcept {
+  const bool is_chroma = component > 0;
+  switch (format) {
+    case PixelFormat::nv12:
+      return is_chroma ? SampleLayout{1, component - 1, 2} : SampleLayout{0, 0, 1};
+    case PixelFormat::nv21:
+      return is_chroma ? SampleLayout{1, 2 - component, 2} : SampleLayout{0, 0, 1};
+    case PixelFormat::yuyv:  // Y0 Cb Y1 Cr
+      return is_chroma ? SampleLayout{0, 2 * component - 1, 4} : SampleLayout{0, 0, 2};
+    default:  // uyvy: Cb Y0 Cr Y1
+      return is_chroma ? SampleLayout{0, 2 * component - 2, 4} : SampleLayout{0, 1, 2};
+  }
 }
 
-bool is_semi_planar(PixelFormat format) noexcept {
-  return format == PixelFormat::nv12 || format == PixelFormat::nv21;
+/// Calls copy(planar row, packed row, distance of its samples, number of samples) for every row of
+/// every component.
+void each_row(const auto& planar, const auto& packed, const auto& copy) noexcept {
+  for (int component = 0; component < 3; ++component) {
+    const SampleLayout at = sample_layout(packed.format, component);
+    const int count = static_cast<int>(plane_row_bytes(planar.format, component, planar.width));
+    for (int row = 0; row < plane_rows(planar.format, component, planar.height); ++row)
+      copy(row_of(planar, component, row), row_of(packed, at.plane, row) + at.offset, at.step,
+           count);
+  }
 }
 
 void copy_plane(const ConstFrameView& in, const FrameView& out, int plane) noexcept {
@@ -46,62 +65,21 @@ RgbLayout rgb_layout(PixelFormat format) noexcept {
 }
 
 void unpack_yuv(const ConstFrameView& packed, const FrameView& planar) noexcept {
-  if (is_semi_planar(packed.format)) {
-    copy_plane(packed, planar, 0);
-    const int first = packed.format == PixelFormat::nv12 ? 1 : 2;
-    for (int row = 0; row < plane_rows(planar.format, 1, planar.height); ++row) {
-      const std::uint8_t* pairs = row_of(packed, 1, row);
-      std::uint8_t* one = row_of(planar, first, row);
-      std::uint8_t* two = row_of(planar, 3 - first, row);
-      for (int x = 0; x < (packed.width + 1) / 2; ++x) {
-        one[x] = pairs[2 * x];
-        two[x] = pairs[2 * x + 1];
-      }
-    }
-    return;
-  }
-  const GroupLayout at = group_layout(packed.format);
-  for (int row = 0; row < packed.height; ++row) {
-    const std::uint8_t* group = row_of(packed, 0, row);
-    std::uint8_t* y = row_of(planar, 0, row);
-    std::uint8_t* cb = row_of(planar, 1, row);
-    std::uint8_t* cr = row_of(planar, 2, row);
-    for (int x = 0; x < packed.width; x += 2, group += 4) {
-      y[x] = group[at.y0];
-      if (x + 1 < packed.width) y[x + 1] = group[at.y1];
-      cb[x / 2] = group[at.cb];
-      cr[x / 2] = group[at.cr];
-    }
-  }
+  each_row(planar, packed, [](std::uint8_t* to, const std::uint8_t* from, int step, int count) {
+    for (int x = 0; x < count; ++x) to[x] = from[x * step];
+  });
 }
 
 void pack_yuv(const ConstFrameView& planar, const FrameView& packed) noexcept {
-  if (is_semi_planar(packed.format)) {
-    copy_plane(planar, packed, 0);
-    const int first = packed.format == PixelFormat::nv12 ? 1 : 2;
-    for (int row = 0; row < plane_rows(planar.format, 1, planar.height); ++row) {
-      const std::uint8_t* one = row_of(planar, first, row);
-      const std::uint8_t* two = row_of(planar, 3 - first, row);
-      std::uint8_t* pairs = row_of(packed, 1, row);
-      for (int x = 0; x < (packed.width + 1) / 2; ++x) {
-        pairs[2 * x] = one[x];
-        pairs[2 * x + 1] = two[x];
-      }
-    }
-    return;
-  }
-  const GroupLayout at = group_layout(packed.format);
+  each_row(planar, packed, [](const std::uint8_t* from, std::uint8_t* to, int step, int count) {
+    for (int x = 0; x < count; ++x) to[x * step] = from[x];
+  });
+  // The last group of an odd width of yuyv and uyvy repeats its luma sample.
+  const SampleLayout luma = sample_layout(packed.format, 0);
+  if (luma.step == 1 || packed.width % 2 == 0) return;
   for (int row = 0; row < packed.height; ++row) {
-    const std::uint8_t* y = row_of(planar, 0, row);
-    const std::uint8_t* cb = row_of(planar, 1, row);
-    const std::uint8_t* cr = row_of(planar, 2, row);
-    std::uint8_t* group = row_of(packed, 0, row);
-    for (int x = 0; x < packed.width; x += 2, group += 4) {
-      group[at.y0] = y[x];
-      group[at.y1] = y[x + 1 < packed.width ? x + 1 : x];
-      group[at.cb] = cb[x / 2];
-      group[at.cr] = cr[x / 2];
-    }
+    std::uint8_t* last = row_of(packed, 0, row) + luma.offset + (packed.width - 1) * luma.step;
+    last[luma.step] = last[0];
   }
 }
 
@@ -121,6 +99,16 @@ void swizzle_rgb(const ConstFrameView& in, const FrameView& out) noexcept {
 
 void copy_frame(const ConstFrameView& in, const FrameView& out) noexcept {
   for (int plane = 0; plane < plane_count(in.format); ++plane) copy_plane(in, out, plane);
+}
+
+void append_rows(const ConstFrameView& frame, std::vector<std::byte>& out) {
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    const std::size_t bytes = plane_row_bytes(frame.format, plane, frame.width);
+    for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
+      const auto* from = reinterpret_cast<const std::byte*>(row_of(frame, plane, row));
+      out.insert(out.end(), from, from + bytes);
+    }
+  }
 }
 
 }  // namespace zerorun::io

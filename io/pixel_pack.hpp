@@ -1,27 +1,33 @@
-// Between the packed and semi-planar frame layouts and separate planes. No arithmetic.
+// Copies samples between packed or semi-planar layouts and planes. No arithmetic.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <cstddef>
+#include <vector>
 
 #include "zerorun/frame.hpp"
 
 namespace zerorun::io {
 
-/// Byte places of R, G, B (and the unused byte, -1 for none) in one pixel of a packed RGB format.
+/// Offsets of the bytes R, G, B and unused (-1 if there is none) in a pixel of a packed RGB format.
 struct RgbLayout {
   int bytes, r, g, b, unused;
 };
 RgbLayout rgb_layout(PixelFormat format) noexcept;
 
-/// nv12, nv21, yuyv, uyvy -> yuv420p or yuv422p, and back. `planar` has the planar format of the
-/// same sampling and the same size.
+/// From nv12, nv21, yuyv, uyvy to yuv420p or yuv422p, and back. `planar` has the planar format of
+/// the same sampling and the same size.
 void unpack_yuv(const ConstFrameView& packed, const FrameView& planar) noexcept;
 void pack_yuv(const ConstFrameView& planar, const FrameView& packed) noexcept;
 
-/// Any packed RGB -> any other.
+/// Any packed RGB to any other.
 void swizzle_rgb(const ConstFrameView& in, const FrameView& out) noexcept;
 
-/// The same layout: rows are copied.
+/// Copies the rows; both frames have the same layout.
 void copy_frame(const ConstFrameView& in, const FrameView& out) noexcept;
+
+/// Appends the rows of all planes to `out`, without padding.
+void append_rows(const ConstFrameView& frame, std::vector<std::byte>& out);
 
 /// Row of a plane.
 inline const std::uint8_t* row_of(const ConstFrameView& frame, int plane, int row) noexcept {

@@ -1,20 +1,16 @@
-// Which format an input or output is, and who reads or writes it.
+// Recognises the format of an input or output and opens its reader or sink.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <array>
+#include <exception>
 #include <new>
 #include <utility>
+#include <variant>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
-#include "io/image_encode.hpp"
 #include "io/image_file.hpp"
 
 namespace zerorun::io {
 namespace {
-
-/// Bytes that sniff() wants to see.
-constexpr std::size_t kSniffBytes = 12;
 
 struct Container {
   std::string_view format;  // the extension or word
@@ -34,57 +30,48 @@ bool is_jpeg_file(const std::string& format) {
   return format == "jpg" || format == "jpeg" || format == "jpe" || format == "jfif";
 }
 
-bool is_pnm(const std::string& format) {
-  return format == "pnm" || format == "pgm" || format == "ppm" || format == "pbm";
+/// The muxer of a container that zerorun writes, or "".
+std::string container_muxer(const std::string& format) {
+  for (const Container& container : kContainers)
+    if (container.format == format) return std::string(container.muxer);
+  return {};
 }
 
-/// Runs `open` and turns an exhausted heap into a code: nothing is thrown over the API.
+/// guarded() that also catches what std::filesystem and the containers throw.
 template <typename Open>
-auto guarded(Open&& open) -> decltype(open()) {
+auto guarded_open(const Open& open) -> decltype(open()) {
   try {
-    return open();
-  } catch (const std::bad_alloc&) {
-    return Status(Errc::out_of_memory);
-  } catch (const std::exception& error) {  // std::length_error, std::filesystem
+    return guarded(open);
+  } catch (const std::exception& error) {
     return Status(Errc::open_failed, error.what());
   }
 }
 
-/// At most one is set.
-struct Input {
-  FrameReaderPtr frames;
-  PacketReaderPtr packets;
-  std::optional<FileSequence> images;  // whichever of the two the caller wants
-};
+/// Frames, packets, or image files, which can be opened as either.
+using Input = std::variant<FrameReaderPtr, PacketReaderPtr, FileSequence>;
 
-template <typename Pointer>
-Result<Input> as_input(Result<Pointer> reader, Pointer Input::*member) {
+template <typename Reader>
+Result<Input> as_input(Result<Reader> reader) {
   if (!reader) return reader.status();
-  Input input;
-  input.*member = *std::move(reader);
-  return input;
+  return Input(*std::move(reader));
 }
 
-/// A stream of bytes whose kind its content, its name or the caller tells.
+/// Opens a stream. Its content, its name or the caller tells the format.
 Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOptions& options) {
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
   if (!reader.error()) return reader.error();
   if (reader.peek(1).empty())
     return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
-  // Content first: a name may lie. Only junk before the first image hides raw Motion JPEG.
-  if (kind == ContentKind::y4m || format == "y4m")
-    return as_input(open_y4m(std::move(reader)), &Input::frames);
-  if (kind == ContentKind::pnm || is_pnm(format))
-    return as_input(open_pnm_stream(std::move(reader)), &Input::frames);
+  // Content first: a name may lie. The name helps if there is junk before the first JPEG image.
+  if (kind == ContentKind::y4m || format == "y4m") return as_input(open_y4m(std::move(reader)));
+  if (kind == ContentKind::pnm || is_pnm_output(format) || format == "pbm")
+    return as_input(open_pnm_stream(std::move(reader)));
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
-    return as_input(open_raw_mjpeg(std::move(reader)), &Input::packets);
+    return as_input(open_raw_mjpeg(std::move(reader)));
 #ifdef ZERORUN_HAVE_FFMPEG
-  Result<MediaInput> media = open_media(std::move(reader), format, options);
-  if (!media) return media.status();
-  Input input;
-  input.frames = std::move(media->frames);
-  input.packets = std::move(media->packets);
-  return input;
+  ZR_LET(media, open_media(std::move(reader), format, options));
+  if (media.packets) return Input(std::move(media.packets));
+  return Input(std::move(media.frames));
 #else
   static_cast<void>(options);
   const bool container =
@@ -95,59 +82,44 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
 #endif
 }
 
-/// A file is an image (which is opened by the sequence reader) or a stream.
+/// A file is an image, which is a sequence of one, or a stream.
 Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
                         const SourceOptions& options) {
-  Result<ByteReader> reader = ByteReader::open(parsed.path);
-  if (!reader) return reader.status();
-  const ContentKind kind = sniff(reader->peek(kSniffBytes));
+  ZR_LET(reader, ByteReader::open(parsed.path));
+  const ContentKind kind = sniff(reader.peek(kSniffBytes));
   const std::string format = format_of(location);
   const bool image = kind == ContentKind::png || kind == ContentKind::tiff ||
                      kind == ContentKind::bmp || kind == ContentKind::webp ||
                      (kind == ContentKind::jpeg && !is_raw_mjpeg(format) &&
                       (format.empty() || is_image_extension(format)));
-  if (image) {
-    Result<FileSequence> single = FileSequence::open(parsed, std::nullopt, options.missing);
-    if (!single) return single.status();
-    Input input;
-    input.images = *std::move(single);
-    return input;
-  }
-  // An extension that FFmpeg does not know must not keep it from looking inside.
-  return open_bytes(*std::move(reader),
+  if (image) return as_input(FileSequence::open(parsed, std::nullopt, options.missing));
+  // An extension that FFmpeg does not know must not keep it from looking inside the file.
+  return open_bytes(std::move(reader),
                     location.format.empty() && !is_raw_mjpeg(format) ? "" : format, options);
 }
 
 Result<Input> open_input(const Location& location, const SourceOptions& options) {
-  Result<ParsedLocation> parsed = parse_input(location);
-  if (!parsed) return parsed.status();
-  if (parsed->kind == LocationKind::stream) {
-    Result<ByteReader> reader = ByteReader::open("-");
-    if (!reader) return reader.status();
-    return open_bytes(*std::move(reader), format_of({"", location.format, {}}), options);
+  ZR_LET(parsed, parse_input(location));
+  if (parsed.kind == LocationKind::stream) {
+    ZR_LET(reader, ByteReader::open("-"));
+    return open_bytes(std::move(reader), format_of({"", location.format, {}}), options);
   }
-  if (parsed->kind == LocationKind::file) return open_file(*parsed, location, options);
-  Result<FileSequence> sequence =
-      FileSequence::open(*parsed, location.start_number, options.missing);
-  if (!sequence) return sequence.status();
-  Input input;
-  input.images = *std::move(sequence);
-  return input;
+  if (parsed.kind == LocationKind::file) return open_file(parsed, location, options);
+  return as_input(FileSequence::open(parsed, location.start_number, options.missing));
 }
 
 Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {
-  Result<Input> input = open_input(location, options);
-  if (!input) return input.status();
-  if (input->frames) return std::move(input->frames);
-  if (input->packets) return decode_packets(std::move(input->packets), options);
-  return open_image_frames(*std::move(input->images), options);
+  ZR_LET(input, open_input(location, options));
+  if (auto* frames = std::get_if<FrameReaderPtr>(&input)) return std::move(*frames);
+  if (auto* packets = std::get_if<PacketReaderPtr>(&input))
+    return decode_packets(std::move(*packets), options);
+  return open_image_frames(std::get<FileSequence>(std::move(input)), options);
 }
 
 Result<PacketReaderPtr> open_packet_reader(const Location& location, const SourceOptions& options) {
-  Result<Input> input = open_input(location, options);
-  if (!input) return input.status();
-  if (input->packets) return std::move(input->packets);
-  if (input->images) return open_jpeg_files(*std::move(input->images));
+  ZR_LET(input, open_input(location, options));
+  if (auto* packets = std::get_if<PacketReaderPtr>(&input)) return std::move(*packets);
+  if (auto* images = std::get_if<FileSequence>(&input)) return open_jpeg_files(std::move(*images));
   return Status(Errc::unknown_format, "'" + location.name + "' is not JPEG");
 }
 
@@ -165,114 +137,104 @@ Result<std::unique_ptr<OutputFile>> open_output(const ParsedLocation& parsed, bo
   return OutputFile::create(parsed.path, overwrite);
 }
 
-/// FFmpeg's default too.
-std::int64_t first_output_number(const Location& output) { return output.start_number.value_or(1); }
+/// Files numbered from 1 on by default, as in FFmpeg.
+Result<ImageOutput> open_numbered(const ParsedLocation& parsed, const Location& output,
+                                  const SinkOptions& options) {
+  return ImageOutput::numbered(*parsed.pattern, output.start_number.value_or(1), options.overwrite);
+}
 
 Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptions& options) {
-  Result<ParsedLocation> parsed = parse_output(output);
-  if (!parsed) return parsed.status();
+  ZR_LET(parsed, parse_output(output));
   std::string format = format_of(output);
-  if (parsed->kind == LocationKind::stream && format.empty()) format = "mjpeg";
+  if (parsed.kind == LocationKind::stream && format.empty()) format = "mjpeg";
   const std::string muxer = container_muxer(format);
   const bool known = is_raw_mjpeg(format) || is_jpeg_file(format) || !muxer.empty();
   if (!known)
     return Status(Errc::unknown_format, "'" + output.name +
-                                            "' is no JPEG output; write .mov, .mkv, .avi, .mp4, "
+                                            "' is not a JPEG output; write .mov, .mkv, .avi, .mp4, "
                                             ".mjpeg or .jpg");
-  if (parsed->kind == LocationKind::pattern) {
+  if (parsed.kind == LocationKind::pattern) {
     if (!is_jpeg_file(format))
       return Status(Errc::invalid_argument,
                     "'" + output.name + "': a numbered sequence is written as .jpg only");
-    return open_jpeg_sequence_sink(*parsed->pattern, first_output_number(output),
-                                   options.overwrite);
+    ZR_LET(files, open_numbered(parsed, output, options));
+    return make_jpeg_sink(std::move(files));
   }
-  if (is_raw_mjpeg(format) || muxer == "avi") {
-    if (Status status = refuse_variable_rate(options, muxer.empty() ? "raw Motion JPEG" : "AVI");
-        !status)
-      return status;
-  }
+  if (is_raw_mjpeg(format) || muxer == "avi")
+    ZR_TRY(refuse_variable_rate(options, muxer.empty() ? "raw Motion JPEG" : "AVI"));
 #ifndef ZERORUN_HAVE_FFMPEG
   if (!muxer.empty()) return Status(Errc::not_built, "'" + output.name + "'");
 #endif
-  Result<std::unique_ptr<OutputFile>> file = open_output(*parsed, options.overwrite);
-  if (!file) return file.status();
-  if (is_raw_mjpeg(format)) return make_raw_mjpeg_sink(*std::move(file));
-  if (is_jpeg_file(format)) return make_jpeg_file_sink(*std::move(file));
+  ZR_LET(file, open_output(parsed, options.overwrite));
+  if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput::stream(std::move(file), true));
+  if (is_jpeg_file(format))
+    return make_jpeg_sink(
+        ImageOutput::single(std::move(file), "a pattern such as %05d.jpg or a video such as .mov"));
 #ifdef ZERORUN_HAVE_FFMPEG
-  return open_container_sink(*std::move(file), muxer, options);
+  return open_container_sink(std::move(file), muxer, options);
 #else
   return Status(Errc::not_built, "'" + output.name + "'");
 #endif
 }
 
 Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions& options) {
-  Result<ParsedLocation> parsed = parse_output(output);
-  if (!parsed) return parsed.status();
+  ZR_LET(parsed, parse_output(output));
   const std::string format = format_of(output);
-  if (format != "y4m" && !is_image_output(format))
+  if (format != "y4m" && !is_pnm_output(format) && !needs_opencv(format))
     return Status(Errc::unknown_format,
-                  "'" + output.name + "' is no frame output" +
-                      (parsed->kind == LocationKind::stream ? "; name y4m or pnm as its format"
-                                                            : "; write .y4m, .png, .tiff, .bmp, "
-                                                              ".webp, .pgm or .ppm"));
+                  "'" + output.name + "' is not a frame output" +
+                      (parsed.kind == LocationKind::stream ? "; name y4m or pnm as its format"
+                                                           : "; write .y4m, .png, .tiff, .bmp, "
+                                                             ".webp, .pgm or .ppm"));
   if (needs_opencv(format) && !features().opencv)
     return Status(Errc::not_built, "'" + output.name + "'");
-  if (parsed->kind == LocationKind::pattern) {
+  if (parsed.kind == LocationKind::pattern) {
     if (format == "y4m")
       return Status(Errc::invalid_argument,
                     "'" + output.name + "': a y4m file holds all frames; name it without a number");
-    return open_image_sequence_sink(*parsed->pattern, first_output_number(output), format,
-                                    options.overwrite);
+    ZR_LET(files, open_numbered(parsed, output, options));
+    return make_image_sink(std::move(files), format);
   }
-  if (format == "y4m") {
-    ZR_TRY(refuse_variable_rate(options, "y4m"));
-  }
-  Result<std::unique_ptr<OutputFile>> file = open_output(*parsed, options.overwrite);
-  if (!file) return file.status();
-  if (format == "y4m") return make_y4m_sink(*std::move(file), options);
-  return make_image_file_sink(*std::move(file), format);
+  if (format == "y4m") ZR_TRY(refuse_variable_rate(options, "y4m"));
+  ZR_LET(file, open_output(parsed, options.overwrite));
+  if (format == "y4m") return make_y4m_sink(std::move(file), options);
+  return make_image_sink(needs_opencv(format)
+                             ? ImageOutput::single(std::move(file), "a pattern such as %05d.png")
+                             : ImageOutput::stream(std::move(file), false),
+                         format);
 }
 
 }  // namespace
 
-std::string container_muxer(const std::string& format) {
-  for (const Container& container : kContainers)
-    if (container.format == format) return std::string(container.muxer);
-  return {};
-}
-
 Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
                                                  const SourceOptions& options) {
-  return guarded([&]() -> Result<std::unique_ptr<FrameSource>> {
-    Result<FrameReaderPtr> reader = open_frame_reader(input, options);
-    if (!reader) return reader.status();
-    return select_frames(*std::move(reader), options);
+  return guarded_open([&]() -> Result<std::unique_ptr<FrameSource>> {
+    ZR_LET(reader, open_frame_reader(input, options));
+    return select_frames(std::move(reader), options);
   });
 }
 
 Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
                                                    const SourceOptions& options) {
-  return guarded([&]() -> Result<std::unique_ptr<PacketSource>> {
-    Result<PacketReaderPtr> reader = open_packet_reader(input, options);
-    if (!reader) return reader.status();
-    return select_packets(*std::move(reader), options);
+  return guarded_open([&]() -> Result<std::unique_ptr<PacketSource>> {
+    ZR_LET(reader, open_packet_reader(input, options));
+    return select_packets(std::move(reader), options);
   });
 }
 
 Result<SourceInfo> probe(const Location& input, const SourceOptions& options) {
-  Result<std::unique_ptr<FrameSource>> source = open_frames(input, options);
-  if (!source) return source.status();
-  return (*source)->info();
+  ZR_LET(source, open_frames(input, options));
+  return source->info();
 }
 
 Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,
                                                      const SinkOptions& options) {
-  return guarded([&] { return open_packet_output(output, options); });
+  return guarded_open([&] { return open_packet_output(output, options); });
 }
 
 Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
                                                    const SinkOptions& options) {
-  return guarded([&] { return open_frame_output(output, options); });
+  return guarded_open([&] { return open_frame_output(output, options); });
 }
 
 bool is_packet_output(const Location& output) {

@@ -1,4 +1,4 @@
-// The files of an image sequence in order, with its gaps.
+// The files of an image sequence in order, and its gaps.
 // SPDX-License-Identifier: MIT
 #include "io/sequence.hpp"
 
@@ -10,16 +10,15 @@
 #include <filesystem>
 #include <system_error>
 
+#include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
-#include "io/natural_order.hpp"
-#include "io/system_error.hpp"
 
 namespace zerorun::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A list of paths, not a picture: more is a mistake.
+/// A list of paths that is longer is a mistake, for example a video.
 constexpr std::uint64_t kMaxListBytes = std::uint64_t{256} << 20;
 
 constexpr std::array kImageExtensions{
@@ -41,7 +40,47 @@ Status each_file(const std::string& directory, Visit&& visit) {
   return Status::ok();
 }
 
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// The run of digits at the start of `text`.
+std::string_view digits_at(std::string_view text) noexcept {
+  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
+std::string_view without_zeros(std::string_view digits) noexcept {
+  return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+}
+
+/// Compares by value: < 0, 0 or > 0. The numbers may have any length.
+int compare_values(std::string_view a, std::string_view b) noexcept {
+  a = without_zeros(a);
+  b = without_zeros(b);
+  if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+  return a.compare(b);
+}
+
 }  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) noexcept {
+  const std::string_view whole_a = a, whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const std::string_view na = digits_at(a), nb = digits_at(b);
+      if (const int order = compare_values(na, nb); order != 0) return order < 0;
+      a.remove_prefix(na.size());
+      b.remove_prefix(nb.size());
+    } else {
+      if (a[0] != b[0]) return static_cast<unsigned char>(a[0]) < static_cast<unsigned char>(b[0]);
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  if (a.empty() != b.empty()) return a.empty();
+  // They differ in leading zeros only: fewer zeros first, so that the order is total.
+  if (whole_a.size() != whole_b.size()) return whole_a.size() < whole_b.size();
+  return whole_a < whole_b;
+}
 
 bool is_image_extension(const std::string& extension) {
   return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) !=
@@ -53,36 +92,33 @@ Result<FileSequence> FileSequence::open(const ParsedLocation& location,
                                         MissingFrames missing) {
   FileSequence sequence;
   sequence.missing_ = missing;
-  Status status;
   switch (location.kind) {
     case LocationKind::pattern:
       sequence.pattern_ = location.pattern;
-      status = sequence.open_pattern(start_number);
+      ZR_TRY(sequence.open_pattern(start_number));
       break;
     case LocationKind::glob:
-      status = sequence.open_glob(location.path);
+      ZR_TRY(sequence.open_glob(location.path));
       break;
     case LocationKind::directory:
-      status = sequence.open_directory(location.path);
+      ZR_TRY(sequence.open_directory(location.path));
       break;
     case LocationKind::list:
-      status = sequence.open_list(location.path);
+      ZR_TRY(sequence.open_list(location.path));
       break;
     default:
       sequence.names_ = {location.path};
       sequence.single_ = true;
       break;
   }
-  if (!status) return status;
   return sequence;
 }
 
 Status FileSequence::open_pattern(std::optional<std::int64_t> start_number) {
-  const Status status = each_file(pattern_->directory(), [&](const std::string& name) {
+  ZR_TRY(each_file(pattern_->directory(), [&](const std::string& name) {
     if (const std::optional<std::int64_t> number = pattern_->match(name))
       numbers_.push_back(*number);
-  });
-  if (!status) return status;
+  }));
   std::sort(numbers_.begin(), numbers_.end());
   if (start_number)
     numbers_.erase(numbers_.begin(),
@@ -105,7 +141,8 @@ Status FileSequence::open_glob(const std::string& pattern) {
     }
   ::globfree(&found);
   if (result == GLOB_NOSPACE) return Status(Errc::out_of_memory, "the names of '" + pattern + "'");
-  if (result == GLOB_ABORTED) return no_file("'" + pattern + "': a directory of it cannot be read");
+  if (result == GLOB_ABORTED)
+    return no_file("'" + pattern + "': one of its directories cannot be read");
   if (names_.empty()) return no_file("no file matches '" + pattern + "'");
   std::sort(names_.begin(), names_.end(), natural_less);
   return Status::ok();
@@ -113,19 +150,17 @@ Status FileSequence::open_glob(const std::string& pattern) {
 
 Status FileSequence::open_directory(const std::string& path) {
   const std::string prefix = path.back() == '/' ? path : path + "/";
-  const Status status = each_file(path, [&](const std::string& name) {
+  ZR_TRY(each_file(path, [&](const std::string& name) {
     if (name[0] != '.' && is_image_extension(extension_of(name))) names_.push_back(prefix + name);
-  });
-  if (!status) return status;
+  }));
   if (names_.empty()) return no_file("the directory '" + path + "' has no image in it");
   std::sort(names_.begin(), names_.end(), natural_less);
   return Status::ok();
 }
 
 Status FileSequence::open_list(const std::string& path) {
-  Result<std::vector<std::byte>> data = read_whole_file(path, kMaxListBytes);
-  if (!data) return data.status();
-  std::string_view rest(reinterpret_cast<const char*>(data->data()), data->size());
+  ZR_LET(data, read_whole_file(path, kMaxListBytes));
+  std::string_view rest(reinterpret_cast<const char*>(data.data()), data.size());
   if (rest.find('\0') != std::string_view::npos)
     return Status(Errc::bad_input, "the list '" + path + "' is not text");
   const fs::path base = fs::path(path).parent_path();
@@ -204,7 +239,7 @@ Result<std::optional<FileSequence::Item>> FileSequence::next_number() {
 }
 
 Result<std::optional<FileSequence::Item>> FileSequence::next_name() {
-  for (; at_ < names_.size();) {
+  while (at_ < names_.size()) {
     const std::string& name = names_[at_++];
     std::error_code ignored;
     if (single_ || gaps_ == 0 || fs::exists(name, ignored)) {
@@ -222,7 +257,7 @@ Result<std::optional<FileSequence::Item>> FileSequence::gap(const std::string& w
     return Status(Errc::missing_frame, "'" + path + "' is not there; " + what);
   if (last_.empty())
     return Status(Errc::missing_frame,
-                  "'" + path + "' is the first frame, and there is none before it to hold");
+                  "'" + path + "' is the first frame; there is no frame before it to hold");
   return std::optional<Item>({last_, true});
 }
 

@@ -1,10 +1,11 @@
-// The files of an image sequence in order, with its gaps.
+// The files of an image sequence in order, and its gaps.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/location.hpp"
@@ -12,25 +13,26 @@
 
 namespace zerorun::io {
 
-/// A pattern reaches from its start number to the largest number in the directory, which is read
-/// once at open(); numbers in between that are not there are gaps. A glob and a directory have no
-/// gaps. A file of a list that does not exist is a gap.
+/// A pattern reaches from its start number to the largest number in the directory, which open()
+/// reads once; missing numbers in between are gaps. A glob and a directory have no gaps. A file of
+/// a list that does not exist is a gap.
 class FileSequence {
  public:
   struct Item {
     std::string path;
-    bool held = false;  ///< the file before this gap once more
+    bool held = false;  ///< the file before this gap, again
   };
 
   /// Errors: open_failed (nothing matches), missing_frame (the first file is a gap), read_failed.
   static Result<FileSequence> open(const ParsedLocation& location,
                                    std::optional<std::int64_t> start_number, MissingFrames missing);
 
-  /// nullopt at the end. Errors: missing_frame; the call after it goes on behind the gap.
+  /// nullopt at the end. Errors: missing_frame; the next call continues after the gap.
   Result<std::optional<Item>> next();
-  /// next() goes on at frame `index`, or at the last one where there are fewer; returns which.
+  /// The following next() gives file `index`, or the last one if there are fewer. Returns its
+  /// index.
   std::int64_t seek(std::int64_t index);
-  /// Frames that next() gives in all, if no gap is an error.
+  /// How many files next() gives in all, if no gap is an error.
   std::int64_t count() const noexcept;
   bool is_single_file() const noexcept { return single_; }
 
@@ -50,14 +52,18 @@ class FileSequence {
   std::optional<NumberPattern> pattern_;
   std::vector<std::int64_t> numbers_;  // sorted; of a pattern
   std::int64_t first_number_ = 0;
-  std::int64_t number_ = 0;         // the next of a pattern
+  std::int64_t number_ = 0;         // next one of a pattern
   std::vector<std::string> names_;  // of everything else
-  std::size_t at_ = 0;              // the next of numbers_ or names_
-  std::int64_t gaps_ = 0;           // files of a list that were not there at open()
+  std::size_t at_ = 0;              // next index in numbers_ or names_
+  std::int64_t gaps_ = 0;           // files of a list that did not exist at open()
   std::string last_;                // what `hold` repeats
 };
 
-/// True for names that a directory input picks up.
+/// Natural order of file names, frame9 before frame10: runs of digits compare by value, then by
+/// fewer leading zeros; everything else compares byte by byte. A strict weak order.
+bool natural_less(std::string_view a, std::string_view b) noexcept;
+
+/// True for the files that a directory input picks up.
 bool is_image_extension(const std::string& extension);
 
 }  // namespace zerorun::io

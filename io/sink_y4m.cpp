@@ -1,10 +1,9 @@
-// Frames as YUV4MPEG2, full range.
+// Writes frames as YUV4MPEG2, full range.
 // SPDX-License-Identifier: MIT
-#include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
 #include "io/pixel_pack.hpp"
@@ -27,9 +26,7 @@ class Y4mSink final : public FrameSink {
   Status write(const ConstFrameView& frame, const FrameTime&) override {
     ZR_TRY(validate(frame));
     const PixelFormat format = started_ ? header_.format : wanted_format(frame.format);
-    if (!started_) {
-      ZR_TRY(start(frame, format));
-    }
+    if (!started_) ZR_TRY(start(frame, format));
     if (frame.width != header_.width || frame.height != header_.height)
       return Status(Errc::unsupported_output, "a YUV4MPEG2 stream cannot change its size from " +
                                                   size_text(header_.width, header_.height) +
@@ -39,13 +36,16 @@ class Y4mSink final : public FrameSink {
       ZR_TRY(converter_.convert(frame, format, converted_));
       planar = std::as_const(converted_).view();
     }
-    gather(planar);
+    // FRAME line and planes in one write, so that a killed process cuts at most one frame.
+    constexpr std::string_view kFrameLine = "FRAME\n";
+    const auto line = std::as_bytes(std::span(kFrameLine));
+    bytes_.assign(line.begin(), line.end());
+    append_rows(planar, bytes_);
     return file_->write(bytes_);
   }
 
   Status finish() override {
-    if (!started_)
-      return Status(Errc::unsupported_output, "'" + file_->path() + "': there is no frame for it");
+    if (!started_) return no_frame(*file_);
     return file_->commit();
   }
   std::int64_t bytes_written() const override { return file_->size(); }
@@ -65,27 +65,12 @@ class Y4mSink final : public FrameSink {
     return Status::ok();
   }
 
-  /// FRAME line and planes in one piece, so that a killed process cuts at most one frame.
-  void gather(const ConstFrameView& frame) {
-    constexpr std::string_view kFrameLine = "FRAME\n";
-    bytes_.resize(kFrameLine.size() + static_cast<std::size_t>(header_.frame_bytes()));
-    std::memcpy(bytes_.data(), kFrameLine.data(), kFrameLine.size());
-    std::byte* to = bytes_.data() + kFrameLine.size();
-    for (int plane = 0; plane < plane_count(frame.format); ++plane) {
-      const std::size_t row_bytes = plane_row_bytes(frame.format, plane, frame.width);
-      for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
-        std::memcpy(to, row_of(frame, plane, row), row_bytes);
-        to += row_bytes;
-      }
-    }
-  }
-
   std::unique_ptr<OutputFile> file_;
   Y4mHeader header_;
   bool started_ = false;
   FrameConverter converter_;
   Frame converted_;
-  std::vector<std::byte> bytes_;
+  Packet bytes_;
 };
 
 }  // namespace

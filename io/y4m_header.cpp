@@ -59,12 +59,12 @@ Status parse_ratio(char tag, std::string_view value, Rational& out) {
     den = whole_number<std::int32_t>(value.substr(colon + 1));
   }
   if (!num || !den || *num < 0 || *den < 0 || ((*num == 0) != (*den == 0)))
-    return malformed("has the ratio " + quoted(tag, value) + ", which is none");
+    return malformed("has the ratio " + quoted(tag, value) + ", which is not a ratio");
   out = *num == 0 ? Rational{0, 1} : Rational{*num, *den};
   return Status::ok();
 }
 
-/// "420p10": the sampling and the depth; "mono16".
+/// The sampling and the depth: "420p10", "mono16".
 Status parse_colour(std::string_view value, Y4mHeader& header) {
   std::string_view base = value;
   header.depth_bits = 8;
@@ -87,7 +87,7 @@ Status parse_colour(std::string_view value, Y4mHeader& header) {
   return malformed("has the colour space " + quoted('C', value) + ", which is not known");
 }
 
-/// Extensions: only the range counts. Chroma siting is said again in XYSCSS.
+/// Of the extensions only the range matters. XYSCSS repeats the chroma siting.
 Status parse_extension(std::string_view value, std::optional<bool>& full_range) {
   constexpr std::string_view kRange = "COLORRANGE=";
   if (!value.starts_with(kRange)) return Status::ok();
@@ -159,9 +159,9 @@ Result<Y4mHeader> parse_y4m_header(std::string_view line) {
                                              std::to_string(header.width) + "x" +
                                              std::to_string(header.height));
   if (!header.sample_aspect.known()) header.sample_aspect = {1, 1};
-  // Without XCOLORRANGE, FFmpeg (5.1, tried) leaves the range unknown for every YCbCr tag,
-  // C420jpeg too (which tells the chroma siting alone, and is what it writes for limited video
-  // of unknown siting), and so treats it as limited; grey counts as full. The same here.
+  // As FFmpeg (5.1, tried) does: without XCOLORRANGE, YCbCr is limited range and grey full range.
+  // C420jpeg is limited, too: it tells only the chroma siting, and FFmpeg writes it for limited
+  // video of unknown siting.
   header.full_range = full_range.value_or(header.format == PixelFormat::gray8);
   return header;
 }
@@ -171,7 +171,7 @@ std::string write_y4m_header(const Y4mHeader& header) {
     return std::to_string(r.num) + ":" + std::to_string(r.num == 0 ? 0 : r.den);
   };
   std::string_view colour = "mono";
-  // FFmpeg 5.1 does not read "440"; it is written all the same, for any other tag would resample.
+  // FFmpeg 5.1 does not read "440". It is written all the same: any other tag needs resampling.
   for (const ColourTag& known : kColourTags)
     if (known.format == header.format) {
       colour = known.tag;

@@ -1,4 +1,4 @@
-// The header line of YUV4MPEG2 (mjpegtools, yuv4mpeg(5)), parsed and written.
+// Parses and writes the header line of YUV4MPEG2 (mjpegtools, yuv4mpeg(5)).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@ namespace zerorun::io {
 
 struct Y4mHeader {
   int width = 0, height = 0;
-  Rational frame_rate;  ///< 0/1 where the stream says 0:0
+  Rational frame_rate;  ///< 0/1 if the stream says 0:0
   Rational sample_aspect{1, 1};
   PixelFormat format = PixelFormat::yuv420p;
   int depth_bits = 8;
@@ -27,7 +27,7 @@ struct Y4mHeader {
 /// `line` is the first line without its line feed. Errors: bad_input, too_many_pixels.
 Result<Y4mHeader> parse_y4m_header(std::string_view line);
 
-/// With the line feed. 8 bits, full range; the format is planar YCbCr or grey.
+/// The line with its line feed: 8 bits, full range; the format is planar YCbCr or grey.
 std::string write_y4m_header(const Y4mHeader& header);
 
 }  // namespace zerorun::io

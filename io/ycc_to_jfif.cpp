@@ -1,10 +1,11 @@
-// YCbCr of any range, matrix and depth -> full range BT.601 in 8 bits.
+// Converts YCbCr of any range, matrix and depth to full range BT.601 with 8 bits.
 // SPDX-License-Identifier: MIT
 #include "io/ycc_to_jfif.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+
+#include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -21,7 +22,7 @@ std::int64_t divide_rounded(std::int64_t numerator, std::int64_t denominator) no
   return (numerator >= 0 ? numerator + half : numerator - half) / denominator;
 }
 
-/// Where a coding puts black, white and the ends of chroma (ITU-T H.273, 8.3).
+/// Black, neutral chroma, and the spans of luma and chroma in a coding (ITU-T H.273, 8.3).
 struct Levels {
   std::int64_t black, luma_span, neutral, chroma_span;
 };
@@ -42,12 +43,8 @@ std::uint8_t from_fixed(std::int32_t sum) noexcept {
 }
 
 template <typename Sample>
-const Sample* row_of(const YccPlanes& in, std::size_t plane, int row) noexcept {
+const Sample* samples_of(const YccPlanes& in, std::size_t plane, int row) noexcept {
   return reinterpret_cast<const Sample*>(in.data[plane] + row * in.stride_bytes[plane]);
-}
-
-std::uint8_t* row_of(const FrameView& out, std::size_t plane, int row) noexcept {
-  return out.data[plane] + row * out.stride_bytes[plane];
 }
 
 }  // namespace
@@ -66,8 +63,8 @@ YccToJfif::YccToJfif(const YccCoding& coding) : coding_(coding) {
     }
     return;
   }
-  // R' = Y + 2(1 - Kr) Cr, B' = Y + 2(1 - Kb) Cb, G' from the luma equation; put into BT.601's
-  // equations. The weights of Y sum to 1 in both, so Y passes through unchanged.
+  // R' = Y + 2(1 - Kr) Cr, B' = Y + 2(1 - Kb) Cb and G' from the luma equation, inserted into
+  // BT.601's equations. The weights of Y sum to 1 in both, so Y passes through unchanged.
   const double kr = coding.weights.kr, kb = coding.weights.kb, kg = 1 - kr - kb;
   const double r_cr = 2 * (1 - kr), b_cb = 2 * (1 - kb);
   const double g_cb = -b_cb * kb / kg, g_cr = -r_cr * kr / kg;
@@ -94,22 +91,18 @@ YccToJfif::YccToJfif(const YccCoding& coding) : coding_(coding) {
 
 template <typename Sample>
 void YccToJfif::convert_as(const YccPlanes& in, const FrameView& out) const {
-  // A damaged stream may hold samples over its depth; the mask keeps look-ups inside the tables.
+  // A damaged stream may have samples above its depth; the mask keeps look-ups inside the tables.
   const auto mask = static_cast<Sample>((std::uint32_t{1} << coding_.depth_bits) - 1);
   const int planes = plane_count(out.format);
   const bool luma_needs_chroma = !same_matrix_ && planes == 3;
-  const int shift_x = planes < 3                           ? 0
-                      : out.format == PixelFormat::yuv411p ? 2
-                      : out.format == PixelFormat::yuv420p || out.format == PixelFormat::yuv422p
-                          ? 1
-                          : 0;
-  const int shift_y = out.format == PixelFormat::yuv420p || out.format == PixelFormat::yuv440p;
+  const LumaFactors factors = luma_factors(native_subsampling(out.format));
+  const int shift_x = factors.h / 2, shift_y = factors.v / 2;  // log2 of 1, 2 and 4
   for (int row = 0; row < out.height; ++row) {
-    const Sample* from = row_of<Sample>(in, 0, row);
+    const Sample* from = samples_of<Sample>(in, 0, row);
     std::uint8_t* to = row_of(out, 0, row);
     if (luma_needs_chroma) {
-      const Sample* cb = row_of<Sample>(in, 1, row >> shift_y);
-      const Sample* cr = row_of<Sample>(in, 2, row >> shift_y);
+      const Sample* cb = samples_of<Sample>(in, 1, row >> shift_y);
+      const Sample* cr = samples_of<Sample>(in, 2, row >> shift_y);
       for (int x = 0; x < out.width; ++x)
         to[x] = from_fixed(y_y_[from[x] & mask] + y_cb_[cb[x >> shift_x] & mask] +
                            y_cr_[cr[x >> shift_x] & mask]);
@@ -122,8 +115,8 @@ void YccToJfif::convert_as(const YccPlanes& in, const FrameView& out) const {
   if (planes < 3) return;
   const int width = static_cast<int>(plane_row_bytes(out.format, 1, out.width));
   for (int row = 0; row < plane_rows(out.format, 1, out.height); ++row) {
-    const Sample* cb = row_of<Sample>(in, 1, row);
-    const Sample* cr = row_of<Sample>(in, 2, row);
+    const Sample* cb = samples_of<Sample>(in, 1, row);
+    const Sample* cr = samples_of<Sample>(in, 2, row);
     std::uint8_t* to_cb = row_of(out, 1, row);
     std::uint8_t* to_cr = row_of(out, 2, row);
     for (int x = 0; x < width; ++x) {
@@ -137,12 +130,7 @@ void YccToJfif::convert_as(const YccPlanes& in, const FrameView& out) const {
 
 void YccToJfif::convert(const YccPlanes& in, const FrameView& out) const {
   if (is_identity()) {
-    for (int p = 0; p < plane_count(out.format); ++p) {
-      const auto plane = static_cast<std::size_t>(p);
-      const std::size_t bytes = plane_row_bytes(out.format, p, out.width);
-      for (int row = 0; row < plane_rows(out.format, p, out.height); ++row)
-        std::memcpy(row_of(out, plane, row), row_of<std::uint8_t>(in, plane, row), bytes);
-    }
+    copy_frame({out.format, out.width, out.height, in.data, in.stride_bytes}, out);
   } else if (coding_.depth_bits > 8) {
     convert_as<std::uint16_t>(in, out);
   } else {

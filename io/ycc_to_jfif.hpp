@@ -1,4 +1,4 @@
-// YCbCr of any range, matrix and depth -> full range BT.601 in 8 bits (JFIF), without FFmpeg.
+// Converts YCbCr of any range, matrix and depth to full range BT.601 with 8 bits (JFIF).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -29,24 +29,24 @@ struct YccCoding {
   friend bool operator==(const YccCoding&, const YccCoding&) = default;
 };
 
-/// A planar picture of bytes, or of native 16-bit samples where the depth is over 8 bits.
+/// A planar picture of bytes, or of native 16-bit samples if the depth is over 8 bits.
 struct YccPlanes {
   std::array<const std::uint8_t*, 3> data{};
   std::array<std::ptrdiff_t, 3> stride_bytes{};
 };
 
-/// Tables for one coding. Every sample becomes the nearest integer of the exact value: between
-/// ranges and depths by integer division (ties away from zero), between matrices to 2^-16.
+/// Tables for one coding. Every sample becomes the integer nearest to the exact value: ranges and
+/// depths by integer division (ties away from zero), matrices in fixed point of 2^-16.
 class YccToJfif {
  public:
   explicit YccToJfif(const YccCoding& coding);
 
   const YccCoding& coding() const noexcept { return coding_; }
-  /// Samples are copied as they are.
+  /// True if convert() only copies.
   bool is_identity() const noexcept { return coding_ == YccCoding{}; }
 
-  /// `in` has the geometry of `out`, which is planar YCbCr or grey. The matrix of a 4:2:0 picture
-  /// needs chroma at luma's places: the sample that covers the pixel is taken.
+  /// `in` has the geometry of `out`, which is planar YCbCr or grey. Where the matrix needs chroma
+  /// at a luma sample and chroma is subsampled, it is the chroma sample that covers the pixel.
   void convert(const YccPlanes& in, const FrameView& out) const;
 
  private:
@@ -55,8 +55,8 @@ class YccToJfif {
 
   YccCoding coding_;
   bool same_matrix_ = true;
-  std::vector<std::uint8_t> luma_, chroma_;  // same matrix: one look-up a sample
-  // Another matrix: sums of 16.16 fixed-point terms. Grey stays grey, so Cb and Cr need no luma.
+  std::vector<std::uint8_t> luma_, chroma_;  // for the same matrix: one look-up per sample
+  // For another matrix: sums of 16.16 fixed-point terms. Cb and Cr need no luma: grey stays grey.
   std::vector<std::int32_t> y_y_, y_cb_, y_cr_, cb_cb_, cb_cr_, cr_cb_, cr_cr_;
 };
 

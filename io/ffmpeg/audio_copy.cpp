@@ -44,7 +44,7 @@ Result<std::unique_ptr<AudioCopy>> AudioCopy::open(const SinkOptions& options,
     const auto target =
         static_cast<std::int64_t>(audio->start_ * AV_TIME_BASE) +
         (audio->context_->start_time == AV_NOPTS_VALUE ? 0 : audio->context_->start_time);
-    // Only saves reading: where it fails, packets before the start are passed over one by one.
+    // This only saves reading: if it fails, packets before the start are skipped one by one.
     avformat_seek_file(audio->context_, -1, INT64_MIN, target, target, 0);
   }
   return audio;
@@ -89,7 +89,7 @@ Status AudioCopy::add_streams(AVFormatContext& output) const {
     AVStream* stream = avformat_new_stream(&output, nullptr);
     if (stream == nullptr || avcodec_parameters_copy(stream->codecpar, track.stream->codecpar) < 0)
       return Status(Errc::out_of_memory);
-    stream->codecpar->codec_tag = 0;  // the container has its own
+    stream->codecpar->codec_tag = 0;  // the muxer chooses its own
     stream->time_base = track.stream->time_base;
     stream->disposition = track.stream->disposition;
     const AVDictionaryEntry* language = av_dict_get(track.stream->metadata, "language", nullptr, 0);
@@ -102,7 +102,7 @@ AVRational AudioCopy::time_base(const AVPacket& packet) const {
   return tracks_[static_cast<std::size_t>(packet.stream_index - 1)].stream->time_base;
 }
 
-/// Moves packet_ to the output's clock; false if it lies before the range.
+/// Sets the times of packet_ to the output's; false if it lies before the range.
 bool AudioCopy::place(Track& track) {
   const AVRational clock = track.stream->time_base;
   std::int64_t zero = std::llround(start_ / av_q2d(clock));
@@ -113,8 +113,8 @@ bool AudioCopy::place(Track& track) {
   track.next_pts = pts + packet_->duration;
   packet_->pts = packet_->dts = pts;
   packet_->pos = -1;
-  // A packet that straddles the start is left out: at most some milliseconds of silence, where a
-  // negative time would move the video in some containers.
+  // A packet that begins before the start is left out: some milliseconds of silence at most. A
+  // negative time would shift the video in some containers.
   return pts >= 0;
 }
 
@@ -130,7 +130,7 @@ Result<bool> AudioCopy::read_packet() {
     if (track.filter) {
       const bool passed = av_bsf_send_packet(track.filter.get(), packet_.get()) >= 0 &&
                           av_bsf_receive_packet(track.filter.get(), packet_.get()) >= 0;
-      if (!passed) continue;  // a damaged frame of sound
+      if (!passed) continue;  // damaged
     }
     packet_->stream_index = index + 1;
     if (!place(track)) continue;
@@ -141,9 +141,8 @@ Result<bool> AudioCopy::read_packet() {
 Result<const AVPacket*> AudioCopy::next_before(double until_seconds) {
   if (at_end_) return static_cast<const AVPacket*>(nullptr);
   if (!pending_) {
-    Result<bool> more = read_packet();
-    if (!more) return more.status();
-    at_end_ = !*more;
+    ZR_LET(more, read_packet());
+    at_end_ = !more;
     if (at_end_) return static_cast<const AVPacket*>(nullptr);
   }
   const double begins = static_cast<double>(packet_->pts) * av_q2d(time_base(*packet_));

@@ -1,4 +1,4 @@
-// The audio packets of a file, trimmed to a range of time, to be put beside new video.
+// The audio packets of a file, trimmed to a range of time, for a file with new video.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace zerorun::io::av {
 
-/// All audio streams that the container can hold; the rest is named in notice().
+/// Copies all audio streams that the container can hold; notice() names the others.
 class AudioCopy {
  public:
-  /// Time stamps count from the start of the file, as SourceInfo's do, and come out counted from
-  /// `options.audio_start_seconds`. Errors: open_failed, bad_input.
+  /// The range is counted from the start of the file, as the times of SourceInfo are; the packets'
+  /// times are counted from `options.audio_start_seconds`. Errors: open_failed, bad_input.
   static Result<std::unique_ptr<AudioCopy>> open(const SinkOptions& options,
                                                  const AVOutputFormat& container);
 
@@ -27,18 +27,18 @@ class AudioCopy {
   bool has_streams() const noexcept { return !tracks_.empty(); }
   const std::string& notice() const noexcept { return notice_; }
 
-  /// After the video stream, which is number 0.
+  /// Adds the streams after the video stream, which is number 0.
   Status add_streams(AVFormatContext& output) const;
 
-  /// The next packet that begins before `until_seconds`, or nullptr. Its stream_index is that of
-  /// the output, its times are in time_base(). It stays valid to the next call.
+  /// The next packet that begins before `until_seconds`, or nullptr; valid until the next call. Its
+  /// stream_index is the output's, its times are in time_base().
   Result<const AVPacket*> next_before(double until_seconds);
   AVRational time_base(const AVPacket& packet) const;
 
  private:
   struct Track {
     AVStream* stream = nullptr;
-    FilterPtr filter;  // none for most
+    FilterPtr filter;  // null for most
     std::int64_t next_pts = 0;
   };
 

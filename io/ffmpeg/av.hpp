@@ -1,4 +1,4 @@
-// FFmpeg's C types with owners, and its errors as Status. Included by io/ffmpeg alone.
+// Owners of FFmpeg's C types, and FFmpeg's errors as Status. Only io/ffmpeg includes this file.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -51,11 +51,11 @@ std::string reason(int error);
 /// Errc::out_of_memory for AVERROR(ENOMEM), else `code`; "'name': reason".
 Status failure(Errc code, const std::string& name, int error);
 
-/// FFmpeg logs to stderr by default; the library never prints. A host that has chosen a level of
-/// its own keeps it.
+/// Switches off FFmpeg's log to stderr, unless the host has chosen a log level: the library never
+/// prints.
 void keep_quiet();
 
-Rational from_av(AVRational r) noexcept;       ///< 0/1 where it is no positive fraction
+Rational from_av(AVRational r) noexcept;       ///< 0/1 if it is not a positive fraction
 AVRational to_av(const Rational& r) noexcept;  ///< reduced to 32 bits
 
 }  // namespace zerorun::io::av

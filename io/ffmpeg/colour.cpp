@@ -1,4 +1,4 @@
-// Pictures of libavcodec to zerorun frames.
+// Converts pictures of libavcodec to zerorun frames.
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/colour.hpp"
 
@@ -21,7 +21,7 @@ bool is_rgb_like(const AVPixFmtDescriptor& d) noexcept {
   return (d.flags & kNotYcc) != 0;
 }
 
-/// Planes of bytes or native 16-bit words, one component each, no shift: readable as they are.
+/// True for planes of bytes or native 16-bit words, one component each, without a shift.
 bool is_plain_planar(const AVPixFmtDescriptor& d) noexcept {
   const std::uint64_t awkward = AV_PIX_FMT_FLAG_BE | AV_PIX_FMT_FLAG_BITSTREAM |
                                 AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT;
@@ -33,8 +33,8 @@ bool is_plain_planar(const AVPixFmtDescriptor& d) noexcept {
   return true;
 }
 
-/// The planar format of the same depth that swscale rearranges into, so that it changes no value
-/// (between depths it repeats bits, which is wrong for limited range).
+/// The planar format of the same depth. swscale rearranges samples to it and changes no value
+/// (between depths it would repeat bits, which is wrong for limited range).
 AVPixelFormat planar_of(PixelFormat format, int depth_bits) {
   const std::string base = format == PixelFormat::gray8 ? "gray" : std::string(name(format));
   const AVPixelFormat same =
@@ -50,7 +50,7 @@ std::optional<LumaWeights> weights_of(const AVFrame& picture) noexcept {
       return kBt709;
     case AVCOL_SPC_BT2020_NCL:
     case AVCOL_SPC_BT2020_CL:
-      return kBt2020;  // CL: as players show it
+      return kBt2020;  // players show CL so
     case AVCOL_SPC_FCC:
       return kFcc;
     case AVCOL_SPC_SMPTE240M:
@@ -60,8 +60,8 @@ std::optional<LumaWeights> weights_of(const AVFrame& picture) noexcept {
       return kBt601;
     case AVCOL_SPC_UNSPECIFIED:
     case AVCOL_SPC_RESERVED:
-      // Players (mpv, VLC, SDL) take untagged video for BT.709 from high definition on; the picture
-      // has to stay the one that they show.
+      // Players (mpv, VLC, SDL) show untagged video as BT.709 if it is high definition; the result
+      // has to look the same.
       return picture.width >= 1280 || picture.height > 576 ? kBt709 : kBt601;
     default:
       return std::nullopt;
@@ -73,7 +73,7 @@ Result<YccCoding> coding_of(const AVFrame& picture, bool gray, int depth_bits) {
   coding.depth_bits = depth_bits;
   coding.full_range = picture.color_range == AVCOL_RANGE_JPEG ||
                       ffmpeg::is_full_range_format(static_cast<AVPixelFormat>(picture.format)) ||
-                      (gray && picture.color_range == AVCOL_RANGE_UNSPECIFIED);  // FFmpeg's rule
+                      (gray && picture.color_range == AVCOL_RANGE_UNSPECIFIED);  // as FFmpeg
   if (gray) return coding;  // no chroma, no matrix
   const std::optional<LumaWeights> weights = weights_of(picture);
   if (!weights) {
@@ -112,7 +112,7 @@ Status ColourConverter::scale(const AVFrame& picture, AVPixelFormat to, std::uin
                                        (name == nullptr ? "of the video" : name) +
                                        " is not supported");
   }
-  // The same range on both sides: swscale is to move samples, not to change them.
+  // The same range on both sides, so that swscale moves samples and does not change them.
   const int* table = sws_getCoefficients(SWS_CS_ITU601);
   sws_setColorspaceDetails(scaler_.get(), table, 1, table, 1, 0, 1 << 16, 1 << 16);
   const int rows =
@@ -140,9 +140,8 @@ Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format, 
     source = planar_.get();
     d = av_pix_fmt_desc_get(planar);
   }
-  Result<YccCoding> coding = coding_of(picture, format == PixelFormat::gray8, d->comp[0].depth);
-  if (!coding) return coding.status();
-  if (!to_jfif_ || !(to_jfif_->coding() == *coding)) to_jfif_.emplace(*coding);
+  ZR_LET(coding, coding_of(picture, format == PixelFormat::gray8, d->comp[0].depth));
+  if (!to_jfif_ || !(to_jfif_->coding() == coding)) to_jfif_.emplace(coding);
   YccPlanes planes;
   for (std::size_t i = 0; i < 3; ++i) {
     planes.data[i] = source->data[i];

@@ -1,4 +1,4 @@
-// Pictures of libavcodec, whatever their layout, range and matrix, to zerorun frames.
+// Converts pictures of libavcodec in any layout, range and matrix to zerorun frames.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace zerorun::io::av {
 
-/// The zerorun format that keeps the most of an FFmpeg format: the sampling of YCbCr, grey, and
+/// The zerorun format that loses least of an FFmpeg format: the sampling of YCbCr, grey, and
 /// rgb24 for RGB, palettes and Bayer patterns.
 PixelFormat closest_format(AVPixelFormat format) noexcept;
 
-/// Range, matrix and depth are converted by YccToJfif, exactly. swscale only rearranges samples
+/// YccToJfif converts range, matrix and depth exactly. swscale only rearranges samples
 /// (semi-planar, packed, big-endian), enlarges rare chroma samplings, and repacks RGB.
 class ColourConverter {
  public:

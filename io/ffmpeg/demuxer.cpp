@@ -9,17 +9,16 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
-#include "io/ffmpeg/announced_size.hpp"
-#include "io/ffmpeg/unknown_input.hpp"
+#include "io/ffmpeg/input_head.hpp"
 
 namespace zerorun::io::av {
 namespace {
 
 constexpr int kPipeBufferBytes = 1 << 16;
-constexpr std::int64_t kMiscounted = 8;  // some writers of AVI count RIFF's own header too
-constexpr std::size_t kHeadBytes = 8;    // what unknown_input() looks at; of a pipe no more
+constexpr std::int64_t kMiscounted = 8;  // some writers of AVI include RIFF's own header
+constexpr std::size_t kHeadBytes = 8;    // for unknown_input(); a pipe is not read further
 
-/// "mov,mp4,m4a,3gp,3g2,mj2" is one demuxer; the major brand tells the family.
+/// "mov,mp4,m4a,3gp,3g2,mj2" is one demuxer; the major brand tells which of them it is.
 std::string container_name(AVFormatContext& context) {
   const std::string_view names = context.iformat->name;
   if (names.starts_with("mov,")) {
@@ -29,7 +28,7 @@ std::string container_name(AVFormatContext& context) {
   return std::string(names.substr(0, names.find(',')));
 }
 
-/// Clockwise, to the nearest quarter turn.
+/// Clockwise degrees, to the nearest quarter turn.
 int rotation_of(const AVStream& stream) {
   const std::uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
   if (matrix == nullptr) return 0;
@@ -40,28 +39,10 @@ int rotation_of(const AVStream& stream) {
   return static_cast<int>(((quarters % 4) + 4) % 4) * 90;
 }
 
-bool is_positive(AVRational r) noexcept { return r.num > 0 && r.den > 0; }
-
-/// Two rates that put the frames of `span_ticks` in the same places to within a tick or two.
-bool agree(AVRational a, AVRational b, std::int64_t span_ticks) noexcept {
-  const double ratio = av_q2d(a) / av_q2d(b);
-  return std::abs(ratio - 1) * static_cast<double>(span_ticks) <= 2.0;
-}
-
-/// MOV, MP4 and undamaged AVI files list every frame.
-bool has_whole_index(const AVStream* stream) noexcept {
-  return stream->nb_frames > 2 && avformat_index_get_entries_count(stream) == stream->nb_frames;
-}
-
-bool is_intra_only(const AVStream* stream) noexcept {
-  const AVCodecDescriptor* codec = avcodec_descriptor_get(stream->codecpar->codec_id);
-  return codec != nullptr && (codec->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
-}
-
 }  // namespace
 
 Demuxer::~Demuxer() {
-  avformat_close_input(&context_);  // leaves a custom I/O context alone
+  avformat_close_input(&context_);  // does not free a custom I/O context
   if (pipe_context_ != nullptr) {
     av_freep(&pipe_context_->buffer);
     avio_context_free(&pipe_context_);
@@ -70,7 +51,7 @@ Demuxer::~Demuxer() {
 
 int Demuxer::read_pipe(void* self, std::uint8_t* out, int count) {
   ByteReader& reader = *static_cast<Demuxer*>(self)->pipe_;
-  // What is there already is enough: a live pipe must not wait for a full buffer.
+  // Give what is there: a live pipe must not wait for a full buffer.
   const std::span<const std::byte> part = reader.buffered();
   if (part.empty()) return reader.error() ? AVERROR_EOF : AVERROR(EIO);
   const std::size_t take = std::min(part.size(), static_cast<std::size_t>(count));
@@ -86,6 +67,7 @@ Result<std::unique_ptr<Demuxer>> Demuxer::open(ByteReader reader, const std::str
   ZR_TRY(demuxer->open_context(std::move(reader), format));
   ZR_TRY(demuxer->choose_stream());
   ZR_TRY(demuxer->look_ahead());
+  demuxer->describe();
   return demuxer;
 }
 
@@ -117,9 +99,9 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
     context_->pb = pipe_context_;
   }
   Dictionary options;
-  // A playlist in disguise must not reach the network.
+  // A playlist under another name must not reach the network.
   options.set("protocol_whitelist", "file");
-  options.set("pattern_type", "none");  // of image2: a name is a name here
+  options.set("pattern_type", "none");  // image2 must not read a name as a pattern
   int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
   if (error == AVERROR_INVALIDDATA && forced == nullptr) return unknown_input(name_, head);
   if (error < 0) return failure(Errc::bad_input, name_, error);
@@ -133,7 +115,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
 }
 
 Status Demuxer::choose_stream() {
-  // Cover pictures are video streams too, but not what anybody wants to encode.
+  // Cover pictures are video streams, too, but nobody wants to encode them.
   for (unsigned i = 0; i < context_->nb_streams; ++i)
     if (context_->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
       context_->streams[i]->discard = AVDISCARD_ALL;
@@ -170,7 +152,7 @@ bool Demuxer::can_seek() const noexcept {
 Status Demuxer::seek(std::int64_t pts) {
   ahead_.clear();
   ahead_error_ = Status::ok();
-  // Far ends are clipped, lest the start's offset overflows them.
+  // Clip far ends so that adding the start cannot overflow.
   constexpr std::int64_t kFar = std::int64_t{1} << 61;
   const std::int64_t wanted = std::clamp(pts, -kFar, kFar) + start_;
   int error = av_seek_frame(context_, stream_->index, wanted, AVSEEK_FLAG_BACKWARD);
@@ -182,16 +164,23 @@ Status Demuxer::seek(std::int64_t pts) {
   return error < 0 ? failure(Errc::read_failed, name_, error) : Status::ok();
 }
 
-bool Demuxer::lists_all_frames() const noexcept {
-  if (!is_intra_only(stream_)) return false;
-  const bool is_avi = std::string_view(context_->iformat->name) == "avi";
-  return has_whole_index(stream_) || (is_avi && avformat_index_get_entries_count(stream_) > 1);
+const FrameTimes& Demuxer::times() {
+  if (!times_) {
+    // MOV, MP4 and AVI files have an index of all frames, if they are whole. Its times are decoding
+    // times, which are presentation times too if all frames are key frames.
+    const bool is_avi = std::string_view(context_->iformat->name) == "avi";
+    const bool lists_all_frames =
+        is_intra_only(stream_) &&
+        (has_whole_index(stream_) || (is_avi && avformat_index_get_entries_count(stream_) > 1));
+    times_.emplace(stream_, start_, lists_all_frames, info_);
+  }
+  return *times_;
 }
 
-/// Reads some packets where the container has no index that tells the time of every frame.
+/// Reads some packets if the container has no index with the time of every frame.
 Status Demuxer::look_ahead() {
   if (has_whole_index(stream_)) return Status::ok();
-  constexpr std::size_t kPackets = 32;  // enough to see a rate, little enough to keep
+  constexpr std::size_t kPackets = 32;  // enough for a rate, few enough to keep
   constexpr std::int64_t kBytes = std::int64_t{8} << 20;
   std::int64_t bytes = 0;
   while (ahead_.size() < kPackets && bytes < kBytes) {
@@ -211,7 +200,7 @@ Result<bool> Demuxer::next_packet(AVPacket& packet) {
     av_packet_unref(&packet);
     const int error = av_read_frame(context_, &packet);
     if (error == AVERROR_EOF || error == AVERROR_INVALIDDATA) {
-      // A demuxer may call the end of a damaged file invalid: what came before stands.
+      // A demuxer may report the end of a damaged file as invalid; what came before is good.
       if (pipe_ && !pipe_->error()) return pipe_->error();
       const int io_error = context_->pb != nullptr ? context_->pb->error : 0;
       if (io_error < 0 && io_error != AVERROR_EOF)
@@ -223,91 +212,35 @@ Result<bool> Demuxer::next_packet(AVPacket& packet) {
       return false;
     }
     if (error < 0) return failure(Errc::read_failed, name_, error);
-    // Packets of no bytes stand for repeated frames in AVI; the time stamps tell it too.
+    // Empty packets stand for repeated frames in AVI; the time stamps show the repetition.
     if (packet.stream_index != stream_->index || packet.size == 0) continue;
     ++delivered_;
     return true;
   }
 }
 
-/// Presentation times in order, of all frames or of those that were looked at.
-std::vector<std::int64_t> Demuxer::sample_times() const {
-  std::vector<std::int64_t> times;
-  if (has_whole_index(stream_)) {
-    // Decoding times: their steps are those of presentation, in another order.
-    for (int i = 0; i < avformat_index_get_entries_count(stream_); ++i)
-      times.push_back(avformat_index_get_entry(stream_, i)->timestamp);
-    return times;
-  }
-  for (const PacketPtr& packet : ahead_)
-    if (packet->pts != AV_NOPTS_VALUE) times.push_back(packet->pts);
-  std::sort(times.begin(), times.end());
-  // The last ones may still wait for frames that are shown before them.
-  constexpr std::size_t kReordered = 4;
-  const bool intra = is_intra_only(stream_);
-  if (!intra && times.size() > 2 * kReordered) times.resize(times.size() - kReordered);
-  return times;
-}
-
-/// Constant means: all steps are the same but for the rounding of the clock. Where the times and
-/// the header disagree, the times are right (an AVI may say 50 fps and leave every second frame
-/// empty).
-void Demuxer::choose_rate(SourceInfo& info) const {
-  const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
-  const std::vector<std::int64_t> times = sample_times();
-  constexpr std::size_t kFewest = 3;
-  if (times.size() < kFewest) {
-    info.frame_rate = from_av(is_positive(average) ? average : base);
-    return;
-  }
-  std::int64_t least = INT64_MAX, most = 0;
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    least = std::min(least, times[i] - times[i - 1]);
-    most = std::max(most, times[i] - times[i - 1]);
-  }
-  info.variable_frame_rate = most - least > 1;
-  const std::int64_t span = times.back() - times.front();
-  const auto steps = static_cast<std::int64_t>(times.size()) - 1;
-  AVRational measured{0, 1};
-  if (span > 0)
-    av_reduce(&measured.num, &measured.den, steps * stream_->time_base.den,
-              span * stream_->time_base.num, INT32_MAX);
-  if (info.variable_frame_rate) {
-    info.frame_rate = from_av(is_positive(average) ? average : measured);
-    return;
-  }
-  // The header's fractions are clean where the times carry the rounding of the clock.
-  for (const AVRational clean : {base, average})
-    if (is_positive(clean) && is_positive(measured) && agree(clean, measured, span)) {
-      info.frame_rate = from_av(clean);
-      return;
-    }
-  info.frame_rate = from_av(is_positive(measured) ? measured : average);
-}
-
-SourceInfo Demuxer::describe() {
-  SourceInfo info;
-  info.container = container_name(*context_);
+void Demuxer::describe() {
+  info_.container = container_name(*context_);
   const AVCodecParameters& codec = *stream_->codecpar;
-  info.width = codec.width;
-  info.height = codec.height;
-  info.time_base = from_av(stream_->time_base);
-  choose_rate(info);
+  info_.width = codec.width;
+  info_.height = codec.height;
+  info_.time_base = from_av(stream_->time_base);
+  measure_rate(stream_, ahead_, info_);
   const AVRational aspect = av_guess_sample_aspect_ratio(context_, stream_, nullptr);
-  if (is_positive(aspect)) info.sample_aspect = from_av(aspect);
-  info.rotation_degrees = rotation_of(*stream_);
-  info.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
-  // An AVI header counts repeated frames (empty chunks) too; the index lists those that are there.
+  if (from_av(aspect).known()) info_.sample_aspect = from_av(aspect);
+  info_.rotation_degrees = rotation_of(*stream_);
+  info_.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
+  // An AVI header counts repeated frames (empty chunks), too; the index lists the stored ones.
   const std::int64_t listed = avformat_index_get_entries_count(stream_);
-  if (info.container == "avi" && listed > 1) info.frame_count = std::min(info.frame_count, listed);
-  info.missing_bytes = missing_bytes_;
-  if (missing_bytes_ > 0) info.frame_count = -1;
+  if (info_.container == "avi" && listed > 1)
+    info_.frame_count = std::min(info_.frame_count, listed);
+  info_.missing_bytes = missing_bytes_;
+  if (missing_bytes_ > 0) info_.frame_count = -1;
   if (context_->duration > 0)
-    info.duration_seconds = static_cast<double>(context_->duration) / AV_TIME_BASE;
+    info_.duration_seconds = static_cast<double>(context_->duration) / AV_TIME_BASE;
   for (unsigned i = 0; i < context_->nb_streams; ++i)
-    info.has_audio |= context_->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
-  info.codec = avcodec_get_name(codec.codec_id);
-  return info;
+    info_.has_audio |= context_->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+  info_.codec = avcodec_get_name(codec.codec_id);
 }
 
 }  // namespace zerorun::io::av

@@ -5,21 +5,21 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "io/byte_reader.hpp"
-#include "io/ffmpeg/av.hpp"
-#include "zerorun/io.hpp"
+#include "io/ffmpeg/frame_times.hpp"
+#include "io/formats.hpp"
 
 namespace zerorun::io::av {
 
 class Demuxer {
  public:
-  /// A regular file is opened by its path and can be sought in; anything else is read through
-  /// `reader`, front to back. `format` forces a demuxer; empty = by content.
-  /// Errors: unknown_format (nothing known, or no video in it), bad_input, read_failed.
+  /// Opens a regular file by its path, so that it can seek; anything else is read through `reader`,
+  /// front to back. `format` forces a demuxer; empty = by content.
+  /// Errors: unknown_format (not recognised, or without video), bad_input, read_failed.
   static Result<std::unique_ptr<Demuxer>> open(ByteReader reader, const std::string& format);
 
   Demuxer(const Demuxer&) = delete;
@@ -29,25 +29,21 @@ class Demuxer {
   /// The next packet of the video stream; false at the end. Errors: read_failed.
   Result<bool> read(AVPacket& packet);
 
-  /// True for files that libavformat can jump in.
+  /// True for files in which libavformat can seek.
   bool can_seek() const noexcept;
-  /// The next read() gives a key frame at or before `pts` (of FrameTime), the first one if need be.
+  /// The next read() gives a key frame at or before `pts` (of FrameTime), or the first key frame.
   Status seek(std::int64_t pts);
-  /// The next read() gives this packet, which was read before what it gives after it.
+  /// Puts a packet back for the next read().
   void unread(PacketPtr packet) { ahead_.push_front(std::move(packet)); }
-  /// MOV, MP4 and AVI files have an index of all frames, if they are whole. Its times are those of
-  /// decoding, which codecs of key frames alone have in common with those of presentation.
-  bool lists_all_frames() const noexcept;
+  const FrameTimes& times();
 
-  AVFormatContext& context() noexcept { return *context_; }
   AVStream& stream() noexcept { return *stream_; }
   const std::string& name() const noexcept { return name_; }
 
   /// A time stamp of the stream counted from the start of the container.
   std::int64_t from_start(std::int64_t pts) const noexcept { return pts - start_; }
-  std::int64_t start() const noexcept { return start_; }
-  /// Everything but pixel format and codec-dependent sizes.
-  SourceInfo describe();
+  /// Everything but the pixel format, by the headers of the container.
+  const SourceInfo& info() const noexcept { return info_; }
 
  private:
   Demuxer() = default;
@@ -55,8 +51,7 @@ class Demuxer {
   Status choose_stream();
   Result<bool> next_packet(AVPacket& packet);
   Status look_ahead();
-  std::vector<std::int64_t> sample_times() const;
-  void choose_rate(SourceInfo& info) const;
+  void describe();
   static int read_pipe(void* self, std::uint8_t* out, int count);
 
   std::string name_;
@@ -67,8 +62,35 @@ class Demuxer {
   std::int64_t start_ = 0;  // in the stream's time base
   std::int64_t missing_bytes_ = 0;
   std::int64_t delivered_ = 0;
-  std::deque<PacketPtr> ahead_;  // read to see the rate, given first
-  Status ahead_error_;           // what ended the look-ahead, given after it
+  std::deque<PacketPtr> ahead_;  // read to measure the rate; read() gives them first
+  Status ahead_error_;           // of the look-ahead; read() gives it after them
+  SourceInfo info_;
+  std::optional<FrameTimes> times_;
 };
+
+/// A reader of the items of a demuxer's stream. `Base` is a reader without seek_index().
+template <typename Base>
+class DemuxerReader : public Base {
+ public:
+  explicit DemuxerReader(std::unique_ptr<Demuxer> demuxer)
+      : demuxer_(std::move(demuxer)), next_time_(demuxer_->from_start(0)) {
+    this->info_ = demuxer_->info();
+  }
+  std::string last_name() const override {
+    return demuxer_->name() + " frame " + std::to_string(this->index_ - 1);
+  }
+  bool can_seek() const override { return demuxer_->can_seek(); }
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    return this->seek_time(demuxer_->times().time_of(index));
+  }
+
+ protected:
+  std::unique_ptr<Demuxer> demuxer_;
+  PacketPtr packet_{av_packet_alloc()};
+  std::int64_t next_time_;  // of an item without a time stamp
+};
+
+/// The video stream of `demuxer` is Motion JPEG. Packets with two fields come as they are.
+Result<PacketReaderPtr> open_container_packets(std::unique_ptr<Demuxer> demuxer);
 
 }  // namespace zerorun::io::av

@@ -4,32 +4,19 @@
 #include <optional>
 #include <utility>
 
-#include "codec/base/try.hpp"
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
-#include "io/ffmpeg/frame_times.hpp"
-#include "io/ffmpeg/packet_ffmpeg.hpp"
-#include "io/formats.hpp"
+#include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io {
 namespace av {
 namespace {
 
-std::int64_t duration_of(const AVFrame& picture) noexcept {
-#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
-  return picture.duration;
-#else
-  return picture.pkt_duration;
-#endif
-}
+using ffmpeg::detail::duration;
 
-class DecodedVideo final : public FrameReader {
+class DecodedVideo final : public DemuxerReader<FrameReader> {
  public:
-  explicit DecodedVideo(std::unique_ptr<Demuxer> demuxer)
-      : demuxer_(std::move(demuxer)),
-        packet_(av_packet_alloc()),
-        picture_(av_frame_alloc()),
-        info_(demuxer_->describe()) {}
+  using DemuxerReader::DemuxerReader;
 
   Status start(const SourceOptions& options) {
     const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
@@ -50,11 +37,6 @@ class DecodedVideo final : public FrameReader {
     return Status::ok();
   }
 
-  const SourceInfo& info() const override { return info_; }
-  std::string last_name() const override {
-    return demuxer_->name() + " frame " + std::to_string(index_ - 1);
-  }
-
   Result<bool> read(Frame& frame, FrameTime& time) override {
     Result<bool> more = next_picture();
     if (!more || !*more) return more;
@@ -62,56 +44,41 @@ class DecodedVideo final : public FrameReader {
       return Status(Errc::bad_input, "'" + last_name() + "' is damaged");
     if (Status status = colour_.convert(*picture_, frame); !status)
       return Status(status.code(), "'" + last_name() + "': " + status.detail());
-    std::int64_t pts = picture_->best_effort_timestamp;
-    if (pts == AV_NOPTS_VALUE) pts = next_pts_;
-    time = {demuxer_->from_start(pts), duration_of(*picture_)};
-    next_pts_ = pts + duration_of(*picture_);
+    time = {time_of(*picture_), duration(*picture_)};
+    next_time_ = time.pts + time.duration;
     return true;
   }
 
-  bool can_seek() const override { return demuxer_->can_seek(); }
-
-  Result<std::int64_t> seek_index(std::int64_t index) override {
-    if (!can_seek()) return Seekable::seek_index(index);
-    return seek_time(times().time_of(index));
-  }
-
-  /// From a key frame before it. Where that is not early enough (key frames are found by decoding
-  /// time), from one that is; at last from the start.
+  /// Decodes from a key frame before it. Key frames are found by decoding time: if that one is too
+  /// late, from an earlier one, and at last from the start.
   Result<std::int64_t> seek_time(std::int64_t pts) override {
-    if (!can_seek()) return Seekable::seek_time(pts);
+    const FrameTimes& times = demuxer_->times();
     const auto second = static_cast<std::int64_t>(1.0 / info_.time_base.value());
-    for (const std::int64_t from : {pts, pts - 2 * second, pts - 20 * second, times().first()}) {
-      Result<std::optional<std::int64_t>> found = decode_up_to(from, pts);
-      if (!found) return found.status();
-      if (!*found || (**found > pts && from > times().first())) continue;
-      index_ = times().index_at(**found);
-      next_pts_ = **found + demuxer_->start();
+    for (const std::int64_t from : {pts, pts - 2 * second, pts - 20 * second, times.first()}) {
+      ZR_LET(found, decode_up_to(from, pts));
+      if (!found || (*found > pts && from > times.first())) continue;
+      index_ = times.index_at(*found);
+      next_time_ = *found;
       return index_;
     }
-    return times().index_at(pts);
+    return times.index_at(pts);
   }
 
   Result<bool> skip() override {
     Result<bool> more = next_picture();
     if (more && *more && picture_->best_effort_timestamp != AV_NOPTS_VALUE)
-      next_pts_ = picture_->best_effort_timestamp + duration_of(*picture_);
+      next_time_ = time_of(*picture_) + duration(*picture_);
     return more;
   }
 
  private:
-  FrameTimes& times() {
-    if (!times_) times_.emplace(*demuxer_, info_);
-    return *times_;
-  }
-
   std::int64_t time_of(const AVFrame& picture) const noexcept {
     const std::int64_t pts = picture.best_effort_timestamp;
-    return demuxer_->from_start(pts != AV_NOPTS_VALUE ? pts : next_pts_);
+    return pts != AV_NOPTS_VALUE ? demuxer_->from_start(pts) : next_time_;
   }
 
   /// Decodes from a key frame at or before `from` to the last picture that is not after `pts`, and
-  /// keeps it and the one after it to be read next. Returns its time; nothing where none came.
+  /// keeps it and the one after it to be read next. Returns its time; nullopt if none came.
   Result<std::optional<std::int64_t>> decode_up_to(std::int64_t from, std::int64_t pts) {
     ZR_TRY(demuxer_->seek(from));
     avcodec_flush_buffers(codec_.get());
@@ -121,7 +88,7 @@ class DecodedVideo final : public FrameReader {
       Result<bool> more = next_picture();
       if (!more) {
         if (more.status().code() != Errc::bad_input) return more.status();
-        continue;  // a damaged packet on the way
+        continue;  // skip a damaged packet
       }
       if (!*more) break;
       FramePtr picture(av_frame_clone(picture_.get()));
@@ -140,8 +107,8 @@ class DecodedVideo final : public FrameReader {
     return std::optional(found);
   }
 
-  /// Feeds packets until a picture comes out. An undecodable packet is an error about the frame
-  /// that it would have been; the call after it goes on.
+  /// Feeds packets until a picture comes out. An undecodable packet is an error about one frame;
+  /// the next call goes on behind it.
   Result<bool> next_picture() {
     if (!waiting_.empty()) {
       av_frame_unref(picture_.get());
@@ -170,16 +137,10 @@ class DecodedVideo final : public FrameReader {
     return failure(Errc::bad_input, last_name(), error);
   }
 
-  std::unique_ptr<Demuxer> demuxer_;
   CodecPtr codec_;
-  PacketPtr packet_;
-  FramePtr picture_;
+  FramePtr picture_{av_frame_alloc()};
   std::deque<FramePtr> waiting_;  // decoded by a seek
-  std::optional<FrameTimes> times_;
   ColourConverter colour_;
-  SourceInfo info_;
-  std::int64_t next_pts_ = 0;
-  std::int64_t index_ = 0;
 };
 
 }  // namespace
@@ -187,16 +148,14 @@ class DecodedVideo final : public FrameReader {
 
 Result<MediaInput> open_media(ByteReader reader, const std::string& format,
                               const SourceOptions& options) {
-  Result<std::unique_ptr<av::Demuxer>> demuxer = av::Demuxer::open(std::move(reader), format);
-  if (!demuxer) return demuxer.status();
+  ZR_LET(demuxer, av::Demuxer::open(std::move(reader), format));
   MediaInput media;
-  if ((*demuxer)->stream().codecpar->codec_id == AV_CODEC_ID_MJPEG) {
-    Result<PacketReaderPtr> packets = av::open_container_packets(*std::move(demuxer));
-    if (!packets) return packets.status();
-    media.packets = *std::move(packets);
+  if (demuxer->stream().codecpar->codec_id == AV_CODEC_ID_MJPEG) {
+    ZR_LET(packets, av::open_container_packets(std::move(demuxer)));
+    media.packets = std::move(packets);
     return media;
   }
-  auto frames = std::make_unique<av::DecodedVideo>(*std::move(demuxer));
+  auto frames = std::make_unique<av::DecodedVideo>(std::move(demuxer));
   ZR_TRY(frames->start(options));
   media.frames = std::move(frames);
   return media;

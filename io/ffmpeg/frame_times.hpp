@@ -1,19 +1,30 @@
-// Which frame of a container is shown when: by its index where it lists all frames, else by its
-// rate.
+// Which frame of a container is shown when, and at which rate.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
-#include "io/ffmpeg/demuxer.hpp"
+#include "io/ffmpeg/av.hpp"
 
 namespace zerorun::io::av {
 
-/// Times are those of FrameTime. Without a whole index a frame is where its rate puts it.
+/// MOV, MP4 and undamaged AVI files list every frame.
+bool has_whole_index(AVStream* stream) noexcept;
+/// True for codecs whose frames are all key frames.
+bool is_intra_only(AVStream* stream) noexcept;
+
+/// Sets frame_rate and variable_frame_rate by the times in the index, or else in the first packets.
+/// A constant rate has steps that are equal but for the rounding of the clock. If times and header
+/// disagree, the times are right (an AVI may say 50 fps and leave every second frame empty).
+void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, SourceInfo& info);
+
+/// Times are those of FrameTime: counted from `start`, a time stamp of the stream. If the container
+/// does not list all frames, the rate tells their times.
 class FrameTimes {
  public:
-  explicit FrameTimes(Demuxer& demuxer, const SourceInfo& info);
+  FrameTimes(AVStream* stream, std::int64_t start, bool lists_all_frames, const SourceInfo& info);
 
   /// The frame that is shown at `pts`.
   std::int64_t index_at(std::int64_t pts) const noexcept;

@@ -1,9 +1,11 @@
-// Turns a fragmented MOV or MP4 into a plain one without moving a byte of its media.
+// Turns a fragmented MOV or MP4 file into a plain one without moving a byte of its media.
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/mov_index.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <utility>
 
 #include "codec/base/try.hpp"
 
@@ -20,17 +22,23 @@ void put_big_endian(std::span<std::byte> out, std::uint64_t value) noexcept {
   for (std::size_t i = out.size(); i-- > 0; value >>= 8) out[i] = static_cast<std::byte>(value);
 }
 
-}  // namespace
+/// Header of an ISO base media box (ISO/IEC 14496-12, 4.2).
+struct BoxHeader {
+  std::int64_t position = 0;
+  std::int64_t size = 0;  // with the header
+  int header_bytes = 8;
+  std::string type;
+};
 
+/// Errors: those of reading the file, bad_input (no whole box).
 Result<BoxHeader> read_box(OutputFile& file, std::int64_t position) {
   std::array<std::byte, 16> bytes{};
-  Result<std::size_t> got = file.read_at(position, bytes);
-  if (!got) return got.status();
-  const std::span<const std::byte> all(bytes.data(), *got);
+  ZR_LET(got, file.read_at(position, bytes));
+  const std::span<const std::byte> all(bytes.data(), got);
   if (all.size() < 8) return Status(Errc::bad_input, "a box is cut short");
   BoxHeader box;
   box.position = position;
-  box.type = static_cast<std::uint32_t>(big_endian(all.subspan(4, 4)));
+  box.type.assign(reinterpret_cast<const char*>(all.data()) + 4, 4);
   std::uint64_t size = big_endian(all.first(4));
   if (size == 1 && all.size() == 16) {
     size = big_endian(all.subspan(8, 8));
@@ -43,36 +51,51 @@ Result<BoxHeader> read_box(OutputFile& file, std::int64_t position) {
   return box;
 }
 
-bool MovIndex::Target::write(std::span<const std::byte> data) {
-  if (position_ >= keep_from_) {
-    if (!file_.seek(position_) || !file_.write(data)) return false;
-  }
-  position_ += static_cast<std::int64_t>(data.size());
-  size_ = std::max(size_, position_);
-  return true;
-}
+}  // namespace
 
-bool MovIndex::Target::seek(std::int64_t position) {
-  if (position < 0) return false;
-  position_ = position;
-  size_ = std::max(size_, position);
-  return true;
-}
-
-Result<std::unique_ptr<MovIndex>> MovIndex::create(
-    const std::string& muxer, OutputFile& file,
-    const std::function<Status(AVFormatContext&)>& add_streams) {
+Result<std::unique_ptr<MovIndex>> MovIndex::create(const std::string& muxer, OutputFile& file,
+                                                   const Muxer::AddStreams& add_streams) {
   std::unique_ptr<MovIndex> index(new MovIndex(file));
   Dictionary options;
-  Result<std::unique_ptr<Muxer>> made = Muxer::create(muxer, index->target_, options, add_streams);
-  if (!made) return made.status();
-  index->muxer_ = *std::move(made);
+  ZR_LET(made, Muxer::create(muxer, file, options, add_streams, INT64_MAX));
+  index->muxer_ = std::move(made);
   return index;
 }
 
-Status MovIndex::add(const AVPacket& packet, AVRational time_base, std::int64_t position) {
-  ZR_TRY(muxer_->seek(position));
-  return muxer_->write(packet, time_base);
+Status MovIndex::add(const AVPacket& packet, AVRational time_base) {
+  Pending entry{PacketPtr(av_packet_alloc()), time_base};
+  if (!entry.packet) return Status(Errc::out_of_memory);
+  const int error = packet.buf != nullptr ? av_packet_ref(entry.packet.get(), &packet)
+                                          : av_packet_copy_props(entry.packet.get(), &packet);
+  if (error < 0) return Status(Errc::out_of_memory);
+  entry.packet->data = packet.data;
+  entry.packet->size = packet.size;
+  entry.packet->stream_index = packet.stream_index;
+  pending_.push_back(std::move(entry));
+  return Status::ok();
+}
+
+/// A fragment is one moof box and one mdat box, which holds the packets stream by stream.
+Result<bool> MovIndex::end_fragment(std::int64_t position) {
+  std::vector<Pending> packets = std::exchange(pending_, {});
+  if (packets.empty()) return true;
+  Result<BoxHeader> box = read_box(file_, position);
+  while (box && box->type != "mdat") box = read_box(file_, box->position + box->size);
+  std::int64_t bytes = 0;
+  for (const Pending& entry : packets) bytes += entry.packet->size;
+  ZR_TRY(file_.error());
+  if (!box || box->size - box->header_bytes != bytes || box->position + box->size != file_.size())
+    return false;
+  std::stable_sort(packets.begin(), packets.end(), [](const Pending& a, const Pending& b) {
+    return a.packet->stream_index < b.packet->stream_index;
+  });
+  position = box->position + box->header_bytes;
+  for (const Pending& entry : packets) {
+    ZR_TRY(muxer_->seek(position));
+    ZR_TRY(muxer_->write(*entry.packet, entry.time_base));
+    position += entry.packet->size;
+  }
+  return true;
 }
 
 Status MovIndex::finish() {
@@ -80,20 +103,20 @@ Status MovIndex::finish() {
   // The movie box of the fragmented file becomes the first bytes of the media data.
   std::int64_t media_begin = 0;
   for (;;) {
-    Result<BoxHeader> box = read_box(file_, media_begin);
-    if (!box) return box.status();
-    if (box->type == box_type("moov")) break;
-    media_begin += box->size;
+    ZR_LET(box, read_box(file_, media_begin));
+    if (box.type == "moov") break;
+    media_begin += box.size;
   }
   ZR_TRY(muxer_->seek(media_end));
-  target_.keep_from(media_end);
+  muxer_->keep_from(media_end);
   ZR_TRY(muxer_->finish());
-  // Last of all, so that the file is whole at every moment: fragments before, plain after.
+  // This header comes last, so that the file is whole at every moment: fragments before, plain
+  // after.
   const auto size = static_cast<std::uint64_t>(media_end - media_begin);
   std::array<std::byte, 16> header{};
   const bool large = size > UINT32_MAX;
   put_big_endian(std::span(header).first(4), large ? 1 : size);
-  put_big_endian(std::span(header).subspan(4, 4), box_type("mdat"));
+  std::memcpy(header.data() + 4, "mdat", 4);
   put_big_endian(std::span(header).subspan(8, 8), size);
   ZR_TRY(file_.seek(media_begin));
   return file_.write(std::span(header).first(large ? 16 : 8));

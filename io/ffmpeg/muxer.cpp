@@ -1,6 +1,8 @@
-// One libavformat muxer that writes through our own I/O.
+// A libavformat muxer that writes to an OutputFile.
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/muxer.hpp"
+
+#include <algorithm>
 
 #include "codec/base/try.hpp"
 
@@ -8,37 +10,6 @@ namespace zerorun::io::av {
 namespace {
 
 constexpr int kBufferBytes = 1 << 16;
-
-#if LIBAVFORMAT_VERSION_MAJOR >= 61
-using WriteByte = const std::uint8_t;
-#else
-using WriteByte = std::uint8_t;
-#endif
-
-int write_target(void* target, WriteByte* data, int count) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  const bool ok = static_cast<ByteTarget*>(target)->write({bytes, static_cast<std::size_t>(count)});
-  return ok ? count : AVERROR(EIO);
-}
-
-std::int64_t seek_target(void* opaque, std::int64_t offset, int whence) {
-  auto& target = *static_cast<ByteTarget*>(opaque);
-  switch (whence & ~AVSEEK_FORCE) {
-    case AVSEEK_SIZE:
-      return target.size();
-    case SEEK_SET:
-      break;
-    case SEEK_CUR:
-      offset += target.position();
-      break;
-    case SEEK_END:
-      offset += target.size();
-      break;
-    default:
-      return AVERROR(EINVAL);
-  }
-  return target.seek(offset) ? offset : AVERROR(EIO);
-}
 
 }  // namespace
 
@@ -51,9 +22,33 @@ Muxer::~Muxer() {
   }
 }
 
-/// The target's reason is better than the muxer's.
+int Muxer::write_file(void* self, WriteByte* data, int count) {
+  Muxer& muxer = *static_cast<Muxer*>(self);
+  if (muxer.position_ >= muxer.keep_from_) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(data);
+    if (muxer.file_.is_seekable() && !muxer.file_.seek(muxer.position_)) return AVERROR(EIO);
+    if (!muxer.file_.write({bytes, static_cast<std::size_t>(count)})) return AVERROR(EIO);
+  }
+  muxer.position_ += count;
+  muxer.size_ = std::max(muxer.size_, muxer.position_);
+  return count;
+}
+
+std::int64_t Muxer::seek_file(void* self, std::int64_t offset, int whence) {
+  Muxer& muxer = *static_cast<Muxer*>(self);
+  whence &= ~AVSEEK_FORCE;
+  if (whence == AVSEEK_SIZE) return muxer.size_;
+  if (whence == SEEK_CUR) offset += muxer.position_;
+  if (whence == SEEK_END) offset += muxer.size_;
+  if (offset < 0) return AVERROR(EINVAL);
+  muxer.position_ = offset;
+  muxer.size_ = std::max(muxer.size_, offset);
+  return offset;
+}
+
+/// The file's reason is better than the muxer's.
 Status Muxer::check(int error) {
-  ZR_TRY(target_.error());
+  ZR_TRY(file_.error());
   if (error >= 0) return Status::ok();
   return failure(error == AVERROR(EIO) ? Errc::write_failed : Errc::unsupported_output,
                  context_->oformat->name, error);
@@ -62,27 +57,28 @@ Status Muxer::check(int error) {
 Status Muxer::open_io() {
   auto* buffer = static_cast<std::uint8_t*>(av_malloc(kBufferBytes));
   if (buffer == nullptr) return Status(Errc::out_of_memory);
-  io_ = avio_alloc_context(buffer, kBufferBytes, 1, &target_, nullptr, write_target,
-                           target_.is_seekable() ? seek_target : nullptr);
+  io_ = avio_alloc_context(buffer, kBufferBytes, 1, this, nullptr, &Muxer::write_file,
+                           file_.is_seekable() ? &Muxer::seek_file : nullptr);
   if (io_ == nullptr) {
     av_free(buffer);
     return Status(Errc::out_of_memory);
   }
-  io_->seekable = target_.is_seekable() ? AVIO_SEEKABLE_NORMAL : 0;
+  io_->seekable = file_.is_seekable() ? AVIO_SEEKABLE_NORMAL : 0;
   context_->pb = io_;
   return Status::ok();
 }
 
-Result<std::unique_ptr<Muxer>> Muxer::create(
-    const std::string& name, ByteTarget& target, Dictionary& options,
-    const std::function<Status(AVFormatContext&)>& add_streams) {
+Result<std::unique_ptr<Muxer>> Muxer::create(const std::string& name, OutputFile& file,
+                                             Dictionary& options, const AddStreams& add_streams,
+                                             std::int64_t keep_from) {
   keep_quiet();
-  std::unique_ptr<Muxer> muxer(new Muxer(target));
+  std::unique_ptr<Muxer> muxer(new Muxer(file));
+  muxer->keep_from_ = keep_from;
   muxer->scratch_.reset(av_packet_alloc());
   int error = avformat_alloc_output_context2(&muxer->context_, nullptr, name.c_str(), nullptr);
   if (error == AVERROR(ENOMEM) || !muxer->scratch_) return Status(Errc::out_of_memory);
   if (error < 0) return Status(Errc::unsupported_output, "this FFmpeg cannot write " + name);
-  // The same input has to give the same bytes: no version and no random identifiers.
+  // The same input has to give the same bytes: no version, no random identifiers.
   muxer->context_->flags |= AVFMT_FLAG_BITEXACT;
   muxer->context_->avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED;
   ZR_TRY(add_streams(*muxer->context_));
@@ -94,8 +90,8 @@ Result<std::unique_ptr<Muxer>> Muxer::create(
 
 Status Muxer::write(const AVPacket& packet, AVRational time_base) {
   AVPacket& own = *scratch_;
-  // Data without an owner (the caller's JPEG) is not copied: the muxer is done with it when
-  // av_write_frame() returns.
+  // Data without an owner (the caller's JPEG) is not copied: the muxer does not use it after
+  // av_write_frame().
   if (packet.buf != nullptr) {
     if (av_packet_ref(&own, &packet) < 0) return Status(Errc::out_of_memory);
   } else {

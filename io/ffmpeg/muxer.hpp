@@ -1,4 +1,4 @@
-// One libavformat muxer that writes through our own I/O, so that every error has its reason.
+// A libavformat muxer that writes to an OutputFile, which keeps the reason of every error.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,32 +6,23 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "io/ffmpeg/av.hpp"
+#include "io/output_file.hpp"
 
 namespace zerorun::io::av {
 
-/// Where a muxer's bytes go.
-class ByteTarget {
- public:
-  virtual ~ByteTarget() = default;
-  virtual bool write(std::span<const std::byte> data) = 0;
-  virtual bool seek(std::int64_t position) = 0;
-  virtual std::int64_t position() const = 0;
-  virtual std::int64_t size() const = 0;
-  virtual bool is_seekable() const = 0;
-  /// Why write() or seek() said false.
-  virtual Status error() const = 0;
-};
-
 class Muxer {
  public:
-  /// `add_streams` fills the new context. Errors: those of add_streams, unsupported_output.
-  static Result<std::unique_ptr<Muxer>> create(
-      const std::string& name, ByteTarget& target, Dictionary& options,
-      const std::function<Status(AVFormatContext&)>& add_streams);
+  /// Adds the streams to a new context.
+  using AddStreams = std::function<Status(AVFormatContext&)>;
+
+  /// The muxer's first byte is the first byte of `file`; bytes that belong before position
+  /// `keep_from` are not written. Errors: those of add_streams, unsupported_output.
+  static Result<std::unique_ptr<Muxer>> create(const std::string& name, OutputFile& file,
+                                               Dictionary& options, const AddStreams& add_streams,
+                                               std::int64_t keep_from = 0);
 
   Muxer(const Muxer&) = delete;
   Muxer& operator=(const Muxer&) = delete;
@@ -39,22 +30,31 @@ class Muxer {
 
   /// Time stamps are in `time_base`. The packet is left as it was.
   Status write(const AVPacket& packet, AVRational time_base);
-  /// Ends the cluster or fragment and hands every buffered byte to the target.
+  /// Ends the cluster or fragment and writes every buffered byte.
   Status flush();
-  /// Hands over what is buffered, without ending a cluster.
+  /// Writes every buffered byte without ending a cluster.
   Status drain();
   Status finish();
-  /// Moves the muxer's own idea of its position.
+  /// Sets the position at which the muxer goes on.
   Status seek(std::int64_t position);
-
-  AVFormatContext& context() noexcept { return *context_; }
+  void keep_from(std::int64_t position) noexcept { keep_from_ = position; }
 
  private:
-  explicit Muxer(ByteTarget& target) noexcept : target_(target) {}
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+  using WriteByte = const std::uint8_t;
+#else
+  using WriteByte = std::uint8_t;
+#endif
+
+  explicit Muxer(OutputFile& file) noexcept : file_(file) {}
   Status check(int error);
   Status open_io();
+  static int write_file(void* self, WriteByte* data, int count);
+  static std::int64_t seek_file(void* self, std::int64_t offset, int whence);
 
-  ByteTarget& target_;
+  OutputFile& file_;
+  std::int64_t keep_from_ = 0;
+  std::int64_t position_ = 0, size_ = 0;  // counting the bytes that were dropped
   AVFormatContext* context_ = nullptr;
   AVIOContext* io_ = nullptr;
   PacketPtr scratch_;

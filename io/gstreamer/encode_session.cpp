@@ -8,6 +8,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/gstreamer/video_formats.hpp"
+#include "io/pixel_pack.hpp"
 
 namespace zerorun::gst {
 
@@ -42,17 +43,15 @@ GstVideoCodecFrame* PendingFrame::release() noexcept {
 
 Result<std::unique_ptr<EncodeSession>> EncodeSession::create(const AsyncEncodeParams& params,
                                                              const GstVideoInfo& info,
-                                                             Deliver deliver) try {
-  const auto coding = coding_of(info);
-  if (!coding) return coding.status();
-  auto encoder = AsyncEncoder::create(params);
-  if (!encoder) return encoder.status();
-  std::unique_ptr<EncodeSession> session(
-      new EncodeSession(*std::move(encoder), info, std::move(deliver)));
-  session->converter_.set_coding(*coding);
-  return session;
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+                                                             Deliver deliver) {
+  return guarded([&]() -> Result<std::unique_ptr<EncodeSession>> {
+    ZR_LET(coding, coding_of(info));
+    ZR_LET(encoder, AsyncEncoder::create(params));
+    std::unique_ptr<EncodeSession> session(
+        new EncodeSession(std::move(encoder), info, std::move(deliver)));
+    if (coding != io::YccCoding{}) session->to_jfif_.emplace(coding);
+    return session;
+  });
 }
 
 EncodeSession::~EncodeSession() { discard(); }
@@ -62,7 +61,7 @@ Status EncodeSession::enqueue(std::uint64_t tag, const ConstFrameView& view, int
   options.tag = tag;
   options.quality = quality;
   options.wait = true;
-  if (!converter_.is_needed()) return encoder_.submit(view, options);
+  if (!to_jfif_) return encoder_.submit(view, options);
   Frame converted;
   {
     const std::lock_guard lock(mutex_);
@@ -71,20 +70,32 @@ Status EncodeSession::enqueue(std::uint64_t tag, const ConstFrameView& view, int
       spare_.pop_back();
     }
   }
-  ZR_TRY(converter_.convert(view, converted));
+  ZR_TRY(convert(view, converted));
   return encoder_.submit(std::move(converted), options);
 }
 
+Status EncodeSession::convert(const ConstFrameView& in, Frame& out) {
+  const PixelFormat planar = planar_format(native_subsampling(in.format));
+  ZR_TRY(out.reshape(planar, in.width, in.height));
+  ConstFrameView source = in;
+  if (!is_planar_yuv(in.format)) {
+    ZR_TRY(planes_.reshape(planar, in.width, in.height));
+    io::unpack_yuv(in, planes_.view());
+    source = planes_.view();
+  }
+  to_jfif_->convert({source.data, source.stride_bytes}, out.view());
+  return Status::ok();
+}
+
 Status EncodeSession::submit(GstVideoCodecFrame* frame, int quality) try {
-  auto mapped = PendingFrame::map(frame, info_);
-  if (!mapped) return mapped.status();
+  ZR_LET(mapped, PendingFrame::map(frame, info_));
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   const ConstFrameView view =
-      view_of(mapped->samples(), *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
+      view_of(mapped.samples(), *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
   const std::uint64_t tag = next_tag_++;
   {
     const std::lock_guard lock(mutex_);
-    pending_.emplace(tag, *std::move(mapped));
+    pending_.emplace(tag, std::move(mapped));
   }
   Status status = enqueue(tag, view, quality);
   if (!status) take(tag);
@@ -108,23 +119,21 @@ void EncodeSession::run() {
     std::optional<PendingFrame> pending = take(coded.tag);
     const std::int64_t age_ns = pending->age_ns();
     deliver_(pending->release(), coded, age_ns);
-    if (!converter_.is_needed()) continue;
+    if (!to_jfif_) continue;
     const std::lock_guard lock(mutex_);
     spare_.push_back(std::move(coded.frame));
   }
 }
 
-void EncodeSession::join() {
+void EncodeSession::drain() {
   encoder_.finish();
   if (thread_.joinable()) thread_.join();
-  encoder_.discard();  // submit() is allowed again
+  encoder_.discard();  // allows submit() again
 }
-
-void EncodeSession::drain() { join(); }
 
 void EncodeSession::discard() {
   encoder_.discard();
-  join();
+  drain();
   const std::lock_guard lock(mutex_);
   pending_.clear();
 }

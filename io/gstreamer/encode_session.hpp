@@ -1,4 +1,4 @@
-// The frames that zerorunenc has in flight, and the thread that hands them on when they are done.
+// The frames that zerorunenc has in flight, and the thread that delivers them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include <gst/video/gstvideoencoder.h>
 
-#include "io/gstreamer/jfif_converter.hpp"
+#include "io/ycc_to_jfif.hpp"
 #include "zerorun/async.hpp"
 
 namespace zerorun::gst {
@@ -29,7 +29,7 @@ class PendingFrame {
 
   const GstVideoFrame& samples() const noexcept { return samples_; }
   void unmap() noexcept;
-  /// Unmapped; the reference is the caller's.
+  /// Unmaps the frame and gives its reference to the caller.
   GstVideoCodecFrame* release() noexcept;
   std::int64_t age_ns() const noexcept { return (g_get_monotonic_time() - since_us_) * 1000; }
 
@@ -43,10 +43,10 @@ class PendingFrame {
   gint64 since_us_;
 };
 
-/// Members are called by one thread at a time, never with the lock that `deliver` takes.
+/// One thread at a time may call members, and must not hold the lock that `deliver` takes.
 class EncodeSession {
  public:
-  /// Called in the order of submit() by a thread of its own. Takes the reference to the frame.
+  /// Called by the session's thread in the order of submit(). Takes the reference to the frame.
   using Deliver =
       std::function<void(GstVideoCodecFrame* frame, const EncodedFrame& coded, std::int64_t ns)>;
 
@@ -57,7 +57,7 @@ class EncodeSession {
   EncodeSession& operator=(const EncodeSession&) = delete;
   ~EncodeSession();
 
-  /// Takes the reference to the frame, also after an error, and waits for a place in the queue.
+  /// Takes the reference to the frame, even if it fails, and waits for a place in the queue.
   Status submit(GstVideoCodecFrame* frame, int quality);
   /// Waits until everything is delivered.
   void drain();
@@ -72,18 +72,20 @@ class EncodeSession {
   EncodeSession(AsyncEncoder encoder, const GstVideoInfo& info, Deliver deliver)
       : encoder_(std::move(encoder)), info_(info), deliver_(std::move(deliver)) {}
   void run();
-  void join();
   std::optional<PendingFrame> take(std::uint64_t tag);
   Status enqueue(std::uint64_t tag, const ConstFrameView& view, int quality);
+  /// To the planar frame of the same sampling with samples as JPEG means them.
+  Status convert(const ConstFrameView& in, Frame& out);
 
   AsyncEncoder encoder_;
   GstVideoInfo info_;
   Deliver deliver_;
-  JfifConverter converter_;
+  std::optional<io::YccToJfif> to_jfif_;  // for input that is not coded as JPEG's samples are
+  Frame planes_;                          // of packed and semi-planar input
   std::thread thread_;
   std::uint64_t next_tag_ = 0;
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards what follows
   std::map<std::uint64_t, PendingFrame> pending_;
   std::vector<Frame> spare_;  // converted frames that came back
 };

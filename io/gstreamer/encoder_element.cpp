@@ -6,10 +6,11 @@
 
 #include <gst/video/gstvideoencoder.h>
 
-#include "io/gstreamer/elements.hpp"
+#include "codec/base/try.hpp"
+#include "io/gstreamer/element.hpp"
 #include "io/gstreamer/encode_session.hpp"
-#include "io/gstreamer/encoder_output.hpp"
 #include "io/gstreamer/encoder_settings.hpp"
+#include "io/gstreamer/negotiation.hpp"
 #include "io/gstreamer/video_formats.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(zerorunenc_debug);
@@ -44,22 +45,18 @@ G_DEFINE_TYPE(ZerorunEnc, zerorun_enc, GST_TYPE_VIDEO_ENCODER)
 
 ZerorunEnc* self_of(gpointer object) { return reinterpret_cast<ZerorunEnc*>(object); }
 
-constexpr char kSinkCaps[] = ZR_GST_RAW_CAPS;
-constexpr char kSourceCaps[] =
+constexpr char kJpegCaps[] =
     "image/jpeg, parsed = (boolean) true, sof-marker = (int) 0, width = (int) [ 1, 65535 ], "
     "height = (int) [ 1, 65535 ], framerate = (fraction) [ 0, MAX ]";
 
 EncoderSettings settings_of(ZerorunEnc* self) {
-  GST_OBJECT_LOCK(self);
-  EncoderSettings settings = self->state->settings;
-  GST_OBJECT_UNLOCK(self);
-  return settings;
+  const ObjectLock lock(self);
+  return self->state->settings;
 }
 
 GstStructure* statistics(ZerorunEnc* self) {
-  GST_OBJECT_LOCK(self);
-  const Counters c = self->state->counters;
-  GST_OBJECT_UNLOCK(self);
+  const ObjectLock lock(self);
+  const Counters& c = self->state->counters;
   const auto mean =
       static_cast<guint64>(c.frames == 0 ? 0 : c.latency_sum_ns / static_cast<gint64>(c.frames));
   return gst_structure_new("zerorunenc-statistics", "frames", G_TYPE_UINT64, c.frames, "bytes",
@@ -74,9 +71,8 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
-  GST_OBJECT_LOCK(object);
+  const ObjectLock lock(object);
   set_setting(self_of(object)->state->settings, id, value);
-  GST_OBJECT_UNLOCK(object);
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
@@ -85,28 +81,17 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   } else if (id == 0 || id > kSettingCount) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   } else {
-    GST_OBJECT_LOCK(object);
+    const ObjectLock lock(object);
     get_setting(self_of(object)->state->settings, id, value);
-    GST_OBJECT_UNLOCK(object);
   }
 }
 
 void post(ZerorunEnc* self, const Status& status) {
-  const std::string message = status.message();
-  switch (group(status.code())) {
-    case ErrorGroup::device:
-      GST_ELEMENT_ERROR(self, LIBRARY, INIT, ("%s", message.c_str()), (nullptr));
-      break;
-    case ErrorGroup::argument:
-      GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", message.c_str()), (nullptr));
-      break;
-    default:
-      GST_ELEMENT_ERROR(self, STREAM, ENCODE, ("%s", message.c_str()), (nullptr));
-  }
+  post_error(self, status, GST_STREAM_ERROR, GST_STREAM_ERROR_ENCODE);
 }
 
 void count(ZerorunEnc* self, const EncodedFrame& coded, gint64 latency_ns) {
-  GST_OBJECT_LOCK(self);
+  const ObjectLock lock(self);
   Counters& c = self->state->counters;
   if (coded.status) {
     ++c.frames;
@@ -117,7 +102,6 @@ void count(ZerorunEnc* self, const EncodedFrame& coded, gint64 latency_ns) {
   } else {
     ++c.errors;
   }
-  GST_OBJECT_UNLOCK(self);
 }
 
 /// Called by the session's thread. A frame without an output buffer is dropped.
@@ -138,7 +122,8 @@ void deliver(ZerorunEnc* self, GstVideoCodecFrame* frame, const EncodedFrame& co
   if (flow != GST_FLOW_OK && self->state->flow == GST_FLOW_OK) self->state->flow = flow;
 }
 
-/// The session's thread needs the stream lock to deliver: it is released where that is waited for.
+/// Releases the stream lock, which the session's thread needs to deliver, while `work` waits for
+/// it.
 template <typename Work>
 auto without_stream_lock(ZerorunEnc* self, const Work& work) {
   GST_VIDEO_ENCODER_STREAM_UNLOCK(self);
@@ -159,10 +144,9 @@ gboolean start(GstVideoEncoder* base) {
     post(self, params.status());
     return FALSE;
   }
-  GST_OBJECT_LOCK(self);
-  self->state->counters = {};
-  GST_OBJECT_UNLOCK(self);
   self->state->flow = GST_FLOW_OK;
+  const ObjectLock lock(self);
+  self->state->counters = {};
   return TRUE;
 }
 
@@ -196,7 +180,7 @@ gboolean set_format(GstVideoEncoder* base, GstVideoCodecState* input) {
   return TRUE;
 }
 
-/// For properties that a GstController moves.
+/// Updates properties that a GstController controls.
 void sync_properties(GstVideoEncoder* base, GstClockTime pts) {
   const GstClockTime time = gst_segment_to_stream_time(&base->input_segment, GST_FORMAT_TIME, pts);
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(base), time);
@@ -232,7 +216,7 @@ gboolean flush(GstVideoEncoder* base) {
   return TRUE;
 }
 
-/// Upstream may use any strides, and needs buffers for the frames that are held here.
+/// Upstream may use any strides, and needs buffers for the frames in flight.
 gboolean propose_allocation(GstVideoEncoder* base, GstQuery* query) {
   if (!GST_VIDEO_ENCODER_CLASS(zerorun_enc_parent_class)->propose_allocation(base, query))
     return FALSE;
@@ -259,23 +243,14 @@ void zerorun_enc_class_init(ZerorunEncClass* type) {
   object->get_property = get_property;
   object->finalize = finalize;
   install_settings(object);
-  g_object_class_install_property(
-      object, kStatistics,
-      g_param_spec_boxed("statistics", "Statistics",
-                         "Since start: frames, bytes, last-frame-bytes, errors, mean-latency and "
-                         "max-latency (ns from input to output)",
-                         GST_TYPE_STRUCTURE,
-                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  install_statistics(object, kStatistics,
+                     "Since start: frames, bytes, last-frame-bytes, errors, mean-latency and "
+                     "max-latency (ns from input to output)");
   auto* element = GST_ELEMENT_CLASS(type);
   gst_element_class_set_static_metadata(
       element, "zerorun JPEG encoder", "Codec/Encoder/Image/Video",
       "Encodes JPEG and Motion JPEG on the CPU or an NVIDIA GPU", "zerorun");
-  static GstStaticPadTemplate sink =
-      GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(kSinkCaps));
-  static GstStaticPadTemplate source =
-      GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(kSourceCaps));
-  gst_element_class_add_static_pad_template(element, &sink);
-  gst_element_class_add_static_pad_template(element, &source);
+  add_pads(element, ZR_GST_RAW_CAPS, kJpegCaps);
   GstVideoEncoderClass& base = type->base;
   base.start = start;
   base.stop = stop;

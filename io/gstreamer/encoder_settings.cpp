@@ -1,11 +1,12 @@
-// What the properties of zerorunenc say.
+// The properties of zerorunenc.
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/encoder_settings.hpp"
 
 #include <algorithm>
 #include <thread>
 
-#include "io/gstreamer/device_name.hpp"
+#include "codec/base/try.hpp"
+#include "io/gstreamer/element.hpp"
 
 namespace zerorun::gst {
 namespace {
@@ -23,13 +24,13 @@ GType huffman_type() {
 }
 
 GType subsampling_type() {
-  static const GEnumValue values[] = {{-1, "As the input has it; 4:2:0 for RGB", "auto"},
+  static const GEnumValue values[] = {{-1, "As in the input; 4:2:0 for RGB", "auto"},
                                       {static_cast<int>(Subsampling::s444), "4:4:4", "444"},
                                       {static_cast<int>(Subsampling::s422), "4:2:2", "422"},
                                       {static_cast<int>(Subsampling::s420), "4:2:0", "420"},
                                       {static_cast<int>(Subsampling::s440), "4:4:0", "440"},
                                       {static_cast<int>(Subsampling::s411), "4:1:1", "411"},
-                                      {static_cast<int>(Subsampling::gray), "Luma alone", "gray"},
+                                      {static_cast<int>(Subsampling::gray), "Luma only", "gray"},
                                       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("ZerorunSubsampling", values);
   return type;
@@ -40,101 +41,92 @@ RestartPolicy restart_policy(int interval) {
   return interval == 0 ? RestartPolicy::none() : RestartPolicy::mcus(interval);
 }
 
+/// Calls visit(setting) with the setting of a property.
+void visit_setting(auto& settings, guint id, const auto& visit) {
+  switch (id) {
+    case kQuality:
+      return visit(settings.quality);
+    case kRestartInterval:
+      return visit(settings.restart_interval);
+    case kHuffman:
+      return visit(settings.huffman);
+    case kSubsampling:
+      return visit(settings.subsampling);
+    case kScanIndex:
+      return visit(settings.scan_index);
+    case kDevice:
+      return visit(settings.device);
+    case kDepth:
+      return visit(settings.depth);
+  }
+}
+
+/// Between a property's value and its setting; an int may be an enumeration for GObject.
+void get(const GValue* value, int& setting) {
+  setting = G_VALUE_HOLDS_ENUM(value) ? g_value_get_enum(value) : g_value_get_int(value);
+}
+void get(const GValue* value, HuffmanTables& setting) {
+  setting = static_cast<HuffmanTables>(g_value_get_enum(value));
+}
+void get(const GValue* value, bool& setting) { setting = g_value_get_boolean(value) != FALSE; }
+void get(const GValue* value, std::string& setting) { setting = device_text(value); }
+
+void set(GValue* value, int setting) {
+  G_VALUE_HOLDS_ENUM(value) ? g_value_set_enum(value, setting) : g_value_set_int(value, setting);
+}
+void set(GValue* value, HuffmanTables setting) {
+  g_value_set_enum(value, static_cast<int>(setting));
+}
+void set(GValue* value, bool setting) { g_value_set_boolean(value, setting); }
+void set(GValue* value, const std::string& setting) { g_value_set_string(value, setting.c_str()); }
+
 }  // namespace
 
 void install_settings(GObjectClass* type) {
   constexpr auto kPlaying =
       static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
                                GST_PARAM_MUTABLE_PLAYING);
-  constexpr auto kReady = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-                                                   GST_PARAM_MUTABLE_READY);
   const EncoderSettings initial;
   const auto install = [type](guint id, GParamSpec* spec) {
     g_object_class_install_property(type, id, spec);
   };
-  install(kQuality, g_param_spec_int("quality", "Quality", "libjpeg's scale; of the next frame on",
-                                     1, 100, initial.quality, kPlaying));
+  install(kQuality,
+          g_param_spec_int("quality", "Quality", "libjpeg's scale; applies from the next frame on",
+                           1, 100, initial.quality, kPlaying));
   install(kRestartInterval,
           g_param_spec_int("restart-interval", "Restart interval",
                            "MCUs between restart markers; 0 none, -1 as many as help parallel "
                            "decoding for at most 1.5 % of the bytes",
-                           -1, 65535, initial.restart_interval, kReady));
-  install(kHuffman, g_param_spec_enum("huffman", "Huffman tables", "Which code tables are sent",
-                                      huffman_type(), static_cast<int>(initial.huffman), kReady));
+                           -1, 65535, initial.restart_interval, kReadyFlags));
+  install(kHuffman,
+          g_param_spec_enum("huffman", "Huffman tables", "Which code tables are sent",
+                            huffman_type(), static_cast<int>(initial.huffman), kReadyFlags));
   install(kSubsampling,
           g_param_spec_enum("subsampling", "Subsampling", "Chroma sampling of the stream",
-                            subsampling_type(), initial.subsampling, kReady));
+                            subsampling_type(), initial.subsampling, kReadyFlags));
   install(kScanIndex,
           g_param_spec_boolean("scan-index", "Scan index",
                                "An index in APP9 segments for faster decoding by zerorun on a GPU; "
                                "about 2 % of the bytes of a photo at quality 90",
-                               initial.scan_index, kReady));
-  install(kDevice, g_param_spec_string("device", "Device",
-                                       "auto, cpu, cuda or cuda:N; all write the same bytes",
-                                       initial.device.c_str(), kReady));
+                               initial.scan_index, kReadyFlags));
+  install_device(type, kDevice, "auto, cpu, cuda or cuda:N; all write the same bytes");
   install(kDepth, g_param_spec_int("depth", "Depth",
-                                   "Frames in flight; 1 has the least latency, more the higher "
+                                   "Frames in flight; 1 has the least latency, more give a higher "
                                    "rate",
-                                   1, kMaxDepth, initial.depth, kReady));
+                                   1, kMaxDepth, initial.depth, kReadyFlags));
 }
 
 void set_setting(EncoderSettings& settings, guint id, const GValue* value) {
-  switch (id) {
-    case kQuality:
-      settings.quality = g_value_get_int(value);
-      break;
-    case kRestartInterval:
-      settings.restart_interval = g_value_get_int(value);
-      break;
-    case kHuffman:
-      settings.huffman = static_cast<HuffmanTables>(g_value_get_enum(value));
-      break;
-    case kSubsampling:
-      settings.subsampling = g_value_get_enum(value);
-      break;
-    case kScanIndex:
-      settings.scan_index = g_value_get_boolean(value) != FALSE;
-      break;
-    case kDevice:
-      settings.device = g_value_get_string(value) == nullptr ? "auto" : g_value_get_string(value);
-      break;
-    case kDepth:
-      settings.depth = g_value_get_int(value);
-      break;
-  }
+  visit_setting(settings, id, [value](auto& setting) { get(value, setting); });
 }
 
 void get_setting(const EncoderSettings& settings, guint id, GValue* value) {
-  switch (id) {
-    case kQuality:
-      g_value_set_int(value, settings.quality);
-      break;
-    case kRestartInterval:
-      g_value_set_int(value, settings.restart_interval);
-      break;
-    case kHuffman:
-      g_value_set_enum(value, static_cast<int>(settings.huffman));
-      break;
-    case kSubsampling:
-      g_value_set_enum(value, settings.subsampling);
-      break;
-    case kScanIndex:
-      g_value_set_boolean(value, settings.scan_index);
-      break;
-    case kDevice:
-      g_value_set_string(value, settings.device.c_str());
-      break;
-    case kDepth:
-      g_value_set_int(value, settings.depth);
-      break;
-  }
+  visit_setting(settings, id, [value](const auto& setting) { set(value, setting); });
 }
 
 Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
-  const auto device = parse_device(settings.device);
-  if (!device) return device.status();
-  const auto backend = resolve_backend(device->backend, device->index);
-  if (!backend) return backend.status();
+  ZR_LET(device, parse_device(settings.device));
+  ZR_LET(backend, resolve_backend(device.backend, device.index));
   AsyncEncodeParams params;
   params.encode.quality = settings.quality;
   params.encode.restart = restart_policy(settings.restart_interval);
@@ -142,11 +134,11 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   if (settings.subsampling >= 0)
     params.encode.subsampling = static_cast<Subsampling>(settings.subsampling);
   params.encode.index = settings.scan_index;
-  params.encode.backend = *backend;
-  params.encode.device = device->index;
+  params.encode.backend = backend;
+  params.encode.device = device.index;
   params.depth = settings.depth;
   params.lanes = settings.depth;
-  if (*backend == Backend::cpu) {
+  if (backend == Backend::cpu) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     params.lanes = std::min(settings.depth, cores);
     params.encode.threads = cores / params.lanes;

@@ -1,4 +1,4 @@
-// What the properties of zerorunenc say.
+// The properties of zerorunenc.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,7 +15,7 @@ struct EncoderSettings {
   int quality = 90;
   int restart_interval = -1;  ///< MCUs; -1 automatic, 0 none
   HuffmanTables huffman = HuffmanTables::standard;
-  int subsampling = -1;  ///< a Subsampling; -1 as the input has it
+  int subsampling = -1;  ///< a Subsampling; -1 as in the input
   bool scan_index = false;
   std::string device = "auto";
   int depth = 4;
@@ -37,8 +37,8 @@ void install_settings(GObjectClass* type);
 void set_setting(EncoderSettings& settings, guint id, const GValue* value);
 void get_setting(const EncoderSettings& settings, guint id, GValue* value);
 
-/// Lanes and threads so that `depth` frames use the cores. Errors: invalid_argument (device), and
-/// those of resolve_backend().
+/// Chooses lanes and threads so that `depth` frames use all cores. Errors: invalid_argument
+/// (device), those of resolve_backend().
 Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings);
 
 }  // namespace zerorun::gst

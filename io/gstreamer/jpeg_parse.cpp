@@ -20,9 +20,9 @@ guint byte_at(GstAdapter* adapter, gsize offset) {
   return byte;
 }
 
-/// Offset of the next `FF xx` from `from` on, or -1.
+/// Offset of the next `FF xx` at or after `from`; -1 if there is none.
 gssize find_marker(GstAdapter* adapter, gsize from, gsize available, guint& marker) {
-  // The scan looks at windows of four bytes; FF as the third one finds a marker at the very end.
+  // The scan matches windows of four bytes; with FF as the third one it finds a marker at the end.
   constexpr gsize kBefore = 2;
   if (from < kBefore || available < from + 2) return -1;
   guint32 window = 0;
@@ -74,6 +74,28 @@ JpegBoundary::Answer JpegBoundary::next(GstAdapter* adapter) {
     }
   }
   return {};
+}
+
+GstFlowReturn next_image(JpegBoundary& boundary, GstVideoDecoder* decoder, GstAdapter* adapter,
+                         bool at_eos) {
+  for (;;) {
+    JpegBoundary::Answer answer = boundary.next(adapter);
+    if (answer.found == JpegBoundary::Found::garbage) {
+      GST_DEBUG_OBJECT(decoder, "skipping %" G_GSIZE_FORMAT " bytes between images", answer.bytes);
+      gst_adapter_flush(adapter, answer.bytes);
+      continue;
+    }
+    if (answer.found == JpegBoundary::Found::need_data) {
+      answer.bytes = gst_adapter_available(adapter);
+      if (!at_eos || answer.bytes < 4) {
+        if (at_eos) gst_adapter_clear(adapter);
+        return GST_VIDEO_DECODER_FLOW_NEED_DATA;
+      }
+      boundary.reset();  // the image is cut short: decode what is there
+    }
+    gst_video_decoder_add_to_frame(decoder, static_cast<int>(answer.bytes));
+    return gst_video_decoder_have_frame(decoder);
+  }
 }
 
 }  // namespace zerorun::gst

@@ -5,11 +5,12 @@
 #include <cstddef>
 
 #include <gst/base/gstadapter.h>
+#include <gst/video/gstvideodecoder.h>
 
 namespace zerorun::gst {
 
-/// Looks at every byte once, however small the pieces. Marker segments are stepped over by their
-/// length, so that a thumbnail in an APPn does not end the image.
+/// Looks at every byte once, however small the pieces. Skips marker segments by their length, so
+/// that a thumbnail in an APPn does not end the image.
 class JpegBoundary {
  public:
   enum class Found { need_data, garbage, image };
@@ -18,8 +19,8 @@ class JpegBoundary {
     gsize bytes = 0;  ///< of the garbage before an image, or of the image, from the adapter's start
   };
 
-  /// An image without EOI ends before the next SOI. The adapter is left as it is; the caller takes
-  /// the bytes of the answer out of it before it asks again.
+  /// An image without EOI ends before the next SOI. The caller removes the bytes of the answer from
+  /// the adapter before the next call.
   Answer next(GstAdapter* adapter);
 
   void reset() noexcept { position_ = 0; }
@@ -29,5 +30,9 @@ class JpegBoundary {
 
   gsize position_ = 0;  ///< from the adapter's start; 0: no SOI yet
 };
+
+/// GstVideoDecoder::parse() for images of which `boundary` finds the end.
+GstFlowReturn next_image(JpegBoundary& boundary, GstVideoDecoder* decoder, GstAdapter* adapter,
+                         bool at_eos);
 
 }  // namespace zerorun::gst

@@ -1,12 +1,12 @@
 // The GStreamer plugin: zerorunenc and zerorundec.
 // SPDX-License-Identifier: MIT
-#include "io/gstreamer/elements.hpp"
+#include "io/gstreamer/element.hpp"
 #include "zerorun/status.hpp"
 
 namespace {
 
 gboolean register_elements(GstPlugin* plugin) {
-  // Below jpegenc and jpegdec: nobody's pipeline changes because the plugin is there.
+  // Below jpegenc and jpegdec: installing the plugin changes no existing pipeline.
   return gst_element_register(plugin, "zerorunenc", GST_RANK_MARGINAL,
                               zerorun::gst::encoder_element_type()) &&
          gst_element_register(plugin, "zerorundec", GST_RANK_MARGINAL,

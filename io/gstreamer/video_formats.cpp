@@ -1,4 +1,4 @@
-// GStreamer's raw video as zerorun sees it.
+// GStreamer's raw video in zerorun's types.
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/video_formats.hpp"
 
@@ -85,16 +85,9 @@ Result<io::YccCoding> coding_of(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info) && !coding.full_range)
     return Status(Errc::invalid_frame,
                   "limited-range RGB is not supported; put videoconvert before the encoder");
-  // Grey has no chroma that a matrix could change.
+  // The matrix does not matter for grey.
   if (GST_VIDEO_INFO_IS_YUV(&info)) coding.weights = weights_of(info.colorimetry.matrix);
   return coding;
-}
-
-void set_jpeg_colorimetry(GstVideoInfo& info) noexcept {
-  info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
-  if (GST_VIDEO_INFO_IS_RGB(&info)) return;
-  info.colorimetry = {GST_VIDEO_COLOR_RANGE_0_255, GST_VIDEO_COLOR_MATRIX_BT601,
-                      GST_VIDEO_TRANSFER_UNKNOWN, GST_VIDEO_COLOR_PRIMARIES_UNKNOWN};
 }
 
 }  // namespace zerorun::gst

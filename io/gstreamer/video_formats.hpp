@@ -1,4 +1,4 @@
-// GStreamer's raw video as zerorun sees it: formats, mapped frames, colorimetry.
+// GStreamer's raw video in zerorun's types: formats, mapped frames, colorimetry.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace zerorun::gst {
 
-/// What the encoder takes and the decoder gives, as in a caps string.
+/// The formats that the encoder takes and the decoder gives, as in a caps string.
 #define ZR_GST_FORMATS                                                                          \
   "{ I420, YV12, NV12, NV21, Y42B, Y444, Y41B, YUY2, UYVY, GRAY8, RGB, BGR, RGBx, BGRx, xRGB, " \
   "xBGR }"
@@ -26,18 +26,15 @@ namespace zerorun::gst {
 /// nullopt for formats that are not in ZR_GST_FORMATS.
 std::optional<PixelFormat> pixel_format(GstVideoFormat format) noexcept;
 
-/// The format that holds a stream's samples without loss. 4:4:0 and odd factors have none in
-/// GStreamer and are spread to 4:4:4.
+/// The format that holds a stream's samples without loss. GStreamer has none for 4:4:0 and odd
+/// factors, which are upsampled to 4:4:4.
 GstVideoFormat native_format(const StreamInfo& stream) noexcept;
 
-/// A mapped frame, whatever its strides and offsets.
+/// A view of a mapped frame with any strides and offsets.
 FrameView view_of(const GstVideoFrame& frame, PixelFormat format) noexcept;
 
 /// How the samples of YCbCr and grey caps are coded; identity for RGB. Errors: invalid_frame
 /// (limited-range RGB).
 Result<io::YccCoding> coding_of(const GstVideoInfo& info);
-
-/// What JPEG means by its samples (RGB is left as it is).
-void set_jpeg_colorimetry(GstVideoInfo& info) noexcept;
 
 }  // namespace zerorun::gst

@@ -42,7 +42,7 @@ TEST(GstEncoder, EveryFormatAndSmallSizeGivesTheBytesOfTheLibrary) {
 
 TEST(GstEncoder, AnyStridesAndOffsetsOfTheVideoMetaAreRead) {
   for (const FormatName& name : kFormatNames) {
-    // gst_video_frame_copy() leaves out half of the last pair of pixels.
+    // gst_video_frame_copy() does not copy the second half of the last pair of pixels.
     const bool pairs = name.zerorun == PixelFormat::yuyv || name.zerorun == PixelFormat::uyvy;
     const int width = pairs ? 38 : 37, height = 19;
     const TestFrame frame = make_frame(Content::photo, name.zerorun, width, height, 12);
@@ -111,7 +111,7 @@ TEST(GstEncoder, TheMatrixOfHighDefinitionBecomesThatOfJpeg) {
   const int colours[][6] = {
       {63, 102, 240, 255, 0, 0}, {173, 42, 26, 0, 255, 0}, {32, 240, 118, 0, 0, 255}};
   for (const auto& c : colours) {
-    for (const char* colorimetry : {"bt709", ""}) {  // what HD is without a word
+    for (const char* colorimetry : {"bt709", ""}) {  // the default for HD
       const int size = *colorimetry == 0 ? 1280 : 32;
       TestFrame large(PixelFormat::yuv420p, size, size);
       for (int p = 0; p < 3; ++p)

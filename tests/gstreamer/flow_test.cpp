@@ -1,4 +1,4 @@
-// zerorunenc as a part of a stream: order, times, new caps, end, flush, statistics.
+// zerorunenc in a stream: order, times, new caps, end, flush, statistics.
 // SPDX-License-Identifier: MIT
 #include "tests/gstreamer/support.hpp"
 #include "zerorun/decoder.hpp"
@@ -22,7 +22,7 @@ TEST(GstFlow, FramesComeInOrderWithTheirTimesAsSyncPoints) {
   gst_harness_set_src_caps_str(harness.get(), caps.c_str());
   constexpr int kFrames = 40;
   for (int n = 0; n < kFrames; ++n) {
-    // Large and small work by turns, so that lanes finish out of order.
+    // Large and small frames alternate, so that lanes finish out of order.
     const Content content = n % 2 == 0 ? Content::extreme : Content::flat;
     push_frame(harness.get(),
                make_frame(content, PixelFormat::yuv420p, 80, 60, static_cast<std::uint64_t>(n)),

@@ -18,7 +18,7 @@ namespace {
   GTEST_SKIP() << "gstreamer1.0-plugins-base or -good is " \
                   "missing"
 
-/// A file name that is removed at the end.
+/// A file name; the destructor removes the file.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& ending)

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #if defined(__SANITIZE_ADDRESS__)
-/// GLib never frees its table of quarks when a larger one replaces it (gquark.c says why), and the
-/// stack of that allocation shows g_malloc alone. What the elements keep for good is found by the
-/// test that runs a thousand frames.
+/// GLib does not free its table of quarks when a larger one replaces it (see gquark.c), and the
+/// stack of that allocation shows only g_malloc. The test that runs a thousand frames finds what
+/// the elements leak.
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:g_malloc\n";
 }
@@ -20,7 +20,8 @@ namespace {
 class GStreamer : public ::testing::Environment {
  public:
   void SetUp() override {
-    // A registry of the tests' own, and no scanner process: it could not load a sanitized plugin.
+    // A registry for the tests only, without a scanner process, which could not load a sanitized
+    // plugin.
     setenv("GST_REGISTRY", ZERORUN_PLUGIN_FOLDER "/test-registry.bin", 1);
     setenv("GST_PLUGIN_PATH", ZERORUN_PLUGIN_FOLDER, 1);
     gst_registry_fork_set_enabled(FALSE);

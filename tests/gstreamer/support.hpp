@@ -49,7 +49,7 @@ Bytes bytes_of(GstBuffer* buffer);
 /// The planes of a decoded buffer without padding.
 std::vector<std::uint8_t> samples_of(GstBuffer* buffer, GstCaps* caps);
 
-/// What the library makes of it on the CPU.
+/// What the library gives on the CPU, without GStreamer.
 Bytes encode(const ConstFrameView& frame, EncodeParams params = {});
 std::vector<std::uint8_t> decode(const Bytes& jpeg, PixelFormat format);
 
@@ -76,7 +76,7 @@ class Pipeline {
   GstElement* get() const noexcept { return pipeline_.get(); }
   Owned<GstElement> element(const char* name) const;
   bool set_state(GstState state) const;
-  /// Plays to the end; an empty text, or the first error.
+  /// Plays to the end; returns the first error, or an empty text.
   std::string run_to_end() const;
   /// Waits for EOS or an error.
   std::string wait() const;

@@ -1,4 +1,4 @@
-// Audio beside new video: packets untouched, in time, trimmed, or left out with a word.
+// Audio copied beside new video: packets untouched, in time, trimmed, or left out with a notice.
 // SPDX-License-Identifier: MIT
 extern "C" {
 #include <libavformat/avformat.h>
@@ -45,7 +45,7 @@ class Audio : public testing::Test {
     if (!has_program("ffmpeg")) GTEST_SKIP() << "no ffmpeg program";
   }
 
-  /// Four seconds of sine beside four of picture.
+  /// Four seconds of a sine and of video.
   std::string make_source(const std::string& name, const std::string& codec) {
     const std::string path = scratch_.path(name);
     run("ffmpeg -v error -y -f lavfi -i testsrc=s=64x48:r=30000/1001:d=4 -f lavfi -i "
@@ -55,7 +55,7 @@ class Audio : public testing::Test {
     return path;
   }
 
-  /// 90 frames (3.003 s) with the sound from `start` on; gives the sink's notice.
+  /// Writes 90 frames (3.003 s) with the sound from `start` on; returns the sink's notice.
   std::string write(const std::string& name, const std::string& from, double start = 0,
                     double end = -1) {
     io::SinkOptions options = sink_options();
@@ -91,10 +91,10 @@ TEST_F(Audio, IsCopiedPacketByPacket) {
     EXPECT_EQ(write(name, source), "");
     const Sound before = read_sound(source), after = read_sound(scratch_.path(name));
     EXPECT_EQ(after.codec, before.codec);
-    std::string all_before, all_after;  // PCM is cut into packets anew by demuxers
+    std::string all_before, all_after;  // demuxers cut PCM into packets of their own
     for (const std::string& packet : before.packets) all_before += packet;
     for (const std::string& packet : after.packets) all_after += packet;
-    // A priming packet with a negative time is left out.
+    // A priming packet has a negative time and is left out.
     const std::size_t at = all_before.find(all_after);
     ASSERT_NE(at, std::string::npos);
     EXPECT_LE(at, before.packets[0].size());

@@ -119,7 +119,7 @@ TEST_P(Container, IsDescribedAsPlayersExpect) {
     auto video = probe_video(path());
     EXPECT_EQ(video["codec_name"], "mjpeg");
     EXPECT_EQ(video["pix_fmt"], pix_fmt);
-    // FFmpeg takes grey for full range without a tag, and has no yuvj format for it.
+    // FFmpeg takes untagged grey for full range, and has no yuvj format for it.
     EXPECT_EQ(video["color_range"], sampling == Subsampling::gray && !is("mkv") ? "unknown" : "pc");
     EXPECT_EQ(video["color_space"], "bt470bg");
     EXPECT_EQ(video["r_frame_rate"], "30000/1001");
@@ -161,7 +161,7 @@ TEST_P(Container, PlaysWithoutAWordFromFfmpeg) {
 }
 
 TEST_P(Container, CfrTimeStampsAreSnappedToTheRate) {
-  // As Matroska gives them: 30000/1001 on a clock of milliseconds.
+  // 30000/1001 on Matroska's clock of milliseconds.
   io::SinkOptions options = options_for();
   options.time_base = {1, 1000};
   std::vector<io::FrameTime> times;

@@ -185,7 +185,7 @@ TEST(FfmpegAdaptor, PacketsCarryWhatTheFrameCarried) {
 
   ffmpeg::PacketEncoder encoder = make_encoder();
   const PacketPtr packet(av_packet_alloc());
-  ASSERT_EQ(av_new_packet(packet.get(), 100), 0);  // is released
+  ASSERT_EQ(av_new_packet(packet.get(), 100), 0);  // make_packet() releases it
   packet->stream_index = 3;
   ASSERT_TRUE(encoder.encode(*frame, *packet));
   EXPECT_EQ(packet->pts, 1234);
@@ -230,7 +230,7 @@ TEST(FfmpegAdaptor, CudaFramesAreReadByTheirFormatInMemory) {
   context.sw_format = AV_PIX_FMT_NV12;
   AVBufferRef reference{};
   reference.data = reinterpret_cast<std::uint8_t*>(&context);
-  std::vector<std::uint8_t> memory(64 * 48);  // stands for device memory: only addresses count
+  std::vector<std::uint8_t> memory(64 * 48);  // instead of device memory: only addresses matter
   AVFrame frame{};
   frame.format = AV_PIX_FMT_CUDA;
   frame.hw_frames_ctx = &reference;

@@ -1,4 +1,4 @@
-// Every layout into every other: same samples where nothing is lost, close to the equations else.
+// Every layout to every other: the same samples where nothing is lost, else close to the equations.
 // SPDX-License-Identifier: MIT
 #include "io/frame_convert.hpp"
 

@@ -44,7 +44,7 @@ TEST_F(Images, EveryFormatRoundTripsWithoutLoss) {
       const ReadFrames read = read_all(**source);
       ASSERT_EQ(read.samples.size(), 1u);
       std::vector<std::uint8_t> expected = frame.packed();
-      if (info.format != format) {  // WebP knows no grey
+      if (info.format != format) {  // WebP has no grey
         ASSERT_STREQ(extension, "webp");
         std::vector<std::uint8_t> tripled;
         for (const std::uint8_t v : expected) tripled.insert(tripled.end(), 3, v);
@@ -75,7 +75,7 @@ TEST_F(Images, SixteenBitsAlphaAndPalettesBecomeEightBitRgb) {
       {"rgba64be", PixelFormat::rgb24}, {"gray16be", PixelFormat::gray8},
       {"gray", PixelFormat::gray8},     {"ya8", PixelFormat::gray8},
       {"monob", PixelFormat::gray8}};
-  scratch_.write("raw", std::string(16 * 16 * 8, '\xFF'));  // white and opaque in all of them
+  scratch_.write("raw", std::string(16 * 16 * 8, '\xFF'));  // white and opaque in every format
   for (const auto& [pix_fmt, format] : kinds) {
     const std::string name = std::string(pix_fmt) + ".png";
     const std::string said =
@@ -91,7 +91,7 @@ TEST_F(Images, SixteenBitsAlphaAndPalettesBecomeEightBitRgb) {
 }
 
 TEST_F(Images, SixteenBitsAreRounded) {
-  // 0x8080 is exactly 128 * 257; the neighbours of the half-way point 128.5 * 257 fall apart.
+  // 0x8080 is exactly 128 * 257; the two neighbours of 128.5 * 257 are rounded to different values.
   std::string raw;
   for (const int v : {0x0000, 0x8080, 33024, 33025, 0xFFFF, 0x7F7F, 128, 129}) {
     raw += static_cast<char>(v >> 8);
@@ -121,7 +121,7 @@ TEST_F(Images, ProgressiveAndCmykStillsAreReadForFrames) {
   }
 }
 
-/// T.81 table B.1: TEM and RSTn have no length, so the frame header after them counts.
+/// T.81 table B.1: TEM and RSTn have no length; the frame header after them is found.
 TEST_F(Images, MarkersWithoutALengthHideNoSize) {
   LibjpegOptions progressive;
   progressive.progressive = true;

@@ -10,7 +10,7 @@ namespace {
 
 class Killed : public testing::TestWithParam<const char*> {};
 
-/// Writes in a child that dies without a word after `frames` whole frames; true if it got there.
+/// Writes in a child process that dies after `frames` whole frames; true if it wrote them.
 bool write_and_die(const std::string& path, int frames) {
   const std::vector<Packet> packets = make_packets(frames);
   const pid_t child = ::fork();

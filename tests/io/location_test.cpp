@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "io/natural_order.hpp"
+#include "io/sequence.hpp"
 #include "tests/io/support.hpp"
 
 namespace zerorun::test {

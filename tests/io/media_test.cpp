@@ -84,8 +84,7 @@ TEST_F(Media, RgbStaysRgb) {
   }
 }
 
-/// The conversion itself is tested against the equations elsewhere: here, that the tags of a file
-/// reach it.
+/// The tags of a file reach the conversion, which ycc_to_jfif_test.cpp compares with the equations.
 TEST_F(Media, TagsDecideRangeAndMatrix) {
   const std::string raw = noise(48 * 32 * 3);
   const auto* base = reinterpret_cast<const std::uint8_t*>(raw.data());
@@ -96,7 +95,7 @@ TEST_F(Media, TagsDecideRangeAndMatrix) {
       {"-color_range tv -colorspace bt709", {8, false, io::kBt709}},
       {"-color_range pc -colorspace bt709", {8, true, io::kBt709}},
       {"-color_range tv -colorspace bt2020nc", {8, false, io::kBt2020}},
-      {"", {8, false, io::kBt601}},  // nothing said, standard definition
+      {"", {8, false, io::kBt601}},  // no tags, standard definition
   };
   for (const auto& [tags, coding] : cases) {
     Frame expected = *Frame::create(PixelFormat::yuv444p, 48, 32);

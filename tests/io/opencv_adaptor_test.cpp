@@ -58,7 +58,7 @@ TEST(OpenCvAdaptor, AnyStepGivesTheBytesOfTheFrame) {
 }
 
 TEST(OpenCvAdaptor, HugeMatricesAreSeenWhole) {
-  const cv::Mat picture(15000, 20000, CV_8UC3);  // untouched: takes addresses, no memory
+  const cv::Mat picture(15000, 20000, CV_8UC3);  // never touched, so it takes no memory
   const auto view = opencv::frame_view(picture);
   ASSERT_TRUE(view.is_ok()) << view.status().message();
   EXPECT_EQ(view->data[0] + view->stride_bytes[0] * 14999, picture.ptr(14999));
@@ -171,7 +171,7 @@ TEST(OpenCvAdaptor, EncodesToABufferAndDecodesToAMatrix) {
 }
 
 TEST(OpenCvAdaptor, DeviceMatricesKeepTheirPitch) {
-  std::vector<std::uint8_t> memory(512 * 20);  // stands for device memory: only its address counts
+  std::vector<std::uint8_t> memory(512 * 20);  // instead of device memory: only the address matters
   const cv::cuda::GpuMat picture(20, 100, CV_8UC3, memory.data(), 512);
   const auto view = opencv::device_view(picture);
   ASSERT_TRUE(view.is_ok()) << view.status().message();

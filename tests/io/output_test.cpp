@@ -1,4 +1,4 @@
-// Outputs: the name is taken at the end, nothing is overwritten unasked, write errors have reasons.
+// Outputs: renamed at the end, nothing overwritten unless asked for, write errors with reasons.
 // SPDX-License-Identifier: MIT
 #include "io/output_file.hpp"
 
@@ -25,7 +25,7 @@ TEST(OutputFile, TakesItsNameAtTheEnd) {
     ASSERT_TRUE(file) << why(file);
     ASSERT_TRUE((*file)->write(bytes("hello")));
     EXPECT_THAT(scratch.names(), testing::ElementsAre("a.part"));
-    EXPECT_EQ(text_of(scratch.path("a.part")), "hello");  // nothing is held back
+    EXPECT_EQ(text_of(scratch.path("a.part")), "hello");  // unbuffered
     ASSERT_TRUE((*file)->seek(1));
     ASSERT_TRUE((*file)->write(bytes("E")));
     EXPECT_EQ((*file)->size(), 5);
@@ -77,7 +77,7 @@ TEST(OutputFile, AFileThatAppearsMeanwhileIsKept) {
     EXPECT_EQ((*file)->commit().code(), Errc::output_exists);
   }
   EXPECT_EQ(text_of(scratch.path("a")), "theirs");
-  EXPECT_EQ(text_of(scratch.path("a.part")), "mine");  // and neither is the work lost
+  EXPECT_EQ(text_of(scratch.path("a.part")), "mine");  // the work is not lost
 }
 
 TEST(OutputFile, SaysWhyItCannotBeOpened) {
@@ -90,7 +90,7 @@ TEST(OutputFile, SaysWhyItCannotBeOpened) {
 }
 
 TEST(OutputFile, AFullDeviceIsAnErrorWithTheSystemsReason) {
-  auto file = io::OutputFile::create("/dev/full", false);  // a device is no file to protect
+  auto file = io::OutputFile::create("/dev/full", false);  // a device is not protected
   ASSERT_TRUE(file) << why(file);
   const Status status = (*file)->write(bytes("x"));
   EXPECT_EQ(status.code(), Errc::write_failed);

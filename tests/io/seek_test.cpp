@@ -1,4 +1,4 @@
-// Seeking gives the frames that reading from the start gives, in every kind of input.
+// In every kind of input, seeking gives the same frames as reading from the start.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 

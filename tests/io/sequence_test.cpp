@@ -20,7 +20,7 @@ struct Outcome {
   std::int64_t count = -1;
 };
 
-/// Reads to the end, over errors.
+/// Reads to the end, past errors.
 Outcome read(const std::string& name, const io::SourceOptions& options = {},
              std::optional<std::int64_t> start = {}) {
   Outcome outcome;

@@ -15,7 +15,7 @@
 
 namespace zerorun::test {
 
-/// A folder of its own that is removed at the end.
+/// A temporary folder; the destructor removes it.
 class ScratchFolder {
  public:
   ScratchFolder();

@@ -28,7 +28,7 @@ TEST(Y4mHeader, ReadsEveryColourTag) {
     auto header = io::parse_y4m_header("YUV4MPEG2 W5 H3 C" + std::string(tag));
     ASSERT_TRUE(header) << tag << ": " << why(header);
     EXPECT_EQ(header->format, format) << tag;
-    // FFmpeg: grey without a range is full, all else limited.
+    // As in FFmpeg: grey without a range is full, everything else limited.
     EXPECT_EQ(header->full_range, format == PixelFormat::gray8) << tag;
   }
   EXPECT_EQ(io::parse_y4m_header("YUV4MPEG2 W5 H3 C420p10")->depth_bits, 10);

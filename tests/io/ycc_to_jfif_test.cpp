@@ -21,7 +21,7 @@ struct Ycc {
   double y, cb, cr;  // 0..1, -0.5..0.5
 };
 
-/// ITU-T H.273, 8.3: out of the coded numbers.
+/// ITU-T H.273, 8.3: from the coded integers.
 Ycc decode(const YccCoding& c, double y, double cb, double cr) {
   const double unit = std::ldexp(1.0, c.depth_bits - 8), top = std::ldexp(1.0, c.depth_bits) - 1;
   if (c.full_range) return {y / top, (cb - 128 * unit) / top, (cr - 128 * unit) / top};
@@ -29,7 +29,7 @@ Ycc decode(const YccCoding& c, double y, double cb, double cr) {
           (cr - 128 * unit) / (224 * unit)};
 }
 
-/// Through R'G'B', as the definitions say.
+/// By way of R'G'B', as in the definitions.
 Ycc change_matrix(const Ycc& in, const LumaWeights& from, const LumaWeights& to) {
   const double r = in.y + 2 * (1 - from.kr) * in.cr, b = in.y + 2 * (1 - from.kb) * in.cb;
   const double g = (in.y - from.kr * r - from.kb * b) / (1 - from.kr - from.kb);
@@ -106,7 +106,7 @@ TEST(YccToJfifTable, EveryLimitedByteExactly) {
 }
 
 TEST(YccToJfifPlanes, ChromaLiesWhereItsSamplingSays) {
-  // Black luma with one strong Cr sample a chroma position: luma shows which one was used.
+  // Black luma with one large Cr sample per chroma position: luma shows which one was used.
   for (const auto& [format, step_x, step_y] :
        {std::tuple{PixelFormat::yuv420p, 2, 2}, std::tuple{PixelFormat::yuv422p, 2, 1},
         std::tuple{PixelFormat::yuv440p, 1, 2}, std::tuple{PixelFormat::yuv411p, 4, 1}}) {

@@ -1,5 +1,5 @@
-// AVFrame in, AVPacket out, for applications that use FFmpeg already. Header-only: needs
-// libavcodec 59 and libavutil 57 or newer.
+// AVFrame in, AVPacket out, for applications that use FFmpeg. Header-only: needs libavcodec 59 and
+// libavutil 57 or newer.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,6 +14,7 @@ extern "C" {
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,81 +24,55 @@ extern "C" {
 
 namespace zerorun::ffmpeg {
 
-/// JPEG is full range with the matrix of BT.601; other samples would be shown with other colours.
+/// JPEG is full range with the matrix of BT.601; viewers show other samples with wrong colours.
 enum class ColourCheck {
-  refuse,  ///< a YCbCr frame that does not say that it is full range BT.601 is an error
-  ignore,  ///< the caller knows better than the frame's fields
+  refuse,  ///< a YCbCr frame whose fields do not say full range BT.601 is an error
+  ignore,  ///< the fields of the frame are not checked
 };
 
-/// The formats that zerorun reads; alpha and padding bytes are ignored. Errors: invalid_frame.
+namespace detail {
+
+/// The first pair of a zerorun format has FFmpeg's name for what zerorun writes.
+inline constexpr std::pair<AVPixelFormat, PixelFormat> kFormats[] = {
+    {AV_PIX_FMT_GRAY8, PixelFormat::gray8},     {AV_PIX_FMT_YUVJ420P, PixelFormat::yuv420p},
+    {AV_PIX_FMT_YUV420P, PixelFormat::yuv420p}, {AV_PIX_FMT_YUVJ422P, PixelFormat::yuv422p},
+    {AV_PIX_FMT_YUV422P, PixelFormat::yuv422p}, {AV_PIX_FMT_YUVJ444P, PixelFormat::yuv444p},
+    {AV_PIX_FMT_YUV444P, PixelFormat::yuv444p}, {AV_PIX_FMT_YUVJ440P, PixelFormat::yuv440p},
+    {AV_PIX_FMT_YUV440P, PixelFormat::yuv440p}, {AV_PIX_FMT_YUVJ411P, PixelFormat::yuv411p},
+    {AV_PIX_FMT_YUV411P, PixelFormat::yuv411p}, {AV_PIX_FMT_NV12, PixelFormat::nv12},
+    {AV_PIX_FMT_NV21, PixelFormat::nv21},       {AV_PIX_FMT_YUYV422, PixelFormat::yuyv},
+    {AV_PIX_FMT_UYVY422, PixelFormat::uyvy},    {AV_PIX_FMT_RGB24, PixelFormat::rgb24},
+    {AV_PIX_FMT_BGR24, PixelFormat::bgr24},     {AV_PIX_FMT_RGB0, PixelFormat::rgbx32},
+    {AV_PIX_FMT_RGBA, PixelFormat::rgbx32},     {AV_PIX_FMT_BGR0, PixelFormat::bgrx32},
+    {AV_PIX_FMT_BGRA, PixelFormat::bgrx32},     {AV_PIX_FMT_0RGB, PixelFormat::xrgb32},
+    {AV_PIX_FMT_ARGB, PixelFormat::xrgb32},     {AV_PIX_FMT_0BGR, PixelFormat::xbgr32},
+    {AV_PIX_FMT_ABGR, PixelFormat::xbgr32}};
+
+}  // namespace detail
+
+/// The zerorun format of a pixel format; alpha and padding bytes are ignored. Errors:
+/// invalid_frame.
 inline Result<PixelFormat> pixel_format(AVPixelFormat format) {
-  switch (format) {
-    case AV_PIX_FMT_GRAY8:
-      return PixelFormat::gray8;
-    case AV_PIX_FMT_YUV420P:
-    case AV_PIX_FMT_YUVJ420P:
-      return PixelFormat::yuv420p;
-    case AV_PIX_FMT_YUV422P:
-    case AV_PIX_FMT_YUVJ422P:
-      return PixelFormat::yuv422p;
-    case AV_PIX_FMT_YUV444P:
-    case AV_PIX_FMT_YUVJ444P:
-      return PixelFormat::yuv444p;
-    case AV_PIX_FMT_YUV440P:
-    case AV_PIX_FMT_YUVJ440P:
-      return PixelFormat::yuv440p;
-    case AV_PIX_FMT_YUV411P:
-    case AV_PIX_FMT_YUVJ411P:
-      return PixelFormat::yuv411p;
-    case AV_PIX_FMT_NV12:
-      return PixelFormat::nv12;
-    case AV_PIX_FMT_NV21:
-      return PixelFormat::nv21;
-    case AV_PIX_FMT_YUYV422:
-      return PixelFormat::yuyv;
-    case AV_PIX_FMT_UYVY422:
-      return PixelFormat::uyvy;
-    case AV_PIX_FMT_RGB24:
-      return PixelFormat::rgb24;
-    case AV_PIX_FMT_BGR24:
-      return PixelFormat::bgr24;
-    case AV_PIX_FMT_RGB0:
-    case AV_PIX_FMT_RGBA:
-      return PixelFormat::rgbx32;
-    case AV_PIX_FMT_BGR0:
-    case AV_PIX_FMT_BGRA:
-      return PixelFormat::bgrx32;
-    case AV_PIX_FMT_0RGB:
-    case AV_PIX_FMT_ARGB:
-      return PixelFormat::xrgb32;
-    case AV_PIX_FMT_0BGR:
-    case AV_PIX_FMT_ABGR:
-      return PixelFormat::xbgr32;
-    default:
-      break;
-  }
+  for (const auto& [av, ours] : detail::kFormats)
+    if (av == format) return ours;
   const char* name = av_get_pix_fmt_name(format);
   return Status(Errc::invalid_frame, std::string("zerorun does not read the pixel format ") +
                                          (name == nullptr ? "of the frame" : name) +
                                          "; convert it with swscale");
 }
 
-/// FFmpeg's name of a format, for streams and for frames to decode into: full range where there is
-/// a name for that.
+/// FFmpeg's name of a format, for streams and for frames to decode into: the full-range name if
+/// there is one.
 inline AVPixelFormat av_pixel_format(PixelFormat format) noexcept {
-  constexpr AVPixelFormat kNames[kPixelFormatCount] = {
-      AV_PIX_FMT_GRAY8,    AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P,
-      AV_PIX_FMT_YUVJ440P, AV_PIX_FMT_YUVJ411P, AV_PIX_FMT_NV12,     AV_PIX_FMT_NV21,
-      AV_PIX_FMT_YUYV422,  AV_PIX_FMT_UYVY422,  AV_PIX_FMT_RGB24,    AV_PIX_FMT_BGR24,
-      AV_PIX_FMT_RGB0,     AV_PIX_FMT_BGR0,     AV_PIX_FMT_0RGB,     AV_PIX_FMT_0BGR};
-  return kNames[static_cast<std::size_t>(format)];
+  for (const auto& [av, ours] : detail::kFormats)
+    if (ours == format) return av;
+  return AV_PIX_FMT_NONE;
 }
 
-/// The formats that were made for JPEG before there was a field for the range.
+/// FFmpeg's older formats for JPEG, which imply full range.
 inline bool is_full_range_format(AVPixelFormat format) noexcept {
-  return format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P ||
-         format == AV_PIX_FMT_YUVJ444P || format == AV_PIX_FMT_YUVJ440P ||
-         format == AV_PIX_FMT_YUVJ411P;
+  const char* name = av_get_pix_fmt_name(format);
+  return name != nullptr && std::string_view(name).starts_with("yuvj");
 }
 
 namespace detail {
@@ -109,34 +84,31 @@ inline Status check_colours(const AVFrame& frame, AVPixelFormat format) {
     return Status(Errc::invalid_frame,
                   "the frame is limited range, JPEG is full range; convert it with swscale or the "
                   "filter scale=out_range=full:out_color_matrix=bt601");
-  if (!is_ycc) return Status::ok();  // without chroma or a matrix; unspecified means full range
+  if (!is_ycc) return Status::ok();  // RGB or grey: no matrix, and an unspecified range is full
   if (frame.color_range != AVCOL_RANGE_JPEG && !is_full_range_format(format))
     return Status(Errc::invalid_frame,
                   "the frame does not tell its range, which FFmpeg takes for limited; set "
                   "color_range to AVCOL_RANGE_JPEG if its samples go from 0 to 255, else convert "
                   "it with swscale");
-  switch (frame.colorspace) {
-    case AVCOL_SPC_UNSPECIFIED:
-    case AVCOL_SPC_BT470BG:
-    case AVCOL_SPC_SMPTE170M:
-      return Status::ok();
-    default:
-      break;
-  }
-  const char* name = av_color_space_name(frame.colorspace);
+  const AVColorSpace matrix = frame.colorspace;
+  if (matrix == AVCOL_SPC_UNSPECIFIED || matrix == AVCOL_SPC_BT470BG ||
+      matrix == AVCOL_SPC_SMPTE170M)
+    return Status::ok();
+  const char* name = av_color_space_name(matrix);
   return Status(Errc::invalid_frame, std::string("the colour matrix of the frame is ") +
                                          (name == nullptr ? "unknown" : name) +
                                          ", that of JPEG is BT.601; convert it with swscale");
 }
 
-inline Result<FrameView> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck check) {
+template <typename View>
+Result<View> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck check) {
   const Result<PixelFormat> ours = pixel_format(format);
   if (!ours) return ours.status();
   if ((frame.crop_left | frame.crop_right | frame.crop_top | frame.crop_bottom) != 0)
-    return Status(Errc::invalid_frame, "the frame is to be cropped; call av_frame_apply_cropping");
+    return Status(Errc::invalid_frame, "the frame is not cropped yet; call av_frame_apply_cropping");
   if (check == ColourCheck::refuse)
     if (Status status = check_colours(frame, format); !status) return status;
-  FrameView view{*ours, frame.width, frame.height, {}, {}};
+  View view{*ours, frame.width, frame.height, {}, {}};
   for (std::size_t p = 0; p < static_cast<std::size_t>(plane_count(*ours)); ++p) {
     view.data[p] = frame.data[p];
     view.stride_bytes[p] = frame.linesize[p];
@@ -145,60 +117,9 @@ inline Result<FrameView> view_as(const AVFrame& frame, AVPixelFormat format, Col
   return view;
 }
 
-}  // namespace detail
-
-/// A frame in host memory, of any linesize. The view is valid as long as the frame's buffers.
-/// Errors: invalid_frame (format, colours, cropping, no data).
-inline Result<ConstFrameView> frame_view(const AVFrame& frame,
-                                         ColourCheck check = ColourCheck::refuse) {
-  const Result<FrameView> view =
-      detail::view_as(frame, static_cast<AVPixelFormat>(frame.format), check);
-  if (!view) return view.status();
-  return ConstFrameView(*view);
-}
-
-/// A frame to decode into; its colour fields are set to what the decoder writes. It has to be
-/// writable (av_frame_make_writable).
-inline Result<FrameView> writable_view(AVFrame& frame) {
-  const Result<FrameView> view =
-      detail::view_as(frame, static_cast<AVPixelFormat>(frame.format), ColourCheck::ignore);
-  if (!view) return view;
-  frame.color_range = AVCOL_RANGE_JPEG;
-  frame.colorspace = is_rgb(view->format) ? AVCOL_SPC_RGB : AVCOL_SPC_BT470BG;
-  frame.chroma_location = AVCHROMA_LOC_CENTER;
-  return view;
-}
-
-/// A frame of AV_PIX_FMT_CUDA (NVDEC, hwupload_cuda): device memory, for DeviceEncoder::encode().
-inline Result<ConstFrameView> device_view(const AVFrame& frame,
-                                          ColourCheck check = ColourCheck::refuse) {
-  if (frame.format != AV_PIX_FMT_CUDA || frame.hw_frames_ctx == nullptr)
-    return Status(Errc::invalid_frame, "the frame is not in CUDA memory; use frame_view()");
-  const auto* context = reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data);
-  const Result<FrameView> view = detail::view_as(frame, context->sw_format, check);
-  if (!view) return view.status();
-  return ConstFrameView(*view);
-}
-
-/// Describes a Motion JPEG stream as players expect it: full range BT.601, progressive.
-inline void describe_stream(AVCodecParameters& codec, int width, int height,
-                            Subsampling sampling = Subsampling::s420) noexcept {
-  codec.codec_type = AVMEDIA_TYPE_VIDEO;
-  codec.codec_id = AV_CODEC_ID_MJPEG;
-  codec.width = width;
-  codec.height = height;
-  codec.format = av_pixel_format(planar_format(sampling));
-  codec.color_range = AVCOL_RANGE_JPEG;
-  codec.color_space = AVCOL_SPC_BT470BG;  // the BT.601 matrix; JFIF leaves the primaries open
-  codec.chroma_location = AVCHROMA_LOC_CENTER;
-  codec.field_order = AV_FIELD_PROGRESSIVE;
-}
-
-namespace detail {
-
 inline Status no_memory() { return Status(Errc::out_of_memory, "a packet"); }
 
-/// Side data of a frame that means the same beside a packet.
+/// Copies the side data of a frame that has the same meaning in a packet.
 inline Status copy_side_data(const AVFrame& from, AVPacket& to) {
   constexpr std::pair<AVFrameSideDataType, AVPacketSideDataType> kSame[] = {
       {AV_FRAME_DATA_A53_CC, AV_PKT_DATA_A53_CC},
@@ -228,10 +149,51 @@ inline std::int64_t duration(const AVFrame& frame) noexcept {
 
 }  // namespace detail
 
-/// Makes `packet` the packet of a frame that was coded to `jpeg`: its bytes (copied), its time
-/// stamps, duration and time base, a key frame, and the side data and `opaque` of the frame.
-/// What the packet held before is released. The stream index is the caller's. Errors:
-/// invalid_argument (over 2 GiB), out_of_memory, after both of which the packet is blank.
+/// A frame in host memory with any linesize. The view is valid as long as the frame's buffers.
+/// Errors: invalid_frame (format, colours, cropping, no data).
+inline Result<ConstFrameView> frame_view(const AVFrame& frame,
+                                         ColourCheck check = ColourCheck::refuse) {
+  return detail::view_as<ConstFrameView>(frame, static_cast<AVPixelFormat>(frame.format), check);
+}
+
+/// A frame to decode into, which has to be writable (av_frame_make_writable). Sets its colour
+/// fields to what the decoder writes.
+inline Result<FrameView> writable_view(AVFrame& frame) {
+  const Result<FrameView> view = detail::view_as<FrameView>(
+      frame, static_cast<AVPixelFormat>(frame.format), ColourCheck::ignore);
+  if (!view) return view;
+  frame.color_range = AVCOL_RANGE_JPEG;
+  frame.colorspace = is_rgb(view->format) ? AVCOL_SPC_RGB : AVCOL_SPC_BT470BG;
+  frame.chroma_location = AVCHROMA_LOC_CENTER;
+  return view;
+}
+
+/// A frame of AV_PIX_FMT_CUDA (NVDEC, hwupload_cuda) in device memory, for DeviceEncoder::encode().
+inline Result<ConstFrameView> device_view(const AVFrame& frame,
+                                          ColourCheck check = ColourCheck::refuse) {
+  if (frame.format != AV_PIX_FMT_CUDA || frame.hw_frames_ctx == nullptr)
+    return Status(Errc::invalid_frame, "the frame is not in CUDA memory; use frame_view()");
+  const auto* context = reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data);
+  return detail::view_as<ConstFrameView>(frame, context->sw_format, check);
+}
+
+/// Describes a Motion JPEG stream as players expect it: full range BT.601, progressive.
+inline void describe_stream(AVCodecParameters& codec, int width, int height,
+                            Subsampling sampling = Subsampling::s420) noexcept {
+  codec.codec_type = AVMEDIA_TYPE_VIDEO;
+  codec.codec_id = AV_CODEC_ID_MJPEG;
+  codec.width = width;
+  codec.height = height;
+  codec.format = av_pixel_format(planar_format(sampling));
+  codec.color_range = AVCOL_RANGE_JPEG;
+  codec.color_space = AVCOL_SPC_BT470BG;  // the BT.601 matrix; JFIF leaves the primaries open
+  codec.chroma_location = AVCHROMA_LOC_CENTER;
+  codec.field_order = AV_FIELD_PROGRESSIVE;
+}
+
+/// Makes `packet` a key frame with a copy of `jpeg` and the time stamps, duration, time base, side
+/// data and `opaque` of `frame`. Releases what the packet held before; does not set the stream
+/// index. Errors: invalid_argument (2 GiB or more), out_of_memory; the packet is then blank.
 inline Status make_packet(std::span<const std::byte> jpeg, const AVFrame& frame, AVPacket& packet) {
   av_packet_unref(&packet);
   if (jpeg.size() > std::size_t{INT32_MAX} - AV_INPUT_BUFFER_PADDING_SIZE)
@@ -263,8 +225,8 @@ class PacketEncoder {
     return PacketEncoder(*std::move(encoder), check);
   }
 
-  /// One frame in, one packet out. Errors: those of frame_view(), Encoder::encode() and
-  /// make_packet(); the packet is then as it was or blank.
+  /// Encodes one frame to one packet. Errors: those of frame_view(), Encoder::encode() and
+  /// make_packet(); the packet is then unchanged or blank.
   Result<EncodeReport> encode(const AVFrame& frame, AVPacket& packet) {
     const Result<ConstFrameView> view = frame_view(frame, check_);
     if (!view) return view.status();

@@ -1,5 +1,4 @@
-// Frames and JPEG packets in and out of files, sequences, containers and pipes.
-// Knows nothing of coding stages. FFmpeg and OpenCV stay behind this header.
+// Reads and writes frames and JPEG packets: files, sequences, containers and pipes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,7 +17,7 @@
 
 namespace zerorun::io {
 
-/// Exact fraction; 0/1 is "unknown". Never a double: 30000/1001 stays what it is.
+/// Exact fraction; 0/1 is "unknown".
 struct Rational {
   std::int64_t num = 0;
   std::int64_t den = 1;
@@ -27,20 +26,21 @@ struct Rational {
   friend bool operator==(const Rational&, const Rational&) = default;
 };
 
-/// What to do at a gap in a numbered sequence, or at a missing file of a list.
-/// `skip` closes the gap in time too; `hold` shows the frame before it again.
+/// What to do at a gap in a numbered sequence, or at a missing file of a list. `skip` leaves no gap
+/// in time; `hold` repeats the frame before the gap.
 enum class MissingFrames { error, skip, hold };
 
-/// How an INPUT or OUTPUT word is to be read.
-///   "-"               stdin or stdout; `format` says y4m, pnm or mjpeg. On stdin all of them are
-///                     recognised by content; a container's name goes through FFmpeg
+/// An INPUT or OUTPUT word.
+///   "-"               stdin or stdout. `format` says y4m, pnm or mjpeg, which stdin also
+///   recognises
+///                     by content; FFmpeg reads any other format
 ///   "dir/%05d.png"    printf pattern with one integer (%d or %0Nd, "%%" for a percent sign) in the
-///                     file name; from `start_number`, which is by default the smallest number
-///                     there (input) or 1 (output)
+///                     file name, counted from `start_number`: by default the smallest number in
+///                     the directory (input) or 1 (output)
 ///   "dir/*.png"       glob in natural order (input only)
 ///   "dir/"            all images of a directory in natural order (input only)
 ///   "@list.txt"       one path a line, relative to the list's directory; # comments (input only)
-///   anything else     a file. Names of files that exist are never read as a pattern or glob
+///   anything else     a file. The name of an existing file is never a pattern or glob
 struct Location {
   std::string name;
   std::string format;  ///< "", "y4m", "pnm", "mjpeg", or a container's name
@@ -49,37 +49,37 @@ struct Location {
 
 struct SourceOptions {
   MissingFrames missing = MissingFrames::error;
-  /// Overrides, or supplies what images and raw MJPEG do not carry. Frames then come at this
-  /// constant rate, whatever their time stamps were.
+  /// If known, frames come at this constant rate, whatever their time stamps were. Images and raw
+  /// MJPEG have no rate of their own.
   Rational frame_rate;
   /// Half-open range of frame indices; last < 0 means to the end.
   std::int64_t first_frame = 0;
   std::int64_t last_frame = -1;
-  /// Ask for this format instead of the source's closest one.
+  /// The format of the frames; by default the source's closest one.
   std::optional<PixelFormat> pixel_format;
-  /// Formats that are as welcome as `pixel_format`: frames that are in one of them stay so.
+  /// Frames in one of these formats are not converted to `pixel_format`.
   std::vector<PixelFormat> accepted_formats;
   /// Decoder for JPEG inputs.
   Backend backend = Backend::automatic;
   int device = 0;
   int threads = 0;
-  /// Of JPEG images, before memory is taken for their pixels. Other pictures and video have no more
-  /// pixels than StreamLimits has by default.
+  /// For JPEG images, checked before memory is allocated for their pixels. For other images and
+  /// video the default max_pixels of StreamLimits applies.
   StreamLimits limits;
 };
 
 struct SourceInfo {
-  int width = 0, height = 0;  ///< of the first frame; a raw or image source may change later
+  int width = 0, height = 0;  ///< of the first frame; raw MJPEG and images may change size later
   PixelFormat format = PixelFormat::yuv420p;
   Rational frame_rate;         ///< average for a variable rate; unknown for images
   Rational time_base{1, 25};   ///< of the time stamps
-  std::int64_t first_pts = 0;  ///< of the first frame of the selected range
+  std::int64_t first_pts = 0;  ///< of the first frame in the selected range
   Rational sample_aspect{1, 1};
   int rotation_degrees = 0;       ///< clockwise turn for display: 0, 90, 180, 270
   std::int64_t frame_count = -1;  ///< of the selected range; -1 = not known beforehand
   double duration_seconds = 0.0;  ///< of the whole input by its header; 0 = not known
-  /// Of a Matroska or AVI file that was cut: what its header announces and the file does not have.
-  /// read() gives what is there and then ends as it does with a whole file.
+  /// How much shorter a Matroska or AVI file is than its header says. read() gives what is there
+  /// and then ends without an error.
   std::int64_t missing_bytes = 0;
   bool variable_frame_rate = false;
   bool has_audio = false;
@@ -88,64 +88,58 @@ struct SourceInfo {
   bool is_jpeg = false;   ///< packets are JPEG streams: open_packets() works
 };
 
-/// Time of one frame in units of SourceInfo::time_base, counted from the container's start (so the
-/// first frame of a range that starts later has SourceInfo::first_pts).
+/// Time of one frame in units of SourceInfo::time_base, counted from the start of the container.
 struct FrameTime {
   std::int64_t pts = 0;
   std::int64_t duration = 0;  ///< 0 = unknown
 };
 
-/// Decoded frames in presentation order, full range BT.601 (limited-range input is converted).
-class ZERORUN_API FrameSource {
+/// What FrameSource and PacketSource share.
+class ZERORUN_API Source {
  public:
-  virtual ~FrameSource() = default;
+  virtual ~Source() = default;
   virtual const SourceInfo& info() const = 0;
-  /// Fills `frame` (reshaped as needed); false at the end.
-  virtual Result<bool> read(Frame& frame, FrameTime& time) = 0;
   /// Path or stream of the frame read last, for messages.
   virtual std::string last_name() const = 0;
-  /// Frames so far whose JPEG stream was damaged and is concealed (DecodeReport).
-  virtual std::int64_t concealed_frames() const { return 0; }
-  /// True for files; pipes go forward alone.
-  virtual bool can_seek() const { return false; }
+  /// True for files; pipes cannot be read backwards.
+  virtual bool can_seek() const = 0;
   /// The next read() gives the frame that is shown at `pts`: the last one of the range whose time
-  /// is not after it, or the first. Returns its index, counted as SourceOptions::first_frame is; an
-  /// estimate by the average rate where the rate varies and the container lists no frames.
+  /// is not after it, or the first. Returns its index, counted as SourceOptions::first_frame is: an
+  /// estimate by the average rate if the rate varies and the container lists no frames.
   /// Errors: invalid_argument (cannot seek), those of read().
-  virtual Result<std::int64_t> seek([[maybe_unused]] std::int64_t pts) {
-    return Status(Errc::invalid_argument, "this input can only be read from front to back");
-  }
+  virtual Result<std::int64_t> seek(std::int64_t pts) = 0;
+};
+
+/// Decoded frames in presentation order, full range BT.601 (limited-range input is converted).
+class ZERORUN_API FrameSource : public Source {
+ public:
+  /// Fills `frame` (reshaped as needed); false at the end.
+  virtual Result<bool> read(Frame& frame, FrameTime& time) = 0;
+  /// Frames so far that were damaged and are concealed (DecodeReport).
+  virtual std::int64_t concealed_frames() const = 0;
 };
 
 /// JPEG streams, untouched, one per frame.
-class ZERORUN_API PacketSource {
+class ZERORUN_API PacketSource : public Source {
  public:
-  virtual ~PacketSource() = default;
-  virtual const SourceInfo& info() const = 0;
   virtual Result<bool> read(std::vector<std::byte>& jpeg, FrameTime& time) = 0;
-  virtual std::string last_name() const = 0;
-  /// Bytes between images that belong to none (raw MJPEG).
-  virtual std::int64_t skipped_bytes() const { return 0; }
-  /// As those of FrameSource.
-  virtual bool can_seek() const { return false; }
-  virtual Result<std::int64_t> seek([[maybe_unused]] std::int64_t pts) {
-    return Status(Errc::invalid_argument, "this input can only be read from front to back");
-  }
+  /// Bytes so far that lie between images (raw MJPEG).
+  virtual std::int64_t skipped_bytes() const = 0;
 };
 
-/// Opens anything for frames; JPEG inputs go through zerorun's own decoder.
+/// Opens any input for frames; zerorun's own decoder reads JPEG.
 ZERORUN_API Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
                                                              const SourceOptions& options);
 
 /// Opens Motion JPEG (containers, raw), JPEG files and JPEG sequences for their packets.
-/// Errc::unknown_format if the input is not JPEG.
+/// Errors: unknown_format (the input is not JPEG), those of reading.
 ZERORUN_API Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
                                                                const SourceOptions& options);
 
 /// Reads enough of an input to describe it.
 ZERORUN_API Result<SourceInfo> probe(const Location& input, const SourceOptions& options);
 
-/// Where the packets come from and how they are to be stamped.
+/// Describes the frames or packets that a sink gets.
 struct SinkOptions {
   bool overwrite = false;  ///< else Errc::output_exists
   int width = 0, height = 0;
@@ -153,43 +147,43 @@ struct SinkOptions {
   Rational time_base{1, 25};
   Rational sample_aspect{1, 1};
   int rotation_degrees = 0;
-  /// Keep time stamps as they are; AVI refuses it (Errc::unsupported_output). Otherwise they are
-  /// rounded to multiples of 1/frame_rate. Raw MJPEG and images hold no time at all: they refuse it
-  /// too. The first frame written is the origin.
+  /// Keep time stamps as they are. Otherwise they are rounded to multiples of 1/frame_rate. AVI,
+  /// raw MJPEG and YUV4MPEG2 refuse it (Errc::unsupported_output). The first frame is at time 0.
   bool variable_frame_rate = false;
   /// Chroma layout of the coded stream, for the container's tags.
   PixelFormat coded_format = PixelFormat::yuv420p;
-  /// Copy the audio of this file beside the video, from `audio_start_seconds` on (the time of
-  /// SourceInfo::first_pts, so that sound and picture stay together); empty = none.
+  /// Copy the audio of this file, from `audio_start_seconds` on: the time of SourceInfo::first_pts
+  /// keeps sound and picture together. Empty = no audio.
   std::string audio_from;
   double audio_start_seconds = 0.0;
   double audio_end_seconds = -1.0;  ///< < 0 = to the end
 };
 
-/// A file is written as NAME.part and takes its name in finish(); destroyed before that, it is
-/// removed. What a killed process leaves behind plays to its last complete frame.
+/// A file is written as NAME.part, which finish() renames; without finish() the destructor removes
+/// it. What a killed process leaves behind plays to its last complete frame.
 class ZERORUN_API PacketSink {
  public:
   virtual ~PacketSink() = default;
   virtual Status write(std::span<const std::byte> jpeg, const FrameTime& time) = 0;
-  /// Writes the end of the file and renames it. Call it also after an interruption.
+  /// Writes the end of the file and renames it. Call it after an interruption, too.
   virtual Status finish() = 0;
   virtual std::int64_t bytes_written() const = 0;
-  /// A warning that the user should see once, for example audio that could not be copied.
+  /// A warning for the user, for example about audio that could not be copied; empty if none.
   virtual std::string notice() const { return {}; }
 };
 
 class ZERORUN_API FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// The format this sink wants frames in (rgb24 or gray8 for images, planar YCbCr for y4m).
+  /// The format that write() does not have to convert: rgb24 or gray8 for images, planar YCbCr for
+  /// y4m.
   virtual PixelFormat wanted_format(PixelFormat native) const = 0;
   virtual Status write(const ConstFrameView& frame, const FrameTime& time) = 0;
   virtual Status finish() = 0;
   virtual std::int64_t bytes_written() const = 0;
 };
 
-/// .mov .mkv .avi .mp4(fragment-safe) .mjpeg/.mjpg, .jpg, JPEG sequences, "-" as raw MJPEG.
+/// .mov .mkv .avi .mp4, .mjpeg/.mjpg, .jpg, JPEG sequences, "-" as raw MJPEG.
 ZERORUN_API Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,
                                                                  const SinkOptions& options);
 
@@ -197,7 +191,7 @@ ZERORUN_API Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location&
 ZERORUN_API Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
                                                                const SinkOptions& options);
 
-/// True if the name is one that open_packet_sink() understands.
+/// True if open_packet_sink() writes outputs of this name.
 ZERORUN_API bool is_packet_output(const Location& output);
 
 /// Which optional parts this build has.

@@ -1,4 +1,4 @@
-// cv::Mat and cv::cuda::GpuMat as frames, without a copy. Header-only: needs OpenCV's core alone.
+// cv::Mat and cv::cuda::GpuMat as frames, without a copy. Header-only: needs OpenCV's core only.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -27,39 +27,33 @@ inline std::string type_name(int type) {
   return std::string("CV_") + kDepths[CV_MAT_DEPTH(type)] + "C" + std::to_string(CV_MAT_CN(type));
 }
 
-/// Channels of the matrix that carries such a picture; 1 for everything in planes.
+/// Channels of a matrix in this format; 1 for formats with planes.
 inline int channels(PixelFormat format) noexcept {
   if (format == PixelFormat::yuyv || format == PixelFormat::uyvy) return 2;
   if (!is_rgb(format)) return 1;
   return format == PixelFormat::rgb24 || format == PixelFormat::bgr24 ? 3 : 4;
 }
 
-/// Grey, BGR and BGR with a fourth byte, as OpenCV means them.
+/// OpenCV's usual meaning of a matrix type: grey, BGR, BGRA.
 inline Result<PixelFormat> usual_format(int type) {
   if (type == CV_8UC1) return PixelFormat::gray8;
   if (type == CV_8UC3) return PixelFormat::bgr24;
   if (type == CV_8UC4) return PixelFormat::bgrx32;
   return Status(Errc::invalid_frame, "a matrix of type " + type_name(type) +
-                                         " is no picture for JPEG; convert it to CV_8UC1, CV_8UC3 "
+                                         " cannot be coded as JPEG; convert it to CV_8UC1, CV_8UC3 "
                                          "or CV_8UC4 (Mat::convertTo)");
 }
 
-/// cv::COLOR_BGR2YUV_I420 and cameras stack the chroma rows below the luma rows.
-inline bool is_stacked(PixelFormat format) noexcept {
-  return format == PixelFormat::yuv420p || format == PixelFormat::nv12 ||
-         format == PixelFormat::nv21;
-}
-
+/// The chroma rows lie below the luma rows, as from cv::COLOR_BGR2YUV_I420 and cameras.
 template <typename Byte, typename Matrix>
 Result<BasicFrameView<Byte>> stacked_view(const Matrix& m, PixelFormat format) {
   if (m.rows % 3 != 0 || m.cols % 2 != 0)
     return Status(Errc::invalid_frame,
                   "a 4:2:0 matrix has an even width and 3/2 rows for each of an even height");
   BasicFrameView<Byte> view{format, m.cols, m.rows / 3 * 2, {}, {}};
-  Byte* const base = m.data;
   const auto step = static_cast<std::ptrdiff_t>(m.step);
-  view.data[0] = base;
-  view.data[1] = base + step * view.height;
+  view.data[0] = m.data;
+  view.data[1] = m.data + step * view.height;
   view.stride_bytes = {step, step, 0};
   if (format == PixelFormat::yuv420p) {  // two chroma rows share a row of the matrix
     if (step != m.cols)
@@ -78,7 +72,8 @@ Result<BasicFrameView<Byte>> view_as(const Matrix& m, PixelFormat format) {
     return Status(Errc::invalid_frame, std::string(name(format)) + " needs a matrix of type " +
                                            type_name(CV_MAKETYPE(CV_8U, channels(format))) +
                                            ", this one is " + type_name(m.type()));
-  if (is_stacked(format)) return stacked_view<Byte>(m, format);
+  if (format == PixelFormat::yuv420p || format == PixelFormat::nv12 || format == PixelFormat::nv21)
+    return stacked_view<Byte>(m, format);
   if (plane_count(format) > 1)
     return Status(Errc::invalid_frame, std::string(name(format)) +
                                            " has no layout as one matrix; fill a ConstFrameView");
@@ -90,23 +85,28 @@ Result<BasicFrameView<Byte>> view_as(const Matrix& m, PixelFormat format) {
   return view;
 }
 
+template <typename Byte, typename Matrix>
+Result<BasicFrameView<Byte>> view_as(const Matrix& m) {
+  const Result<PixelFormat> format = usual_format(m.type());
+  if (!format) return format.status();
+  return view_as<Byte>(m, *format);
+}
+
 }  // namespace detail
 
-/// A matrix of any step as a frame: `format` says what its channels are. One matrix holds gray8,
-/// RGB and BGR, yuyv and uyvy (CV_8UC2), and as OpenCV's converters lay them out yuv420p (I420),
-/// nv12 and nv21 (CV_8UC1, 3/2 as many rows). YCbCr has to be full range; cv::cvtColor's
-/// *_YUV_* conversions are limited range, COLOR_*2YCrCb is full range in another order: give BGR.
+/// A matrix of any step as a frame. `format` says what its channels are: gray8, RGB or BGR, yuyv or
+/// uyvy (CV_8UC2), or in the layout of OpenCV's converters yuv420p (I420), nv12 or nv21 (CV_8UC1,
+/// 3/2 as many rows). YCbCr has to be full range: do not use cv::cvtColor's *_YUV_* conversions,
+/// which are limited range, or COLOR_*2YCrCb, which has another order; pass BGR instead.
 /// The view is valid as long as the matrix keeps its memory. Errors: invalid_frame.
 inline Result<ConstFrameView> frame_view(const cv::Mat& picture, PixelFormat format) {
   return detail::view_as<const std::uint8_t>(picture, format);
 }
 
-/// The same with OpenCV's usual meaning of a type: CV_8UC1 is grey, CV_8UC3 BGR, CV_8UC4 BGRA,
-/// whose alpha is ignored.
+/// The same with OpenCV's usual meaning of the type: CV_8UC1 is grey, CV_8UC3 BGR, CV_8UC4 BGRA.
+/// Alpha is ignored.
 inline Result<ConstFrameView> frame_view(const cv::Mat& picture) {
-  const Result<PixelFormat> format = detail::usual_format(picture.type());
-  if (!format) return format.status();
-  return frame_view(picture, *format);
+  return detail::view_as<const std::uint8_t>(picture);
 }
 
 /// A matrix to decode into.
@@ -114,9 +114,7 @@ inline Result<FrameView> writable_view(cv::Mat& picture, PixelFormat format) {
   return detail::view_as<std::uint8_t>(picture, format);
 }
 inline Result<FrameView> writable_view(cv::Mat& picture) {
-  const Result<PixelFormat> format = detail::usual_format(picture.type());
-  if (!format) return format.status();
-  return writable_view(picture, *format);
+  return detail::view_as<std::uint8_t>(picture);
 }
 
 /// Device memory, for DeviceEncoder::encode() and DeviceDecoder::decode().
@@ -124,12 +122,10 @@ inline Result<FrameView> device_view(const cv::cuda::GpuMat& picture, PixelForma
   return detail::view_as<std::uint8_t>(picture, format);
 }
 inline Result<FrameView> device_view(const cv::cuda::GpuMat& picture) {
-  const Result<PixelFormat> format = detail::usual_format(picture.type());
-  if (!format) return format.status();
-  return device_view(picture, *format);
+  return detail::view_as<std::uint8_t>(picture);
 }
 
-/// What cv::imencode(".jpg", picture, buffer) does, by zerorun's encoder: grey, BGR or BGRA.
+/// Does what cv::imencode(".jpg", picture, buffer) does: encodes grey, BGR or BGRA.
 /// Errors: invalid_frame, and those of Encoder::encode().
 inline Result<EncodeReport> encode_to_buffer(Encoder& encoder, const cv::Mat& picture,
                                              std::vector<uchar>& buffer) {
@@ -147,10 +143,10 @@ inline Result<EncodeReport> encode_to_buffer(Encoder& encoder, const cv::Mat& pi
   return report;
 }
 
-/// What cv::imdecode() does: `picture` gets the size of the image (its memory is kept where it
+/// Does what cv::imdecode() does: `picture` gets the size of the image (its memory is kept if it
 /// fits) and the type CV_8UC1 (grey), CV_8UC3 (BGR) or CV_8UC4 (BGR and 255). EXIF orientation is
-/// not applied; StreamInfo tells it. Errors: invalid_argument, out_of_memory, and those of
-/// inspect() and Decoder::decode().
+/// not applied; StreamInfo tells it. Errors: invalid_argument, out_of_memory, those of inspect()
+/// and Decoder::decode().
 inline Result<DecodeReport> decode_to_mat(Decoder& decoder, std::span<const std::byte> jpeg,
                                           cv::Mat& picture, int type = CV_8UC3) {
   if (type != CV_8UC1 && type != CV_8UC3 && type != CV_8UC4)

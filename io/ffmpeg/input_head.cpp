@@ -1,8 +1,13 @@
+// What the first bytes of an input tell, and which inputs libavformat only guesses at.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/announced_size.hpp"
+#include "io/ffmpeg/input_head.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <string_view>
+
+#include "io/ffmpeg/av.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -10,7 +15,7 @@ namespace {
 constexpr std::string_view kEbmlId = "\x1A\x45\xDF\xA3";
 constexpr std::string_view kSegmentId = "\x18\x53\x80\x67";
 
-/// Reads a header from its front; what is not there reads as nothing from then on.
+/// Reads a header from front to back. A read beyond its end fails and consumes nothing.
 class HeadReader {
  public:
   explicit HeadReader(std::span<const std::byte> head) : head_(head) {}
@@ -23,8 +28,8 @@ class HeadReader {
     return true;
   }
 
-  /// EBML's variable-size integer (RFC 8794, section 4); nothing too where all its bits are ones,
-  /// which stands for a size that is not known.
+  /// EBML's variable-size integer (RFC 8794, section 4). nullopt also if all its bits are ones: an
+  /// unknown size.
   std::optional<std::int64_t> variable_size() {
     if (at_ == head_.size()) return std::nullopt;
     const auto first = std::to_integer<std::uint8_t>(head_[at_]);
@@ -70,11 +75,27 @@ std::optional<std::int64_t> matroska_bytes(HeadReader reader) {
 }
 
 std::optional<std::int64_t> riff_bytes(HeadReader reader) {
-  // 0 and the largest numbers are written by who cannot go back to the header.
+  // Writers that cannot return to the header leave 0 or one of the largest numbers.
   constexpr std::uint32_t kLargest = 0xFFFFFF00;
   const auto size = reader.little_endian();
   if (!size || *size == 0 || *size >= kLargest || !reader.starts_with("AVI ")) return std::nullopt;
   return 8 + std::int64_t{*size};
+}
+
+/// Demuxers that make a picture of any text or noise, or without a file.
+constexpr std::array<std::string_view, 7> kNoVideo{"tty", "bin",   "xbin", "adf",
+                                                   "idf", "lavfi", "sbg"};
+
+/// Pictures that are recognised by their first bytes. The demuxer "image2" goes by the file name.
+constexpr std::array kToldByContent{AV_CODEC_ID_MJPEG, AV_CODEC_ID_PNG, AV_CODEC_ID_TIFF,
+                                    AV_CODEC_ID_BMP, AV_CODEC_ID_WEBP};
+
+/// The box that a MOV or MP4 file begins with (ISO/IEC 14496-12, 4.2).
+bool is_movie_file(std::span<const std::byte> head) noexcept {
+  constexpr std::size_t kSizeBytes = 4, kTypeBytes = 4;
+  if (head.size() < kSizeBytes + kTypeBytes) return false;
+  const std::string_view type(reinterpret_cast<const char*>(head.data()) + kSizeBytes, kTypeBytes);
+  return type == "ftyp" || type == "moov" || type == "mdat" || type == "wide";
 }
 
 }  // namespace
@@ -84,6 +105,22 @@ std::optional<std::int64_t> announced_bytes(std::span<const std::byte> head) {
   if (reader.starts_with(kEbmlId)) return matroska_bytes(reader);
   if (reader.starts_with("RIFF")) return riff_bytes(reader);
   return std::nullopt;
+}
+
+Status unknown_input(const std::string& name, std::span<const std::byte> head) {
+  if (is_movie_file(head))
+    return Status(Errc::bad_input,
+                  "'" + name + "': MOV or MP4 without an index; it may be cut short");
+  return Status(Errc::unknown_format, "'" + name + "': it is neither an image nor a video");
+}
+
+bool is_guess(const AVFormatContext& context) noexcept {
+  const std::string_view demuxer = context.iformat->name;
+  if (demuxer == "image2")
+    return context.nb_streams > 0 &&
+           std::find(kToldByContent.begin(), kToldByContent.end(),
+                     context.streams[0]->codecpar->codec_id) != kToldByContent.end();
+  return std::find(kNoVideo.begin(), kNoVideo.end(), demuxer) != kNoVideo.end();
 }
 
 }  // namespace zerorun::io

@@ -1,6 +1,6 @@
 // Headers of Matroska and AVI files: how long they say the file is.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/announced_size.hpp"
+#include "io/ffmpeg/input_head.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(AnnouncedSize, HeadsThatEndTooEarly) {
     for (std::size_t length = 0; length < whole.size(); ++length)
       EXPECT_EQ(announced(whole.substr(0, length)), std::nullopt) << length;
   }
-  // A header longer than what is there, and a size of no length.
+  // A header that is longer than the data, and a size without a length.
   EXPECT_EQ(announced("\x1A\x45\xDF\xA3\x01\x7F\xFF\xFF\xFF\xFF\xFF\xFF" + kSegment + "\x85"),
             std::nullopt);
   EXPECT_EQ(announced("\x1A\x45\xDF\xA3\0\0\0\0\0\0\0\0"s), std::nullopt);

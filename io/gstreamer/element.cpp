@@ -1,0 +1,63 @@
+// What zerorunenc and zerorundec share.
+// SPDX-License-Identifier: MIT
+#include "io/gstreamer/element.hpp"
+
+#include <charconv>
+
+namespace zerorun::gst {
+
+void post_error(gpointer element, const Status& status, GQuark domain, gint code) {
+  const ErrorGroup kind = group(status.code());
+  if (kind == ErrorGroup::argument || kind == ErrorGroup::device) {
+    domain = GST_LIBRARY_ERROR;
+    code = kind == ErrorGroup::device ? GST_LIBRARY_ERROR_INIT : GST_LIBRARY_ERROR_SETTINGS;
+  }
+  gst_element_message_full(GST_ELEMENT(element), GST_MESSAGE_ERROR, domain, code,
+                           g_strdup(status.message().c_str()), nullptr, __FILE__, GST_FUNCTION,
+                           __LINE__);
+}
+
+Result<DeviceName> parse_device(std::string_view text) {
+  if (text == "auto") return DeviceName{};
+  if (text == "cpu") return DeviceName{Backend::cpu, 0};
+  if (text == "cuda") return DeviceName{Backend::cuda, 0};
+  DeviceName device{Backend::cuda, 0};
+  constexpr std::string_view kPrefix = "cuda:";
+  if (text.substr(0, kPrefix.size()) == kPrefix) {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + kPrefix.size(), end, device.index);
+    if (error == std::errc() && stop == end && device.index >= 0) return device;
+  }
+  return Status(Errc::invalid_argument,
+                "the device '" + std::string(text) + "' is not auto, cpu, cuda or cuda:N");
+}
+
+std::string device_text(const GValue* value) {
+  const char* text = g_value_get_string(value);
+  return text == nullptr ? "auto" : text;
+}
+
+void install_device(GObjectClass* type, guint id, const char* description) {
+  g_object_class_install_property(
+      type, id, g_param_spec_string("device", "Device", description, "auto", kReadyFlags));
+}
+
+void install_statistics(GObjectClass* type, guint id, const char* description) {
+  constexpr auto kFlags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_property(
+      type, id,
+      g_param_spec_boxed("statistics", "Statistics", description, GST_TYPE_STRUCTURE, kFlags));
+}
+
+void add_pads(GstElementClass* type, const char* sink_caps, const char* source_caps) {
+  const auto add = [type](const char* name, GstPadDirection direction, const char* text) {
+    GstCaps* caps = gst_caps_from_string(text);
+    gst_element_class_add_pad_template(type,
+                                       gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+    gst_caps_unref(caps);
+  };
+  add("sink", GST_PAD_SINK, sink_caps);
+  add("src", GST_PAD_SRC, source_caps);
+}
+
+}  // namespace zerorun::gst

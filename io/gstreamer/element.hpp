@@ -1,0 +1,50 @@
+// What zerorunenc and zerorundec share: lock, errors, the `device` property, pads.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <gst/gst.h>
+
+#include "zerorun/backend.hpp"
+
+namespace zerorun::gst {
+
+GType encoder_element_type();
+GType decoder_element_type();
+
+/// Holds the object lock of an element.
+class ObjectLock {
+ public:
+  explicit ObjectLock(gpointer object) : object_(GST_OBJECT(object)) { GST_OBJECT_LOCK(object_); }
+  ObjectLock(const ObjectLock&) = delete;
+  ObjectLock& operator=(const ObjectLock&) = delete;
+  ~ObjectLock() { GST_OBJECT_UNLOCK(object_); }
+
+ private:
+  GstObject* object_;
+};
+
+/// Posts an error message: LIBRARY SETTINGS about an argument, LIBRARY INIT about a device, else
+/// `domain` and `code`.
+void post_error(gpointer element, const Status& status, GQuark domain, gint code);
+
+struct DeviceName {
+  Backend backend = Backend::automatic;
+  int index = 0;
+};
+/// Parses auto, cpu, cuda or cuda:N. Errors: invalid_argument.
+Result<DeviceName> parse_device(std::string_view text);
+/// The string of a `device` property; no string is "auto".
+std::string device_text(const GValue* value);
+
+/// Flags of properties that can be set in the states NULL and READY.
+inline constexpr auto kReadyFlags =
+    static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+void install_device(GObjectClass* type, guint id, const char* description);
+void install_statistics(GObjectClass* type, guint id, const char* description);
+
+void add_pads(GstElementClass* type, const char* sink_caps, const char* source_caps);
+
+}  // namespace zerorun::gst

@@ -1,0 +1,68 @@
+// An output for images: one file or stream, or numbered files.
+// SPDX-License-Identifier: MIT
+#include "io/image_output.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "codec/base/try.hpp"
+
+namespace zerorun::io {
+
+ImageOutput ImageOutput::stream(std::unique_ptr<OutputFile> file, bool may_be_empty) {
+  ImageOutput output;
+  output.file_ = std::move(file);
+  output.may_be_empty_ = may_be_empty;
+  return output;
+}
+
+ImageOutput ImageOutput::single(std::unique_ptr<OutputFile> file, std::string for_more) {
+  ImageOutput output;
+  output.file_ = std::move(file);
+  output.for_more_ = std::move(for_more);
+  return output;
+}
+
+Result<ImageOutput> ImageOutput::numbered(const NumberPattern& pattern, std::int64_t start,
+                                          bool overwrite) {
+  if (start < 0) return Status(Errc::invalid_argument, "the start number is negative");
+  ImageOutput output;
+  output.pattern_ = pattern;
+  output.number_ = start;
+  output.overwrite_ = overwrite;
+  std::error_code error;
+  std::filesystem::directory_iterator it(pattern.directory(), error);
+  for (const std::filesystem::directory_iterator end; !error && it != end; it.increment(error)) {
+    const std::optional<std::int64_t> number = pattern.match(it->path().filename().string());
+    if (!overwrite && number && *number >= start)
+      return Status(Errc::output_exists, "'" + pattern.path(*number) + "'");
+  }
+  if (error) return Status(Errc::open_failed, "'" + pattern.directory() + "': " + error.message());
+  return output;
+}
+
+Status ImageOutput::write(std::span<const std::byte> image) {
+  if (file_) {
+    if (!for_more_.empty() && file_->size() > 0)
+      return Status(Errc::unsupported_output,
+                    "'" + file_->path() + "' holds one image; name " + for_more_ + " for more");
+    const Status status = file_->write(image);
+    bytes_ = file_->size();
+    return status;
+  }
+  ZR_LET(file, OutputFile::create(pattern_.path(number_), overwrite_));
+  ZR_TRY(file->write(image));
+  ZR_TRY(file->commit());
+  ++number_;
+  bytes_ += static_cast<std::int64_t>(image.size());
+  return Status::ok();
+}
+
+Status ImageOutput::finish() {
+  if (!file_) return Status::ok();  // every file has its name already
+  if (file_->size() == 0 && !may_be_empty_) return no_frame(*file_);
+  return file_->commit();
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,72 @@
+// JPEG packets from raw Motion JPEG streams.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "io/formats.hpp"
+#include "io/frame_jpeg.hpp"
+#include "io/jpeg_splitter.hpp"
+
+namespace zerorun::io {
+namespace {
+
+class RawMjpeg final : public AheadReader<PacketReader, Packet> {
+ public:
+  explicit RawMjpeg(ByteReader reader) : splitter_(std::move(reader)) {}
+
+  Status start() {
+    ZR_LET(more, look_ahead());
+    if (!more)
+      return Status(Errc::bad_input, "'" + splitter_.reader().name() + "' holds no JPEG image");
+    describe_jpeg(ahead_, info_);
+    info_.container = "mjpeg";
+    return Status::ok();
+  }
+
+  std::int64_t skipped_bytes() const override { return splitter_.skipped_bytes(); }
+  std::string last_name() const override {
+    return splitter_.reader().name() + " frame " + std::to_string(index_ - 1);
+  }
+
+  bool can_seek() const override { return splitter_.reader().size().has_value(); }
+
+  Result<std::int64_t> seek_index(std::int64_t index) override {
+    index = std::max<std::int64_t>(index, 0);
+    const auto known = static_cast<std::int64_t>(offsets_.size()) - 1;
+    const std::int64_t start = std::min(index / kImagesPerOffset, known);
+    if (!splitter_.seek(offsets_[static_cast<std::size_t>(start)])) return cannot_seek();
+    images_ = start * kImagesPerOffset;
+    index_ = index;
+    while (images_ <= index) {
+      ZR_LET(more, look_ahead());
+      if (!more) return seek_index(images_ - 1);
+    }
+    return index;
+  }
+
+ private:
+  /// Distance of the images whose offsets are kept: about a second, which costs little memory.
+  static constexpr std::int64_t kImagesPerOffset = 16;
+
+  Result<bool> next(Packet& jpeg, FrameTime&) override {
+    Result<bool> more = splitter_.next(jpeg);
+    if (!more || !*more) return more;
+    if (images_ == static_cast<std::int64_t>(offsets_.size()) * kImagesPerOffset)
+      offsets_.push_back(splitter_.image_offset());
+    ++images_;
+    return true;
+  }
+
+  JpegSplitter splitter_;
+  std::vector<std::uint64_t> offsets_;
+  std::int64_t images_ = 0;  // before the splitter's position
+};
+
+}  // namespace
+
+Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader) {
+  return started<PacketReader>(std::make_unique<RawMjpeg>(std::move(reader)));
+}
+
+}  // namespace zerorun::io

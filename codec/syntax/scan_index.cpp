@@ -7,7 +7,7 @@
 #include <bit>
 #include <limits>
 
-#include "codec/syntax/marker.hpp"
+#include "codec/syntax/header_bytes.hpp"
 
 namespace zerorun {
 namespace {
@@ -27,11 +27,6 @@ void put(std::uint64_t value, int bytes, std::vector<std::uint8_t>& out) {
 std::uint32_t be32(std::span<const std::uint8_t> bytes) {
   return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
          std::uint32_t{bytes[2]} << 8 | bytes[3];
-}
-
-void store16(std::uint16_t value, std::span<std::uint8_t> out) {
-  out[0] = static_cast<std::uint8_t>(value >> 8);
-  out[1] = static_cast<std::uint8_t>(value);
 }
 
 }  // namespace
@@ -74,11 +69,9 @@ ScanIndexPlace append_index_segments(int group_mcus, std::uint32_t groups,
 
 void fill_index(const ScanIndexPlace& place, std::span<const IndexEntry> entries,
                 std::span<std::uint8_t> stream) {
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto entry = stream.subspan(index_entry_offset(place, i), kIndexEntryBytes);
-    store16(entries[i].bits, entry.first(2));
-    store16(entries[i].pairs, entry.last(2));
-  }
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    put_index_entry(stream.subspan(index_entry_offset(place, i), kIndexEntryBytes).data(),
+                    entries[i]);
 }
 
 bool is_index_payload(std::span<const std::uint8_t> payload) {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/pipeline/stage_table.hpp"
 #include "cuda/stages/optimal_huffman.hpp"
 
 namespace zerorun {
@@ -139,22 +139,21 @@ Status StagedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView
     arrays_.plane[c] = {planes_[c].data(), stride, stride, component.height};
   }
   ZR_TRY(announce(probe, "color_subsample"));
-  return cuda_stages().color_subsample(args, exec);
+  return color_subsample_cuda(args, exec);
 }
 
 Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
-  const StageTable& stages = cuda_stages();
   const ScanLayout& layout = setup.layout;
   ZR_TRY(announce(probe, "fdct_quant"));
   FdctQuantArgs transform{layout, {}, divisors_.data(), 0, layout.mcus(), arrays_.zz};
   for (int c = 0; c < layout.components; ++c) transform.plane[c] = arrays_.plane[c];
-  ZR_TRY(stages.fdct_quant(transform, exec));
+  ZR_TRY(fdct_quant_cuda(transform, exec));
   ZR_TRY(announce(probe, "dc_diff"));
-  ZR_TRY(stages.dc_diff({layout, 0, layout.mcus(), arrays_.zz, arrays_.diff}, exec));
+  ZR_TRY(dc_diff_cuda({layout, 0, layout.mcus(), arrays_.zz, arrays_.diff}, exec));
   ZR_TRY(announce(probe, "zero_run"));
-  return stages.zero_run({layout, layout.blocks(), arrays_.zz, arrays_.diff, arrays_.symbols,
-                          arrays_.block_first_symbol},
-                         exec);
+  return zero_run_cuda({layout, layout.blocks(), arrays_.zz, arrays_.diff, arrays_.symbols,
+                        arrays_.block_first_symbol},
+                       exec);
 }
 
 Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
@@ -162,7 +161,7 @@ Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const St
   const std::int64_t blocks = setup.layout.blocks();
   ZR_TRY(announce(probe, "symbol_histogram"));
   ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, sizeof(SymbolCounts), stream_of(exec)));
-  ZR_TRY(cuda_stages().symbol_histogram(
+  ZR_TRY(symbol_histogram_cuda(
       {arrays_.symbols, arrays_.block_first_symbol + blocks, blocks * kBlockSize, counts_.data()},
       exec));
   ZR_TRY(announce(probe, "optimal_huffman"));
@@ -170,31 +169,29 @@ Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const St
 }
 
 Status StagedEncoder::make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
-  const StageTable& stages = cuda_stages();
   const std::int64_t blocks = setup.layout.blocks(), intervals = setup.layout.intervals();
   ZR_TRY(announce(probe, "huffman_encode"));
-  ZR_TRY(
-      stages.huffman_encode({arrays_.symbols, arrays_.block_first_symbol + blocks,
-                             blocks * kBlockSize, arrays_.tables, arrays_.code, arrays_.code_bits},
-                            exec));
+  ZR_TRY(huffman_encode_cuda({arrays_.symbols, arrays_.block_first_symbol + blocks,
+                              blocks * kBlockSize, arrays_.tables, arrays_.code, arrays_.code_bits},
+                             exec));
   const std::int64_t interval_blocks = setup.layout.interval_mcus() * setup.layout.blocks_per_mcu;
   if (setup.index_group_mcus != 0) {
     ZR_TRY(announce(probe, "group_index"));
-    ZR_TRY(stages.group_index(
+    ZR_TRY(group_index_cuda(
         {blocks, interval_blocks,
          std::int64_t{setup.index_group_mcus} * setup.layout.blocks_per_mcu, arrays_.symbols,
          arrays_.block_first_symbol, arrays_.code_bits, arrays_.entries},
         exec));
   }
   ZR_TRY(announce(probe, "bit_pack"));
-  ZR_TRY(stages.bit_pack(
+  ZR_TRY(bit_pack_cuda(
       {blocks, interval_blocks, arrays_.block_first_symbol, arrays_.code, arrays_.code_bits,
        arrays_.packed, packed_capacity_, arrays_.interval_first_byte, arrays_.interval_bits},
       exec));
   ZR_TRY(announce(probe, "byte_stuff"));
-  return stages.byte_stuff({arrays_.packed, arrays_.interval_first_byte, intervals, 0, intervals,
-                            arrays_.scan, scan_capacity_, arrays_.scan_bytes},
-                           exec);
+  return byte_stuff_cuda({arrays_.packed, arrays_.interval_first_byte, intervals, 0, intervals,
+                          arrays_.scan, scan_capacity_, arrays_.scan_bytes},
+                         exec);
 }
 
 }  // namespace zerorun

@@ -24,9 +24,9 @@ TEXT
 tests=0 sanitize=0 bench=0 logs="" only_names=. jobs=$(nproc)
 filter='*Parity.*:*Parity/*:-*Large*:*EverySizeAndEntropy*:*EverySizeAndRunLength*:*RandomCounts*:*ManyTies*:*Corrupt*'
 filter+=':*Corpus*:*Photos*:PipelineParity.Every*:PipelineParity.LongIntervals'
-filter+=':DecodeParity.Every*:FusedPathParity.OurStreams*:IndexPathParity.Every*:IndexPathParity.OurStreams*'
+filter+=':DecodeParity.Every*:DecodePathParity.OurStreams*:IndexPathParity.Every*:IndexPathParity.OurStreams*'
 filter+=':BatchParity.FramesOfOneShape'
-# racecheck is a hundred times slower: it takes the stages, the primitives and the fused coders, with
+# racecheck is a hundred times slower: it takes the stages, the primitives, the encoder and the decoder, with
 # smaller inputs, and not many whole frames or what calls both through the C interface.
 slow_races=':*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*:*WithAScanIndex*'
 while (($#)); do
@@ -101,8 +101,8 @@ if ((sanitize)); then
         [[ $name == pipeline_parity ]] &&
           only='PipelineParity.DeviceFramesAndStreams:PipelineParity.LongAndDenseTiles'
         [[ $name == index_path_parity ]] && only='IndexPathParity.SumsThat*'
-        [[ $name == fused_path_parity ]] &&
-          only='FusedPathParity.Coefficients*:FusedPathParity.Damaged*:FusedPathParity.Tables*'
+        [[ $name == decode_path_parity ]] &&
+          only='DecodePathParity.Coefficients*:DecodePathParity.Damaged*:DecodePathParity.Tables*'
       fi
       part "$tool $name" "$tool-$name.log" env ZERORUN_REQUIRE_GPU=1 ZERORUN_MUTATIONS=200 \
         compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \

@@ -271,33 +271,33 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   code_dense_tile<kIndexed>(a, s, w, number, b, c);
 }
 
-/// CTAs for all tiles.
-LaunchShape shape(const CodeTilesArgs& args) {
-  return {ceil_div(args.grid.tiles, std::uint32_t{kWarps}), kThreads, 0, args.frames};
+/// Launches a kernel in the form with or without an index, with CTAs for all tiles.
+template <typename... Args, typename... More>
+Status launch(void (*indexed)(CodeTilesArgs, Args...), void (*plain)(CodeTilesArgs, Args...),
+              cudaStream_t stream, const CodeTilesArgs& args, const More&... more) {
+  const LaunchShape shape{ceil_div(args.grid.tiles, std::uint32_t{kWarps}), kThreads, 0,
+                          args.frames};
+  ZR_CUDA_TRY(launch_behind(args.grid.groups > 0 ? indexed : plain, shape, stream, args, more...));
+  return Status::ok();
 }
 
 }  // namespace
 }  // namespace cuda_encode
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  const auto kernel = args.grid.groups > 0 ? cuda_encode::code_tiles_kernel<true>
-                                           : cuda_encode::code_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args));
-  return Status::ok();
+  using namespace cuda_encode;
+  return launch(code_tiles_kernel<true>, code_tiles_kernel<false>, stream, args);
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  const auto kernel = args.grid.groups > 0 ? cuda_encode::collect_tiles_kernel<true>
-                                           : cuda_encode::collect_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args, counts));
-  return Status::ok();
+  using namespace cuda_encode;
+  return launch(collect_tiles_kernel<true>, collect_tiles_kernel<false>, stream, args, counts);
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  const auto kernel = args.grid.groups > 0 ? cuda_encode::code_collected_tiles_kernel<true>
-                                           : cuda_encode::code_collected_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args));
-  return Status::ok();
+  using namespace cuda_encode;
+  return launch(code_collected_tiles_kernel<true>, code_collected_tiles_kernel<false>, stream,
+                args);
 }
 
 }  // namespace zerorun

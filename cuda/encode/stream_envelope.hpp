@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "codec/arith/symbol.hpp"
 #include "codec/syntax/header_bytes.hpp"
 
 namespace zerorun {

@@ -123,8 +123,8 @@ Status CarefulDecoder::unstuff(const Input& in, Found& found, ScanOutcome& outco
   Exec exec = in.exec;
   ZR_TRY(announce(in.probe, "byte_unstuff"));
   ZR_TRY(byte_unstuff_cuda({in.on_device.data(), in.on_device.size(), clean_.data(),
-                                     segments_.data(), totals_.data(), totals_.data() + 1},
-                                    exec));
+                            segments_.data(), totals_.data(), totals_.data() + 1},
+                           exec));
   ZR_TRY(announce(in.probe, "restart plan"));
   ZR_TRY(copy_to_host(host_totals_.data(), totals_.data(), 2, exec));
   ZR_TRY(wait(exec));

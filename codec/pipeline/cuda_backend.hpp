@@ -1,4 +1,4 @@
-// The stages and pipelines of the CUDA backend; defined in cuda/.
+// The pipelines of the CUDA backend; defined in cuda/.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,11 +6,8 @@
 
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
-#include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
-
-const StageTable& cuda_stages();
 
 /// Precondition: cuda_backend_devices() lists `device` as usable. Errors: out_of_memory,
 /// device_failure.

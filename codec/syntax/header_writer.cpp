@@ -6,6 +6,7 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/syntax/bytes.hpp"
+#include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -33,13 +34,9 @@ void put_dqt(Bytes& out, int destination, const QuantTable& table) {
   for (const std::uint8_t natural : kNaturalOfZigzag) put8(out, table[natural]);
 }
 
-void put_dht(Bytes& out, int table_class, int destination, const HuffmanSpec& spec) {
-  const auto count = static_cast<std::size_t>(spec.count());
-  put_segment(marker::kDht, 17 + count, out);
-  put8(out, table_class << 4 | destination);
-  out.insert(out.end(), spec.bits.begin() + 1, spec.bits.end());
-  out.insert(out.end(), spec.values.begin(),
-             spec.values.begin() + static_cast<std::ptrdiff_t>(count));
+void put_dht(Bytes& out, const DhtSegment& segment, const HuffmanSpec& spec) {
+  const int count = spec.count();
+  for (int i = 0; i < kDhtLeadBytes + count; ++i) out.push_back(segment.byte(spec, count, i));
 }
 
 }  // namespace
@@ -70,9 +67,9 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
     put8(out, c == 0 ? 0 : 1);
   }
   places.dht.begin = out.size();
-  for (int d = 0; d < destinations; ++d) {
-    put_dht(out, 0, d, header.huffman[static_cast<std::size_t>(d)]);
-    put_dht(out, 1, d, header.huffman[static_cast<std::size_t>(2 + d)]);
+  for (int n = 0; n < 2 * destinations; ++n) {
+    const auto segment = DhtSegment::number(n);
+    put_dht(out, segment, header.huffman[static_cast<std::size_t>(segment.table())]);
   }
   places.dht.end = out.size();
   if (header.restart_interval > 0) {

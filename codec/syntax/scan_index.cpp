@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "codec/syntax/bytes.hpp"
+#include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -24,11 +25,6 @@ constexpr int kGroupBlocks = 12;
 std::uint32_t be32(std::span<const std::uint8_t> bytes, std::size_t at) {
   return static_cast<std::uint32_t>(be16(bytes, at)) << 16 |
          static_cast<std::uint32_t>(be16(bytes, at + 2));
-}
-
-void store16(std::uint16_t value, std::span<std::uint8_t> out) {
-  out[0] = static_cast<std::uint8_t>(value >> 8);
-  out[1] = static_cast<std::uint8_t>(value);
 }
 
 }  // namespace
@@ -69,11 +65,9 @@ ScanIndexPlace append_index_segments(int group_mcus, std::uint32_t groups,
 
 void fill_index(const ScanIndexPlace& place, std::span<const IndexEntry> entries,
                 std::span<std::uint8_t> stream) {
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto entry = stream.subspan(index_entry_offset(place, i), kIndexEntryBytes);
-    store16(entries[i].bits, entry.first(2));
-    store16(entries[i].pairs, entry.last(2));
-  }
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    put_index_entry(stream.subspan(index_entry_offset(place, i), kIndexEntryBytes).data(),
+                    entries[i]);
 }
 
 bool is_index_payload(std::span<const std::uint8_t> payload) {

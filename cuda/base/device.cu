@@ -1,4 +1,4 @@
-// Which CUDA devices there are and which of them this build can use.
+// Lists the CUDA devices and which of them this build can use.
 // SPDX-License-Identifier: MIT
 #include "codec/base/cuda_device.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace zerorun {
 
-/// Loads on a device that no machine code or PTX of this build fits fail with an error.
+/// Loading it fails on a device that neither machine code nor PTX of this build fits.
 static __global__ void probe_kernel() {}
 
 static Status probe(int device) {
@@ -17,7 +17,7 @@ static Status probe(int device) {
   cudaError_t error = cudaSetDevice(device);
   cudaFuncAttributes attributes{};
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe_kernel);
-  cudaGetLastError();  // the probe's own error is reported below, nobody else's
+  cudaGetLastError();  // later calls must not report the error of the probe
   cudaSetDevice(before);
   if (error == cudaSuccess) return Status::ok();
   return Status(Errc::device_unsuitable,
@@ -45,7 +45,7 @@ std::vector<DeviceInfo> cuda_backend_devices() {
 
 std::string cuda_backend_absence() {
   int driver = 0, count = 0;
-  // CUDA itself calls a driver that is not there too old.
+  // CUDA itself reports a missing driver as one that is too old.
   if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
     return "there is no NVIDIA driver";
   }

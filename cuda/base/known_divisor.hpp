@@ -1,4 +1,4 @@
-// Division by what is known before a kernel starts.
+// Division by a number that is known before a kernel starts.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace zerorun {
 
-/// Divides numbers below 2^31 by one that is known before, with a multiplication (Granlund and
-/// Montgomery, PLDI 1994): n / d is n * multiplier / 2^(32 + shift), rounded down.
+/// Divides numbers below 2^31 by `value` with a multiplication (Granlund and Montgomery, PLDI
+/// 1994): n / d is n * multiplier / 2^(32 + shift), rounded down.
 struct KnownDivisor {
   std::uint32_t value = 1, multiplier = 0;
   int shift = 0;

@@ -1,4 +1,4 @@
-// Capturing, keeping and forgetting graphs.
+// Captures, keeps and evicts graphs.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/launch_graphs.hpp"
 
@@ -9,8 +9,8 @@
 namespace zerorun {
 namespace {
 
-/// While another thread captures, CUDA refuses some calls to all threads; to those that have said
-/// that they have nothing to do with it, it does not.
+/// While a thread captures, CUDA refuses some calls to all other threads, except to those that have
+/// chosen the relaxed mode, as this object does.
 class ApartFromCaptures {
  public:
   ApartFromCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -61,7 +61,7 @@ void LaunchGraphs::remember(const Key& key) {
   oldest.last_use = ++uses_;
 }
 
-/// Null if the device or its driver cannot; the launches themselves then tell what is wrong.
+/// Null if the device or its driver cannot capture, or if a launch fails, which then reports why.
 cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
   const ApartFromCaptures apart;
   if (recording_.get() == nullptr && !recording_.create()) return nullptr;
@@ -78,7 +78,7 @@ cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
   return executable;
 }
 
-/// A graph that is being executed is destroyed when it has ended.
+/// CUDA destroys a graph that still runs when it has completed.
 void LaunchGraphs::forget(Entry& entry) noexcept {
   if (entry.graph != nullptr) {
     const ApartFromCaptures apart;

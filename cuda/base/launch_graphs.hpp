@@ -1,5 +1,5 @@
-// Launches that come again with the same arguments, as a CUDA graph: the host hands over one thing
-// instead of one for each kernel.
+// Launches that are repeated with the same arguments become a CUDA graph: the host then makes one
+// call instead of one for each kernel.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace zerorun {
 
-/// Of one device. A key has all that the launches depend on. Launches are captured when their key
-/// comes a second time, since making a graph is worth it only for those that come again; of keys
-/// that come no more the oldest are forgotten. us a frame on an H200 with launches and with graphs,
+/// For one device. A key holds everything that the launches depend on. Launches are captured when
+/// their key comes a second time, since a graph is worth its making only if it is repeated; the
+/// least recently used entries are evicted. us a frame on an H200 with launches and with graphs,
 /// q90, 4:2:0, a frame alone and eight encoders side by side: 3840x2160 42.5 and 39.2, 24.2
 /// and 23.4; 1920x1080 25.9 and 23.1, 7.1 and 6.0; 256x256 19.9 and 17.3, 6.5 and 3.3. With optimal
 /// tables 1920x1080 51.0 and 46.5, 17.5 and 10.5.
 class LaunchGraphs {
  public:
   using Key = std::vector<std::uint64_t>;
-  /// Enqueues kernels alone, on the stream that it is given.
+  /// Enqueues kernels, and nothing else, on the stream that it is given.
   using Enqueue = std::function<Status(cudaStream_t)>;
 
   LaunchGraphs() = default;
@@ -32,10 +32,10 @@ class LaunchGraphs {
   LaunchGraphs(const LaunchGraphs&) = delete;
   LaunchGraphs& operator=(const LaunchGraphs&) = delete;
 
-  /// As enqueue(stream) does, by a graph where there is one.
+  /// Does what enqueue(stream) does, by a graph if there is one for the key.
   Status run(const Key& key, cudaStream_t stream, const Enqueue& enqueue);
 
-  /// Before memory that launches had to do with is released.
+  /// Call it before memory that a launch uses is released.
   void forget_all() noexcept;
 
   /// Calls of run() that launched a graph.
@@ -53,11 +53,11 @@ class LaunchGraphs {
   cudaGraphExec_t capture(const Enqueue& enqueue);
   static void forget(Entry& entry) noexcept;
 
-  /// For some frames that take turns, each with both halves of the encoder's memory.
+  /// Enough for some frames that take turns, each with both halves of the encoder's memory.
   std::array<Entry, 32> entries_;
   std::uint64_t uses_ = 0, replays_ = 0;
   Stream recording_;
-  bool works_ = true;  // capturing has not failed yet
+  bool works_ = true;  // no capture has failed yet
 };
 
 }  // namespace zerorun

@@ -1,8 +1,8 @@
-// Shared memory by 32-bit addresses. A compiler that knows an array by a pointer adds its base to
-// every index and masks what it shifts; the loops that code and decode symbols are bound by the
-// number of their instructions.
+// Shared memory by 32-bit addresses, which saves instructions: with a pointer to an array the
+// compiler adds its base to every index and masks shifted values, and the loops that code and
+// decode symbols are bound by their number of instructions.
 //
-// The accesses are volatile: they stay behind the barrier that stands before them.
+// The accesses are volatile, so that none of them moves in front of the barrier before it.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Who looks on while a pipeline enqueues its steps: the benchmark records an event at each.
+// Tells an observer which step a pipeline enqueues; the benchmark records an event at each.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace zerorun {
 
-/// Called before each step is enqueued, with its name, and with "" behind the last. May be empty.
+/// Called with the name of each step before it is enqueued, and with "" after the last. May be
+/// empty.
 using StepProbe = std::function<Status(const char* step)>;
 
 inline Status announce(const StepProbe& probe, const char* step) {

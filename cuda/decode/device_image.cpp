@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codec/arith/integer.hpp"
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
 namespace {
@@ -96,7 +96,7 @@ Status DeviceImage::upsample(ColorModel model, ChromaUpsampling upsampling,
     args.v[c] = component_[c].v;
   }
   Exec queue = exec();
-  return cuda_stages().color_upsample(args, queue);
+  return color_upsample_cuda(args, queue);
 }
 
 Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsampling,

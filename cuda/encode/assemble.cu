@@ -1,148 +1,19 @@
-// The bits of the tiles -> bytes, stuffed, with markers, at their places in the stream. A CTA takes
-// a chunk of tiles; how many bytes stand before it is found by looking back over all chunks.
+// The bits of the tiles -> stuffed bytes with markers, at their places in the stream. A CTA takes a
+// chunk of tiles and looks back over all chunks to find how many bytes stand before its own.
 // SPDX-License-Identifier: MIT
 #include "cuda/encode/assemble.hpp"
 
-#include "codec/syntax/marker.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
-#include "cuda/encode/header_bytes.cuh"
+#include "cuda/encode/chunk_bits.cuh"
+#include "cuda/encode/stream_envelope.cuh"
 
 namespace zerorun {
-namespace cuda_encode {
+namespace cuda_encode::assembly {
 namespace {
 
-/// Small CTAs that need few registers: they mostly wait, for memory and for each other, and find
-/// room beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
-/// alone: 24.7 and 43.6 with 192 threads and 12 tiles, 24.5 and 43.9 with 128 and 8, 24.5 and 45.2
-/// with 96 and 6, 24.3 and 44.5 with 256 and 16.
-constexpr int kThreads = 192;
-constexpr int kCtas = 10;
-constexpr int kWarps = kThreads / 32;
-constexpr int kWordsPerThread = 8;
-/// A chunk goes in rounds of so many bytes before stuffing: at q90 a chunk has some 4000.
-constexpr std::int32_t kRoundWords = kThreads * kWordsPerThread;
-constexpr std::uint32_t kRoundBytes = kRoundWords * 4;
-/// The tile before a chunk ends in the chunk's first byte.
-constexpr int kMaxTiles = kChunkTiles + 1;
-static_assert(kMaxTiles <= 32);
-
-/// A chunk's tiles as one row of bits. Positions count from the byte in which the chunk's first bit
-/// lies; the tile before the chunk starts below 0.
-struct Chunk {
-  const std::uint32_t* words;  ///< of the first of them; the others lie behind it
-  std::int32_t start[kMaxTiles + 1];
-  int tiles;
-  std::uint32_t bytes;  ///< before stuffing
-  std::uint32_t rounds;
-  std::uint32_t interval;
-  bool ends_interval, ends_scan;
-};
-
-struct Shared {
-  alignas(16) std::uint32_t words[kRoundWords];
-  std::uint32_t stage[2 * kRoundWords + 2];  // bytes; a marker, and a word that a load reaches
-  Chunk chunk;
-  std::uint32_t warp[kWarps];
-  std::uint64_t before;
-};
-
-/// Exclusive sum over the threads, and the sum of all. Synchronises once.
-__device__ std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::uint32_t& total) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const std::uint32_t inclusive = warp_inclusive_sum(value);
-  if (lane == 31) s.warp[warp] = inclusive;
-  __syncthreads();
-  const std::uint32_t others = lane < kWarps ? s.warp[lane] : 0;
-  total = __reduce_add_sync(kFullWarp, others);
-  return inclusive - value + __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
-}
-
-/// Bits before a chunk in its interval. Synchronises.
-__device__ std::uint64_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval,
-                                     std::uint32_t chunk) {
-  const std::uint32_t first = a.grid.chunk_index(interval * a.grid.interval_chunks);
-  chunk = a.grid.chunk_index(chunk);
-  if (a.chunk_first_bit != nullptr) {
-    __syncthreads();
-    return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
-  }
-  std::uint32_t own = 0, total = 0;  // kMaxSummedChunks chunks have less than 2^32 bits
-  for (std::uint32_t c = first + threadIdx.x; c < chunk; c += kThreads) own += a.chunk_bits[c];
-  cta_exclusive_sum(s, own, total);
-  return total;
-}
-
-/// Fills s.chunk.
-__device__ void open_chunk(const AssembleArgs& a, Shared& s) {
-  const TileGrid& grid = a.grid;
-  const std::uint32_t interval = blockIdx.x / grid.interval_chunks;
-  const std::uint32_t skipped = blockIdx.x % grid.interval_chunks * kChunkTiles;
-  const std::uint32_t interval_first = interval * grid.interval_tiles;
-  const std::uint32_t interval_end = min(interval_first + grid.interval_tiles, grid.tiles);
-  const std::uint32_t first = interval_first + skipped;
-  const std::uint32_t end = min(first + kChunkTiles, interval_end);
-  const std::uint32_t shown = skipped > 0 ? first - 1 : first;
-  const std::uint32_t lane = threadIdx.x;  // of the first warp
-  // All loads at once: the bits of the tiles, and what stands before them in the interval.
-  const std::uint32_t index = grid.tile_index(shown);
-  const std::uint32_t own = lane < end - shown ? a.tile_bits[index + lane] : 0;
-  const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
-  if (threadIdx.x < 32) {
-    Chunk& c = s.chunk;
-    const auto inclusive = static_cast<std::int32_t>(warp_inclusive_sum(own));
-    const auto tiles = static_cast<std::int32_t>(end - shown);
-    const std::uint32_t shown_bits = __shfl_sync(kFullWarp, own, 0);
-    const std::int32_t at = static_cast<std::int32_t>(before % 8) -
-                            (skipped > 0 ? static_cast<std::int32_t>(shown_bits) : 0);
-    if (lane == 0) c.start[0] = at;
-    if (lane < kMaxTiles) c.start[lane + 1] = at + inclusive;
-    const std::int32_t stop = at + __shfl_sync(kFullWarp, inclusive, tiles - 1);
-    if (lane == 0) {
-      c.words = a.words + index * kTileWords;
-      c.tiles = tiles;
-      c.interval = interval;
-      c.ends_interval = end == interval_end;
-      c.ends_scan = end == grid.tiles;
-      c.bytes = static_cast<std::uint32_t>(c.ends_interval ? stop + 7 : stop) / 8;
-      c.rounds = max((c.bytes + kRoundBytes - 1) / kRoundBytes, 1u);
-    }
-  }
-  __syncthreads();
-}
-
-/// The bits of a round as words in s.words, a warp for each tile; behind the end of an interval
-/// there are ones (T.81 F.1.2.3).
-__device__ void fill_round(Shared& s, std::uint32_t round) {
-  const Chunk& c = s.chunk;
-  const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
-  auto* const all = reinterpret_cast<uint4*>(s.words);
-#pragma unroll
-  for (int i = 0; i < kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
-  __syncthreads();
-  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
-#pragma unroll 1
-  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < c.tiles; i += kWarps) {
-    const std::int32_t start = c.start[i], end = c.start[i + 1];
-    const std::int32_t last = (end - start - 1) >> 5;  // of the tile's words, which end in zeros
-    const std::uint32_t* const from = c.words + i * kTileWords;
-    const std::int32_t first = max(start >> 5, base);
-    const std::int32_t stop = min((end + 31) >> 5, base + kRoundWords);
-    for (std::int32_t w = first + lane; w < stop; w += 32) {
-      const std::int32_t at = w * 32 - start, word = at >> 5;  // in the tile
-      const std::uint32_t high = word >= 0 ? from[word] : 0;
-      const std::uint32_t low = word < last ? from[word + 1] : 0;
-      atomicOr(s.words + (w - base), __funnelshift_l(low, high, at));
-    }
-  }
-  const std::int32_t end = c.start[c.tiles], end_word = (end >> 5) - base;
-  if (threadIdx.x == 0 && c.ends_interval && end_word >= 0 && end_word < kRoundWords)
-    atomicOr(s.words + end_word, 0xFFFFFFFFu >> end % 32);
-  __syncthreads();
-}
-
-/// The thread's bytes of a round, the first one highest in word[0].
+/// A thread's bytes of a round, the first one highest in word[0].
 struct Piece {
   std::uint32_t word[kWordsPerThread];
   int bytes;  ///< that exist
@@ -162,7 +33,7 @@ __device__ Piece load_piece(const Shared& s, std::uint32_t round) {
     p.word[4 * i + 2] = four.z;
     p.word[4 * i + 3] = four.w;
   }
-  if (p.bytes < kWordsPerThread * 4) {  // what does not exist must not look like FF
+  if (p.bytes < kWordsPerThread * 4) {  // bytes that do not exist must not look like FF
 #pragma unroll
     for (int w = 0; w < kWordsPerThread; ++w) {
       const int exist = p.bytes - 4 * w;
@@ -172,7 +43,7 @@ __device__ Piece load_piece(const Shared& s, std::uint32_t round) {
   return p;
 }
 
-/// The highest bit of every byte that is FF: adding 1 to the lower seven bits carries into it.
+/// The highest bit of each byte that is FF: adding 1 to its lower seven bits carries into it.
 __device__ std::uint32_t ff_bits(std::uint32_t word) {
   return ((word & 0x7F7F7F7Fu) + 0x01010101u) & word & 0x80808080u;
 }
@@ -185,7 +56,7 @@ __device__ std::uint32_t count_ff(const Piece& p) {
   return count;
 }
 
-/// Bytes before the chunk; by one warp.
+/// Bytes of the scan before the chunk; by one warp.
 __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t chunk) {
   std::uint64_t own = 0;
   walk_back<4>(states, chunk, [&](std::uint64_t state, bool counts) {
@@ -195,8 +66,8 @@ __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t ch
   return warp_sum(own);
 }
 
-/// Publishes the size of the chunk and finds what stands before it, by the last warp, whose threads
-/// mostly have no bytes to stuff meanwhile; the result is s.before behind the next barrier.
+/// Publishes the size of the chunk and finds how many bytes stand before it: s.before after the
+/// next barrier. By the last warp, whose threads mostly have no bytes to stuff meanwhile.
 __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size) {
   if (threadIdx.x / 32 != kWarps - 1) return;
   const std::uint32_t number = blockIdx.x;
@@ -209,7 +80,7 @@ __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size)
   s.before = before;
 }
 
-/// The thread's bytes, stuffed, to shared memory.
+/// Stores the thread's bytes, stuffed, in shared memory.
 __device__ void stage_piece(const Piece& p, std::uint8_t* to) {
 #pragma unroll
   for (int w = 0; w < kWordsPerThread; ++w) {
@@ -230,15 +101,15 @@ __device__ void stage_piece(const Piece& p, std::uint8_t* to) {
   }
 }
 
-/// The bytes of a round, stuffed, with the markers behind the last one, put together in s.stage.
-/// `at`: where the thread's bytes stand among the `length` of the round. Returns how many bytes
-/// they are with the markers. The next barrier shows them to all.
+/// Puts the stuffed bytes of a round into s.stage, with the marker behind the last one. `at`: where
+/// the thread's bytes stand among the `length` of the round. Returns how many bytes there are with
+/// the marker. Other threads may read them after the next barrier.
 __device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Piece& p,
                                      std::uint32_t at, std::uint32_t length, bool last_round) {
   const Chunk& c = s.chunk;
   auto* const stage = reinterpret_cast<std::uint8_t*>(s.stage);
   stage_piece(p, stage + at);
-  if (!last_round || !c.ends_interval || (c.ends_scan && !a.end_of_image)) return length;
+  if (!last_round || !c.ends_interval || (c.ends_scan && a.stream.parts_bytes == 0)) return length;
   if (threadIdx.x == 0) {
     stage[length] = 0xFF;
     stage[length + 1] =
@@ -247,7 +118,7 @@ __device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Pie
   return length + 2;
 }
 
-/// `length` bytes of s.stage to global memory, in units of 16 as they lie there.
+/// Copies `length` bytes of s.stage to global memory, in units of 16 bytes as they lie there.
 __device__ void store_round(const FrameOutput& output, const Shared& s, std::uint32_t length,
                             std::uint64_t offset) {
   if (offset + length > output.capacity) return;
@@ -275,7 +146,7 @@ __device__ void store_round(const FrameOutput& output, const Shared& s, std::uin
   }
 }
 
-/// What the launch before used, for the next one.
+/// Clears for the next launch what the previous one used.
 __device__ void clear_next(const AssembleArgs& a) {
   for (std::uint32_t f = blockIdx.y + threadIdx.x * gridDim.y; f < a.next_frames;
        f += kThreads * gridDim.y) {
@@ -290,13 +161,13 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   wait_for_previous_kernel();
   clear_next(a);
   const FrameOutput& output = a.output[blockIdx.y];
-  const std::uint32_t header = a.header_bytes[a.header_stride > 0 ? blockIdx.y : 0];
+  const std::uint32_t header = a.stream.header_bytes[a.stream.stride > 0 ? blockIdx.y : 0];
   open_chunk(a, s);
   const Chunk& c = s.chunk;
   const auto stuffed_bytes = [](const Piece& p) {
     return static_cast<std::uint32_t>(p.bytes) + count_ff(p);
   };
-  // Mostly there is one round, which then is ready when its place is known.
+  // Mostly there is one round: it is then ready before its place is known.
   std::uint64_t size = c.ends_interval && !c.ends_scan ? 2 : 0;
   std::uint32_t at = 0, length = 0;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
@@ -306,12 +177,12 @@ __global__ void __launch_bounds__(kThreads, kCtas)
     if (c.rounds > 1) __syncthreads();
   }
   find_place(a, s, size);
-  if (blockIdx.x == 0 && header <= output.capacity) copy_header<kThreads>(a, output, header);
+  if (blockIdx.x == 0 && header <= output.capacity) copy_header<kThreads>(a.stream, output, header);
   write_index<kThreads>(a, output, header <= output.capacity);
   std::uint64_t offset = header;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
     if (c.rounds > 1) {
-      __syncthreads();  // the stage is free again
+      __syncthreads();  // all bytes of s.stage have been stored
       fill_round(s, r);
       at = cta_exclusive_sum(s, stuffed_bytes(load_piece(s, r)), length);
     }
@@ -325,11 +196,11 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 }
 
 }  // namespace
-}  // namespace cuda_encode
+}  // namespace cuda_encode::assembly
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream) {
-  const LaunchShape shape{args.grid.chunks, cuda_encode::kThreads, 0, args.frames};
-  ZR_CUDA_TRY(launch_behind(cuda_encode::assemble_kernel, shape, stream, args));
+  const LaunchShape shape{args.grid.chunks, cuda_encode::assembly::kThreads, 0, args.frames};
+  ZR_CUDA_TRY(launch_behind(cuda_encode::assembly::assemble_kernel, shape, stream, args));
   return Status::ok();
 }
 

@@ -1,11 +1,11 @@
-// Second kernel of the fused encoder: the bits of the tiles -> the finished stream. It stands for
-// byte_stuff, and writes the header and EOI around the scan.
+// Second kernel of the encoder: the bits of the tiles -> the finished stream. It does the work of
+// the stage byte_stuff and writes the header and EOI around the scan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include "codec/syntax/scan_index.hpp"
+#include "cuda/encode/stream_envelope.hpp"
 #include "cuda/encode/tile_grid.hpp"
 #include "zerorun/status.hpp"
 
@@ -14,11 +14,11 @@ namespace zerorun {
 /// Where a coded frame goes. Memory that the device can write: its own, or pinned host memory.
 struct FrameOutput {
   std::uint8_t* out;
-  std::uint64_t capacity;  ///< nothing is written behind it
-  std::uint64_t* size;     ///< of the whole output, also where it does not fit
+  std::uint64_t capacity;  ///< nothing is written from here on
+  std::uint64_t* size;     ///< out: bytes of the whole stream, also where it does not fit
 };
 
-/// All pointers are device memory. Tiles and chunks are those of all frames.
+/// All pointers are device memory. Arrays of tiles and chunks have those of all frames.
 struct AssembleArgs {
   TileGrid grid;
   std::uint32_t frames;
@@ -26,24 +26,21 @@ struct AssembleArgs {
   const std::uint32_t* tile_bits;        ///< [tiles]
   const std::uint32_t* chunk_bits;       ///< [chunks] sums of those
   const std::uint64_t* chunk_first_bit;  ///< [chunks] bits before a chunk in the scan; may be null
-                                         ///< where an interval has few of them
-  const std::uint8_t* header;            ///< SOI to SOS, with zeros instead of index entries
-  std::uint32_t header_stride;           ///< to that of the next frame; 0: all have one
-  const std::uint32_t* header_bytes;     ///< [frames], or one number where all have one; may be 0
-  bool end_of_image;                     ///< EOI is written
-  std::uint64_t* chunks;           ///< [chunks] what they tell each other; zero before the frame
-  std::uint64_t* next_chunks;      ///< the same for the next launch: is cleared
+                                         ///< where an interval has at most kMaxSummedChunks
+  StreamEnvelope stream;
+  std::uint64_t* chunks;           ///< [chunks] look-back states; zero before the launch
+  std::uint64_t* next_chunks;      ///< those of the next launch, which this one clears
   std::uint32_t* next_chunk_bits;  ///< likewise
-  std::uint32_t next_frames;       ///< of how many frames these are in use
-  /// The scan index, where the grid has groups: goes into the header, or where there is none, to
-  /// `entries`, [frames][groups] in memory that the device can write.
-  std::uint32_t* group_sums;  ///< as code_tiles() left them; are cleared for the next launch
-  ScanIndexPlace index;
+  std::uint32_t next_frames;       ///< frames whose part of these is not clear
+  /// The scan index, where the grid has groups. It goes into the header, or to `entries` if that is
+  /// not null: [frames][groups] in memory that the device can write.
+  std::uint32_t* group_sums;  ///< made by code_tiles(); cleared for the next launch
   IndexEntry* entries;
   FrameOutput output[kMaxFrames];
 };
 
-/// Where an interval has more chunks, summing them up in every CTA costs more than a scan before.
+/// Where an interval has more chunks, it is faster to scan their sums first than to add them up in
+/// every CTA.
 inline constexpr std::uint32_t kMaxSummedChunks = 2048;
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream);

@@ -1,5 +1,6 @@
-// Symbols of a tile on their way to bits: one 32-bit item for every coefficient that is not 0, for
-// DC and for EOB, and the writers that put their codewords into words.
+// The symbols of a tile as 32-bit items - one for each coefficient that is not 0, for DC and for
+// EOB
+// - and the writers that put their codewords into words.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,14 +10,14 @@
 
 namespace zerorun::cuda_encode {
 
-/// The sum of (number of a table) << 24, value << 8 (for DC the difference), and the zig-zag
-/// position. The number is kFirstTable of luma and 2 more of chroma; a negative value borrows from
-/// it, which leads to the table of negative ones. EOB names that table with a value of 0. EOB and
-/// DC have position 0.
+/// The sum of (table number) << 24, value << 8 (for DC the difference), and the zig-zag position.
+/// The number is kFirstTable for luma and 2 more for chroma. A negative value borrows 1 from it,
+/// which gives the table of negative values. EOB has that table and value 0. EOB and DC have
+/// position 0.
 struct Item {
   std::uint32_t word;
 
-  /// Bits 23..16 of kFloatMagicBits: a coefficient that is shifted left brings its table with it.
+  /// Bits 23..16 of kFloatMagicBits: a coefficient that is shifted left brings its table number.
   static constexpr std::uint32_t kFirstTable = kFloatMagicBits >> 16 & 0xFF;
 
   __device__ static std::uint32_t dc(unsigned destination, std::int32_t diff) {
@@ -28,45 +29,46 @@ struct Item {
   __device__ static std::uint32_t eob(unsigned destination) {
     return (kFirstTable - 1 + 2 * destination) << 24;
   }
-  /// DC of size 15, which nothing has: codes to nothing.
+  /// DC of size 15, which does not occur and has no codeword.
   __device__ static std::uint32_t none() { return (kFirstTable << 24) + (16384u << 8); }
 
   __device__ int position() const { return static_cast<int>(word & 0xFF); }
   __device__ std::int32_t value() const {
-    std::int32_t value;  // bytes 1 and 2, then the sign of 2 twice, which __byte_perm() cannot give
+    std::int32_t
+        value;  // bytes 1 and 2, then the sign of byte 2 twice; __byte_perm() cannot do that
     asm("prmt.b32 %0, %1, 0, 0xAA21;" : "=r"(value) : "r"(word));
     return value;
   }
 };
 
-/// From the item before, at position `before`; 0 for DC and EOB.
+/// Distance from the item before it, at position `before`; 0 for DC and EOB.
 __device__ inline int distance_of(Item item, int before) {
   return max(item.position() - before, 0);
 }
 
-/// Of the word of column 0 of a row of the item's table, in a CodeTable or counts in that order.
+/// Index of column 0 of the item's row, in a CodeTable or in counts of the same order.
 __device__ inline std::uint32_t row_slot(Item item, int distance) {
   constexpr std::uint32_t kFirst = kCodePad - (Item::kFirstTable - 1) * kSignedCodes;
   return (item.word >> 24) * kSignedCodes + static_cast<std::uint32_t>(distance) * kCodeColumns +
          kFirst;
 }
 
-/// Size - 1, of a value or of a negative one less 1.
+/// Size - 1 of a coefficient, from its appended bits.
 __device__ inline int size_column(std::int32_t appended) {
-  int highest;  // that differs from the sign; -1 if none does
+  int highest;  // bit that differs from the sign; -1 if none does
   asm("bfind.s32 %0, %1;" : "=r"(highest) : "r"(appended));
   return highest;
 }
 
-/// The bits that follow the code (T.81 F.1.2.1), the sign's copies above them.
+/// The bits that follow the code (T.81 F.1.2.1), with copies of the sign above them.
 __device__ inline std::int32_t appended_bits(std::int32_t value) { return value + (value >> 31); }
 
-/// Farther away there are runs of 16 zeros, ZRL.
+/// Items farther apart have ZRL, runs of 16 zeros, between them.
 constexpr int kMostDistance = 16;
 constexpr std::uint32_t kZrlColumn = 15 * kCodeColumns + 15;  // from row 0
 
-/// Appends the codeword of an item to a writer that has append(bits, length): the bits
-/// left-aligned, the length below bit 16 of a word.
+/// Appends the codeword of an item to a writer that has append(bits, length). The bits are
+/// left-aligned; the length stands in the lower 16 bits of its word.
 template <typename Writer>
 __device__ inline void code_near_item(Item item, int distance, SharedAddress codes,
                                       Writer& writer) {
@@ -89,7 +91,7 @@ __device__ inline void code_item(Item item, int before, SharedAddress codes, Wri
   code_near_item(item, distance, codes, writer);
 }
 
-/// Those of the items [begin, end) of an array, two at a time: both are even.
+/// Codes items [begin, end) of an array, two at a time; `begin` and `end` are even.
 template <typename Writer>
 __device__ inline void code_items(SharedAddress items, unsigned begin, unsigned end,
                                   SharedAddress codes, Writer& writer) {
@@ -128,8 +130,8 @@ __device__ inline void count_item(Item item, int before, std::uint32_t* counts) 
   atomicAdd(counts + (row_slot(item, distance) + column), 1u);
 }
 
-/// The first words of a lane go to its column of words[KeptWords][32] in shared memory, what
-/// follows to the last of them; all bits are counted.
+/// Keeps the first words of a lane in its column of words[KeptWords][32] in shared memory. All
+/// later words overwrite the last of them, but their bits are counted.
 template <unsigned KeptWords>
 class KeepingWriter {
  public:
@@ -147,7 +149,7 @@ class KeepingWriter {
     }
     at_ = next;
   }
-  /// Bits in all.
+  /// Returns the number of all bits.
   __device__ std::uint32_t finish() const {
     if (at_ % 32 != 0) store_word(slot_, pending_);
     return at_ & 0xFFFF;
@@ -156,10 +158,10 @@ class KeepingWriter {
  private:
   static constexpr unsigned kStep = 32 * sizeof(std::uint32_t);
   SharedAddress slot_, last_;
-  std::uint32_t at_ = 0, pending_ = 0;  // of at_ the lower 16 bits count
+  std::uint32_t at_ = 0, pending_ = 0;  // at_ has the number of bits in its lower 16 bits
 };
 
-/// ORs into words that others write too, from bit `at` on.
+/// ORs bits into words that others write too, from bit `at` on.
 class SharingWriter {
  public:
   __device__ SharingWriter(std::uint32_t* words, std::uint32_t at)
@@ -180,7 +182,7 @@ class SharingWriter {
 
  private:
   std::uint32_t* word_;
-  std::uint32_t at_, pending_ = 0;  // of at_ the lower 5 bits count
+  std::uint32_t at_, pending_ = 0;  // only the lower 5 bits of at_ matter
 };
 
 /// Counts bits.

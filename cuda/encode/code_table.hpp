@@ -1,5 +1,5 @@
-// The Huffman codes of a scan as the fused encoder looks them up: by run, size and sign of a
-// coefficient at once, so that the bits that follow a code need no masking.
+// The Huffman codes of a scan as the encoder looks them up: by run, size and sign of a coefficient
+// at once, so that the bits that follow a code need no masking.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,37 +10,37 @@
 
 namespace zerorun {
 
-/// Codes of one destination and sign: 17 rows of 16 sizes. Row 0 is of DC, row d of AC at distance
-/// d (run d - 1); size s > 0 stands in column s - 1.
+/// Codes of one destination and sign: 17 rows of 16 sizes. Row 0 has DC, row d has AC at distance d
+/// (run d - 1); size s > 0 stands in column s - 1.
 inline constexpr int kCodeColumns = 16;
 inline constexpr int kCodeRows = 17;
 inline constexpr int kSignedCodes = kCodeRows * kCodeColumns;
 
-/// Words before the first code, whole vectors of four.
+/// Words before the first code, in whole vectors of four.
 inline constexpr int kCodePad = 4;
 inline constexpr int kCodeWords = kCodePad + 4 * kSignedCodes;
 
-/// A word has the code in its upper 16 bits, left-aligned, and inverted for a negative coefficient,
-/// whose appended bits bring the sign's ones above them; in its lower 16 the length of code and
-/// appended bits. Codes: luma negative, luma positive, chroma negative, chroma positive. A row's
-/// size 0 stands a word before it, where no other size reaches: before row 0 of the positive codes
-/// DC of 0, of the negative ones EOB; before row 16 of both ZRL, which is looked for by the sign of
-/// the coefficient behind it.
+/// The upper 16 bits of a word have the code, left-aligned; it is inverted for a negative
+/// coefficient, whose appended bits have ones above them. The lower 16 bits have the length of code
+/// and appended bits. Order: luma negative, luma positive, chroma negative, chroma positive. Size 0
+/// of a row stands one word before the row, which no other size uses: DC of 0 before row 0 of the
+/// positive codes, EOB before row 0 of the negative ones, and ZRL before row 16 of both, since it
+/// is looked up by the sign of the coefficient behind it.
 struct alignas(16) CodeTable {
   std::uint32_t word[kCodeWords];
 };
 
-/// Whether a scan can have the symbol: SSSS of DC, or RRRRSSSS of AC (T.81 F.1.2).
+/// Whether a scan can contain the symbol: SSSS of DC, or RRRRSSSS of AC (T.81 F.1.2).
 ZR_HD bool has_code_slot(bool ac, int symbol) {
   return ac ? symbol % 16 != 0 || symbol == kEob || symbol == kZrl : symbol < 16;
 }
 
-/// A word of one destination and sign, counted from size 0 of row 0.
+/// Index of a word of one destination and sign; `place` counts from size 0 of row 0.
 ZR_HD int code_slot(int destination, int place, bool negative) {
   return kCodePad - 1 + (2 * destination + (negative ? 0 : 1)) * kSignedCodes + place;
 }
 
-/// Where the word of a symbol stands, of a coefficient of that sign.
+/// Index of the word of a symbol, for a coefficient of that sign.
 ZR_HD int code_slot(bool ac, int destination, int symbol, bool negative) {
   if (symbol == 0) return code_slot(destination, 0, ac);  // EOB, or DC of 0
   return code_slot(destination, ac ? symbol + kCodeColumns : symbol, negative);

@@ -1,5 +1,5 @@
-// Samples -> the bits of each tile, in one kernel. A warp lists the items of its tile; then all
-// lanes take equal parts of the list, so that none waits for a neighbour with more to code. Warps
+// Samples -> the bits of each tile, in one kernel. A warp lists the items of its tile; then its
+// lanes code equal parts of the list, so that no lane waits for one with more to code. The warps
 // wait for each other once, for the tables.
 // SPDX-License-Identifier: MIT
 #include "cuda/encode/code_tiles.hpp"
@@ -13,7 +13,7 @@ namespace zerorun {
 namespace cuda_encode {
 namespace {
 
-/// Calls visit(item, position of the item before) for each item of the lane's block, whose
+/// Calls visit(item, position of the item before it) for each item of the lane's block, whose
 /// coefficients are in w.coefficient.
 template <typename Visit>
 __device__ void walk_dense_block(const WarpShared& w, const Coded& b, const Coefficients& c,
@@ -34,7 +34,7 @@ __device__ void walk_dense_block(const WarpShared& w, const Coded& b, const Coef
   if (has_eob(c)) visit(Item{Item::eob(b.destination())}, last);
 }
 
-/// No other lane reads them.
+/// Stores the lane's coefficients in w.coefficient; no other lane reads them.
 __device__ void keep_dense_block(WarpShared& w, const Coefficients& c) {
 #pragma unroll
   for (int k = 0; k < kBlockSize; ++k)
@@ -49,7 +49,7 @@ __device__ void clear_words(std::uint32_t* words, std::uint32_t count) {
   __syncwarp();
 }
 
-/// Announces how long a tile is; where its words go.
+/// Stores how many bits a tile has. Returns where its words go.
 __device__ std::uint32_t* place_tile(const CodeTilesArgs& a, std::uint32_t number,
                                      std::uint32_t bits) {
   const std::uint32_t index = a.grid.tile_index(number);
@@ -61,7 +61,7 @@ __device__ std::uint32_t* place_tile(const CodeTilesArgs& a, std::uint32_t numbe
   return a.words + index * kTileWords;
 }
 
-/// Codes block by block, first for the lengths, then into global memory.
+/// Codes block by block, once to count the bits and once more to store them.
 template <bool kIndexed>
 __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
                                 std::uint32_t number, const Coded& b, const Coefficients& c) {
@@ -82,7 +82,7 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
   writer.finish();
 }
 
-/// The kept words of all lanes -> the tile's words in shared, then in global memory.
+/// Merges the kept words of all lanes in shared memory, and copies the tile's words to `out`.
 __device__ void merge_words(Shared& s, WarpShared& w, std::uint32_t at, std::uint32_t own_bits,
                             std::uint32_t tile_words, std::uint32_t* out) {
   clear_words(w.tile, tile_words);
@@ -103,11 +103,11 @@ __device__ void merge_words(Shared& s, WarpShared& w, std::uint32_t at, std::uin
     reinterpret_cast<uint4*>(out)[i] = reinterpret_cast<const uint4*>(w.tile)[i];
 }
 
-/// A list is coded in pairs; one that is odd has an item more, which codes to nothing.
+/// Items are coded two at a time; an odd list ends with one that has no bits.
 __device__ std::uint32_t even_items(std::uint32_t items) { return items + items % 2; }
 
-/// Codes the items in w.item. `exists` is of the lane's block, `block_item` its first item: they
-/// are read for an index.
+/// Codes the items in w.item. Only an index needs `exists`, of the lane's block, and `block_item`,
+/// the number of its first item.
 template <bool kIndexed>
 __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
                                  std::uint32_t number, std::uint32_t items, bool exists,
@@ -168,7 +168,7 @@ template <bool kIndexed>
 __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, std::uint32_t number,
                              const Coded& b, Coefficients& c) {
   transform_columns_of_tile(s, b, c);
-  const Sums listed = list_items(s, w, b, c, 4);  // up to a whole vector
+  const Sums listed = list_items(s, w, b, c, 4);  // fills a whole vector
   const std::uint32_t items = listed.total;
   const bool dense = items > kTileItems;
   const std::uint32_t index = a.grid.tile_index(number);
@@ -197,7 +197,7 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
                s.count[lane_index() % 2]);
 }
 
-/// What all warps have counted.
+/// Adds the CTA's counts to `counts`.
 __device__ void add_counts(const Shared& s, SymbolCounts* counts) {
   const auto add = [&](int table, int symbol, std::uint32_t count) {
     if (count != 0) atomicAdd(&counts->count[table][symbol], count);
@@ -271,33 +271,33 @@ __global__ void __launch_bounds__(kThreads, kCtas)
   code_dense_tile<kIndexed>(a, s, w, number, b, c);
 }
 
-/// CTAs for all tiles.
-LaunchShape shape(const CodeTilesArgs& args) {
-  return {(args.grid.tiles + kWarps - 1) / kWarps, kThreads, 0, args.frames};
+/// Launches a kernel in the form with or without an index, with CTAs for all tiles.
+template <typename... Args, typename... More>
+Status launch(void (*indexed)(CodeTilesArgs, Args...), void (*plain)(CodeTilesArgs, Args...),
+              cudaStream_t stream, const CodeTilesArgs& args, const More&... more) {
+  const LaunchShape shape{ceil_div(args.grid.tiles, std::uint32_t{kWarps}), kThreads, 0,
+                          args.frames};
+  ZR_CUDA_TRY(launch_behind(args.grid.groups > 0 ? indexed : plain, shape, stream, args, more...));
+  return Status::ok();
 }
 
 }  // namespace
 }  // namespace cuda_encode
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  const auto kernel = args.grid.groups > 0 ? cuda_encode::code_tiles_kernel<true>
-                                           : cuda_encode::code_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args));
-  return Status::ok();
+  using namespace cuda_encode;
+  return launch(code_tiles_kernel<true>, code_tiles_kernel<false>, stream, args);
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  const auto kernel = args.grid.groups > 0 ? cuda_encode::collect_tiles_kernel<true>
-                                           : cuda_encode::collect_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args, counts));
-  return Status::ok();
+  using namespace cuda_encode;
+  return launch(collect_tiles_kernel<true>, collect_tiles_kernel<false>, stream, args, counts);
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  const auto kernel = args.grid.groups > 0 ? cuda_encode::code_collected_tiles_kernel<true>
-                                           : cuda_encode::code_collected_tiles_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(kernel, cuda_encode::shape(args), stream, args));
-  return Status::ok();
+  using namespace cuda_encode;
+  return launch(code_collected_tiles_kernel<true>, code_collected_tiles_kernel<false>, stream,
+                args);
 }
 
 }  // namespace zerorun

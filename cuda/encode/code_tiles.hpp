@@ -1,4 +1,4 @@
-// First kernel of the fused encoder: samples -> the bits of each tile. It stands for the stages
+// First kernel of the encoder: samples -> the bits of each tile. It does the work of the stages
 // fdct_quant, dc_diff, zero_run, huffman_encode and bit_pack.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace zerorun {
 
-/// quant_reciprocal() of the two tables, luma then chroma, column after column.
+/// quant_reciprocal() of the entries of two tables, luma then chroma, column after column.
 struct alignas(16) ReciprocalTables {
   float table[2][64];
 };
 
-/// Items of a tile (code_items.cuh) that are kept, 56 a block; a tile with more is dense and takes
-/// a slower way.
+/// Items of a tile (code_items.cuh) that are kept, 56 a block. A tile with more is dense and is
+/// coded block by block, which is slower.
 inline constexpr int kTileItems = 1792;
 inline constexpr std::uint32_t kDenseTile = 0xFFFFFFFF;
 
@@ -33,29 +33,29 @@ struct CodeTilesArgs {
   ScanLayout layout;
   TileGrid grid;
   std::uint32_t frames;
-  bool own_codes;  ///< each frame has its table, else all have the first
+  bool own_codes;  ///< each frame has its own table; else all share the first
   PlanePlace plane[kMaxFrames][kMaxComponents];
   std::int32_t width[2], height[2];  ///< samples of the planes of luma and of chroma
   const ReciprocalTables* reciprocals;
   const CodeTable* codes;     ///< [frames], or one; not read by collect_tiles()
-  std::uint32_t* words;       ///< [tiles][kTileWords] out: the tile's bits, the first one highest;
-                              ///< behind them zeros up to the end of the word
+  std::uint32_t* words;       ///< [tiles][kTileWords] out: the tile's bits, the first one highest,
+                              ///< then zeros up to the end of the word
   std::uint32_t* tile_bits;   ///< [tiles] out
-  std::uint32_t* chunk_bits;  ///< [chunks] to which those of the tiles are added
-  /// Between collect_tiles() and code_collected_tiles(), else null.
+  std::uint32_t* chunk_bits;  ///< [chunks] the bits of the tiles are added to it
+  /// From collect_tiles() to code_collected_tiles(), else null.
   std::uint32_t* items;       ///< [tiles][kTileItems]
   std::uint32_t* item_count;  ///< [tiles], kDenseTile where they do not fit
   /// Where the grid has groups, else null.
-  std::uint32_t* group_sums;  ///< [groups] to which bits are added, and pairs times 2^16
-  /// [tiles][kTileBlocks] items before a block, also only between those two.
-  std::uint16_t* block_item;
+  std::uint32_t* group_sums;  ///< [groups] bits and 2^16 times pairs are added to it
+  std::uint16_t* block_item;  ///< [tiles][kTileBlocks] items before a block; as `items`
 };
 
 /// Samples -> bits.
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 
-/// For optimal tables: samples -> items, whose symbols are added to counts[frames]; then items ->
-/// bits.
+/// For optimal tables. First samples -> items, whose symbols are added to counts[frames]; then
+/// items
+/// -> bits.
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 

@@ -1,10 +1,9 @@
-// The public encoder for device frames: the fused encoder on the caller's stream.
+// The public encoder for device frames: the frame encoder on the caller's stream.
 // SPDX-License-Identifier: MIT
 #include "zerorun/cuda.hpp"
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <optional>
 
 #include "codec/pipeline/encode_setup.hpp"
@@ -12,13 +11,14 @@
 #include "cuda/encode/frame_encoder.hpp"
 
 namespace zerorun {
+
 struct DeviceEncoder::Impl {
   EncodeParams params;
   FrameEncoder encoder;
-  std::optional<EncodeSetup> setup;  // of the frame shape seen last
+  std::optional<EncodeSetup> setup;  // of the last frame's shape
   Event done;                        // behind the last frame: the next one uses the same memory
   bool used = false;
-  unsigned long long last_stream = 0;  // of the last frame: on the same one nothing need wait
+  unsigned long long last_stream = 0;  // of the last frame: only another stream has to wait for it
 
   ~Impl() {
     const DeviceGuard guard(params.device);
@@ -36,7 +36,7 @@ struct DeviceEncoder::Impl {
     if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
     last_stream = id;
     const Status enqueued = enqueue(jobs, stream);
-    // After an error too: some stages may be under way.
+    // After an error too, because some kernels may be under way.
     const cudaError_t error = cudaEventRecord(done.get(), stream);
     used = true;
     if (!enqueued) return enqueued;
@@ -45,9 +45,9 @@ struct DeviceEncoder::Impl {
   }
 
  private:
-  /// What need not be enqueued to be found out.
+  /// Finds what is wrong before anything is enqueued.
   Status check(std::span<const DeviceEncodeJob> jobs) const {
-    const ConstFrameView* checked = nullptr;  // its shape is
+    const ConstFrameView* checked = nullptr;  // a frame whose shape has been checked
     for (const DeviceEncodeJob& job : jobs) {
       ZR_TRY(validate(job.frame));
       if (job.out == nullptr || job.size == nullptr)
@@ -68,15 +68,15 @@ struct DeviceEncoder::Impl {
     ZR_CUDA_TRY(cudaStreamIsCapturing(stream, &capture));
     if (capture == cudaStreamCaptureStatusNone) return Status::ok();
     return Status(Errc::invalid_argument,
-                  "the stream is being captured; the encoder's memory takes turns from frame to "
-                  "frame, so that what is captured could not be replayed");
+                  "the stream is being captured; the encoder uses other memory for every second "
+                  "frame, so that a captured call could not be replayed");
   }
 
   static bool same_shape(const ConstFrameView& a, const ConstFrameView& b) {
     return a.format == b.format && a.width == b.width && a.height == b.height;
   }
 
-  /// As many frames at a time as are alike.
+  /// Frames of one shape that follow each other are enqueued together.
   Status enqueue(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
     while (!jobs.empty()) {
       ZR_TRY(prepare(jobs.front().frame));
@@ -114,34 +114,30 @@ struct DeviceEncoder::Impl {
   }
 };
 
-Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) try {
-  ZR_TRY(validate_params(params));
-  if (params.backend == Backend::cpu)
-    return Status(Errc::invalid_argument, "device frames cannot be coded by the CPU backend");
-  const auto backend = resolve_backend(Backend::cuda, params.device);
-  if (!backend) return backend.status();
-  const DeviceGuard guard(params.device);
-  ZR_TRY(guard.status());
-  auto impl = std::make_unique<Impl>();
-  impl->params = params;
-  ZR_TRY(impl->done.create(cudaEventDisableTiming));
-  return DeviceEncoder(std::move(impl));
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
+  return guarded([&]() -> Result<DeviceEncoder> {
+    ZR_TRY(validate_params(params));
+    if (params.backend == Backend::cpu)
+      return Status(Errc::invalid_argument, "the CPU backend cannot code device frames");
+    const auto backend = resolve_backend(Backend::cuda, params.device);
+    if (!backend) return backend.status();
+    const DeviceGuard guard(params.device);
+    ZR_TRY(guard.status());
+    auto impl = std::make_unique<Impl>();
+    impl->params = params;
+    ZR_TRY(impl->done.create(cudaEventDisableTiming));
+    return DeviceEncoder(std::move(impl));
+  });
 }
 
 Status DeviceEncoder::encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
-                             std::size_t* size, cudaStream_t stream) try {
+                             std::size_t* size, cudaStream_t stream) {
   const DeviceEncodeJob job{frame, out, capacity, size};
-  return impl_->encode({&job, 1}, stream);
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+  return encode_batch({&job, 1}, stream);
 }
 
-Status DeviceEncoder::encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) try {
-  return impl_->encode(jobs, stream);
-} catch (const std::bad_alloc&) {
-  return Status(Errc::out_of_memory);
+Status DeviceEncoder::encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
+  return guarded([&] { return impl_->encode(jobs, stream); });
 }
 
 DeviceEncoder::DeviceEncoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -1,6 +1,5 @@
-// Host frames through the fused encoder: upload, kernels, download of the coded bytes.
+// Host frames through the encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/memory.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/encode/frame_encoder.hpp"
@@ -8,7 +7,7 @@
 namespace zerorun {
 namespace {
 
-/// What the device tells the host of a coded frame, in memory of the host.
+/// What the device writes about a coded frame, in pinned memory.
 struct FrameOutcome {
   std::uint64_t scan_bytes;
   HuffmanSpec specs[kEncodeTables];
@@ -18,7 +17,7 @@ class CudaEncodePipeline final : public EncodePipeline {
  public:
   explicit CudaEncodePipeline(int device) : device_(device) {}
   ~CudaEncodePipeline() override {
-    // Nothing may be released while a call that failed half-way has left work behind.
+    // A call that failed half-way may have left work behind that uses the memory.
     if (stream_.get() != nullptr) (void)cudaStreamSynchronize(stream_.get());
   }
 
@@ -37,12 +36,11 @@ class CudaEncodePipeline final : public EncodePipeline {
     ZR_TRY(guard.status());
     outcome_.data()->scan_bytes = 0;
     ConstFrameView on_device;
-    Status enqueued = upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device);
-    if (enqueued) enqueued = code(setup, on_device);
-    if (!enqueued) {
-      // The frame is in use until the stream is idle.
-      (void)cudaStreamSynchronize(stream_.get());
-      return enqueued;
+    Status coded = upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device);
+    if (coded) coded = code(setup, on_device);
+    if (!coded) {
+      (void)cudaStreamSynchronize(stream_.get());  // the device may still read the frame
+      return coded;
     }
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
@@ -74,7 +72,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   static constexpr std::int64_t kLeastCapacity = 4096;
 
   Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
-    // Hardly a scan is larger than its samples. One that is, is coded again.
+    // A scan is hardly ever larger than its samples; one that is gets coded again.
     ZR_TRY(scan_.reserve(setup.layout.blocks() * kBlockSize + kLeastCapacity));
     ZR_TRY(run(setup, frame));
     if (scan_bytes() > static_cast<std::uint64_t>(scan_.capacity())) {

@@ -1,15 +1,13 @@
-// The order of the fused encoder's kernels, and the memory that they share.
+// The order of the encoder's kernels, and the memory that they share.
 // SPDX-License-Identifier: MIT
 #include "cuda/encode/frame_encoder.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/device_scan.hpp"
 #include "cuda/encode/float_quant.hpp"
@@ -18,12 +16,12 @@
 namespace zerorun {
 namespace {
 
-/// Smaller frames are coded together until they have so many blocks, which bounds the memory: a
-/// 3840x2160 frame of 4:2:0 has 194,400, and 1920x1080 frames take no more time by fours than by
-/// fives (6.0 and 6.3 us each, H200).
+/// Small frames are coded together until they have so many blocks, which bounds the memory. A
+/// 3840x2160 frame of 4:2:0 has 194,400; 1920x1080 frames take 6.0 us each by fours and 6.3 by
+/// fives (H200).
 constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
 static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
-              "where place_chunks() is needed a frame goes alone");
+              "a frame that needs place_chunks() goes alone");
 
 ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
   ReciprocalTables tables{};
@@ -34,12 +32,12 @@ ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
   return tables;
 }
 
-/// Bytes of a component's plane that is made here.
+/// Bytes of a component's plane that color_subsample makes.
 std::int64_t plane_bytes(const ScanLayout::Component& component) {
   return std::int64_t{plane_stride(component)} * component.height;
 }
 
-/// Whether memory and tables made for one setup serve the other.
+/// Whether memory and tables made for one setup fit the other.
 bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
          a.v_max == b.v_max && a.layout.components == b.layout.components &&
@@ -66,15 +64,17 @@ void FrameEncoder::set_header(const EncodeParams& params, const EncodeSetup& set
   const auto [dht, index] = write_header(make_stream_header(params, setup, {}), header_);
   header_.erase(header_.begin() + static_cast<std::ptrdiff_t>(dht.begin),
                 header_.begin() + static_cast<std::ptrdiff_t>(dht.end));
-  dht_place_ = dht.begin;
-  index_place_ = index.value_or(ScanIndexPlace{});
+  envelope_ = {};
+  envelope_.parts_bytes = static_cast<std::uint32_t>(header_.size());
+  envelope_.dht_at = static_cast<std::uint32_t>(dht.begin);
+  envelope_.index = index.value_or(ScanIndexPlace{});
   setup_.reset();
 }
 
 Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob> jobs,
                              cudaStream_t stream, const StepProbe& probe) {
   const auto frames = static_cast<std::uint32_t>(jobs.size());
-  if (!std::exchange(whole_, false) || !setup_ || !same_setup(*setup_, setup) || frames > room_)
+  if (!std::exchange(complete_, false) || !setup_ || !same_setup(*setup_, setup) || frames > room_)
     ZR_TRY(prepare(setup, frames, stream));
   if (probe) {
     ZR_TRY(launch(setup, jobs, stream, probe));
@@ -86,11 +86,11 @@ Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob>
   used_frames_[parity_] = frames;
   used_frames_[parity_ ^ 1] = 0;
   parity_ ^= 1;
-  whole_ = true;
+  complete_ = true;
   return announce(probe, "");
 }
 
-/// All that the kernels' arguments depend on, with one setup.
+/// Everything that the kernels' arguments depend on besides the setup.
 void FrameEncoder::make_key(std::span<const FrameJob> jobs) {
   key_ = {jobs.size(), static_cast<std::uint64_t>(parity_), used_frames_[parity_ ^ 1]};
   const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
@@ -140,16 +140,12 @@ Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> 
                     tile_bits_.data(),
                     chunk_bits_[parity_].data(),
                     long_intervals ? chunk_first_bit_.data() : nullptr,
-                    header_whole_.data(),
-                    tiles.own_codes ? header_stride(static_cast<std::uint32_t>(header_.size())) : 0,
-                    header_bytes_.data(),
-                    !header_.empty(),
+                    envelope_,
                     states_[parity_].data(),
                     states_[parity_ ^ 1].data(),
                     chunk_bits_[parity_ ^ 1].data(),
                     used_frames_[parity_ ^ 1],
                     group_sums_.data(),
-                    index_place_,
                     header_.empty() ? entries_.data() : nullptr,
                     {}};
   for (std::size_t f = 0; f < jobs.size(); ++f) args.output[f] = jobs[f].output;
@@ -174,7 +170,7 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
                                 std::size_t{grid_.groups} * room_ * sizeof(std::uint32_t), stream));
   parity_ = 0;
   used_frames_[0] = used_frames_[1] = 0;
-  setup_ = std::make_unique<EncodeSetup>(setup);
+  setup_ = setup;
   if (setup.huffman == HuffmanTables::standard) return finish_tables(1, stream);
   ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, room_ * sizeof(SymbolCounts), stream));
   return Status::ok();
@@ -193,10 +189,14 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   ZR_TRY(tables_.reserve(tables));
   ZR_TRY(specs_.reserve(tables * kEncodeTables));
   ZR_TRY(counts_.reserve(tables));
-  ZR_TRY(header_parts_.reserve(static_cast<std::int64_t>(header_.size())));
-  const std::int64_t stride = header_stride(static_cast<std::uint32_t>(header_.size()));
-  ZR_TRY(header_whole_.reserve(tables * stride));
+  const std::uint32_t header_room = envelope_.parts_bytes + kMaxDhtBytes;
+  ZR_TRY(header_parts_.reserve(envelope_.parts_bytes));
+  ZR_TRY(headers_.reserve(tables * header_room));
   ZR_TRY(header_bytes_.reserve(tables));
+  envelope_.parts = header_parts_.data();
+  envelope_.header = headers_.data();
+  envelope_.header_bytes = header_bytes_.data();
+  envelope_.stride = optimal ? header_room : 0;
   ZR_TRY(words_.reserve(tiles * kTileWords));
   ZR_TRY(tile_bits_.reserve(tiles));
   if (optimal) {
@@ -229,12 +229,7 @@ Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   ZR_TRY(send(reciprocals_.data(), &reciprocals, sizeof reciprocals));
   if (!header_.empty()) ZR_TRY(send(header_parts_.data(), header_.data(), header_.size()));
   if (setup.huffman == HuffmanTables::optimal) return Status::ok();
-  HuffmanEncodeTables tables;
-  for (int t = 0; t < kEncodeTables; ++t) {
-    fill_encode_table(standard_huffman_spec(t), t, tables);
-    ZR_TRY(send(specs_.data() + t, &standard_huffman_spec(t), sizeof(HuffmanSpec)));
-  }
-  return send(tables_.data(), &tables, sizeof tables);
+  return upload_standard_huffman(specs_.data(), tables_.data(), stream);
 }
 
 Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs,
@@ -269,7 +264,7 @@ Status FrameEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& 
     args.plane[number][c] = {plane, stride};
   }
   Exec exec = cuda_exec(stream, scratch_);
-  return cuda_stages().color_subsample(args_of_stage, exec);
+  return color_subsample_cuda(args_of_stage, exec);
 }
 
 Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
@@ -285,10 +280,8 @@ Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
 
 Status FrameEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
   return make_stream_tables(
-      {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2,
-       header_parts_.data(), static_cast<std::uint32_t>(dht_place_),
-       static_cast<std::uint32_t>(header_.size()), index_place_, codes_.data(),
-       header_whole_.data(), header_bytes_.data(), counts_.data()},
+      {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2, envelope_,
+       codes_.data(), counts_.data()},
       stream);
 }
 

@@ -1,9 +1,10 @@
-// The fast encoder: two kernels for one or several frames with standard tables, five with optimal
-// ones. Used for host frames (EncodePipeline) and for device frames (DeviceEncoder).
+// The encoder for frames in device memory: two kernels for one or several frames with standard
+// tables, five with optimal ones. Host frames (EncodePipeline) and device frames (DeviceEncoder)
+// both go through it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <span>
 
 #include "codec/pipeline/encode_pipeline.hpp"
@@ -16,27 +17,26 @@
 
 namespace zerorun {
 
-/// A frame in device memory and where it goes.
+/// A frame in device memory, and where its stream goes.
 struct FrameJob {
   ConstFrameView frame;
   FrameOutput output;
 };
 
-/// How many frames of so many blocks one launch codes: together some blocks that keep a GPU busy.
-/// More would need memory for all of them and gain nothing.
+/// How many frames of so many blocks one launch codes: enough to keep a GPU busy. More would need
+/// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
 
-/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, with an index less
-/// than 3 more, of as many blocks as were coded at once. Work is enqueued on one stream after
-/// another only where the caller orders them.
+/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, less than 3 more
+/// with an index, for as many blocks as were coded at once. The caller orders work on different
+/// streams.
 class FrameEncoder {
  public:
-  /// From here on whole JPEG streams with these parameters come out. Without a call it is scans
-  /// alone.
+  /// Makes enqueue() write whole JPEG streams with these parameters, instead of scans alone.
   void set_header(const EncodeParams& params, const EncodeSetup& setup);
 
-  /// Enqueues frames of one shape, at least one, at most frames_of_launch(). Nothing waits for the
-  /// device, except when memory has to grow or size or tables change. `probe` may be empty.
+  /// Enqueues frames of one shape, from one to frames_of_launch(). Waits for the device only when
+  /// memory has to grow, or when size or tables change. `probe` may be empty.
   Status enqueue(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                  const StepProbe& probe = {});
   Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, const FrameOutput& output,
@@ -45,16 +45,16 @@ class FrameEncoder {
     return enqueue(setup, {&job, 1}, stream, probe);
   }
 
-  /// Calls of enqueue() that were one launch, of a graph.
+  /// Calls of enqueue() that launched a graph.
   std::uint64_t replays() const noexcept { return graphs_.replays(); }
 
   /// Whether frames of this size can be coded. Errors: out_of_memory.
   static Status check_size(const ScanLayout& layout);
 
-  /// [kEncodeTables] in device memory: the tables of the first frame enqueued last.
+  /// [kEncodeTables] in device memory: the tables of the first frame of the last call.
   const HuffmanSpec* specs() const noexcept { return specs_.data(); }
 
-  /// The index of the first frame enqueued last, in pinned memory; where the scan comes alone and
+  /// The index of the first frame of the last call, in pinned memory; only of scans alone, and if
   /// the setup asks for an index.
   const IndexEntry* entries() const noexcept { return entries_.data(); }
 
@@ -73,14 +73,13 @@ class FrameEncoder {
   Status finish_tables(std::uint32_t frames, cudaStream_t stream);
   Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
-  std::vector<std::uint8_t> header_;
-  std::size_t dht_place_ = 0;  // the header's bytes lack the DHT segments, which belong here
-  ScanIndexPlace index_place_{};
-  std::unique_ptr<EncodeSetup> setup_;  // for which memory and tables are ready
-  std::uint32_t room_ = 0;              // likewise, for so many frames at once
-  bool whole_ = false;  // the launch before was enqueued to its end: counts and states are clear
+  std::vector<std::uint8_t> header_;  // the envelope's parts on the host
+  StreamEnvelope envelope_{};         // its pointers are valid while setup_ is
+  std::optional<EncodeSetup> setup_;  // memory and tables are ready for it
+  std::uint32_t room_ = 0;            // likewise, for so many frames at once
+  bool complete_ = false;  // the last launch was enqueued to its end: counts and states are clear
   TileGrid grid_{};
-  int parity_ = 0;  // which of the numbers of chunks the next launch uses
+  int parity_ = 0;  // which states_ and chunk_bits_ the next launch uses
   LaunchGraphs graphs_;
   LaunchGraphs::Key key_;
   Scratch scratch_;
@@ -90,7 +89,7 @@ class FrameEncoder {
   DeviceBuffer<HuffmanEncodeTables> tables_;
   DeviceBuffer<HuffmanSpec> specs_;
   DeviceBuffer<SymbolCounts> counts_;
-  DeviceBuffer<std::uint8_t> header_parts_, header_whole_;
+  DeviceBuffer<std::uint8_t> header_parts_, headers_;
   DeviceBuffer<std::uint32_t> header_bytes_;
   DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
   DeviceBuffer<std::uint32_t> group_sums_;
@@ -100,7 +99,7 @@ class FrameEncoder {
   std::int64_t scan_temp_bytes_ = 0;
   DeviceBuffer<std::uint64_t> states_[2];      // one a chunk
   DeviceBuffer<std::uint32_t> chunk_bits_[2];  // likewise
-  std::uint32_t used_frames_[2] = {};          // of those, where they are not clear
+  std::uint32_t used_frames_[2] = {};          // frames whose part of these is not clear
 };
 
 }  // namespace zerorun

@@ -6,13 +6,15 @@
 #include <array>
 #include <cstring>
 
+#include "codec/arith/integer.hpp"
+
 namespace zerorun {
 namespace {
 
-/// Rows are copied to pinned memory and sent off in bands of about so many bytes, so that one band
-/// travels while the next is being copied.
+/// Rows are copied to pinned memory in bands of about so many bytes: while the CPU copies one band,
+/// the band before it travels to the device.
 constexpr std::size_t kBandBytes = std::size_t{1} << 20;
-/// Device rows start on whole sectors.
+/// Rows on the device start at whole sectors.
 constexpr std::size_t kPitchAlign = 128;
 
 }  // namespace
@@ -27,7 +29,7 @@ Status FrameUpload::enqueue(const ConstFrameView& frame, int components, cudaStr
     const auto index = static_cast<int>(p);
     const std::size_t row_bytes = plane_row_bytes(frame.format, index, frame.width);
     const auto rows = static_cast<std::size_t>(plane_rows(frame.format, index, frame.height));
-    const std::size_t pitch = (row_bytes + kPitchAlign - 1) / kPitchAlign * kPitchAlign;
+    const std::size_t pitch = round_up(row_bytes, kPitchAlign);
     plane[p] = {frame.data[p], frame.stride_bytes[p], row_bytes, rows, pitch};
     const std::uint8_t* const last_row =
         frame.data[p] + static_cast<std::ptrdiff_t>(rows - 1) * frame.stride_bytes[p];
@@ -51,7 +53,7 @@ Status FrameUpload::enqueue(const ConstFrameView& frame, int components, cudaStr
     on_device.data[p] = target;
     on_device.stride_bytes[p] = static_cast<std::ptrdiff_t>(plane[p].pitch);
     if (at_once) {
-      // Sent already.
+      // The copy above has sent it.
     } else if (pinned[p]) {
       ZR_TRY(send(plane[p], target, stream));
     } else {
@@ -63,7 +65,7 @@ Status FrameUpload::enqueue(const ConstFrameView& frame, int components, cudaStr
   return Status::ok();
 }
 
-/// Whether one copy carries all planes: each copy takes microseconds to start.
+/// Whether one copy can carry all planes, since each copy takes microseconds to start.
 bool FrameUpload::lie_as_on_device(std::span<const Plane> planes) {
   for (std::size_t p = 0; p < planes.size(); ++p) {
     const Plane& plane = planes[p];

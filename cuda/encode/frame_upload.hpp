@@ -14,8 +14,8 @@ namespace zerorun {
 /// Keeps its memory between frames. The frame uploaded last is valid until the next call.
 class FrameUpload {
  public:
-  /// Sends the rows as they are, without what lies between them; for a grey stream (components 1)
-  /// plane 0 alone. Pinned memory is read by the device itself, until `stream` has got so far;
+  /// Sends the rows without what lies between them; for a grey stream (components 1) plane 0 alone.
+  /// The device itself reads pinned memory, until the work enqueued on `stream` has completed;
   /// other memory has been read when the call returns.
   Status enqueue(const ConstFrameView& frame, int components, cudaStream_t stream,
                  ConstFrameView& on_device);

@@ -1,4 +1,4 @@
-// The scan index of a tile's blocks: what each group of MCUs has in it is added to the group's
+// The scan index: adds the bits and pairs that a tile has of each group of MCUs to the group's
 // sums.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace zerorun::cuda_encode {
 
-/// Of a lane's block.
+/// The group of a lane's block.
 struct GroupPlace {
   bool starts;          ///< the block is the first of a group, or of the tile
   std::uint32_t group;  ///< its number in the frame
@@ -21,8 +21,8 @@ __device__ inline GroupPlace group_of(const TileGrid& grid, const Tile& tile, bo
   return {exists && (first || lane == 0), tile.interval * grid.interval_groups + group};
 }
 
-/// `before`: sums of the tile's blocks before the lane's, read where `starts`; `all`: of all of
-/// them. By all lanes of a warp.
+/// By all lanes of a warp. `before`: sum over the tile's blocks before the lane's, read where
+/// `starts`; `all`: sum over all of them.
 __device__ inline void add_to_groups(const CodeTilesArgs& a, const GroupPlace& place,
                                      std::uint32_t before, std::uint32_t all) {
   const std::uint32_t starts = __ballot_sync(kFullWarp, place.starts);
@@ -34,8 +34,7 @@ __device__ inline void add_to_groups(const CodeTilesArgs& a, const GroupPlace& p
               (behind != 0 ? end : all) - before);
 }
 
-/// Pairs before the lane's block and of the tile, as add_to_groups() takes them: all items but
-/// EOBs.
+/// Adds the pairs of the tile to the groups: all items but EOBs.
 __device__ inline void add_pairs(const CodeTilesArgs& a, const GroupPlace& place, const Coded& b,
                                  const Coefficients& c, const Sums& items) {
   const std::uint32_t eobs = __ballot_sync(kFullWarp, b.exists && has_eob(c));
@@ -44,8 +43,8 @@ __device__ inline void add_pairs(const CodeTilesArgs& a, const GroupPlace& place
   add_to_groups(a, place, (items.before - before) << 16, (items.total - all) << 16);
 }
 
-/// Bits before the lane's block, whose first item is `item`; read where the block starts a group.
-/// The lanes code `each` items, `bits` are those of the lane.
+/// Bits of the tile before the lane's block, whose first item is `item`; right where the block
+/// starts a group. Each lane codes `each` items, whose bits are in `bits`.
 __device__ inline std::uint32_t bits_before_block(const GroupPlace& place, SharedAddress items,
                                                   SharedAddress codes, std::uint32_t item,
                                                   std::uint32_t each, const Sums& bits) {

@@ -1,5 +1,5 @@
-// The first half of the fused encoder's first kernel: samples -> the items of a tile, by a warp. A
-// lane transforms and quantises one block and lists what is not 0.
+// The first half of code_tiles: samples -> the items of a tile, by a warp. A lane transforms and
+// quantises one block and lists its coefficients that are not 0.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,16 +14,16 @@ namespace zerorun::cuda_encode {
 
 inline constexpr int kWarps = 4;
 inline constexpr int kThreads = 32 * kWarps;
-/// CTAs that a processor holds: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four
-/// streams and one frame alone: 24.2 and 43.1; 24 warps with 80 registers, of which some are
-/// spilled, 24.1 and 43.2; 28 with 72, 25.6 and 46.5.
+/// CTAs on a processor: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four streams
+/// and one frame alone: 24.2 and 43.1; 24 warps with 80 registers, some of them spilled, 24.1
+/// and 43.2; 28 with 72, 25.6 and 46.5.
 inline constexpr int kCtas = 5;
-/// Words of a lane that are kept; when one has more, the tile's items are coded a second time.
+/// Words of a lane that are kept. If a lane has more, the tile's items are coded a second time.
 inline constexpr int kKeptWords = 18;
 
 struct WarpShared {
   union {
-    alignas(16) std::uint32_t item[kTileItems];  // first the samples of blocks at an edge
+    alignas(16) std::uint32_t item[kTileItems];  // before that the samples of blocks at an edge
     std::uint32_t tile[kTileItems];              // then the tile's bits
     std::int16_t coefficient[kBlockSize][32];    // of a dense tile, zig-zag order
   };
@@ -34,14 +34,14 @@ struct Shared {
   WarpShared of_warp[kWarps];
   union {
     alignas(16) std::uint32_t word[kWarps][kKeptWords][32];
-    /// In the order of CodeTable. Even and odd lanes count apart: additions to one word wait for
-    /// each other, and a few symbols are most of all.
+    /// In the order of CodeTable. Even and odd lanes count apart, since additions to one word wait
+    /// for each other and most symbols are one of a few.
     std::uint32_t count[2][kCodeWords];
   };
   CodeTable codes;
   ReciprocalTables reciprocals;
-  /// Sums of the samples of the blocks of the tile before each warp's, from which DC is predicted;
-  /// of the tile before the CTA's first there are only the last block of each component.
+  /// Of the tile before each warp's: the sums of the samples of its blocks, from which DC is
+  /// predicted. Before the CTA's first tile only the last block of each component has one.
   std::uint32_t sum[kWarps][kTileBlocks];
 };
 
@@ -54,17 +54,18 @@ struct Sums {
   std::uint32_t before, total;
 };
 
-/// Over the lanes before this one, and over all.
+/// Sums over the lanes before this one, and over all lanes.
 __device__ inline Sums warp_sums(std::uint32_t own) {
   const std::uint32_t inclusive = warp_inclusive_sum(own);
   return {inclusive - own, __shfl_sync(kFullWarp, inclusive, 31)};
 }
 
-/// Whole vectors of four words.
+/// Vectors of four words that hold so many words.
 __device__ inline std::uint32_t vectors(std::uint32_t words) { return (words + 3) / 4; }
 static_assert(kTileItems % 4 == 0 && kTileWords % 4 == 0);
 
-/// Thread `thread` of `threads` begins to copy its part of some vectors to shared memory.
+/// Starts to copy a thread's part of `count` vectors to shared memory. `thread` is one of
+/// `threads`.
 __device__ inline void fetch(void* to, const void* from, std::uint32_t count, unsigned thread,
                              unsigned threads) {
 #pragma unroll 1
@@ -78,24 +79,24 @@ __device__ inline void fetch_tables(const CodeTilesArgs& a, Shared& s, const Cod
   if (codes != nullptr) fetch(&s.codes, codes, sizeof s.codes / 16, threadIdx.x, kThreads);
 }
 
-/// For all threads of a CTA what each has fetched.
+/// Waits until all threads of the CTA can read what each of them has fetched.
 __device__ inline void wait_for_fetched() {
   __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncthreads();
 }
 
-/// Of a lane's block what coding has to know.
+/// What coding has to know about the lane's block.
 struct Coded {
-  int before;  ///< lane of the block that predicts DC; negative: in the tile before
+  int before;  ///< lane of the block that predicts DC; negative: it is in the tile before
   int component;
   bool exists, padding;
-  bool starts_interval;  ///< the tile does: no tile is before
+  bool starts_interval;  ///< the tile is the first one of its interval
 
   __device__ unsigned destination() const { return component != 0; }
 };
 
-/// What a lane codes.
+/// Where the lane's block lies.
 struct Lane {
   Tile tile;
   ScanPlace place;
@@ -107,8 +108,8 @@ struct Lane {
         block(block_at(a, tile, place)) {}
 };
 
-/// Samples of the lane's block, and its rows transformed. A lane without a block has any samples.
-/// `alone`: the warps before this one do not do the same with the tiles before.
+/// Loads the samples of the lane's block and transforms its rows. A lane without a block gets some
+/// samples. `alone`: the warps before this one do not do the same for the tiles before.
 template <bool alone>
 __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
                                         Coefficients& c) {
@@ -137,7 +138,7 @@ __device__ inline std::uint32_t count_block_items(const Coded& b, const Coeffici
   return b.exists ? static_cast<std::uint32_t>(items) : 0;
 }
 
-/// DC minus that of the block before (T.81 F.1.1.5.1), which is 0 where none is.
+/// DC minus that of the component's block before (T.81 F.1.1.5.1), or minus 0 if there is none.
 __device__ inline std::int32_t dc_difference(const Shared& s, const Coded& b,
                                              const Coefficients& c) {
   const auto dc = static_cast<std::int32_t>(static_cast<std::int16_t>(c.v[0]));
@@ -165,8 +166,8 @@ __device__ inline void list_block_items(const Coded& b, const Coefficients& c,
   if (has_eob(c)) *next = Item::eob(b.destination());
 }
 
-/// The items of all blocks to w.item, if they fit; `fill` behind them that code to nothing. Returns
-/// how many they are, without those.
+/// Stores the items of all blocks in w.item if they fit, and behind them `fill` items without bits.
+/// Returns how many items there are, without those.
 __device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b,
                                   const Coefficients& c, std::uint32_t fill) {
   const Sums items = warp_sums(count_block_items(b, c));

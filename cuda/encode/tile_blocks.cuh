@@ -1,17 +1,17 @@
-// A tile's blocks in the registers of a warp: where each lies, its samples, its quantised
-// coefficients. The lanes have the blocks in scan order.
+// The blocks of a tile in the registers of a warp, a lane each in scan order: where a block lies,
+// its samples, its quantised coefficients.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "codec/arith/zigzag.hpp"
 #include "cuda/base/warp.cuh"
 #include "cuda/encode/code_tiles.hpp"
-#include "cuda/encode/fdct_block.cuh"
+#include "cuda/encode/packed_fdct.hpp"
 
 namespace zerorun::cuda_encode {
 
 struct Zigzag {
-  std::uint8_t natural[kBlockSize];  ///< index of a position
+  std::uint8_t natural[kBlockSize];  ///< natural index of each position
   constexpr Zigzag() : natural{} {
     for (int k = 0; k < kBlockSize; ++k) natural[k] = kNaturalOfZigzag[static_cast<std::size_t>(k)];
   }
@@ -20,7 +20,7 @@ __device__ constexpr Zigzag kZigzag{};
 
 __device__ inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
 
-/// What a warp codes.
+/// The blocks that a warp codes.
 struct Tile {
   std::uint32_t interval;
   std::uint32_t first_block;  ///< counted in the interval
@@ -31,7 +31,7 @@ __device__ inline Tile tile_of(const TileGrid& grid, std::uint32_t number) {
   return {interval, (number - interval * grid.interval_tiles) * kTileBlocks};
 }
 
-/// Number of its chunk.
+/// Number of the tile's chunk.
 __device__ inline std::uint32_t chunk_of(const TileGrid& grid, const Tile& tile) {
   return tile.interval * grid.interval_chunks + tile.first_block / (kTileBlocks * kChunkTiles);
 }
@@ -52,10 +52,10 @@ struct Block {
   int component;
   int x, y;  ///< in blocks
   bool exists;
-  bool padding;  ///< holds no sample: has those of the last block before it in the MCU that does
+  bool padding;  ///< MCU padding: takes the samples of the last block before it that has some
 };
 
-/// Luma has 1, 2 or 4 blocks in a row of an MCU and 1 or 2 rows, chroma one block.
+/// In an MCU luma has 1, 2 or 4 blocks side by side in 1 or 2 rows, and chroma has one block.
 __device__ inline Block block_at(const CodeTilesArgs& a, const Tile& tile, const ScanPlace& place) {
   const ScanLayout::Component& luma = a.layout.component[0];
   const ScanLayout::Component& chroma = a.layout.component[1];
@@ -83,20 +83,20 @@ __device__ inline Block block_at(const CodeTilesArgs& a, const Tile& tile, const
   return b;
 }
 
-/// Lanes back to the block that predicts DC (T.81 F.1.1.5.1).
+/// How many lanes before it the block lies that predicts DC (T.81 F.1.1.5.1).
 __device__ inline int distance_to_predictor(const CodeTilesArgs& a, int component, int in_mcu) {
   if (component > 0) return a.layout.blocks_per_mcu;
   return in_mcu > 0 ? 1 : a.layout.components;
 }
 
-/// Of the CTA's frame. The planes of chroma have one size.
+/// A plane of the CTA's frame. Both chroma planes have the same size.
 __device__ inline ConstPlaneView plane_of(const CodeTilesArgs& a, int component) {
   const PlanePlace& place = a.plane[blockIdx.y][component];
   const int size = component == 0 ? 0 : 1;
   return {place.data, place.stride_bytes, a.width[size], a.height[size]};
 }
 
-/// A row of samples of a block at an edge, which repeats the plane's last column and row.
+/// A row of samples of a block at an edge, where the plane's last column and row are repeated.
 __device__ inline uint2 edge_row(const ConstPlaneView& plane, int x0, int y) {
   const std::uint8_t* const row = plane.data + min(y, plane.height - 1) * plane.stride_bytes;
   std::uint32_t half[2] = {};
@@ -106,7 +106,7 @@ __device__ inline uint2 edge_row(const ConstPlaneView& plane, int x0, int y) {
   return make_uint2(half[0], half[1]);
 }
 
-/// Whether a block has all its samples in the plane, and each of its rows as one aligned word.
+/// Whether all samples of a block lie in the plane, and each of its rows in one aligned word.
 __device__ inline bool is_whole(const ConstPlaneView& plane, int x0, int y0) {
   const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
   return x0 + kBlockEdge <= plane.width && y0 + kBlockEdge <= plane.height &&
@@ -122,8 +122,8 @@ __device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y) {
   return edge_row(plane, x0, y);
 }
 
-/// Rows of samples, from the plane where they are whole and aligned, else through the lane's column
-/// of `buffer`, [16][32] words of shared memory.
+/// Loads the rows of a block: from the plane if they are whole and aligned, else through the lane's
+/// column of `buffer`, [16][32] words of shared memory.
 __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, std::uint32_t* buffer,
                                  uint2 (&rows)[8]) {
   const int x0 = b.x * kBlockEdge, y0 = b.y * kBlockEdge;
@@ -147,16 +147,16 @@ __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, st
 
 /// A block's quantised coefficients.
 struct Coefficients {
-  /// Natural order; the value stands in the lower 16 bits, above them kFloatMagicBits, plus 2^17 if
-  /// the block is of chroma.
+  /// In natural order. The lower 16 bits have the value, the upper ones those of kFloatMagicBits,
+  /// plus 2 for chroma.
   std::uint32_t v[kBlockSize];
-  /// Which of them are not 0, by zig-zag position; DC is not among them.
+  /// Which of them are not 0, by zig-zag position, without DC.
   std::uint32_t low, high;
 
   __device__ std::uint32_t at(int position) const { return v[kZigzag.natural[position]]; }
 };
 
-/// Of the samples, when their rows are transformed.
+/// Sum of the samples, once their rows are transformed.
 __device__ inline std::uint32_t sum_of_samples(const Coefficients& c) {
   std::uint32_t sum = 0;  // of frequency 0 of the rows
 #pragma unroll
@@ -164,21 +164,21 @@ __device__ inline std::uint32_t sum_of_samples(const Coefficients& c) {
   return sum >> kPass1Bits;
 }
 
-/// The rows of a block of samples, transformed, to out.v.
+/// Transforms the rows of a block; the result goes to out.v.
 __device__ inline void transform_rows(const uint2 (&rows)[8], Coefficients& out) {
 #pragma unroll
   for (int y = 0; y < 8; ++y) {
     std::uint32_t row[8];
-    fdct_row(rows[y], row);
+    fdct_row(rows[y].x, rows[y].y, row);
 #pragma unroll
     for (int x = 0; x < 8; ++x) out.v[8 * y + x] = row[x];
   }
 }
 
-/// Then its columns, and quantisation. `reciprocals`: of the block's table, column after column.
+/// Transforms the columns and quantises. `reciprocals`: the block's table, column after column.
 __device__ inline void transform_columns(bool is_luma, const float* reciprocals,
                                          Coefficients& out) {
-  const float magic = kFloatMagic + (is_luma ? 0.0f : 131072.0f);
+  const float magic = kFloatMagic + (is_luma ? 0.0f : kChromaMagic);
   const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
@@ -192,7 +192,7 @@ __device__ inline void transform_columns(bool is_luma, const float* reciprocals,
 #pragma unroll
     for (int y = 0; y < 8; ++y) out.v[8 * y + x] = quantise_float(column[y], reciprocal[y], magic);
   }
-  // Positions k and k + 16 in one word: min(word, 1 | 1 << 16) has a bit for each.
+  // Positions k and k + 16 share a word: min(word, 1 | 1 << 16) has a bit for each.
   std::uint32_t mask[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -208,7 +208,7 @@ __device__ inline void transform_columns(bool is_luma, const float* reciprocals,
   out.high = mask[1];
 }
 
-/// Before the tile, the last block of component `c`.
+/// The last block of component `c` before the tile.
 __device__ inline ScanPlace last_before(const CodeTilesArgs& a, const Tile& tile, int c) {
   const int luma_blocks = a.layout.component[0].h * a.layout.component[0].v;
   const int first = c == 0 ? 0 : luma_blocks + c - 1, end = c == 0 ? luma_blocks : first + 1;
@@ -221,8 +221,8 @@ __device__ inline ScanPlace last_before(const CodeTilesArgs& a, const Tile& tile
   return place;
 }
 
-/// The sums of the samples of those blocks, to sums[lane of a tile that ends where this one
-/// begins]. By a warp, 8 lanes for each component.
+/// Sums the samples of those blocks, by a warp with 8 lanes for each component. `sums` has the
+/// lanes of a tile that ends where this one begins.
 __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& tile,
                                          std::uint32_t (&sums)[kTileBlocks]) {
   const int c = lane_index() / 8, y = lane_index() % 8;
@@ -239,7 +239,7 @@ __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& til
   if (exists && y == 0) sums[block + kTileBlocks - tile.first_block] = sum;
 }
 
-/// Quantised DC of a block whose samples add up to `sum`: the transform of that is exact.
+/// Quantised DC of a block whose samples add up to `sum`; the transform of DC is exact.
 __device__ inline std::int32_t dc_of_sum(std::uint32_t sum, float reciprocal) {
   const std::uint32_t dc =
       quantise_float(kFloatMagicBits + sum - 64 * 128, reciprocal, kFloatMagic);

@@ -1,46 +1,47 @@
-// How the fused encoder cuts a scan: tiles of consecutive blocks, none across a restart interval,
-// each coded by one warp; chunks of some tiles, each assembled by one CTA.
+// How the encoder cuts a scan. A tile is a run of blocks that one warp codes; a chunk is a run of
+// tiles that one CTA assembles. Neither crosses the border of a restart interval.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
+#include "codec/arith/integer.hpp"
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "cuda/base/known_divisor.hpp"
 
 namespace zerorun {
 
-/// Blocks of a tile at most: one for each lane of a warp.
+/// Blocks of a tile: one for each lane of a warp. The last tile of an interval may have fewer.
 inline constexpr int kTileBlocks = 32;
 
 /// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
 inline constexpr int kChunkTiles = 12;
 
-/// Frames that one launch codes at most: 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and
-/// 32 (H200). A frame has 72 bytes of the kernels' parameters, which may be 4 KiB.
+/// Most frames of one launch. 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and 32 (H200).
+/// A frame takes 72 bytes of the kernels' parameters, which may have 4 KiB.
 inline constexpr int kMaxFrames = 32;
 
-/// Words that a tile is given in memory: enough for the longest codes in all its blocks, in whole
-/// vectors of four.
+/// Words of a tile in memory: enough for the longest codes in all its blocks, in whole vectors of
+/// four.
 inline constexpr std::int64_t kTileWords =
     (kTileBlocks * std::int64_t{27 + 63 * 26} + 127) / 128 * 4;
 
-/// Of each frame of a launch, in which blockIdx.y is the frame: arrays of tiles and chunks have
-/// those of one frame behind those of the other. Plain data.
+/// The same for each frame of a launch. blockIdx.y is the frame; in arrays of tiles and chunks
+/// those of one frame follow those of the frame before. Plain data.
 struct TileGrid {
   KnownDivisor by_interval_tiles, by_mcu_blocks, by_mcus_wide;
   std::uint32_t mcus;
-  std::uint32_t interval_mcus;    ///< of every interval but the last, which may have fewer
+  std::uint32_t interval_mcus;    ///< of each interval; the last one may have fewer
   std::uint32_t interval_tiles;   ///< likewise
   std::uint32_t interval_chunks;  ///< likewise
   std::uint32_t intervals, tiles, chunks;
   KnownDivisor by_group_blocks;   ///< groups of the scan index
-  std::uint32_t interval_groups;  ///< of every interval but the last
+  std::uint32_t interval_groups;  ///< of each interval; the last one may have fewer
   std::uint32_t groups;           ///< 0: the scan gets no index
 
 #ifdef __CUDACC__
-  /// In arrays of tiles and of chunks, of the CTA's frame.
+  /// Indices in arrays of tiles and of chunks, for the CTA's frame.
   __device__ std::uint32_t tile_index(std::uint32_t tile) const {
     return blockIdx.y * tiles + tile;
   }
@@ -53,7 +54,7 @@ struct TileGrid {
 /// `group_mcus` 0: no index.
 inline TileGrid make_tile_grid(const ScanLayout& layout, int group_mcus) {
   const auto up = [](std::int64_t a, std::int64_t b) {
-    return static_cast<std::uint32_t>((a + b - 1) / b);
+    return static_cast<std::uint32_t>(ceil_div(a, b));
   };
   TileGrid grid{};
   grid.interval_mcus = static_cast<std::uint32_t>(layout.interval_mcus());

@@ -1,5 +1,5 @@
-// CUDA twin of codec/encode/bit_pack.cpp: bit lengths, prefix sums, direct writing to the final
-// position. One thread packs one block.
+// CUDA twin of codec/encode/bit_pack.cpp: counts bits, forms prefix sums, and writes each block to
+// its final position. A thread packs a block.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/bit_pack.hpp"
 
@@ -42,15 +42,15 @@ __global__ void __launch_bounds__(kThreads)
   if (blockIdx.x == 0 && threadIdx.x == 0) a.interval_first_byte[intervals] = 0;
 }
 
-/// Clears the words that will be written: neighbours put their bits into shared ones by OR.
+/// Clears the words that will be written, because bits are ORed into words that threads share.
 __global__ void __launch_bounds__(kThreads)
     clear_kernel(std::uint32_t* words, const std::uint64_t* total_bytes) {
   const auto count = static_cast<std::int64_t>((*total_bytes + 3) / 4);
   for (std::int64_t w = first_item(); w < count; w += item_step()) words[w] = 0;
 }
 
-/// Writes one thread's bits. Its first and last word may hold other threads' bits too; those in
-/// between are its own and are stored plainly.
+/// Writes one thread's bits. Other threads may have bits in its first and last word; the words in
+/// between are its own and are plainly stored.
 class BlockWriter {
  public:
   __device__ BlockWriter(std::uint32_t* words, std::uint64_t first_bit)
@@ -84,8 +84,8 @@ class BlockWriter {
 
   std::uint32_t* out_;
   std::uint64_t pending_ = 0;  // the low count_ bits are not stored yet
-  int count_;                  // < 32 between calls; starts with the bits of others, as zeros
-  bool shared_;                // the word at hand has bits of others in front
+  int count_;                  // < 32 between calls; bits of others in front count as zeros
+  bool shared_;                // the current word has bits of others in front
 };
 
 __global__ void __launch_bounds__(kThreads)
@@ -114,7 +114,7 @@ Status bit_pack_cuda(const BitPackArgs& a, Exec& exec) {
     ZR_CUDA_TRY(cudaMemsetAsync(a.interval_first_byte, 0, sizeof *a.interval_first_byte, stream));
     return Status::ok();
   }
-  const std::int64_t intervals = (a.blocks + a.interval_blocks - 1) / a.interval_blocks;
+  const std::int64_t intervals = ceil_div(a.blocks, a.interval_blocks);
   std::int64_t temp_bytes = 0;  // there are never more intervals than blocks
   ZR_TRY(device_scan_temp_bytes(a.blocks + 1, temp_bytes));
   std::byte* temp = nullptr;
@@ -124,20 +124,16 @@ Status bit_pack_cuda(const BitPackArgs& a, Exec& exec) {
                                 scratch_array(block_bits, a.blocks + 1),
                                 scratch_array(block_first_bit, a.blocks + 1)));
   const unsigned grid = grid_size(a.blocks, kThreads);
-  block_bits_kernel<<<grid, kThreads, 0, stream>>>(a, block_bits);
-  ZR_LAUNCH_TRY("block_bits_kernel");
+  ZR_LAUNCH(block_bits_kernel, grid, kThreads, stream, a, block_bits);
   ZR_TRY(
       device_exclusive_scan(block_bits, block_first_bit, a.blocks + 1, temp, temp_bytes, stream));
-  interval_kernel<<<grid_size(intervals, kThreads), kThreads, 0, stream>>>(a, intervals,
-                                                                           block_first_bit);
-  ZR_LAUNCH_TRY("interval_kernel");
+  ZR_LAUNCH(interval_kernel, grid_size(intervals, kThreads), kThreads, stream, a, intervals,
+            block_first_bit);
   ZR_TRY(device_exclusive_scan(a.interval_first_byte, a.interval_first_byte, intervals + 1, temp,
                                temp_bytes, stream));
-  clear_kernel<<<grid_size(a.bytes_capacity / 4, kThreads, kManyCtas), kThreads, 0, stream>>>(
-      reinterpret_cast<std::uint32_t*>(a.bytes), a.interval_first_byte + intervals);
-  ZR_LAUNCH_TRY("clear_kernel");
-  bit_pack_kernel<<<grid, kThreads, 0, stream>>>(a, block_first_bit);
-  ZR_LAUNCH_TRY("bit_pack_kernel");
+  ZR_LAUNCH(clear_kernel, grid_size(a.bytes_capacity / 4, kThreads, kManyCtas), kThreads, stream,
+            reinterpret_cast<std::uint32_t*>(a.bytes), a.interval_first_byte + intervals);
+  ZR_LAUNCH(bit_pack_kernel, grid, kThreads, stream, a, block_first_bit);
   return Status::ok();
 }
 

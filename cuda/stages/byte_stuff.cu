@@ -1,5 +1,5 @@
-// CUDA twin of codec/encode/byte_stuff.cpp: count the FF of each chunk, scan, scatter. One warp
-// does one chunk.
+// CUDA twin of codec/encode/byte_stuff.cpp: counts the FF of each tile, scans, scatters. A warp
+// does a tile of 256 bytes.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/byte_stuff.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kLaneBytes = 8;
-constexpr std::int64_t kChunkBytes = 32 * kLaneBytes;
+constexpr std::int64_t kTileBytes = 32 * kLaneBytes;
 
 /// `count` bytes from `in`, 0 to 8, the first one lowest; the others are 0.
 __device__ std::uint64_t load_bytes(const std::uint8_t* in, int count) {
@@ -41,22 +41,22 @@ __device__ std::int64_t input_bytes(const ByteStuffArgs& a) {
   return static_cast<std::int64_t>(a.interval_first_byte[a.intervals]);
 }
 
-/// `chunks` covers the largest input; those behind the real one have no FF.
+/// `tiles` is enough for the largest input; tiles behind the real end have no FF.
 __global__ void __launch_bounds__(kThreads)
-    count_kernel(ByteStuffArgs a, std::int64_t chunks, std::uint32_t* chunk_ff) {
+    count_kernel(ByteStuffArgs a, std::int64_t tiles, std::uint32_t* tile_ff) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t total = input_bytes(a);
-  for (std::int64_t c = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; c <= chunks;
+  for (std::int64_t c = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; c <= tiles;
        c += std::int64_t{gridDim.x} * kWarps) {
-    const std::int64_t begin = c * kChunkBytes + lane * kLaneBytes;
+    const std::int64_t begin = c * kTileBytes + lane * kLaneBytes;
     const int here = bytes_before(begin, total);
     const int ff = here > 0 ? count_ff(load_bytes(a.bytes + begin, here)) : 0;
     const int sum = __reduce_add_sync(kFullWarp, ff);
-    if (lane == 0) chunk_ff[c] = static_cast<std::uint32_t>(sum);
+    if (lane == 0) tile_ff[c] = static_cast<std::uint32_t>(sum);
   }
 }
 
-/// Intervals that end at or before byte p: so many markers stand in front of it.
+/// Intervals that end at or before byte p, and so the markers in front of it.
 __device__ std::int64_t intervals_before(const ByteStuffArgs& a, std::int64_t p) {
   std::int64_t low = 0, high = a.intervals;
   while (low < high) {
@@ -70,28 +70,23 @@ __device__ std::int64_t intervals_before(const ByteStuffArgs& a, std::int64_t p)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    scatter_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_chunk) {
+    scatter_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_tile) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t total = input_bytes(a);
-  const std::int64_t chunks = (total + kChunkBytes - 1) / kChunkBytes;
-  for (std::int64_t c = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; c < chunks;
+  const std::int64_t tiles = ceil_div(total, kTileBytes);
+  for (std::int64_t c = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; c < tiles;
        c += std::int64_t{gridDim.x} * kWarps) {
-    const std::int64_t begin = c * kChunkBytes + lane * kLaneBytes;
+    const std::int64_t begin = c * kTileBytes + lane * kLaneBytes;
     const int here = bytes_before(begin, total);
     const std::uint64_t bytes = here > 0 ? load_bytes(a.bytes + begin, here) : 0;
     const int own = here > 0 ? count_ff(bytes) : 0;
-    int ff = own;  // inclusive sum over the lanes
-#pragma unroll
-    for (int offset = 1; offset < 32; offset *= 2) {
-      const int below = __shfl_up_sync(kFullWarp, ff, offset);
-      if (lane >= offset) ff += below;
-    }
-    if (here == 0) continue;  // the shuffles of the next round are for all lanes again
+    const auto ff = static_cast<int>(warp_inclusive_sum(static_cast<unsigned>(own)));
+    if (here == 0) continue;  // in the next round all lanes take part again
     std::int64_t ended = intervals_before(a, begin);
     std::uint8_t* out =
-        a.out + begin + static_cast<std::int64_t>(ff_before_chunk[c]) + (ff - own) + 2 * ended;
+        a.out + begin + static_cast<std::int64_t>(ff_before_tile[c]) + (ff - own) + 2 * ended;
     for (int i = 0; i < here; ++i) {
-      // An interval that ends here leaves room for its marker; empty ones leave room for theirs.
+      // An interval that ends here leaves room for its marker, and so do empty ones.
       for (; static_cast<std::int64_t>(a.interval_first_byte[ended + 1]) <= begin + i; ++ended)
         out += 2;
       const auto byte = static_cast<std::uint8_t>(bytes >> (8 * i));
@@ -101,21 +96,21 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__device__ std::int64_t ff_before(const ByteStuffArgs& a, const std::uint64_t* ff_before_chunk,
+__device__ std::int64_t ff_before(const ByteStuffArgs& a, const std::uint64_t* ff_before_tile,
                                   std::int64_t p) {
-  const std::int64_t chunk = p / kChunkBytes;
-  auto sum = static_cast<std::int64_t>(ff_before_chunk[chunk]);
-  for (std::int64_t at = chunk * kChunkBytes; at < p; at += kLaneBytes)
+  const std::int64_t tile = p / kTileBytes;
+  auto sum = static_cast<std::int64_t>(ff_before_tile[tile]);
+  for (std::int64_t at = tile * kTileBytes; at < p; at += kLaneBytes)
     sum += count_ff(load_bytes(a.bytes + at, bytes_before(at, p)));
   return sum;
 }
 
 __global__ void __launch_bounds__(kThreads)
-    marker_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_chunk) {
+    marker_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_tile) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < a.intervals;
        i += std::int64_t{gridDim.x} * kThreads) {
     const auto end = static_cast<std::int64_t>(a.interval_first_byte[i + 1]);
-    std::int64_t at = end + ff_before(a, ff_before_chunk, end) + 2 * i;
+    std::int64_t at = end + ff_before(a, ff_before_tile, end) + 2 * i;
     const std::int64_t interval = a.first_interval + i;
     if (interval + 1 < a.scan_intervals) {
       a.out[at++] = 0xFF;
@@ -133,25 +128,21 @@ Status byte_stuff_cuda(const ByteStuffArgs& a, Exec& exec) {
     ZR_CUDA_TRY(cudaMemsetAsync(a.out_bytes, 0, sizeof *a.out_bytes, stream));
     return Status::ok();
   }
-  // max_stuffed_bytes() the other way round: how many bytes there can be.
+  // The inverse of max_stuffed_bytes(): how many bytes there can be.
   const std::int64_t most_bytes = (a.out_capacity - 2 * a.intervals) / 2;
-  const std::int64_t chunks = (most_bytes + kChunkBytes - 1) / kChunkBytes;
+  const std::int64_t tiles = ceil_div(most_bytes, kTileBytes);
   std::int64_t temp_bytes = 0;
-  ZR_TRY(device_scan_temp_bytes(chunks + 1, temp_bytes));
+  ZR_TRY(device_scan_temp_bytes(tiles + 1, temp_bytes));
   std::byte* temp = nullptr;
-  std::uint32_t* chunk_ff = nullptr;
-  std::uint64_t* ff_before_chunk = nullptr;
-  ZR_TRY(scratch_of(exec).carve(scratch_array(temp, temp_bytes),
-                                scratch_array(chunk_ff, chunks + 1),
-                                scratch_array(ff_before_chunk, chunks + 1)));
-  const unsigned grid = grid_size(chunks + 1, kWarps, kManyCtas);
-  count_kernel<<<grid, kThreads, 0, stream>>>(a, chunks, chunk_ff);
-  ZR_LAUNCH_TRY("count_kernel");
-  ZR_TRY(device_exclusive_scan(chunk_ff, ff_before_chunk, chunks + 1, temp, temp_bytes, stream));
-  scatter_kernel<<<grid, kThreads, 0, stream>>>(a, ff_before_chunk);
-  ZR_LAUNCH_TRY("scatter_kernel");
-  marker_kernel<<<grid_size(a.intervals, kThreads), kThreads, 0, stream>>>(a, ff_before_chunk);
-  ZR_LAUNCH_TRY("marker_kernel");
+  std::uint32_t* tile_ff = nullptr;
+  std::uint64_t* ff_before_tile = nullptr;
+  ZR_TRY(scratch_of(exec).carve(scratch_array(temp, temp_bytes), scratch_array(tile_ff, tiles + 1),
+                                scratch_array(ff_before_tile, tiles + 1)));
+  const unsigned grid = grid_size(tiles + 1, kWarps, kManyCtas);
+  ZR_LAUNCH(count_kernel, grid, kThreads, stream, a, tiles, tile_ff);
+  ZR_TRY(device_exclusive_scan(tile_ff, ff_before_tile, tiles + 1, temp, temp_bytes, stream));
+  ZR_LAUNCH(scatter_kernel, grid, kThreads, stream, a, ff_before_tile);
+  ZR_LAUNCH(marker_kernel, grid_size(a.intervals, kThreads), kThreads, stream, a, ff_before_tile);
   return Status::ok();
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "codec/arith/integer.hpp"
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/tuning.hpp"
 
 namespace zerorun {
@@ -68,7 +68,7 @@ Status CarefulDecoder::decode_planes(const Input& in, const PlaneView* planes,
   std::copy_n(planes, layout.components, args.plane);
   Exec exec = in.exec;
   ZR_TRY(announce(in.probe, "dequant_idct"));
-  ZR_TRY(cuda_stages().dequant_idct(args, exec));
+  ZR_TRY(dequant_idct_cuda(args, exec));
   ZR_TRY(announce(in.probe, ""));
   ZR_TRY(wait(exec));
   report(in, found, outcome);
@@ -122,9 +122,9 @@ Status CarefulDecoder::unstuff(const Input& in, Found& found, ScanOutcome& outco
   ZR_TRY(segments_.reserve(size / 2 + 2));
   Exec exec = in.exec;
   ZR_TRY(announce(in.probe, "byte_unstuff"));
-  ZR_TRY(cuda_stages().byte_unstuff({in.on_device.data(), in.on_device.size(), clean_.data(),
-                                     segments_.data(), totals_.data(), totals_.data() + 1},
-                                    exec));
+  ZR_TRY(byte_unstuff_cuda({in.on_device.data(), in.on_device.size(), clean_.data(),
+                            segments_.data(), totals_.data(), totals_.data() + 1},
+                           exec));
   ZR_TRY(announce(in.probe, "restart plan"));
   ZR_TRY(copy_to_host(host_totals_.data(), totals_.data(), 2, exec));
   ZR_TRY(wait(exec));
@@ -172,7 +172,6 @@ Status CarefulDecoder::upload_cursors(const Input& in, Found& found) {
 
 /// Bits to coefficients.
 Status CarefulDecoder::find_coefficients(const Input& in, const Found& found) {
-  const StageTable& stages = cuda_stages();
   const ScanLayout& layout = in.scan.layout;
   const std::int64_t blocks = layout.blocks(), intervals = layout.intervals();
   ZR_TRY(pairs_.reserve(blocks * kBlockSize));
@@ -182,23 +181,23 @@ Status CarefulDecoder::find_coefficients(const Input& in, const Found& found) {
   Exec exec = in.exec;
   ZR_TRY(announce(in.probe, "huffman_sync"));
   if (found.subsequences > 0)
-    ZR_TRY(stages.huffman_sync(
+    ZR_TRY(huffman_sync_cuda(
         {layout, clean_.data(), found.clean_bytes, huffman_.data(), cursors_.data(), intervals,
          tuning::kSubsequenceBits, first_sync_.data(), found.subsequences, sync_.data()},
         exec));
   ZR_TRY(announce(in.probe, "huffman_decode"));
   const SyncPoint* const sync = found.subsequences > 0 ? sync_.data() : nullptr;
-  ZR_TRY(stages.huffman_decode(
+  ZR_TRY(huffman_decode_cuda(
       {layout, clean_.data(), found.clean_bytes, huffman_.data(), cursors_.data(), intervals, sync,
        found.subsequences, first_sync_.data(), pairs_.data(), pair_count_.data()},
       exec));
   ZR_TRY(announce(in.probe, "zero_run_expand"));
-  ZR_TRY(stages.zero_run_expand(
+  ZR_TRY(zero_run_expand_cuda(
       {blocks, pairs_.data(), pair_count_.data(), coefficients_.data(), diff_.data()}, exec));
   ZR_TRY(announce(in.probe, "dc_predict"));
   ZR_CUDA_TRY(
       cudaMemsetAsync(carry_.data(), 0, kMaxComponents * sizeof(std::int16_t), stream_of(exec)));
-  return stages.dc_predict(
+  return dc_predict_cuda(
       {layout, 0, layout.mcus(), diff_.data(), coefficients_.data(), carry_.data()}, exec);
 }
 

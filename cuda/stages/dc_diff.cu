@@ -1,4 +1,4 @@
-// CUDA twin of codec/encode/dc_diff.cpp. One thread a block.
+// CUDA twin of codec/encode/dc_diff.cpp. A thread does a block.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/dc_diff.hpp"
 
@@ -30,8 +30,7 @@ __global__ void __launch_bounds__(kThreads)
 Status dc_diff_cuda(const DcDiffArgs& a, Exec& exec) {
   const std::int64_t blocks = a.mcu_count * a.layout.blocks_per_mcu;
   if (blocks == 0) return Status::ok();
-  dc_diff_kernel<<<grid_size(blocks, kThreads), kThreads, 0, stream_of(exec)>>>(a, blocks);
-  ZR_LAUNCH_TRY("dc_diff_kernel");
+  ZR_LAUNCH(dc_diff_kernel, grid_size(blocks, kThreads), kThreads, stream_of(exec), a, blocks);
   return Status::ok();
 }
 

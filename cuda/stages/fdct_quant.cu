@@ -1,5 +1,5 @@
-// CUDA twin of codec/encode/fdct_quant.cpp. Eight threads code one block: each transforms a row,
-// then a column, then stores an eighth of the block in zig-zag order.
+// CUDA twin of codec/encode/fdct_quant.cpp. Eight threads do a block: each transforms a row, then
+// a column, then stores an eighth of the block in zig-zag order.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/fdct_quant.hpp"
 
@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerCta = kThreads / kBlockEdge;
-// One word more a row: rows start 9 banks apart and a warp's four blocks 8, so that its 32 rows,
-// and its 32 columns, lie in 32 different banks.
-constexpr int kTileStride = kBlockEdge + 1;
+// Rows start 9 banks apart and the four blocks of a warp 8, so that its 32 rows, and its 32
+// columns, lie in 32 different banks.
+constexpr int kStride = kBlockEdge + 1;
 
 /// Zig-zag position of each natural index.
 struct ZigzagOfNatural {
@@ -26,8 +26,8 @@ struct ZigzagOfNatural {
 };
 __constant__ constexpr ZigzagOfNatural kZigzagOfNatural{};
 
-/// Row `y` of a block as level-shifted samples (T.81 A.3.1); columns and rows outside the plane
-/// repeat its last ones.
+/// Loads row `y` of a block as level-shifted samples (T.81 A.3.1). The plane's last column and row
+/// are repeated outside.
 __device__ void load_row(const ConstPlaneView& plane, int x0, int y, std::uint32_t (&v)[8]) {
   const std::uint8_t* row = plane.data + min(y, plane.height - 1) * plane.stride_bytes;
   if (x0 + kBlockEdge <= plane.width && reinterpret_cast<std::uintptr_t>(row + x0) % 8 == 0) {
@@ -44,14 +44,14 @@ __device__ void load_row(const ConstPlaneView& plane, int x0, int y, std::uint32
 }
 
 struct Shared {
-  std::uint32_t tile[kBlocksPerCta][kBlockEdge * kTileStride];
+  std::uint32_t work[kBlocksPerCta][kBlockEdge * kStride];
   alignas(16) std::int16_t zz[kBlocksPerCta][kBlockSize];
   Divisor divisors[2][kBlockSize];
   std::uint8_t zigzag[kBlockSize];
 };
 
-/// The block whose samples block `index` of the MCU is coded from: itself, or for MCU padding the
-/// one before it that holds samples; the first block of a component always does.
+/// The block from whose samples block `index` of the MCU is coded: itself, or for MCU padding the
+/// nearest one before it with samples. The first block of a component always has samples.
 __device__ BlockPlace source_place(const ScanLayout& layout, std::int64_t mcu, std::int32_t index,
                                    bool& padding) {
   BlockPlace place = place_block(layout, mcu, index);
@@ -71,9 +71,9 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   const int slot = static_cast<int>(threadIdx.x) / kBlockEdge;  // of the CTA's blocks
   const int line = static_cast<int>(threadIdx.x) % kBlockEdge;  // row, then column
-  std::uint32_t* tile = shared.tile[slot];
+  std::uint32_t* work = shared.work[slot];
   const std::int64_t step = std::int64_t{gridDim.x} * kBlocksPerCta;
-  // All threads of a warp make the same number of rounds: the barriers are the warp's.
+  // All threads of a warp make the same number of rounds, as its barriers need.
   for (std::int64_t first = std::int64_t{blockIdx.x} * kBlocksPerCta; first < blocks;
        first += step) {
     const std::int64_t block = first + slot;
@@ -89,12 +89,12 @@ __global__ void __launch_bounds__(kThreads)
       load_row(a.plane[component], place.x * kBlockEdge, place.y * kBlockEdge + line, v);
       fdct8<1>(v);
 #pragma unroll
-      for (int x = 0; x < 8; ++x) tile[line * kTileStride + x] = v[x];
+      for (int x = 0; x < 8; ++x) work[line * kStride + x] = v[x];
     }
     __syncwarp();
     if (active) {
 #pragma unroll
-      for (int y = 0; y < 8; ++y) v[y] = tile[y * kTileStride + line];
+      for (int y = 0; y < 8; ++y) v[y] = work[y * kStride + line];
       fdct8<2>(v);
       const Divisor* divisors = shared.divisors[component == 0 ? 0 : 1];
 #pragma unroll
@@ -120,8 +120,8 @@ __global__ void __launch_bounds__(kThreads)
 Status fdct_quant_cuda(const FdctQuantArgs& a, Exec& exec) {
   const std::int64_t blocks = a.mcu_count * a.layout.blocks_per_mcu;
   if (blocks == 0) return Status::ok();
-  fdct_quant_kernel<<<grid_size(blocks, kBlocksPerCta), kThreads, 0, stream_of(exec)>>>(a, blocks);
-  ZR_LAUNCH_TRY("fdct_quant_kernel");
+  ZR_LAUNCH(fdct_quant_kernel, grid_size(blocks, kBlocksPerCta), kThreads, stream_of(exec), a,
+            blocks);
   return Status::ok();
 }
 

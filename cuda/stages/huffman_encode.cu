@@ -1,4 +1,4 @@
-// CUDA twin of codec/encode/huffman_encode.cpp. The code tables lie in shared memory.
+// CUDA twin of codec/encode/huffman_encode.cpp. Each CTA has the code tables in shared memory.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/huffman_encode.hpp"
 
@@ -13,7 +13,7 @@ constexpr int kThreads = 256;
 constexpr int kEntries = kEncodeTables * 256;
 
 __global__ void __launch_bounds__(kThreads) huffman_encode_kernel(HuffmanEncodeArgs a) {
-  // Codewords have up to 16 bits, so code and length fit in one word: code << 8 | length.
+  // Code and length of up to 16 bits fit one word: code << 8 | length.
   __shared__ std::uint32_t table[kEntries];
   const std::uint32_t* code = &a.tables->code[0][0];
   const std::uint8_t* bits = &a.tables->bits[0][0];
@@ -35,10 +35,9 @@ __global__ void __launch_bounds__(kThreads) huffman_encode_kernel(HuffmanEncodeA
 
 Status huffman_encode_cuda(const HuffmanEncodeArgs& a, Exec& exec) {
   if (a.symbol_capacity == 0) return Status::ok();
-  constexpr std::int64_t kSymbolsPerCta = 8 * kThreads;  // a table of 1024 entries is read for them
-  huffman_encode_kernel<<<grid_size(a.symbol_capacity, kSymbolsPerCta, kManyCtas), kThreads, 0,
-                          stream_of(exec)>>>(a);
-  ZR_LAUNCH_TRY("huffman_encode_kernel");
+  constexpr std::int64_t kSymbolsPerCta = 8 * kThreads;  // worth loading 1024 table entries
+  ZR_LAUNCH(huffman_encode_kernel, grid_size(a.symbol_capacity, kSymbolsPerCta, kManyCtas),
+            kThreads, stream_of(exec), a);
   return Status::ok();
 }
 

@@ -1,5 +1,5 @@
 // Optimal code tables on the device: the twin of codec/syntax/huffman_spec.cpp and of
-// fill_encode_table(). One warp builds one table.
+// fill_encode_table(). A warp builds each table.
 // SPDX-License-Identifier: MIT
 #include "cuda/stages/optimal_huffman.hpp"
 
@@ -10,22 +10,22 @@
 namespace zerorun {
 namespace {
 
-constexpr int kReserved = 256;              // the pretended symbol that gets the all-ones codeword
+constexpr int kReserved = 256;              // an extra symbol that takes the all-ones codeword
 constexpr int kSlots = kReserved / 32 + 1;  // symbols of a lane: lane, lane + 32, ...
 constexpr int kIndexBits = 9;
 constexpr unsigned kIndexMask = (1u << kIndexBits) - 1;
 
 __device__ int symbol_of(int slot, int lane) { return slot * 32 + lane; }
 
-/// The trees of T.81 Figure K.1 while they are merged. Instead of the figure's chains every symbol
-/// knows the symbol at the head of its tree. Key is uint64_t, or uint32_t where all counts together
-/// leave room for the index.
+/// The trees of T.81 Figure K.1 while they are merged. Instead of the figure's chains, every symbol
+/// has the symbol at the head of its tree. Key is uint64_t, or uint32_t where the sum of all counts
+/// leaves room for the index.
 template <typename Key>
 struct Trees {
   static constexpr Key kNoEntry = ~Key{0};
 
-  Key key[kSlots];  // of a head: count, then the index reversed, so that of equal counts the larger
-                    // index is the least
+  Key key[kSlots];  // of a head: count, then the inverted index: of equal counts the largest index
+                    // has the least key
   int head[kSlots];
   int size[kSlots];  // Code_size
 
@@ -93,7 +93,7 @@ struct Trees {
   }
 };
 
-/// Adjust_BITS (T.81 Figure K.3), then the reserved symbol, which holds the longest code, goes.
+/// Adjust_BITS (T.81 Figure K.3); then removes the reserved symbol, which has the longest code.
 __device__ void limit_lengths(int* of_length, int longest) {
   for (int i = longest; i > kMaxCodeBits; --i) {
     while (of_length[i] > 0) {
@@ -205,6 +205,19 @@ __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs 
 Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec) {
   const LaunchShape shape{kEncodeTables, 32, 0, args.frames};
   ZR_CUDA_TRY(launch_behind(optimal_huffman_kernel, shape, stream_of(exec), args));
+  return Status::ok();
+}
+
+Status upload_standard_huffman(HuffmanSpec* specs, HuffmanEncodeTables* tables,
+                               cudaStream_t stream) {
+  // From pageable memory the calls return when the source has been read.
+  HuffmanEncodeTables filled;
+  for (int t = 0; t < kEncodeTables; ++t) {
+    const HuffmanSpec& spec = standard_huffman_spec(t);
+    fill_encode_table(spec, t, filled);
+    ZR_CUDA_TRY(cudaMemcpyAsync(specs + t, &spec, sizeof spec, cudaMemcpyHostToDevice, stream));
+  }
+  ZR_CUDA_TRY(cudaMemcpyAsync(tables, &filled, sizeof filled, cudaMemcpyHostToDevice, stream));
   return Status::ok();
 }
 

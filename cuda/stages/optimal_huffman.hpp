@@ -1,6 +1,9 @@
-// Optimal code tables from the statistics, on the device, so that no frame waits for the host.
+// Code tables in device memory: optimal ones from the statistics, so that no frame waits for the
+// host, and the standard ones.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <cuda_runtime_api.h>
 
 #include "codec/base/exec.hpp"
 #include "codec/encode/symbol_histogram.hpp"
@@ -19,5 +22,9 @@ struct OptimalHuffmanArgs {
 
 /// Asynchronous on exec.stream.
 Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec);
+
+/// Sends the tables of T.81 Annex K in the same form: specs[kEncodeTables] and one `tables`.
+Status upload_standard_huffman(HuffmanSpec* specs, HuffmanEncodeTables* tables,
+                               cudaStream_t stream);
 
 }  // namespace zerorun

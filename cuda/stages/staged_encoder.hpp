@@ -1,11 +1,9 @@
-// The encoder's stages one after another on a device: every intermediate array is there to be
-// looked at. Frames are coded by the fused encoder (cuda/encode/frame_encoder.hpp); this is what it
-// is compared with, in tests and in benchmarks.
+// The encoder's stages one after another on a device, with every intermediate array in memory.
+// Tests and benchmarks compare the encoder of the product (cuda/encode/frame_encoder.hpp) with it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
-#include <memory>
+#include <optional>
 
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
@@ -34,12 +32,11 @@ struct StagedEncodeArrays {
   std::uint64_t* scan_bytes;           ///< one number
 };
 
-/// Keeps its memory between frames. Work is enqueued on one stream after another only where the
-/// caller orders them.
+/// Keeps its memory between frames. The caller orders work on different streams.
 class StagedEncoder {
  public:
-  /// Enqueues all stages; `frame` is device memory. Nothing waits for the device, except when
-  /// memory has to grow or the tables change. `probe` may be empty.
+  /// Enqueues all stages; `frame` is device memory. Waits for the device only when memory has to
+  /// grow or the tables change. `probe` may be empty.
   Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
                  const StepProbe& probe = {});
 
@@ -47,9 +44,7 @@ class StagedEncoder {
 
  private:
   Status reserve(const EncodeSetup& setup);
-  Status reserve_planes(const EncodeSetup& setup);
   Status upload_tables(const EncodeSetup& setup, cudaStream_t stream);
-  Status upload_standard_tables(cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, const ConstFrameView& frame, Exec& exec,
                      const StepProbe& probe);
   Status make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
@@ -59,14 +54,13 @@ class StagedEncoder {
   Scratch scratch_;
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<DivisorTables> divisors_;
-  std::unique_ptr<DivisorTables> uploaded_divisors_;
   DeviceBuffer<std::int16_t> zz_, diff_;
   DeviceBuffer<Symbol> symbols_;
   DeviceBuffer<std::uint32_t> block_first_symbol_;
   DeviceBuffer<SymbolCounts> counts_;
-  DeviceBuffer<HuffmanEncodeTables> standard_tables_, optimal_tables_;
-  DeviceBuffer<HuffmanSpec> standard_specs_, optimal_specs_;
-  bool standard_uploaded_ = false;
+  std::optional<EncodeSetup> uploaded_;  // the divisors and standard tables on the device are its
+  DeviceBuffer<HuffmanEncodeTables> tables_;
+  DeviceBuffer<HuffmanSpec> specs_;
   DeviceBuffer<std::uint32_t> code_;
   DeviceBuffer<std::uint8_t> code_bits_, packed_, scan_;
   DeviceBuffer<IndexEntry> entries_;

@@ -1,7 +1,6 @@
-// The CUDA backend's stages.
+// The table of all CUDA stages.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/cuda_backend.hpp"
-#include "codec/pipeline/stage_table.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 

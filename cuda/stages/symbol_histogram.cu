@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBins = kEncodeTables * 256;
-// EOB and the small AC symbols are most of all symbols: a copy for every two warps lets fewer
-// threads meet at one counter.
+// Most symbols are EOB or small AC symbols: with a copy for every two warps fewer threads meet at
+// one counter.
 constexpr int kCopies = 4;
 
 __global__ void __launch_bounds__(kThreads) symbol_histogram_kernel(SymbolHistogramArgs a) {
@@ -41,11 +41,10 @@ __global__ void __launch_bounds__(kThreads) symbol_histogram_kernel(SymbolHistog
 
 Status symbol_histogram_cuda(const SymbolHistogramArgs& a, Exec& exec) {
   if (a.symbol_capacity == 0) return Status::ok();
-  // Every CTA clears and flushes its bins, so each should have many symbols for each thread.
+  // Each CTA clears and adds up its bins, which many symbols a thread have to pay for.
   constexpr std::int64_t kSymbolsPerCta = 16 * kThreads;
-  symbol_histogram_kernel<<<grid_size(a.symbol_capacity, kSymbolsPerCta, kManyCtas / 4), kThreads,
-                            0, stream_of(exec)>>>(a);
-  ZR_LAUNCH_TRY("symbol_histogram_kernel");
+  ZR_LAUNCH(symbol_histogram_kernel, grid_size(a.symbol_capacity, kSymbolsPerCta, kManyCtas / 4),
+            kThreads, stream_of(exec), a);
   return Status::ok();
 }
 

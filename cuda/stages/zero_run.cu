@@ -1,4 +1,4 @@
-// CUDA twin of codec/encode/zero_run.cpp: flag, scan, scatter. One warp codes one block.
+// CUDA twin of codec/encode/zero_run.cpp: flags, scans, scatters. A warp does a block.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/zero_run.hpp"
 
@@ -14,9 +14,9 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBlocksPerCta = kThreads / 32;
 
-/// Which coefficients of a block emit a symbol. Each emits one or none, so its rank among the
-/// emitters is its place in the block's symbols. Every 16th zero of a run that a coded coefficient
-/// ends emits ZRL, the first zero behind the last coded one EOB.
+/// Which coefficients of a block emit a symbol. Each emits one or none, so that its rank among
+/// those that do is its place in the block's symbols. In a run of zeros before a coded coefficient
+/// every 16th zero emits ZRL; the first zero behind the last coded coefficient emits EOB.
 class BlockSymbols {
  public:
   __device__ BlockSymbols(const std::int16_t* zz, int lane) : low_(zz[lane]), high_(zz[lane + 32]) {
@@ -28,7 +28,7 @@ class BlockSymbols {
   __device__ bool emitted(int k) const { return has_bit(emitted_, k); }
   __device__ int rank(int k) const { return __popcll(emitted_ & bits_below(k)); }
 
-  /// Of an emitting position other than DC.
+  /// The symbol of an emitting position other than DC.
   __device__ Symbol symbol(int k, int table) const {
     const auto marker_table = static_cast<std::uint8_t>(table);
     if (has_bit(coded_, k))
@@ -93,12 +93,10 @@ Status zero_run_cuda(const ZeroRunArgs& a, Exec& exec) {
   std::byte* temp = nullptr;
   ZR_TRY(scratch_of(exec).carve(scratch_array(temp, temp_bytes)));
   const unsigned grid = grid_size(a.blocks, kBlocksPerCta);
-  flag_kernel<<<grid, kThreads, 0, stream>>>(a.zz, a.blocks, a.block_first_symbol);
-  ZR_LAUNCH_TRY("flag_kernel");
+  ZR_LAUNCH(flag_kernel, grid, kThreads, stream, a.zz, a.blocks, a.block_first_symbol);
   ZR_TRY(device_exclusive_scan(a.block_first_symbol, a.block_first_symbol, a.blocks + 1, temp,
                                temp_bytes, stream));
-  scatter_kernel<<<grid, kThreads, 0, stream>>>(a);
-  ZR_LAUNCH_TRY("scatter_kernel");
+  ZR_LAUNCH(scatter_kernel, grid, kThreads, stream, a);
   return Status::ok();
 }
 

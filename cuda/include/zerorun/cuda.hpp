@@ -14,7 +14,7 @@
 
 namespace zerorun {
 
-/// A frame and where its stream goes, as DeviceEncoder::encode() takes them.
+/// A frame and where its stream goes: the arguments of DeviceEncoder::encode().
 struct DeviceEncodeJob {
   ConstFrameView frame;
   std::byte* out = nullptr;
@@ -34,25 +34,25 @@ class ZERORUN_API DeviceEncoder {
   DeviceEncoder& operator=(DeviceEncoder&&) noexcept;
   ~DeviceEncoder();  ///< waits for the work that it enqueued
 
-  /// Enqueues the coding of `frame` on `stream`: a whole JPEG stream, SOI to EOI, goes to `out`,
-  /// and its size to *size, which is aligned to 8. The planes may have any stride and alignment.
-  /// All pointers are device memory; `out` and `size` may be pinned host memory instead, into which
-  /// the device then writes without a copy. Nothing is written from `capacity` bytes on: a stream
-  /// that needs more has *size > capacity, and what is in `out` is no stream then.
-  /// The caller keeps frame, `out` and *size alive and unchanged until `stream` has got so far. The
-  /// call itself waits for the device only where memory must grow for a larger frame. Frames on
-  /// several streams are coded one after another, in the order of the calls.
-  /// Errors: invalid_frame, invalid_argument (also for a stream that is being captured),
-  /// out_of_memory, device_failure; faults of the device come from later calls or from the stream.
+  /// Enqueues the coding of `frame` on `stream`: the JPEG stream, SOI to EOI, goes to `out` and its
+  /// size to *size, which is aligned to 8. The planes may have any stride and alignment. All
+  /// pointers are device memory; `out` and `size` may also be pinned host memory, into which the
+  /// device then writes without a copy. Nothing is written from `capacity` bytes on: a stream that
+  /// needs more has *size > capacity, and `out` then holds no stream. The caller keeps frame, `out`
+  /// and *size alive and unchanged until the work enqueued on `stream` has completed. The call
+  /// waits for the device only where memory must grow for a larger frame. Frames on several streams
+  /// are coded one after another, in the order of the calls. Errors: invalid_frame,
+  /// invalid_argument (also for a stream that is being captured), out_of_memory, device_failure;
+  /// later calls or the stream report faults of the device.
   Status encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
                 std::size_t* size, cudaStream_t stream);
 
-  /// The same for several frames, in the order of `jobs`. Frames of one format and size that follow
-  /// each other go through the kernels together, up to 32 and some 260,000 blocks (two frames of
-  /// 1920x1080 have 97,920), for which the encoder then has memory: with small frames the launches
-  /// are what costs. The outputs do not overlap. Errors: as encode(); no job at all is none. Frames
-  /// and arguments are checked before the first job is enqueued; after out_of_memory and
-  /// device_failure some jobs may be under way, and what they read and write has to stay.
+  /// The same for several frames, in the order of `jobs`, whose outputs do not overlap. Frames of
+  /// one format and size that follow each other go through the kernels together, up to 32 frames
+  /// and about 260,000 blocks (two 1920x1080 frames have 97,920), for which the encoder takes
+  /// memory. It pays for small frames, whose time is mostly that of the launches. `jobs` may be
+  /// empty. Errors: as encode(). All jobs are checked before the first one is enqueued. After
+  /// out_of_memory and device_failure some jobs may be under way; their memory has to stay.
   Status encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream);
 
   const EncodeParams& params() const noexcept;
@@ -75,16 +75,16 @@ class ZERORUN_API DeviceDecoder {
   DeviceDecoder& operator=(DeviceDecoder&&) noexcept;
   ~DeviceDecoder();  ///< waits for the work that it enqueued
 
-  /// Decodes the first image in `jpeg` (host memory) into `out`, whose planes are device memory of
-  /// any stride and alignment and which has the size of the image. The report is complete when the
-  /// call returns, for which it waits for `stream`; the frame is complete when `stream` has got so
-  /// far. Nothing is written to `out` after an error in the headers; after a later one its contents
-  /// are undefined. Errors: as Decoder::decode().
+  /// Decodes the first image in `jpeg` (host memory) into `out`, which has the size of the image
+  /// and whose planes are device memory of any stride and alignment. The call waits for `stream`
+  /// and returns the whole report; the frame is complete when the work enqueued on `stream` has
+  /// completed. After an error in the headers nothing has been written to `out`; after a later one
+  /// its contents are undefined. Errors: as Decoder::decode().
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const FrameView& out,
                               cudaStream_t stream);
 
-  /// The same for a stream of `bytes` bytes in device memory. Its headers are read on the host, so
-  /// it is copied there once; its scans are decoded where they are.
+  /// The same for a stream of `bytes` bytes in device memory. It is copied to the host once, which
+  /// reads its headers; its scans are decoded where they are.
   Result<DecodeReport> decode_device(const std::byte* jpeg, std::size_t bytes, const FrameView& out,
                                      cudaStream_t stream);
 

@@ -11,7 +11,6 @@
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/quant.hpp"
 #include "codec/arith/symbol.hpp"
-#include "cuda/encode/float_quant.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -94,19 +93,6 @@ TEST(Quantise, EveryDivisorAndEveryMagnitude) {
       const int expected = (x + 4 * q) / (8 * q);  // half away from zero
       ASSERT_EQ(quantise(x, divisor), expected) << x << " / " << 8 * q;
       ASSERT_EQ(quantise(-x, divisor), -expected) << -x << " / " << 8 * q;
-    }
-  }
-}
-
-/// What the CUDA backend multiplies by instead.
-TEST(Quantise, OneMultiplicationInSinglePrecision) {
-  for (std::uint32_t q = 1; q <= 255; ++q) {
-    const Divisor divisor = make_divisor(q);
-    const float reciprocal = quant_reciprocal(q);
-    for (int x = -16384; x <= 16384; ++x) {
-      const std::uint32_t found =
-          quantise_float(kFloatMagicBits + static_cast<std::uint32_t>(x), reciprocal, kFloatMagic);
-      ASSERT_EQ(static_cast<int>(found - kFloatMagicBits), quantise(x, divisor)) << x << " " << q;
     }
   }
 }

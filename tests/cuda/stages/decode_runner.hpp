@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "codec/arith/zigzag.hpp"
-#include "codec/pipeline/cuda_backend.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/scratch.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded_buffer.hpp"
 #include "tests/support/random.hpp"

@@ -9,10 +9,10 @@
 
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
-#include "codec/pipeline/cuda_backend.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/scratch.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"

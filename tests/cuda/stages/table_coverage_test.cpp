@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "codec/pipeline/cuda_backend.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -1,16 +1,18 @@
-// The forward transform of a whole block in the registers of one thread: the same integers as
-// codec/arith/dct8.hpp, whose passes are matrix products with a rounding each. Rows are products of
-// bytes: four at once, the constants as two bytes each.
+// The forward transform of a block in the registers of one thread. It equals fdct8() of
+// codec/arith/dct8.hpp for every input; tests/cuda/encode/packed_fdct_test.cpp proves it
+// (PackedFdct). A pass is a matrix product with one rounding. Rows are products of bytes, four at
+// once, with constants of two bytes each.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "codec/arith/dct8.hpp"
 #include "cuda/encode/float_quant.hpp"
 
-namespace zerorun::cuda_encode {
+namespace zerorun {
 
-/// rotate_odd() as a matrix: frequency 2 i + 1 has of the difference of samples j and 7 - j so
-/// much. 16 multiplications with addition take fewer instructions than its 9 and 15 additions.
+/// rotate_odd() as a matrix: of[i][j] is the weight of the difference of samples j and 7 - j in
+/// frequency 2 i + 1. 16 multiplications with addition take fewer instructions than the 9
+/// multiplications and 15 additions of rotate_odd().
 struct OddRotation {
   std::int32_t of[4][4];
 };
@@ -25,18 +27,23 @@ constexpr OddRotation odd_rotation() {
            {z1 + z5, z3, z5, fix(kFix0_298631336) + z1 + z3}}};
 }
 
-/// Frequency 0 of a row of samples that are 0, level shift included.
-constexpr std::uint32_t kRowOfZeros = kFloatMagicBits - (8 * 128 << kPass1Bits);
+/// Frequency 0 of a row of samples that are 0, after the level shift.
+inline constexpr std::uint32_t kRowOfZeros = kFloatMagicBits - (8 * 128 << kPass1Bits);
 
-/// Four bytes without a sign times four with one, and `sum`.
-__device__ inline std::uint32_t dot_unsigned_signed(std::uint32_t a, std::int32_t b,
-                                                    std::uint32_t sum) {
+/// `sum` and the products of four unsigned bytes with four signed ones.
+ZR_HD std::uint32_t dot_unsigned_signed(std::uint32_t a, std::int32_t b, std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
   std::uint32_t dot;
   asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(dot) : "r"(a), "r"(b), "r"(sum));
   return dot;
+#else
+  for (int i = 0; i < 32; i += 8)
+    sum += (a >> i & 0xFF) * static_cast<std::uint32_t>(static_cast<std::int8_t>(b >> i));
+  return sum;
+#endif
 }
 
-/// What a frequency of pass 1 has of samples 0 to 3 and of 4 to 7: 128 * high + low.
+/// The weights of samples 0 to 3 and of 4 to 7 in a frequency of pass 1: 128 * high + low.
 struct RowWeights {
   std::int32_t high[2], low[2];  ///< four bytes each
 };
@@ -64,41 +71,41 @@ constexpr RowWeights row_weights(int frequency) {
   return weights;
 }
 
-/// fdct8<1> of eight samples: kFloatMagicBits + a frequency that is neither 0 nor 4. Their weights
-/// add up to 0, so that there is no level shift.
+/// fdct8<1> of eight samples, the first one lowest: kFloatMagicBits + a frequency other than 0
+/// and 4. Its weights add up to 0, so that the level shift changes nothing.
 template <int kFrequency>
-__device__ inline std::uint32_t fdct_row_frequency(uint2 samples) {
+ZR_HD std::uint32_t fdct_row_frequency(std::uint32_t first, std::uint32_t last) {
   constexpr RowWeights kWeights = row_weights(kFrequency);
   constexpr int kShift = kConstBits - kPass1Bits;
   constexpr std::uint32_t kHalf = 1u << (kShift - 1);
-  const std::uint32_t high = dot_unsigned_signed(
-      samples.x, kWeights.high[0], dot_unsigned_signed(samples.y, kWeights.high[1], 0));
-  const std::uint32_t low = dot_unsigned_signed(
-      samples.x, kWeights.low[0], dot_unsigned_signed(samples.y, kWeights.low[1], kHalf));
+  const std::uint32_t high =
+      dot_unsigned_signed(first, kWeights.high[0], dot_unsigned_signed(last, kWeights.high[1], 0));
+  const std::uint32_t low = dot_unsigned_signed(first, kWeights.low[0],
+                                                dot_unsigned_signed(last, kWeights.low[1], kHalf));
   return kFloatMagicBits + shift_right_signed(high + shift_right_signed(low, 7), kShift - 7);
 }
 
 /// fdct8<1> of eight samples. out[k] = kFloatMagicBits + frequency k.
-__device__ inline void fdct_row(uint2 samples, std::uint32_t (&out)[8]) {
+ZR_HD void fdct_row(std::uint32_t first, std::uint32_t last, std::uint32_t (&out)[8]) {
   // Frequencies 0 and 4 are sums of whole samples, times 2^kPass1Bits. The level shift (T.81 A.3.1)
   // changes frequency 0 alone.
-  constexpr std::uint32_t kSum = 0x01010101u << kPass1Bits;
+  constexpr std::int32_t kSum = 0x01010101 << kPass1Bits;
   constexpr std::int32_t kOuterLessInner = 0x04FCFC04;
   static_assert(kPass1Bits == 2);
-  out[0] = __dp4a(samples.x, kSum, __dp4a(samples.y, kSum, kRowOfZeros));
-  out[1] = fdct_row_frequency<1>(samples);
-  out[2] = fdct_row_frequency<2>(samples);
-  out[3] = fdct_row_frequency<3>(samples);
-  out[4] = dot_unsigned_signed(samples.x, kOuterLessInner,
-                               dot_unsigned_signed(samples.y, kOuterLessInner, kFloatMagicBits));
-  out[5] = fdct_row_frequency<5>(samples);
-  out[6] = fdct_row_frequency<6>(samples);
-  out[7] = fdct_row_frequency<7>(samples);
+  out[0] = dot_unsigned_signed(first, kSum, dot_unsigned_signed(last, kSum, kRowOfZeros));
+  out[1] = fdct_row_frequency<1>(first, last);
+  out[2] = fdct_row_frequency<2>(first, last);
+  out[3] = fdct_row_frequency<3>(first, last);
+  out[4] = dot_unsigned_signed(first, kOuterLessInner,
+                               dot_unsigned_signed(last, kOuterLessInner, kFloatMagicBits));
+  out[5] = fdct_row_frequency<5>(first, last);
+  out[6] = fdct_row_frequency<6>(first, last);
+  out[7] = fdct_row_frequency<7>(first, last);
 }
 
-/// fdct8<2> of a column of pass 1, in place: v[k] = kFloatMagicBits + result. Eight biases add up
-/// to a constant in frequency 0 and cancel in all others.
-__device__ inline void fdct_column(std::uint32_t (&v)[8]) {
+/// fdct8<2> of a column of pass 1, in place: v[k] = kFloatMagicBits + result. The eight biases add
+/// up to a constant in frequency 0 and cancel in all others.
+ZR_HD void fdct_column(std::uint32_t (&v)[8]) {
   constexpr int kShift = kConstBits + kPass1Bits;
   constexpr std::uint32_t kHalf = 1u << (kShift - 1);
   const auto down = [](std::uint32_t x, int shift) {
@@ -115,14 +122,14 @@ __device__ inline void fdct_column(std::uint32_t (&v)[8]) {
   v[6] = down(z1 - even2 * kFix1_847759065, kShift);
 
   constexpr OddRotation kOdd = odd_rotation();
-  const std::uint32_t d[4] = {d0, d1, d2, d3};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    std::uint32_t sum = kHalf;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) sum += d[j] * static_cast<std::uint32_t>(kOdd.of[i][j]);
-    v[2 * i + 1] = down(sum, kShift);
-  }
+  const auto odd = [&](const std::int32_t(&weight)[4]) {
+    const auto of = [&](int j) { return static_cast<std::uint32_t>(weight[j]); };
+    return down(kHalf + d0 * of(0) + d1 * of(1) + d2 * of(2) + d3 * of(3), kShift);
+  };
+  v[1] = odd(kOdd.of[0]);
+  v[3] = odd(kOdd.of[1]);
+  v[5] = odd(kOdd.of[2]);
+  v[7] = odd(kOdd.of[3]);
 }
 
-}  // namespace zerorun::cuda_encode
+}  // namespace zerorun

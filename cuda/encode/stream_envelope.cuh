@@ -1,5 +1,5 @@
-// What stands in front of a scan: bytes that are known before the frame is coded, and the entries
-// of its index.
+// Writes what stands in front of a scan: bytes that are known before the frame is coded, and the
+// entries of its index.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace zerorun::cuda_encode {
 
-/// Calls copy(from, to) for each run of bytes of [0, end) that are no index entries. The index lies
-/// in front of `end`.
+/// Calls copy(from, to) for each run of bytes in [0, end) that holds no index entries. The whole
+/// index lies in front of `end`.
 template <typename Copy>
 __device__ void without_entries(const ScanIndexPlace& index, std::uint32_t end, const Copy& copy) {
   std::uint32_t begin = 0;
@@ -23,16 +23,17 @@ __device__ void without_entries(const ScanIndexPlace& index, std::uint32_t end, 
   copy(begin, end);
 }
 
-/// What stands in front of the scan, but for the entries of an index; by the first CTA of a frame.
+/// Copies a frame's header but for index entries; by the frame's first CTA.
 template <int kThreads>
-__device__ void copy_header(const AssembleArgs& a, const FrameOutput& output, std::uint32_t bytes) {
-  const std::uint8_t* const header = a.header + blockIdx.y * a.header_stride;
-  without_entries(a.index, bytes, [&](std::uint32_t begin, std::uint32_t end) {
+__device__ void copy_header(const StreamEnvelope& stream, const FrameOutput& output,
+                            std::uint32_t bytes) {
+  const std::uint8_t* const header = stream.header + blockIdx.y * stream.stride;
+  without_entries(stream.index, bytes, [&](std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t i = begin + threadIdx.x; i < end; i += kThreads) output.out[i] = header[i];
   });
 }
 
-/// The entries of the scan index, by all CTAs of a frame. `fits`: the header does.
+/// Writes the entries of the scan index, by all CTAs of a frame. `fits`: the header does.
 template <int kThreads>
 __device__ void write_index(const AssembleArgs& a, const FrameOutput& output, bool fits) {
   for (std::uint64_t g = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; g < a.grid.groups;
@@ -42,15 +43,10 @@ __device__ void write_index(const AssembleArgs& a, const FrameOutput& output, bo
     const IndexEntry entry{static_cast<std::uint16_t>(sums),
                            static_cast<std::uint16_t>(sums >> 16)};
     sums = 0;
-    if (a.entries != nullptr) {
+    if (a.entries != nullptr)
       a.entries[index] = entry;
-    } else if (fits) {
-      std::uint8_t* const to = output.out + index_entry_offset(a.index, g);
-      to[0] = static_cast<std::uint8_t>(entry.bits >> 8);
-      to[1] = static_cast<std::uint8_t>(entry.bits);
-      to[2] = static_cast<std::uint8_t>(entry.pairs >> 8);
-      to[3] = static_cast<std::uint8_t>(entry.pairs);
-    }
+    else if (fits)
+      put_index_entry(output.out + index_entry_offset(a.stream.index, g), entry);
   }
 }
 

@@ -1,0 +1,55 @@
+// Parts of a header that the host and the device both write, byte for byte: DHT segments (T.81
+// B.2.4.2) and the entries of a scan index.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/marker.hpp"
+#include "codec/syntax/scan_index.hpp"
+
+namespace zerorun {
+
+/// Marker, length, class and destination, BITS. HUFFVAL follows.
+inline constexpr int kDhtLeadBytes = 2 + 2 + 1 + kMaxCodeBits;
+
+/// Of the DHT segments of a header: class 0 is DC, 1 AC.
+struct DhtSegment {
+  int table_class, destination;
+
+  /// Segments come by destination, DC before AC.
+  ZR_HD static DhtSegment number(int n) { return {n % 2, n / 2}; }
+  /// Index of the table in arrays of all four.
+  ZR_HD int table() const { return table_class * 2 + destination; }
+
+  /// Byte i, below kDhtLeadBytes + count, where `count` is the number of values of `spec`.
+  ZR_HD std::uint8_t byte(const HuffmanSpec& spec, int count, int i) const {
+    const int length = kDhtLeadBytes - 2 + count;  // counts itself
+    switch (i) {
+      case 0:
+        return 0xFF;
+      case 1:
+        return marker::kDht;
+      case 2:
+        return static_cast<std::uint8_t>(length >> 8);
+      case 3:
+        return static_cast<std::uint8_t>(length);
+      case 4:
+        return static_cast<std::uint8_t>(table_class << 4 | destination);
+      default:
+        return i < kDhtLeadBytes ? spec.bits.data()[i - 4] : spec.values.data()[i - kDhtLeadBytes];
+    }
+  }
+};
+
+/// Writes kIndexEntryBytes.
+ZR_HD void put_index_entry(std::uint8_t* to, IndexEntry entry) {
+  to[0] = static_cast<std::uint8_t>(entry.bits >> 8);
+  to[1] = static_cast<std::uint8_t>(entry.bits);
+  to[2] = static_cast<std::uint8_t>(entry.pairs >> 8);
+  to[3] = static_cast<std::uint8_t>(entry.pairs);
+}
+
+}  // namespace zerorun

@@ -1,0 +1,140 @@
+// The first half of assemble: the tiles of a chunk -> its bits as words in shared memory, by a CTA.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/base/warp.cuh"
+#include "cuda/encode/assemble.hpp"
+
+namespace zerorun::cuda_encode::assembly {
+
+/// Small CTAs that need few registers. They mostly wait for memory and for each other, and fit
+/// beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
+/// alone: 24.7 and 43.6 with 192 threads and 12 tiles, 24.5 and 43.9 with 128 and 8, 24.5 and 45.2
+/// with 96 and 6, 24.3 and 44.5 with 256 and 16.
+inline constexpr int kThreads = 192;
+inline constexpr int kCtas = 10;
+inline constexpr int kWarps = kThreads / 32;
+inline constexpr int kWordsPerThread = 8;
+/// Bytes before stuffing that a CTA handles in one round. At q90 a chunk has some 4000.
+inline constexpr std::int32_t kRoundWords = kThreads * kWordsPerThread;
+inline constexpr std::uint32_t kRoundBytes = kRoundWords * 4;
+/// With the tile before the chunk, which may end in the chunk's first byte.
+inline constexpr int kMaxTiles = kChunkTiles + 1;
+static_assert(kMaxTiles <= 32);
+
+/// A chunk's tiles as one array of bits. Positions count from the byte that holds the chunk's first
+/// bit; the tile before the chunk starts below 0.
+struct Chunk {
+  const std::uint32_t* words;  ///< of the first tile; those of the others lie behind it
+  std::int32_t start[kMaxTiles + 1];
+  int tiles;
+  std::uint32_t bytes;  ///< before stuffing
+  std::uint32_t rounds;
+  std::uint32_t interval;
+  bool ends_interval, ends_scan;
+};
+
+struct Shared {
+  alignas(16) std::uint32_t words[kRoundWords];
+  std::uint32_t stage[2 * kRoundWords + 2];  // bytes, a marker, and a word that a load may reach
+  Chunk chunk;
+  std::uint32_t warp[kWarps];
+  std::uint64_t before;
+};
+
+/// Exclusive sum over the threads of the CTA; `total` becomes the sum of all. Synchronises once.
+__device__ inline std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value,
+                                                  std::uint32_t& total) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::uint32_t inclusive = warp_inclusive_sum(value);
+  if (lane == 31) s.warp[warp] = inclusive;
+  __syncthreads();
+  const std::uint32_t others = lane < kWarps ? s.warp[lane] : 0;
+  total = __reduce_add_sync(kFullWarp, others);
+  return inclusive - value + __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
+}
+
+/// Bits of the interval before the chunk. Synchronises.
+__device__ inline std::uint64_t bits_before(const AssembleArgs& a, Shared& s,
+                                            std::uint32_t interval, std::uint32_t chunk) {
+  const std::uint32_t first = a.grid.chunk_index(interval * a.grid.interval_chunks);
+  chunk = a.grid.chunk_index(chunk);
+  if (a.chunk_first_bit != nullptr) {
+    __syncthreads();
+    return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
+  }
+  std::uint32_t own = 0, total = 0;  // kMaxSummedChunks chunks have less than 2^32 bits
+  for (std::uint32_t c = first + threadIdx.x; c < chunk; c += kThreads) own += a.chunk_bits[c];
+  cta_exclusive_sum(s, own, total);
+  return total;
+}
+
+/// Fills s.chunk.
+__device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
+  const TileGrid& grid = a.grid;
+  const std::uint32_t interval = blockIdx.x / grid.interval_chunks;
+  const std::uint32_t skipped = blockIdx.x % grid.interval_chunks * kChunkTiles;
+  const std::uint32_t interval_first = interval * grid.interval_tiles;
+  const std::uint32_t interval_end = min(interval_first + grid.interval_tiles, grid.tiles);
+  const std::uint32_t first = interval_first + skipped;
+  const std::uint32_t end = min(first + kChunkTiles, interval_end);
+  const std::uint32_t shown = skipped > 0 ? first - 1 : first;
+  const std::uint32_t lane = threadIdx.x;  // of the first warp
+  // All loads at once: the bits of the tiles, and of the chunks before them in the interval.
+  const std::uint32_t index = grid.tile_index(shown);
+  const std::uint32_t own = lane < end - shown ? a.tile_bits[index + lane] : 0;
+  const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
+  if (threadIdx.x < 32) {
+    Chunk& c = s.chunk;
+    const auto inclusive = static_cast<std::int32_t>(warp_inclusive_sum(own));
+    const auto tiles = static_cast<std::int32_t>(end - shown);
+    const std::uint32_t shown_bits = __shfl_sync(kFullWarp, own, 0);
+    const std::int32_t at = static_cast<std::int32_t>(before % 8) -
+                            (skipped > 0 ? static_cast<std::int32_t>(shown_bits) : 0);
+    if (lane == 0) c.start[0] = at;
+    if (lane < kMaxTiles) c.start[lane + 1] = at + inclusive;
+    const std::int32_t stop = at + __shfl_sync(kFullWarp, inclusive, tiles - 1);
+    if (lane == 0) {
+      c.words = a.words + index * kTileWords;
+      c.tiles = tiles;
+      c.interval = interval;
+      c.ends_interval = end == interval_end;
+      c.ends_scan = end == grid.tiles;
+      c.bytes = static_cast<std::uint32_t>(c.ends_interval ? stop + 7 : stop) / 8;
+      c.rounds = max(ceil_div(c.bytes, kRoundBytes), 1u);
+    }
+  }
+  __syncthreads();
+}
+
+/// Puts the bits of a round into s.words, a warp for each tile, and ones behind the end of an
+/// interval (T.81 F.1.2.3).
+__device__ inline void fill_round(Shared& s, std::uint32_t round) {
+  const Chunk& c = s.chunk;
+  const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
+  auto* const all = reinterpret_cast<uint4*>(s.words);
+#pragma unroll
+  for (int i = 0; i < kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
+  __syncthreads();
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+#pragma unroll 1
+  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < c.tiles; i += kWarps) {
+    const std::int32_t start = c.start[i], end = c.start[i + 1];
+    const std::int32_t last = (end - start - 1) >> 5;  // of the tile's words, which end in zeros
+    const std::uint32_t* const from = c.words + i * kTileWords;
+    const std::int32_t first = max(start >> 5, base);
+    const std::int32_t stop = min((end + 31) >> 5, base + kRoundWords);
+    for (std::int32_t w = first + lane; w < stop; w += 32) {
+      const std::int32_t at = w * 32 - start, word = at >> 5;  // in the tile
+      const std::uint32_t high = word >= 0 ? from[word] : 0;
+      const std::uint32_t low = word < last ? from[word + 1] : 0;
+      atomicOr(s.words + (w - base), __funnelshift_l(low, high, at));
+    }
+  }
+  const std::int32_t end = c.start[c.tiles], end_word = (end >> 5) - base;
+  if (threadIdx.x == 0 && c.ends_interval && end_word >= 0 && end_word < kRoundWords)
+    atomicOr(s.words + end_word, 0xFFFFFFFFu >> end % 32);
+  __syncthreads();
+}
+
+}  // namespace zerorun::cuda_encode::assembly

@@ -1,0 +1,74 @@
+// The quantiser in single precision equals the integer one for every input that it can get.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+
+#include "codec/arith/dct8.hpp"
+#include "codec/arith/quant.hpp"
+#include "cuda/encode/float_quant.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr int kMostCoefficient = 16384;
+
+/// All table entries and all coefficients, for luma and chroma.
+TEST(FloatQuant, EqualsQuantise) {
+  for (const float magic : {kFloatMagic, kFloatMagic + kChromaMagic}) {
+    const auto magic_bits = std::bit_cast<std::uint32_t>(magic);
+    for (std::uint32_t q = 1; q <= 255; ++q) {
+      const Divisor divisor = make_divisor(q);
+      const float reciprocal = quant_reciprocal(q);
+      for (int x = -kMostCoefficient; x <= kMostCoefficient; ++x) {
+        const std::uint32_t found =
+            quantise_float(kFloatMagicBits + static_cast<std::uint32_t>(x), reciprocal, magic);
+        ASSERT_EQ(static_cast<int>(found - magic_bits), quantise(x, divisor)) << x << " " << q;
+      }
+    }
+  }
+}
+
+/// fdct8() of a block of level-shifted samples, each of which is +-127.5 rounded by the sign of
+/// `pattern`; `sign` turns all of them round.
+int coefficient_of(const std::int32_t (&pattern)[8][8], int sign, int u, int v) {
+  std::uint32_t work[8][8];
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 8; ++x)
+      work[y][x] = static_cast<std::uint32_t>(sign * pattern[y][x] > 0 ? 127 : -128);
+    fdct8<1>(work[y]);
+  }
+  std::uint32_t column[8];
+  for (int y = 0; y < 8; ++y) column[y] = work[y][u];
+  fdct8<2>(column);
+  return static_cast<std::int32_t>(column[v]);
+}
+
+/// The largest coefficients that 8-bit samples give: each sample has the sign of its weight.
+TEST(FloatQuant, CoefficientsStayInTheComparedRange) {
+  std::int64_t weight[8][8];  // of sample x in frequency u of a row
+  for (int x = 0; x < 8; ++x) {
+    std::uint64_t impulse[8] = {};
+    impulse[x] = std::uint64_t{1} << 30;
+    fdct8<1>(impulse);
+    for (int u = 0; u < 8; ++u) weight[u][x] = static_cast<std::int64_t>(impulse[u]);
+  }
+  int largest = 0;
+  for (int u = 0; u < 8; ++u)
+    for (int v = 0; v < 8; ++v) {
+      std::int32_t pattern[8][8];
+      for (int y = 0; y < 8; ++y)
+        for (int x = 0; x < 8; ++x)
+          pattern[y][x] = (weight[u][x] > 0) == (weight[v][y] > 0) ? 1 : -1;
+      for (const int sign : {-1, 1})
+        largest = std::max(largest, std::abs(coefficient_of(pattern, sign, u, v)));
+    }
+  EXPECT_GE(largest, 8192);
+  EXPECT_LE(largest, kMostCoefficient - 64);  // roundings move a coefficient by far less than 64
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,107 @@
+// The packed passes of the forward transform equal fdct8() for every input. Both are a matrix
+// product modulo 2^32, then a rounding shift. The matrices are compared here, and the parts that
+// are not linear - the roundings, and the split into bytes - are tried with many inputs.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "codec/arith/dct8.hpp"
+#include "cuda/encode/packed_fdct.hpp"
+#include "tests/support/random.hpp"
+
+namespace zerorun::test {
+namespace {
+
+/// Weights of the definition, exactly: an impulse of 2^shift leaves nothing to round.
+void weights_of_definition(std::int64_t (&weight)[8][8]) {
+  constexpr int kShift = kConstBits - kPass1Bits;
+  for (int sample = 0; sample < 8; ++sample) {
+    std::uint64_t v[8] = {};
+    v[sample] = std::uint64_t{1} << kShift;
+    fdct8<1>(v);
+    for (int k = 0; k < 8; ++k) weight[k][sample] = static_cast<std::int64_t>(v[k]);
+  }
+}
+
+/// With equal weights w = 128 high + low, (sum(s low) + half) / 128 rounded down, then added to
+/// sum(s high) and shifted, is descale(sum(s w)): dividing in two steps rounds down like one
+/// division. No sum leaves 32 bits: 8 products of 255 and 128 are below 2^19.
+TEST(PackedFdct, RowWeightsAreThoseOfTheDefinition) {
+  std::int64_t weight[8][8];
+  weights_of_definition(weight);
+  for (const int frequency : {1, 2, 3, 5, 6, 7}) {
+    const RowWeights packed = row_weights(frequency);
+    std::int64_t sum = 0;
+    for (int sample = 0; sample < 8; ++sample) {
+      const auto byte = [&](const std::int32_t(&bytes)[2]) {
+        return static_cast<std::int8_t>(bytes[sample / 4] >> (8 * (sample % 4)));
+      };
+      EXPECT_EQ(128 * byte(packed.high) + byte(packed.low), weight[frequency][sample])
+          << frequency << " " << sample;
+      sum += weight[frequency][sample];
+    }
+    EXPECT_EQ(sum, 0) << "the level shift would change frequency " << frequency;
+  }
+}
+
+void expect_same_row(const std::uint8_t (&samples)[8]) {
+  std::uint32_t expected[8], found[8], half[2] = {};
+  for (int i = 0; i < 8; ++i) {
+    expected[i] = samples[i] - 128u;
+    half[i / 4] |= std::uint32_t{samples[i]} << (8 * (i % 4));
+  }
+  fdct8<1>(expected);
+  fdct_row(half[0], half[1], found);
+  for (int k = 0; k < 8; ++k) ASSERT_EQ(found[k] - kFloatMagicBits, expected[k]) << k;
+}
+
+/// Every value of every two samples, between random ones; and all rows of black and white.
+TEST(PackedFdct, RowsEqualTheDefinition) {
+  Random random(1);
+  for (int i = 0; i < 8; ++i)
+    for (int j = i + 1; j < 8; ++j)
+      for (int pair = 0; pair < 65536; ++pair) {
+        std::uint8_t samples[8];
+        for (std::uint8_t& sample : samples) sample = static_cast<std::uint8_t>(random.below(256));
+        samples[i] = static_cast<std::uint8_t>(pair);
+        samples[j] = static_cast<std::uint8_t>(pair >> 8);
+        ASSERT_NO_FATAL_FAILURE(expect_same_row(samples));
+      }
+  for (int bits = 0; bits < 256; ++bits) {
+    std::uint8_t samples[8];
+    for (int i = 0; i < 8; ++i) samples[i] = (bits >> i & 1) != 0 ? 255 : 0;
+    ASSERT_NO_FATAL_FAILURE(expect_same_row(samples));
+  }
+}
+
+/// Of the columns only the odd frequencies are written in another form than in the definition.
+TEST(PackedFdct, OddRotationIsTheDefinitions) {
+  for (int j = 0; j < 4; ++j) {
+    std::uint32_t d[4] = {};
+    d[j] = 1;
+    rotate_odd(d[3], d[2], d[1], d[0]);
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(static_cast<std::uint32_t>(odd_rotation().of[i][j]), d[i]) << i << " " << j;
+  }
+}
+
+/// Modulo 2^32 the equality holds for any numbers, and so for all results of the rows.
+TEST(PackedFdct, ColumnsEqualTheDefinition) {
+  Random random(2);
+  for (int round = 0; round < 200'000; ++round) {
+    const int bits = 1 + round % 31;
+    std::uint32_t expected[8], found[8];
+    for (int i = 0; i < 8; ++i) {
+      expected[i] = static_cast<std::uint32_t>(random.below(1 << (bits < 31 ? bits : 30))) -
+                    (std::uint32_t{1} << (bits - 1));
+      found[i] = kFloatMagicBits + expected[i];
+    }
+    fdct8<2>(expected);
+    fdct_column(found);
+    for (int k = 0; k < 8; ++k) ASSERT_EQ(found[k] - kFloatMagicBits, expected[k]) << k;
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,4 +1,4 @@
-// The walks' loads of a scan's words from shared memory.
+// How the walks load a scan's words from shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace zerorun {
 
-/// Of an array of words, the one that has bit `bit`, and the next.
+/// The word of an array that has bit `bit`, and the next one.
 __device__ inline WordPair load_words_of_bit(SharedAddress array, std::uint32_t bit) {
   WordPair words;
   asm volatile(

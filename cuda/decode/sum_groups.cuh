@@ -1,5 +1,5 @@
-// The entries of a scan's index -> sums before each group. They need nothing of the scan, so a few
-// CTAs of unstuff_scan()'s grid make them at the same time.
+// The entries of a scan's index -> the sum before each group. This needs nothing of the scan
+// itself, so a few CTAs of unstuff_scan()'s grid do it at the same time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace zerorun {
 
-/// Entries of a thread.
+/// Entries that a thread sums up.
 inline constexpr std::uint32_t kEntriesPerThread = kSumTileGroups / kUnstuffThreads;
 
-/// By the threads of one CTA.
+/// Called by all threads of a CTA.
 __device__ inline void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
   using Scan = cub::BlockScan<std::uint64_t, kUnstuffThreads>;
   __shared__ typename Scan::TempStorage temp;
@@ -46,7 +46,7 @@ __device__ inline void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
   before += before_tile;
 #pragma unroll
   for (std::uint32_t i = 0; i < kEntriesPerThread; ++i) {
-    // The sum before the group behind the last one closes the list.
+    // The last entry is the sum of all groups.
     if (first + i <= a.groups) a.sums[first + i] = before;
     before += entry[i];
   }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/arith/integer.hpp"
+
 namespace zerorun {
 
 Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
-  const std::uint32_t exits = (counts.chunks + 1) / 2;
+  const std::uint32_t exits = ceil_div(counts.chunks, 2u);
   const std::uint32_t early = counts.tiles + counts.sum_tiles + exits;
   // The memory is not clean again until the scan has ended, whatever happens from here on.
   const bool clean = std::exchange(clean_, false);

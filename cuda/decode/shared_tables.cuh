@@ -12,7 +12,7 @@
 #include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/decode/shared_load.cuh"
+#include "cuda/base/shared_access.cuh"
 
 namespace zerorun {
 
@@ -93,6 +93,22 @@ __device__ SharedTables<kIndexBits> load_tables(
                     i == 0 ? period - 1 : i - 1};
   }
   return {entries, entries + 4 * side_entries, blocks, tables};
+}
+
+/// The word of an array that has bit `bit`, and the next one.
+__device__ inline WordPair load_words_of_bit(SharedAddress array, std::uint32_t bit) {
+  WordPair words;
+  asm volatile(
+      "{\n\t"
+      ".reg .u32 at;\n\t"
+      "shr.u32 at, %2, 5;\n\t"
+      "mad.lo.u32 at, at, 4, %3;\n\t"
+      "ld.shared.u32 %0, [at];\n\t"
+      "ld.shared.u32 %1, [at + 4];\n\t"
+      "}"
+      : "=r"(words.first), "=r"(words.second)
+      : "r"(bit), "r"(array));
+  return words;
 }
 
 /// `Bits` of a walk in shared memory; bit 0 is the first one of `words`.

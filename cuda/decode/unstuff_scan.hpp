@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "codec/arith/integer.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "zerorun/status.hpp"
 
@@ -45,7 +46,7 @@ struct UnstuffScanArgs {
 
 /// Tiles of bytes that begin `lead` bytes after a multiple of 16.
 inline std::uint32_t unstuff_tiles(std::uint32_t in_bytes, std::uint32_t lead) {
-  return (in_bytes + lead + kUnstuffTileBytes - 1) / kUnstuffTileBytes;
+  return ceil_div(in_bytes + lead, kUnstuffTileBytes);
 }
 
 /// CTAs that sum up an index of so many groups; one more entry has the sum of all.

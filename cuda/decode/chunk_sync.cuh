@@ -67,7 +67,7 @@ static_assert(sizeof(Shared) <= 4 * sync_words(kMostEnds) &&
 static_assert(3 * (sync_shared_bytes(2, kUsualEnds) + 1024) <= 228 * 1024,
               "three CTAs in a processor of Hopper");
 
-/// Walks a subsequence from the state before it; returns the state behind it, packed.
+/// Walks a subsequence from the state before it; returns the state after it, packed.
 __device__ inline std::uint32_t walk(const WalkArgs& a, const Shared& s, const SkipTables& tables,
                                      std::uint32_t sub, const WalkState& state, WalkTally& tally) {
   const std::uint32_t start = s.start[sub];

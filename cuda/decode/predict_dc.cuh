@@ -86,7 +86,8 @@ class DcPrediction {
   }
 
  private:
-  /// A sum that starts at an interval's beginning is inclusive: nobody needs to look further back.
+  /// A sum that starts at an interval's beginning is inclusive: no later CTA needs to look further
+  /// back.
   __device__ void publish(std::uint64_t* states, bool goes_on) {
     std::uint64_t all = 0;
     bool any_head = false;

@@ -39,8 +39,8 @@ class ScanDecoder {
   /// Whether the scan has an index, and the device the shared memory to decode by it.
   bool takes_index(const ScanHeader& scan) const;
 
-  /// Device memory: entropy-coded bytes and perhaps more behind them; the index's first entry, or
-  /// null to decode the scan without its index.
+  /// Device memory: entropy-coded bytes, perhaps followed by more; the index's first entry, or null
+  /// to decode the scan without its index.
   struct Input {
     const std::uint8_t* data;
     std::size_t bytes;

@@ -17,7 +17,7 @@ struct ScanSummary {
   std::uint32_t chunks_done;
 };
 
-/// Zero bytes behind the clean ones, because words are read ahead.
+/// Zero bytes after the clean ones, because words are read ahead.
 inline constexpr std::uint32_t kCleanPadding = 32;
 /// Words of clean bytes that may be read.
 ZR_HD std::uint32_t clean_words(const ScanSummary& summary) {

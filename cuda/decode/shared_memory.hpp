@@ -38,7 +38,7 @@ constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
   return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));
 }
 
-/// Words of decode_groups() for the tables of a group's blocks, and of the one behind its last.
+/// Words of decode_groups() for the tables of a group's blocks, and of the block after its last.
 inline constexpr std::uint32_t kGroupListWords = 2 * (kMaxIndexGroupBlocks + 1);
 /// Words that a CTA of decode_groups() has for bits: at most so many, so that three CTAs fit into a
 /// processor of Hopper with the tables of two pairs.

@@ -55,7 +55,7 @@ ZR_HD std::uint64_t open_block_start(const HuffmanDecodeArgs& a, const Tables& t
 /// Where and why decoding ended.
 struct StretchEnd {
   std::int64_t block;  ///< the block with the fault, or the number of blocks
-  std::uint64_t bit;   ///< behind the last block; of a fault the block's start, or kElsewhere if
+  std::uint64_t bit;   ///< after the last block; after a fault the block's start, or kElsewhere if
                        ///< that is before the stretch
   Errc fault;
 };

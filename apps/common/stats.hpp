@@ -27,7 +27,7 @@ struct FrameRecord {
   std::optional<SquaredError> error;                ///< encode --psnr
   std::optional<std::int64_t> concealed_intervals;  ///< decode
   std::optional<double> gpu_microseconds = {};      ///< encode: its kernels; 0 on the CPU
-  std::optional<int> slow_scans = {};             ///< decode, as in DecodeReport
+  std::optional<int> slow_scans = {};               ///< decode, as in DecodeReport
 };
 
 /// CSV begins with two comment lines: "# zerorun-stats 1 COMMAND" and the header as JSON. The JSON

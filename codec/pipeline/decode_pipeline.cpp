@@ -184,25 +184,13 @@ class CpuDecodePipeline final : public DecodePipeline {
     (void)stages_.zero_run_expand({blocks, pairs, pair_count, coefficients, diff}, exec);
     (void)stages_.dc_predict({layout(), first_mcu, mcus, diff, coefficients, carry}, exec);
     if (coefficients_ != nullptr) {
-      store_coefficients(first_mcu, mcus, coefficients);
+      store_coefficients(*scan_, first_mcu, mcus, coefficients, *coefficients_);
       return;
     }
     DequantIdctArgs transform{layout(), &dequant_, first_mcu, mcus, coefficients, {}};
     for (std::size_t i = 0; i < scan_->components.size(); ++i)
       transform.plane[i] = planes_[scan_->components[i]];
     (void)stages_.dequant_idct(transform, exec);
-  }
-
-  void store_coefficients(std::int64_t first_mcu, std::int64_t mcus, const std::int16_t* block) {
-    for (std::int64_t m = first_mcu; m < first_mcu + mcus; ++m)
-      for (std::int32_t i = 0; i < layout().blocks_per_mcu; ++i, block += kBlockSize) {
-        const BlockPlace place = place_block(layout(), m, i);
-        if (!place.inside) continue;
-        auto& component = (*coefficients_)[static_cast<std::size_t>(
-            scan_->components[static_cast<std::size_t>(place.component)])];
-        const std::int64_t at = std::int64_t{place.y} * component.blocks_wide + place.x;
-        std::copy_n(block, kBlockSize, component.values.begin() + at * kBlockSize);
-      }
   }
 
   const StageTable& stages_;
@@ -228,6 +216,19 @@ class CpuDecodePipeline final : public DecodePipeline {
 };
 
 }  // namespace
+
+void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
+                        const std::int16_t* blocks, std::vector<ComponentCoefficients>& out) {
+  for (std::int64_t m = first_mcu; m < first_mcu + mcus; ++m)
+    for (std::int32_t i = 0; i < scan.layout.blocks_per_mcu; ++i, blocks += kBlockSize) {
+      const BlockPlace place = place_block(scan.layout, m, i);
+      if (!place.inside) continue;
+      auto& component =
+          out[static_cast<std::size_t>(scan.components[static_cast<std::size_t>(place.component)])];
+      const std::int64_t at = std::int64_t{place.y} * component.blocks_wide + place.x;
+      std::copy_n(blocks, kBlockSize, component.values.begin() + at * kBlockSize);
+    }
+}
 
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages) {
   return std::make_unique<CpuDecodePipeline>(threads, stages);

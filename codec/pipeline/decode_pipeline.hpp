@@ -46,6 +46,11 @@ class DecodePipeline {
   virtual Status finish_coefficients() = 0;
 };
 
+/// Copies the blocks of `mcus` MCUs from `first_mcu` on, which are in scan order, to their places
+/// in the scan's components; blocks of MCU padding are left out.
+void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
+                        const std::int16_t* blocks, std::vector<ComponentCoefficients>& out);
+
 /// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages);
 

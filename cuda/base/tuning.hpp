@@ -10,7 +10,7 @@ namespace zerorun::tuning {
 inline constexpr int kThreads = 256;
 
 /// Subsequences that one CTA synchronises with each other, a thread each.
-inline constexpr int kSyncRowsPerChunk = 256;
+inline constexpr int kSyncChunkSubsequences = 256;
 /// Rounds in which every CTA takes over what its left neighbour found, before one CTA mends what
 /// is left over.
 inline constexpr int kSyncRounds = 2;

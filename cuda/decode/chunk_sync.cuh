@@ -1,4 +1,4 @@
-// What a CTA of sync_subsequences() has of its subsequences, and a walk over one of them.
+// The shared memory of a CTA of sync_subsequences(), and a walk over one of its subsequences.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,23 +8,23 @@
 #include "cuda/decode/subsequence_ends.hpp"
 #include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
-#include "cuda/decode/sync_subsequences.hpp"
+#include "cuda/decode/walk_scan.hpp"
 
 namespace zerorun::chunk_sync {
 
-/// Three such CTAs fit into a processor, by shared memory and by registers. Frames of 3840x2160 at
-/// q90, eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster
-/// with a single frame.
+/// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
+/// eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster with
+/// a single frame.
 inline constexpr int kThreads = 384;
 inline constexpr int kWarps = kThreads / 32;
-/// Subsequences before the chunk that are walked too, so that its own first subsequence is mostly
-/// found without waiting for the chunk before: 9 Kibit.
+/// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
+/// subsequence is mostly found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
 inline constexpr std::uint32_t kSubsequences = kWarmSubsequences + kChunkSubsequences;
 static_assert(kWarmSubsequences % kSegmentSubsequences == 0 && kSubsequences % 32 == 0 &&
               kSubsequences <= 256 && kSubsequences <= kThreads);
-/// A scan in which more subsequences than these have to be walked one after the other is given up;
-/// the staged decoder is the better one for it. All of a small image of noise may be.
+/// A scan is given up if more subsequences than these have to be walked one after the other: the
+/// careful decoder is faster then. Of a small image of noise, all may be.
 inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 2;
 inline constexpr std::uint32_t kPublished = 1u << 31;
 
@@ -36,26 +36,27 @@ using ListPlace = cub::WarpScan<std::uint32_t>;
 struct Shared {
   union {
     std::uint32_t words[words_of_subsequences(kSubsequences)];
-    typename IntervalMax::TempStorage max_scan;  ///< before the words are there
-    typename CountSum::TempStorage sum_scan;     ///< after they were needed
+    typename IntervalMax::TempStorage max_scan;  ///< used before the words are loaded
+    typename CountSum::TempStorage sum_scan;     ///< used when they are no longer needed
   };
   std::uint32_t start[kSubsequences],
-      end[kSubsequences];              ///< bits; the end is the interval's, 0: no subsequence
-  std::uint32_t tally[kSubsequences];  ///< as a step; before, the intervals that begin there
+      end[kSubsequences];              ///< bits; `end` is the interval's, or 0 for no subsequence
+  std::uint32_t tally[kSubsequences];  ///< as a step; at first the interval that begins there
   typename ListPlace::TempStorage list_place[kWarps];
   std::uint32_t listed[2];
   std::uint32_t first_word, own_first_word;
-  std::uint32_t first_number, first_state;  ///< before the chunk's first own subsequence
+  std::uint32_t first_number, first_state;  ///< state before the chunk's first own subsequence
   std::uint8_t segment_first[kSubsequences /
-                             kSegmentSubsequences];  ///< number before the segment, of own ones
+                             kSegmentSubsequences];  ///< number of the end before each own segment
   bool published, last_chunk;
-  SubsequenceEnds<kSubsequences> ends;  ///< the last: not all of its lines may be there
+  SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 
   __device__ bool exists(std::uint32_t sub) const { return end[sub] != 0; }
   __device__ std::uint16_t& item(std::uint32_t number) {
     return ends.line[number / kSubsequences].item[number % kSubsequences];
   }
-  /// pack() of the state before a subsequence, when there are no more items.
+  /// pack() of the state before a subsequence. It takes the place of an item that is no longer
+  /// needed.
   __device__ std::uint16_t& entry(std::uint32_t sub) { return item(sub); }
 };
 
@@ -66,8 +67,8 @@ static_assert(sizeof(Shared) <= 4 * sync_words(kMostEnds) &&
 static_assert(3 * (sync_shared_bytes(2, kUsualEnds) + 1024) <= 228 * 1024,
               "three CTAs in a processor of Hopper");
 
-/// Walks a subsequence from the state before it; returns the one behind it.
-__device__ inline std::uint32_t walk(const SyncArgs& a, const Shared& s, const SkipTables& tables,
+/// Walks a subsequence from the state before it; returns the state after it, packed.
+__device__ inline std::uint32_t walk(const WalkArgs& a, const Shared& s, const SkipTables& tables,
                                      std::uint32_t sub, const WalkState& state, WalkTally& tally) {
   const std::uint32_t start = s.start[sub];
   const std::uint32_t origin = s.first_word * 32, end = s.end[sub] - origin;

@@ -7,9 +7,9 @@
 namespace zerorun {
 namespace {
 
-/// How much of the data behind a scan's header to send. Mostly that is the scan and EOI, and
-/// looking for the scan's end would take longer than sending all. Where much more may follow,
-/// looking for the end is cheaper.
+/// How much of the data after a scan's header to send. Mostly that is the scan and EOI, and looking
+/// for the scan's end would take longer than sending all. Where much more may follow, looking for
+/// the end is cheaper.
 std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
                           std::span<const std::uint8_t> data) {
   const auto samples = static_cast<std::size_t>(scan.layout.blocks()) * kBlockSize;
@@ -78,7 +78,8 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
   return decode_carefully({scan, data, {on_device.data, extent}, image_.exec(), probe_}, outcome);
 }
 
-/// The index and the data, which stand behind it in the same stream.
+/// Sends the index and the data, which follows it in the stream, unless the stream is in device
+/// memory.
 Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                   DeviceBytes& out) {
   const std::size_t before = scan.index ? scan.data_offset - scan.index->offset : 0;

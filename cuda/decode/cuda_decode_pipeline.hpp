@@ -10,8 +10,8 @@
 
 namespace zerorun {
 
-/// Who decodes the scans: ScanDecoder, and CarefulDecoder what that one gives up; or CarefulDecoder
-/// all of them, to be measured.
+/// Which decoders get the scans: ScanDecoder, and CarefulDecoder those that it gives up; or
+/// CarefulDecoder all of them, so that it can be measured.
 enum class ScanDecoders { both, careful_only };
 
 /// decode_scan() returns when the device has done the work.
@@ -21,8 +21,9 @@ class CudaDecodePipeline final : public DecodePipeline {
       : device_(device), decoders_(decoders) {}
   Status create();
 
-  /// For device frames: the caller's stream, and where the image's JPEG lies in device memory; null
-  /// if it does not, then scans are uploaded. To be called before each image.
+  /// For device frames, before each image: the caller's stream, and where the image's JPEG lies in
+  /// device memory. If that is null, scans are uploaded. Later calls of the pipeline use both until
+  /// the next call.
   void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg);
   /// `probe` is called before each step of a scan.
   void observe(StepProbe probe) { probe_ = std::move(probe); }

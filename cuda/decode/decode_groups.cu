@@ -1,6 +1,6 @@
-// A thread decodes a group.
+// Each thread decodes a group to pairs.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/decode_groups.hpp"
+#include "cuda/decode/walk_scan.hpp"
 
 #include <algorithm>
 
@@ -14,20 +14,21 @@
 namespace zerorun {
 namespace {
 
-/// Few, so that the groups of a single frame are spread over all processors, but each CTA has the
-/// tables for itself. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a frame
-/// of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4 with
-/// 128.
+/// Few threads spread the groups of a single frame over all processors, but each CTA needs its own
+/// copy of the tables. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a
+/// frame of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4
+/// with 128.
 constexpr int kThreads = 128;
 
-/// The value, computed once: the loop would rather compute it again from what it is made of.
+/// Keeps the value in a register: the compiler would compute it again in each iteration of the
+/// loop.
 __device__ std::uint32_t kept(std::uint32_t value) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(value));
 #endif
   return value;
 }
-/// A pointer to global memory.
+/// The same for a pointer to global memory.
 __device__ std::uint32_t* kept(std::uint32_t* pointer) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+l"(pointer));
@@ -48,8 +49,9 @@ struct SymbolTables : SharedSymbols {
   }
 };
 
-/// Pairs count from the last multiple of four before the group's, blocks from its first. The block
-/// behind the group is the next one's first: both store the same number, or the index is wrong.
+/// Pairs count from the last multiple of four before the group's first, blocks from the group's
+/// first. The block after the group is the next group's first: both groups store the same number,
+/// or the index is wrong.
 struct GroupSink : PairSink {
   std::uint32_t first_pair;
 
@@ -75,7 +77,7 @@ extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
 /// Decodes the group, whose bits count from `origin`; returns whether it is as the index says.
 template <typename Bits>
-__device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, const Bits& bits,
+__device__ bool decode(const WalkArgs& a, const SymbolTables& tables, const Bits& bits,
                        std::uint32_t origin, const Group& group) {
   const std::uint32_t lead = group.first.pair % 4, first_pair = group.first.pair - lead;
   const std::uint32_t blocks = group.behind.block - group.first.block;
@@ -88,9 +90,9 @@ __device__ bool decode(const DecodeGroupsArgs& a, const SymbolTables& tables, co
          ends_well(group, origin + end.bit, end.window);
 }
 
-/// Shared memory: the list of the blocks' tables, room for bits, the tables. The loop has the first
-/// two at addresses that need not be computed. Starts copies.
-__device__ SymbolTables load_group_tables(const DecodeGroupsArgs& a, std::uint32_t* to) {
+/// Lays out shared memory and starts copies: the list of the blocks' tables, room for bits, the
+/// tables. The first two have addresses that the loop need not compute.
+__device__ SymbolTables load_group_tables(const WalkArgs& a, std::uint32_t* to) {
   const auto period = static_cast<std::uint32_t>(a.cycle.period);
   const SharedSymbols tables = load_tables<kThreads, kSymbolIndexBits>(
       a.tables, a.tables->symbol, a.cycle, to + kGroupListWords + a.room_words);
@@ -102,14 +104,14 @@ __device__ SymbolTables load_group_tables(const DecodeGroupsArgs& a, std::uint32
 }
 
 __global__ void __launch_bounds__(kThreads)
-    decode_groups_kernel(const __grid_constant__ DecodeGroupsArgs a) {
+    decode_groups_kernel(const __grid_constant__ WalkArgs a) {
   __shared__ std::uint32_t first_word, last_word;
   const SymbolTables tables = load_group_tables(a, dynamic_shared);
   std::uint32_t* const room = dynamic_shared + kGroupListWords;
   wait_for_previous_kernel();
   const std::uint32_t number = blockIdx.x * kThreads + threadIdx.x;
   const bool exists = number < a.grid.groups;
-  // Faults of this kernel, too: the pairs are of no use then.
+  // Faults that this kernel has found so far count too: the pairs will not be used then.
   bool gives_up = a.summary->faults != 0;
   Group group{};
   if (exists && !gives_up) {
@@ -146,14 +148,14 @@ Status prepare_decode_groups(std::size_t limit) {
 }
 
 std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups) {
-  // The CTAs for which it is not enough read from global memory, with twice the average 7 % of a
-  // 4K photo's at q90 and groups of one MCU, and the others would wait for them.
+  // CTAs without enough room read bits from global memory, and the others would wait for them. With
+  // twice the average those would be 7 % of a 4K photo's at q90 in groups of one MCU.
   const std::uint64_t average = std::uint64_t{bytes} / 4 * kThreads / groups;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(3 * average, 512, kMostRoomWords)) /
          4 * 4;
 }
 
-Status decode_groups(const DecodeGroupsArgs& args, cudaStream_t stream) {
+Status decode_groups(const WalkArgs& args, cudaStream_t stream) {
   const auto pairs = static_cast<std::uint32_t>(args.cycle.pairs);
   ZR_CUDA_TRY(launch_behind(decode_groups_kernel,
                             LaunchShape{grid_size(args.grid.groups, kThreads), kThreads,

@@ -1,6 +1,6 @@
-// A thread decodes a subsequence.
+// Each thread decodes a subsequence to pairs.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/decode_subsequences.hpp"
+#include "cuda/decode/walk_scan.hpp"
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
@@ -17,16 +17,16 @@ using SymbolTables = SharedTables<kSymbolIndexBits>;
 
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
-/// What stands before a chunk, and before the next one.
+/// Blocks and pairs before a chunk, and before the next one.
 struct ChunkCounts {
   std::uint64_t before, after;
 };
 
-/// Decodes the subsequence and checks that it ends where the next one begins, and that it has what
-/// sync_subsequences() counted: two walks over the same bits may end a subsequence a few symbols
-/// apart, and then it must not be the one that counts and the other that is gone on with. Returns
-/// faults. Bits count from `origin`.
-__device__ std::uint32_t decode(const DecodeSubsequencesArgs& a, const SymbolTables& tables,
+/// Decodes the subsequence. Checks that it ends where the next one begins and has the blocks and
+/// pairs that sync_subsequences() counted: two walks over the same bits may end a few symbols
+/// apart, and then one must not be used to count and the other to go on from. Returns faults. Bits
+/// count from `origin`.
+__device__ std::uint32_t decode(const WalkArgs& a, const SymbolTables& tables,
                                 const SharedWords& bits, std::uint32_t origin,
                                 const SubsequenceStart* sub, const ChunkCounts& counts) {
   const SubsequenceStart own = *sub;
@@ -36,8 +36,8 @@ __device__ std::uint32_t decode(const DecodeSubsequencesArgs& a, const SymbolTab
   };
   const std::uint64_t next = threadIdx.x + 1 < kThreads ? before(sub[1]) : counts.after;
   PairTarget target{blocks_of(before(own)), pairs_of(before(own))};
-  // An interval's number of blocks is proven at both ends: it may have twice as many, and the next
-  // one none at all.
+  // The number of blocks is checked at both ends of an interval: an interval may have twice as
+  // many, and the next one none.
   if (own.is_first && own.interval * a.interval_blocks != target.block) return kFaultCount;
   const std::uint32_t stop = own.is_last ? own.end : sub[1].bit;
   const WalkSpan span{stop - origin, own.end - origin};
@@ -56,12 +56,12 @@ __device__ std::uint32_t decode(const DecodeSubsequencesArgs& a, const SymbolTab
 }
 
 __global__ void __launch_bounds__(kThreads)
-    decode_subsequences_kernel(const __grid_constant__ DecodeSubsequencesArgs a) {
+    decode_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   std::uint32_t* const words = dynamic_shared;
   const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
       a.tables, a.tables->symbol, a.cycle, dynamic_shared + kChunkWords);
   wait_for_previous_kernel();
-  // Faults of this kernel, too: the pairs are of no use then.
+  // Faults that this kernel has found so far count too: the pairs will not be used then.
   const bool given_up = __syncthreads_or(a.summary->faults != 0);
   const std::uint32_t first_word = given_up ? kNoWord : a.chunk_word[blockIdx.x];
   if (first_word == kNoWord) {
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
   const ChunkCounts counts{a.chunk_first[blockIdx.x], a.chunk_first[blockIdx.x + 1]};
   wait_for_copies();
   __syncthreads();
-  const SubsequenceStart* const sub = a.subs + blockIdx.x * kThreads + threadIdx.x;
+  const SubsequenceStart* const sub = a.starts + blockIdx.x * kThreads + threadIdx.x;
   const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, sub, counts);
   if (faults != 0) atomicOr(&a.summary->faults, faults);
 }
@@ -85,7 +85,7 @@ Status prepare_decode_subsequences(std::size_t limit) {
                              limit);
 }
 
-Status decode_subsequences(const DecodeSubsequencesArgs& args, cudaStream_t stream) {
+Status decode_subsequences(const WalkArgs& args, cudaStream_t stream) {
   ZR_CUDA_TRY(
       launch_behind(decode_subsequences_kernel,
                     LaunchShape{args.chunks, kThreads,

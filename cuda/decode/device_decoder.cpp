@@ -18,7 +18,7 @@ struct DeviceDecoder::Impl {
 
   DecodeParams params;
   PinnedBuffer<std::byte> host_copy;
-  Event done;  ///< behind the last image: the next one uses the same memory
+  Event done;  ///< the end of the last image's work; the next one uses the same memory
   bool used = false;
   CudaDecodePipeline pipeline;
 

@@ -25,29 +25,21 @@ Status DeviceImage::wait() const {
 }
 
 Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, bool luma_only) {
+  frame_ = frame;
   is_direct_ = direct != nullptr;
-  components_ = frame.components.size();
-  h_max_ = v_max_ = 1;
-  for (const auto& c : frame.components) {
-    h_max_ = std::max(h_max_, c.h);
-    v_max_ = std::max(v_max_, c.v);
-  }
-  for (std::size_t c = 0; c < components_; ++c) {
-    Component& own = component_[c];
-    own.h = frame.components[c].h;
-    own.v = frame.components[c].v;
-    own.scanned = false;
-    own.plane = {nullptr, 0, component_extent(frame.width, own.h, h_max_),
-                 component_extent(frame.height, own.v, v_max_)};
+  scanned_.fill(false);
+  for (std::size_t c = 0; c < components(); ++c) {
+    PlaneView& plane = planes_[c];
+    plane = {nullptr, 0, frame.components[c].width, frame.components[c].height};
     if (luma_only && c > 0) continue;
     if (is_direct_ && callers_stream_) {
-      own.plane.data = direct->data[c];
-      own.plane.stride_bytes = direct->stride_bytes[c];
+      plane.data = direct->data[c];
+      plane.stride_bytes = direct->stride_bytes[c];
       continue;
     }
-    own.plane.stride_bytes = round_up(std::int64_t{own.plane.width}, kPitchAlign);
-    ZR_TRY(own.memory.reserve(own.plane.stride_bytes * own.plane.height));
-    own.plane.data = own.memory.data();
+    plane.stride_bytes = round_up(std::int64_t{plane.width}, kPitchAlign);
+    ZR_TRY(plane_memory_[c].reserve(plane.stride_bytes * plane.height));
+    plane.data = plane_memory_[c].data();
   }
   return Status::ok();
 }
@@ -55,17 +47,17 @@ Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, boo
 ScanPlanes DeviceImage::open(const ScanHeader& scan) {
   ScanPlanes planes;
   for (std::size_t i = 0; i < scan.components.size(); ++i) {
-    Component& own = component_[static_cast<std::size_t>(scan.components[i])];
-    own.scanned = true;
-    planes[i] = own.plane;
+    const auto c = static_cast<std::size_t>(scan.components[i]);
+    scanned_[c] = true;
+    planes[i] = planes_[c];
   }
   return planes;
 }
 
 Status DeviceImage::fill_missing() {
-  for (const Component& c : all()) {
-    const PlaneView& plane = c.plane;
-    if (c.scanned || plane.data == nullptr) continue;
+  for (std::size_t c = 0; c < components(); ++c) {
+    const PlaneView& plane = planes_[c];
+    if (scanned_[c] || plane.data == nullptr) continue;
     // A caller's rows may lie in memory from the last one to the first.
     const bool upwards = plane.stride_bytes < 0;
     std::uint8_t* const lowest = plane.data + (upwards ? plane.height - 1 : 0) * plane.stride_bytes;
@@ -81,22 +73,10 @@ Status DeviceImage::fill_missing() {
 
 Status DeviceImage::upsample(ColorModel model, ChromaUpsampling upsampling,
                              const FrameView& device_frame) {
-  ColorUpsampleArgs args{};
-  args.components = static_cast<std::int32_t>(components_);
-  args.h_max = h_max_;
-  args.v_max = v_max_;
-  args.model = model;
-  args.upsampling = upsampling;
-  args.frame = device_frame;
-  args.row_count = device_frame.height;
-  for (std::size_t c = 0; c < components_; ++c) {
-    const PlaneView& plane = component_[c].plane;
-    args.plane[c] = {plane.data, plane.stride_bytes, plane.width, plane.height};
-    args.h[c] = component_[c].h;
-    args.v[c] = component_[c].v;
-  }
   Exec queue = exec();
-  return color_upsample_cuda(args, queue);
+  return color_upsample_cuda(make_upsample_args(frame_, planes_.data(), model, upsampling,
+                                                device_frame, device_frame.height),
+                             queue);
 }
 
 Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsampling,
@@ -135,7 +115,7 @@ Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampli
   }
   std::array<PlaneCopy, 3> copies{};
   for (std::size_t p = 0; p < planes; ++p) {
-    const PlaneView& plane = component_[p].plane;
+    const PlaneView& plane = planes_[p];
     const int index = static_cast<int>(p);
     copies[p] = {is_direct_ ? plane.data : frame.data[p],
                  static_cast<std::size_t>(is_direct_ ? plane.stride_bytes : frame.stride_bytes[p]),
@@ -149,10 +129,10 @@ Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampli
 
 Status DeviceImage::write_planes(std::vector<ComponentPlane>& out) {
   ZR_TRY(fill_missing());
-  out.resize(components_);
+  out.resize(components());
   std::array<PlaneCopy, kMaxComponents> copies{};
-  for (std::size_t c = 0; c < components_; ++c) {
-    const PlaneView& plane = component_[c].plane;
+  for (std::size_t c = 0; c < components(); ++c) {
+    const PlaneView& plane = planes_[c];
     const auto width = static_cast<std::size_t>(plane.width);
     const auto height = static_cast<std::size_t>(plane.height);
     out[c].width = plane.width;
@@ -165,7 +145,7 @@ Status DeviceImage::write_planes(std::vector<ComponentPlane>& out) {
                  width,
                  height};
   }
-  return download_.run(std::span(copies).first(components_), stream());
+  return download_.run(std::span(copies).first(components()), stream());
 }
 
 }  // namespace zerorun

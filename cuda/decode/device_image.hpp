@@ -37,7 +37,7 @@ class DeviceImage {
   /// `direct`, if not null: a frame whose planes are the component planes. A device frame is then
   /// written by the scans themselves. `luma_only`: no other component gets a plane.
   Status begin(const FrameHeader& frame, const FrameView* direct, bool luma_only);
-  std::size_t components() const { return components_; }
+  std::size_t components() const { return frame_.components.size(); }
   /// The components of the scan count as scanned from then on.
   ScanPlanes open(const ScanHeader& scan);
 
@@ -48,14 +48,6 @@ class DeviceImage {
   Status write_planes(std::vector<ComponentPlane>& out);
 
  private:
-  struct Component {
-    int h = 1, v = 1;
-    bool scanned = false;
-    PlaneView plane;  ///< without data: not wanted
-    DeviceBuffer<std::uint8_t> memory;
-  };
-
-  std::span<Component> all() { return {component_.data(), components_}; }
   Status fill_missing();
   Status reserve_frame(FrameView& frame);
   Status upsample(ColorModel model, ChromaUpsampling upsampling, const FrameView& device_frame);
@@ -64,10 +56,11 @@ class DeviceImage {
   std::optional<cudaStream_t> callers_stream_;
   Scratch scratch_;
   FrameDownload download_;
-  std::size_t components_ = 0;
-  int h_max_ = 1, v_max_ = 1;
+  FrameHeader frame_;
   bool is_direct_ = false;
-  std::array<Component, kMaxComponents> component_;
+  ScanPlanes planes_;  ///< of the image's components; without data: not wanted
+  std::array<bool, kMaxComponents> scanned_{};
+  std::array<DeviceBuffer<std::uint8_t>, kMaxComponents> plane_memory_;
   DeviceBuffer<std::uint8_t> frame_memory_;
 };
 

@@ -34,7 +34,7 @@ std::size_t cut_into_pieces(const PlaneCopy& plane, std::size_t piece_bytes, std
 /// Keeps its memory between frames.
 class FrameDownload {
  public:
-  /// Copies the planes behind the work enqueued on `stream`, and returns when they are there. The
+  /// Copies the planes after the work enqueued on `stream`, and returns when they have arrived. The
   /// device writes to pinned memory itself; for other memory the CPU copies each piece from pinned
   /// staging while the next ones travel. Bytes between the rows stay as they are.
   Status run(std::span<const PlaneCopy> planes, cudaStream_t stream);

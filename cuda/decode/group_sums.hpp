@@ -1,9 +1,9 @@
-// What an index of a scan says of its groups, as sums over all groups before each; and where a
-// group lies by that. Host code too, so that a test can run it without a device.
+// Sums over the groups of a scan's index, from which the place of each group follows. Host code
+// too, so that a test can run it without a device.
 //
-// An index comes from outside. Of sums that are too large for their field, the first one belongs to
-// a group that place_group() finds impossible, since all before it are exact; whether the others
-// are wrong does not matter then.
+// The index is not trusted. If sums get too large for their field, the first of them belongs to a
+// group that place_group() rejects, since all sums before it are exact. The sums after it then do
+// not matter.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace zerorun {
 
-/// Bits and pairs in one word of 62 bits, so that both are added at once.
+/// Bits and pairs in one word of 62 bits, so that one addition adds both.
 inline constexpr int kSumBitsShift = 31;
 inline constexpr std::uint64_t kGroupSumMask = (std::uint64_t{1} << 2 * kSumBitsShift) - 1;
 
@@ -34,12 +34,12 @@ ZR_HD std::uint64_t read_entry(const std::uint8_t* entries, std::uint32_t i) {
   return pack_sum(std::uint32_t{at[0]} << 8 | at[1], std::uint32_t{at[2]} << 8 | at[3]);
 }
 
-/// How the groups of a scan are counted.
+/// The shape of a scan's groups.
 struct GroupGrid {
   std::uint32_t groups;           ///< of the scan
-  std::uint32_t group_blocks;     ///< of every group but an interval's last
-  std::uint32_t interval_blocks;  ///< of every interval but the last
-  std::uint32_t interval_groups;  ///< likewise
+  std::uint32_t group_blocks;     ///< blocks of every group but an interval's last
+  std::uint32_t interval_blocks;  ///< blocks of every interval but the last
+  std::uint32_t interval_groups;  ///< groups of every interval but the last
   std::uint32_t blocks;           ///< of the scan
 };
 
@@ -52,20 +52,21 @@ inline GroupGrid make_group_grid(const ScanLayout& layout, int group_mcus) {
 }
 
 struct Group {
-  std::uint32_t bit, stop, end;  ///< of its first codeword, behind its last, of its interval
-  PairTarget first, behind;      ///< its own and what follows
-  bool is_last;                  ///< of its interval
+  std::uint32_t bit, stop, end;  ///< its first bit, the end of its last, its interval's end
+  PairTarget first, behind;      ///< block and pair where it begins, and where it ends
+  bool is_last;                  ///< of its interval's groups
 };
 
-/// Blocks before a group, by its number in its interval.
+/// Blocks before a group, given by its number in its interval.
 ZR_HD std::uint32_t blocks_before(const GroupGrid& grid, std::uint32_t interval,
                                   std::uint32_t group) {
   const std::uint32_t before = interval * grid.interval_blocks + group * grid.group_blocks;
   return before < grid.blocks ? before : grid.blocks;
 }
 
-/// `sums`: [groups + 1]. Returns false where such a group is impossible: it does not lie in its
-/// interval, or its pairs beyond `pair_capacity`. `interval_first`: [intervals + 1], in order.
+/// Computes the place of group `number` from `sums`, [groups + 1], and `interval_first`, [intervals
+/// + 1] and ascending. Returns false if there can be no such group: it would leave its interval, or
+/// its pairs would exceed `pair_capacity`.
 ZR_HD bool place_group(const GroupGrid& grid, const std::uint64_t* sums,
                        const std::uint32_t* interval_first, std::uint32_t pair_capacity,
                        std::uint32_t number, Group& out) {
@@ -90,8 +91,8 @@ ZR_HD bool place_group(const GroupGrid& grid, const std::uint64_t* sums,
   return offset <= length && bits <= length - offset && out.behind.pair <= pair_capacity;
 }
 
-/// Whether a group ended where it should: behind its last bit, and in an interval's last group with
-/// less than a byte of ones.
+/// Whether a group ended where it should: at `stop`, and in an interval's last group with less than
+/// a byte of ones after it.
 ZR_HD bool ends_well(const Group& group, std::uint32_t bit, std::uint32_t next32) {
   return bit == group.stop && (!group.is_last || is_padding(next32, group.end - group.stop));
 }

@@ -1,10 +1,10 @@
-// A group of MCUs of which an index of the scan says where it begins and ends, decoded by one
-// thread. Host code too, so that a test can run the algorithm without a device.
+// One thread decodes a group of MCUs; an index of the scan says where the group begins and ends.
+// Host code too, so that a test can run the algorithm without a device.
 //
-// A thread has hundreds of symbols one after the other, and a single frame hardly has a warp for
-// each scheduler of the device, so what counts is how long one symbol keeps the next one waiting.
-// Nothing is loaded from an address that waits for another load but the symbol itself, and what
-// only some symbols do is done under a condition, without a branch.
+// A thread decodes hundreds of symbols one after the other, and a single frame has hardly a warp
+// for each scheduler of the device. So the time from one symbol to the next is what counts. Only
+// the symbol itself is loaded from an address that depends on another load, and what only some
+// symbols need is done by predicated instructions, without a branch.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,37 +14,38 @@
 
 namespace zerorun {
 
-/// Words that may be read of a group that ends before bit `stop`.
+/// The number of words that may be read to decode a group that ends before bit `stop`.
 ZR_HD std::uint32_t words_to_read(std::uint32_t stop) { return (stop + kMostStepBits) / 32 + 3; }
 
-/// Where a block has its code tables: numbers or addresses, as the tables are.
+/// The code tables of a block: indices or addresses, as `Tables` has them.
 struct CodeTables {
   std::uint32_t dc, ac;
 };
 
-/// What is to be decoded. Bits count from where the words do.
+/// The group's bits, counted from the first of `Bits`, and its blocks.
 struct GroupSpan {
   std::uint32_t bit, stop;
   std::uint32_t blocks;
 };
 
-/// The decoder behind a group.
+/// The decoder's state after a group.
 struct GroupEnd {
   std::uint32_t bit;
   std::uint32_t window;  ///< the next 32 bits
   std::uint32_t blocks;
-  std::uint32_t pair;  ///< number of the next one
-  bool fault;          ///< in the code, or a block is open
+  std::uint32_t pair;  ///< number of the next pair
+  bool fault;          ///< the code is wrong, or the last block is not complete
 };
 
-/// Decodes the symbols from `bit` to `stop`, but of no more blocks, and stores their pairs, the
-/// first one with the number `pair`. A group has whole MCUs and no padding. Whatever the bits are,
-/// there are at most kMostGroupPairs pairs where `stop` is at most 65535 bits away. `Bits`:
-/// words(i) are the word with bit i and the next one, words_behind(i) the two from that one on.
-/// `Tables`: as for decode_subsequence(), but of blocks tables_of(i), of block i of the group or of
-/// the one behind its last. `Sink`: put_if(c, pair, word) for one pair after the other,
-/// finish(pair) behind the last; block_starts(i, pair) for the first, and block_starts_if(c, i,
-/// pair) for those behind it with the one behind the last.
+/// Decodes the symbols from `bit` to `stop`, but no more than the span's blocks, and stores their
+/// pairs, the first one with the number `pair`. A group has whole MCUs and no padding. Whatever the
+/// bits are, there are at most kMostGroupPairs pairs if `stop` is at most 65535 bits away.
+///
+/// `Bits`: as for skip_subsequence(). `Tables`: look_up() and long_symbol() as for
+/// decode_subsequence(), and tables_of(i) for block i of the group or the one after its last.
+/// `Sink`: put_if(c, pair, word) for each pair in order, finish(pair) after the last;
+/// block_starts(0, pair) for the first block, block_starts_if(c, i, pair) for the others and for
+/// the one after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupSpan& span,
                             std::uint32_t pair, Sink sink) {
@@ -74,7 +75,7 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
   return {bit, window, block, pair, (indices & kBlockSize) != 0 || k != 0};
 }
 
-/// Two bits a pair at least, but for a DC that stands last.
+/// A pair takes at least two bits, except a DC that comes last.
 inline constexpr std::uint32_t kMostGroupPairs = (65535 + kMostStepBits) / 2 + 1;
 
 }  // namespace zerorun

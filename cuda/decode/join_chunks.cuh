@@ -1,5 +1,5 @@
-// The subsequences of a chunk that were walked from all that is possible -> the one state before
-// each of them. Each chunk tells the next one in which state it ends.
+// Each subsequence of a chunk was walked from all states that are possible before it. Here the
+// right one is found: each chunk tells the next one the state in which it ends.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace zerorun::chunk_sync {
 
-__device__ inline void publish(const SyncArgs& a, std::uint32_t state) {
+__device__ inline void publish(const WalkArgs& a, std::uint32_t state) {
   volatile std::uint32_t* const exits = a.chunk_exit;
   exits[blockIdx.x] = kPublished | state;
 }
 
-/// Follows the chunk from the end `number` before its first subsequence, segment by segment; by one
-/// thread.
+/// Follows the chunk from end `number` before its first own subsequence, segment by segment. Called
+/// by one thread.
 __device__ inline void follow_chunk(Shared& s, std::uint32_t number) {
   s.first_number = number;
   for (std::uint32_t sub = kWarmSubsequences; sub < kSubsequences; sub += kSegmentSubsequences) {
@@ -21,23 +21,24 @@ __device__ inline void follow_chunk(Shared& s, std::uint32_t number) {
     number = s.ends.follow_subsequences(sub, sub + kSegmentSubsequences, number);
   }
 }
-/// The number of the end before a subsequence of the chunk, when it was followed.
+/// The number of the end before a subsequence of the chunk; after follow_chunk().
 __device__ inline std::uint32_t number_before(const Shared& s, std::uint32_t sub) {
   const std::uint32_t segment = sub / kSegmentSubsequences;
   return s.ends.follow_subsequences(segment * kSegmentSubsequences, sub, s.segment_first[segment]);
 }
 
-/// Tells the next chunk in which state the last subsequence ends, if that is known already.
-__device__ inline void publish_known_end(const SyncArgs& a, Shared& s) {
+/// Tells the next chunk the state in which the last subsequence ends, if it is known already.
+__device__ inline void publish_known_end(const WalkArgs& a, Shared& s) {
   constexpr std::uint32_t kLast = kSubsequences - 1;
   const std::uint32_t number = s.ends.head[kLast] ? 0 : number_before(s, kLast);
   s.published = number != kForeignEnd;
   if (s.published) publish(a, s.ends.line[number].reached[kLast]);
 }
 
-/// In which state the chunk's first subsequence begins: the one to which all that is possible
-/// kWarmSubsequences earlier leads, unless the chunk before says another.
-__device__ inline void join_chunks(const SyncArgs& a, Shared& s) {
+/// Finds the state in which the chunk's first own subsequence begins. If all states
+/// kWarmSubsequences earlier lead to the same one, that is taken until the chunk before publishes
+/// its end, which may be another.
+__device__ inline void join_chunks(const WalkArgs& a, Shared& s) {
   for (std::uint32_t i = threadIdx.x;
        i < (kSubsequences / kSegmentSubsequences - 1) * (kMostEnds + 1); i += kThreads)
     s.ends.follow_segment(1 + i % (kSubsequences / kSegmentSubsequences - 1),
@@ -57,7 +58,7 @@ __device__ inline void join_chunks(const SyncArgs& a, Shared& s) {
       follow_chunk(s, first);
       if (agree) publish_known_end(a, s);
     }
-  } else if (threadIdx.x == 32) {  // meanwhile
+  } else if (threadIdx.x == 32) {  // at the same time
     const volatile std::uint32_t* const exits = a.chunk_exit;
     std::uint32_t before = asks ? 0 : kPublished;
     while (before == 0) before = exits[blockIdx.x - 1];
@@ -71,16 +72,17 @@ __device__ inline void join_chunks(const SyncArgs& a, Shared& s) {
   __syncthreads();
 }
 
-/// Asked before each subsequence that is walked by one thread alone.
-__device__ inline bool may_walk_late(const SyncArgs& a) {
+/// Whether one more subsequence may be walked by one thread alone; counts it.
+__device__ inline bool may_walk_late(const WalkArgs& a) {
   const bool may =
       atomicAdd(&a.summary->late_walks, 1) < kMostLateWalks + kMostLateWalksOfChunk * a.chunks;
   if (!may) a.summary->unsettled = 1;
   return may;
 }
 
-/// The subsequences one after the other from the first whose beginning is no end that was followed.
-__device__ inline void settle(const SyncArgs& a, Shared& s, const SkipTables& tables) {
+/// Goes through the subsequences in order, by one thread, from the first that does not begin in one
+/// of the ends kept.
+__device__ inline void settle(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   std::uint32_t number = s.first_number, state = s.first_state;
   for (std::uint32_t sub = kWarmSubsequences; sub < kSubsequences; ++sub) {
     if (!s.exists(sub)) continue;
@@ -105,8 +107,8 @@ __device__ inline void settle(const SyncArgs& a, Shared& s, const SkipTables& ta
   s.first_state = state;
 }
 
-/// The state before each subsequence, and what the subsequence has.
-__device__ inline void find_entries(const SyncArgs& a, Shared& s, const SkipTables& tables) {
+/// Finds the state before each own subsequence, and its tally.
+__device__ inline void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t sub = threadIdx.x;
   bool foreign = false;
   if (sub >= kWarmSubsequences && sub < kSubsequences && s.exists(sub)) {

@@ -1,4 +1,4 @@
-// Where a walk over subsequences or groups stores its pairs.
+// How a walk over a subsequence or a group stores its pairs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,21 +8,21 @@
 
 namespace zerorun {
 
-/// Stores four pairs at once: single words of 32 threads, each in a subsequence of its own, keep
-/// the memory pipe so busy that the look-ups wait. A 3848x2168 photo at q90 on an H200,
-/// subsequences of 544 bits: 83 us a frame with single words, 49 with four and tables of 12 bits
-/// instead of 11, 43 with 11 again and tables that are copied asynchronously. (A chunk's pairs in
-/// shared memory first, and from there in whole lines, gain 1 us in a single frame, and in eight at
-/// once the room that it takes costs 5.)
+/// Stores four pairs at once. If 32 threads each store single words at distant places, the memory
+/// pipe is so busy that look-ups wait. A 3848x2168 photo at q90 on an H200, subsequences of 544
+/// bits: 83 us a frame with single words, 49 with four words and tables of 12 bits instead of 11,
+/// 43 with 11 bits again and tables that are copied asynchronously. (Collecting a chunk's pairs in
+/// shared memory and writing whole lines gains 1 us in a single frame, but its shared memory costs
+/// 5 with eight frames at once.)
 struct PairSink {
   std::uint32_t *pairs, *block_pair;
-  std::uint32_t whole_from;  ///< the first four that are the walk's own
+  std::uint32_t whole_from;  ///< number of the first four pairs that are all the walk's own
   std::uint32_t first = 0, second = 0, third = 0;
 
   __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition) block_pair[block] = pair;
   }
-  /// One pair after the other, without a branch.
+  /// Stores one pair after the other, without a branch.
   __device__ void put_if(bool condition, std::uint32_t index, std::uint32_t word) {
     if (condition && index < whole_from) pairs[index] = word;
     if (condition && index >= whole_from && index % 4 == 3)

@@ -1,4 +1,4 @@
-// DC prediction (T.81 F.2.1.3.1) of consecutive blocks, a thread each: a segmented scan over all
+// DC prediction (T.81 F.2.1.3.1) of consecutive blocks, one a thread: a segmented scan over all
 // blocks of the scan, in which CTAs look back at those before them.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -9,21 +9,21 @@
 
 namespace zerorun {
 
-/// DC sums of three components, 20 bits each. Sums of values between two blocks are differences of
+/// DC sums of three components, 20 bits each. A sum between two blocks is the difference of their
 /// DC values, which are checked to have 16 bits.
 inline constexpr int kDcSumBits = 20;
 inline constexpr std::uint64_t kDcSumsMask = (std::uint64_t{1} << 3 * kDcSumBits) - 1;
 
-/// The largest difference between DC values of baseline streams is 2047. Sums of a few of those
-/// that are let pass cannot overflow unseen.
+/// The largest difference between DC values of baseline streams is 2047. Sums of a few differences
+/// up to this bound cannot overflow unnoticed.
 inline constexpr std::int32_t kMostDcDifference = 4095;
 
 __device__ inline std::uint64_t pack_dc(std::int32_t difference, std::uint32_t component) {
   return static_cast<std::uint64_t>(std::int64_t{difference}) << component * kDcSumBits &
          kDcSumsMask;
 }
-/// Field `component` of a sum of signed fields. Those below may have borrowed from it; half of what
-/// a field can hold is added to all of them, so that none is negative.
+/// Field `component` of a sum of signed fields. A lower field may have borrowed from it, so half of
+/// what a field can hold is added to each to make none negative.
 __device__ inline std::int32_t unpack_dc(std::uint64_t sums, std::uint32_t component) {
   constexpr std::uint32_t kHalf = 1u << (kDcSumBits - 1);
   constexpr std::uint64_t kHalves =
@@ -32,18 +32,18 @@ __device__ inline std::int32_t unpack_dc(std::uint64_t sums, std::uint32_t compo
   return static_cast<std::int32_t>(field % (2 * kHalf) - kHalf);
 }
 
-/// A thread's block, as far as its DC is known within the CTA.
+/// The DC sum of a thread's block, as far as the CTA knows it.
 struct DcSums {
   std::uint64_t up_to_block;
   bool open;  ///< the interval began before the CTA
 };
 
-/// Of a CTA with `kWarps` warps.
+/// For a CTA with `kWarps` warps; in shared memory.
 template <int kWarps>
 class DcPrediction {
  public:
-  /// `head`: an interval begins with the thread's block. Publishes what the CTAs behind need, as
-  /// early as can be.
+  /// Sums within the CTA, and publishes what later CTAs need as early as possible. `head`: an
+  /// interval begins with the thread's block.
   __device__ DcSums sum_within(std::uint64_t* states, std::int32_t difference,
                                std::uint32_t component, bool head) {
     const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -60,7 +60,7 @@ class DcPrediction {
       warp_has_head_[warp] = heads != 0;
     }
     __syncthreads();
-    bool open = heads_so_far == 0;  // its interval began in a warp before
+    bool open = heads_so_far == 0;  // its interval began in an earlier warp
     for (int w = static_cast<int>(warp) - 1; w >= 0 && open; --w) {
       sums += warp_sums_[w];
       open = !warp_has_head_[w];
@@ -69,7 +69,7 @@ class DcPrediction {
     return {sums, open};
   }
 
-  /// Adds what stands before the CTA; returns the DC, if it has 16 bits.
+  /// Adds the sum before the CTA; returns the DC, which is right if it has 16 bits.
   __device__ std::int32_t finish(std::uint64_t* states, const DcSums& own,
                                  std::uint32_t component) {
     if (threadIdx.x < 32) {
@@ -86,7 +86,8 @@ class DcPrediction {
   }
 
  private:
-  /// What follows from the last interval that begins in the CTA is inclusive.
+  /// A sum that starts at an interval's beginning is inclusive: no later CTA needs to look further
+  /// back.
   __device__ void publish(std::uint64_t* states, bool goes_on) {
     std::uint64_t all = 0;
     bool any_head = false;
@@ -101,7 +102,7 @@ class DcPrediction {
     goes_on_ = goes_on;
   }
 
-  /// Sums at the end of the CTA before, of its interval; by one warp.
+  /// The sums of the open interval at the end of the CTA before; called by one warp.
   __device__ static std::uint64_t look_back(const std::uint64_t* states) {
     std::uint64_t own = 0;
     walk_back<4>(states, blockIdx.x, [&](std::uint64_t state, bool counts) {

@@ -5,12 +5,10 @@
 #include <algorithm>
 
 #include "codec/arith/integer.hpp"
-#include "cuda/decode/decode_groups.hpp"
-#include "cuda/decode/decode_subsequences.hpp"
 #include "cuda/decode/group_walk.hpp"
 #include "cuda/decode/shared_memory.hpp"
-#include "cuda/decode/sync_subsequences.hpp"
 #include "cuda/decode/unstuff_scan.hpp"
+#include "cuda/decode/walk_scan.hpp"
 
 namespace zerorun {
 namespace {
@@ -28,7 +26,6 @@ constexpr std::uint32_t kRoomyChunks = 32;
 std::uint32_t table_pairs(const PairCycle& cycle) {
   return static_cast<std::uint32_t>(cycle.pairs);
 }
-std::uint32_t period_of(const PairCycle& cycle) { return static_cast<std::uint32_t>(cycle.period); }
 
 }  // namespace
 
@@ -53,7 +50,8 @@ bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) const {
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
   if (bytes == 0 || bytes > kMostBytes || scan.layout.blocks() >= kMostBlocks) return false;
   const PairCycle cycle = make_pair_cycle(scan.layout);
-  return subsequences_fit(shared_limit_, table_pairs(cycle), period_of(cycle));
+  return subsequences_fit(shared_limit_, table_pairs(cycle),
+                          static_cast<std::uint32_t>(cycle.period));
 }
 
 bool ScanDecoder::takes_index(const ScanHeader& scan) const {
@@ -174,39 +172,52 @@ Status ScanDecoder::enqueue_unstuff(const Job& job) {
                       job.stream);
 }
 
+WalkArgs ScanDecoder::walk_args(const Job& job) {
+  const Sizes& sizes = job.sizes;
+  WalkArgs args{};
+  args.words = reinterpret_cast<const std::uint32_t*>(clean_.data());
+  args.interval_first = interval_first_.data();
+  args.tables = tables_.data();
+  args.cycle = job.cycle;
+  args.intervals = sizes.intervals;
+  args.interval_blocks = sizes.interval_blocks;
+  args.blocks = sizes.blocks;
+  args.pair_capacity = sizes.pair_capacity;
+  args.summary = job.states.summary;
+  args.pairs = pairs_.data();
+  args.block_pair = block_pair_.data();
+  return args;
+}
+
 Status ScanDecoder::enqueue_subsequences(const Job& job) {
   const Sizes& sizes = job.sizes;
-  ZR_TRY(announce(job.probe, "sync_subsequences"));
   const bool follows = sizes.bytes / sizes.intervals <= kFollowedSubsequences * kSubsequenceBytes;
-  const std::uint32_t guess_stride = follows ? 0 : kGuessStride;
-  const std::uint32_t period = period_of(job.cycle);
-  const bool is_usual = sizes.chunks > kRoomyChunks && period <= kUsualGuesses &&
+  const bool is_usual = sizes.chunks > kRoomyChunks &&
+                        job.cycle.period <= static_cast<std::int32_t>(kUsualGuesses) &&
                         std::uint64_t{sizes.bytes} * 8 / sizes.blocks <= kUsualBlockBits;
-  const std::uint32_t most_ends =
+  WalkArgs args = walk_args(job);
+  args.chunks = sizes.chunks;
+  args.guess_stride = follows ? 0 : kGuessStride;
+  args.most_ends =
       choose_ends(shared_limit_, table_pairs(job.cycle), is_usual ? kUsualEnds : kMostEnds);
-  ZR_TRY(sync_subsequences(
-      {words(), interval_first_.data(), tables_.data(), job.cycle, sizes.intervals, sizes.blocks,
-       sizes.pair_capacity, sizes.chunks, guess_stride, most_ends, starts_.data(),
-       chunk_first_.data(), chunk_word_.data(), job.states.chunk_exit, block_pair_.data(),
-       job.states.summary},
-      job.stream));
+  args.starts = starts_.data();
+  args.chunk_first = chunk_first_.data();
+  args.chunk_word = chunk_word_.data();
+  args.chunk_exit = job.states.chunk_exit;
+  ZR_TRY(announce(job.probe, "sync_subsequences"));
+  ZR_TRY(sync_subsequences(args, job.stream));
   ZR_TRY(announce(job.probe, "decode_subsequences"));
-  return decode_subsequences(
-      {words(), tables_.data(), job.cycle, sizes.interval_blocks, sizes.blocks, sizes.chunks,
-       starts_.data(), chunk_first_.data(), chunk_word_.data(), pairs_.data(), block_pair_.data(),
-       job.states.summary},
-      job.stream);
+  return decode_subsequences(args, job.stream);
 }
 
 Status ScanDecoder::enqueue_groups(const Job& job) {
+  WalkArgs args = walk_args(job);
+  args.sums = group_sums_.data();
+  args.grid = make_group_grid(job.scan.layout, job.scan.index->group_mcus);
+  args.room_words = choose_room(shared_limit_, table_pairs(job.cycle),
+                                decode_groups_room(job.sizes.bytes, job.sizes.groups));
   ZR_TRY(announce(job.probe, "decode_groups"));
-  const std::uint32_t room = choose_room(shared_limit_, table_pairs(job.cycle),
-                                         decode_groups_room(job.sizes.bytes, job.sizes.groups));
-  return decode_groups(
-      {words(), interval_first_.data(), group_sums_.data(), tables_.data(), job.cycle,
-       make_group_grid(job.scan.layout, job.scan.index->group_mcus), job.sizes.pair_capacity, room,
-       pairs_.data(), block_pair_.data(), job.states.summary},
-      job.stream);
+  return decode_groups(args, job.stream);
 }
 
 Status ScanDecoder::enqueue_transform(const Job& job) {

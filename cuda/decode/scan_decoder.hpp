@@ -14,7 +14,7 @@
 #include "cuda/base/step_probe.hpp"
 #include "cuda/decode/scan_states.hpp"
 #include "cuda/decode/transform_blocks.hpp"
-#include "cuda/decode/walk_tables.hpp"
+#include "cuda/decode/walk_scan.hpp"
 
 namespace zerorun {
 
@@ -39,8 +39,8 @@ class ScanDecoder {
   /// Whether the scan has an index, and the device the shared memory to decode by it.
   bool takes_index(const ScanHeader& scan) const;
 
-  /// Device memory: entropy-coded bytes and perhaps more behind them; the index's first entry, or
-  /// null to decode the scan without its index.
+  /// Device memory: entropy-coded bytes, perhaps followed by more; the index's first entry, or null
+  /// to decode the scan without its index.
   struct Input {
     const std::uint8_t* data;
     std::size_t bytes;
@@ -74,12 +74,10 @@ class ScanDecoder {
   Status update_quant(const Job& job);
   Status enqueue(Job& job);
   Status enqueue_unstuff(const Job& job);
+  WalkArgs walk_args(const Job& job);
   Status enqueue_subsequences(const Job& job);
   Status enqueue_groups(const Job& job);
   Status enqueue_transform(const Job& job);
-  const std::uint32_t* words() const {
-    return reinterpret_cast<const std::uint32_t*>(clean_.data());
-  }
 
   std::size_t shared_limit_ = 0;  ///< bytes of shared memory that a CTA may have
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_

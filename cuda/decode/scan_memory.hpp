@@ -1,4 +1,4 @@
-// What the fused decoder's kernels pass to each other in device memory.
+// What the fast decoder's kernels pass to each other in device memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,52 +8,51 @@
 
 namespace zerorun {
 
-/// Of the scan that is being decoded. Zero when its first kernel starts.
+/// State of the scan that is being decoded. Zero when its first kernel starts.
 struct ScanSummary {
   std::uint32_t faults;       ///< kFault… bits
-  std::uint32_t clean_bytes;  ///< of all intervals
-  std::uint32_t unsettled;    ///< not 0: a chunk's subsequences were not found
+  std::uint32_t clean_bytes;  ///< the sum of all intervals
+  std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found
   std::uint32_t late_walks;   ///< subsequences that were walked one after the other
   std::uint32_t chunks_done;
 };
 
-/// Zero bytes behind the clean ones, for those who read words ahead.
+/// Zero bytes after the clean ones, because words are read ahead.
 inline constexpr std::uint32_t kCleanPadding = 32;
-/// Words that may be read.
+/// Words of clean bytes that may be read.
 ZR_HD std::uint32_t clean_words(const ScanSummary& summary) {
   return (summary.clean_bytes + kCleanPadding) / 4;
 }
 
-/// The same in pinned host memory, where the device writes it.
+/// What the host gets to know. Pinned memory, written by the device.
 struct ScanReport {
   std::uint32_t faults;
   std::uint32_t late_fault;  ///< not 0: a DC value that no encoder makes
   std::uint32_t consumed_bytes;
 };
 
-/// Subsequences that one CTA finds or decodes: with 160, 192 and 224, sync_subsequences() takes 57,
-/// 59 and 55 us for a 3840x2160 frame at q90 (H200).
+/// Subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
+/// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
 inline constexpr std::uint32_t kChunkSubsequences = 224;
-/// Words that are read for `subsequences` subsequences in a line, wherever they begin: at most so
-/// many.
+/// The most words that `subs` consecutive subsequences lie in, wherever they begin.
 constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
   return subs * (kSubsequenceBits / 32) + 5;
 }
 
-/// Instead of a chunk's first word: it has no subsequences.
+/// In place of a chunk's first word: the chunk has no subsequences.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
 
-/// What is known of a subsequence before it is decoded. `end` 0: there is no such subsequence.
+/// A subsequence before it is decoded. `end` is 0 if there is no such subsequence.
 struct alignas(16) SubsequenceStart {
-  std::uint32_t bit;  ///< of its first codeword
-  std::uint32_t end;  ///< of its interval
+  std::uint32_t bit;  ///< where its first codeword begins
+  std::uint32_t end;  ///< where its interval ends
   std::uint32_t interval;
   std::uint32_t block, pair;        ///< numbers before it in its chunk
   std::uint32_t phase, k;           ///< before its first codeword
   std::uint16_t is_first, is_last;  ///< of its interval
 };
 
-/// Blocks and pairs, in one word so that both are added at once.
+/// Blocks and pairs in one word, so that one addition adds both.
 ZR_HD std::uint64_t pack_counts(std::uint32_t blocks, std::uint32_t pairs) {
   return std::uint64_t{blocks} << 32 | pairs;
 }

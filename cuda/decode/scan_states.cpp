@@ -1,16 +1,18 @@
-// Zeros for a scan's kernels: those of the scan before, or new ones.
+// Zeros for a scan's kernels: those that the scan before left, or a memset.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/scan_states.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "codec/arith/integer.hpp"
+
 namespace zerorun {
 
 Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
-  const std::uint32_t exits = (counts.chunks + 1) / 2;
+  const std::uint32_t exits = ceil_div(counts.chunks, 2u);
   const std::uint32_t early = counts.tiles + counts.sum_tiles + exits;
-  // Not clean again before the scan has ended, whatever happens from here on.
+  // The memory is not clean again until the scan has ended, whatever happens from here on.
   const bool clean = std::exchange(clean_, false);
   if (!clean || early > early_words_ || counts.transforms > transform_words_) {
     early_words_ = std::max(early_words_, early);

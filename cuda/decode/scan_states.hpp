@@ -1,4 +1,4 @@
-// What the kernels of a scan count up from zero, and who clears it for the next scan.
+// Memory that must be zero when a scan's kernels start, and how it is cleared for the next scan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace zerorun {
 
-/// A scan's last kernel, transform_blocks(), clears what the others before it left behind, and the
-/// next scan's first, unstuff_scan(), what transform_blocks() did: a memset between a scan's upload
-/// and its first kernel would be waited for.
+/// The last kernel of a scan, transform_blocks(), clears what the others left behind. The first
+/// kernel of the next scan, unstuff_scan(), clears what transform_blocks() left. A memset between a
+/// scan's upload and its first kernel would take longer.
 class ScanStates {
  public:
-  /// Of each kind; of chunks two a word.
+  /// Words of each kind; chunks have half a word each.
   struct Counts {
     std::uint32_t tiles, sum_tiles, chunks, transforms;
   };
-  /// All in device memory.
+  /// All pointers are device memory.
   struct Parts {
     ScanSummary *summary, *next_summary;
     std::uint64_t *tile, *sum_tile, *transform;
@@ -30,15 +30,15 @@ class ScanStates {
     std::uint32_t old_transforms;    ///< unstuff_scan() clears so many of transform
   };
 
-  /// For a scan on `stream`, when all of the scan before has ended. The same stream, or `stream`
-  /// waits for it.
+  /// Hands out the memory for a scan on `stream`. All work of the scan before must have ended, or
+  /// `stream` must wait for it.
   Status take(const Counts& counts, cudaStream_t stream, Parts& out);
-  /// All kernels of the scan have run, to their end and without an error.
+  /// To be called when all kernels of the scan have run without an error.
   void ended() { clean_ = true; }
 
  private:
   DeviceBuffer<std::uint64_t> early_, transform_;
-  DeviceBuffer<ScanSummary> summary_;  ///< two, in turns
+  DeviceBuffer<ScanSummary> summary_;  ///< two, used alternately
   std::uint32_t early_words_ = 0, transform_words_ = 0, old_transforms_ = 0;
   int turn_ = 0;
   bool clean_ = false;

@@ -10,8 +10,8 @@
 namespace zerorun {
 namespace {
 
-/// What is copied to pinned memory before it is sent off, so that one part travels while the next
-/// is being copied.
+/// Bytes that are copied to pinned memory before they are sent, so that one part travels while the
+/// next is being copied.
 constexpr std::size_t kBandBytes = std::size_t{1} << 20;
 
 }  // namespace

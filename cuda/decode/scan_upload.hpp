@@ -10,15 +10,15 @@
 
 namespace zerorun {
 
-/// Bytes up to and with the first marker that is no RSTm: more need not be sent to the device,
-/// since the data may go on with other scans and images.
+/// The number of bytes up to the first marker other than RSTm, including that marker. More need not
+/// be sent to the device: other scans and images may follow.
 std::size_t scan_extent(std::span<const std::uint8_t> data);
 
 /// Keeps its memory between scans. The bytes uploaded last are valid until the next call.
 class ScanUpload {
  public:
-  /// Pinned memory is read by the device itself, until `stream` has got so far; other memory has
-  /// been read when the call returns.
+  /// The device reads pinned memory itself, until the work enqueued on `stream` has completed;
+  /// other memory has been read when the call returns.
   Status enqueue(std::span<const std::uint8_t> data, cudaStream_t stream,
                  const std::uint8_t*& on_device);
 

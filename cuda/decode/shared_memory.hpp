@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/arith/integer.hpp"
 #include "codec/syntax/scan_index.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/subsequence_ends.hpp"
@@ -32,12 +33,12 @@ constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends)
 
 /// Words of the bits that a CTA of decode_subsequences() reads.
 inline constexpr std::uint32_t kChunkWords =
-    (words_of_subsequences(kChunkSubsequences) + 3) / 4 * 4;
+    round_up(words_of_subsequences(kChunkSubsequences), 4u);
 constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
   return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));
 }
 
-/// Words of decode_groups() for the tables of a group's blocks, and of the one behind its last.
+/// Words of decode_groups() for the tables of a group's blocks, and of the block after its last.
 inline constexpr std::uint32_t kGroupListWords = 2 * (kMaxIndexGroupBlocks + 1);
 /// Words that a CTA of decode_groups() has for bits: at most so many, so that three CTAs fit into a
 /// processor of Hopper with the tables of two pairs.

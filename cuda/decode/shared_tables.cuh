@@ -1,5 +1,5 @@
-// What walks over subsequences read, in shared memory. It is copied there by many threads at once,
-// without a register in between; they wait for their copies together.
+// What the walks read, in shared memory. All threads start asynchronous copies, which need no
+// registers, and later wait for them together.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,21 +12,20 @@
 #include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/decode/shared_load.cuh"
+#include "cuda/base/shared_access.cuh"
 
 namespace zerorun {
 
-/// A multiple of 4 words, both ends aligned to 16 bytes.
+/// Copies a multiple of 4 words; both addresses are aligned to 16 bytes.
 template <int kThreads>
 __device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t words) {
   for (std::uint32_t i = threadIdx.x; i < words / 4; i += kThreads)
     __pipeline_memcpy_async(to + 4 * i, static_cast<const std::uint32_t*>(from) + 4 * i, 16);
 }
 
-/// In shared memory: for each pair of code tables entries of `kIndexBits` bits, those of the DC
-/// tables first; then the blocks of the MCU. A table's place is the address of its entries, a
-/// block's its own, so that none has to be computed from a number. What is rare stays in device
-/// memory.
+/// Code tables in shared memory: for each pair the entries of `kIndexBits` bits, those of all DC
+/// tables first; then the blocks of the MCU. A table or block is identified by its address, so that
+/// no address is computed from a number. What is rarely needed stays in device memory.
 template <int kIndexBits>
 struct SharedTables {
   static constexpr std::uint32_t kTableBytes = 4u << kIndexBits;
@@ -61,8 +60,8 @@ struct SharedTables {
   }
 };
 
-/// Lets the kernel ask for `bytes` of shared memory, or for `limit` where that is less, and gives
-/// shared memory as much of the L1 cache as can be.
+/// Lets the kernel ask for `bytes` of shared memory, or for `limit` if that is less, and gives
+/// shared memory as much of the L1 cache as possible.
 template <typename Kernel>
 Status allow_shared_memory(Kernel* kernel, std::size_t bytes, std::size_t limit) {
   ZR_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -72,8 +71,8 @@ Status allow_shared_memory(Kernel* kernel, std::size_t bytes, std::size_t limit)
   return Status::ok();
 }
 
-/// Fills `to`, aligned to 16 bytes, with the tables' entries (`from[side]` of `tables`), and starts
-/// copies.
+/// Starts copies of the tables' entries (`from`, by side) to `to`, which is aligned to 16 bytes,
+/// and lists the blocks after them.
 template <int kThreads, int kIndexBits>
 __device__ SharedTables<kIndexBits> load_tables(
     const WalkTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
@@ -96,7 +95,23 @@ __device__ SharedTables<kIndexBits> load_tables(
   return {entries, entries + 4 * side_entries, blocks, tables};
 }
 
-/// Words of the scan, by their bits, which count from the first word.
+/// The word of an array that has bit `bit`, and the next one.
+__device__ inline WordPair load_words_of_bit(SharedAddress array, std::uint32_t bit) {
+  WordPair words;
+  asm volatile(
+      "{\n\t"
+      ".reg .u32 at;\n\t"
+      "shr.u32 at, %2, 5;\n\t"
+      "mad.lo.u32 at, at, 4, %3;\n\t"
+      "ld.shared.u32 %0, [at];\n\t"
+      "ld.shared.u32 %1, [at + 4];\n\t"
+      "}"
+      : "=r"(words.first), "=r"(words.second)
+      : "r"(bit), "r"(array));
+  return words;
+}
+
+/// `Bits` of a walk in shared memory; bit 0 is the first one of `words`.
 struct SharedWords {
   SharedAddress array, array_behind;
   __device__ explicit SharedWords(const std::uint32_t* words)
@@ -107,7 +122,7 @@ struct SharedWords {
   }
 };
 
-/// `count` words of the clean bytes from `first` on; none behind word `word_count` - 1.
+/// Starts copies of `count` words of the clean bytes from `first` on, but of none after the last.
 template <int kThreads>
 __device__ void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
                                  std::uint32_t first, std::uint32_t count, std::uint32_t* to) {
@@ -115,7 +130,7 @@ __device__ void copy_clean_words(const std::uint32_t* words, std::uint32_t word_
     __pipeline_memcpy_async(to + i, words + first + i, 4);
 }
 
-/// The thread's own copies are there; the caller synchronises.
+/// Waits for the thread's own copies; the caller synchronises the CTA.
 __device__ inline void wait_for_copies() {
   __pipeline_commit();
   __pipeline_wait_prior(0);

@@ -1,13 +1,11 @@
-// The states in which the subsequences of a chunk may end, and which of them follows which: how a
-// chunk's subsequences are synchronised. Host code too, so that a test can run the algorithm
-// without a device.
+// How the subsequences of a chunk are synchronised: by the states in which each may end, and which
+// of them leads to which. Host code too, so that a test can run the algorithm without a device.
 //
-// A walk that starts somewhere in a subsequence soon meets the right one where it began in the
-// right block of the MCU, and late where it did not. So a subsequence is walked once from each
-// block of the MCU as a guess. Where these walks end, the next subsequence is walked from, which
-// makes a map from the ends of one subsequence to those of the next; an end that is new there is
-// walked from in turn, until there are none. Maps in a line, followed from any subsequence whose
-// beginning is known, tell all others.
+// A walk that starts somewhere in a subsequence soon meets the right walk if it assumed the right
+// block of the MCU, and late if it did not. So a subsequence is walked once from each block of the
+// MCU as a guess. The next subsequence is walked from wherever these walks end. That gives a map
+// from the ends of one subsequence to the ends of the next. A new end is walked from in turn, until
+// there is none. Composing the maps from one known start gives all other starts.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,19 +15,19 @@
 
 namespace zerorun {
 
-/// Of a subsequence; at q90 4:2:0 six guesses end in 3.5 states on average, and further ones come
-/// from the subsequences before. Ends for which there is no room are followed by settle(), one
-/// after the other.
+/// Ends kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and more ends
+/// come from the subsequences before. settle() follows the ends that find no room, one after the
+/// other.
 inline constexpr std::uint32_t kMostEnds = 16;
 static_assert(kMaxBlocksPerMcu <= kMostEnds);
-/// Enough where there are at most kUsualGuesses and blocks shorter than a subsequence. A third CTA
-/// then fits into a processor.
+/// Ends that suffice with at most kUsualGuesses guesses and blocks of at most kUsualBlockBits bits
+/// on average. A third CTA then fits into a processor.
 inline constexpr std::uint32_t kUsualEnds = 11, kUsualGuesses = 6, kUsualBlockBits = 112;
-/// Instead of an end's number.
+/// Stands for the number of an end that is not kept.
 inline constexpr std::uint32_t kForeignEnd = 31;
 
-/// How a subsequence was walked from one of the ends of the subsequence before, or from a head's
-/// known state. `next`: the number of its end; 0 until it is matched.
+/// A step: what a walk from one of the ends of the subsequence before, or from a head's known
+/// state, passed. `next` is the number of the end that it reached; 0 until match() sets it.
 ///   bits 0-9 pairs, 10-19 blocks, 20-24 next
 inline constexpr int kStepBlockShift = 10, kStepNextShift = 20;
 inline constexpr std::uint32_t kStepCountMask = 1023;
@@ -42,42 +40,41 @@ ZR_HD WalkTally tally_of_step(std::uint32_t step) {
 }
 ZR_HD std::uint32_t next_of_step(std::uint32_t step) { return step >> kStepNextShift; }
 
-/// Subsequences that are followed at once by one thread.
+/// Subsequences of a segment; one thread follows the maps through a segment.
 inline constexpr std::uint32_t kSegmentSubsequences = 8;
 
-/// Of `kSubsequences` subsequences that follow each other. A subsequence's thread is the only one
-/// that changes its column between two barriers, but for `reached` and `step`, which walkers write.
+/// The ends of `kSubsequences` consecutive subsequences. Between two barriers only a subsequence's
+/// own thread changes its column, except `reached` and `step`, which the walks write.
 template <std::uint32_t kSubsequences>
 struct SubsequenceEnds {
   static_assert(kSubsequences % kSegmentSubsequences == 0);
   static constexpr std::uint32_t kSegments = kSubsequences / kSegmentSubsequences;
 
-  /// Of the ends with one number.
+  /// What belongs to the ends with one number.
   struct Line {
-    std::uint16_t state[kSubsequences];  ///< pack() of an end
-    std::uint16_t
-        reached[kSubsequences];         ///< where a guess, or an end of the subsequence before, led
-    std::uint32_t step[kSubsequences];  ///< from an end of the subsequence before
-    std::uint16_t item[kSubsequences];  ///< for those who walk: what is to be walked
+    std::uint16_t state[kSubsequences];    ///< the end, packed
+    std::uint16_t reached[kSubsequences];  ///< where the walk from it led; likewise for guesses
+    std::uint32_t step[kSubsequences];     ///< of the walk from that end of the subsequence before
+    std::uint16_t item[kSubsequences];     ///< work list of the walks
   };
 
-  /// From an end of the subsequence before a segment to that of its last subsequence; the last line
-  /// is for kForeignEnd.
+  /// For each end before a segment, the end of its last subsequence. The last line is for
+  /// kForeignEnd.
   std::uint8_t through[kMostEnds + 1][kSegments];
-  std::uint8_t count[kSubsequences];  ///< of ends
-  bool open[kSubsequences];           ///< the next subsequence goes on from this one
-  bool head[kSubsequences];  ///< begins from a known state, which counts as end 0 before it
-  std::uint32_t most;        ///< lines that there are: memory behind them may be missing
+  std::uint8_t count[kSubsequences];  ///< number of ends
+  bool open[kSubsequences];           ///< the interval goes on in the next subsequence
+  bool head[kSubsequences];           ///< begins in a known state, which counts as end 0 before it
+  std::uint32_t most;                 ///< lines that there is memory for
 
-  /// The number of a state among the subsequence's ends.
+  /// The number of a state among the ends of a subsequence, or kForeignEnd.
   ZR_HD std::uint32_t find(std::uint32_t sub, std::uint32_t ended) const {
     return find(sub, ended, count[sub]);
   }
 
-  /// Takes the ends of the guesses; of a head, that of its only walk.
+  /// Collects the ends of the guesses; for a head, the end of its only walk.
   ZR_HD void collect(std::uint32_t sub, std::uint32_t guesses) {
     const std::uint32_t walks = !open[sub] ? 0 : head[sub] ? 1 : guesses;
-    // All at once from memory: one after the other they would take as long as half a walk.
+    // Loaded all at once: one after the other would take as long as half a walk.
     std::uint16_t ended[kMaxBlocksPerMcu];
     for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i)
       ended[i] = line[i < walks ? i : 0].reached[sub];
@@ -90,7 +87,7 @@ struct SubsequenceEnds {
     count[sub] = static_cast<std::uint8_t>(known);
   }
 
-  /// Takes where the ends `from` to `to` - 1 of the subsequence before led.
+  /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to.
   ZR_HD void match(std::uint32_t sub, std::uint32_t from, std::uint32_t to) {
     if (!open[sub]) return;
     std::uint32_t known = count[sub];
@@ -99,13 +96,13 @@ struct SubsequenceEnds {
     count[sub] = static_cast<std::uint8_t>(known);
   }
 
-  /// From the end `number` of the subsequence before to that of `subsequence`.
+  /// From end `number` of the subsequence before `sub` to the end of `sub`.
   ZR_HD std::uint32_t follow(std::uint32_t sub, std::uint32_t number) const {
     if (head[sub]) number = 0;
     return number == kForeignEnd || !open[sub] ? kForeignEnd : next_of_step(line[number].step[sub]);
   }
 
-  /// Fills `through` for one segment but the first, and line `number`.
+  /// Fills line `number` of `through` for a segment other than the first.
   ZR_HD void follow_segment(std::uint32_t segment, std::uint32_t number) {
     const std::uint32_t first = segment * kSegmentSubsequences;
     std::uint32_t now = number < count[first - 1] ? number : kForeignEnd;
@@ -114,8 +111,8 @@ struct SubsequenceEnds {
     through[number][segment] = static_cast<std::uint8_t>(now);
   }
 
-  /// From the end `number` before subsequence `from`, the first of a segment behind the first, to
-  /// that before subsequence `to`.
+  /// From end `number` before `from`, where a segment other than the first begins, to the end
+  /// before `to`.
   ZR_HD std::uint32_t follow_subsequences(std::uint32_t from, std::uint32_t to,
                                           std::uint32_t number) const {
     std::uint32_t sub = from;
@@ -125,8 +122,7 @@ struct SubsequenceEnds {
     return number;
   }
 
-  /// From end `number` of subsequence 0 to that before subsequence `to`, which is no subsequence of
-  /// the first segment.
+  /// From end `number` of subsequence 0 to the end before `to`, which is not in the first segment.
   ZR_HD std::uint32_t follow_from_first(std::uint32_t to, std::uint32_t number) const {
     for (std::uint32_t sub = 1; sub < kSegmentSubsequences; ++sub) number = follow(sub, number);
     return follow_subsequences(kSegmentSubsequences, to, number);
@@ -139,7 +135,7 @@ struct SubsequenceEnds {
     return kForeignEnd;
   }
 
-  /// The same, with a new number for a new state where there is room.
+  /// Like find(), but a new state gets a number if there is room.
   ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t& known) {
     const std::uint32_t number = find(sub, ended, known);
     if (number != kForeignEnd || known == most) return number;

@@ -1,9 +1,9 @@
-// A subsequence of Huffman-coded bits, walked by one thread: skipped (where does it end, how many
-// blocks and pairs has it?) or decoded. Host code too, so that a test can run the algorithm without
-// a device.
+// One thread walks over a subsequence of Huffman-coded bits. It either skips it (where does it end,
+// how many blocks and pairs has it?) or decodes it. Host code too, so that a test can run the
+// algorithm without a device.
 //
-// A subsequence is a subsequence of kSubsequenceBits bits of a restart interval, counted from the
-// interval's start. It has the codewords that start in it.
+// A subsequence is a run of kSubsequenceBits bits of a restart interval, counted from the
+// interval's start. Its codewords are those that start in it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,25 +14,27 @@
 
 namespace zerorun {
 
-/// Short subsequences synchronise less often within the next one, long ones leave fewer threads
-/// something to do and keep each longer: with 544 bits instead of 288, in a 1920x1080 frame at q90,
-/// decode_subsequences() takes 28 us instead of 19 and sync_subsequences() 52 instead of 48 (H200),
-/// and with 224, in a 3840x2160 one, sync_subsequences() 61 instead of 54. An odd number of words:
-/// threads that are equally far in neighbouring subsequences meet no bank of shared memory twice.
+/// Walks over short subsequences meet the right walk less often before the next one begins; long
+/// ones give work to fewer threads and keep each busy longer. With 544 bits instead of 288, in a
+/// 1920x1080 frame at q90, decode_subsequences() takes 28 us instead of 19 and sync_subsequences()
+/// 52 instead of 48 (H200); with 224, in a 3840x2160 frame, sync_subsequences() takes 61 instead of
+/// 54. The number of words is odd, so that threads which are equally far in neighbouring
+/// subsequences use different banks of shared memory.
 inline constexpr std::uint32_t kSubsequenceBits = 288;
 static_assert(kSubsequenceBits / 32 % 2 == 1);
 inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
-/// No step and no symbol takes more bits.
+/// No step and no symbol takes more bits than this.
 inline constexpr std::uint32_t kMostStepBits = 31;
 
-/// Subsequence numbers of interval i begin here; `first_byte` is where its clean bytes begin. No
-/// prefix sum over the intervals is needed: one number in each may stay without a subsequence.
+/// The number of interval i's first subsequence; `first_byte` is the interval's first clean byte.
+/// This needs no prefix sum over the intervals, but the last number of an interval may belong to no
+/// subsequence.
 ZR_HD std::uint32_t first_subsequence_of(std::uint32_t interval, std::uint32_t first_byte) {
   return first_byte / kSubsequenceBytes + interval;
 }
 
-/// The decoder before a codeword: bits behind the subsequence's begin (0..30), block of the MCU
-/// modulo the period of the tables, next zig-zag index (0: the DC).
+/// The decoder's state before a codeword: bits from the subsequence's start (0..30), block of the
+/// MCU modulo the period of the tables, next zig-zag index (0: the DC).
 struct WalkState {
   std::uint32_t overshoot, phase, k;
 };
@@ -41,7 +43,8 @@ ZR_HD WalkState unpack_walk_state(std::uint32_t packed) {
   return {packed & 31, packed >> 5 & 15, packed >> 9};
 }
 
-/// A word and the next one: the 32 bits that begin at bit `bit` (modulo 32) of the first.
+/// A word and the next one. window_of(): the 32 bits that begin at bit `bit` (modulo 32) of the
+/// first.
 struct WordPair {
   std::uint32_t first, second;
 };
@@ -60,24 +63,24 @@ ZR_HD bool is_padding(std::uint32_t next32, std::uint32_t bits_left) {
   return bits_left < 8 && (next32 | (0xFFFFFFFFu >> bits_left)) == 0xFFFFFFFFu;
 }
 
-/// What a subsequence has: blocks that end in it, and pairs.
+/// What a walk passed: blocks that end in the subsequence, and pairs.
 struct WalkTally {
   std::uint32_t blocks, pairs;
 };
 
-/// Bits of a subsequence. The next subsequence begins at `stop`, the interval ends at `end`.
+/// Positions in bits: the next subsequence begins at `stop`, the interval ends at `end`.
 struct WalkSpan {
   std::uint32_t stop, end;
 };
 
-/// What a walk has to know of a block of the MCU. The numbers are the walk's tables' own: a table
-/// by its place, a block likewise.
+/// A block of the MCU as a walk sees it. What the numbers mean is up to the walk's `Tables`:
+/// indices or addresses.
 struct BlockTables {
   std::uint32_t dc;    ///< table
-  std::uint32_t next;  ///< the block behind it
+  std::uint32_t next;  ///< the block that follows
 };
 
-/// Without a branch, and without a copy of the number.
+/// Adds 1 without a branch and without copying the number.
 ZR_HD void increment_if(bool condition, std::uint32_t& number) {
 #ifdef __CUDA_ARCH__
   asm("{\n\t"
@@ -92,12 +95,12 @@ ZR_HD void increment_if(bool condition, std::uint32_t& number) {
 #endif
 }
 
-/// Where a walk stands before a codeword. What a step needs is there when it begins but for what
-/// the step before found out: threads have many steps, one after the other, and what counts is how
-/// long one keeps the next waiting.
+/// A walk before a codeword. Each step has everything loaded except what depends on the step before
+/// it: a thread takes many steps one after the other, and the time from one to the next is what
+/// counts.
 struct Cursor {
-  std::uint32_t bit, window;  ///< and the 32 bits from there on
-  std::uint32_t table, ac;    ///< for the next codeword; of the block's AC
+  std::uint32_t bit, window;  ///< position, and the 32 bits from there on
+  std::uint32_t table, ac;    ///< table of the next codeword; of the block's AC
   std::uint32_t next_block;
 
   template <typename Bits, typename Tables>
@@ -107,7 +110,7 @@ struct Cursor {
     const std::uint32_t ac = tables.ac_of(block.dc);
     return {bit, window_of(bits.words(bit), bit), k == 0 ? block.dc : ac, ac, block.next};
   }
-  /// `behind`: the two words behind the one with the bit.
+  /// `behind`: the two words after the one with the bit.
   ZR_HD void take(std::uint32_t count, const WordPair& behind) {
     window = window_of({window, window_of(behind, bit)}, count);
     bit += count;
@@ -120,11 +123,11 @@ struct Cursor {
   }
 };
 
-/// Takes steps to the first codeword at `stop` or behind, or to the interval's end if nothing but
-/// padding is left there. A step returns whether a block ends.
+/// Takes steps up to the first codeword at `stop` or after it, or up to the interval's end if only
+/// padding is left. A step returns whether a block ends.
 template <typename Step>
 ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& step) {
-  // Where no step can reach the interval's padding, nobody looks out for it.
+  // As long as no step can reach the interval's padding, nothing needs to check for it.
   const auto near = static_cast<std::int32_t>(
       span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8);
   while (static_cast<std::int32_t>(cursor.bit) < near) step();
@@ -133,19 +136,21 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
       cursor.bit = span.end;
 }
 
-/// Walks from `bit` on by steps, as the skip tables make them, to the first that begins at `stop`
-/// or behind, or to the interval's end, moving `bit`, `phase` and `k`. Two walks that meet before a
-/// codeword meet before a step when that block ends at the latest. Wrong bits are passed by without
-/// notice: whether a subsequence was right is seen when it is decoded. `Bits`: words(i) are the
-/// word with bit i and the next one, words_behind(i) the two from that one on; some behind the last
-/// bit may be read. `Tables`: place(phase) of a block, block(place), phase_before(place), which is
-/// the one of the block before; ac_of(a DC table), and of any table look_up(table, index), which is
-/// a skip entry, and long_symbol(table, 16 bits).
+/// Walks by the steps of the skip tables from `bit` to the first step that begins at `stop` or
+/// after it, or to the interval's end, and moves `bit`, `phase` and `k`. Two walks that meet before
+/// some codeword meet before a step at the end of that block at the latest. Wrong bits go
+/// unnoticed; decoding finds them.
+///
+/// `Bits`: words(i) gives the word with bit i and the next one, words_behind(i) the two words after
+/// that; a few words after the last bit may be read. `Tables`: place(phase) of a block,
+/// block(place), phase_before(place) (of the block before), ac_of(DC table); look_up(table, index)
+/// gives a skip entry, long_symbol(table, 16 bits) a symbol.
 template <typename Bits, typename Tables>
 ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                  std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
   Cursor cursor = Cursor::at(bits, tables, bit, phase, k);
-  std::uint32_t blocks = 0, pairs = 0, last = k - 1;  // before the DC, none: 0 with the next one
+  std::uint32_t blocks = 0, pairs = 0,
+                last = k - 1;  // before the DC there is none: adding 1 gives 0
   walk_subsequence(span, cursor, [&] {
     std::uint32_t entry = tables.look_up(cursor.table, cursor.window >> (32 - kSkipBits));
     const WordPair behind = bits.words_behind(cursor.bit);
@@ -171,28 +176,28 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
   return {blocks, pairs >> kSkipPairShift};
 }
 
-/// What can be wrong with a scan for the fused decoder; it then leaves it to the staged one.
-/// Bits.
-/// Not RST0, RST1, … between as many intervals as the image has.
+// The faults that the fast decoder finds, as bits. It then leaves the scan to the careful decoder.
+
+/// The markers between the intervals are not RST0, RST1, … or not as many as the image needs.
 inline constexpr std::uint32_t kFaultRestarts = 1;
-/// No codeword, a run past the block's end, or the data end early.
+/// Bits that are no codeword, a run past the block's end, or data that end early.
 inline constexpr std::uint32_t kFaultCode = 2;
-/// A subsequence does not end where the next one was taken to begin.
+/// A subsequence does not end where the next one was found to begin.
 inline constexpr std::uint32_t kFaultSync = 4;
-/// An interval has not its number of blocks, or bytes too many.
+/// An interval has the wrong number of blocks, or bytes left over.
 inline constexpr std::uint32_t kFaultCount = 8;
-/// The scan is not as its index says; without it, it may be sound.
+/// The scan is not as its index says. It may be sound without the index.
 inline constexpr std::uint32_t kFaultIndex = 32;
 
-/// A (run, level) pair between the kernels, as it was in the stream.
+/// A (run, level) pair as the kernels pass it on, with the level still coded.
 ///   bits 0-12   zig-zag index
 ///   bits 13-16  SSSS
-///   bits 17-31  the appended bits, from the highest on; behind them, anything
+///   bits 17-31  the appended bits, the first one highest; undefined after them
 inline constexpr std::uint32_t kPairIndexMask = 63;
 inline constexpr std::uint32_t kPairAppendedMask = 0xFFFE0000;
 static_assert((kPairAppendedMask & kPairSsssMask) == 0);
 
-/// `appended` begins with the appended bits; `index` is below 64, or the scan has a fault.
+/// `appended` begins with the appended bits; `index` is below 64 unless the scan has a fault.
 ZR_HD std::uint32_t make_pair_word(std::uint32_t appended, std::uint32_t symbol,
                                    std::uint32_t index) {
   const std::uint32_t both = (appended & kPairAppendedMask) | (symbol & ~kPairAppendedMask);
@@ -201,21 +206,21 @@ ZR_HD std::uint32_t make_pair_word(std::uint32_t appended, std::uint32_t symbol,
 
 ZR_HD std::int32_t level_of(std::uint32_t pair) {
   const std::uint32_t ssss = pair >> kPairSsssShift & 15;
-  // T.81 F.2.2.1: with a first bit of 0, the ones before it make -2^SSSS, and one is added.
+  // T.81 F.2.2.1: if the first bit is 0, filling up with ones gives the value minus 1.
   const std::uint32_t sign = (pair >> 31) - 1;
   return static_cast<std::int32_t>(window_of({sign, pair}, ssss) - sign);
 }
 
-/// Where blocks and pairs go.
+/// The numbers of the next block and pair to be stored.
 struct PairTarget {
-  std::uint32_t block, pair;  ///< of the next codeword; a block may be open there
+  std::uint32_t block, pair;  ///< at the next codeword; it may be inside the block
 };
 
-/// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs,
-/// moving `target`, `bit`, `phase` and `k`; returns faults. Passes the same symbols as
-/// skip_subsequence() did, so that there are as many pairs and blocks. `Tables`: as there, but
-/// look_up() is a symbol. `Sink`: block_starts_if(c, block, pair), put_if(c, index, word) for one
-/// pair after the other, and finish(index) behind the last.
+/// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
+/// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the same symbols as
+/// skip_subsequence(), so it stores as many pairs and blocks as that counted. `Tables`: as there,
+/// but look_up() gives a symbol. `Sink`: block_starts_if(c, block, pair), put_if(c, index, word)
+/// for each pair in order, finish(index) after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                        PairTarget& target, Sink sink, std::uint32_t& bit,

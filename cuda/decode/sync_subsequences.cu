@@ -1,10 +1,10 @@
-// Subsequences of Huffman-coded bits that synchronise themselves, after Weissenberger and Schmidt,
-// "Accelerating JPEG Decompression on GPUs" (2021), but with a guess for each block of the MCU and
-// with maps instead of repetition: subsequence_ends.hpp. With one guess a subsequence, each walked
-// again until its neighbour no longer changed, a CTA went through 35 rounds for a 4K photo at q90;
-// now it takes four to eight.
+// Huffman-coded bits synchronise themselves, after Weissenberger and Schmidt, "Accelerating JPEG
+// Decompression on GPUs" (2021), but with a guess for each block of the MCU and with maps instead
+// of repetition: see subsequence_ends.hpp. With one guess for each subsequence, walked again until
+// its neighbour no longer changed, a CTA needed 35 rounds for a 4K photo at q90; now it needs four
+// to eight.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/sync_subsequences.hpp"
+#include "cuda/decode/walk_scan.hpp"
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
@@ -17,9 +17,8 @@ using namespace chunk_sync;
 
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
-/// The interval that subsequence `subsequence` belongs to: the last one that begins there or
-/// before.
-__device__ std::uint32_t find_interval(const SyncArgs& a, std::uint32_t sub) {
+/// The interval of a subsequence: the last one that begins there or before.
+__device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t sub) {
   std::uint32_t low = 0, high = a.intervals;
   while (high - low > 1) {
     const std::uint32_t step = (high - low + kThreads - 1) / kThreads;
@@ -31,9 +30,9 @@ __device__ std::uint32_t find_interval(const SyncArgs& a, std::uint32_t sub) {
   return low;
 }
 
-/// What is known of the subsequences before a bit is read; returns the interval of the thread's
-/// subsequence.
-__device__ std::uint32_t place_subsequences(const SyncArgs& a, Shared& s, std::int64_t first_sub,
+/// Finds start, end and interval of the CTA's subsequences, without reading a bit. Returns the
+/// interval of the thread's own.
+__device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::int64_t first_sub,
                                             std::uint32_t sub_end) {
   const std::uint32_t thread = threadIdx.x;
   const std::uint32_t base =
@@ -67,8 +66,8 @@ __device__ std::uint32_t place_subsequences(const SyncArgs& a, Shared& s, std::i
   return interval;
 }
 
-/// The words of all subsequences of the CTA.
-__device__ void load_words(const SyncArgs& a, Shared& s) {
+/// Loads the words of all subsequences of the CTA.
+__device__ void load_words(const WalkArgs& a, Shared& s) {
   const bool exists = threadIdx.x < kSubsequences && s.exists(threadIdx.x);
   if (threadIdx.x == 0) s.first_word = s.own_first_word = kNoWord;
   __syncthreads();
@@ -82,8 +81,8 @@ __device__ void load_words(const SyncArgs& a, Shared& s) {
   wait_for_copies();
 }
 
-/// Walks the heads, and every `guess_stride`-th subsequence from each block of the MCU.
-__device__ void walk_guesses(const SyncArgs& a, Shared& s, const SkipTables& tables) {
+/// Walks the heads, and every `guess_stride`-th subsequence from each block of the MCU as a guess.
+__device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t stride = a.guess_stride, seeds = stride != 0 ? kSubsequences / stride : 0;
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
   const auto walk_from = [&](std::uint32_t sub, std::uint32_t phase) {
@@ -104,8 +103,8 @@ __device__ void walk_guesses(const SyncArgs& a, Shared& s, const SkipTables& tab
   __syncthreads();
 }
 
-/// Walks every subsequence from all ends of the subsequence before.
-__device__ void walk_ends(const SyncArgs& a, Shared& s, const SkipTables& tables) {
+/// Walks every subsequence from all ends of the subsequence before, until no new end turns up.
+__device__ void walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t sub = threadIdx.x;
   const bool follows = sub > 0 && sub < kSubsequences && s.exists(sub) && !s.ends.head[sub];
   std::uint32_t walked = 0;
@@ -135,8 +134,8 @@ __device__ void walk_ends(const SyncArgs& a, Shared& s, const SkipTables& tables
   }
 }
 
-/// The last CTA that gets here adds up the chunks.
-__device__ void place_chunks(const SyncArgs& a, Shared& s) {
+/// Adds up the counts of all chunks; called by the CTA that finishes last.
+__device__ void place_chunks(const WalkArgs& a, Shared& s) {
   std::uint64_t running = 0;
   for (std::uint32_t first = 0; first < a.chunks; first += kThreads) {
     const std::uint32_t chunk = first + threadIdx.x;
@@ -155,7 +154,7 @@ __device__ void place_chunks(const SyncArgs& a, Shared& s) {
   a.block_pair[a.blocks] = pairs_of(running);
 }
 
-__device__ void store_subsequences(const SyncArgs& a, Shared& s, std::uint32_t interval) {
+__device__ void store_subsequences(const WalkArgs& a, Shared& s, std::uint32_t interval) {
   const std::uint32_t sub = threadIdx.x;
   const bool own = sub >= kWarmSubsequences && sub < kSubsequences;
   const WalkTally tally = own && s.exists(sub) ? tally_of_step(s.tally[sub]) : WalkTally{0, 0};
@@ -164,7 +163,7 @@ __device__ void store_subsequences(const SyncArgs& a, Shared& s, std::uint32_t i
   if (own) {
     const std::uint32_t start = s.start[sub], end = s.end[sub];
     const WalkState entry = unpack_walk_state(end != 0 ? s.entry(sub) : 0);
-    a.subs[blockIdx.x * kChunkSubsequences + sub - kWarmSubsequences] = {
+    a.starts[blockIdx.x * kChunkSubsequences + sub - kWarmSubsequences] = {
         start + entry.overshoot, end,         interval, blocks_of(before),
         pairs_of(before),        entry.phase, entry.k,  s.ends.head[sub],
         !s.ends.open[sub]};
@@ -179,14 +178,14 @@ __device__ void store_subsequences(const SyncArgs& a, Shared& s, std::uint32_t i
 }
 
 __global__ void __launch_bounds__(kThreads, 3)
-    sync_subsequences_kernel(const __grid_constant__ SyncArgs a) {
+    sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   Shared& s = *reinterpret_cast<Shared*>(dynamic_shared);
   const SkipTables tables = load_tables<kThreads, kSkipBits>(
       a.tables, a.tables->skip, a.cycle, dynamic_shared + sync_words(a.most_ends));
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
   wait_for_previous_kernel();
-  if (a.summary->faults != 0) {  // before this kernel's last CTA nobody adds any
+  if (a.summary->faults != 0) {  // only the last CTA of this kernel adds faults
     wait_for_copies();
     return;
   }
@@ -210,7 +209,7 @@ Status prepare_sync_subsequences(std::size_t limit) {
                              limit);
 }
 
-Status sync_subsequences(const SyncArgs& args, cudaStream_t stream) {
+Status sync_subsequences(const WalkArgs& args, cudaStream_t stream) {
   const auto pairs = static_cast<std::uint32_t>(args.cycle.pairs);
   ZR_CUDA_TRY(launch_behind(
       sync_subsequences_kernel,

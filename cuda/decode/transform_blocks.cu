@@ -1,6 +1,6 @@
-// A thread takes a block: its DC by a segmented scan over all blocks, both passes of the inverse
-// transform in registers. What it transforms comes from pairs that the CTA shares evenly among its
-// threads: a block is a run of pairs, and block run-length decode says which one a pair belongs to.
+// Each thread transforms a block: a segmented scan over all blocks gives its DC, and both passes of
+// the inverse transform run in registers. The CTA's threads share the pairs evenly: a block is a
+// run of pairs, and block run-length decode tells which block a pair belongs to.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/transform_blocks.hpp"
 
@@ -17,19 +17,19 @@ namespace {
 
 constexpr int kThreads = kTransformBlocks;
 constexpr int kWarps = kThreads / 32;
-/// At once on a processor, by registers. 3840x2160 at q90 on an H200: 24.6 us with 10, 22.8
+/// CTAs that a processor holds, by registers. 3840x2160 at q90 on an H200: 24.6 us with 10, 22.8
 /// with 12.
 constexpr int kCtas = 12;
-/// That a thread takes at a time. The same frame: 28.7 us with 4, 25.9 with 8, 27.9 with 16. (When
-/// the zeros were decoded as runs, 64 coefficients a thread, it was 40.4: each of them waited for
-/// the one before.)
+/// Pairs that a thread takes at a time. The same frame: 28.7 us with 4, 25.9 with 8, 27.9 with 16.
+/// (It took 40.4 when the zeros were decoded as runs, 64 coefficients a thread: each coefficient
+/// waited for the one before.)
 constexpr std::uint32_t kPairsPerThread = 8;
 
 using PairDecode = cub::BlockRunLengthDecode<std::uint32_t, kThreads, 1, kPairsPerThread>;
 
-/// What all pairs of a block have in common: the number of its quantisation table's first step, and
-/// the place of its coefficients. A row of eight stands where the block's number turns it to, so
-/// that threads reading the same row of their blocks meet no bank of shared memory twice.
+/// The value of a block's run, which all its pairs get: the first step of its quantisation table
+/// and the place of its coefficients. The eight rows of a block are rotated by the block's number,
+/// so that threads reading the same row of their blocks use different banks of shared memory.
 constexpr std::uint32_t kBlockBytes = kBlockSize * sizeof(std::int16_t);
 constexpr std::uint32_t kCoefficientRowBytes = kBlockEdge * sizeof(std::int16_t);
 constexpr std::uint32_t kPlaceMask = kThreads * kBlockBytes - 1;
@@ -43,7 +43,7 @@ __device__ std::uint32_t block_run(std::uint32_t component) {
 struct Shared {
   alignas(16) std::int16_t coefficient[kThreads * kBlockSize];
   typename PairDecode::TempStorage runs;
-  std::uint32_t step[kMaxComponents * kBlockSize];  ///< as in ScanSteps; of the DC 0
+  std::uint32_t step[kMaxComponents * kBlockSize];  ///< as in ScanSteps, but 0 for the DC
   std::uint32_t first_pair[kThreads + 1];
   DcPrediction<kWarps> dc;
 };
@@ -55,7 +55,8 @@ __device__ bool is_usual(std::int32_t value, std::int32_t most) {
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
 __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint32_t component) {
-  // Pairs count from the last multiple of four before the CTA's first: they are read by fours.
+  // Pairs count from the last multiple of four before the CTA's first, because four are read at
+  // once.
   const std::uint32_t lead = s.first_pair[0] % 4, origin = s.first_pair[0] - lead;
   const std::uint32_t end = s.first_pair[kThreads] - origin;
   std::uint32_t run[1] = {block_run(component)};
@@ -63,7 +64,7 @@ __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint3
   PairDecode decoder(s.runs, run, begins);
   auto* const coefficients = reinterpret_cast<unsigned char*>(s.coefficient);
   std::int32_t most = 0;
-  // Warps whose pairs would all be behind the end are done.
+  // A warp is done when all its next pairs would be after the end.
   constexpr std::uint32_t kWarpPairs = 32 * kPairsPerThread;
   for (std::uint32_t from = 0; from + threadIdx.x / 32 * kWarpPairs < end;
        from += kWarps * kWarpPairs) {
@@ -76,12 +77,12 @@ __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint3
       pair[i] = four.x, pair[i + 1] = four.y, pair[i + 2] = four.z, pair[i + 3] = four.w;
     }
     decoder.RunLengthDecode(of_block, from);
-    if (own < end && own + kPairsPerThread > end) {  // the last, less than four of which are there
+    if (own < end && own + kPairsPerThread > end) {  // the last one to three pairs
 #pragma unroll
       for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
         if (own + i >= end / 4 * 4 && own + i < end) pair[i] = a.pairs[origin + own + i];
     }
-    // Of the block before the CTA's; as a DC they are not taken.
+    // Pairs of the block before the CTA's first; as DCs they are ignored below.
     if (own < lead) pair[0] = 0;
     if (own + 1 < lead) pair[1] = 0;
     if (own + 2 < lead) pair[2] = 0;
@@ -140,7 +141,7 @@ __device__ void inverse_transform(std::uint32_t (&c)[kBlockSize]) {
 __device__ std::uint32_t limit_two(std::uint32_t first, std::uint32_t second) {
   constexpr int kFraction = kIdctShift<2> - 16;  // bits of it in the upper halfwords
   const std::uint32_t both = __byte_perm(first, second, 0x7632) >> kFraction;
-  // Ten bits of each with the sign's turned over are the value plus 512.
+  // Ten bits of each value with its sign bit inverted are the value plus 512.
   const std::uint32_t biased = (both & 0x03FF03FFu) ^ 0x02000200u;
   constexpr std::uint32_t kToSamples = 0xFE80FE80u;  // 128 - 512, twice
   return __viaddmin_s16x2_relu(biased, kToSamples, 0x00FF00FFu);
@@ -213,7 +214,8 @@ __global__ void __launch_bounds__(kThreads, kCtas)
       exists && block == a.by_interval_blocks.quotient(block) * a.by_interval_blocks.value;
   const DcSums sums = s.dc.sum_within(a.states, difference, component, head);
   bool usual = expand_pairs(a, s, component);
-  const std::int32_t dc = s.dc.finish(a.states, sums, component);  // the CTA's pairs are there, too
+  const std::int32_t dc =
+      s.dc.finish(a.states, sums, component);  // its barrier also completes s.coefficient
   const std::int32_t dc_value = static_cast<std::int16_t>(dc) * dc_quantiser;
   usual &=
       !exists || (is_usual(difference, kMostDcDifference) && dc == static_cast<std::int16_t>(dc) &&

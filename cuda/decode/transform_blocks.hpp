@@ -1,5 +1,5 @@
-// Last kernel of the fused decoder: (run, level) pairs -> samples. It stands for the stages
-// zero_run_expand (by cub::BlockRunLengthDecode), dc_predict and dequant_idct.
+// The fast decoder's last kernel: (run, level) pairs -> samples. It does what the stages
+// zero_run_expand (with cub::BlockRunLengthDecode), dc_predict and dequant_idct do.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace zerorun {
 
-/// Blocks of a CTA, a thread each.
+/// Blocks of a CTA, one a thread.
 inline constexpr std::uint32_t kTransformBlocks = 64;
 
-/// What becomes of a level, in zig-zag order, for each scan component: the quantisation table's
-/// entry, and the byte at which the coefficient stands in its block in natural order.
+/// For each scan component, in zig-zag order: the quantisation table's entry, and the coefficient's
+/// byte offset in its block in natural order.
 struct ScanSteps {
   std::uint32_t step[kMaxComponents][kBlockSize];
 };
@@ -34,15 +34,15 @@ struct TransformBlocksArgs {
   std::uint32_t blocks;
   KnownDivisor by_interval_blocks, by_mcu_blocks, by_mcus_wide;
   const ScanSteps* steps;
-  PlaneView plane[kMaxComponents];  ///< out, one a scan component; without data: not wanted
+  PlaneView plane[kMaxComponents];  ///< out, one a scan component; data null: not wanted
   const std::uint32_t* pairs;
   const std::uint32_t* block_pair;  ///< [blocks + 1]
   std::uint64_t* states;            ///< [ceil(blocks / kTransformBlocks)], zero
   const ScanSummary* summary;
   ScanReport* report;
-  std::uint64_t* cleared;  ///< out, [cleared_words]: zeros
+  std::uint64_t* cleared;  ///< out, [cleared_words]: set to 0
   std::uint32_t cleared_words;
-  ScanSummary* cleared_summary;  ///< likewise; not the one above
+  ScanSummary* cleared_summary;  ///< out: set to 0; not `summary`
 };
 
 Status transform_blocks(const TransformBlocksArgs& args, cudaStream_t stream);

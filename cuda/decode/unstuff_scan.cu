@@ -8,7 +8,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/decode/clear_words.cuh"
-#include "cuda/decode/sum_groups.cuh"
+#include "cuda/decode/group_sums.hpp"
 #include "cuda/stages/stuffed_bytes.cuh"
 
 namespace zerorun {
@@ -17,7 +17,8 @@ namespace {
 constexpr int kThreads = kUnstuffThreads;
 static_assert(kThreads * kStuffedBytesPerThread == kUnstuffTileBytes);
 
-/// A tile's state: its clean bytes and borders, and whether the scan ends in it or before.
+/// A tile's state: its clean bytes and its borders between intervals, and whether the scan ends in
+/// it or before it.
 constexpr std::uint64_t kStopped = std::uint64_t{1} << 61;
 constexpr int kBordersShift = 32;
 constexpr std::uint64_t kCountsMask = kStopped - 1;
@@ -27,7 +28,7 @@ struct Before {
   bool stopped;
 };
 
-/// What stands before the tile; by one warp.
+/// Counts what is before the tile; called by one warp.
 __device__ Before look_back_bytes(const std::uint64_t* states, std::uint32_t tile) {
   Before before{0, false};
   walk_back<4>(states, tile, [&](std::uint64_t state, bool counts) {
@@ -39,8 +40,8 @@ __device__ Before look_back_bytes(const std::uint64_t* states, std::uint32_t til
   return before;
 }
 
-/// Stores bytes from number `first` on, each four as a word with the first one highest; `from` is
-/// aligned, and three bytes behind its last may be read.
+/// Stores bytes from number `first` on, four bytes a word with the first one highest. `from` is
+/// aligned, and three bytes after its last may be read.
 __device__ void store_clean(std::uint8_t* clean, std::uint32_t first, const std::uint8_t* from,
                             std::uint32_t bytes) {
   const std::uint32_t begin = min((first + 3) / 4 * 4, first + bytes);  // of the whole words
@@ -52,10 +53,51 @@ __device__ void store_clean(std::uint8_t* clean, std::uint32_t first, const std:
     *reinterpret_cast<std::uint32_t*>(clean + at) =
         __byte_perm(words[i / 4], words[i / 4 + 1], last_to_first);
   }
-  // The words that are not whole are others' too.
+  // Incomplete words are shared with other tiles, so their bytes are stored one by one.
   const std::uint32_t at = threadIdx.x < 4 ? first + threadIdx.x : end + threadIdx.x - 4;
   if (threadIdx.x < 8 && at < first + bytes && (threadIdx.x >= 4 || at < begin))
     clean[at ^ 3] = from[at - first];
+}
+
+/// Entries that a thread sums up.
+constexpr std::uint32_t kEntriesPerThread = kSumTileGroups / kUnstuffThreads;
+
+/// Called by all threads of a CTA.
+__device__ void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
+  using Scan = cub::BlockScan<std::uint64_t, kUnstuffThreads>;
+  __shared__ typename Scan::TempStorage temp;
+  __shared__ std::uint64_t before_tile;
+  const std::uint32_t first = tile * kSumTileGroups + threadIdx.x * kEntriesPerThread;
+  std::uint64_t entry[kEntriesPerThread], own = 0, before, all;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kEntriesPerThread; ++i) {
+    entry[i] = first + i < a.groups ? read_entry(a.entries, first + i) : 0;
+    own += entry[i];
+  }
+  Scan(temp).ExclusiveSum(own, before, all);
+  if (threadIdx.x < 32) {
+    if (threadIdx.x == 0)
+      store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | all);
+    std::uint64_t found = 0;
+    if (tile > 0) {
+      walk_back<2>(a.states, tile, [&](std::uint64_t state, bool counts) {
+        if (counts) found += state & kGroupSumMask;
+        return false;
+      });
+      found = warp_sum(found);
+      if (threadIdx.x == 0)
+        store_relaxed(a.states + tile, kTileInclusive | ((found + all) & kGroupSumMask));
+    }
+    if (threadIdx.x == 0) before_tile = found;
+  }
+  __syncthreads();
+  before += before_tile;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kEntriesPerThread; ++i) {
+    // The last entry is the sum of all groups.
+    if (first + i <= a.groups) a.sums[first + i] = before;
+    before += entry[i];
+  }
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -85,7 +127,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   const std::uint32_t stop = tile_stop;
   if (in_tile > stop) flags.emit = flags.border = 0;
-  // Both counts are at most 4096: one sum serves both.
+  // Both counts are at most 4096, so one sum serves both.
   std::uint32_t own, total;
   Scan(temp).ExclusiveSum(
       static_cast<std::uint32_t>(__popc(flags.emit) << 16 | __popc(flags.border)), own, total);

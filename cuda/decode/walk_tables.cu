@@ -1,4 +1,4 @@
-// Every entry of the fused decoder's tables by a thread of its own.
+// Each thread computes an entry of each of the fast decoder's tables.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/walk_tables.hpp"
 

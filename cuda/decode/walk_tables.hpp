@@ -1,4 +1,4 @@
-// Code tables of the fused decoder: what one look-up of the next bits tells.
+// Code tables of the fast decoder: what one look-up of the next bits tells.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,30 +9,30 @@
 #include "codec/arith/host_device.hpp"
 #include "codec/arith/zigzag.hpp"
 #include "codec/syntax/huffman_code.hpp"
-#include "codec/syntax/scan_layout.hpp"
+#include "cuda/base/pair_cycle.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
 
-/// A scan's components share at most so many different pairs of a DC and an AC table.
-inline constexpr int kMaxTablePairs = kMaxComponents;
-/// Of a pair: the DC table and the AC table.
+/// The two tables of a pair.
 inline constexpr int kDcSide = 0, kAcSide = 1;
 
-/// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols and 0.4 % of the
-/// codewords are longer; with 12 bits, 1.9 and 0.2 %, but then shared memory has room for fewer
-/// CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
+/// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols, and 0.4 % of the
+/// codewords are longer. With 12 bits it is 1.9 and 0.2 %, but then shared memory has room for
+/// fewer CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
 inline constexpr int kSkipBits = 11;
-/// Bits that index the tables of symbols.
+/// Bits that index the symbol tables.
 inline constexpr int kSymbolIndexBits = 11;
 
-/// A skip entry: how far some symbols of one block with their appended bits go.
-///   bits 0-4    bits that they take, at least 1
-///   bits 5-7    (run, level) pairs among them: DC, and AC levels that are not 0
+/// A skip entry: how far one look-up passes some symbols of one block, with their appended bits.
+///   bits 0-4    bits that the symbols take, at least 1
+///   bits 5-7    (run, level) pairs among them: a DC, and AC levels other than 0
 ///   bits 8-18   the first symbol alone: 5 bits, then 5 bits of indices (0: EOB), then 1 of pairs
-///   bits 23-31  zig-zag indices that they pass; with EOB as the last of them, kEndOfBlock and one
+///   bits 23-31  zig-zag indices that they pass; if the last symbol is EOB, kEndOfBlock and one
+///   index
 ///               for it; kNoStep: the first codeword is longer than the index, or there is none.
-///               From every index that goes beyond the block's end.
+///               Adding kNoStep to any index goes beyond the block's end.
+///
 /// Bits that are no codeword count as an EOB of one bit.
 inline constexpr int kSkipPairShift = 5, kSkipFirstShift = 8, kSkipIndexShift = 23;
 inline constexpr std::uint32_t kSkipBitsMask = 31, kSkipPairMask = 7;
@@ -41,79 +41,45 @@ inline constexpr std::uint32_t kEndOfBlock = 128, kNoStep = kBlockSize + 1;
 ZR_HD std::uint32_t make_skip(std::uint32_t bits, std::uint32_t indices, std::uint32_t pairs) {
   return bits | pairs << kSkipPairShift | indices << kSkipIndexShift;
 }
-/// The first symbol of a skip entry, as an entry.
+/// The first symbol of a skip entry, as a skip entry.
 ZR_HD std::uint32_t first_of(std::uint32_t entry) {
   const std::uint32_t first = entry >> kSkipFirstShift, indices = first >> 5 & 31;
   return make_skip(first & 31, indices == 0 ? kEndOfBlock + 1 : indices, first >> 10 & 1);
 }
-/// Whether an entry, whose indices were added to the last index before it, goes beyond the block's
-/// end, or is none; then its first symbol has to be taken.
+/// Whether the last index plus an entry's indices goes beyond the block's end, or there is no
+/// entry. Then only the first symbol is to be taken.
 ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 
-/// One symbol to be decoded.
+/// An entry of the symbol tables.
 ///   bits 0-4    length of the codeword
 ///   bits 5-9    bits that it takes, with the appended ones
 ///   bit 10      it makes a pair
-///   bits 13-16  SSSS, where a pair word has it
-///   bits 24-31  RRRR, of a DC 0; kEndOfBlock: EOB; with kSymbolFault: no codeword, passed as an
+///   bits 13-16  SSSS, at the place where a pair word has it
+///   bits 24-31  RRRR (of a DC 0); kEndOfBlock for EOB; with kSymbolFault: no codeword, passed as
+///   an
 ///               EOB of one bit
+///
 /// 0: the codeword is longer than the index, or there is none.
 inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kPairSsssShift = 13;
 inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 10,
                                kPairSsssMask = 15u << kPairSsssShift;
-/// Makes any index that the run is added to one with the bit of 64, as a run past the block's end
-/// does. EOB does not.
+/// Added to any index it sets the bit of 64, as a run past the block's end does. EOB does not set
+/// it.
 inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymbolRunShift;
 
-/// Codewords longer than the index are the last ones of a code (T.81 C.2), and nearly always among
-/// the last so many values of 16 bits.
+/// The codewords that are longer than the index are the last ones of a code (T.81 C.2). They are
+/// nearly always among the last so many values of 16 bits.
 inline constexpr std::uint32_t kLongSymbols = 2048;
 
-/// In device memory; by side (DC, AC), then by pair.
+/// In device memory. The first dimension is the side (DC, AC), the second the pair.
 struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
-  std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< of 0xFFFF, 0xFFFE, …
-  HuffmanDecodeTable source[2][kMaxTablePairs];                ///< in; the rest is made from it
+  std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< for 0xFFFF, 0xFFFE, …
+  HuffmanDecodeTable source[2][kMaxTablePairs];                ///< in: the rest is made from it
 };
 
-/// The blocks of an MCU by their pair of code tables. Where all components share theirs, a decoder
-/// that is wrong about its place in the MCU would never find out, so only the place in the period
-/// counts.
-struct PairCycle {
-  std::uint8_t pair[kMaxBlocksPerMcu];  ///< of each block of the MCU
-  std::int32_t period;
-  std::int32_t pairs;
-  std::uint8_t dc_table[kMaxTablePairs], ac_table[kMaxTablePairs];  ///< destinations of each pair
-};
-
-inline PairCycle make_pair_cycle(const ScanLayout& layout) {
-  PairCycle cycle{};
-  for (std::int32_t i = 0; i < layout.blocks_per_mcu; ++i) {
-    const auto& component = layout.component[layout.block_component[i]];
-    std::int32_t p = 0;
-    while (p < cycle.pairs &&
-           (cycle.dc_table[p] != component.dc_table || cycle.ac_table[p] != component.ac_table))
-      ++p;
-    if (p == cycle.pairs) {
-      cycle.dc_table[p] = component.dc_table;
-      cycle.ac_table[p] = component.ac_table;
-      ++cycle.pairs;
-    }
-    cycle.pair[i] = static_cast<std::uint8_t>(p);
-  }
-  const auto repeats = [&](std::int32_t period) {
-    if (layout.blocks_per_mcu % period != 0) return false;
-    for (std::int32_t i = period; i < layout.blocks_per_mcu; ++i)
-      if (cycle.pair[i] != cycle.pair[i - period]) return false;
-    return true;
-  };
-  cycle.period = 1;
-  while (!repeats(cycle.period)) ++cycle.period;
-  return cycle;
-}
-
-/// The decoding symbol of a codeword, or of none.
+/// The symbol table's entry for a codeword, or for bits that are none.
 ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   if (decoded.bits == 0)
     return 1 | 1u << kSymbolTakenShift | kSymbolFault | kEndOfBlock << kSymbolRunShift;
@@ -126,7 +92,7 @@ ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   return bits | (bits + ssss) << kSymbolTakenShift | (pair ? kSymbolMakesPair : 0) |
          ssss << kPairSsssShift | run << kSymbolRunShift;
 }
-/// The symbol of the next 16 bits, whatever it is. For those that the other tables do not have.
+/// The symbol of the next 16 bits, whatever they are; for those that the other tables do not have.
 ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint32_t pair,
                                    std::uint32_t next16) {
   const std::uint32_t from_last = 0xFFFF - next16;
@@ -141,7 +107,7 @@ ZR_HD std::uint32_t step_of(std::uint32_t symbol) {
                    (symbol & kSymbolMakesPair) != 0);
 }
 
-/// The skip entry of the `kSkipBits` bits `index` where a block starts (kDcSide) or goes on.
+/// The skip entry for the `kSkipBits` bits `index`, at a block's start (kDcSide) or inside it.
 ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecodeTable& ac, int side,
                                std::uint32_t index) {
   const std::uint32_t bits = index << (kMaxCodeBits - kSkipBits);  // 16 bits
@@ -170,7 +136,7 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
              << kSkipFirstShift;
 }
 
-/// Makes everything of `tables` but `source`, of the first `pairs` pairs.
+/// Fills `tables` from its `source`, for the first `pairs` pairs.
 Status make_walk_tables(WalkTables* tables, int pairs, cudaStream_t stream);
 
 }  // namespace zerorun

@@ -36,7 +36,7 @@ __device__ std::int64_t tile_start(const StuffedBytes& input, std::int64_t tile)
 }
 
 /// Counts of each tile up to the first marker in it, and the first marker of all. Counts of tiles
-/// behind that marker are never used.
+/// after that marker are never used.
 __global__ void __launch_bounds__(kThreads)
     count_kernel(StuffedBytes input, Counts* tile_counts, unsigned long long* stop) {
   using Reduce = cub::BlockReduce<unsigned, kThreads>;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads)
     atomicMin(stop, static_cast<unsigned long long>(first + flags.stop));
   }
   __syncthreads();
-  // Both counts are at most 4096: one sum serves both.
+  // Both counts are at most 4096, so one sum serves both.
   const bool before_stop = in_tile < tile_stop;
   const unsigned both = before_stop ? __popc(flags.emit) << 16 | __popc(flags.border) : 0;
   const unsigned sum = Reduce(temp).Sum(both);

@@ -31,19 +31,6 @@ Status wait(const Exec& exec) {
   return Status::ok();
 }
 
-/// The blocks of a scan in its order -> the components' arrays.
-void store_coefficients(const ScanHeader& scan, const std::int16_t* block,
-                        std::vector<ComponentCoefficients>& out) {
-  for (std::int64_t m = 0; m < scan.layout.mcus(); ++m)
-    for (std::int32_t i = 0; i < scan.layout.blocks_per_mcu; ++i, block += kBlockSize) {
-      const BlockPlace place = place_block(scan.layout, m, i);
-      if (!place.inside) continue;
-      auto& component = out[size_of(scan.components[size_of(place.component)])];
-      const std::int64_t at = std::int64_t{place.y} * component.blocks_wide + place.x;
-      std::copy_n(block, kBlockSize, component.values.begin() + at * kBlockSize);
-    }
-}
-
 }  // namespace
 
 Status CarefulDecoder::create() {
@@ -83,7 +70,7 @@ Status CarefulDecoder::decode_coefficients(const Input& in, std::vector<Componen
   ZR_TRY(host_coefficients_.reserve(values));
   ZR_TRY(copy_to_host(host_coefficients_.data(), coefficients_.data(), values, in.exec));
   ZR_TRY(wait(in.exec));
-  store_coefficients(in.scan, host_coefficients_.data(), out);
+  store_coefficients(in.scan, 0, in.scan.layout.mcus(), host_coefficients_.data(), out);
   report(in, found, outcome);
   return Status::ok();
 }

@@ -1,14 +1,15 @@
 // The careful decoder: the stages one after another on a device. It takes what the fast decoder
 // (cuda/decode) gives up: damaged scans, which it conceals and reports as the CPU does, values that
-// no encoder makes, scans that hardly synchronise; and it alone gives coefficients.
+// no encoder makes, and scans that hardly synchronise. It alone gives coefficients.
 //
-// It shares no kernel with the fast decoder. Its synchroniser goes on until every state is proven,
-// however long that takes, and counts 64-bit positions; the fast one gives up. Its walk stops at
-// the first fault of an interval and keeps the code and place of that fault, which the report
-// names; the fast one only finds that there is a fault, since one more value in its loop costs it
-// speed. Its transform takes coefficients of any size with 64 bits, the fast one's only those that
-// encoders make. And its pairs lie 64 to a block, so that concealing can replace any block's; the
-// fast one's lie one behind the other.
+// Both decoders share the classification of stuffed bytes, the order of code tables in an MCU and
+// the arithmetic. They do not share kernels. This one's synchroniser goes on until every state is
+// proven and counts 64-bit positions; the fast one gives up after some late walks and has 32 bits.
+// This one's walk keeps the first fault of an interval and its place, which the report names; the
+// fast one's only finds that there is one. This one's pairs have room for 64 in each block, so that
+// any block can be concealed; the fast one's are packed in the order of the scan. This one's
+// transform takes coefficients of any size, with 64 bits where needed; the fast one's only those
+// that encoders make.
 // SPDX-License-Identifier: MIT
 #pragma once
 

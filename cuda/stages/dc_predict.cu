@@ -15,21 +15,21 @@ namespace {
 
 static_assert(kMaxComponents == 3);
 
-/// Sums of three components, 16 bits each, and bit 48: they start at an interval's beginning.
+/// Sums of three components, 16 bits each; bit 48 says that they start at an interval's beginning.
 struct DcSums {
   std::uint64_t packed;
 };
 constexpr int kThreads = tuning::kThreads;
 constexpr std::uint64_t kStartsInterval = std::uint64_t{1} << 48;
 
-/// Lane-wise sums modulo 2^16: carries stop below the top bit of each lane, which is added apart.
+/// Adds lanes modulo 2^16: carries stop below the top bit of each lane, which is added separately.
 ZR_HD std::uint64_t add_lanes(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t kTopBits = 0x800080008000;
   constexpr std::uint64_t kOthers = 0x7FFF7FFF7FFF;
   return ((a & kOthers) + (b & kOthers)) ^ ((a ^ b) & kTopBits);
 }
 
-/// What is left of an interval's beginning does not count behind it.
+/// Sums before an interval's beginning do not count after it.
 struct SegmentedSum {
   __host__ __device__ DcSums operator()(DcSums a, DcSums b) const {
     if ((b.packed & kStartsInterval) != 0) return b;

@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(kThreads) idct_kernel(DequantIdctArgs a, std::
       values[line * kPitch + x] = row[x];
     }
   }
-  // Blocks with a coefficient that no encoder makes take 64 bits, all eight threads of them.
+  // Blocks with a coefficient that no encoder makes are transformed in 64 bits, by all eight
+  // threads.
   const unsigned votes = __ballot_sync(0xFFFFFFFF, wide);
   wide = (votes >> (threadIdx.x % 32 / kBlockEdge * kBlockEdge) & 0xFF) != 0;
   __syncwarp();

@@ -1,4 +1,4 @@
-// CUDA twin of codec/decode/huffman_decode.cpp. A thread decodes a cursor, or with sync points a
+// CUDA twin of codec/decode/huffman_decode.cpp. A thread decodes a cursor or, with sync points, a
 // subsequence.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_decode.hpp"
@@ -24,7 +24,7 @@ __device__ void store_end(BitCursor& cursor, const StretchEnd& end) {
   cursor.fault = end.fault;
 }
 
-/// A thread for each cursor; with sync points only for the cursors that have no row of them.
+/// A thread for each cursor; with sync points only for the cursors that have none.
 __global__ void __launch_bounds__(kThreads) decode_cursors_kernel(HuffmanDecodeArgs a) {
   __shared__ SharedDecodeTables tables;
   load_decode_tables(a.layout, a.tables, tables);
@@ -34,36 +34,37 @@ __global__ void __launch_bounds__(kThreads) decode_cursors_kernel(HuffmanDecodeA
   BitCursor& cursor = a.cursors[c];
   StretchEnd end{0, cursor.bit, Errc::ok};
   if (a.sync != nullptr && a.cursor_first_sync[c] < a.cursor_first_sync[c + 1]) {
-    if (a.sync[a.cursor_first_sync[c]].reached != 0) return;  // decode_rows_kernel does it
+    if (a.sync[a.cursor_first_sync[c]].reached != 0)
+      return;  // decode_subsequences_kernel decodes it
   } else {
     (void)decode_stretch(a, tables, cursor, {{cursor.bit, 0, 0, 0, 1}, 0, true}, end);
   }
   store_end(cursor, end);
 }
 
-__global__ void __launch_bounds__(kThreads) decode_rows_kernel(HuffmanDecodeArgs a) {
+__global__ void __launch_bounds__(kThreads) decode_subsequences_kernel(HuffmanDecodeArgs a) {
   __shared__ SharedDecodeTables tables;
   load_decode_tables(a.layout, a.tables, tables);
   __syncthreads();
-  const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (row >= a.sync_count) return;
-  const SyncPoint from = a.sync[row];
+  const std::int64_t sub = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (sub >= a.sync_count) return;
+  const SyncPoint from = a.sync[sub];
   if (from.reached == 0) return;
-  const std::int64_t c = cursor_of_row(a.cursor_first_sync, a.cursor_count, row);
+  const std::int64_t c = cursor_of_subsequence(a.cursor_first_sync, a.cursor_count, sub);
   BitCursor& cursor = a.cursors[c];
   Stretch stretch{from, 0, true};
-  if (row + 1 < a.cursor_first_sync[c + 1] && a.sync[row + 1].reached != 0) {
-    stretch.stop_bit = a.sync[row + 1].bit;
+  if (sub + 1 < a.cursor_first_sync[c + 1] && a.sync[sub + 1].reached != 0) {
+    stretch.stop_bit = a.sync[sub + 1].bit;
     stretch.last = false;
   }
   StretchEnd end;
   if (!decode_stretch(a, tables, cursor, stretch, end)) return;
   if (end.bit == kElsewhere)
-    end.bit = open_block_start(a, tables, row, a.cursor_first_sync[c], cursor.end_bit);
+    end.bit = open_block_start(a, tables, sub, a.cursor_first_sync[c], cursor.end_bit);
   store_end(cursor, end);
 }
 
-/// From the block with the fault on: DIFF 0 and no AC.
+/// Replaces the block with the fault and those after it: DIFF 0 and no AC.
 __global__ void __launch_bounds__(kThreads) conceal_kernel(HuffmanDecodeArgs a) {
   for (std::int64_t c = blockIdx.x; c < a.cursor_count; c += gridDim.x) {
     const BitCursor& cursor = a.cursors[c];
@@ -84,8 +85,8 @@ Status huffman_decode_cuda(const HuffmanDecodeArgs& a, Exec& exec) {
   decode_cursors_kernel<<<grid_size(a.cursor_count, kThreads), kThreads, 0, stream>>>(a);
   ZR_LAUNCH_TRY("huffman_decode: decode_cursors_kernel");
   if (a.sync != nullptr && a.sync_count > 0) {
-    decode_rows_kernel<<<grid_size(a.sync_count, kThreads), kThreads, 0, stream>>>(a);
-    ZR_LAUNCH_TRY("huffman_decode: decode_rows_kernel");
+    decode_subsequences_kernel<<<grid_size(a.sync_count, kThreads), kThreads, 0, stream>>>(a);
+    ZR_LAUNCH_TRY("huffman_decode: decode_subsequences_kernel");
   }
   const dim3 grid(grid_size(a.cursor_count, 1), a.cursor_count < 256 ? kConcealSlices : 1);
   conceal_kernel<<<grid, kThreads, 0, stream>>>(a);

@@ -17,32 +17,32 @@
 namespace zerorun {
 namespace {
 
-constexpr int kRows = tuning::kSyncRowsPerChunk;
+constexpr int kSubsequences = tuning::kSyncChunkSubsequences;
 
-/// A row is a subsequence. `entry` is the state that it was last decoded from, `exit` that at the
-/// end of a chunk's last row. When each row's entry is the exit of the row before it, and a
-/// cursor's first row has the cursor's own start, then all of them are right, by induction.
+/// `entry` is the state from which a subsequence was last decoded, `exit` the state at the end of a
+/// chunk's last subsequence. If each entry is the exit of the subsequence before, and each cursor's
+/// first entry is the cursor's own start, then all of them are right, by induction.
 struct Chain {
   HuffmanSyncArgs a;
-  TableCycle cycle;
+  PairCycle cycle;
   std::int64_t chunks;
-  std::uint64_t* entry;  ///< [rows]
-  ChainSums* sums;       ///< [rows]
+  std::uint64_t* entry;  ///< [sync_count]
+  ChainSums* sums;       ///< [sync_count]
   std::uint64_t* exit;   ///< [chunks]
 };
 
-/// A row's cursor and its place in it.
-struct RowPlace {
+/// A subsequence's cursor and its place in it.
+struct SubsequencePlace {
   std::int64_t cursor;
-  std::uint64_t start, boundary;  ///< bits where the row and the next one begin
+  std::uint64_t start, boundary;  ///< bits where this subsequence and the next one begin
   std::uint64_t end_bit;
   bool head;
 };
 
-__device__ RowPlace place_row(const HuffmanSyncArgs& a, std::int64_t row) {
-  RowPlace place;
-  place.cursor = cursor_of_row(a.cursor_first_sync, a.cursor_count, row);
-  const std::int64_t index = row - a.cursor_first_sync[place.cursor];
+__device__ SubsequencePlace place_subsequence(const HuffmanSyncArgs& a, std::int64_t sub) {
+  SubsequencePlace place;
+  place.cursor = cursor_of_subsequence(a.cursor_first_sync, a.cursor_count, sub);
+  const std::int64_t index = sub - a.cursor_first_sync[place.cursor];
   const BitCursor& cursor = a.cursors[place.cursor];
   const auto bits = static_cast<std::uint64_t>(a.subsequence_bits);
   place.start = cursor.bit + static_cast<std::uint64_t>(index) * bits;
@@ -52,31 +52,31 @@ __device__ RowPlace place_row(const HuffmanSyncArgs& a, std::int64_t row) {
   return place;
 }
 
-/// Decodes the rows of one chunk, each from the exit of the row before it, until nothing changes.
-/// Row r is final after r rounds at the latest, so the loop ends. `fresh`: no row was decoded yet;
-/// otherwise only `first_entry`, the entry of the chunk's first row, is new.
+/// Decodes the subsequences of a chunk, each from the exit of the one before it, until nothing
+/// changes. Subsequence r is final after at most r rounds, so the loop ends. `fresh`: none was
+/// decoded yet; otherwise only `first_entry`, the entry of the chunk's first subsequence, is new.
 __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, std::int64_t chunk,
                           bool fresh, std::uint64_t first_entry) {
-  __shared__ std::uint64_t exits[kRows];
+  __shared__ std::uint64_t exits[kSubsequences];
   const HuffmanSyncArgs& a = chain.a;
   const int lane = static_cast<int>(threadIdx.x);
-  const std::int64_t row = chunk * kRows + lane;
-  const bool valid = row < a.sync_count;
-  RowPlace place{};
+  const std::int64_t sub = chunk * kSubsequences + lane;
+  const bool valid = sub < a.sync_count;
+  SubsequencePlace place{};
   std::uint64_t entry = 0, exit = 0;
   ChainSums sums{};
   bool changed = valid;
   if (valid) {
-    place = place_row(a, row);
+    place = place_subsequence(a, sub);
     if (fresh) {
-      // The guess: the first codeword of an MCU starts right here. It is true of a cursor's head.
+      // The guess: the first codeword of an MCU starts here. For a cursor's head it is true.
       entry = pack({place.head ? place.start : min(place.start, place.end_bit), 0, 0});
     } else {
       changed = lane == 0 && !place.head;
-      entry = changed ? first_entry : chain.entry[row];
-      sums = chain.sums[row];
-      const bool last = lane + 1 == kRows || row + 1 == a.sync_count;
-      exit = last ? chain.exit[chunk] : chain.entry[row + 1];
+      entry = changed ? first_entry : chain.entry[sub];
+      sums = chain.sums[sub];
+      const bool last = lane + 1 == kSubsequences || sub + 1 == a.sync_count;
+      exit = last ? chain.exit[chunk] : chain.entry[sub + 1];
     }
   }
   do {
@@ -93,21 +93,22 @@ __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, 
     }
   } while (__syncthreads_or(changed));
   if (!valid) return;
-  chain.entry[row] = entry;
-  chain.sums[row] = {sums.packed | (place.head ? kChainHead : 0)};
-  if (lane + 1 == kRows || row + 1 == a.sync_count) chain.exit[chunk] = exit;
+  chain.entry[sub] = entry;
+  chain.sums[sub] = {sums.packed | (place.head ? kChainHead : 0)};
+  if (lane + 1 == kSubsequences || sub + 1 == a.sync_count) chain.exit[chunk] = exit;
 }
 
-/// The chunk's first row was decoded from another state than the chunk before it now ends in.
+/// Whether the chunk's first subsequence was decoded from another state than the one in which the
+/// chunk before ends now.
 __device__ bool is_stale(const Chain& chain, std::int64_t chunk) {
   if (chunk == 0) return false;
-  const std::int64_t row = chunk * kRows;
-  if (chain.exit[chunk - 1] == chain.entry[row]) return false;
-  return !place_row(chain.a, row).head;
+  const std::int64_t sub = chunk * kSubsequences;
+  if (chain.exit[chunk - 1] == chain.entry[sub]) return false;
+  return !place_subsequence(chain.a, sub).head;
 }
 
-/// Every chunk by itself (`fresh`), or every stale chunk again.
-__global__ void __launch_bounds__(kRows) sync_kernel(Chain chain, bool fresh) {
+/// Runs every chunk on its own (`fresh`), or every stale chunk again.
+__global__ void __launch_bounds__(kSubsequences) sync_kernel(Chain chain, bool fresh) {
   __shared__ SharedDecodeTables tables;
   __shared__ std::uint64_t first_entry;
   const std::int64_t chunk = blockIdx.x;
@@ -122,10 +123,10 @@ __global__ void __launch_bounds__(kRows) sync_kernel(Chain chain, bool fresh) {
   run_chunk(chain, tables, chunk, fresh, fresh ? 0 : first_entry);
 }
 
-/// One CTA mends the stale chunks from left to right; behind it there are none. What an encoder
-/// wrote leaves nothing to do here; bits made to never synchronise take as long as decoding them
-/// one after another.
-__global__ void __launch_bounds__(kRows) mend_kernel(Chain chain) {
+/// One CTA runs the stale chunks again, from left to right, until there is none. Streams of
+/// encoders leave nothing to do here; bits that are made not to synchronise take as long as
+/// decoding them one after another.
+__global__ void __launch_bounds__(kSubsequences) mend_kernel(Chain chain) {
   __shared__ SharedDecodeTables tables;
   __shared__ unsigned long long first_stale;
   bool loaded = false;
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(kRows) mend_kernel(Chain chain) {
     const unsigned long long found = first_stale;
     __syncthreads();
     if (found == ~0ull) {
-      from += kRows;
+      from += kSubsequences;
       continue;
     }
     if (!loaded) load_decode_tables(chain.a.layout, chain.a.tables, tables);
@@ -147,26 +148,26 @@ __global__ void __launch_bounds__(kRows) mend_kernel(Chain chain) {
     __syncthreads();
     const auto stale = static_cast<std::int64_t>(found);
     run_chunk(chain, tables, stale, false, chain.exit[stale - 1]);
-    __syncthreads();  // orders the chunk's exit and entries before the next look at them
+    __syncthreads();  // the chunk's exit and entries are read next
     from = stale + 1;
   }
 }
 
-/// `through[row]`: blocks and pairs of the cursor up to the row's end.
+/// `through[sub]`: blocks and pairs of the cursor up to the end of the subsequence.
 __global__ void __launch_bounds__(tuning::kThreads)
     write_points_kernel(Chain chain, const ChainSums* through) {
-  const std::int64_t row = std::int64_t{blockIdx.x} * tuning::kThreads + threadIdx.x;
+  const std::int64_t sub = std::int64_t{blockIdx.x} * tuning::kThreads + threadIdx.x;
   const HuffmanSyncArgs& a = chain.a;
-  if (row >= a.sync_count) return;
-  const RowPlace place = place_row(a, row);
-  const ChainSums sums = place.head ? ChainSums{} : through[row - 1];
-  const ChainState state = unpack_state(chain.entry[row]);
+  if (sub >= a.sync_count) return;
+  const SubsequencePlace place = place_subsequence(a, sub);
+  const ChainSums sums = place.head ? ChainSums{} : through[sub - 1];
+  const ChainState state = unpack_state(chain.entry[sub]);
   const auto block = static_cast<std::int64_t>(blocks_of(sums));
   SyncPoint point{};
   if ((sums.packed & kChainFault) == 0 && block < a.cursors[place.cursor].blocks &&
       state.bit >= place.start)
     point = {state.bit, block, static_cast<std::uint8_t>(state.k), pairs_of(sums), 1};
-  a.sync[row] = point;
+  a.sync[sub] = point;
 }
 
 }  // namespace
@@ -174,8 +175,9 @@ __global__ void __launch_bounds__(tuning::kThreads)
 Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
   if (a.sync_count == 0) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
-  Chain chain{a,      make_table_cycle(a.layout), grid_size(a.sync_count, kRows), nullptr, nullptr,
-              nullptr};
+  Chain chain{
+      a,      make_pair_cycle(a.layout), grid_size(a.sync_count, kSubsequences), nullptr, nullptr,
+      nullptr};
   const auto scan = [&](void* temp, std::size_t& temp_bytes, ChainSums* through) {
     return cub::DeviceScan::InclusiveScan(temp, temp_bytes, chain.sums, through, JoinSums{},
                                           a.sync_count, stream);
@@ -189,14 +191,14 @@ Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
       scratch_array(chain.exit, chain.chunks), scratch_array(through, a.sync_count),
       scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   const auto chunks = static_cast<unsigned>(chain.chunks);
-  sync_kernel<<<chunks, kRows, 0, stream>>>(chain, true);
+  sync_kernel<<<chunks, kSubsequences, 0, stream>>>(chain, true);
   ZR_LAUNCH_TRY("huffman_sync: sync_kernel");
   if (chunks > 1) {
     for (int round = 0; round < tuning::kSyncRounds; ++round) {
-      sync_kernel<<<chunks, kRows, 0, stream>>>(chain, false);
+      sync_kernel<<<chunks, kSubsequences, 0, stream>>>(chain, false);
       ZR_LAUNCH_TRY("huffman_sync: sync_kernel");
     }
-    mend_kernel<<<1, kRows, 0, stream>>>(chain);
+    mend_kernel<<<1, kSubsequences, 0, stream>>>(chain);
     ZR_LAUNCH_TRY("huffman_sync: mend_kernel");
   }
   ZR_CUDA_TRY(scan(temp, temp_bytes, through));

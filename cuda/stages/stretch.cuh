@@ -1,5 +1,5 @@
-// What one thread of huffman_decode does: the codewords from one sync point to the next. Host code
-// too, so that a test can run the algorithm without a device.
+// The work of one thread of huffman_decode: the codewords from one sync point to the next. Host
+// code too, so that a test can run the algorithm without a device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace zerorun {
 
-/// Where a thread starts, and where the next one takes over.
+/// Where a thread starts, and where another thread takes over.
 struct Stretch {
   SyncPoint from;
-  std::uint64_t stop_bit;  ///< no codeword at or behind it
-  bool last;               ///< nobody takes over: the cursor's blocks or a fault end it
+  std::uint64_t stop_bit;  ///< the other thread decodes codewords from there on
+  bool last;               ///< no thread takes over: the cursor's blocks or a fault end it
 };
 
 /// Decodes from a sync point up to the first codeword of block `block` of the cursor; the bits are
@@ -41,21 +41,21 @@ ZR_HD std::uint64_t find_block(const HuffmanDecodeArgs& a, const Tables& tables,
   return window.position();
 }
 
-/// Start of the block that is open at row `row`: it began in this row or in one before it.
+/// Start of the block that is open at subsequence `sub`: it began there or in a subsequence before.
 template <typename Tables>
 ZR_HD std::uint64_t open_block_start(const HuffmanDecodeArgs& a, const Tables& tables,
-                                     std::int64_t row, std::int64_t first_row,
+                                     std::int64_t sub, std::int64_t first_sub,
                                      std::uint64_t end_bit) {
-  const std::int64_t block = a.sync[row].block;
-  std::int64_t from = row;
-  while (from > first_row && a.sync[from].block == block && a.sync[from].k != 0) --from;
+  const std::int64_t block = a.sync[sub].block;
+  std::int64_t from = sub;
+  while (from > first_sub && a.sync[from].block == block && a.sync[from].k != 0) --from;
   return find_block(a, tables, a.sync[from], block, end_bit);
 }
 
 /// Where and why decoding ended.
 struct StretchEnd {
-  std::int64_t block;  ///< the one with the fault, or the number of them
-  std::uint64_t bit;   ///< behind the last block; of a fault the block's start, or kElsewhere if
+  std::int64_t block;  ///< the block with the fault, or the number of blocks
+  std::uint64_t bit;   ///< after the last block; after a fault the block's start, or kElsewhere if
                        ///< that is before the stretch
   Errc fault;
 };
@@ -70,7 +70,7 @@ ZR_HD bool decode_stretch(const HuffmanDecodeArgs& a, const Tables& tables, cons
   int k = stretch.from.k, pairs = stretch.from.pairs;
   auto in_mcu = static_cast<std::int32_t>(block % a.layout.blocks_per_mcu);
   std::uint64_t block_bit = kElsewhere;
-  RunLevel* row = a.pairs + (cursor.first_block + block) * kBlockSize;
+  RunLevel* block_pairs = a.pairs + (cursor.first_block + block) * kBlockSize;
   const std::int64_t blocks = cursor.blocks;
   const std::uint64_t end_bit = cursor.end_bit;
   while (block < blocks) {
@@ -89,12 +89,12 @@ ZR_HD bool decode_stretch(const HuffmanDecodeArgs& a, const Tables& tables, cons
       return true;
     }
     if (!next.end_of_block) {
-      row[pairs++] = next.pair;
+      block_pairs[pairs++] = next.pair;
       if (k < kBlockSize) continue;
     }
     a.pair_count[cursor.first_block + block] = static_cast<std::uint8_t>(pairs);
     ++block;
-    row += kBlockSize;
+    block_pairs += kBlockSize;
     k = pairs = 0;
     if (++in_mcu == a.layout.blocks_per_mcu) in_mcu = 0;
   }

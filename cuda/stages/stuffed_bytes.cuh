@@ -1,4 +1,4 @@
-// Entropy-coded bytes as one thread sees them: which are data, where restart markers stand, where
+// How one thread classifies entropy-coded bytes: which are data, where restart markers are, where
 // another marker ends the scan.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -13,12 +13,12 @@ namespace zerorun {
 inline constexpr int kStuffedBytesPerThread = 16;
 static_assert(kStuffedBytesPerThread == sizeof(uint4));
 
-/// What a byte is follows from itself and the byte before it: an FF gives nothing by itself; the
-/// byte behind an FF is 00 (data FF), RSTm (a border) or ends the scan; any other byte is data.
-/// However long a run of FF is, only its last one stands before another byte.
+/// A byte's meaning follows from itself and the byte before it: an FF gives nothing; the byte after
+/// an FF is 00 (data FF), RSTm (a border) or ends the scan; any other byte is data. Only the last
+/// FF of a run precedes another byte.
 struct StuffedFlags {
   unsigned emit = 0;                  ///< bit i: byte i of the thread gives a clean byte
-  unsigned data_ff = 0;               ///< bit i: which is FF, and byte i the 00 behind it
+  unsigned data_ff = 0;               ///< bit i: that byte is FF, and byte i the 00 after it
   unsigned border = 0;                ///< bit i: byte i is the code of RSTm
   int stop = kStuffedBytesPerThread;  ///< first byte that is another marker's code
 };
@@ -26,11 +26,11 @@ struct StuffedFlags {
 struct StuffedBytes {
   const std::uint8_t* in;
   std::int64_t in_bytes;
-  std::int64_t lead;  ///< bytes by which `in` lies behind a multiple of 16
+  std::int64_t lead;  ///< distance of `in` from the multiple of 16 before it
 };
 
-/// The 16 bytes of one thread; `first` may be negative or reach beyond the end, where bytes are
-/// not read but 0.
+/// The 16 bytes of a thread. `first` may be negative, and the window may reach beyond the end;
+/// bytes outside are 0 and not read.
 struct StuffedWindow {
   std::uint32_t word[kStuffedBytesPerThread / 4];
 
@@ -53,8 +53,8 @@ __device__ inline StuffedWindow load_window(const StuffedBytes& input, std::int6
   return window;
 }
 
-/// Whether an FF stands before the thread's bytes; called by all threads of a warp. The lane before
-/// has it in a register.
+/// Whether an FF precedes the thread's bytes: the lane before has that byte in a register. Called
+/// by all threads of a warp.
 __device__ inline bool stands_after_ff(const StuffedBytes& input, std::int64_t first,
                                        const StuffedWindow& window) {
   const std::uint32_t last = window.word[kStuffedBytesPerThread / 4 - 1];
@@ -63,10 +63,10 @@ __device__ inline bool stands_after_ff(const StuffedBytes& input, std::int64_t f
   return first > 0 && first <= input.in_bytes && input.in[first - 1] == 0xFF;
 }
 
-/// Moves bits 7, 15, 23 and 31 to 0 to 3, and bits 0 to 3 to 0, 8, 16 and 24.
+/// As a factor it moves bits 7, 15, 23 and 31 to 0 to 3, and bits 0 to 3 to 0, 8, 16 and 24.
 inline constexpr std::uint32_t kNibble = 1u << 21 | 1u << 14 | 1u << 7 | 1;
 
-/// Bit i: byte i is `value` in the bits of `mask`.
+/// Bit i: byte i equals `value` in the bits of `mask`.
 __device__ inline unsigned bytes_like(const StuffedWindow& window, std::uint32_t mask,
                                       std::uint32_t value) {
   constexpr std::uint32_t kOnes = 0x01010101, kLow = 0x7F * kOnes;
@@ -80,7 +80,7 @@ __device__ inline unsigned bytes_like(const StuffedWindow& window, std::uint32_t
   return like;
 }
 
-/// Bytes `from` to `to` - 1 of the thread's.
+/// A bit for each of the thread's bytes `from` to `to` - 1.
 __device__ inline unsigned bytes_between(std::int64_t from, std::int64_t to) {
   const auto up_to = [](std::int64_t i) {
     const std::int64_t count = min(max(i, std::int64_t{0}), std::int64_t{kStuffedBytesPerThread});
@@ -89,14 +89,14 @@ __device__ inline unsigned bytes_between(std::int64_t from, std::int64_t to) {
   return up_to(to) & ~up_to(from);
 }
 
-/// Called by all threads of a warp.
+/// Classifies the thread's bytes. Called by all threads of a warp.
 __device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t first,
                                         const StuffedWindow& window) {
   const unsigned ff = bytes_like(window, 0xFF, 0xFF);
   const unsigned behind_ff = ff << 1 | (stands_after_ff(input, first, window) ? 1 : 0);
   unsigned valid = bytes_between(-first, input.in_bytes - first);
   StuffedFlags flags;
-  unsigned codes = behind_ff & valid & ~ff;  // of markers, but for zeros
+  unsigned codes = behind_ff & valid & ~ff;  // codes of markers, and zeros
   if (codes != 0) {
     flags.data_ff = codes & bytes_like(window, 0xFF, 0);
     codes &= ~flags.data_ff;
@@ -115,7 +115,7 @@ __device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t 
   return flags;
 }
 
-/// The window with the bytes that are emitted.
+/// The window with the bytes that are to be emitted.
 __device__ inline StuffedWindow emitted_bytes(StuffedWindow window, const StuffedFlags& flags) {
 #pragma unroll
   for (int i = 0; i < kStuffedBytesPerThread / 4; ++i)

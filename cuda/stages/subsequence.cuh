@@ -1,5 +1,5 @@
-// One subsequence of Huffman-coded bits as a function from the decoder's state at its start to that
-// at its end. Host code too, so that a test can run the algorithm without a device.
+// A subsequence of Huffman-coded bits as a function from the decoder's state at its start to the
+// state at its end. Host code too, so that a test can run the algorithm without a device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,19 +7,19 @@
 
 #include "codec/arith/host_device.hpp"
 #include "codec/decode/block_decoder.hpp"
-#include "codec/syntax/scan_layout.hpp"
 #include "cuda/base/bit_window.cuh"
+#include "cuda/base/pair_cycle.hpp"
 
 namespace zerorun {
 
-/// Where the decoder stands before a codeword, as far as it decides how the bits are read.
+/// The decoder's state before a codeword, as far as it decides how the bits are read.
 struct ChainState {
   std::uint64_t bit;
   std::int32_t phase;  ///< block of the MCU, modulo the period of its code tables
   std::int32_t k;      ///< next zig-zag index; 0: the DC
 };
 
-/// In one word, to be compared and passed on at once: k 6 bits, phase 4, bit 54.
+/// The state in one word: k 6 bits, phase 4, bit 54.
 ZR_HD std::uint64_t pack(const ChainState& s) {
   return s.bit << 10 | static_cast<std::uint64_t>(s.phase) << 6 | static_cast<std::uint64_t>(s.k);
 }
@@ -28,7 +28,7 @@ ZR_HD ChainState unpack_state(std::uint64_t packed) {
           static_cast<std::int32_t>(packed & 63)};
 }
 
-/// What a range of subsequences adds to the count of blocks and pairs.
+/// What some subsequences add to the counts of blocks and pairs.
 struct ChainSums {
   std::uint64_t packed;  ///< blocks 48 bits, pairs 8, faulty 1, head 1
 };
@@ -43,46 +43,18 @@ ZR_HD std::uint8_t pairs_of(ChainSums s) {
   return static_cast<std::uint8_t>(s.packed >> kPairsShift);
 }
 
-/// Pairs count from the last end of a block on; a cursor's head forgets what was before it.
+/// Pairs count from the last end of a block on; at a cursor's head all counts start again.
 struct JoinSums {
   ZR_HD ChainSums operator()(ChainSums a, ChainSums b) const {
     if ((b.packed & kChainHead) != 0) return b;
-    // A block has at most 64 pairs, so the fields do not run over.
+    // A block has at most 64 pairs, so the fields do not overflow.
     const std::uint64_t kept = blocks_of(b) != 0 ? a.packed & ~kPairsMask : a.packed;
     return {(kept + (b.packed & (kBlocksMask | kPairsMask))) | (b.packed & kChainFault)};
   }
 };
 
-/// The blocks of an MCU by code tables. Where all components share theirs, a decoder that is wrong
-/// about its place in the MCU would never find out, so only the place in the period counts.
-struct TableCycle {
-  std::uint8_t dc_table[kMaxBlocksPerMcu], ac_table[kMaxBlocksPerMcu];
-  std::int32_t period;
-};
-
-inline TableCycle make_table_cycle(const ScanLayout& layout) {
-  TableCycle cycle{};
-  const std::int32_t blocks = layout.blocks_per_mcu;
-  for (std::int32_t i = 0; i < blocks; ++i) {
-    const auto& component = layout.component[layout.block_component[i]];
-    cycle.dc_table[i] = component.dc_table;
-    cycle.ac_table[i] = component.ac_table;
-  }
-  const auto repeats = [&](std::int32_t period) {
-    if (blocks % period != 0) return false;
-    for (std::int32_t i = period; i < blocks; ++i)
-      if (cycle.dc_table[i] != cycle.dc_table[i - period] ||
-          cycle.ac_table[i] != cycle.ac_table[i - period])
-        return false;
-    return true;
-  };
-  cycle.period = 1;
-  while (!repeats(cycle.period)) ++cycle.period;
-  return cycle;
-}
-
-/// Steps over a codeword that does not fit in: a decoder that started in the wrong state meets such
-/// ones on its way to the right state. A run past the block's end may be a right codeword at a
+/// Passes a codeword that does not fit: a decoder that started in the wrong state meets such
+/// codewords on its way to the right state. A run past the block's end may be a right codeword at a
 /// wrong index, so it is passed as a whole; bits that are no codeword are passed one by one.
 ZR_HD void skip_faulty(BitWindow& window, const HuffmanDecodeTable& ac, Errc fault) {
   int bits = 1;
@@ -93,11 +65,11 @@ ZR_HD void skip_faulty(BitWindow& window, const HuffmanDecodeTable& ac, Errc fau
   window.drop(bits);
 }
 
-/// Decodes every codeword that starts before `boundary`, counting into `sums`. Behind the first
-/// fault of a right chain nothing is looked at.
+/// Decodes every codeword that starts before `boundary`, and counts into `sums`. Nothing after the
+/// first fault of a right chain is used.
 template <typename Tables>
 ZR_HD ChainState run_subsequence(const std::uint8_t* bytes, std::uint64_t byte_count,
-                                 const Tables& tables, const TableCycle& cycle, ChainState state,
+                                 const Tables& tables, const PairCycle& cycle, ChainState state,
                                  std::uint64_t boundary, std::uint64_t end_bit, ChainSums& sums) {
   const std::uint64_t stop = boundary < end_bit ? boundary : end_bit;
   sums.packed = 0;
@@ -106,10 +78,11 @@ ZR_HD ChainState run_subsequence(const std::uint8_t* bytes, std::uint64_t byte_c
   std::uint64_t blocks = 0, fault_flag = 0;
   unsigned pairs = 0;
   while (window.position() < stop) {
-    const HuffmanDecodeTable& ac = tables.ac[cycle.ac_table[state.phase]];
+    const std::uint8_t pair = cycle.pair[state.phase];
+    const HuffmanDecodeTable& ac = tables.ac[cycle.ac_table[pair]];
     DecodedPair next;
     if (state.k == 0) {
-      next = decode_dc(window, tables.dc[cycle.dc_table[state.phase]], end_bit);
+      next = decode_dc(window, tables.dc[cycle.dc_table[pair]], end_bit);
       state.k = 1;
     } else {
       next = decode_ac(window, ac, end_bit, state.k);

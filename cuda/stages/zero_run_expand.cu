@@ -25,16 +25,16 @@ using RunLengthDecode =
 
 __constant__ const std::array<std::uint8_t, kBlockSize> kNatural = kNaturalOfZigzag;
 
-/// Sum over the eight threads of a block; every one of them gets it.
+/// The sum over the eight threads of a block; each of them gets it.
 __device__ unsigned sum_of_block(unsigned value) {
   for (int step = 1; step < kThreadsPerBlock; step *= 2)
     value += __shfl_xor_sync(0xFFFFFFFF, value, step);
   return value;
 }
 
-/// One list of runs for the CTA, without gaps: CUB allows empty runs at its end only. A pair is a
-/// run of run + 1 coefficients whose last one is the level; what is behind the last pair of a block
-/// is one more run, whose level is 0. Returns the runs.
+/// Makes one list of runs for the CTA, without gaps, because CUB allows empty runs only at its end.
+/// A pair is a run of run + 1 coefficients whose last one is the level; what follows the last pair
+/// of a block is one more run, with level 0. Returns the number of runs.
 __device__ unsigned gather_runs(const ZeroRunExpandArgs& a, std::int64_t block, RunLevel* runs,
                                 unsigned* first_run) {
   const unsigned in_cta = threadIdx.x / kThreadsPerBlock, part = threadIdx.x % kThreadsPerBlock;
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kThreads) expand_kernel(ZeroRunExpandArgs a) {
   unsigned offsets[kItemsPerThread];
   decoder.RunLengthDecode(items, offsets);
 
-  // Every block decodes to 64 items, so a thread's items are eighth `part` of its own block.
+  // Every block decodes to 64 items, so a thread's items are an eighth of its own block.
   const unsigned part = threadIdx.x % kThreadsPerBlock;
   for (int i = 0; i < kItemsPerThread; ++i) {
     const unsigned k = part * kItemsPerThread + i;

@@ -105,7 +105,8 @@ Result<View> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck che
   const Result<PixelFormat> ours = pixel_format(format);
   if (!ours) return ours.status();
   if ((frame.crop_left | frame.crop_right | frame.crop_top | frame.crop_bottom) != 0)
-    return Status(Errc::invalid_frame, "the frame is not cropped yet; call av_frame_apply_cropping");
+    return Status(Errc::invalid_frame,
+                  "the frame is not cropped yet; call av_frame_apply_cropping");
   if (check == ColourCheck::refuse)
     if (Status status = check_colours(frame, format); !status) return status;
   View view{*ours, frame.width, frame.height, {}, {}};

@@ -1,5 +1,5 @@
-// Which scans take the fused decoder: those of usual encoders do, damaged ones and extreme values
-// do not, and the samples are the CPU's either way.
+// Which scans the fast decoder takes: it takes those of usual encoders and leaves damaged ones and
+// extreme values to the careful decoder; the samples are the CPU's either way.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdlib>
@@ -39,19 +39,20 @@ class DecodePathParity : public GpuTest {
     ASSERT_TRUE(stream_.create());
   }
 
-  /// The same samples and reports from every call, of which `staged` scans went by stages.
-  void expect(const Jpeg& jpeg, int staged) {
+  /// Expects the CPU's samples and reports from every call, and that the careful decoder got
+  /// `careful` scans.
+  void expect(const Jpeg& jpeg, int careful) {
     const Compared planes = pair_->planes(jpeg);
     ASSERT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
-    EXPECT_EQ(planes.report->slow_scans, staged) << "decode_planes()";
+    EXPECT_EQ(planes.report->slow_scans, careful) << "decode_planes()";
     const Compared frame = pair_->frame(jpeg, PixelFormat::rgb24);
     ASSERT_EQ(frame.difference, "");
-    EXPECT_EQ(frame.report->slow_scans, staged) << "decode()";
-    expect_on_device(jpeg, staged);
+    EXPECT_EQ(frame.report->slow_scans, careful) << "decode()";
+    expect_on_device(jpeg, careful);
   }
 
-  void expect_on_device(const Jpeg& jpeg, int staged) {
+  void expect_on_device(const Jpeg& jpeg, int careful) {
     const auto info = inspect(jpeg);
     ASSERT_TRUE(info);
     TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
@@ -67,7 +68,7 @@ class DecodePathParity : public GpuTest {
                                                                twin.view(), stream_.get())
                                       : device_->decode(jpeg, twin.view(), stream_.get());
       ASSERT_EQ(difference(report, result), "");
-      EXPECT_EQ(result->slow_scans, staged);
+      EXPECT_EQ(result->slow_scans, careful);
       twin.download();
       EXPECT_TRUE(found == expected) << "other samples";
     }
@@ -84,9 +85,9 @@ TEST_F(DecodePathParity, OurStreamsOfAllKindsTakeIt) {
   });
 }
 
-/// In large pictures without restart markers that are noise at quality 100 (whose blocks hardly
-/// ever end in EOB), or the same noise over and over, walks from guesses do not meet the true one;
-/// they are the stages'.
+/// Large pictures of noise at quality 100 without restart markers (whose blocks hardly ever end in
+/// EOB), and of the same noise over and over, are left to the careful decoder: walks from guesses
+/// do not meet the true one.
 TEST_F(DecodePathParity, EveryContentAndSizeTakesIt) {
   for (const Content content : kContents)
     for (const int size : {1, 8, 9, 17, 64, 1000}) {
@@ -112,8 +113,8 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
     }
 }
 
-/// Of cameras, phones and programs: what has no oddity is decoded by the fused decoder, however
-/// many scans it has.
+/// Streams of cameras, phones and programs: the fast decoder decodes all that have no oddity,
+/// however many scans they have.
 TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
   const auto data = test_data();
   if (!data) GTEST_SKIP() << kNoTestData;
@@ -132,7 +133,7 @@ TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
   EXPECT_GT(sound, 250);
 }
 
-TEST_F(DecodePathParity, CoefficientsAreTheStages) {
+TEST_F(DecodePathParity, CoefficientsAreDecodedCarefully) {
   const Jpeg jpeg = encode(Content::photo, 100, 60, {});
   for (int turn = 0; turn < 2; ++turn) {
     const Compared coefficients = pair_->coefficients(jpeg);
@@ -143,7 +144,7 @@ TEST_F(DecodePathParity, CoefficientsAreTheStages) {
   }
 }
 
-TEST_F(DecodePathParity, ExtremeValuesAreTheStages) {
+TEST_F(DecodePathParity, ExtremeValuesAreDecodedCarefully) {
   for (const char* file : {"extreme_coefs.jpg", "dc_accumulate_pos.jpg", "dc_accumulate_neg.jpg"}) {
     SCOPED_TRACE(file);
     const Jpeg jpeg = read_file(project_tests() / "hostile" / file);
@@ -155,7 +156,7 @@ TEST_F(DecodePathParity, ExtremeValuesAreTheStages) {
 }
 
 /// Undamaged, but large AC levels meet the largest table entries.
-TEST_F(DecodePathParity, ExtremeAcValuesAreTheStages) {
+TEST_F(DecodePathParity, ExtremeAcValuesAreDecodedCarefully) {
   EncodeParams params;
   params.quality = 100;
   Jpeg jpeg = encode(Content::checker, 200, 120, params);
@@ -173,7 +174,8 @@ TEST_F(DecodePathParity, ExtremeAcValuesAreTheStages) {
   expect(jpeg, 1);
 }
 
-/// A stream with a marker after every four MCUs, and where its data begin and its markers are.
+/// A stream with a restart marker after every four MCUs, where its data begin and where its markers
+/// are.
 struct Marked {
   Jpeg jpeg;
   std::size_t scan = 0;
@@ -191,7 +193,7 @@ Marked make_marked() {
   return out;
 }
 
-TEST_F(DecodePathParity, DamagedScansAreTheStagesAndTheNextOneIsNot) {
+TEST_F(DecodePathParity, DamagedScansAreDecodedCarefullyAndTheNextOneIsNot) {
   const Marked marked = make_marked();
   ASSERT_GT(marked.markers.size(), 8u);
   const auto at = [](Jpeg& jpeg, std::ptrdiff_t offset) { return jpeg.begin() + offset; };
@@ -238,8 +240,8 @@ TEST_F(DecodePathParity, DamagedScansAreTheStagesAndTheNextOneIsNot) {
   }
 }
 
-/// The blocks of two intervals, then two markers in order: the number of blocks is right again
-/// behind them.
+/// An interval with the blocks of two, then two markers in order: after them the number of blocks
+/// is right again.
 TEST_F(DecodePathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
   const Marked marked = make_marked();
   const auto begin = marked.jpeg.begin();
@@ -260,7 +262,7 @@ TEST_F(DecodePathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
   const auto eoi = marked.jpeg.end() - 2;
   put_interval(eoi, 1);
   jpeg.insert(jpeg.end(), eoi, marked.jpeg.end());
-  // As many intervals as an image has whose DRI says two MCUs instead of four.
+  // As many intervals as an image needs if its DRI says two MCUs instead of four.
   const Headers headers = parse_headers(jpeg);
   const Segment* const dri = headers.find(0xDD);
   ASSERT_NE(dri, nullptr);

@@ -1,4 +1,4 @@
-// A decoder of each backend side by side: what they say and give for the same stream.
+// A decoder of each backend side by side: their reports and samples for the same stream.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,7 +19,7 @@ namespace zerorun::test {
 
 using Jpeg = std::vector<std::byte>;
 
-/// The samples of all planes without what lies between their subsequences.
+/// The samples of all planes without the bytes between their rows.
 inline std::vector<std::uint8_t> packed(const Frame& frame) {
   std::vector<std::uint8_t> bytes;
   const ConstFrameView view = frame.view();
@@ -44,7 +44,7 @@ inline Jpeg encode(Content content, int width, int height, EncodeParams params) 
   return out;
 }
 
-/// How two reports differ; empty if they do not. Which way a scan was decoded makes no difference.
+/// How two reports differ; empty if they do not. Which decoder took a scan makes no difference.
 inline std::string difference(const Result<DecodeReport>& cpu, const Result<DecodeReport>& cuda) {
   std::ostringstream out;
   const auto compare = [&](const char* what, const auto& expected, const auto& found) {

@@ -1,4 +1,4 @@
-// Where groups lie by their index, also by one that is wrong in every way.
+// Where groups lie according to their index, also if the index is wrong in any way.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/group_sums.hpp"
 
@@ -40,7 +40,7 @@ TEST(GroupSums, EntriesAreReadAcrossSegments) {
               pack_sum(entries[i].bits, entries[i].pairs));
 }
 
-/// All intervals of a scan with their bits one after the other, some with padding.
+/// The bits of a scan's intervals one after the other, some with padding.
 struct Sound {
   GroupGrid grid;
   std::vector<IndexEntry> entries;
@@ -99,8 +99,8 @@ TEST(GroupSums, SoundGroupsStandOneBehindTheOther) {
     }
 }
 
-/// Of groups that are said to be larger than there is room for, the first one at the latest is
-/// impossible, however much larger all are together; and none that is possible lies outside.
+/// If groups are said to be larger than there is room for, the first such group is rejected at the
+/// latest, however large the sums get; and no accepted group lies outside.
 TEST(GroupSums, NoGroupIsPlacedOutside) {
   Random random(43);
   for (int turn = 0; turn < 60; ++turn) {

@@ -1,5 +1,5 @@
-// Groups of MCUs, decoded from where an index says: they have what subsequences have, and end
-// whatever the bits are.
+// Groups of MCUs, decoded from where an index says: they give the pairs that subsequences give, and
+// decoding ends whatever the bits are.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/group_walk.hpp"
 
@@ -41,7 +41,7 @@ struct GroupBits {
 
 struct Stored {
   std::vector<std::uint32_t> pairs;
-  std::vector<std::uint32_t> first_pair;  ///< of each block, and of the one behind the last
+  std::vector<std::uint32_t> first_pair;  ///< of each block, and of the one after the last
   GroupEnd end{};
   bool in_order = true;
 };
@@ -78,7 +78,7 @@ StoredPairs decode_blocks(std::span<const std::uint32_t> words, const HostTables
                           std::uint32_t blocks, PairTarget target, Walk& walk) {
   StoredPairs all;
   all.end = target;
-  // The interval's padding is not to be noticed.
+  // The interval's end is far away, so that no padding is found.
   const auto end = static_cast<std::uint32_t>(words.size() - 2) * 32;
   while (all.end.block < target.block + blocks && all.faults == 0) {
     const StoredPairs one = decode(words, tables, {walk.bit + 1, end}, all.end, walk);
@@ -102,7 +102,7 @@ TEST(GroupWalk, HasWhatSubsequencesHave) {
     const auto words = words_of(scan.bytes);
     Walk walk{0, 0, 0};
     PairTarget target{static_cast<std::uint32_t>(random.below(500)), 77};
-    // Of the first interval; a group may be larger than an index has them.
+    // A group of the first interval; it may be larger than an index allows.
     for (std::int64_t mcu = 0, count; mcu < std::min(layout.mcus(), layout.interval_mcus());
          mcu += count) {
       count = std::min<std::int64_t>(random.between(1, 4), layout.interval_mcus() - mcu);
@@ -119,7 +119,7 @@ TEST(GroupWalk, HasWhatSubsequencesHave) {
       ASSERT_EQ(group.end.pair, sub.end.pair);
       ASSERT_EQ(group.end.window,
                 window_of({words[walk.bit / 32], words[walk.bit / 32 + 1]}, walk.bit));
-      // What stands behind the appended bits is anything, but the same window.
+      // What follows the appended bits is undefined, but both take it from the same window.
       ASSERT_EQ(group.pairs, sub.pairs);
       ASSERT_EQ(group.first_pair.size(), blocks + 1);
       for (std::uint32_t b = 0; b < blocks; ++b)

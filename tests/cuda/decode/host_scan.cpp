@@ -86,7 +86,7 @@ class HostDecoder {
         test::decode(words_, on_host, {last ? end : skipped.bit, end},
                      {block_, static_cast<std::uint32_t>(pairs_.size())}, walk);
     out_.faults |= stored.faults;
-    // Where the data end within a block, decoding may stop a few symbols earlier.
+    // If the data end within a block, decoding may stop a few symbols earlier.
     const bool cut = last && skipped.bit > end && (stored.faults != 0 || walk.k != 0);
     if (walk != skipped && !cut) out_.broken = "a subsequence does not end as it was skipped";
     if (stored.pairs.size() > tally.pairs || (stored.pairs.size() < tally.pairs && !cut))

@@ -1,4 +1,4 @@
-// Whole scans on the host: by the fused decoder's algorithm, and by the stages of the CPU.
+// Whole scans on the host: by the fast decoder's algorithm, and by the stages of the CPU.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,7 +16,7 @@ namespace zerorun::test {
 /// A scan without stuffing and markers.
 struct CleanScan {
   ScanHeader header;
-  std::vector<std::uint8_t> bytes;            ///< with a few more behind them
+  std::vector<std::uint8_t> bytes;            ///< followed by a few more
   std::vector<std::uint32_t> interval_first;  ///< the first byte of each; the last entry closes
   bool restarts_fit = true;  ///< as many intervals as the image has, and RSTm in order
 };
@@ -31,8 +31,8 @@ struct ScanLevels {
   bool operator==(const ScanLevels&) const = default;
 };
 
-/// What the stages make of it. With a fault (a damaged block, bytes to spare, wrong restart
-/// markers) no levels.
+/// What the CPU's stages make of it. No levels if there is a fault: a damaged block, bytes left
+/// over, wrong restart markers.
 struct StageScan {
   bool fault = false;
   bool padded_with_ones = true;
@@ -40,17 +40,16 @@ struct StageScan {
 };
 StageScan decode_by_stages(const CleanScan& scan);
 
-/// What the subsequences make of it. Levels if there is no fault.
+/// What the fast decoder's algorithm makes of it. Levels if there is no fault.
 struct FastScan {
   std::uint32_t faults = 0;
   ScanLevels levels;
-  /// The first promise that the algorithm broke: decoding that does not go as skipping did.
+  /// The first promise that the algorithm broke: decoding did not go as skipping had.
   const char* broken = nullptr;
 };
 FastScan decode_fast(const CleanScan& scan);
 
-/// Entry states of the subsequences of interval 0, as walks from one subsequence's end to the next
-/// have them.
+/// The states before the subsequences of interval 0, by walks from the first one on.
 std::vector<Walk> subsequence_entries(const CleanScan& scan, const HostTables& tables);
 
 /// The tables of the scan's pairs.

@@ -1,5 +1,5 @@
-// The fused decoder's algorithm on whole scans: the levels of the CPU's stages, a fault wherever
-// they have one, and synchronisation from any state.
+// The fast decoder's algorithm on whole scans: it gives the levels of the CPU's stages, finds a
+// fault wherever they do, and synchronises from any state.
 // SPDX-License-Identifier: MIT
 #include "tests/cuda/decode/host_scan.hpp"
 
@@ -28,32 +28,33 @@ Jpeg encode(Content content, int width, int height, EncodeParams params) {
   return out;
 }
 
-/// How both judged a scan.
-struct Verdict {
+/// Whether each found a fault in a scan.
+struct Faults {
   bool stage_fault = false, fast_fault = false;
 };
 
-Verdict compare(const CleanScan& scan) {
-  const StageScan staged = decode_by_stages(scan);
-  const FastScan fused = decode_fast(scan);
-  EXPECT_EQ(fused.broken, nullptr) << fused.broken;
-  const bool fault = fused.faults != 0;
-  // The subsequences know padding by its ones; a scan with other padding is left to the stages.
-  if (staged.fault || staged.padded_with_ones) {
-    EXPECT_EQ(staged.fault, fault) << "faults " << std::hex << fused.faults;
+Faults compare(const CleanScan& scan) {
+  const StageScan stages = decode_by_stages(scan);
+  const FastScan fast = decode_fast(scan);
+  EXPECT_EQ(fast.broken, nullptr) << fast.broken;
+  const bool fault = fast.faults != 0;
+  // The fast decoder recognises padding by its ones; it leaves a scan with other padding to the
+  // careful one.
+  if (stages.fault || stages.padded_with_ones) {
+    EXPECT_EQ(stages.fault, fault) << "faults " << std::hex << fast.faults;
   }
-  if (!staged.fault && !fault) {
-    EXPECT_TRUE(staged.levels == fused.levels) << "other levels";
+  if (!stages.fault && !fault) {
+    EXPECT_TRUE(stages.levels == fast.levels) << "other levels";
   }
-  return {staged.fault, fault};
+  return {stages.fault, fault};
 }
 
 void expect_sound(const Jpeg& jpeg) {
   const auto scan = read_scan(jpeg);
   ASSERT_TRUE(scan);
-  const Verdict verdict = compare(*scan);
-  EXPECT_FALSE(verdict.stage_fault);
-  EXPECT_FALSE(verdict.fast_fault);
+  const Faults found = compare(*scan);
+  EXPECT_FALSE(found.stage_fault);
+  EXPECT_FALSE(found.fast_fault);
 }
 
 TEST(FastScan, EverySamplingTableRestartAndQuality) {
@@ -80,9 +81,9 @@ TEST(FastScan, RandomTablesAndSymbols) {
   Random random(21);
   for (int turn = 0; turn < 400; ++turn) {
     SCOPED_TRACE(testing::Message() << "turn " << turn);
-    const Verdict verdict = compare(random_scan(random));
-    ASSERT_FALSE(verdict.stage_fault);
-    ASSERT_FALSE(verdict.fast_fault);
+    const Faults found = compare(random_scan(random));
+    ASSERT_FALSE(found.stage_fault);
+    ASSERT_FALSE(found.fast_fault);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -123,8 +124,8 @@ TEST(FastScan, DamageIsAFaultWhereTheStagesHaveOne) {
           }
       }
     }
-    const Verdict verdict = compare(scan);
-    (verdict.fast_fault ? faults : sound) += 1;
+    const Faults found = compare(scan);
+    (found.fast_fault ? faults : sound) += 1;
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(faults, 1000);
@@ -154,11 +155,11 @@ TEST(FastScan, Corpus) {
     SCOPED_TRACE(row.at("path"));
     const auto scan = read_scan(read_file(*data / row.at("path")));
     if (!scan) continue;
-    const Verdict verdict = compare(*scan);
-    if (kind == "valid") {  // of any encoder: no good scan is left to the stages
-      EXPECT_EQ(verdict.fast_fault, verdict.stage_fault);
+    const Faults found = compare(*scan);
+    if (kind == "valid") {  // the fast decoder takes every good scan of any encoder
+      EXPECT_EQ(found.fast_fault, found.stage_fault);
     }
-    (verdict.fast_fault ? faults : sound) += 1;
+    (found.fast_fault ? faults : sound) += 1;
   }
   RecordProperty("sound", sound);
   RecordProperty("faults", faults);

@@ -1,4 +1,4 @@
-// The fused decoder's subsequence algorithm on the host.
+// The fast decoder's algorithm on the host.
 // SPDX-License-Identifier: MIT
 #include "tests/cuda/decode/host_subsequences.hpp"
 
@@ -98,7 +98,7 @@ std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs) {
 
 TablePair random_tables(Random& random) {
   auto ac = shuffled(random, 256);
-  // EOB among the codewords that there are for certain.
+  // EOB is one of the symbols that get a codeword for certain.
   std::swap(*std::ranges::find(ac, kEob), ac[static_cast<std::size_t>(random.below(8))]);
   return {random_code(random, shuffled(random, 16)), random_code(random, std::move(ac))};
 }

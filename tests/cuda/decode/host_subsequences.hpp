@@ -1,5 +1,4 @@
-// The fused decoder's subsequence algorithm on the host: its tables, its bits, and a guard on
-// reads.
+// The fast decoder's algorithm on the host: its tables, its bits, and a guard on reads.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -30,7 +29,7 @@ std::vector<TablePair> sample_tables();
 /// `blocks_per_mcu` blocks that take their tables from `pairs` in turn.
 PairCycle cycle_of(std::uint32_t pairs, std::int32_t blocks_per_mcu);
 
-/// The tables by number, as a walk wants them; blocks by their phase.
+/// The `Tables` of a walk: tables are identified by number, blocks by their phase.
 struct HostTables {
   const WalkTables* tables;
   PairCycle cycle;
@@ -86,11 +85,11 @@ struct StoredPairs {
   struct Block {
     std::uint32_t number, first_pair;
   };
-  std::vector<std::uint32_t> pairs;  ///< as they came, one after the other
+  std::vector<std::uint32_t> pairs;  ///< in the order in which they came
   std::vector<Block> blocks;         ///< those whose DC stands in the subsequence
-  PairTarget end{};                  ///< behind the last
+  PairTarget end{};                  ///< after the last
   std::uint32_t faults = 0;
-  bool in_order = true;  ///< each pair came behind the one before, and finish() behind the last
+  bool in_order = true;  ///< each pair came after the one before, and finish() after the last
 };
 
 /// skip_subsequence() and decode_subsequence(), moving `walk` on.

@@ -1,5 +1,5 @@
-// Streams with an index of their scan: they are decoded by it, a wrong one is noticed, and the
-// samples and reports are the CPU's either way.
+// Streams with an index of their scan: the index is used, a wrong one is noticed, and samples and
+// reports are the CPU's either way.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <memory>
@@ -25,11 +25,11 @@ namespace zerorun::test {
 namespace {
 
 /// How a scan was decoded.
-enum class Path { index, subsequences, subsequences_after_index, stages_after_index, other };
+enum class Path { index, subsequences, subsequences_after_index, careful_after_index, other };
 
 std::ostream& operator<<(std::ostream& out, Path path) {
   const char* const names[] = {"by the index", "by subsequences", "by subsequences after the index",
-                               "by stages after the index", "otherwise"};
+                               "carefully after the index", "otherwise"};
   return out << names[static_cast<int>(path)];
 }
 
@@ -51,14 +51,14 @@ class IndexPathParity : public GpuTest {
     });
   }
 
-  /// Samples and reports by all ways in; returns the path of the last scan.
+  /// Checks samples and reports of every interface; returns the path of the last scan.
   Path decode(const Jpeg& jpeg) {
     const Compared planes = pair_->planes(jpeg);
     EXPECT_EQ(planes.difference, "");
     if (!planes.report) return Path::other;
     decode_from_device(jpeg);
     const Path path = decode_steps(jpeg);
-    EXPECT_EQ(planes.report->slow_scans, path == Path::stages_after_index ? 1 : 0);
+    EXPECT_EQ(planes.report->slow_scans, path == Path::careful_after_index ? 1 : 0);
     return path;
   }
 
@@ -82,9 +82,9 @@ class IndexPathParity : public GpuTest {
     for (std::size_t c = 0; c < std::min(expected.size(), found.size()); ++c)
       EXPECT_EQ(expected[c].samples, found[c].samples) << "component " << c;
     const bool groups = has("decode_groups"), subsequences = has("decode_subsequences"),
-               staged = has("huffman_decode");
-    if (groups && staged) return Path::stages_after_index;
-    if (staged) return Path::other;
+               careful = has("huffman_decode");
+    if (groups && careful) return Path::careful_after_index;
+    if (careful) return Path::other;
     return groups && subsequences ? Path::subsequences_after_index
            : groups               ? Path::index
                                   : Path::subsequences;
@@ -154,7 +154,7 @@ TEST_F(IndexPathParity, LargeFramesWithManySegments) {
   }
 }
 
-/// A stream and groups of which none is as another.
+/// A stream in which no group is like another, and its groups.
 IndexedStream make_indexed(const RestartPolicy& restart) {
   EncodeParams params;
   params.restart = restart;
@@ -204,7 +204,7 @@ TEST_F(IndexPathParity, AWrongIndexIsNoticed) {
   }
 }
 
-/// Many entries of 65,535 are more than the sums have room for.
+/// Sums of many entries of 65,535 overflow their fields.
 TEST_F(IndexPathParity, SumsThatOverflowAreNoticed) {
   auto indexed = with_index(encode(Content::flat, 4096, 4096, {}), 1);
   ASSERT_TRUE(indexed);
@@ -212,13 +212,13 @@ TEST_F(IndexPathParity, SumsThatOverflowAreNoticed) {
   EXPECT_EQ(decode(indexed->jpeg), Path::subsequences_after_index);
 }
 
-/// With a right index, of what the data were before they were damaged.
+/// Damaged data with the index of the data before the damage.
 TEST_F(IndexPathParity, DamagedDataAreTheStages) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::mcus(7)}) {
     const IndexedStream sound = make_indexed(restart);
     const std::size_t scan = parse_headers(sound.jpeg).data_offset;
     Random random(52);
-    int staged = 0;
+    int careful = 0;
     for (int turn = 0; turn < 60; ++turn) {
       SCOPED_TRACE(turn);
       Jpeg jpeg = sound.jpeg;
@@ -231,10 +231,10 @@ TEST_F(IndexPathParity, DamagedDataAreTheStages) {
       else
         jpeg.erase(jpeg.begin() + static_cast<std::ptrdiff_t>(at));
       const Path path = decode(jpeg);
-      if (path == Path::stages_after_index) ++staged;
+      if (path == Path::careful_after_index) ++careful;
       if (HasFailure()) return;
     }
-    EXPECT_GT(staged, 20);
+    EXPECT_GT(careful, 20);
   }
 }
 

@@ -90,7 +90,7 @@ std::vector<std::size_t> restart_codes(const Jpeg& jpeg, std::size_t scan) {
 
 std::ptrdiff_t offset(std::size_t at) { return static_cast<std::ptrdiff_t>(at); }
 
-/// Two markers change places, or one moves to another's side.
+/// Exchanges two markers, or moves one next to another.
 void move_markers(Jpeg& jpeg, std::size_t scan, Random& random) {
   const auto codes = restart_codes(jpeg, scan);
   if (codes.size() < 2) return;
@@ -99,7 +99,7 @@ void move_markers(Jpeg& jpeg, std::size_t scan, Random& random) {
       random.below(2) == 0 ? one + 1
                            : static_cast<std::size_t>(random.below(static_cast<int>(codes.size())));
   if (random.below(2) == 0) return std::swap(jpeg[codes[one]], jpeg[codes[other]]);
-  // In front of the other one, and away from its own place.
+  // Before the other one, and away from its own place.
   const std::byte marker[] = {std::byte{0xFF}, jpeg[codes[one]]};
   const auto remove = [&](std::size_t code) {
     jpeg.erase(jpeg.begin() + offset(code) - 1, jpeg.begin() + offset(code) + 1);
@@ -119,7 +119,7 @@ void move_markers(Jpeg& jpeg, std::size_t scan, Random& random) {
 void damage(Jpeg& jpeg, std::size_t scan, Random& random) {
   if (jpeg.size() < 4) return;
   const int last = static_cast<int>(jpeg.size()) - 1;
-  // Mostly behind the headers, where damage is not simply refused.
+  // Mostly after the headers: damage in headers is mostly refused at once.
   const int from = random.below(8) == 0 ? 2 : std::min(static_cast<int>(scan), last);
   const auto at = static_cast<std::size_t>(random.between(from, last));
   const auto few = random.between(1, 8);
@@ -155,7 +155,7 @@ void damage(Jpeg& jpeg, std::size_t scan, Random& random) {
   }
 }
 
-/// The same for the same number, whatever thread makes it.
+/// The same mutation for the same number, whatever thread makes it.
 Jpeg mutation(const std::vector<Source>& sources, std::int64_t number) {
   const Source& source = sources[static_cast<std::size_t>(number) % sources.size()];
   Random random(static_cast<std::uint64_t>(number) + 1);
@@ -165,17 +165,17 @@ Jpeg mutation(const std::vector<Source>& sources, std::int64_t number) {
 }
 
 struct Totals {
-  std::int64_t decoded = 0, concealed = 0, refused = 0, staged = 0;
+  std::int64_t decoded = 0, concealed = 0, refused = 0, careful = 0;
 
   void count(const Result<DecodeReport>& report) {
     (!report ? refused : report->is_concealed() ? concealed : decoded) += 1;
-    if (report && report->slow_scans > 0) ++staged;
+    if (report && report->slow_scans > 0) ++careful;
   }
   void add(const Totals& other) {
     decoded += other.decoded;
     concealed += other.concealed;
     refused += other.refused;
-    staged += other.staged;
+    careful += other.careful;
   }
 };
 
@@ -201,7 +201,7 @@ class Campaign {
   const Totals& totals() const { return totals_; }
 
  private:
-  /// What a worker is at, for the watchdog.
+  /// What a worker is doing, for the watchdog.
   struct Place {
     std::atomic<std::int64_t> number{-1};
     std::atomic<Clock::rep> since{0};
@@ -227,7 +227,7 @@ class Campaign {
     const Compared planes = pair.planes(jpeg);
     totals.count(planes.report);
     if (!planes.difference.empty()) return "planes: " + planes.difference;
-    // The rest of the way differs less from stream to stream.
+    // The other outputs differ less from stream to stream.
     if (n / 10 % 4 == 1) {
       const auto frame = pair.frame(jpeg, PixelFormat::rgb24);
       if (!frame.difference.empty()) return "frame: " + frame.difference;
@@ -253,7 +253,8 @@ class Campaign {
     failed_ = true;
   }
 
-  /// A kernel that does not end cannot be stopped from here; the process can, and say why.
+  /// A kernel that does not end cannot be stopped from here, but the process can be, with a
+  /// message.
   void watch() const {
     while (!over_) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -290,17 +291,17 @@ TEST_F(MutationParity, DamagedStreamsDecodeOrFailAlike) {
   const Totals& totals = campaign.totals();
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   std::printf(
-      "%lld mutations in %.1f s: %lld decoded, %lld concealed, %lld refused; %lld by stages\n",
+      "%lld mutations in %.1f s: %lld decoded, %lld concealed, %lld refused; %lld carefully\n",
       static_cast<long long>(mutations), seconds, static_cast<long long>(totals.decoded),
       static_cast<long long>(totals.concealed), static_cast<long long>(totals.refused),
-      static_cast<long long>(totals.staged));
+      static_cast<long long>(totals.careful));
   EXPECT_EQ(totals.decoded + totals.concealed + totals.refused, mutations);
   if (mutations < 1000) return;
   EXPECT_GT(totals.decoded, mutations / 50);
   EXPECT_GT(totals.concealed, mutations / 50);
   EXPECT_GT(totals.refused, mutations / 100);
-  EXPECT_GE(totals.staged, totals.concealed);
-  EXPECT_LT(totals.staged, totals.decoded + totals.concealed);  // some took the fused way
+  EXPECT_GE(totals.careful, totals.concealed);
+  EXPECT_LT(totals.careful, totals.decoded + totals.concealed);  // the fast decoder took some
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How a chunk's subsequences are synchronised: maps that are followed in strides lead where single
-// steps lead, and for real streams to the state in which each subsequence truly begins.
+// How a chunk's subsequences are synchronised: following maps by segments leads where single steps
+// lead, and for real streams to the state in which each subsequence truly begins.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/subsequence_ends.hpp"
 
@@ -105,7 +105,7 @@ TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
   EXPECT_EQ(ends->line[kUsualEnds].state[3], kUntouched);
 }
 
-/// Some subsequences of a scan of one interval, walked as sync_subsequences() does it.
+/// Some subsequences of a scan of one interval, walked as sync_subsequences() does.
 class Chunk {
  public:
   Chunk(const CleanScan& scan, const HostTables& tables, std::uint32_t first_sub)
@@ -197,7 +197,7 @@ TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
   int told = 0, all = 0;
   for (std::uint32_t first = 0; first + 1 < entries.size(); first += kSubsequences / 2) {
     const Chunk chunk(*scan, on_host, first);
-    // The true state before subsequence 16 is among the ends of subsequence 15, and all lead on
+    // The true state before subsequence 16 is one of the ends of subsequence 15, and all maps go on
     // from there.
     constexpr std::uint32_t kFrom = 2 * kSegmentSubsequences;
     if (!chunk.exists(kFrom)) break;

@@ -1,5 +1,5 @@
 // Properties of walks over subsequences: they end whatever the bits are, skipping and decoding
-// agree, and subsequences have room.
+// agree, and numbering leaves room for all subsequences.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
@@ -56,7 +56,7 @@ class SubsequenceWalk : public testing::Test {
               (start.phase + tally.blocks) % static_cast<std::uint32_t>(on_host_.cycle.period));
     const std::uint32_t walked = skipped.bit - start.bit;
     ASSERT_LE(tally.blocks, walked);
-    // Two bits a pair, but for a DC whose block's AC lie in the next subsequence.
+    // A pair takes at least two bits, except a DC whose block's AC lie in the next subsequence.
     ASSERT_LE(2 * tally.pairs, walked + 1);
     const WalkState state{skipped.bit - span.stop, skipped.phase, skipped.k};
     const WalkState again = unpack_walk_state(pack(state));
@@ -72,7 +72,7 @@ class SubsequenceWalk : public testing::Test {
     ASSERT_EQ(sub.end.pair, target.pair + sub.pairs.size());
     ASSERT_LE(sub.end.block, target.block + tally.blocks);
     if (last && skipped.bit > span.end) {
-      // Data that end within a block: decoding may stop a few symbols earlier.
+      // If the data end within a block, decoding may stop a few symbols earlier.
       ASSERT_TRUE(sub.faults != 0 || decoded.k != 0);
       ASSERT_LE(sub.pairs.size(), tally.pairs);
     } else {

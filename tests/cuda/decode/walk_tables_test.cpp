@@ -1,5 +1,5 @@
-// Tables of the fused decoder: skip entries and symbols against one codeword after the other, and
-// the order of tables in an MCU against its definition.
+// Tables of the fast decoder: skip entries and symbols against decoding one codeword after the
+// other, and the order of tables in an MCU against its definition.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ struct Step {
   bool makes_pair, is_codeword;
 };
 
-/// The first steps of 64 bits: a DC first where `side` says so, then AC. Ends at EOB.
+/// The first steps of 64 bits: a DC first if `side` says so, then AC. Ends at EOB.
 std::vector<Step> steps_of(const WalkTables& tables, std::size_t pair, int side,
                            std::uint64_t bits) {
   std::vector<Step> out;
@@ -43,7 +43,7 @@ std::uint32_t entry_of(const Step& step) {
   return make_skip(step.bits, step.indices == 0 ? kEndOfBlock + 1 : step.indices, step.makes_pair);
 }
 
-/// The steps that an entry stands for; none if it stands for something else.
+/// The steps that an entry stands for; none if there are no such steps.
 std::vector<Step> steps_of_entry(std::uint32_t entry, const std::vector<Step>& steps) {
   std::vector<Step> out;
   std::uint32_t sum = 0, known = 0;
@@ -64,7 +64,8 @@ bool passes_end(const std::vector<Step>& steps, std::uint32_t k) {
     k += steps[i].indices;
     const bool ends = steps[i].indices == 0 || k >= kBlockSize;
     if (k > kBlockSize || (ends && i + 1 < steps.size())) return true;
-    if (steps[i].indices == 0 && k == kBlockSize) return true;  // that was the next block's DC
+    if (steps[i].indices == 0 && k == kBlockSize)
+      return true;  // the last step was the next block's DC
   }
   return false;
 }

@@ -1,0 +1,70 @@
+// The kernels that walk over the bits of a scan: clean bytes -> (run, level) pairs. Two of them
+// decode any scan, sync_subsequences() and decode_subsequences(); where the stream has an index of
+// the scan, decode_groups() takes their place.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/decode/group_sums.hpp"
+#include "cuda/decode/scan_memory.hpp"
+#include "cuda/decode/walk_tables.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// All pointers are device memory.
+struct WalkArgs {
+  const std::uint32_t* words;           ///< clean bytes
+  const std::uint32_t* interval_first;  ///< [intervals + 1]: number of the first clean byte
+  const WalkTables* tables;
+  PairCycle cycle;
+  std::uint32_t intervals;
+  std::uint32_t interval_blocks;  ///< blocks of every interval but the last
+  std::uint32_t blocks;           ///< blocks of the scan
+  std::uint32_t pair_capacity;    ///< the most pairs that the scan may have
+  ScanSummary* summary;
+  std::uint32_t* pairs;       ///< out, [pair_capacity]: the pairs of the scan in order; with groups
+                              ///< kMostGroupPairs more may be written
+  std::uint32_t* block_pair;  ///< out, [blocks + 1]: number of each block's first pair; the last
+                              ///< entry is the number of pairs
+
+  // For subsequences.
+  std::uint32_t chunks;  ///< enough for all subsequences
+  /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
+  /// intervals are followed from their beginning.
+  std::uint32_t guess_stride;
+  std::uint32_t most_ends;     ///< ends kept of a subsequence; see choose_ends()
+  SubsequenceStart* starts;    ///< [chunks * kChunkSubsequences]
+  std::uint64_t* chunk_first;  ///< [chunks + 1]: pack_counts() before the chunk
+  std::uint32_t* chunk_word;   ///< [chunks]: the first word that decode_subsequences() reads
+  std::uint32_t* chunk_exit;   ///< [chunks], zero at first
+
+  // For groups.
+  const std::uint64_t* sums;  ///< [groups + 1], from unstuff_scan()
+  GroupGrid grid;
+  std::uint32_t room_words;  ///< see choose_room()
+};
+
+/// Each tells CUDA how much of the `limit` bytes that the device allows a kernel may ask for; once
+/// for a device.
+Status prepare_sync_subsequences(std::size_t limit);
+Status prepare_decode_subsequences(std::size_t limit);
+Status prepare_decode_groups(std::size_t limit);
+
+/// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
+/// before it: writes starts, chunk_first, chunk_word and the last entry of block_pair. It does what
+/// the stage huffman_sync does.
+Status sync_subsequences(const WalkArgs& args, cudaStream_t stream);
+
+/// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
+/// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
+Status decode_subsequences(const WalkArgs& args, cudaStream_t stream);
+
+/// Writes pairs and block_pair, a thread for each group of MCUs. The index is believed only where
+/// each group turns out to be as the index says.
+Status decode_groups(const WalkArgs& args, cudaStream_t stream);
+/// Words of shared memory that the bits of a CTA's groups should have, in a scan of so many bytes.
+std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups);
+
+}  // namespace zerorun

@@ -1,4 +1,4 @@
-// A thread that waits for signals, so that no handler has to be async-signal-safe.
+// A thread waits for signals, so that no handler has to be async-signal-safe.
 // SPDX-License-Identifier: MIT
 #include "apps/common/signals.hpp"
 
@@ -28,7 +28,7 @@ struct Removals {
   std::vector<std::string> paths;
 };
 
-/// Never destroyed: the signal thread may need it while the process exits.
+/// Never destroyed, because the signal thread may need it while the process exits.
 Removals& removals() {
   static Removals* const instance = new Removals;
   return *instance;
@@ -51,11 +51,11 @@ void wait_for_signals(sigset_t set) {
     const bool first = g_received.compare_exchange_strong(expected, number);
     if (first && g_graceful > 0) {
       console::clear_progress();
-      console::note("interrupted; writing the end of the file (once more to stop at once)");
+      console::note("interrupted; writing the end of the file (interrupt again to stop at once)");
       continue;
     }
     if (!first) {
-      // The sinks remove their unfinished files when the main thread unwinds; it gets a moment.
+      // Time for the main thread to unwind, so that sinks remove their unfinished files.
       g_must_stop = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
     }

@@ -1,4 +1,4 @@
-// Looking ahead on a pipe, a socket or a file that is stdin.
+// Looking at the first bytes of stdin without consuming them.
 // SPDX-License-Identifier: MIT
 #include "apps/common/stdin_peek.hpp"
 
@@ -15,8 +15,8 @@ namespace {
 
 using TwoBytes = std::array<unsigned char, 2>;
 
-/// tee(2) copies what a pipe holds into another pipe and leaves it where it is. It returns as soon
-/// as there is one byte, so the second may need another look.
+/// tee(2) copies the content of a pipe into another pipe without consuming it. It returns as soon
+/// as there is one byte, so the second may need another call.
 bool peek_pipe(TwoBytes& bytes) {
   for (int single_looks = 0;;) {
     int copy[2];

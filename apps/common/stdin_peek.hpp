@@ -1,11 +1,11 @@
-// What begins on stdin, without taking it away.
+// Looking at the first bytes of stdin without consuming them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 namespace zerorun::app {
 
-/// True if the next two bytes of stdin are a JPEG stream's SOI. Waits for them on a pipe. False
-/// where stdin can only be looked at by reading it (a terminal), or has ended.
+/// True if the next two bytes of stdin are SOI, as in a JPEG stream. Waits for them on a pipe.
+/// False on a terminal, where bytes cannot be seen without consuming them, and at the end.
 bool stdin_begins_with_jpeg();
 
 }  // namespace zerorun::app

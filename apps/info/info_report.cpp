@@ -24,7 +24,7 @@ std::string color_name(ColorModel color) {
   return "YCbCr";
 }
 
-/// "420", or the factors where they have no such name: "3x1,1x1,1x1".
+/// "420"; sampling factors without a name as "3x1,1x1,1x1".
 std::string sampling_text(const StreamInfo& stream) {
   if (stream.subsampling) return std::string(name(*stream.subsampling));
   std::string text;
@@ -110,13 +110,13 @@ std::string stream_text(const InputFacts& facts) {
   return text;
 }
 
-/// Nothing where the size is not known, as of a JPEG stream that is not supported.
+/// Empty if the size is not known, as that of an unsupported JPEG stream.
 std::string picture_text(const io::SourceInfo& s) {
   if (s.width == 0) return "";
   std::string text = fmt::format("  picture      {}x{}, {}", s.width, s.height, name(s.format));
   if (s.sample_aspect.known() && s.sample_aspect.num != s.sample_aspect.den)
     text += fmt::format(", pixels {}:{}", s.sample_aspect.num, s.sample_aspect.den);
-  if (s.rotation_degrees != 0) text += fmt::format(", to be turned by {}", s.rotation_degrees);
+  if (s.rotation_degrees != 0) text += fmt::format(", shown rotated by {}", s.rotation_degrees);
   return text + "\n";
 }
 

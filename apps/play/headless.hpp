@@ -1,4 +1,4 @@
-// `zerorun play --no-window`: decode as fast as possible and report.
+// `zerorun play --no-window`: decodes as fast as possible and reports.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace zerorun::app {
 
-/// All frames, none dropped, and with --compare the PSNR of every pair.
+/// Decodes all frames and drops none. With --compare it measures the PSNR of every pair.
 Exit play_headless(const PlayOptions& options, PlaySession& session);
 
 }  // namespace zerorun::app

@@ -1,4 +1,4 @@
-// The time of the stream that is to be seen now.
+// The stream time that the player shows now.
 // SPDX-License-Identifier: MIT
 #include "apps/play/media_clock.hpp"
 

@@ -1,4 +1,4 @@
-// `zerorun play` in a window: events in, pictures out.
+// `zerorun play` in a window: handles events and draws frames.
 // SPDX-License-Identifier: MIT
 #include "apps/play/player.hpp"
 
@@ -20,7 +20,7 @@
 namespace zerorun::app {
 namespace {
 
-/// How long a sentence stays on the picture, and how often its numbers change while it plays.
+/// How long a message stays on the picture, and the interval of updating numbers while playing.
 constexpr double kMessageSeconds = 2.5, kOsdSeconds = 0.1;
 
 std::string help_text() {
@@ -45,7 +45,7 @@ class Player {
         playback_(session, options),
         with_osd_(options.osd) {
     if (!screen_.text().problem().empty())
-      console::note("no text can be shown on the picture: " + screen_.text().problem());
+      console::note("text cannot be shown on the picture: " + screen_.text().problem());
   }
 
   void run();
@@ -87,7 +87,7 @@ void Player::run() {
       message_.clear();
       needs_draw_ = true;
     }
-    // Rates go on changing when the picture does not.
+    // Rates change even if the picture does not.
     if (with_osd_ && since_osd_.seconds() > 5 * kOsdSeconds) needs_draw_ = true;
     if (needs_draw_) draw();
     SDL_Event event;
@@ -107,7 +107,7 @@ void Player::take_picture() {
   needs_draw_ = true;
 }
 
-/// The PSNR of every pair that is shown, once.
+/// Measures the PSNR of each pair once.
 void Player::measure() {
   if (!session_.other || !playback_.is_pair()) {
     error_.reset();
@@ -130,7 +130,7 @@ void Player::draw() {
   }
   std::string bottom = message_;
   if (bottom.empty() && screen_.zoom().is_zoomed()) bottom = screen_.probe(playback_);
-  const bool shows_osd = with_osd_ && !with_help_;  // there is room for one
+  const bool shows_osd = with_osd_ && !with_help_;  // there is room for only one
   screen_.draw(shows_osd ? osd_text_ : std::string(), bottom,
                with_help_ ? help_text() : std::string());
   needs_draw_ = false;
@@ -267,7 +267,7 @@ void Player::act_on_view(Action action) {
 }
 
 void Player::switch_device() {
-  if (!session_.input->has_packets()) return say("this input is not decoded by zerorun");
+  if (!session_.input->has_packets()) return say("zerorun does not decode this input itself");
   const Backend wanted = session_.decoding.backend == Backend::cpu ? Backend::cuda : Backend::cpu;
   const int index = session_.decoding.device.index;
   const auto usable = resolve_backend(wanted, index);
@@ -294,7 +294,7 @@ PlayReport Player::report() const {
   return report;
 }
 
-/// What the window is made for: both pictures beside each other, upright.
+/// The size for the window: both pictures beside each other, after rotation.
 SDL_Point picture_size(const PlaySession& session) {
   const auto size_of = [](const PlayInput& input) {
     const io::SourceInfo& info = input.info();
@@ -314,7 +314,7 @@ SDL_Point picture_size(const PlaySession& session) {
 Exit play_in_window(const PlayOptions& options) {
   const SdlVideo video;
   PlaySession session(options);
-  const signals::Graceful graceful;  // from here on; opening may wait for a pipe
+  const signals::Graceful graceful;  // only from here on, because opening may wait for a pipe
   const SDL_Point size = picture_size(session);
   const std::string title =
       std::filesystem::path(options.input.name).filename().string() + " - zerorun";
@@ -322,7 +322,7 @@ Exit play_in_window(const PlayOptions& options) {
   Player player(options, session, window);
   player.run();
   if (signals::must_stop_now()) fail(Exit::failed, "stopped");
-  tell(player.report(), options.json);
+  print_report(player.report(), options.json);
   return Exit::done;
 }
 

@@ -1,4 +1,4 @@
-// `zerorun play` in a window: events in, pictures out.
+// `zerorun play` in a window.
 // SPDX-License-Identifier: MIT
 #pragma once
 

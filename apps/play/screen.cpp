@@ -1,4 +1,4 @@
-// What is drawn on the window.
+// The content of the window.
 // SPDX-License-Identifier: MIT
 #include "apps/play/screen.hpp"
 

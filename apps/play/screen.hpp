@@ -1,4 +1,4 @@
-// What is drawn on the window: one picture, two, or their difference, with text on them.
+// The content of the window: one picture, two, or their difference, with text on them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,12 +18,12 @@ class Screen {
  public:
   Screen(Window& window, PlaySession& session, ScreenView view);
 
-  /// Takes over the pictures that are shown now.
+  /// Copies the current pictures.
   Status update(const Playback& playback);
   void draw(const std::string& osd, const std::string& message, const std::string& middle);
   void forget_textures();
 
-  /// Comparing: the next way of looking at the two.
+  /// Comparing: side by side, difference, first, second, and again.
   void next_view();
   ScreenView view() const noexcept { return view_; }
   int gain() const noexcept { return gain_; }
@@ -31,7 +31,7 @@ class Screen {
 
   View& zoom() noexcept { return zoom_; }
   void zoom_at(SDL_FPoint point, double factor);
-  /// What is under the mouse; empty where it is beside the pictures.
+  /// The pixel under the mouse; empty if there is none.
   std::string probe(const Playback& playback) const;
   const TextPainter& text() const noexcept { return text_; }
 

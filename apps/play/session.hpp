@@ -1,4 +1,4 @@
-// What is played: one input or two, where it is decoded, and what became of it.
+// The inputs of the player and their decoders.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,7 +18,7 @@ struct PlaySession {
   void start(const MediaClock* clock);
   /// Decodes the frames from now on there.
   void set_backend(Backend backend, int device);
-  /// Fills in what the inputs and decoders know.
+  /// Fills in the facts on inputs and decoders.
   void describe(PlayReport& report) const;
 
   std::shared_ptr<PlayInput> input, other;

@@ -1,4 +1,4 @@
-// How fast and how slow `zerorun play` may go.
+// The range of --speed.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -45,7 +45,6 @@ void print_line(std::string_view prefix, std::string_view text) {
 void set_quiet(bool quiet) noexcept { state().quiet = quiet; }
 void set_verbose(bool verbose) noexcept { state().verbose = verbose; }
 bool is_quiet() noexcept { return state().quiet; }
-bool is_verbose() noexcept { return state().verbose; }
 
 bool stderr_is_terminal() noexcept { return isatty(STDERR_FILENO) == 1; }
 

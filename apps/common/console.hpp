@@ -10,7 +10,6 @@ namespace zerorun::app::console {
 void set_quiet(bool quiet) noexcept;
 void set_verbose(bool verbose) noexcept;
 bool is_quiet() noexcept;
-bool is_verbose() noexcept;
 
 bool stderr_is_terminal() noexcept;
 

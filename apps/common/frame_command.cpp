@@ -50,8 +50,7 @@ void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
   stats_->begin(all);
 }
 
-void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg,
-                             const std::function<void(const PipelineEnd&)>& fail_work) {
+void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
   interrupted_ = end.interrupted;
   if (signals::must_stop_now()) fail(Exit::failed, "stopped");
   switch (end.step) {
@@ -60,8 +59,7 @@ void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg,
     case PipelineEnd::Step::read:
       fail_input(input_name(), end.status, is_jpeg);
     case PipelineEnd::Step::work:
-      fail_work(end);
-      break;
+      fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, is_jpeg);
     case PipelineEnd::Step::write:
       fail(write_side_, output_.name, end.status);
   }

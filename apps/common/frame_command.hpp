@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,14 +43,14 @@ class FrameCommand {
                 io::Rational rate, const std::string& output_details,
                 const nlohmann::ordered_json& header);
 
-  /// Runs the pipeline and finishes the sink. A failure of the work step is passed to `fail_work`,
-  /// and one of the write step counts as one of `write_side`.
+  /// Runs the pipeline and finishes the sink. A failure of the write step counts as one of
+  /// `write_side_`.
   template <typename Job, typename Sink>
   void run_frames(int lanes, const PipelineSteps<Job>& steps, const io::SourceInfo& info,
-                  Sink& sink, const std::function<void(const PipelineEnd&)>& fail_work) {
+                  Sink& sink) {
     progress_.emplace(options_.report, info.frame_count, summary_.rate);
     try {
-      check_end(run_pipeline<Job>(lanes, steps), info.is_jpeg, fail_work);
+      check_end(run_pipeline<Job>(lanes, steps), info.is_jpeg);
       if (summary_.frames > 0) end_output(sink.finish());
     } catch (const Failure&) {
       progress_->finish(summary_.counts(), "failed", {});
@@ -74,8 +73,7 @@ class FrameCommand {
   Exit write_side_ = Exit::output;
 
  private:
-  void check_end(const PipelineEnd& end, bool is_jpeg,
-                 const std::function<void(const PipelineEnd&)>& fail_work);
+  void check_end(const PipelineEnd& end, bool is_jpeg);
   void end_output(const Status& status) const;
 
   const FrameOptions& options_;

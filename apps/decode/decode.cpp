@@ -90,10 +90,7 @@ class DecodeRun : FrameCommand {
         [feed](DecodeJob& job) { return feed->read(job); },
         [this](DecodeJob& job, int lane) { return decode(job, lane); },
         [this](DecodeJob& job) { return write(job); }};
-    run_frames(static_cast<int>(decoders_.size()), steps, feed_->info(), *sink_,
-               [this](const PipelineEnd& end) {
-                 fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, true);
-               });
+    run_frames(static_cast<int>(decoders_.size()), steps, feed_->info(), *sink_);
   }
 
   Status write(DecodeJob& job) {

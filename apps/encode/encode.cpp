@@ -144,8 +144,7 @@ class EncodeRun : FrameCommand {
           return workers_[static_cast<std::size_t>(lane)].code(job);
         },
         [this](EncodeJob& job) { return write(job); }};
-    run_frames(static_cast<int>(workers_.size()), steps, info(), *sink_,
-               [](const PipelineEnd& end) { fail(Exit::input, end.name, end.status); });
+    run_frames(static_cast<int>(workers_.size()), steps, info(), *sink_);
   }
 
   Status write(EncodeJob& job) {

@@ -1,6 +1,5 @@
 // `zerorun play --no-window`: decodes as fast as possible and reports.
 // SPDX-License-Identifier: MIT
-#include "apps/play/headless.hpp"
 
 #include <fmt/core.h>
 
@@ -10,6 +9,7 @@
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/play/compare.hpp"
+#include "apps/play/session.hpp"
 
 namespace zerorun::app {
 namespace {

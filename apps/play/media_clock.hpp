@@ -11,20 +11,45 @@ namespace zerorun::app {
 /// Thread-safe: the decoders ask it which frames are too late.
 class MediaClock {
  public:
-  void run_from(double stream_seconds);
+  void run_from(double stream_seconds) {
+    const std::lock_guard lock(mutex_);
+    base_ = stream_seconds;
+    since_ = Clock::now();
+    held_ = false;
+  }
   /// Stops the clock at now().
-  void hold();
-  bool is_held() const;
-  double now() const;
-  double speed() const;
-  void set_speed(double speed);
+  void hold() {
+    const std::lock_guard lock(mutex_);
+    base_ = now_locked();
+    held_ = true;
+  }
+  double now() const {
+    const std::lock_guard lock(mutex_);
+    return now_locked();
+  }
+  double speed() const {
+    const std::lock_guard lock(mutex_);
+    return speed_;
+  }
+  void set_speed(double speed) {
+    const std::lock_guard lock(mutex_);
+    base_ = now_locked();
+    since_ = Clock::now();
+    speed_ = speed;
+  }
 
   /// Whether a frame that ends at `end` would be decoded only after that. Never while held.
-  bool is_too_late(double end, double decode_seconds) const;
+  bool is_too_late(double end, double decode_seconds) const {
+    const std::lock_guard lock(mutex_);
+    return !held_ && end <= now_locked() + decode_seconds * speed_;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
-  double now_locked() const;
+  double now_locked() const {
+    return held_ ? base_
+                 : base_ + std::chrono::duration<double>(Clock::now() - since_).count() * speed_;
+  }
 
   mutable std::mutex mutex_;
   double base_ = 0.0;  // stream time at `since_`

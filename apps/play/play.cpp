@@ -4,11 +4,8 @@
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/play/headless.hpp"
 #include "apps/play/keys.hpp"
-#ifdef ZERORUN_HAVE_SDL
-#include "apps/play/player.hpp"
-#endif
+#include "apps/play/session.hpp"
 
 namespace zerorun::app {
 namespace {

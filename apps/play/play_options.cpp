@@ -4,8 +4,6 @@
 
 #include <charconv>
 
-#include "apps/play/speed.hpp"
-
 namespace zerorun::app {
 namespace {
 

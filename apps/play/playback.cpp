@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "apps/common/console.hpp"
-#include "apps/play/speed.hpp"
 
 namespace zerorun::app {
 namespace {

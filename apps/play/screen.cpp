@@ -44,23 +44,6 @@ void Screen::forget_textures() {
   text_.forget();
 }
 
-void Screen::next_view() {
-  switch (view_) {
-    case ScreenView::side:
-      view_ = ScreenView::difference;
-      break;
-    case ScreenView::difference:
-      view_ = ScreenView::first;
-      break;
-    case ScreenView::first:
-      view_ = ScreenView::second;
-      break;
-    case ScreenView::second:
-      view_ = ScreenView::side;
-      break;
-  }
-}
-
 void Screen::scale_gain(bool up) {
   constexpr int kMost = 64;
   gain_ = std::clamp(up ? gain_ * 2 : gain_ / 2, 1, kMost);

@@ -12,7 +12,7 @@
 
 namespace zerorun::app {
 
-enum class ScreenView { first, side, difference, second };
+enum class ScreenView { side, difference, first, second };
 
 class Screen {
  public:
@@ -24,8 +24,7 @@ class Screen {
   void forget_textures();
 
   /// Comparing: side by side, difference, first, second, and again.
-  void next_view();
-  ScreenView view() const noexcept { return view_; }
+  void next_view() { view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4); }
   int gain() const noexcept { return gain_; }
   void scale_gain(bool up);
 

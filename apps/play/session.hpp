@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "apps/common/failure.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/play_options.hpp"
 #include "apps/play/play_report.hpp"
@@ -30,5 +31,10 @@ struct PlaySession {
 
   double start_seconds_;
 };
+
+/// --no-window: decodes all frames and drops none. With --compare it measures the PSNR of each
+/// pair.
+Exit play_headless(const PlayOptions& options, PlaySession& session);
+Exit play_in_window(const PlayOptions& options);
 
 }  // namespace zerorun::app

@@ -23,24 +23,14 @@ std::atomic<int> g_graceful{0};
 std::atomic<bool> g_must_stop{false};
 std::atomic<bool> g_left_behind{false};
 
-struct Removals {
-  std::mutex mutex;
-  std::vector<std::string> paths;
-};
-
+std::mutex g_removal_mutex;
 /// Never destroyed, because the signal thread may need it while the process exits.
-Removals& removals() {
-  static Removals* const instance = new Removals;
-  return *instance;
-}
+std::vector<std::string>& g_removals = *new std::vector<std::string>;
 
 void remove_parts() {
-  Removals& r = removals();
-  const std::lock_guard lock(r.mutex);
-  for (const std::string& path : r.paths) {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
+  const std::lock_guard lock(g_removal_mutex);
+  std::error_code ignored;
+  for (const std::string& path : g_removals) std::filesystem::remove(path, ignored);
 }
 
 void wait_for_signals(sigset_t set) {
@@ -90,15 +80,13 @@ Graceful::Graceful() { ++g_graceful; }
 Graceful::~Graceful() { --g_graceful; }
 
 void remove_when_killed(const std::string& part_path) {
-  Removals& r = removals();
-  const std::lock_guard lock(r.mutex);
-  r.paths.push_back(part_path);
+  const std::lock_guard lock(g_removal_mutex);
+  g_removals.push_back(part_path);
 }
 
 void forget_removals() {
-  Removals& r = removals();
-  const std::lock_guard lock(r.mutex);
-  r.paths.clear();
+  const std::lock_guard lock(g_removal_mutex);
+  g_removals.clear();
 }
 
 }  // namespace zerorun::app::signals

@@ -1,4 +1,4 @@
-// The sub-commands: each adds its options to the program and runs when it was chosen.
+// The commands. Each adds its options to the program, and returns what runs if it is chosen.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace zerorun::app {
 
-/// Throws Failure; returns Exit::done otherwise, also after an interruption that was seen to.
+/// Throws Failure, else returns Exit::done, also after an interruption that it handled.
 using Command = std::function<Exit()>;
 
 Command add_encode(CLI::App& program);

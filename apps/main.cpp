@@ -27,9 +27,9 @@ constexpr const char* kExitCodes =
     "  1  a run-time failure (memory, a CUDA call); bench --compare found a slower row\n"
     "  2  bad command line\n"
     "  3  input unreadable, corrupt or not supported\n"
-    "  4  output exists, cannot be written or cannot hold what was asked for\n"
-    "  5  the device or display that was asked for is not usable\n"
-    "  6  --verify found other bytes than were coded\n"
+    "  4  output exists, cannot be written, or its format cannot hold this\n"
+    "  5  the device or display is not usable\n"
+    "  6  --verify found bytes that differ from those that were coded\n"
     "  130, 143  interrupted by SIGINT, SIGTERM; the end of the file was written first";
 
 std::string version_text() {
@@ -42,7 +42,7 @@ std::string version_text() {
   return text;
 }
 
-/// Nothing may stay in a buffer: a full disk or a closed pipe under stdout is an error.
+/// Flushes stdout, because a full disk or a closed pipe behind it is an error.
 Exit flush_stdout(Exit code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   console::error("stdout: " + Status(Errc::write_failed).message());
@@ -54,7 +54,7 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   std::string sentence = error.what();
   for (const CLI::App* command : program.get_subcommands()) {
     asked += " " + command->get_name();
-    // What is missing is looked for first, but a mistyped option tells the user more.
+    // CLI11 complains first about what is missing, but a mistyped option is the better hint.
     if (const auto unknown = command->remaining();
         !unknown.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
       sentence = CLI::ExtrasError(unknown).what();
@@ -68,10 +68,11 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
 int run(int argc, char** argv) {
   CLI::App program("JPEG and Motion JPEG for images and video, on the CPU and on NVIDIA GPUs",
                    "zerorun");
-  program.set_version_flag("--version", version_text(), "The version and what it is built with");
-  program.set_help_flag("-h,--help", "This text; after a command, its options");
+  program.set_version_flag("--version", version_text(),
+                           "Print the version and what it is built with");
+  program.set_help_flag("-h,--help", "Print this text; after a command, its options");
   program.require_subcommand(1);
-  program.formatter(std::make_shared<HelpFormatter>());  // the commands take it from here
+  program.formatter(std::make_shared<HelpFormatter>());  // the commands inherit it
   program.footer(kExitCodes);
   const std::vector<std::pair<const char*, Command>> commands = {
       {"encode", add_encode(program)}, {"decode", add_decode(program)},
@@ -115,7 +116,7 @@ int main(int argc, char** argv) {
   namespace signals = zerorun::app::signals;
   signals::install();
   int code = zerorun::app::guarded_run(argc, argv);
-  // An interruption that was seen to; a failure on the way keeps its own code.
+  // After an interruption that was handled; a failure on the way keeps its own code.
   if (signals::received() != 0 && (code == 0 || signals::must_stop_now()))
     code = 128 + signals::received();
   if (!signals::is_thread_left_behind()) return code;

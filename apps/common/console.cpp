@@ -1,4 +1,4 @@
-// stderr, shared by the progress line and the sentences.
+// Messages and the progress line on stderr.
 // SPDX-License-Identifier: MIT
 #include "apps/common/console.hpp"
 
@@ -34,7 +34,7 @@ void print_line(std::string_view prefix, std::string_view text) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   clear_locked(s);
-  // One write per line, so that lines of processes that share a terminal do not mix.
+  // One write per line, so that the lines of several processes on a terminal do not mix.
   const std::string line = fmt::format("{}{}\n", prefix, text);
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
@@ -45,7 +45,6 @@ void print_line(std::string_view prefix, std::string_view text) {
 void set_quiet(bool quiet) noexcept { state().quiet = quiet; }
 void set_verbose(bool verbose) noexcept { state().verbose = verbose; }
 bool is_quiet() noexcept { return state().quiet; }
-bool is_verbose() noexcept { return state().verbose; }
 
 bool stderr_is_terminal() noexcept { return isatty(STDERR_FILENO) == 1; }
 

@@ -1,4 +1,4 @@
-// What people read: sentences and the progress line on stderr, never stdout.
+// Messages and the progress line on stderr.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,21 +10,20 @@ namespace zerorun::app::console {
 void set_quiet(bool quiet) noexcept;
 void set_verbose(bool verbose) noexcept;
 bool is_quiet() noexcept;
-bool is_verbose() noexcept;
 
 bool stderr_is_terminal() noexcept;
 
 void error(std::string_view sentence);   ///< "zerorun: sentence"
-void note(std::string_view sentence);    ///< the same, not with --quiet
-void detail(std::string_view sentence);  ///< the same, only with --verbose
-void plain(std::string_view text);       ///< text as it is, not with --quiet
+void note(std::string_view sentence);    ///< the same, but not with --quiet
+void detail(std::string_view sentence);  ///< the same, but only with --verbose
+void plain(std::string_view text);       ///< without "zerorun: ", not with --quiet
 
-/// Shows `line` in place of the progress line before; on something that is no terminal as a line
-/// of its own. clear_progress() takes it away.
+/// Shows `line` instead of the last progress line, or below it if stderr is not a terminal.
+/// clear_progress() removes it.
 void progress(std::string_view line);
 void clear_progress();
 
-/// A line of machine-readable progress; shown with --quiet too, it was asked for.
+/// A line of machine-readable progress; also with --quiet, because it was asked for.
 void machine(std::string_view json);
 
 }  // namespace zerorun::app::console

@@ -24,7 +24,7 @@ Exit exit_for(const Status& status, Exit side) noexcept {
 
 void fail(Exit code, std::string sentence) { throw Failure(code, std::move(sentence)); }
 
-/// The library quotes the path it means; where that is the name in front, once is enough.
+/// Removes the quoted path from the library's message if it repeats the name in front of it.
 static std::string without_name(std::string message, const std::string& name) {
   const std::string quoted = "'" + name + "'";
   const auto at = message.find(quoted);

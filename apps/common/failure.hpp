@@ -10,19 +10,19 @@
 
 namespace zerorun::app {
 
-/// Documented in README.md and in `zerorun --help`. After a signal it is 128 + its number.
+/// Documented in README.md and in `zerorun --help`. After a signal the code is 128 + its number.
 enum class Exit : int {
   done = 0,
-  failed = 1,    ///< a run-time failure: memory, a CUDA call; bench: a regression
+  failed = 1,    ///< a run-time failure: memory, a CUDA call; bench: a row became slower
   usage = 2,     ///< bad command line
   input = 3,     ///< input unreadable, corrupt or not supported
-  output = 4,    ///< output exists, cannot be written or cannot hold what was asked for
-  device = 5,    ///< the device or display that was asked for is not usable
-  mismatch = 6,  ///< --verify found other bytes than were coded
+  output = 4,    ///< output exists, cannot be written, or its format cannot hold this
+  device = 5,    ///< the device or display is not usable
+  mismatch = 6,  ///< --verify found bytes that differ from those that were coded
 };
 
-/// Ends a command. Thrown on the main thread, or by a job of a ThreadPool that the main thread
-/// runs, and caught in main(), which prints it once.
+/// Ends a command. main() catches it and prints it. Thrown on the main thread, or in a job of a
+/// ThreadPool that the main thread runs.
 class Failure : public std::exception {
  public:
   Failure(Exit code, std::string sentence) : code_(code), sentence_(std::move(sentence)) {}
@@ -34,17 +34,16 @@ class Failure : public std::exception {
   std::string sentence_;
 };
 
-/// The exit code of a library error that happened on the `side` of the program (input, output).
+/// The exit code for a library error. `side` is used for errors of the input or output itself.
 Exit exit_for(const Status& status, Exit side) noexcept;
 
 [[noreturn]] void fail(Exit code, std::string sentence);
 
-/// "NAME: sentence", with the exit code that the status and the side call for. `hint` stands
-/// behind.
+/// Fails with "NAME: sentence HINT" and exit_for(status, side).
 [[noreturn]] void fail(Exit side, const std::string& name, const Status& status,
                        const char* hint = "");
 
-/// The value, or fail().
+/// Returns the value, or fails.
 template <typename T>
 T value_or_fail(Result<T> result, Exit side, const std::string& name) {
   if (!result) fail(side, name, result.status());

@@ -1,4 +1,4 @@
-// Two columns, wrapped.
+// The layout of --help.
 // SPDX-License-Identifier: MIT
 #include "apps/common/help.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kTextColumn = 34, kLineEnd = 100;
 
-/// `left` and beside it `text`, broken between words; on a line of its own where `left` is long.
+/// `left` and, beside it, `text` wrapped between words. A long `left` gets a line of its own.
 std::string two_columns(const std::string& left, const std::string& text) {
   std::string out = "  " + left;
   std::size_t column = out.size();

@@ -9,8 +9,8 @@
 
 namespace zerorun::app {
 
-/// Wraps at 100 columns, lists INPUT beside its options, and leaves out what CLI11 says of checks
-/// and exclusions: the sentences say it.
+/// Wraps at 100 columns, lists INPUT beside its options, and leaves out CLI11's texts on checks and
+/// exclusions.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,

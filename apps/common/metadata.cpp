@@ -1,4 +1,4 @@
-// Reading what --qtables, --comment, --exif and --icc name.
+// The files of --qtables, --exif and --icc, and the text of --comment.
 // SPDX-License-Identifier: MIT
 #include "apps/common/metadata.hpp"
 
@@ -61,7 +61,7 @@ std::vector<MarkerSegment> segments_of(const std::string& path,
   return found;
 }
 
-/// The numbers of a text file without its comments.
+/// The numbers of a text file; # starts a comment.
 std::vector<int> read_numbers(const std::string& path) {
   const std::vector<std::uint8_t> data = read_whole(path);
   std::istringstream lines(std::string(data.begin(), data.end()));
@@ -71,7 +71,7 @@ std::vector<int> read_numbers(const std::string& path) {
     for (std::string word; words >> word;) {
       const auto number = parse_integer(word);
       if (!number || *number < 1 || *number > 255)
-        fail(Exit::input, fmt::format("{}: '{}' is no table entry from 1 to 255", path, word));
+        fail(Exit::input, fmt::format("{}: '{}' is not a table entry from 1 to 255", path, word));
       numbers.push_back(static_cast<int>(*number));
       if (numbers.size() > 128) fail(Exit::input, path + ": there are more than two tables");
     }
@@ -84,8 +84,8 @@ std::vector<int> read_numbers(const std::string& path) {
 std::pair<QuantTable, QuantTable> read_quant_tables(const std::string& path) {
   const std::vector<int> numbers = read_numbers(path);
   if (numbers.size() != 64 && numbers.size() != 128)
-    fail(Exit::input, fmt::format("{}: {} numbers, where a table has 64 and two have 128", path,
-                                  numbers.size()));
+    fail(Exit::input,
+         fmt::format("{}: {} numbers; one table has 64, two have 128", path, numbers.size()));
   QuantTable luma{}, chroma{};
   const std::size_t second = numbers.size() - 64;
   for (std::size_t i = 0; i < 64; ++i) {
@@ -98,7 +98,7 @@ std::pair<QuantTable, QuantTable> read_quant_tables(const std::string& path) {
 MarkerSegment comment_segment(const std::string& text) {
   if (text.size() > kMaxPayload)
     fail(Exit::usage,
-         fmt::format("--comment: {} bytes, where a comment holds {}", text.size(), kMaxPayload));
+         fmt::format("--comment: {} bytes; a comment holds at most {}", text.size(), kMaxPayload));
   return {kCom, {text.begin(), text.end()}};
 }
 
@@ -110,7 +110,7 @@ MarkerSegment exif_segment(const std::string& path) {
     fail(Exit::input, path + ": neither EXIF data nor a JPEG file with EXIF");
   if (is_tiff) data.insert(data.begin(), kExifId.begin(), kExifId.end());
   if (data.size() > kMaxPayload)
-    fail(Exit::input, fmt::format("{}: {} bytes of EXIF, where a segment holds {}", path,
+    fail(Exit::input, fmt::format("{}: {} bytes of EXIF; a segment holds at most {}", path,
                                   data.size(), kMaxPayload));
   return {kApp1, std::move(data)};
 }

@@ -1,4 +1,4 @@
-// Shared options: definitions and meaning.
+// The options that several commands share, and how they are read.
 // SPDX-License-Identifier: MIT
 #include "apps/common/options.hpp"
 
@@ -36,52 +36,47 @@ int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware
 }  // namespace
 
 void add_input_options(CLI::App& app, InputOptions& input) {
+  app.option_defaults()->group("Input");
   app.add_option("-i,--input,INPUT", input.name,
                  "A file, a pattern 'dir/%05d.png', a quoted glob 'dir/*.png', a directory, "
                  "@list.txt with one path a line, or - for stdin")
       ->required()
-      ->type_name("INPUT")
-      ->group("Input");
+      ->type_name("INPUT");
   app.add_option("--input-format", input.format,
-                 "What INPUT is, where its name does not say: y4m, pnm, mjpeg, or a container")
-      ->type_name("NAME")
-      ->group("Input");
-  add_parsed(app, "--fps", input.fps, parse_rational, "RATE",
-             "a frame rate such as 25, 30000/1001 or 23.976",
-             "Frame rate, for example 25 or 30000/1001; for input that carries none (images, raw "
-             "MJPEG: 25), or instead of its own")
-      ->group("Input");
+                 "What INPUT is, if its name does not say: y4m, pnm, mjpeg, or a container")
+      ->type_name("NAME");
+  add_parsed(
+      app, "--fps", input.fps, parse_rational, "RATE",
+      "a frame rate such as 25, 30000/1001 or 23.976",
+      "Frame rate, for example 25 or 30000/1001, for input without one (images and raw MJPEG: "
+      "25) or instead of its own");
   add_parsed(app, "--frames", input.range, parse_range, "A:B",
              "a range A:B of frames that holds at least one",
-             "Only the frames A to B-1, counted from 0; A: and :B leave an end open")
-      ->group("Input");
-  add_parsed(app, "--start-number", input.start_number, parse_integer, "N", "a whole number",
-             "First number of a pattern: of INPUT (default: the smallest there is) and of OUTPUT "
-             "(default: 1)")
-      ->group("Input");
-  add_choice<io::MissingFrames>(app, "--missing", input.missing,
-                                {{"error", io::MissingFrames::error},
-                                 {"skip", io::MissingFrames::skip},
-                                 {"hold", io::MissingFrames::hold}},
-                                "At a gap in a numbered sequence: stop, close the gap, or show the "
-                                "frame before it again")
-      ->group("Input");
-  add_max_pixels(app, input.max_pixels)->group("Input");
+             "Only the frames A to B-1, counted from 0; A: and :B leave an end open");
+  add_parsed(
+      app, "--start-number", input.start_number, parse_integer, "N", "a whole number",
+      "First number of a pattern: of INPUT (default: the smallest that exists) and of OUTPUT "
+      "(default: 1)");
+  add_choice<io::MissingFrames>(
+      app, "--missing", input.missing,
+      {{"error", io::MissingFrames::error},
+       {"skip", io::MissingFrames::skip},
+       {"hold", io::MissingFrames::hold}},
+      "At a gap in a numbered sequence: stop, leave the gap out, or repeat "
+      "the frame before it");
+  add_max_pixels(app, input.max_pixels);
 }
 
 void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds) {
-  app.add_option("-o,--output", output.name, kinds)
-      ->required()
-      ->type_name("OUTPUT")
-      ->group("Output");
-  app.add_option("--output-format", output.format,
-                 "What OUTPUT is to be, where its name does not say")
-      ->type_name("NAME")
-      ->group("Output");
-  app.add_flag("-y,--overwrite", output.overwrite, "Replace files that exist")->group("Output");
+  app.option_defaults()->group("Output");
+  app.add_option("-o,--output", output.name, kinds)->required()->type_name("OUTPUT");
+  app.add_option("--output-format", output.format, "What OUTPUT becomes, if its name does not say")
+      ->type_name("NAME");
+  app.add_flag("-y,--overwrite", output.overwrite, "Replace files that exist");
 }
 
 void add_device_options(CLI::App& app, DeviceOptions& device) {
+  app.option_defaults()->group("Device");
   const auto read = [&device](const std::string& text) {
     const auto parsed = parse_device(text);
     if (!parsed)
@@ -91,36 +86,36 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
   };
   app.add_option_function<std::string>(
          "--device", read,
-         "Where frames are coded; every device gives the same bytes. auto: CUDA where there is a "
+         "Where frames are coded; every device gives the same bytes. auto: CUDA if there is a "
          "usable GPU, else the CPU; cuda without one is an error (exit 5)")
       ->type_name("auto|cpu|cuda[:N]")
-      ->default_str("auto")
-      ->group("Device");
+      ->default_str("auto");
   app.add_option("--threads", device.threads, "CPU threads; 0 is one per core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024).description(""))
-      ->default_str("0")
-      ->group("Device");
+      ->default_str("0");
+}
+
+void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details) {
+  auto* option = app.add_flag("--quiet", quiet, "Print nothing but errors to stderr");
+  app.add_flag("-v,--verbose", verbose, details)->excludes(option);
 }
 
 void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns) {
+  app.option_defaults()->group("Reports");
   app.add_option("--stats", report.stats,
                  "Write a table of the frames (.json or .csv): " + stats_columns)
-      ->type_name("FILE")
-      ->group("Reports");
-  add_choice<ProgressMode>(app, "--progress", report.progress,
-                           {{"auto", ProgressMode::automatic},
-                            {"none", ProgressMode::none},
-                            {"plain", ProgressMode::plain},
-                            {"json", ProgressMode::json}},
-                           "Progress on stderr: a line on a terminal, nothing, text, or JSON lines "
-                           "that end with \"progress\":\"end\"")
-      ->group("Reports");
-  auto* quiet = app.add_flag("--quiet", report.quiet, "Nothing on stderr but errors");
-  quiet->group("Reports");
-  app.add_flag("-v,--verbose", report.verbose, "Say what is read, how it is coded, what was odd")
-      ->excludes(quiet)
-      ->group("Reports");
+      ->type_name("FILE");
+  add_choice<ProgressMode>(
+      app, "--progress", report.progress,
+      {{"auto", ProgressMode::automatic},
+       {"none", ProgressMode::none},
+       {"plain", ProgressMode::plain},
+       {"json", ProgressMode::json}},
+      "Progress on stderr: a line on a terminal, nothing, text, or JSON lines, "
+      "the last with \"progress\":\"end\"");
+  add_console_options(app, report.quiet, report.verbose,
+                      "Say what is read, how it is coded, and what was unusual");
 }
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device) {
@@ -150,7 +145,7 @@ Backend choose_backend(const DeviceOptions& device) {
 
 void tell_fallback(const DeviceOptions& device, Backend backend) {
   if (device.backend == Backend::automatic && backend == Backend::cpu)
-    console::note("no usable CUDA device, the CPU does the work");
+    console::note("no usable CUDA device, so the CPU is used");
 }
 
 std::string device_text(Backend backend, const DeviceOptions& device) {

@@ -50,6 +50,8 @@ void add_input_options(CLI::App& app, InputOptions& input);
 void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds);
 void add_device_options(CLI::App& app, DeviceOptions& device);
 void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns);
+/// --quiet and --verbose, in the group that was used last.
+void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details);
 
 /// The option takes one of a few words.
 template <typename T>
@@ -89,13 +91,13 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& option, T& target, Par
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
 
-/// The workers of a command: one per thread, except on a device.
+/// Frames that a command codes at a time: one per thread on the CPU, one on a GPU.
 int worker_count(const DeviceOptions& device, Backend backend) noexcept;
 
-/// Turns --device into a backend. Exit 5 if it was asked for and is not usable.
+/// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);
 
-/// Says that `auto` became the CPU.
+/// Prints a note if `auto` became the CPU.
 void tell_fallback(const DeviceOptions& device, Backend backend);
 
 /// "cpu, 2 threads" or "cuda:0 NVIDIA ...".

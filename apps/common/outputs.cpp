@@ -1,4 +1,4 @@
-// Formats by name, and what a sink is told.
+// The formats of OUTPUT, and the options of its sink.
 // SPDX-License-Identifier: MIT
 #include "apps/common/outputs.hpp"
 
@@ -14,7 +14,7 @@
 namespace zerorun::app {
 namespace {
 
-/// The format by option, else by extension, in lower case.
+/// The format of the option, else the extension, in lower case.
 std::string format_word(const io::Location& location) {
   std::string word = location.format;
   if (word.empty()) {
@@ -38,8 +38,8 @@ bool is_one_of(const std::string& word, const std::array<std::string_view, N>& w
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output) {
   if (format.empty()) return;
-  // An encoder writes and a decoder reads nothing but JPEG, so where both are "-" the other side is
-  // meant; a decoder's "mjpeg" is its input.
+  // If both are "-", the side that is not always JPEG is meant: the input of encode, the output of
+  // decode. "mjpeg" always means the input of decode.
   const bool means_output = output.name == "-" && !output_is_jpeg && format != "mjpeg";
   if (means_output) {
     output.format = format;
@@ -76,7 +76,7 @@ bool is_images(const io::Location& output) {
 void refuse_terminal(const io::Location& output) {
   if (output.name == "-" && isatty(STDOUT_FILENO) == 1)
     fail(Exit::usage,
-         "-: pictures are not written to a terminal; send stdout to a file or a program");
+         "-: pictures are not written to a terminal; redirect stdout to a file or a program");
 }
 
 io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& output, int width,

@@ -1,4 +1,4 @@
-// What the program has to know of an OUTPUT before it opens it.
+// INPUT and OUTPUT as locations, and what the name of OUTPUT says about its format.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,27 +9,27 @@
 
 namespace zerorun::app {
 
-/// Sets the formats of INPUT and OUTPUT from --format, which means whichever of the two is "-".
-/// Ends the command with exit 2 where it fits neither.
+/// Sets the format of INPUT or OUTPUT from --format, which is for the one that is "-". Ends the
+/// command with exit 2 if neither is.
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output);
 
 io::Location input_location(const InputOptions& input);
 io::Location output_location(const InputOptions& input, const OutputOptions& output);
 
-/// A container that holds pictures of one size, time stamps and audio: MOV, MP4, MKV, AVI.
+/// MOV, MP4, MKV, AVI: they hold pictures of one size, time stamps and sound.
 bool is_container(const io::Location& output);
-/// A numbered sequence or single picture, which hold no time.
+/// A picture or a numbered sequence of pictures, which hold no times.
 bool is_images(const io::Location& output);
 
-/// Binary data does not belong on a terminal: exit 2.
+/// Ends the command with exit 2 if binary data would go to a terminal.
 void refuse_terminal(const io::Location& output);
 
-/// Time, aspect and turn as the source has them.
+/// With the times, pixel aspect and rotation of the source.
 io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& output, int width,
                              int height);
 
-/// The unfinished file that a second signal has to remove.
+/// Makes a second signal remove the unfinished file.
 void register_part(const io::Location& output);
 
 }  // namespace zerorun::app

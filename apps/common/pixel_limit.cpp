@@ -1,4 +1,4 @@
-// --max-pixels: how it is read, and how its refusal is told.
+// --max-pixels, of every command that decodes JPEG.
 // SPDX-License-Identifier: MIT
 #include "apps/common/pixel_limit.hpp"
 
@@ -9,9 +9,10 @@ namespace zerorun::app {
 
 CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixels) {
   return app
-      .add_option("--max-pixels", max_pixels,
-                  "Refuse JPEG images of more pixels, before memory is taken for them (default: " +
-                      std::to_string(StreamLimits{}.max_pixels) + ")")
+      .add_option(
+          "--max-pixels", max_pixels,
+          "Refuse JPEG images with more pixels before allocating memory for them (default: " +
+              std::to_string(StreamLimits{}.max_pixels) + ")")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, StreamLimits::any_size().max_pixels).description(""));
 }
@@ -40,7 +41,7 @@ std::unique_ptr<io::FrameSource> open_frames(const InputOptions& input,
   const io::Location location = input_location(input);
   auto source = io::open_frames(location, options);
   if (source) return *std::move(source);
-  // A pipe is described before its first frame is decoded, so this is a file to be looked at again.
+  // Only a file gets here: a pipe is opened before its first frame is decoded.
   const bool is_jpeg = source.status().code() == Errc::too_many_pixels && input.name != "-" &&
                        io::open_packets(location, {}).is_ok();
   fail_input(input.name, source.status(), is_jpeg);

@@ -1,4 +1,4 @@
-// --max-pixels: of every command that decodes the JPEG streams of others.
+// --max-pixels, of every command that decodes JPEG.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,20 +13,20 @@ namespace zerorun::app {
 
 CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixels);
 
-/// Of a command's decoders; without the option they are the library's.
+/// For the decoders of a command; without the option those of the library.
 StreamLimits stream_limits(const std::optional<std::int64_t>& max_pixels);
 
-/// Exit 2 where the option would do nothing.
+/// Ends the command with exit 2 if the option would have no effect.
 void check_max_pixels(const std::string& input, const std::optional<std::int64_t>& max_pixels,
                       bool is_jpeg);
 
-/// " (--max-pixels)" behind an error that the option would prevent.
+/// " (--max-pixels)" for an error that the option can prevent, else "".
 const char* max_pixels_hint(const Status& status) noexcept;
 
-/// As fail(), with the option behind the sentence where it would let the image in.
+/// fail() with the hint above for JPEG input.
 [[noreturn]] void fail_input(const std::string& name, const Status& status, bool is_jpeg);
 
-/// io::open_frames(); ends the command where it fails.
+/// io::open_frames(); ends the command if it fails.
 std::unique_ptr<io::FrameSource> open_frames(const InputOptions& input,
                                              const io::SourceOptions& options);
 

@@ -1,4 +1,4 @@
-// How far a command is: a line on a terminal, or JSON lines for other programs.
+// Progress: a line on a terminal, or JSON lines for other programs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,6 @@
 
 namespace zerorun::app {
 
-/// What a progress line is made of.
 struct ProgressCounts {
   std::int64_t frames = 0;
   std::int64_t coded_bytes = 0;  ///< of the JPEG streams
@@ -21,8 +20,8 @@ struct ProgressCounts {
 
 class Progress {
  public:
-  /// `total` frames, -1 if unknown; `rate` is the stream's own speed, unknown counts as 25.
-  /// On a terminal at most ten lines a second, elsewhere one.
+  /// `total` frames, -1 if unknown. `rate` is the frame rate of the stream; 25 if unknown.
+  /// Prints at most ten lines per second on a terminal and as JSON, else one.
   Progress(const ReportOptions& options, std::int64_t total, io::Rational rate);
 
   void update(const ProgressCounts& counts);

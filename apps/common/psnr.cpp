@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/common/psnr.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,8 +12,7 @@
 namespace zerorun::app {
 namespace {
 
-/// Where a component's samples lie: sample x of row y is data[plane][y * stride + offset + x *
-/// step].
+/// Sample x of row y of a component is data[plane][y * stride + offset + x * step].
 struct ComponentLayout {
   int plane, offset, step;
   int width, height;
@@ -53,8 +54,8 @@ ComponentLayout layout(PixelFormat format, int component, int width, int height)
 template <int kStep>
 using Step = std::integral_constant<int, kStep>;
 
-/// 65535 samples of at most 255 * 255 fit in 32 bits, which vector instructions add up. So does a
-/// step that is a constant: most rows hold one component alone.
+/// 65535 squares of at most 255 * 255 fit in 32 bits, so the compiler can use vector instructions.
+/// For the same reason the usual step, 1, is a constant.
 template <typename AnyStep>
 std::uint32_t row_error(const std::uint8_t* a, const std::uint8_t* b, int width,
                         AnyStep step) noexcept {
@@ -110,6 +111,18 @@ SquaredError squared_error(const ConstFrameView& a, const ConstFrameView& b) noe
         static_cast<std::uint64_t>(at.width) * static_cast<std::uint64_t>(at.height);
   }
   return error;
+}
+
+std::string psnr_components_text(const SquaredError& error) {
+  std::string text;
+  for (int c = 0; c < error.components; ++c)
+    text += fmt::format("{}{:.3f}", c == 0 ? "" : ", ", error.psnr(c));
+  return text;
+}
+
+nlohmann::json psnr_json(double decibels) {
+  return std::isinf(decibels) ? nlohmann::json()
+                              : nlohmann::json(std::round(decibels * 1000.0) / 1000.0);
 }
 
 }  // namespace zerorun::app

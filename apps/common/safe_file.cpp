@@ -1,4 +1,4 @@
-// NAME.part, then rename.
+// A text file that gets its name when it is complete.
 // SPDX-License-Identifier: MIT
 #include "apps/common/safe_file.hpp"
 

@@ -1,4 +1,4 @@
-// A text file that takes its name only when it is complete.
+// A text file that gets its name when it is complete.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace zerorun::app {
 
-/// Written as NAME.part; finish() renames it, the destructor removes what was not finished.
+/// Writes NAME.part; finish() renames it, and the destructor removes it if it was not finished.
 /// Failures end the command with exit code 4.
 class SafeFile {
  public:

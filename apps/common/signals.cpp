@@ -1,4 +1,4 @@
-// A thread that waits for signals, so that no handler has to be async-signal-safe.
+// A thread waits for signals, so that no handler has to be async-signal-safe.
 // SPDX-License-Identifier: MIT
 #include "apps/common/signals.hpp"
 
@@ -23,24 +23,14 @@ std::atomic<int> g_graceful{0};
 std::atomic<bool> g_must_stop{false};
 std::atomic<bool> g_left_behind{false};
 
-struct Removals {
-  std::mutex mutex;
-  std::vector<std::string> paths;
-};
-
-/// Never destroyed: the signal thread may need it while the process exits.
-Removals& removals() {
-  static Removals* const instance = new Removals;
-  return *instance;
-}
+std::mutex g_removal_mutex;
+/// Never destroyed, because the signal thread may need it while the process exits.
+std::vector<std::string>& g_removals = *new std::vector<std::string>;
 
 void remove_parts() {
-  Removals& r = removals();
-  const std::lock_guard lock(r.mutex);
-  for (const std::string& path : r.paths) {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
+  const std::lock_guard lock(g_removal_mutex);
+  std::error_code ignored;
+  for (const std::string& path : g_removals) std::filesystem::remove(path, ignored);
 }
 
 void wait_for_signals(sigset_t set) {
@@ -51,11 +41,11 @@ void wait_for_signals(sigset_t set) {
     const bool first = g_received.compare_exchange_strong(expected, number);
     if (first && g_graceful > 0) {
       console::clear_progress();
-      console::note("interrupted; writing the end of the file (once more to stop at once)");
+      console::note("interrupted; writing the end of the file (interrupt again to stop at once)");
       continue;
     }
     if (!first) {
-      // The sinks remove their unfinished files when the main thread unwinds; it gets a moment.
+      // Time for the main thread to unwind, so that sinks remove their unfinished files.
       g_must_stop = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
     }
@@ -90,15 +80,13 @@ Graceful::Graceful() { ++g_graceful; }
 Graceful::~Graceful() { --g_graceful; }
 
 void remove_when_killed(const std::string& part_path) {
-  Removals& r = removals();
-  const std::lock_guard lock(r.mutex);
-  r.paths.push_back(part_path);
+  const std::lock_guard lock(g_removal_mutex);
+  g_removals.push_back(part_path);
 }
 
 void forget_removals() {
-  Removals& r = removals();
-  const std::lock_guard lock(r.mutex);
-  r.paths.clear();
+  const std::lock_guard lock(g_removal_mutex);
+  g_removals.clear();
 }
 
 }  // namespace zerorun::app::signals

@@ -1,4 +1,4 @@
-// The stats file.
+// --stats: a table of the frames.
 // SPDX-License-Identifier: MIT
 #include "apps/common/stats.hpp"
 
@@ -12,23 +12,15 @@
 namespace zerorun::app {
 namespace {
 
-bool ends_with(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-/// Three decimals are a nanosecond, and 0.001 dB.
+/// To three decimals: a nanosecond.
 double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
 
-/// With the comma before it.
+/// Begins with a comma.
 std::string psnr_csv(double decibels) {
   return std::isinf(decibels) ? ",inf" : fmt::format(",{:.3f}", decibels);
 }
 
 }  // namespace
-
-nlohmann::json psnr_json(double decibels) {
-  return std::isinf(decibels) ? nlohmann::json() : nlohmann::json(rounded(decibels));
-}
 
 StatsFile::StatsFile(const std::string& path, bool overwrite, std::string command, bool is_json,
                      bool with_psnr)
@@ -40,8 +32,8 @@ StatsFile::StatsFile(const std::string& path, bool overwrite, std::string comman
 std::unique_ptr<StatsFile> StatsFile::open(const std::string& path, bool overwrite,
                                            const std::string& command, bool with_psnr) {
   if (path.empty()) return nullptr;
-  const bool is_json = ends_with(path, ".json");
-  if (!is_json && !ends_with(path, ".csv"))
+  const bool is_json = path.ends_with(".json");
+  if (!is_json && !path.ends_with(".csv"))
     fail(Exit::usage, path + ": the name of a stats file ends in .json or .csv");
   return std::unique_ptr<StatsFile>(new StatsFile(path, overwrite, command, is_json, with_psnr));
 }
@@ -81,12 +73,7 @@ void StatsFile::add_json(const FrameRecord& record) {
                                 {"pts", record.pts},
                                 {"bytes", record.bytes},
                                 {command_ + "_us", rounded(record.microseconds)}};
-  if (record.error) {
-    row["psnr"] = psnr_json(record.error->psnr());
-    row["psnr_components"] = nlohmann::json::array();
-    for (int c = 0; c < record.error->components; ++c)
-      row["psnr_components"].emplace_back(psnr_json(record.error->psnr(c)));
-  }
+  if (record.error) add_psnr(row, *record.error);
   if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
   if (record.gpu_microseconds) row["gpu_us"] = rounded(*record.gpu_microseconds);
   if (record.slow_scans) row["slow_scans"] = *record.slow_scans;

@@ -1,4 +1,4 @@
-// --stats: one row a frame, as JSON or CSV, written while the frames are coded.
+// --stats: a table of the frames as JSON or CSV, written while they are coded.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,18 +16,18 @@
 
 namespace zerorun::app {
 
-/// Raise it when a column changes its meaning or goes away; new columns come at the end.
+/// Increase it when a column is removed or changes its meaning; add new columns at the end.
 inline constexpr int kStatsVersion = 1;
 
 struct FrameRecord {
   std::int64_t index = 0;
-  std::int64_t pts = 0;                             ///< in the time base of the header
-  std::size_t bytes = 0;                            ///< of the JPEG stream
-  double microseconds = 0.0;                        ///< coding it
-  std::optional<SquaredError> error;                ///< encode --psnr
-  std::optional<std::int64_t> concealed_intervals;  ///< decode
-  std::optional<double> gpu_microseconds = {};      ///< encode: its kernels; 0 on the CPU
-  std::optional<int> slow_scans = {};               ///< decode, as in DecodeReport
+  std::int64_t pts = 0;                                  ///< in the time base of the header
+  std::size_t bytes = 0;                                 ///< of the JPEG stream
+  double microseconds = 0.0;                             ///< coding it
+  std::optional<SquaredError> error = {};                ///< encode --psnr
+  std::optional<std::int64_t> concealed_intervals = {};  ///< decode
+  std::optional<double> gpu_microseconds = {};           ///< encode: of the kernels; 0 on the CPU
+  std::optional<int> slow_scans = {};                    ///< decode, as in DecodeReport
 };
 
 /// CSV begins with two comment lines: "# zerorun-stats 1 COMMAND" and the header as JSON. The JSON
@@ -55,8 +55,5 @@ class StatsFile {
   bool with_psnr_;
   bool first_ = true;
 };
-
-/// dB as JSON: null where nothing differs (infinity is no JSON number).
-nlohmann::json psnr_json(double decibels);
 
 }  // namespace zerorun::app

@@ -1,19 +1,12 @@
-// The end of a run, for people and for programs.
+// What a run did, for people and for programs.
 // SPDX-License-Identifier: MIT
 #include "apps/common/summary.hpp"
 
 #include <fmt/core.h>
 
-#include "apps/common/stats.hpp"
 #include "apps/common/text.hpp"
 
 namespace zerorun::app {
-namespace {
-
-double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
-
-}  // namespace
-
 double RunSummary::stream_seconds() const noexcept {
   return static_cast<double>(frames) / (rate.known() ? rate.value() : 25.0);
 }
@@ -35,17 +28,12 @@ std::string RunSummary::text() const {
   if (staged_frames > 0)
     text += fmt::format("\n  staged   {} frame{} decoded stage by stage, which is slower",
                         staged_frames, staged_frames == 1 ? "" : "s");
-  if (error) {
-    text += fmt::format("\n  PSNR     {:.3f} dB (", error->psnr());
-    for (int c = 0; c < error->components; ++c)
-      text += fmt::format("{}{:.3f}", c == 0 ? "" : ", ", error->psnr(c));
-    text += ")";
-  }
+  if (error)
+    text += fmt::format("\n  PSNR     {:.3f} dB ({})", error->psnr(), psnr_components_text(*error));
   return text;
 }
 
 nlohmann::json RunSummary::json() const {
-  const Distribution d = times.distribution();
   const double bits = 8.0 * static_cast<double>(coded_bytes);
   nlohmann::json summary = {{"output", output},
                             {"device", device},
@@ -58,24 +46,12 @@ nlohmann::json RunSummary::json() const {
                             {"bits_per_pixel", ratio(bits, static_cast<double>(pixels))},
                             {"seconds", seconds},
                             {"fps", ratio(static_cast<double>(frames), seconds)},
-                            {verb + "_ms",
-                             {{"first", times.first_ms()},
-                              {"min", d.min},
-                              {"mean", d.mean},
-                              {"median", d.median},
-                              {"p95", d.p95},
-                              {"p99", d.p99},
-                              {"max", d.max}}}};
+                            {verb + "_ms", times_json(times)}};
   if (verb == "decode") {
     summary["concealed_frames"] = concealed_frames;
     summary["staged_frames"] = staged_frames;
   }
-  if (error) {
-    summary["psnr"] = psnr_json(error->psnr());
-    summary["psnr_components"] = nlohmann::json::array();
-    for (int c = 0; c < error->components; ++c)
-      summary["psnr_components"].push_back(psnr_json(error->psnr(c)));
-  }
+  if (error) add_psnr(summary, *error);
   return summary;
 }
 

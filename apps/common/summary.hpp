@@ -1,4 +1,4 @@
-// What a run did: the lines at its end, and the same as JSON.
+// What a run did, for people and for programs.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -3,6 +3,7 @@
 #include "apps/common/timing.hpp"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -48,6 +49,17 @@ std::string times_text(const FrameTimes& times) {
   return fmt::format(
       "min {:.2f}, mean {:.2f}, median {:.2f}, p95 {:.2f}, p99 {:.2f}, max {:.2f}; first {:.2f}",
       d.min, d.mean, d.median, d.p95, d.p99, d.max, times.first_ms());
+}
+
+nlohmann::json times_json(const FrameTimes& times) {
+  const Distribution d = times.distribution();
+  return {{"first", times.first_ms()},
+          {"min", d.min},
+          {"mean", d.mean},
+          {"median", d.median},
+          {"p95", d.p95},
+          {"p99", d.p99},
+          {"max", d.max}};
 }
 
 }  // namespace zerorun::app

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -9,12 +11,12 @@
 
 namespace zerorun::app {
 
-/// Milliseconds. Percentiles are nearest-rank: the least time that p % of the frames stay within.
+/// Milliseconds. Percentiles are nearest-rank: the least time that p % of the frames do not exceed.
 struct Distribution {
   double min = 0, mean = 0, median = 0, p95 = 0, p99 = 0, max = 0;
 };
 
-/// Four bytes a frame, whatever else the stream needs.
+/// Takes four bytes per frame.
 class FrameTimes {
  public:
   void add(double microseconds);
@@ -22,7 +24,8 @@ class FrameTimes {
   double first_ms() const noexcept;
   double mean_ms() const noexcept;  ///< of all frames so far
 
-  /// Of the frames after the first, which pays for memory and tables; of the first if it is alone.
+  /// Of the frames after the first, which allocates memory and builds tables; of the first if it
+  /// is the only one.
   Distribution distribution() const;
 
  private:
@@ -44,5 +47,9 @@ class Stopwatch {
 
 /// "min 1.2, mean 1.3, median 1.3, p95 1.5, p99 1.8, max 2.0; first 3.4"
 std::string times_text(const FrameTimes& times);
+nlohmann::json times_json(const FrameTimes& times);
+
+/// 0 if `by` is not positive.
+inline double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
 
 }  // namespace zerorun::app

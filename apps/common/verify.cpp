@@ -1,4 +1,4 @@
-// Reading back what was written.
+// encode --verify: reads the output back and compares it with what was coded.
 // SPDX-License-Identifier: MIT
 #include "apps/common/verify.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace zerorun::app {
 
-/// FNV-1a over 64 bits: the bytes are ours, so no adversary looks for a collision.
+/// FNV-1a with 64 bits. The bytes are our own, so nobody makes collisions on purpose.
 Verifier::Fingerprint Verifier::fingerprint(std::span<const std::byte> jpeg) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325u;
   for (const std::byte byte : jpeg)
@@ -35,11 +35,11 @@ void Verifier::check(const io::Location& output) const {
     if (!value_or_fail(source->read(jpeg, time), Exit::mismatch, output.name)) {
       if (i == frames_.size()) return;
       fail(Exit::mismatch,
-           fmt::format("{}: verification failed: {} frames were coded, {} are there", output.name,
-                       frames_.size(), i));
+           fmt::format("{}: verification failed: {} frames were coded, but the file holds {}",
+                       output.name, frames_.size(), i));
     }
     if (i >= frames_.size())
-      fail(Exit::mismatch, fmt::format("{}: verification failed: there are more than the {} frames "
+      fail(Exit::mismatch, fmt::format("{}: verification failed: it holds more than the {} frames "
                                        "that were coded",
                                        output.name, frames_.size()));
     if (fingerprint(jpeg) != frames_[i])

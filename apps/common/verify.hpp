@@ -1,4 +1,4 @@
-// encode --verify: what was written is read back and compared with what was coded.
+// encode --verify: reads the output back and compares it with what was coded.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace zerorun::app {
 
-/// Keeps sixteen bytes for each coded frame.
+/// Keeps sixteen bytes per coded frame.
 class Verifier {
  public:
   void add(std::span<const std::byte> jpeg);
 
   /// Reads `output` through the demultiplexer: it must hold exactly the added streams, and each
-  /// must decode on the CPU without damage. Ends the command with exit code 6 where it does not.
+  /// must decode on the CPU without damage. Ends the command with exit code 6 otherwise.
   void check(const io::Location& output) const;
 
  private:

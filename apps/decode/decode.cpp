@@ -1,22 +1,18 @@
-// `zerorun decode`: JPEG and Motion JPEG in, pictures or YUV4MPEG2 out.
+// `zerorun decode`: JPEG and Motion JPEG to pictures or YUV4MPEG2.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/common/frame_pipeline.hpp"
+#include "apps/common/frame_command.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
-#include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/common/stats.hpp"
-#include "apps/common/summary.hpp"
 #include "apps/decode/decode_input.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
@@ -24,10 +20,10 @@
 namespace zerorun::app {
 namespace {
 
-class DecodeRun {
+class DecodeRun : FrameCommand {
  public:
   explicit DecodeRun(const DecodeOptions& options)
-      : options_(options), output_(output_location(options.input, options.output)) {}
+      : FrameCommand("decode", options), options_(options) {}
 
   Exit run() {
     check_usage();
@@ -35,15 +31,8 @@ class DecodeRun {
     feed_ = std::make_shared<DecodeInput>(options_, is_images(output_));
     const signals::Graceful graceful;
     open_output();
-    tell_fallback(options_.device, backend_);
     make_decoders();
-    progress_.emplace(options_.report, feed_->info().frame_count, summary_.rate);
-    try {
-      decode_all();
-    } catch (const Failure&) {
-      progress_->finish(summary_.counts(), "failed", {});
-      throw;
-    }
+    decode_all();
     report_end();
     return Exit::done;
   }
@@ -55,8 +44,7 @@ class DecodeRun {
       fail(Exit::usage, output_.name +
                             ": decode writes .y4m, .pnm, .png, .tiff, .bmp and .webp; "
                             "`zerorun encode` writes JPEG and video");
-    refuse_terminal(output_);
-    stats_ = StatsFile::open(options_.report.stats, options_.output.overwrite, "decode", false);
+    open_reports(false);
   }
 
   void open_output() {
@@ -65,16 +53,11 @@ class DecodeRun {
     sink.coded_format = feed_->native_format();
     if (is_images(output_)) sink.variable_frame_rate = false;
     sink_ = value_or_fail(io::open_frame_sink(output_, sink), Exit::output, output_.name);
-    register_part(output_);
     wanted_ = sink_->wanted_format(feed_->native_format());
     feed_->want_format(wanted_);
-    summary_.verb = "decode";
-    summary_.output = output_.name;
-    summary_.device = device_text(backend_, options_.device);
-    summary_.rate = sink.frame_rate;
-    summary_.width = feed_->width();
-    summary_.height = feed_->height();
-    describe(feed_->info());
+    const std::string wanted(name(wanted_));
+    describe(feed_->info(), feed_->width(), feed_->height(), feed_->native_format(),
+             sink.frame_rate, wanted, {{"pixel_format", wanted}});
   }
 
   void make_decoders() {
@@ -92,59 +75,23 @@ class DecodeRun {
       decoders_.push_back(value_or_fail(Decoder::create(params), Exit::usage, ""));
   }
 
-  void describe(const io::SourceInfo& info) {
-    console::detail(fmt::format("{}: {}, {}, {}x{} {}, {} fps{}", options_.input.name,
-                                info.container, info.codec, summary_.width, summary_.height,
-                                name(feed_->native_format()), rational_text(info.frame_rate),
-                                info.variable_frame_rate ? " on average" : ""));
-    console::detail(fmt::format("{}: {}", output_.name, name(wanted_)));
-    if (!stats_) return;
-    stats_->begin({{"input", options_.input.name},
-                   {"output", output_.name},
-                   {"width", summary_.width},
-                   {"height", summary_.height},
-                   {"time_base", rational_text(info.time_base)},
-                   {"frame_rate", rational_text(summary_.rate)},
-                   {"device", summary_.device},
-                   {"pixel_format", std::string(name(wanted_))}});
-  }
-
-  Status decode(DecodeJob& job, int worker) {
+  Status decode(DecodeJob& job, int lane) {
     if (!feed_->has_packets()) return Status::ok();
     const Stopwatch watch;
-    auto report = decoders_[static_cast<std::size_t>(worker)].decode(job.jpeg, wanted_, job.frame);
+    auto report = decoders_[static_cast<std::size_t>(lane)].decode(job.jpeg, wanted_, job.frame);
     job.microseconds = watch.microseconds();
-    if (!report) return report.status();
-    job.report = *std::move(report);
-    return Status::ok();
+    if (report) job.report = *std::move(report);
+    return report.status();
   }
 
   void decode_all() {
     const auto feed = feed_;
-    const PipelineEnd end =
-        run_pipeline<DecodeJob>(static_cast<int>(decoders_.size()),
-                                {[feed](DecodeJob& job) { return feed->read(job); },
-                                 [this](DecodeJob& job, int worker) { return decode(job, worker); },
-                                 [this](DecodeJob& job) { return write(job); }});
-    interrupted_ = end.interrupted;
-    if (signals::must_stop_now()) fail(Exit::failed, "stopped");
-    switch (end.step) {
-      case PipelineEnd::Step::none:
-        break;
-      case PipelineEnd::Step::read:
-        fail_input(options_.input.name, end.status, feed_->info().is_jpeg);
-      case PipelineEnd::Step::work:
-        fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, true);
-      case PipelineEnd::Step::write:
-        fail(Exit::output, output_.name, end.status);
-    }
-    if (end.frames == 0) return;  // interrupted before the first frame: nothing to keep
-    if (Status status = sink_->finish(); !status) fail(Exit::output, output_.name, status);
-    signals::forget_removals();
+    const PipelineSteps<DecodeJob> steps = {
+        [feed](DecodeJob& job) { return feed->read(job); },
+        [this](DecodeJob& job, int lane) { return decode(job, lane); },
+        [this](DecodeJob& job) { return write(job); }};
+    run_frames(static_cast<int>(decoders_.size()), steps, feed_->info(), *sink_);
   }
-
-  /// Of the frame that is written next.
-  std::int64_t frame_index() const { return options_.input.range.first + summary_.frames; }
 
   Status write(DecodeJob& job) {
     ZR_TRY(sink_->write(std::as_const(job.frame).view(), job.time));
@@ -157,50 +104,32 @@ class DecodeRun {
     if (job.report.is_concealed()) ++summary_.concealed_frames;
     if (job.report.slow_scans > 0) ++summary_.staged_frames;
     if (stats_)
-      stats_->add({frame_index(),
-                   job.time.pts,
-                   job.jpeg.size(),
-                   job.microseconds,
-                   {},
-                   job.report.concealed_intervals,
-                   {},
-                   job.report.slow_scans});
-    summary_.coded_bytes += static_cast<std::int64_t>(job.jpeg.size());
-    summary_.pixels += std::int64_t{job.frame.width()} * job.frame.height();
-    ++summary_.frames;
-    progress_->update(summary_.counts());
+      stats_->add({.index = frame_index(),
+                   .pts = job.time.pts,
+                   .bytes = job.jpeg.size(),
+                   .microseconds = job.microseconds,
+                   .concealed_intervals = job.report.concealed_intervals,
+                   .slow_scans = job.report.slow_scans});
+    count_frame(job.jpeg.size(), job.frame);
     return Status::ok();
   }
 
   void report_end() {
-    summary_.seconds = progress_->seconds();
-    summary_.output_bytes = sink_->bytes_written();
     summary_.concealed_frames += feed_->concealed_frames();
-    if (stats_) stats_->finish(summary_.json());
-    progress_->finish(summary_.counts(), interrupted_ ? "interrupted" : "done", summary_.json());
+    std::vector<std::string> notes;
     if (summary_.concealed_frames > 0)
-      console::note(
+      notes.push_back(
           fmt::format("{}: {} of {} frames {} damaged and concealed (--strict stops there)",
-                      options_.input.name, summary_.concealed_frames, summary_.frames,
+                      input_name(), summary_.concealed_frames, summary_.frames,
                       summary_.concealed_frames == 1 ? "is" : "are"));
-    if (summary_.frames == 0) {
-      console::note(output_.name + ": interrupted before the first frame, nothing was written");
-    } else if (!progress_->is_json()) {
-      console::plain(summary_.text());
-    }
+    finish_reports(notes);
   }
 
   const DecodeOptions& options_;
-  io::Location output_;
-  Backend backend_ = Backend::cpu;
   std::shared_ptr<DecodeInput> feed_;
   std::vector<Decoder> decoders_;
   PixelFormat wanted_ = PixelFormat::yuv420p;
-  std::unique_ptr<StatsFile> stats_;
   std::unique_ptr<io::FrameSink> sink_;
-  std::optional<Progress> progress_;
-  RunSummary summary_;
-  bool interrupted_ = false;
 };
 
 }  // namespace
@@ -208,7 +137,7 @@ class DecodeRun {
 Command add_decode(CLI::App& program) {
   auto options = std::make_shared<DecodeOptions>();
   CLI::App* command = program.add_subcommand(
-      "decode", "Decode JPEG and Motion JPEG; converts other pictures and video too");
+      "decode", "Decode JPEG and Motion JPEG; convert other pictures and video");
   command->footer(
       "Examples:\n"
       "  zerorun decode shot.mov -o 'frames/%05d.png'\n"
@@ -216,9 +145,7 @@ Command add_decode(CLI::App& program) {
       "  zerorun decode shot.mkv -o - | ffplay -");
   add_decode_options(*command, *options);
   return [options] {
-    console::set_quiet(options->report.quiet);
-    console::set_verbose(options->report.verbose);
-    apply_format_option(options->format, false, options->input, options->output);
+    apply_common_options(*options, false);
     return DecodeRun(*options).run();
   };
 }

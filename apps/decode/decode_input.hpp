@@ -1,4 +1,4 @@
-// The input of `zerorun decode`: JPEG packets for our decoder, or frames of anything else.
+// The input of `zerorun decode`: JPEG packets for zerorun's decoder, or frames of other formats.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,22 +14,22 @@
 
 namespace zerorun::app {
 
-/// One frame on its way through the pipeline.
+/// A frame in the pipeline.
 struct DecodeJob {
   std::string name;
-  std::vector<std::byte> jpeg;  ///< empty where the input is no JPEG
+  std::vector<std::byte> jpeg;  ///< empty if the input is not JPEG
   Frame frame;
   io::FrameTime time;
   DecodeReport report;
   double microseconds = 0.0;  ///< decoding alone
 };
 
-/// Shared with the reader thread, which may outlive the command in a blocked read. All but read()
-/// belong to the main thread, before the reader starts, and end the command where they fail.
+/// Shared with the reader thread, which may outlive the command in a blocked read. The main thread
+/// calls the members other than read() before the reader starts; they end the command on errors.
 class DecodeInput {
  public:
-  /// JPEG is read as packets, everything else as frames, so that decode also converts. Reads the
-  /// first frame ahead: it says what the output has to hold.
+  /// Opens JPEG as packets and everything else as frames, so that decode can convert it. Reads the
+  /// first frame ahead, because the output is opened for its size and format.
   DecodeInput(const DecodeOptions& options, bool for_images);
 
   const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
@@ -37,10 +37,10 @@ class DecodeInput {
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
   PixelFormat native_format() const noexcept { return native_; }
-  /// Of frames; packets are reported one by one.
+  /// Of frames; the decoder reports on each packet.
   std::int64_t concealed_frames() const { return frames_ ? frames_->concealed_frames() : 0; }
 
-  /// Makes frames come in this format; packets are given it by their decoder.
+  /// Makes frames come in this format. Packets get it from their decoder.
   void want_format(PixelFormat format);
 
   Result<bool> read(DecodeJob& job);
@@ -53,7 +53,7 @@ class DecodeInput {
 
   InputOptions input_;
   DeviceOptions device_;
-  bool strict_;  // for frames; the decoder of packets has its own
+  bool strict_;  // for frames; the decoder of packets knows it, too
   bool is_fancy_;
   std::unique_ptr<io::PacketSource> packets_;
   std::unique_ptr<io::FrameSource> frames_;

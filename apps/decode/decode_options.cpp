@@ -13,23 +13,20 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
       .add_option("--format", options.format,
                   "What - is: y4m or pnm for OUTPUT (default y4m), mjpeg for INPUT")
       ->type_name("y4m|pnm|mjpeg")
-      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""))
-      ->group("Output");
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""));
+  command.option_defaults()->group("Decoding");
   add_choice<ChromaUpsampling>(
       command, "--upsampling", options.upsampling,
       {{"fancy", ChromaUpsampling::fancy}, {"nearest", ChromaUpsampling::nearest}},
-      "How chroma gets the size of luma where OUTPUT is RGB: libjpeg's triangle filter, or "
-      "repetition")
-      ->group("Decoding");
-  command
-      .add_flag("--strict", options.strict,
-                "Stop at the first damage (exit 3). Without it damaged parts are concealed, "
-                "counted and told once at the end, and the exit code is 0")
-      ->group("Decoding");
+      "How chroma is enlarged to the size of luma if OUTPUT is RGB: with libjpeg's triangle "
+      "filter, or by repetition");
+  command.add_flag("--strict", options.strict,
+                   "Stop at the first damage (exit 3). Without it damaged parts are concealed and "
+                   "counted, a note at the end gives their number, and the exit code is 0");
   add_device_options(command, options.device);
   add_report_options(command, options.report,
                      "index, pts, bytes, decode_us, concealed_intervals, and slow_scans: scans "
-                     "that a GPU decoded stage by stage, because they are damaged or odd");
+                     "that a GPU decoded stage by stage, because they are damaged or unusual");
 }
 
 }  // namespace zerorun::app

@@ -4,19 +4,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include <string>
-
-#include "apps/common/options.hpp"
+#include "apps/common/frame_command.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 
-struct DecodeOptions {
-  InputOptions input;
-  OutputOptions output;
-  DeviceOptions device;
-  ReportOptions report;
-  std::string format;
+struct DecodeOptions : FrameOptions {
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   bool strict = false;
 };

@@ -1,4 +1,4 @@
-// `zerorun devices`: what can code frames here.
+// `zerorun devices`: the CPU and the CUDA devices of this machine.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
@@ -58,7 +58,7 @@ void print_table(const std::vector<DeviceInfo>& devices) {
 Command add_devices(CLI::App& program) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = program.add_subcommand("devices", "List the CPU and the CUDA devices");
-  command->add_flag("--json", *as_json, "As JSON");
+  command->add_flag("--json", *as_json, "Print JSON");
   return [as_json] {
     const std::vector<DeviceInfo> devices = cuda_devices();
     if (*as_json) {

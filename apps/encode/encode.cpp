@@ -1,24 +1,20 @@
-// `zerorun encode`: frames in, Motion JPEG or JPEG files out.
+// `zerorun encode`: frames to Motion JPEG or JPEG files.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/common/cut_input.hpp"
-#include "apps/common/frame_pipeline.hpp"
+#include "apps/common/frame_command.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/metadata.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
-#include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/common/stats.hpp"
-#include "apps/common/summary.hpp"
 #include "apps/common/verify.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "apps/encode/encode_worker.hpp"
@@ -28,10 +24,10 @@
 namespace zerorun::app {
 namespace {
 
-class EncodeRun {
+class EncodeRun : FrameCommand {
  public:
   explicit EncodeRun(const EncodeOptions& options)
-      : options_(options), output_(output_location(options.input, options.output)) {}
+      : FrameCommand("encode", options), options_(options) {}
 
   Exit run() {
     check_usage();
@@ -41,14 +37,7 @@ class EncodeRun {
     make_workers();
     const signals::Graceful graceful;
     open_output();
-    tell_fallback(options_.device, backend_);
-    progress_.emplace(options_.report, feed_->source->info().frame_count, rate());
-    try {
-      code_all();
-    } catch (const Failure&) {
-      progress_->finish(summary_.counts(), "failed", {});
-      throw;
-    }
+    code_all();
     report_end();
     return Exit::done;
   }
@@ -61,25 +50,20 @@ class EncodeRun {
       fail(Exit::usage, output_.name +
                             ": encode writes .mov, .mkv, .avi, .mp4, .mjpeg and .jpg; "
                             "`zerorun decode` writes other pictures");
-    refuse_terminal(output_);
-    stats_ =
-        StatsFile::open(options_.report.stats, options_.output.overwrite, "encode", options_.psnr);
+    open_reports(options_.psnr);
   }
 
+  const io::SourceInfo& info() const { return feed_->source->info(); }
   io::Rational rate() const { return sink_options_.frame_rate; }
 
   void open_input() {
-    const std::string& name = options_.input.name;
     feed_ = std::make_shared<FrameFeed>();
     feed_->source = open_frames(options_.input, source_options(options_.input, options_.device));
-    const bool is_jpeg = feed_->source->info().is_jpeg;
-    check_max_pixels(options_.input.name, options_.input.max_pixels, is_jpeg);
+    check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
     EncodeJob& first = feed_->first;
     const auto more = feed_->source->read(first.frame, first.time);
-    if (!more) fail_input(name, more.status(), is_jpeg);
-    if (!*more)
-      fail(Exit::input, name + ": there are no frames" +
-                            (options_.input.range.first > 0 ? " in the range of --frames" : ""));
+    if (!more) fail_input(input_name(), more.status(), info().is_jpeg);
+    if (!*more) fail_without_frames(options_.input);
     first.name = feed_->source->last_name();
   }
 
@@ -93,14 +77,14 @@ class EncodeRun {
   }
 
   void make_workers() {
-    const io::SourceInfo& info = feed_->source->info();
-    set_pixel_aspect(info.sample_aspect);
-    // Containers have a place of their own for the turn of the picture.
-    if (info.rotation_degrees % 360 != 0 && !is_container(output_) && options_.exif.empty())
-      params_.segments.insert(params_.segments.begin(), orientation_segment(info.rotation_degrees));
+    set_pixel_aspect(info().sample_aspect);
+    // Containers store the rotation themselves.
+    const int degrees = info().rotation_degrees;
+    if (degrees % 360 != 0 && !is_container(output_) && options_.exif.empty())
+      params_.segments.insert(params_.segments.begin(), orientation_segment(degrees));
     params_.backend = backend_;
-    // Frames side by side keep the cores busiest; a single one is spread over them.
-    const bool is_single = info.frame_count == 1;
+    // Several frames at a time keep all cores busy; a single frame is spread over them.
+    const bool is_single = info().frame_count == 1;
     const int count = is_single ? 1 : worker_count(options_.device, backend_);
     params_.threads = is_single ? options_.device.threads : 1;
     for (int i = 0; i < count; ++i)
@@ -113,16 +97,16 @@ class EncodeRun {
                                                                      : native_subsampling(format)));
   }
 
-  void choose_audio(const io::SourceInfo& info) {
-    if (!info.has_audio || !options_.copy_audio || options_.input.name == "-") return;
+  void choose_audio() {
+    if (!info().has_audio || !options_.copy_audio || input_name() == "-") return;
     if (!is_container(output_)) {
-      console::note(output_.name + ": this format holds no sound, it is left out");
+      console::note(output_.name + ": this format cannot hold sound, so it is left out");
       return;
     }
     if (options_.input.fps.known())
-      console::note("--fps changes the speed of the pictures; the sound keeps its own");
-    sink_options_.audio_from = options_.input.name;
-    const double start = static_cast<double>(info.first_pts) * info.time_base.value();
+      console::note("--fps changes the speed of the pictures, but not that of the sound");
+    sink_options_.audio_from = input_name();
+    const double start = static_cast<double>(info().first_pts) * info().time_base.value();
     sink_options_.audio_start_seconds = start;
     const FrameRange& range = options_.input.range;
     if (range.last >= 0 && rate().known())
@@ -131,74 +115,36 @@ class EncodeRun {
   }
 
   void open_output() {
-    const io::SourceInfo& info = feed_->source->info();
-    note_cut_input(options_.input.name, info);
+    note_cut_input(input_name(), info());
     const Frame& frame = feed_->first.frame;
-    sink_options_ = sink_options(info, options_.output, frame.width(), frame.height());
+    sink_options_ = sink_options(info(), options_.output, frame.width(), frame.height());
     sink_options_.coded_format = coded_format();
     if (is_images(output_)) sink_options_.variable_frame_rate = false;
-    choose_audio(info);
+    choose_audio();
     sink_ = value_or_fail(io::open_packet_sink(output_, sink_options_), Exit::output, output_.name);
-    register_part(output_);
-    summary_.verb = "encode";
-    summary_.output = output_.name;
-    summary_.device = device_text(backend_, options_.device);
-    summary_.rate = rate();
-    summary_.width = frame.width();
-    summary_.height = frame.height();
-    describe(info);
-  }
-
-  void describe(const io::SourceInfo& info) {
     const std::string sampling(name(native_subsampling(coded_format())));
-    console::detail(fmt::format("{}: {}, {}, {}x{} {}, {} fps{}", options_.input.name,
-                                info.container, info.codec, summary_.width, summary_.height,
-                                name(feed_->first.frame.format()), rational_text(info.frame_rate),
-                                info.variable_frame_rate ? " on average" : ""));
-    console::detail(fmt::format(
-        "{}: {} {}, sampling {}, {} Huffman tables, {}", output_.name,
-        options_.qtables.empty() ? "quality" : "tables of",
-        options_.qtables.empty() ? std::to_string(options_.quality) : options_.qtables, sampling,
-        options_.huffman == HuffmanTables::optimal ? "optimal" : "standard", summary_.device));
-    if (!stats_) return;
-    stats_->begin({{"input", options_.input.name},
-                   {"output", output_.name},
-                   {"width", summary_.width},
-                   {"height", summary_.height},
-                   {"time_base", rational_text(info.time_base)},
-                   {"frame_rate", rational_text(rate())},
-                   {"device", summary_.device},
-                   {"quality",
-                    options_.qtables.empty() ? nlohmann::json(options_.quality) : nlohmann::json()},
-                   {"subsampling", sampling},
-                   {"huffman", options_.huffman == HuffmanTables::optimal ? "optimal" : "standard"},
-                   {"components", is_rgb(feed_->first.frame.format()) ? "RGB" : "YCbCr"}});
+    const char* huffman = options_.huffman == HuffmanTables::optimal ? "optimal" : "standard";
+    const bool has_quality = options_.qtables.empty();
+    describe(info(), frame.width(), frame.height(), frame.format(), rate(),
+             fmt::format("{}, sampling {}, {} Huffman tables, {}",
+                         has_quality ? fmt::format("quality {}", options_.quality)
+                                     : "tables of " + options_.qtables,
+                         sampling, huffman, device_text(backend_, options_.device)),
+             {{"quality", has_quality ? nlohmann::json(options_.quality) : nlohmann::json()},
+              {"subsampling", sampling},
+              {"huffman", huffman},
+              {"components", is_rgb(frame.format()) ? "RGB" : "YCbCr"}});
   }
 
   void code_all() {
     const auto feed = feed_;
-    const PipelineEnd end =
-        run_pipeline<EncodeJob>(static_cast<int>(workers_.size()),
-                                {[feed](EncodeJob& job) { return feed->read(job); },
-                                 [this](EncodeJob& job, int worker) {
-                                   return workers_[static_cast<std::size_t>(worker)].code(job);
-                                 },
-                                 [this](EncodeJob& job) { return write(job); }});
-    interrupted_ = end.interrupted;
-    if (signals::must_stop_now()) fail(Exit::failed, "stopped");
-    switch (end.step) {
-      case PipelineEnd::Step::none:
-        break;
-      case PipelineEnd::Step::read:
-        fail_input(options_.input.name, end.status, feed_->source->info().is_jpeg);
-      case PipelineEnd::Step::work:
-        fail(Exit::input, end.name, end.status);
-      case PipelineEnd::Step::write:
-        fail(write_side_, output_.name, end.status);
-    }
-    if (end.frames == 0) return;  // interrupted before the first frame: nothing to keep
-    if (Status status = sink_->finish(); !status) fail(Exit::output, output_.name, status);
-    signals::forget_removals();
+    const PipelineSteps<EncodeJob> steps = {
+        [feed](EncodeJob& job) { return feed->read(job); },
+        [this](EncodeJob& job, int lane) {
+          return workers_[static_cast<std::size_t>(lane)].code(job);
+        },
+        [this](EncodeJob& job) { return write(job); }};
+    run_frames(static_cast<int>(workers_.size()), steps, info(), *sink_);
   }
 
   Status write(EncodeJob& job) {
@@ -213,61 +159,44 @@ class EncodeRun {
     }
     ZR_TRY(sink_->write(job.jpeg, job.time));
     if (stats_)
-      stats_->add({options_.input.range.first + summary_.frames,
-                   job.time.pts,
-                   job.jpeg.size(),
-                   job.microseconds,
-                   job.error,
-                   {},
-                   job.device_microseconds});
+      stats_->add({.index = frame_index(),
+                   .pts = job.time.pts,
+                   .bytes = job.jpeg.size(),
+                   .microseconds = job.microseconds,
+                   .error = job.error,
+                   .gpu_microseconds = job.device_microseconds});
     if (options_.verify) verifier_.add(job.jpeg);
     if (job.error) {
       if (!summary_.error) summary_.error.emplace();
       summary_.error->add(*job.error);
     }
     summary_.times.add(job.microseconds);
-    summary_.coded_bytes += static_cast<std::int64_t>(job.jpeg.size());
-    summary_.pixels += std::int64_t{job.frame.width()} * job.frame.height();
-    ++summary_.frames;
-    progress_->update(summary_.counts());
+    count_frame(job.jpeg.size(), job.frame);
     return Status::ok();
   }
 
   void report_end() {
-    summary_.seconds = progress_->seconds();
-    summary_.output_bytes = sink_->bytes_written();
     if (options_.verify && summary_.frames > 0) {
       verifier_.check(output_);
-      console::detail(output_.name + ": read back and found as it was coded");
+      console::detail(output_.name +
+                      ": every frame was read back and has the bytes that were coded");
     }
-    if (stats_) stats_->finish(summary_.json());
-    progress_->finish(summary_.counts(), interrupted_ ? "interrupted" : "done", summary_.json());
+    std::vector<std::string> notes;
     if (const std::string notice = sink_->notice(); !notice.empty())
-      console::note(output_.name + ": " + notice);
+      notes.push_back(output_.name + ": " + notice);
     if (const std::int64_t damaged = feed_->source->concealed_frames(); damaged > 0)
-      console::note(fmt::format("{}: {} damaged frame{} concealed", options_.input.name, damaged,
-                                damaged == 1 ? " was" : "s were"));
-    if (summary_.frames == 0) {
-      console::note(output_.name + ": interrupted before the first frame, nothing was written");
-    } else if (!progress_->is_json()) {
-      console::plain(summary_.text());
-    }
+      notes.push_back(fmt::format("{}: {} damaged frame{} concealed", input_name(), damaged,
+                                  damaged == 1 ? " was" : "s were"));
+    finish_reports(notes);
   }
 
   const EncodeOptions& options_;
-  io::Location output_;
   EncodeParams params_;
-  Backend backend_ = Backend::cpu;
   std::shared_ptr<FrameFeed> feed_;
   std::vector<EncodeWorker> workers_;
   io::SinkOptions sink_options_;
-  std::unique_ptr<StatsFile> stats_;
   std::unique_ptr<io::PacketSink> sink_;
-  std::optional<Progress> progress_;
-  RunSummary summary_;
   Verifier verifier_;
-  Exit write_side_ = Exit::output;
-  bool interrupted_ = false;
 };
 
 }  // namespace
@@ -283,9 +212,7 @@ Command add_encode(CLI::App& program) {
       "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | zerorun encode - -o out.avi");
   add_encode_options(*command, *options);
   return [options] {
-    console::set_quiet(options->report.quiet);
-    console::set_verbose(options->report.verbose);
-    apply_format_option(options->format, true, options->input, options->output);
+    apply_common_options(*options, true);
     return EncodeRun(*options).run();
   };
 }

@@ -1,4 +1,4 @@
-// Options of `zerorun encode` and the encoder's parameters that they make.
+// Options of `zerorun encode`, and the encoder's parameters from them.
 // SPDX-License-Identifier: MIT
 #include "apps/encode/encode_options.hpp"
 
@@ -10,11 +10,11 @@ namespace zerorun::app {
 namespace {
 
 void add_coding_options(CLI::App& command, EncodeOptions& options) {
+  command.option_defaults()->group("Coding");
   command.add_option("-q,--quality", options.quality, "1 to 100 on libjpeg's scale")
       ->type_name("N")
       ->check(CLI::Range(1, 100).description(""))
-      ->default_str("90")
-      ->group("Coding");
+      ->default_str("90");
   using S = std::optional<Subsampling>;
   add_choice<S>(command, "--subsampling", options.subsampling,
                 {{"auto", S{}},
@@ -24,51 +24,44 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
                  {"440", Subsampling::s440},
                  {"411", Subsampling::s411},
                  {"gray", Subsampling::gray}},
-                "Chroma; auto keeps what the input has, and makes 4:2:0 of RGB")
-      ->group("Coding");
+                "Chroma sampling; auto keeps that of the input and takes 4:2:0 for RGB");
   add_choice<HuffmanTables>(
       command, "--huffman", options.huffman,
       {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}},
-      "Tables of T.81 Annex K, or tables made for each frame (smaller, slower)")
-      ->group("Coding");
-  add_parsed(command, "--restart", options.restart, parse_restart, "N|Nrows|auto|none",
-             "a number of MCUs or MCU rows from 1 to 65535 (64, 1rows), auto or none",
-             "Restart marker after every N MCUs, every N rows of MCUs, as parallel coding wants it "
-             "(auto, at most 1.5 % of the size), or none")
-      ->default_str("auto")
-      ->group("Coding");
+      "Tables of T.81 Annex K, or tables made for each frame (smaller, slower)");
+  add_parsed(
+      command, "--restart", options.restart, parse_restart, "N|Nrows|auto|none",
+      "a number of MCUs or MCU rows from 1 to 65535 (64, 1rows), auto or none",
+      "Restart marker after every N MCUs, after every N rows of MCUs, as suits parallel coding "
+      "(auto, at most 1.5 % of the size), or none")
+      ->default_str("auto");
+  command.add_flag(
+      "--index", options.index,
+      "Add an index of the entropy-coded data in APP9 segments (3 to 5 % of a photo at quality "
+      "90). zerorun decodes faster with it on a GPU; other decoders skip it");
   command
-      .add_flag(
-          "--index", options.index,
-          "An index of the entropy-coded data in APP9 segments (3 to 5 % of a photo at quality 90) "
-          "for faster decoding by zerorun on a GPU; other decoders skip it")
-      ->group("Coding");
-  command
-      .add_option("--qtables", options.qtables,
-                  "Quantisation tables instead of --quality: 64 or 128 numbers 1 to 255 in row "
-                  "order, luma then chroma, # starts a comment; used as they are")
+      .add_option(
+          "--qtables", options.qtables,
+          "Quantisation tables instead of --quality: 64 or 128 numbers from 1 to 255 in row "
+          "order, luma then chroma; # starts a comment")
       ->type_name("FILE")
-      ->excludes("--quality")
-      ->group("Coding");
+      ->excludes("--quality");
 }
 
 void add_content_options(CLI::App& command, EncodeOptions& options) {
-  command.add_option("--comment", options.comment, "A COM segment in every frame")
-      ->type_name("TEXT")
-      ->group("Content");
+  command.option_defaults()->group("Content");
+  command.add_option("--comment", options.comment, "Put a COM segment into every frame")
+      ->type_name("TEXT");
   command
       .add_option("--exif", options.exif,
-                  "An EXIF segment in every frame: EXIF data, or a JPEG file that has it")
-      ->type_name("FILE")
-      ->group("Content");
+                  "Put an EXIF segment into every frame: EXIF data, or a JPEG file with EXIF")
+      ->type_name("FILE");
   command
       .add_option("--icc", options.icc,
-                  "A colour profile in every frame: an ICC file, or a JPEG file that has one")
-      ->type_name("FILE")
-      ->group("Content");
+                  "Put a colour profile into every frame: an ICC file, or a JPEG file with one")
+      ->type_name("FILE");
   add_choice<bool>(command, "--audio", options.copy_audio, {{"copy", true}, {"none", false}},
-                   "Copy the input's sound into MOV, MP4, MKV and AVI, or leave it out")
-      ->group("Content");
+                   "Copy the sound of the input into MOV, MP4, MKV and AVI, or leave it out");
 }
 
 }  // namespace
@@ -90,24 +83,22 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
   add_output_options(command, options.output,
                      "video.mov, .mkv, .avi, .mp4, raw .mjpeg, picture.jpg, a pattern "
                      "'dir/%05d.jpg', or - for raw MJPEG on stdout");
+  command.option_defaults()->group("Input");
   command.add_option("--format", options.format, "What - is: y4m, pnm or mjpeg")
       ->type_name("y4m|pnm|mjpeg")
-      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""))
-      ->group("Input");
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""));
   add_coding_options(command, options);
   add_content_options(command, options);
   add_device_options(command, options.device);
-  command
-      .add_flag("--psnr", options.psnr,
-                "Decode every frame and measure its PSNR against the input, over all samples in "
-                "the input's own format (as FFmpeg's psnr filter does)")
-      ->group("Reports");
-  command
-      .add_flag("--verify", options.verify,
-                "Read OUTPUT back when it is complete: every frame must have the bytes that were "
-                "coded and decode on the CPU without damage, and what a GPU coded must be what "
-                "the CPU codes; exit 6 if not")
-      ->group("Reports");
+  command.option_defaults()->group("Reports");
+  command.add_flag("--psnr", options.psnr,
+                   "Decode every frame and measure its PSNR against the input, over all samples in "
+                   "the input's own format (as FFmpeg's psnr filter does)");
+  command.add_flag(
+      "--verify", options.verify,
+      "Read OUTPUT back when it is complete: every frame must have the bytes that were "
+      "coded and decode on the CPU without damage. Frames coded on a GPU are coded on "
+      "the CPU too and compared. Exit 6 if anything differs");
   add_report_options(command, options.report,
                      "index, pts, bytes, encode_us, and with --psnr the PSNR");
 }

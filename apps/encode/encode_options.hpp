@@ -7,17 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "apps/common/options.hpp"
+#include "apps/common/frame_command.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::app {
 
-struct EncodeOptions {
-  InputOptions input;
-  OutputOptions output;
-  DeviceOptions device;
-  ReportOptions report;
-  std::string format;
+struct EncodeOptions : FrameOptions {
   int quality = 90;
   std::optional<Subsampling> subsampling;
   HuffmanTables huffman = HuffmanTables::standard;

@@ -1,4 +1,4 @@
-// Reading, coding and measuring one frame.
+// What the threads of `zerorun encode` do: read a frame, code it, measure it.
 // SPDX-License-Identifier: MIT
 #include "apps/encode/encode_worker.hpp"
 
@@ -36,7 +36,8 @@ Status EncodeWorker::code(EncodeJob& job) {
   if (cpu_twin) {
     if (auto twin = cpu_twin->encode(frame, twin_jpeg); !twin) return twin.status();
     if (twin_jpeg != job.jpeg)
-      return Status(Errc::verify_mismatch, "the device and the CPU code this frame differently");
+      return Status(Errc::verify_mismatch,
+                    "the CPU codes other bytes for this frame than the device");
   }
   if (!decoder) return Status::ok();
   auto back = decoder->decode(job.jpeg, job.frame.format(), decoded);

@@ -15,34 +15,34 @@
 
 namespace zerorun::app {
 
-/// One frame on its way through the pipeline.
+/// A frame in the pipeline.
 struct EncodeJob {
-  std::string name;  ///< of the file it came from
+  std::string name;  ///< of the input file
   Frame frame;
   io::FrameTime time;
   std::vector<std::byte> jpeg;
   double microseconds = 0.0;         ///< coding alone
-  double device_microseconds = 0.0;  ///< of it, the kernels; 0 on the CPU
+  double device_microseconds = 0.0;  ///< of the kernels alone; 0 on the CPU
   std::optional<SquaredError> error;
 };
 
-/// What a worker thread owns.
+/// What a lane owns.
 struct EncodeWorker {
   Encoder encoder;
-  std::optional<Encoder> cpu_twin;  ///< --verify of a GPU's work
-  std::optional<Decoder> decoder;   ///< --psnr
+  std::optional<Encoder> cpu_twin;  ///< for --verify of a GPU
+  std::optional<Decoder> decoder;   ///< for --psnr
   std::vector<std::byte> twin_jpeg;
   Frame decoded;
 
-  /// Ends the command if the parameters or the device do not allow it.
+  /// Ends the command if the parameters or the device are not usable.
   static EncodeWorker create(const EncodeParams& params, bool with_psnr, bool with_verify);
   Status code(EncodeJob& job);
 };
 
-/// The frames, shared with the reader thread, which may outlive the command in a blocked read.
+/// The input. Shared with the reader thread, which may outlive the command in a blocked read.
 struct FrameFeed {
   std::unique_ptr<io::FrameSource> source;
-  EncodeJob first;  ///< read ahead: it says what the output has to hold
+  EncodeJob first;  ///< read ahead, because the output is opened for its size and format
   bool first_taken = false;
 
   Result<bool> read(EncodeJob& job);

@@ -1,4 +1,4 @@
-// `zerorun info`: what an input is, without decoding it.
+// `zerorun info`: describes an input without decoding it.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/stdin_peek.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/inputs.hpp"
+#include "apps/common/outputs.hpp"
 #include "apps/info/info_report.hpp"
 
 namespace zerorun::app {
@@ -32,7 +32,7 @@ std::optional<std::int64_t> regular_file_bytes(const std::string& path) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// The first JPEG stream's headers, and all sizes where they are wanted or the only way to count.
+/// Reads the headers of the first JPEG stream, and with `all` the sizes of all streams.
 void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
   std::vector<std::byte> jpeg;
   io::FrameTime time;
@@ -59,27 +59,21 @@ void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
 }
 
 InputFacts gather(const InfoOptions& options) {
-  const io::Location input{options.input, options.format, std::nullopt};
+  InputOptions input;
+  input.name = options.input;
+  input.format = options.format;
   InputFacts facts;
   facts.name = options.input;
   facts.file_bytes = regular_file_bytes(options.input);
-  const bool is_stream = options.input == "-";
-  if (is_stream && options.format != "mjpeg" &&
-      !(options.format.empty() && stdin_begins_with_jpeg())) {
-    facts.source = value_or_fail(io::probe(input, {}), Exit::input, options.input);
-    return facts;
-  }
-  auto packets = io::open_packets(input, {});
+  const auto packets = open_jpeg_packets(input, {});
   if (!packets) {
-    if (packets.status().code() != Errc::unknown_format || is_stream)
-      fail(Exit::input, options.input, packets.status());
-    facts.source = value_or_fail(io::probe(input, {}), Exit::input, options.input);
+    facts.source = value_or_fail(io::probe(input_location(input), {}), Exit::input, input.name);
     return facts;
   }
-  facts.source = (*packets)->info();
-  // Raw MJPEG has no index: reading it is the only way to count its frames.
+  facts.source = packets->info();
+  // Raw MJPEG has no index: its frames can only be counted by reading them.
   const bool all = options.packets || facts.source.frame_count < 0;
-  read_packets(**packets, all, facts);
+  read_packets(*packets, all, facts);
   return facts;
 }
 
@@ -94,9 +88,9 @@ Command add_info(CLI::App& program) {
                    "A file, pattern, glob, directory, @list.txt, or - for stdin")
       ->required()
       ->type_name("INPUT");
-  command->add_option("--format", options->format, "What INPUT is, where its name does not say")
+  command->add_option("--format", options->format, "What INPUT is, if its name does not say")
       ->type_name("NAME");
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--packets", options->packets,
                     "Read all JPEG streams: their number and the smallest, largest and mean size "
                     "(always done for raw MJPEG, which has no index)");

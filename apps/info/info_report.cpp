@@ -24,7 +24,7 @@ std::string color_name(ColorModel color) {
   return "YCbCr";
 }
 
-/// "420", or the factors where they have no such name: "3x1,1x1,1x1".
+/// "420"; sampling factors without a name as "3x1,1x1,1x1".
 std::string sampling_text(const StreamInfo& stream) {
   if (stream.subsampling) return std::string(name(*stream.subsampling));
   std::string text;
@@ -86,38 +86,43 @@ nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
+/// "  label        text", a line of the report.
+std::string row(std::string_view label, const std::string& text) {
+  return fmt::format("  {:<12} {}\n", label, text);
+}
+
 std::string stream_text(const InputFacts& facts) {
   const StreamInfo& s = *facts.stream;
-  std::string text = fmt::format("  JPEG         {}, {} {}, {}x{}\n",
-                                 s.extended ? "extended sequential" : "baseline",
-                                 color_name(s.color), sampling_text(s), s.width, s.height);
-  text += fmt::format("  quality      {}\n",
-                      s.quality ? fmt::format("{} (tables of T.81 K.1 and K.2)", *s.quality)
-                                : "own quantisation tables");
-  text += fmt::format("  Huffman      {} tables\n", s.standard_huffman_tables ? "standard" : "own");
-  text += fmt::format(
-      "  restart      {}\n",
-      s.restart_interval_mcus > 0 ? fmt::format("every {} MCUs", s.restart_interval_mcus) : "none");
+  std::string text =
+      row("JPEG", fmt::format("{}, {} {}, {}x{}", s.extended ? "extended sequential" : "baseline",
+                              color_name(s.color), sampling_text(s), s.width, s.height));
+  text += row("quality", s.quality ? fmt::format("{} (tables of T.81 K.1 and K.2)", *s.quality)
+                                   : "own quantisation tables");
+  text += row("Huffman", s.standard_huffman_tables ? "standard tables" : "own tables");
+  text += row("restart", s.restart_interval_mcus > 0
+                             ? fmt::format("every {} MCUs", s.restart_interval_mcus)
+                             : "none");
   if (s.index_group_mcus > 0)
-    text += fmt::format("  scan index   an entry for every {} MCUs\n", s.index_group_mcus);
-  text += fmt::format("  first frame  {} bytes, {} of them headers\n",
-                      with_commas(static_cast<std::int64_t>(facts.first_bytes)), s.header_bytes);
+    text += row("scan index", fmt::format("an entry for every {} MCUs", s.index_group_mcus));
+  text += row("first frame", fmt::format("{} bytes, {} of them headers",
+                                         with_commas(static_cast<std::int64_t>(facts.first_bytes)),
+                                         s.header_bytes));
   if (s.exif_orientation != 1)
-    text += fmt::format("  orientation  {} (EXIF)\n", s.exif_orientation);
+    text += row("orientation", fmt::format("{} (EXIF)", s.exif_orientation));
   for (const MarkerSegment& segment : s.segments)
-    text += fmt::format("  {:<12} {} bytes  {}\n", segment_name(segment), segment.payload.size(),
-                        segment_text(segment));
+    text += row(segment_name(segment),
+                fmt::format("{} bytes  {}", segment.payload.size(), segment_text(segment)));
   return text;
 }
 
-/// Nothing where the size is not known, as of a JPEG stream that is not supported.
+/// Empty if the size is not known, as that of an unsupported JPEG stream.
 std::string picture_text(const io::SourceInfo& s) {
   if (s.width == 0) return "";
-  std::string text = fmt::format("  picture      {}x{}, {}", s.width, s.height, name(s.format));
+  std::string text = fmt::format("{}x{}, {}", s.width, s.height, name(s.format));
   if (s.sample_aspect.known() && s.sample_aspect.num != s.sample_aspect.den)
     text += fmt::format(", pixels {}:{}", s.sample_aspect.num, s.sample_aspect.den);
-  if (s.rotation_degrees != 0) text += fmt::format(", to be turned by {}", s.rotation_degrees);
-  return text + "\n";
+  if (s.rotation_degrees != 0) text += fmt::format(", shown rotated by {}", s.rotation_degrees);
+  return row("picture", text);
 }
 
 }  // namespace
@@ -174,31 +179,28 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
 
 std::string to_text(const InputFacts& facts) {
   const io::SourceInfo& s = facts.source;
-  std::string text = fmt::format("{}: {}, {}\n", facts.name, s.container, s.codec);
-  text += picture_text(s);
-  text += fmt::format("  frames       {}{}",
-                      facts.frames() >= 0 ? with_commas(facts.frames()) : "unknown",
-                      s.frame_rate.known() ? fmt::format(", {} fps{}", rational_text(s.frame_rate),
-                                                         s.variable_frame_rate ? " on average" : "")
-                                           : "");
-  if (const auto seconds = facts.seconds()) text += fmt::format(", {:.3f} s", *seconds);
-  text += "\n";
+  std::string frames = facts.frames() >= 0 ? with_commas(facts.frames()) : "unknown";
+  if (s.frame_rate.known())
+    frames += fmt::format(", {} fps{}", rational_text(s.frame_rate),
+                          s.variable_frame_rate ? " on average" : "");
+  if (const auto seconds = facts.seconds()) frames += fmt::format(", {:.3f} s", *seconds);
+  std::string text = fmt::format("{}: {}, {}\n", facts.name, s.container, s.codec) +
+                     picture_text(s) + row("frames", frames);
   if (facts.file_bytes) {
-    text += fmt::format("  file         {} bytes", with_commas(*facts.file_bytes));
-    if (const auto rate = facts.bits_per_second())
-      text += fmt::format(", {:.2f} Mb/s", *rate * 1e-6);
-    text += "\n";
+    const auto rate = facts.bits_per_second();
+    text += row("file", with_commas(*facts.file_bytes) + " bytes" +
+                            (rate ? fmt::format(", {:.2f} Mb/s", *rate * 1e-6) : ""));
   }
   if (s.missing_bytes > 0)
-    text += fmt::format("  cut short    {} bytes are missing at its end\n",
-                        with_commas(s.missing_bytes));
+    text += row("cut short", with_commas(s.missing_bytes) + " bytes are missing at its end");
   if (facts.sizes && facts.sizes->count > 0)
-    text += fmt::format("  frame sizes  {} to {} bytes, {} on average\n",
-                        with_commas(facts.sizes->smallest), with_commas(facts.sizes->largest),
-                        with_commas(facts.sizes->total / facts.sizes->count));
-  if (s.has_audio) text += "  sound        yes\n";
+    text += row("frame sizes",
+                fmt::format("{} to {} bytes, {} on average", with_commas(facts.sizes->smallest),
+                            with_commas(facts.sizes->largest),
+                            with_commas(facts.sizes->total / facts.sizes->count)));
+  if (s.has_audio) text += row("sound", "yes");
   if (facts.stream) text += stream_text(facts);
-  if (!facts.stream_problem.empty()) text += "  JPEG         " + facts.stream_problem + "\n";
+  if (!facts.stream_problem.empty()) text += row("JPEG", facts.stream_problem);
   text.pop_back();
   return text;
 }

@@ -13,7 +13,7 @@
 
 namespace zerorun::app {
 
-/// Sizes of the JPEG streams, from reading all of them.
+/// Sizes of the JPEG streams, if all were read.
 struct PacketSizes {
   std::int64_t count = 0, total = 0, smallest = 0, largest = 0;
 };
@@ -23,7 +23,7 @@ struct InputFacts {
   io::SourceInfo source;
   std::optional<std::int64_t> file_bytes;  ///< of a regular file
   std::optional<StreamInfo> stream;        ///< of the first JPEG stream
-  std::string stream_problem;              ///< why there is none
+  std::string stream_problem;              ///< why `stream` is empty
   std::size_t first_bytes = 0;             ///< of the first JPEG stream
   std::optional<PacketSizes> sizes;
 

@@ -1,4 +1,4 @@
-// Two pictures as one: their difference, and how large it is.
+// The difference of two pictures, as a picture and as PSNR.
 // SPDX-License-Identifier: MIT
 #include "apps/play/compare.hpp"
 

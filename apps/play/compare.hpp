@@ -1,4 +1,4 @@
-// Two pictures as one: their difference, and how large it is.
+// The difference of two pictures, as a picture and as PSNR.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace zerorun::app {
 
-/// Nothing where the two differ in size or format and cannot be compared.
+/// Empty if the two differ in size or format.
 std::optional<SquaredError> compare_error(const ConstFrameView& a, const ConstFrameView& b);
 
 /// |a - b| times `gain`, clipped: black where they agree. Chroma keeps the sign of the difference,
-/// around its middle. Both have one size and format, one of those that are shown.
+/// around 128. Both must have the same size and format, one that the player can show.
 Status make_difference(const ConstFrameView& a, const ConstFrameView& b, int gain, Frame& out);
 
 }  // namespace zerorun::app

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/timing.hpp"
 #include "codec/base/try.hpp"

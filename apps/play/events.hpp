@@ -1,4 +1,4 @@
-// SDL's events as what the user wants.
+// The actions that SDL's events stand for.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace zerorun::app {
 
-/// Letters and signs are taken as text, so that they are what the keyboard's layout says; keys that
-/// are held down repeat only what is sensibly repeated.
+/// Letters and signs are read as text, so that the keyboard layout counts. Held keys repeat only
+/// steps, seeks and changes of speed.
 class KeyReader {
  public:
   Action read(const SDL_Event& event);

@@ -1,6 +1,5 @@
-// Decode as fast as possible and report.
+// `zerorun play --no-window`: decodes as fast as possible and reports.
 // SPDX-License-Identifier: MIT
-#include "apps/play/headless.hpp"
 
 #include <fmt/core.h>
 
@@ -10,11 +9,12 @@
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/play/compare.hpp"
+#include "apps/play/session.hpp"
 
 namespace zerorun::app {
 namespace {
 
-constexpr double kSignalSeconds = 0.05;  // how often signals are looked for
+constexpr double kSignalSeconds = 0.05;  // interval of looking for signals
 
 /// The next frame in order; null at the end and after a signal.
 std::unique_ptr<PlayFrame> next(DecodeAhead& frames) {
@@ -25,14 +25,14 @@ std::unique_ptr<PlayFrame> next(DecodeAhead& frames) {
   return frames.take();
 }
 
-/// A device that fails is no matter of the input.
+/// A failure of the device or of memory ends the command: it is not the fault of the input.
 void check_device(const PlayFrame& frame) {
   const ErrorGroup kind = group(frame.problem.code());
   if (kind == ErrorGroup::device || frame.problem.code() == Errc::out_of_memory)
     fail(Exit::failed, frame.name, frame.problem);
 }
 
-/// A broken frame is told; `first` keeps what is wrong with the first one.
+/// Prints what is wrong with a broken frame; `first` keeps the first problem.
 void note_problem(const PlayFrame& frame, Status& first) {
   check_device(frame);
   if (frame.problem) return;
@@ -81,7 +81,7 @@ Exit play_headless(const PlayOptions& options, PlaySession& session) {
     fail_input(options.input.name, first_problem, session.input->info().is_jpeg);
   if (report.compared == 0 && !other_problem)
     fail_input(options.other, other_problem, session.other->info().is_jpeg);
-  tell(report, options.json);
+  print_report(report, options.json);
   return Exit::done;
 }
 

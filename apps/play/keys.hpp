@@ -45,7 +45,7 @@ struct KeyHelp {
 };
 std::span<const KeyHelp> key_help() noexcept;
 
-/// The same as lines of text.
+/// The same as text, a line per entry.
 std::string keys_text();
 
 }  // namespace zerorun::app

@@ -1,4 +1,4 @@
-// The time of the stream that is to be seen now.
+// The stream time that the player shows now.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,27 +7,52 @@
 
 namespace zerorun::app {
 
-/// Seconds of the stream, advancing with the steady clock times the speed, or held. Thread-safe:
-/// the decoders ask it which frames come too late.
+/// Seconds of the stream. They advance with the steady clock times the speed, or are held.
+/// Thread-safe: the decoders ask it which frames are too late.
 class MediaClock {
  public:
-  void run_from(double stream_seconds);
-  /// Stands still; now() stays where it was.
-  void hold();
-  bool is_held() const;
-  double now() const;
-  double speed() const;
-  void set_speed(double speed);
+  void run_from(double stream_seconds) {
+    const std::lock_guard lock(mutex_);
+    base_ = stream_seconds;
+    since_ = Clock::now();
+    held_ = false;
+  }
+  /// Stops the clock at now().
+  void hold() {
+    const std::lock_guard lock(mutex_);
+    base_ = now_locked();
+    held_ = true;
+  }
+  double now() const {
+    const std::lock_guard lock(mutex_);
+    return now_locked();
+  }
+  double speed() const {
+    const std::lock_guard lock(mutex_);
+    return speed_;
+  }
+  void set_speed(double speed) {
+    const std::lock_guard lock(mutex_);
+    base_ = now_locked();
+    since_ = Clock::now();
+    speed_ = speed;
+  }
 
-  /// Whether a frame that is over at `end` would be so before it is decoded. Never while held.
-  bool is_too_late(double end, double decode_seconds) const;
+  /// Whether a frame that ends at `end` would be decoded only after that. Never while held.
+  bool is_too_late(double end, double decode_seconds) const {
+    const std::lock_guard lock(mutex_);
+    return !held_ && end <= now_locked() + decode_seconds * speed_;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
-  double now_locked() const;
+  double now_locked() const {
+    return held_ ? base_
+                 : base_ + std::chrono::duration<double>(Clock::now() - since_).count() * speed_;
+  }
 
   mutable std::mutex mutex_;
-  double base_ = 0.0;  // the stream's time at `since_`
+  double base_ = 0.0;  // stream time at `since_`
   Clock::time_point since_ = Clock::now();
   double speed_ = 1.0;
   bool held_ = true;

@@ -1,4 +1,4 @@
-// The information on the picture, as text.
+// The text of the information on the picture.
 // SPDX-License-Identifier: MIT
 #include "apps/play/osd.hpp"
 
@@ -53,7 +53,7 @@ std::string psnr_text(const SquaredError& error, PixelFormat format) {
   return text + ")";
 }
 
-/// JFIF's equations, to the nearest.
+/// By JFIF's equations, rounded to the nearest integer.
 std::string rgb_text(int y, int cb, int cr) {
   const auto clip = [](double value) {
     return std::clamp(static_cast<int>(std::lround(value)), 0, 255);

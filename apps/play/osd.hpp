@@ -1,4 +1,4 @@
-// The information on the picture, as text.
+// The text of the information on the picture.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace zerorun::app {
 
-/// Frames a second over the last second or so.
+/// Frames per second over the last half second or more.
 class RateMeter {
  public:
   double update(std::int64_t count);
@@ -36,7 +36,7 @@ class Osd {
 /// "0:01.240"
 std::string time_text(double seconds);
 
-/// What the frame holds at a pixel: samples as stored where they are, and RGB.
+/// The values of a pixel: the stored samples, and RGB.
 std::string probe_text(const ConstFrameView& frame, SDL_Point pixel);
 
 }  // namespace zerorun::app

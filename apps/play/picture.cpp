@@ -10,7 +10,7 @@
 namespace zerorun::app {
 namespace {
 
-/// Where the renderer tells no limit; even, so that chroma is cut where luma is.
+/// If the renderer states no limit. Even, so that tiles hold whole chroma samples.
 constexpr int kUsualMaxSize = 8192;
 
 Status sdl_failure(const char* what) {
@@ -86,7 +86,7 @@ Status Picture::update(const ConstFrameView& frame, bool is_exact) {
   const bool is_same = frame.format == format_ && frame.width == width_ && frame.height == height_;
   if (!is_same || tiles_.empty()) ZR_TRY(make_tiles(frame));
   for (Tile& tile : tiles_) {
-    // Only before an upload: SDL 2.26's OpenGL loses track of a YUV texture's planes by it.
+    // Set before each upload: SDL 2.26's OpenGL renderer mixes up the planes of YUV textures else.
     SDL_SetTextureScaleMode(tile.texture.get(),
                             is_exact ? SDL_ScaleModeNearest : SDL_ScaleModeLinear);
     if (upload(tile, frame) != 0) return sdl_failure("a picture to the screen");
@@ -104,7 +104,7 @@ void Picture::draw(const Placement& placement) {
                placement.rotation_degrees);
     SDL_FRect to{box.x + unit.x * box.w, box.y + unit.y * box.h, unit.w * box.w, unit.h * box.h};
     if (placement.rotation_degrees % 180 != 0) {
-      // SDL turns what it has drawn upright around its middle.
+      // SDL rotates around the middle of the upright rectangle.
       const SDL_FPoint middle{to.x + to.w / 2, to.y + to.h / 2};
       to = {middle.x - to.h / 2, middle.y - to.w / 2, to.h, to.w};
     }

@@ -1,4 +1,4 @@
-// A frame as textures: one, or as many as the renderer's largest size makes necessary.
+// A frame as one texture, or as several if it is larger than the renderer allows.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,11 +14,11 @@ class Picture {
  public:
   explicit Picture(SDL_Renderer* renderer);
 
-  /// Copies a frame in yuv420p, gray8 or bgrx32. `is_exact`: enlarged pixels are seen as such.
-  /// Errors: device_failure with SDL's words.
+  /// Copies a frame in yuv420p, gray8 or bgrx32. `is_exact`: enlarged pixels are not smoothed.
+  /// Errors: device_failure with SDL's message.
   Status update(const ConstFrameView& frame, bool is_exact);
   void draw(const Placement& placement);
-  /// The renderer lost its textures: the next update() makes new ones.
+  /// Call it if the renderer lost its textures; the next update() makes new ones.
   void forget() { tiles_.clear(); }
 
  private:

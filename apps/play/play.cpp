@@ -1,20 +1,17 @@
-// `zerorun play`: Motion JPEG and other video in a window, or decoded against the clock.
+// `zerorun play`: video in a window, or decoded as fast as possible.
 // SPDX-License-Identifier: MIT
 #include <memory>
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/play/headless.hpp"
 #include "apps/play/keys.hpp"
-#ifdef ZERORUN_HAVE_SDL
-#include "apps/play/player.hpp"
-#endif
+#include "apps/play/session.hpp"
 
 namespace zerorun::app {
 namespace {
 
 Exit run(const PlayOptions& options) {
-  (void)choose_backend(options.device);  // what was asked for fails before a display is looked for
+  (void)choose_backend(options.device);  // an unusable device is reported before a missing display
   if (!options.no_window) {
 #ifdef ZERORUN_HAVE_SDL
     return play_in_window(options);
@@ -32,8 +29,8 @@ Exit run(const PlayOptions& options) {
 
 Command add_play(CLI::App& program) {
   auto options = std::make_shared<PlayOptions>();
-  CLI::App* command = program.add_subcommand(
-      "play", "Play Motion JPEG in a window; plays other video and pictures too");
+  CLI::App* command =
+      program.add_subcommand("play", "Play Motion JPEG, other video and pictures in a window");
   add_play_options(*command, *options);
   command->footer("Keys:\n" + keys_text() +
                   "\nExamples:\n"

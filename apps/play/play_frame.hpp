@@ -1,4 +1,4 @@
-// One frame on its way from the input to the screen.
+// A frame between the input and the screen.
 // SPDX-License-Identifier: MIT
 #pragma once
 

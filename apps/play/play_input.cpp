@@ -1,4 +1,4 @@
-// Opening what is to be played, and reading it frame by frame.
+// The input of `zerorun play`: opening it and reading frames.
 // SPDX-License-Identifier: MIT
 #include "apps/play/play_input.hpp"
 
@@ -8,16 +8,14 @@
 #include <cmath>
 #include <utility>
 
-#include "apps/common/cut_input.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/outputs.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/pixel_limit.hpp"
-#include "apps/common/stdin_peek.hpp"
 
 namespace zerorun::app {
 namespace {
 
-/// By the factors: 2x2, 1x2, 1x2 is 4:2:2 too, and what FFmpeg writes.
+/// The name of the sampling factors; 2x2, 1x2, 1x2, which FFmpeg writes, is 4:2:2 too.
 std::string sampling_of(const StreamInfo& stream) {
   if (stream.color == ColorModel::gray) return "gray";
   if (stream.color == ColorModel::rgb) return "rgb";
@@ -29,16 +27,10 @@ std::string sampling_of(const StreamInfo& stream) {
   return fmt::format("{}x{},{}x{}", luma.h, luma.v, chroma.h, chroma.v);
 }
 
-/// Where an input tells no rate, as FFmpeg has it for images and raw Motion JPEG.
+/// For an input without a frame rate. FFmpeg uses it for images and raw Motion JPEG.
 constexpr double kUsualRate = 25.0;
 
 }  // namespace
-
-PixelFormat stored_format(const StreamInfo& stream) noexcept {
-  if (stream.color == ColorModel::rgb) return PixelFormat::rgb24;
-  if (stream.color == ColorModel::gray) return PixelFormat::gray8;
-  return planar_format(stream.subsampling.value_or(Subsampling::s444));
-}
 
 PixelFormat wanted_format(PixelFormat stored, Pixels pixels) noexcept {
   const bool is_shown = stored == PixelFormat::yuv420p || stored == PixelFormat::gray8;
@@ -51,20 +43,8 @@ PlayInput::PlayInput(const InputOptions& input, const DeviceOptions& device, Pix
   if (pixels != Pixels::stored) options_.pixel_format = PixelFormat::bgrx32;
   if (pixels == Pixels::shown)
     options_.accepted_formats = {PixelFormat::yuv420p, PixelFormat::gray8};
-  // stdin cannot be opened a second time for frames, so it is looked at first.
-  const bool try_packets = input_.name != "-" || input_.format == "mjpeg" ||
-                           (input_.format.empty() && stdin_begins_with_jpeg());
-  Status no_packets(Errc::unknown_format);
-  if (try_packets) {
-    auto packets = io::open_packets(input_location(input_), options_);
-    no_packets = packets.status();
-    if (packets) packets_ = *std::move(packets);
-  }
-  if (no_packets.code() == Errc::unknown_format) {
-    open_frames();
-  } else if (!no_packets) {
-    fail(Exit::input, input_.name, no_packets);
-  }
+  packets_ = open_jpeg_packets(input_, options_);
+  if (!packets_) open_frames();
   read_shape(pixels);
   note_cut_input(input_.name, info());
 }
@@ -74,7 +54,7 @@ void PlayInput::open_frames() {
   frames_ = app::open_frames(input_, options_);
 }
 
-/// Size and format of the first frame, from its own headers where it is JPEG.
+/// Takes size and format of the first frame, from its own headers if it is JPEG.
 void PlayInput::read_shape(Pixels pixels) {
   width_ = info().width;
   height_ = info().height;
@@ -83,15 +63,12 @@ void PlayInput::read_shape(Pixels pixels) {
   next_index_ = options_.first_frame;
   PlayFrame first;
   Result<bool> more = read_next(first);
-  if (more && !*more)
-    fail(Exit::input, input_.name + ": there are no frames" +
-                          (input_.range.first > 0 ? " in the range of --frames" : ""));
+  if (more && !*more) fail_without_frames(input_);
   first_status_ = more.status();
   if (packets_ && more) {
     const auto stream = inspect(first.jpeg, options_.limits);
-    const bool is_field = stream && stream->height < info().height * 3 / 4;  // FFmpeg's rule, too
-    if (is_field && input_.name != "-") {
-      open_frames();  // which weaves the two fields of a picture
+    if (stream && is_field(*stream, info()) && input_.name != "-") {
+      open_frames();
       return read_shape(pixels);
     }
     if (stream) {
@@ -161,7 +138,7 @@ Status PlayInput::seek(std::int64_t pts) {
 }
 
 std::int64_t PlayInput::pts_at(double seconds) const noexcept {
-  // Times of frames are sums of ticks: a hair early would be the frame before.
+  // Times are rounded sums of ticks: the least bit too early would be the frame before.
   const double ticks = seconds / tick_seconds() + 1e-3;
   constexpr double kFar = 4e18;
   return info().first_pts + static_cast<std::int64_t>(std::clamp(std::floor(ticks), -kFar, kFar));

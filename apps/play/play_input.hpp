@@ -1,4 +1,4 @@
-// The input of `zerorun play`: JPEG packets for our decoder, or frames of anything else.
+// The input of `zerorun play`: JPEG packets for zerorun's decoder, or frames of other formats.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,15 +13,14 @@
 
 namespace zerorun::app {
 
-/// The planar format or rgb24 that holds what the stream stores.
-PixelFormat stored_format(const StreamInfo& stream) noexcept;
+/// The format in which a picture is asked for, if the input stores it as `stored`.
 PixelFormat wanted_format(PixelFormat stored, Pixels pixels) noexcept;
 
-/// After the constructor one thread at a time uses it (the reader's); info() and what stands still
-/// is for all.
+/// After the constructor read() and seek() belong to one thread, the reader's. Other members can be
+/// called on any thread.
 class PlayInput {
  public:
-  /// Opens the input and reads its first frame ahead. Ends the command where it fails.
+  /// Opens the input and reads its first frame ahead. Ends the command on errors.
   PlayInput(const InputOptions& input, const DeviceOptions& device, Pixels pixels);
 
   const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
@@ -31,15 +30,15 @@ class PlayInput {
   bool is_images() const;  ///< a single picture or a sequence of them
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
-  /// Of the first frame, as it is wanted.
+  /// Of the first frame, as it is asked for.
   PixelFormat format() const noexcept { return format_; }
   /// "4:2:0", for people.
   const std::string& sampling() const noexcept { return sampling_; }
   double frame_seconds() const noexcept;  ///< of one frame at the input's rate
   double duration_seconds() const;        ///< 0 = not known
 
-  /// Everything but the picture of a packet; false at the end. After an error the next call goes
-  /// on with the next frame.
+  /// Reads the next frame, of packets without decoding it; false at the end. After an error the
+  /// next call continues with the next frame.
   Result<bool> read(PlayFrame& frame);
   /// The next read() gives the frame that is shown at `pts`.
   Status seek(std::int64_t pts);

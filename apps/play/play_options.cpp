@@ -4,8 +4,6 @@
 
 #include <charconv>
 
-#include "apps/play/speed.hpp"
-
 namespace zerorun::app {
 namespace {
 
@@ -26,32 +24,30 @@ std::optional<double> parse_speed(std::string_view text) {
 }
 
 void add_playing_options(CLI::App& command, PlayOptions& options) {
+  command.option_defaults()->group("Playing");
   add_parsed(command, "--start", options.start_seconds, parse_time, "TIME",
              "a time such as 12.5, 1:30 or 0:01:30",
-             "Begin here: seconds, M:SS or H:MM:SS after the first frame")
-      ->group("Playing");
+             "Start so long after the first frame: seconds, M:SS or H:MM:SS");
   add_parsed(command, "--speed", options.speed, parse_speed, "X", "a factor from 0.01 to 100",
-             "Play this many times as fast")
-      ->default_str("1")
-      ->group("Playing");
-  command.add_flag("--loop", options.loop, "Begin again at the end")->group("Playing");
-  command.add_flag("--pause", options.paused, "Show the first frame and wait")->group("Playing");
-  command.add_flag("--autoexit", options.autoexit, "Close the window at the end")->group("Playing");
+             "Play X times as fast")
+      ->default_str("1");
+  command.add_flag("--loop", options.loop, "Start again at the end");
+  command.add_flag("--pause", options.paused, "Show the first frame and wait");
+  command.add_flag("--autoexit", options.autoexit, "Close the window at the end");
 }
 
 void add_window_options(CLI::App& command, PlayOptions& options) {
-  command.add_flag("--fullscreen", options.full_screen, "Fill the screen")->group("Window");
+  command.option_defaults()->group("Window");
+  command.add_flag("--fullscreen", options.full_screen, "Fill the screen");
+  command.add_flag("--osd", options.osd,
+                   "Show frame, time and rates on the picture from the start");
+  command.add_flag("--no-window", options.no_window,
+                   "Decode as fast as possible, show nothing, and report");
   command
-      .add_flag("--osd", options.osd, "Show frame, time and rates on the picture from the start")
-      ->group("Window");
-  auto* none = command.add_flag("--no-window", options.no_window,
-                                "Decode as fast as possible, show nothing and report");
-  none->group("Window");
-  command
-      .add_option("--save-to", options.save_to, "Where the keys s and S put frames (default: here)")
+      .add_option("--save-to", options.save_to,
+                  "Where the keys s and S save frames (default: here)")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory.description(""))
-      ->group("Window");
+      ->check(CLI::ExistingDirectory.description(""));
 }
 
 }  // namespace
@@ -77,23 +73,19 @@ void add_play_options(CLI::App& command, PlayOptions& options) {
   add_input_options(command, options.input);
   add_playing_options(command, options);
   add_window_options(command, options);
+  command.option_defaults()->group("Comparing");
   command
       .add_option("--compare", options.other,
-                  "A second input, shown beside the first or as the difference to it, with PSNR")
-      ->type_name("OTHER")
-      ->group("Comparing");
+                  "Show a second input beside the first, or the difference of the two, with PSNR")
+      ->type_name("OTHER");
   add_choice<CompareView>(command, "--view", options.view,
                           {{"side", CompareView::side}, {"difference", CompareView::difference}},
-                          "How --compare begins; the key c changes it")
-      ->group("Comparing");
+                          "What --compare shows first; the key c changes it");
   add_device_options(command, options.device);
-  command.add_flag("--json", options.json, "Write the report at the end to stdout, as JSON")
-      ->group("Reports");
-  auto* quiet = command.add_flag("--quiet", options.quiet, "Nothing on stderr but errors");
-  quiet->group("Reports");
-  command.add_flag("-v,--verbose", options.verbose, "Say what is read and what was odd")
-      ->excludes(quiet)
-      ->group("Reports");
+  command.option_defaults()->group("Reports");
+  command.add_flag("--json", options.json, "Write the report at the end to stdout, as JSON");
+  add_console_options(command, options.quiet, options.verbose,
+                      "Say what is read and what was unusual");
 }
 
 }  // namespace zerorun::app

@@ -12,6 +12,8 @@ namespace zerorun::app {
 
 enum class CompareView { side, difference };
 
+inline constexpr double kSlowest = 0.01, kFastest = 100.0;  ///< range of --speed
+
 struct PlayOptions {
   InputOptions input;
   DeviceOptions device;

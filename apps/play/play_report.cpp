@@ -5,15 +5,12 @@
 #include <fmt/core.h>
 
 #include "apps/common/console.hpp"
-#include "apps/common/stats.hpp"
 #include "apps/common/text.hpp"
 
 namespace zerorun::app {
 namespace {
 
-double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
-
-/// "frames 3", and nothing where there are none.
+/// ", 3 dropped"; empty if there are none.
 std::string also(const char* word, std::int64_t count) {
   return count > 0 ? fmt::format(", {} {}", count, word) : std::string();
 }
@@ -43,13 +40,9 @@ std::string PlayReport::text() const {
                         ratio(counts.total_ms, decoded), counts.max_ms);
   }
   text += "\n  device   " + device;
-  if (error) {
-    text += fmt::format("\n  PSNR     {:.3f} dB over {} frames ({} ", error->psnr(), compared,
-                        psnr_components(compared_format));
-    for (int c = 0; c < error->components; ++c)
-      text += fmt::format("{}{:.3f}", c == 0 ? "" : ", ", error->psnr(c));
-    text += ")";
-  }
+  if (error)
+    text += fmt::format("\n  PSNR     {:.3f} dB over {} frames ({} {})", error->psnr(), compared,
+                        psnr_components(compared_format), psnr_components_text(*error));
   return text;
 }
 
@@ -71,23 +64,11 @@ nlohmann::json PlayReport::json() const {
       {"bytes", counts.bytes},
       {"fps", ratio(decoded, seconds)},
       {"decode_ms", {{"mean", ratio(counts.total_ms, decoded)}, {"max", counts.max_ms}}}};
-  if (times && times->count() > 0) {
-    const Distribution d = times->distribution();
-    out["decode_ms"] = {{"first", times->first_ms()},
-                        {"min", d.min},
-                        {"mean", d.mean},
-                        {"median", d.median},
-                        {"p95", d.p95},
-                        {"p99", d.p99},
-                        {"max", d.max}};
-  }
+  if (times && times->count() > 0) out["decode_ms"] = times_json(*times);
   if (error) {
     out["compared"] = compared;
-    out["psnr"] = psnr_json(error->psnr());
     out["psnr_of"] = psnr_components(compared_format);
-    out["psnr_components"] = nlohmann::json::array();
-    for (int c = 0; c < error->components; ++c)
-      out["psnr_components"].push_back(psnr_json(error->psnr(c)));
+    add_psnr(out, *error);
   }
   return out;
 }
@@ -97,7 +78,7 @@ const char* psnr_components(PixelFormat format) noexcept {
   return is_rgb(format) ? "RGB" : "Y Cb Cr";
 }
 
-void tell(const PlayReport& report, bool as_json) {
+void print_report(const PlayReport& report, bool as_json) {
   if (as_json) {
     fmt::print("{}\n", report.json().dump(2));
   } else {

@@ -21,7 +21,7 @@ struct PlayReport {
   double seconds = 0.0;  ///< from the first frame to the end of the run
   DecodeCounts counts;
   std::int64_t shown = 0;
-  std::int64_t late = 0;            ///< decoded, but another was due already
+  std::int64_t late = 0;            ///< decoded, but the next frame was due already
   std::optional<FrameTimes> times;  ///< --no-window: of every frame
   std::optional<SquaredError> error;
   std::int64_t compared = 0;  ///< frames in `error`
@@ -34,7 +34,7 @@ struct PlayReport {
 /// "Y Cb Cr", "RGB" or "Y": the components whose errors are summed.
 const char* psnr_components(PixelFormat format) noexcept;
 
-/// Shows the report as the options want it, and what was odd.
-void tell(const PlayReport& report, bool as_json);
+/// As JSON on stdout, or as text on stderr.
+void print_report(const PlayReport& report, bool as_json);
 
 }  // namespace zerorun::app

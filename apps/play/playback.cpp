@@ -1,4 +1,4 @@
-// Which frame is shown when: the clock, seeking, stepping, loops.
+// When each frame is shown: the clock, seeking, stepping, loops.
 // SPDX-License-Identifier: MIT
 #include "apps/play/playback.hpp"
 
@@ -8,15 +8,14 @@
 #include <cmath>
 
 #include "apps/common/console.hpp"
-#include "apps/play/speed.hpp"
 
 namespace zerorun::app {
 namespace {
 
-/// Times are sums of fractions.
+/// For comparing times, which are sums of fractions.
 constexpr double kEpsilon = 1e-6;
 
-/// An input that gives nothing for so long makes the clock wait for it.
+/// If the input delivers nothing for so long, the clock waits for it.
 constexpr double kStarvedSeconds = 0.2;
 
 }  // namespace
@@ -33,7 +32,7 @@ bool Playback::advance() {
   return follow() || changed;
 }
 
-/// Keeps the frame if there is a picture in it; tells what is wrong if not.
+/// If the frame has no picture, sets the message and recycles the frame.
 bool Playback::has_picture(FramePtr& frame) {
   if (frame->problem) return true;
   if (first_problem_) first_problem_ = frame->problem;
@@ -55,7 +54,7 @@ void Playback::show(FramePtr frame) {
       bits_per_second_ == 0 ? bits : bits_per_second_ + kWeight * (bits - bits_per_second_);
 }
 
-/// The first frame after the start, a seek or a step: whenever it comes, the clock begins with it.
+/// Shows the first frame after the start, a seek or a step, and starts the clock with it.
 bool Playback::show_awaited() {
   DecodeAhead& frames = *session_.frames;
   while (frames.peek() != nullptr) {
@@ -86,7 +85,7 @@ void Playback::restart_clock() {
   }
 }
 
-/// The last frame that is due, and no other: those before it come too late to be seen.
+/// Shows the last frame that is due. Frames before it are too late and are not shown.
 bool Playback::show_due() {
   DecodeAhead& frames = *session_.frames;
   const double now = clock_.now();
@@ -107,7 +106,7 @@ bool Playback::show_due() {
   return end_of_range() || changed;
 }
 
-/// At B, or at the end of the input, when the last frame had its time.
+/// Loops or stops at B or at the end of the input, after the duration of the last frame.
 bool Playback::end_of_range() {
   DecodeAhead& frames = *session_.frames;
   const double now = clock_.now();
@@ -130,7 +129,7 @@ bool Playback::end_of_range() {
   return true;
 }
 
-/// A clock that ran on while the input gives nothing would make all that follows too late.
+/// Stops the clock while the input delivers nothing: otherwise all later frames would be too late.
 void Playback::watch_starvation() {
   if (!session_.frames->is_starved()) {
     starved_.reset();
@@ -142,7 +141,7 @@ void Playback::watch_starvation() {
   }
 }
 
-/// Puts the other input's frame of the same time beside what is shown.
+/// Finds the frame of the other input for the time that is shown.
 bool Playback::follow() {
   if (!session_.other || !shown_) return false;
   DecodeAhead& frames = *session_.other_frames;
@@ -200,7 +199,7 @@ void Playback::step_back() {
 
 bool Playback::refuses_to_seek() {
   if (session_.input->can_seek()) return false;
-  message_ = "a pipe goes forward alone";
+  message_ = "a pipe cannot be read backwards";
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Which frame is shown when: the clock, seeking, stepping, loops. Knows nothing of windows.
+// When each frame is shown: the clock, seeking, stepping, loops. Independent of windows.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,7 +17,7 @@ class Playback {
  public:
   Playback(PlaySession& session, const PlayOptions& options);
 
-  /// Shows what is due. True if the picture changed. Call it again after wait_seconds().
+  /// Shows the frame that is due. True if the picture changed. Call it again after wait_seconds().
   bool advance();
   double wait_seconds();
 
@@ -35,7 +35,7 @@ class Playback {
   void clear_marks();
 
   const PlayFrame* shown() const noexcept { return shown_.get(); }
-  /// What --compare shows beside it; null until there is a frame of the same time.
+  /// The frame of --compare; null if none was read yet.
   const PlayFrame* other_shown() const noexcept { return other_shown_.get(); }
   bool is_pair() const noexcept;
   bool is_paused() const noexcept { return paused_; }
@@ -47,7 +47,7 @@ class Playback {
   std::int64_t shown_count() const noexcept { return shown_count_; }
   std::int64_t late_count() const noexcept { return late_count_; }
   double mean_bits_per_second() const noexcept { return bits_per_second_; }
-  /// A sentence that the user should see once; empty if there is none.
+  /// A message for the user, returned once; else empty.
   std::string take_message() { return std::exchange(message_, {}); }
   const Status& first_problem() const noexcept { return first_problem_; }
 
@@ -70,9 +70,9 @@ class Playback {
   FramePtr shown_, other_shown_;
   bool paused_;
   bool at_end_ = false;
-  bool awaits_ = true;            // the next frame is shown as soon as it is there
-  bool resync_other_ = false;     // it goes where the awaited frame is
-  std::optional<double> target_;  // where a seek that is under way goes
+  bool awaits_ = true;            // the next frame is shown as soon as it is decoded
+  bool resync_other_ = false;     // it seeks to the time of the awaited frame
+  std::optional<double> target_;  // of the current seek
   std::int64_t target_pts_ = 0;
   std::optional<double> a_, b_;
   bool loops_;

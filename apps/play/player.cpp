@@ -1,11 +1,12 @@
-// `zerorun play` in a window: events in, pictures out.
+// `zerorun play` in a window: handles events and draws frames.
 // SPDX-License-Identifier: MIT
-#include "apps/play/player.hpp"
 
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "apps/common/console.hpp"
 #include "apps/common/pixel_limit.hpp"
@@ -20,7 +21,7 @@
 namespace zerorun::app {
 namespace {
 
-/// How long a sentence stays on the picture, and how often its numbers change while it plays.
+/// How long a message stays on the picture, and the interval of updating numbers while playing.
 constexpr double kMessageSeconds = 2.5, kOsdSeconds = 0.1;
 
 std::string help_text() {
@@ -45,7 +46,7 @@ class Player {
         playback_(session, options),
         with_osd_(options.osd) {
     if (!screen_.text().problem().empty())
-      console::note("no text can be shown on the picture: " + screen_.text().problem());
+      console::note("text cannot be shown on the picture: " + screen_.text().problem());
   }
 
   void run();
@@ -87,7 +88,7 @@ void Player::run() {
       message_.clear();
       needs_draw_ = true;
     }
-    // Rates go on changing when the picture does not.
+    // Rates change even if the picture does not.
     if (with_osd_ && since_osd_.seconds() > 5 * kOsdSeconds) needs_draw_ = true;
     if (needs_draw_) draw();
     SDL_Event event;
@@ -107,7 +108,7 @@ void Player::take_picture() {
   needs_draw_ = true;
 }
 
-/// The PSNR of every pair that is shown, once.
+/// Measures the PSNR of each pair once.
 void Player::measure() {
   if (!session_.other || !playback_.is_pair()) {
     error_.reset();
@@ -130,7 +131,7 @@ void Player::draw() {
   }
   std::string bottom = message_;
   if (bottom.empty() && screen_.zoom().is_zoomed()) bottom = screen_.probe(playback_);
-  const bool shows_osd = with_osd_ && !with_help_;  // there is room for one
+  const bool shows_osd = with_osd_ && !with_help_;  // there is room for only one
   screen_.draw(shows_osd ? osd_text_ : std::string(), bottom,
                with_help_ ? help_text() : std::string());
   needs_draw_ = false;
@@ -183,91 +184,70 @@ void Player::act(Action action) {
 }
 
 void Player::act_on_time(Action action) {
-  switch (action) {
-    case Action::pause:
-      return playback_.pause_or_go_on();
-    case Action::next_frame:
-      return playback_.step_forward();
-    case Action::previous_frame:
-      return playback_.step_back();
-    case Action::back_1_second:
-      return playback_.seek_by(-1);
-    case Action::forward_1_second:
-      return playback_.seek_by(1);
-    case Action::back_10_seconds:
-      return playback_.seek_by(-10);
-    case Action::forward_10_seconds:
-      return playback_.seek_by(10);
-    case Action::to_start:
-      return playback_.seek_to_start();
-    case Action::to_end:
-      return playback_.seek_to_end();
-    case Action::slower:
-      playback_.scale_speed(1 / 1.1);
-      return say(fmt::format("speed {:.2f}", playback_.speed()));
-    case Action::faster:
-      playback_.scale_speed(1.1);
-      return say(fmt::format("speed {:.2f}", playback_.speed()));
-    case Action::usual_speed:
-      playback_.usual_speed();
-      return say("speed 1.00");
-    case Action::loop:
-      playback_.toggle_loop();
-      return say(playback_.loops() ? "loop" : "no loop");
-    case Action::mark_a:
-      playback_.mark_a();
-      return say("A " + time_text(playback_.a().value_or(0)));
-    case Action::mark_b:
-      playback_.mark_b();
-      return say("B " + time_text(playback_.b().value_or(0)));
-    case Action::clear_marks:
-      playback_.clear_marks();
-      return say("no A, no B");
-    default:
-      return;
-  }
+  Playback& p = playback_;
+  const auto set_speed = [&](double factor) {
+    factor > 0 ? p.scale_speed(factor) : p.usual_speed();
+    say(fmt::format("speed {:.2f}", p.speed()));
+  };
+  const std::pair<Action, std::function<void()>> all[] = {
+      {Action::pause, [&] { p.pause_or_go_on(); }},
+      {Action::next_frame, [&] { p.step_forward(); }},
+      {Action::previous_frame, [&] { p.step_back(); }},
+      {Action::back_1_second, [&] { p.seek_by(-1); }},
+      {Action::forward_1_second, [&] { p.seek_by(1); }},
+      {Action::back_10_seconds, [&] { p.seek_by(-10); }},
+      {Action::forward_10_seconds, [&] { p.seek_by(10); }},
+      {Action::to_start, [&] { p.seek_to_start(); }},
+      {Action::to_end, [&] { p.seek_to_end(); }},
+      {Action::slower, [&] { set_speed(1 / 1.1); }},
+      {Action::faster, [&] { set_speed(1.1); }},
+      {Action::usual_speed, [&] { set_speed(0); }},
+      {Action::loop, [&] { p.toggle_loop(), say(p.loops() ? "loop" : "no loop"); }},
+      {Action::mark_a, [&] { p.mark_a(), say("A " + time_text(p.a().value_or(0))); }},
+      {Action::mark_b, [&] { p.mark_b(), say("B " + time_text(p.b().value_or(0))); }},
+      {Action::clear_marks, [&] { p.clear_marks(), say("no A, no B"); }},
+  };
+  for (const auto& [which, run] : all)
+    if (which == action) run();
 }
 
 void Player::act_on_view(Action action) {
   const PlayFrame* shown = playback_.shown();
-  switch (action) {
-    case Action::full_screen:
-      return window_.toggle_full_screen();
-    case Action::osd:
-      with_osd_ = !with_osd_;
-      return;
-    case Action::help:
-      with_help_ = !with_help_;
-      return;
-    case Action::zoom:
-      screen_.zoom().toggle_actual_size();
-      return take_picture();
-    case Action::device:
-      return switch_device();
-    case Action::save_jpeg:
-      if (shown != nullptr) save(save_jpeg(*session_.input, *shown, options_.save_to));
-      return;
-    case Action::save_picture:
-      if (shown != nullptr) save(save_picture(*session_.input, *shown, options_.save_to));
-      return;
-    case Action::view:
-      if (session_.other) screen_.next_view();
-      return take_picture();
-    case Action::less_gain:
-    case Action::more_gain:
-      screen_.scale_gain(action == Action::more_gain);
-      say(fmt::format("difference x{}", screen_.gain()));
-      return take_picture();
-    case Action::quit:
-      quits_ = true;
-      return;
-    default:
-      return;
-  }
+  const std::string& folder = options_.save_to;
+  const auto change_gain = [this](bool up) {
+    screen_.scale_gain(up);
+    say(fmt::format("difference x{}", screen_.gain()));
+    take_picture();
+  };
+  const std::pair<Action, std::function<void()>> all[] = {
+      {Action::full_screen, [&] { window_.toggle_full_screen(); }},
+      {Action::osd, [&] { with_osd_ = !with_osd_; }},
+      {Action::help, [&] { with_help_ = !with_help_; }},
+      {Action::zoom, [&] { screen_.zoom().toggle_actual_size(), take_picture(); }},
+      {Action::device, [&] { switch_device(); }},
+      {Action::save_jpeg,
+       [&] {
+         if (shown) save(save_jpeg(*session_.input, *shown, folder));
+       }},
+      {Action::save_picture,
+       [&] {
+         if (shown) save(save_picture(*session_.input, *shown, folder));
+       }},
+      {Action::view,
+       [&] {
+         if (session_.other) screen_.next_view();
+         take_picture();
+       }},
+      {Action::less_gain, [&] { change_gain(false); }},
+      {Action::more_gain, [&] { change_gain(true); }},
+      {Action::quit, [&] { quits_ = true; }},
+  };
+  for (const auto& [which, run] : all)
+    if (which == action) run();
 }
 
 void Player::switch_device() {
-  if (!session_.input->has_packets()) return say("this input is not decoded by zerorun");
+  if (!session_.input->has_packets()) return say("zerorun does not decode this input itself");
   const Backend wanted = session_.decoding.backend == Backend::cpu ? Backend::cuda : Backend::cpu;
   const int index = session_.decoding.device.index;
   const auto usable = resolve_backend(wanted, index);
@@ -294,7 +274,7 @@ PlayReport Player::report() const {
   return report;
 }
 
-/// What the window is made for: both pictures beside each other, upright.
+/// The size for the window: both pictures beside each other, after rotation.
 SDL_Point picture_size(const PlaySession& session) {
   const auto size_of = [](const PlayInput& input) {
     const io::SourceInfo& info = input.info();
@@ -314,7 +294,7 @@ SDL_Point picture_size(const PlaySession& session) {
 Exit play_in_window(const PlayOptions& options) {
   const SdlVideo video;
   PlaySession session(options);
-  const signals::Graceful graceful;  // from here on; opening may wait for a pipe
+  const signals::Graceful graceful;  // only from here on, because opening may wait for a pipe
   const SDL_Point size = picture_size(session);
   const std::string title =
       std::filesystem::path(options.input.name).filename().string() + " - zerorun";
@@ -322,7 +302,7 @@ Exit play_in_window(const PlayOptions& options) {
   Player player(options, session, window);
   player.run();
   if (signals::must_stop_now()) fail(Exit::failed, "stopped");
-  tell(player.report(), options.json);
+  print_report(player.report(), options.json);
   return Exit::done;
 }
 

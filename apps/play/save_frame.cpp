@@ -1,4 +1,4 @@
-// The frame that is shown, as a file.
+// Saving the frame that is shown.
 // SPDX-License-Identifier: MIT
 #include "apps/play/save_frame.hpp"
 
@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A path that does not exist yet: of the file of a sequence, or of the input and the index.
+/// A path that does not exist yet, from the name of the input (in a sequence: of the file) and the
+/// index.
 Result<std::string> free_path(const PlayInput& input, const PlayFrame& frame,
                               const std::string& directory, const char* extension) {
   std::string stem = fs::path(input.is_images() ? frame.name : input.name()).stem().string();
@@ -38,7 +39,7 @@ Status write_file(const std::string& path, const std::vector<std::byte>& bytes) 
   const auto failed = [&path] {
     return Status(Errc::write_failed, "'" + path + "': " + std::strerror(errno));
   };
-  std::FILE* file = std::fopen(path.c_str(), "wbx");  // x: never over a file that is there
+  std::FILE* file = std::fopen(path.c_str(), "wbx");  // x: fails if the file exists
   if (file == nullptr) return failed();
   const bool is_whole = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   if (std::fclose(file) == 0 && is_whole) return Status::ok();
@@ -47,7 +48,7 @@ Status write_file(const std::string& path, const std::vector<std::byte>& bytes) 
   return status;
 }
 
-/// What the decoder gives as RGB: with its own chroma filter, not from what the screen got.
+/// Decodes the stream again to RGB, with the chroma filter of the decoder instead of the screen's.
 Result<Frame> as_rgb(const PlayFrame& shown) {
   DecodeParams params;
   params.backend = Backend::cpu;
@@ -67,7 +68,8 @@ Result<Frame> as_rgb(const PlayFrame& shown) {
 Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
                               const std::string& directory) {
   if (frame.jpeg.empty())
-    return Status(Errc::invalid_argument, "this input is no JPEG stream; Shift+s saves a picture");
+    return Status(Errc::invalid_argument,
+                  "this input is not a JPEG stream; Shift+s saves a picture");
   auto path = free_path(input, frame, directory, "jpg");
   if (!path) return path;
   ZR_TRY(write_file(*path, frame.jpeg));

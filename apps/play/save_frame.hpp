@@ -1,4 +1,4 @@
-// The frame that is shown, as a file.
+// Saving the frame that is shown.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace zerorun::app {
 
-/// Both write NAME-INDEX.ext into `directory`, with a number behind it where that exists, and
-/// return its path. The JPEG bytes are those of the input, untouched.
+/// Both write NAME-INDEX.ext into `directory`, with a number added if that exists, and return the
+/// path. save_jpeg() writes the bytes of the input unchanged.
 Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
                               const std::string& directory);
 /// PNG, or PPM in a build without OpenCV.

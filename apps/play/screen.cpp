@@ -1,4 +1,4 @@
-// What is drawn on the window.
+// The content of the window.
 // SPDX-License-Identifier: MIT
 #include "apps/play/screen.hpp"
 
@@ -42,23 +42,6 @@ void Screen::forget_textures() {
   first_.forget();
   second_.forget();
   text_.forget();
-}
-
-void Screen::next_view() {
-  switch (view_) {
-    case ScreenView::side:
-      view_ = ScreenView::difference;
-      break;
-    case ScreenView::difference:
-      view_ = ScreenView::first;
-      break;
-    case ScreenView::first:
-      view_ = ScreenView::second;
-      break;
-    case ScreenView::second:
-      view_ = ScreenView::side;
-      break;
-  }
 }
 
 void Screen::scale_gain(bool up) {

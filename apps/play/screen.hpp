@@ -1,4 +1,4 @@
-// What is drawn on the window: one picture, two, or their difference, with text on them.
+// The content of the window: one picture, two, or their difference, with text on them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,26 +12,25 @@
 
 namespace zerorun::app {
 
-enum class ScreenView { first, side, difference, second };
+enum class ScreenView { side, difference, first, second };
 
 class Screen {
  public:
   Screen(Window& window, PlaySession& session, ScreenView view);
 
-  /// Takes over the pictures that are shown now.
+  /// Copies the current pictures.
   Status update(const Playback& playback);
   void draw(const std::string& osd, const std::string& message, const std::string& middle);
   void forget_textures();
 
-  /// Comparing: the next way of looking at the two.
-  void next_view();
-  ScreenView view() const noexcept { return view_; }
+  /// Comparing: side by side, difference, first, second, and again.
+  void next_view() { view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4); }
   int gain() const noexcept { return gain_; }
   void scale_gain(bool up);
 
   View& zoom() noexcept { return zoom_; }
   void zoom_at(SDL_FPoint point, double factor);
-  /// What is under the mouse; empty where it is beside the pictures.
+  /// The pixel under the mouse; empty if there is none.
   std::string probe(const Playback& playback) const;
   const TextPainter& text() const noexcept { return text_; }
 

@@ -1,4 +1,4 @@
-// What is played: one input or two, and where it is decoded.
+// The inputs of the player and their decoders.
 // SPDX-License-Identifier: MIT
 #include "apps/play/session.hpp"
 
@@ -17,7 +17,7 @@ PlaySession::PlaySession(const PlayOptions& options) : start_seconds_(options.st
   };
   input = open(options.input);
   if (options.start_seconds > 0 && !input->can_seek())
-    fail(Exit::usage, options.input.name + ": --start needs a file; a pipe cannot be sought in");
+    fail(Exit::usage, options.input.name + ": --start needs a file, because a pipe cannot seek");
   const auto check = [&options](bool is_jpeg) {
     check_max_pixels(options.input.name, options.input.max_pixels, is_jpeg);
   };
@@ -33,7 +33,7 @@ PlaySession::PlaySession(const PlayOptions& options) : start_seconds_(options.st
   other = open(second);
   check(input->info().is_jpeg || other->info().is_jpeg);
   if (input->format() == other->format()) return;
-  // Pictures of one format can be compared sample by sample.
+  // Only pictures of the same format can be compared sample by sample.
   decoding.pixels = Pixels::rgb;
   for (auto* each : {&input, &other}) {
     if ((*each)->has_packets() || (*each)->format() == PixelFormat::bgrx32) continue;
@@ -67,7 +67,7 @@ void PlaySession::set_backend(Backend backend, int device) {
 void PlaySession::describe(PlayReport& report) const {
   report.input = input->name();
   report.device = input->has_packets() ? device_text(decoding.backend, decoding.device)
-                                       : "not a JPEG stream: decoded as it was read";
+                                       : "not a JPEG stream, decoded while reading";
   report.width = input->width();
   report.height = input->height();
   report.counts = frames->counts();

@@ -1,9 +1,10 @@
-// What is played: one input or two, where it is decoded, and what became of it.
+// The inputs of the player and their decoders.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <memory>
 
+#include "apps/common/failure.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/play_options.hpp"
 #include "apps/play/play_report.hpp"
@@ -18,7 +19,7 @@ struct PlaySession {
   void start(const MediaClock* clock);
   /// Decodes the frames from now on there.
   void set_backend(Backend backend, int device);
-  /// Fills in what the inputs and decoders know.
+  /// Fills in the facts on inputs and decoders.
   void describe(PlayReport& report) const;
 
   std::shared_ptr<PlayInput> input, other;
@@ -30,5 +31,10 @@ struct PlaySession {
 
   double start_seconds_;
 };
+
+/// --no-window: decodes all frames and drops none. With --compare it measures the PSNR of each
+/// pair.
+Exit play_headless(const PlayOptions& options, PlaySession& session);
+Exit play_in_window(const PlayOptions& options);
 
 }  // namespace zerorun::app

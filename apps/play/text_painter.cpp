@@ -9,9 +9,9 @@
 namespace zerorun::app {
 namespace {
 
-constexpr int kMargin = 8;  // between the text, its shade and the border
+constexpr int kMargin = 8;  // between the text, its background and the border
 
-/// Path of the font that the system has for "monospace"; empty if it has none.
+/// The path of the system's monospaced font; empty if there is none.
 std::string monospaced_font() {
   FcPattern* pattern = FcNameParse(reinterpret_cast<const FcChar8*>("monospace:scalable=true"));
   if (pattern == nullptr) return {};
@@ -45,7 +45,7 @@ TextPainter::~TextPainter() {
 void TextPainter::forget() { labels_ = {}; }
 
 void TextPainter::set_size(SDL_Point window) {
-  // Sixty characters have to fit across, and the help's lines down.
+  // Sixty characters must fit into the width, and the lines of the help into the height.
   const int points = std::clamp(std::min(window.y / 36, window.x / 56), 8, 40);
   if (points == points_ || !problem_.empty()) return;
   points_ = points;

@@ -15,10 +15,10 @@ namespace zerorun::app {
 enum class Corner { top_left, bottom_left, middle };
 inline constexpr std::size_t kCornerCount = 3;
 
-/// Each corner keeps the text that it shows as a texture, which is made anew when the text changes.
+/// Each corner keeps its text as a texture until the text changes.
 class TextPainter {
  public:
-  /// Where there is no font, nothing is drawn and problem() says why.
+  /// Without a font nothing is drawn, and problem() says why.
   explicit TextPainter(SDL_Renderer* renderer);
   ~TextPainter();
   TextPainter(const TextPainter&) = delete;
@@ -26,7 +26,7 @@ class TextPainter {
 
   /// Lines end with "\n". The size of the letters follows the height of the window.
   void draw(Corner corner, const std::string& text, SDL_Point window);
-  void forget();  ///< the renderer lost its textures
+  void forget();  ///< call it if the renderer lost its textures
   const std::string& problem() const noexcept { return problem_; }
 
  private:

@@ -1,4 +1,4 @@
-// Where on the window a picture is drawn.
+// Where in the window a picture is drawn.
 // SPDX-License-Identifier: MIT
 #include "apps/play/view.hpp"
 
@@ -9,7 +9,7 @@
 namespace zerorun::app {
 namespace {
 
-/// Size after aspect and turn, at one window pixel per line of the picture.
+/// Size after pixel aspect and rotation, at one window pixel per line of the picture.
 SDL_FPoint shown_size(const PictureShape& shape, bool with_aspect) {
   double width = shape.width, height = shape.height;
   if (with_aspect && shape.pixel_aspect > 0) width *= shape.pixel_aspect;
@@ -39,7 +39,7 @@ void View::zoom_at(SDL_FPoint point, double factor, const PictureShape& shape,
   constexpr double kLeast = 1.0 / 64, kMost = 64.0;
   const double to = std::clamp(from * factor, kLeast, kMost);
   const auto ratio = static_cast<float>(to / from);
-  // The pixel under the point stays there.
+  // The pixel under the point stays under it.
   const SDL_FPoint middle{before.box.x + before.box.w / 2, before.box.y + before.box.h / 2};
   offset_.x = point.x + (middle.x - point.x) * ratio - (area.x + area.w / 2);
   offset_.y = point.y + (middle.y - point.y) * ratio - (area.y + area.h / 2);
@@ -56,7 +56,7 @@ Placement View::place(const PictureShape& shape, const SDL_FRect& area) const {
   placement.box.h = size.y * scale;
   placement.box.x = area.x + (area.w - placement.box.w) / 2 + (is_zoomed() ? offset_.x : 0);
   placement.box.y = area.y + (area.h - placement.box.h) / 2 + (is_zoomed() ? offset_.y : 0);
-  if (is_exact()) {  // on whole pixels, lest 1:1 is blurred
+  if (is_exact()) {  // on whole pixels, so that 1:1 is sharp
     placement.box.x = std::round(placement.box.x);
     placement.box.y = std::round(placement.box.y);
   }

@@ -1,4 +1,4 @@
-// Where on the window a picture is drawn: fitted, or zoomed and moved; and back to its pixels.
+// Where in the window a picture is drawn (fitted, or zoomed and moved), and the pixel at a point.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace zerorun::app {
 
-/// A picture as it lies on the window.
+/// Where a picture is drawn in the window.
 struct Placement {
-  SDL_FRect box{};  ///< after the turn
+  SDL_FRect box{};  ///< after rotation
   int rotation_degrees = 0;
 };
 
-/// What a picture is before it is placed.
+/// The shape of a picture before it is placed.
 struct PictureShape {
   int width = 1, height = 1;
   double pixel_aspect = 1.0;  ///< width of a pixel over its height
@@ -24,11 +24,11 @@ struct PictureShape {
 class View {
  public:
   bool is_zoomed() const noexcept { return scale_ > 0; }
-  /// At least 1:1: pixels are to be seen as such.
+  /// At least 1:1: enlarged pixels are not smoothed.
   bool is_exact() const noexcept { return scale_ >= 1; }
 
   void toggle_actual_size();
-  /// Around a point of the window, of which the picture takes `area`.
+  /// Zooms around a point of the window; the picture has `area` of it.
   void zoom_at(SDL_FPoint point, double factor, const PictureShape& shape, const SDL_FRect& area);
   void move(SDL_FPoint by);
 
@@ -39,7 +39,7 @@ class View {
   SDL_FPoint offset_{0, 0};  // of the picture's middle from the area's
 };
 
-/// The pixel of the picture under a point of the window.
+/// The pixel of the picture under a point of the window; empty if there is none.
 std::optional<SDL_Point> pixel_at(const PictureShape& shape, const Placement& placement,
                                   SDL_FPoint point);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kInstead = "; --no-window decodes without one";
 
-/// SDL's own words name its drivers.
+/// SDL's own message would name its drivers.
 constexpr const char* kNoDisplay =
     "there is no display (DISPLAY and WAYLAND_DISPLAY name none that answers)";
 
@@ -23,18 +23,18 @@ constexpr const char* kNoDisplay =
   fail(Exit::device, "no window can be opened: " + why + kInstead);
 }
 
-/// Drivers that draw where nobody sees it; SDL takes them when nothing else is there.
+/// Drivers without a screen, which SDL uses if it finds no other.
 bool is_invisible(std::string_view driver) {
   return driver == "offscreen" || driver == "dummy" || driver == "evdev";
 }
 
-/// The picture's size, made smaller where the screen is.
+/// The size of the picture, reduced to fit on the screen.
 SDL_Point fitting_size(int width, int height) {
   SDL_Rect screen{0, 0, 1280, 720};
   SDL_GetDisplayUsableBounds(0, &screen);
-  constexpr double kShare = 0.9;  // frames and bars of the desktop take the rest
+  constexpr double kShare = 0.9;  // the rest is for frames and bars of the desktop
   const double scale = std::min({1.0, kShare * screen.w / width, kShare * screen.h / height});
-  constexpr int kLeastWidth = 480, kLeastHeight = 270;  // information has to fit on it
+  constexpr int kLeastWidth = 480, kLeastHeight = 270;  // the information must fit
   return {std::max(static_cast<int>(width * scale), std::min(kLeastWidth, screen.w)),
           std::max(static_cast<int>(height * scale), std::min(kLeastHeight, screen.h))};
 }
@@ -45,7 +45,7 @@ SdlVideo::SdlVideo() {
   SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // the program has its own
   SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "0");
   SDL_SetHint(SDL_HINT_APP_NAME, "zerorun");
-  // Without its folder there is no Wayland, and its library says so on stderr when it is tried.
+  // Without this folder Wayland cannot work, and its library would say so on stderr.
   if (std::getenv("XDG_RUNTIME_DIR") == nullptr) SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11,kmsdrm");
   if (SDL_Init(SDL_INIT_VIDEO) != 0) no_window(kNoDisplay);
   const char* driver = SDL_GetCurrentVideoDriver();
@@ -57,9 +57,9 @@ SdlVideo::SdlVideo() {
 
 Window::Window(const std::string& title, int width, int height, bool full_screen) {
   const SDL_Point size = fitting_size(width, height);
-  // JPEG is full range; SDL's own guess is the range of television.
+  // JPEG is full range; SDL assumes limited range by default.
   SDL_SetYUVConversionMode(SDL_YUV_CONVERSION_JPEG);
-  // Hidden, because SDL may replace it by another when it makes the renderer.
+  // Hidden at first, because SDL may replace the window when it makes the renderer.
   const Uint32 flags = SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
                        (full_screen ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0u);
   window_.reset(SDL_CreateWindow(title.c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,

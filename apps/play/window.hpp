@@ -18,7 +18,7 @@ struct SdlRelease {
 template <typename T>
 using SdlPtr = std::unique_ptr<T, SdlRelease>;
 
-/// SDL's video for as long as it lives. Ends the command (exit 5) where there is no display.
+/// Initialises SDL's video while it exists. Ends the command (exit 5) if there is no display.
 class SdlVideo {
  public:
   SdlVideo();
@@ -29,13 +29,13 @@ class SdlVideo {
 
 class Window {
  public:
-  /// A window in which a picture of this size fits without being cut, smaller than the screen.
-  /// Ends the command (exit 5) where none can be made.
+  /// A window for a picture of this size, but smaller than the screen. Ends the command (exit 5) on
+  /// errors.
   Window(const std::string& title, int width, int height, bool full_screen);
 
   SDL_Renderer* renderer() const noexcept { return renderer_.get(); }
-  SDL_Point size() const;    ///< of what is drawn on, in pixels
-  SDL_FPoint mouse() const;  ///< in the same
+  SDL_Point size() const;    ///< of the drawing area, in pixels
+  SDL_FPoint mouse() const;  ///< in the same coordinates
   void toggle_full_screen();
 
  private:

@@ -1,5 +1,17 @@
-// Frames in flight: several frames are coded at a time and come back in the order they went in.
+// Frames in flight: several frames are coded at a time and come back in the order of submission.
 // SPDX-License-Identifier: MIT
+//
+// AsyncEncoder and AsyncDecoder work alike. submit() puts a frame into the queue, receive() takes
+// the oldest one when it is finished. A lane is a thread with a coder of its own; on CUDA each lane
+// has its own stream, so that upload, kernels and download of different frames overlap.
+//
+// Any thread may call any member at any time, but not while the object is moved or destroyed. The
+// destructor waits for the frames that are being coded and drops the others.
+//
+// The caller keeps the memory of a view alive and unchanged until the frame is received, or until
+// discard() or the destructor returns. A GPU reads pinned memory (HostMemory::pinned) fastest. A
+// Frame or HostBuffer that is moved in comes back with the result; if submit() fails, it is still
+// the caller's.
 #pragma once
 
 #include <cstddef>
@@ -14,38 +26,33 @@
 namespace zerorun {
 
 struct AsyncEncodeParams {
-  /// `threads` is that of one lane, and 0 means 1 here: the lanes are what runs side by side.
-  EncodeParams encode;
-  /// Frames encoded at a time, each by a thread and an encoder of its own; on CUDA each has its own
-  /// stream, so that upload, kernels and download of different frames overlap. 0: one a core on the
-  /// CPU, 4 on CUDA. The memory of an Encoder is needed this many times.
+  EncodeParams encode;  ///< `threads` counts for each lane, and 0 means 1 here
+  /// Frames coded at a time. 0: one per core on the CPU, 4 on CUDA. Each lane needs the memory of
+  /// an Encoder.
   int lanes = 0;
-  /// Frames submitted and not yet received, at most 4096. 0: twice the lanes.
-  int depth = 0;
+  int depth = 0;  ///< frames submitted and not yet received, at most 4096; 0: twice the lanes
 };
 
 struct SubmitOptions {
   std::uint64_t tag = 0;            ///< comes back with the frame
   std::optional<int> quality = {};  ///< of this frame, instead of AsyncEncoder::set_quality()
-  /// When `depth` frames are in flight: wait until another thread has received one, instead of
-  /// failing with queue_full.
+  /// If `depth` frames are in flight: wait until another thread receives one, instead of failing
+  /// with queue_full.
   bool wait = false;
 };
 
-/// A finished frame. Receive into the same object again and again: its memory goes back to the
-/// encoder then, and nothing is allocated or copied.
+/// A finished frame. Receive into the same object again and again: the encoder reuses its memory,
+/// and nothing is allocated or copied.
 struct EncodedFrame {
   std::int64_t number = 0;  ///< counted from 0 in the order of submit()
   std::uint64_t tag = 0;
-  Status status;        ///< an error of this frame alone; the others go on
+  Status status;        ///< an error of this frame; it does not affect other frames
   EncodeReport report;  ///< undefined after an error
   HostBuffer jpeg;      ///< SOI to EOI; pinned memory on CUDA; undefined after an error
-  Frame frame;          ///< what submit(Frame&&) took; empty for submit(ConstFrameView)
+  Frame frame;          ///< the frame of submit(Frame&&); empty for submit(ConstFrameView)
 };
 
-/// The bytes are those of Encoder. Any thread may call any member at any time; only destruction and
-/// moving need that no other call runs. Destruction with frames in flight waits for those that are
-/// being encoded and drops the others.
+/// Writes the same bytes as Encoder.
 class ZERORUN_API AsyncEncoder {
  public:
   /// Errors: those of Encoder::create(), invalid_argument (lanes, depth).
@@ -55,35 +62,32 @@ class ZERORUN_API AsyncEncoder {
   AsyncEncoder& operator=(AsyncEncoder&&) noexcept;
   ~AsyncEncoder();
 
-  /// Puts a frame into the queue; the caller keeps its memory alive and unchanged until the frame
-  /// is received, or discard() or the destructor returned. Pinned memory (HostMemory::pinned) is
-  /// what a GPU reads fastest. A frame that cannot be encoded is reported by receive().
-  /// Errors: queue_full, already_finished, invalid_argument (quality). Then nothing was queued.
+  /// Errors: queue_full, already_finished, invalid_argument (quality); then nothing was queued.
+  /// receive() reports a frame that cannot be encoded.
   Status submit(const ConstFrameView& frame, const SubmitOptions& options = {});
-
-  /// The same with a frame that moves in and comes back with the result. After an error it is still
-  /// the caller's.
   Status submit(Frame&& frame, const SubmitOptions& options = {});
 
-  /// Takes the oldest frame when it is finished. With `wait` it waits for that, also for a frame
-  /// that another thread has yet to submit, and never says not_yet: a single thread calls it so
-  /// only when in_flight() is not 0 or after finish().
+  /// Takes the oldest frame when it is finished. With `wait` it waits for that, also if another
+  /// thread has yet to submit the frame, and never returns not_yet. A single thread should wait
+  /// only while in_flight() is not 0 or after finish().
   Received receive(EncodedFrame& out, bool wait);
 
-  /// No frame will follow: submit() fails from here on, receive() gives what is left, then `end`.
+  /// No frame follows: submit() fails from here on; receive() returns the remaining frames, then
+  /// `end`.
   void finish();
 
-  /// Drops every frame in flight and waits until none is being encoded. Their numbers stay used.
-  /// After finish() too: submit() is allowed again.
+  /// Drops all frames in flight, waits until none is being coded, and allows submit() again after
+  /// finish(). The numbers of dropped frames are not used again.
   void discard();
 
-  /// Of the frames submitted from here on that bring none of their own. Errors: invalid_argument.
+  /// For the frames submitted from here on without a quality of their own. Errors:
+  /// invalid_argument.
   Status set_quality(int quality);
 
   int in_flight() const noexcept;  ///< submitted and not yet received
   int depth() const noexcept;
   int lanes() const noexcept;
-  Backend backend() const noexcept;                  ///< cpu or cuda: what `automatic` became
+  Backend backend() const noexcept;                  ///< cpu or cuda, never automatic
   const AsyncEncodeParams& params() const noexcept;  ///< as given to create()
 
  private:
@@ -93,42 +97,33 @@ class ZERORUN_API AsyncEncoder {
 };
 
 struct AsyncDecodeParams {
-  /// `threads` is that of one lane, and 0 means 1 here: the lanes are what runs side by side.
-  DecodeParams decode;
+  DecodeParams decode;                        ///< `threads` as in AsyncEncodeParams
   PixelFormat format = PixelFormat::yuv420p;  ///< of the frames
-  /// Images decoded at a time, each by a thread and a decoder of its own; on CUDA each has its own
-  /// stream, so that upload, kernels and download of different images overlap. 0: one a core on the
-  /// CPU, 4 on CUDA. The memory of a Decoder is needed this many times.
-  int lanes = 0;
-  /// Images submitted and not yet received, at most 4096. 0: twice the lanes.
+  int lanes = 0;                              ///< these two as in AsyncEncodeParams
   int depth = 0;
 };
 
 struct DecodeOptions {
   std::uint64_t tag = 0;                   ///< comes back with the frame
   std::optional<PixelFormat> format = {};  ///< of this frame, instead of AsyncDecodeParams::format
-  /// The caller's frame (host memory), which has the size of the image and is decoded into, as by
-  /// Decoder::decode(); `format` is its own then. To be left alone until the image is received.
+  /// A frame of the caller in host memory, with the size of the image, to decode into as with
+  /// Decoder::decode(). Its own format counts. Do not touch it until the image is received.
   std::optional<FrameView> into = {};
-  /// When `depth` images are in flight: wait until another thread has received one, instead of
-  /// failing with queue_full.
-  bool wait = false;
+  bool wait = false;  ///< as in SubmitOptions
 };
 
-/// A decoded image. Receive into the same object again and again: its frame's memory goes back to
-/// the decoder then, and no memory that grows with the picture is allocated.
+/// A decoded image. Receive into the same object again and again: the decoder reuses the memory of
+/// its frame, and allocates nothing that grows with the picture.
 struct DecodedFrame {
   std::int64_t number = 0;  ///< counted from 0 in the order of submit()
   std::uint64_t tag = 0;
-  Status status;        ///< an error of this image alone; the others go on
+  Status status;        ///< an error of this image; it does not affect other images
   DecodeReport report;  ///< undefined after an error
   Frame frame;          ///< pinned memory on CUDA; undefined after an error and with `into`
-  HostBuffer jpeg;      ///< what submit(HostBuffer&&) took; empty for the other submit()
+  HostBuffer jpeg;      ///< the stream of submit(HostBuffer&&); empty for the other submit()
 };
 
-/// Samples and reports are those of Decoder. Any thread may call any member at any time; only
-/// destruction and moving need that no other call runs. Destruction with images in flight waits for
-/// those that are being decoded and drops the others.
+/// Gives the same samples and reports as Decoder.
 class ZERORUN_API AsyncDecoder {
  public:
   /// Errors: those of Decoder::create(), invalid_argument (lanes, depth), invalid_frame (format).
@@ -138,33 +133,20 @@ class ZERORUN_API AsyncDecoder {
   AsyncDecoder& operator=(AsyncDecoder&&) noexcept;
   ~AsyncDecoder();
 
-  /// Puts an image into the queue; the caller keeps the bytes alive and unchanged until its frame
-  /// is received, or discard() or the destructor returned. Pinned memory (HostMemory::pinned) is
-  /// what a GPU reads fastest. An image that cannot be decoded is reported by receive(). Errors:
-  /// queue_full, already_finished, invalid_frame (format). Then nothing was queued.
+  /// Errors: queue_full, already_finished, invalid_frame (format); then nothing was queued.
+  /// receive() reports an image that cannot be decoded.
   Status submit(std::span<const std::byte> jpeg, const DecodeOptions& options = {});
-
-  /// The same with a stream that moves in and comes back with the frame. After an error it is still
-  /// the caller's.
   Status submit(HostBuffer&& jpeg, const DecodeOptions& options = {});
 
-  /// Takes the oldest frame when it is finished. With `wait` it waits for that, also for an image
-  /// that another thread has yet to submit, and never says not_yet: a single thread calls it so
-  /// only when in_flight() is not 0 or after finish().
+  /// These members do what those of AsyncEncoder do.
   Received receive(DecodedFrame& out, bool wait);
-
-  /// No image will follow: submit() fails from here on, receive() gives what is left, then `end`.
   void finish();
-
-  /// Drops every image in flight and waits until none is being decoded. Their numbers stay used.
-  /// After finish() too: submit() is allowed again.
   void discard();
-
-  int in_flight() const noexcept;  ///< submitted and not yet received
+  int in_flight() const noexcept;
   int depth() const noexcept;
   int lanes() const noexcept;
-  Backend backend() const noexcept;                  ///< cpu or cuda: what `automatic` became
-  const AsyncDecodeParams& params() const noexcept;  ///< as given to create()
+  Backend backend() const noexcept;
+  const AsyncDecodeParams& params() const noexcept;
 
  private:
   struct Impl;

@@ -1,0 +1,98 @@
+// What `zerorun encode` and `zerorun decode` have in common.
+// SPDX-License-Identifier: MIT
+#include "apps/common/frame_command.hpp"
+
+#include <fmt/core.h>
+
+#include "apps/common/console.hpp"
+#include "apps/common/outputs.hpp"
+#include "apps/common/pixel_limit.hpp"
+#include "apps/common/signals.hpp"
+
+namespace zerorun::app {
+
+FrameCommand::FrameCommand(const char* verb, const FrameOptions& options)
+    : output_(output_location(options.input, options.output)), options_(options) {
+  summary_.verb = verb;
+}
+
+void FrameCommand::open_reports(bool with_psnr) {
+  refuse_terminal(output_);
+  stats_ =
+      StatsFile::open(options_.report.stats, options_.output.overwrite, summary_.verb, with_psnr);
+}
+
+void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
+                            PixelFormat first_format, io::Rational rate,
+                            const std::string& output_details,
+                            const nlohmann::ordered_json& header) {
+  register_part(output_);
+  summary_.output = output_.name;
+  summary_.device = device_text(backend_, options_.device);
+  summary_.rate = rate;
+  summary_.width = width;
+  summary_.height = height;
+  console::detail(fmt::format("{}: {}, {}, {}x{} {}, {} fps{}", input_name(), info.container,
+                              info.codec, width, height, name(first_format),
+                              rational_text(info.frame_rate),
+                              info.variable_frame_rate ? " on average" : ""));
+  console::detail(output_.name + ": " + output_details);
+  tell_fallback(options_.device, backend_);
+  if (!stats_) return;
+  nlohmann::ordered_json all = {{"input", input_name()},
+                                {"output", output_.name},
+                                {"width", width},
+                                {"height", height},
+                                {"time_base", rational_text(info.time_base)},
+                                {"frame_rate", rational_text(rate)},
+                                {"device", summary_.device}};
+  all.update(header);
+  stats_->begin(all);
+}
+
+void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
+  interrupted_ = end.interrupted;
+  if (signals::must_stop_now()) fail(Exit::failed, "stopped");
+  switch (end.step) {
+    case PipelineEnd::Step::none:
+      break;
+    case PipelineEnd::Step::read:
+      fail_input(input_name(), end.status, is_jpeg);
+    case PipelineEnd::Step::work:
+      fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, is_jpeg);
+    case PipelineEnd::Step::write:
+      fail(write_side_, output_.name, end.status);
+  }
+}
+
+void FrameCommand::end_output(const Status& status) const {
+  if (!status) fail(Exit::output, output_.name, status);
+  signals::forget_removals();
+}
+
+void FrameCommand::count_frame(std::size_t jpeg_bytes, const Frame& frame) {
+  summary_.coded_bytes += static_cast<std::int64_t>(jpeg_bytes);
+  summary_.pixels += std::int64_t{frame.width()} * frame.height();
+  ++summary_.frames;
+  progress_->update(summary_.counts());
+}
+
+void FrameCommand::finish_reports(const std::vector<std::string>& notes) {
+  const nlohmann::json summary = summary_.json();
+  if (stats_) stats_->finish(summary);
+  progress_->finish(summary_.counts(), interrupted_ ? "interrupted" : "done", summary);
+  for (const std::string& note : notes) console::note(note);
+  if (summary_.frames == 0) {
+    console::note(output_.name + ": interrupted before the first frame, nothing was written");
+  } else if (!progress_->is_json()) {
+    console::plain(summary_.text());
+  }
+}
+
+void apply_common_options(FrameOptions& options, bool output_is_jpeg) {
+  console::set_quiet(options.report.quiet);
+  console::set_verbose(options.report.verbose);
+  apply_format_option(options.format, output_is_jpeg, options.input, options.output);
+}
+
+}  // namespace zerorun::app

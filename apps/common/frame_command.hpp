@@ -1,0 +1,87 @@
+// What `zerorun encode` and `zerorun decode` have in common: frames go from INPUT through the
+// pipeline to OUTPUT, and reports say how it went.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/common/failure.hpp"
+#include "apps/common/frame_pipeline.hpp"
+#include "apps/common/progress.hpp"
+#include "apps/common/stats.hpp"
+#include "apps/common/summary.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::app {
+
+/// The options of both commands.
+struct FrameOptions {
+  InputOptions input;
+  OutputOptions output;
+  DeviceOptions device;
+  ReportOptions report;
+  std::string format;  ///< of "-"
+};
+
+class FrameCommand {
+ protected:
+  FrameCommand(const char* verb, const FrameOptions& options);
+
+  const std::string& input_name() const noexcept { return options_.input.name; }
+  /// Of the frame that is written next, in the input.
+  std::int64_t frame_index() const noexcept { return options_.input.range.first + summary_.frames; }
+
+  /// Ends the command unless stdout can take binary data. Opens the file of --stats.
+  void open_reports(bool with_psnr);
+
+  /// Fills in the summary; `first_format` is that of the first frame. With -v it prints what is
+  /// read and `output_details`. `header` goes into the stats file.
+  void describe(const io::SourceInfo& info, int width, int height, PixelFormat first_format,
+                io::Rational rate, const std::string& output_details,
+                const nlohmann::ordered_json& header);
+
+  /// Runs the pipeline and finishes the sink. A failure of the write step counts as one of
+  /// `write_side_`.
+  template <typename Job, typename Sink>
+  void run_frames(int lanes, const PipelineSteps<Job>& steps, const io::SourceInfo& info,
+                  Sink& sink) {
+    progress_.emplace(options_.report, info.frame_count, summary_.rate);
+    try {
+      check_end(run_pipeline<Job>(lanes, steps), info.is_jpeg);
+      if (summary_.frames > 0) end_output(sink.finish());
+    } catch (const Failure&) {
+      progress_->finish(summary_.counts(), "failed", {});
+      throw;
+    }
+    summary_.seconds = progress_->seconds();
+    summary_.output_bytes = sink.bytes_written();
+  }
+
+  /// A frame was written.
+  void count_frame(std::size_t jpeg_bytes, const Frame& frame);
+
+  /// Prints the summary and the notes, and finishes the stats file.
+  void finish_reports(const std::vector<std::string>& notes);
+
+  io::Location output_;
+  Backend backend_ = Backend::cpu;
+  std::unique_ptr<StatsFile> stats_;
+  RunSummary summary_;
+  Exit write_side_ = Exit::output;
+
+ private:
+  void check_end(const PipelineEnd& end, bool is_jpeg);
+  void end_output(const Status& status) const;
+
+  const FrameOptions& options_;
+  std::optional<Progress> progress_;
+  bool interrupted_ = false;
+};
+
+/// Sets --quiet and --verbose and applies --format, before the command runs.
+void apply_common_options(FrameOptions& options, bool output_is_jpeg);
+
+}  // namespace zerorun::app

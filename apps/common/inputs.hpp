@@ -1,0 +1,34 @@
+// Opening the INPUT of a command, and what all commands say about it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apps/common/options.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::app {
+
+/// The input as JPEG packets; null if it holds none, so that it has to be opened as frames. stdin
+/// cannot be opened a second time, so its first bytes decide. Other errors end the command.
+std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
+                                                    const io::SourceOptions& options);
+
+/// In interlaced video a packet can hold one of the two fields of a picture. A source of frames
+/// weaves them together.
+bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept;
+
+/// The planar format or rgb24 that holds what the stream stores; 4:4:4 for sampling factors
+/// without a name.
+PixelFormat stored_format(const StreamInfo& stream) noexcept;
+
+[[noreturn]] void fail_without_frames(const InputOptions& input);
+
+/// "NAME is cut short: N bytes are missing at its end".
+std::string cut_sentence(const std::string& name, const io::SourceInfo& info);
+/// Prints a note if bytes are missing.
+void note_cut_input(const std::string& name, const io::SourceInfo& info);
+
+}  // namespace zerorun::app

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 
-#include "apps/bench/compare.hpp"
+#include "apps/bench/report/compare.hpp"
 #include "apps/bench/options.hpp"
-#include "apps/bench/report.hpp"
-#include "apps/bench/run_case.hpp"
-#include "apps/bench/synthetic.hpp"
+#include "apps/bench/report/report.hpp"
+#include "apps/bench/measure/run_case.hpp"
+#include "apps/bench/frames/synthetic.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"

@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
-#include "apps/bench/libjpeg_coder.hpp"
+#include "apps/bench/peers/libjpeg_coder.hpp"
 #include "apps/bench/options.hpp"
-#include "apps/bench/synthetic.hpp"
+#include "apps/bench/frames/synthetic.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/contenders.hpp"
-#include "apps/bench/measure.hpp"
+#include "apps/bench/measure/contenders.hpp"
+#include "apps/bench/measure/measure.hpp"
 
 namespace zerorun::app::bench {
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/step_times.hpp"
 
-#include "codec/arith/integer.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/event_log.hpp"
@@ -22,8 +21,8 @@ class StagedSteps {
     frame_ = {like.format, like.width, like.height, {}, {}};
     for (int p = 0; p < plane_count(like.format); ++p) {
       const auto plane = static_cast<std::size_t>(p);
-      const auto pitch =
-          round_up(plane_row_bytes(like.format, p, like.width), std::size_t{kPitchAlign});
+      const std::size_t row_bytes = plane_row_bytes(like.format, p, like.width);
+      const std::size_t pitch = (row_bytes + kPitchAlign - 1) & ~(kPitchAlign - 1);
       ZR_TRY(memory_[p].reserve(static_cast<std::int64_t>(pitch) *
                                 plane_rows(like.format, p, like.height)));
       frame_.data[plane] = memory_[p].data();
@@ -48,7 +47,7 @@ class StagedSteps {
   Status mark(const char* step) { return log_.mark(stream_.get(), step); }
 
   /// As cudaMallocPitch places rows.
-  static constexpr int kPitchAlign = 256;
+  static constexpr std::size_t kPitchAlign = 256;
 
   const int device_;
   DeviceBuffer<std::uint8_t> memory_[3];

@@ -1,4 +1,4 @@
-// A batch of images of many sizes, cut out of larger ones.
+// Cuts a batch of images of many sizes out of larger ones.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
@@ -18,10 +18,10 @@ struct Size {
   int width, height;
 };
 
-/// Width over height, as cameras and cutters have it.
+/// Width over height, as cameras and croppers make them.
 constexpr std::array<double, 6> kShapes = {4.0 / 3, 3.0 / 4, 3.0 / 2, 16.0 / 9, 2.0 / 3, 1.0};
 
-/// Visits 0 .. count - 1, neighbours far from each other.
+/// A permutation of 0 .. count - 1 in which neighbours are far from each other.
 std::size_t scattered(std::size_t i, std::size_t count) {
   auto step = static_cast<std::size_t>(0.618 * static_cast<double>(count));
   while (std::gcd(step, count) != 1) ++step;
@@ -45,7 +45,7 @@ int mirrored(int at, int count) noexcept {
   return place < count ? place : 2 * count - 1 - place;
 }
 
-/// A unit is what a plane holds for one pixel, pair or group.
+/// A unit is what a plane holds for one pixel, or for one pair or group of pixels.
 void cut_plane(const ConstFrameView& from, int p, int left, int top, const FrameView& to) {
   const auto plane = static_cast<std::size_t>(p);
   const std::size_t unit = plane_row_bytes(from.format, p, 1);
@@ -75,7 +75,7 @@ void cut_plane(const ConstFrameView& from, int p, int left, int top, const Frame
 Result<PaddedFrame> cut_piece(const ConstFrameView& from, std::size_t i, Size size) {
   auto piece = PaddedFrame::create(from.format, size.width, size.height);
   if (!piece) return piece;
-  // Whole groups of the widest chroma, so that the planes stay over each other.
+  // Multiples of 4, so that luma and chroma of every sampling are cut at the same place.
   const auto place = [i](int extent, std::size_t prime) {
     return static_cast<int>(i * prime % static_cast<std::size_t>(extent)) / 4 * 4;
   };

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
-#include "apps/bench/frames/synthetic.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
+#include "codec/arith/integer.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
@@ -20,9 +20,7 @@ namespace {
 /// The largest MCU is 32 x 8 (4:1:1) or 16 x 16.
 constexpr int kPadWidth = 32, kPadHeight = 16;
 
-int round_up(int value, int step) { return (value + step - 1) / step * step; }
-
-/// A piece of a mixed batch is cut from one of so many frames at most.
+/// Pieces of a mixed batch are cut from so many frames at most.
 constexpr std::size_t kMostCutFrames = 16;
 
 FrameSet read_frames(const FrameRequest& request, std::size_t count) {
@@ -59,11 +57,10 @@ FrameSet read_frames(const FrameRequest& request, std::size_t count) {
 }
 
 FrameSet make_frames(const FrameRequest& request, std::size_t count) {
-  const SyntheticSpec spec = parse_synthetic(request.input);
   FrameSet set{request.input, {}, {}, request.mixed};
   for (std::size_t i = 0; i < count; ++i) {
-    auto frame = make_synthetic(spec, *request.format, i);
-    const Frame& made = value_or_fail(std::move(frame), Exit::failed, request.input);
+    const Frame made = value_or_fail(make_synthetic(request.input, *request.format, i),
+                                     Exit::failed, request.input);
     set.frames.push_back(
         value_or_fail(PaddedFrame::copy_of(made.view()), Exit::failed, request.input));
   }
@@ -152,7 +149,7 @@ std::size_t FrameSet::largest() const {
 
 static void describe_streams(const FrameSet& set, Case& what) {
   const auto info = inspect(set.streams[0], StreamLimits::any_size());
-  if (!info) return;  // it was decoded, so this cannot be
+  if (!info) return;  // cannot be: it was decoded
   what.quality = info->quality.value_or(0);
   what.huffman = info->standard_huffman_tables ? HuffmanTables::standard : HuffmanTables::optimal;
   what.restart = info->restart_interval_mcus > 0 ? std::to_string(info->restart_interval_mcus)

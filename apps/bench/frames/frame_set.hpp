@@ -1,5 +1,4 @@
-// The frames of a case in host memory, as every coder can read them: a few pictures of one size, or
-// a batch of many sizes.
+// The frames of a case in host memory: a few pictures of one size, or a batch of many sizes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,7 +13,7 @@
 
 namespace zerorun::app::bench {
 
-/// A frame whose memory holds whole MCUs, edges repeated: libjpeg's raw data needs them.
+/// A frame whose memory holds whole MCUs, with repeated edges: libjpeg's raw data needs them.
 class PaddedFrame {
  public:
   static Result<PaddedFrame> create(PixelFormat format, int width, int height);
@@ -37,7 +36,7 @@ class PaddedFrame {
 struct FrameSet {
   std::string input;
   std::vector<PaddedFrame> frames;
-  /// Where the input's own streams are measured: they, and `frames` is what the CPU decodes.
+  /// The input's own streams, where they are measured; `frames` is then what the CPU decodes.
   std::vector<std::vector<std::byte>> streams;
   bool mixed = false;  ///< sizes, and formats of `streams`, may differ
 
@@ -47,7 +46,7 @@ struct FrameSet {
   std::size_t largest() const;  ///< index of the frame with the most pixels
 };
 
-/// Pieces of this size are cut out of the frames of a mixed batch.
+/// Sizes of the pieces that are cut out of frames for a mixed batch.
 struct Megapixels {
   double least = 0, most = 0;
   bool operator==(const Megapixels&) const = default;
@@ -55,7 +54,7 @@ struct Megapixels {
 
 struct FrameRequest {
   std::string input;  ///< a file, a sequence, or synthetic:WxH:KIND
-  /// Unset: as the streams hold them, which is for own_streams alone.
+  /// Unset: as the streams store them; only with own_streams.
   std::optional<PixelFormat> format;
   std::size_t count = 4;  ///< at most
   bool own_streams = false;
@@ -71,10 +70,10 @@ void copy_samples(const ConstFrameView& from, const FrameView& to) noexcept;
 /// Bytes of the samples of one frame.
 std::size_t frame_bytes(PixelFormat format, int width, int height) noexcept;
 
-/// Fills in what only the frames tell.
+/// Fills in what the case learns from its frames: size, format, properties of the streams.
 void describe(const FrameSet& set, Case& what);
 
-/// Ends the command (exit 3) where there is no frame.
+/// Ends the command (exit 3) if there is no frame.
 FrameSet load_frames(const FrameRequest& request);
 
 /// The part of load_frames() that keeps the streams of a JPEG input.
@@ -83,5 +82,12 @@ FrameSet load_streams(const FrameRequest& request);
 /// `count` pieces of `set`'s frames, the same on every machine. Areas are spread evenly over the
 /// logarithm; a frame that is too small is mirrored at its edges.
 FrameSet cut_pieces(const FrameSet& set, const Megapixels& sizes, std::size_t count);
+
+/// Whether the input is synthetic:WxH:photo|noise|ramp|text, frames made by name and size.
+bool is_synthetic(const std::string& input) noexcept;
+/// Ends the command (exit 2) if the text after "synthetic:" is not WxH:photo|noise|ramp|text.
+void check_synthetic(const std::string& input);
+/// Frame `number` of the series; the same on every machine. Errors: out_of_memory.
+Result<Frame> make_synthetic(const std::string& input, PixelFormat format, std::size_t number);
 
 }  // namespace zerorun::app::bench

@@ -1,23 +1,33 @@
 // Pictures from hashes and interpolation: the same on every machine, fast enough for 16384x16384.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/frames/synthetic.hpp"
-
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "apps/bench/frames/frame_set.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/text.hpp"
+#include "codec/base/thread_pool.hpp"
 
 namespace zerorun::app::bench {
 namespace {
 
 constexpr std::string_view kPrefix = "synthetic:";
+
+enum class Kind {
+  photo,  ///< light, edges and grain; about the bits per pixel of a photograph
+  noise,  ///< every sample random
+  ramp,   ///< smooth gradients
+  text,   ///< dark glyphs on white
+};
+
+struct Spec {
+  int width, height;
+  Kind kind;
+};
 
 std::uint32_t hash(std::uint32_t a, std::uint32_t b, std::uint32_t c) noexcept {
   std::uint32_t h = a * 0x9E3779B1u ^ b * 0x85EBCA77u ^ c * 0xC2B2AE3Du;
@@ -51,8 +61,8 @@ void add_noise_row(std::vector<int>& row, std::uint32_t seed, int y, int shift, 
   }
 }
 
-/// Sixteenths of a level in 0..255, before grain. Octaves make light and texture; one of them is
-/// cut into steps, whose borders are the edges that photographs have.
+/// Sixteenths of a level in 0..255, before grain. Octaves of noise make light and texture; one of
+/// them is cut into steps, whose borders are the edges that photographs have.
 void photo_row(std::vector<int>& row, std::uint32_t seed, int y) {
   std::fill(row.begin(), row.end(), 0);
   add_noise_row(row, seed, y, 8, 24);
@@ -95,57 +105,44 @@ struct PlanePlace {
   bool chroma;
 };
 
-void make_row(SyntheticKind kind, std::uint8_t* out, int width, int y, PlanePlace place,
+void make_row(Kind kind, std::uint8_t* out, int width, int y, PlanePlace place,
               std::vector<int>& scratch) {
   switch (kind) {
-    case SyntheticKind::photo:
+    case Kind::photo:
       scratch.resize(static_cast<std::size_t>(width));
       return make_photo_row(scratch, out, place.seed, y, place.chroma);
-    case SyntheticKind::noise:
+    case Kind::noise:
       for (int x = 0; x < width; ++x)
         out[x] = static_cast<std::uint8_t>(
             hash(place.seed, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)));
       return;
-    case SyntheticKind::ramp:
+    case Kind::ramp:
       for (int x = 0; x < width; ++x) {  // up and down again: no edges
         const int value = (x / 5 + y / 7 + static_cast<int>(place.seed % 511)) % 511;
         out[x] = static_cast<std::uint8_t>(value > 255 ? 510 - value : value);
       }
       return;
-    case SyntheticKind::text:
+    case Kind::text:
       for (int x = 0; x < width; ++x) out[x] = place.chroma ? 128 : text_sample(x, y, place.seed);
       return;
   }
 }
 
-/// Rows are made on all cores.
-void fill_plane(SyntheticKind kind, const FrameView& view, int p, PlanePlace place) {
+void fill_plane(Kind kind, const FrameView& view, int p, PlanePlace place) {
   const auto plane = static_cast<std::size_t>(p);
   const int rows = plane_rows(view.format, p, view.height);
   const auto width = static_cast<int>(plane_row_bytes(view.format, p, view.width));
-  std::atomic<int> next{0};
-  const auto work = [&] {
-    std::vector<int> scratch;
-    for (int y = next++; y < rows; y = next++)
-      make_row(kind, view.data[plane] + y * view.stride_bytes[plane], width, y, place, scratch);
-  };
-  std::vector<std::thread> threads;
-  const unsigned helpers = rows < 256 ? 0 : std::max(1u, std::thread::hardware_concurrency()) - 1;
-  for (unsigned i = 0; i < helpers; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  ThreadPool pool(rows < 256 ? 1 : 0);
+  std::vector<std::vector<int>> scratch(static_cast<std::size_t>(pool.workers()));
+  pool.run(rows, [&](std::int64_t y, int worker) {
+    make_row(kind, view.data[plane] + y * view.stride_bytes[plane], width, static_cast<int>(y),
+             place, scratch[static_cast<std::size_t>(worker)]);
+  });
 }
 
-}  // namespace
-
-bool is_synthetic(const std::string& input) noexcept { return input.rfind(kPrefix, 0) == 0; }
-
-SyntheticSpec parse_synthetic(const std::string& input) {
-  static constexpr std::array<std::pair<std::string_view, SyntheticKind>, 4> kinds = {
-      {{"photo", SyntheticKind::photo},
-       {"noise", SyntheticKind::noise},
-       {"ramp", SyntheticKind::ramp},
-       {"text", SyntheticKind::text}}};
+Spec parse(const std::string& input) {
+  static constexpr std::array<std::pair<std::string_view, Kind>, 4> kinds = {
+      {{"photo", Kind::photo}, {"noise", Kind::noise}, {"ramp", Kind::ramp}, {"text", Kind::text}}};
   const std::string text = input.substr(kPrefix.size());
   const std::size_t times = text.find('x'), colon = text.find(':');
   if (times != std::string::npos && colon != std::string::npos && times < colon) {
@@ -159,7 +156,14 @@ SyntheticSpec parse_synthetic(const std::string& input) {
   fail(Exit::usage, "'" + input + "' is not synthetic:WIDTHxHEIGHT:photo|noise|ramp|text");
 }
 
-Result<Frame> make_synthetic(const SyntheticSpec& spec, PixelFormat format, std::size_t number) {
+}  // namespace
+
+bool is_synthetic(const std::string& input) noexcept { return input.rfind(kPrefix, 0) == 0; }
+
+void check_synthetic(const std::string& input) { (void)parse(input); }
+
+Result<Frame> make_synthetic(const std::string& input, PixelFormat format, std::size_t number) {
+  const Spec spec = parse(input);
   auto frame = Frame::create(format, spec.width, spec.height);
   if (!frame) return frame;
   for (int p = 0; p < plane_count(format); ++p) {

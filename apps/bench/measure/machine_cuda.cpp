@@ -1,18 +1,18 @@
-// What the CUDA runtime and, where it is there, the driver's management library (NVML) say about
-// the devices.
+// Facts about the devices, from the CUDA runtime and, if it is installed, the driver's management
+// library (NVML).
 // SPDX-License-Identifier: MIT
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
 #include <fmt/core.h>
 
-#include "apps/bench/report/machine.hpp"
+#include "apps/bench/report/report.hpp"
 
 namespace zerorun::app::bench {
 namespace {
 
-/// The few calls of NVML that are used. Its header is not part of every toolkit, and these have
-/// kept their form since the library's first version.
+/// The calls of NVML that are used. Its header is not part of every toolkit; these calls have not
+/// changed since the first version of the library.
 class Nvml {
  public:
   Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
@@ -34,7 +34,7 @@ class Nvml {
     return ready_ && get != nullptr && get(text, sizeof text) == 0 ? text : "";
   }
 
-  /// As they are at this moment; empty where NVML does not tell.
+  /// At this moment; empty where NVML does not tell.
   std::string clocks(int device) const {
     char bus[32] = {};
     void* handle = nullptr;
@@ -75,7 +75,6 @@ std::string highest_clocks(int device) {
 }  // namespace
 
 void add_cuda_facts(const std::vector<int>& cuda, Facts& facts) {
-  if (cuda.empty()) return;
   int driver = 0, runtime = 0;
   if (const std::string version = Nvml().driver_version(); !version.empty())
     facts.emplace_back("driver", version);
@@ -95,7 +94,6 @@ void add_cuda_facts(const std::vector<int>& cuda, Facts& facts) {
 }
 
 void add_clocks(const std::vector<int>& cuda, Facts& facts) {
-  if (cuda.empty()) return;
   const Nvml nvml;
   for (const int device : cuda)
     if (const std::string clocks = nvml.clocks(device); !clocks.empty())

@@ -1,4 +1,5 @@
-// Which sizes and data the primitives are measured with, and the kernels that make and compare it.
+// The entropy coding primitives on a GPU, beside CUB, one CPU core and a device copy: sizes and
+// data, and the kernels that make and compare it.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/measure/primitives_support.cuh"
 
@@ -40,7 +41,7 @@ bool same_values(const T* a, const T* b, std::uint64_t size) {
   check(cudaMemset(count.get(), 0, sizeof(unsigned long long)));
   differences_kernel<<<kGrid, kBlock>>>(a, b, size, count.get());
   check(cudaGetLastError());
-  return count.at(0) == 0;
+  return count.value() == 0;
 }
 
 void measure_copy(PrimitiveRows& rows) {

@@ -10,7 +10,8 @@
 namespace zerorun::app::bench {
 namespace {
 
-/// 65536 symbols with an entropy of about `bits`: geometric frequencies over scattered symbols.
+/// 65536 symbols with an entropy of about `bits`. Frequencies fall geometrically; neighbours in
+/// frequency are no neighbours in value.
 std::vector<std::uint8_t> symbol_table(double bits) {
   const auto entropy_of = [](double ratio) {
     double sum = 0, weighted = 0, weight = 1;
@@ -40,7 +41,7 @@ std::vector<std::uint8_t> symbol_table(double bits) {
   return table;
 }
 
-/// One array of symbols, its code, and what is made of it.
+/// One array of symbols, its code, and the measurements of coding it.
 class CodeBench {
  public:
   CodeBench(PrimitiveRows& rows, std::uint64_t size, double bits)
@@ -55,8 +56,8 @@ class CodeBench {
     make_symbols(in_.get(), size_, table.get());
     check(device::histogram(in_.get(), size_, counts_.get(), nullptr));
     check(device::build_codebook(counts_.get(), 32, book_.get(), outcome_.get(), nullptr));
-    check(device::to_status(outcome_.at(0)));
-    host_book_ = book_.at(0);
+    check(device::to_status(outcome_.value()));
+    host_book_ = book_.value();
     const auto host_counts = counts_.first(256);
     for (std::size_t s = 0; s < 256; ++s) code_bits_ += host_counts[s] * host_book_.bits[s];
     char text[40];
@@ -65,7 +66,7 @@ class CodeBench {
     code_ = text;
   }
 
-  /// What everyone wants to know: encode with an index, decode by it.
+  /// The main forms: encode with a chunk index, decode by it.
   void measure() {
     out_.emplace(words());
     Prepared encode([&](void* scratch, std::size_t& bytes) {
@@ -104,12 +105,12 @@ class CodeBench {
         {primitive, form, sized(code_, size_), input, input + coded_bytes(), std::move(times)});
   }
   void require_code(const char* what) const {
-    const device::Outcome found = outcome_.at(0);
+    const device::Outcome found = outcome_.value();
     check(device::to_status(found));
     require(found.count == code_bits_, what);
   }
   void require_symbols(const char* what) const {
-    check(device::to_status(outcome_.at(0)));
+    check(device::to_status(outcome_.value()));
     require(same(in_.get(), decoded_.get(), size_), what);
   }
 

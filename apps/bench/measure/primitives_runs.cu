@@ -31,7 +31,7 @@ class RunBench {
     scan();
   }
 
-  /// By run_length_encode() or by the four kernels of PARLE.
+  /// `form` is run_length_encode() or run_length_encode_parle().
   template <typename Form>
   void measure_encode(Form form, const char* name, bool also_decode) {
     Prepared encode([&](void* scratch, std::size_t& bytes) {
@@ -39,15 +39,15 @@ class RunBench {
                   outcome_.get(), nullptr);
     });
     encode();
-    check(device::to_status(outcome_.at(0)));
-    runs_ = outcome_.at(0).count;
+    check(device::to_status(outcome_.value()));
+    runs_ = outcome_.value().count;
     Prepared decode([&](void* scratch, std::size_t& bytes) {
       return device::run_length_decode(scratch, bytes, values_.get(), lengths_.get(), runs_,
                                        decoded_.get(), size_, outcome_.get(), nullptr);
     });
     decode();
-    check(device::to_status(outcome_.at(0)));
-    require(outcome_.at(0).count == size_ && same(in_.get(), decoded_.get(), size_),
+    check(device::to_status(outcome_.value()));
+    require(outcome_.value().count == size_ && same(in_.get(), decoded_.get(), size_),
             "run-length round trip");
     add("run_length_encode", name, launch_times(encode));
     if (also_decode) add("run_length_decode", "device", launch_times(decode));
@@ -62,7 +62,7 @@ class RunBench {
                                                 static_cast<std::int64_t>(size_));
     });
     peer();
-    require(static_cast<std::uint64_t>(cub_runs.at(0)) == runs_ &&
+    require(static_cast<std::uint64_t>(cub_runs.value()) == runs_ &&
                 same(values_.get(), decoded_.get(), runs_),
             "runs as CUB finds them");
     add("run_length_encode", "CUB", launch_times(peer));
@@ -123,9 +123,10 @@ void measure_compact(PrimitiveRows& rows, std::uint64_t size, unsigned one_in) {
   });
   ours();
   peer();
-  require(kept.at(0) == cub_kept.at(0) && same(out.get(), cub_out.get(), kept.at(0)), "compaction");
+  require(kept.value() == cub_kept.value() && same(out.get(), cub_out.get(), kept.value()),
+          "compaction");
   const double input = static_cast<double>(size) * 5;
-  const double traffic = input + static_cast<double>(kept.at(0)) * 4;
+  const double traffic = input + static_cast<double>(kept.value()) * 4;
   const std::string data = sized("1 in " + std::to_string(one_in) + " kept", size);
   rows.push_back({"compact", "device", data, input, traffic, launch_times(ours)});
   rows.push_back({"compact", "CUB", data, input, traffic, launch_times(peer)});

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/measure/primitives.hpp"
+#include "apps/bench/measure/device.hpp"
+#include "apps/bench/measure/measure.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/timing.hpp"
 #include "zerorun/cuda_entropy.hpp"
@@ -19,12 +20,12 @@ namespace zerorun::app::bench {
 namespace device = zerorun::cuda_entropy;
 namespace serial = zerorun::entropy;
 
-inline void check(cudaError_t error) {
-  if (error != cudaSuccess) fail(Exit::failed, cudaGetErrorString(error));
-}
-
 inline void check(const Status& status) {
   if (!status) fail(Exit::failed, status.message());
+}
+
+inline void check(cudaError_t error) {
+  if (error != cudaSuccess) fail(Exit::failed, cudaGetErrorString(error));
 }
 
 inline void require(bool condition, const char* what) {
@@ -32,28 +33,18 @@ inline void require(bool condition, const char* what) {
 }
 
 template <typename T>
-class DeviceArray {
+class DeviceArray : CudaArray<T> {
  public:
   explicit DeviceArray(std::uint64_t size) {
-    check(cudaMalloc(&data_, std::max<std::size_t>(1, size * sizeof(T))));
+    check(this->allocate(std::max<std::uint64_t>(1, size), CudaMemory::device));
   }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  T* get() const { return data_; }
-  T at(std::uint64_t i) const {
-    T value;
-    check(cudaMemcpy(&value, data_ + i, sizeof(T), cudaMemcpyDeviceToHost));
-    return value;
-  }
+  T* get() const { return this->data(); }
   std::vector<T> first(std::uint64_t count) const {
     std::vector<T> values(count);
-    check(cudaMemcpy(values.data(), data_, count * sizeof(T), cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(values.data(), get(), count * sizeof(T), cudaMemcpyDeviceToHost));
     return values;
   }
-
- private:
-  T* data_ = nullptr;
+  T value() const { return first(1)[0]; }
 };
 
 /// "mean run 8, 2^28": sizes are powers of two.
@@ -68,16 +59,16 @@ using PrimitiveRows = std::vector<PrimitiveRow>;
 /// Times of launches in microseconds, by events around each.
 template <typename Launch>
 std::vector<double> launch_times(const Launch& launch) {
-  cudaEvent_t begin, end;
-  check(cudaEventCreate(&begin));
-  check(cudaEventCreate(&end));
+  cudaEvent_t events[2];
+  for (cudaEvent_t& event : events) check(cudaEventCreate(&event));
+  const EventOwner begin(events[0]), end(events[1]);
   const auto once = [&] {
-    check(cudaEventRecord(begin));
+    check(cudaEventRecord(begin.get()));
     launch();
-    check(cudaEventRecord(end));
-    check(cudaEventSynchronize(end));
+    check(cudaEventRecord(end.get()));
+    check(cudaEventSynchronize(end.get()));
     float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end));
+    check(cudaEventElapsedTime(&ms, begin.get(), end.get()));
     return static_cast<double>(ms) * 1e3;
   };
   once();
@@ -85,8 +76,6 @@ std::vector<double> launch_times(const Launch& launch) {
   const int repeats = static_cast<int>(std::clamp(60e3 / estimate, 7.0, 101.0));
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i) times.push_back(once());
-  check(cudaEventDestroy(begin));
-  check(cudaEventDestroy(end));
   return times;
 }
 
@@ -108,26 +97,24 @@ class Prepared {
  public:
   explicit Prepared(Call call) : call_(call) {
     check(call_(nullptr, bytes_));
-    check(cudaMalloc(&scratch_, std::max<std::size_t>(1, bytes_)));
+    check(scratch_.allocate(std::max<std::size_t>(1, bytes_), CudaMemory::device));
   }
-  ~Prepared() { cudaFree(scratch_); }
-  Prepared(const Prepared&) = delete;
-  Prepared& operator=(const Prepared&) = delete;
   void operator()() const {
     std::size_t bytes = bytes_;
-    check(call_(scratch_, bytes));
+    check(call_(scratch_.data(), bytes));
   }
 
  private:
   Call call_;
   std::size_t bytes_ = 0;
-  void* scratch_ = nullptr;
+  CudaArray<std::byte> scratch_;
 };
 
-/// Where runs of a mean length begin: 1, elsewhere 0.
+/// Writes 1 where a run begins and 0 elsewhere; runs have the mean length `mean_run`.
 void make_changes(std::uint32_t* out, std::uint64_t size, unsigned mean_run);
-/// Symbols by a table of 65536 entries, in which each stands as often as it is likely.
+/// Writes symbols of a table of 65536 entries; each stands in it as often as it is likely.
 void make_symbols(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table);
+/// Whether two device arrays are equal.
 bool same(const std::uint8_t* a, const std::uint8_t* b, std::uint64_t size);
 bool same(const std::int32_t* a, const std::int32_t* b, std::uint64_t size);
 bool same(const std::uint32_t* a, const std::uint32_t* b, std::uint64_t size);

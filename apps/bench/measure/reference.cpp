@@ -1,14 +1,11 @@
-// The reference of a case: streams are made, judged and decoded, a frame a thread.
+// Makes the reference of a case: streams are made, checked and decoded, one frame a thread.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/measure/reference.hpp"
-
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <optional>
 #include <utility>
 
-#include "apps/bench/measure/judge.hpp"
+#include "apps/bench/measure/check.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "codec/base/thread_pool.hpp"
@@ -16,26 +13,23 @@
 namespace zerorun::app::bench {
 namespace {
 
-/// A peer may round differently, but not code a worse picture than its quality promises.
+/// A peer may round differently, but its pictures may be worse than zerorun's by this at most.
 constexpr double kPsnrTolerance = 1.0;
-/// Beyond this the rounding decides: frames that were JPEG before come back almost as they were.
+/// Rounding decides about a higher PSNR: a frame that was JPEG before comes back almost unchanged.
 constexpr double kBestPsnr = 50.0;
-/// Where the source of a stream is not known, a peer is compared with the CPU's picture. Samples as
-/// stored differ by the rounding of the inverse DCT alone, pixels by how chroma is enlarged too.
+/// Where the source of a stream is not known, a peer is compared with the CPU's picture. Planes
+/// differ only by the rounding of the inverse DCT, RGB also by the upsampling of chroma.
 constexpr double kLeastPlanarPsnr = 40.0, kLeastPackedPsnr = 25.0;
 
-double psnr_of(const SquaredError& error) { return std::min(error.psnr(), kMostPsnr); }
-
-/// What one thread makes of its frames. Ends the command where that fails.
+/// Makes the reference of the frames that one thread takes. Ends the command where that fails.
 class ReferenceMaker {
  public:
   ReferenceMaker(const Case& what, const FrameSet& frames) : what_(what), frames_(frames) {
-    if (Status status = judge_.open(frames.view(0), 1); !status)
+    if (Status status = check_.open(frames.view(0), 1); !status)
       fail(Exit::failed, what.input, status);
-    if (what.streams == Streams::libjpeg) libjpeg_.emplace(what);
+    if (what.streams == Streams::libjpeg) libjpeg_ = make_libjpeg_encoder(what, frames);
     if (what.streams == Streams::zerorun) {
-      EncodeParams params = encode_params(what);
-      params.backend = Backend::cpu;
+      EncodeParams params = encode_params(what, Backend::cpu);
       params.threads = 1;
       encoder_ = value_or_fail(Encoder::create(params), Exit::failed, what.input);
     }
@@ -46,14 +40,14 @@ class ReferenceMaker {
   }
 
   bool wants_pictures() const noexcept {
-    return what_.operation == Operation::decode && what_.streams != Streams::input;
+    return !what_.encodes() && what_.streams != Streams::input;
   }
 
   void make(std::size_t i, Reference& reference) {
     std::vector<std::byte>& jpeg = reference.streams[i];
     make_stream(i, jpeg);
     const ConstFrameView source = frames_.view(i);
-    if (Status status = judge_.add(jpeg, source); !status)
+    if (Status status = check_.add(jpeg, source); !status)
       fail(Exit::mismatch, what_.input + ": the reference stream", status);
     if (!wants_pictures()) return;
     PaddedFrame& picture = reference.pictures[i];
@@ -63,16 +57,15 @@ class ReferenceMaker {
     pictures_error_.add(squared_error(source, std::as_const(picture).view()));
   }
 
-  const SquaredError& streams_error() const noexcept { return judge_.error(); }
+  const SquaredError& streams_error() const noexcept { return check_.error(); }
   const SquaredError& pictures_error() const noexcept { return pictures_error_; }
 
  private:
   void make_stream(std::size_t i, std::vector<std::byte>& jpeg) {
     if (libjpeg_) {
-      std::span<const std::byte> made;
-      if (Status status = libjpeg_->encode(frames_.view(i), made); !status)
-        fail(Exit::failed, "--streams libjpeg", status);
-      jpeg.assign(made.begin(), made.end());
+      Status status = libjpeg_->start(i);
+      if (status) status = libjpeg_->stream(jpeg);
+      if (!status) fail(Exit::failed, "--streams libjpeg", status);
     } else if (encoder_) {
       if (const auto report = encoder_->encode(frames_.view(i), jpeg); !report)
         fail(Exit::failed, what_.input, report.status());
@@ -83,8 +76,8 @@ class ReferenceMaker {
 
   const Case& what_;
   const FrameSet& frames_;
-  Judge judge_;
-  std::optional<LibjpegEncoder> libjpeg_;
+  StreamCheck check_;
+  std::unique_ptr<Runner> libjpeg_;
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
   SquaredError pictures_error_;
@@ -92,8 +85,10 @@ class ReferenceMaker {
 
 }  // namespace
 
-EncodeParams encode_params(const Case& what) {
+EncodeParams encode_params(const Case& what, Backend backend, int device) {
   EncodeParams params;
+  params.backend = backend;
+  params.device = device;
   params.quality = what.quality;
   params.subsampling = what.sampling;
   params.huffman = what.huffman;
@@ -142,10 +137,6 @@ ConstFrameView reference_picture(const FrameSet& frames, const Reference& refere
                                  std::size_t index) {
   return reference.pictures.empty() ? frames.view(index)
                                     : std::as_const(reference.pictures[index]).view();
-}
-
-bool same_samples(const ConstFrameView& a, const ConstFrameView& b) {
-  return squared_error(a, b).psnr() == std::numeric_limits<double>::infinity();
 }
 
 }  // namespace zerorun::app::bench

@@ -1,13 +1,11 @@
-// Matching of rows and the judgement.
+// Compares two reports: what changed by more than the noise.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/report/compare.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "apps/bench/report/report.hpp"
 
@@ -15,6 +13,22 @@ namespace zerorun::app::bench {
 namespace {
 
 using Json = nlohmann::json;
+
+enum class Change {
+  none,    ///< within the threshold, or within the noise
+  slower,  ///< a regression
+  faster,
+  only_old,
+  only_new,
+};
+
+struct Comparison {
+  std::string name;  ///< the case and the row
+  Change change = Change::none;
+  double old_us = 0, new_us = 0;  ///< medians
+  double percent = 0;             ///< of the old median; positive is slower
+  double bytes_percent = 0;       ///< of the old stream size; positive is larger
+};
 
 /// Rows by name, in the order of the report.
 struct Rows {
@@ -99,10 +113,8 @@ std::string machine_changes(const Json& old_report, const Json& new_report) {
   return text;
 }
 
-}  // namespace
-
-std::vector<Comparison> compare_reports(const Json& old_report, const Json& new_report,
-                                        double threshold) {
+std::vector<Comparison> compare_all(const Json& old_report, const Json& new_report,
+                                    double threshold) {
   const Rows before = rows_of(old_report), after = rows_of(new_report);
   std::vector<Comparison> out;
   for (const std::string& name : before.order) {
@@ -120,22 +132,23 @@ std::vector<Comparison> compare_reports(const Json& old_report, const Json& new_
   return out;
 }
 
-std::string comparison_text(const std::vector<Comparison>& rows, const Json& old_report,
-                            const Json& new_report) {
+}  // namespace
+
+ComparisonText compare_reports(const Json& old_report, const Json& new_report, double threshold) {
+  const auto rows = compare_all(old_report, new_report, threshold);
   std::string text = machine_changes(old_report, new_report);
   text += fmt::format("{:<8} {:>11} {:>11} {:>9} {:>9}  {}\n", "", "old us", "new us", "time",
                       "bytes", "row");
-  std::array<int, 5> count{};
-  for (const Comparison& row : rows) {
-    text += line(row);
-    ++count[static_cast<std::size_t>(row.change)];
-  }
-  const auto of = [&count](Change change) { return count[static_cast<std::size_t>(change)]; };
-  return text + fmt::format(
-                    "{} slower, {} faster, {} the same, {} only in the old report, {} only "
-                    "in the new one\n",
-                    of(Change::slower), of(Change::faster), of(Change::none), of(Change::only_old),
-                    of(Change::only_new));
+  for (const Comparison& row : rows) text += line(row);
+  const auto count = [&rows](Change change) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [change](const Comparison& row) { return row.change == change; });
+  };
+  text += fmt::format(
+      "{} slower, {} faster, {} the same, {} only in the old report, {} only in the new one\n",
+      count(Change::slower), count(Change::faster), count(Change::none), count(Change::only_old),
+      count(Change::only_new));
+  return {std::move(text), count(Change::slower) > 0};
 }
 
 }  // namespace zerorun::app::bench

@@ -1,7 +1,5 @@
-// What the system says about itself.
+// Facts about the machine, from the system.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/report/machine.hpp"
-
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 #include <sys/utsname.h>
@@ -11,13 +9,13 @@
 #include <string_view>
 #include <thread>
 
-#include "apps/bench/peers/libjpeg_coder.hpp"
-#include "zerorun/status.hpp"
+#include "apps/bench/peers/libjpeg.hpp"
+#include "apps/bench/report/report.hpp"
 
 namespace zerorun::app::bench {
 namespace {
 
-/// The text behind "KEY ... :" in a file such as /proc/cpuinfo; empty if it is not there.
+/// The text after "KEY ... :" in a file such as /proc/cpuinfo; empty if there is none.
 std::string value_of(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -48,7 +46,7 @@ Facts machine_facts(const std::vector<int>& cuda) {
                      fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr))));
   facts.emplace_back("zerorun", version());
   facts.emplace_back("compiler", fmt::format("{} {}", ZERORUN_COMPILER, ZERORUN_BUILD_TYPE));
-  add_if_known(facts, "peer", libjpeg_version());
+  if (have_libjpeg()) facts.emplace_back("peer", libjpeg_version());
   add_if_known(facts, "cpu", value_of("/proc/cpuinfo", "model name"));
   facts.emplace_back("cores", std::to_string(std::thread::hardware_concurrency()));
   add_if_known(facts, "cpu clock",
@@ -58,7 +56,7 @@ Facts machine_facts(const std::vector<int>& cuda) {
   if (uname(&system) == 0)
     facts.emplace_back("system",
                        fmt::format("{} {} {}", system.sysname, system.release, system.machine));
-  add_cuda_facts(cuda, facts);
+  if (!cuda.empty()) add_cuda_facts(cuda, facts);
   return facts;
 }
 

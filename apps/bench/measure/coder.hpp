@@ -89,6 +89,12 @@ OpenRunner joint_runner_of(Args... args) {
   return [=](int at_once) { return runner_of<Type>(args..., at_once)(1); };
 }
 
+/// Adds a note that says why a coder is left out.
+inline Status leave_out(const Setting& setting, const char* note) {
+  setting.notes.emplace_back(note);
+  return Status::ok();
+}
+
 /// Moves a result's value to `to`, or returns its error.
 template <typename T, typename Target>
 Status store(Result<T> from, Target& to) {
@@ -102,7 +108,7 @@ struct CoderSource {
   const char* name;  ///< begins its notes
   bool is_peer;      ///< left out with --no-peers
   bool (*applies)(const Setting& setting);
-  /// Adds the coders of a case. An error becomes a note. Null in a build without the library.
+  /// Adds the coders of a case; an error becomes a note. Null in a build without the library.
   Status (*add)(const Setting& setting, Coders& coders);
 };
 

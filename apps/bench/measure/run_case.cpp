@@ -29,10 +29,11 @@ class CaseRun {
   void measure(const CoderSource& source) {
     if ((source.is_peer && !setting_.selection.peers) || !source.applies(setting_)) return;
     Coders coders;
-    const Status status = source.add != nullptr
-                              ? source.add(setting_, coders)
-                              : Status(Errc::not_built, "this build was made without it");
-    if (!status) result_.notes.push_back(fmt::format("{}: {}", source.name, status.message()));
+    if (source.add == nullptr) {
+      result_.notes.push_back(fmt::format("{}: this build was made without it", source.name));
+    } else if (Status status = source.add(setting_, coders); !status) {
+      result_.notes.push_back(fmt::format("{}: {}", source.name, status.message()));
+    }
     for (const Coder& coder : coders) measure(coder);
   }
 

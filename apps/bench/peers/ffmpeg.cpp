@@ -187,7 +187,7 @@ Status add_ffmpeg(const Setting& setting, Coders& coders) {
   const bool encodable = pixels == PixelFormat::yuv420p || pixels == PixelFormat::yuv422p ||
                          pixels == PixelFormat::yuv444p;
   if (!is_planar_yuv(pixels) || (encode && !encodable))
-    return Status(Errc::pixel_format, "it does not take this pixel format");
+    return leave_out(setting, "FFmpeg: it does not take this pixel format");
   Coder& coder = coders.emplace_back();
   coder.name = std::string("FFmpeg ") + av_version_info();
   coder.at_once = setting.selection.threads;

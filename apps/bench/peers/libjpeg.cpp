@@ -263,7 +263,7 @@ std::unique_ptr<Runner> make_libjpeg_encoder(const Case& what, const FrameSet& f
 /// One thread a frame.
 Status add_libjpeg(const Setting& setting, Coders& coders) {
   if (!is_planar_or_rgb(setting.what.pixels))
-    return Status(Errc::pixel_format, "it does not take this pixel format");
+    return leave_out(setting, "libjpeg-turbo: it does not take this pixel format");
   Coder& coder = coders.emplace_back();
   coder.name = libjpeg_version();
   coder.at_once = setting.selection.threads;

@@ -68,7 +68,7 @@ Status nvjpeg_failure(nvjpegStatus_t status, const char* call) {
 
 Status add_nvjpeg(const Setting& setting, Coders& coders) {
   if (!is_planar_or_rgb(setting.what.pixels))
-    return Status(Errc::pixel_format, "it does not take this pixel format");
+    return leave_out(setting, "nvJPEG: it does not take this pixel format");
   for (const int device : setting.selection.cuda)
     ZR_TRY(setting.what.encodes() ? add_nvjpeg_encoder(setting, device, coders)
                                   : add_nvjpeg_decoders(setting, device, coders));

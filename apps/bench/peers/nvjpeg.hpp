@@ -12,13 +12,14 @@
 namespace zerorun::app::bench {
 
 /// The functions that the benchmark calls, without the prefix nvjpeg.
-#define ZR_NVJPEG_FUNCTIONS(X)                                                               \
-  X(GetProperty)                                                                             \
-  X(CreateEx)                                                                                \
-  X(Destroy) X(EncoderStateCreate) X(EncoderStateDestroy) X(EncoderParamsCreate)             \
-      X(EncoderParamsDestroy) X(EncoderParamsSetQuality) X(EncoderParamsSetOptimizedHuffman) \
-          X(EncoderParamsSetSamplingFactors) X(EncodeYUV) X(EncodeImage)                     \
-              X(EncodeRetrieveBitstream) X(JpegStateCreate) X(JpegStateDestroy) X(Decode)    \
+#define ZR_NVJPEG_FUNCTIONS(X)                                                                \
+  X(GetProperty)                                                                              \
+  X(CreateEx)                                                                                 \
+  X(Destroy)                                                                                  \
+  X(EncoderStateCreate) X(EncoderStateDestroy) X(EncoderParamsCreate) X(EncoderParamsDestroy) \
+      X(EncoderParamsSetQuality) X(EncoderParamsSetOptimizedHuffman)                          \
+          X(EncoderParamsSetSamplingFactors) X(EncodeYUV) X(EncodeImage)                      \
+              X(EncodeRetrieveBitstream) X(JpegStateCreate) X(JpegStateDestroy) X(Decode)     \
                   X(DecodeBatchedInitialize) X(DecodeBatched)
 
 struct NvjpegLibrary {

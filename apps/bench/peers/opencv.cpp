@@ -80,7 +80,7 @@ class OpencvDecodeRunner final : public Runner {
 
 Status add_opencv(const Setting& setting, Coders& coders) {
   if (setting.what.encodes() && setting.what.sampling != Subsampling::s420)
-    return Status(Errc::pixel_format, "it encodes only 4:2:0");
+    return leave_out(setting, "OpenCV: it encodes only 4:2:0");
   Coder& coder = coders.emplace_back();
   coder.name = "OpenCV " CV_VERSION;
   coder.at_once = setting.selection.threads;

@@ -23,9 +23,11 @@ bool load(void* handle, NvjpegLibrary& library) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
     return function != nullptr;
   };
-#define ZR_NVJPEG_FIND(name) &&find("nvjpeg" #name, library.name)
-  return true ZR_NVJPEG_FUNCTIONS(ZR_NVJPEG_FIND);
+  bool complete = true;
+#define ZR_NVJPEG_FIND(name) complete &= find("nvjpeg" #name, library.name)
+  ZR_NVJPEG_FUNCTIONS(ZR_NVJPEG_FIND);
 #undef ZR_NVJPEG_FIND
+  return complete;
 }
 
 }  // namespace

@@ -12,19 +12,29 @@
 namespace zerorun::app::bench {
 
 /// The functions that the benchmark calls, without the prefix nvjpeg.
-#define ZR_NVJPEG_FUNCTIONS(X)                                                                \
-  X(GetProperty)                                                                              \
-  X(CreateEx)                                                                                 \
-  X(Destroy)                                                                                  \
-  X(EncoderStateCreate) X(EncoderStateDestroy) X(EncoderParamsCreate) X(EncoderParamsDestroy) \
-      X(EncoderParamsSetQuality) X(EncoderParamsSetOptimizedHuffman)                          \
-          X(EncoderParamsSetSamplingFactors) X(EncodeYUV) X(EncodeImage)                      \
-              X(EncodeRetrieveBitstream) X(JpegStateCreate) X(JpegStateDestroy) X(Decode)     \
-                  X(DecodeBatchedInitialize) X(DecodeBatched)
+#define ZR_NVJPEG_FUNCTIONS(X)         \
+  X(GetProperty);                      \
+  X(CreateEx);                         \
+  X(Destroy);                          \
+  X(EncoderStateCreate);               \
+  X(EncoderStateDestroy);              \
+  X(EncoderParamsCreate);              \
+  X(EncoderParamsDestroy);             \
+  X(EncoderParamsSetQuality);          \
+  X(EncoderParamsSetOptimizedHuffman); \
+  X(EncoderParamsSetSamplingFactors);  \
+  X(EncodeYUV);                        \
+  X(EncodeImage);                      \
+  X(EncodeRetrieveBitstream);          \
+  X(JpegStateCreate);                  \
+  X(JpegStateDestroy);                 \
+  X(Decode);                           \
+  X(DecodeBatchedInitialize);          \
+  X(DecodeBatched)
 
 struct NvjpegLibrary {
-#define ZR_NVJPEG_MEMBER(name) decltype(&::nvjpeg##name) name;
-  ZR_NVJPEG_FUNCTIONS(ZR_NVJPEG_MEMBER)
+#define ZR_NVJPEG_MEMBER(name) decltype(&::nvjpeg##name) name
+  ZR_NVJPEG_FUNCTIONS(ZR_NVJPEG_MEMBER);
 #undef ZR_NVJPEG_MEMBER
 
   std::string version() const;  ///< "nvJPEG 13.0.1"

@@ -58,7 +58,7 @@ floor cuda/stages 'cuda/(stages|base)|codec/(pipeline|encode|decode|syntax|base|
 floor cuda/encode 'cuda/(encode|stages|base)|codec/(capi|pipeline|encode|syntax|base|arith)'
 floor cuda/decode 'cuda/(decode|stages|base)|codec/(capi|pipeline|decode|syntax|base|arith)'
 floor io 'io|io/ffmpeg|io/gstreamer|codec/base'
-floor apps 'apps(/[a-z]+)*|codec/(api|base)' ':(exclude)apps/bench'
+floor apps 'apps(/[a-z]+)*|codec/(api|base|arith)'
 floor samples 'samples'
 # Every folder of codec and cuda has its line above.
 for folder in $(git ls-files 'codec/*.?pp' 'cuda/*.?pp' 'cuda/*.cu*' | cut -d/ -f1-2 | sort -u); do
@@ -76,8 +76,9 @@ forbid "codec includes no CUDA, FFmpeg or OpenCV header:" \
   "$include"'(cuda|cub/|thrust/|nv|lib(av|sw)|opencv)' codec
 forbid "io includes no CUDA header:" "$include"'(cuda|cub/|thrust/)' io ':(exclude)io/include/zerorun/opencv.hpp'
 forbid "cuda knows no io:" "$include"'zerorun/(io|ffmpeg|opencv)' cuda
-forbid "apps leave files and codecs to io:" "$include"'(lib(av|sw)|opencv|cuda)' apps \
-  ':(exclude)apps/bench'
+forbid "apps leave files and codecs to io; only the benchmark's coders and peers use libraries themselves:" \
+  "$include"'(lib(av|sw)|opencv|cuda|cub/|nv|jpeglib|zerorun/(cuda|ffmpeg|opencv))' apps \
+  ':(exclude)apps/bench/measure' ':(exclude)apps/bench/peers'
 forbid "public headers include public headers only:" "$include"'(codec|io|cuda|apps)/' \
   ':(glob)**/include/zerorun/**'
 forbid "the library prints nothing:" '\b(printf|fprintf|puts|fputs) *\(|std::c(out|err)\b' \

@@ -11,11 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "apps/bench/compare.hpp"
 #include "apps/bench/options.hpp"
-#include "apps/bench/report.hpp"
-#include "apps/bench/run_case.hpp"
-#include "apps/bench/synthetic.hpp"
+#include "apps/bench/report/report.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
@@ -62,7 +59,7 @@ class BenchRun {
       for (Case& what : cases_) run(what);
       check_wanted_rows();
     }
-    add_clocks(selection_.cuda, report_.machine);
+    if (!selection_.cuda.empty()) add_clocks(selection_.cuda, report_.machine);
     if (json_) write(*json_, report_json(report_).dump(1) + "\n");
     if (csv_) write(*csv_, report_csv(report_));
     if (html_) write(*html_, report_html(report_));
@@ -70,7 +67,7 @@ class BenchRun {
   }
 
  private:
-  /// Before anything is measured: a name that cannot be written is told at once.
+  /// Before anything is measured, so that a name that cannot be written is an error at once.
   void open_files() {
     const auto open = [this](const std::string& name) {
       return name.empty() ? nullptr : std::make_unique<SafeFile>(name, options_.overwrite);
@@ -80,8 +77,8 @@ class BenchRun {
     html_ = open(options_.html);
   }
 
-  /// The same for a name that cannot be read. The frames of the first case are kept; of the other
-  /// inputs one is read, unless that would take it from a pipe.
+  /// The same for a name that cannot be read. The frames of the first case are kept; of each other
+  /// input one frame is read, unless it is a pipe, which would lose it.
   void open_inputs() {
     for (const Case& what : cases_)
       if (what.input != cases_[0].input && what.input != "-" && !is_synthetic(what.input)) {
@@ -106,7 +103,7 @@ class BenchRun {
     if (!options_.only.empty() &&
         std::none_of(cases.begin(), cases.end(),
                      [](const CaseResult& result) { return result.has_wanted_rows; }))
-      fail(Exit::usage, "--only: no row has such a name; all are shown without it");
+      fail(Exit::usage, "--only: no row has such a name; without --only all rows are shown");
   }
 
   static void write(SafeFile& file, const std::string& text) {
@@ -130,7 +127,7 @@ class BenchRun {
     std::fflush(stdout);
   }
 
-  /// What was asked for, with every default spelled out.
+  /// The command line with every default spelled out.
   std::string whole_command() const {
     return command_text("'" + join(options_.inputs, "' '") + "'", join(options_.operations),
                         join(options_.pixels), join(options_.qualities), join(options_.samplings),
@@ -174,7 +171,7 @@ class BenchRun {
   std::unique_ptr<SafeFile> json_, csv_, html_;
   std::vector<Case> cases_;
   FrameSet frames_;
-  std::optional<FrameRequest> loaded_;  ///< what frames_ is
+  std::optional<FrameRequest> loaded_;  ///< of which frames_ are the answer
   Report report_;
 };
 
@@ -184,7 +181,7 @@ nlohmann::json read_report(const std::string& name) {
   try {
     return nlohmann::json::parse(file);
   } catch (const nlohmann::json::exception&) {
-    fail(Exit::input, name + ": it is no JSON file");
+    fail(Exit::input, name + ": it is not a JSON file");
   }
 }
 
@@ -192,13 +189,12 @@ Exit compare(const Options& options) {
   const nlohmann::json before = read_report(options.compare[0]);
   const nlohmann::json after = read_report(options.compare[1]);
   try {
-    const auto rows = compare_reports(before, after, options.threshold);
-    fmt::print("{}", comparison_text(rows, before, after));
-    const auto is_slower = [](const Comparison& row) { return row.change == Change::slower; };
-    return std::any_of(rows.begin(), rows.end(), is_slower) ? Exit::failed : Exit::done;
+    const ComparisonText comparison = compare_reports(before, after, options.threshold);
+    fmt::print("{}", comparison.text);
+    return comparison.is_slower ? Exit::failed : Exit::done;
   } catch (const std::exception&) {
     fail(Exit::input, options.compare[0] + ", " + options.compare[1] +
-                          ": they are not reports that this zerorun bench --json wrote");
+                          ": not reports of this version of zerorun bench --json");
   }
 }
 
@@ -208,10 +204,10 @@ Exit compare(const Options& options) {
 Command add_bench(CLI::App& program) {
   auto options = std::make_shared<bench::Options>();
   CLI::App* command =
-      program.add_subcommand("bench", "Measure the time per frame, with peers beside it");
+      program.add_subcommand("bench", "Measure the time per frame, beside other coders");
   command->footer(
       "Rows in */stages/* have a clock or CUDA events between the stages. The kernels of\n"
-      "zerorun-fused (encoder and decoder) overlap when nothing stands between them: their sum is\n"
+      "zerorun-fused (encoder and decoder) overlap when no event separates them: their sum is\n"
       "more than a frame takes.\n"
       "\n"
       "Examples:\n"

@@ -1,4 +1,4 @@
-// Words of the command line -> cases, frames and coders.
+// From the words of the command line to cases, frames and coders.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -8,9 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "apps/bench/libjpeg_coder.hpp"
 #include "apps/bench/options.hpp"
-#include "apps/bench/synthetic.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
@@ -25,27 +23,14 @@ const std::vector<Subsampling> kSamplings = {Subsampling::s420, Subsampling::s42
 
 int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-Subsampling sampling_of(const std::string& word) {
-  for (const Subsampling sampling : kSamplings)
-    if (zerorun::name(sampling) == word) return sampling;
-  fail(Exit::usage, "--subsampling: '" + word + "' is not one of 420, 422, 444, 440, 411, gray");
-}
-
-Operation operation_of(const std::string& word) {
-  if (word == "encode") return Operation::encode;
-  if (word == "decode") return Operation::decode;
-  fail(Exit::usage, "--operation: '" + word + "' is not encode or decode");
-}
-
-Streams streams_of(const std::string& word) {
-  for (const Streams streams : {Streams::zerorun, Streams::libjpeg, Streams::input})
-    if (name(streams) == word) return streams;
-  fail(Exit::usage, "--streams: '" + word + "' is not zerorun, libjpeg or input");
-}
-
-bool index_of(const std::string& word) {
-  if (word == "no" || word == "yes") return word == "yes";
-  fail(Exit::usage, "--index: '" + word + "' is not no or yes");
+/// The value that has the name `word`, or the end of the command.
+template <typename T>
+T value_of(const char* option, const std::string& word, const std::vector<T>& values) {
+  for (const T value : values)
+    if (name(value) == word) return value;
+  std::string names;
+  for (const T value : values) names += (names.empty() ? "" : ", ") + std::string(name(value));
+  fail(Exit::usage, fmt::format("{}: '{}' is not one of {}", option, word, names));
 }
 
 Megapixels megapixels_of(const std::string& text) {
@@ -66,7 +51,7 @@ Megapixels megapixels_of(const std::string& text) {
   fail(Exit::usage, "--megapixels: '" + text + "' is not A-B, for example 0.1-12");
 }
 
-/// A case without what has no meaning for it, so that cases can be told apart.
+/// Resets what has no meaning for the case, so that equal cases compare equal.
 void normalise(Case& what) {
   if (what.operation == Operation::encode) what.streams = Streams::zerorun;
   if (what.streams != Streams::zerorun) what.restart = "none";
@@ -85,15 +70,15 @@ void check_case(const Options& options, const Case& what) {
   const std::string& input = what.input;
   const Streams streams = what.streams;
   if (is_synthetic(input)) {
-    (void)parse_synthetic(input);  // a wrong word is told before anything runs
+    check_synthetic(input);  // before anything runs
     check_max_pixels(input, options.max_pixels, false);
   }
-  if (streams == Streams::libjpeg && libjpeg_version().empty())
+  if (streams == Streams::libjpeg && !have_libjpeg())
     fail(Exit::usage, "--streams libjpeg: this build was made without libjpeg-turbo");
-  if (streams == Streams::libjpeg && !libjpeg_takes(what.pixels))
+  if (streams == Streams::libjpeg && !is_planar_or_rgb(what.pixels))
     fail(Exit::usage, fmt::format("--streams libjpeg: libjpeg-turbo does not encode {} frames",
                                   zerorun::name(what.pixels)));
-  // Planes go in as they are, and whoever compares them wants them back so.
+  // Planes are coded as they are, and compared in the same sampling.
   if (streams != Streams::input && is_planar_yuv(what.pixels) &&
       native_subsampling(what.pixels) != what.sampling)
     fail(Exit::usage, fmt::format("--pixels {} does not go with --subsampling {}; planar does",
@@ -111,12 +96,6 @@ PixelFormat pixels_of(const std::string& word, Subsampling sampling) {
     if (const auto format = static_cast<PixelFormat>(i); zerorun::name(format) == word)
       return format;
   fail(Exit::usage, "--pixels: '" + word + "' is not planar, rgb24, bgr24, nv12, ...");
-}
-
-HuffmanTables tables_of(const std::string& word) {
-  if (word == "standard") return HuffmanTables::standard;
-  if (word == "optimal") return HuffmanTables::optimal;
-  fail(Exit::usage, "--huffman: '" + word + "' is not standard or optimal");
 }
 
 void add_device(const std::string& word, Selection& selection) {
@@ -145,6 +124,38 @@ std::vector<int> counts_or(const std::vector<int>& given, std::vector<int> other
 
 }  // namespace
 
+const char* name(Operation operation) noexcept {
+  return operation == Operation::encode ? "encode" : "decode";
+}
+
+const char* name(Streams streams) noexcept {
+  switch (streams) {
+    case Streams::libjpeg:
+      return "libjpeg";
+    case Streams::input:
+      return "input";
+    case Streams::zerorun:
+      break;
+  }
+  return "zerorun";
+}
+
+const char* name(Mode mode) noexcept {
+  switch (mode) {
+    case Mode::latency:
+      return "latency";
+    case Mode::throughput:
+      return "throughput";
+    case Mode::stages:
+      break;
+  }
+  return "stages";
+}
+
+const char* name(HuffmanTables tables) noexcept {
+  return tables == HuffmanTables::optimal ? "optimal" : "standard";
+}
+
 Selection selection(const Options& options) {
   Selection selection;
   selection.cpu = options.devices.empty();
@@ -169,24 +180,36 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
   std::vector<Case> cases = {Case{}};
   cases[0].input = input;
   cases[0].mixed = is_mixed(options);
-  // Every value of every option with every other; the last one changes fastest.
+  // Combines every value of every option; the last option changes fastest.
   const auto with_each = [&cases](const auto& values, const auto& set) {
     std::vector<Case> more;
     for (const Case& before : cases)
       for (const auto& value : values) set(more.emplace_back(before), value);
     cases = std::move(more);
   };
-  with_each(options.samplings, [](Case& c, const auto& v) { c.sampling = sampling_of(v); });
+  with_each(options.samplings,
+            [](Case& c, const auto& v) { c.sampling = value_of("--subsampling", v, kSamplings); });
   with_each(options.pixels, [](Case& c, const auto& v) {
     c.pixels = pixels_of(v, c.sampling);
     c.planar = v == "planar";
   });
-  with_each(options.operations, [](Case& c, const auto& v) { c.operation = operation_of(v); });
+  with_each(options.operations, [](Case& c, const auto& v) {
+    c.operation = value_of<Operation>("--operation", v, {Operation::encode, Operation::decode});
+  });
   with_each(options.qualities, [](Case& c, int v) { c.quality = v; });
-  with_each(options.tables, [](Case& c, const auto& v) { c.huffman = tables_of(v); });
+  with_each(options.tables, [](Case& c, const auto& v) {
+    c.huffman =
+        value_of<HuffmanTables>("--huffman", v, {HuffmanTables::standard, HuffmanTables::optimal});
+  });
   with_each(options.restarts, [](Case& c, const auto& v) { c.restart = v; });
-  with_each(options.indexes, [](Case& c, const auto& v) { c.index = index_of(v); });
-  with_each(options.streams, [](Case& c, const auto& v) { c.streams = streams_of(v); });
+  with_each(options.indexes, [](Case& c, const auto& v) {
+    if (v != "no" && v != "yes") fail(Exit::usage, "--index: '" + v + "' is not no or yes");
+    c.index = v == "yes";
+  });
+  with_each(options.streams, [](Case& c, const auto& v) {
+    c.streams =
+        value_of<Streams>("--streams", v, {Streams::zerorun, Streams::libjpeg, Streams::input});
+  });
   std::vector<Case> different;
   for (Case& what : cases) {
     normalise(what);

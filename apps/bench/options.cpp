@@ -7,186 +7,142 @@
 namespace zerorun::app::bench {
 namespace {
 
-template <typename T>
-CLI::Option* add_list(CLI::App& command, const char* option, T& target, const char* type,
-                      const char* default_text, const char* help) {
-  return command.add_option(option, target, help)
-      ->delimiter(',')
-      ->type_name(type)
-      ->default_str(default_text);
-}
+/// Adds options under one heading of the help.
+class Group {
+ public:
+  Group(CLI::App& command, const char* name) : command_(command), name_(name) {}
+
+  template <typename T>
+  CLI::Option* add(const char* option, T& target, const char* type, const char* help) {
+    return command_.add_option(option, target, help)->type_name(type)->group(name_);
+  }
+  /// Values with commas between them.
+  template <typename T>
+  CLI::Option* list(const char* option, T& target, const char* type, const char* default_text,
+                    const char* help) {
+    return add(option, target, type, help)->delimiter(',')->default_str(default_text);
+  }
+  template <typename T>
+  CLI::Option* number(const char* option, T& target, const char* type, double least, double most,
+                      const char* help) {
+    return add(option, target, type, help)->check(CLI::Range(least, most).description(""));
+  }
+  CLI::Option* flag(const char* option, bool& target, const char* help) {
+    return command_.add_flag(option, target, help)->group(name_);
+  }
+
+ private:
+  CLI::App& command_;
+  const char* name_;
+};
 
 void add_case_options(CLI::App& command, Options& options) {
-  command
-      .add_option("INPUT", options.inputs,
-                  "A file, pattern, glob or directory as for encode, or frames made on the spot: "
-                  "synthetic:3840x2160:photo, or :noise, :ramp, :text; several are measured one "
-                  "after another (default: synthetic:1920x1080:photo)")
-      ->type_name("INPUT...")
-      ->group("What");
-  add_list(command, "--operation", options.operations, "encode,decode", "encode,decode",
-           "What is measured; decode takes the streams that --streams says")
-      ->group("What");
-  add_list(command, "-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
-      ->check(CLI::Range(1, 100).description(""))
-      ->group("What");
-  add_list(command, "--subsampling", options.samplings, "420,422,...", "420",
-           "Of the stream: 420, 422, 444, 440, 411, gray")
-      ->group("What");
-  add_list(command, "--pixels", options.pixels, "planar,rgb24,...", "planar",
-           "Layout of the frames: planar is that of the stream (yuv420p for 420); or bgr24 "
-           "(which OpenCV takes), rgb24, nv12, yuyv422 and the others by FFmpeg's names")
-      ->group("What");
-  add_list(command, "--huffman", options.tables, "standard,optimal", "standard",
-           "Tables of T.81 Annex K, or made for each frame")
-      ->group("What");
-  add_list(command, "--restart", options.restarts, "N,Nrows,auto,none", "auto",
-           "Restart markers of zerorun's streams, as for encode; peers write none")
-      ->group("What");
-  add_list(command, "--index", options.indexes, "no,yes", "no",
-           "Whether zerorun's streams have a scan index, as of encode --index")
-      ->group("What");
-  add_list(
-      command, "--streams", options.streams, "zerorun,libjpeg,input", "zerorun",
-      "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
-      "markers; or the JPEG files or Motion JPEG of INPUT as they are, whose quality, sampling, "
-      "tables and restart markers are their own")
-      ->group("What");
-  command.add_option("--rotate", options.rotate, "So many different frames take turns")
-      ->type_name("N")
-      ->check(CLI::Range(1, 10000).description(""))
-      ->default_str("4; 256 of a mixed batch")
-      ->group("What");
+  Group what(command, "What");
+  what.add("INPUT", options.inputs, "INPUT...",
+           "A file, pattern, glob or directory as for encode, or generated frames: "
+           "synthetic:3840x2160:photo, or :noise, :ramp, :text; several are measured one after "
+           "another (default: synthetic:1920x1080:photo)");
+  what.list("--operation", options.operations, "encode,decode", "encode,decode",
+            "What is measured; decode reads the streams that --streams names");
+  what.list("-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
+      ->check(CLI::Range(1, 100).description(""));
+  what.list("--subsampling", options.samplings, "420,422,...", "420",
+            "Of the stream: 420, 422, 444, 440, 411, gray");
+  what.list("--pixels", options.pixels, "planar,rgb24,...", "planar",
+            "Layout of the frames: planar is that of the stream (yuv420p for 420); or bgr24 "
+            "(which OpenCV takes), rgb24, nv12, yuyv422 and the others by FFmpeg's names");
+  what.list("--huffman", options.tables, "standard,optimal", "standard",
+            "Tables of T.81 Annex K, or made for each frame");
+  what.list("--restart", options.restarts, "N,Nrows,auto,none", "auto",
+            "Restart markers of zerorun's streams, as for encode; peers write none");
+  what.list("--index", options.indexes, "no,yes", "no",
+            "Whether zerorun's streams have a scan index, as with encode --index");
+  what.list("--streams", options.streams, "zerorun,libjpeg,input", "zerorun",
+            "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
+            "markers; or the JPEG files or Motion JPEG of INPUT as they are, with their own "
+            "quality, sampling, tables and restart markers");
+  what.number("--rotate", options.rotate, "N", 1, 10000,
+              "Number of different frames that take turns")
+      ->default_str("4; 256 of a mixed batch");
   add_max_pixels(command, options.max_pixels)->group("What");
-}
-
-void add_batch_options(CLI::App& command, Options& options) {
-  command
-      .add_flag("--mixed", options.mixed,
-                "Decode the images of INPUT as one batch, whatever their sizes: throughput alone, "
-                "and each sample is a whole number of batches")
-      ->group("What");
-  command
-      .add_option("--megapixels", options.megapixels,
-                  "A mixed batch of --rotate images, from A to B megapixels, cut out of the frames "
-                  "of INPUT")
-      ->type_name("A-B")
-      ->group("What");
-}
-
-void add_primitive_options(CLI::App& command, Options& options) {
-  auto* primitives = command.add_flag(
-      "--primitives", options.primitives,
-      "Instead of frames: run-length coding, scan, compaction, Huffman coding of bytes and their "
-      "way back on the GPU, with CUB, one CPU core and a device copy beside them");
-  primitives->group("What");
-  command
-      .add_flag("--quick", options.quick, "With --primitives: large arrays alone, no base lines")
-      ->needs(primitives)
-      ->group("What");
+  what.flag("--mixed", options.mixed,
+            "Decode the images of INPUT as one batch, whatever their sizes: only throughput is "
+            "measured, and each sample is a whole number of batches");
+  what.add("--megapixels", options.megapixels, "A-B",
+           "A mixed batch of --rotate images, from A to B megapixels, cut out of the frames of "
+           "INPUT");
+  auto* primitives =
+      what.flag("--primitives", options.primitives,
+                "Instead of frames, measure run-length coding, scan, compaction, Huffman coding "
+                "of bytes and their inverses on the GPU, with CUB, one CPU core and a device copy "
+                "for comparison");
+  what.flag("--quick", options.quick,
+            "With --primitives: only large arrays, nothing to compare with")
+      ->needs(primitives);
 }
 
 void add_coder_options(CLI::App& command, Options& options) {
-  add_list(command, "--device", options.devices, "cpu,cuda[:N],...", "cpu, and cuda where it works",
-           "Where zerorun codes, and which peers are measured")
-      ->group("Who");
-  add_list(command, "--threads", options.threads, "N,...", "1 and all cores",
-           "Threads of the CPU coders: on one frame for latency, a frame each for throughput")
-      ->group("Who");
-  add_list(command, "--in-flight", options.in_flight, "N,...", "1,2,4,8",
+  Group who(command, "Who");
+  who.list("--device", options.devices, "cpu,cuda[:N],...", "cpu, and cuda where it works",
+           "Where zerorun codes, and which peers are measured");
+  who.list("--threads", options.threads, "N,...", "1 and all cores",
+           "Threads of the CPU coders: on one frame for latency, a frame each for throughput");
+  who.list("--in-flight", options.in_flight, "N,...", "1,2,4,8",
            "Frames at once on a GPU, each with an encoder or decoder and a stream of its own; "
-           "decoders also have a thread each, of the benchmark's or, as zerorun-async, of "
-           "AsyncDecoder's")
-      ->group("Who");
-  add_list(command, "--batch", options.batches, "N,...", "16",
-           "Device frames that zerorun-batch hands over in one call, by two encoders in turn")
-      ->group("Who");
-  add_list(command, "--peer-threads", options.peer_threads, "N,...", "1,2,4,8,16",
-           "Threads of nvJPEG, each with a state and a stream of its own")
-      ->group("Who");
-  add_list(command, "--peer-batch", options.peer_batches, "N,...", "64",
-           "Images of nvJPEG's batched decoding; its own GPU Huffman decoder takes batches of more "
-           "than 50")
-      ->group("Who");
-  command.add_flag("--no-peers", options.no_peers, "zerorun alone")->group("Who");
-  command
-      .add_option("--only", options.only,
-                  "Only rows whose name fits, for example 'zerorun/cuda:0/device>device/*'")
-      ->type_name("GLOB")
-      ->group("Who");
+           "decoders also have a thread each, of the benchmark or, in rows of zerorun-async, of "
+           "AsyncDecoder");
+  who.list("--batch", options.batches, "N,...", "16",
+           "Device frames that zerorun-batch encodes in one call, by two encoders in turn");
+  who.list("--peer-threads", options.peer_threads, "N,...", "1,2,4,8,16",
+           "Threads of nvJPEG, each with a state and a stream of its own");
+  who.list("--peer-batch", options.peer_batches, "N,...", "64",
+           "Images in a batch of nvJPEG's batched decoding; its GPU Huffman decoder takes batches "
+           "of more than 50");
+  who.flag("--no-peers", options.no_peers, "Measure only zerorun");
+  who.add("--only", options.only, "GLOB",
+          "Only rows whose name matches, for example 'zerorun/cuda:0/device>device/*'");
 }
 
 void add_time_options(CLI::App& command, Options& options) {
-  const auto positive = CLI::Range(0.001, 3600.0).description("");
-  command.add_option("--time", options.limits.seconds, "Seconds for one row")
-      ->type_name("S")
-      ->check(positive)
-      ->default_str("0.5")
-      ->group("How long");
-  command
-      .add_option("--warm-up", options.limits.warm_up_seconds,
-                  "Seconds before it that do not count; every frame is coded once at least")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 3600.0).description(""))
-      ->default_str("0.1")
-      ->group("How long");
-  command
-      .add_option("--frames", options.limits.frames,
-                  "Exactly so many frames for a latency, and for each repetition of a throughput")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000).description(""))
-      ->group("How long");
-  command
-      .add_option(
-          "--repetitions", options.limits.repetitions,
-          "Of a throughput measurement; of a mixed batch each is one pass over it at least, "
-          "after one to check and one to warm up")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000).description(""))
-      ->default_str("9")
-      ->group("How long");
+  Group time(command, "How long");
+  Limits& limits = options.limits;
+  time.number("--time", limits.seconds, "S", 0.001, 3600, "Seconds for one row")
+      ->default_str("0.5");
+  time.number("--warm-up", limits.warm_up_seconds, "S", 0, 3600,
+              "Seconds before it that do not count; every frame is coded at least once")
+      ->default_str("0.1");
+  time.number("--frames", limits.frames, "N", 1, 1000000,
+              "Exactly so many frames for a latency, and for each repetition of a throughput");
+  time.number("--repetitions", limits.repetitions, "N", 1, 1000,
+              "Of a throughput measurement; of a mixed batch each is at least one pass over it, "
+              "after one to check and one to warm up")
+      ->default_str("9");
 }
 
 void add_report_options(CLI::App& command, Options& options) {
-  command
-      .add_flag("--every-row", options.every_row,
-                "Show each number of frames in flight and of threads, not only the fastest")
-      ->group("Reports");
-  command.add_option("--json", options.json, "Write everything, with the time of each sample")
-      ->type_name("FILE")
-      ->group("Reports");
-  command.add_option("--csv", options.csv, "Write a line for each sample of the frames")
-      ->type_name("FILE")
-      ->group("Reports");
-  command
-      .add_option("--html", options.html,
-                  "Write a page with plots: coders beside each other, the time of each frame and "
-                  "its distribution, the stages; one file that needs no network")
-      ->type_name("FILE")
-      ->group("Reports");
-  command
-      .add_option("--compare", options.compare,
-                  "Measure nothing; tell what changed between two --json reports. Exit 1 if a row "
-                  "became slower by more than --threshold and its noise")
-      ->type_name("OLD.json NEW.json")
-      ->expected(2)
-      ->group("Reports");
-  command.add_option("--threshold", options.threshold, "Per cent of the old median")
-      ->type_name("P")
-      ->check(CLI::Range(0.0, 1000.0).description(""))
-      ->default_str("5")
-      ->group("Reports");
-  command.add_flag("-y,--overwrite", options.overwrite, "Replace files that exist")
-      ->group("Reports");
-  command.add_flag("--quiet", options.quiet, "Nothing on stderr but errors")->group("Reports");
+  Group reports(command, "Reports");
+  reports.flag("--every-row", options.every_row,
+               "Show each number of frames in flight and of threads, not only the fastest");
+  reports.add("--json", options.json, "FILE", "Write everything, with the time of each sample");
+  reports.add("--csv", options.csv, "FILE", "Write a line for each sample of the frames");
+  reports.add("--html", options.html, "FILE",
+              "Write a page with plots: coders beside each other, the time of each frame and its "
+              "distribution, the stages; one file that needs no network");
+  reports
+      .add("--compare", options.compare, "OLD.json NEW.json",
+           "Measure nothing; show what changed between two --json reports. Exit 1 if a row became "
+           "slower by more than --threshold and its noise")
+      ->expected(2);
+  reports.number("--threshold", options.threshold, "P", 0, 1000, "Per cent of the old median")
+      ->default_str("5");
+  reports.flag("-y,--overwrite", options.overwrite, "Replace existing files");
+  reports.flag("--quiet", options.quiet, "Print only errors to stderr");
 }
 
 }  // namespace
 
 void add_options(CLI::App& command, Options& options) {
   add_case_options(command, options);
-  add_batch_options(command, options);
-  add_primitive_options(command, options);
   add_coder_options(command, options);
   add_time_options(command, options);
   add_report_options(command, options);

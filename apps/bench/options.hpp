@@ -1,4 +1,4 @@
-// Options of `zerorun bench`.
+// Options of `zerorun bench`, and the cases that they ask for.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,35 +9,36 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/contenders.hpp"
-#include "apps/bench/measure.hpp"
+#include "apps/bench/measure/measure.hpp"
 
 namespace zerorun::app::bench {
 
+using Words = std::vector<std::string>;
+
 struct Options {
-  std::vector<std::string> inputs;
-  std::vector<std::string> operations = {"encode", "decode"};
-  std::vector<std::string> pixels = {"planar"};
+  Words inputs;
+  Words operations = {"encode", "decode"};
+  Words pixels = {"planar"};
   std::vector<int> qualities = {90};
-  std::vector<std::string> samplings = {"420"};
-  std::vector<std::string> tables = {"standard"};
-  std::vector<std::string> restarts = {"auto"};
-  std::vector<std::string> indexes = {"no"};
-  std::vector<std::string> devices;
-  std::vector<int> threads, in_flight, batches, peer_threads, peer_batches;
-  bool no_peers = false;
-  std::vector<std::string> only;
-  std::vector<std::string> streams = {"zerorun"};
-  bool mixed = false;
-  std::string megapixels;  ///< "A-B"; makes the case mixed
+  Words samplings = {"420"};
+  Words tables = {"standard"};
+  Words restarts = {"auto"};
+  Words indexes = {"no"};
+  Words streams = {"zerorun"};
   std::optional<int> rotate;
   std::optional<std::int64_t> max_pixels;
+  bool mixed = false;
+  std::string megapixels;  ///< "A-B"; makes the case mixed
+  bool primitives = false, quick = false;
+  Words devices;
+  std::vector<int> threads, in_flight, batches, peer_threads, peer_batches;
+  bool no_peers = false;
+  Words only;
   Limits limits;
   bool every_row = false;
   std::string json, csv, html;
-  bool primitives = false, quick = false;
-  std::vector<std::string> compare;  ///< two reports instead of a measurement
-  double threshold = 5;              ///< percent
+  Words compare;         ///< two reports instead of a measurement
+  double threshold = 5;  ///< percent
   bool overwrite = false;
   bool quiet = false;
 };
@@ -53,7 +54,7 @@ std::vector<Case> cases_of(const Options& options, const std::string& input);
 /// The frames that a case of cases_of() is measured on.
 FrameRequest frame_request(const Options& options, const Case& what);
 
-/// The options that decide how a case is measured, as they were given: what a row's command adds.
+/// The options that decide how a case is measured, for the command of a row.
 std::string limits_text(const Options& options);
 
 }  // namespace zerorun::app::bench

@@ -1,4 +1,4 @@
-// What was measured: cases, and for each case one row per coder, path and degree of overlap.
+// Cases and what was measured of them: one row for each coder, path and number of frames at once.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -34,7 +34,7 @@ struct Case {
   Operation operation = Operation::encode;
   std::string input;  ///< as on the command line
   int width = 0, height = 0;
-  std::size_t frames = 0;  ///< different frames that rotate
+  std::size_t frames = 0;  ///< different frames that take turns
   Subsampling sampling = Subsampling::s420;
   PixelFormat pixels = PixelFormat::yuv420p;  ///< of the uncompressed side
   int quality = 90;
@@ -48,6 +48,7 @@ struct Case {
   double least_megapixels = 0, most_megapixels = 0;  ///< of a mixed batch
 
   bool operator==(const Case&) const = default;
+  bool encodes() const noexcept { return operation == Operation::encode; }
 };
 
 /// Median time of one stage of a frame.
@@ -61,19 +62,22 @@ struct Row {
   std::string device;  ///< "cpu", "cuda:0"
   std::string path;    ///< "device>host", "pinned>host": from where to where
   Mode mode = Mode::latency;
-  int parallel = 1;                  ///< frames in flight, or threads
-  std::string parallel_unit;         ///< "frames", "threads"
+  int at_once = 1;                   ///< frames in flight, or threads
+  std::string unit;                  ///< of at_once: "frames", "threads"
   std::vector<double> microseconds;  ///< a frame's time; one for each sample
   std::size_t frames_per_sample = 1;
   double input_bytes = 0;   ///< of one frame: samples to encode, a stream to decode, a copy
   double stream_bytes = 0;  ///< of one stream, mean of the frames
   double psnr = 0;          ///< dB against the source, over all samples of all frames; 0: unknown
-  std::string check;        ///< what was found about the output before it was timed
+  std::string check;        ///< how the output was checked before it was timed
   std::vector<StageTime> stages;
   std::string command;  ///< measures this row again
 
   /// "zerorun/cuda:0/device>host/throughput/4": what --only is matched with.
-  std::string id() const;
+  std::string id() const {
+    return coder.substr(0, coder.find(' ')) + "/" + device + "/" + path + "/" + name(mode) + "/" +
+           std::to_string(at_once);
+  }
 };
 
 /// All rows of one case.
@@ -83,6 +87,16 @@ struct CaseResult {
   std::vector<std::string> notes;  ///< coders that were left out, and why
   std::string command;             ///< measures the case again
   bool has_wanted_rows = false;    ///< rows that --only asks for, measured or left out
+};
+
+/// An entropy coding primitive on a GPU, or what it is compared with.
+struct PrimitiveRow {
+  std::string primitive, form, data;
+  double input_bytes = 0;
+  double traffic_bytes = 0;  ///< what must be read and written at least
+  std::vector<double> microseconds;
+
+  std::string id() const { return primitive + "/" + form + "/" + data; }
 };
 
 }  // namespace zerorun::app::bench

@@ -1,0 +1,89 @@
+// Device frames are copied plane by plane.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/measure/device.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "codec/arith/integer.hpp"
+
+namespace zerorun::app::bench {
+
+static constexpr std::size_t kPitchAlign = 256;
+
+Status cuda_failure(cudaError_t error, const char* call) {
+  (void)cudaGetLastError();  // otherwise the next launch would report it again
+  const Errc code = error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
+  const std::string text(call);  // "cudaMalloc(&data, bytes)" -> "cudaMalloc"
+  return Status(code, text.substr(0, text.find('(')) + ": " + cudaGetErrorString(error));
+}
+
+Status make_stream(StreamOwner& stream) {
+  cudaStream_t made = nullptr;
+  ZR_CUDA_TRY(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+  stream.reset(made);
+  return Status::ok();
+}
+
+/// Returns when the copy is done, also from and to pageable memory.
+static Status copy_frame(const ConstFrameView& from, const FrameView& to) {
+  for (int p = 0; p < plane_count(from.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    ZR_CUDA_TRY(cudaMemcpy2D(to.data[plane], static_cast<std::size_t>(to.stride_bytes[plane]),
+                             from.data[plane], static_cast<std::size_t>(from.stride_bytes[plane]),
+                             plane_row_bytes(from.format, p, from.width),
+                             static_cast<std::size_t>(plane_rows(from.format, p, from.height)),
+                             cudaMemcpyDefault));
+  }
+  ZR_CUDA_TRY(cudaStreamSynchronize(nullptr));
+  return Status::ok();
+}
+
+/// Places the planes behind each other from `memory` on; returns their bytes.
+static std::size_t lay_out(FrameView& view, std::uint8_t* memory) {
+  std::size_t bytes = 0;
+  for (int p = 0; p < plane_count(view.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    const std::size_t pitch = round_up(plane_row_bytes(view.format, p, view.width), kPitchAlign);
+    view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(pitch);
+    view.data[plane] = memory + bytes;
+    bytes += pitch * static_cast<std::size_t>(plane_rows(view.format, p, view.height));
+  }
+  return bytes;
+}
+
+static FrameView shape_of(const ConstFrameView& frame) {
+  return {frame.format, frame.width, frame.height, {}, {}};
+}
+
+Result<SharedDeviceFrames> DeviceFrames::upload(const FrameSet& set, int device) {
+  ZR_CUDA_TRY(cudaSetDevice(device));
+  auto frames = std::make_shared<DeviceFrames>();
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    FrameView& view = frames->views_.emplace_back(shape_of(set.view(i)));
+    CudaArray<std::uint8_t>& memory = frames->memory_.emplace_back();
+    ZR_TRY(memory.allocate(lay_out(view, nullptr), CudaMemory::device));
+    lay_out(view, memory.data());
+    ZR_TRY(copy_frame(set.view(i), view));
+  }
+  return frames;
+}
+
+Result<SharedDeviceFrames> DeviceFrames::overlaid(const FrameSet& set, int device) {
+  ZR_CUDA_TRY(cudaSetDevice(device));
+  auto frames = std::make_shared<DeviceFrames>();
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < set.size(); ++i)
+    most = std::max(most, lay_out(frames->views_.emplace_back(shape_of(set.view(i))), nullptr));
+  CudaArray<std::uint8_t>& memory = frames->memory_.emplace_back();
+  ZR_TRY(memory.allocate(most, CudaMemory::device));
+  for (FrameView& view : frames->views_) lay_out(view, memory.data());
+  return frames;
+}
+
+Status DeviceFrames::download(std::size_t i, const FrameView& out) const {
+  return copy_frame(views_[i], out);
+}
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,167 @@
+// nvJPEG's decoders: streams in host memory to device frames. Each backend decodes single images,
+// with a state and a stream for each thread, and batches, which some of them need.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/bench/measure/host_coders.hpp"
+#include "apps/bench/peers/nvjpeg.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+struct NvjpegDecodeJob {
+  int device;
+  std::shared_ptr<NvjpegHandle> library;
+  const FrameSet* like;
+  SharedHostData data;
+  int batch_threads;  ///< threads of the CPU that decode a batch
+};
+
+/// One format serves a whole batch, whose samplings may differ.
+nvjpegOutputFormat_t output_format(const FrameSet& set) noexcept {
+  const auto is_gray = [](const PaddedFrame& frame) {
+    return frame.view().format == PixelFormat::gray8;
+  };
+  if (std::all_of(set.frames.begin(), set.frames.end(), is_gray)) return NVJPEG_OUTPUT_Y;
+  switch (set.view(0).format) {
+    case PixelFormat::rgb24:
+      return NVJPEG_OUTPUT_RGBI;
+    case PixelFormat::bgr24:
+      return NVJPEG_OUTPUT_BGRI;
+    default:
+      return NVJPEG_OUTPUT_YUV;
+  }
+}
+
+/// Single images, or batches that are collected until they are full; the last batch is filled up
+/// with its last image.
+class NvjpegDecodeRunner final : public DeviceRunner {
+ public:
+  /// `batch` is 0 for single images.
+  NvjpegDecodeRunner(NvjpegDecodeJob job, int batch)
+      : DeviceRunner(job.device), job_(std::move(job)), batch_(static_cast<std::size_t>(batch)) {}
+  ~NvjpegDecodeRunner() override {
+    if (state_ != nullptr) api().JpegStateDestroy(state_);
+  }
+
+  Status open() override {
+    ZR_TRY(DeviceRunner::open());
+    ZR_NVJPEG_TRY(api().JpegStateCreate(handle(), &state_));
+    rooms_.resize(std::max<std::size_t>(batch_, 1));
+    for (SharedDeviceFrames& room : rooms_)
+      ZR_TRY(store(DeviceFrames::overlaid(*job_.like, job_.device), room));
+    if (batch_ > 0)
+      ZR_NVJPEG_TRY(api().DecodeBatchedInitialize(handle(), state_, static_cast<int>(batch_),
+                                                  job_.batch_threads, format()));
+    return Status::ok();
+  }
+
+  Status start(std::size_t index) override {
+    waiting_.push_back(index);
+    if (batch_ == 0) return decode_single();
+    return waiting_.size() == batch_ ? decode_batch() : Status::ok();
+  }
+  Status finish() override { return waiting_.empty() ? Status::ok() : decode_batch(); }
+  Status picture(std::size_t place, const FrameView& out) override {
+    const std::size_t room = batch_ == 0 ? 0 : place;
+    return rooms_[room]->download(decoded_[room], out);
+  }
+
+ private:
+  const NvjpegLibrary& api() const { return job_.library->api; }
+  nvjpegHandle_t handle() const { return job_.library->handle; }
+  nvjpegOutputFormat_t format() const { return output_format(*job_.like); }
+  const unsigned char* bytes(std::size_t index) const {
+    return reinterpret_cast<const unsigned char*>(job_.data->stream(index).data());
+  }
+
+  /// Waits, since the state is used again for the next image.
+  Status decode_single() {
+    decoded_.swap(waiting_);
+    waiting_.clear();
+    const std::size_t index = decoded_[0];
+    nvjpegImage_t image = nvjpeg_image(rooms_[0]->view(index));
+    ZR_NVJPEG_TRY(api().Decode(handle(), state_, bytes(index), job_.data->stream(index).size(),
+                               format(), &image, cuda_stream()));
+    return DeviceRunner::finish();
+  }
+
+  Status decode_batch() {
+    waiting_.resize(batch_, waiting_.back());
+    std::vector<const unsigned char*> data;
+    std::vector<std::size_t> lengths;
+    std::vector<nvjpegImage_t> images;
+    for (std::size_t i = 0; i < batch_; ++i) {
+      data.push_back(bytes(waiting_[i]));
+      lengths.push_back(job_.data->stream(waiting_[i]).size());
+      images.push_back(nvjpeg_image(rooms_[i]->view(waiting_[i])));
+    }
+    decoded_.swap(waiting_);
+    waiting_.clear();
+    ZR_NVJPEG_TRY(api().DecodeBatched(handle(), state_, data.data(), lengths.data(), images.data(),
+                                      cuda_stream()));
+    return DeviceRunner::finish();
+  }
+
+  const NvjpegDecodeJob job_;
+  const std::size_t batch_;
+  nvjpegJpegState_t state_ = nullptr;
+  std::vector<SharedDeviceFrames> rooms_;       // one for each image of a batch
+  std::vector<std::size_t> waiting_, decoded_;  // indices of the next batch and of the last one
+};
+
+struct BackendName {
+  nvjpegBackend_t backend;
+  const char* name;
+};
+constexpr BackendName kBackends[] = {{NVJPEG_BACKEND_DEFAULT, "default"},
+                                     {NVJPEG_BACKEND_HYBRID, "hybrid"},
+                                     {NVJPEG_BACKEND_GPU_HYBRID, "gpu_hybrid"},
+                                     {NVJPEG_BACKEND_HARDWARE, "hardware"}};
+
+void add_path(const Setting& setting, const BackendName& backend, const char* path,
+              const NvjpegDecodeJob& job, Coders& coders) {
+  const std::string version = job.library->api.version();
+  Coder coder;
+  coder.name = fmt::format("nvJPEG-{}{}", backend.name, version.substr(version.find(' ')));
+  coder.device = fmt::format("cuda:{}", job.device);
+  coder.path = path;
+  coder.at_once = setting.selection.peer_threads;
+  coder.open = runner_of<NvjpegDecodeRunner>(job, 0);
+  coders.push_back(coder);
+  coder.name.insert(coder.name.find(' '), "-batched");
+  coder.measure_latency = false;
+  coder.drive = Drive::one_thread;
+  coder.at_once = setting.selection.peer_batches;
+  coder.joint = true;
+  coder.in_batches = true;
+  coder.open = joint_runner_of<NvjpegDecodeRunner>(job);
+  coders.push_back(coder);
+}
+
+}  // namespace
+
+Status add_nvjpeg_decoders(const Setting& setting, int device, Coders& coders) {
+  ZR_CUDA_TRY(cudaSetDevice(device));
+  SharedHostData pinned, pageable;
+  ZR_TRY(store(HostData::make(setting, HostMemory::pinned), pinned));
+  ZR_TRY(store(HostData::make(setting, HostMemory::pageable), pageable));
+  const auto& threads = setting.selection.peer_threads;
+  const int batch_threads = *std::max_element(threads.begin(), threads.end());
+  for (const BackendName& backend : kBackends) {
+    NvjpegDecodeJob job{device, nullptr, &setting.frames, pinned, batch_threads};
+    if (Status status = store(NvjpegHandle::create(backend.backend), job.library); !status) {
+      setting.notes.push_back(fmt::format("nvJPEG-{}: {}", backend.name, status.message()));
+      continue;
+    }
+    add_path(setting, backend, "pinned>device", job, coders);
+    job.data = pageable;
+    add_path(setting, backend, "pageable>device", job, coders);
+  }
+  return Status::ok();
+}
+
+}  // namespace zerorun::app::bench

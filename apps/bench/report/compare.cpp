@@ -1,0 +1,154 @@
+// Compares two reports: what changed by more than the noise.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "apps/bench/report/report.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+using Json = nlohmann::json;
+
+enum class Change {
+  none,    ///< within the threshold, or within the noise
+  slower,  ///< a regression
+  faster,
+  only_old,
+  only_new,
+};
+
+struct Comparison {
+  std::string name;  ///< the case and the row
+  Change change = Change::none;
+  double old_us = 0, new_us = 0;  ///< medians
+  double percent = 0;             ///< of the old median; positive is slower
+  double bytes_percent = 0;       ///< of the old stream size; positive is larger
+};
+
+/// Rows by name, in the order of the report.
+struct Rows {
+  std::vector<std::string> order;
+  std::map<std::string, Json> by_name;
+};
+
+std::string case_name(const Json& entry) {
+  // Reports of older builds do not say who wrote the streams: zerorun.
+  const std::string streams = entry.value("streams", "zerorun");
+  const std::string more = std::string(entry.value("mixed", false) ? " mixed" : "") +
+                           (entry.value("index", false) ? " scan index" : "") +
+                           (streams == "zerorun" ? "" : " streams " + streams);
+  return fmt::format("{} {} {} q{} {} {} restart {}{}", entry.at("operation").get<std::string>(),
+                     entry.at("input").get<std::string>(), entry.at("pixels").get<std::string>(),
+                     entry.at("quality").get<int>(), entry.at("subsampling").get<std::string>(),
+                     entry.at("huffman").get<std::string>(), entry.at("restart").get<std::string>(),
+                     more);
+}
+
+Rows rows_of(const Json& report) {
+  if (report.at("format") != "zerorun-bench" || report.at("version") != kReportVersion)
+    throw std::runtime_error("not a report of this version of zerorun bench");
+  Rows rows;
+  for (const Json& entry : report.at("cases"))
+    for (const Json& row : entry.at("rows")) {
+      const std::string name = case_name(entry) + "  " + row.at("id").get<std::string>();
+      if (rows.by_name.emplace(name, row).second) rows.order.push_back(name);
+    }
+  for (const Json& row : report.at("primitives")) {
+    const std::string name = "primitive  " + row.at("id").get<std::string>();
+    if (rows.by_name.emplace(name, row).second) rows.order.push_back(name);
+  }
+  return rows;
+}
+
+double change_percent(double before, double after) {
+  return before > 0 ? 100 * (after - before) / before : 0;
+}
+
+Comparison compare_rows(const std::string& name, const Json& before, const Json& after,
+                        double threshold) {
+  Comparison c{name, Change::none, before.at("median_us"), after.at("median_us"), 0, 0};
+  c.percent = change_percent(c.old_us, c.new_us);
+  c.bytes_percent =
+      change_percent(before.value("stream_bytes", 0.0), after.value("stream_bytes", 0.0));
+  const double old_low = before.at("median_low_us"), old_high = before.at("median_high_us");
+  const double new_low = after.at("median_low_us"), new_high = after.at("median_high_us");
+  if (c.percent > threshold && new_low > old_high) c.change = Change::slower;
+  if (c.percent < -threshold && new_high < old_low) c.change = Change::faster;
+  return c;
+}
+
+std::string line(const Comparison& c) {
+  switch (c.change) {
+    case Change::only_old:
+      return fmt::format("{:<8} {:>11.1f} {:>11} {:>9} {:>9}  {}\n", "gone", c.old_us, "", "", "",
+                         c.name);
+    case Change::only_new:
+      return fmt::format("{:<8} {:>11} {:>11.1f} {:>9} {:>9}  {}\n", "new", "", c.new_us, "", "",
+                         c.name);
+    default:
+      return fmt::format("{:<8} {:>11.1f} {:>11.1f} {:>+8.1f}% {:>9}  {}\n",
+                         c.change == Change::slower   ? "SLOWER"
+                         : c.change == Change::faster ? "faster"
+                                                      : "same",
+                         c.old_us, c.new_us, c.percent,
+                         c.bytes_percent == 0 ? "" : fmt::format("{:+.2f}%", c.bytes_percent),
+                         c.name);
+  }
+}
+
+std::string machine_changes(const Json& old_report, const Json& new_report) {
+  const Json& before = old_report.at("machine");
+  const Json& after = new_report.at("machine");
+  std::string text;
+  for (const auto& [key, value] : after.items())
+    if (key != "date" && key.find("behind the last row") == std::string::npos &&
+        before.contains(key) && before.at(key) != value)
+      text += fmt::format("{}: {} -> {}\n", key, before.at(key).get<std::string>(),
+                          value.get<std::string>());
+  return text;
+}
+
+std::vector<Comparison> compare_all(const Json& old_report, const Json& new_report,
+                                    double threshold) {
+  const Rows before = rows_of(old_report), after = rows_of(new_report);
+  std::vector<Comparison> out;
+  for (const std::string& name : before.order) {
+    const Json& row = before.by_name.at(name);
+    const auto found = after.by_name.find(name);
+    if (found == after.by_name.end()) {
+      out.push_back({name, Change::only_old, row.at("median_us"), 0, 0, 0});
+    } else {
+      out.push_back(compare_rows(name, row, found->second, threshold));
+    }
+  }
+  for (const std::string& name : after.order)
+    if (!before.by_name.contains(name))
+      out.push_back({name, Change::only_new, 0, after.by_name.at(name).at("median_us"), 0, 0});
+  return out;
+}
+
+}  // namespace
+
+ComparisonText compare_reports(const Json& old_report, const Json& new_report, double threshold) {
+  const auto rows = compare_all(old_report, new_report, threshold);
+  std::string text = machine_changes(old_report, new_report);
+  text += fmt::format("{:<8} {:>11} {:>11} {:>9} {:>9}  {}\n", "", "old us", "new us", "time",
+                      "bytes", "row");
+  for (const Comparison& row : rows) text += line(row);
+  const auto count = [&rows](Change change) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [change](const Comparison& row) { return row.change == change; });
+  };
+  text += fmt::format(
+      "{} slower, {} faster, {} the same, {} only in the old report, {} only in the new one\n",
+      count(Change::slower), count(Change::faster), count(Change::none), count(Change::only_old),
+      count(Change::only_new));
+  return {std::move(text), count(Change::slower) > 0};
+}
+
+}  // namespace zerorun::app::bench

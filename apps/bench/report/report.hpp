@@ -1,0 +1,60 @@
+// Results as people and programs read them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/bench/result.hpp"
+
+namespace zerorun::app::bench {
+
+/// Raise it when a member changes its meaning or goes away; members may be added freely.
+inline constexpr int kReportVersion = 1;
+
+/// Facts in the order in which they are shown: "cpu", "cores", "gpu cuda:0", "driver", ...
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+struct Report {
+  std::string command;  ///< the whole command line
+  Facts machine;
+  std::vector<CaseResult> cases;
+  std::vector<PrimitiveRow> primitives;
+};
+
+/// Facts about the machine; `cuda` are the devices that are measured.
+Facts machine_facts(const std::vector<int>& cuda);
+
+// Null in a build without CUDA.
+/// Adds name, highest clocks, driver and runtime of the devices.
+[[gnu::weak]] void add_cuda_facts(const std::vector<int>& cuda, Facts& facts);
+/// Adds the clocks of the devices at this moment, when they have been busy.
+[[gnu::weak]] void add_clocks(const std::vector<int>& cuda, Facts& facts);
+
+/// A table of one case; without `every_row`, of the rows that differ in `at_once` alone the one
+/// with the least median.
+std::string table_text(const CaseResult& result, bool every_row);
+std::string primitives_text(const std::vector<PrimitiveRow>& rows);
+std::string machine_text(const Facts& facts);
+
+nlohmann::ordered_json report_json(const Report& report);
+std::string report_csv(const Report& report);
+std::string report_html(const Report& report);
+
+/// page.html as it was when the program was built.
+extern const char* const kReportPage;
+
+struct ComparisonText {
+  std::string text;        ///< a table, the machine facts that differ, and the counts
+  bool is_slower = false;  ///< at least one row is
+};
+
+/// Matches rows by case and id. A row became slower or faster if its medians differ by more than
+/// `threshold` percent and their 95 % confidence intervals do not touch.
+/// Throws std::exception if a report is not what report_json() writes.
+ComparisonText compare_reports(const nlohmann::json& old_report, const nlohmann::json& new_report,
+                               double threshold);
+
+}  // namespace zerorun::app::bench

@@ -1,0 +1,136 @@
+// The CPU pipelines on one thread, with a stage table that reads the clock around each call.
+// SPDX-License-Identifier: MIT
+#include "codec/api/step_times.hpp"
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/stage_table.hpp"
+
+namespace zerorun {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+/// Stages are plain functions, so the place for their times is no member. A pool of one worker
+/// calls them on the thread that runs the frame.
+thread_local std::vector<StepTime>* current_steps = nullptr;
+
+template <typename Stage, typename Args>
+Status timed(const char* name, Stage stage, const Args& args, Exec& exec) {
+  const auto start = Clock::now();
+  Status status = stage(args, exec);
+  current_steps->push_back({name, microseconds_since(start)});
+  return status;
+}
+
+#define ZR_TIMED(stage)                                   \
+  .stage = [](const auto& args, Exec& exec) {             \
+    return timed(#stage, cpu_stages().stage, args, exec); \
+  }
+
+const StageTable& timed_stages() {
+  static constexpr StageTable kTable{
+      ZR_TIMED(color_subsample), ZR_TIMED(fdct_quant),       ZR_TIMED(dc_diff),
+      ZR_TIMED(zero_run),        ZR_TIMED(symbol_histogram), ZR_TIMED(huffman_encode),
+      ZR_TIMED(group_index),     ZR_TIMED(bit_pack),         ZR_TIMED(byte_stuff),
+      ZR_TIMED(byte_unstuff),    ZR_TIMED(huffman_sync),     ZR_TIMED(huffman_decode),
+      ZR_TIMED(zero_run_expand), ZR_TIMED(dc_predict),       ZR_TIMED(dequant_idct),
+      ZR_TIMED(color_upsample),
+  };
+  return kTable;
+}
+
+#undef ZR_TIMED
+
+/// Runs a frame and appends the times of its stages and of what lies between them.
+template <typename Run>
+Status measure(std::vector<StepTime>& steps, const Run& run) {
+  const std::size_t first = steps.size();
+  current_steps = &steps;
+  const auto start = Clock::now();
+  Status status = run();
+  double rest = microseconds_since(start);
+  for (std::size_t i = first; i < steps.size(); ++i) rest -= steps[i].microseconds;
+  steps.push_back({"between stages", rest});
+  return status;
+}
+
+class CpuStepEncoder final : public StepEncoder {
+ public:
+  explicit CpuStepEncoder(EncodeSetup setup) : setup_(std::move(setup)) {}
+
+  Result<std::uint64_t> encode(const ConstFrameView& frame, std::span<std::byte> out,
+                               std::vector<StepTime>& steps) override {
+    const Status status = measure(steps, [&]() -> Status {
+      std::array<HuffmanSpec, 4> specs;
+      ZR_TRY(pipeline_->encode_scan(setup_, frame, specs));
+      if (pipeline_->scan_bytes() > out.size()) return Status(Errc::output_too_small);
+      return pipeline_->copy_scan(out.data());
+    });
+    if (!status) return status;
+    return pipeline_->scan_bytes();
+  }
+
+ private:
+  EncodeSetup setup_;
+  std::unique_ptr<EncodePipeline> pipeline_ = make_cpu_encode_pipeline(1, timed_stages());
+};
+
+class CpuStepDecoder final : public StepDecoder {
+ public:
+  explicit CpuStepDecoder(const DecodeParams& params) : params_(params) {}
+
+  Status decode(std::span<const std::byte> jpeg, const FrameView& out,
+                std::vector<StepTime>& steps) override {
+    return measure(steps, [&] {
+      return walk_frame(
+                 *pipeline_, params_, jpeg,
+                 [&](int width, int height, FrameView& target) {
+                   target = out;
+                   return check_frame_size(out, width, height);
+                 },
+                 [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& target) {
+                   return pipeline_->finish_frame(model, upsampling, target);
+                 })
+          .status();
+    });
+  }
+
+ private:
+  DecodeParams params_;
+  std::unique_ptr<DecodePipeline> pipeline_ = make_cpu_decode_pipeline(1, timed_stages());
+};
+
+}  // namespace
+
+Result<std::unique_ptr<StepEncoder>> make_step_encoder(StepWay way, const EncodeParams& params,
+                                                       const ConstFrameView& like) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (way == StepWay::cuda_staged) return make_staged_step_encoder(params, like);
+  if (way == StepWay::cuda_fused) return make_fused_step_encoder(params, like);
+#endif
+  if (way != StepWay::cpu) return Status(Errc::cuda_not_built);
+  auto setup = make_encode_setup(params, like.format, like.width, like.height);
+  if (!setup) return setup.status();
+  return std::unique_ptr<StepEncoder>(std::make_unique<CpuStepEncoder>(*std::move(setup)));
+}
+
+Result<std::unique_ptr<StepDecoder>> make_step_decoder(
+    StepWay way, const DecodeParams& params, [[maybe_unused]] const ConstFrameView& like) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (way == StepWay::cuda_staged) return make_staged_step_decoder(params, like);
+  if (way == StepWay::cuda_fused) return make_fused_step_decoder(params);
+#endif
+  if (way != StepWay::cpu) return Status(Errc::cuda_not_built);
+  return std::unique_ptr<StepDecoder>(std::make_unique<CpuStepDecoder>(params));
+}
+
+}  // namespace zerorun

@@ -1,0 +1,52 @@
+// The time of each step of a frame, for benchmarks: what a backend implements.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun {
+
+struct StepTime {
+  const char* step;  ///< a string literal
+  double microseconds;
+};
+
+/// Encodes frames of one shape, one at a time. One thread at a time.
+class StepEncoder {
+ public:
+  virtual ~StepEncoder() = default;
+
+  /// Encodes `frame` into `out`, waits until that is done, and returns the bytes of the stream.
+  /// Appends the steps to `steps` in their order; a step may come several times.
+  virtual Result<std::uint64_t> encode(const ConstFrameView& frame, std::span<std::byte> out,
+                                       std::vector<StepTime>& steps) = 0;
+};
+
+/// Decodes images of one shape, one at a time. One thread at a time.
+class StepDecoder {
+ public:
+  virtual ~StepDecoder() = default;
+
+  /// Decodes `jpeg` into `out` and waits until that is done. Appends the steps as encode() does.
+  virtual Status decode(std::span<const std::byte> jpeg, const FrameView& out,
+                        std::vector<StepTime>& steps) = 0;
+};
+
+// Those of the CUDA backend, on `params.device`; defined in cuda/*/step_times.cpp.
+// codec/api/step_times.hpp says which memory each reads and writes.
+Result<std::unique_ptr<StepEncoder>> make_staged_step_encoder(const EncodeParams& params,
+                                                              const ConstFrameView& like);
+Result<std::unique_ptr<StepDecoder>> make_staged_step_decoder(const DecodeParams& params,
+                                                              const ConstFrameView& like);
+Result<std::unique_ptr<StepEncoder>> make_fused_step_encoder(const EncodeParams& params,
+                                                             const ConstFrameView& like);
+Result<std::unique_ptr<StepDecoder>> make_fused_step_decoder(const DecodeParams& params);
+
+}  // namespace zerorun

@@ -1,0 +1,52 @@
+// The time between steps on a CUDA stream, for benchmarks.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "cuda/base/memory.hpp"
+
+namespace zerorun {
+
+/// Records an event in front of each step. Events are kept between frames.
+class EventLog {
+ public:
+  /// `step` is a string literal.
+  Status mark(cudaStream_t stream, const char* step) {
+    if (used_ == marks_.size()) {
+      Event event;
+      ZR_TRY(event.create(cudaEventDefault));
+      marks_.push_back({step, std::move(event)});
+    }
+    marks_[used_].step = step;
+    ZR_CUDA_TRY(cudaEventRecord(marks_[used_++].event.get(), stream));
+    return Status::ok();
+  }
+
+  /// Waits for the stream, appends {step, microseconds} for each mark but the last, and forgets
+  /// the marks. A step lasts from its own mark to the next one.
+  template <typename Steps>
+  Status read(cudaStream_t stream, Steps& steps) {
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+    for (std::size_t i = 0; i + 1 < used_; ++i) {
+      float milliseconds = 0;
+      ZR_CUDA_TRY(
+          cudaEventElapsedTime(&milliseconds, marks_[i].event.get(), marks_[i + 1].event.get()));
+      steps.push_back({marks_[i].step, static_cast<double>(milliseconds) * 1e3});
+    }
+    used_ = 0;
+    return Status::ok();
+  }
+
+ private:
+  struct Mark {
+    const char* step;
+    Event event;
+  };
+  std::vector<Mark> marks_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace zerorun

@@ -1,4 +1,4 @@
-# A virtual display: key and mouse events into it by XTest, pictures out of it.
+# A virtual display: sends key and mouse events by XTest and takes screenshots.
 # SPDX-License-Identifier: MIT
 import os
 import shutil
@@ -58,11 +58,11 @@ class Screenshot:
 
 
 def read_xwd(data):
-    """Of a display with 24 bits a pixel in 32 (XWDFile.h; all numbers big-endian)."""
+    """Reads a screenshot with 24 bits a pixel in 32 (XWDFile.h; all numbers big-endian)."""
     fields = struct.unpack(">25I", data[:100])
     header_bytes, width, height, order = fields[0], fields[4], fields[5], fields[7]
     row_bytes, colors = fields[12], fields[19]
-    # Not by bits_per_pixel: while a window changes its size xwd may say 24 of rows of 32.
+    # bits_per_pixel is no help: while a window changes its size xwd may say 24 for rows of 32.
     assert row_bytes >= 4 * width and order == 0, fields
     at = header_bytes + 12 * colors
     rows = (data[at + y * row_bytes:at + y * row_bytes + 4 * width] for y in range(height))
@@ -71,10 +71,11 @@ def read_xwd(data):
 
 class VirtualDisplay:
     def __init__(self, width=1280, height=800):
+        # -r: no auto-repeat. On a busy machine a key may be down for a second.
         read_end, write_end = os.pipe()
         self.server = subprocess.Popen(
             ["Xvfb", "-displayfd", str(write_end), "-screen", "0", f"{width}x{height}x24",
-             "-nolisten", "tcp", "-noreset"],
+             "-nolisten", "tcp", "-noreset", "-r"],
             pass_fds=[write_end], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(write_end)
         with os.fdopen(read_end) as number:  # written when the server is ready
@@ -92,7 +93,7 @@ class VirtualDisplay:
                               capture_output=True, text=True).stdout
 
     def window(self, title, seconds=30):
-        """The visible window whose title has this in it; it gets the keyboard."""
+        """The visible window whose title has this in it, once it has the keyboard."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", title],
@@ -100,12 +101,18 @@ class VirtualDisplay:
             if found.stdout.split():
                 window = found.stdout.split()[0]
                 self.xdotool("windowfocus", window)
-                return window
+                if self.xdotool("getwindowfocus").strip() == window:
+                    return window
             time.sleep(0.05)
         raise AssertionError(f"no window named {title}")
 
+    def is_managed(self):
+        """A window manager runs: only then is there a number of desktops."""
+        return subprocess.run(["xdotool", "get_num_desktops"], env=self.environment,
+                              capture_output=True).returncode == 0
+
     def screenshot(self, window, seconds=30):
-        """While a window changes its size X may have no picture of it, and xwd then fails."""
+        """Tries again while xwd fails: X may have no picture of a window that changes its size."""
         end = time.monotonic() + seconds
         while True:
             done = subprocess.run(["xwd", "-silent", "-id", window], env=self.environment,

@@ -131,12 +131,12 @@ class WindowTest(ProgramTest):
             shot.write_png(os.path.join(KEEP, f"{self.id().split('.')[-1]}-{self.shots:03}.png"))
         return shot
 
-    def still(self):
+    def still(self, seconds=0.3):
         """A screenshot that equals the one before it, so that no picture is half drawn."""
         shots = [self.shot()]
 
         def is_still():
-            time.sleep(0.3)
+            time.sleep(seconds)
             shots.append(self.shot())
             return shots[-1] == shots[-2]
         self.wait_for("a picture that stands still", is_still)
@@ -216,10 +216,7 @@ class WindowTest(ProgramTest):
     def test_pause_pauses_and_goes_on(self):
         self.play(self.video())
         self.display.key(" ")
-        time.sleep(0.3)
-        first = self.shot()
-        time.sleep(0.7)
-        self.assertEqual(first, self.shot())
+        first = self.still(0.7)
         self.display.key(" ")
         self.wait_for("another frame", lambda: self.index() > index_of(first) + 5)
         self.finish()
@@ -253,10 +250,9 @@ class WindowTest(ProgramTest):
         self.display.key(" ")
         seen = set()
         end = time.monotonic() + 2
-        while time.monotonic() < end:
-            seen.add(self.index())
+        self.wait_for("three frames of the loop", lambda: seen.add(self.index()) or
+                      time.monotonic() > end and len(seen) >= 3)
         self.assertLessEqual(seen, set(range(100, 106)))
-        self.assertGreaterEqual(len(seen), 3)
         self.display.key("a", shift=True)
         self.wait_for("what is behind B", lambda: self.index() > 110)
         self.finish()
@@ -271,8 +267,15 @@ class WindowTest(ProgramTest):
         self.wait_for("the start again", lambda: self.index() < 15)
         self.finish()
         self.play(video, "--loop")
-        time.sleep(2)
-        self.assertGreater(self.finish()["shown"], 30)
+        seen = [0]
+
+        def begins_again():
+            seen.append(self.index())
+            return seen[-1] < seen[-2]
+        self.wait_for("the start again", begins_again)
+        self.wait_for("the start once more", begins_again)
+        report = self.finish()
+        self.assertGreater(report["shown"] + report["dropped"] + report["late"], 30)
         self.play(video, "--autoexit")
         report = self.finish(None)
         self.assertEqual(report["shown"] + report["dropped"] + report["late"], 20)
@@ -328,7 +331,7 @@ class WindowTest(ProgramTest):
             cat = subprocess.Popen(["cat"], stdin=pipe, stdout=subprocess.PIPE)
         self.play("-", stdin=cat.stdout)
         self.wait_for("the last frame", lambda: self.index() == 49)
-        self.display.key("Home")  # which a pipe cannot
+        self.display.key("Home")  # a pipe cannot seek
         time.sleep(0.3)
         self.assertEqual(self.index(), 49)
         self.finish()
@@ -361,7 +364,7 @@ class WindowTest(ProgramTest):
         self.decode(self.path("big.mjpeg"), "-o", self.path("big.ppm"))
         data = pathlib.Path(self.path("big.ppm")).read_bytes()
         pixels = data[len(data) - 3 * 1600 * 900:]
-        x, y = 700, 400  # of the picture, whose middle is the window's
+        x, y = 700, 400  # a pixel of the picture; its middle is the middle of the window
         shown = self.shot().pixel(x - 800 + fitted.width // 2, y - 450 + fitted.height // 2)
         at = 3 * (y * 1600 + x)
         for got, want in zip(shown, pixels[at:at + 3]):
@@ -401,14 +404,14 @@ class WindowTest(ProgramTest):
     def test_full_screen(self):
         if not shutil.which("blackbox"):
             self.skipTest("no window manager (blackbox) is installed")
-        self.play(self.video())  # the display, before its window manager
+        self.play(self.video())  # without a window manager
         self.finish()
         manager = subprocess.Popen(["blackbox", "-rc", "/dev/null"],
                                    env=self.display.environment, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         self.addCleanup(manager.wait)
         self.addCleanup(manager.terminate)
-        time.sleep(1)
+        self.wait_for("the window manager", self.display.is_managed)
         self.play(self.path("clip.mjpeg"))
         self.display.key("f")
         self.wait_for("the size of the screen", lambda: self.shot().width == 1280)
@@ -420,7 +423,7 @@ class WindowTest(ProgramTest):
         video = self.video(20)
         data = bytearray(pathlib.Path(video).read_bytes())
         starts = [i for i in range(len(data)) if data.startswith(b"\xff\xd8\xff", i)]
-        data[starts[5] + 3] = 0xC2 ^ data[starts[5] + 3]  # a marker that is none there
+        data[starts[5] + 3] = 0xC2 ^ data[starts[5] + 3]  # another marker
         scan = data.index(b"\xff\xda", starts[9])
         data[scan + 40:scan + 44] = b"\x12\x34\x56\x78"
         pathlib.Path(video).write_bytes(bytes(data))

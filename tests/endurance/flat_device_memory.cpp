@@ -12,9 +12,9 @@
 #include <malloc.h>
 
 #include "tests/endurance/load.hpp"
+#include "tests/support/capi.hpp"
 #include "tests/support/gpu_required.hpp"
 #include "zerorun/cuda.hpp"
-#include "zerorun/zerorun.h"
 
 namespace {
 
@@ -92,13 +92,7 @@ class DeviceLoad {
   }
 
   void encode_by_c(const FrameView& frame) {
-    zerorun_frame view{};
-    view.struct_size = sizeof view;
-    view.format = static_cast<std::int32_t>(frame.format);
-    view.width = frame.width;
-    view.height = frame.height;
-    std::ranges::copy(frame.data, view.data);
-    std::ranges::copy(frame.stride_bytes, view.stride_bytes);
+    const zerorun_frame view = test::to_c(frame);
     zerorun_device_encoder* encoder = nullptr;
     if (zerorun_device_encoder_create(nullptr, &encoder, nullptr) != ZERORUN_OK ||
         zerorun_device_encoder_encode(encoder, &view, reinterpret_cast<std::uint8_t*>(jpeg_.get()),

@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
+#include "tests/support/capi.hpp"
 #include "tests/support/gpu_required.hpp"
 #include "zerorun/async.hpp"
 #include "zerorun/decoder.hpp"
-#include "zerorun/zerorun.h"
 
 namespace {
 
@@ -54,13 +54,7 @@ bool same_by_c(const FrameView& view, Backend backend, std::span<const std::byte
   zerorun_encode_params params{};
   params.struct_size = sizeof params;
   params.backend = backend == Backend::cpu ? ZERORUN_BACKEND_CPU : ZERORUN_BACKEND_CUDA;
-  zerorun_frame frame{};
-  frame.struct_size = sizeof frame;
-  frame.format = ZERORUN_YUV420P;
-  frame.width = kWidth;
-  frame.height = kHeight;
-  std::ranges::copy(view.data, frame.data);
-  std::ranges::copy(view.stride_bytes, frame.stride_bytes);
+  const zerorun_frame frame = test::to_c(view);
   zerorun_encoder* encoder = nullptr;
   const std::uint8_t* jpeg = nullptr;
   std::size_t size = 0;

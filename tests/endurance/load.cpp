@@ -10,7 +10,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include "zerorun/zerorun.h"
+#include "tests/support/capi.hpp"
 
 namespace zerorun::endurance {
 
@@ -106,7 +106,7 @@ void Load::encode_by(Result<Encoder>& encoder) {
 }
 
 void Load::encode_in_flight() {
-  if (!in_flight_ || pick(0, 50) == 0) {  // now and then with frames in flight
+  if (!in_flight_ || pick(0, 50) == 0) {  // sometimes with frames in flight
     in_flight_.reset();
     auto fresh = AsyncEncoder::create({random_params(), 2, 4});
     need(fresh.status(), "async encoder");
@@ -149,15 +149,7 @@ void Load::encode_by_c() {
   params.backend = backend_ == Backend::cpu ? ZERORUN_BACKEND_CPU : ZERORUN_BACKEND_CUDA;
   params.threads = 1;
   params.quality = pick(1, 100);
-  zerorun_frame frame{};
-  frame.struct_size = sizeof frame;
-  frame.format = static_cast<std::int32_t>(view_.format);
-  frame.width = view_.width;
-  frame.height = view_.height;
-  for (std::size_t p = 0; p < 3; ++p) {
-    frame.data[p] = const_cast<std::uint8_t*>(view_.data[p]);  // only read
-    frame.stride_bytes[p] = view_.stride_bytes[p];
-  }
+  const zerorun_frame frame = test::to_c(view_);
   zerorun_encoder* encoder = nullptr;
   const std::uint8_t* jpeg = nullptr;
   std::size_t size = 0;

@@ -1,4 +1,4 @@
-// Frames of changing sizes, formats and options through every door, and the memory that is in use.
+// Sends frames of changing sizes, formats and options through every interface; memory in use.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace zerorun::endurance {
 
-/// Ends the program with a sentence where `status` is an error.
+/// Ends the program with a message if `status` is an error.
 void need(const Status& status, const char* what);
 
 long resident_kib();
-/// Of the main arena; mallopt(M_ARENA_MAX, 1) makes it the only one.
+/// Memory of the main arena, which mallopt(M_ARENA_MAX, 1) makes the only one.
 long in_use_kib();
 
 class Load {
@@ -25,11 +25,11 @@ class Load {
   /// Frames of up to `max_edge` pixels in each direction.
   Load(Backend backend, int max_edge);
 
-  /// One frame through an encoder of random options, by one of the doors, and back. Every seventh
-  /// stream is damaged before it is decoded: errors must not leak either.
+  /// Encodes one frame with random options through one of the interfaces, and decodes it. Every
+  /// seventh stream is damaged before: errors must not leak memory either.
   void step(int number);
 
-  /// Of the last step.
+  /// Frame and stream of the last step.
   const ConstFrameView& view() const noexcept { return view_; }
   const std::vector<std::byte>& jpeg() const noexcept { return jpeg_; }
   static bool is_damaged(int number) noexcept { return number % 7 == 0; }

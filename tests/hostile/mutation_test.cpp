@@ -1,4 +1,4 @@
-// Single bytes changed: never a crash, and never other coefficients than libjpeg's called sound.
+// Changes single bytes: no crash, and no clean result that differs from libjpeg's coefficients.
 // SPDX-License-Identifier: MIT
 #include "tests/hostile/small_streams.hpp"
 

@@ -1,4 +1,4 @@
-// Sound streams of a few hundred bytes, one of each kind, to be damaged.
+// Undamaged streams of a few hundred bytes, one of each kind, for tests that damage them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,7 +18,7 @@ struct NamedStream {
 inline std::vector<NamedStream> small_streams() {
   std::vector<NamedStream> out;
   LibjpegOptions options;
-  options.optimal = true;  // short tables, so that the headers do not outweigh the data
+  options.optimal = true;  // short tables, so that the headers are not longer than the data
   options.quality = 60;
   out.push_back({"4:2:0", libjpeg_sample(33, 27, Subsampling::s420, options)});
   out.push_back({"grey", libjpeg_sample(40, 24, Subsampling::gray, options)});

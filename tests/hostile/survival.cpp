@@ -1,4 +1,4 @@
-// What a stream that nobody vouches for does to the decoder.
+// Decodes a stream that may be damaged in every way, and checks that all results agree.
 // SPDX-License-Identifier: MIT
 #include "tests/hostile/survival.hpp"
 
@@ -11,7 +11,7 @@
 namespace zerorun::test {
 namespace {
 
-constexpr std::int64_t kMaxPixelsForFormats = 4'000'000;  // keeps the pixel checks quick
+constexpr std::int64_t kMaxPixelsForFormats = 4'000'000;  // keeps the pixel checks fast
 
 Decoder make_decoder(int threads, bool strict = false) {
   DecodeParams params;
@@ -36,7 +36,7 @@ bool same_values(const std::vector<ComponentCoefficients>& a,
   return true;
 }
 
-/// No sample that the stream did not define: what the frame held before does not show.
+/// The stream defines every sample: the former contents of the frame do not show.
 void check_formats(std::span<const std::byte> jpeg, const std::string& label) {
   const auto info = inspect(jpeg);
   if (!info.is_ok() || std::int64_t{info->width} * info->height > kMaxPixelsForFormats) return;

@@ -1,4 +1,4 @@
-// What a stream that nobody vouches for does to the decoder.
+// Decodes a stream that may be damaged in every way, and checks that all results agree.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace zerorun::test {
 
-/// Results and cost of one stream. Coefficients and planes as far as the call delivered them.
+/// Results and cost of one stream; coefficients and planes if they were delivered.
 struct Outcome {
   Status status;        ///< of decode_coefficients
   DecodeReport report;  ///< valid if status is ok
@@ -23,16 +23,16 @@ struct Outcome {
 
   bool delivered() const noexcept { return status.is_ok(); }
   bool concealed() const noexcept { return delivered() && report.is_concealed(); }
-  /// Delivered, and nothing at all to remark.
+  /// Delivered, and the report names no problem.
   bool clean() const noexcept { return delivered() && report.first_problem.is_ok(); }
 };
 
 inline constexpr double kMaxSeconds = 1.0;
 inline constexpr std::size_t kMaxMemoryBytes = std::size_t{256} << 20;
 
-/// Decodes from memory that ends at a page's end, on one thread and on three, into planes,
-/// coefficients and, for pictures of moderate size, pixel formats with two different fillings;
-/// strict too. Everything that must agree is asserted to agree, and cost to stay in its limits.
+/// Decodes from memory that ends at the end of a page, on one thread and on three, also with
+/// `strict`, into planes, coefficients and, for pictures of moderate size, pixel formats, over two
+/// different fillings. Fails the test where results differ or the cost exceeds its limits.
 Outcome survive(std::span<const std::byte> jpeg, const std::string& label);
 
 }  // namespace zerorun::test

@@ -67,13 +67,19 @@ void compare_pixels(Content content, Subsampling sampling, int width, int height
 
 class EncodeBytes : public testing::TestWithParam<Subsampling> {};
 
-TEST_P(EncodeBytes, PlanesOfSmallOddSizes) {
-  Random random(1000 + static_cast<std::uint64_t>(GetParam()));
-  for (int i = 0; i < (kSanitized ? 80 : 600) && !HasFailure(); ++i) {
+/// `compare` is compare_planes() or compare_pixels().
+template <typename Compare>
+void compare_small_sizes(std::uint64_t seed, Subsampling sampling, const Compare& compare) {
+  Random random(seed + static_cast<std::uint64_t>(sampling));
+  for (int i = 0; i < (kSanitized ? 80 : 600) && !testing::Test::HasFailure(); ++i) {
     const int width = random.between(1, 40), height = random.between(1, 40);
     const Content content = kContents[random.below(std::size(kContents))];
-    compare_planes(content, GetParam(), width, height, some_params(random), random.next());
+    compare(content, sampling, width, height, some_params(random), random.next());
   }
+}
+
+TEST_P(EncodeBytes, PlanesOfSmallOddSizes) {
+  compare_small_sizes(1000, GetParam(), compare_planes);
 }
 
 TEST_P(EncodeBytes, PlanesAroundTheMcu) {
@@ -111,12 +117,7 @@ TEST_P(EncodeBytes, PlanesOfLargerPictures) {
 }
 
 TEST_P(EncodeBytes, PixelsOfSmallOddSizes) {
-  Random random(2000 + static_cast<std::uint64_t>(GetParam()));
-  for (int i = 0; i < (kSanitized ? 80 : 600) && !HasFailure(); ++i) {
-    const int width = random.between(1, 40), height = random.between(1, 40);
-    const Content content = kContents[random.below(std::size(kContents))];
-    compare_pixels(content, GetParam(), width, height, some_params(random), random.next());
-  }
+  compare_small_sizes(2000, GetParam(), compare_pixels);
 }
 
 TEST_P(EncodeBytes, PixelsOfLargerPictures) {

@@ -17,12 +17,13 @@ T sized() {
   return out;
 }
 
-inline zerorun_frame to_c(const FrameView& view) {
+inline zerorun_frame to_c(const ConstFrameView& view) {
   auto out = sized<zerorun_frame>();
   out.format = static_cast<std::int32_t>(view.format);
   out.width = view.width;
   out.height = view.height;
-  std::ranges::copy(view.data, out.data);
+  for (std::size_t p = 0; p < view.data.size(); ++p)
+    out.data[p] = const_cast<std::uint8_t*>(view.data[p]);  // encoders only read
   std::ranges::copy(view.stride_bytes, out.stride_bytes);
   return out;
 }

@@ -1,4 +1,4 @@
-// Streams with an index of their scan.
+// Makes streams with an index of their scan.
 // SPDX-License-Identifier: MIT
 #include "tests/support/index_stream.hpp"
 
@@ -34,7 +34,7 @@ HuffmanDecodeTables tables_of(const ScanHeader& scan) {
   return out;
 }
 
-/// The scan's groups, decoded one after the other.
+/// Decodes the groups of the scan one after another.
 class Groups {
  public:
   Groups(const ScanHeader& scan, std::span<const std::byte> data)

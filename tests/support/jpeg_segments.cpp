@@ -1,4 +1,4 @@
-// A stream taken apart into marker segments.
+// Takes streams apart into marker segments.
 // SPDX-License-Identifier: MIT
 #include "tests/support/jpeg_segments.hpp"
 

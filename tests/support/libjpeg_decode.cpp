@@ -1,4 +1,4 @@
-// Oracle: libjpeg-turbo's decoder.
+// The oracle: libjpeg-turbo's decoder.
 // SPDX-License-Identifier: MIT
 #include "tests/support/libjpeg_decode.hpp"
 
@@ -9,8 +9,8 @@
 namespace zerorun::test {
 namespace {
 
-constexpr std::uint64_t kMaxPixels = 120'000'000;  // what the test machine decodes at ease
-constexpr int kMaxScans = 500;                     // libjpeg itself would go on for minutes
+constexpr std::uint64_t kMaxPixels = 120'000'000;  // larger images are too much for a test
+constexpr int kMaxScans = 500;                     // more would take libjpeg minutes
 
 struct DecodeJob {
   jpeg_decompress_struct info;
@@ -26,7 +26,7 @@ void stop_scan_flood(j_common_ptr common) {
   std::longjmp(errors->jump, 1);
 }
 
-/// Runs `body(job)` under setjmp; the body keeps everything with a destructor outside.
+/// Runs `body(job)` under setjmp; the body owns nothing that has a destructor.
 template <typename Body>
 LibjpegVerdict guarded(std::span<const std::byte> jpeg, Body&& body) {
   LibjpegVerdict verdict;
@@ -84,7 +84,7 @@ struct PaddedPlane {
   std::size_t stride = 0;
 };
 
-/// In C++ objects the caller owns, so that longjmp skips no destructor.
+/// Allocates objects of the caller, so that longjmp skips no destructor.
 void allocate(DecodeJob& job, std::vector<PaddedPlane>& planes) {
   const jpeg_decompress_struct& info = job.info;
   const auto mcus = [](JDIMENSION size, int factor) {

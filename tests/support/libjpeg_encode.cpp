@@ -1,4 +1,4 @@
-// Oracle: libjpeg-turbo's encoder.
+// The oracle: libjpeg-turbo's encoder.
 // SPDX-License-Identifier: MIT
 #include "tests/support/libjpeg_encode.hpp"
 
@@ -16,7 +16,7 @@ struct EncodeJob {
   LibjpegErrors errors;
   unsigned char* stream;
   unsigned long stream_bytes;
-  // Borrowed from the caller, who keeps everything that has a destructor.
+  // Owned by the caller, since longjmp skips destructors.
   const LibjpegOptions* options;
   const jpeg_scan_info* scans;
   int width, height, input_components;
@@ -82,7 +82,7 @@ void write_pixels(EncodeJob& job) {
                          job.info.image_height - job.info.next_scanline);
 }
 
-/// Everything between setjmp and longjmp.
+/// The part between setjmp and longjmp.
 bool run(EncodeJob& job) {
   job.errors.attach();
   job.info.err = &job.errors.base;

@@ -1,4 +1,4 @@
-// Input bytes that end where a page ends and the next page cannot be read.
+// Input bytes that end at the end of a page, before a page that cannot be read.
 // SPDX-License-Identifier: MIT
 #include "tests/support/page_end_buffer.hpp"
 

@@ -38,7 +38,7 @@ std::uint8_t clamp_sample(int value) noexcept {
   return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
 }
 
-/// Light and shade that all channels share, a hue of its own for each, edges and grain.
+/// Light and shade shared by all channels, a hue for each channel, edges and grain.
 std::vector<std::uint8_t> make_photo(int width, int height, int channels, std::uint64_t seed) {
   Random random(seed);
   std::vector<Disc> discs(12);

@@ -97,21 +97,14 @@ void pack_rgb_run(const FrameView& frame, int y, int x0, int width,
   }
 }
 
-template <int kH, int kV>
-ZR_HD void box_row(const std::uint8_t* row0, [[maybe_unused]] const std::uint8_t* row1,
-                   std::uint8_t* out, int out_width) {
-  for (int x = 0; x < out_width; ++x) {
-    int sum = 0;
-    for (int i = kH * x; i < kH * (x + 1); ++i) sum += kV == 2 ? row0[i] + row1[i] : row0[i];
-    out[x] = box_mean(sum, kH, kV, x);
-  }
+ZR_MULTIVERSION void box_2x1(const std::uint8_t* in, std::uint8_t* out, int out_width) {
+  for (int x = 0; x < out_width; ++x) out[x] = box_mean(in[2 * x] + in[2 * x + 1], 2, 1, x);
 }
-ZR_MULTIVERSION void box_2x1(const std::uint8_t* row0, std::uint8_t* out, int out_width) {
-  box_row<2, 1>(row0, nullptr, out, out_width);
-}
+
 ZR_MULTIVERSION void box_2x2(const std::uint8_t* row0, const std::uint8_t* row1, std::uint8_t* out,
                              int out_width) {
-  box_row<2, 2>(row0, row1, out, out_width);
+  for (int x = 0; x < out_width; ++x)
+    out[x] = box_mean(row0[2 * x] + row0[2 * x + 1] + row1[2 * x] + row1[2 * x + 1], 2, 2, x);
 }
 
 }  // namespace
@@ -237,9 +230,10 @@ void box_filter_row(const std::uint8_t* row0, const std::uint8_t* row1, int h, i
   } else if (h == 2) {
     rows == 1 ? box_2x1(row0, out, out_width) : box_2x2(row0, row1, out, out_width);
   } else if (h == 4) {
-    box_row<4, 1>(row0, nullptr, out, out_width);
+    for (int x = 0; x < out_width; ++x, row0 += 4)
+      out[x] = box_mean(row0[0] + row0[1] + row0[2] + row0[3], 4, 1, x);
   } else {
-    box_row<1, 2>(row0, row1, out, out_width);
+    for (int x = 0; x < out_width; ++x) out[x] = box_mean(row0[x] + row1[x], 1, 2, x);
   }
 }
 

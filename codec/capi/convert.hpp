@@ -107,7 +107,7 @@ template <typename Handle, typename Create>
 zerorun_status create_handle(Handle** out, zerorun_error* error, Create&& create) noexcept {
   if (out != nullptr) *out = nullptr;
   return reported(error, [&]() -> Status {
-    if (out == nullptr) return Status(Errc::invalid_argument, "there is no place for the handle");
+    if (out == nullptr) return Status(Errc::invalid_argument, "the pointer for the handle is null");
     auto object = create();
     if (!object) return object.status();
     *out = new Handle{*std::move(object)};

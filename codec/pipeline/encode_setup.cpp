@@ -95,7 +95,7 @@ Status validate_params(const EncodeParams& params) {
         "a restart interval of " + std::to_string(params.restart.count) + " is not in 1..65535");
   if (params.pixel_aspect_x < 1 || params.pixel_aspect_y < 1 || params.pixel_aspect_x > 65535 ||
       params.pixel_aspect_y > 65535)
-    return Status(Errc::invalid_argument, "the pixel aspect ratio is not of two numbers 1..65535");
+    return Status(Errc::invalid_argument, "the pixel aspect ratio has a number outside 1..65535");
   for (const MarkerSegment& segment : params.segments) {
     if (!marker::is_app(segment.marker) && segment.marker != marker::kCom)
       return Status(Errc::invalid_argument, "a marker segment is neither APPn nor COM");

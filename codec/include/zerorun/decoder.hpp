@@ -51,8 +51,7 @@ struct StreamInfo {
   std::vector<ComponentInfo> components;
   std::optional<Subsampling> subsampling;  ///< unset for factors that have no such name
   int restart_interval_mcus = 0;           ///< as of the first scan; 0 = none
-  int index_group_mcus =
-      0;  ///< MCUs for each entry of a scan index (EncodeParams::index); 0 = none
+  int index_group_mcus = 0;  ///< MCUs for each entry of the index (EncodeParams::index); 0 = none
   bool has_jfif = false;
   bool standard_huffman_tables = false;  ///< the first scan uses Annex K.3, sent or not
   std::optional<int> quality;  ///< libjpeg's scale, if the tables are K.1 and K.2 scaled by it

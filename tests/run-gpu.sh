@@ -96,7 +96,7 @@ if ((sanitize)); then
     for tool in memcheck racecheck initcheck synccheck; do
       only=$filter
       if [[ $tool == racecheck ]]; then
-        [[ $name =~ ^(decode|mutation|capi)_parity$ ]] && continue
+        [[ $name =~ ^(decode|frame_download|mutation|capi)_parity$ ]] && continue
         only+=$slow_races
         [[ $name == pipeline_parity ]] &&
           only='PipelineParity.DeviceFramesAndStreams:PipelineParity.LongAndDenseTiles'

@@ -13,8 +13,7 @@ namespace zerorun {
 namespace cuda_encode {
 namespace {
 
-/// Calls visit(item, position of the item before it) for each item of the lane's block, whose
-/// coefficients are in w.coefficient.
+/// Calls visit(item, position before it) for each item of the lane's block in w.coefficient.
 template <typename Visit>
 __device__ void walk_dense_block(const WarpShared& w, const Coded& b, const Coefficients& c,
                                  std::int32_t difference, const Visit& visit) {
@@ -103,9 +102,6 @@ __device__ void merge_words(Shared& s, WarpShared& w, std::uint32_t at, std::uin
     reinterpret_cast<uint4*>(out)[i] = reinterpret_cast<const uint4*>(w.tile)[i];
 }
 
-/// Items are coded two at a time; an odd list ends with one that has no bits.
-__device__ std::uint32_t even_items(std::uint32_t items) { return items + items % 2; }
-
 /// Codes the items in w.item. Only an index needs `exists`, of the lane's block, and `block_item`,
 /// the number of its first item.
 template <bool kIndexed>
@@ -114,7 +110,8 @@ __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& 
                                  std::uint32_t block_item) {
   __syncwarp();
   const auto lane = static_cast<unsigned>(lane_index());
-  const std::uint32_t all = even_items(items), each = (all + 63) / 64 * 2;
+  // Items are coded two at a time; an odd list ends with one that has no bits.
+  const std::uint32_t all = items + items % 2, each = (all + 63) / 64 * 2;
   const std::uint32_t begin = min(lane * each, all), end = min(begin + each, all);
   const SharedAddress list = shared_address(w.item), codes = shared_address(&s.codes);
   KeepingWriter<kKeptWords> keeping(shared_address(s.word[warp_index()]));
@@ -284,18 +281,17 @@ Status launch(void (*indexed)(CodeTilesArgs, Args...), void (*plain)(CodeTilesAr
 }  // namespace
 }  // namespace cuda_encode
 
+using namespace cuda_encode;
+
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  using namespace cuda_encode;
   return launch(code_tiles_kernel<true>, code_tiles_kernel<false>, stream, args);
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  using namespace cuda_encode;
   return launch(collect_tiles_kernel<true>, collect_tiles_kernel<false>, stream, args, counts);
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  using namespace cuda_encode;
   return launch(code_collected_tiles_kernel<true>, code_collected_tiles_kernel<false>, stream,
                 args);
 }

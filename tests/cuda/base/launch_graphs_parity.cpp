@@ -1,4 +1,4 @@
-// Launches by a graph do what the launches themselves do, and graphs are made, kept and forgotten.
+// A graph does what its launches do, and graphs are made, kept and evicted as they should.
 // SPDX-License-Identifier: MIT
 #include <cstdint>
 #include <future>
@@ -20,7 +20,7 @@ namespace {
 
 class LaunchGraphsParity : public GpuTest {
  protected:
-  /// Runs with this key; returns how often the work was enqueued by itself or captured.
+  /// Runs with this key. Returns how often the work was enqueued or captured.
   int run(std::uint64_t key) {
     calls_ = 0;
     EXPECT_EQ(cudaMemset(memory_->data(), 0, kBytes), cudaSuccess);
@@ -76,7 +76,7 @@ TEST_F(LaunchGraphsParity, AnErrorIsToldAndNotKept) {
     EXPECT_EQ(graphs_.run({7}, nullptr, fails).code(), Errc::invalid_argument);
 }
 
-/// Another thread's capture is not disturbed by graphs that are made and forgotten meanwhile.
+/// Graphs that are made and evicted meanwhile do not disturb another thread's capture.
 TEST_F(LaunchGraphsParity, CapturesOfOthersGoOn) {
   Stream own, other;
   ASSERT_TRUE(own.create() && other.create());
@@ -104,7 +104,7 @@ TEST_F(LaunchGraphsParity, CapturesOfOthersGoOn) {
   EXPECT_EQ(memory_->to_host(), std::vector<std::uint8_t>(kBytes, 40));
 }
 
-/// With frames in one place the encoder's memory takes turns twice before all has been seen.
+/// The encoder uses two halves of its memory in turn, so that a frame in one place has two keys.
 TEST_F(LaunchGraphsParity, TheEncoderReplays) {
   for (const HuffmanTables tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
     EncodeParams params;
@@ -123,7 +123,7 @@ TEST_F(LaunchGraphsParity, TheEncoderReplays) {
   }
 }
 
-/// Two shapes in the same memory: what was captured for one is forgotten before the other comes.
+/// Two shapes in the same memory: graphs of one are evicted before the other is coded.
 TEST_F(LaunchGraphsParity, ShapesThatTakeTurnsInOnePlace) {
   auto device = DeviceEncoder::create({});
   EncodeParams params;

@@ -16,10 +16,10 @@ namespace zerorun::test {
 namespace {
 
 constexpr HuffmanTables kTables[] = {HuffmanTables::standard, HuffmanTables::optimal};
-/// What a job's output has behind its capacity.
+/// Fills a job's output behind its capacity.
 constexpr std::byte kUntouched{0xA5};
 
-/// A frame with its stream by the CPU, and where the device puts its own.
+/// A frame, its stream by the CPU, and the memory for the stream by the device.
 class Job {
  public:
   Job(Encoder& cpu, const TestFrame& frame) : frame_(frame) {
@@ -67,7 +67,7 @@ class BatchParity : public GpuTest {
     jobs_.clear();
   }
 
-  /// So many frames that all differ, flat ones and noise among them.
+  /// Adds `count` different frames; some are flat, some are noise.
   void add_frames(int count, PixelFormat format, int width, int height) {
     for (int i = 0; i < count; ++i) {
       const std::size_t number = jobs_.size();
@@ -119,7 +119,7 @@ TEST_F(BatchParity, FramesOfOneShape) {
       }
 }
 
-/// A launch takes 5 of them, and a chunk of the assembly several rounds.
+/// A launch takes 5 of them, and a chunk needs several rounds in assemble().
 TEST_F(BatchParity, LargeFrames) {
   for (const HuffmanTables tables : kTables)
     for (const RestartPolicy& restart : {RestartPolicy::none(), RestartPolicy::automatic()}) {
@@ -147,7 +147,7 @@ TEST_F(BatchParity, ShapesInAnyOrder) {
   }
 }
 
-/// What a batch leaves behind, a larger and a smaller one find in order.
+/// The memory that a batch leaves behind is right for a larger and for a smaller one.
 TEST_F(BatchParity, BatchesOfAnySizeAfterEachOther) {
   for (const HuffmanTables tables : kTables) {
     EncodeParams params;
@@ -208,8 +208,8 @@ TEST_F(BatchParity, OneBadJobAndNothingIsDone) {
   EXPECT_TRUE(device_->encode_batch({}, nullptr));
 }
 
-/// What is wrong with a shape is found before the first job, too: 20 rows of the second frame have
-/// more MCUs than DRI holds.
+/// A bad shape is also found before the first job: 20 rows of the second frame have more MCUs than
+/// DRI can hold.
 TEST_F(BatchParity, OneBadShapeAndNothingIsDone) {
   EncodeParams params;
   params.restart = RestartPolicy::mcu_rows(20);

@@ -25,7 +25,7 @@ entropy::Codebook codebook_of(const std::vector<std::uint8_t>& bytes, int max_bi
 /// 0, 10, 110, ... : lengths 1..longest, the last twice; longest + 1 symbols.
 entropy::Codebook unary_codebook(int longest);
 
-/// 2^bits symbols of `bits` bits each: a code that never falls into step by itself.
+/// 2^bits symbols of `bits` bits each: a code that never synchronises.
 entropy::Codebook flat_codebook(int bits);
 
 /// Words of the code, as the serial encoder writes them.

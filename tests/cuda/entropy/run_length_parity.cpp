@@ -31,7 +31,7 @@ Runs encode_serially(const Values& in) {
   return runs;
 }
 
-/// Outputs of exactly the right size, so that a run too many shows.
+/// Outputs have exactly the right size, so that one run too many is noticed.
 void expect_encode_parity(Encode encode, const Values& in, std::size_t skew = 0) {
   const Runs expected = encode_serially(in);
   GuardedBuffer<std::int32_t> d_in(Memory::device, in, skew);
@@ -74,7 +74,7 @@ class RunLengthEncodeParity : public OnGpu<testing::TestWithParam<bool>> {
   }
 };
 
-// Either side of a lane's, a load's, a warp's and a tile's elements.
+// One more and one less than the elements of a lane, a load, a warp and a tile.
 constexpr std::size_t kSizes[] = {0,    1,    2,    3,    4,    5,    31,    32,
                                   33,   127,  128,  129,  511,  512,  513,   1000,
                                   4095, 4096, 4097, 8191, 8192, 8193, 12289, 40961};

@@ -57,7 +57,7 @@ TEST_F(GroupIndexParity, EveryIntervalAndGroup) {
   }
 }
 
-/// 39 blocks of 64 symbols as long as they get fill 16 bits almost.
+/// 39 blocks of 64 symbols of the greatest length almost fill 16 bits.
 TEST_F(GroupIndexParity, TheLargestSums) {
   const ScanLayout layout = layout_for(Subsampling::s444, 64, 64, 0);
   constexpr std::int64_t kBlocks = 39 * 5;

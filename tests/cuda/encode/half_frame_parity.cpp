@@ -1,4 +1,4 @@
-// A frame whose enqueueing fails half-way leaves nothing behind for the next one.
+// A frame that fails half-way while it is enqueued does not change the next one.
 // SPDX-License-Identifier: MIT
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace zerorun::test {
 namespace {
 
-/// A FrameEncoder and a place for what it makes.
+/// A FrameEncoder and memory for its output.
 class Coder {
  public:
   explicit Coder(const EncodeSetup& setup) : setup_(setup), out_(1 << 20), size_(1) {}

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
 
 namespace zerorun::io {

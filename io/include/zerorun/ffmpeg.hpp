@@ -61,8 +61,7 @@ inline Result<PixelFormat> pixel_format(AVPixelFormat format) {
                                          "; convert it with swscale");
 }
 
-/// FFmpeg's name of a format, for streams and for frames to decode into: the full-range name if
-/// there is one.
+/// FFmpeg's name of a format (the full-range name if there is one) for streams and output frames.
 inline AVPixelFormat av_pixel_format(PixelFormat format) noexcept {
   for (const auto& [av, ours] : detail::kFormats)
     if (ours == format) return av;
@@ -105,8 +104,7 @@ Result<View> view_as(const AVFrame& frame, AVPixelFormat format, ColourCheck che
   const Result<PixelFormat> ours = pixel_format(format);
   if (!ours) return ours.status();
   if ((frame.crop_left | frame.crop_right | frame.crop_top | frame.crop_bottom) != 0)
-    return Status(Errc::invalid_frame,
-                  "the frame is not cropped yet; call av_frame_apply_cropping");
+    return Status(Errc::invalid_frame, "the frame is not cropped; call av_frame_apply_cropping");
   if (check == ColourCheck::refuse)
     if (Status status = check_colours(frame, format); !status) return status;
   View view{*ours, frame.width, frame.height, {}, {}};

@@ -16,6 +16,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/text.hpp"
+#include "codec/arith/integer.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
@@ -132,7 +133,7 @@ std::vector<MarkerSegment> icc_segments(const std::string& path) {
   if (data.size() < 128 || std::memcmp(data.data() + 36, "acsp", 4) != 0)
     fail(Exit::input, path + ": neither an ICC profile nor a JPEG file with one");
   const std::size_t room = kMaxPayload - kIccId.size() - 2;
-  const std::size_t count = (data.size() + room - 1) / room;
+  const std::size_t count = ceil_div(data.size(), room);
   if (count > 255) fail(Exit::input, path + ": the profile is too long for 255 segments");
   std::vector<MarkerSegment> segments;
   for (std::size_t i = 0; i < count; ++i) {

@@ -3,8 +3,8 @@
 #include "apps/common/outputs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <initializer_list>
 #include <string_view>
 #include <unistd.h>
 
@@ -28,9 +28,8 @@ std::string format_word(const io::Location& location) {
   return word;
 }
 
-template <std::size_t N>
-bool is_one_of(const std::string& word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
 }
 
 }  // namespace
@@ -61,16 +60,13 @@ io::Location output_location(const InputOptions& input, const OutputOptions& out
 }
 
 bool is_container(const io::Location& output) {
-  static constexpr std::array<std::string_view, 6> kWords{"mov", "mp4",      "m4v",
-                                                          "mkv", "matroska", "avi"};
-  return output.name != "-" && is_one_of(format_word(output), kWords);
+  return output.name != "-" &&
+         is_one_of(format_word(output), {"mov", "mp4", "m4v", "mkv", "matroska", "avi"});
 }
 
 bool is_images(const io::Location& output) {
-  static constexpr std::array<std::string_view, 14> kWords{"jpg",  "jpeg", "jpe",  "png", "tif",
-                                                           "tiff", "bmp",  "webp", "pnm", "ppm",
-                                                           "pgm",  "pbm",  "jfif", "dib"};
-  return is_one_of(format_word(output), kWords);
+  return is_one_of(format_word(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",
+                                         "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 
 void refuse_terminal(const io::Location& output) {

@@ -25,9 +25,10 @@ std::string RunSummary::text() const {
   text +=
       fmt::format("  all      {:.2f} s with input and output, {:.1f} fps, {:.2f}x real time; {}",
                   seconds, fps, ratio(stream_seconds(), seconds), device);
-  if (staged_frames > 0)
-    text += fmt::format("\n  staged   {} frame{} decoded stage by stage, which is slower",
-                        staged_frames, staged_frames == 1 ? "" : "s");
+  if (slow_frames > 0)
+    text +=
+        fmt::format("\n  slow     {} damaged or unusual frame{} decoded by the slower GPU decoder",
+                    slow_frames, slow_frames == 1 ? "" : "s");
   if (error)
     text += fmt::format("\n  PSNR     {:.3f} dB ({})", error->psnr(), psnr_components_text(*error));
   return text;
@@ -49,7 +50,7 @@ nlohmann::json RunSummary::json() const {
                             {verb + "_ms", times_json(times)}};
   if (verb == "decode") {
     summary["concealed_frames"] = concealed_frames;
-    summary["staged_frames"] = staged_frames;
+    summary["slow_frames"] = slow_frames;
   }
   if (error) add_psnr(summary, *error);
   return summary;

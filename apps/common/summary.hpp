@@ -26,7 +26,7 @@ struct RunSummary {
   std::int64_t coded_bytes = 0;   ///< of the JPEG streams
   std::int64_t output_bytes = 0;  ///< of the output
   std::int64_t concealed_frames = 0;
-  std::int64_t staged_frames = 0;  ///< with scans that a GPU decoded stage by stage
+  std::int64_t slow_frames = 0;  ///< with scans that took the slower GPU decoder
   double seconds = 0.0;
   FrameTimes times;  ///< coding alone, without input and output
   std::optional<SquaredError> error;

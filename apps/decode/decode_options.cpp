@@ -25,8 +25,8 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
                    "counted, a note at the end gives their number, and the exit code is 0");
   add_device_options(command, options.device);
   add_report_options(command, options.report,
-                     "index, pts, bytes, decode_us, concealed_intervals, and slow_scans: scans "
-                     "that a GPU decoded stage by stage, because they are damaged or unusual");
+                     "index, pts, bytes, decode_us, concealed_intervals, and slow_scans: "
+                     "damaged or unusual scans, which took the slower GPU decoder");
 }
 
 }  // namespace zerorun::app

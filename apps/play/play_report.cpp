@@ -28,7 +28,7 @@ std::string PlayReport::text() const {
                        counts.decoded);
   }
   text += also("dropped", counts.dropped) + also("too late", late) +
-          also("concealed", counts.concealed) + also("staged", counts.staged) +
+          also("concealed", counts.concealed) + also("slow", counts.slow) +
           also("broken", counts.broken);
   if (counts.bytes > 0)
     text += fmt::format("\n  JPEG     {} bytes, {:.1f} MB/s", with_commas(counts.bytes),
@@ -59,7 +59,7 @@ nlohmann::json PlayReport::json() const {
       {"dropped", counts.dropped},
       {"late", late},
       {"concealed_frames", counts.concealed},
-      {"staged_frames", counts.staged},
+      {"slow_frames", counts.slow},
       {"broken_frames", counts.broken},
       {"bytes", counts.bytes},
       {"fps", ratio(decoded, seconds)},

@@ -16,6 +16,9 @@ namespace zerorun::app {
 class Playback {
  public:
   Playback(PlaySession& session, const PlayOptions& options);
+  ~Playback() { session_.stop(); }  // the decoders use the clock
+  Playback(const Playback&) = delete;
+  Playback& operator=(const Playback&) = delete;
 
   /// Shows the frame that is due. True if the picture changed. Call it again after wait_seconds().
   bool advance();

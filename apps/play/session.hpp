@@ -17,6 +17,10 @@ struct PlaySession {
 
   /// Starts the decoders; see DecodeAhead for the clock.
   void start(const MediaClock* clock);
+  void stop() {
+    frames.reset();
+    other_frames.reset();
+  }
   /// Decodes the frames from now on there.
   void set_backend(Backend backend, int device);
   /// Fills in the facts on inputs and decoders.

@@ -50,7 +50,7 @@ class BenchRun {
       for (const Case& what : cases_of(options_, input)) cases_.push_back(what);
     open_files();
     if (!options_.primitives) open_inputs();
-    report_.command = whole_command();
+    report_.command = command_text(options_);
     report_.machine = machine_facts(selection_.cuda);
     fmt::print("{}\n", machine_text(report_.machine));
     if (options_.primitives) {
@@ -72,9 +72,7 @@ class BenchRun {
     const auto open = [this](const std::string& name) {
       return name.empty() ? nullptr : std::make_unique<SafeFile>(name, options_.overwrite);
     };
-    json_ = open(options_.json);
-    csv_ = open(options_.csv);
-    html_ = open(options_.html);
+    json_ = open(options_.json), csv_ = open(options_.csv), html_ = open(options_.html);
   }
 
   /// The same for a name that cannot be read. The frames of the first case are kept; of each other
@@ -100,7 +98,7 @@ class BenchRun {
 
   void check_wanted_rows() const {
     const auto& cases = report_.cases;
-    if (!options_.only.empty() &&
+    if (!selection_.only.empty() &&
         std::none_of(cases.begin(), cases.end(),
                      [](const CaseResult& result) { return result.has_wanted_rows; }))
       fail(Exit::usage, "--only: no row has such a name; without --only all rows are shown");
@@ -127,41 +125,38 @@ class BenchRun {
     std::fflush(stdout);
   }
 
-  /// The command line with every default spelled out.
-  std::string whole_command() const {
-    return command_text("'" + join(options_.inputs, "' '") + "'", join(options_.operations),
-                        join(options_.pixels), join(options_.qualities), join(options_.samplings),
-                        join(options_.tables), join(options_.restarts), join(options_.indexes),
-                        join(options_.streams));
-  }
-
   std::string command_of(const Case& what) const {
+    Options options = options_;
     const bool as_stored = what.streams == Streams::input && what.planar;
-    return command_text("'" + what.input + "'", name(what.operation),
-                        as_stored ? "planar" : std::string(zerorun::name(what.pixels)),
-                        std::to_string(what.quality), std::string(zerorun::name(what.sampling)),
-                        name(what.huffman), what.restart, what.index ? "yes" : "no",
-                        name(what.streams));
+    options.inputs = {what.input};
+    options.operations = {name(what.operation)};
+    options.pixels = {as_stored ? "planar" : std::string(zerorun::name(what.pixels))};
+    options.qualities = {what.quality};
+    options.samplings = {std::string(zerorun::name(what.sampling))};
+    options.tables = {name(what.huffman)};
+    options.restarts = {what.restart};
+    options.indexes = {what.index ? "yes" : "no"};
+    options.streams = {name(what.streams)};
+    return command_text(options);
   }
 
-  std::string command_text(const std::string& inputs, const std::string& operations,
-                           const std::string& pixels, const std::string& qualities,
-                           const std::string& samplings, const std::string& tables,
-                           const std::string& restarts, const std::string& indexes,
-                           const std::string& streams) const {
-    if (options_.primitives)
+  /// The command line with every default spelled out.
+  std::string command_text(const Options& options) const {
+    if (options.primitives)
       return fmt::format("zerorun bench --primitives{} --device cuda:{}",
-                         options_.quick ? " --quick" : "", selection_.cuda.front());
+                         options.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
-        "zerorun bench {} --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
+        "zerorun bench '{}' --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
         "--restart {} --index {} --streams {} --device {} --threads {} {}",
-        inputs, operations, pixels, qualities, samplings, tables, restarts, indexes, streams,
-        devices_text(selection_), join(selection_.threads), limits_text(options_));
+        join(options.inputs, "' '"), join(options.operations), join(options.pixels),
+        join(options.qualities), join(options.samplings), join(options.tables),
+        join(options.restarts), join(options.indexes), join(options.streams),
+        devices_text(selection_), join(selection_.threads), limits_text(options));
     if (!selection_.cuda.empty())
       text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
                           join(selection_.in_flight), join(selection_.batches),
                           join(selection_.peer_threads), join(selection_.peer_batches));
-    if (!selection_.peers) text += " --no-peers";
+    if (selection_.no_peers) text += " --no-peers";
     for (const std::string& glob : selection_.only) text += " --only '" + glob + "'";
     return text;
   }

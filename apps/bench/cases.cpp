@@ -114,12 +114,10 @@ void add_device(const std::string& word, Selection& selection) {
   selection.cuda.push_back(device);
 }
 
-std::vector<int> counts_or(const std::vector<int>& given, std::vector<int> otherwise,
-                           const char* option) {
-  if (given.empty()) return otherwise;
-  for (const int n : given)
+void check_counts(const char* option, std::vector<int>& counts, std::vector<int> if_not_given) {
+  if (counts.empty()) counts = std::move(if_not_given);
+  for (const int n : counts)
     if (n < 1 || n > 1024) fail(Exit::usage, fmt::format("{}: {} is not 1 to 1024", option, n));
-  return given;
 }
 
 }  // namespace
@@ -127,49 +125,28 @@ std::vector<int> counts_or(const std::vector<int>& given, std::vector<int> other
 const char* name(Operation operation) noexcept {
   return operation == Operation::encode ? "encode" : "decode";
 }
-
 const char* name(Streams streams) noexcept {
-  switch (streams) {
-    case Streams::libjpeg:
-      return "libjpeg";
-    case Streams::input:
-      return "input";
-    case Streams::zerorun:
-      break;
-  }
-  return "zerorun";
+  return streams == Streams::libjpeg ? "libjpeg" : streams == Streams::input ? "input" : "zerorun";
 }
-
 const char* name(Mode mode) noexcept {
-  switch (mode) {
-    case Mode::latency:
-      return "latency";
-    case Mode::throughput:
-      return "throughput";
-    case Mode::stages:
-      break;
-  }
-  return "stages";
+  return mode == Mode::latency ? "latency" : mode == Mode::throughput ? "throughput" : "stages";
 }
-
 const char* name(HuffmanTables tables) noexcept {
   return tables == HuffmanTables::optimal ? "optimal" : "standard";
 }
 
 Selection selection(const Options& options) {
-  Selection selection;
+  Selection selection = options.selection;
   selection.cpu = options.devices.empty();
   for (const std::string& word : options.devices) add_device(word, selection);
   if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
-  selection.peers = !options.no_peers;
   std::vector<int> threads = {1};
   if (cores() > 1) threads.push_back(cores());
-  selection.threads = counts_or(options.threads, threads, "--threads");
-  selection.in_flight = counts_or(options.in_flight, {1, 2, 4, 8}, "--in-flight");
-  selection.batches = counts_or(options.batches, {16}, "--batch");
-  selection.peer_threads = counts_or(options.peer_threads, {1, 2, 4, 8, 16}, "--peer-threads");
-  selection.peer_batches = counts_or(options.peer_batches, {64}, "--peer-batch");
-  selection.only = options.only;
+  check_counts("--threads", selection.threads, threads);
+  check_counts("--in-flight", selection.in_flight, {1, 2, 4, 8});
+  check_counts("--batch", selection.batches, {16});
+  check_counts("--peer-threads", selection.peer_threads, {1, 2, 4, 8, 16});
+  check_counts("--peer-batch", selection.peer_batches, {64});
   return selection;
 }
 

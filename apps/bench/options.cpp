@@ -83,23 +83,24 @@ void add_case_options(CLI::App& command, Options& options) {
 
 void add_coder_options(CLI::App& command, Options& options) {
   Group who(command, "Who");
+  Selection& selection = options.selection;
   who.list("--device", options.devices, "cpu,cuda[:N],...", "cpu, and cuda where it works",
            "Where zerorun codes, and which peers are measured");
-  who.list("--threads", options.threads, "N,...", "1 and all cores",
+  who.list("--threads", selection.threads, "N,...", "1 and all cores",
            "Threads of the CPU coders: on one frame for latency, a frame each for throughput");
-  who.list("--in-flight", options.in_flight, "N,...", "1,2,4,8",
+  who.list("--in-flight", selection.in_flight, "N,...", "1,2,4,8",
            "Frames at once on a GPU, each with an encoder or decoder and a stream of its own; "
            "decoders also have a thread each, of the benchmark or, in rows of zerorun-async, of "
            "AsyncDecoder");
-  who.list("--batch", options.batches, "N,...", "16",
+  who.list("--batch", selection.batches, "N,...", "16",
            "Device frames that zerorun-batch encodes in one call, by two encoders in turn");
-  who.list("--peer-threads", options.peer_threads, "N,...", "1,2,4,8,16",
+  who.list("--peer-threads", selection.peer_threads, "N,...", "1,2,4,8,16",
            "Threads of nvJPEG, each with a state and a stream of its own");
-  who.list("--peer-batch", options.peer_batches, "N,...", "64",
+  who.list("--peer-batch", selection.peer_batches, "N,...", "64",
            "Images in a batch of nvJPEG's batched decoding; its GPU Huffman decoder takes batches "
            "of more than 50");
-  who.flag("--no-peers", options.no_peers, "Measure only zerorun");
-  who.add("--only", options.only, "GLOB",
+  who.flag("--no-peers", selection.no_peers, "Measure only zerorun");
+  who.add("--only", selection.only, "GLOB",
           "Only rows whose name matches, for example 'zerorun/cuda:0/device>device/*'");
 }
 

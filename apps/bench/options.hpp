@@ -31,9 +31,7 @@ struct Options {
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
   Words devices;
-  std::vector<int> threads, in_flight, batches, peer_threads, peer_batches;
-  bool no_peers = false;
-  Words only;
+  Selection selection;  ///< as given: without devices, and empty where there are defaults
   Limits limits;
   bool every_row = false;
   std::string json, csv, html;
@@ -45,7 +43,7 @@ struct Options {
 
 void add_options(CLI::App& command, Options& options);
 
-/// Checks words and devices; exit 2 or 5 if something is wrong.
+/// The selection with devices and defaults; exit 2 or 5 if something is wrong.
 Selection selection(const Options& options);
 
 /// Everything that is measured on one input, without its frames.

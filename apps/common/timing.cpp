@@ -24,24 +24,24 @@ double FrameTimes::mean_ms() const noexcept {
   return microseconds_.empty() ? 0.0 : sum_ * 1e-3 / static_cast<double>(microseconds_.size());
 }
 
-Distribution FrameTimes::distribution() const {
-  Distribution d;
-  if (microseconds_.empty()) return d;
-  std::vector<float> sorted(microseconds_.begin() + (microseconds_.size() > 1 ? 1 : 0),
-                            microseconds_.end());
-  std::sort(sorted.begin(), sorted.end());
+Distribution distribution_of(const std::vector<double>& sorted) {
   const auto count = static_cast<double>(sorted.size());
   const auto percentile = [&](double p) {
     const auto rank = static_cast<std::size_t>(std::ceil(p / 100.0 * count));
-    return static_cast<double>(sorted[std::max<std::size_t>(rank, 1) - 1]) * 1e-3;
+    return sorted[std::max<std::size_t>(rank, 1) - 1];
   };
-  d.min = static_cast<double>(sorted.front()) * 1e-3;
-  d.max = static_cast<double>(sorted.back()) * 1e-3;
-  d.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) * 1e-3 / count;
-  d.median = percentile(50);
-  d.p95 = percentile(95);
-  d.p99 = percentile(99);
-  return d;
+  return {sorted.front(), std::accumulate(sorted.begin(), sorted.end(), 0.0) / count,
+          percentile(50), percentile(95),
+          percentile(99), sorted.back()};
+}
+
+Distribution FrameTimes::distribution() const {
+  if (microseconds_.empty()) return {};
+  std::vector<double> sorted;
+  for (std::size_t i = microseconds_.size() > 1 ? 1 : 0; i < microseconds_.size(); ++i)
+    sorted.push_back(static_cast<double>(microseconds_[i]) * 1e-3);
+  std::sort(sorted.begin(), sorted.end());
+  return distribution_of(sorted);
 }
 
 std::string times_text(const FrameTimes& times) {

@@ -11,10 +11,13 @@
 
 namespace zerorun::app {
 
-/// Milliseconds. Percentiles are nearest-rank: the least time that p % of the frames do not exceed.
+/// Percentiles are nearest-rank: the least value that p % of the values do not exceed.
 struct Distribution {
   double min = 0, mean = 0, median = 0, p95 = 0, p99 = 0, max = 0;
 };
+
+/// `sorted` has at least one value.
+Distribution distribution_of(const std::vector<double>& sorted);
 
 /// Takes four bytes per frame.
 class FrameTimes {
@@ -24,8 +27,8 @@ class FrameTimes {
   double first_ms() const noexcept;
   double mean_ms() const noexcept;  ///< of all frames so far
 
-  /// Of the frames after the first, which allocates memory and builds tables; of the first if it
-  /// is the only one.
+  /// In milliseconds. Of the frames after the first, which allocates memory and builds tables; of
+  /// the first if it is the only one.
   Distribution distribution() const;
 
  private:

@@ -13,7 +13,7 @@ from support import ProgramTest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTH, HEIGHT = 1200, 1600
-OURS = {"light": (0x0b, 0x63, 0xc5), "dark": (0x63, 0xa9, 0xff)}  # --ours in report.html
+OURS = {"light": (0x0b, 0x63, 0xc5), "dark": (0x63, 0xa9, 0xff)}  # --ours in page.html
 PAGE = {"light": (0xff, 0xff, 0xff), "dark": (0x14, 0x18, 0x1e)}
 
 

@@ -44,8 +44,8 @@ class BenchTest(ProgramTest):
                 self.assertGreater(row["psnr_db"], 30)
                 self.assertIn(row["id"].rsplit("/", 1)[0], text)
         latency = self.rows(report, 1)["zerorun/cpu/host>host/latency/1"]
-        for lanes in (1, 2):
-            row = self.rows(report, 1)[f"zerorun-async/cpu/host>host/throughput/{lanes}"]
+        for count in (1, 2):
+            row = self.rows(report, 1)[f"zerorun-async/cpu/host>host/throughput/{count}"]
             self.assertEqual(row["check"], "same samples as the CPU")
             self.assertEqual(row["psnr_db"], latency["psnr_db"])
             self.assertEqual(len(row["samples_us"]), 3)

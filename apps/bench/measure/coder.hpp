@@ -20,7 +20,7 @@ namespace zerorun::app::bench {
 struct Selection {
   bool cpu = true;
   std::vector<int> cuda;  ///< device numbers
-  bool peers = true;
+  bool no_peers = false;
   std::vector<int> in_flight;     ///< frames at once on a GPU
   std::vector<int> batches;       ///< frames of one call
   std::vector<int> threads;       ///< of the CPU

@@ -40,14 +40,14 @@ static Status copy_frame(const ConstFrameView& from, const FrameView& to) {
   return Status::ok();
 }
 
-/// Places the planes behind each other from `memory` on; returns their bytes.
+/// Places the planes one after another at `memory`, or nowhere if it is null; returns their bytes.
 static std::size_t lay_out(FrameView& view, std::uint8_t* memory) {
   std::size_t bytes = 0;
   for (int p = 0; p < plane_count(view.format); ++p) {
     const auto plane = static_cast<std::size_t>(p);
     const std::size_t pitch = round_up(plane_row_bytes(view.format, p, view.width), kPitchAlign);
     view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(pitch);
-    view.data[plane] = memory + bytes;
+    view.data[plane] = memory == nullptr ? nullptr : memory + bytes;
     bytes += pitch * static_cast<std::size_t>(plane_rows(view.format, p, view.height));
   }
   return bytes;

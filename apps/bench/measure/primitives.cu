@@ -6,8 +6,6 @@
 namespace zerorun::app::bench {
 namespace {
 
-constexpr unsigned kGrid = 2048, kBlock = 256;
-
 __device__ std::uint64_t hash(std::uint64_t i) {  // SplitMix64
   std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -25,23 +23,6 @@ __global__ void symbols_kernel(std::uint8_t* out, std::uint64_t size, const std:
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < size;
        i += std::uint64_t{gridDim.x} * blockDim.x)
     out[i] = table[hash(i) >> 48];
-}
-
-template <typename T>
-__global__ void differences_kernel(const T* a, const T* b, std::uint64_t size,
-                                   unsigned long long* count) {
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < size;
-       i += std::uint64_t{gridDim.x} * blockDim.x)
-    if (a[i] != b[i]) atomicAdd(count, 1ull);
-}
-
-template <typename T>
-bool same_values(const T* a, const T* b, std::uint64_t size) {
-  DeviceArray<unsigned long long> count(1);
-  check(cudaMemset(count.get(), 0, sizeof(unsigned long long)));
-  differences_kernel<<<kGrid, kBlock>>>(a, b, size, count.get());
-  check(cudaGetLastError());
-  return count.value() == 0;
 }
 
 void measure_copy(PrimitiveRows& rows) {
@@ -64,16 +45,6 @@ void make_changes(std::uint32_t* out, std::uint64_t size, unsigned mean_run) {
 void make_symbols(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table) {
   symbols_kernel<<<kGrid, kBlock>>>(out, size, table);
   check(cudaGetLastError());
-}
-
-bool same(const std::uint8_t* a, const std::uint8_t* b, std::uint64_t size) {
-  return same_values(a, b, size);
-}
-bool same(const std::int32_t* a, const std::int32_t* b, std::uint64_t size) {
-  return same_values(a, b, size);
-}
-bool same(const std::uint32_t* a, const std::uint32_t* b, std::uint64_t size) {
-  return same_values(a, b, size);
 }
 
 std::vector<PrimitiveRow> measure_primitives(int device_number, bool quick) {

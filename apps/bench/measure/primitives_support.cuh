@@ -114,10 +114,25 @@ class Prepared {
 void make_changes(std::uint32_t* out, std::uint64_t size, unsigned mean_run);
 /// Writes symbols of a table of 65536 entries; each stands in it as often as it is likely.
 void make_symbols(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table);
+constexpr unsigned kGrid = 2048, kBlock = 256;
+
+template <typename T>
+__global__ void differences_kernel(const T* a, const T* b, std::uint64_t size,
+                                   unsigned long long* count) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < size;
+       i += std::uint64_t{gridDim.x} * blockDim.x)
+    if (a[i] != b[i]) atomicAdd(count, 1ull);
+}
+
 /// Whether two device arrays are equal.
-bool same(const std::uint8_t* a, const std::uint8_t* b, std::uint64_t size);
-bool same(const std::int32_t* a, const std::int32_t* b, std::uint64_t size);
-bool same(const std::uint32_t* a, const std::uint32_t* b, std::uint64_t size);
+template <typename T>
+bool same(const T* a, const T* b, std::uint64_t size) {
+  DeviceArray<unsigned long long> count(1);
+  check(cudaMemset(count.get(), 0, sizeof(unsigned long long)));
+  differences_kernel<<<kGrid, kBlock>>>(a, b, size, count.get());
+  check(cudaGetLastError());
+  return count.value() == 0;
+}
 
 void measure_runs(PrimitiveRows& rows, std::uint64_t size, unsigned mean_run);
 void measure_compact(PrimitiveRows& rows, std::uint64_t size, unsigned one_in);

@@ -27,7 +27,7 @@ class CaseRun {
       : setting_(setting), limits_(limits), result_(result) {}
 
   void measure(const CoderSource& source) {
-    if ((source.is_peer && !setting_.selection.peers) || !source.applies(setting_)) return;
+    if ((source.is_peer && setting_.selection.no_peers) || !source.applies(setting_)) return;
     Coders coders;
     if (source.add == nullptr) {
       result_.notes.push_back(fmt::format("{}: this build was made without it", source.name));

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "codec/base/pinned_memory.hpp"
+#include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/pipelines.hpp"
-#include "codec/pipeline/stage_table.hpp"
 
 #ifdef ZERORUN_HAVE_CUDA
 #include "codec/base/cuda_device.hpp"
@@ -60,13 +60,13 @@ static Status make_cuda_decode_pipeline(int) { return Status(Errc::cuda_not_buil
 Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, int device,
                                                              int threads) {
   if (backend == Backend::cuda) return make_cuda_encode_pipeline(device);
-  return make_cpu_encode_pipeline(threads, cpu_stages());
+  return make_chosen_encode_pipeline(threads);
 }
 
 Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
                                                              int threads) {
   if (backend == Backend::cuda) return make_cuda_decode_pipeline(device);
-  return make_cpu_decode_pipeline(threads, cpu_stages());
+  return make_chosen_decode_pipeline(threads);
 }
 
 Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {

@@ -1,0 +1,52 @@
+// The instruction sets that the fast CPU stages are compiled for.
+// SPDX-License-Identifier: MIT
+#include "codec/fast/cpu_target.hpp"
+
+#include <array>
+
+namespace zerorun {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames{"scalar", "sse4", "avx2", "avx512"};
+
+std::vector<CpuTarget> find_targets() {
+  std::vector<CpuTarget> found{CpuTarget::scalar};
+#if defined(ZERORUN_HAVE_HIGHWAY) && defined(__x86_64__)
+  // Everything that Highway's attributes of a target let the compiler use
+  // (hwy/ops/set_macros-inl.h).
+  const auto has = [](auto... present) { return (... && (present != 0)); };
+  __builtin_cpu_init();
+  if (!has(__builtin_cpu_supports("ssse3"), __builtin_cpu_supports("sse4.1"),
+           __builtin_cpu_supports("sse4.2")))
+    return found;
+  found.push_back(CpuTarget::sse4);
+  if (!has(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("bmi"),
+           __builtin_cpu_supports("bmi2"), __builtin_cpu_supports("fma"),
+           __builtin_cpu_supports("f16c")))
+    return found;
+  found.push_back(CpuTarget::avx2);
+  if (has(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512vl"),
+          __builtin_cpu_supports("avx512dq"), __builtin_cpu_supports("avx512bw")))
+    found.push_back(CpuTarget::avx512);
+#endif
+  return found;
+}
+
+}  // namespace
+
+std::string_view name(CpuTarget target) noexcept {
+  return kNames[static_cast<std::size_t>(target)];
+}
+
+std::optional<CpuTarget> cpu_target_from_name(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    if (kNames[i] == name) return static_cast<CpuTarget>(i);
+  return std::nullopt;
+}
+
+const std::vector<CpuTarget>& cpu_targets() {
+  static const std::vector<CpuTarget> kTargets = find_targets();
+  return kTargets;
+}
+
+}  // namespace zerorun

@@ -1,0 +1,76 @@
+// The fast encoder's kernels: samples -> quantised blocks -> bits, a run of MCUs at a time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/zigzag.hpp"
+#include "codec/fast/code_tables.hpp"
+#include "codec/fast/cpu_target.hpp"
+#include "codec/syntax/scan_layout.hpp"
+
+namespace zerorun::fast {
+
+/// Quantisation in 16 bits, exact as Divisor of arith/quant.hpp: with n = |x| + 4 q < 2^15 the
+/// quotient n / 8 q is t / 4 q of t = n / 2 < 2^14. Let S = ceil(log2 4 q) - 1, so that
+/// 2^S < 4 q <= 2^(S + 1), and m = ceil(2^(16 + S) / 4 q) < 2^16. The error t * (m * 4 q - 2^(16 +
+/// S)) is below 2^14 * 2^(S + 1) < 2^(16 + S), so (t * m) >> (16 + S) is exact. The second shift is
+/// a product with 2^(16 - S). Natural order, each row four times: for vectors of up to 64 bytes.
+struct QuantRows {
+  alignas(64) std::uint16_t half[8][32];        ///< 4 q
+  alignas(64) std::uint16_t reciprocal[8][32];  ///< m
+  alignas(64) std::uint16_t scale[8][32];       ///< 2^(16 - S)
+};
+/// `table` is in natural order, its entries 1..255.
+void fill_quant_rows(const std::uint16_t* table, QuantRows& out);
+
+/// MCUs that a call of the kernels works on at most: their blocks stay in the first-level cache.
+inline constexpr int kRunMcus = 24;
+
+/// Blocks of a run in scan order.
+struct BlockRun {
+  alignas(64) std::int16_t zz[kRunMcus * kMaxBlocksPerMcu][kBlockSize];  ///< zig-zag order
+  std::uint64_t nonzero[kRunMcus * kMaxBlocksPerMcu];                    ///< bit k: zz[k] is not 0
+};
+
+struct TransformRunArgs {
+  const ScanLayout* layout;
+  const ConstPlaneView* plane;  ///< one a component
+  const QuantRows* quant;       ///< two: component 0 uses the first, the others the second
+  std::int32_t mcu_x, mcu_y;    ///< of the first MCU
+  std::int32_t mcus;            ///< 1..kRunMcus, in one row of MCUs
+  BlockRun* run;                ///< out
+};
+
+/// Bits of an interval, or a part of one, on their way to memory.
+struct BitState {
+  std::uint8_t* out;
+  std::uint64_t pending;  ///< 64 - free bits that are not yet stored, in the low bits
+  int free;               ///< 1..64
+};
+
+/// DC predictions; 0 at the start of an interval.
+struct Predictions {
+  std::int32_t dc[kMaxComponents];
+};
+
+struct EncodeKernels {
+  /// Stages 2 of the reference; blocks of padding are as there.
+  void (*transform_run)(const TransformRunArgs&);
+  /// Stages 3 to 6: codes the run's MCUs. May store 8 bytes behind the last bit.
+  void (*code_run)(const ScanLayout&, const BlockRun&, int mcus, const CodeTables&, Predictions&,
+                   BitState&);
+  /// Stages 3 and 4 for optimal tables: appends tokens (code_tables.hpp); returns their end.
+  std::uint16_t* (*tokens_of_run)(const ScanLayout&, const BlockRun&, int mcus, Predictions&,
+                                  std::uint16_t* out, TokenCounts&);
+  /// Stages 5 and 6 for optimal tables.
+  void (*code_tokens)(const std::uint16_t* begin, const std::uint16_t* end, const TokenCodes&,
+                      BitState&);
+  /// Stage 7: copies bytes with 00 behind each FF; returns the end. May store 64 bytes behind it.
+  std::uint8_t* (*stuff)(const std::uint8_t* begin, const std::uint8_t* end, std::uint8_t* out);
+};
+
+/// `target` is in cpu_targets() and not scalar.
+const EncodeKernels& encode_kernels(CpuTarget target);
+
+}  // namespace zerorun::fast

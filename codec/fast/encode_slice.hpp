@@ -1,0 +1,67 @@
+// A slice of a scan through the fast encoder's kernels, run by run.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/encode/bit_pack.hpp"
+#include "codec/fast/encode_kernels.hpp"
+
+namespace zerorun::fast {
+
+/// What the slices of a frame share.
+struct FrameCoding {
+  const EncodeKernels* kernels;
+  const ScanLayout* layout;
+  const ConstPlaneView* plane;  ///< one a component
+  const QuantRows* quant;       ///< two
+};
+
+/// MCUs of a slice: whole intervals, or a part of one.
+struct SliceRange {
+  std::int64_t first_mcu, mcu_count;
+};
+
+/// Where a slice starts or an interval ends, bits are on a byte; a part may end inside one.
+struct SliceBits {
+  std::uint8_t* bytes;            ///< out; max_slice_bytes() of them
+  std::uint64_t* interval_bytes;  ///< out: the end of each interval in `bytes`, 1-bits filled up
+  std::uint64_t bits = 0;         ///< out, of a part: its bits; 0-bits fill up the last byte
+};
+
+constexpr std::int64_t max_slice_bytes(std::int64_t blocks, std::int64_t intervals) {
+  return max_packed_bytes(blocks, intervals) + 64;
+}
+
+/// With tables that are known: transforms and codes in one pass.
+void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const CodeTables& tables,
+                BlockRun& run, SliceBits& out);
+
+/// First pass for optimal tables: transforms, counts, and keeps tokens. `first_token` has room for
+/// the slice's intervals and one more: the tokens of interval i of the slice begin there.
+/// Returns the end of the tokens; there is room for kMaxBlockTokens a block.
+std::uint16_t* tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
+                              std::uint16_t* tokens, std::uint64_t* first_token,
+                              TokenCounts& counts);
+
+/// Second pass.
+void code_slice_tokens(const EncodeKernels& kernels, const std::uint16_t* tokens,
+                       const std::uint64_t* first_token, std::int64_t intervals, bool is_part,
+                       const TokenCodes& codes, SliceBits& out);
+
+/// Appends bit strings, each on a byte with 0-bits behind it, without a gap.
+class BitJoiner {
+ public:
+  /// `out` has room for 8 bytes more than the bits take.
+  explicit BitJoiner(std::uint8_t* out) : out_(out) {}
+  /// `in` may be read up to 8 bytes behind its end.
+  void append(const std::uint8_t* in, std::uint64_t bits);
+  /// Fills the last byte with 1-bits; returns the bytes.
+  std::uint64_t finish();
+
+ private:
+  std::uint8_t* out_;
+  std::uint64_t bits_ = 0;
+};
+
+}  // namespace zerorun::fast

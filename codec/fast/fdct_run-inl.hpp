@@ -1,0 +1,239 @@
+// Forward transform, quantisation, zig-zag order and masks of what is not 0, vectors of blocks.
+// SPDX-License-Identifier: MIT
+
+#if defined(ZERORUN_FAST_FDCT_RUN_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ZERORUN_FAST_FDCT_RUN_INL_HPP
+#undef ZERORUN_FAST_FDCT_RUN_INL_HPP
+#else
+#define ZERORUN_FAST_FDCT_RUN_INL_HPP
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "codec/fast/encode_kernels.hpp"
+#include "codec/fast/simd-inl.hpp"
+
+#ifndef ZERORUN_FAST_ZIGZAG_SHUFFLES
+#define ZERORUN_FAST_ZIGZAG_SHUFFLES
+namespace zerorun::fast {
+
+/// Byte shuffles that take from natural row `from` what belongs into zig-zag row `to`.
+struct ZigzagShuffles {
+  alignas(16) std::uint8_t byte[8][8][16];  ///< [to][from]; 0x80 gives 0
+  bool used[8][8];
+};
+constexpr ZigzagShuffles make_zigzag_shuffles() {
+  ZigzagShuffles out{};
+  for (int to = 0; to < 8; ++to)
+    for (int from = 0; from < 8; ++from)
+      for (int i = 0; i < 8; ++i) {
+        const int natural = kNaturalOfZigzag[static_cast<std::size_t>(8 * to + i)];
+        const bool here = natural / 8 == from;
+        out.used[to][from] |= here;
+        for (int b = 0; b < 2; ++b)
+          out.byte[to][from][2 * i + b] =
+              static_cast<std::uint8_t>(here ? 2 * (natural % 8) + b : 0x80);
+      }
+  return out;
+}
+inline constexpr ZigzagShuffles kZigzagShuffles = make_zigzag_shuffles();
+
+}  // namespace zerorun::fast
+#endif
+
+#if ZR_FAST_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace zerorun::fast::HWY_NAMESPACE {
+
+/// fdct8() of arith/dct8.hpp in 16 bits. No sum overflows: samples of -128..127 give at most 2^12
+/// after the first pass, whose eightfold sum is 2^15 only as -2^15.
+template <int kPass>
+HWY_INLINE void fdct16(V16 (&v)[8]) {
+  constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits;
+  const V16 s0 = hn::Add(v[0], v[7]), s1 = hn::Add(v[1], v[6]);
+  const V16 s2 = hn::Add(v[2], v[5]), s3 = hn::Add(v[3], v[4]);
+  const V16 d0 = hn::Sub(v[0], v[7]), d1 = hn::Sub(v[1], v[6]);
+  const V16 d2 = hn::Sub(v[2], v[5]), d3 = hn::Sub(v[3], v[4]);
+  const V16 even0 = hn::Add(s0, s3), even1 = hn::Add(s1, s2);
+  const V16 even2 = hn::Sub(s1, s2), even3 = hn::Sub(s0, s3);
+  if constexpr (kPass == 1) {
+    v[0] = hn::ShiftLeft<kPass1Bits>(hn::Add(even0, even1));
+    v[4] = hn::ShiftLeft<kPass1Bits>(hn::Sub(even0, even1));
+  } else {
+    const V16 half = hn::Set(D16(), 1 << (kPass1Bits - 1));
+    v[0] = hn::ShiftRight<kPass1Bits>(hn::Add(hn::Add(even0, even1), half));
+    v[4] = hn::ShiftRight<kPass1Bits>(hn::Add(hn::Sub(even0, even1), half));
+  }
+  constexpr int k5 = kFix0_541196100;
+  v[2] = descale16<kShift>(combine(even3, k5 + int{kFix0_765366865}, even2, k5));
+  v[6] = descale16<kShift>(combine(even3, k5, even2, k5 - int{kFix1_847759065}));
+  const OddPart odd = rotate_odd16(d3, d2, d1, d0);
+  v[7] = descale16<kShift>(odd.a);
+  v[5] = descale16<kShift>(odd.b);
+  v[3] = descale16<kShift>(odd.c);
+  v[1] = descale16<kShift>(odd.d);
+}
+
+HWY_INLINE V16 quantise16(V16 x, const QuantRows& quant, int row) {
+  const DU16 du;
+  const V16 sign = hn::ShiftRight<15>(x);
+  const VU16 magnitude = hn::BitCast(du, hn::Abs(x));
+  const VU16 t = hn::ShiftRight<1>(hn::Add(magnitude, hn::Load(du, quant.half[row])));
+  const VU16 q = hn::MulHigh(hn::MulHigh(t, hn::Load(du, quant.reciprocal[row])),
+                             hn::Load(du, quant.scale[row]));
+  return hn::Sub(hn::Xor(hn::BitCast(D16(), q), sign), sign);
+}
+
+template <std::size_t kTo, std::size_t kFrom = 0>
+HWY_INLINE V8 zigzag_row(const V16 (&v)[8]) {
+  const D8 d8;
+  if constexpr (kFrom == 8) {
+    return hn::Zero(d8);
+  } else if constexpr (!kZigzagShuffles.used[kTo][kFrom]) {
+    return zigzag_row<kTo, kFrom + 1>(v);
+  } else {
+    const V8 part = hn::TableLookupBytesOr0(hn::BitCast(d8, v[kFrom]),
+                                            hn::LoadDup128(d8, kZigzagShuffles.byte[kTo][kFrom]));
+    return hn::Or(part, zigzag_row<kTo, kFrom + 1>(v));
+  }
+}
+
+/// Stores each 128 bits of `row` to its block: blocks[j] + kOffset.
+HWY_INLINE void store_row(V16 row, std::int16_t* const (&blocks)[kVectorBlocks], int offset) {
+#if HWY_TARGET == HWY_AVX3
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(blocks[0] + offset), _mm512_castsi512_si128(row.raw));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(blocks[1] + offset),
+                   _mm512_extracti32x4_epi32(row.raw, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(blocks[2] + offset),
+                   _mm512_extracti32x4_epi32(row.raw, 2));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(blocks[3] + offset),
+                   _mm512_extracti32x4_epi32(row.raw, 3));
+#elif HWY_TARGET == HWY_AVX2
+  const hn::Half<D16> half;
+  hn::StoreU(hn::LowerHalf(half, row), half, blocks[0] + offset);
+  hn::StoreU(hn::UpperHalf(half, row), half, blocks[1] + offset);
+#else
+  hn::StoreU(row, D16(), blocks[0] + offset);
+#endif
+}
+
+/// kVectorBlocks blocks that lie side by side.
+HWY_INLINE void transform_blocks(const std::uint8_t* samples, std::int64_t stride,
+                                 const QuantRows& quant,
+                                 std::int16_t* const (&blocks)[kVectorBlocks],
+                                 std::uint64_t* const (&nonzero)[kVectorBlocks]) {
+  const D16 d;
+  const hn::Rebind<std::uint8_t, D16> half8;
+  V16 v[8];
+  for (int y = 0; y < 8; ++y)  // T.81 A.3.1
+    v[y] = hn::Sub(hn::PromoteTo(d, hn::LoadU(half8, samples + y * stride)), hn::Set(d, 128));
+  transpose(v);
+  fdct16<1>(v);
+  transpose(v);
+  fdct16<2>(v);
+  for (int y = 0; y < 8; ++y) v[y] = quantise16(v[y], quant, y);
+  const V16 zz[8] = {hn::BitCast(d, zigzag_row<0>(v)), hn::BitCast(d, zigzag_row<1>(v)),
+                     hn::BitCast(d, zigzag_row<2>(v)), hn::BitCast(d, zigzag_row<3>(v)),
+                     hn::BitCast(d, zigzag_row<4>(v)), hn::BitCast(d, zigzag_row<5>(v)),
+                     hn::BitCast(d, zigzag_row<6>(v)), hn::BitCast(d, zigzag_row<7>(v))};
+  for (int y = 0; y < 8; ++y) store_row(zz[y], blocks, 8 * y);
+  std::uint64_t mask[4];
+  for (int i = 0; i < 4; ++i) mask[i] = nonzero_bytes(pack_signed(zz[2 * i], zz[2 * i + 1]));
+  for (std::size_t b = 0; b < kVectorBlocks; ++b)
+    *nonzero[b] = (mask[0] >> 16 * b & 0xFFFF) | (mask[1] >> 16 * b & 0xFFFF) << 16 |
+                  (mask[2] >> 16 * b & 0xFFFF) << 32 | (mask[3] >> 16 * b & 0xFFFF) << 48;
+}
+
+/// Copies blocks that lie partly outside of the plane, repeating the last column and row.
+inline void gather_edge(const ConstPlaneView& plane, int x0, int y0, std::uint8_t* out) {
+  constexpr int kWidth = 8 * static_cast<int>(kVectorBlocks);
+  const int valid = std::min(kWidth, plane.width - x0);
+  for (int y = 0; y < kBlockEdge; ++y, out += kWidth) {
+    const std::uint8_t* row =
+        plane.data + std::min(y0 + y, plane.height - 1) * plane.stride_bytes + x0;
+    std::memcpy(out, row, static_cast<std::size_t>(valid));
+    std::memset(out + valid, row[valid - 1], static_cast<std::size_t>(kWidth - valid));
+  }
+}
+
+/// Where the blocks of a component's row lie in the run.
+struct RowPlace {
+  int first_index;  ///< in the MCU, of the row's first block
+  int h;            ///< blocks of the row in an MCU
+  int per_mcu;
+};
+
+inline void transform_row(const TransformRunArgs& a, int c, int x_block, int y_block, int blocks,
+                          RowPlace place) {
+  constexpr int kWidth = 8 * static_cast<int>(kVectorBlocks);
+  const ConstPlaneView& plane = a.plane[c];
+  const QuantRows& quant = a.quant[c == 0 ? 0 : 1];
+  std::uint8_t edge[kBlockEdge * kWidth];
+  alignas(16) std::int16_t spare_block[kBlockSize];
+  std::uint64_t spare_mask;
+  int mcu = 0, in_row = 0;
+  for (int b = 0; b < blocks; b += static_cast<int>(kVectorBlocks)) {
+    std::int16_t* to[kVectorBlocks];
+    std::uint64_t* mask[kVectorBlocks];
+    for (int j = 0; j < static_cast<int>(kVectorBlocks); ++j) {
+      const int index = mcu * place.per_mcu + place.first_index + in_row;
+      const bool wanted = b + j < blocks;
+      to[j] = wanted ? a.run->zz[index] : spare_block;
+      mask[j] = wanted ? &a.run->nonzero[index] : &spare_mask;
+      if (++in_row == place.h) {
+        in_row = 0;
+        ++mcu;
+      }
+    }
+    const int x0 = (x_block + b) * kBlockEdge, y0 = y_block * kBlockEdge;
+    if (x0 + kWidth <= plane.width && y0 + kBlockEdge <= plane.height) {
+      transform_blocks(plane.data + y0 * plane.stride_bytes + x0, plane.stride_bytes, quant, to,
+                       mask);
+    } else {
+      gather_edge(plane, x0, y0, edge);
+      transform_blocks(edge, kWidth, quant, to, mask);
+    }
+  }
+}
+
+/// Blocks of padding get the DC of the block before them and no AC.
+inline void fill_padding(const TransformRunArgs& a) {
+  const ScanLayout& layout = *a.layout;
+  const std::int64_t first = std::int64_t{a.mcu_y} * layout.mcus_wide + a.mcu_x;
+  int index = 0;
+  for (int m = 0; m < a.mcus; ++m)
+    for (int i = 0; i < layout.blocks_per_mcu; ++i, ++index) {
+      if (place_block(layout, first + m, i).inside) continue;
+      a.run->zz[index][0] = a.run->zz[index - 1][0];
+      a.run->nonzero[index] = 0;
+    }
+}
+
+inline void transform_run(const TransformRunArgs& a) {
+  const ScanLayout& layout = *a.layout;
+  bool padding = false;
+  int first_index = 0;
+  for (int c = 0; c < layout.components; ++c) {
+    const ScanLayout::Component& component = layout.component[c];
+    const int x_block = a.mcu_x * component.h, wanted = a.mcus * component.h;
+    const int blocks = std::min(wanted, component.blocks_wide - x_block);
+    padding |= blocks < wanted;
+    for (int y = 0; y < component.v; ++y, first_index += component.h) {
+      const int y_block = a.mcu_y * component.v + y;
+      if (y_block < component.blocks_high)
+        transform_row(a, c, x_block, y_block, blocks,
+                      {first_index, component.h, layout.blocks_per_mcu});
+      else
+        padding = true;
+    }
+  }
+  if (padding) fill_padding(a);
+}
+
+}  // namespace zerorun::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // ZR_FAST_TARGET
+
+#endif  // per-target include guard

@@ -1,0 +1,26 @@
+// Which instruction set the CPU backend uses, and its pipelines for it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "codec/fast/cpu_target.hpp"
+#include "codec/pipeline/decode_pipeline.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
+
+namespace zerorun {
+
+/// The environment's ZERORUN_CPU: scalar, sse4, avx2 or avx512, or the best one below it that there
+/// is; "best", nothing or another value: the best one. Read at each call.
+CpuTarget chosen_cpu_target();
+
+/// The pipelines of the chosen target: those of the reference stages for scalar.
+std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads);
+std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads);
+
+/// `target` is in cpu_targets() and not scalar.
+std::unique_ptr<EncodePipeline> make_fast_encode_pipeline(int threads, CpuTarget target);
+std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target);
+
+}  // namespace zerorun

@@ -28,6 +28,10 @@ std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads) {
 }
 
 std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads) {
+#ifdef ZERORUN_HAVE_HIGHWAY
+  const CpuTarget target = chosen_cpu_target();
+  if (target != CpuTarget::scalar) return make_fast_decode_pipeline(threads, target);
+#endif
   return make_cpu_decode_pipeline(threads, cpu_stages());
 }
 

@@ -1,0 +1,44 @@
+// The fast decoder's kernels for each instruction set.
+// SPDX-License-Identifier: MIT
+#include "codec/fast/decode_kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codec/fast/decode_kernels.cpp"
+#include <hwy/foreach_target.h>
+
+#include "codec/fast/decode_run-inl.hpp"
+#include "codec/fast/idct_row-inl.hpp"
+
+#if ZR_FAST_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace zerorun::fast::HWY_NAMESPACE {
+
+constexpr DecodeKernels kDecodeKernels{static_cast<int>(kVectorBlocks), decode_run, transform_row,
+                                       unstuff};
+
+}  // namespace zerorun::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace zerorun::fast {
+
+void fill_dequant_rows(const std::uint16_t* table, DequantRows& out) {
+  out.checked = false;
+  for (int i = 0; i < kBlockSize; ++i) {
+    // libjpeg multiplies in 16 x 16 bits: an entry above 32767 counts as negative.
+    const auto q = static_cast<std::int16_t>(table[i]);
+    const int most = i == 0 ? 2047 : 1023;
+    out.checked |= q < 0 || q * most > 32767;
+    for (int copy = 0; copy < 4; ++copy) out.row[i / 8][8 * copy + i % 8] = q;
+  }
+}
+
+const DecodeKernels& decode_kernels(CpuTarget target) {
+  if (target == CpuTarget::avx512) return N_AVX3::kDecodeKernels;
+  if (target == CpuTarget::avx2) return N_AVX2::kDecodeKernels;
+  return N_SSE4::kDecodeKernels;
+}
+
+}  // namespace zerorun::fast
+#endif

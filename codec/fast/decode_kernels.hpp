@@ -1,0 +1,87 @@
+// The fast decoder's kernels: bytes -> coefficients -> samples, a run of MCUs at a time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/zigzag.hpp"
+#include "codec/fast/cpu_target.hpp"
+#include "codec/fast/decode_tables.hpp"
+#include "codec/syntax/scan_layout.hpp"
+
+namespace zerorun::fast {
+
+/// MCUs of a run at most; their coefficients stay in the first-level cache.
+inline constexpr int kDecodeRunMcus = 24;
+/// A kernel may read so many bytes behind the end of the clean bytes.
+inline constexpr int kReadAhead = 512;
+
+/// A position in clean bytes.
+struct BitSource {
+  const std::uint8_t* next;  ///< the first byte of which not all bits are in `window`
+  std::uint64_t window;      ///< the next bit is the highest
+  int available;             ///< bits of `window` that count
+};
+
+/// Blocks of a run by rows: the blocks of one component in one row of blocks lie side by side in
+/// groups as wide as the target's vectors: [group][row of 8][block of the group][8].
+struct CoefficientRun {
+  static constexpr int kMaxBlocks = kDecodeRunMcus * kMaxBlocksPerMcu + 4 * kMaxBlocksPerMcu;
+  alignas(64) std::int16_t coefficient[kMaxBlocks * kBlockSize];
+  /// Zig-zag positions up to the last one that may be other than 0: 1..64; kWideBlock.
+  std::uint8_t extent[kMaxBlocks];
+  /// Of each block of an MCU: the row's first block in both arrays, the blocks of the row in an
+  /// MCU, and the block's place among them.
+  struct Place {
+    std::int32_t row, h, x;
+  };
+  Place place[kMaxBlocksPerMcu];
+};
+/// A block with a DC outside -2047..2047 or an AC of more than 10 bits, which no encoder makes.
+inline constexpr std::uint8_t kWideBlock = 255;
+
+struct DecodeRunArgs {
+  const ScanLayout* layout;
+  const DcTable* const* dc;  ///< by destination
+  const AcTable* const* ac;
+  std::int32_t mcus;        ///< 1..kDecodeRunMcus
+  const std::uint8_t* end;  ///< of the interval's clean bytes
+  BitSource* source;        ///< in/out
+  std::int16_t* dc_carry;   ///< in/out: the last DC of each component
+  CoefficientRun* run;      ///< out
+};
+
+/// A component's table, each row four times: for vectors of up to 64 bytes.
+struct DequantRows {
+  alignas(64) std::int16_t row[8][32];
+  bool checked;  ///< products may leave 16 bits although no block is kWideBlock
+};
+/// `table` is in natural order.
+void fill_dequant_rows(const std::uint16_t* table, DequantRows& out);
+
+struct TransformRowArgs {
+  const CoefficientRun* run;
+  std::int32_t first;  ///< block of the run: CoefficientRun::Place::row
+  std::int32_t blocks;
+  const DequantRows* dequant;
+  std::uint8_t* out;  ///< the first block's first sample
+  std::int64_t stride;
+  std::int32_t columns, rows;  ///< samples that there is room for
+};
+
+struct DecodeKernels {
+  /// Blocks of a group in CoefficientRun.
+  int group_blocks;
+  /// Stages 3 to 5 of the reference. False: something is wrong with the bits, or they end.
+  bool (*decode_run)(const DecodeRunArgs&);
+  /// Stage 6, of one row of blocks.
+  void (*transform_row)(const TransformRowArgs&);
+  /// Stage 1 up to the first FF that 00 does not follow: returns the end of the clean bytes, and
+  /// moves `begin` to that FF or to the end. May store 64 bytes behind what it returns.
+  std::uint8_t* (*unstuff)(const std::uint8_t*& begin, const std::uint8_t* end, std::uint8_t* out);
+};
+
+/// `target` is in cpu_targets() and not scalar.
+const DecodeKernels& decode_kernels(CpuTarget target);
+
+}  // namespace zerorun::fast

@@ -1,0 +1,83 @@
+// One sound scan through the fast decoder's kernels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codec/base/buffer.hpp"
+#include "codec/fast/decode_kernels.hpp"
+#include "codec/syntax/header_parser.hpp"
+#include "zerorun/decoder.hpp"
+
+namespace zerorun::fast {
+
+/// A component's samples.
+struct SamplePlane {
+  PlaneView view;
+  std::int32_t columns = 0, rows = 0;  ///< room; at least the view's
+};
+
+/// Keeps its tables and memory from scan to scan.
+class ScanDecoder {
+ public:
+  ScanDecoder(CpuTarget target, int workers);
+
+  /// Unstuffs the data and makes the tables. `planes` has one a frame component; with
+  /// `coefficients` they are the output instead of samples. `scan` and the output outlive the
+  /// decoding. False: restart markers are not as they should be.
+  bool begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                  const SamplePlane* planes, std::vector<ComponentCoefficients>* coefficients);
+
+  /// Up to the marker that ends the scan.
+  std::uint64_t consumed_bytes() const { return consumed_bytes_; }
+
+  /// Intervals are independent; `worker` is 0..workers-1. False: the interval is damaged, or has a
+  /// byte or more that it does not need.
+  bool decode_interval(std::int64_t interval, int worker);
+
+ private:
+  template <typename Table>
+  struct Cached {
+    HuffmanSpec spec;  // empty: not filled yet
+    Table table;
+  };
+  /// A row of blocks of one component in a run.
+  struct Row {
+    std::int32_t first;  // block of the run
+    std::int32_t component, y;
+  };
+
+  bool unstuff(std::span<const std::uint8_t> data);
+  void fill_tables();
+  void place_rows();
+  void output_run(std::int32_t mcu_x, std::int32_t mcu_y, std::int32_t mcus,
+                  const CoefficientRun& run) const;
+  void output_samples(const Row& row, std::int32_t x, std::int32_t y, std::int32_t blocks,
+                      const CoefficientRun& run) const;
+  void output_coefficients(const Row& row, std::int32_t x, std::int32_t y, std::int32_t blocks,
+                           const CoefficientRun& run) const;
+
+  const DecodeKernels& kernels_;
+  std::vector<std::unique_ptr<CoefficientRun>> runs_;  // one a worker
+  std::unique_ptr<Cached<DcTable>> dc_memory_[4];
+  std::unique_ptr<Cached<AcTable>> ac_memory_[4];
+  const DcTable* dc_[4] = {};
+  const AcTable* ac_[4] = {};
+  QuantTable quant_[kMaxComponents] = {};
+  DequantRows dequant_[kMaxComponents];
+
+  const ScanHeader* scan_ = nullptr;
+  const SamplePlane* planes_ = nullptr;
+  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  Buffer<std::uint8_t> clean_;
+  Buffer<std::uint64_t> interval_first_byte_;
+  std::uint64_t consumed_bytes_ = 0;
+  CoefficientRun::Place place_[kMaxBlocksPerMcu] = {};
+  Row row_[kMaxBlocksPerMcu] = {};
+  int rows_ = 0;
+};
+
+}  // namespace zerorun::fast

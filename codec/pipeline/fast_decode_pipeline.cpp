@@ -1,0 +1,221 @@
+// The CPU decode pipeline of the fast stages. What is damaged the reference stages decode.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <optional>
+
+#include "codec/base/buffer.hpp"
+#include "codec/base/thread_pool.hpp"
+#include "codec/decode/color_upsample.hpp"
+#include "codec/fast/scan_decoder.hpp"
+#include "codec/pipeline/cpu_choice.hpp"
+#include "codec/pipeline/stage_table.hpp"
+
+namespace zerorun {
+namespace {
+
+/// MCUs of intervals that one worker takes at a time.
+constexpr std::int64_t kTaskMcus = 256;
+/// Pictures of fewer MCUs are decoded by one thread: waking another takes longer.
+constexpr std::int64_t kThreadedMcus = 400;
+
+/// Decodes sound scans. At the first irregularity of an image a reference pipeline decodes it anew,
+/// scan by scan, and finishes it: report and concealment are the reference's.
+class FastDecodePipeline final : public DecodePipeline {
+ public:
+  FastDecodePipeline(int threads, CpuTarget target)
+      : threads_(threads), pool_(threads), decoder_(target, pool_.workers()) {}
+
+  Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
+    begin(frame);
+    direct_ = direct != nullptr ? std::optional(*direct) : std::nullopt;
+    luma_only_ = luma_only;
+    for (std::size_t c = 0; c < frame.components.size(); ++c) {
+      fast::SamplePlane& plane = planes_[c];
+      plane = {};
+      plane.view.width = component_extent(frame.width, frame.components[c].h, h_max_);
+      plane.view.height = component_extent(frame.height, frame.components[c].v, v_max_);
+      if (luma_only && c > 0) continue;
+      plane.columns = plane.view.width;
+      plane.rows = plane.view.height;
+      if (direct != nullptr) {
+        plane.view.data = direct->data[c];
+        plane.view.stride_bytes = direct->stride_bytes[c];
+        continue;
+      }
+      // Room for whole blocks, and rows for whole vectors.
+      plane.columns = ceil_div(plane.view.width, 64) * 64;
+      plane.rows = ceil_div(plane.view.height, 8) * 8;
+      plane.view.stride_bytes = plane.columns;
+      plane.view.data = plane_memory_[c].reserve(std::int64_t{plane.columns} * plane.rows);
+    }
+    return Status::ok();
+  }
+
+  Status begin_coefficients(std::vector<ComponentCoefficients>& out) override {
+    coefficients_ = &out;
+    by_reference_ = false;
+    scan_count_ = 0;
+    return Status::ok();
+  }
+
+  Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                     ScanOutcome& outcome) override {
+    if (by_reference_) return reference_->decode_scan(scan, data, outcome);
+    if (scan_count_ == scans_.size()) scans_.emplace_back();
+    scans_[scan_count_].header = scan;
+    scans_[scan_count_++].data = data;
+    for (const int c : scan.components) scanned_[c] = true;
+    if (decode_sound_scan(scan, data, outcome)) return Status::ok();
+    return decode_by_reference(outcome);
+  }
+
+  Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
+                      const FrameView& out) override {
+    if (by_reference_) return reference_->finish_frame(model, upsampling, out);
+    fill_missing();
+    if (direct_) return Status::ok();
+    ColorUpsampleArgs args{{}, components_, {}, {}, h_max_, v_max_, model, upsampling, out, 0, 0};
+    for (int c = 0; c < components_; ++c) {
+      const PlaneView& plane = planes_[c].view;
+      args.plane[c] = {plane.data, plane.stride_bytes, plane.width, plane.height};
+      args.h[c] = h_[c];
+      args.v[c] = v_[c];
+    }
+    constexpr int kRows = 64;
+    args.row_count = kRows;
+    run_jobs(ceil_div(out.height, kRows), [&](std::int64_t band, int) {
+      ColorUpsampleArgs rows = args;
+      rows.first_row = static_cast<std::int32_t>(band) * kRows;
+      Exec exec;
+      (void)color_upsample_cpu(rows, exec);  // the CPU stages cannot fail
+    });
+    return Status::ok();
+  }
+
+  Status finish_planes(std::vector<ComponentPlane>& out) override {
+    if (by_reference_) return reference_->finish_planes(out);
+    fill_missing();
+    out.resize(static_cast<std::size_t>(components_));
+    for (std::size_t c = 0; c < out.size(); ++c) {
+      const PlaneView& plane = planes_[c].view;
+      out[c].width = plane.width;
+      out[c].height = plane.height;
+      const auto width = static_cast<std::size_t>(plane.width);
+      out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
+      for (int y = 0; y < plane.height; ++y)
+        std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
+                    plane.data + y * plane.stride_bytes, width);
+    }
+    return Status::ok();
+  }
+
+  Status finish_coefficients() override {
+    coefficients_ = nullptr;
+    return by_reference_ ? reference_->finish_coefficients() : Status::ok();
+  }
+
+ private:
+  struct StoredScan {
+    ScanHeader header;
+    std::span<const std::uint8_t> data;
+  };
+
+  void begin(const FrameHeader& frame) {
+    coefficients_ = nullptr;
+    by_reference_ = false;
+    scan_count_ = 0;
+    frame_ = &frame;
+    components_ = static_cast<int>(frame.components.size());
+    h_max_ = v_max_ = 1;
+    for (int c = 0; c < components_; ++c) {
+      h_[c] = frame.components[static_cast<std::size_t>(c)].h;
+      v_[c] = frame.components[static_cast<std::size_t>(c)].v;
+      h_max_ = std::max(h_max_, h_[c]);
+      v_max_ = std::max(v_max_, v_[c]);
+      scanned_[c] = false;
+    }
+  }
+
+  void fill_missing() {
+    for (int c = 0; c < components_; ++c) {
+      const PlaneView& plane = planes_[c].view;
+      if (scanned_[c] || plane.data == nullptr) continue;
+      for (int y = 0; y < plane.height; ++y)
+        std::memset(plane.data + y * plane.stride_bytes, 128,
+                    static_cast<std::size_t>(plane.width));
+    }
+  }
+
+  template <typename Job>
+  void run_jobs(std::int64_t jobs, const Job& job) {
+    if (small_) {
+      for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
+    } else {
+      pool_.run(jobs, job);
+    }
+  }
+
+  /// False: something is wrong with the scan.
+  bool decode_sound_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                         ScanOutcome& outcome) {
+    const std::int64_t intervals = scan.layout.intervals();
+    small_ = scan.layout.mcus() < kThreadedMcus;
+    if (!decoder_.begin_scan(scan, data, planes_, coefficients_)) return false;
+    const std::int64_t per_task =
+        std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus());
+    std::atomic<bool> sound{true};
+    run_jobs(ceil_div(intervals, per_task), [&](std::int64_t task, int worker) {
+      const std::int64_t end = std::min((task + 1) * per_task, intervals);
+      for (std::int64_t i = task * per_task; i < end && sound; ++i)
+        if (!decoder_.decode_interval(i, worker)) sound = false;
+    });
+    outcome.consumed_bytes = decoder_.consumed_bytes();
+    outcome.intervals = intervals;
+    return sound;
+  }
+
+  /// All scans so far; the outcomes of those before the last were sound.
+  Status decode_by_reference(ScanOutcome& last) {
+    if (!reference_) reference_ = make_cpu_decode_pipeline(threads_, cpu_stages());
+    by_reference_ = true;
+    Status status =
+        coefficients_ != nullptr
+            ? reference_->begin_coefficients(*coefficients_)
+            : reference_->begin_planes(*frame_, direct_ ? &*direct_ : nullptr, luma_only_);
+    for (std::size_t s = 0; s < scan_count_ && status; ++s) {
+      last = {};
+      status = reference_->decode_scan(scans_[s].header, scans_[s].data, last);
+    }
+    return status;
+  }
+
+  int threads_;
+  ThreadPool pool_;
+  fast::ScanDecoder decoder_;
+  std::unique_ptr<DecodePipeline> reference_;
+  bool by_reference_ = false;
+
+  // of the image
+  const FrameHeader* frame_ = nullptr;
+  std::optional<FrameView> direct_;
+  bool luma_only_ = false;
+  int components_ = 0;
+  int h_[kMaxComponents] = {}, v_[kMaxComponents] = {}, h_max_ = 1, v_max_ = 1;
+  bool scanned_[kMaxComponents] = {};
+  bool small_ = false;
+  fast::SamplePlane planes_[kMaxComponents];
+  Buffer<std::uint8_t> plane_memory_[kMaxComponents];
+  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  std::vector<StoredScan> scans_;  // the first scan_count_ are this image's
+  std::size_t scan_count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target) {
+  return std::make_unique<FastDecodePipeline>(threads, target);
+}
+
+}  // namespace zerorun

@@ -7,7 +7,7 @@
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
-#include "codec/decode/color_upsample.hpp"
+#include "codec/fast/color_rows.hpp"
 #include "codec/fast/scan_decoder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/stage_table.hpp"
@@ -25,17 +25,25 @@ constexpr std::int64_t kThreadedMcus = 400;
 class FastDecodePipeline final : public DecodePipeline {
  public:
   FastDecodePipeline(int threads, CpuTarget target)
-      : threads_(threads), pool_(threads), decoder_(target, pool_.workers()) {}
+      : threads_(threads),
+        pool_(threads),
+        decoder_(target, pool_.workers()),
+        colors_(fast::color_kernels(target)),
+        rows_(static_cast<std::size_t>(pool_.workers())) {}
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
-    begin(frame);
+    coefficients_ = nullptr;
+    by_reference_ = false;
+    scan_count_ = 0;
+    frame_ = frame;
+    std::fill_n(scanned_, kMaxComponents, false);
     direct_ = direct != nullptr ? std::optional(*direct) : std::nullopt;
     luma_only_ = luma_only;
     for (std::size_t c = 0; c < frame.components.size(); ++c) {
       fast::SamplePlane& plane = planes_[c];
       plane = {};
-      plane.view.width = component_extent(frame.width, frame.components[c].h, h_max_);
-      plane.view.height = component_extent(frame.height, frame.components[c].v, v_max_);
+      plane.view.width = frame.components[c].width;
+      plane.view.height = frame.components[c].height;
       if (luma_only && c > 0) continue;
       plane.columns = plane.view.width;
       plane.rows = plane.view.height;
@@ -45,8 +53,8 @@ class FastDecodePipeline final : public DecodePipeline {
         continue;
       }
       // Room for whole blocks, and rows for whole vectors.
-      plane.columns = ceil_div(plane.view.width, 64) * 64;
-      plane.rows = ceil_div(plane.view.height, 8) * 8;
+      plane.columns = round_up(plane.view.width, 64);
+      plane.rows = round_up(plane.view.height, 8);
       plane.view.stride_bytes = plane.columns;
       plane.view.data = plane_memory_[c].reserve(std::int64_t{plane.columns} * plane.rows);
     }
@@ -76,20 +84,15 @@ class FastDecodePipeline final : public DecodePipeline {
     if (by_reference_) return reference_->finish_frame(model, upsampling, out);
     fill_missing();
     if (direct_) return Status::ok();
-    ColorUpsampleArgs args{{}, components_, {}, {}, h_max_, v_max_, model, upsampling, out, 0, 0};
-    for (int c = 0; c < components_; ++c) {
-      const PlaneView& plane = planes_[c].view;
-      args.plane[c] = {plane.data, plane.stride_bytes, plane.width, plane.height};
-      args.h[c] = h_[c];
-      args.v[c] = v_[c];
-    }
     constexpr int kRows = 64;
-    args.row_count = kRows;
-    run_jobs(ceil_div(out.height, kRows), [&](std::int64_t band, int) {
+    PlaneView planes[kMaxComponents];
+    for (int c = 0; c < kMaxComponents; ++c) planes[c] = planes_[c].view;
+    const ColorUpsampleArgs args =
+        make_upsample_args(frame_, planes, model, upsampling, out, kRows);
+    run_jobs(ceil_div(out.height, kRows), [&](std::int64_t band, int worker) {
       ColorUpsampleArgs rows = args;
       rows.first_row = static_cast<std::int32_t>(band) * kRows;
-      Exec exec;
-      (void)color_upsample_cpu(rows, exec);  // the CPU stages cannot fail
+      fast::color_upsample(colors_, rows, rows_[static_cast<std::size_t>(worker)]);
     });
     return Status::ok();
   }
@@ -97,7 +100,7 @@ class FastDecodePipeline final : public DecodePipeline {
   Status finish_planes(std::vector<ComponentPlane>& out) override {
     if (by_reference_) return reference_->finish_planes(out);
     fill_missing();
-    out.resize(static_cast<std::size_t>(components_));
+    out.resize(frame_.components.size());
     for (std::size_t c = 0; c < out.size(); ++c) {
       const PlaneView& plane = planes_[c].view;
       out[c].width = plane.width;
@@ -122,24 +125,8 @@ class FastDecodePipeline final : public DecodePipeline {
     std::span<const std::uint8_t> data;
   };
 
-  void begin(const FrameHeader& frame) {
-    coefficients_ = nullptr;
-    by_reference_ = false;
-    scan_count_ = 0;
-    frame_ = &frame;
-    components_ = static_cast<int>(frame.components.size());
-    h_max_ = v_max_ = 1;
-    for (int c = 0; c < components_; ++c) {
-      h_[c] = frame.components[static_cast<std::size_t>(c)].h;
-      v_[c] = frame.components[static_cast<std::size_t>(c)].v;
-      h_max_ = std::max(h_max_, h_[c]);
-      v_max_ = std::max(v_max_, v_[c]);
-      scanned_[c] = false;
-    }
-  }
-
   void fill_missing() {
-    for (int c = 0; c < components_; ++c) {
+    for (std::size_t c = 0; c < frame_.components.size(); ++c) {
       const PlaneView& plane = planes_[c].view;
       if (scanned_[c] || plane.data == nullptr) continue;
       for (int y = 0; y < plane.height; ++y)
@@ -183,7 +170,7 @@ class FastDecodePipeline final : public DecodePipeline {
     Status status =
         coefficients_ != nullptr
             ? reference_->begin_coefficients(*coefficients_)
-            : reference_->begin_planes(*frame_, direct_ ? &*direct_ : nullptr, luma_only_);
+            : reference_->begin_planes(frame_, direct_ ? &*direct_ : nullptr, luma_only_);
     for (std::size_t s = 0; s < scan_count_ && status; ++s) {
       last = {};
       status = reference_->decode_scan(scans_[s].header, scans_[s].data, last);
@@ -194,15 +181,15 @@ class FastDecodePipeline final : public DecodePipeline {
   int threads_;
   ThreadPool pool_;
   fast::ScanDecoder decoder_;
+  const fast::ColorKernels& colors_;
+  std::vector<std::vector<std::uint8_t>> rows_;  // one a worker
   std::unique_ptr<DecodePipeline> reference_;
   bool by_reference_ = false;
 
   // of the image
-  const FrameHeader* frame_ = nullptr;
+  FrameHeader frame_;
   std::optional<FrameView> direct_;
   bool luma_only_ = false;
-  int components_ = 0;
-  int h_[kMaxComponents] = {}, v_[kMaxComponents] = {}, h_max_ = 1, v_max_ = 1;
   bool scanned_[kMaxComponents] = {};
   bool small_ = false;
   fast::SamplePlane planes_[kMaxComponents];

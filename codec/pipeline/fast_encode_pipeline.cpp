@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
-#include "codec/encode/color_subsample.hpp"
+#include "codec/fast/color_rows.hpp"
 #include "codec/fast/encode_slice.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/stage_table.hpp"
@@ -49,6 +50,7 @@ class FastEncodePipeline final : public EncodePipeline {
   FastEncodePipeline(int threads, CpuTarget target)
       : threads_(threads),
         kernels_(fast::encode_kernels(target)),
+        colors_(fast::color_kernels(target)),
         pool_(threads),
         scratch_(static_cast<std::size_t>(pool_.workers())) {}
 
@@ -167,9 +169,7 @@ class FastEncodePipeline final : public EncodePipeline {
     run_jobs(layout().mcus_high, [&](std::int64_t mcu_row, int worker) {
       ColorSubsampleArgs rows = args;
       rows.first_row = static_cast<std::int32_t>(mcu_row) * args.row_count;
-      Exec exec;
-      exec.rows = &scratch_[static_cast<std::size_t>(worker)].rows;
-      (void)color_subsample_cpu(rows, exec);  // the CPU stages cannot fail
+      fast::color_subsample(colors_, rows, scratch_[static_cast<std::size_t>(worker)].rows);
     });
   }
 
@@ -265,6 +265,7 @@ class FastEncodePipeline final : public EncodePipeline {
   std::unique_ptr<EncodePipeline> reference_;
   bool by_reference_ = false;
   const fast::EncodeKernels& kernels_;
+  const fast::ColorKernels& colors_;
   ThreadPool pool_;
   std::vector<Scratch> scratch_;  // one a worker
   const EncodeSetup* setup_ = nullptr;

@@ -1,0 +1,24 @@
+// The first stage of the encoder and the last of the decoder by the fast kernels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codec/decode/color_upsample.hpp"
+#include "codec/encode/color_subsample.hpp"
+#include "codec/fast/color_kernels.hpp"
+
+namespace zerorun::fast {
+
+/// color_subsample_cpu() for packed RGB into three components and for NV12 and NV21 as they are;
+/// anything else goes there. `rows` is scratch memory that the caller keeps.
+void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& args,
+                     std::vector<std::uint8_t>& rows);
+
+/// color_upsample_cpu() for YCbCr streams into packed RGB and, as they are, into NV12 and NV21;
+/// anything else goes there. The planes' rows are padded (kRowPadding).
+void color_upsample(const ColorKernels& kernels, const ColorUpsampleArgs& args,
+                    std::vector<std::uint8_t>& rows);
+
+}  // namespace zerorun::fast

@@ -1,6 +1,7 @@
 // `zerorun devices`: the CPU and the CUDA devices of this machine.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,11 @@ std::string no_cuda_reason() {
 
 void print_json(const std::vector<DeviceInfo>& devices) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  list.push_back(
-      {{"device", "cpu"}, {"usable", true}, {"threads", std::thread::hardware_concurrency()}});
+  list.push_back({{"device", "cpu"},
+                  {"usable", true},
+                  {"threads", std::thread::hardware_concurrency()},
+                  {"instruction_sets", cpu_instruction_sets()},
+                  {"instruction_set", *cpu_instruction_set()}});
   for (const DeviceInfo& d : devices) {
     nlohmann::ordered_json entry = {
         {"device", fmt::format("cuda:{}", d.index)},
@@ -42,8 +46,9 @@ void print_json(const std::vector<DeviceInfo>& devices) {
 void print_table(const std::vector<DeviceInfo>& devices) {
   fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "device", "name", "capability", "units",
              "memory", "state");
-  fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "cpu", "this machine's cores", "",
-             std::thread::hardware_concurrency(), "", "usable");
+  fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "cpu", "this machine's cores",
+             *cpu_instruction_set(), std::thread::hardware_concurrency(), "",
+             fmt::format("usable, has {}", fmt::join(cpu_instruction_sets(), ", ")));
   for (const DeviceInfo& d : devices) {
     const double gib = static_cast<double>(d.memory_bytes) / (1024.0 * 1024.0 * 1024.0);
     fmt::print("{:<8} {:<28} {:>10} {:>6} {:>8.1f} GiB  {}\n", fmt::format("cuda:{}", d.index),

@@ -3,15 +3,40 @@
 #include "codec/pipeline/cpu_choice.hpp"
 
 #include <cstdlib>
+#include <string>
 
 #include "codec/pipeline/stage_table.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun {
+namespace {
+
+std::string wanted_cpu() {
+  const char* value = std::getenv("ZERORUN_CPU");
+  return value == nullptr ? "best" : value;
+}
+
+}  // namespace
+
+std::vector<std::string_view> cpu_instruction_sets() {
+  std::vector<std::string_view> names;
+  for (const CpuTarget target : cpu_targets()) names.push_back(name(target));
+  return names;
+}
+
+Result<std::string_view> cpu_instruction_set() {
+  const std::string wanted = wanted_cpu();
+  const std::string_view used = name(chosen_cpu_target());
+  if (wanted == "best" || wanted == used) return used;
+  std::string names = "best";
+  for (const std::string_view there : cpu_instruction_sets()) names += ", " + std::string(there);
+  return Status(Errc::invalid_argument,
+                "ZERORUN_CPU is \"" + wanted + "\", but this machine has " + names);
+}
 
 CpuTarget chosen_cpu_target() {
   const std::vector<CpuTarget>& targets = cpu_targets();
-  const char* wanted = std::getenv("ZERORUN_CPU");
-  const auto most = cpu_target_from_name(wanted == nullptr ? "" : wanted);
+  const auto most = cpu_target_from_name(wanted_cpu());
   if (!most) return targets.back();
   CpuTarget chosen = CpuTarget::scalar;
   for (const CpuTarget target : targets)

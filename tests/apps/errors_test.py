@@ -190,6 +190,12 @@ class OutputTest(ProgramTest):
 
 
 class DeviceTest(ProgramTest):
+    def test_unknown_instruction_set(self):
+        done = subprocess.run([PROGRAM, "devices"], capture_output=True, text=True,
+                              env={**os.environ, "ZERORUN_CPU": "mmx"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('ZERORUN_CPU is "mmx"', done.stderr)
+
     def test_cuda_without_a_usable_device(self):
         import json
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]

@@ -66,6 +66,8 @@ class InfoTest(ProgramTest):
         self.assertIn("cpu", self.zerorun("devices").stdout.decode())
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
         self.assertGreaterEqual(devices[0]["threads"], 1)
+        self.assertIn(devices[0]["instruction_set"], devices[0]["instruction_sets"])
+        self.assertEqual(devices[0]["instruction_sets"][0], "scalar")
 
 
 if __name__ == "__main__":

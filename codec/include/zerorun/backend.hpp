@@ -41,6 +41,16 @@ ZERORUN_API std::vector<DeviceInfo> cuda_devices();
 /// Errors: cuda_not_built, no_device, device_unsuitable. Thread-safe.
 ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);
 
+/// The instruction sets that the CPU backend has code for and this machine can run, the best one
+/// last: "scalar" (the reference stages) and some of "sse4", "avx2", "avx512". Samples and bytes
+/// are the same with all of them.
+ZERORUN_API std::vector<std::string_view> cpu_instruction_sets();
+
+/// The one that coders made now will use: the best, or what the environment's ZERORUN_CPU names.
+/// Errors: invalid_argument, where ZERORUN_CPU is neither "best" nor in the list; coders then use
+/// the best one that it may mean. Thread-safe.
+ZERORUN_API Result<std::string_view> cpu_instruction_set();
+
 enum class HostMemory : std::uint8_t {
   pageable,
   /// Locked for all CUDA devices: copies need no staging and overlap with kernels. Allocation takes

@@ -1,0 +1,75 @@
+// Coders of one instruction set.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "codec/fast/cpu_target.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+
+/// Sets ZERORUN_CPU, and puts back what it was.
+class CpuChoice {
+ public:
+  explicit CpuChoice(const std::string& value) {
+    if (const char* before = std::getenv("ZERORUN_CPU")) {
+      before_ = before;
+      had_ = true;
+    }
+    ::setenv("ZERORUN_CPU", value.c_str(), 1);
+  }
+  explicit CpuChoice(CpuTarget target) : CpuChoice(std::string(name(target))) {}
+  ~CpuChoice() {
+    if (had_)
+      ::setenv("ZERORUN_CPU", before_.c_str(), 1);
+    else
+      ::unsetenv("ZERORUN_CPU");
+  }
+  CpuChoice(const CpuChoice&) = delete;
+  CpuChoice& operator=(const CpuChoice&) = delete;
+
+ private:
+  std::string before_;
+  bool had_ = false;
+};
+
+inline Encoder make_encoder(CpuTarget target, EncodeParams params) {
+  const CpuChoice choice(target);
+  params.backend = Backend::cpu;
+  auto encoder = Encoder::create(params);
+  EXPECT_TRUE(encoder.is_ok());
+  return *std::move(encoder);
+}
+
+inline Decoder make_decoder(CpuTarget target, DecodeParams params) {
+  const CpuChoice choice(target);
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  EXPECT_TRUE(decoder.is_ok());
+  return *std::move(decoder);
+}
+
+/// All but scalar, which the others are compared with.
+inline std::vector<CpuTarget> fast_targets() {
+  return {cpu_targets().begin() + 1, cpu_targets().end()};
+}
+
+inline std::string describe(const Status& status) {
+  return status.is_ok() ? "ok" : std::string(name(status.code())) + ": " + status.message();
+}
+
+/// Everything that a caller sees of a call but the samples.
+inline std::string describe(const Result<DecodeReport>& report) {
+  if (!report) return describe(report.status());
+  return std::to_string(report->bytes_consumed) + " bytes, " + std::to_string(report->intervals) +
+         " intervals, " + std::to_string(report->concealed_intervals) + " concealed, " +
+         std::to_string(report->staged_scans) + " staged, " + describe(report->first_problem);
+}
+
+}  // namespace zerorun::test

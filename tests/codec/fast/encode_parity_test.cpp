@@ -1,0 +1,133 @@
+// The fast encoder against the reference stages: the same bytes on every instruction set.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/codec/fast/cpu_choice.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/resources.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr int kThreads = 1;
+
+std::vector<std::byte> encode(Encoder& encoder, const TestFrame& frame) {
+  std::vector<std::byte> out;
+  const auto report = encoder.encode(frame.view(), out);
+  EXPECT_TRUE(report.is_ok()) << report.status().message();
+  return out;
+}
+
+/// Any parameters, from a seed.
+EncodeParams any_params(Random& random, int threads) {
+  EncodeParams params;
+  params.threads = threads;
+  params.quality = random.between(1, 100);
+  params.huffman = random.below(2) == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
+  const int restart = random.below(4);
+  if (restart == 0) params.restart = RestartPolicy::none();
+  if (restart == 1) params.restart = RestartPolicy::mcus(random.between(1, 9));
+  if (restart == 2) params.restart = RestartPolicy::mcu_rows(1);
+  params.index = random.below(16) == 0;
+  return params;
+}
+
+void compare(const EncodeParams& params, const TestFrame& frame) {
+  Encoder reference = make_encoder(CpuTarget::scalar, params);
+  const std::vector<std::byte> wanted = encode(reference, frame);
+  for (const CpuTarget target : fast_targets()) {
+    Encoder encoder = make_encoder(target, params);
+    ASSERT_TRUE(encode(encoder, frame) == wanted)
+        << name(target) << ", quality " << params.quality << ", tables "
+        << static_cast<int>(params.huffman) << ", restart " << static_cast<int>(params.restart.kind)
+        << " " << params.restart.count;
+  }
+}
+
+TEST(FastEncode, EverySizeAndSampling) {
+  Random random(1);
+  const int step = kSanitized ? 7 : 1;
+  for (int height = 1; height <= 40; height += step)
+    for (int width = 1; width <= 40; width += step)
+      for (const Subsampling sampling : kAllSubsamplings) {
+        EncodeParams params = any_params(random, kThreads);
+        params.subsampling = sampling;
+        const Content content = kContents[random.below(std::size(kContents))];
+        const auto format = random.below(3) == 0 ? kAllFormats[random.below(kPixelFormatCount)]
+                                                 : planar_format(sampling);
+        const auto layout = static_cast<Layout>(random.below(3));
+        const TestFrame frame = make_frame(content, format, width, height, random.next(), layout);
+        compare(params, frame);
+        if (HasFatalFailure())
+          FAIL() << width << "x" << height << " " << name(format) << " as " << name(sampling)
+                 << ", " << name(content);
+      }
+}
+
+TEST(FastEncode, EveryQuality) {
+  for (const Content content : kContents)
+    for (int quality = 1; quality <= 100; quality += kSanitized ? 13 : 1) {
+      EncodeParams params;
+      params.quality = quality;
+      params.threads = kThreads;
+      params.huffman = quality % 2 == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
+      compare(params, make_frame(content, PixelFormat::yuv420p, 100, 52, 3));
+      if (HasFatalFailure()) FAIL() << name(content);
+    }
+}
+
+TEST(FastEncode, EveryDivisor) {
+  // All entries 1..255 in every column and row, with samples that reach the largest coefficients.
+  for (int first = 1; first <= 255; first += kSanitized ? 50 : 3) {
+    EncodeParams params;
+    params.threads = kThreads;
+    params.luma_table.emplace();
+    for (std::size_t i = 0; i < 64; ++i)
+      (*params.luma_table)[i] = static_cast<std::uint16_t>((first + 4 * i - 1) % 255 + 1);
+    params.chroma_table = params.luma_table;
+    std::reverse(params.chroma_table->begin(), params.chroma_table->end());
+    for (const Content content : {Content::checker, Content::noise, Content::extreme})
+      compare(params, make_frame(content, PixelFormat::yuv444p, 65, 33, 5));
+    if (HasFatalFailure()) FAIL() << "from " << first;
+  }
+}
+
+TEST(FastEncode, LargePicturesOnSeveralThreads) {
+  Random random(2);
+  for (int i = 0; i < (kSanitized ? 6 : 40); ++i) {
+    const auto format = kAllFormats[random.below(kPixelFormatCount)];
+    EncodeParams params = any_params(random, random.between(1, 4));
+    const TestFrame frame =
+        make_frame(kContents[random.below(std::size(kContents))], format, random.between(300, 1100),
+                   random.between(200, 500), random.next(), Layout::padded);
+    compare(params, frame);
+    if (HasFatalFailure()) FAIL() << "picture " << i << " " << name(format);
+  }
+}
+
+TEST(FastEncode, OneEncoderForManyFrames) {
+  // What is kept between frames (tables, slices, the reference for the index) must not show.
+  Random random(3);
+  for (const CpuTarget target : fast_targets()) {
+    EncodeParams params;
+    params.threads = 2;
+    Encoder fast = make_encoder(target, params),
+            reference = make_encoder(CpuTarget::scalar, params);
+    for (int i = 0; i < 30; ++i) {
+      const int quality = random.between(1, 100);
+      ASSERT_TRUE(fast.set_quality(quality).is_ok());
+      ASSERT_TRUE(reference.set_quality(quality).is_ok());
+      const TestFrame frame =
+          make_frame(Content::photo, kAllFormats[random.below(kPixelFormatCount)],
+                     random.between(1, 700), random.between(1, 300), random.next());
+      ASSERT_TRUE(encode(fast, frame) == encode(reference, frame)) << name(target) << " " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

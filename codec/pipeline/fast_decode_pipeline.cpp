@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "codec/base/buffer.hpp"
@@ -140,7 +141,7 @@ class FastDecodePipeline final : public DecodePipeline {
     if (small_) {
       for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
     } else {
-      pool_.run(jobs, job);
+      pool_.run(jobs, std::cref(job));  // no copy: nothing is allocated
     }
   }
 

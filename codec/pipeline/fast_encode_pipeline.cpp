@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -137,7 +138,7 @@ class FastEncodePipeline final : public EncodePipeline {
     if (layout().mcus() < kThreadedMcus) {
       for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
     } else {
-      pool_.run(jobs, job);
+      pool_.run(jobs, std::cref(job));  // no copy: nothing is allocated
     }
   }
 

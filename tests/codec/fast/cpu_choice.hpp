@@ -69,7 +69,7 @@ inline std::string describe(const Result<DecodeReport>& report) {
   if (!report) return describe(report.status());
   return std::to_string(report->bytes_consumed) + " bytes, " + std::to_string(report->intervals) +
          " intervals, " + std::to_string(report->concealed_intervals) + " concealed, " +
-         std::to_string(report->staged_scans) + " staged, " + describe(report->first_problem);
+         describe(report->first_problem);
 }
 
 }  // namespace zerorun::test

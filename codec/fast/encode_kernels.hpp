@@ -55,7 +55,7 @@ struct Predictions {
 };
 
 struct EncodeKernels {
-  /// Stages 2 of the reference; blocks of padding are as there.
+  /// Stage 2 of the reference, with its rule for blocks of padding, and the non-zero masks.
   void (*transform_run)(const TransformRunArgs&);
   /// Stages 3 to 6: codes the run's MCUs. May store 8 bytes behind the last bit.
   void (*code_run)(const ScanLayout&, const BlockRun&, int mcus, const CodeTables&, Predictions&,

@@ -209,14 +209,17 @@ TEST(FlightRing, LeavesAReaderThatHangsBehind) {
   };
   auto pipe = std::make_shared<Pipe>();
   const std::weak_ptr<Pipe> owned_by_reader = pipe;
+  std::latch reading{1};
   bool left_behind = false;
   {
-    const auto read = [pipe](Job&, int) {
+    const auto read = [pipe, &reading](Job&, int) {
+      reading.count_down();
       pipe->filled.wait();
       return JobRead::none;
     };
     Ring ring(2, {.work = work_on, .read = read, .left_behind = [&] { left_behind = true; }});
     ring.start(1);
+    reading.wait();
   }
   EXPECT_TRUE(left_behind);
   pipe->filled.count_down();

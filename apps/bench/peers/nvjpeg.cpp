@@ -1,6 +1,6 @@
 // Loads nvJPEG: by the loader's search path, else from the toolkit that the program was built with.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/peers/nvjpeg_library.hpp"
+#include "apps/bench/peers/nvjpeg.hpp"
 
 #include <dlfcn.h>
 

@@ -81,7 +81,8 @@ HWY_INLINE void store_two_rows(V8 rows, std::uint8_t* first, std::uint8_t* secon
   _mm_storeu_si128(reinterpret_cast<__m128i*>(second), _mm256_extracti128_si256(sorted, 1));
 #else
   _mm_storel_epi64(reinterpret_cast<__m128i*>(first), rows.raw);
-  _mm_storeh_pd(reinterpret_cast<double*>(second), _mm_castsi128_pd(rows.raw));
+  // Not _mm_storeh_pd(): GCC's takes the row for an aligned double.
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(second), _mm_unpackhi_epi64(rows.raw, rows.raw));
 #endif
 }
 

@@ -6,7 +6,8 @@
 
 namespace zerorun::test {
 
-#if defined(__SANITIZE_ADDRESS__)
+/// Tests take fewer inputs under AddressSanitizer and ThreadSanitizer.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;

@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -19,6 +21,8 @@ namespace zerorun::io {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
+/// Parts that one system call takes (IOV_MAX of Linux).
+constexpr std::size_t kMaxParts = 1024;
 static_assert(kBufferBytes >= ByteReader::kMaxPeek);
 
 }  // namespace
@@ -38,9 +42,12 @@ Result<ByteReader> ByteReader::open(const std::string& path) {
     if (S_ISDIR(info.st_mode)) return system_failure(Errc::open_failed, path, EISDIR);
     // stdin may be a file of which another process has read the beginning.
     const off_t at = S_ISREG(info.st_mode) ? ::lseek(reader.file_, 0, SEEK_CUR) : -1;
-    if (at >= 0 && info.st_size >= at) reader.size_ = static_cast<std::uint64_t>(info.st_size - at);
+    if (at >= 0 && info.st_size >= at) {
+      reader.start_ = static_cast<std::uint64_t>(at);
+      reader.size_ = static_cast<std::uint64_t>(info.st_size - at);
+    }
   }
-  reader.buffer_.resize(kBufferBytes);
+  reader.fill_bytes_ = kMaxPeek;
   return reader;
 }
 
@@ -52,7 +59,9 @@ ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
   name_ = std::move(other.name_);
   file_ = std::exchange(other.file_, -1);
   owned_ = std::exchange(other.owned_, false);
+  start_ = other.start_;
   buffer_ = std::move(other.buffer_);
+  fill_bytes_ = other.fill_bytes_;
   begin_ = std::exchange(other.begin_, 0);
   end_ = std::exchange(other.end_, 0);
   file_offset_ = other.file_offset_;
@@ -85,9 +94,17 @@ std::size_t ByteReader::read_file(std::byte* out, std::size_t count) {
 }
 
 bool ByteReader::fill() {
-  begin_ = 0;
-  end_ = read_file(buffer_.data(), buffer_.size());
-  return end_ > 0;
+  begin_ = end_ = 0;
+  return fill_more();
+}
+
+/// Adds to what is in the buffer. Frames of which only a line is read here are not read twice.
+bool ByteReader::fill_more() {
+  if (buffer_.size() < end_ + fill_bytes_) buffer_.resize(end_ + fill_bytes_);
+  const std::size_t got = read_file(buffer_.data() + end_, fill_bytes_);
+  end_ += got;
+  fill_bytes_ = std::min(2 * fill_bytes_, kBufferBytes);
+  return got > 0;
 }
 
 std::span<const std::byte> ByteReader::peek(std::size_t count) {
@@ -95,10 +112,7 @@ std::span<const std::byte> ByteReader::peek(std::size_t count) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    while (end_ < count) {
-      const std::size_t got = read_file(buffer_.data() + end_, buffer_.size() - end_);
-      if (got == 0) break;
-      end_ += got;
+    while (end_ < count && fill_more()) {
     }
   }
   return {buffer_.data() + begin_, std::min(count, end_ - begin_)};
@@ -115,7 +129,7 @@ std::size_t ByteReader::read(std::span<std::byte> out) {
   begin_ += done;
   while (done < out.size()) {
     // Large reads go straight to the caller's memory.
-    if (out.size() - done >= buffer_.size()) {
+    if (out.size() - done >= kBufferBytes) {
       const std::size_t got = read_file(out.data() + done, out.size() - done);
       if (got == 0) break;
       done += got;
@@ -138,6 +152,7 @@ bool ByteReader::skip(std::uint64_t count) {
     if (count > remaining()) return false;
     if (::lseek(file_, static_cast<off_t>(count), SEEK_CUR) >= 0) {
       file_offset_ += count;
+      fill_bytes_ = kMaxPeek;
       return true;
     }
   }
@@ -155,8 +170,31 @@ bool ByteReader::seek(std::uint64_t offset) {
   if (::lseek(file_, by, SEEK_CUR) < 0) return false;
   file_offset_ = offset;
   begin_ = end_ = 0;
+  fill_bytes_ = kMaxPeek;
   at_end_ = false;
   error_ = Status::ok();
+  return true;
+}
+
+Result<bool> ByteReader::read_at(std::uint64_t offset,
+                                 std::span<const std::span<std::byte>> parts) const {
+  std::array<iovec, kMaxParts> vectors;
+  std::size_t next = 0, in_part = 0;  // what is read first: a byte of parts[next]
+  while (next < parts.size()) {
+    const std::size_t count = std::min(parts.size() - next, kMaxParts);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<std::byte> part = parts[next + i].subspan(i == 0 ? in_part : 0);
+      vectors[i] = {part.data(), part.size()};
+    }
+    const ssize_t got = ::preadv(file_, vectors.data(), static_cast<int>(count),
+                                 static_cast<off_t>(start_ + offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(Errc::read_failed, name_, errno);
+    if (got == 0) return false;
+    offset += static_cast<std::uint64_t>(got);
+    in_part += static_cast<std::size_t>(got);
+    while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
+  }
   return true;
 }
 
@@ -165,22 +203,29 @@ std::uint64_t ByteReader::remaining() const noexcept {
   return *size_ > offset() ? *size_ - offset() : 0;
 }
 
-Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes) {
+Status read_whole_file(const std::string& path, std::uint64_t limit_bytes,
+                       std::vector<std::byte>& data) {
   ZR_LET(reader, ByteReader::open(path));
-  std::vector<std::byte> data;
-  for (;;) {
-    const std::span<const std::byte> part = reader.buffered();
-    if (part.empty()) break;
-    if (data.size() + part.size() > limit_bytes)
-      return Status(Errc::out_of_memory, "'" + path + "' is longer than " +
-                                             std::to_string(limit_bytes) +
-                                             " bytes, the limit for one image");
-    if (data.empty() && reader.size() && reader.size() <= limit_bytes)
-      data.reserve(static_cast<std::size_t>(*reader.size()));
-    data.insert(data.end(), part.begin(), part.end());
-    reader.consume(part.size());
+  const Status too_long(Errc::out_of_memory, "'" + path + "' is longer than " +
+                                                 std::to_string(limit_bytes) +
+                                                 " bytes, the limit for one image");
+  const std::uint64_t size = reader.size().value_or(0);
+  if (size > limit_bytes) return too_long;
+  data.resize(static_cast<std::size_t>(size));
+  data.resize(reader.read(data));
+  // What has no size, and what has grown in the meantime.
+  for (std::span<const std::byte> more = reader.buffered(); !more.empty();
+       more = reader.buffered()) {
+    if (data.size() + more.size() > limit_bytes) return too_long;
+    data.insert(data.end(), more.begin(), more.end());
+    reader.consume(more.size());
   }
-  if (!reader.error().is_ok()) return reader.error();
+  return reader.error();
+}
+
+Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes) {
+  std::vector<std::byte> data;
+  ZR_TRY(read_whole_file(path, limit_bytes, data));
   return data;
 }
 

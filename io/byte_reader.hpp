@@ -42,6 +42,10 @@ class ByteReader {
   std::size_t read(std::span<std::byte> out);
   /// Skips `count` bytes, by seeking where possible; false if the data ends before.
   bool skip(std::uint64_t count);
+  /// Fills `parts` one after another from an offset() of a regular file, whatever was read before.
+  /// Any number of threads may call it at a time. Errors: read_failed. False at the end of the
+  /// file.
+  Result<bool> read_at(std::uint64_t offset, std::span<const std::span<std::byte>> parts) const;
   /// Goes to an offset(); false if the input is not a regular file or is shorter.
   bool seek(std::uint64_t offset);
 
@@ -61,14 +65,17 @@ class ByteReader {
  private:
   ByteReader() = default;
   bool fill();
+  bool fill_more();
   std::size_t read_file(std::byte* out, std::size_t count);
   void close() noexcept;
 
   std::string name_;
   int file_ = -1;
   bool owned_ = false;
+  std::uint64_t start_ = 0;  // where offset() 0 is: a file that is stdin may begin further on
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // unread bytes in buffer_
+  std::size_t fill_bytes_ = 0;       // read at once; little after a jump, then more and more
   std::uint64_t file_offset_ = 0;    // of the end of the buffer
   std::optional<std::uint64_t> size_;
   bool at_end_ = false;
@@ -78,5 +85,8 @@ class ByteReader {
 /// A whole file in memory. Errors: open_failed, read_failed,
 /// out_of_memory where the file is longer than `limit_bytes`.
 Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes);
+/// The same into memory that is reused.
+Status read_whole_file(const std::string& path, std::uint64_t limit_bytes,
+                       std::vector<std::byte>& data);
 
 }  // namespace zerorun::io

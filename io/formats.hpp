@@ -27,21 +27,22 @@ inline Status cannot_seek() {
 template <typename Item>
 class Reader {
  public:
+  using Work = Incoming<Item>;
   virtual ~Reader() = default;
   const SourceInfo& info() const noexcept { return info_; }
-  /// As FrameSource::read(). After an error about one frame the next call gives the next frame.
-  virtual Result<bool> read(Item& item, FrameTime& time) = 0;
-  /// Skips one item; cheaper than read() where possible.
+  /// As FrameSource::next(). Without a loader the item is there already. After an error about one
+  /// frame the next call gives the next frame.
+  virtual Result<bool> next(Work& work) = 0;
+  /// Skips one item; cheaper than next() where possible.
   virtual Result<bool> skip() {
-    Item unused;
-    FrameTime time;
-    return read(unused, time);
+    Work unused;
+    return next(unused);
   }
   virtual std::string last_name() const = 0;
   virtual bool can_seek() const { return false; }
-  /// The next read() gives frame `index`, or the last one if there are fewer. Returns its index.
+  /// The next next() gives frame `index`, or the last one if there are fewer. Returns its index.
   virtual Result<std::int64_t> seek_index(std::int64_t) { return cannot_seek(); }
-  /// The next read() gives the last frame whose time is not after `pts`, or the first frame.
+  /// The next next() gives the last frame whose time is not after `pts`, or the first frame.
   /// Returns its index. This default is for readers whose times are indices.
   virtual Result<std::int64_t> seek_time(std::int64_t pts) {
     return seek_index(std::max<std::int64_t>(pts, 0));
@@ -49,12 +50,23 @@ class Reader {
 
  protected:
   SourceInfo info_;
-  std::int64_t index_ = 0;  ///< of the item that read() gives next
+  std::int64_t index_ = 0;  ///< of the item that next() gives next
 };
 
 class FrameReader : public Reader<Frame> {
  public:
   virtual std::int64_t concealed_frames() const { return 0; }
+};
+
+/// A reader that has no parallel half.
+class SerialFrameReader : public FrameReader {
+ public:
+  Result<bool> next(FrameWork& work) override {
+    Result<bool> more = read(work.item, work.time);
+    work.name = last_name();
+    return more;
+  }
+  virtual Result<bool> read(Frame& frame, FrameTime& time) = 0;
 };
 
 class PacketReader : public Reader<Packet> {
@@ -66,40 +78,64 @@ class PacketReader : public Reader<Packet> {
   virtual bool is_bottom_field_first() const { return false; }
 };
 
+/// Gives what `from` holds to `to`, whose frame keeps its kind of memory.
+inline Status hand_over(Packet& from, Packet& to) {
+  std::swap(from, to);
+  return Status::ok();
+}
+Status hand_over(Frame& from, Frame& to);
+
+template <typename Item>
+Status hand_over(Incoming<Item>& from, Incoming<Item>& to) {
+  to.time = from.time;
+  to.name = std::move(from.name);
+  to.concealed = from.concealed;
+  to.loader = std::exchange(from.loader, nullptr);
+  std::swap(to.bytes, from.bytes);
+  return to.loader ? Status::ok() : hand_over(from.item, to.item);
+}
+
 /// A reader that reads one item ahead to describe the input. `Base` is FrameReader or PacketReader.
 template <typename Base, typename Item>
 class AheadReader : public Base {
  public:
-  Result<bool> read(Item& item, FrameTime& time) final {
+  using Work = Incoming<Item>;
+
+  Result<bool> next(Work& work) final {
     if (has_ahead_) {
-      std::swap(item, ahead_);
-      ahead_ = Item();
       has_ahead_ = false;
-      time = ahead_time_;
+      ZR_TRY(hand_over(ahead_, work));
+      ahead_ = Work();
     } else {
-      FrameTime shown{this->index_, 1};
-      Result<bool> more = next(item, shown);
-      if (!more || !*more) return more;
-      time = shown;  // not at the end: the caller keeps the time of the last item
+      ZR_LET(more, begin(work));
+      if (!more) return false;
     }
     ++this->index_;
+    work.name = this->last_name();
     return true;
   }
 
  protected:
-  /// Reads the next item of the input. `time` comes in as {index_, 1}.
-  virtual Result<bool> next(Item& item, FrameTime& time) = 0;
-  /// Keeps the next item of the input for read().
+  /// The serial half for the next item of the input: sets the loader, also if it is null.
+  /// `work.time` comes in as {index_, 1}. At the end it leaves `work` as it is.
+  virtual Result<bool> next_item(Work& work) = 0;
+  /// Keeps the next item of the input for next(). Load it to see what is in it.
   Result<bool> look_ahead() {
-    ahead_time_ = {this->index_, 1};
-    Result<bool> more = next(ahead_, ahead_time_);
+    has_ahead_ = false;
+    Result<bool> more = begin(ahead_);
     has_ahead_ = more && *more;
     return more;
   }
 
-  Item ahead_;
-  FrameTime ahead_time_;
+  Work ahead_;
   bool has_ahead_ = false;
+
+ private:
+  Result<bool> begin(Work& work) {
+    work.time = {this->index_, 1};
+    work.concealed = 0;
+    return next_item(work);
+  }
 };
 
 using FrameReaderPtr = std::unique_ptr<FrameReader>;
@@ -115,9 +151,9 @@ Result<std::unique_ptr<Base>> started(std::unique_ptr<Made> made) {
 }
 
 // Readers. A ByteReader stands at the first byte of the stream.
-/// Reads one PNM image (P1 to P6) to gray8 or rgb24 and leaves the reader behind it.
-/// Errors: bad_input, too_many_pixels, read_failed, out_of_memory.
-Status read_pnm(ByteReader& reader, Frame& frame);
+/// Reads one PNM image (P1 to P6) to gray8 or rgb24 and leaves the reader behind it. `bytes` is
+/// memory for it. Errors: bad_input, too_many_pixels, read_failed, out_of_memory.
+Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes);
 Result<FrameReaderPtr> open_y4m(ByteReader reader);
 Result<FrameReaderPtr> open_pnm_stream(ByteReader reader);
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
@@ -135,10 +171,50 @@ Result<std::unique_ptr<PacketSource>> select_packets(PacketReaderPtr reader,
                                                      const SourceOptions& options);
 
 // Sinks.
+/// Counts what was committed and puts the two halves together. `Base` is PacketSink or FrameSink,
+/// whose write() and prepare() take an `Item`.
+template <typename Base, typename Item>
+class HalvedSink : public Base {
+ public:
+  Status commit(Outgoing& out) final {
+    if (out.index != committed_)
+      return Status(Errc::invalid_argument, "frame " + std::to_string(committed_) +
+                                                " has to be committed before frame " +
+                                                std::to_string(out.index));
+    const Status status = place(out);
+    out.parts.clear();
+    out.held.reset();
+    if (status) ++committed_;
+    return status;
+  }
+
+  Status write(Item item, const FrameTime& time) final {
+    own_.index = committed_;
+    own_.time = time;
+    ZR_TRY(this->prepare(item, own_));
+    return commit(own_);
+  }
+
+ protected:
+  virtual Status place(Outgoing& out) = 0;
+  std::int64_t committed() const noexcept { return committed_; }
+
+ private:
+  std::int64_t committed_ = 0;
+  Outgoing own_;  // of write()
+};
+using HalvedPacketSink = HalvedSink<PacketSink, std::span<const std::byte>>;
+using HalvedFrameSink = HalvedSink<FrameSink, const ConstFrameView&>;
+
 /// True if a packet starts with SOI (T.81 B.2.1).
 bool is_jpeg(std::span<const std::byte> packet) noexcept;
 PacketSinkPtr make_jpeg_sink(ImageOutput output);
 FrameSinkPtr make_y4m_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
+/// Outputs that keep nothing, or a line with the MD5 of each packet or frame.
+PacketSinkPtr make_null_packet_sink();
+FrameSinkPtr make_null_frame_sink();
+PacketSinkPtr make_md5_packet_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
+FrameSinkPtr make_md5_frame_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
 /// `format` is one for which is_pnm_output() or needs_opencv() is true.
 FrameSinkPtr make_image_sink(ImageOutput output, const std::string& format);
 bool is_pnm_output(const std::string& format);  ///< pgm, ppm, pnm

@@ -22,4 +22,10 @@ class FrameConverter {
   Frame unpacked_, full_, resampled_;
 };
 
+/// What a thread needs to convert frames one after another.
+struct ConvertedFrame {
+  FrameConverter converter;
+  Frame frame;
+};
+
 }  // namespace zerorun::io

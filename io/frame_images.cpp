@@ -23,12 +23,18 @@ class ImageFiles : public AheadReader<Base, Item> {
   }
 
  protected:
-  virtual Status load(const std::string& path, Item& item) = 0;
+  using Work = Incoming<Item>;
 
-  Result<bool> next(Item& item, FrameTime&) override {
-    Result<bool> more = next_name();
+  /// Any thread.
+  virtual Status load(const std::string& path, Work& work, int threads) = 0;
+
+  Result<bool> next_item(Work& work) override {
     // A held frame is read again: to keep a copy of every frame would slow down all sequences.
-    if (more && *more) ZR_TRY(load(name_, item));
+    ZR_LET(more, next_name());
+    if (more)
+      work.loader = [this, path = name_](Work& loaded, int threads) {
+        return load(path, loaded, threads);
+      };
     return more;
   }
 
@@ -57,10 +63,11 @@ class ImageFrames final : public ImageFiles<FrameReader, Frame> {
   Status start() {
     ZR_LET(more, look_ahead());
     if (!more) return Status(Errc::open_failed, "the sequence has no image left");
-    info_ = facts_;
-    info_.width = ahead_.width();
-    info_.height = ahead_.height();
-    info_.format = ahead_.format();
+    ahead_.loader = nullptr;
+    ZR_TRY(reader_.read(last_name(), ahead_, info_, 0));
+    info_.width = ahead_.item.width();
+    info_.height = ahead_.item.height();
+    info_.format = ahead_.item.format();
     describe();
     return Status::ok();
   }
@@ -75,12 +82,12 @@ class ImageFrames final : public ImageFiles<FrameReader, Frame> {
   }
 
  private:
-  Status load(const std::string& path, Frame& frame) override {
-    return reader_.read(path, frame, facts_);
+  Status load(const std::string& path, FrameWork& work, int threads) override {
+    SourceInfo unused;
+    return reader_.read(path, work, unused, threads);
   }
 
   ImageFileReader reader_;
-  SourceInfo facts_;  // about the image read last
 };
 
 class JpegFiles final : public ImageFiles<PacketReader, Packet> {
@@ -90,16 +97,16 @@ class JpegFiles final : public ImageFiles<PacketReader, Packet> {
   Status start() {
     const Result<bool> more = look_ahead();
     if (!more) return more.status();
-    describe_jpeg(ahead_, info_);
+    ZR_TRY(ahead_.load());
+    describe_jpeg(ahead_.item, info_);
     describe();
     return Status::ok();
   }
 
  private:
-  Status load(const std::string& path, Packet& jpeg) override {
-    ZR_LET(data, read_whole_file(path, JpegSplitter::kMaxImageBytes));
-    if (!is_jpeg(data)) return Status(Errc::unknown_format, "'" + path + "' is not JPEG");
-    jpeg = std::move(data);
+  Status load(const std::string& path, PacketWork& work, int) override {
+    ZR_TRY(read_whole_file(path, JpegSplitter::kMaxImageBytes, work.item));
+    if (!is_jpeg(work.item)) return Status(Errc::unknown_format, "'" + path + "' is not JPEG");
     return Status::ok();
   }
 };

@@ -60,16 +60,17 @@ class DecodedPackets final : public FrameReader {
   std::string last_name() const override { return packets_->last_name(); }
   std::int64_t concealed_frames() const override { return decoder_.concealed(); }
 
-  Result<bool> read(Frame& frame, FrameTime& time) override {
-    Result<bool> more = packets_->read(packet_, time);
+  Result<bool> next(FrameWork& work) override {
+    const std::shared_ptr<PacketWork> packet = packet_works_.borrow();
+    Result<bool> more = packets_->next(*packet);
     if (!more || !*more) return more;
-    const Status status = decoder_.decode_packet(packet_, packets_->picture_height(),
-                                                 packets_->is_bottom_field_first(), frame);
-    if (status) return true;
-    // The same error with the name of the frame in front.
-    return Status(status.code(),
-                  last_name() + (status.detail().empty() ? "" : ": " + status.detail()))
-        .at_byte(status.byte_offset());
+    work.time = packet->time;
+    work.name = packet->name;
+    work.concealed = 0;
+    work.loader = [this, packet](FrameWork& loaded, int threads) {
+      return load(*packet, loaded, threads);
+    };
+    return true;
   }
 
   Result<bool> skip() override { return packets_->skip(); }
@@ -81,9 +82,20 @@ class DecodedPackets final : public FrameReader {
   Result<std::int64_t> seek_time(std::int64_t pts) override { return packets_->seek_time(pts); }
 
  private:
+  Status load(PacketWork& packet, FrameWork& work, int threads) {
+    ZR_TRY(packet.load());
+    const Status status = decoder_.decode_packet(packet.item, packets_->picture_height(),
+                                                 packets_->is_bottom_field_first(), work, threads);
+    if (status) return status;
+    // The same error with the name of the frame in front.
+    return Status(status.code(),
+                  work.name + (status.detail().empty() ? "" : ": " + status.detail()))
+        .at_byte(status.byte_offset());
+  }
+
   PacketReaderPtr packets_;
-  JpegFrameDecoder decoder_;
-  Packet packet_;
+  JpegDecoders decoder_;
+  Pool<PacketWork> packet_works_;
 };
 
 }  // namespace
@@ -115,59 +127,69 @@ void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info) {
   if (stream) describe_jpeg(*stream, info);
 }
 
-Result<DecodeReport> JpegFrameDecoder::decode_one(std::span<const std::byte> jpeg,
-                                                  PixelFormat format, Frame& frame) {
-  if (!decoder_) {
+Result<DecodeReport> JpegDecoders::decode_one(Coder& coder, int threads,
+                                              std::span<const std::byte> jpeg, PixelFormat format,
+                                              Frame& frame) {
+  if (threads == 0) threads = options_.threads;
+  if (!coder.decoder || coder.threads != threads) {
     DecodeParams params;
     params.backend = options_.backend;
     params.device = options_.device;
-    params.threads = options_.threads;
+    params.threads = threads;
     params.limits = options_.limits;
     ZR_LET(made, Decoder::create(params));
-    decoder_ = std::move(made);
+    coder.decoder = std::move(made);
+    coder.threads = threads;
   }
-  return decoder_->decode(jpeg, format, frame);
+  return coder.decoder->decode(jpeg, format, frame);
 }
 
-Status JpegFrameDecoder::decode(std::span<const std::byte> jpeg, const StreamInfo& info,
-                                Frame& frame) {
+void JpegDecoders::count(const DecodeReport& report, FrameWork& work) noexcept {
+  if (!report.is_concealed()) return;
+  ++work.concealed;
+  ++concealed_;
+}
+
+Status JpegDecoders::decode(std::span<const std::byte> jpeg, const StreamInfo& info,
+                            FrameWork& work, int threads) {
+  const std::shared_ptr<Coder> coder = coders_.borrow();
   const PixelFormat format = asked_format(options_, closest_format(info));
-  ZR_LET(report, decode_one(jpeg, format, frame));
-  if (report.is_concealed()) ++concealed_;
+  ZR_LET(report, decode_one(*coder, threads, jpeg, format, work.item));
+  count(report, work);
   return Status::ok();
 }
 
-Status JpegFrameDecoder::decode_packet(std::span<const std::byte> packet, int height,
-                                       bool bottom_first, Frame& frame) {
+Status JpegDecoders::decode_packet(std::span<const std::byte> packet, int height, bool bottom_first,
+                                   FrameWork& work, int threads) {
   ZR_LET(info, inspect(packet, options_.limits));
   // FFmpeg's rule: fields have less than three quarters of the container's lines.
   const bool may_be_field = info.height < height * 3 / 4;
-  if (!may_be_field) return decode(packet, info, frame);
+  if (!may_be_field) return decode(packet, info, work, threads);
 
+  const std::shared_ptr<Coder> coder = coders_.borrow();
   const PixelFormat format = asked_format(options_, closest_format(info));
-  ZR_LET(report, decode_one(packet, format, fields_[0]));
+  ZR_LET(report, decode_one(*coder, threads, packet, format, coder->fields[0]));
   const std::span<const std::byte> second =
       from_next_image(packet.subspan(std::min(report.bytes_consumed, packet.size())));
   if (second.empty()) {
-    if (report.is_concealed()) ++concealed_;
-    std::swap(frame, fields_[0]);
-    return Status::ok();
+    count(report, work);
+    return hand_over(coder->fields[0], work.item);
   }
-  ZR_TRY(weave(second, info, bottom_first_of(info).value_or(bottom_first), frame));
-  if (report.is_concealed()) ++concealed_;
+  ZR_TRY(weave(*coder, threads, second, info, bottom_first_of(info).value_or(bottom_first), work));
+  count(report, work);
   return Status::ok();
 }
 
-Status JpegFrameDecoder::weave(std::span<const std::byte> second, const StreamInfo& first,
-                               bool bottom_first, Frame& frame) {
-  const PixelFormat format = fields_[0].format();
-  ZR_LET(report, decode_one(second, format, fields_[1]));
-  if (report.is_concealed()) ++concealed_;
-  if (fields_[1].width() != first.width || fields_[1].height() != first.height)
+Status JpegDecoders::weave(Coder& coder, int threads, std::span<const std::byte> second,
+                           const StreamInfo& first, bool bottom_first, FrameWork& work) {
+  const PixelFormat format = coder.fields[0].format();
+  ZR_LET(report, decode_one(coder, threads, second, format, coder.fields[1]));
+  count(report, work);
+  if (coder.fields[1].width() != first.width || coder.fields[1].height() != first.height)
     return Status(Errc::bad_input, "the two fields of the picture differ in size");
-  ZR_TRY(frame.reshape(format, first.width, 2 * first.height));
-  copy_field(std::as_const(fields_[0]).view(), bottom_first ? 1 : 0, frame.view());
-  copy_field(std::as_const(fields_[1]).view(), bottom_first ? 0 : 1, frame.view());
+  ZR_TRY(work.item.reshape(format, first.width, 2 * first.height));
+  copy_field(std::as_const(coder.fields[0]).view(), bottom_first ? 1 : 0, work.item.view());
+  copy_field(std::as_const(coder.fields[1]).view(), bottom_first ? 0 : 1, work.item.view());
   return Status::ok();
 }
 

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
+#include "io/pool.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/io.hpp"
 
@@ -20,33 +23,42 @@ void describe_jpeg(const StreamInfo& stream, SourceInfo& info);
 /// The same by the headers of a packet; where they are damaged, only codec and is_jpeg are set.
 void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info);
 
-/// Creates its decoder at the first image: inputs without JPEG need none.
-class JpegFrameDecoder {
+/// Decoders for the threads that load JPEG images: as many as work at a time. Thread-safe.
+class JpegDecoders {
  public:
-  explicit JpegFrameDecoder(const SourceOptions& options) : options_(options) {}
+  explicit JpegDecoders(const SourceOptions& options) : options_(options) {}
 
+  /// Counts damage in `work` too. `threads` is that of Incoming::load().
   /// Errors: those of inspect() and Decoder.
-  Status decode(std::span<const std::byte> jpeg, const StreamInfo& info, Frame& frame);
+  Status decode(std::span<const std::byte> jpeg, const StreamInfo& info, FrameWork& work,
+                int threads);
 
   /// Decodes a packet of a container whose pictures have `height` lines. If its first image has
   /// about half of them and a second image follows, they are the two fields of one picture and are
   /// woven.
   Status decode_packet(std::span<const std::byte> packet, int height, bool bottom_first,
-                       Frame& frame);
+                       FrameWork& work, int threads);
 
   /// Images so far that were damaged and are concealed.
   std::int64_t concealed() const noexcept { return concealed_; }
 
  private:
-  Result<DecodeReport> decode_one(std::span<const std::byte> jpeg, PixelFormat format,
-                                  Frame& frame);
-  Status weave(std::span<const std::byte> second, const StreamInfo& first, bool bottom_first,
-               Frame& frame);
+  /// What one thread needs.
+  struct Coder {
+    std::optional<Decoder> decoder;  ///< made at the first image: inputs without JPEG need none
+    int threads = 0;
+    Frame fields[2];
+  };
 
-  SourceOptions options_;
-  std::optional<Decoder> decoder_;
-  Frame fields_[2];
-  std::int64_t concealed_ = 0;
+  Result<DecodeReport> decode_one(Coder& coder, int threads, std::span<const std::byte> jpeg,
+                                  PixelFormat format, Frame& frame);
+  Status weave(Coder& coder, int threads, std::span<const std::byte> second,
+               const StreamInfo& first, bool bottom_first, FrameWork& work);
+  void count(const DecodeReport& report, FrameWork& work) noexcept;
+
+  const SourceOptions options_;
+  Pool<Coder> coders_;
+  std::atomic<std::int64_t> concealed_ = 0;
 };
 
 }  // namespace zerorun::io

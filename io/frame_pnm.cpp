@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "io/formats.hpp"
+#include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -135,7 +136,7 @@ Status read_text(ByteReader& reader, const PnmHeader& header, Frame& frame) {
   return Status::ok();
 }
 
-void expand_row(const PnmHeader& header, const std::vector<std::byte>& from, std::uint8_t* to) {
+void expand_row(const PnmHeader& header, std::span<const std::byte> from, std::uint8_t* to) {
   const PnmScale scale(header.max_value);
   const auto samples = static_cast<std::size_t>(header.width * header.channels());
   for (std::size_t x = 0; x < samples; ++x) {
@@ -149,20 +150,62 @@ void expand_row(const PnmHeader& header, const std::vector<std::byte>& from, std
   }
 }
 
-Status read_binary(ByteReader& reader, const PnmHeader& header, Frame& frame) {
-  const auto row_bytes = static_cast<std::size_t>(header.row_bytes());
-  std::vector<std::byte> line(row_bytes);
-  for (int row = 0; row < header.height; ++row) {
-    std::uint8_t* to = row_of(frame.view(), 0, row);
-    if (header.max_value == 255) {
-      if (reader.read({reinterpret_cast<std::byte*>(to), row_bytes}) != row_bytes)
-        return cut_short(reader);
-    } else {
-      if (reader.read(line) != row_bytes) return cut_short(reader);
-      expand_row(header, line, to);
-    }
+PixelFormat format_of(const PnmHeader& header) noexcept {
+  return header.channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
+}
+
+/// Bytes of the samples of a binary image.
+std::uint64_t sample_bytes(const PnmHeader& header) noexcept {
+  return header.row_bytes() * static_cast<std::uint64_t>(header.height);
+}
+
+/// Gives room for the samples as the file has them: the rows of the frame, or `bytes` if they have
+/// to be expanded.
+Status make_room(const PnmHeader& header, Frame& frame, std::vector<std::byte>& bytes,
+                 std::vector<std::span<std::byte>>& parts) {
+  ZR_TRY(frame.reshape(format_of(header), header.width, header.height));
+  if (header.max_value == 255) {
+    add_frame(frame.view(), parts);
+  } else {
+    bytes.resize(static_cast<std::size_t>(sample_bytes(header)));
+    parts.emplace_back(bytes);
   }
   return Status::ok();
+}
+
+/// Expands samples that are not bytes from 0 to 255.
+void expand(const PnmHeader& header, std::span<const std::byte> bytes, Frame& frame) {
+  if (header.max_value == 255) return;
+  const auto row_bytes = static_cast<std::size_t>(header.row_bytes());
+  for (int row = 0; row < header.height; ++row)
+    expand_row(header, bytes.subspan(static_cast<std::size_t>(row) * row_bytes, row_bytes),
+               row_of(frame.view(), 0, row));
+}
+
+Status read_binary(ByteReader& reader, const PnmHeader& header, Frame& frame,
+                   std::vector<std::byte>& bytes) {
+  std::vector<std::span<std::byte>> parts;
+  ZR_TRY(make_room(header, frame, bytes, parts));
+  for (const std::span<std::byte> part : parts)
+    if (reader.read(part) != part.size()) return cut_short(reader);
+  return Status::ok();
+}
+
+/// Up to the first sample. A header may lie about its size: nothing is allocated for samples that
+/// the file cannot hold.
+Result<PnmHeader> read_checked_header(ByteReader& reader) {
+  ZR_LET(header, read_header(reader));
+  const std::uint64_t need = header.is_text() ? std::uint64_t{1} : sample_bytes(header);
+  if (need > reader.remaining()) return cut_short(reader);
+  return header;
+}
+
+/// Binary samples that are not bytes from 0 to 255 are left in `bytes` for expand().
+Status read_samples(ByteReader& reader, const PnmHeader& header, Frame& frame,
+                    std::vector<std::byte>& bytes) {
+  if (!header.is_text()) return read_binary(reader, header, frame, bytes);
+  ZR_TRY(frame.reshape(format_of(header), header.width, header.height));
+  return read_text(reader, header, frame);
 }
 
 class PnmStream final : public AheadReader<FrameReader, Frame> {
@@ -171,13 +214,15 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
 
   Status start() {
     // Not by next(): an empty stream is an error here, not the end.
-    ZR_TRY(read_pnm(reader_, ahead_));
+    ZR_TRY(begin_image(ahead_));
+    ahead_.time = {0, 1};
     has_ahead_ = true;
-    ahead_time_ = {0, 1};
-    info_.width = ahead_.width();
-    info_.height = ahead_.height();
-    info_.format = ahead_.format();
+    ZR_TRY(ahead_.load());
+    info_.width = ahead_.item.width();
+    info_.height = ahead_.item.height();
+    info_.format = ahead_.item.format();
     info_.container = info_.codec = "pnm";
+    if (reader_.size() && reader_.remaining() == 0) info_.frame_count = 1;
     return Status::ok();
   }
 
@@ -197,19 +242,51 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
     }
     has_ahead_ = index_ > 0;
     if (has_ahead_) --index_;
-    ahead_time_ = {index_, 1};
+    ahead_.time = {index_, 1};
     return index_;
   }
 
  private:
-  Result<bool> next(Frame& frame, FrameTime&) override {
+  Result<bool> next_item(FrameWork& work) override {
     skip_blanks(reader_);
     if (reader_.peek(1).empty()) {
       ZR_TRY(reader_.error());
       return false;
     }
-    ZR_TRY(read_pnm(reader_, frame));
+    ZR_TRY(begin_image(work));
     return true;
+  }
+
+  /// Text has to be read to find its end. The samples of a binary image in a file are left to the
+  /// loader; those of a pipe are read here and expanded there.
+  Status begin_image(FrameWork& work) {
+    ZR_LET(header, read_checked_header(reader_));
+    work.loader = nullptr;
+    if (header.is_text()) return read_samples(reader_, header, work.item, work.bytes);
+    if (!reader_.size()) {
+      ZR_TRY(read_binary(reader_, header, work.item, work.bytes));
+      if (header.max_value == 255) return Status::ok();
+      work.loader = [header](FrameWork& loaded, int) {
+        expand(header, loaded.bytes, loaded.item);
+        return Status::ok();
+      };
+      return Status::ok();
+    }
+    const std::uint64_t offset = reader_.offset();
+    if (!reader_.skip(sample_bytes(header))) return cut_short(reader_);
+    work.loader = [this, header, offset](FrameWork& loaded, int) {
+      return load(header, offset, loaded);
+    };
+    return Status::ok();
+  }
+
+  Status load(const PnmHeader& header, std::uint64_t offset, FrameWork& work) const {
+    std::vector<std::span<std::byte>> parts;
+    ZR_TRY(make_room(header, work.item, work.bytes, parts));
+    ZR_LET(whole, reader_.read_at(offset, parts));
+    if (!whole) return cut_short(reader_);
+    expand(header, work.bytes, work.item);
+    return Status::ok();
   }
 
   ByteReader reader_;
@@ -217,16 +294,11 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
 
 }  // namespace
 
-Status read_pnm(ByteReader& reader, Frame& frame) {
-  ZR_LET(header, read_header(reader));
-  // A header may lie about its size: allocate nothing for samples that the file cannot hold.
-  const std::uint64_t need = header.is_text()
-                                 ? std::uint64_t{1}
-                                 : header.row_bytes() * static_cast<std::uint64_t>(header.height);
-  if (need > reader.remaining()) return cut_short(reader);
-  const PixelFormat format = header.channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
-  ZR_TRY(frame.reshape(format, header.width, header.height));
-  return header.is_text() ? read_text(reader, header, frame) : read_binary(reader, header, frame);
+Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes) {
+  ZR_LET(header, read_checked_header(reader));
+  ZR_TRY(read_samples(reader, header, frame, bytes));
+  if (!header.is_text()) expand(header, bytes, frame);
+  return Status::ok();
 }
 
 Result<FrameReaderPtr> open_pnm_stream(ByteReader reader) {

@@ -1,12 +1,11 @@
 // Reads YUV4MPEG2 from files and pipes.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
 #include "io/formats.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/frame_parts.hpp"
 #include "io/y4m_header.hpp"
 #include "io/ycc_to_jfif.hpp"
 
@@ -54,12 +53,13 @@ class Y4mReader final : public FrameReader {
     return reader_.name() + " frame " + std::to_string(index_ - 1);
   }
 
-  Result<bool> read(Frame& frame, FrameTime& time) override {
+  Result<bool> next(FrameWork& work) override {
     Result<bool> more = read_frame_line();
     if (!more || !*more) return more;
-    ZR_TRY(frame.reshape(header_.format, header_.width, header_.height));
-    ZR_TRY(to_jfif_.is_identity() ? read_planes(frame) : read_and_convert(frame));
-    time = {index_++, 1};
+    ZR_TRY(reader_.size() ? leave_to_loader(work) : read_pipe(work));
+    work.time = {index_++, 1};
+    work.name = last_name();
+    work.concealed = 0;
     return true;
   }
 
@@ -118,54 +118,82 @@ class Y4mReader final : public FrameReader {
     const bool is_frame = line && (*line == "FRAME" || line->starts_with("FRAME "));
     if (is_frame) return true;
     ZR_TRY(reader_.error());
-    return Status(Errc::bad_input, where() + " does not start with the word FRAME");
+    return Status(Errc::bad_input, where(index_) + " does not start with the word FRAME");
   }
 
-  /// The bytes are what a frame holds: they are read into its rows.
-  Status read_planes(Frame& frame) {
-    for (int plane = 0; plane < plane_count(header_.format); ++plane) {
-      const std::size_t bytes = plane_row_bytes(header_.format, plane, header_.width);
-      for (int row = 0; row < plane_rows(header_.format, plane, header_.height); ++row) {
-        auto* to = reinterpret_cast<std::byte*>(row_of(frame.view(), plane, row));
-        if (reader_.read({to, bytes}) != bytes) return cut_short();
-      }
+  /// A file: threads read frames at their offsets.
+  Status leave_to_loader(FrameWork& work) {
+    const std::uint64_t offset = reader_.offset();
+    if (!reader_.skip(header_.frame_bytes())) return cut_short();
+    work.loader = [this, offset, index = index_](FrameWork& loaded, int) {
+      return load(offset, index, loaded);
+    };
+    return Status::ok();
+  }
+
+  /// A pipe: bytes that have to be converted are left to the loader.
+  Status read_pipe(FrameWork& work) {
+    std::vector<std::span<std::byte>> parts;
+    ZR_TRY(make_room(work, parts));
+    for (const std::span<std::byte> part : parts)
+      if (reader_.read(part) != part.size()) return cut_short();
+    if (header_.has_alpha && !reader_.skip(header_.plane_bytes(3))) return cut_short();
+    work.loader = nullptr;
+    if (to_jfif_.is_identity()) return Status::ok();
+    work.loader = [this](FrameWork& loaded, int) { return convert(loaded); };
+    return Status::ok();
+  }
+
+  Status load(std::uint64_t offset, std::int64_t index, FrameWork& work) const {
+    std::vector<std::span<std::byte>> parts;
+    ZR_TRY(make_room(work, parts));
+    ZR_LET(whole, reader_.read_at(offset, parts));
+    if (!whole) return Status(Errc::bad_input, where(index) + " is cut short");
+    return to_jfif_.is_identity() ? Status::ok() : convert(work);
+  }
+
+  /// Samples that are what a frame holds go into its rows, all others to `work.bytes`.
+  Status make_room(FrameWork& work, std::vector<std::span<std::byte>>& parts) const {
+    if (to_jfif_.is_identity()) {
+      ZR_TRY(work.item.reshape(header_.format, header_.width, header_.height));
+      add_frame(work.item.view(), parts);
+      return Status::ok();
     }
-    return read_over_alpha();
+    const std::uint64_t alpha = header_.has_alpha ? header_.plane_bytes(3) : 0;
+    work.bytes.resize(static_cast<std::size_t>(header_.frame_bytes() - alpha));
+    parts.emplace_back(work.bytes);
+    return Status::ok();
   }
 
   /// Samples over 8 bits are little-endian, as is every machine that this runs on.
-  Status read_and_convert(Frame& frame) {
+  Status convert(FrameWork& work) const {
+    ZR_TRY(work.item.reshape(header_.format, header_.width, header_.height));
     YccPlanes planes;
+    const auto* data = reinterpret_cast<const std::uint8_t*>(work.bytes.data());
     for (int plane = 0; plane < plane_count(header_.format); ++plane) {
       const auto p = static_cast<std::size_t>(plane);
-      samples_[p].resize(static_cast<std::size_t>(header_.plane_bytes(plane)));
-      if (reader_.read(samples_[p]) != samples_[p].size()) return cut_short();
-      planes.data[p] = reinterpret_cast<const std::uint8_t*>(samples_[p].data());
+      planes.data[p] = data;
       planes.stride_bytes[p] = static_cast<std::ptrdiff_t>(
           plane_row_bytes(header_.format, plane, header_.width) * (header_.depth_bits > 8 ? 2 : 1));
+      data += header_.plane_bytes(plane);
     }
-    ZR_TRY(read_over_alpha());
-    to_jfif_.convert(planes, frame.view());
+    to_jfif_.convert(planes, work.item.view());
     return Status::ok();
   }
 
-  Status read_over_alpha() {
-    if (header_.has_alpha && !reader_.skip(header_.plane_bytes(3))) return cut_short();
-    return Status::ok();
+  std::string where(std::int64_t index) const {
+    return "'" + reader_.name() + "': frame " + std::to_string(index);
   }
-
-  std::string where() const { return "'" + reader_.name() + "': frame " + std::to_string(index_); }
 
   Status cut_short() const {
     ZR_TRY(reader_.error());
-    return Status(Errc::bad_input, where() + " is cut short");
+    return Status(Errc::bad_input, where(index_) + " is cut short");
   }
 
   ByteReader reader_;
   Y4mHeader header_;
   YccToJfif to_jfif_;
   std::uint64_t first_offset_;
-  std::array<std::vector<std::byte>, 3> samples_;
 };
 
 }  // namespace

@@ -48,25 +48,11 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
   return Status(Errc::bad_input, "'" + path + "' has no frame header");
 }
 
-#ifdef ZERORUN_HAVE_FFMPEG
-/// Reads the first picture that libavcodec finds: DPX, EXR, TGA and others.
-Status read_by_media(const std::string& path, const SourceOptions& options, Frame& frame,
-                     SourceInfo& facts) {
-  ZR_LET(reader, ByteReader::open(path));
-  ZR_LET(media, open_media(std::move(reader), "", options));
-  if (!media.frames) return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
-  FrameTime unused;
-  ZR_LET(more, media.frames->read(frame, unused));
-  if (!more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
-  facts.codec = media.frames->info().codec;
-  return Status::ok();
-}
-#endif
-
 }  // namespace
 
 #ifndef ZERORUN_HAVE_OPENCV
-Status decode_by_opencv(const std::string& path, ContentKind kind, Frame&) {
+Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>&,
+                        Frame&) {
   return Status(Errc::not_built, "'" + path + "' is " +
                                      (kind == ContentKind::jpeg ? "a JPEG of a kind that only "
                                                                   "OpenCV decodes"
@@ -96,16 +82,18 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   return ContentKind::unknown;
 }
 
-Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, SourceInfo& facts) {
-  ZR_LET(data, read_whole_file(path, kMaxImageFileBytes));
+Status ImageFileReader::read_jpeg(const std::string& path, FrameWork& work, SourceInfo& facts,
+                                  int threads) {
+  ZR_TRY(read_whole_file(path, kMaxImageFileBytes, work.bytes));
+  const std::span<const std::byte> data = work.bytes;
   Result<StreamInfo> info = inspect(data, options_.limits);
   // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
   // damaged stream: one can make OpenCV before 4.12 write outside its memory (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
     ZR_TRY(check_jpeg_size(path, data, options_.limits));
-    return decode_by_opencv(path, ContentKind::jpeg, frame);
+    return decode_by_opencv(path, ContentKind::jpeg, work.bytes, work.item);
   }
-  Status status = info ? jpeg_.decode(data, *info, frame) : info.status();
+  Status status = info ? jpeg_.decode(data, *info, work, threads) : info.status();
   if (!status) {
     const std::string what = status.detail().empty() ? "" : ": " + status.detail();
     return Status(status.code(), "'" + path + "'" + what).at_byte(status.byte_offset());
@@ -114,7 +102,34 @@ Status ImageFileReader::read_jpeg(const std::string& path, Frame& frame, SourceI
   return Status::ok();
 }
 
-Status ImageFileReader::read(const std::string& path, Frame& frame, SourceInfo& facts) {
+/// Reads the first picture that libavcodec finds: DPX, EXR, TGA and others.
+Status ImageFileReader::read_by_media(const std::string& path, FrameWork& work, SourceInfo& facts,
+                                      int threads) {
+#ifdef ZERORUN_HAVE_FFMPEG
+  ZR_LET(reader, ByteReader::open(path));
+  SourceOptions options = options_;
+  if (threads != 0) options.threads = threads;
+  ZR_LET(media, open_media(std::move(reader), "", options));
+  if (!media.frames) return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
+  FrameWork picture;
+  std::swap(picture.item, work.item);
+  Result<bool> more = media.frames->next(picture);
+  Status status = !more ? more.status() : *more ? picture.load() : Status::ok();
+  std::swap(picture.item, work.item);
+  ZR_TRY(status);
+  if (!*more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
+  facts.codec = media.frames->info().codec;
+  return Status::ok();
+#else
+  static_cast<void>(work);
+  static_cast<void>(facts);
+  static_cast<void>(threads);
+  return Status(Errc::unknown_format, "'" + path + "'");
+#endif
+}
+
+Status ImageFileReader::read(const std::string& path, FrameWork& work, SourceInfo& facts,
+                             int threads) {
   ZR_LET(reader, ByteReader::open(path));
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
   if (!reader.error()) return reader.error();
@@ -124,21 +139,16 @@ Status ImageFileReader::read(const std::string& path, Frame& frame, SourceInfo& 
   facts.is_jpeg = kind == ContentKind::jpeg;
   switch (kind) {
     case ContentKind::jpeg:
-      return read_jpeg(path, frame, facts);
+      return read_jpeg(path, work, facts, threads);
     case ContentKind::pnm:
-      return read_pnm(reader, frame);
+      return read_pnm(reader, work.item, work.bytes);
     case ContentKind::y4m:
       return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
     case ContentKind::unknown:
-      break;
+      return read_by_media(path, work, facts, threads);
     default:
-      return decode_by_opencv(path, kind, frame);
+      return decode_by_opencv(path, kind, work.bytes, work.item);
   }
-#ifdef ZERORUN_HAVE_FFMPEG
-  return read_by_media(path, options_, frame, facts);
-#else
-  return Status(Errc::unknown_format, "'" + path + "'");
-#endif
 }
 
 }  // namespace zerorun::io

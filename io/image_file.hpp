@@ -22,26 +22,30 @@ inline constexpr std::size_t kSniffBytes = 12;
 /// 2^27 pixels of 16-bit RGBA, uncompressed.
 inline constexpr std::uint64_t kMaxImageFileBytes = std::uint64_t{1} << 30;
 
+/// Thread-safe.
 class ImageFileReader {
  public:
   explicit ImageFileReader(const SourceOptions& options) : options_(options), jpeg_(options) {}
 
   /// 16-bit samples become 8-bit, alpha is dropped, grey stays grey. Sets codec, is_jpeg, rotation
-  /// and pixel aspect of `facts`.
+  /// and pixel aspect of `facts`. `threads` is that of Incoming::load().
   /// Errors: open_failed, read_failed, bad_input, unknown_format, not_built, those of Decoder.
-  Status read(const std::string& path, Frame& frame, SourceInfo& facts);
+  Status read(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
   std::int64_t concealed() const noexcept { return jpeg_.concealed(); }
 
  private:
-  Status read_jpeg(const std::string& path, Frame& frame, SourceInfo& facts);
+  Status read_jpeg(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
+  Status read_by_media(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
 
-  SourceOptions options_;
-  JpegFrameDecoder jpeg_;
+  const SourceOptions options_;
+  JpegDecoders jpeg_;
 };
 
 /// Reads PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, to gray8 or rgb24. Errors:
-/// those of read_whole_file(), bad_input, too_many_pixels, not_built.
-Status decode_by_opencv(const std::string& path, ContentKind kind, Frame& out);
+/// those of read_whole_file(), bad_input, too_many_pixels, not_built. `data` is memory for the
+/// file. Thread-safe, as the next one.
+Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>& data,
+                        Frame& out);
 
 /// Makes the bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,
 /// out_of_memory, not_built.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
@@ -19,16 +20,26 @@
 namespace zerorun::io {
 namespace {
 
-/// Silences OpenCV, which reports damage on stderr too: the library never prints.
+/// Silences OpenCV, which reports damage on stderr too: the library never prints. The level is
+/// one for all threads, so the last one out restores it.
 class QuietOpenCv {
  public:
-  QuietOpenCv() : before_(cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT)) {}
-  ~QuietOpenCv() { cv::utils::logging::setLogLevel(before_); }
+  QuietOpenCv() {
+    const std::lock_guard lock(mutex_);
+    if (inside_++ == 0)
+      before_ = cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  }
+  ~QuietOpenCv() {
+    const std::lock_guard lock(mutex_);
+    if (--inside_ == 0) cv::utils::logging::setLogLevel(before_);
+  }
   QuietOpenCv(const QuietOpenCv&) = delete;
   QuietOpenCv& operator=(const QuietOpenCv&) = delete;
 
  private:
-  cv::utils::logging::LogLevel before_;
+  static inline std::mutex mutex_;
+  static inline int inside_ = 0;
+  static inline cv::utils::logging::LogLevel before_ = cv::utils::logging::LOG_LEVEL_SILENT;
 };
 
 /// PNG 11.2.2: IHDR comes first; width, height, bit depth, colour type from byte 16 on.
@@ -146,9 +157,9 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
 
 }  // namespace
 
-Status decode_by_opencv(const std::string& path, ContentKind kind, Frame& out) {
-  ZR_LET(file, read_whole_file(path, kMaxImageFileBytes));
-  std::vector<std::byte>& data = file;
+Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>& data,
+                        Frame& out) {
+  ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
   if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
   if (kind == ContentKind::png) ZR_TRY(check_png_size(path, data));
   const QuietOpenCv quiet;

@@ -29,7 +29,7 @@ Result<ImageOutput> ImageOutput::numbered(const NumberPattern& pattern, std::int
   if (start < 0) return Status(Errc::invalid_argument, "the start number is negative");
   ImageOutput output;
   output.pattern_ = pattern;
-  output.number_ = start;
+  output.start_ = start;
   output.overwrite_ = overwrite;
   std::error_code error;
   std::filesystem::directory_iterator it(pattern.directory(), error);
@@ -42,21 +42,27 @@ Result<ImageOutput> ImageOutput::numbered(const NumberPattern& pattern, std::int
   return output;
 }
 
-Status ImageOutput::write(std::span<const std::byte> image) {
-  if (file_) {
-    if (!for_more_.empty() && file_->size() > 0)
-      return Status(Errc::unsupported_output,
-                    "'" + file_->path() + "' holds one image; name " + for_more_ + " for more");
-    const Status status = file_->write(image);
-    bytes_ = file_->size();
-    return status;
-  }
-  ZR_LET(file, OutputFile::create(pattern_.path(number_), overwrite_));
-  ZR_TRY(file->write(image));
-  ZR_TRY(file->commit());
-  ++number_;
-  bytes_ += static_cast<std::int64_t>(image.size());
+Status ImageOutput::prepare(Outgoing& out) const {
+  if (file_) return Status::ok();
+  ZR_LET(file, OutputFile::create(pattern_.path(start_ + out.index), overwrite_));
+  ZR_TRY(file->write(out.parts));
+  out.held = std::shared_ptr<OutputFile>(std::move(file));
   return Status::ok();
+}
+
+Status ImageOutput::commit(Outgoing& out) {
+  if (!file_) {
+    const auto file = std::static_pointer_cast<OutputFile>(out.held);
+    ZR_TRY(file->commit());
+    bytes_ += file->size();
+    return Status::ok();
+  }
+  if (!for_more_.empty() && file_->size() > 0)
+    return Status(Errc::unsupported_output,
+                  "'" + file_->path() + "' holds one image; name " + for_more_ + " for more");
+  const Status status = file_->write(out.parts);
+  bytes_ = file_->size();
+  return status;
 }
 
 Status ImageOutput::finish() {

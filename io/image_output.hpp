@@ -10,6 +10,7 @@
 
 #include "io/location.hpp"
 #include "io/output_file.hpp"
+#include "zerorun/io.hpp"
 
 namespace zerorun::io {
 
@@ -26,7 +27,9 @@ class ImageOutput {
   static Result<ImageOutput> numbered(const NumberPattern& pattern, std::int64_t start,
                                       bool overwrite);
 
-  Status write(std::span<const std::byte> image);
+  /// Writes the parts of an image to a file of its own if the files are numbered. Any thread.
+  Status prepare(Outgoing& out) const;
+  Status commit(Outgoing& out);
   Status finish();
   std::int64_t bytes_written() const noexcept { return bytes_; }
 
@@ -35,7 +38,7 @@ class ImageOutput {
   std::string for_more_;              // empty if a file holds many images
   bool may_be_empty_ = false;
   NumberPattern pattern_;
-  std::int64_t number_ = 0;
+  std::int64_t start_ = 0;
   bool overwrite_ = false;
   std::int64_t bytes_ = 0;
 };

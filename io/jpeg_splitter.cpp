@@ -16,6 +16,26 @@ constexpr bool stands_alone(int marker) noexcept {
   return marker == kTem || (marker >= kRst0 && marker <= kRst7);
 }
 
+/// How many bytes at the start of `data` belong to entropy-coded data for sure: up to a block of
+/// bytes in which a marker may begin that is neither RSTm nor a stuffed FF 00. The inner loop has
+/// no branch, so that the compiler makes vectors of it: a marker follows some thousand of such
+/// blocks.
+std::size_t coded_bytes(std::span<const std::byte> data) noexcept {
+  constexpr std::size_t kBlock = 64;
+  const auto* at = reinterpret_cast<const std::uint8_t*>(data.data());
+  std::size_t done = 0;
+  for (; done + kBlock < data.size(); done += kBlock) {
+    std::uint8_t found = 0;
+    for (std::size_t i = done; i < done + kBlock; ++i) {
+      const std::uint8_t code = at[i + 1];
+      const bool is_data = code == 0 || (code & 0xF8) == kRst0;
+      found = static_cast<std::uint8_t>(found | (at[i] == 0xFF && !is_data ? 1 : 0));
+    }
+    if (found != 0) break;
+  }
+  return done;
+}
+
 }  // namespace
 
 /// Skips to the next FF D8 FF and leaves it unread. FF D8 alone is common in noise, and another
@@ -41,75 +61,92 @@ bool JpegSplitter::find_start() {
   }
 }
 
-/// Copies the data up to and including the next marker with a segment, or EOI. Returns its code, or
+/// Takes bytes of the image from the buffer.
+void JpegSplitter::pass(std::size_t count) {
+  if (copy_ != nullptr) {
+    const std::span<const std::byte> part = reader_.buffered().first(count);
+    copy_->insert(copy_->end(), part.begin(), part.end());
+  }
+  reader_.consume(count);
+  bytes_ += count;
+}
+
+/// Passes the data up to and including the next marker with a segment, or EOI. Returns its code, or
 /// -1 at the end. SOI is left unread: it begins another image.
-int JpegSplitter::next_marker(std::vector<std::byte>& jpeg) {
-  for (;;) {
-    const std::span<const std::byte> part = reader_.buffered();
+int JpegSplitter::next_marker() {
+  while (bytes_ <= kMaxImageBytes) {
+    std::span<const std::byte> part = reader_.buffered();
     if (part.empty()) return -1;
+    if (const std::size_t coded = coded_bytes(part); coded > 0) {
+      pass(coded);
+      continue;
+    }
     const auto* found = static_cast<const std::byte*>(std::memchr(part.data(), 0xFF, part.size()));
     if (found == nullptr) {
-      jpeg.insert(jpeg.end(), part.begin(), part.end());
-      reader_.consume(part.size());
-    } else {
-      const auto before = static_cast<std::size_t>(found - part.data());
-      jpeg.insert(jpeg.end(), part.begin(), part.begin() + static_cast<std::ptrdiff_t>(before));
-      reader_.consume(before);
-      const std::span<const std::byte> two = reader_.peek(2);
-      if (two.size() < 2) {
-        jpeg.insert(jpeg.end(), two.begin(), two.end());
-        reader_.consume(two.size());
-        return -1;
-      }
-      const int code = static_cast<int>(two[1]);
-      if (code == kSoi) return kSoi;
-      jpeg.push_back(two[0]);
-      reader_.consume(1);
-      if (code != 0xFF) {  // FF is a fill byte (B.1.1.2): go on with the next FF
-        jpeg.push_back(two[1]);
-        reader_.consume(1);
-        if (code != 0x00 && !stands_alone(code)) return code;
-      }
+      pass(part.size());
+      continue;
     }
-    if (jpeg.size() > kMaxImageBytes) return -1;
+    pass(static_cast<std::size_t>(found - part.data()));
+    const std::span<const std::byte> two = reader_.peek(2);
+    if (two.size() < 2) {
+      pass(two.size());
+      return -1;
+    }
+    const int code = static_cast<int>(two[1]);
+    if (code == kSoi) return kSoi;
+    pass(code == 0xFF ? 1 : 2);  // FF is a fill byte (B.1.1.2): go on with the next FF
+    if (code != 0xFF && code != 0x00 && !stands_alone(code)) return code;
   }
+  return -1;
 }
 
-/// Copies a segment's length and body; false if the data ends before.
-bool JpegSplitter::copy_segment(std::vector<std::byte>& jpeg) {
+/// Passes a segment's length and body; false if the data ends before.
+bool JpegSplitter::pass_segment() {
   const std::span<const std::byte> two = reader_.peek(2);
   if (two.size() < 2) return true;  // the marker search then finds the end
-  const std::size_t length =
-      (static_cast<std::size_t>(two[0]) << 8) | static_cast<std::size_t>(two[1]);
+  std::size_t length = (static_cast<std::size_t>(two[0]) << 8) | static_cast<std::size_t>(two[1]);
   if (length < 2) return true;  // damaged: the decoder names it; search for markers here
-  const std::size_t at = jpeg.size();
-  jpeg.resize(at + length);
-  const std::size_t got = reader_.read(std::span(jpeg).subspan(at));
-  jpeg.resize(at + got);
-  return got == length;
+  while (length > 0) {
+    const std::size_t part = std::min(length, reader_.buffered().size());
+    if (part == 0) return false;
+    pass(part);
+    length -= part;
+  }
+  return true;
 }
 
-Result<bool> JpegSplitter::next(std::vector<std::byte>& jpeg) {
-  jpeg.clear();
+Result<bool> JpegSplitter::walk() {
+  bytes_ = 0;
   if (!find_start()) {
     if (!reader_.error()) return reader_.error();
     return false;
   }
   image_offset_ = reader_.offset();
-  const std::span<const std::byte> soi = reader_.peek(2);
-  jpeg.assign(soi.begin(), soi.end());
-  reader_.consume(2);
+  pass(2);  // find_start() has put them into the buffer
   for (;;) {
-    const int marker = next_marker(jpeg);
-    if (jpeg.size() > kMaxImageBytes)
+    const int marker = next_marker();
+    if (bytes_ > kMaxImageBytes)
       return Status(Errc::bad_input, "'" + reader_.name() + "': the image at byte " +
                                          std::to_string(image_offset_) + " has no end within " +
                                          std::to_string(kMaxImageBytes >> 20) + " MiB");
     if (marker == kEoi || marker == kSoi) return true;
-    if (marker < 0 || !copy_segment(jpeg)) break;
+    if (marker < 0 || !pass_segment()) break;
   }
   if (!reader_.error()) return reader_.error();
   return true;
+}
+
+Result<bool> JpegSplitter::next(std::vector<std::byte>& jpeg) {
+  jpeg.clear();
+  copy_ = &jpeg;
+  return walk();
+}
+
+Result<bool> JpegSplitter::next(std::uint64_t& bytes) {
+  copy_ = nullptr;
+  Result<bool> more = walk();
+  bytes = bytes_;
+  return more;
 }
 
 }  // namespace zerorun::io

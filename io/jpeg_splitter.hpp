@@ -21,6 +21,8 @@ class JpegSplitter {
   /// data. False at the end.
   /// Errors: read_failed, bad_input for an "image" longer than kMaxImageBytes.
   Result<bool> next(std::vector<std::byte>& jpeg);
+  /// The same without a copy: only its length. image_offset() tells where it is.
+  Result<bool> next(std::uint64_t& bytes);
 
   /// Goes to the offset of an image.
   bool seek(std::uint64_t offset) { return reader_.seek(offset); }
@@ -34,11 +36,15 @@ class JpegSplitter {
   static constexpr std::size_t kMaxImageBytes = std::size_t{1} << 29;
 
  private:
+  Result<bool> walk();
   bool find_start();
-  int next_marker(std::vector<std::byte>& jpeg);
-  bool copy_segment(std::vector<std::byte>& jpeg);
+  int next_marker();
+  bool pass_segment();
+  void pass(std::size_t count);
 
   ByteReader reader_;
+  std::vector<std::byte>* copy_ = nullptr;  // the image so far, if it is copied
+  std::uint64_t bytes_ = 0;                 // of the image so far
   std::int64_t skipped_ = 0;
   std::uint64_t image_offset_ = 0;
 };

@@ -4,16 +4,22 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 
+#include "codec/base/try.hpp"
 #include "io/system_error.hpp"
 
 namespace zerorun::io {
 namespace {
+
+/// Parts that one system call takes (IOV_MAX of Linux).
+constexpr std::size_t kMaxParts = 1024;
 
 enum class Target { absent, file, direct, directory };
 
@@ -78,19 +84,55 @@ Status OutputFile::fail(int error_number) {
   return error_;
 }
 
-Status OutputFile::write(std::span<const std::byte> data) {
-  if (!error_) return error_;
-  while (!data.empty()) {
-    const ssize_t put =
-        seekable_ ? ::pwrite(file_, data.data(), data.size(), static_cast<off_t>(position_))
-                  : ::write(file_, data.data(), data.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(errno);
-    if (put == 0) return fail(EIO);  // POSIX allows it; looping on it might never end
-    position_ += put;
-    size_ = std::max(size_, position_);
-    data = data.subspan(static_cast<std::size_t>(put));
+/// Writes the parts and counts their bytes. Returns 0 or an error number.
+int OutputFile::put(std::int64_t position, Parts parts, std::int64_t& done) const {
+  std::array<iovec, kMaxParts> vectors;
+  std::size_t next = 0, in_part = 0;  // what is written first: a byte of parts[next]
+  for (;;) {
+    while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
+    if (next == parts.size()) return 0;
+    const std::size_t count = std::min(parts.size() - next, kMaxParts);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const std::byte> part = parts[next + i].subspan(i == 0 ? in_part : 0);
+      vectors[i] = {const_cast<std::byte*>(part.data()), part.size()};
+    }
+    const ssize_t got = seekable_ ? ::pwritev(file_, vectors.data(), static_cast<int>(count),
+                                              static_cast<off_t>(position + done))
+                                  : ::writev(file_, vectors.data(), static_cast<int>(count));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    if (got == 0) return EIO;  // POSIX allows it; looping on it might never end
+    done += got;
+    in_part += static_cast<std::size_t>(got);
   }
+}
+
+Status OutputFile::write(Parts parts) {
+  if (!error_) return error_;
+  std::int64_t done = 0;
+  const int error = put(position_, parts, done);
+  position_ += done;
+  size_ = std::max(size_, position_);
+  return error == 0 ? Status::ok() : fail(error);
+}
+
+Status OutputFile::write_at(std::int64_t position, Parts parts) const {
+  std::int64_t done = 0;
+  const int error = seekable_ ? put(position, parts, done) : ESPIPE;
+  return error == 0 ? Status::ok() : system_failure(Errc::write_failed, path_, error);
+}
+
+Status OutputFile::seek_end(std::int64_t position) {
+  ZR_TRY(seek(position));
+  size_ = std::max(size_, position_);
+  return Status::ok();
+}
+
+Status OutputFile::resize(std::int64_t bytes) {
+  if (!error_) return error_;
+  if (!seekable_ || ::ftruncate(file_, static_cast<off_t>(bytes)) != 0)
+    return fail(seekable_ ? errno : ESPIPE);
+  size_ = bytes;
   return Status::ok();
 }
 

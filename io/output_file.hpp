@@ -26,8 +26,19 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
+  using Parts = std::span<const std::span<const std::byte>>;
+
   /// Writes at the current position and advances it. Unbuffered, so it survives a kill.
-  Status write(std::span<const std::byte> data);
+  Status write(std::span<const std::byte> data) { return write(Parts(&data, 1)); }
+  /// The same for parts, one after another.
+  Status write(Parts parts);
+  /// Writes at another position of a seekable file, on any number of threads at a time. size()
+  /// does not count it, and the failure is only returned.
+  Status write_at(std::int64_t position, Parts parts) const;
+  /// Counts what write_at() wrote up to `position`, where the next write() goes.
+  Status seek_end(std::int64_t position);
+  /// Makes a seekable file this long: what lies behind is cut off.
+  Status resize(std::int64_t bytes);
   Status seek(std::int64_t position);
   /// Returns the bytes read: fewer than asked for only at the end of the file.
   Result<std::size_t> read_at(std::int64_t position, std::span<std::byte> out);
@@ -43,6 +54,7 @@ class OutputFile {
 
  private:
   OutputFile() = default;
+  int put(std::int64_t position, Parts parts, std::int64_t& done) const;
   Status fail(int error_number);
   Status take_name();
 

@@ -19,7 +19,8 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
     ZR_LET(more, look_ahead());
     if (!more)
       return Status(Errc::bad_input, "'" + splitter_.reader().name() + "' holds no JPEG image");
-    describe_jpeg(ahead_, info_);
+    ZR_TRY(ahead_.load());
+    describe_jpeg(ahead_.item, info_);
     info_.container = "mjpeg";
     return Status::ok();
   }
@@ -49,13 +50,30 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
   /// Distance of the images whose offsets are kept: about a second, which costs little memory.
   static constexpr std::int64_t kImagesPerOffset = 16;
 
-  Result<bool> next(Packet& jpeg, FrameTime&) override {
-    Result<bool> more = splitter_.next(jpeg);
-    if (!more || !*more) return more;
+  /// A file is only searched for the end of the image here.
+  Result<bool> next_item(PacketWork& work) override {
+    const bool is_file = splitter_.reader().size().has_value();
+    std::uint64_t bytes = 0;
+    ZR_LET(more, is_file ? splitter_.next(bytes) : splitter_.next(work.item));
+    if (!more) return false;
+    const std::uint64_t offset = splitter_.image_offset();
+    work.loader = nullptr;
+    if (is_file)
+      work.loader = [this, offset, bytes](PacketWork& loaded, int) {
+        return load(offset, bytes, loaded.item);
+      };
     if (images_ == static_cast<std::int64_t>(offsets_.size()) * kImagesPerOffset)
-      offsets_.push_back(splitter_.image_offset());
+      offsets_.push_back(offset);
     ++images_;
     return true;
+  }
+
+  Status load(std::uint64_t offset, std::uint64_t bytes, Packet& jpeg) const {
+    jpeg.resize(static_cast<std::size_t>(bytes));
+    const std::span<std::byte> whole(jpeg);
+    ZR_LET(found, splitter_.reader().read_at(offset, {&whole, 1}));
+    if (found) return Status::ok();
+    return Status(Errc::bad_input, "'" + splitter_.reader().name() + "' became shorter");
   }
 
   JpegSplitter splitter_;

@@ -143,7 +143,20 @@ Result<ImageOutput> open_numbered(const ParsedLocation& parsed, const Location& 
   return ImageOutput::numbered(*parsed.pattern, output.start_number.value_or(1), options.overwrite);
 }
 
+constexpr std::string_view kNull = "null:", kMd5 = "md5:";
+
+Result<std::unique_ptr<OutputFile>> open_md5(const Location& output, bool overwrite) {
+  const std::string path = output.name.substr(kMd5.size());
+  if (path.empty()) return Result<std::unique_ptr<OutputFile>>(OutputFile::standard_output());
+  return OutputFile::create(path, overwrite);
+}
+
 Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptions& options) {
+  if (output.name == kNull) return make_null_packet_sink();
+  if (is_measuring_output(output)) {
+    ZR_LET(text, open_md5(output, options.overwrite));
+    return make_md5_packet_sink(std::move(text), options);
+  }
   ZR_LET(parsed, parse_output(output));
   std::string format = format_of(output);
   if (parsed.kind == LocationKind::stream && format.empty()) format = "mjpeg";
@@ -178,6 +191,11 @@ Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptio
 }
 
 Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions& options) {
+  if (output.name == kNull) return make_null_frame_sink();
+  if (is_measuring_output(output)) {
+    ZR_LET(text, open_md5(output, options.overwrite));
+    return make_md5_frame_sink(std::move(text), options);
+  }
   ZR_LET(parsed, parse_output(output));
   const std::string format = format_of(output);
   if (format != "y4m" && !is_pnm_output(format) && !needs_opencv(format))
@@ -237,7 +255,12 @@ Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
   return guarded_open([&] { return open_frame_output(output, options); });
 }
 
+bool is_measuring_output(const Location& output) {
+  return output.name == kNull || output.name.starts_with(kMd5);
+}
+
 bool is_packet_output(const Location& output) {
+  if (is_measuring_output(output)) return true;
   const std::string format = format_of(output);
   if (output.name == "-" && format.empty()) return true;
   return is_raw_mjpeg(format) || is_jpeg_file(format) || !container_muxer(format).empty();

@@ -5,6 +5,8 @@
 
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
+#include "io/pixel_pack.hpp"
+#include "io/pool.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -22,6 +24,8 @@ Status check(const SourceOptions& options) {
 template <typename Source, typename Reader, typename Item>
 class Selected : public Source {
  public:
+  using Work = Incoming<Item>;
+
   Selected(std::unique_ptr<Reader> reader, const SourceOptions& options)
       : reader_(std::move(reader)),
         info_(reader_->info()),
@@ -48,8 +52,8 @@ class Selected : public Source {
       ZR_LET(more, reader_->skip());
       if (!more) return Status::ok();
     }
-    ahead_result_ = next(ahead_, ahead_time_);
-    if (*ahead_result_ && **ahead_result_) info_.first_pts = ahead_time_.pts;
+    ahead_result_ = next_selected(ahead_);
+    if (*ahead_result_ && **ahead_result_) info_.first_pts = ahead_.time.pts;
     return Status::ok();
   }
 
@@ -57,14 +61,24 @@ class Selected : public Source {
   std::string last_name() const override { return reader_->last_name(); }
   bool can_seek() const override { return reader_->can_seek(); }
 
-  Result<bool> read(Item& item, FrameTime& time) override {
-    if (!ahead_result_) return next(item, time);
+  Result<bool> next(Work& work) override {
+    if (!ahead_result_) return next_selected(work);
     Result<bool> result = *std::move(ahead_result_);
     ahead_result_.reset();
-    std::swap(item, ahead_);
-    ahead_ = Item();
-    time = ahead_time_;
+    if (result && *result) ZR_TRY(hand_over(ahead_, work));
+    ahead_ = Work();
     return result;
+  }
+
+  Result<bool> read(Item& item, FrameTime& time) override {
+    std::swap(item, work_.item);
+    Result<bool> more = next(work_);
+    if (more && *more) {
+      time = work_.time;
+      if (Status loaded = work_.load(0); !loaded) more = loaded;
+    }
+    std::swap(item, work_.item);
+    return more;
   }
 
   Result<std::int64_t> seek(std::int64_t pts) override {
@@ -80,17 +94,17 @@ class Selected : public Source {
   }
 
  protected:
-  virtual Result<bool> fetch(Item& item, FrameTime& time) { return reader_->read(item, time); }
+  virtual Result<bool> fetch(Work& work) { return reader_->next(work); }
 
   std::unique_ptr<Reader> reader_;
   SourceInfo info_;
 
  private:
-  Result<bool> next(Item& item, FrameTime& time) {
+  Result<bool> next_selected(Work& work) {
     if (last_ >= 0 && index_ >= last_) return false;
-    Result<bool> more = fetch(item, time);
+    Result<bool> more = fetch(work);
     if (more && !*more) return more;
-    if (own_rate_) time = {index_, 1};
+    if (own_rate_) work.time = {index_, 1};
     ++index_;  // a frame that failed counts, too
     return more;
   }
@@ -102,9 +116,9 @@ class Selected : public Source {
 
   std::int64_t first_, last_, index_;
   bool own_rate_;
-  Item ahead_;
-  FrameTime ahead_time_;
+  Work ahead_;
   std::optional<Result<bool>> ahead_result_;
+  Work work_;  // of read()
 };
 
 class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
@@ -117,21 +131,50 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
   std::int64_t concealed_frames() const override { return reader_->concealed_frames(); }
 
  private:
-  Result<bool> fetch(Frame& frame, FrameTime& time) override {
-    if (!options_.pixel_format) return reader_->read(frame, time);
-    Result<bool> more = reader_->read(unconverted_, time);
-    if (!more || !*more) return more;
-    const PixelFormat format = asked_format(options_, unconverted_.format());
-    if (unconverted_.format() == format)
-      std::swap(frame, unconverted_);
-    else
-      ZR_TRY(converter_.convert(std::as_const(unconverted_).view(), format, frame));
-    return true;
+  /// What a thread needs to convert a frame.
+  struct Scratch {
+    FrameConverter converter;
+    Frame unconverted;
+  };
+
+  Result<bool> fetch(FrameWork& work) override {
+    Result<bool> more = reader_->next(work);
+    if (!more || !*more || !options_.pixel_format) return more;
+    work.loader = [this, loader = std::move(work.loader)](FrameWork& loaded, int threads) {
+      return loader ? load_converted(loader, loaded, threads) : convert(loaded);
+    };
+    return more;
+  }
+
+  /// Loads a frame into other memory than the caller's, which the converted one gets.
+  Status load_converted(const std::function<Status(FrameWork&, int)>& loader, FrameWork& work,
+                        int threads) {
+    const std::shared_ptr<Scratch> scratch = scratches_.borrow();
+    std::swap(work.item, scratch->unconverted);
+    const Status status = loader(work, threads);
+    std::swap(work.item, scratch->unconverted);
+    ZR_TRY(status);
+    return convert(*scratch, work.item);
+  }
+
+  /// Converts a frame that is there already.
+  Status convert(FrameWork& work) {
+    if (work.item.format() == asked_format(options_, work.item.format())) return Status::ok();
+    const std::shared_ptr<Scratch> scratch = scratches_.borrow();
+    std::swap(work.item, scratch->unconverted);
+    if (const HostMemory memory = scratch->unconverted.memory(); work.item.memory() != memory)
+      work.item = Frame(memory);
+    return convert(*scratch, work.item);
+  }
+
+  Status convert(Scratch& scratch, Frame& out) {
+    const PixelFormat format = asked_format(options_, scratch.unconverted.format());
+    if (scratch.unconverted.format() == format) return hand_over(scratch.unconverted, out);
+    return scratch.converter.convert(std::as_const(scratch.unconverted).view(), format, out);
   }
 
   SourceOptions options_;
-  FrameConverter converter_;
-  Frame unconverted_;
+  Pool<Scratch> scratches_;
 };
 
 class SelectedPackets final : public Selected<PacketSource, PacketReader, Packet> {
@@ -141,6 +184,17 @@ class SelectedPackets final : public Selected<PacketSource, PacketReader, Packet
 };
 
 }  // namespace
+
+Status hand_over(Frame& from, Frame& to) {
+  if (from.memory() != to.memory()) {
+    const ConstFrameView view = std::as_const(from).view();
+    ZR_TRY(to.reshape(view.format, view.width, view.height));
+    copy_frame(view, to.view());
+    return Status::ok();
+  }
+  std::swap(from, to);
+  return Status::ok();
+}
 
 PixelFormat asked_format(const SourceOptions& options, PixelFormat native) noexcept {
   const auto& accepted = options.accepted_formats;

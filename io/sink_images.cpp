@@ -4,38 +4,43 @@
 
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
+#include "io/frame_parts.hpp"
 #include "io/image_file.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/pool.hpp"
 
 namespace zerorun::io {
 namespace {
 
-class JpegSink final : public PacketSink {
+class JpegSink final : public HalvedPacketSink {
  public:
   explicit JpegSink(ImageOutput output) : output_(std::move(output)) {}
 
-  Status write(std::span<const std::byte> jpeg, const FrameTime&) override {
+  Status prepare(std::span<const std::byte> jpeg, Outgoing& out) override {
     if (!is_jpeg(jpeg)) return Status(Errc::invalid_argument, "the packet is not a JPEG stream");
-    return output_.write(jpeg);
+    out.parts.assign(1, jpeg);
+    return output_.prepare(out);
   }
   Status finish() override { return output_.finish(); }
   std::int64_t bytes_written() const override { return output_.bytes_written(); }
 
  private:
+  Status place(Outgoing& out) override { return output_.commit(out); }
+
   ImageOutput output_;
 };
 
-/// P5 or P6 (pgm(5), ppm(5)).
-void encode_pnm(const ConstFrameView& frame, Packet& out) {
+/// P5 or P6 (pgm(5), ppm(5)): the header, and the rows where they are.
+void encode_pnm(const ConstFrameView& frame, Outgoing& out) {
   const std::string header = std::string(frame.format == PixelFormat::gray8 ? "P5" : "P6") + "\n" +
                              std::to_string(frame.width) + " " + std::to_string(frame.height) +
                              "\n255\n";
   const auto bytes = std::as_bytes(std::span(header));
-  out.assign(bytes.begin(), bytes.end());
-  append_rows(frame, out);
+  out.bytes.assign(bytes.begin(), bytes.end());
+  out.parts.assign(1, out.bytes);
+  add_frame(frame, out.parts);
 }
 
-class ImageSink final : public FrameSink {
+class ImageSink final : public HalvedFrameSink {
  public:
   ImageSink(ImageOutput output, std::string format)
       : output_(std::move(output)), format_(std::move(format)) {}
@@ -46,30 +51,34 @@ class ImageSink final : public FrameSink {
     return gray ? PixelFormat::gray8 : PixelFormat::rgb24;
   }
 
-  Status write(const ConstFrameView& frame, const FrameTime&) override {
+  Status prepare(const ConstFrameView& frame, Outgoing& out) override {
     ZR_TRY(validate(frame));
     ConstFrameView wanted = frame;
     const PixelFormat format = wanted_format(frame.format);
     if (frame.format != format) {
-      ZR_TRY(converter_.convert(frame, format, converted_));
-      wanted = std::as_const(converted_).view();
+      const std::shared_ptr<ConvertedFrame> converted = converted_.borrow();
+      ZR_TRY(converted->converter.convert(frame, format, converted->frame));
+      wanted = std::as_const(converted->frame).view();
+      out.held = converted;  // until the rows are written
     }
-    if (is_pnm_output(format_))
-      encode_pnm(wanted, bytes_);
-    else
-      ZR_TRY(encode_by_opencv(wanted, format_, bytes_));
-    return output_.write(bytes_);
+    if (is_pnm_output(format_)) {
+      encode_pnm(wanted, out);
+    } else {
+      ZR_TRY(encode_by_opencv(wanted, format_, out.bytes));
+      out.parts.assign(1, out.bytes);
+    }
+    return output_.prepare(out);
   }
 
   Status finish() override { return output_.finish(); }
   std::int64_t bytes_written() const override { return output_.bytes_written(); }
 
  private:
+  Status place(Outgoing& out) override { return output_.commit(out); }
+
   ImageOutput output_;
   std::string format_;
-  FrameConverter converter_;
-  Frame converted_;
-  Packet bytes_;
+  Pool<ConvertedFrame> converted_;
 };
 
 }  // namespace

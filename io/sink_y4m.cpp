@@ -1,76 +1,124 @@
 // Writes frames as YUV4MPEG2, full range.
 // SPDX-License-Identifier: MIT
+#include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/frame_parts.hpp"
+#include "io/pool.hpp"
 #include "io/y4m_header.hpp"
 
 namespace zerorun::io {
 namespace {
 
-class Y4mSink final : public FrameSink {
+/// In a file, threads write frames at their places. The line in front of a frame comes last: what a
+/// killed process leaves behind has no half frame that looks whole.
+class Y4mSink final : public HalvedFrameSink {
  public:
-  Y4mSink(std::unique_ptr<OutputFile> file, const SinkOptions& options) : file_(std::move(file)) {
-    header_.frame_rate = options.frame_rate;
-    header_.sample_aspect = options.sample_aspect;
+  Y4mSink(std::unique_ptr<OutputFile> file, const SinkOptions& options)
+      : file_(std::move(file)), options_(options) {
+    if (options.frame_format && options.width > 0 && options.height > 0)
+      layout_ = layout_of(*options.frame_format, options.width, options.height);
   }
 
   PixelFormat wanted_format(PixelFormat native) const override {
     return planar_format(native_subsampling(native));
   }
 
-  Status write(const ConstFrameView& frame, const FrameTime&) override {
+  Status prepare(const ConstFrameView& frame, Outgoing& out) override {
     ZR_TRY(validate(frame));
-    const PixelFormat format = started_ ? header_.format : wanted_format(frame.format);
-    if (!started_) ZR_TRY(start(frame, format));
-    if (frame.width != header_.width || frame.height != header_.height)
+    const std::optional<Y4mHeader> header = layout_for(frame, out.index);
+    if (!header) {  // commit() comes back to it, when the first frame was there
+      out.held = std::make_shared<ConstFrameView>(frame);
+      return Status::ok();
+    }
+    if (frame.width != header->width || frame.height != header->height)
       return Status(Errc::unsupported_output, "a YUV4MPEG2 stream cannot change its size from " +
-                                                  size_text(header_.width, header_.height) +
+                                                  size_text(header->width, header->height) +
                                                   " to " + size_text(frame.width, frame.height));
     ConstFrameView planar = frame;
-    if (frame.format != format) {
-      ZR_TRY(converter_.convert(frame, format, converted_));
-      planar = std::as_const(converted_).view();
+    if (frame.format != header->format) {
+      const std::shared_ptr<ConvertedFrame> converted = converted_.borrow();
+      ZR_TRY(converted->converter.convert(frame, header->format, converted->frame));
+      planar = std::as_const(converted->frame).view();
+      out.held = converted;
     }
-    // FRAME line and planes in one write, so that a killed process cuts at most one frame.
-    constexpr std::string_view kFrameLine = "FRAME\n";
-    const auto line = std::as_bytes(std::span(kFrameLine));
-    bytes_.assign(line.begin(), line.end());
-    append_rows(planar, bytes_);
-    return file_->write(bytes_);
+    out.parts.assign(1, kFrameLine);
+    add_frame(planar, out.parts);
+    return file_->is_seekable() ? write_in_place(*header, out) : Status::ok();
   }
 
   Status finish() override {
-    if (!started_) return no_frame(*file_);
+    if (committed() == 0) return no_frame(*file_);
+    // Frames that were prepared and never committed lie behind.
+    if (file_->is_seekable()) ZR_TRY(file_->resize(file_->size()));
     return file_->commit();
   }
   std::int64_t bytes_written() const override { return file_->size(); }
 
  private:
+  static inline const std::span<const std::byte> kFrameLine =
+      std::as_bytes(std::span<const char>("FRAME\n", 6));
+
   static std::string size_text(int width, int height) {
     return std::to_string(width) + "x" + std::to_string(height);
   }
 
-  Status start(const ConstFrameView& frame, PixelFormat format) {
-    header_.width = frame.width;
-    header_.height = frame.height;
-    header_.format = format;
-    const std::string line = write_y4m_header(header_);
-    ZR_TRY(file_->write(std::as_bytes(std::span(line))));
-    started_ = true;
+  Y4mHeader layout_of(PixelFormat format, int width, int height) const {
+    Y4mHeader header;
+    header.frame_rate = options_.frame_rate;
+    header.sample_aspect = options_.sample_aspect;
+    header.width = width;
+    header.height = height;
+    header.format = wanted_format(format);
+    return header;
+  }
+
+  /// The layout of the stream is that of the first frame; not known before that one is prepared.
+  std::optional<Y4mHeader> layout_for(const ConstFrameView& frame, std::int64_t index) {
+    const std::lock_guard lock(mutex_);
+    if (!layout_ && index == 0) layout_ = layout_of(frame.format, frame.width, frame.height);
+    return layout_;
+  }
+
+  Status write_in_place(const Y4mHeader& header, Outgoing& out) const {
+    const auto line = static_cast<std::int64_t>(kFrameLine.size());
+    const auto head = static_cast<std::int64_t>(write_y4m_header(header).size());
+    const std::int64_t at = head + out.index * bytes_each(header);
+    ZR_TRY(file_->write_at(at + line, std::span(out.parts).subspan(1)));
+    ZR_TRY(file_->write_at(at, std::span(out.parts).first(1)));
+    out.parts.clear();
+    out.held.reset();
     return Status::ok();
   }
 
+  static std::int64_t bytes_each(const Y4mHeader& header) {
+    return static_cast<std::int64_t>(header.frame_bytes() + kFrameLine.size());
+  }
+
+  Status place(Outgoing& out) override {
+    if (out.parts.empty() && out.held) {
+      const auto frame = std::static_pointer_cast<ConstFrameView>(out.held);
+      out.held.reset();
+      ZR_TRY(prepare(*frame, out));
+    }
+    if (committed() == 0) {
+      const std::string line = write_y4m_header(*layout_);
+      ZR_TRY(file_->write(std::as_bytes(std::span(line))));
+    }
+    if (!file_->is_seekable()) return file_->write(out.parts);
+    return file_->seek_end(file_->size() + bytes_each(*layout_));
+  }
+
   std::unique_ptr<OutputFile> file_;
-  Y4mHeader header_;
-  bool started_ = false;
-  FrameConverter converter_;
-  Frame converted_;
-  Packet bytes_;
+  const SinkOptions options_;
+  std::mutex mutex_;  // guards layout_ until the first commit
+  std::optional<Y4mHeader> layout_;
+  Pool<ConvertedFrame> converted_;
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
       break;
     case PipelineEnd::Step::read:
       fail_input(input_name(), end.status, is_jpeg);
-    case PipelineEnd::Step::work:
+    case PipelineEnd::Step::code:
       fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, is_jpeg);
     case PipelineEnd::Step::write:
       fail(write_side_, output_.name, end.status);

@@ -1,7 +1,9 @@
-// The frames of a command: one thread reads, several code, the caller's thread writes in order.
+// The frames of a command: one thread reads, several load, code and pack, the caller's thread
+// writes in order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,9 +18,9 @@ namespace zerorun::app {
 
 /// How a run ended.
 struct PipelineEnd {
-  enum class Step { none, read, work, write };
+  enum class Step { none, read, code, write };
   Status status;             ///< of the first failure in frame order
-  Step step = Step::none;    ///< where it happened
+  Step step = Step::none;    ///< where it happened; loading counts as read, packing as write
   std::string name;          ///< of the frame it happened to
   std::int64_t frames = 0;   ///< written
   bool interrupted = false;  ///< a signal ended the input early; what had been read is written
@@ -26,16 +28,19 @@ struct PipelineEnd {
 
 template <typename Job>
 struct PipelineSteps {
-  /// Runs on a thread of its own and may outlive the pipeline when it hangs in a pipe: it must own
-  /// what it uses. False at the end.
+  /// The serial half of reading: says which frame comes next; false at the end. Runs on a thread of
+  /// its own and may outlive the pipeline when it hangs in a pipe: it must own what it uses.
   std::function<Result<bool>(Job&)> read;
-  std::function<Status(Job&, int lane)> work;
-  /// Runs on the caller's thread, in order.
+  /// Run on a lane, one after the other. Lanes work on several frames at a time.
+  std::function<Status(Job&)> load;            ///< brings the frame into memory
+  std::function<Status(Job&, int lane)> code;  ///< encodes or decodes it
+  std::function<Status(Job&)> pack;            ///< the parallel half of writing
+  /// The serial half of writing. Runs on the caller's thread, in order.
   std::function<Status(Job&)> write;
 };
 
-/// Job holds one frame and everything about it, with a std::string `name` for messages; jobs are
-/// reused with their memory, lanes + 2 of them.
+/// Job holds one frame and everything about it: name() for messages, and `out`, an io::Outgoing,
+/// whose index is set here. Jobs are reused with their memory, lanes + 2 of them.
 /// A failure at frame k is reported after the frames before it were written.
 template <typename Job>
 PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
@@ -45,23 +50,42 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
     Status status;
     Step failed = Step::none;
 
-    void set(Step step, Status result) {
+    bool passes(Step step, Status result) {
       failed = result ? Step::none : step;
       status = std::move(result);
+      return failed == Step::none;
     }
   };
-  const auto work = [&steps](Entry& entry, int lane) {
-    entry.set(Step::work, guarded([&] { return steps.work(entry.job, lane); }));
+  std::atomic<bool> is_over = false;
+  const auto work = [&steps, &is_over](Entry& entry, int lane) {
+    if (is_over) return false;
+    Job& job = entry.job;
+    if (entry.passes(Step::read, guarded([&] { return steps.load(job); })) &&
+        entry.passes(Step::code, guarded([&] { return steps.code(job, lane); })))
+      entry.passes(Step::write, guarded([&] { return steps.pack(job); }));
     return true;
   };
-  const auto read = [read = steps.read](Entry& entry, int) {
+  const auto read = [read = steps.read, index = std::int64_t{0}](Entry& entry, int) mutable {
     const Result<bool> more = guarded([&] { return read(entry.job); });
-    entry.set(Step::read, more.status());
+    entry.job.out.index = index++;
+    entry.passes(Step::read, more.status());
     if (!more) return JobRead::last;
     return *more ? JobRead::queued : JobRead::none;
   };
-  FlightRing<Entry> ring(
-      lanes + 1, {.work = work, .read = read, .left_behind = signals::set_thread_left_behind});
+  FlightRing<Entry> ring(lanes + 1, {.work = work,
+                                     .read = read,
+                                     .drop = [](Entry& entry) { entry.job.out.held.reset(); },
+                                     .left_behind = signals::set_thread_left_behind});
+  // Files of frames after a failed one go before the ring does, whose jobs a reader that hangs
+  // keeps alive.
+  const struct Drop {
+    FlightRing<Entry>& ring;
+    std::atomic<bool>& is_over;
+    ~Drop() {
+      is_over = true;
+      ring.discard(true);
+    }
+  } drop{ring, is_over};
   ring.start(lanes);
   PipelineEnd end;
   Entry entry;
@@ -74,11 +98,11 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
     if (got == Received::not_yet) continue;
     if (got == Received::end) return end;
     if (entry.failed == Step::none)
-      entry.set(Step::write, guarded([&] { return steps.write(entry.job); }));
+      entry.passes(Step::write, guarded([&] { return steps.write(entry.job); }));
     if (entry.failed != Step::none) {
       end.status = entry.status;
       end.step = entry.failed;
-      end.name = entry.job.name;
+      end.name = entry.job.name();
       return end;
     }
     ++end.frames;

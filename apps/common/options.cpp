@@ -31,6 +31,8 @@ std::optional<DeviceOptions> parse_device(const std::string& text) {
   return device;
 }
 
+constexpr int kMinGpuLanes = 4, kMaxGpuLanes = 16;
+
 int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 }  // namespace
@@ -135,6 +137,12 @@ int worker_count(const DeviceOptions& device, Backend backend) noexcept {
   // A GPU spreads one frame over all of its multiprocessors already.
   if (backend == Backend::cuda) return 1;
   return device.threads > 0 ? device.threads : cores();
+}
+
+int lane_count(const DeviceOptions& device, Backend backend) noexcept {
+  const int threads = device.threads > 0 ? device.threads : cores();
+  if (backend != Backend::cuda || device.threads > 0) return threads;
+  return std::clamp(threads, kMinGpuLanes, kMaxGpuLanes);
 }
 
 Backend choose_backend(const DeviceOptions& device) {

@@ -91,8 +91,12 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& option, T& target, Par
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
 
-/// Frames that a command codes at a time: one per thread on the CPU, one on a GPU.
+/// Frames that a GPU codes at a time for the player: one; on the CPU one per thread.
 int worker_count(const DeviceOptions& device, Backend backend) noexcept;
+
+/// Lanes of encode and decode: each loads, codes and packs one frame at a time. One per thread; on
+/// a GPU so many that loading, the bus and the kernels overlap.
+int lane_count(const DeviceOptions& device, Backend backend) noexcept;
 
 /// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);

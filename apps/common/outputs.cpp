@@ -60,13 +60,18 @@ io::Location output_location(const InputOptions& input, const OutputOptions& out
 }
 
 bool is_container(const io::Location& output) {
-  return output.name != "-" &&
+  return !io::is_measuring_output(output) && output.name != "-" &&
          is_one_of(format_word(output), {"mov", "mp4", "m4v", "mkv", "matroska", "avi"});
 }
 
 bool is_images(const io::Location& output) {
-  return is_one_of(format_word(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",
+  return !io::is_measuring_output(output) &&
+         is_one_of(format_word(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",
                                          "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
+}
+
+bool is_single_image(const io::Location& output) {
+  return is_images(output) && output.name != "-" && output.name.find('%') == std::string::npos;
 }
 
 void refuse_terminal(const io::Location& output) {
@@ -90,7 +95,10 @@ io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& 
 }
 
 void register_part(const io::Location& output) {
-  if (output.name != "-") signals::remove_when_killed(output.name + ".part");
+  constexpr std::string_view kMd5 = "md5:";
+  std::string path = output.name;
+  if (path.starts_with(kMd5)) path.erase(0, kMd5.size());
+  if (path != "-" && !path.empty()) signals::remove_when_killed(path + ".part");
 }
 
 }  // namespace zerorun::app

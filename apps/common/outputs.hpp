@@ -22,6 +22,9 @@ bool is_container(const io::Location& output);
 /// A picture or a numbered sequence of pictures, which hold no times.
 bool is_images(const io::Location& output);
 
+/// True if it holds one picture only.
+bool is_single_image(const io::Location& output);
+
 /// Ends the command with exit 2 if binary data would go to a terminal.
 void refuse_terminal(const io::Location& output);
 

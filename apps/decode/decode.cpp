@@ -28,7 +28,7 @@ class DecodeRun : FrameCommand {
   Exit run() {
     check_usage();
     backend_ = choose_backend(options_.device);
-    feed_ = std::make_shared<DecodeInput>(options_, is_images(output_));
+    feed_ = std::make_shared<DecodeInput>(options_, is_images(output_), preferred_memory(backend_));
     const signals::Graceful graceful;
     open_output();
     make_decoders();
@@ -40,7 +40,7 @@ class DecodeRun : FrameCommand {
  private:
   void check_usage() {
     if (output_.name == "-" && output_.format.empty()) output_.format = "y4m";
-    if (io::is_packet_output(output_))
+    if (io::is_packet_output(output_) && !io::is_measuring_output(output_))
       fail(Exit::usage, output_.name +
                             ": decode writes .y4m, .pnm, .png, .tiff, .bmp and .webp; "
                             "`zerorun encode` writes JPEG and video");
@@ -51,6 +51,7 @@ class DecodeRun : FrameCommand {
     io::SinkOptions sink =
         sink_options(feed_->info(), options_.output, feed_->width(), feed_->height());
     sink.coded_format = feed_->native_format();
+    sink.frame_format = feed_->native_format();
     if (is_images(output_)) sink.variable_frame_rate = false;
     sink_ = value_or_fail(io::open_frame_sink(output_, sink), Exit::output, output_.name);
     wanted_ = sink_->wanted_format(feed_->native_format());
@@ -61,9 +62,9 @@ class DecodeRun : FrameCommand {
   }
 
   void make_decoders() {
-    const bool is_single = feed_->info().frame_count == 1;
-    const int count =
-        !feed_->has_packets() || is_single ? 1 : worker_count(options_.device, backend_);
+    const bool is_single = feed_->info().frame_count == 1 || is_single_image(output_);
+    lanes_ = is_single ? 1 : lane_count(options_.device, backend_);
+    if (!feed_->has_packets()) return;
     DecodeParams params;
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
@@ -71,14 +72,15 @@ class DecodeRun : FrameCommand {
     params.backend = backend_;
     params.device = options_.device.index;
     params.threads = is_single ? options_.device.threads : 1;
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < lanes_; ++i)
       decoders_.push_back(value_or_fail(Decoder::create(params), Exit::usage, ""));
   }
 
   Status decode(DecodeJob& job, int lane) {
     if (!feed_->has_packets()) return Status::ok();
     const Stopwatch watch;
-    auto report = decoders_[static_cast<std::size_t>(lane)].decode(job.jpeg, wanted_, job.frame);
+    auto report =
+        decoders_[static_cast<std::size_t>(lane)].decode(job.jpeg(), wanted_, job.frame());
     job.microseconds = watch.microseconds();
     if (report) job.report = *std::move(report);
     return report.status();
@@ -87,30 +89,36 @@ class DecodeRun : FrameCommand {
   void decode_all() {
     const auto feed = feed_;
     const PipelineSteps<DecodeJob> steps = {
-        [feed](DecodeJob& job) { return feed->read(job); },
-        [this](DecodeJob& job, int lane) { return decode(job, lane); },
-        [this](DecodeJob& job) { return write(job); }};
-    run_frames(static_cast<int>(decoders_.size()), steps, feed_->info(), *sink_);
+        .read = [feed](DecodeJob& job) { return feed->read(job); },
+        .load = [this](DecodeJob& job) { return feed_->load(job); },
+        .code = [this](DecodeJob& job, int lane) { return decode(job, lane); },
+        .pack =
+            [this](DecodeJob& job) {
+              return sink_->prepare(std::as_const(job.frame()).view(), job.out);
+            },
+        .write = [this](DecodeJob& job) { return write(job); }};
+    run_frames(lanes_, steps, feed_->info(), *sink_);
   }
 
   Status write(DecodeJob& job) {
-    ZR_TRY(sink_->write(std::as_const(job.frame).view(), job.time));
+    job.out.time = job.picture.time;
+    ZR_TRY(sink_->commit(job.out));
     if (feed_->has_packets()) {
       summary_.times.add(job.microseconds);
       if (!job.report.first_problem)
-        console::detail(fmt::format("{}: frame {}: {}", job.name, frame_index(),
+        console::detail(fmt::format("{}: frame {}: {}", job.name(), frame_index(),
                                     job.report.first_problem.message()));
     }
     if (job.report.is_concealed()) ++summary_.concealed_frames;
     if (job.report.slow_scans > 0) ++summary_.slow_frames;
     if (stats_)
       stats_->add({.index = frame_index(),
-                   .pts = job.time.pts,
-                   .bytes = job.jpeg.size(),
+                   .pts = job.picture.time.pts,
+                   .bytes = job.jpeg().size(),
                    .microseconds = job.microseconds,
                    .concealed_intervals = job.report.concealed_intervals,
                    .slow_scans = job.report.slow_scans});
-    count_frame(job.jpeg.size(), job.frame);
+    count_frame(job.jpeg().size(), job.frame());
     return Status::ok();
   }
 
@@ -127,7 +135,8 @@ class DecodeRun : FrameCommand {
 
   const DecodeOptions& options_;
   std::shared_ptr<DecodeInput> feed_;
-  std::vector<Decoder> decoders_;
+  std::vector<Decoder> decoders_;  // one for each lane; none if the input is not JPEG
+  int lanes_ = 1;
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;
 };

@@ -9,15 +9,17 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/pixel_limit.hpp"
+#include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 
-DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images)
+DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images, HostMemory memory)
     : input_(options.input),
       device_(options.device),
       strict_(options.strict),
-      is_fancy_(options.upsampling == ChromaUpsampling::fancy) {
+      is_fancy_(options.upsampling == ChromaUpsampling::fancy),
+      memory_(memory) {
   packets_ = open_jpeg_packets(input_, source_options(input_, device_));
   // stdin cannot be opened again for another format, so that of pictures is asked for at once.
   const bool wants_rgb = input_.name == "-" && for_images;
@@ -38,7 +40,8 @@ void DecodeInput::open_frames(std::optional<PixelFormat> format) {
 void DecodeInput::read_first() {
   DecodeJob first;
   const auto more = read_next(first);
-  if (!more) fail_input(input_.name, more.status(), info().is_jpeg);
+  const Status status = more && *more ? load(first, 0) : more.status();
+  if (!status) fail_input(input_.name, status, info().is_jpeg);
   if (!*more) fail_without_frames(input_);
   first_ = std::move(first);
 }
@@ -46,8 +49,8 @@ void DecodeInput::read_first() {
 /// Takes size and format of the first frame, from its own headers if it is JPEG.
 void DecodeInput::read_shape() {
   if (packets_) {
-    const StreamInfo stream =
-        value_or_fail(inspect(first_->jpeg, StreamLimits::any_size()), Exit::input, first_->name);
+    const StreamInfo stream = value_or_fail(inspect(first_->jpeg(), StreamLimits::any_size()),
+                                            Exit::input, first_->name());
     if (!is_field(stream, info())) {
       width_ = stream.width;
       height_ = stream.height;
@@ -59,9 +62,9 @@ void DecodeInput::read_shape() {
     open_frames(std::nullopt);
     read_first();
   }
-  width_ = first_->frame.width();
-  height_ = first_->frame.height();
-  native_ = first_->frame.format();
+  width_ = first_->frame().width();
+  height_ = first_->frame().height();
+  native_ = first_->frame().format();
 }
 
 void DecodeInput::want_format(PixelFormat format) {
@@ -77,14 +80,24 @@ void DecodeInput::want_format(PixelFormat format) {
 }
 
 Result<bool> DecodeInput::read_next(DecodeJob& job) {
-  auto more = packets_ ? packets_->read(job.jpeg, job.time) : frames_->read(job.frame, job.time);
-  job.name = packets_ ? packets_->last_name() : frames_->last_name();
-  if (more && strict_ && concealed_frames() > 0)
-    return Status(Errc::bad_input, "the picture '" + job.name + "' is damaged");
+  if (job.frame().memory() != memory_) job.frame() = Frame(memory_);
+  auto more = packets_ ? packets_->next(job.packet) : frames_->next(job.picture);
+  if (packets_) {
+    job.picture.name = job.packet.name;
+    job.picture.time = job.packet.time;
+  }
   const bool at_end = more && !*more && input_.range.last < 0;
   if (at_end && strict_ && info().missing_bytes > 0)
     return Status(Errc::bad_input, cut_sentence(input_.name, info()));
   return more;
+}
+
+Status DecodeInput::load(DecodeJob& job, int threads) const {
+  if (packets_) return job.packet.load(threads);
+  ZR_TRY(job.picture.load(threads));
+  if (strict_ && job.picture.concealed > 0)
+    return Status(Errc::bad_input, "the picture '" + job.name() + "' is damaged");
+  return Status::ok();
 }
 
 Result<bool> DecodeInput::read(DecodeJob& job) {

@@ -16,12 +16,15 @@ namespace zerorun::app {
 
 /// A frame in the pipeline.
 struct DecodeJob {
-  std::string name;
-  std::vector<std::byte> jpeg;  ///< empty if the input is not JPEG
-  Frame frame;
-  io::FrameTime time;
+  io::PacketWork packet;  ///< empty if the input is not JPEG
+  io::FrameWork picture;  ///< its frame is decoded from the packet, or loaded
+  io::Outgoing out;
   DecodeReport report;
   double microseconds = 0.0;  ///< decoding alone
+
+  const std::string& name() const noexcept { return picture.name; }
+  const std::vector<std::byte>& jpeg() const noexcept { return packet.item; }
+  Frame& frame() noexcept { return picture.item; }
 };
 
 /// Shared with the reader thread, which may outlive the command in a blocked read. The main thread
@@ -30,7 +33,8 @@ class DecodeInput {
  public:
   /// Opens JPEG as packets and everything else as frames, so that decode can convert it. Reads the
   /// first frame ahead, because the output is opened for its size and format.
-  DecodeInput(const DecodeOptions& options, bool for_images);
+  /// Frames get memory of this kind.
+  DecodeInput(const DecodeOptions& options, bool for_images, HostMemory memory);
 
   const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
   bool has_packets() const noexcept { return packets_ != nullptr; }
@@ -43,7 +47,9 @@ class DecodeInput {
   /// Makes frames come in this format. Packets get it from their decoder.
   void want_format(PixelFormat format);
 
+  /// The two halves of reading. Any number of threads may load jobs at a time.
   Result<bool> read(DecodeJob& job);
+  Status load(DecodeJob& job, int threads = 1) const;
 
  private:
   void open_frames(std::optional<PixelFormat> format);
@@ -55,6 +61,7 @@ class DecodeInput {
   DeviceOptions device_;
   bool strict_;  // for frames; the decoder of packets knows it, too
   bool is_fancy_;
+  HostMemory memory_;
   std::unique_ptr<io::PacketSource> packets_;
   std::unique_ptr<io::FrameSource> frames_;
   std::optional<DecodeJob> first_;

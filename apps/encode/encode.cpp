@@ -44,8 +44,8 @@ class EncodeRun : FrameCommand {
 
  private:
   void check_usage() {
-    if (options_.verify && output_.name == "-")
-      fail(Exit::usage, "--verify reads OUTPUT back, so it cannot be '-'");
+    if (options_.verify && (output_.name == "-" || io::is_measuring_output(output_)))
+      fail(Exit::usage, "--verify reads OUTPUT back, so it cannot be '" + output_.name + "'");
     if (!io::is_packet_output(output_))
       fail(Exit::usage, output_.name +
                             ": encode writes .mov, .mkv, .avi, .mp4, .mjpeg and .jpg; "
@@ -60,11 +60,13 @@ class EncodeRun : FrameCommand {
     feed_ = std::make_shared<FrameFeed>();
     feed_->source = open_frames(options_.input, source_options(options_.input, options_.device));
     check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
-    EncodeJob& first = feed_->first;
-    const auto more = feed_->source->read(first.frame, first.time);
-    if (!more) fail_input(input_name(), more.status(), info().is_jpeg);
+    feed_->memory = preferred_memory(backend_);
+    io::FrameWork& first = feed_->first;
+    first.item = Frame(feed_->memory);
+    const auto more = feed_->source->next(first);
+    const Status status = more && *more ? first.load(0) : more.status();
+    if (!status) fail_input(input_name(), status, info().is_jpeg);
     if (!*more) fail_without_frames(options_.input);
-    first.name = feed_->source->last_name();
   }
 
   /// JFIF holds the pixel aspect ratio in two 16-bit numbers.
@@ -84,15 +86,15 @@ class EncodeRun : FrameCommand {
       params_.segments.insert(params_.segments.begin(), orientation_segment(degrees));
     params_.backend = backend_;
     // Several frames at a time keep all cores busy; a single frame is spread over them.
-    const bool is_single = info().frame_count == 1;
-    const int count = is_single ? 1 : worker_count(options_.device, backend_);
+    const bool is_single = info().frame_count == 1 || is_single_image(output_);
+    const int count = is_single ? 1 : lane_count(options_.device, backend_);
     params_.threads = is_single ? options_.device.threads : 1;
     for (int i = 0; i < count; ++i)
       workers_.push_back(EncodeWorker::create(params_, options_.psnr, options_.verify));
   }
 
   PixelFormat coded_format() const {
-    const PixelFormat format = feed_->first.frame.format();
+    const PixelFormat format = feed_->first.item.format();
     return planar_format(params_.subsampling.value_or(is_rgb(format) ? Subsampling::s420
                                                                      : native_subsampling(format)));
   }
@@ -116,7 +118,7 @@ class EncodeRun : FrameCommand {
 
   void open_output() {
     note_cut_input(input_name(), info());
-    const Frame& frame = feed_->first.frame;
+    const Frame& frame = feed_->first.item;
     sink_options_ = sink_options(info(), options_.output, frame.width(), frame.height());
     sink_options_.coded_format = coded_format();
     if (is_images(output_)) sink_options_.variable_frame_rate = false;
@@ -139,28 +141,29 @@ class EncodeRun : FrameCommand {
   void code_all() {
     const auto feed = feed_;
     const PipelineSteps<EncodeJob> steps = {
-        [feed](EncodeJob& job) { return feed->read(job); },
-        [this](EncodeJob& job, int lane) {
-          return workers_[static_cast<std::size_t>(lane)].code(job);
-        },
-        [this](EncodeJob& job) { return write(job); }};
+        .read = [feed](EncodeJob& job) { return feed->read(job); },
+        .load = [](EncodeJob& job) { return job.in.load(); },
+        .code = [this](EncodeJob& job,
+                       int lane) { return workers_[static_cast<std::size_t>(lane)].code(job); },
+        .pack = [this](EncodeJob& job) { return sink_->prepare(job.jpeg, job.out); },
+        .write = [this](EncodeJob& job) { return write(job); }};
     run_frames(static_cast<int>(workers_.size()), steps, info(), *sink_);
   }
 
   Status write(EncodeJob& job) {
-    const bool changed =
-        job.frame.width() != summary_.width || job.frame.height() != summary_.height;
+    const Frame& frame = job.frame();
+    const bool changed = frame.width() != summary_.width || frame.height() != summary_.height;
     if (changed && is_container(output_)) {
       write_side_ = Exit::input;
-      return Status(
-          Errc::unsupported_output,
-          fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name,
-                      job.frame.width(), job.frame.height(), summary_.width, summary_.height));
+      return Status(Errc::unsupported_output,
+                    fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name(),
+                                frame.width(), frame.height(), summary_.width, summary_.height));
     }
-    ZR_TRY(sink_->write(job.jpeg, job.time));
+    job.out.time = job.in.time;
+    ZR_TRY(sink_->commit(job.out));
     if (stats_)
       stats_->add({.index = frame_index(),
-                   .pts = job.time.pts,
+                   .pts = job.in.time.pts,
                    .bytes = job.jpeg.size(),
                    .microseconds = job.microseconds,
                    .error = job.error,
@@ -171,7 +174,7 @@ class EncodeRun : FrameCommand {
       summary_.error->add(*job.error);
     }
     summary_.times.add(job.microseconds);
-    count_frame(job.jpeg.size(), job.frame);
+    count_frame(job.jpeg.size(), frame);
     return Status::ok();
   }
 

@@ -27,7 +27,7 @@ EncodeWorker EncodeWorker::create(const EncodeParams& params, bool with_psnr, bo
 }
 
 Status EncodeWorker::code(EncodeJob& job) {
-  const ConstFrameView frame = std::as_const(job.frame).view();
+  const ConstFrameView frame = job.frame().view();
   const Stopwatch watch;
   auto report = encoder.encode(frame, job.jpeg);
   job.microseconds = watch.microseconds();
@@ -40,23 +40,19 @@ Status EncodeWorker::code(EncodeJob& job) {
                     "the CPU codes other bytes for this frame than the device");
   }
   if (!decoder) return Status::ok();
-  auto back = decoder->decode(job.jpeg, job.frame.format(), decoded);
+  auto back = decoder->decode(job.jpeg, frame.format, decoded);
   if (!back) return back.status();
   job.error = squared_error(frame, std::as_const(decoded).view());
   return Status::ok();
 }
 
 Result<bool> FrameFeed::read(EncodeJob& job) {
-  if (!first_taken) {
-    first_taken = true;
-    job.name = first.name;
-    job.time = first.time;
-    job.frame = std::move(first.frame);
+  if (!std::exchange(first_taken, true)) {
+    job.in = std::move(first);
     return true;
   }
-  auto more = source->read(job.frame, job.time);
-  job.name = source->last_name();
-  return more;
+  if (job.in.item.memory() != memory) job.in.item = Frame(memory);
+  return source->next(job.in);
 }
 
 }  // namespace zerorun::app

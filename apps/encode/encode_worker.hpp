@@ -1,4 +1,4 @@
-// What the threads of `zerorun encode` do: read a frame, code it, measure it.
+// What the threads of `zerorun encode` do: take a frame from the input, code it, measure it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,13 +17,15 @@ namespace zerorun::app {
 
 /// A frame in the pipeline.
 struct EncodeJob {
-  std::string name;  ///< of the input file
-  Frame frame;
-  io::FrameTime time;
+  io::FrameWork in;
   std::vector<std::byte> jpeg;
+  io::Outgoing out;
   double microseconds = 0.0;         ///< coding alone
   double device_microseconds = 0.0;  ///< of the kernels alone; 0 on the CPU
   std::optional<SquaredError> error;
+
+  const std::string& name() const noexcept { return in.name; }
+  const Frame& frame() const noexcept { return in.item; }
 };
 
 /// What a lane owns.
@@ -42,9 +44,11 @@ struct EncodeWorker {
 /// The input. Shared with the reader thread, which may outlive the command in a blocked read.
 struct FrameFeed {
   std::unique_ptr<io::FrameSource> source;
-  EncodeJob first;  ///< read ahead, because the output is opened for its size and format
+  HostMemory memory = HostMemory::pageable;  ///< of the frames
+  io::FrameWork first;  ///< loaded ahead, because the output is opened for its size and format
   bool first_taken = false;
 
+  /// The serial half alone.
   Result<bool> read(EncodeJob& job);
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using ffmpeg::detail::duration;
 
-class DecodedVideo final : public DemuxerReader<FrameReader> {
+class DecodedVideo final : public DemuxerReader<SerialFrameReader> {
  public:
   using DemuxerReader::DemuxerReader;
 

@@ -22,7 +22,8 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
     info_.is_jpeg = true;
     ZR_LET(more, look_ahead());
     if (!more) return Status::ok();
-    const Result<StreamInfo> stream = inspect(ahead_, StreamLimits::any_size());
+    ZR_TRY(ahead_.load());
+    const Result<StreamInfo> stream = inspect(ahead_.item, StreamLimits::any_size());
     if (!stream) return Status::ok();
     const bool fields =
         stream->height < picture_height() && std::abs(2 * stream->height - picture_height()) <= 1;
@@ -60,13 +61,20 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
   }
 
  private:
-  Result<bool> next(Packet& jpeg, FrameTime& time) override {
-    Result<bool> more = next_shown(*packet_);
-    if (!more || !*more) return more;
-    const auto* data = reinterpret_cast<const std::byte*>(packet_->data);
-    jpeg.assign(data, data + packet_->size);
-    time = {time_of(*packet_), packet_->duration};
-    next_time_ = time.pts + time.duration;
+  Result<bool> next_item(PacketWork& work) override {
+    ZR_LET(more, next_shown(*packet_));
+    if (!more) return false;
+    work.time = {time_of(*packet_), packet_->duration};
+    next_time_ = work.time.pts + work.time.duration;
+    const std::shared_ptr<AVPacket> kept(av_packet_alloc(),
+                                         [](AVPacket* packet) { av_packet_free(&packet); });
+    if (!kept) return Status(Errc::out_of_memory);
+    av_packet_move_ref(kept.get(), packet_.get());
+    work.loader = [kept](PacketWork& loaded, int) {
+      const auto* data = reinterpret_cast<const std::byte*>(kept->data);
+      loaded.item.assign(data, data + kept->size);
+      return Status::ok();
+    };
     return true;
   }
 

@@ -57,7 +57,7 @@ std::string video_notice(const SinkOptions& options, const std::string& muxer) {
 /// Whenever the process is killed, the file plays to its last frame. For that Matroska gets a
 /// cluster per frame, and MOV and MP4 a fragment per frame, which finish() turns into a plain file
 /// (MovIndex) unless the output is a pipe. AVI needs nothing more.
-class ContainerSink final : public PacketSink {
+class ContainerSink final : public HalvedPacketSink {
  public:
   ContainerSink(std::unique_ptr<OutputFile> file, std::string muxer, const SinkOptions& options)
       : file_(std::move(file)), name_(std::move(muxer)), options_(options) {}
@@ -78,15 +78,21 @@ class ContainerSink final : public PacketSink {
     return status;
   }
 
-  Status write(std::span<const std::byte> jpeg, const FrameTime& time) override {
+  Status prepare(std::span<const std::byte> jpeg, Outgoing& out) override {
     if (!is_jpeg(jpeg) || jpeg.size() > INT32_MAX)
       return Status(Errc::invalid_argument, "the packet is not a JPEG stream");
+    out.parts.assign(1, jpeg);
+    return Status::ok();
+  }
+
+  Status place(Outgoing& out) override {
+    const std::span<const std::byte> jpeg = out.parts[0];
     AVPacket& packet = *packet_;
     packet.stream_index = 0;
     packet.flags = AV_PKT_FLAG_KEY;
     packet.data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(jpeg.data()));
     packet.size = static_cast<int>(jpeg.size());
-    stamp(time, packet);
+    stamp(out.time, packet);
     const AVRational clock = video_time_base(options_);
     // Sound up to the end of this frame comes first, so that a player never waits for it.
     const double end = static_cast<double>(packet.pts + packet.duration) * av_q2d(clock);

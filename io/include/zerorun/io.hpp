@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zerorun/backend.hpp"
@@ -40,6 +42,9 @@ enum class MissingFrames { error, skip, hold };
 ///   "dir/*.png"       glob in natural order (input only)
 ///   "dir/"            all images of a directory in natural order (input only)
 ///   "@list.txt"       one path a line, relative to the list's directory; # comments (input only)
+///   "null:"           nothing is kept (output only)
+///   "md5:FILE"        a line of text for each frame with the MD5 of its packet or samples, as
+///                     FFmpeg's framemd5; "md5:" writes it to stdout (output only)
 ///   anything else     a file. The name of an existing file is never a pattern or glob
 struct Location {
   std::string name;
@@ -94,7 +99,32 @@ struct FrameTime {
   std::int64_t duration = 0;  ///< 0 = unknown
 };
 
-/// What FrameSource and PacketSource share.
+/// A frame or packet on its way in. next() of a source says which one it is, one after another;
+/// load() reads and decodes it, on any thread. Several can be loaded at a time and in any order
+/// while next() goes on. The source has to live until they are loaded. Reuse the object: it keeps
+/// its memory.
+template <typename Item>
+struct Incoming {
+  Item item{};  ///< filled by load(); a Frame keeps its kind of memory
+  FrameTime time;
+  std::string name;   ///< of its file or stream, for messages
+  int concealed = 0;  ///< JPEG images in it that were damaged and are concealed
+
+  /// `threads` are what this one may use; 0 = all that the source has. Errors: those of read().
+  Status load(int threads = 1) {
+    const auto step = std::exchange(loader, nullptr);
+    return step ? step(*this, threads) : Status::ok();
+  }
+
+  // The source's own: what next() leaves to load(), and bytes that only next() could read.
+  std::function<Status(Incoming&, int threads)> loader;
+  std::vector<std::byte> bytes;
+};
+using FrameWork = Incoming<Frame>;
+using PacketWork = Incoming<std::vector<std::byte>>;
+
+/// What FrameSource and PacketSource share. One thread at a time calls members; Incoming::load()
+/// may run on others.
 class ZERORUN_API Source {
  public:
   virtual ~Source() = default;
@@ -113,15 +143,19 @@ class ZERORUN_API Source {
 /// Decoded frames in presentation order, full range BT.601 (limited-range input is converted).
 class ZERORUN_API FrameSource : public Source {
  public:
-  /// Fills `frame` (reshaped as needed); false at the end.
+  /// The serial half of read(): says which frame comes next; false at the end. It is cheap for
+  /// files of a sequence, YUV4MPEG2, PNM and JPEG. Pipes are read here and video is decoded here.
+  virtual Result<bool> next(FrameWork& work) = 0;
+  /// next() and load() in one. Fills `frame` (reshaped as needed); false at the end.
   virtual Result<bool> read(Frame& frame, FrameTime& time) = 0;
-  /// Frames so far that were damaged and are concealed (DecodeReport).
+  /// Frames loaded so far that were damaged and are concealed (DecodeReport). Thread-safe.
   virtual std::int64_t concealed_frames() const = 0;
 };
 
 /// JPEG streams, untouched, one per frame.
 class ZERORUN_API PacketSource : public Source {
  public:
+  virtual Result<bool> next(PacketWork& work) = 0;
   virtual Result<bool> read(std::vector<std::byte>& jpeg, FrameTime& time) = 0;
   /// Bytes so far that lie between images (raw MJPEG).
   virtual std::int64_t skipped_bytes() const = 0;
@@ -143,6 +177,9 @@ ZERORUN_API Result<SourceInfo> probe(const Location& input, const SourceOptions&
 struct SinkOptions {
   bool overwrite = false;  ///< else Errc::output_exists
   int width = 0, height = 0;
+  /// If known, the format of the first frame: YUV4MPEG2 then has a place for every frame before the
+  /// first one is there.
+  std::optional<PixelFormat> frame_format;
   Rational frame_rate;
   Rational time_base{1, 25};
   Rational sample_aspect{1, 1};
@@ -159,11 +196,30 @@ struct SinkOptions {
   double audio_end_seconds = -1.0;  ///< < 0 = to the end
 };
 
+/// A frame or packet on its way out. prepare() of a sink compresses or packs it, and writes it
+/// where its place is known, on any thread; commit() gives it its place in the output, one after
+/// another. Several can be prepared at a time and in any order. Reuse the object: it keeps its
+/// memory. Dropped before commit(), it leaves nothing behind.
+struct Outgoing {
+  std::int64_t index = 0;  ///< its place in the output, counted from 0; set it before prepare()
+  FrameTime time;          ///< set it before commit()
+
+  // The sink's own: what prepare() leaves to commit().
+  std::vector<std::byte> bytes;
+  std::vector<std::span<const std::byte>> parts;
+  std::shared_ptr<void> held;
+};
+
 /// A file is written as NAME.part, which finish() renames; without finish() the destructor removes
 /// it. What a killed process leaves behind plays to its last complete frame.
 class ZERORUN_API PacketSink {
  public:
   virtual ~PacketSink() = default;
+  /// The parallel half of write(). The packet has to stay as it is until commit().
+  virtual Status prepare(std::span<const std::byte> jpeg, Outgoing& out) = 0;
+  /// The serial half, in order of Outgoing::index without gaps.
+  virtual Status commit(Outgoing& out) = 0;
+  /// prepare() and commit() in one.
   virtual Status write(std::span<const std::byte> jpeg, const FrameTime& time) = 0;
   /// Writes the end of the file and renames it. Call it after an interruption, too.
   virtual Status finish() = 0;
@@ -172,12 +228,16 @@ class ZERORUN_API PacketSink {
   virtual std::string notice() const { return {}; }
 };
 
+/// As PacketSink, for frames.
 class ZERORUN_API FrameSink {
  public:
   virtual ~FrameSink() = default;
   /// The format that write() does not have to convert: rgb24 or gray8 for images, planar YCbCr for
   /// y4m.
   virtual PixelFormat wanted_format(PixelFormat native) const = 0;
+  /// The two halves of write(), as those of PacketSink.
+  virtual Status prepare(const ConstFrameView& frame, Outgoing& out) = 0;
+  virtual Status commit(Outgoing& out) = 0;
   virtual Status write(const ConstFrameView& frame, const FrameTime& time) = 0;
   virtual Status finish() = 0;
   virtual std::int64_t bytes_written() const = 0;
@@ -193,6 +253,9 @@ ZERORUN_API Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& o
 
 /// True if open_packet_sink() writes outputs of this name.
 ZERORUN_API bool is_packet_output(const Location& output);
+
+/// True for "null:" and "md5:", which take packets and frames.
+ZERORUN_API bool is_measuring_output(const Location& output);
 
 /// Which optional parts this build has.
 struct Features {

@@ -64,7 +64,7 @@ Result<Codebook> build_codebook(std::span<const std::uint64_t, kSymbols> counts,
       bits{};  // codewords of each length; a tree of 256 leaves is at most 255 deep
   for (const int d : depth)
     if (d > 0) ++bits[static_cast<std::size_t>(d)];
-  limit_code_lengths(bits, static_cast<std::size_t>(max_bits));
+  limit_code_lengths(bits.data(), kSymbols - 1, max_bits);
 
   Codebook book;
   std::size_t length = 1;

@@ -110,8 +110,7 @@ __global__ void __launch_bounds__(kThreads) idct_kernel(DequantIdctArgs a, std::
 Status dequant_idct_cuda(const DequantIdctArgs& a, Exec& exec) {
   const std::int64_t blocks = a.mcu_count * a.layout.blocks_per_mcu;
   if (blocks == 0) return Status::ok();
-  idct_kernel<<<grid_size(blocks, kBlocks), kThreads, 0, stream_of(exec)>>>(a, blocks);
-  ZR_LAUNCH_TRY("dequant_idct: idct_kernel");
+  ZR_LAUNCH(idct_kernel, grid_size(blocks, kBlocks), kThreads, stream_of(exec), a, blocks);
   return Status::ok();
 }
 

@@ -40,7 +40,7 @@ template <int kPass, typename Word>
 __device__ void transform(std::int32_t* values, int step) {
   Word v[kBlockEdge];
 #pragma unroll
-  for (int i = 0; i < kBlockEdge; ++i)  // to 64 bits with the sign
+  for (int i = 0; i < kBlockEdge; ++i)  // extends the sign to 64 bits
     v[i] = static_cast<Word>(std::int64_t{values[i * step]});
   idct8<kPass>(v);
 #pragma unroll

@@ -25,8 +25,9 @@ template <typename Key>
 struct Trees {
   static constexpr Key kNoEntry = ~Key{0};
 
-  Key key[kSlots];  // of a head: count, then the inverted index: of equal counts the largest index
-                    // has the least key
+  // Of a head: its count, then its inverted index, so that of equal counts the largest index has
+  // the least key.
+  Key key[kSlots];
   int head[kSlots];
   int size[kSlots];  // Code_size
 

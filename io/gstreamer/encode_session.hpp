@@ -71,7 +71,7 @@ class EncodeSession {
   AsyncEncoder encoder_;
   GstVideoInfo info_;
   Deliver deliver_;
-  std::optional<io::YccToJfif> to_jfif_;  // for input that is not coded as JPEG's samples are
+  std::optional<io::YccToJfif> to_jfif_;  // for samples of another range or matrix than JPEG's
   Frame planes_;                          // of packed and semi-planar input
   std::thread thread_;
   std::uint64_t next_tag_ = 0;

@@ -13,15 +13,8 @@ namespace zerorun::app {
 namespace {
 
 std::string color_name(ColorModel color) {
-  switch (color) {
-    case ColorModel::gray:
-      return "gray";
-    case ColorModel::rgb:
-      return "RGB";
-    case ColorModel::ycbcr:
-      break;
-  }
-  return "YCbCr";
+  if (color == ColorModel::gray) return "gray";
+  return color == ColorModel::rgb ? "RGB" : "YCbCr";
 }
 
 /// "420"; sampling factors without a name as "3x1,1x1,1x1".
@@ -48,24 +41,31 @@ std::string segment_name(const MarkerSegment& segment) {
   return segment.marker == 0xFE ? "COM" : fmt::format("APP{}", segment.marker - 0xE0);
 }
 
-nlohmann::ordered_json stream_json(const InputFacts& facts) {
+using Json = nlohmann::ordered_json;
+
+Json or_null(bool is_known, const Json& value) { return is_known ? value : Json(); }
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json stream_json(const InputFacts& facts) {
   const StreamInfo& s = *facts.stream;
-  nlohmann::ordered_json json = {
-      {"process", s.extended ? "extended sequential" : "baseline"},
-      {"width", s.width},
-      {"height", s.height},
-      {"color", color_name(s.color)},
-      {"subsampling", sampling_text(s)},
-      {"quality", s.quality ? nlohmann::ordered_json(*s.quality) : nlohmann::ordered_json()},
-      {"huffman", s.standard_huffman_tables ? "standard" : "optimal"},
-      {"restart_interval_mcus", s.restart_interval_mcus},
-      {"index_group_mcus", s.index_group_mcus},
-      {"jfif", s.has_jfif},
-      {"pixel_aspect", fmt::format("{}:{}", s.pixel_aspect_x, s.pixel_aspect_y)},
-      {"exif_orientation", s.exif_orientation},
-      {"bytes", facts.first_bytes},
-      {"header_bytes", s.header_bytes}};
-  json["components"] = nlohmann::ordered_json::array();
+  Json json = {{"process", s.extended ? "extended sequential" : "baseline"},
+               {"width", s.width},
+               {"height", s.height},
+               {"color", color_name(s.color)},
+               {"subsampling", sampling_text(s)},
+               {"quality", or_null(s.quality)},
+               {"huffman", s.standard_huffman_tables ? "standard" : "optimal"},
+               {"restart_interval_mcus", s.restart_interval_mcus},
+               {"index_group_mcus", s.index_group_mcus},
+               {"jfif", s.has_jfif},
+               {"pixel_aspect", fmt::format("{}:{}", s.pixel_aspect_x, s.pixel_aspect_y)},
+               {"exif_orientation", s.exif_orientation},
+               {"bytes", facts.first_bytes},
+               {"header_bytes", s.header_bytes}};
+  json["components"] = Json::array();
   for (const ComponentInfo& c : s.components)
     json["components"].push_back({{"id", c.id},
                                   {"h", c.h},
@@ -73,17 +73,12 @@ nlohmann::ordered_json stream_json(const InputFacts& facts) {
                                   {"quant_table", c.quant_table},
                                   {"width", c.width},
                                   {"height", c.height}});
-  json["segments"] = nlohmann::ordered_json::array();
+  json["segments"] = Json::array();
   for (const MarkerSegment& segment : s.segments)
     json["segments"].push_back({{"marker", segment_name(segment)},
                                 {"bytes", segment.payload.size()},
                                 {"text", segment_text(segment)}});
   return json;
-}
-
-template <typename T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
 /// "  label        text", a line of the report.
@@ -147,26 +142,23 @@ std::optional<double> InputFacts::bits_per_second() const noexcept {
 
 nlohmann::ordered_json to_json(const InputFacts& facts) {
   const io::SourceInfo& s = facts.source;
-  nlohmann::ordered_json json = {
-      {"name", facts.name},
-      {"container", s.container},
-      {"codec", s.codec},
-      {"width", s.width},
-      {"height", s.height},
-      {"pixel_format", std::string(name(s.format))},
-      {"frame_rate", s.frame_rate.known() ? nlohmann::ordered_json(rational_text(s.frame_rate))
-                                          : nlohmann::ordered_json()},
-      {"variable_frame_rate", s.variable_frame_rate},
-      {"time_base", rational_text(s.time_base)},
-      {"sample_aspect", fmt::format("{}:{}", s.sample_aspect.num, s.sample_aspect.den)},
-      {"rotation_degrees", s.rotation_degrees},
-      {"frames",
-       facts.frames() >= 0 ? nlohmann::ordered_json(facts.frames()) : nlohmann::ordered_json()},
-      {"seconds", or_null(facts.seconds())},
-      {"file_bytes", or_null(facts.file_bytes)},
-      {"bits_per_second", or_null(facts.bits_per_second())},
-      {"audio", s.has_audio},
-      {"missing_bytes", s.missing_bytes}};
+  Json json = {{"name", facts.name},
+               {"container", s.container},
+               {"codec", s.codec},
+               {"width", s.width},
+               {"height", s.height},
+               {"pixel_format", std::string(name(s.format))},
+               {"frame_rate", or_null(s.frame_rate.known(), rational_text(s.frame_rate))},
+               {"variable_frame_rate", s.variable_frame_rate},
+               {"time_base", rational_text(s.time_base)},
+               {"sample_aspect", fmt::format("{}:{}", s.sample_aspect.num, s.sample_aspect.den)},
+               {"rotation_degrees", s.rotation_degrees},
+               {"frames", or_null(facts.frames() >= 0, facts.frames())},
+               {"seconds", or_null(facts.seconds())},
+               {"file_bytes", or_null(facts.file_bytes)},
+               {"bits_per_second", or_null(facts.bits_per_second())},
+               {"audio", s.has_audio},
+               {"missing_bytes", s.missing_bytes}};
   if (facts.sizes)
     json["packets"] = {{"count", facts.sizes->count},
                        {"bytes", facts.sizes->total},

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// After so many errors without a frame between them the input is taken to have ended.
+/// After this many errors in a row the input is taken to have ended.
 constexpr int kMaxFailuresInARow = 100;
 
 /// JPEG streams read ahead: more than a second of most videos, and little memory beside pictures.

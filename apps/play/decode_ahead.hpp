@@ -27,8 +27,8 @@ struct DecodeCounts {
   double recent_ms = 0;  ///< moving average of the time that decoding a frame takes
 };
 
-/// A thread reads, others decode, the caller takes the frames in order. The number of frames and
-/// bytes between them is bounded. All calls come from one thread.
+/// One thread reads, others decode, and the caller takes the frames in order. The number of frames
+/// and bytes in flight is bounded. One thread makes all calls.
 class DecodeAhead {
  public:
   /// Where and how frames are decoded.

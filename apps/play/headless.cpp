@@ -45,10 +45,7 @@ void compare(const PlayFrame& a, const PlayFrame& b, PlayReport& report) {
   if (!a.problem || !b.problem) return;
   const auto error = compare_error(a.frame.view(), b.frame.view());
   if (!error) fail(Exit::input, fmt::format("frame {}: the two inputs differ in size", a.index));
-  if (!report.error) report.error.emplace();
-  report.error->add(*error);
-  ++report.compared;
-  report.compared_format = a.frame.format();
+  report.add_error(*error, a.frame.format());
 }
 
 }  // namespace

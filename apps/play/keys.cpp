@@ -1,4 +1,5 @@
-// What the keys of `zerorun play` do, for --help and for the help on the picture.
+// What the keys of `zerorun play` do, for --help and for the help on the picture. player_keys.cpp
+// does it.
 // SPDX-License-Identifier: MIT
 #include "apps/play/keys.hpp"
 

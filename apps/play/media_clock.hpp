@@ -38,7 +38,7 @@ class MediaClock {
     speed_ = speed;
   }
 
-  /// Whether a frame that ends at `end` would be decoded only after that. Never while held.
+  /// Whether a frame that ends at `end` cannot be decoded before then. False while held.
   bool is_too_late(double end, double decode_seconds) const {
     const std::lock_guard lock(mutex_);
     return !held_ && end <= now_locked() + decode_seconds * speed_;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "apps/common/text.hpp"
+#include "codec/arith/color.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -44,23 +45,13 @@ std::string counts_line(const DecodeCounts& counts, const Playback& playback) {
 }
 
 std::string psnr_text(const SquaredError& error, PixelFormat format) {
-  const char* component_names = psnr_components(format);
   const auto decibels = [](double db) {
     return std::isinf(db) ? std::string("equal") : fmt::format("{:.2f}", db);
   };
-  std::string text = fmt::format("PSNR {} dB ({} ", decibels(error.psnr()), component_names);
+  std::string text =
+      fmt::format("PSNR {} dB ({} ", decibels(error.psnr()), psnr_components(format));
   for (int c = 0; c < error.components; ++c) text += (c == 0 ? "" : ", ") + decibels(error.psnr(c));
   return text + ")";
-}
-
-/// By JFIF's equations, rounded to the nearest integer.
-std::string rgb_text(int y, int cb, int cr) {
-  const auto clip = [](double value) {
-    return std::clamp(static_cast<int>(std::lround(value)), 0, 255);
-  };
-  return fmt::format("RGB {} {} {}", clip(y + 1.402 * (cr - 128)),
-                     clip(y - 0.344136 * (cb - 128) - 0.714136 * (cr - 128)),
-                     clip(y + 1.772 * (cb - 128)));
 }
 
 }  // namespace
@@ -118,7 +109,8 @@ std::string probe_text(const ConstFrameView& frame, SDL_Point pixel) {
   const int y = sample(0, pixel.x, pixel.y);
   if (frame.format == PixelFormat::gray8) return place + fmt::format("Y {}", y);
   const int cb = sample(1, pixel.x / 2, pixel.y / 2), cr = sample(2, pixel.x / 2, pixel.y / 2);
-  return place + fmt::format("YCbCr {} {} {}  ", y, cb, cr) + rgb_text(y, cb, cr);
+  const Rgb rgb = ycc_to_rgb(y, cb, cr);
+  return place + fmt::format("YCbCr {} {} {}  RGB {} {} {}", y, cb, cr, rgb.r, rgb.g, rgb.b);
 }
 
 }  // namespace zerorun::app

@@ -16,8 +16,8 @@ namespace zerorun::app {
 /// The format in which a picture is asked for, if the input stores it as `stored`.
 PixelFormat wanted_format(PixelFormat stored, Pixels pixels) noexcept;
 
-/// After the constructor read() and seek() belong to one thread, the reader's. Other members can be
-/// called on any thread.
+/// After the constructor only one thread, the reader, may call read() and seek(). Any thread may
+/// call the other members.
 class PlayInput {
  public:
   /// Opens the input and reads its first frame ahead. Ends the command on errors.
@@ -37,8 +37,8 @@ class PlayInput {
   double frame_seconds() const noexcept;  ///< of one frame at the input's rate
   double duration_seconds() const;        ///< 0 = not known
 
-  /// Reads the next frame, of packets without decoding it; false at the end. After an error the
-  /// next call continues with the next frame.
+  /// Reads the next frame; a packet is not decoded. False at the end. After an error the next call
+  /// continues with the next frame.
   Result<bool> read(PlayFrame& frame);
   /// The next read() gives the frame that is shown at `pts`.
   Status seek(std::int64_t pts);

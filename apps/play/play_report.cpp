@@ -17,6 +17,13 @@ std::string also(const char* word, std::int64_t count) {
 
 }  // namespace
 
+void PlayReport::add_error(const SquaredError& of_pair, PixelFormat format) {
+  if (!error) error.emplace();
+  error->add(of_pair);
+  ++compared;
+  compared_format = format;
+}
+
 std::string PlayReport::text() const {
   const auto decoded = static_cast<double>(counts.decoded);
   std::string text;

@@ -27,6 +27,8 @@ struct PlayReport {
   std::int64_t compared = 0;  ///< frames in `error`
   PixelFormat compared_format = PixelFormat::yuv420p;
 
+  /// Adds a pair of frames to `error`.
+  void add_error(const SquaredError& of_pair, PixelFormat format);
   std::string text() const;
   nlohmann::json json() const;
 };

@@ -12,10 +12,10 @@
 namespace zerorun::app {
 namespace {
 
-/// For comparing times, which are sums of fractions.
+/// Times are sums of fractions, so they are compared with this tolerance.
 constexpr double kEpsilon = 1e-6;
 
-/// If the input delivers nothing for so long, the clock waits for it.
+/// If the input delivers nothing for this time, the clock waits for it.
 constexpr double kStarvedSeconds = 0.2;
 
 }  // namespace

@@ -74,7 +74,7 @@ class Playback {
   bool paused_;
   bool at_end_ = false;
   bool awaits_ = true;            // the next frame is shown as soon as it is decoded
-  bool resync_other_ = false;     // it seeks to the time of the awaited frame
+  bool resync_other_ = false;     // the other input seeks to the time of the awaited frame
   std::optional<double> target_;  // of the current seek
   std::int64_t target_pts_ = 0;
   std::optional<double> a_, b_;

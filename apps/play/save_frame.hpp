@@ -9,8 +9,8 @@
 
 namespace zerorun::app {
 
-/// Both write NAME-INDEX.ext into `directory`, with a number added if that exists, and return the
-/// path. save_jpeg() writes the bytes of the input unchanged.
+/// Both write NAME-INDEX.ext into `directory`, or NAME-INDEX-2.ext and so on if that exists, and
+/// return the path. save_jpeg() writes the bytes of the input unchanged.
 Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
                               const std::string& directory);
 /// PNG, or PPM in a build without OpenCV.

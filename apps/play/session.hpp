@@ -21,7 +21,7 @@ struct PlaySession {
     frames.reset();
     other_frames.reset();
   }
-  /// Decodes the frames from now on there.
+  /// Frames that no thread has begun to decode are decoded there.
   void set_backend(Backend backend, int device);
   /// Fills in the facts on inputs and decoders.
   void describe(PlayReport& report) const;

@@ -51,7 +51,7 @@ class FlightRing {
     std::function<bool()> may_read = {};
     /// Takes back what a dropped job holds. Called with the ring locked.
     std::function<void(Job&)> drop = {};
-    /// Called by the destructor if it left a reader thread behind that hangs in its step.
+    /// Called by the destructor if it had to leave a reader thread running that hangs in its step.
     std::function<void()> left_behind = {};
   };
 

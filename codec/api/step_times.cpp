@@ -31,24 +31,15 @@ Status timed(const char* name, Stage stage, const Args& args, Exec& exec) {
   return status;
 }
 
-#define ZR_TIMED(stage)                                   \
-  .stage = [](const auto& args, Exec& exec) {             \
-    return timed(#stage, cpu_stages().stage, args, exec); \
-  }
-
 const StageTable& timed_stages() {
-  static constexpr StageTable kTable{
-      ZR_TIMED(color_subsample), ZR_TIMED(fdct_quant),       ZR_TIMED(dc_diff),
-      ZR_TIMED(zero_run),        ZR_TIMED(symbol_histogram), ZR_TIMED(huffman_encode),
-      ZR_TIMED(group_index),     ZR_TIMED(bit_pack),         ZR_TIMED(byte_stuff),
-      ZR_TIMED(byte_unstuff),    ZR_TIMED(huffman_sync),     ZR_TIMED(huffman_decode),
-      ZR_TIMED(zero_run_expand), ZR_TIMED(dc_predict),       ZR_TIMED(dequant_idct),
-      ZR_TIMED(color_upsample),
-  };
+#define ZR_TIMED(stage, Args)                             \
+  .stage = [](const Args& args, Exec& exec) {             \
+    return timed(#stage, cpu_stages().stage, args, exec); \
+  },
+  static constexpr StageTable kTable{ZR_STAGES(ZR_TIMED)};
+#undef ZR_TIMED
   return kTable;
 }
-
-#undef ZR_TIMED
 
 /// Runs a frame and appends the times of its stages and of what lies between them.
 template <typename Run>

@@ -46,17 +46,4 @@ void find_code_lengths(std::span<std::uint64_t> counts, std::span<int> length) {
   }
 }
 
-void limit_code_lengths(std::span<int> of_length, std::size_t max_length) {
-  for (std::size_t length = of_length.size() - 1; length > max_length; --length) {
-    while (of_length[length] > 0) {
-      std::size_t shorter = length - 2;
-      while (of_length[shorter] == 0) --shorter;
-      of_length[length] -= 2;       // a pair of longest codewords:
-      of_length[length - 1] += 1;   // one moves up to their common prefix,
-      of_length[shorter + 1] += 2;  // the other shares the place of a shorter codeword
-      of_length[shorter] -= 1;
-    }
-  }
-}
-
 }  // namespace zerorun

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "codec/arith/host_device.hpp"
+
 namespace zerorun {
 
 /// Code_size (T.81 Figure K.1): the length of each symbol's codeword in an unlimited Huffman code;
@@ -12,10 +14,21 @@ namespace zerorun {
 /// sum of the counts is below 2^64. `counts` is overwritten; `length` has its size, 257 at most.
 void find_code_lengths(std::span<std::uint64_t> counts, std::span<int> length);
 
-/// Adjust_BITS (T.81 Figure K.3): changes the number of codewords of each length so that none is
-/// longer than `max_length`. Precondition: max_length >= 8, and at most 257 codewords. The search
-/// for a shorter codeword ends: if all codewords had at least length - 1 >= 8 bits and one had
-/// more, there would be more than 257.
-void limit_code_lengths(std::span<int> of_length, std::size_t max_length);
+/// Adjust_BITS (T.81 Figure K.3): changes the number of codewords of each length, `longest` at
+/// most, so that none is longer than `max_length`. Precondition: max_length >= 8, and at most 257
+/// codewords. The search for a shorter codeword ends: if all codewords had at least length - 1 >= 8
+/// bits and one had more, there would be more than 257.
+ZR_HD void limit_code_lengths(int* of_length, int longest, int max_length) {
+  for (int length = longest; length > max_length; --length) {
+    while (of_length[length] > 0) {
+      int shorter = length - 2;
+      while (of_length[shorter] == 0) --shorter;
+      of_length[length] -= 2;       // a pair of longest codewords:
+      of_length[length - 1] += 1;   // one moves up to their common prefix,
+      of_length[shorter + 1] += 2;  // the other shares the place of a shorter codeword
+      of_length[shorter] -= 1;
+    }
+  }
+}
 
 }  // namespace zerorun

@@ -1,4 +1,4 @@
-// Pinned host memory; backend.cpp knows whether there is any.
+// Pinned host memory; codec/api/backend.cpp defines these by what was built.
 // SPDX-License-Identifier: MIT
 #pragma once
 

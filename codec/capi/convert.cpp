@@ -10,7 +10,7 @@
 namespace zerorun::capi {
 namespace {
 
-// In the first version the structs ended where they end now, so their sizeof is the `least` below.
+// No struct has grown since the first version, so `least` is the sizeof of each below.
 
 /// An enumerator of C as one of C++; both count from 0 without gaps.
 template <typename Enum>

@@ -32,8 +32,8 @@ std::vector<std::uint8_t> sort_symbols(const CodeSizes& depth) {
 }
 
 /// T.81 Figure C.2: shorter codewords first, then smaller symbols, each value one more than the
-/// last. So the lengths alone define the code, even where limiting mixed symbols of different
-/// depth.
+/// last. The lengths alone define the code, also where the limit gives symbols of different depths
+/// the same length.
 void assign_values(Codebook& book) {
   std::uint64_t next = 0;
   for (int length = 1; length <= kMaxCodeBits; ++length, next <<= 1)
@@ -60,11 +60,11 @@ Result<Codebook> build_codebook(std::span<const std::uint64_t, kSymbols> counts,
   if (lone)
     for (std::size_t i = 0; i < kSymbols; ++i) depth[i] = counts[i] > 0;
 
-  std::array<int, kSymbols>
-      bits{};  // codewords of each length; a tree of 256 leaves is at most 255 deep
+  // Codewords of each length. A tree of 256 leaves is at most 255 deep.
+  std::array<int, kSymbols> bits{};
   for (const int d : depth)
     if (d > 0) ++bits[static_cast<std::size_t>(d)];
-  limit_code_lengths(bits, static_cast<std::size_t>(max_bits));
+  limit_code_lengths(bits.data(), kSymbols - 1, max_bits);
 
   Codebook book;
   std::size_t length = 1;

@@ -73,7 +73,7 @@ Result<std::vector<Interval>> prepare(std::span<const std::uint32_t> in, std::ui
   return sort_codewords(book);
 }
 
-/// Decodes out.size() symbols from the bits at..end and moves `at` behind them.
+/// Decodes out.size() symbols from the bits at..end and moves `at` past them.
 Status decode_range(std::span<const std::uint32_t> in, const std::vector<Interval>& codewords,
                     std::uint64_t& at, std::uint64_t end, std::span<std::uint8_t> out) {
   for (std::uint8_t& symbol : out) {

@@ -81,7 +81,7 @@ class HeaderParser {
 
   /// Code of the next marker, or 0 at the end of the data.
   std::uint8_t next_marker();
-  /// Payload of the segment at pos_; moves behind it.
+  /// Payload of the segment at pos_; moves past it.
   Result<Bytes> segment();
   Status read_segment(std::uint8_t code);
   Status read_dqt(Bytes payload);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codec/base/code_lengths.hpp"
+
 namespace zerorun {
 namespace {
 
@@ -102,7 +103,7 @@ HuffmanSpec optimal_huffman_spec(std::span<const std::uint32_t, 256> counts) {
   std::array<int, kReserved + 2> of_length{};
   for (const int s : size)
     if (s > 0) ++of_length[static_cast<std::size_t>(s)];
-  limit_code_lengths(of_length, kMaxCodeBits);
+  limit_code_lengths(of_length.data(), int{kReserved} + 1, kMaxCodeBits);
   // The reserved symbol has one of the longest codewords: remove that.
   std::size_t longest = kMaxCodeBits;
   while (longest > 0 && of_length[longest] == 0) --longest;

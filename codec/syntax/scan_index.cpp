@@ -93,7 +93,7 @@ bool ScanIndexReader::accept(std::span<const std::uint8_t> payload, std::size_t 
     place_.group_mcus = 1 << log2_mcus;
   } else if (place_.group_mcus != 1 << log2_mcus || marker != end_ ||
              place_.groups % kIndexSegmentEntries != 0) {
-    return false;  // another index, not directly behind the last segment, or that was not full
+    return false;  // another index, or not right after the last segment, or that was not full
   }
   const std::size_t entries = bytes / kIndexEntryBytes;
   if (entries > std::numeric_limits<std::uint32_t>::max() - place_.groups) return false;

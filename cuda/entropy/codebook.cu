@@ -1,5 +1,6 @@
 // Length-limited Huffman code of 256 symbols, by one CTA. Serial twin: codec/entropy/codebook.cpp.
 // SPDX-License-Identifier: MIT
+#include "codec/base/code_lengths.hpp"
 #include "cuda/base/warp.cuh"
 #include "cuda/entropy/outcome.cuh"
 
@@ -91,20 +92,6 @@ __device__ void code_sizes(Shared& s, int lane) {
   for (int i = 0; i < kPerLane; ++i) s.depth[lane + 32 * i] = depth[i];
 }
 
-/// T.81 Figure K.3 (Adjust_BITS); see the serial twin for why the inner search ends.
-__device__ void limit_lengths(int* bits, int max_bits) {
-  for (int length = kSymbols - 1; length > max_bits; --length) {
-    while (bits[length] > 0) {
-      int shorter = length - 2;
-      while (bits[shorter] == 0) --shorter;
-      bits[length] -= 2;
-      bits[length - 1] += 1;
-      bits[shorter + 1] += 2;
-      bits[shorter] -= 1;
-    }
-  }
-}
-
 /// Whether the sum of all counts stays below kMerged; by one thread.
 __device__ bool sum_fits(const Shared& s) {
   std::uint64_t total = 0;
@@ -146,7 +133,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (s.depth[symbol] > 0) atomicAdd(&s.bits[s.depth[symbol]], 1);
   __syncthreads();
   if (symbol == 0) {
-    limit_lengths(s.bits, max_bits);
+    limit_code_lengths(s.bits, kSymbols - 1, max_bits);
     std::uint64_t code = 0;
     for (int length = 1; length <= entropy::kMaxCodeBits; ++length) {
       s.first[length] = code;

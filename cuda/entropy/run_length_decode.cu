@@ -75,7 +75,7 @@ __device__ unsigned clip(std::uint64_t offset, std::uint64_t length, std::uint64
 
 /// Loads the next kRuns runs, clips them, and drops those that are then empty, since
 /// BlockRunLengthDecode allows empty runs at its end only. Returns how many are left; the places
-/// behind them have length 0.
+/// after them have length 0.
 __device__ unsigned gather_runs(const Args& a, Shared& s, std::uint64_t first, std::uint64_t begin,
                                 std::uint64_t end) {
   std::int32_t values[kRunsPerThread];

@@ -27,7 +27,7 @@ __global__ void mask_kernel(const std::int32_t* in, std::uint64_t size, Index* m
 }
 
 /// Element i belongs to run scanned[i] - 1. starts[r] becomes the first element of run r; the entry
-/// behind the last run becomes the size, so that every run ends where the next one starts.
+/// after the last run becomes the size, so that every run ends where the next one starts.
 template <typename Index>
 __global__ void compact_kernel(const Index* scanned, std::uint64_t size, Index* starts,
                                Outcome* outcome) {

@@ -31,8 +31,10 @@ struct Args {
   const DecodeTable* table;
   std::uint64_t subs;        // at least 1
   std::uint8_t* entry;       // [subs] where the first codeword starts, from the subsequence's begin
-  std::uint8_t* even_exits;  // [subs] entry of the next subsequence; even rounds read it, odd
-  std::uint8_t* odd_exits;   // ones write it; odd_exits the other way round
+  // [subs] entries of the next subsequence. Even rounds read the first and write the second, odd
+  // rounds the other way round.
+  std::uint8_t* even_exits;
+  std::uint8_t* odd_exits;
   std::uint32_t* count;      // [subs] symbols
   std::uint64_t* offset;     // [subs] symbols before it
   std::uint32_t* changed;    // [kRounds] not 0: an exit changed
@@ -159,8 +161,8 @@ __global__ void __launch_bounds__(kThreads) count_kernel(Args a) {
   a.count[sub] = entry == kDead ? 0 : decode_sub(a, table, sub, entry, [](std::uint8_t) {}).symbols;
 }
 
-/// Decodes once more, into place. Only the first fault is a true one; behind it nothing can be
-/// known. Offsets behind it may be wrong, which only moves symbols inside the output.
+/// Decodes once more, into place. Only the first fault is reported: where codewords start after it
+/// is unknown. Offsets after it may be wrong, which only moves symbols inside the output.
 __global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
   __shared__ DecodeTable table;
   load_table(a.table, table);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kThreads = kSymbols;
 
-/// The first window behind all those that begin with sorted codeword i.
+/// The first window after all those that begin with sorted codeword i.
 __device__ std::uint64_t end_of(const DecodeTable& table, int i) {
   return std::uint64_t{table.first[i]} + (std::uint64_t{1} << (32 - table.bits[i]));
 }

@@ -35,7 +35,7 @@ __device__ inline void load_table(const DecodeTable* from, DecodeTable& to) {
     target[i] = source[i];
 }
 
-/// The bits [at, end) of the input, most significant first; bits behind the end read as 0.
+/// The bits [at, end) of the input, most significant first; bits after the end read as 0.
 class BitReader {
  public:
   __device__ BitReader(const std::uint32_t* in, std::uint64_t at, std::uint64_t end)

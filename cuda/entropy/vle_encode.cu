@@ -31,8 +31,8 @@ constexpr unsigned kNoTile = 0xFFFFFFFFu;
 /// Marks the last bits of a tile as published to its right neighbour.
 constexpr std::uint64_t kTailReady = std::uint64_t{1} << 63;
 
-/// The last 32 bits of a packed tile, the very last one lowest. There are so many, because a tile
-/// with a right neighbour has at least one bit a symbol.
+/// The last 32 bits of a packed tile, the very last one lowest. A tile with a right neighbour has
+/// at least one bit a symbol, so it has 32 bits.
 __device__ unsigned tail_of(const Buffer& b) {
   const unsigned* const words = b.words + 1;
   const unsigned word = b.bits / 32;
@@ -81,12 +81,12 @@ __device__ unsigned words_to_store(const Args& a, std::uint64_t first, std::uint
                                    bool last_tile) {
   const std::uint64_t words = (last_tile ? ceil_div(end, 32) : end / 32) - first;
   const std::uint64_t room = first < a.capacity ? a.capacity - first : 0;
-  if (words > room && threadIdx.x == 0)  // behind all faults of symbols, as in the serial twin
+  if (words > room && threadIdx.x == 0)  // after all faults of symbols, as in the serial twin
     report_fault(a.outcome, a.size, Errc::output_too_small);
   return static_cast<unsigned>(min(words, room));
 }
 
-/// Stores the entries of the chunk index, and behind the last tile the number of bits.
+/// Stores the entries of the chunk index, and after the last tile the number of bits.
 __device__ void store_index(const Args& a, const Shared& s, const Buffer& b, unsigned tile) {
   if (a.offsets != nullptr && threadIdx.x < kPackers) {
     const std::uint64_t symbol = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;

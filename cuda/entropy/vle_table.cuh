@@ -17,7 +17,7 @@ constexpr int kCopies = 32;
 constexpr unsigned kPackedBits = 23;
 constexpr unsigned kLengthMask = 0x1FF;
 constexpr unsigned kNoCodeword = 0x100;  // a length that no codeword has
-/// Bits that stand for a symbol without codeword, which is reported, and for one behind the end.
+/// Bits that stand for a symbol without codeword, which is reported, and for one after the end.
 constexpr unsigned kPadding = 1;
 
 union Table {
@@ -91,7 +91,7 @@ __device__ inline void report_symbol(Outcome* outcome, const Place& place, int i
                FaultPosition::bytes);
 }
 
-/// `vector`: 32 symbols exist and are aligned to 16 bytes. Symbols behind the end read as 0.
+/// `vector`: 32 symbols exist and are aligned to 16 bytes. Symbols after the end read as 0.
 __device__ inline Symbols load_symbols(const Place& place, bool vector) {
   Symbols symbols;
   if (vector) {

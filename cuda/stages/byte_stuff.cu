@@ -41,7 +41,7 @@ __device__ std::int64_t input_bytes(const ByteStuffArgs& a) {
   return static_cast<std::int64_t>(a.interval_first_byte[a.intervals]);
 }
 
-/// `tiles` is enough for the largest input; tiles behind the real end have no FF.
+/// `tiles` is enough for the largest input; tiles after the real end have no FF.
 __global__ void __launch_bounds__(kThreads)
     count_kernel(ByteStuffArgs a, std::int64_t tiles, std::uint32_t* tile_ff) {
   const int lane = static_cast<int>(threadIdx.x) % 32;

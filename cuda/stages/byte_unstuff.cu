@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kThreads)
 Status byte_unstuff_cuda(const ByteUnstuffArgs& a, Exec& exec) {
   const auto lead = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.in) % kPerThread);
   const StuffedBytes input{a.in, static_cast<std::int64_t>(a.in_bytes), lead};
-  const std::int64_t tiles = grid_size(input.in_bytes + lead, kTileBytes);
+  const unsigned tiles = grid_size(input.in_bytes + lead, kTileBytes);
   const cudaStream_t stream = stream_of(exec);
   const auto scan = [&](void* temp, std::size_t& temp_bytes, Counts* counts) {
     return cub::DeviceScan::ExclusiveScan(temp, temp_bytes, counts, counts, AddCounts{},
@@ -124,12 +124,9 @@ Status byte_unstuff_cuda(const ByteUnstuffArgs& a, Exec& exec) {
   ZR_TRY(scratch_of(exec).carve(scratch_array(counts, tiles), scratch_array(stop, 1),
                                 scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   ZR_CUDA_TRY(cudaMemsetAsync(stop, 0xFF, sizeof *stop, stream));
-  count_kernel<<<static_cast<unsigned>(tiles), kThreads, 0, stream>>>(input, counts, stop);
-  ZR_LAUNCH_TRY("byte_unstuff: count_kernel");
+  ZR_LAUNCH(count_kernel, tiles, kThreads, stream, input, counts, stop);
   ZR_CUDA_TRY(scan(temp, temp_bytes, counts));
-  scatter_kernel<<<static_cast<unsigned>(tiles), kThreads, 0, stream>>>(input, a, tiles, counts,
-                                                                        stop);
-  ZR_LAUNCH_TRY("byte_unstuff: scatter_kernel");
+  ZR_LAUNCH(scatter_kernel, tiles, kThreads, stream, input, a, tiles, counts, stop);
   return Status::ok();
 }
 

@@ -14,16 +14,11 @@ namespace {
 
 std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
 
+/// Between any two kinds of memory.
 template <typename T>
-Status copy_to_device(T* to, const T* from, std::int64_t count, const Exec& exec) {
-  ZR_CUDA_TRY(cudaMemcpyAsync(to, from, size_of(count) * sizeof(T), cudaMemcpyHostToDevice,
-                              stream_of(exec)));
-  return Status::ok();
-}
-template <typename T>
-Status copy_to_host(T* to, const T* from, std::int64_t count, const Exec& exec) {
-  ZR_CUDA_TRY(cudaMemcpyAsync(to, from, size_of(count) * sizeof(T), cudaMemcpyDeviceToHost,
-                              stream_of(exec)));
+Status copy_async(T* to, const T* from, std::int64_t count, const Exec& exec) {
+  ZR_CUDA_TRY(
+      cudaMemcpyAsync(to, from, size_of(count) * sizeof(T), cudaMemcpyDefault, stream_of(exec)));
   return Status::ok();
 }
 Status wait(const Exec& exec) {
@@ -68,7 +63,7 @@ Status CarefulDecoder::decode_coefficients(const Input& in, std::vector<Componen
   ZR_TRY(decode_blocks(in, found, outcome));
   const std::int64_t values = in.scan.layout.blocks() * kBlockSize;
   ZR_TRY(host_coefficients_.reserve(values));
-  ZR_TRY(copy_to_host(host_coefficients_.data(), coefficients_.data(), values, in.exec));
+  ZR_TRY(copy_async(host_coefficients_.data(), coefficients_.data(), values, in.exec));
   ZR_TRY(wait(in.exec));
   store_coefficients(in.scan, 0, in.scan.layout.mcus(), host_coefficients_.data(), out);
   report(in, found, outcome);
@@ -84,7 +79,7 @@ Status CarefulDecoder::decode_blocks(const Input& in, Found& found, ScanOutcome&
   plan_restarts({host_segments_.data(), found.segments}, intervals, plan_);
   ZR_TRY(upload_cursors(in, found));
   ZR_TRY(find_coefficients(in, found));
-  return copy_to_host(host_cursors_.data(), cursors_.data(), intervals, in.exec);
+  return copy_async(host_cursors_.data(), cursors_.data(), intervals, in.exec);
 }
 
 Status CarefulDecoder::upload_tables(const Input& in) {
@@ -97,9 +92,9 @@ Status CarefulDecoder::upload_tables(const Input& in) {
   for (std::size_t i = 0; i < in.scan.components.size(); ++i)
     std::copy(in.scan.quant[i].begin(), in.scan.quant[i].end(), dequant.table[i]);
   HuffmanDecodeTables* on_device = huffman_.data();
-  ZR_TRY(copy_to_device(&on_device->dc, &huffman.dc, 1, in.exec));
-  ZR_TRY(copy_to_device(&on_device->ac, &huffman.ac, 1, in.exec));
-  return copy_to_device(dequant_.data(), &dequant, 1, in.exec);
+  ZR_TRY(copy_async(&on_device->dc, &huffman.dc, 1, in.exec));
+  ZR_TRY(copy_async(&on_device->ac, &huffman.ac, 1, in.exec));
+  return copy_async(dequant_.data(), &dequant, 1, in.exec);
 }
 
 /// Clean bytes, and segments on the device and on the host.
@@ -113,13 +108,13 @@ Status CarefulDecoder::unstuff(const Input& in, Found& found, ScanOutcome& outco
                             segments_.data(), totals_.data(), totals_.data() + 1},
                            exec));
   ZR_TRY(announce(in.probe, "restart plan"));
-  ZR_TRY(copy_to_host(host_totals_.data(), totals_.data(), 2, exec));
+  ZR_TRY(copy_async(host_totals_.data(), totals_.data(), 2, exec));
   ZR_TRY(wait(exec));
   found.segments = host_totals_.data()[0];
   outcome.consumed_bytes = host_totals_.data()[1];
   const auto entries = static_cast<std::int64_t>(found.segments) + 1;
   ZR_TRY(host_segments_.reserve(entries));
-  ZR_TRY(copy_to_host(host_segments_.data(), segments_.data(), entries, exec));
+  ZR_TRY(copy_async(host_segments_.data(), segments_.data(), entries, exec));
   ZR_TRY(wait(exec));
   found.clean_bytes = host_segments_.data()[found.segments].first_byte;
   return Status::ok();
@@ -153,8 +148,8 @@ Status CarefulDecoder::upload_cursors(const Input& in, Found& found) {
   }
   host_first_sync_.data()[intervals] = found.subsequences;
   ZR_TRY(sync_.reserve(found.subsequences));
-  ZR_TRY(copy_to_device(cursors_.data(), host_cursors_.data(), intervals, in.exec));
-  return copy_to_device(first_sync_.data(), host_first_sync_.data(), intervals + 1, in.exec);
+  ZR_TRY(copy_async(cursors_.data(), host_cursors_.data(), intervals, in.exec));
+  return copy_async(first_sync_.data(), host_first_sync_.data(), intervals + 1, in.exec);
 }
 
 /// Bits to coefficients.

@@ -98,39 +98,33 @@ dim3 grid_for(int width, int rows) {
   return {grid_size(width, kThreadsX), grid_size(rows, kThreadsY, kMaxGridY), 1};
 }
 
+/// Null if chroma is not down-sampled so.
+template <typename Source>
+auto kernel_for(int h, int v) -> decltype(&color_subsample_kernel<1, 1, Source>) {
+  if (v == 1 && h == 4) return color_subsample_kernel<4, 1, Source>;
+  if (v == 1 && h == 2) return color_subsample_kernel<2, 1, Source>;
+  if (v == 1 && h == 1) return color_subsample_kernel<1, 1, Source>;
+  if (v == 2 && h == 2) return color_subsample_kernel<2, 2, Source>;
+  if (v == 2 && h == 1) return color_subsample_kernel<1, 2, Source>;
+  return nullptr;
+}
+
 template <typename Source>
 Status launch(const Source& source, const ColorSubsampleArgs& a, cudaStream_t stream) {
   const dim3 threads(kThreadsX, kThreadsY);
   const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
   if (last_row <= a.first_row) return Status::ok();
   if (a.components == 1) {
-    luma_kernel<<<grid_for(a.plane[0].width, last_row - a.first_row), threads, 0, stream>>>(
-        source, a, last_row);
-    ZR_LAUNCH_TRY("luma_kernel");
+    ZR_LAUNCH(luma_kernel, grid_for(a.plane[0].width, last_row - a.first_row), threads, stream,
+              source, a, last_row);
     return Status::ok();
   }
+  const auto color_subsample = kernel_for<Source>(a.h_max, a.v_max);
+  if (color_subsample == nullptr)
+    return Status(Errc::invalid_argument, "no down-sampling by such factors");
   const int first = a.first_row / a.v_max, last = ceil_div(last_row, a.v_max);
-  const dim3 grid = grid_for(a.plane[1].width, last - first);
-  switch (a.h_max * 10 + a.v_max) {
-    case 11:
-      color_subsample_kernel<1, 1><<<grid, threads, 0, stream>>>(source, a, first, last);
-      break;
-    case 12:
-      color_subsample_kernel<1, 2><<<grid, threads, 0, stream>>>(source, a, first, last);
-      break;
-    case 21:
-      color_subsample_kernel<2, 1><<<grid, threads, 0, stream>>>(source, a, first, last);
-      break;
-    case 22:
-      color_subsample_kernel<2, 2><<<grid, threads, 0, stream>>>(source, a, first, last);
-      break;
-    case 41:
-      color_subsample_kernel<4, 1><<<grid, threads, 0, stream>>>(source, a, first, last);
-      break;
-    default:
-      return Status(Errc::invalid_argument, "no down-sampling by such factors");
-  }
-  ZR_LAUNCH_TRY("color_subsample_kernel");
+  ZR_LAUNCH(color_subsample, grid_for(a.plane[1].width, last - first), threads, stream, source, a,
+            first, last);
   return Status::ok();
 }
 

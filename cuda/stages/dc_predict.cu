@@ -93,11 +93,9 @@ Status dc_predict_cuda(const DcPredictArgs& a, Exec& exec) {
   ZR_TRY(scratch_of(exec).carve(scratch_array(sums, a.mcu_count),
                                 scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   const unsigned ctas = grid_size(a.mcu_count, kThreads);
-  sum_kernel<<<ctas, kThreads, 0, stream>>>(a, sums);
-  ZR_LAUNCH_TRY("dc_predict: sum_kernel");
+  ZR_LAUNCH(sum_kernel, ctas, kThreads, stream, a, sums);
   ZR_CUDA_TRY(scan(temp, temp_bytes, sums));
-  predict_kernel<<<ctas, kThreads, 0, stream>>>(a, sums);
-  ZR_LAUNCH_TRY("dc_predict: predict_kernel");
+  ZR_LAUNCH(predict_kernel, ctas, kThreads, stream, a, sums);
   return Status::ok();
 }
 

@@ -40,7 +40,7 @@ template <int kPass, typename Word>
 __device__ void transform(std::int32_t* values, int step) {
   Word v[kBlockEdge];
 #pragma unroll
-  for (int i = 0; i < kBlockEdge; ++i)  // to 64 bits with the sign
+  for (int i = 0; i < kBlockEdge; ++i)  // extends the sign to 64 bits
     v[i] = static_cast<Word>(std::int64_t{values[i * step]});
   idct8<kPass>(v);
 #pragma unroll
@@ -110,8 +110,7 @@ __global__ void __launch_bounds__(kThreads) idct_kernel(DequantIdctArgs a, std::
 Status dequant_idct_cuda(const DequantIdctArgs& a, Exec& exec) {
   const std::int64_t blocks = a.mcu_count * a.layout.blocks_per_mcu;
   if (blocks == 0) return Status::ok();
-  idct_kernel<<<grid_size(blocks, kBlocks), kThreads, 0, stream_of(exec)>>>(a, blocks);
-  ZR_LAUNCH_TRY("dequant_idct: idct_kernel");
+  ZR_LAUNCH(idct_kernel, grid_size(blocks, kBlocks), kThreads, stream_of(exec), a, blocks);
   return Status::ok();
 }
 

@@ -1,5 +1,5 @@
-// CUDA twin of codec/encode/group_index.cpp. A warp sums up the symbols of a group,
-// which lie one behind the other.
+// CUDA twin of codec/encode/group_index.cpp. A warp sums up the symbols of a group, which lie one
+// after the other.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/group_index.hpp"
 

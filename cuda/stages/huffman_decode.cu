@@ -82,15 +82,11 @@ __global__ void __launch_bounds__(kThreads) conceal_kernel(HuffmanDecodeArgs a) 
 Status huffman_decode_cuda(const HuffmanDecodeArgs& a, Exec& exec) {
   if (a.cursor_count == 0) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
-  decode_cursors_kernel<<<grid_size(a.cursor_count, kThreads), kThreads, 0, stream>>>(a);
-  ZR_LAUNCH_TRY("huffman_decode: decode_cursors_kernel");
-  if (a.sync != nullptr && a.sync_count > 0) {
-    decode_subsequences_kernel<<<grid_size(a.sync_count, kThreads), kThreads, 0, stream>>>(a);
-    ZR_LAUNCH_TRY("huffman_decode: decode_subsequences_kernel");
-  }
+  ZR_LAUNCH(decode_cursors_kernel, grid_size(a.cursor_count, kThreads), kThreads, stream, a);
+  if (a.sync != nullptr && a.sync_count > 0)
+    ZR_LAUNCH(decode_subsequences_kernel, grid_size(a.sync_count, kThreads), kThreads, stream, a);
   const dim3 grid(grid_size(a.cursor_count, 1), a.cursor_count < 256 ? kConcealSlices : 1);
-  conceal_kernel<<<grid, kThreads, 0, stream>>>(a);
-  ZR_LAUNCH_TRY("huffman_decode: conceal_kernel");
+  ZR_LAUNCH(conceal_kernel, grid, kThreads, stream, a);
   return Status::ok();
 }
 

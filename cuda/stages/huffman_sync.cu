@@ -191,20 +191,15 @@ Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
       scratch_array(chain.exit, chain.chunks), scratch_array(through, a.sync_count),
       scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   const auto chunks = static_cast<unsigned>(chain.chunks);
-  sync_kernel<<<chunks, kSubsequences, 0, stream>>>(chain, true);
-  ZR_LAUNCH_TRY("huffman_sync: sync_kernel");
+  ZR_LAUNCH(sync_kernel, chunks, kSubsequences, stream, chain, true);
   if (chunks > 1) {
-    for (int round = 0; round < tuning::kSyncRounds; ++round) {
-      sync_kernel<<<chunks, kSubsequences, 0, stream>>>(chain, false);
-      ZR_LAUNCH_TRY("huffman_sync: sync_kernel");
-    }
-    mend_kernel<<<1, kSubsequences, 0, stream>>>(chain);
-    ZR_LAUNCH_TRY("huffman_sync: mend_kernel");
+    for (int round = 0; round < tuning::kSyncRounds; ++round)
+      ZR_LAUNCH(sync_kernel, chunks, kSubsequences, stream, chain, false);
+    ZR_LAUNCH(mend_kernel, 1, kSubsequences, stream, chain);
   }
   ZR_CUDA_TRY(scan(temp, temp_bytes, through));
-  write_points_kernel<<<grid_size(a.sync_count, tuning::kThreads), tuning::kThreads, 0, stream>>>(
-      chain, through);
-  ZR_LAUNCH_TRY("huffman_sync: write_points_kernel");
+  ZR_LAUNCH(write_points_kernel, grid_size(a.sync_count, tuning::kThreads), tuning::kThreads,
+            stream, chain, through);
   return Status::ok();
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/stages/optimal_huffman.hpp"
 
+#include "codec/base/code_lengths.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/warp.cuh"
@@ -24,8 +25,9 @@ template <typename Key>
 struct Trees {
   static constexpr Key kNoEntry = ~Key{0};
 
-  Key key[kSlots];  // of a head: count, then the inverted index: of equal counts the largest index
-                    // has the least key
+  // Of a head: its count, then its inverted index, so that of equal counts the largest index has
+  // the least key.
+  Key key[kSlots];
   int head[kSlots];
   int size[kSlots];  // Code_size
 
@@ -93,18 +95,9 @@ struct Trees {
   }
 };
 
-/// Adjust_BITS (T.81 Figure K.3); then removes the reserved symbol, which has the longest code.
+/// Limits the lengths, then removes the reserved symbol, which has the longest codeword.
 __device__ void limit_lengths(int* of_length, int longest) {
-  for (int i = longest; i > kMaxCodeBits; --i) {
-    while (of_length[i] > 0) {
-      int j = i - 2;
-      while (of_length[j] == 0) --j;
-      of_length[i] -= 2;
-      of_length[i - 1] += 1;
-      of_length[j + 1] += 2;
-      of_length[j] -= 1;
-    }
-  }
+  limit_code_lengths(of_length, longest, kMaxCodeBits);
   int last = kMaxCodeBits;
   while (last > 0 && of_length[last] == 0) --last;
   if (last > 0) --of_length[last];

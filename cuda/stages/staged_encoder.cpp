@@ -39,35 +39,31 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
   const std::int64_t blocks = setup.layout.blocks(), intervals = setup.layout.intervals();
   packed_capacity_ = max_packed_bytes(blocks, intervals);
   scan_capacity_ = max_stuffed_bytes(packed_capacity_, intervals);
+  std::int64_t plane_bytes[kMaxComponents] = {};
   if (!setup.planes_are_components)
     for (int c = 0; c < setup.layout.components; ++c) {
       const auto& component = setup.layout.component[c];
-      ZR_TRY(planes_[c].reserve(std::int64_t{plane_stride(component)} * component.height));
+      plane_bytes[c] = std::int64_t{plane_stride(component)} * component.height;
     }
-  ZR_TRY(divisors_.reserve(1));
-  ZR_TRY(counts_.reserve(1));
-  const auto reserve = [](auto& buffer, std::int64_t count, auto*& array) -> Status {
-    ZR_TRY(buffer.reserve(count));
-    array = buffer.data();
-    return Status::ok();
-  };
-  ZR_TRY(reserve(zz_, blocks * kBlockSize, arrays_.zz));
-  ZR_TRY(reserve(diff_, blocks, arrays_.diff));
-  ZR_TRY(reserve(symbols_, blocks * kBlockSize, arrays_.symbols));
-  ZR_TRY(reserve(block_first_symbol_, blocks + 1, arrays_.block_first_symbol));
-  ZR_TRY(reserve(tables_, 1, arrays_.tables));
-  ZR_TRY(reserve(specs_, kEncodeTables, arrays_.specs));
-  ZR_TRY(reserve(code_, blocks * kBlockSize, arrays_.code));
-  ZR_TRY(reserve(code_bits_, blocks * kBlockSize, arrays_.code_bits));
-  ZR_TRY(reserve(packed_, packed_capacity_, arrays_.packed));
-  ZR_TRY(reserve(interval_first_byte_, intervals + 1, arrays_.interval_first_byte));
-  ZR_TRY(reserve(interval_bits_, intervals, arrays_.interval_bits));
-  ZR_TRY(reserve(scan_, scan_capacity_, arrays_.scan));
-  ZR_TRY(reserve(scan_bytes_, 1, arrays_.scan_bytes));
-  arrays_.entries = nullptr;
   const int group = setup.index_group_mcus;
-  if (group == 0) return Status::ok();
-  return reserve(entries_, index_groups(setup.layout, group), arrays_.entries);
+  const std::int64_t entries = group == 0 ? 0 : index_groups(setup.layout, group);
+  ZR_TRY(tables_.reserve(1));
+  ZR_TRY(specs_.reserve(kEncodeTables));
+  ZR_TRY(divisors_.reserve(1));
+  arrays_.tables = tables_.data();
+  arrays_.specs = specs_.data();
+  return memory_.carve(
+      scratch_array(planes_[0], plane_bytes[0]), scratch_array(planes_[1], plane_bytes[1]),
+      scratch_array(planes_[2], plane_bytes[2]), scratch_array(counts_, 1),
+      scratch_array(arrays_.zz, blocks * kBlockSize), scratch_array(arrays_.diff, blocks),
+      scratch_array(arrays_.symbols, blocks * kBlockSize),
+      scratch_array(arrays_.block_first_symbol, blocks + 1),
+      scratch_array(arrays_.code, blocks * kBlockSize),
+      scratch_array(arrays_.code_bits, blocks * kBlockSize),
+      scratch_array(arrays_.packed, packed_capacity_),
+      scratch_array(arrays_.interval_first_byte, intervals + 1),
+      scratch_array(arrays_.interval_bits, intervals), scratch_array(arrays_.scan, scan_capacity_),
+      scratch_array(arrays_.scan_bytes, 1), scratch_array(arrays_.entries, entries));
 }
 
 Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t stream) {
@@ -78,7 +74,7 @@ Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t strea
   ZR_CUDA_TRY(cudaMemcpyAsync(divisors_.data(), &setup.divisors, sizeof setup.divisors,
                               cudaMemcpyHostToDevice, stream));
   if (setup.huffman == HuffmanTables::standard)
-    ZR_TRY(upload_standard_huffman(specs_.data(), tables_.data(), stream));
+    ZR_TRY(upload_standard_huffman(arrays_.specs, arrays_.tables, stream));
   uploaded_ = setup;
   return Status::ok();
 }
@@ -98,8 +94,8 @@ Status StagedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView
   for (int c = 0; c < layout.components; ++c) {
     const auto& component = layout.component[c];
     const std::int32_t stride = plane_stride(component);
-    args.plane[c] = {planes_[c].data(), stride, stride, component.height};
-    arrays_.plane[c] = {planes_[c].data(), stride, stride, component.height};
+    args.plane[c] = {planes_[c], stride, stride, component.height};
+    arrays_.plane[c] = {planes_[c], stride, stride, component.height};
   }
   ZR_TRY(announce(probe, "color_subsample"));
   return color_subsample_cuda(args, exec);
@@ -123,12 +119,11 @@ Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const St
   if (setup.huffman == HuffmanTables::standard) return Status::ok();
   const std::int64_t blocks = setup.layout.blocks();
   ZR_TRY(announce(probe, "symbol_histogram"));
-  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, sizeof(SymbolCounts), stream_of(exec)));
+  ZR_CUDA_TRY(cudaMemsetAsync(counts_, 0, sizeof(SymbolCounts), stream_of(exec)));
   ZR_TRY(symbol_histogram_cuda(
-      {arrays_.symbols, arrays_.block_first_symbol + blocks, blocks * kBlockSize, counts_.data()},
-      exec));
+      {arrays_.symbols, arrays_.block_first_symbol + blocks, blocks * kBlockSize, counts_}, exec));
   ZR_TRY(announce(probe, "optimal_huffman"));
-  return optimal_huffman_cuda({counts_.data(), arrays_.specs, arrays_.tables}, exec);
+  return optimal_huffman_cuda({counts_, arrays_.specs, arrays_.tables}, exec);
 }
 
 Status StagedEncoder::make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {

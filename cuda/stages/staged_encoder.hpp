@@ -24,7 +24,7 @@ struct StagedEncodeArrays {
   HuffmanSpec* specs;                  ///< [kEncodeTables]
   std::uint32_t* code;                 ///< as many as symbols
   std::uint8_t* code_bits;             ///< as many as symbols
-  IndexEntry* entries;                 ///< of the scan index; null where it is not asked for
+  IndexEntry* entries;                 ///< of the scan index, if it is asked for
   std::uint8_t* packed;                ///< [interval_first_byte[intervals]]
   std::uint64_t* interval_first_byte;  ///< [intervals + 1]
   std::uint64_t* interval_bits;        ///< [intervals]
@@ -51,20 +51,15 @@ class StagedEncoder {
   Status make_tables(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
   Status make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
 
-  Scratch scratch_;
-  DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
-  DeviceBuffer<DivisorTables> divisors_;
-  DeviceBuffer<std::int16_t> zz_, diff_;
-  DeviceBuffer<Symbol> symbols_;
-  DeviceBuffer<std::uint32_t> block_first_symbol_;
-  DeviceBuffer<SymbolCounts> counts_;
+  Scratch scratch_;  // of the stages
+  Scratch memory_;   // of the arrays
+  std::uint8_t* planes_[kMaxComponents] = {};
+  SymbolCounts* counts_ = nullptr;
+  // These keep their contents between frames.
   std::optional<EncodeSetup> uploaded_;  // the divisors and standard tables on the device are its
+  DeviceBuffer<DivisorTables> divisors_;
   DeviceBuffer<HuffmanEncodeTables> tables_;
   DeviceBuffer<HuffmanSpec> specs_;
-  DeviceBuffer<std::uint32_t> code_;
-  DeviceBuffer<std::uint8_t> code_bits_, packed_, scan_;
-  DeviceBuffer<IndexEntry> entries_;
-  DeviceBuffer<std::uint64_t> interval_first_byte_, interval_bits_, scan_bytes_;
   StagedEncodeArrays arrays_{};
   std::int64_t packed_capacity_ = 0, scan_capacity_ = 0;
 };

@@ -65,8 +65,8 @@ ZR_HD void skip_faulty(BitWindow& window, const HuffmanDecodeTable& ac, Errc fau
   window.drop(bits);
 }
 
-/// Decodes every codeword that starts before `boundary`, and counts into `sums`. Nothing after the
-/// first fault of a right chain is used.
+/// Decodes every codeword that starts before `boundary`, and counts into `sums`. After a
+/// fault, the states of a chain that began right are not used.
 template <typename Tables>
 ZR_HD ChainState run_subsequence(const std::uint8_t* bytes, std::uint64_t byte_count,
                                  const Tables& tables, const PairCycle& cycle, ChainState state,

@@ -22,7 +22,7 @@ constexpr int pixels_per_sample(UpsampleFilter f) {
   return f == UpsampleFilter::copy || f == UpsampleFilter::fancy_1x2 ? 1 : 2;
 }
 
-/// kCount samples from column x on, four in a word. Samples behind the last column repeat it;
+/// kCount samples from column x on, four in a word. Samples after the last column repeat it;
 /// `vectors` says that there are none of them and that the memory is aligned to 8.
 template <int kCount>
 __device__ void load_samples(const ConstPlaneView& plane, int x, int y, bool vectors,
@@ -45,7 +45,7 @@ __device__ void load_samples(const ConstPlaneView& plane, int x, int y, bool vec
   }
 }
 
-/// Samples of both chroma planes, from the one before `x` to the one behind the last.
+/// Samples of both chroma planes, from the one before `x` to the one after the last.
 template <int kCount>
 struct ChromaRow {
   std::uint32_t both[kCount + 2];  ///< Cb and Cr

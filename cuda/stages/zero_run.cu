@@ -16,7 +16,7 @@ constexpr int kBlocksPerCta = kThreads / 32;
 
 /// Which coefficients of a block emit a symbol. Each emits one or none, so that its rank among
 /// those that do is its place in the block's symbols. In a run of zeros before a coded coefficient
-/// every 16th zero emits ZRL; the first zero behind the last coded coefficient emits EOB.
+/// every 16th zero emits ZRL; the first zero after the last coded coefficient emits EOB.
 class BlockSymbols {
  public:
   __device__ BlockSymbols(const std::int16_t* zz, int lane) : low_(zz[lane]), high_(zz[lane + 32]) {

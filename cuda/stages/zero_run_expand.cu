@@ -110,8 +110,7 @@ __global__ void __launch_bounds__(kThreads) expand_kernel(ZeroRunExpandArgs a) {
 
 Status zero_run_expand_cuda(const ZeroRunExpandArgs& a, Exec& exec) {
   if (a.blocks == 0) return Status::ok();
-  expand_kernel<<<grid_size(a.blocks, kBlocks), kThreads, 0, stream_of(exec)>>>(a);
-  ZR_LAUNCH_TRY("zero_run_expand: expand_kernel");
+  ZR_LAUNCH(expand_kernel, grid_size(a.blocks, kBlocks), kThreads, stream_of(exec), a);
   return Status::ok();
 }
 

@@ -273,7 +273,7 @@ void zerorun_dec_class_init(ZerorunDecClass* type) {
   gst_element_class_set_static_metadata(
       element, "zerorun JPEG decoder", "Codec/Decoder/Image/Video",
       "Decodes baseline JPEG and Motion JPEG on the CPU or an NVIDIA GPU", "zerorun");
-  add_pads(element, "image/jpeg", ZR_GST_RAW_CAPS);
+  add_pads(element, gst_caps_new_empty_simple("image/jpeg"), raw_caps());
   GstVideoDecoderClass& base = type->base;
   base.start = start;
   base.stop = stop;

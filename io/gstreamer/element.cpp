@@ -49,9 +49,8 @@ void install_statistics(GObjectClass* type, guint id, const char* description) {
       g_param_spec_boxed("statistics", "Statistics", description, GST_TYPE_STRUCTURE, kFlags));
 }
 
-void add_pads(GstElementClass* type, const char* sink_caps, const char* source_caps) {
-  const auto add = [type](const char* name, GstPadDirection direction, const char* text) {
-    GstCaps* caps = gst_caps_from_string(text);
+void add_pads(GstElementClass* type, GstCaps* sink_caps, GstCaps* source_caps) {
+  const auto add = [type](const char* name, GstPadDirection direction, GstCaps* caps) {
     gst_element_class_add_pad_template(type,
                                        gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
     gst_caps_unref(caps);

@@ -45,6 +45,7 @@ inline constexpr auto kReadyFlags =
 void install_device(GObjectClass* type, guint id, const char* description);
 void install_statistics(GObjectClass* type, guint id, const char* description);
 
-void add_pads(GstElementClass* type, const char* sink_caps, const char* source_caps);
+/// Takes the references to the caps.
+void add_pads(GstElementClass* type, GstCaps* sink_caps, GstCaps* source_caps);
 
 }  // namespace zerorun::gst

@@ -12,35 +12,6 @@
 
 namespace zerorun::gst {
 
-Result<PendingFrame> PendingFrame::map(GstVideoCodecFrame* frame, const GstVideoInfo& info) {
-  GstVideoFrame samples;
-  if (gst_video_frame_map(&samples, &info, frame->input_buffer, GST_MAP_READ))
-    return PendingFrame(frame, samples);
-  gst_video_codec_frame_unref(frame);
-  return Status(Errc::out_of_memory, "an input buffer cannot be mapped");
-}
-
-PendingFrame::PendingFrame(PendingFrame&& other) noexcept
-    : frame_(std::exchange(other.frame_, nullptr)),
-      samples_(other.samples_),
-      mapped_(std::exchange(other.mapped_, false)),
-      since_us_(other.since_us_) {}
-
-PendingFrame::~PendingFrame() {
-  unmap();
-  if (frame_ != nullptr) gst_video_codec_frame_unref(frame_);
-}
-
-void PendingFrame::unmap() noexcept {
-  if (mapped_) gst_video_frame_unmap(&samples_);
-  mapped_ = false;
-}
-
-GstVideoCodecFrame* PendingFrame::release() noexcept {
-  unmap();
-  return std::exchange(frame_, nullptr);
-}
-
 Result<std::unique_ptr<EncodeSession>> EncodeSession::create(const AsyncEncodeParams& params,
                                                              const GstVideoInfo& info,
                                                              Deliver deliver) {
@@ -88,14 +59,19 @@ Status EncodeSession::convert(const ConstFrameView& in, Frame& out) {
 }
 
 Status EncodeSession::submit(GstVideoCodecFrame* frame, int quality) try {
-  ZR_LET(mapped, PendingFrame::map(frame, info_));
+  PendingFrame pending;
+  pending.frame.reset(frame);
+  auto samples = std::make_unique<GstVideoFrame>();
+  if (!gst_video_frame_map(samples.get(), &info_, frame->input_buffer, GST_MAP_READ))
+    return Status(Errc::out_of_memory, "an input buffer cannot be mapped");
+  pending.samples.reset(samples.release());
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   const ConstFrameView view =
-      view_of(mapped.samples(), *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
+      view_of(*pending.samples, *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
   const std::uint64_t tag = next_tag_++;
   {
     const std::lock_guard lock(mutex_);
-    pending_.emplace(tag, std::move(mapped));
+    pending_.emplace(tag, std::move(pending));
   }
   Status status = enqueue(tag, view, quality);
   if (!status) take(tag);
@@ -106,19 +82,19 @@ Status EncodeSession::submit(GstVideoCodecFrame* frame, int quality) try {
   return Status(Errc::out_of_memory, "a thread cannot be started");
 }
 
-std::optional<PendingFrame> EncodeSession::take(std::uint64_t tag) {
+PendingFrame EncodeSession::take(std::uint64_t tag) {
   const std::lock_guard lock(mutex_);
   auto node = pending_.extract(tag);
-  if (node.empty()) return std::nullopt;
-  return std::move(node.mapped());
+  return node.empty() ? PendingFrame{} : std::move(node.mapped());
 }
 
 void EncodeSession::run() {
   EncodedFrame coded;
   while (encoder_.receive(coded, true) == Received::frame) {
-    std::optional<PendingFrame> pending = take(coded.tag);
-    const std::int64_t age_ns = pending->age_ns();
-    deliver_(pending->release(), coded, age_ns);
+    PendingFrame pending = take(coded.tag);
+    pending.samples.reset();
+    const gint64 age_ns = (g_get_monotonic_time() - pending.since_us) * 1000;
+    deliver_(pending.frame.release(), coded, age_ns);
     if (!to_jfif_) continue;
     const std::lock_guard lock(mutex_);
     spare_.push_back(std::move(coded.frame));

@@ -18,29 +18,20 @@
 
 namespace zerorun::gst {
 
-/// A codec frame and the mapping of its samples.
-class PendingFrame {
- public:
-  /// Takes the reference. Errors: out_of_memory (the buffer cannot be mapped).
-  static Result<PendingFrame> map(GstVideoCodecFrame* frame, const GstVideoInfo& info);
-  PendingFrame(PendingFrame&& other) noexcept;
-  PendingFrame& operator=(PendingFrame&&) = delete;
-  ~PendingFrame();
-
-  const GstVideoFrame& samples() const noexcept { return samples_; }
-  void unmap() noexcept;
-  /// Unmaps the frame and gives its reference to the caller.
-  GstVideoCodecFrame* release() noexcept;
-  std::int64_t age_ns() const noexcept { return (g_get_monotonic_time() - since_us_) * 1000; }
-
- private:
-  PendingFrame(GstVideoCodecFrame* frame, const GstVideoFrame& samples) noexcept
-      : frame_(frame), samples_(samples), since_us_(g_get_monotonic_time()) {}
-
-  GstVideoCodecFrame* frame_;
-  GstVideoFrame samples_;
-  bool mapped_ = true;
-  gint64 since_us_;
+/// A codec frame, the mapping of its samples, and when it came.
+struct PendingFrame {
+  struct Release {
+    void operator()(GstVideoCodecFrame* frame) const noexcept {
+      gst_video_codec_frame_unref(frame);
+    }
+    void operator()(GstVideoFrame* samples) const noexcept {
+      gst_video_frame_unmap(samples);
+      delete samples;
+    }
+  };
+  std::unique_ptr<GstVideoCodecFrame, Release> frame;
+  std::unique_ptr<GstVideoFrame, Release> samples;
+  gint64 since_us = g_get_monotonic_time();
 };
 
 /// One thread at a time may call members, and must not hold the lock that `deliver` takes.
@@ -72,7 +63,7 @@ class EncodeSession {
   EncodeSession(AsyncEncoder encoder, const GstVideoInfo& info, Deliver deliver)
       : encoder_(std::move(encoder)), info_(info), deliver_(std::move(deliver)) {}
   void run();
-  std::optional<PendingFrame> take(std::uint64_t tag);
+  PendingFrame take(std::uint64_t tag);
   Status enqueue(std::uint64_t tag, const ConstFrameView& view, int quality);
   /// To the planar frame of the same sampling with samples as JPEG means them.
   Status convert(const ConstFrameView& in, Frame& out);
@@ -80,7 +71,7 @@ class EncodeSession {
   AsyncEncoder encoder_;
   GstVideoInfo info_;
   Deliver deliver_;
-  std::optional<io::YccToJfif> to_jfif_;  // for input that is not coded as JPEG's samples are
+  std::optional<io::YccToJfif> to_jfif_;  // for samples of another range or matrix than JPEG's
   Frame planes_;                          // of packed and semi-planar input
   std::thread thread_;
   std::uint64_t next_tag_ = 0;

@@ -250,7 +250,7 @@ void zerorun_enc_class_init(ZerorunEncClass* type) {
   gst_element_class_set_static_metadata(
       element, "zerorun JPEG encoder", "Codec/Encoder/Image/Video",
       "Encodes JPEG and Motion JPEG on the CPU or an NVIDIA GPU", "zerorun");
-  add_pads(element, ZR_GST_RAW_CAPS, kJpegCaps);
+  add_pads(element, raw_caps(), gst_caps_from_string(kJpegCaps));
   GstVideoEncoderClass& base = type->base;
   base.start = start;
   base.stop = stop;

@@ -31,7 +31,7 @@ class JpegBoundary {
   gsize position_ = 0;  ///< from the adapter's start; 0: no SOI yet
 };
 
-/// GstVideoDecoder::parse() for images of which `boundary` finds the end.
+/// GstVideoDecoder::parse(): hands on the next image, whose end `boundary` finds.
 GstFlowReturn next_image(JpegBoundary& boundary, GstVideoDecoder* decoder, GstAdapter* adapter,
                          bool at_eos);
 

@@ -10,8 +10,9 @@
 
 namespace zerorun::gst {
 
-/// Announces a new size or format of the stream: its own format if downstream takes it, else the
-/// first of downstream's that can be made. `input` may be null. False if downstream takes none.
+/// Announces a new size or format of the stream to downstream. The format is the stream's own if
+/// downstream accepts it, else the first one of downstream's that can be made. `input` may be null.
+/// False if downstream accepts none.
 bool negotiate_output(GstVideoDecoder* decoder, const StreamInfo& stream,
                       GstVideoCodecState* input);
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/video_formats.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace zerorun::gst {
 namespace {
@@ -40,6 +42,15 @@ io::LumaWeights weights_of(GstVideoColorMatrix matrix) noexcept {
 }
 
 }  // namespace
+
+GstCaps* raw_caps() {
+  GstVideoFormat formats[std::size(kFormats)];
+  std::ranges::transform(kFormats, formats, &FormatPair::gst);
+  GstCaps* caps = gst_video_make_raw_caps(formats, std::size(formats));
+  gst_caps_set_simple(caps, "width", GST_TYPE_INT_RANGE, 1, kMaxDimension, "height",
+                      GST_TYPE_INT_RANGE, 1, kMaxDimension, nullptr);
+  return caps;
+}
 
 std::optional<PixelFormat> pixel_format(GstVideoFormat format) noexcept {
   for (const FormatPair& pair : kFormats)

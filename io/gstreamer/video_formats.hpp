@@ -13,17 +13,10 @@
 
 namespace zerorun::gst {
 
-/// The formats that the encoder takes and the decoder gives, as in a caps string.
-#define ZR_GST_FORMATS                                                                          \
-  "{ I420, YV12, NV12, NV21, Y42B, Y444, Y41B, YUY2, UYVY, GRAY8, RGB, BGR, RGBx, BGRx, xRGB, " \
-  "xBGR }"
-#define ZR_GST_RAW_CAPS                                       \
-  "video/x-raw, format = (string) " ZR_GST_FORMATS            \
-  ", "                                                        \
-  "width = (int) [ 1, 65535 ], height = (int) [ 1, 65535 ], " \
-  "framerate = (fraction) [ 0, MAX ]"
+/// Caps of all raw video that the encoder takes and the decoder gives, to be unreferenced.
+GstCaps* raw_caps();
 
-/// nullopt for formats that are not in ZR_GST_FORMATS.
+/// nullopt for formats that are not in raw_caps().
 std::optional<PixelFormat> pixel_format(GstVideoFormat format) noexcept;
 
 /// The format that holds a stream's samples without loss. GStreamer has none for 4:4:0 and odd

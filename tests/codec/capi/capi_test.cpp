@@ -496,6 +496,54 @@ TEST(CApi, DeviceFunctionsSayWhyNot) {
   zerorun_free_pinned(memory);
 }
 
+/// The lower-case enumerator of C++ behind each code of C.
+TEST(CApi, EveryCodeHasTheNumberOfItsName) {
+#define CODE(name) \
+  { #name, ZERORUN_##name }
+  const std::pair<std::string, zerorun_status> codes[] = {CODE(INVALID_ARGUMENT),
+                                                          CODE(INVALID_FRAME),
+                                                          CODE(ALREADY_FINISHED),
+                                                          CODE(NOT_JPEG),
+                                                          CODE(TRUNCATED),
+                                                          CODE(BAD_MARKER),
+                                                          CODE(BAD_SEGMENT_LENGTH),
+                                                          CODE(BAD_FRAME_HEADER),
+                                                          CODE(BAD_SCAN_HEADER),
+                                                          CODE(BAD_QUANT_TABLE),
+                                                          CODE(BAD_HUFFMAN_TABLE),
+                                                          CODE(MISSING_TABLE),
+                                                          CODE(MISSING_IMAGE),
+                                                          CODE(DUPLICATE_FRAME),
+                                                          CODE(BAD_HUFFMAN_CODE),
+                                                          CODE(RUN_PAST_BLOCK_END),
+                                                          CODE(RESTART_OUT_OF_ORDER),
+                                                          CODE(EXTRANEOUS_DATA),
+                                                          CODE(PROGRESSIVE),
+                                                          CODE(ARITHMETIC),
+                                                          CODE(LOSSLESS),
+                                                          CODE(HIERARCHICAL),
+                                                          CODE(SAMPLE_PRECISION),
+                                                          CODE(COMPONENT_COUNT),
+                                                          CODE(JPEG_LS),
+                                                          CODE(DEFERRED_HEIGHT),
+                                                          CODE(PIXEL_FORMAT),
+                                                          CODE(OUTPUT_TOO_SMALL),
+                                                          CODE(OUT_OF_MEMORY),
+                                                          CODE(TOO_MANY_PIXELS),
+                                                          CODE(TOO_MANY_SCANS),
+                                                          CODE(TOO_MUCH_HEADER),
+                                                          CODE(QUEUE_FULL),
+                                                          CODE(NO_DEVICE),
+                                                          CODE(DEVICE_UNSUITABLE),
+                                                          CODE(DEVICE_FAILURE),
+                                                          CODE(CUDA_NOT_BUILT)};
+#undef CODE
+  for (auto [name, code] : codes) {
+    for (char& c : name) c = static_cast<char>(std::tolower(c));
+    EXPECT_EQ(zerorun_status_name(code), name);
+  }
+}
+
 TEST(CApi, NamesAndVersion) {
   EXPECT_STREQ(zerorun_version(), version());
   EXPECT_STREQ(zerorun_status_name(ZERORUN_OK), "ok");

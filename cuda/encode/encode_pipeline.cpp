@@ -15,7 +15,7 @@ struct FrameOutcome {
 
 class CudaEncodePipeline final : public EncodePipeline {
  public:
-  explicit CudaEncodePipeline(int device) : device_(device) {}
+  CudaEncodePipeline(int device, int threads) : device_(device), upload_(threads) {}
   ~CudaEncodePipeline() override {
     // A call that failed half-way may have left work behind that uses the memory.
     if (stream_.get() != nullptr) (void)cudaStreamSynchronize(stream_.get());
@@ -111,8 +111,8 @@ class CudaEncodePipeline final : public EncodePipeline {
 
 }  // namespace
 
-Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device) {
-  auto pipeline = std::make_unique<CudaEncodePipeline>(device);
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device, int threads) {
+  auto pipeline = std::make_unique<CudaEncodePipeline>(device, threads);
   ZR_TRY(pipeline->create());
   return std::unique_ptr<EncodePipeline>(std::move(pipeline));
 }

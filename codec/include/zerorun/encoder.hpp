@@ -62,7 +62,7 @@ struct EncodeParams {
   std::vector<MarkerSegment> segments;  ///< written after JFIF, in this order
   Backend backend = Backend::automatic;
   int device = 0;   ///< CUDA device index
-  int threads = 0;  ///< CPU threads for one frame; 0 = one per core
+  int threads = 0;  ///< CPU threads for one frame; 0 = one per core; CUDA: to copy it, 0 = a few
 };
 
 /// What one call did.

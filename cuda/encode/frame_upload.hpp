@@ -21,7 +21,7 @@ class FrameUpload {
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
 
   /// `threads` copy one frame: 0 = as many as helps, 1 = the caller's alone, as for small frames.
-  explicit FrameUpload(int threads, std::size_t piece_bytes = kPieceBytes)
+  explicit FrameUpload(int threads = 0, std::size_t piece_bytes = kPieceBytes)
       : threads_(threads), piece_bytes_(piece_bytes) {}
 
   /// Sends the rows without what lies between them; for a grey stream (components 1) plane 0 alone.

@@ -37,7 +37,7 @@ TEST(CopyCrew, PiecesCoverThePlane) {
 
 /// Rows of a plane and where they go, with guards between the rows of both.
 struct Plane {
-  static constexpr std::size_t kRowBytes = 61, kRows = 203, kStride = 67;
+  static constexpr std::size_t kRowBytes = 261, kRows = 203, kStride = 267;
   static constexpr std::uint8_t kGuard = 0xA5;
 
   std::vector<std::uint8_t> from = std::vector<std::uint8_t>(kStride * kRows, kGuard);
@@ -85,7 +85,7 @@ TEST(CopyCrew, AnyNumberOfThreadsCopiesTheSame) {
   CopyCrew crew(3);
   for (const bool bottom_up : {false, true})
     for (const int helpers : {0, 1, 2, 3, 9})
-      for (const std::size_t piece_bytes : {1u, 300u, 1000u, 100000u}) {
+      for (const std::size_t piece_bytes : {1u, 300u, 1000u, 5000u, 100000u}) {
         const Plane plane(piece_bytes, static_cast<std::uint8_t>(helpers), bottom_up);
         copy_all(&crew, helpers, plane);
         EXPECT_TRUE(plane.is_copied());

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "zerorun/frame.hpp"
+#include "zerorun/surface.hpp"
 
 namespace zerorun::io {
 
@@ -35,13 +35,15 @@ struct YccPlanes {
   std::array<std::ptrdiff_t, 3> stride_bytes{};
 };
 
-/// Tables for one coding. Every sample becomes the integer nearest to the exact value: ranges and
-/// depths by integer division (ties away from zero), matrices in fixed point of 2^-16.
+/// The conversion of one coding. Every sample becomes the integer nearest to the exact value:
+/// ranges and depths as if by integer division (ties away from zero), matrices in fixed point of
+/// 2^-16.
 class YccToJfif {
  public:
   explicit YccToJfif(const YccCoding& coding);
 
   const YccCoding& coding() const noexcept { return coding_; }
+  const SampleConversion& terms() const noexcept { return terms_; }
   /// True if convert() only copies.
   bool is_identity() const noexcept { return coding_ == YccCoding{}; }
 
@@ -50,14 +52,8 @@ class YccToJfif {
   void convert(const YccPlanes& in, const FrameView& out) const;
 
  private:
-  template <typename Sample>
-  void convert_as(const YccPlanes& in, const FrameView& out) const;
-
   YccCoding coding_;
-  bool same_matrix_ = true;
-  std::vector<std::uint8_t> luma_, chroma_;  // for the same matrix: one look-up per sample
-  // For another matrix: sums of 16.16 fixed-point terms. Cb and Cr need no luma: grey stays grey.
-  std::vector<std::int32_t> y_y_, y_cb_, y_cr_, cb_cb_, cb_cr_, cr_cb_, cr_cr_;
+  SampleConversion terms_;
 };
 
 }  // namespace zerorun::io

@@ -29,8 +29,8 @@ class AsyncLanes {
  public:
   using Work = Status (*)(Coder& coder, const Job& job, Output& output);
 
-  /// Call it once. `params` are the coder's; `threads` 0 becomes 1, because the lanes run in
-  /// parallel.
+  /// Call it once. `params` are the coder's; on the CPU `threads` 0 becomes 1, because the lanes
+  /// run in parallel. On CUDA all lanes share the threads that copy their frames.
   template <typename Params>
   Status start(Params params, int lanes, int depth, Work work);
 
@@ -76,10 +76,10 @@ template <typename Coder, typename Job, typename Output, auto kInput>
 template <typename Params>
 Status AsyncLanes<Coder, Job, Output, kInput>::start(Params params, int lanes, int depth,
                                                      Work work) {
-  if (params.threads == 0) params.threads = 1;
   const auto backend = resolve_backend(params.backend, params.device);
   if (!backend) return backend.status();
   params.backend = *backend;
+  if (params.threads == 0 && *backend == Backend::cpu) params.threads = 1;
   const auto sizes = choose_flight_sizes(lanes, depth, *backend);
   if (!sizes) return sizes.status();
   coders_.reserve(static_cast<std::size_t>(sizes->lanes));

@@ -53,19 +53,19 @@ Result<Backend> resolve_backend(Backend wanted, int device) {
 }
 
 #ifndef ZERORUN_HAVE_CUDA
-static Status make_cuda_encode_pipeline(int) { return Status(Errc::cuda_not_built); }
-static Status make_cuda_decode_pipeline(int) { return Status(Errc::cuda_not_built); }
+static Status make_cuda_encode_pipeline(int, int) { return Status(Errc::cuda_not_built); }
+static Status make_cuda_decode_pipeline(int, int) { return Status(Errc::cuda_not_built); }
 #endif
 
 Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, int device,
                                                              int threads) {
-  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device);
+  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device, threads);
   return make_chosen_encode_pipeline(threads);
 }
 
 Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
                                                              int threads) {
-  if (backend == Backend::cuda) return make_cuda_decode_pipeline(device);
+  if (backend == Backend::cuda) return make_cuda_decode_pipeline(device, threads);
   return make_chosen_decode_pipeline(threads);
 }
 

@@ -23,19 +23,68 @@ struct Encoder::Impl {
   std::optional<EncodeSetup> setup = {};  // of the last frame's shape
   std::vector<std::uint8_t> header = {};
 
+  Status prepare(PixelFormat format, int width, int height) {
+    if (setup && setup->format == format && setup->width == width && setup->height == height)
+      return Status::ok();
+    ZR_LET(fresh, make_encode_setup(params, format, width, height));
+    setup = fresh;
+    return Status::ok();
+  }
+
   /// Codes the frame; total_bytes() is then the size of its stream.
   Status code(const ConstFrameView& frame) {
     ZR_TRY(validate(frame));
-    if (!setup || setup->format != frame.format || setup->width != frame.width ||
-        setup->height != frame.height) {
-      ZR_LET(fresh, make_encode_setup(params, frame.format, frame.width, frame.height));
-      setup = fresh;
-    }
+    ZR_TRY(prepare(frame.format, frame.width, frame.height));
     std::array<HuffmanSpec, 4> specs;
     ZR_TRY(pipeline->encode_scan(*setup, frame, specs));
+    return make_header(specs);
+  }
+
+  Status code(const DeviceSurface& surface) {
+    ZR_TRY(validate(surface));
+    ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
+    std::array<HuffmanSpec, 4> specs;
+    ZR_TRY(pipeline->encode_surface(*setup, surface, specs));
+    return make_header(specs);
+  }
+
+  static Status validate(const ConstFrameView& frame) { return zerorun::validate(frame); }
+  static Status validate(const DeviceSurface& surface) {
+    // As a frame: NV12 has the rows of 8-bit samples, P010 twice as many bytes.
+    const int sample_bytes = surface.conversion.depth_bits > 8 ? 2 : 1;
+    const int depth_bits = surface.conversion.depth_bits;
+    if (depth_bits < 8 || depth_bits > 16)
+      return Status(Errc::invalid_frame,
+                    std::to_string(depth_bits) + " bits a sample are not in 8..16");
+    return zerorun::validate(ConstFrameView{
+        PixelFormat::nv12,
+        surface.width,
+        surface.height,
+        {surface.luma, surface.chroma, nullptr},
+        {surface.luma_stride_bytes / sample_bytes, surface.chroma_stride_bytes / sample_bytes, 0}});
+  }
+
+  Status make_header(const std::array<HuffmanSpec, 4>& specs) {
     const HeaderPlaces places = write_header(make_stream_header(params, *setup, specs), header);
     if (places.index) fill_index(*places.index, pipeline->index(), header);
     return Status::ok();
+  }
+
+  template <typename Picture>
+  Result<EncodeReport> encode(const Picture& picture, std::vector<std::byte>& out) {
+    ZR_TRY(code(picture));
+    out.resize(total_bytes());
+    return deliver(out.data());
+  }
+
+  template <typename Picture>
+  Result<EncodeReport> encode(const Picture& picture, HostBuffer& out) {
+    ZR_TRY(code(picture));
+    const std::size_t bytes = total_bytes();
+    // Streams differ in size, and pinned memory is slow to allocate: grow by more than is needed.
+    if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
+    ZR_TRY(out.resize(bytes));
+    return deliver(out.data());
   }
 
   std::size_t total_bytes() const { return header.size() + pipeline->scan_bytes() + 2; }
@@ -89,22 +138,19 @@ Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::span<std:
 }
 
 Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::vector<std::byte>& out) {
-  return guarded([&]() -> Result<EncodeReport> {
-    ZR_TRY(impl_->code(frame));
-    out.resize(impl_->total_bytes());
-    return impl_->deliver(out.data());
-  });
+  return guarded([&] { return impl_->encode(frame, out); });
 }
 
 Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, HostBuffer& out) {
-  return guarded([&]() -> Result<EncodeReport> {
-    ZR_TRY(impl_->code(frame));
-    const std::size_t bytes = impl_->total_bytes();
-    // Streams differ in size, and pinned memory is slow to allocate: grow by more than is needed.
-    if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
-    ZR_TRY(out.resize(bytes));
-    return impl_->deliver(out.data());
-  });
+  return guarded([&] { return impl_->encode(frame, out); });
+}
+
+Result<EncodeReport> Encoder::encode(const DeviceSurface& surface, std::vector<std::byte>& out) {
+  return guarded([&] { return impl_->encode(surface, out); });
+}
+
+Result<EncodeReport> Encoder::encode(const DeviceSurface& surface, HostBuffer& out) {
+  return guarded([&] { return impl_->encode(surface, out); });
 }
 
 Status Encoder::set_quality(int quality) {

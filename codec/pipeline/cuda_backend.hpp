@@ -10,8 +10,8 @@
 namespace zerorun {
 
 /// Precondition: cuda_backend_devices() lists `device` as usable. Errors: out_of_memory,
-/// device_failure.
-Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device);
-Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device);
+/// device_failure. `threads` copy pageable frames: 0 = as many as helps.
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device, int threads);
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device, int threads);
 
 }  // namespace zerorun

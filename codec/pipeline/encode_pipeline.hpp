@@ -13,6 +13,7 @@
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/encoder.hpp"
+#include "zerorun/surface.hpp"
 
 namespace zerorun {
 
@@ -40,6 +41,10 @@ class EncodePipeline {
   /// Codes the frame; `specs` returns its tables.
   virtual Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                              std::array<HuffmanSpec, 4>& specs) = 0;
+  /// The same for a picture in the memory of the pipeline's device; the setup is that of a yuv420p
+  /// frame. Errors: invalid_argument (the pipeline is the CPU's).
+  virtual Status encode_surface(const EncodeSetup& setup, const DeviceSurface& surface,
+                                std::array<HuffmanSpec, 4>& specs);
   virtual std::uint64_t scan_bytes() const = 0;
   /// Device time for the coding, without copies of frame and bytes; 0 on the CPU.
   virtual double device_microseconds() const { return 0.0; }

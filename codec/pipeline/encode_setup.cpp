@@ -61,6 +61,12 @@ Status check_index(const EncodeSetup& setup) {
 
 }  // namespace
 
+Status EncodePipeline::encode_surface(const EncodeSetup& /*setup*/,
+                                      const DeviceSurface& /*surface*/,
+                                      std::array<HuffmanSpec, 4>& /*specs*/) {
+  return Status(Errc::invalid_argument, "the CPU backend cannot code pictures in device memory");
+}
+
 int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) {
   // A restart adds a marker (16 bits), fill bits (up to 7), and for each component a full DC
   // instead of a difference of 0: up to 11 appended bits and a longer codeword (standard tables: 9

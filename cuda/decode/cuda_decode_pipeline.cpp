@@ -139,8 +139,8 @@ Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsamplin
   return image_.write_device_frame(model, upsampling, out);
 }
 
-Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device) {
-  auto pipeline = std::make_unique<CudaDecodePipeline>(device);
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device, int threads) {
+  auto pipeline = std::make_unique<CudaDecodePipeline>(device, threads);
   ZR_TRY(pipeline->create());
   return std::unique_ptr<DecodePipeline>(std::move(pipeline));
 }

@@ -17,8 +17,10 @@ enum class ScanDecoders { both, careful_only };
 /// decode_scan() returns when the device has done the work.
 class CudaDecodePipeline final : public DecodePipeline {
  public:
-  explicit CudaDecodePipeline(int device, ScanDecoders decoders = ScanDecoders::both)
-      : device_(device), decoders_(decoders) {}
+  /// `threads` copy a frame to pageable memory: 0 = as many as helps.
+  explicit CudaDecodePipeline(int device, int threads = 0,
+                              ScanDecoders decoders = ScanDecoders::both)
+      : device_(device), decoders_(decoders), image_(threads) {}
   Status create();
 
   /// For device frames, before each image: the caller's stream, and where the image's JPEG lies in

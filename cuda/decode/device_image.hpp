@@ -20,7 +20,8 @@ using ScanPlanes = std::array<PlaneView, kMaxComponents>;
 /// call.
 class DeviceImage {
  public:
-  DeviceImage() = default;
+  /// `threads` copy a frame to pageable memory (FrameDownload).
+  explicit DeviceImage(int threads) : download_(threads) {}
   /// Waits for the image's own stream: no memory may be released that it still uses.
   ~DeviceImage();
   DeviceImage(const DeviceImage&) = delete;

@@ -3,13 +3,11 @@
 #include "cuda/decode/frame_download.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 namespace zerorun {
 namespace {
 
-/// Copying to pageable memory takes longer than the bus, so pieces need not be smaller than this.
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 /// Each piece has an event, and each event costs about a microsecond.
 constexpr std::size_t kMostPieces = 32;
 
@@ -29,20 +27,6 @@ Status enqueue_copy(const PlaneCopy& plane, std::uint8_t* to, std::size_t stride
 
 }  // namespace
 
-std::size_t cut_into_pieces(const PlaneCopy& plane, std::size_t piece_bytes, std::size_t staged,
-                            std::vector<DownloadPiece>& out) {
-  const std::size_t most = std::max<std::size_t>(1, piece_bytes / plane.row_bytes);
-  for (std::size_t y = 0; y < plane.rows; y += most) {
-    PlaneCopy rows = plane;
-    rows.from += y * plane.pitch;
-    rows.to += static_cast<std::ptrdiff_t>(y) * plane.stride;
-    rows.rows = std::min(most, plane.rows - y);
-    out.push_back({rows, staged});
-    staged += rows.rows * rows.row_bytes;
-  }
-  return staged;
-}
-
 Status FrameDownload::run(std::span<const PlaneCopy> planes, cudaStream_t stream) {
   Status status = enqueue(planes, stream);
   if (status) status = copy_staged();
@@ -55,37 +39,63 @@ Status FrameDownload::run(std::span<const PlaneCopy> planes, cudaStream_t stream
 
 Status FrameDownload::enqueue(std::span<const PlaneCopy> planes, cudaStream_t stream) {
   std::size_t all_bytes = 0, staged = 0;
-  for (const PlaneCopy& plane : planes) all_bytes += plane.row_bytes * plane.rows;
-  const std::size_t piece_bytes = std::max(kPieceBytes, all_bytes / kMostPieces);
+  for (const PlaneCopy& plane : planes) {
+    all_bytes += plane.row_bytes * plane.rows;
+    if (!device_can_write(plane)) staged += plane.row_bytes * plane.rows;
+  }
+  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(staged)));
+  const std::size_t piece_bytes = std::max(piece_bytes_, all_bytes / kMostPieces);
   pieces_.clear();
+  staged_bytes_ = 0;
   for (const PlaneCopy& plane : planes) {
     if (device_can_write(plane))
       ZR_TRY(enqueue_copy(plane, plane.to, static_cast<std::size_t>(plane.stride), stream));
     else
-      staged = cut_into_pieces(plane, piece_bytes, staged, pieces_);
+      ZR_TRY(stage(plane, piece_bytes, stream));
   }
-  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(staged)));
-  while (arrived_.size() < pieces_.size()) {
-    Event event;
-    ZR_TRY(event.create(cudaEventDisableTiming));
-    arrived_.push_back(std::move(event));
-  }
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    const PlaneCopy& rows = pieces_[i].rows;
-    ZR_TRY(enqueue_copy(rows, staging_.data() + pieces_[i].staged, rows.row_bytes, stream));
+  return Status::ok();
+}
+
+Status FrameDownload::stage(PlaneCopy plane, std::size_t piece_bytes, cudaStream_t stream) {
+  const auto row_bytes = static_cast<std::ptrdiff_t>(plane.row_bytes);
+  std::uint8_t* staging = staging_.data() + staged_bytes_;
+  std::size_t i = pieces_.size();
+  cut_into_pieces({staging, row_bytes, plane.to, plane.stride, plane.row_bytes, plane.rows},
+                  piece_bytes, pieces_);
+  staged_bytes_ += plane.row_bytes * plane.rows;
+  for (; i < pieces_.size(); ++i) {
+    if (i == arrived_.size()) {
+      Event event;
+      ZR_TRY(event.create(cudaEventDisableTiming));
+      arrived_.push_back(std::move(event));
+    }
+    plane.rows = pieces_[i].rows;
+    ZR_TRY(enqueue_copy(plane, staging, plane.row_bytes, stream));
     ZR_CUDA_TRY(cudaEventRecord(arrived_[i].get(), stream));
+    plane.from += plane.rows * plane.pitch;
+    staging += plane.rows * plane.row_bytes;
   }
   return Status::ok();
 }
 
 Status FrameDownload::copy_staged() {
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    const PlaneCopy& rows = pieces_[i].rows;
-    const std::uint8_t* from = staging_.data() + pieces_[i].staged;
-    ZR_CUDA_TRY(cudaEventSynchronize(arrived_[i].get()));
-    for (std::size_t y = 0; y < rows.rows; ++y, from += rows.row_bytes)
-      std::memcpy(rows.to + static_cast<std::ptrdiff_t>(y) * rows.stride, from, rows.row_bytes);
+  if (pieces_.empty()) return Status::ok();
+  const int helpers = helpers_of(threads_, staged_bytes_);
+  if (helpers > 0 && crew_ == nullptr) crew_ = CopyCrew::shared();
+  SharedCopy copy(crew_.get(), helpers, pieces_);
+  for (std::size_t arrived = 0; arrived < pieces_.size();) {
+    cudaError_t state = cudaEventQuery(arrived_[arrived].get());
+    if (state == cudaErrorNotReady) {
+      // The caller copies what the helpers leave; it should not make arrived pieces wait.
+      if (copy.untaken() > static_cast<std::size_t>(helpers) && copy.copy_one()) continue;
+      state = cudaEventSynchronize(arrived_[arrived].get());
+    }
+    ZR_CUDA_TRY(state);
+    copy.release(++arrived);
   }
+  while (copy.copy_one()) {
+  }
+  for (std::size_t i = 0; i < pieces_.size(); ++i) copy.wait_for(i);
   return Status::ok();
 }
 

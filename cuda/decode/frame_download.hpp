@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "codec/base/copy_crew.hpp"
 #include "cuda/base/memory.hpp"
 
 namespace zerorun {
@@ -20,20 +22,16 @@ struct PlaneCopy {
   std::size_t row_bytes, rows;
 };
 
-/// Rows of one plane that are copied to staging memory together.
-struct DownloadPiece {
-  PlaneCopy rows;
-  std::size_t staged;  ///< offset of the first row in the staging memory; no gaps between rows
-};
-
-/// Appends pieces of whole rows, each of about `piece_bytes`, that cover the plane. The first one
-/// is staged at `staged`, the others follow. Returns where the next plane can be staged.
-std::size_t cut_into_pieces(const PlaneCopy& plane, std::size_t piece_bytes, std::size_t staged,
-                            std::vector<DownloadPiece>& out);
-
 /// Keeps its memory between frames.
 class FrameDownload {
  public:
+  /// A piece has an event of its own, and one thread copies it.
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 19;
+
+  /// `threads` copy one frame: 0 = as many as helps, 1 = the caller's alone, as for small frames.
+  explicit FrameDownload(int threads, std::size_t piece_bytes = kPieceBytes)
+      : threads_(threads), piece_bytes_(piece_bytes) {}
+
   /// Copies the planes after the work enqueued on `stream`, and returns when they have arrived. The
   /// device writes to pinned memory itself; for other memory the CPU copies each piece from pinned
   /// staging while the next ones travel. Bytes between the rows stay as they are.
@@ -41,11 +39,16 @@ class FrameDownload {
 
  private:
   Status enqueue(std::span<const PlaneCopy> planes, cudaStream_t stream);
+  Status stage(PlaneCopy plane, std::size_t piece_bytes, cudaStream_t stream);
   Status copy_staged();
 
+  const int threads_;
+  const std::size_t piece_bytes_;
+  std::shared_ptr<CopyCrew> crew_;
   PinnedBuffer<std::uint8_t> staging_;
-  std::vector<DownloadPiece> pieces_;
-  std::vector<Event> arrived_;  ///< one a piece
+  std::size_t staged_bytes_ = 0;
+  std::vector<CopyPiece> pieces_;  ///< from staging to the caller's memory
+  std::vector<Event> arrived_;     ///< one a piece
 };
 
 }  // namespace zerorun

@@ -8,14 +8,6 @@
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
-namespace {
-
-/// Bytes that are copied to pinned memory before they are sent, so that one part travels while the
-/// next is being copied.
-constexpr std::size_t kBandBytes = std::size_t{1} << 20;
-
-}  // namespace
-
 std::size_t scan_extent(std::span<const std::uint8_t> data) {
   std::size_t at = 0;
   while (at < data.size()) {
@@ -41,8 +33,8 @@ Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stre
     return Status::ok();
   }
   ZR_TRY(staging_.reserve(static_cast<std::int64_t>(data.size())));
-  for (std::size_t at = 0; at < data.size(); at += kBandBytes) {
-    const std::size_t count = std::min(kBandBytes, data.size() - at);
+  for (std::size_t at = 0; at < data.size(); at += part_bytes_) {
+    const std::size_t count = std::min(part_bytes_, data.size() - at);
     std::memcpy(staging_.data() + at, data.data() + at, count);
     ZR_CUDA_TRY(cudaMemcpyAsync(bytes_.data() + at, staging_.data() + at, count,
                                 cudaMemcpyHostToDevice, stream));

@@ -16,7 +16,7 @@ namespace {
 class CudaStepDecoder final : public StepDecoder {
  public:
   CudaStepDecoder(const DecodeParams& params, ScanDecoders decoders)
-      : params_(params), pipeline_(params.device, decoders) {}
+      : params_(params), pipeline_(params.device, params.threads, decoders) {}
 
   Status create() {
     ZR_TRY(stream_.create());

@@ -1,6 +1,8 @@
 // Host frames through the encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
+#include "codec/arith/integer.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
+#include "cuda/encode/convert_surface.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 
@@ -15,7 +17,7 @@ struct FrameOutcome {
 
 class CudaEncodePipeline final : public EncodePipeline {
  public:
-  explicit CudaEncodePipeline(int device) : device_(device) {}
+  CudaEncodePipeline(int device, int threads) : device_(device), upload_(threads) {}
   ~CudaEncodePipeline() override {
     // A call that failed half-way may have left work behind that uses the memory.
     if (stream_.get() != nullptr) (void)cudaStreamSynchronize(stream_.get());
@@ -32,22 +34,27 @@ class CudaEncodePipeline final : public EncodePipeline {
 
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
-    const DeviceGuard guard(device_);
-    ZR_TRY(guard.status());
-    outcome_.data()->scan_bytes = 0;
-    ConstFrameView on_device;
-    Status coded = upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device);
-    if (coded) coded = code(setup, on_device);
-    if (!coded) {
-      (void)cudaStreamSynchronize(stream_.get());  // the device may still read the frame
-      return coded;
-    }
-    const bool optimal = setup.huffman == HuffmanTables::optimal;
-    for (std::size_t t = 0; t < kEncodeTables; ++t)
-      specs[t] = optimal ? outcome_.data()->specs[t] : standard_huffman_spec(static_cast<int>(t));
-    return Status::ok();
+    return encode(setup, specs, [&](ConstFrameView& on_device) {
+      return upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device);
+    });
   }
 
+  Status encode_surface(const EncodeSetup& setup, const DeviceSurface& surface,
+                        std::array<HuffmanSpec, 4>& specs) override {
+    return encode(setup, specs, [&](ConstFrameView& on_device) -> Status {
+      // The decoder's work is enqueued on the default stream, for which ours does not wait.
+      ZR_CUDA_TRY(cudaEventRecord(begin_.get(), cudaStreamLegacy));
+      ZR_CUDA_TRY(cudaStreamWaitEvent(stream_.get(), begin_.get()));
+      FrameView planes;
+      ZR_TRY(reserve_planes(surface.width, surface.height, planes));
+      on_device = {planes.format,
+                   planes.width,
+                   planes.height,
+                   {planes.data[0], planes.data[1], planes.data[2]},
+                   planes.stride_bytes};
+      return convert_surface(surface, planes, stream_.get());
+    });
+  }
   std::uint64_t scan_bytes() const override { return outcome_.data()->scan_bytes; }
 
   double device_microseconds() const override {
@@ -70,6 +77,43 @@ class CudaEncodePipeline final : public EncodePipeline {
 
  private:
   static constexpr std::int64_t kLeastCapacity = 4096;
+  /// Rows of converted pictures start at whole sectors.
+  static constexpr std::int64_t kPitchAlign = 128;
+
+  /// `bring(on_device)` enqueues what brings the frame to the device.
+  template <typename Bring>
+  Status encode(const EncodeSetup& setup, std::array<HuffmanSpec, 4>& specs, const Bring& bring) {
+    const DeviceGuard guard(device_);
+    ZR_TRY(guard.status());
+    outcome_.data()->scan_bytes = 0;
+    ConstFrameView on_device;
+    Status coded = bring(on_device);
+    if (coded) coded = code(setup, on_device);
+    if (!coded) {
+      (void)cudaStreamSynchronize(stream_.get());  // the device may still read the frame
+      return coded;
+    }
+    const bool optimal = setup.huffman == HuffmanTables::optimal;
+    for (std::size_t t = 0; t < kEncodeTables; ++t)
+      specs[t] = optimal ? outcome_.data()->specs[t] : standard_huffman_spec(static_cast<int>(t));
+    return Status::ok();
+  }
+
+  Status reserve_planes(int width, int height, FrameView& planes) {
+    planes = {PixelFormat::yuv420p, width, height, {}, {}};
+    std::array<std::int64_t, 3> offset{};
+    std::int64_t total = 0;
+    for (int p = 0; p < 3; ++p) {
+      const auto plane = static_cast<std::size_t>(p);
+      const auto row = static_cast<std::int64_t>(plane_row_bytes(planes.format, p, width));
+      planes.stride_bytes[plane] = round_up(row, kPitchAlign);
+      offset[plane] = total;
+      total += planes.stride_bytes[plane] * plane_rows(planes.format, p, height);
+    }
+    ZR_TRY(converted_.reserve(total));
+    for (std::size_t p = 0; p < 3; ++p) planes.data[p] = converted_.data() + offset[p];
+    return Status::ok();
+  }
 
   Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
     // A scan is hardly ever larger than its samples; one that is gets coded again.
@@ -105,14 +149,15 @@ class CudaEncodePipeline final : public EncodePipeline {
   FrameUpload upload_;
   PinnedBuffer<FrameOutcome> outcome_;
   DeviceBuffer<std::uint8_t> scan_;
+  DeviceBuffer<std::uint8_t> converted_;  // planes of a surface
   std::size_t groups_ = 0;
   FrameEncoder encoder_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device) {
-  auto pipeline = std::make_unique<CudaEncodePipeline>(device);
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device, int threads) {
+  auto pipeline = std::make_unique<CudaEncodePipeline>(device, threads);
   ZR_TRY(pipeline->create());
   return std::unique_ptr<EncodePipeline>(std::move(pipeline));
 }

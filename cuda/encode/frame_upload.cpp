@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "codec/arith/integer.hpp"
 
 namespace zerorun {
 namespace {
 
-/// Rows are copied to pinned memory in bands of about so many bytes: while the CPU copies one band,
-/// the band before it travels to the device.
-constexpr std::size_t kBandBytes = std::size_t{1} << 20;
 /// Rows on the device start at whole sectors.
 constexpr std::size_t kPitchAlign = 128;
 
@@ -21,80 +17,95 @@ constexpr std::size_t kPitchAlign = 128;
 
 Status FrameUpload::enqueue(const ConstFrameView& frame, int components, cudaStream_t stream,
                             ConstFrameView& on_device) {
-  const auto planes = static_cast<std::size_t>(components == 1 ? 1 : plane_count(frame.format));
-  std::array<Plane, 3> plane{};
-  std::array<bool, 3> pinned{};
-  std::size_t staging_bytes = 0, device_bytes = 0;
-  for (std::size_t p = 0; p < planes; ++p) {
+  const auto count = static_cast<std::size_t>(components == 1 ? 1 : plane_count(frame.format));
+  std::array<Plane, 3> memory{};
+  const std::span planes(memory.data(), count);
+  std::size_t bytes = 0;
+  for (std::size_t p = 0; p < count; ++p) {
     const auto index = static_cast<int>(p);
     const std::size_t row_bytes = plane_row_bytes(frame.format, index, frame.width);
     const auto rows = static_cast<std::size_t>(plane_rows(frame.format, index, frame.height));
     const std::size_t pitch = round_up(row_bytes, kPitchAlign);
-    plane[p] = {frame.data[p], frame.stride_bytes[p], row_bytes, rows, pitch};
     const std::uint8_t* const last_row =
         frame.data[p] + static_cast<std::ptrdiff_t>(rows - 1) * frame.stride_bytes[p];
-    pinned[p] = frame.stride_bytes[p] > 0 && is_pinned(frame.data[p]) &&
-                is_pinned(last_row + row_bytes - 1);
-    if (!pinned[p]) staging_bytes += row_bytes * rows;
-    device_bytes += pitch * rows;
+    const bool pinned = frame.stride_bytes[p] > 0 && is_pinned(frame.data[p]) &&
+                        is_pinned(last_row + row_bytes - 1);
+    planes[p] = {frame.data[p], frame.stride_bytes[p], row_bytes, rows, pitch, bytes, pinned};
+    bytes += pitch * rows;
   }
-  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(staging_bytes)));
-  ZR_TRY(frame_.reserve(static_cast<std::int64_t>(device_bytes)));
+  ZR_TRY(frame_.reserve(static_cast<std::int64_t>(bytes)));
   on_device = {frame.format, frame.width, frame.height, {}, {}};
-  std::uint8_t* staging = staging_.data();
-  std::uint8_t* target = frame_.data();
-  const bool at_once =
-      std::all_of(pinned.begin(), pinned.begin() + planes, [](bool is) { return is; }) &&
-      lie_as_on_device({plane.data(), planes});
-  if (at_once)
+  for (std::size_t p = 0; p < count; ++p) {
+    on_device.data[p] = frame_.data() + planes[p].offset;
+    on_device.stride_bytes[p] = static_cast<std::ptrdiff_t>(planes[p].pitch);
+  }
+  if (lie_as_on_device(planes)) {
     ZR_CUDA_TRY(
-        cudaMemcpyAsync(target, plane[0].from, device_bytes, cudaMemcpyHostToDevice, stream));
-  for (std::size_t p = 0; p < planes; ++p) {
-    on_device.data[p] = target;
-    on_device.stride_bytes[p] = static_cast<std::ptrdiff_t>(plane[p].pitch);
-    if (at_once) {
-      // The copy above has sent it.
-    } else if (pinned[p]) {
-      ZR_TRY(send(plane[p], target, stream));
-    } else {
-      ZR_TRY(stage(plane[p], staging, target, stream));
-      staging += plane[p].row_bytes * plane[p].rows;
-    }
-    target += plane[p].pitch * plane[p].rows;
+        cudaMemcpyAsync(frame_.data(), planes[0].from, bytes, cudaMemcpyHostToDevice, stream));
+    return Status::ok();
   }
-  return Status::ok();
+  for (const Plane& plane : planes)
+    if (plane.pinned) ZR_TRY(send(plane, stream));
+  return stage(planes, stream);
 }
 
-/// Whether one copy can carry all planes, since each copy takes microseconds to start.
+/// Whether one copy by the device can carry all planes, since each copy takes microseconds to
+/// start.
 bool FrameUpload::lie_as_on_device(std::span<const Plane> planes) {
-  for (std::size_t p = 0; p < planes.size(); ++p) {
-    const Plane& plane = planes[p];
-    if (plane.stride != static_cast<std::ptrdiff_t>(plane.pitch) || plane.row_bytes != plane.pitch)
-      return false;
-    if (p + 1 < planes.size() && planes[p + 1].from != plane.from + plane.pitch * plane.rows)
-      return false;
-  }
-  return true;
+  return std::ranges::all_of(planes, [&](const Plane& plane) {
+    return plane.pinned && plane.stride == static_cast<std::ptrdiff_t>(plane.pitch) &&
+           plane.row_bytes == plane.pitch && plane.from == planes[0].from + plane.offset;
+  });
 }
 
-Status FrameUpload::send(const Plane& plane, std::uint8_t* to, cudaStream_t stream) {
-  ZR_CUDA_TRY(cudaMemcpy2DAsync(to, plane.pitch, plane.from, static_cast<std::size_t>(plane.stride),
-                                plane.row_bytes, plane.rows, cudaMemcpyHostToDevice, stream));
+Status FrameUpload::send(const Plane& plane, cudaStream_t stream) {
+  ZR_CUDA_TRY(cudaMemcpy2DAsync(frame_.data() + plane.offset, plane.pitch, plane.from,
+                                static_cast<std::size_t>(plane.stride), plane.row_bytes, plane.rows,
+                                cudaMemcpyHostToDevice, stream));
   return Status::ok();
 }
 
-Status FrameUpload::stage(const Plane& plane, std::uint8_t* staging, std::uint8_t* to,
-                          cudaStream_t stream) {
-  const std::size_t band = std::max<std::size_t>(1, kBandBytes / plane.row_bytes);
-  for (std::size_t y = 0; y < plane.rows; y += band) {
-    const std::size_t count = std::min(band, plane.rows - y);
-    for (std::size_t i = 0; i < count; ++i)
-      std::memcpy(staging + i * plane.row_bytes,
-                  plane.from + static_cast<std::ptrdiff_t>(y + i) * plane.stride, plane.row_bytes);
-    ZR_CUDA_TRY(cudaMemcpy2DAsync(to, plane.pitch, staging, plane.row_bytes, plane.row_bytes, count,
-                                  cudaMemcpyHostToDevice, stream));
-    staging += count * plane.row_bytes;
-    to += count * plane.pitch;
+/// Staging has the layout of the device, so that one transfer carries pieces that follow each
+/// other.
+Status FrameUpload::stage(std::span<const Plane> planes, cudaStream_t stream) {
+  std::size_t room = 0, bytes = 0;
+  for (const Plane& plane : planes) {
+    room = plane.offset + plane.pitch * plane.rows;
+    if (!plane.pinned) bytes += plane.pitch * plane.rows;
+  }
+  if (bytes == 0) return Status::ok();
+  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(room)));
+  pieces_.clear();
+  for (const Plane& plane : planes)
+    if (!plane.pinned)
+      cut_into_pieces({plane.from, plane.stride, staging_.data() + plane.offset,
+                       static_cast<std::ptrdiff_t>(plane.pitch), plane.row_bytes, plane.rows},
+                      piece_bytes_, pieces_);
+  const int helpers = helpers_of(threads_, bytes);
+  if (helpers > 0 && crew_ == nullptr) crew_ = CopyCrew::shared();
+  SharedCopy copy(crew_.get(), helpers, pieces_);
+  copy.release(pieces_.size());
+  std::size_t sent = 0, copied = 0;
+  while (sent < pieces_.size()) {
+    if (!copy.copy_one()) copy.wait_for(copied);
+    while (copied < pieces_.size() && copy.is_copied(copied)) ++copied;
+    ZR_TRY(send_staged(copied, stream, sent));
+  }
+  return Status::ok();
+}
+
+/// Sends the pieces from `sent` on to `copied`, but leaves a few bytes to the next call, if there
+/// will be one.
+Status FrameUpload::send_staged(std::size_t copied, cudaStream_t stream, std::size_t& sent) {
+  while (sent < copied) {
+    const std::uint8_t* const from = pieces_[sent].to;
+    std::size_t bytes = 0, end = sent;
+    for (; end < copied && pieces_[end].to == from + bytes; ++end)
+      bytes += static_cast<std::size_t>(pieces_[end].to_stride) * pieces_[end].rows;
+    if (bytes < piece_bytes_ / 2 && end == copied && copied < pieces_.size()) break;
+    ZR_CUDA_TRY(cudaMemcpyAsync(frame_.data() + (from - staging_.data()), from, bytes,
+                                cudaMemcpyHostToDevice, stream));
+    sent = end;
   }
   return Status::ok();
 }

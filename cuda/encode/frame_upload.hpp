@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
+#include "codec/base/copy_crew.hpp"
 #include "cuda/base/memory.hpp"
 #include "zerorun/frame.hpp"
 
@@ -14,9 +17,17 @@ namespace zerorun {
 /// Keeps its memory between frames. The frame uploaded last is valid until the next call.
 class FrameUpload {
  public:
+  /// A piece is what one thread copies at a time, and the least that one transfer should carry.
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+
+  /// `threads` copy one frame: 0 = as many as helps, 1 = the caller's alone, as for small frames.
+  explicit FrameUpload(int threads = 0, std::size_t piece_bytes = kPieceBytes)
+      : threads_(threads), piece_bytes_(piece_bytes) {}
+
   /// Sends the rows without what lies between them; for a grey stream (components 1) plane 0 alone.
   /// The device itself reads pinned memory, until the work enqueued on `stream` has completed;
-  /// other memory has been read when the call returns.
+  /// other memory has been read when the call returns: while the CPU copies one piece of it to
+  /// pinned staging, the pieces before it travel.
   Status enqueue(const ConstFrameView& frame, int components, cudaStream_t stream,
                  ConstFrameView& on_device);
 
@@ -25,11 +36,18 @@ class FrameUpload {
     const std::uint8_t* from;
     std::ptrdiff_t stride;
     std::size_t row_bytes, rows, pitch;
+    std::size_t offset;  ///< of the first row, in the device's memory and in staging
+    bool pinned;
   };
   static bool lie_as_on_device(std::span<const Plane> planes);
-  Status send(const Plane& plane, std::uint8_t* to, cudaStream_t stream);
-  Status stage(const Plane& plane, std::uint8_t* staging, std::uint8_t* to, cudaStream_t stream);
+  Status send(const Plane& plane, cudaStream_t stream);
+  Status stage(std::span<const Plane> planes, cudaStream_t stream);
+  Status send_staged(std::size_t copied, cudaStream_t stream, std::size_t& sent);
 
+  const int threads_;
+  const std::size_t piece_bytes_;
+  std::shared_ptr<CopyCrew> crew_;
+  std::vector<CopyPiece> pieces_;
   PinnedBuffer<std::uint8_t> staging_;
   DeviceBuffer<std::uint8_t> frame_;
 };

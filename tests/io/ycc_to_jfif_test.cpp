@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "codec/arith/sample_terms.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
 
@@ -103,6 +104,126 @@ TEST(YccToJfifTable, EveryLimitedByteExactly) {
     EXPECT_EQ(out.row(1, 0)[i], clip(128 + std::round((i - 128) * 255 / 224.0))) << i;
     EXPECT_EQ(out.row(2, 0)[i], out.row(1, 0)[i]) << i;
   }
+}
+
+std::int64_t divide_rounded(std::int64_t numerator, std::int64_t denominator) {
+  const std::int64_t half = denominator / 2;
+  return (numerator >= 0 ? numerator + half : numerator - half) / denominator;
+}
+
+/// For the same matrix a sample is the rounded quotient of integers.
+void expect_quotients(const YccCoding& c) {
+  const SampleConversion terms = io::YccToJfif(c).terms();
+  const std::int64_t unit = std::int64_t{1} << (c.depth_bits - 8);
+  const std::int64_t top = (std::int64_t{1} << c.depth_bits) - 1;
+  const std::int64_t black = c.full_range ? 0 : 16 * unit;
+  const std::int64_t luma_span = c.full_range ? top : 219 * unit;
+  const std::int64_t chroma_span = c.full_range ? top : 224 * unit;
+  for (std::int64_t i = 0; i <= top; ++i) {
+    const auto clip255 = [](std::int64_t value) {
+      return static_cast<int>(std::clamp<std::int64_t>(value, 0, 255));
+    };
+    const auto sample = static_cast<std::uint32_t>(i);
+    ASSERT_EQ(sample_of(term_of(terms.y_y, sample)),
+              clip255(divide_rounded((i - black) * 255, luma_span)))
+        << i;
+    ASSERT_EQ(sample_of(term_of(terms.cb_cb, sample)),
+              clip255(128 + divide_rounded((i - 128 * unit) * 255, chroma_span)))
+        << i;
+  }
+  EXPECT_EQ(terms.cr_cr, terms.cb_cb);
+  for (const SampleTerm& none : {terms.y_cb, terms.y_cr, terms.cb_cr, terms.cr_cb})
+    EXPECT_EQ(none, SampleTerm{});
+}
+
+/// For another matrix a sample is the rounded sum of terms, which are rounded to 2^-16. Of the
+/// values of 15 and 16 bits some come so near to a tie that 48 bits do not tell its side.
+void expect_rounded_terms(const YccCoding& c) {
+  const SampleConversion terms = io::YccToJfif(c).terms();
+  const int top = (1 << c.depth_bits) - 1;
+  const std::int32_t tolerance = c.depth_bits > 14 ? 1 : 0;
+  const auto nearest = [](double value) {
+    return static_cast<std::int32_t>(std::lround(value * 65536));
+  };
+  const Ycc of_cb = change_matrix({0, 1, 0}, c.weights, io::kBt601);
+  const Ycc of_cr = change_matrix({0, 0, 1}, c.weights, io::kBt601);
+  for (int i = 0; i <= top; ++i) {
+    const auto sample = static_cast<std::uint32_t>(i);
+    const Ycc in = decode(c, i, i, i);
+    const double luma = 255 * in.y, chroma = 255 * in.cb;
+    ASSERT_NEAR(term_of(terms.y_y, sample), nearest(luma), tolerance) << i;
+    ASSERT_NEAR(term_of(terms.y_cb, sample), nearest(of_cb.y * chroma), tolerance) << i;
+    ASSERT_NEAR(term_of(terms.y_cr, sample), nearest(of_cr.y * chroma), tolerance) << i;
+    ASSERT_NEAR(term_of(terms.cb_cb, sample), nearest(128 + of_cb.cb * chroma), tolerance) << i;
+    ASSERT_NEAR(term_of(terms.cb_cr, sample), nearest(of_cr.cb * chroma), tolerance) << i;
+    ASSERT_NEAR(term_of(terms.cr_cb, sample), nearest(of_cb.cr * chroma), tolerance) << i;
+    ASSERT_NEAR(term_of(terms.cr_cr, sample), nearest(128 + of_cr.cr * chroma), tolerance) << i;
+  }
+}
+
+TEST(YccToJfifTerms, EverySampleOfEveryCoding) {
+  for (int depth = 8; depth <= 16; ++depth)
+    for (const bool full_range : {true, false}) {
+      SCOPED_TRACE(testing::Message() << depth << " bits, full range " << full_range);
+      expect_quotients({depth, full_range, io::kBt601});
+      for (const LumaWeights& weights : {io::kBt709, io::kBt2020, io::kFcc, io::kSmpte240m}) {
+        SCOPED_TRACE(testing::Message() << "Kr " << weights.kr);
+        expect_rounded_terms({depth, full_range, weights});
+      }
+    }
+}
+
+/// Rows that no vector divides, chroma at the right edge, and samples above the depth, whose upper
+/// bits count for nothing.
+TEST(YccToJfifPlanes, AnyWidthAndSampling) {
+  Random random(3);
+  for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::yuv422p, PixelFormat::yuv444p,
+                                   PixelFormat::yuv440p, PixelFormat::yuv411p, PixelFormat::gray8})
+    for (const int depth : {8, 10})
+      for (const LumaWeights& weights : {io::kBt601, io::kBt709})
+        for (const int width : {1, 2, 3, 4, 5, 31, 32, 33, 100}) {
+          const int height = 5;
+          std::vector<std::uint16_t> samples[3];
+          std::vector<std::uint8_t> bytes[3];
+          io::YccPlanes in;
+          const int planes = plane_count(format);
+          for (int p = 0; p < planes; ++p) {
+            const auto plane = static_cast<std::size_t>(p);
+            const std::size_t row = plane_row_bytes(format, p, width);
+            for (std::size_t i = 0;
+                 i < row * static_cast<std::size_t>(plane_rows(format, p, height)); ++i) {
+              samples[p].push_back(static_cast<std::uint16_t>(random.between(0, 65535)));
+              bytes[p].push_back(static_cast<std::uint8_t>(samples[p].back()));
+            }
+            in.data[plane] =
+                depth == 8 ? bytes[p].data() : reinterpret_cast<std::uint8_t*>(samples[p].data());
+            in.stride_bytes[plane] = static_cast<std::ptrdiff_t>(depth == 8 ? row : 2 * row);
+          }
+          const io::YccToJfif to_jfif({depth, false, weights});
+          TestFrame found(format, width, height, Layout::padded);
+          to_jfif.convert(in, found.view());
+          const SampleConversion& c = to_jfif.terms();
+          const LumaFactors factors = luma_factors(native_subsampling(format));
+          const auto sample = [&](int p, int x, int y) {
+            const std::size_t row = plane_row_bytes(format, p, width);
+            const auto at = static_cast<std::size_t>(y) * row + static_cast<std::size_t>(x);
+            return samples[p][at] & ((1U << depth) - 1);
+          };
+          for (int p = 0; p < planes; ++p)
+            for (int y = 0; y < found.rows(p); ++y)
+              for (int x = 0; x < static_cast<int>(found.row_bytes(p)); ++x) {
+                const int cx = p == 0 ? x / factors.h : x, cy = p == 0 ? y / factors.v : y;
+                const SampleTerm& own = p == 0 ? c.y_y : SampleTerm{};
+                std::int32_t sum = term_of(own, sample(0, p == 0 ? x : 0, p == 0 ? y : 0));
+                if (planes == 3) {
+                  const SampleTerm by_cb = p == 0 ? c.y_cb : p == 1 ? c.cb_cb : c.cr_cb;
+                  const SampleTerm by_cr = p == 0 ? c.y_cr : p == 1 ? c.cb_cr : c.cr_cr;
+                  sum += term_of(by_cb, sample(1, cx, cy)) + term_of(by_cr, sample(2, cx, cy));
+                }
+                ASSERT_EQ(found.row(p, y)[x], sample_of(sum))
+                    << name(format) << ' ' << width << ": " << p << ' ' << x << ',' << y;
+              }
+        }
 }
 
 TEST(YccToJfifPlanes, ChromaLiesWhereItsSamplingSays) {

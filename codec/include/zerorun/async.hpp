@@ -26,7 +26,7 @@
 namespace zerorun {
 
 struct AsyncEncodeParams {
-  EncodeParams encode;  ///< `threads` counts for each lane, and 0 means 1 here
+  EncodeParams encode;  ///< `threads` counts for each lane; CPU: 0 means 1 here
   /// Frames coded at a time. 0: one per core on the CPU, 4 on CUDA. Each lane needs the memory of
   /// an Encoder.
   int lanes = 0;

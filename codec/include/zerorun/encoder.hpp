@@ -14,6 +14,7 @@
 #include "zerorun/backend.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/surface.hpp"
 
 namespace zerorun {
 
@@ -62,7 +63,7 @@ struct EncodeParams {
   std::vector<MarkerSegment> segments;  ///< written after JFIF, in this order
   Backend backend = Backend::automatic;
   int device = 0;   ///< CUDA device index
-  int threads = 0;  ///< CPU threads for one frame; 0 = one per core
+  int threads = 0;  ///< CPU threads for one frame; 0 = one per core; CUDA: to copy it, 0 = a few
 };
 
 /// What one call did.
@@ -98,6 +99,12 @@ class ZERORUN_API Encoder {
   /// The same into a vector or a buffer, which is resized to the stream.
   Result<EncodeReport> encode(const ConstFrameView& frame, std::vector<std::byte>& out);
   Result<EncodeReport> encode(const ConstFrameView& frame, HostBuffer& out);
+
+  /// The same for a video decoder's picture in the memory of the encoder's device, which is read
+  /// until the call returns. The bytes are those of the yuv420p frame that `surface.conversion`
+  /// makes of it. Errors: also invalid_argument (the backend is the CPU's).
+  Result<EncodeReport> encode(const DeviceSurface& surface, std::vector<std::byte>& out);
+  Result<EncodeReport> encode(const DeviceSurface& surface, HostBuffer& out);
 
   /// Quality of all later frames, 1..100. Errors: invalid_argument.
   Status set_quality(int quality);

@@ -1,0 +1,194 @@
+// Threads that help to copy large frames piece by piece.
+// SPDX-License-Identifier: MIT
+#include "codec/base/copy_crew.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace zerorun {
+namespace {
+
+constexpr int kMostHelpers = 11;
+constexpr std::size_t kSharedBytes = std::size_t{1} << 21;
+
+void copy_bytes(std::uint8_t* to, const std::uint8_t* from, std::size_t count) {
+  std::memcpy(to, from, count);
+}
+
+#ifdef __SSE2__
+/// Stores that do not read the line first: with 8 threads 8.3 MB take 123 us, and 213 us by
+/// memcpy() (16 cores beside an H200).
+void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, std::size_t count) {
+  constexpr std::size_t kLine = 64, kVector = sizeof(__m128i);
+  const std::size_t ahead = (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine;
+  if (count < ahead + kLine) return copy_bytes(to, from, count);
+  copy_bytes(to, from, ahead);
+  std::size_t at = ahead;
+  for (; at + kLine <= count; at += kLine)
+    for (std::size_t i = at; i < at + kLine; i += kVector)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  _mm_sfence();  // before anybody is told that the copy is there
+  copy_bytes(to + at, from + at, count - at);
+}
+#else
+constexpr auto copy_past_caches = copy_bytes;
+#endif
+
+}  // namespace
+
+int helpers_of(int threads, std::size_t frame_bytes) noexcept {
+  if (frame_bytes < kSharedBytes) return 0;
+  return threads == 0 ? kMostHelpers : threads - 1;
+}
+
+void copy_rows(const CopyPiece& piece, bool past_caches) {
+  const auto copy = past_caches ? copy_past_caches : copy_bytes;
+  const auto bytes = static_cast<std::ptrdiff_t>(piece.row_bytes);
+  if (piece.from_stride == bytes && piece.to_stride == bytes) {
+    copy(piece.to, piece.from, piece.row_bytes * piece.rows);
+    return;
+  }
+  for (std::size_t y = 0; y < piece.rows; ++y) {
+    const auto row = static_cast<std::ptrdiff_t>(y);
+    copy(piece.to + row * piece.to_stride, piece.from + row * piece.from_stride, piece.row_bytes);
+  }
+}
+
+void cut_into_pieces(const CopyPiece& plane, std::size_t most_bytes, std::vector<CopyPiece>& out) {
+  const std::size_t most = std::max<std::size_t>(1, most_bytes / plane.row_bytes);
+  for (std::size_t y = 0; y < plane.rows; y += most) {
+    CopyPiece piece = plane;
+    piece.from += static_cast<std::ptrdiff_t>(y) * plane.from_stride;
+    piece.to += static_cast<std::ptrdiff_t>(y) * plane.to_stride;
+    piece.rows = std::min(most, plane.rows - y);
+    out.push_back(piece);
+  }
+}
+
+CopyCrew::CopyCrew(int most) : most_(std::max(0, most)) {}
+
+CopyCrew::~CopyCrew() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wanted_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+std::shared_ptr<CopyCrew> CopyCrew::shared() {
+  static std::mutex mutex;
+  static std::weak_ptr<CopyCrew> crew;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<CopyCrew> found = crew.lock();
+  if (!found) {
+    const int others = static_cast<int>(std::thread::hardware_concurrency()) - 1;
+    found = std::make_shared<CopyCrew>(std::min(others, kMostHelpers));
+    crew = found;
+  }
+  return found;
+}
+
+void CopyCrew::join(SharedCopy& copy) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto wanted = static_cast<std::size_t>(std::min(copy.seats_, most_));
+    try {
+      while (threads_.size() < wanted) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // Fewer threads than asked for do the same work.
+    }
+    copies_.push_back(&copy);
+  }
+  wanted_.notify_all();
+}
+
+void CopyCrew::leave(SharedCopy& copy) {
+  std::unique_lock lock(mutex_);
+  std::erase(copies_, &copy);
+  left_.wait(lock, [&] { return copy.helping_ == 0; });
+}
+
+SharedCopy* CopyCrew::find_seat() {
+  const auto found =
+      std::ranges::find_if(copies_, [](const SharedCopy* copy) { return copy->seats_ > 0; });
+  return found == copies_.end() ? nullptr : *found;
+}
+
+void CopyCrew::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    SharedCopy* copy = nullptr;
+    wanted_.wait(lock, [&] { return stop_ || (copy = find_seat()) != nullptr; });
+    if (stop_) return;
+    --copy->seats_;
+    ++copy->helping_;
+    lock.unlock();
+    copy->help();
+    lock.lock();
+    if (--copy->helping_ == 0) left_.notify_all();
+  }
+}
+
+SharedCopy::SharedCopy(CopyCrew* crew, int helpers, std::span<const CopyPiece> pieces)
+    : crew_(helpers > 0 && pieces.size() > 1 ? crew : nullptr),
+      pieces_(pieces),
+      copied_(std::make_unique<std::atomic<int>[]>(pieces.size())),
+      seats_(static_cast<int>(
+          std::min(static_cast<std::size_t>(std::max(0, helpers)), pieces.size()))) {
+  if (crew_ != nullptr) crew_->join(*this);
+}
+
+SharedCopy::~SharedCopy() {
+  if (crew_ == nullptr) return;
+  next_.store(pieces_.size());  // nobody takes another one
+  release(pieces_.size());
+  crew_->leave(*this);
+}
+
+void SharedCopy::release(std::size_t count) {
+  released_.store(count);
+  released_.notify_all();
+}
+
+std::size_t SharedCopy::untaken() const noexcept {
+  const std::size_t next = next_.load(), released = released_.load();
+  return next < released ? released - next : 0;
+}
+
+bool SharedCopy::take(std::size_t& piece) {
+  piece = next_.load();
+  while (piece < released_.load())
+    if (next_.compare_exchange_weak(piece, piece + 1)) return true;
+  return false;
+}
+
+void SharedCopy::copy(std::size_t piece) {
+  copy_rows(pieces_[piece], crew_ != nullptr);
+  copied_[piece].store(1, std::memory_order_release);
+  copied_[piece].notify_one();
+}
+
+bool SharedCopy::copy_one() {
+  std::size_t piece = 0;
+  if (!take(piece)) return false;
+  copy(piece);
+  return true;
+}
+
+void SharedCopy::help() {
+  for (;;) {
+    const std::size_t released = released_.load();
+    if (copy_one()) continue;
+    if (next_.load() >= pieces_.size()) return;
+    released_.wait(released);
+  }
+}
+
+}  // namespace zerorun

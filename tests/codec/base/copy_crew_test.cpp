@@ -1,0 +1,162 @@
+// Copies by pieces: whole rows, each of them once, by any number of threads.
+// SPDX-License-Identifier: MIT
+#include "codec/base/copy_crew.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace zerorun {
+namespace {
+
+TEST(CopyCrew, PiecesCoverThePlane) {
+  std::vector<std::uint8_t> device(1), host(1);  // addresses only
+  for (const std::ptrdiff_t stride : {40, 57, -40, -57})
+    for (const std::size_t rows : {1u, 2u, 7u, 100u})
+      for (const std::size_t piece_bytes : {1u, 40u, 79u, 80u, 200u, 100000u}) {
+        const CopyPiece plane{device.data(), 128, host.data(), stride, 40, rows};
+        std::vector<CopyPiece> pieces(1);
+        cut_into_pieces(plane, piece_bytes, pieces);
+        std::ptrdiff_t y = 0;
+        for (std::size_t i = 1; i < pieces.size(); ++i) {
+          const CopyPiece& piece = pieces[i];
+          ASSERT_GT(piece.rows, 0u);
+          EXPECT_EQ(piece.from, plane.from + 128 * y);
+          EXPECT_EQ(piece.to, plane.to + stride * y);
+          EXPECT_EQ(piece.from_stride, 128);
+          EXPECT_EQ(piece.to_stride, stride);
+          EXPECT_EQ(piece.row_bytes, 40u);
+          EXPECT_TRUE(piece.rows == 1 || piece.rows * 40 <= piece_bytes);
+          y += static_cast<std::ptrdiff_t>(piece.rows);
+        }
+        EXPECT_EQ(y, static_cast<std::ptrdiff_t>(rows));
+      }
+}
+
+/// Rows of a plane and where they go, with guards between the rows of both.
+struct Plane {
+  static constexpr std::size_t kRowBytes = 261, kRows = 203, kStride = 267;
+  static constexpr std::uint8_t kGuard = 0xA5;
+
+  std::vector<std::uint8_t> from = std::vector<std::uint8_t>(kStride * kRows, kGuard);
+  std::vector<std::uint8_t> to = from;
+  bool bottom_up = false;
+  std::vector<CopyPiece> pieces = {};
+
+  explicit Plane(std::size_t piece_bytes, std::uint8_t seed, bool upwards = false)
+      : bottom_up(upwards) {
+    for (std::size_t y = 0; y < kRows; ++y)
+      for (std::size_t x = 0; x < kRowBytes; ++x)
+        from[y * kStride + x] = static_cast<std::uint8_t>(seed + x * 7 + y * 13);
+    const auto stride = static_cast<std::ptrdiff_t>(kStride);
+    cut_into_pieces({from.data(), stride, to.data() + (upwards ? (kRows - 1) * kStride : 0),
+                     upwards ? -stride : stride, kRowBytes, kRows},
+                    piece_bytes, pieces);
+  }
+
+  bool is_copied() const {
+    for (std::size_t y = 0; y < kRows; ++y) {
+      const std::uint8_t* row = to.data() + (bottom_up ? kRows - 1 - y : y) * kStride;
+      if (!std::equal(row, row + kRowBytes, from.data() + y * kStride) ||
+          !std::all_of(row + kRowBytes, row + kStride,
+                       [](std::uint8_t guard) { return guard == kGuard; }))
+        return false;
+    }
+    return true;
+  }
+};
+
+/// As the encoder does it: everything is there from the start.
+void copy_all(CopyCrew* crew, int helpers, const Plane& plane) {
+  SharedCopy copy(crew, helpers, plane.pieces);
+  copy.release(plane.pieces.size());
+  for (std::size_t i = 0; i < plane.pieces.size(); ++i) {
+    while (!copy.is_copied(i) && copy.copy_one()) {
+    }
+    copy.wait_for(i);
+    ASSERT_TRUE(copy.is_copied(i));
+  }
+  EXPECT_EQ(copy.untaken(), 0u);
+}
+
+TEST(CopyCrew, AnyNumberOfThreadsCopiesTheSame) {
+  CopyCrew crew(3);
+  for (const bool bottom_up : {false, true})
+    for (const int helpers : {0, 1, 2, 3, 9})
+      for (const std::size_t piece_bytes : {1u, 300u, 1000u, 5000u, 100000u}) {
+        const Plane plane(piece_bytes, static_cast<std::uint8_t>(helpers), bottom_up);
+        copy_all(&crew, helpers, plane);
+        EXPECT_TRUE(plane.is_copied());
+      }
+  const Plane alone(300, 1);
+  copy_all(nullptr, 5, alone);
+  EXPECT_TRUE(alone.is_copied());
+}
+
+/// As the decoder does it: pieces arrive one after another, and the caller may copy none of them.
+TEST(CopyCrew, NoPieceIsCopiedBeforeItsRelease) {
+  CopyCrew crew(2);
+  for (int round = 0; round < 20; ++round) {
+    Plane plane(300, static_cast<std::uint8_t>(round));
+    const std::vector<std::uint8_t> samples = plane.from;
+    std::fill(plane.from.begin(), plane.from.end(), std::uint8_t{0});
+    SharedCopy copy(&crew, 2, plane.pieces);
+    for (std::size_t i = 0; i < plane.pieces.size(); ++i) {
+      const CopyPiece& piece = plane.pieces[i];
+      const auto at = static_cast<std::size_t>(piece.from - plane.from.data());
+      const std::size_t count = std::min(piece.rows * Plane::kStride, plane.from.size() - at);
+      std::copy_n(samples.data() + at, count, plane.from.data() + at);  // it arrives
+      copy.release(i + 1);
+    }
+    for (std::size_t i = 0; i < plane.pieces.size(); ++i) copy.wait_for(i);
+    EXPECT_TRUE(plane.is_copied());
+  }
+}
+
+TEST(CopyCrew, ACopyThatIsGivenUpTouchesNoMemoryAfterwards) {
+  CopyCrew crew(3);
+  for (int round = 0; round < 50; ++round) {
+    Plane plane(61, 3);
+    {
+      SharedCopy copy(&crew, 3, plane.pieces);
+      copy.release(plane.pieces.size() / 2);
+      if (round % 2 == 0) copy.copy_one();
+    }
+    std::fill(plane.to.begin(), plane.to.end(), std::uint8_t{0});  // a helper would race with this
+    EXPECT_EQ(std::ranges::count(plane.to, std::uint8_t{0}),
+              static_cast<std::ptrdiff_t>(plane.to.size()));
+  }
+}
+
+TEST(CopyCrew, SeveralCallersShareOneCrew) {
+  const auto crew = CopyCrew::shared();
+  EXPECT_EQ(crew, CopyCrew::shared());
+  std::array<bool, 4> right{};
+  std::vector<std::thread> callers;
+  for (std::size_t caller = 0; caller < right.size(); ++caller)
+    callers.emplace_back([&, caller] {
+      right[caller] = true;
+      for (int round = 0; round < 10; ++round) {
+        const Plane plane(200,
+                          static_cast<std::uint8_t>(caller * 50 + static_cast<unsigned>(round)));
+        copy_all(crew.get(), 3, plane);
+        right[caller] = right[caller] && plane.is_copied();
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const bool is : right) EXPECT_TRUE(is);
+}
+
+TEST(CopyCrew, SmallFramesAndSingleThreadsGetNoHelp) {
+  constexpr std::size_t kLarge = std::size_t{3840} * 2160;
+  EXPECT_EQ(helpers_of(0, 1000), 0);
+  EXPECT_EQ(helpers_of(8, 1000), 0);
+  EXPECT_EQ(helpers_of(1, kLarge), 0);
+  EXPECT_EQ(helpers_of(3, kLarge), 2);
+  EXPECT_GT(helpers_of(0, kLarge), 0);
+}
+
+}  // namespace
+}  // namespace zerorun

@@ -7,6 +7,7 @@
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/backend_choice.hpp"
 #include "codec/pipeline/pipelines.hpp"
 
 namespace zerorun {
@@ -35,9 +36,11 @@ struct Decoder::Impl {
 Result<Decoder> Decoder::create(const DecodeParams& params) {
   return guarded([&]() -> Result<Decoder> {
     ZR_TRY(validate_params(params));
-    ZR_LET(backend, resolve_backend(params.backend, params.device));
-    ZR_LET(pipeline, make_decode_pipeline(backend, params.device, params.threads));
-    return Decoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
+    ZR_LET(resolved, resolve_backend(params.backend, params.device));
+    return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Decoder> {
+      ZR_LET(pipeline, make_decode_pipeline(backend, params.device, params.threads));
+      return Decoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
+    });
   });
 }
 

@@ -10,6 +10,7 @@
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/backend_choice.hpp"
 #include "codec/pipeline/pipelines.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/marker.hpp"
@@ -120,9 +121,11 @@ Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat fo
 Result<Encoder> Encoder::create(const EncodeParams& params) {
   return guarded([&]() -> Result<Encoder> {
     ZR_TRY(validate_params(params));
-    ZR_LET(backend, resolve_backend(params.backend, params.device));
-    ZR_LET(pipeline, make_encode_pipeline(backend, params.device, params.threads));
-    return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
+    ZR_LET(resolved, resolve_backend(params.backend, params.device));
+    return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Encoder> {
+      ZR_LET(pipeline, make_encode_pipeline(backend, params.device, params.threads));
+      return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
+    });
   });
 }
 

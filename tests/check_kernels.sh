@@ -39,7 +39,7 @@ compile() {
 
 rm -rf "$folder"
 mkdir -p "$folder"
-mapfile -t sources < <(git ls-files 'cuda/*.cu')
+mapfile -t sources < <(find cuda -name '*.cu' | sort)
 running=0 failed=0
 for source in "${sources[@]}"; do
   if ((running == jobs)); then

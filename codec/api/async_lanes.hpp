@@ -82,13 +82,16 @@ template <typename Params>
 Result<FlightSizes> AsyncLanes<Coder, Job, Output, kInput>::make_coders(Params params,
                                                                         Backend backend, int lanes,
                                                                         int depth) {
-  params.backend = backend;
+  // An automatic choice stays one, so that a lane may take the CPU for a frame.
+  if (backend == Backend::cpu) params.backend = backend;
   if (params.threads == 0 && backend == Backend::cpu) params.threads = 1;
   ZR_LET(sizes, choose_flight_sizes(lanes, depth, backend));
   coders_.clear();
   coders_.reserve(static_cast<std::size_t>(sizes.lanes));
   for (int lane = 0; lane < sizes.lanes; ++lane) {
     ZR_LET(coder, Coder::create(params));
+    if (coder.backend() != backend)
+      return Status(Errc::device_failure, "not all lanes found room on the device");
     coders_.push_back(std::move(coder));
   }
   return sizes;

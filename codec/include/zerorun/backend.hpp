@@ -16,7 +16,8 @@ namespace zerorun {
 
 /// Both backends write the same bytes and decode the same samples.
 enum class Backend {
-  automatic,  ///< CUDA if there is a usable device and coders can be made for it, else the CPU
+  automatic,  ///< CUDA if there is a usable device, else the CPU, which also takes frames with which
+              ///< CUDA fails
   cpu,
   cuda,  ///< an error if there is no usable device; the CPU never takes its place
 };

@@ -28,8 +28,8 @@ using namespace vle;
 /// ORed atomically: 757, 657, 651; with a named barrier among the 15 warps, so that the look-back
 /// starts earlier: 1145, 1063, 931, but racecheck then reports races that do not exist.
 using LargeTiles = Tiles<480>;
-/// The most packers that fit where a CTA may have 99 and 64 KiB of shared memory: on compute
-/// capability 8.6, 8.9 and 12.x, and on 7.5. Measured on none of them.
+/// The most packers for 99 and 64 KiB of shared memory: capability 8.6, 8.9, 12.x; 7.5. Not
+/// measured.
 using MediumTiles = Tiles<448>;
 using SmallTiles = Tiles<224>;
 static_assert(sizeof(LargeTiles::Shared) <= limits_of_capability(80).shared_of_cta);
@@ -226,10 +226,9 @@ struct Request {
   void* scratch;
   std::size_t& scratch_bytes;
   const std::uint8_t* in;
-  std::uint64_t size;
+  std::uint64_t size, capacity;
   const Codebook* book;
   std::uint32_t* out;
-  std::uint64_t capacity;
   std::uint32_t chunk_symbols;
   std::uint64_t* offsets;
   Outcome* outcome;
@@ -290,8 +289,8 @@ Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d
               std::uint64_t capacity, std::uint32_t chunk_symbols, std::uint64_t* d_offsets,
               Outcome* d_outcome, cudaStream_t stream) {
   if (d_offsets != nullptr) ZR_TRY(check_chunk_symbols(chunk_symbols));
-  const Request request{d_scratch, scratch_bytes, d_in,      size,      d_book, d_out,
-                        capacity,  chunk_symbols, d_offsets, d_outcome, stream};
+  const Request request{d_scratch, scratch_bytes, d_in,      size,      capacity, d_book,
+                        d_out,     chunk_symbols, d_offsets, d_outcome, stream};
   ZR_LET(limits, current_limits());
   const std::size_t most = limits.shared_of_cta;
   if (sizeof(LargeTiles::Shared) <= most) return encode_tiles<LargeTiles>(request);

@@ -40,15 +40,6 @@ constexpr unsigned kNoTile = 0xFFFFFFFFu;
 /// Marks the last bits of a tile as published to its right neighbour.
 constexpr std::uint64_t kTailReady = std::uint64_t{1} << 63;
 
-/// The last 32 bits of a packed tile, the very last one lowest. A tile with a right neighbour has
-/// at least one bit a symbol, so it has 32 bits.
-template <typename T>
-__device__ unsigned tail_of(const typename T::Buffer& b) {
-  const unsigned* const words = b.words + 1;
-  const unsigned word = b.bits / 32;
-  return __funnelshift_l(words[word], words[word - 1], b.bits);
-}
-
 __device__ void publish_tail(const Args& a, unsigned tile, unsigned tail) {
   store_relaxed(a.tails + tile, kTailReady | tail);
 }
@@ -72,16 +63,6 @@ __device__ void find_place(const Args& a, typename T::Shared& s, typename T::Buf
     }
   }
   if (leader) s.base = base;
-}
-
-/// Completes the words that two warps share. By one warp, a lane for each pair of warps.
-template <typename T>
-__device__ void join_warps(const typename T::Buffer& b, unsigned* words, unsigned base,
-                           const unsigned* end) {
-  const unsigned lane = threadIdx.x % 32;
-  if (lane == 0 || lane >= T::kWarps) return;
-  unsigned* const word = words + (base + b.warp_first[lane]) / 32;
-  if (end == nullptr || word < end) *word |= b.warp_tail[lane - 1];
 }
 
 /// Adds to a packed tile what its packers did not know. By one warp.

@@ -142,4 +142,23 @@ __device__ inline void pack_tile(const Args& a, const typename T::Shared& s, typ
   if (threadIdx.x == T::kPackers - 1) *writer.words = writer.pending;
 }
 
+/// The last 32 bits of a packed tile, the very last one lowest. A tile with a right neighbour has
+/// at least one bit a symbol, so it has 32 bits.
+template <typename T>
+__device__ inline unsigned tail_of(const typename T::Buffer& b) {
+  const unsigned* const words = b.words + 1;
+  const unsigned word = b.bits / 32;
+  return __funnelshift_l(words[word], words[word - 1], b.bits);
+}
+
+/// Completes the words that two warps share. By one warp, a lane for each pair of warps.
+template <typename T>
+__device__ inline void join_warps(const typename T::Buffer& b, unsigned* words, unsigned base,
+                                  const unsigned* end) {
+  const unsigned lane = threadIdx.x % 32;
+  if (lane == 0 || lane >= T::kWarps) return;
+  unsigned* const word = words + (base + b.warp_first[lane]) / 32;
+  if (end == nullptr || word < end) *word |= b.warp_tail[lane - 1];
+}
+
 }  // namespace zerorun::cuda_entropy::vle

@@ -16,8 +16,8 @@ namespace zerorun {
 
 /// Both backends write the same bytes and decode the same samples.
 enum class Backend {
-  automatic,  ///< CUDA if there is a usable device, else the CPU, which also takes frames with which
-              ///< CUDA fails
+  /// CUDA if there is a usable device, else the CPU, which also takes frames with which CUDA fails.
+  automatic,
   cpu,
   cuda,  ///< an error if there is no usable device; the CPU never takes its place
 };

@@ -17,8 +17,9 @@ struct DeviceLimits {
   std::size_t shared_of_cta, shared_of_processor;  ///< bytes of shared memory
   std::size_t shared_taken;  ///< bytes that the system takes of a processor for each CTA
   std::uint32_t threads_of_processor, ctas_of_processor, registers_of_processor;
-  bool asynchronous_copies;    ///< from global to shared memory
-  bool programmatic_launches;  ///< a kernel may be launched while the one before it still runs
+  bool asynchronous_copies;  ///< from global to shared memory, by the code that the device runs
+  /// A kernel may be launched while the one before it still runs: its code waits where it must.
+  bool programmatic_launches;
   std::uint32_t processors;
   std::uint64_t l2_bytes, memory_bytes;
   /// ZERORUN_TEST_DEVICE_LIMITS made them smaller than the device's own.

@@ -14,6 +14,7 @@
 namespace zerorun {
 namespace {
 
+/// Of the current device, `device`.
 cudaError_t ask(int device, DeviceLimits& out) {
   cudaError_t error = cudaSuccess;
   const auto attribute = [&](cudaDeviceAttr which) {
@@ -29,8 +30,10 @@ cudaError_t ask(int device, DeviceLimits& out) {
   out.threads_of_processor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
   out.ctas_of_processor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
   out.registers_of_processor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
-  out.asynchronous_copies = out.capability >= 80;
-  out.programmatic_launches = out.capability >= 90;
+  int code = 0;
+  if (error == cudaSuccess) error = architecture_of_code(code);
+  out.asynchronous_copies = code >= 80;
+  out.programmatic_launches = code >= 90;
   out.processors = attribute(cudaDevAttrMultiProcessorCount);
   out.l2_bytes = attribute(cudaDevAttrL2CacheSize);
   std::size_t free_bytes = 0, all_bytes = 0;

@@ -23,6 +23,11 @@ struct KnownDevice {
 /// kCapabilities. Thread-safe; `out` stays valid.
 cudaError_t current_device(const KnownDevice*& out);
 
+/// The architecture that the code was compiled for which the current device runs, 10 * major +
+/// minor. It is older than the device where the driver compiles PTX. That code does not wait for
+/// the kernel before it, so it must not be launched before that one has ended.
+cudaError_t architecture_of_code(int& capability);
+
 /// The same as a Status.
 Result<DeviceLimits> current_limits();
 

@@ -27,6 +27,11 @@ TEST_F(ThisDeviceParity, HasTheLimitsOfItsCapability) {
   expected.processors = real.processors;
   expected.l2_bytes = real.l2_bytes;
   expected.memory_bytes = real.memory_bytes;
+  int code = 0;
+  ASSERT_EQ(architecture_of_code(code), cudaSuccess);
+  EXPECT_LE(code, real.capability);
+  expected.asynchronous_copies = code >= 80;
+  expected.programmatic_launches = code >= 90;
   EXPECT_TRUE(real == expected);
   EXPECT_GT(real.processors, 0u);
   EXPECT_GT(real.l2_bytes, 0u);

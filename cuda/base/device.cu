@@ -16,7 +16,8 @@ static __global__ void probe_kernel() {}
 cudaError_t architecture_of_code(int& capability) {
   cudaFuncAttributes attributes{};
   const cudaError_t error = cudaFuncGetAttributes(&attributes, probe_kernel);
-  capability = attributes.ptxVersion;
+  // Machine code may have lost what PTX it was made from.
+  capability = attributes.ptxVersion != 0 ? attributes.ptxVersion : attributes.binaryVersion;
   return error;
 }
 

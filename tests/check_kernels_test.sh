@@ -62,6 +62,7 @@ plant() {  # NAME EXPECTED REPORT...
 plant "a kernel that fits" "" planted_kernel 90 64 49152 0
 plant "a spill" "8 bytes of registers are spilled" planted_kernel 90 64 0 8
 plant "a spill of CUB" "" _ZN3cub6kernelE 90 32 0 8
+plant "a large spill of CUB" "80 bytes of registers are spilled" _ZN3cub6kernelE 90 32 0 80
 plant "static shared memory" "50000 bytes of static shared memory" planted_kernel 86 64 50000 0
 plant "registers" "a CTA of 512 threads with 136 registers" planted_kernel 75 136 0 0
 plant "registers of a kernel without bounds" "a CTA of 1024 threads with 72 registers" unbounded 75 72 0 0

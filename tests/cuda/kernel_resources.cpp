@@ -37,6 +37,8 @@ struct Spill {
 };
 constexpr Spill kSpills[] = {
     {"3cub", "CUB bounds the registers of its scans itself"},
+    {"decode_groups_kernel", "8 bytes of stack on 10.0: ptxas stops at 40 registers unasked"},
+    {"decode_subsequences_kernel", "8 bytes of stack on 10.0 and 12.0, likewise"},
 };
 
 /// A kernel that asks for shared memory at its launch, or for several CTAs of a processor.
@@ -71,6 +73,15 @@ std::size_t decode_bytes(const DeviceLimits& limits) {
 std::size_t group_bytes(const DeviceLimits& limits) {
   return most_of_scans([&](const ScanNeeds& n) { return plan_groups(limits, n).bytes; });
 }
+
+/// Threads of a CTA of kernels without __launch_bounds__.
+struct Threads {
+  std::string_view part;  ///< of the kernel's name
+  std::uint32_t threads;
+};
+constexpr Threads kUnbounded[] = {
+    {"wide_rgb_kernel", 256},  // kTileWidth x kTileHeight of color_upsample.cu
+};
 
 constexpr Promise kPromises[] = {
     {"sync_subsequences_kernel", kSyncCtas, sync_bytes},
@@ -133,7 +144,9 @@ class Checker {
     constexpr std::size_t kMostStatic = 48 * 1024;
     if (report.shared_bytes > kMostStatic)
       complain(report, std::to_string(report.shared_bytes) + " bytes of static shared memory");
-    if (report.spilled_bytes > 0 && find_part(kSpills, report.kernel) == std::end(kSpills))
+    constexpr int kMostSpilled = 64;  // by a kernel that may
+    if (report.spilled_bytes > kMostSpilled ||
+        (report.spilled_bytes > 0 && find_part(kSpills, report.kernel) == std::end(kSpills)))
       complain(report, std::to_string(report.spilled_bytes) + " bytes of registers are spilled");
     check_residence(report);
   }
@@ -153,11 +166,17 @@ class Checker {
   }
 
  private:
+  /// A kernel that nothing is known of may be launched with as many threads as there can be.
+  std::uint32_t threads_of(const std::string& kernel) const {
+    const auto bound = threads_.find(kernel);
+    if (bound != threads_.end()) return bound->second;
+    const auto known = find_part(kUnbounded, kernel);
+    return known != std::end(kUnbounded) ? known->threads : 1024;
+  }
+
   void check_residence(const Report& report) {
     const DeviceLimits limits = limits_of_capability(report.capability);
-    // A kernel without __launch_bounds__ may be launched with as many threads as there can be.
-    const auto bound = threads_.find(report.kernel);
-    const std::uint32_t threads = bound == threads_.end() ? 1024 : bound->second;
+    const std::uint32_t threads = threads_of(report.kernel);
     const auto promise = find_part(kPromises, report.kernel);
     const bool promises = promise != std::end(kPromises);
     const CtaNeeds needs{threads, report.registers,

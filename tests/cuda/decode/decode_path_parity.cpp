@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "cuda/base/memory.hpp"
-#include "cuda/base/this_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 #include "tests/cuda/device_array.hpp"
@@ -26,13 +25,10 @@
 namespace zerorun::test {
 namespace {
 
-/// Whether the careful decoder got `careful` scans, or on a device with little shared memory
-/// perhaps more: it has no room for the tables or the ends that some scans need.
+/// Whether the careful decoder got `careful` scans, or more for want of shared memory.
 testing::AssertionResult is_slow(std::int64_t slow_scans, std::int64_t careful) {
-  constexpr std::size_t kEnoughForAll = 99 * 1024;
-  const auto limits = current_limits();
-  const bool more = limits && limits->shared_of_cta < kEnoughForAll;
-  if (slow_scans == careful || (more && slow_scans > careful)) return testing::AssertionSuccess();
+  if (slow_scans == careful || (slow_scans > careful && has_little_shared_memory()))
+    return testing::AssertionSuccess();
   return testing::AssertionFailure() << slow_scans << " scans decoded carefully, not " << careful;
 }
 

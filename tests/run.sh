@@ -44,6 +44,12 @@ step "release: build"
 configure release -DCMAKE_CUDA_ARCHITECTURES=90
 cmake --build --preset release
 
+if [ "$mode" = all ] && command -v nvcc >/dev/null; then
+  step "kernels of all architectures"
+  tests/check_kernels_test.sh
+  tests/check_kernels.sh
+fi
+
 if [ "$mode" = all ]; then
   step "without OpenCV and FFmpeg: build the program"
   configure core -DZERORUN_CUDA=OFF

@@ -11,6 +11,7 @@
 
 #include "codec/api/flight_ring.hpp"
 #include "codec/base/try.hpp"
+#include "codec/pipeline/backend_choice.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {
@@ -68,37 +69,53 @@ class AsyncLanes {
     Output output;
   };
 
+  /// Fills coders_ with coders of one backend.
+  template <typename Params>
+  Result<FlightSizes> make_coders(Params params, Backend backend, int lanes, int depth);
+
   std::vector<Coder> coders_;  // one a lane
   std::optional<FlightRing<Entry>> ring_;
 };
 
 template <typename Coder, typename Job, typename Output, auto kInput>
 template <typename Params>
+Result<FlightSizes> AsyncLanes<Coder, Job, Output, kInput>::make_coders(Params params,
+                                                                        Backend backend, int lanes,
+                                                                        int depth) {
+  // An automatic choice stays one, so that a lane may take the CPU for a frame.
+  if (backend == Backend::cpu) params.backend = backend;
+  if (params.threads == 0 && backend == Backend::cpu) params.threads = 1;
+  ZR_LET(sizes, choose_flight_sizes(lanes, depth, backend));
+  coders_.clear();
+  coders_.reserve(static_cast<std::size_t>(sizes.lanes));
+  for (int lane = 0; lane < sizes.lanes; ++lane) {
+    ZR_LET(coder, Coder::create(params));
+    if (coder.backend() != backend)
+      return Status(Errc::device_failure, "not all lanes found room on the device");
+    coders_.push_back(std::move(coder));
+  }
+  return sizes;
+}
+
+template <typename Coder, typename Job, typename Output, auto kInput>
+template <typename Params>
 Status AsyncLanes<Coder, Job, Output, kInput>::start(Params params, int lanes, int depth,
                                                      Work work) {
-  const auto backend = resolve_backend(params.backend, params.device);
-  if (!backend) return backend.status();
-  params.backend = *backend;
-  if (params.threads == 0 && *backend == Backend::cpu) params.threads = 1;
-  const auto sizes = choose_flight_sizes(lanes, depth, *backend);
-  if (!sizes) return sizes.status();
-  coders_.reserve(static_cast<std::size_t>(sizes->lanes));
-  for (int lane = 0; lane < sizes->lanes; ++lane) {
-    auto coder = Coder::create(params);
-    if (!coder) return coder.status();
-    coders_.push_back(*std::move(coder));
-  }
-  ring_.emplace(sizes->depth, typename FlightRing<Entry>::Steps{
-                                  .work =
-                                      [this, work](Entry& entry, int lane) {
-                                        Coder& coder = coders_[static_cast<std::size_t>(lane)];
-                                        entry.output.status = guarded(
-                                            [&] { return work(coder, entry.job, entry.output); });
-                                        return true;
-                                      },
-                                  .drop = [](Entry& entry) { entry.output.*kInput = {}; }});
+  ZR_LET(resolved, resolve_backend(params.backend, params.device));
+  ZR_LET(sizes, make_with_backend(params.backend, resolved, [&](Backend backend) {
+           return make_coders(params, backend, lanes, depth);
+         }));
+  ring_.emplace(sizes.depth, typename FlightRing<Entry>::Steps{
+                                 .work =
+                                     [this, work](Entry& entry, int lane) {
+                                       Coder& coder = coders_[static_cast<std::size_t>(lane)];
+                                       entry.output.status = guarded(
+                                           [&] { return work(coder, entry.job, entry.output); });
+                                       return true;
+                                     },
+                                 .drop = [](Entry& entry) { entry.output.*kInput = {}; }});
   try {
-    ring_->start(sizes->lanes);
+    ring_->start(sizes.lanes);
   } catch (const std::system_error& error) {
     return Status(Errc::out_of_memory, std::string("threads: ") + error.what());
   }

@@ -3,9 +3,12 @@
 #include "zerorun/backend.hpp"
 
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "codec/base/pinned_memory.hpp"
+#include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/pipelines.hpp"
 
@@ -67,6 +70,30 @@ Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, in
                                                              int threads) {
   if (backend == Backend::cuda) return make_cuda_decode_pipeline(device, threads);
   return make_chosen_decode_pipeline(threads);
+}
+
+template <typename Pipeline, typename Make>
+static Result<PipelineAndSpare<Pipeline>> with_spare(Backend wanted, Backend backend,
+                                                     const Make& make) {
+  ZR_LET(first, make(backend));
+  std::function<Result<std::unique_ptr<Pipeline>>()> spare;
+  if (wanted == Backend::automatic && backend == Backend::cuda)
+    spare = [make] { return make(Backend::cpu); };
+  return PipelineAndSpare<Pipeline>(std::move(first), std::move(spare));
+}
+
+Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend wanted, Backend backend,
+                                                               int device, int threads) {
+  return with_spare<EncodePipeline>(wanted, backend, [device, threads](Backend which) {
+    return make_encode_pipeline(which, device, threads);
+  });
+}
+
+Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend wanted, Backend backend,
+                                                               int device, int threads) {
+  return with_spare<DecodePipeline>(wanted, backend, [device, threads](Backend which) {
+    return make_decode_pipeline(which, device, threads);
+  });
 }
 
 Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {

@@ -7,6 +7,7 @@
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/backend_choice.hpp"
 #include "codec/pipeline/pipelines.hpp"
 
 namespace zerorun {
@@ -14,30 +15,35 @@ namespace zerorun {
 struct Decoder::Impl {
   DecodeParams params;
   Backend backend;
-  std::unique_ptr<DecodePipeline> pipeline;
+  PipelineAndSpare<DecodePipeline> pipelines;
 
   /// `begin` and `finish` as for walk_image().
   template <typename Begin, typename Finish>
   Result<DecodeReport> run(std::span<const std::byte> jpeg, const Begin& begin,
                            const Finish& finish) {
-    return walk_image(*pipeline, params, jpeg, begin, finish);
+    return pipelines.run(
+        [&] { return walk_image(pipelines.active(), params, jpeg, begin, finish); });
   }
   /// `target` as for walk_frame().
   template <typename Target>
   Result<DecodeReport> decode_frame(std::span<const std::byte> jpeg, const Target& target) {
-    return walk_frame(*pipeline, params, jpeg, target,
-                      [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& out) {
-                        return pipeline->finish_frame(model, upsampling, out);
-                      });
+    const auto finish = [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& out) {
+      return pipelines.active().finish_frame(model, upsampling, out);
+    };
+    return pipelines.run(
+        [&] { return walk_frame(pipelines.active(), params, jpeg, target, finish); });
   }
 };
 
 Result<Decoder> Decoder::create(const DecodeParams& params) {
   return guarded([&]() -> Result<Decoder> {
     ZR_TRY(validate_params(params));
-    ZR_LET(backend, resolve_backend(params.backend, params.device));
-    ZR_LET(pipeline, make_decode_pipeline(backend, params.device, params.threads));
-    return Decoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
+    ZR_LET(resolved, resolve_backend(params.backend, params.device));
+    return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Decoder> {
+      ZR_LET(pipelines,
+             make_decode_pipelines(params.backend, backend, params.device, params.threads));
+      return Decoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipelines)}));
+    });
   });
 }
 
@@ -69,9 +75,9 @@ Result<DecodeReport> Decoder::decode_planes(std::span<const std::byte> jpeg,
     return impl_->run(
         jpeg,
         [&](const HeaderParser& parser) {
-          return impl_->pipeline->begin_planes(parser.frame(), nullptr, false);
+          return impl_->pipelines.active().begin_planes(parser.frame(), nullptr, false);
         },
-        [&](const HeaderParser&) { return impl_->pipeline->finish_planes(out); });
+        [&](const HeaderParser&) { return impl_->pipelines.active().finish_planes(out); });
   });
 }
 
@@ -91,9 +97,9 @@ Result<DecodeReport> Decoder::decode_coefficients(std::span<const std::byte> jpe
                                      static_cast<std::size_t>(out[i].blocks_high) * kBlockSize,
                                  0);
           }
-          return impl_->pipeline->begin_coefficients(out);
+          return impl_->pipelines.active().begin_coefficients(out);
         },
-        [&](const HeaderParser&) { return impl_->pipeline->finish_coefficients(); });
+        [&](const HeaderParser&) { return impl_->pipelines.active().finish_coefficients(); });
   });
 }
 

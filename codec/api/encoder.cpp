@@ -10,6 +10,7 @@
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/backend_choice.hpp"
 #include "codec/pipeline/pipelines.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/marker.hpp"
@@ -19,7 +20,7 @@ namespace zerorun {
 struct Encoder::Impl {
   EncodeParams params;
   Backend backend;
-  std::unique_ptr<EncodePipeline> pipeline;
+  PipelineAndSpare<EncodePipeline> pipelines;
   std::optional<EncodeSetup> setup = {};  // of the last frame's shape
   std::vector<std::uint8_t> header = {};
 
@@ -36,7 +37,7 @@ struct Encoder::Impl {
     ZR_TRY(validate(frame));
     ZR_TRY(prepare(frame.format, frame.width, frame.height));
     std::array<HuffmanSpec, 4> specs;
-    ZR_TRY(pipeline->encode_scan(*setup, frame, specs));
+    ZR_TRY(pipelines.run([&] { return pipelines.active().encode_scan(*setup, frame, specs); }));
     return make_header(specs);
   }
 
@@ -44,7 +45,7 @@ struct Encoder::Impl {
     ZR_TRY(validate(surface));
     ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
     std::array<HuffmanSpec, 4> specs;
-    ZR_TRY(pipeline->encode_surface(*setup, surface, specs));
+    ZR_TRY(pipelines.first().encode_surface(*setup, surface, specs));
     return make_header(specs);
   }
 
@@ -66,7 +67,7 @@ struct Encoder::Impl {
 
   Status make_header(const std::array<HuffmanSpec, 4>& specs) {
     const HeaderPlaces places = write_header(make_stream_header(params, *setup, specs), header);
-    if (places.index) fill_index(*places.index, pipeline->index(), header);
+    if (places.index) fill_index(*places.index, pipelines.active().index(), header);
     return Status::ok();
   }
 
@@ -87,17 +88,17 @@ struct Encoder::Impl {
     return deliver(out.data());
   }
 
-  std::size_t total_bytes() const { return header.size() + pipeline->scan_bytes() + 2; }
+  std::size_t total_bytes() const { return header.size() + pipelines.active().scan_bytes() + 2; }
 
   Result<EncodeReport> deliver(std::byte* out) {
     std::memcpy(out, header.data(), header.size());
     out += header.size();
-    ZR_TRY(pipeline->copy_scan(out));
-    out += pipeline->scan_bytes();
+    ZR_TRY(pipelines.active().copy_scan(out));
+    out += pipelines.active().scan_bytes();
     out[0] = std::byte{0xFF};
     out[1] = std::byte{marker::kEoi};
     return EncodeReport{total_bytes(), setup->layout.restart_interval,
-                        pipeline->device_microseconds()};
+                        pipelines.active().device_microseconds()};
   }
 };
 
@@ -120,9 +121,12 @@ Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat fo
 Result<Encoder> Encoder::create(const EncodeParams& params) {
   return guarded([&]() -> Result<Encoder> {
     ZR_TRY(validate_params(params));
-    ZR_LET(backend, resolve_backend(params.backend, params.device));
-    ZR_LET(pipeline, make_encode_pipeline(backend, params.device, params.threads));
-    return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
+    ZR_LET(resolved, resolve_backend(params.backend, params.device));
+    return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Encoder> {
+      ZR_LET(pipelines,
+             make_encode_pipelines(params.backend, backend, params.device, params.threads));
+      return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipelines)}));
+    });
   });
 }
 

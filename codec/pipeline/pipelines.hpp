@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "codec/pipeline/backend_choice.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
 
@@ -14,5 +15,11 @@ Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, in
                                                              int threads);
 Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
                                                              int threads);
+
+/// The pipeline of `backend`, and one of the CPU to spare where CUDA was an automatic choice.
+Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend wanted, Backend backend,
+                                                               int device, int threads);
+Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend wanted, Backend backend,
+                                                               int device, int threads);
 
 }  // namespace zerorun

@@ -6,10 +6,20 @@
 
 #include <string>
 
+#include "cuda/base/this_device.hpp"
+
 namespace zerorun {
 
 /// Loading it fails on a device that neither machine code nor PTX of this build fits.
 static __global__ void probe_kernel() {}
+
+cudaError_t architecture_of_code(int& capability) {
+  cudaFuncAttributes attributes{};
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, probe_kernel);
+  // Machine code may have lost what PTX it was made from.
+  capability = attributes.ptxVersion != 0 ? attributes.ptxVersion : attributes.binaryVersion;
+  return error;
+}
 
 static Status probe(int device) {
   int before = 0;

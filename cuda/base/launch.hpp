@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
+#include "cuda/base/this_device.hpp"
 
 namespace zerorun {
 
@@ -29,15 +30,19 @@ inline unsigned grid_size(std::int64_t items, std::int64_t per_cta, std::int64_t
 template <typename Kernel>
 cudaError_t persistent_grid(Kernel kernel, int threads, std::size_t shared_bytes,
                             std::uint64_t work, unsigned& grid) {
-  int device = 0, processors = 0, per_processor = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (error == cudaSuccess)
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads,
-                                                          shared_bytes);
-  const auto most = static_cast<std::uint64_t>(std::max(1, processors * per_processor));
-  grid = static_cast<unsigned>(std::clamp<std::uint64_t>(work, 1, most));
+  const KnownDevice* device = nullptr;
+  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  if (device->limits.pretended)
+    if (cudaError_t error = pretend(*device, reinterpret_cast<const void*>(kernel),
+                                    static_cast<unsigned>(threads), shared_bytes);
+        error != cudaSuccess)
+      return error;
+  int per_processor = 0;
+  const cudaError_t error =
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, shared_bytes);
+  const auto held = static_cast<std::uint64_t>(std::max(1, per_processor));
+  grid =
+      static_cast<unsigned>(std::clamp<std::uint64_t>(work, 1, device->limits.processors * held));
   return error;
 }
 
@@ -48,12 +53,11 @@ struct LaunchShape {
   unsigned grid_y = 1;
 };
 
-/// Launches a kernel that begins with wait_for_previous_kernel(). The device prepares it while the
-/// kernel before it in the stream still runs, which saves some microseconds between the two. GPUs
-/// before Hopper cannot do this; there it is an ordinary launch.
+/// Launches a kernel. `behind`: it begins with wait_for_previous_kernel(), and may be prepared
+/// while the kernel before it in the stream still runs.
 template <typename... Args>
-cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
-                          const Args&... args) {
+cudaError_t launch_shape(void (*kernel)(Args...), const LaunchShape& shape, bool behind,
+                         cudaStream_t stream, const Args&... args) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -63,13 +67,30 @@ cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cud
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
-  int device = 0, major = 0;
-  if (cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
-  if (cudaError_t error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-      error != cudaSuccess)
-    return error;
-  config.numAttrs = major >= 9 ? 1 : 0;
+  const KnownDevice* device = nullptr;
+  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  if (device->limits.pretended)
+    if (cudaError_t error = pretend(*device, reinterpret_cast<const void*>(kernel), shape.threads,
+                                    config.dynamicSmemBytes);
+        error != cudaSuccess)
+      return error;
+  config.numAttrs = behind && device->limits.programmatic_launches ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, args...);
+}
+
+template <typename... Args>
+cudaError_t launch_alone(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
+                         const Args&... args) {
+  return launch_shape(kernel, shape, false, stream, args...);
+}
+
+/// The device prepares the kernel while the one before it in the stream still runs, which saves
+/// some microseconds between the two. Where the device cannot do this (before Hopper), it is an
+/// ordinary launch.
+template <typename... Args>
+cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
+                          const Args&... args) {
+  return launch_shape(kernel, shape, true, stream, args...);
 }
 
 template <typename... Args>

@@ -51,7 +51,7 @@ __device__ inline std::uint64_t look_back(const std::uint64_t* states, std::uint
       window = window_of(state);
     }
     const bool adds = lane < window.last || (lane == window.last && window.inclusive == 0);
-    sum += __reduce_add_sync(kFullWarp, adds ? static_cast<unsigned>(state & kTileSumMask) : 0u);
+    sum += warp_add(adds ? static_cast<unsigned>(state & kTileSumMask) : 0u);
     if (window.inclusive != 0)
       return sum + (__shfl_sync(kFullWarp, state, window.last) & kTileSumMask);
   }

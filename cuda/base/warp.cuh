@@ -14,6 +14,45 @@ __device__ inline std::uint64_t warp_sum(std::uint64_t value) {
   return value;
 }
 
+// Sum, least and greatest of 32-bit values over the lanes of a warp, in each of them. Turing has no
+// instruction for them.
+
+template <typename T, typename Combine>
+__device__ inline T warp_combine(T value, Combine combine) {
+  static_assert(sizeof(T) == 4);
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2)
+    value = combine(value, __shfl_xor_sync(kFullWarp, value, step));
+  return value;
+}
+
+template <typename T>
+__device__ inline T warp_add(T value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kFullWarp, value);
+#else
+  return warp_combine(value, [](T a, T b) { return a + b; });
+#endif
+}
+
+template <typename T>
+__device__ inline T warp_min(T value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(kFullWarp, value);
+#else
+  return warp_combine(value, [](T a, T b) { return a < b ? a : b; });
+#endif
+}
+
+template <typename T>
+__device__ inline T warp_max(T value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kFullWarp, value);
+#else
+  return warp_combine(value, [](T a, T b) { return a > b ? a : b; });
+#endif
+}
+
 /// Inclusive sum over the lanes of a warp.
 __device__ inline unsigned warp_inclusive_sum(unsigned value) {
   const unsigned lane = threadIdx.x % 32;

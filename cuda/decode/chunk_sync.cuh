@@ -12,20 +12,11 @@
 
 namespace zerorun::chunk_sync {
 
-/// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
-/// eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster with
-/// a single frame.
-inline constexpr int kThreads = 384;
+inline constexpr int kThreads = kSyncThreads;
 inline constexpr int kWarps = kThreads / 32;
-/// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
-/// subsequence is mostly found without waiting for the chunk before.
-inline constexpr std::uint32_t kWarmSubsequences = 32;
 inline constexpr std::uint32_t kSubsequences = kWarmSubsequences + kChunkSubsequences;
 static_assert(kWarmSubsequences % kSegmentSubsequences == 0 && kSubsequences % 32 == 0 &&
               kSubsequences <= 256 && kSubsequences <= kThreads);
-/// A scan is given up if more subsequences than these have to be walked one after the other: the
-/// careful decoder is faster then. Of a small image of noise, all may be.
-inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 2;
 inline constexpr std::uint32_t kPublished = 1u << 31;
 
 using IntervalMax = cub::BlockScan<std::uint32_t, kThreads>;

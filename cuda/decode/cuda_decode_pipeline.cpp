@@ -94,7 +94,8 @@ Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::u
   return Status::ok();
 }
 
-/// With the index of the scan, if there is one; if that was wrong, once more without it.
+/// With the index of the scan, if there is one; if that was wrong, once more without it, where the
+/// device can do that.
 Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
                                                    const DeviceBytes& on_device,
                                                    std::size_t bytes) {
@@ -102,7 +103,7 @@ Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
   if (fast_.takes_index(scan)) {
     auto result = fast_.decode(scan, {on_device.data, bytes, on_device.index}, planes.data(),
                                image_.stream(), probe_);
-    if (!result || !result->index_was_wrong) return result;
+    if (!result || !result->index_was_wrong || !fast_.takes_subsequences(scan)) return result;
   }
   return fast_.decode(scan, {on_device.data, bytes, nullptr}, planes.data(), image_.stream(),
                       probe_);

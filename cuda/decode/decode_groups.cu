@@ -6,6 +6,7 @@
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
+#include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/group_walk.hpp"
 #include "cuda/decode/pair_sink.cuh"
 #include "cuda/decode/shared_memory.hpp"
@@ -14,11 +15,7 @@
 namespace zerorun {
 namespace {
 
-/// Few threads spread the groups of a single frame over all processors, but each CTA needs its own
-/// copy of the tables. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a
-/// frame of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4
-/// with 128.
-constexpr int kThreads = 128;
+constexpr int kThreads = kGroupThreads;
 
 /// Keeps the value in a register: the compiler would compute it again in each iteration of the
 /// loop.
@@ -139,28 +136,19 @@ __global__ void __launch_bounds__(kThreads)
 static_assert(3 * (group_shared_bytes(2, kMostRoomWords) + 1040) <= 228 * 1024,
               "three CTAs in a processor of Hopper");
 
+SharedPermission& permission() {
+  static SharedPermission of_kernel(reinterpret_cast<const void*>(decode_groups_kernel));
+  return of_kernel;
+}
+
 }  // namespace
 
-Status prepare_decode_groups(std::size_t limit) {
-  return allow_shared_memory(decode_groups_kernel,
-                             group_shared_bytes(kMaxTablePairs, kMostRoomWords),
-                             limit - kGroupStaticBytes);
-}
+Status prepare_decode_groups() { return permission().prepare(); }
 
-std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups) {
-  // CTAs without enough room read bits from global memory, and the others would wait for them. With
-  // twice the average those would be 7 % of a 4K photo's at q90 in groups of one MCU.
-  const std::uint64_t average = std::uint64_t{bytes} / 4 * kThreads / groups;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(3 * average, 512, kMostRoomWords)) /
-         4 * 4;
-}
-
-Status decode_groups(const WalkArgs& args, cudaStream_t stream) {
-  const auto pairs = static_cast<std::uint32_t>(args.cycle.pairs);
-  ZR_CUDA_TRY(launch_behind(decode_groups_kernel,
-                            LaunchShape{grid_size(args.grid.groups, kThreads), kThreads,
-                                        group_shared_bytes(pairs, args.room_words)},
-                            stream, args));
+Status decode_groups(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+  const LaunchShape shape{grid_size(args.grid.groups, kThreads), kThreads, shared_bytes};
+  ZR_TRY(permission().raise(shared_bytes));
+  ZR_CUDA_TRY(launch_behind(decode_groups_kernel, shape, stream, args));
   return Status::ok();
 }
 

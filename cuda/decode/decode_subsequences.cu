@@ -4,6 +4,7 @@
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
+#include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/pair_sink.cuh"
 #include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
@@ -78,19 +79,19 @@ __global__ void __launch_bounds__(kThreads)
   if (faults != 0) atomicOr(&a.summary->faults, faults);
 }
 
-}  // namespace
-
-Status prepare_decode_subsequences(std::size_t limit) {
-  return allow_shared_memory(decode_subsequences_kernel, decode_shared_bytes(kMaxTablePairs),
-                             limit);
+SharedPermission& permission() {
+  static SharedPermission of_kernel(reinterpret_cast<const void*>(decode_subsequences_kernel));
+  return of_kernel;
 }
 
-Status decode_subsequences(const WalkArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(
-      launch_behind(decode_subsequences_kernel,
-                    LaunchShape{args.chunks, kThreads,
-                                decode_shared_bytes(static_cast<std::uint32_t>(args.cycle.pairs))},
-                    stream, args));
+}  // namespace
+
+Status prepare_decode_subsequences() { return permission().prepare(); }
+
+Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+  const LaunchShape shape{args.chunks, kThreads, shared_bytes};
+  ZR_TRY(permission().raise(shared_bytes));
+  ZR_CUDA_TRY(launch_behind(decode_subsequences_kernel, shape, stream, args));
   return Status::ok();
 }
 

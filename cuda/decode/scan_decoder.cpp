@@ -5,38 +5,31 @@
 #include <algorithm>
 
 #include "codec/arith/integer.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/decode/group_walk.hpp"
-#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/scan_plan.hpp"
 #include "cuda/decode/unstuff_scan.hpp"
 #include "cuda/decode/walk_scan.hpp"
 
 namespace zerorun {
 namespace {
 
-/// Intervals of fewer subsequences are followed from their beginning, without guesses. (With a
-/// restart every four MCUs, seven subsequences, sync_subsequences() takes 86 us without guesses and
-/// 58 with them.)
-constexpr std::uint32_t kFollowedSubsequences = 4;
-/// Distance between subsequences that are walked from guesses: with 2 and 4, sync_subsequences()
-/// takes 56 and 58 us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a subsequence.
-constexpr std::uint32_t kGuessStride = 2;
-/// So few chunks have a processor each, with room for all ends.
-constexpr std::uint32_t kRoomyChunks = 32;
-
-std::uint32_t table_pairs(const PairCycle& cycle) {
-  return static_cast<std::uint32_t>(cycle.pairs);
+/// What is known of a scan before its sizes are.
+ScanNeeds needs_of(const PairCycle& cycle) {
+  ScanNeeds needs{};
+  needs.pairs = static_cast<std::uint32_t>(cycle.pairs);
+  needs.period = static_cast<std::uint32_t>(cycle.period);
+  return needs;
 }
 
 }  // namespace
 
 Status ScanDecoder::create() {
-  int device = 0, limit = 0;
-  ZR_CUDA_TRY(cudaGetDevice(&device));
-  ZR_CUDA_TRY(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  shared_limit_ = static_cast<std::size_t>(limit);
-  ZR_TRY(prepare_sync_subsequences(shared_limit_));
-  ZR_TRY(prepare_decode_subsequences(shared_limit_));
-  ZR_TRY(prepare_decode_groups(shared_limit_));
+  ZR_LET(limits, current_limits());
+  limits_ = limits;
+  ZR_TRY(prepare_sync_subsequences());
+  ZR_TRY(prepare_decode_subsequences());
+  ZR_TRY(prepare_decode_groups());
   ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(host_steps_.reserve(1));
@@ -44,18 +37,19 @@ Status ScanDecoder::create() {
   return report_.reserve(1);
 }
 
-bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) const {
+bool ScanDecoder::counts(const ScanHeader& scan, std::size_t bytes) {
   // Positions of bits and numbers of pairs are 32-bit numbers.
   constexpr std::size_t kMostBytes = std::size_t{1} << 28;
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
-  if (bytes == 0 || bytes > kMostBytes || scan.layout.blocks() >= kMostBlocks) return false;
-  const PairCycle cycle = make_pair_cycle(scan.layout);
-  return subsequences_fit(shared_limit_, table_pairs(cycle),
-                          static_cast<std::uint32_t>(cycle.period));
+  return bytes != 0 && bytes <= kMostBytes && scan.layout.blocks() < kMostBlocks;
+}
+
+bool ScanDecoder::takes_subsequences(const ScanHeader& scan) const {
+  return plan_subsequences(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
 }
 
 bool ScanDecoder::takes_index(const ScanHeader& scan) const {
-  return scan.index && groups_fit(shared_limit_, table_pairs(make_pair_cycle(scan.layout)));
+  return scan.index && plan_groups(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
 }
 
 ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
@@ -189,35 +183,40 @@ WalkArgs ScanDecoder::walk_args(const Job& job) {
   return args;
 }
 
+ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
+  ScanNeeds needs = needs_of(job.cycle);
+  needs.bytes = job.sizes.bytes;
+  needs.blocks = job.sizes.blocks;
+  needs.intervals = job.sizes.intervals;
+  needs.chunks = job.sizes.chunks;
+  needs.groups = job.sizes.groups;
+  return needs;
+}
+
 Status ScanDecoder::enqueue_subsequences(const Job& job) {
-  const Sizes& sizes = job.sizes;
-  const bool follows = sizes.bytes / sizes.intervals <= kFollowedSubsequences * kSubsequenceBytes;
-  const bool is_usual = sizes.chunks > kRoomyChunks &&
-                        job.cycle.period <= static_cast<std::int32_t>(kUsualGuesses) &&
-                        std::uint64_t{sizes.bytes} * 8 / sizes.blocks <= kUsualBlockBits;
+  const SubsequencePlan plan = plan_subsequences(limits_, needs_of_job(job));
   WalkArgs args = walk_args(job);
-  args.chunks = sizes.chunks;
-  args.guess_stride = follows ? 0 : kGuessStride;
-  args.most_ends =
-      choose_ends(shared_limit_, table_pairs(job.cycle), is_usual ? kUsualEnds : kMostEnds);
+  args.chunks = job.sizes.chunks;
+  args.guess_stride = plan.guess_stride;
+  args.most_ends = plan.most_ends;
   args.starts = starts_.data();
   args.chunk_first = chunk_first_.data();
   args.chunk_word = chunk_word_.data();
   args.chunk_exit = job.states.chunk_exit;
   ZR_TRY(announce(job.probe, "sync_subsequences"));
-  ZR_TRY(sync_subsequences(args, job.stream));
+  ZR_TRY(sync_subsequences(args, plan.sync_bytes, job.stream));
   ZR_TRY(announce(job.probe, "decode_subsequences"));
-  return decode_subsequences(args, job.stream);
+  return decode_subsequences(args, plan.decode_bytes, job.stream);
 }
 
 Status ScanDecoder::enqueue_groups(const Job& job) {
   WalkArgs args = walk_args(job);
   args.sums = group_sums_.data();
   args.grid = make_group_grid(job.scan.layout, job.scan.index->group_mcus);
-  args.room_words = choose_room(shared_limit_, table_pairs(job.cycle),
-                                decode_groups_room(job.sizes.bytes, job.sizes.groups));
+  const GroupPlan plan = plan_groups(limits_, needs_of_job(job));
+  args.room_words = plan.room_words;
   ZR_TRY(announce(job.probe, "decode_groups"));
-  return decode_groups(args, job.stream);
+  return decode_groups(args, plan.bytes, job.stream);
 }
 
 Status ScanDecoder::enqueue_transform(const Job& job) {

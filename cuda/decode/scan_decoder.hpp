@@ -12,6 +12,7 @@
 #include "codec/syntax/header_parser.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
+#include "cuda/decode/scan_plan.hpp"
 #include "cuda/decode/scan_states.hpp"
 #include "cuda/decode/transform_blocks.hpp"
 #include "cuda/decode/walk_scan.hpp"
@@ -34,10 +35,14 @@ class ScanDecoder {
   Status create();
 
   /// Whether the scan has a size that the kernels can count, and the device the shared memory that
-  /// they need for its tables.
-  bool takes(const ScanHeader& scan, std::size_t bytes) const;
+  /// they need for its tables, with the scan's index or without.
+  bool takes(const ScanHeader& scan, std::size_t bytes) const {
+    return counts(scan, bytes) && (takes_index(scan) || takes_subsequences(scan));
+  }
   /// Whether the scan has an index, and the device the shared memory to decode by it.
   bool takes_index(const ScanHeader& scan) const;
+  /// Whether the device has the shared memory to decode without an index.
+  bool takes_subsequences(const ScanHeader& scan) const;
 
   /// Device memory: entropy-coded bytes, perhaps followed by more; the index's first entry, or null
   /// to decode the scan without its index.
@@ -47,8 +52,8 @@ class ScanDecoder {
     const std::uint8_t* index;
   };
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
-  /// Precondition: takes(), and takes_index() where an index is given. After an error, work may be
-  /// left on `stream`.
+  /// Precondition: takes(), and takes_index() where an index is given, takes_subsequences() where
+  /// none is. After an error, work may be left on `stream`.
   Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
                             cudaStream_t stream, const StepProbe& probe);
 
@@ -68,6 +73,7 @@ class ScanDecoder {
     Sizes sizes;
     ScanStates::Parts states;
   };
+  static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   Status reserve(const Sizes& sizes);
   Status update_tables(const Job& job);
@@ -75,11 +81,12 @@ class ScanDecoder {
   Status enqueue(Job& job);
   Status enqueue_unstuff(const Job& job);
   WalkArgs walk_args(const Job& job);
+  static ScanNeeds needs_of_job(const Job& job);
   Status enqueue_subsequences(const Job& job);
   Status enqueue_groups(const Job& job);
   Status enqueue_transform(const Job& job);
 
-  std::size_t shared_limit_ = 0;  ///< bytes of shared memory that a CTA may have
+  DeviceLimits limits_{};
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_
   PinnedBuffer<ScanSteps> host_steps_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda/decode/subsequence_walk.hpp"
+#include "cuda/decode/tuning.hpp"
 
 namespace zerorun {
 
@@ -31,9 +32,6 @@ struct ScanReport {
   std::uint32_t consumed_bytes;
 };
 
-/// Subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
-/// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
-inline constexpr std::uint32_t kChunkSubsequences = 224;
 /// The most words that `subs` consecutive subsequences lie in, wherever they begin.
 constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
   return subs * (kSubsequenceBits / 32) + 5;

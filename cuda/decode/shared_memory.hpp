@@ -40,9 +40,6 @@ constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
 
 /// Words of decode_groups() for the tables of a group's blocks, and of the block after its last.
 inline constexpr std::uint32_t kGroupListWords = 2 * (kMaxIndexGroupBlocks + 1);
-/// Words that a CTA of decode_groups() has for bits: at most so many, so that three CTAs fit into a
-/// processor of Hopper with the tables of two pairs.
-inline constexpr std::uint32_t kMostRoomWords = 10240;
 /// What the kernel has beside the shared memory that it asks for.
 inline constexpr std::size_t kGroupStaticBytes = 16;
 constexpr std::size_t group_shared_bytes(std::uint32_t pairs, std::uint32_t room_words) {

@@ -5,13 +5,11 @@
 
 #include <cuda_pipeline.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
-#include "cuda/base/check.hpp"
 #include "cuda/base/shared_access.cuh"
 
 namespace zerorun {
@@ -59,17 +57,6 @@ struct SharedTables {
     return load_word(place + static_cast<std::uint32_t>(offsetof(Block, phase_before)));
   }
 };
-
-/// Lets the kernel ask for `bytes` of shared memory, or for `limit` if that is less, and gives
-/// shared memory as much of the L1 cache as possible.
-template <typename Kernel>
-Status allow_shared_memory(Kernel* kernel, std::size_t bytes, std::size_t limit) {
-  ZR_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(std::min(bytes, limit))));
-  ZR_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxShared));
-  return Status::ok();
-}
 
 /// Starts copies of the tables' entries (`from`, by side) to `to`, which is aligned to 16 bytes,
 /// and lists the blocks after them.

@@ -15,14 +15,7 @@
 
 namespace zerorun {
 
-/// Ends kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and more ends
-/// come from the subsequences before. settle() follows the ends that find no room, one after the
-/// other.
-inline constexpr std::uint32_t kMostEnds = 16;
 static_assert(kMaxBlocksPerMcu <= kMostEnds);
-/// Ends that suffice with at most kUsualGuesses guesses and blocks of at most kUsualBlockBits bits
-/// on average. A third CTA then fits into a processor.
-inline constexpr std::uint32_t kUsualEnds = 11, kUsualGuesses = 6, kUsualBlockBits = 112;
 /// Stands for the number of an end that is not kept.
 inline constexpr std::uint32_t kForeignEnd = 31;
 
@@ -39,9 +32,6 @@ ZR_HD WalkTally tally_of_step(std::uint32_t step) {
   return {step >> kStepBlockShift & kStepCountMask, step & kStepCountMask};
 }
 ZR_HD std::uint32_t next_of_step(std::uint32_t step) { return step >> kStepNextShift; }
-
-/// Subsequences of a segment; one thread follows the maps through a segment.
-inline constexpr std::uint32_t kSegmentSubsequences = 8;
 
 /// The ends of `kSubsequences` consecutive subsequences. Between two barriers only a subsequence's
 /// own thread changes its column, except `reached` and `step`, which the walks write.

@@ -14,13 +14,6 @@
 
 namespace zerorun {
 
-/// Walks over short subsequences meet the right walk less often before the next one begins; long
-/// ones give work to fewer threads and keep each busy longer. With 544 bits instead of 288, in a
-/// 1920x1080 frame at q90, decode_subsequences() takes 28 us instead of 19 and sync_subsequences()
-/// 52 instead of 48 (H200); with 224, in a 3840x2160 frame, sync_subsequences() takes 61 instead of
-/// 54. The number of words is odd, so that threads which are equally far in neighbouring
-/// subsequences use different banks of shared memory.
-inline constexpr std::uint32_t kSubsequenceBits = 288;
 static_assert(kSubsequenceBits / 32 % 2 == 1);
 inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 /// No step and no symbol takes more bits than this.

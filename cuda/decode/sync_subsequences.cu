@@ -6,8 +6,10 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/walk_scan.hpp"
 
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
+#include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/join_chunks.cuh"
 
 namespace zerorun {
@@ -177,7 +179,11 @@ __device__ void store_subsequences(const WalkArgs& a, Shared& s, std::uint32_t i
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(kThreads, 3)
+static_assert(bounded_ctas(kSyncCtas, kThreads, sync_shared_bytes(2, kUsualEnds), 90) == kSyncCtas,
+              "as measured on Hopper");
+
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads,
+                                                         sync_shared_bytes(2, kUsualEnds)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   Shared& s = *reinterpret_cast<Shared*>(dynamic_shared);
   const SkipTables tables = load_tables<kThreads, kSkipBits>(
@@ -202,18 +208,19 @@ __global__ void __launch_bounds__(kThreads, 3)
   if (s.last_chunk) place_chunks(a, s);
 }
 
-}  // namespace
-
-Status prepare_sync_subsequences(std::size_t limit) {
-  return allow_shared_memory(sync_subsequences_kernel, sync_shared_bytes(kMaxTablePairs, kMostEnds),
-                             limit);
+SharedPermission& permission() {
+  static SharedPermission of_kernel(reinterpret_cast<const void*>(sync_subsequences_kernel));
+  return of_kernel;
 }
 
-Status sync_subsequences(const WalkArgs& args, cudaStream_t stream) {
-  const auto pairs = static_cast<std::uint32_t>(args.cycle.pairs);
-  ZR_CUDA_TRY(launch_behind(
-      sync_subsequences_kernel,
-      LaunchShape{args.chunks, kThreads, sync_shared_bytes(pairs, args.most_ends)}, stream, args));
+}  // namespace
+
+Status prepare_sync_subsequences() { return permission().prepare(); }
+
+Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+  const LaunchShape shape{args.chunks, kThreads, shared_bytes};
+  ZR_TRY(permission().raise(shared_bytes));
+  ZR_CUDA_TRY(launch_behind(sync_subsequences_kernel, shape, stream, args));
   return Status::ok();
 }
 

@@ -7,6 +7,7 @@
 #include <cub/block/block_run_length_decode.cuh>
 
 #include "codec/arith/dct8.hpp"
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/decode/clear_words.cuh"
@@ -17,13 +18,6 @@ namespace {
 
 constexpr int kThreads = kTransformBlocks;
 constexpr int kWarps = kThreads / 32;
-/// CTAs that a processor holds, by registers. 3840x2160 at q90 on an H200: 24.6 us with 10, 22.8
-/// with 12.
-constexpr int kCtas = 12;
-/// Pairs that a thread takes at a time. The same frame: 28.7 us with 4, 25.9 with 8, 27.9 with 16.
-/// (It took 40.4 when the zeros were decoded as runs, 64 coefficients a thread: each coefficient
-/// waited for the one before.)
-constexpr std::uint32_t kPairsPerThread = 8;
 
 using PairDecode = cub::BlockRunLengthDecode<std::uint32_t, kThreads, 1, kPairsPerThread>;
 
@@ -179,7 +173,10 @@ __device__ void store_block(const PlaneView& plane, int x0, int y0,
   }
 }
 
-__global__ void __launch_bounds__(kThreads, kCtas)
+static_assert(bounded_ctas(kTransformCtas, kThreads, sizeof(Shared), 90) == kTransformCtas,
+              "as measured on Hopper");
+
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
     transform_blocks_kernel(const __grid_constant__ TransformBlocksArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();

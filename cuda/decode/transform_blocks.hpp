@@ -8,12 +8,10 @@
 #include "codec/syntax/scan_layout.hpp"
 #include "cuda/base/known_divisor.hpp"
 #include "cuda/decode/scan_memory.hpp"
+#include "cuda/decode/tuning.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
-
-/// Blocks of a CTA, one a thread.
-inline constexpr std::uint32_t kTransformBlocks = 64;
 
 /// For each scan component, in zig-zag order: the quantisation table's entry, and the coefficient's
 /// byte offset in its block in natural order.

@@ -8,17 +8,10 @@
 
 #include "codec/arith/integer.hpp"
 #include "cuda/decode/scan_memory.hpp"
+#include "cuda/decode/tuning.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
-
-/// Bytes of a tile, which one CTA takes; tiles are aligned in memory.
-inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
-
-inline constexpr int kUnstuffThreads = 256;
-
-/// Entries of the index that one CTA sums up.
-inline constexpr std::uint32_t kSumTileGroups = 1024;
 
 /// All pointers are device memory. All 0 without an index.
 struct SumGroupsArgs {

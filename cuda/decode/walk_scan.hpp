@@ -34,7 +34,7 @@ struct WalkArgs {
   /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
   /// intervals are followed from their beginning.
   std::uint32_t guess_stride;
-  std::uint32_t most_ends;     ///< ends kept of a subsequence; see choose_ends()
+  std::uint32_t most_ends;     ///< ends kept of a subsequence; from scan_plan.hpp
   SubsequenceStart* starts;    ///< [chunks * kChunkSubsequences]
   std::uint64_t* chunk_first;  ///< [chunks + 1]: pack_counts() before the chunk
   std::uint32_t* chunk_word;   ///< [chunks]: the first word that decode_subsequences() reads
@@ -43,28 +43,27 @@ struct WalkArgs {
   // For groups.
   const std::uint64_t* sums;  ///< [groups + 1], from unstuff_scan()
   GroupGrid grid;
-  std::uint32_t room_words;  ///< see choose_room()
+  std::uint32_t room_words;  ///< likewise
 };
 
-/// Each tells CUDA how much of the `limit` bytes that the device allows a kernel may ask for; once
-/// for a device.
-Status prepare_sync_subsequences(std::size_t limit);
-Status prepare_decode_subsequences(std::size_t limit);
-Status prepare_decode_groups(std::size_t limit);
+/// For each decoder, before its first scan, on the device that is current.
+Status prepare_sync_subsequences();
+Status prepare_decode_subsequences();
+Status prepare_decode_groups();
+
+// `shared_bytes`: of a CTA, from scan_plan.hpp.
 
 /// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
 /// before it: writes starts, chunk_first, chunk_word and the last entry of block_pair. It does what
 /// the stage huffman_sync does.
-Status sync_subsequences(const WalkArgs& args, cudaStream_t stream);
+Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream);
 
 /// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
 /// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
-Status decode_subsequences(const WalkArgs& args, cudaStream_t stream);
+Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream);
 
 /// Writes pairs and block_pair, a thread for each group of MCUs. The index is believed only where
 /// each group turns out to be as the index says.
-Status decode_groups(const WalkArgs& args, cudaStream_t stream);
-/// Words of shared memory that the bits of a CTA's groups should have, in a scan of so many bytes.
-std::uint32_t decode_groups_room(std::uint32_t bytes, std::uint32_t groups);
+Status decode_groups(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream);
 
 }  // namespace zerorun

@@ -10,19 +10,13 @@
 #include "codec/arith/zigzag.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/base/pair_cycle.hpp"
+#include "cuda/decode/tuning.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
 
 /// The two tables of a pair.
 inline constexpr int kDcSide = 0, kAcSide = 1;
-
-/// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols, and 0.4 % of the
-/// codewords are longer. With 12 bits it is 1.9 and 0.2 %, but then shared memory has room for
-/// fewer CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
-inline constexpr int kSkipBits = 11;
-/// Bits that index the symbol tables.
-inline constexpr int kSymbolIndexBits = 11;
 
 /// A skip entry: how far one look-up passes some symbols of one block, with their appended bits.
 ///   bits 0-4    bits that the symbols take, at least 1

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/encode/assemble.hpp"
 
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
@@ -155,7 +156,10 @@ __device__ void clear_next(const AssembleArgs& a) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads, kCtas)
+static_assert(bounded_ctas(kAssembleCtas, kThreads, sizeof(Shared), 90) == kAssembleCtas,
+              "as measured on Hopper");
+
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleCtas, kThreads, sizeof(Shared)))
     assemble_kernel(const __grid_constant__ AssembleArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();

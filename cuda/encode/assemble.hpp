@@ -7,6 +7,7 @@
 
 #include "cuda/encode/stream_envelope.hpp"
 #include "cuda/encode/tile_grid.hpp"
+#include "cuda/encode/tuning.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -38,10 +39,6 @@ struct AssembleArgs {
   IndexEntry* entries;
   FrameOutput output[kMaxFrames];
 };
-
-/// Where an interval has more chunks, it is faster to scan their sums first than to add them up in
-/// every CTA.
-inline constexpr std::uint32_t kMaxSummedChunks = 2048;
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream);
 

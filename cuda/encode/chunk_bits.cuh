@@ -7,14 +7,9 @@
 
 namespace zerorun::cuda_encode::assembly {
 
-/// Small CTAs that need few registers. They mostly wait for memory and for each other, and fit
-/// beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
-/// alone: 24.7 and 43.6 with 192 threads and 12 tiles, 24.5 and 43.9 with 128 and 8, 24.5 and 45.2
-/// with 96 and 6, 24.3 and 44.5 with 256 and 16.
-inline constexpr int kThreads = 192;
-inline constexpr int kCtas = 10;
+inline constexpr int kThreads = kAssembleThreads;
 inline constexpr int kWarps = kThreads / 32;
-inline constexpr int kWordsPerThread = 8;
+inline constexpr int kWordsPerThread = kAssembleWordsPerThread;
 /// Bytes before stuffing that a CTA handles in one round. At q90 a chunk has some 4000.
 inline constexpr std::int32_t kRoundWords = kThreads * kWordsPerThread;
 inline constexpr std::uint32_t kRoundBytes = kRoundWords * 4;
@@ -50,8 +45,8 @@ __device__ inline std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value
   if (lane == 31) s.warp[warp] = inclusive;
   __syncthreads();
   const std::uint32_t others = lane < kWarps ? s.warp[lane] : 0;
-  total = __reduce_add_sync(kFullWarp, others);
-  return inclusive - value + __reduce_add_sync(kFullWarp, lane < warp ? others : 0u);
+  total = warp_add(others);
+  return inclusive - value + warp_add(lane < warp ? others : 0u);
 }
 
 /// Bits of the interval before the chunk. Synchronises.

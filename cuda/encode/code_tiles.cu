@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/encode/code_tiles.hpp"
 
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/group_sums.cuh"
@@ -139,8 +140,11 @@ __device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
   return a.codes + (a.own_codes ? blockIdx.y : 0);
 }
 
+static_assert(bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared), 90) == kCodeTilesCtas,
+              "as measured on Hopper");
+
 template <bool kIndexed>
-__global__ void __launch_bounds__(kThreads, kCtas)
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
@@ -217,7 +221,7 @@ __device__ void add_counts(const Shared& s, SymbolCounts* counts) {
 }
 
 template <bool kIndexed>
-__global__ void __launch_bounds__(kThreads, kCtas)
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
     collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
@@ -236,7 +240,7 @@ __global__ void __launch_bounds__(kThreads, kCtas)
 }
 
 template <bool kIndexed>
-__global__ void __launch_bounds__(kThreads, kCtas)
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];

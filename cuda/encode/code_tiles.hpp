@@ -8,6 +8,7 @@
 #include "codec/encode/symbol_histogram.hpp"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_grid.hpp"
+#include "cuda/encode/tuning.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -17,9 +18,6 @@ struct alignas(16) ReciprocalTables {
   float table[2][64];
 };
 
-/// Items of a tile (code_items.cuh) that are kept, 56 a block. A tile with more is dense and is
-/// coded block by block, which is slower.
-inline constexpr int kTileItems = 1792;
 inline constexpr std::uint32_t kDenseTile = 0xFFFFFFFF;
 
 /// A component's samples.

@@ -8,6 +8,7 @@
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/memory.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 
 namespace zerorun {
@@ -123,6 +124,7 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
     if (!backend) return backend.status();
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
+    ZR_TRY(current_limits().status());
     auto impl = std::make_unique<Impl>();
     impl->params = params;
     ZR_TRY(impl->done.create(cudaEventDisableTiming));

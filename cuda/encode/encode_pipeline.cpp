@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/arith/integer.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/encode/convert_surface.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/encode/frame_encoder.hpp"
@@ -26,6 +27,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   Status create() {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
+    ZR_TRY(current_limits().status());
     ZR_TRY(stream_.create());
     ZR_TRY(begin_.create(cudaEventDefault));
     ZR_TRY(end_.create(cudaEventDefault));

@@ -11,15 +11,12 @@
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/device_scan.hpp"
 #include "cuda/encode/float_quant.hpp"
+#include "cuda/encode/tuning.hpp"
 #include "cuda/stages/optimal_huffman.hpp"
 
 namespace zerorun {
 namespace {
 
-/// Small frames are coded together until they have so many blocks, which bounds the memory. A
-/// 3840x2160 frame of 4:2:0 has 194,400; 1920x1080 frames take 6.0 us each by fours and 6.3 by
-/// fives (H200).
-constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
 static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
               "a frame that needs place_chunks() goes alone");
 

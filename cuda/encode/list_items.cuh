@@ -12,14 +12,8 @@
 
 namespace zerorun::cuda_encode {
 
-inline constexpr int kWarps = 4;
+inline constexpr int kWarps = kCodeTilesWarps;
 inline constexpr int kThreads = 32 * kWarps;
-/// CTAs on a processor: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four streams
-/// and one frame alone: 24.2 and 43.1; 24 warps with 80 registers, some of them spilled, 24.1
-/// and 43.2; 28 with 72, 25.6 and 46.5.
-inline constexpr int kCtas = 5;
-/// Words of a lane that are kept. If a lane has more, the tile's items are coded a second time.
-inline constexpr int kKeptWords = 18;
 
 struct WarpShared {
   union {

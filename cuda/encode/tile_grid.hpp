@@ -9,18 +9,12 @@
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "cuda/base/known_divisor.hpp"
+#include "cuda/encode/tuning.hpp"
 
 namespace zerorun {
 
 /// Blocks of a tile: one for each lane of a warp. The last tile of an interval may have fewer.
 inline constexpr int kTileBlocks = 32;
-
-/// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
-inline constexpr int kChunkTiles = 12;
-
-/// Most frames of one launch. 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and 32 (H200).
-/// A frame takes 72 bytes of the kernels' parameters, which may have 4 KiB.
-inline constexpr int kMaxFrames = 32;
 
 /// Words of a tile in memory: enough for the longest codes in all its blocks, in whole vectors of
 /// four.

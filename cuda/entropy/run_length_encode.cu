@@ -64,7 +64,7 @@ __device__ Before look_back_runs(const Pair64* states, std::uint64_t tile) {
       found = true;
     }
     const bool adds = lane < window.last || (lane == window.last && window.inclusive == 0);
-    before.runs += __reduce_add_sync(kFullWarp, adds ? static_cast<unsigned>(runs) : 0u);
+    before.runs += warp_add(adds ? static_cast<unsigned>(runs) : 0u);
     if (window.inclusive != 0) {
       before.runs += __shfl_sync(kFullWarp, runs, window.last);
       return before;

@@ -9,9 +9,11 @@
 // their bits: every word is stored once, and nothing has to be cleared or ORed atomically.
 // SPDX-License-Identifier: MIT
 #include <bit>
+#include <string>
 
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/launch.hpp"
+#include "cuda/base/shared_permission.hpp"
 #include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/vle_tile.cuh"
 
@@ -25,19 +27,18 @@ using namespace vle;
 /// two kinds of warps: 1120, 1039, 903; with 16 symbols a thread and words that are cleared and
 /// ORed atomically: 757, 657, 651; with a named barrier among the 15 warps, so that the look-back
 /// starts earlier: 1145, 1063, 931, but racecheck then reports races that do not exist.
-constexpr int kThreads = kPackers + 32;
+using LargeTiles = Tiles<480>;
+/// The most packers for 99 and 64 KiB of shared memory: capability 8.6, 8.9, 12.x; 7.5. Not
+/// measured.
+using MediumTiles = Tiles<448>;
+using SmallTiles = Tiles<224>;
+static_assert(sizeof(LargeTiles::Shared) <= limits_of_capability(80).shared_of_cta);
+static_assert(sizeof(MediumTiles::Shared) <= limits_of_capability(86).shared_of_cta);
+static_assert(sizeof(SmallTiles::Shared) <= limits_of_capability(75).shared_of_cta);
 constexpr int kRegisters = 64;
 constexpr unsigned kNoTile = 0xFFFFFFFFu;
 /// Marks the last bits of a tile as published to its right neighbour.
 constexpr std::uint64_t kTailReady = std::uint64_t{1} << 63;
-
-/// The last 32 bits of a packed tile, the very last one lowest. A tile with a right neighbour has
-/// at least one bit a symbol, so it has 32 bits.
-__device__ unsigned tail_of(const Buffer& b) {
-  const unsigned* const words = b.words + 1;
-  const unsigned word = b.bits / 32;
-  return __funnelshift_l(words[word], words[word - 1], b.bits);
-}
 
 __device__ void publish_tail(const Args& a, unsigned tile, unsigned tail) {
   store_relaxed(a.tails + tile, kTailReady | tail);
@@ -45,7 +46,9 @@ __device__ void publish_tail(const Args& a, unsigned tile, unsigned tail) {
 
 /// Finds where the tile starts in the output, and the bits before it in its first word. By one
 /// warp.
-__device__ void find_place(const Args& a, Shared& s, Buffer& b, unsigned tile) {
+template <typename T>
+__device__ void find_place(const Args& a, typename T::Shared& s, typename T::Buffer& b,
+                           unsigned tile) {
   const bool leader = threadIdx.x % 32 == 0;
   std::uint64_t base = 0;
   if (tile > 0) {
@@ -62,18 +65,12 @@ __device__ void find_place(const Args& a, Shared& s, Buffer& b, unsigned tile) {
   if (leader) s.base = base;
 }
 
-/// Completes the words that two warps share. By one warp, a lane for each pair of warps.
-__device__ void join_warps(const Buffer& b, unsigned* words, unsigned base, const unsigned* end) {
-  const unsigned lane = threadIdx.x % 32;
-  if (lane == 0 || lane >= kWarps) return;
-  unsigned* const word = words + (base + b.warp_first[lane]) / 32;
-  if (end == nullptr || word < end) *word |= b.warp_tail[lane - 1];
-}
-
 /// Adds to a packed tile what its packers did not know. By one warp.
-__device__ void finish_tile(const Args& a, Shared& s, Buffer& b, unsigned tile) {
-  join_warps(b, b.words + 1, 0, nullptr);
-  find_place(a, s, b, tile);
+template <typename T>
+__device__ void finish_tile(const Args& a, typename T::Shared& s, typename T::Buffer& b,
+                            unsigned tile) {
+  join_warps<T>(b, b.words + 1, 0, nullptr);
+  find_place<T>(a, s, b, tile);
 }
 
 /// Words of the output from word `first` on that a tile up to bit `end` may store.
@@ -87,9 +84,11 @@ __device__ unsigned words_to_store(const Args& a, std::uint64_t first, std::uint
 }
 
 /// Stores the entries of the chunk index, and after the last tile the number of bits.
-__device__ void store_index(const Args& a, const Shared& s, const Buffer& b, unsigned tile) {
-  if (a.offsets != nullptr && threadIdx.x < kPackers) {
-    const std::uint64_t symbol = std::uint64_t{tile} * kTile + threadIdx.x * kPerThread;
+template <typename T>
+__device__ void store_index(const Args& a, const typename T::Shared& s, const typename T::Buffer& b,
+                            unsigned tile) {
+  if (a.offsets != nullptr && threadIdx.x < T::kPackers) {
+    const std::uint64_t symbol = std::uint64_t{tile} * T::kTile + threadIdx.x * kPerThread;
     const unsigned low = static_cast<unsigned>(symbol);  // enough, because the mask is below 2^20
     if ((low & a.chunk_mask) == 0 && symbol < a.size)
       a.offsets[symbol >> a.chunk_shift] = s.base + b.first[threadIdx.x];
@@ -106,23 +105,27 @@ __device__ void store_index(const Args& a, const Shared& s, const Buffer& b, uns
 
 /// Stores the complete words of a packed tile in its place, and the incomplete last word of the
 /// last tile.
-__device__ void store_tile(const Args& a, const Shared& s, const Buffer& b, unsigned tile) {
+template <typename T>
+__device__ void store_tile(const Args& a, const typename T::Shared& s, const typename T::Buffer& b,
+                           unsigned tile) {
   const std::uint64_t first = s.base / 32;
   const unsigned words = words_to_store(a, first, s.base + b.bits, tile + 1 == a.tiles);
   const unsigned shift = static_cast<unsigned>(s.base % 32);
   std::uint32_t* const out = a.out + first;
 #pragma unroll 4
-  for (unsigned i = threadIdx.x; i < words; i += kThreads)
+  for (unsigned i = threadIdx.x; i < words; i += T::kThreads)
     out[i] = __funnelshift_r(b.words[1 + i], b.words[i], shift);
-  store_index(a, s, b, tile);
+  store_index<T>(a, s, b, tile);
 }
 
 /// Stores a tile that has too many bits for a buffer: one warp finds its place, then the threads
 /// write their words there.
-__device__ void store_directly(const Args& a, Shared& s, Buffer& b, unsigned tile, bool packed) {
-  const bool packs = threadIdx.x < kPackers;
+template <typename T>
+__device__ void store_directly(const Args& a, typename T::Shared& s, typename T::Buffer& b,
+                               unsigned tile, bool packed) {
+  const bool packs = threadIdx.x < T::kPackers;
   const bool last_tile = tile + 1 == a.tiles;
-  if (!packs) find_place(a, s, b, tile);
+  if (!packs) find_place<T>(a, s, b, tile);
   __syncthreads();
   const unsigned shift = static_cast<unsigned>(s.base % 32);
   unsigned* const words = a.out + s.base / 32;
@@ -131,72 +134,134 @@ __device__ void store_directly(const Args& a, Shared& s, Buffer& b, unsigned til
     const unsigned at = shift + b.first[threadIdx.x];
     unsigned* const first = words + at / 32;
     BitWriter writer{first, at, end};
-    append_singly<true>(s.table, packed, place_of(a, tile), writer);
+    append_singly<true>(s.table, packed, place_of<T>(a, tile), writer);
     join_lanes(writer, first, threadIdx.x == 0 && shift > 0 ? b.words[0] << (32 - shift) : 0);
     if (threadIdx.x % 32 == 31) b.warp_tail[threadIdx.x / 32] = writer.pending;
-    if (threadIdx.x == kPackers - 1) {
+    if (threadIdx.x == T::kPackers - 1) {
       if (writer.words < end) *writer.words = writer.pending;
       if (!last_tile) publish_tail(a, tile, __funnelshift_l(writer.pending, 0, writer.at));
     }
   }
   __syncthreads();
-  if (!packs) join_warps(b, words, shift, end);
-  store_index(a, s, b, tile);
+  if (!packs) join_warps<T>(b, words, shift, end);
+  store_index<T>(a, s, b, tile);
 }
 
 /// Terminates: a CTA does not wait while it packs and publishes what others need before it waits,
 /// so that the first tile that is not stored yet finds everything before it published.
+template <typename T>
 __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
   extern __shared__ __align__(16) unsigned char memory[];
-  Shared& s = *reinterpret_cast<Shared*>(memory);
+  auto& s = *reinterpret_cast<typename T::Shared*>(memory);
   const bool packed = load_table(*a.book, s.table);
-  if (threadIdx.x == kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
+  if (threadIdx.x == T::kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
   __syncthreads();
   unsigned tile = s.next_tile;
   Symbols symbols = {};
-  if (warp_packs() && tile < a.tiles)
-    symbols = load_symbols(place_of(a, tile), tile < a.plain_tiles);
+  if (warp_packs<T>() && tile < a.tiles)
+    symbols = load_symbols(place_of<T>(a, tile), tile < a.plain_tiles);
   unsigned waiting = kNoTile;  // packed, and not stored yet
   unsigned now = 0;
   for (; tile < a.tiles; now ^= 1) {
-    Buffer& b = s.buffer[now];
-    Buffer& before = s.buffer[now ^ 1];
+    typename T::Buffer& b = s.buffer[now];
+    typename T::Buffer& before = s.buffer[now ^ 1];
     Lookups lookups;
-    if (warp_packs()) lookups = look_up_tile(a, s, b, tile, symbols, packed);
+    if (warp_packs<T>()) lookups = look_up_tile<T>(a, s, b, tile, symbols, packed);
     // From here on the bits of all warps are known, the ticket was read, and `b` is free.
     __syncthreads();
-    if (warp_packs()) {
-      pack_tile(a, s, b, tile, lookups, packed);
+    if (warp_packs<T>()) {
+      pack_tile<T>(a, s, b, tile, lookups, packed);
     } else {
-      if (waiting != kNoTile) finish_tile(a, s, before, waiting);
+      if (waiting != kNoTile) finish_tile<T>(a, s, before, waiting);
       // As late as possible: a ticket drawn early makes tiles to the right wait for this CTA.
-      if (threadIdx.x == kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
+      if (threadIdx.x == T::kPackers) s.next_tile = atomicAdd(a.ticket, 1u);
     }
     __syncthreads();
     const unsigned next = s.next_tile;
     const bool direct = b.direct;
-    if (threadIdx.x == kPackers - 1 && tile + 1 < a.tiles && !direct)
-      publish_tail(a, tile, tail_of(b));
-    if (warp_packs() && next < a.tiles)
-      symbols = load_symbols(place_of(a, next), next < a.plain_tiles);
-    if (waiting != kNoTile) store_tile(a, s, before, waiting);
+    if (threadIdx.x == T::kPackers - 1 && tile + 1 < a.tiles && !direct)
+      publish_tail(a, tile, tail_of<T>(b));
+    if (warp_packs<T>() && next < a.tiles)
+      symbols = load_symbols(place_of<T>(a, next), next < a.plain_tiles);
+    if (waiting != kNoTile) store_tile<T>(a, s, before, waiting);
     if (direct) {
       __syncthreads();  // s.base was read
-      store_directly(a, s, b, tile, packed);
+      store_directly<T>(a, s, b, tile, packed);
     }
     waiting = direct ? kNoTile : tile;
     tile = next;
   }
   if (waiting == kNoTile) return;
-  Buffer& last = s.buffer[now ^ 1];
+  typename T::Buffer& last = s.buffer[now ^ 1];
   __syncthreads();  // s.base was read
-  if (!warp_packs()) finish_tile(a, s, last, waiting);
+  if (!warp_packs<T>()) finish_tile<T>(a, s, last, waiting);
   __syncthreads();
-  store_tile(a, s, last, waiting);
+  store_tile<T>(a, s, last, waiting);
 }
 
 /// For an empty input, which has no tile that would write the end of the index.
 __global__ void empty_index_kernel(std::uint64_t* offsets) { offsets[0] = 0; }
+
+/// What the public function is asked for.
+struct Request {
+  void* scratch;
+  std::size_t& scratch_bytes;
+  const std::uint8_t* in;
+  std::uint64_t size, capacity;
+  const Codebook* book;
+  std::uint32_t* out;
+  std::uint32_t chunk_symbols;
+  std::uint64_t* offsets;
+  Outcome* outcome;
+  cudaStream_t stream;
+};
+
+template <typename T>
+Status launch(const Args& a, cudaStream_t stream) {
+  static SharedPermission permission(reinterpret_cast<const void*>(encode_kernel<T>));
+  constexpr std::size_t kBytes = sizeof(typename T::Shared);
+  ZR_TRY(permission.raise(kBytes));
+  LaunchShape shape{1, T::kThreads, kBytes};
+  ZR_CUDA_TRY(persistent_grid(encode_kernel<T>, T::kThreads, kBytes, a.tiles, shape.grid));
+  ZR_CUDA_TRY(launch_alone(encode_kernel<T>, shape, stream, a));
+  return Status::ok();
+}
+
+template <typename T>
+Status encode_tiles(const Request& r) {
+  const bool indexed = r.offsets != nullptr;
+  const std::uint64_t tiles = ceil_div(r.size, T::kTile);
+  if (tiles > kMaxGrid) {
+    constexpr int kBits = std::bit_width(std::uint64_t{kMaxGrid} * T::kTile) - 1;
+    return Status(Errc::invalid_argument,
+                  "at most 2^" + std::to_string(kBits) + " symbols can be encoded by one call");
+  }
+  CallerScratch scratch(r.scratch);
+  std::uint64_t* const state = scratch.take<std::uint64_t>(1 + 2 * tiles);
+  if (Status status = scratch.settle(r.scratch_bytes); !status || scratch.measuring())
+    return status;
+  ZR_TRY(reset(state, 1 + 2 * tiles, r.outcome, r.stream));
+  if (tiles == 0) {
+    if (indexed) ZR_LAUNCH(empty_index_kernel, 1, 1, r.stream, r.offsets);
+    return Status::ok();
+  }
+  const bool aligned = reinterpret_cast<std::uintptr_t>(r.in) % sizeof(uint4) == 0;
+  const Args a{r.in,
+               r.size,
+               r.book,
+               r.out,
+               r.capacity,
+               indexed ? r.chunk_symbols - 1 : 0,
+               indexed ? static_cast<unsigned>(std::countr_zero(r.chunk_symbols)) : 0,
+               r.offsets,
+               state + 1,
+               state + 1 + tiles,
+               reinterpret_cast<unsigned*>(state),
+               r.outcome,
+               static_cast<unsigned>(tiles),
+               aligned ? static_cast<unsigned>(r.size / T::kTile) : 0};
+  return launch<T>(a, r.stream);
+}
 
 }  // namespace
 
@@ -204,41 +269,14 @@ Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d
               std::uint64_t size, const Codebook* d_book, std::uint32_t* d_out,
               std::uint64_t capacity, std::uint32_t chunk_symbols, std::uint64_t* d_offsets,
               Outcome* d_outcome, cudaStream_t stream) {
-  const bool indexed = d_offsets != nullptr;
-  if (indexed) ZR_TRY(check_chunk_symbols(chunk_symbols));
-  const std::uint64_t tiles = ceil_div(size, kTile);
-  if (tiles > kMaxGrid)
-    return Status(Errc::invalid_argument, "at most 2^44 symbols can be encoded by one call");
-  CallerScratch scratch(d_scratch);
-  std::uint64_t* const state = scratch.take<std::uint64_t>(1 + 2 * tiles);
-  if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
-  ZR_TRY(reset(state, 1 + 2 * tiles, d_outcome, stream));
-  if (tiles == 0) {
-    if (indexed) ZR_LAUNCH(empty_index_kernel, 1, 1, stream, d_offsets);
-    return Status::ok();
-  }
-  const bool aligned = reinterpret_cast<std::uintptr_t>(d_in) % sizeof(uint4) == 0;
-  const Args a{d_in,
-               size,
-               d_book,
-               d_out,
-               capacity,
-               indexed ? chunk_symbols - 1 : 0,
-               indexed ? static_cast<unsigned>(std::countr_zero(chunk_symbols)) : 0,
-               d_offsets,
-               state + 1,
-               state + 1 + tiles,
-               reinterpret_cast<unsigned*>(state),
-               d_outcome,
-               static_cast<unsigned>(tiles),
-               aligned ? static_cast<unsigned>(size / kTile) : 0};
-  ZR_CUDA_TRY(cudaFuncSetAttribute(encode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(sizeof(Shared))));
-  unsigned grid = 0;
-  ZR_CUDA_TRY(persistent_grid(encode_kernel, kThreads, sizeof(Shared), tiles, grid));
-  encode_kernel<<<grid, kThreads, sizeof(Shared), stream>>>(a);
-  ZR_LAUNCH_TRY("encode_kernel");
-  return Status::ok();
+  if (d_offsets != nullptr) ZR_TRY(check_chunk_symbols(chunk_symbols));
+  const Request request{d_scratch, scratch_bytes, d_in,      size,      capacity, d_book,
+                        d_out,     chunk_symbols, d_offsets, d_outcome, stream};
+  ZR_LET(limits, current_limits());
+  const std::size_t most = limits.shared_of_cta;
+  if (sizeof(LargeTiles::Shared) <= most) return encode_tiles<LargeTiles>(request);
+  if (sizeof(MediumTiles::Shared) <= most) return encode_tiles<MediumTiles>(request);
+  return encode_tiles<SmallTiles>(request);
 }
 
 }  // namespace zerorun::cuda_entropy

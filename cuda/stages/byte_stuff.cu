@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t begin = c * kTileBytes + lane * kLaneBytes;
     const int here = bytes_before(begin, total);
     const int ff = here > 0 ? count_ff(load_bytes(a.bytes + begin, here)) : 0;
-    const int sum = __reduce_add_sync(kFullWarp, ff);
+    const int sum = warp_add(ff);
     if (lane == 0) tile_ff[c] = static_cast<std::uint32_t>(sum);
   }
 }

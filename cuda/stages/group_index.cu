@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads) group_index_kernel(GroupIndexArgs a)
     std::uint32_t sums = 0;  // pairs in the upper 16 bits, bits in the lower ones
     for (std::uint32_t s = a.block_first_symbol[group.begin] + lane; s < end; s += 32)
       sums += a.code_bits[s] + (is_pair(load_symbol(a.symbols + s)) ? 1u << 16 : 0u);
-    sums = __reduce_add_sync(kFullWarp, sums);
+    sums = warp_add(sums);
     if (lane == 0)
       a.entries[g] = {static_cast<std::uint16_t>(sums), static_cast<std::uint16_t>(sums >> 16)};
   }

@@ -51,8 +51,8 @@ struct Trees {
       first = min(first, key[s]);
     }
     if constexpr (sizeof(Key) == sizeof(unsigned)) {
-      const Key least = __reduce_min_sync(kFullWarp, first);  // one lane has it: keys differ
-      second = __reduce_min_sync(kFullWarp, first == least ? second : first);
+      const Key least = warp_min(first);  // one lane has it: keys differ
+      second = warp_min(first == least ? second : first);
       first = least;
     } else {
 #pragma unroll
@@ -91,7 +91,7 @@ struct Trees {
     int result = 0;
 #pragma unroll
     for (int s = 0; s < kSlots; ++s) result = max(result, size[s]);
-    return __reduce_max_sync(kFullWarp, result);
+    return warp_max(result);
   }
 };
 
@@ -161,7 +161,7 @@ __device__ bool counts_are_small(const std::uint32_t* counts, int lane) {
   std::uint64_t sum = 1;
   for (int symbol = lane; symbol < kReserved; symbol += 32) sum += counts[symbol];
   const bool each = __all_sync(kFullWarp, sum < kMost);
-  return each && __reduce_add_sync(kFullWarp, static_cast<std::uint32_t>(sum)) < kMost;
+  return each && warp_add(static_cast<std::uint32_t>(sum)) < kMost;
 }
 
 __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs a) {

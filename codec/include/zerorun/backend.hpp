@@ -16,7 +16,7 @@ namespace zerorun {
 
 /// Both backends write the same bytes and decode the same samples.
 enum class Backend {
-  automatic,  ///< CUDA if there is a usable device, else the CPU
+  automatic,  ///< CUDA if there is a usable device, else the CPU; the CPU also where CUDA fails
   cpu,
   cuda,  ///< an error if there is no usable device; the CPU never takes its place
 };

@@ -25,6 +25,13 @@
 namespace zerorun::test {
 namespace {
 
+/// Whether the careful decoder got `careful` scans, or more for want of shared memory.
+testing::AssertionResult is_slow(std::int64_t slow_scans, std::int64_t careful) {
+  if (slow_scans == careful || (slow_scans > careful && has_little_shared_memory()))
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << slow_scans << " scans decoded carefully, not " << careful;
+}
+
 /// Both public decoders of the CUDA backend, used for image after image.
 class DecodePathParity : public GpuTest {
  protected:
@@ -45,10 +52,10 @@ class DecodePathParity : public GpuTest {
     const Compared planes = pair_->planes(jpeg);
     ASSERT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
-    EXPECT_EQ(planes.report->slow_scans, careful) << "decode_planes()";
+    EXPECT_TRUE(is_slow(planes.report->slow_scans, careful)) << "decode_planes()";
     const Compared frame = pair_->frame(jpeg, PixelFormat::rgb24);
     ASSERT_EQ(frame.difference, "");
-    EXPECT_EQ(frame.report->slow_scans, careful) << "decode()";
+    EXPECT_TRUE(is_slow(frame.report->slow_scans, careful)) << "decode()";
     expect_on_device(jpeg, careful);
   }
 
@@ -68,7 +75,7 @@ class DecodePathParity : public GpuTest {
                                                                twin.view(), stream_.get())
                                       : device_->decode(jpeg, twin.view(), stream_.get());
       ASSERT_EQ(difference(report, result), "");
-      EXPECT_EQ(result->slow_scans, careful);
+      EXPECT_TRUE(is_slow(result->slow_scans, careful));
       twin.download();
       EXPECT_TRUE(found == expected) << "other samples";
     }
@@ -127,7 +134,7 @@ TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
     EXPECT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
     if (!planes.report->first_problem.is_ok()) continue;
-    EXPECT_EQ(planes.report->slow_scans, 0);
+    EXPECT_TRUE(is_slow(planes.report->slow_scans, 0));
     ++sound;
   }
   EXPECT_GT(sound, 250);

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda/base/this_device.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -18,6 +19,14 @@
 namespace zerorun::test {
 
 using Jpeg = std::vector<std::byte>;
+
+/// Whether the device has so little shared memory that some sound scans find no room for their
+/// tables or for all states in which a subsequence may end, and are decoded carefully.
+inline bool has_little_shared_memory() {
+  constexpr std::size_t kEnoughForAll = 99 * 1024;
+  const auto limits = current_limits();
+  return limits && limits->shared_of_cta < kEnoughForAll;
+}
 
 /// The samples of all planes without the bytes between their rows.
 inline std::vector<std::uint8_t> packed(const Frame& frame) {

@@ -58,7 +58,8 @@ class IndexPathParity : public GpuTest {
     if (!planes.report) return Path::other;
     decode_from_device(jpeg);
     const Path path = decode_steps(jpeg);
-    EXPECT_EQ(planes.report->slow_scans, path == Path::careful_after_index ? 1 : 0);
+    const bool careful = path == Path::careful_after_index || path == Path::other;
+    EXPECT_EQ(planes.report->slow_scans, careful ? 1 : 0);
     return path;
   }
 
@@ -117,7 +118,9 @@ TEST_F(IndexPathParity, OurStreamsAreDecodedByTheirIndex) {
     params.index = true;
     EXPECT_EQ(decode(encode(Content::photo, 203, 117, params)), Path::index);
     params.index = false;
-    EXPECT_EQ(decode(encode(Content::photo, 203, 117, params)), Path::subsequences);
+    const Path path = decode(encode(Content::photo, 203, 117, params));
+    const bool no_room = has_little_shared_memory() && path == Path::other;
+    EXPECT_EQ(path, no_room ? Path::other : Path::subsequences);
   });
 }
 

@@ -1,0 +1,115 @@
+// What a device allows a kernel, and how many CTAs of a kernel its processors hold. Pure host code:
+// tests ask for every device, and plans (cuda/decode/shared_memory.hpp) are made of nothing else.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/arith/integer.hpp"
+
+namespace zerorun {
+
+/// Of one device. "Processor" is what CUDA calls a multiprocessor.
+struct DeviceLimits {
+  int capability;                                  ///< 10 * major + minor
+  std::size_t shared_of_cta, shared_of_processor;  ///< bytes of shared memory
+  std::size_t shared_taken;  ///< bytes that the system takes of a processor for each CTA
+  std::uint32_t threads_of_processor, ctas_of_processor, registers_of_processor;
+  bool asynchronous_copies;  ///< from global to shared memory, by the code that the device runs
+  /// A kernel may be launched while the one before it still runs: its code waits where it must.
+  bool programmatic_launches;
+  std::uint32_t processors;
+  std::uint64_t l2_bytes, memory_bytes;
+  /// ZERORUN_TEST_DEVICE_LIMITS made them smaller than the device's own.
+  bool pretended;
+
+  bool operator==(const DeviceLimits&) const = default;
+};
+
+/// The compute capabilities that zerorun has code for, and so has limits for.
+inline constexpr int kCapabilities[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+
+/// The limits of a compute capability, as the CUDA C++ Programming Guide 13.0 has them (Technical
+/// Specifications per Compute Capability; cuda::arch_traits has the same). What differs between the
+/// devices of a capability is 0.
+constexpr DeviceLimits limits_of_capability(int capability) {
+  constexpr std::size_t kKib = 1024;
+  DeviceLimits limits{};
+  limits.capability = capability;
+  limits.registers_of_processor = 65536;
+  limits.shared_taken = capability >= 80 ? kKib : 0;
+  limits.asynchronous_copies = capability >= 80;
+  limits.programmatic_launches = capability >= 90;
+  const bool small = (capability >= 86 && capability < 90 && capability != 87) || capability >= 120;
+  const std::size_t kib = capability < 80 ? 64 : small ? 100 : capability < 90 ? 164 : 228;
+  limits.shared_of_processor = kib * kKib;
+  limits.shared_of_cta = limits.shared_of_processor - limits.shared_taken;
+  const bool full = capability == 80 || (capability >= 90 && capability < 110);
+  limits.threads_of_processor = capability < 80 ? 1024 : full ? 2048 : 1536;
+  limits.ctas_of_processor = full ? 32 : capability == 89 || capability >= 110 ? 24 : 16;
+  return limits;
+}
+
+/// The limits of `real` as if it had `capability`, and nothing that `real` lacks.
+constexpr DeviceLimits pretended_limits(const DeviceLimits& real, int capability) {
+  const DeviceLimits other = limits_of_capability(capability);
+  DeviceLimits limits = real;
+  limits.pretended = true;
+  limits.capability = std::min(real.capability, capability);
+  limits.shared_of_cta = std::min(real.shared_of_cta, other.shared_of_cta);
+  limits.shared_of_processor = std::min(real.shared_of_processor, other.shared_of_processor);
+  limits.shared_taken = other.shared_taken;
+  limits.threads_of_processor = std::min(real.threads_of_processor, other.threads_of_processor);
+  limits.ctas_of_processor = std::min(real.ctas_of_processor, other.ctas_of_processor);
+  limits.registers_of_processor =
+      std::min(real.registers_of_processor, other.registers_of_processor);
+  limits.asynchronous_copies = real.asynchronous_copies && other.asynchronous_copies;
+  limits.programmatic_launches = real.programmatic_launches && other.programmatic_launches;
+  return limits;
+}
+
+/// What a CTA takes of a processor. Registers 0: not known, they do not count.
+struct CtaNeeds {
+  std::uint32_t threads;
+  std::uint32_t registers;   ///< of a thread
+  std::size_t shared_bytes;  ///< static and dynamic
+};
+
+/// CTAs that a processor holds at a time; 0 if a CTA may not have so much. (The system hands out
+/// registers by 256 a warp, and shared memory by 128 bytes.)
+constexpr std::uint32_t resident_ctas(const DeviceLimits& limits, const CtaNeeds& needs) {
+  constexpr std::uint32_t kMostThreads = 1024, kRegisterUnit = 256;
+  constexpr std::size_t kSharedUnit = 128;
+  if (needs.threads == 0 || needs.threads > kMostThreads) return 0;
+  if (needs.shared_bytes > limits.shared_of_cta) return 0;
+  const std::uint32_t warps = ceil_div(needs.threads, 32u);
+  std::uint32_t ctas =
+      std::min(limits.ctas_of_processor, limits.threads_of_processor / (32 * warps));
+  if (needs.registers != 0) {
+    const std::uint32_t of_warp = round_up(32 * needs.registers, kRegisterUnit);
+    ctas = std::min(ctas, limits.registers_of_processor / (of_warp * warps));
+  }
+  const std::size_t shared = round_up(needs.shared_bytes, kSharedUnit) + limits.shared_taken;
+  if (shared == 0) return ctas;
+  return static_cast<std::uint32_t>(
+      std::min<std::size_t>(ctas, limits.shared_of_processor / shared));
+}
+
+/// Dynamic shared memory with which a processor of `real` holds no more CTAs of a kernel than one
+/// of `smaller`, and at least what the kernel asks for. `needs` has the kernel's static shared
+/// memory alone.
+constexpr std::size_t padded_shared_bytes(const DeviceLimits& real, const DeviceLimits& smaller,
+                                          const CtaNeeds& needs, std::size_t dynamic_bytes) {
+  CtaNeeds whole = needs;
+  whole.shared_bytes += dynamic_bytes;
+  const std::uint32_t wanted = resident_ctas(smaller, whole);
+  if (wanted == 0 || resident_ctas(real, whole) <= wanted) return dynamic_bytes;
+  constexpr std::size_t kSharedUnit = 128;
+  const std::size_t share = real.shared_of_processor / wanted / kSharedUnit * kSharedUnit;
+  const std::size_t all = std::min(share - real.shared_taken, real.shared_of_cta);
+  return std::max(dynamic_bytes, all - std::min(all, needs.shared_bytes));
+}
+
+}  // namespace zerorun

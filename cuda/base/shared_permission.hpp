@@ -1,0 +1,37 @@
+// A kernel must be allowed to ask for more than 48 KiB of dynamic shared memory. It is allowed as
+// much as the launches so far needed, and no more.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// Of one kernel, for all devices and threads; an object with static storage.
+class SharedPermission {
+ public:
+  explicit SharedPermission(const void* kernel) : kernel_(kernel) {}
+
+  /// For each object that launches the kernel, before the first launch. Gives shared memory as much
+  /// of the L1 cache as possible. (Says again what is allowed, since cudaDeviceReset() forgets it.)
+  Status prepare();
+  /// Lets launches on the current device ask for `bytes`. It is never lowered, because other
+  /// threads may be about to launch.
+  Status raise(std::size_t bytes);
+
+ private:
+  Status allow(std::size_t bytes);
+  std::size_t& allowed(int device);
+
+  const void* const kernel_;
+  std::mutex mutex_;
+  std::vector<std::size_t> allowed_;  // by device
+};
+
+}  // namespace zerorun

@@ -1,0 +1,121 @@
+// Asks CUDA for the limits of each device once.
+// SPDX-License-Identifier: MIT
+#include "cuda/base/this_device.hpp"
+
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cuda/base/check.hpp"
+
+namespace zerorun {
+namespace {
+
+/// Of the current device, `device`.
+cudaError_t ask(int device, DeviceLimits& out) {
+  cudaError_t error = cudaSuccess;
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&value, which, device);
+    return static_cast<std::uint32_t>(value);
+  };
+  const int major = static_cast<int>(attribute(cudaDevAttrComputeCapabilityMajor));
+  out.capability = 10 * major + static_cast<int>(attribute(cudaDevAttrComputeCapabilityMinor));
+  out.shared_of_cta = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  out.shared_of_processor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  out.shared_taken = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+  out.threads_of_processor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+  out.ctas_of_processor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
+  out.registers_of_processor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
+  int code = 0;
+  if (error == cudaSuccess) error = architecture_of_code(code);
+  out.asynchronous_copies = code >= 80;
+  out.programmatic_launches = code >= 90;
+  out.processors = attribute(cudaDevAttrMultiProcessorCount);
+  out.l2_bytes = attribute(cudaDevAttrL2CacheSize);
+  std::size_t free_bytes = 0, all_bytes = 0;
+  if (error == cudaSuccess) error = cudaMemGetInfo(&free_bytes, &all_bytes);
+  out.memory_bytes = all_bytes;
+  return error;
+}
+
+/// "8.6" -> 86; 0 if zerorun does not know the capability.
+int capability_of(std::string_view text) {
+  for (const int capability : kCapabilities) {
+    const std::string name =
+        std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+    if (text == name) return capability;
+  }
+  return 0;
+}
+
+/// The limits that the variable names, with what it does not name as in `real`.
+cudaError_t limit(const DeviceLimits& real, DeviceLimits& out) {
+  out = real;
+  const char* const name = std::getenv(kTestLimitsVariable);
+  if (name == nullptr || *name == '\0') return cudaSuccess;
+  const int capability = capability_of(name);
+  if (capability == 0) return cudaErrorInvalidValue;
+  out = pretended_limits(real, capability);
+  return cudaSuccess;
+}
+
+/// By index. A deque, so that pointers to its elements stay valid.
+struct Devices {
+  std::mutex mutex;
+  std::deque<std::optional<KnownDevice>> known;
+};
+
+Devices& devices() {
+  static Devices all;
+  return all;
+}
+
+}  // namespace
+
+cudaError_t current_device(const KnownDevice*& out) {
+  int device = 0;
+  if (cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  thread_local int last_device = -1;
+  thread_local const KnownDevice* last = nullptr;
+  if (device != last_device) {
+    Devices& all = devices();
+    const std::lock_guard lock(all.mutex);
+    const auto index = static_cast<std::size_t>(device);
+    while (all.known.size() <= index) all.known.emplace_back();
+    if (!all.known[index]) {
+      KnownDevice found{};
+      if (cudaError_t error = ask(device, found.real); error != cudaSuccess) return error;
+      if (cudaError_t error = limit(found.real, found.limits); error != cudaSuccess) return error;
+      all.known[index] = found;
+    }
+    last = &*all.known[index];
+    last_device = device;
+  }
+  out = last;
+  return cudaSuccess;
+}
+
+Result<DeviceLimits> current_limits() {
+  const KnownDevice* device = nullptr;
+  ZR_CUDA_TRY(current_device(device));
+  return device->limits;
+}
+
+cudaError_t pretend(const KnownDevice& device, const void* kernel, unsigned threads,
+                    std::size_t& shared_bytes) {
+  cudaFuncAttributes attributes{};
+  if (cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess)
+    return error;
+  const CtaNeeds needs{threads, static_cast<std::uint32_t>(attributes.numRegs),
+                       attributes.sharedSizeBytes};
+  if (needs.shared_bytes + shared_bytes > device.limits.shared_of_cta) return cudaErrorInvalidValue;
+  shared_bytes = padded_shared_bytes(device.real, device.limits, needs, shared_bytes);
+  const int most = static_cast<int>(device.real.shared_of_cta - attributes.sharedSizeBytes);
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+}
+
+}  // namespace zerorun

@@ -1,0 +1,39 @@
+// The limits of a device of this machine; asked of CUDA once.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/base/device_limits.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// For tests: ZERORUN_TEST_DEVICE_LIMITS names a compute capability ("7.5", "8.6", "12.0"), and
+/// every device then has no more than a device of that capability. Kernels are refused, and
+/// processors hold as few CTAs, as there.
+inline constexpr const char* kTestLimitsVariable = "ZERORUN_TEST_DEVICE_LIMITS";
+
+/// What the limits are, and what the device itself has, which differs under the variable above.
+struct KnownDevice {
+  DeviceLimits limits, real;
+};
+
+/// Of the device that is current. cudaErrorInvalidValue: the variable names no capability of
+/// kCapabilities. Thread-safe; `out` stays valid.
+cudaError_t current_device(const KnownDevice*& out);
+
+/// The architecture that the code was compiled for which the current device runs, 10 * major +
+/// minor. It is older than the device where the driver compiles PTX. That code does not wait for
+/// the kernel before it, so it must not be launched before that one has ended.
+cudaError_t architecture_of_code(int& capability);
+
+/// The same as a Status.
+Result<DeviceLimits> current_limits();
+
+/// For launches under pretended limits: checks what the kernel takes, and raises `shared_bytes` so
+/// far that a processor holds only as many CTAs as the pretended one.
+cudaError_t pretend(const KnownDevice& device, const void* kernel, unsigned threads,
+                    std::size_t& shared_bytes);
+
+}  // namespace zerorun

@@ -1,0 +1,69 @@
+// How the kernels that walk over the bits of a scan are launched: from the limits of the device and
+// what the scan needs. Pure host code, so that a test can ask for any device.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/base/device_limits.hpp"
+#include "cuda/decode/shared_memory.hpp"
+
+namespace zerorun {
+
+/// What the walks have to know about a scan.
+struct ScanNeeds {
+  std::uint32_t bytes, blocks, intervals, chunks;
+  std::uint32_t pairs;   ///< of code tables
+  std::uint32_t period;  ///< blocks after which the tables repeat
+  std::uint32_t groups;  ///< of the index, where the scan is decoded by it
+};
+
+/// For sync_subsequences() and decode_subsequences().
+struct SubsequencePlan {
+  bool fits;  ///< otherwise the scan is for the careful decoder
+  std::uint32_t most_ends, guess_stride;
+  std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
+};
+
+constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan) {
+  const std::size_t most = limits.shared_of_cta;
+  SubsequencePlan plan{};
+  plan.fits = subsequences_fit(most, scan.pairs, scan.period);
+  if (!plan.fits) return plan;
+  const bool follows = scan.intervals > 0 &&
+                       scan.bytes / scan.intervals <= kFollowedSubsequences * kSubsequenceBytes;
+  const bool is_usual = scan.chunks > kRoomyChunks && scan.period <= kUsualGuesses &&
+                        scan.blocks > 0 &&
+                        std::uint64_t{scan.bytes} * 8 / scan.blocks <= kUsualBlockBits;
+  plan.guess_stride = follows ? 0 : kGuessStride;
+  plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds);
+  plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends);
+  plan.decode_bytes = decode_shared_bytes(scan.pairs);
+  return plan;
+}
+
+/// Words of shared memory that the bits of a CTA's groups should have, in a scan of so many bytes.
+constexpr std::uint32_t wanted_room(std::uint32_t bytes, std::uint32_t groups) {
+  // CTAs without enough room read bits from global memory, and the others would wait for them. With
+  // twice the average those would be 7 % of a 4K photo's at q90 in groups of one MCU.
+  const std::uint64_t average = std::uint64_t{bytes} / 4 * kGroupThreads / groups;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(3 * average, 512, kMostRoomWords)) /
+         4 * 4;
+}
+
+/// For decode_groups().
+struct GroupPlan {
+  bool fits;  ///< otherwise the scan is decoded without its index
+  std::uint32_t room_words;
+  std::size_t bytes;  ///< shared memory of a CTA
+};
+
+constexpr GroupPlan plan_groups(const DeviceLimits& limits, const ScanNeeds& scan) {
+  GroupPlan plan{};
+  plan.fits = groups_fit(limits.shared_of_cta, scan.pairs);
+  if (!plan.fits || scan.groups == 0) return plan;
+  plan.room_words =
+      choose_room(limits.shared_of_cta, scan.pairs, wanted_room(scan.bytes, scan.groups));
+  plan.bytes = group_shared_bytes(scan.pairs, plan.room_words);
+  return plan;
+}
+
+}  // namespace zerorun

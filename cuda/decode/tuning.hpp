@@ -1,0 +1,96 @@
+// Sizes that the GPU decoder may choose freely: they change its speed, never its samples. Each has
+// the measurement that chose it, where one was made; on an H200 where no other chip is named. A
+// chip that nobody measured gets the same sizes; how much shared memory a CTA asks for
+// (scan_plan.hpp), and for how many CTAs of a processor the compiler leaves registers
+// (bounded_ctas()), follow from its limits.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace zerorun {
+
+// unstuff_scan()
+
+/// Bytes of a tile, which one CTA takes; tiles are aligned in memory.
+inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
+
+inline constexpr int kUnstuffThreads = 256;
+
+/// Entries of the index that one CTA sums up.
+inline constexpr std::uint32_t kSumTileGroups = 1024;
+
+// The walks: sync_subsequences(), decode_subsequences(), decode_groups()
+
+/// Walks over short subsequences meet the right walk less often before the next one begins; long
+/// ones give work to fewer threads and keep each busy longer. With 544 bits instead of 288, in a
+/// 1920x1080 frame at q90, decode_subsequences() takes 28 us instead of 19 and sync_subsequences()
+/// 52 instead of 48 (H200); with 224, in a 3840x2160 frame, sync_subsequences() takes 61 instead of
+/// 54. The number of words is odd, so that threads which are equally far in neighbouring
+/// subsequences use different banks of shared memory.
+inline constexpr std::uint32_t kSubsequenceBits = 288;
+/// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols, and 0.4 % of the
+/// codewords are longer. With 12 bits it is 1.9 and 0.2 %, but then shared memory has room for
+/// fewer CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
+inline constexpr int kSkipBits = 11;
+/// Bits that index the symbol tables.
+inline constexpr int kSymbolIndexBits = 11;
+
+/// Subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
+/// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
+inline constexpr std::uint32_t kChunkSubsequences = 224;
+
+/// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
+/// eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster with
+/// a single frame.
+inline constexpr int kSyncThreads = 384;
+inline constexpr int kSyncCtas = 3;
+/// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
+/// subsequence is mostly found without waiting for the chunk before.
+inline constexpr std::uint32_t kWarmSubsequences = 32;
+/// A scan is given up if more subsequences than these have to be walked one after the other: the
+/// careful decoder is faster then. Of a small image of noise, all may be.
+inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 2;
+
+/// Ends kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and more ends
+/// come from the subsequences before. settle() follows the ends that find no room, one after the
+/// other.
+inline constexpr std::uint32_t kMostEnds = 16;
+/// Ends that suffice with at most kUsualGuesses guesses and blocks of at most kUsualBlockBits bits
+/// on average. A third CTA then fits into a processor.
+inline constexpr std::uint32_t kUsualEnds = 11, kUsualGuesses = 6, kUsualBlockBits = 112;
+/// Subsequences of a segment; one thread follows the maps through a segment.
+inline constexpr std::uint32_t kSegmentSubsequences = 8;
+
+/// Intervals of fewer subsequences are followed from their beginning, without guesses. (With a
+/// restart every four MCUs, seven subsequences, sync_subsequences() takes 86 us without guesses and
+/// 58 with them.)
+inline constexpr std::uint32_t kFollowedSubsequences = 4;
+/// Distance between subsequences that are walked from guesses: with 2 and 4, sync_subsequences()
+/// takes 56 and 58 us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a subsequence.
+inline constexpr std::uint32_t kGuessStride = 2;
+/// So few chunks have a processor each, with room for all ends.
+inline constexpr std::uint32_t kRoomyChunks = 32;
+
+/// Few threads spread the groups of a single frame over all processors, but each CTA needs its own
+/// copy of the tables. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a
+/// frame of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4
+/// with 128.
+inline constexpr int kGroupThreads = 128;
+/// Words that a CTA of decode_groups() has for bits: at most so many, so that three CTAs fit into a
+/// processor of Hopper with the tables of two pairs.
+inline constexpr std::uint32_t kMostRoomWords = 10240;
+
+// transform_blocks()
+
+/// Blocks of a CTA, one a thread.
+inline constexpr std::uint32_t kTransformBlocks = 64;
+/// CTAs that a processor holds, by registers. 3840x2160 at q90 on an H200: 24.6 us with 10, 22.8
+/// with 12.
+inline constexpr int kTransformCtas = 12;
+/// Pairs that a thread takes at a time. The same frame: 28.7 us with 4, 25.9 with 8, 27.9 with 16.
+/// (It took 40.4 when the zeros were decoded as runs, 64 coefficients a thread: each coefficient
+/// waited for the one before.)
+inline constexpr std::uint32_t kPairsPerThread = 8;
+
+}  // namespace zerorun

@@ -1,0 +1,51 @@
+// Sizes that the GPU encoder may choose freely: they change its speed, never its bytes. Each has
+// the measurement that chose it, where one was made; on an H200 where no other chip is named. A
+// chip that nobody measured gets the same sizes. For how many CTAs of a processor the compiler
+// leaves registers follows from its limits (bounded_ctas()).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace zerorun {
+
+// Of a launch
+
+/// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
+inline constexpr int kChunkTiles = 12;
+
+/// Most frames of one launch. 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and 32 (H200).
+/// A frame takes 72 bytes of the kernels' parameters, which may have 4 KiB.
+inline constexpr int kMaxFrames = 32;
+/// Small frames are coded together until they have so many blocks, which bounds the memory. A
+/// 3840x2160 frame of 4:2:0 has 194,400; 1920x1080 frames take 6.0 us each by fours and 6.3 by
+/// fives (H200).
+inline constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
+
+// code_tiles()
+
+/// Items of a tile (code_items.cuh) that are kept, 56 a block. A tile with more is dense and is
+/// coded block by block, which is slower.
+inline constexpr int kTileItems = 1792;
+inline constexpr int kCodeTilesWarps = 4;
+/// CTAs on a processor: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four streams
+/// and one frame alone: 24.2 and 43.1; 24 warps with 80 registers, some of them spilled, 24.1
+/// and 43.2; 28 with 72, 25.6 and 46.5.
+inline constexpr int kCodeTilesCtas = 5;
+/// Words of a lane that are kept. If a lane has more, the tile's items are coded a second time.
+inline constexpr int kKeptWords = 18;
+
+// assemble()
+
+/// Small CTAs that need few registers. They mostly wait for memory and for each other, and fit
+/// beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
+/// alone: 24.7 and 43.6 with 192 threads and 12 tiles, 24.5 and 43.9 with 128 and 8, 24.5 and 45.2
+/// with 96 and 6, 24.3 and 44.5 with 256 and 16.
+inline constexpr int kAssembleThreads = 192;
+inline constexpr int kAssembleCtas = 10;
+inline constexpr int kAssembleWordsPerThread = 8;
+/// Where an interval has more chunks, it is faster to scan their sums first than to add them up in
+/// every CTA.
+inline constexpr std::uint32_t kMaxSummedChunks = 2048;
+
+}  // namespace zerorun

@@ -1,0 +1,102 @@
+// When the CPU takes the place of CUDA.
+// SPDX-License-Identifier: MIT
+#include "codec/pipeline/backend_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace zerorun {
+namespace {
+
+/// Makes an int with a CUDA that fails; remembers what was tried.
+struct Maker {
+  bool cpu_fails = false;
+  std::vector<Backend>* tried;
+
+  Result<int> operator()(Backend backend) const {
+    tried->push_back(backend);
+    if (backend == Backend::cuda) return Status(Errc::device_failure, "no memory on the device");
+    if (cpu_fails) return Status(Errc::out_of_memory, "no memory on the host");
+    return 7;
+  }
+};
+
+TEST(BackendChoice, TheCpuTakesThePlaceOfCudaOnlyWhereTheChoiceIsAutomatic) {
+  std::vector<Backend> tried;
+  const auto automatic = make_with_backend(Backend::automatic, Backend::cuda, Maker{false, &tried});
+  ASSERT_TRUE(automatic) << automatic.status().message();
+  EXPECT_EQ(*automatic, 7);
+  EXPECT_EQ(tried, (std::vector{Backend::cuda, Backend::cpu}));
+
+  tried.clear();
+  const auto wanted = make_with_backend(Backend::cuda, Backend::cuda, Maker{false, &tried});
+  EXPECT_EQ(wanted.status().code(), Errc::device_failure);
+  EXPECT_EQ(tried, std::vector{Backend::cuda});
+}
+
+TEST(BackendChoice, TheCpuIsTriedOnce) {
+  std::vector<Backend> tried;
+  const auto none = make_with_backend(Backend::automatic, Backend::cpu, Maker{true, &tried});
+  EXPECT_EQ(none.status().code(), Errc::out_of_memory);
+  EXPECT_EQ(tried, std::vector{Backend::cpu});
+}
+
+/// A pipeline that fails in a certain way, or not.
+struct Fake {
+  Errc failure;
+  int runs = 0;
+};
+
+struct Fakes {
+  explicit Fakes(Errc failure, bool has_spare = true)
+      : pipelines(std::make_unique<Fake>(Fake{failure}),
+                  has_spare ? std::function([this]() -> Result<std::unique_ptr<Fake>> {
+                    ++spares;
+                    if (spare_fails) return Status(Errc::out_of_memory, "no spare");
+                    return std::make_unique<Fake>(Fake{Errc::ok});
+                  })
+                            : nullptr) {}
+
+  Status run() {
+    return pipelines.run([&]() -> Status {
+      ++pipelines.active().runs;
+      return Status(pipelines.active().failure, "");
+    });
+  }
+
+  int spares = 0;
+  bool spare_fails = false;
+  PipelineAndSpare<Fake> pipelines;
+};
+
+TEST(PipelineAndSpare, TheSpareTakesFramesWithWhichTheDeviceFails) {
+  for (const Errc failure : {Errc::out_of_memory, Errc::device_failure}) {
+    Fakes fakes(failure);
+    EXPECT_TRUE(fakes.run());
+    EXPECT_EQ(fakes.pipelines.active().runs, 1);
+    EXPECT_EQ(fakes.pipelines.active().failure, Errc::ok);
+    EXPECT_TRUE(fakes.run());
+    EXPECT_EQ(fakes.pipelines.active().runs, 2) << "each frame is tried on the device first";
+    EXPECT_EQ(fakes.spares, 1) << "the spare is made once";
+  }
+}
+
+TEST(PipelineAndSpare, OtherErrorsAreThoseOfTheFrame) {
+  for (const Errc failure : {Errc::ok, Errc::bad_huffman_code, Errc::output_too_small}) {
+    Fakes fakes(failure);
+    EXPECT_EQ(fakes.run().code(), failure);
+    EXPECT_EQ(fakes.spares, 0);
+  }
+}
+
+TEST(PipelineAndSpare, WithoutASpareTheErrorStays) {
+  Fakes alone(Errc::device_failure, false);
+  EXPECT_EQ(alone.run().code(), Errc::device_failure);
+  Fakes failing(Errc::device_failure);
+  failing.spare_fails = true;
+  EXPECT_EQ(failing.run().code(), Errc::device_failure) << "the device's error, not the spare's";
+}
+
+}  // namespace
+}  // namespace zerorun

@@ -1,0 +1,108 @@
+// Limits by compute capability, CTAs of a processor, and what pretended limits change.
+// SPDX-License-Identifier: MIT
+#include "cuda/base/device_limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cuda/base/architecture.cuh"
+
+namespace zerorun {
+namespace {
+
+constexpr std::size_t kKib = 1024;
+
+TEST(DeviceLimits, AreThoseOfTheProgrammingGuide) {
+  struct Row {
+    int capability;
+    std::size_t cta_kib, processor_kib;
+    std::uint32_t threads, ctas;
+  };
+  constexpr Row kRows[] = {
+      {75, 64, 64, 1024, 16},    {80, 163, 164, 2048, 32},  {86, 99, 100, 1536, 16},
+      {87, 163, 164, 1536, 16},  {88, 99, 100, 1536, 16},   {89, 99, 100, 1536, 24},
+      {90, 227, 228, 2048, 32},  {100, 227, 228, 2048, 32}, {103, 227, 228, 2048, 32},
+      {110, 227, 228, 1536, 24}, {120, 99, 100, 1536, 24},  {121, 99, 100, 1536, 24},
+  };
+  ASSERT_EQ(std::size(kRows), std::size(kCapabilities));
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    const Row& row = kRows[i];
+    const DeviceLimits limits = limits_of_capability(kCapabilities[i]);
+    EXPECT_EQ(limits.capability, row.capability);
+    EXPECT_EQ(limits.shared_of_cta, row.cta_kib * kKib) << row.capability;
+    EXPECT_EQ(limits.shared_of_processor, row.processor_kib * kKib) << row.capability;
+    EXPECT_EQ(limits.threads_of_processor, row.threads) << row.capability;
+    EXPECT_EQ(limits.ctas_of_processor, row.ctas) << row.capability;
+    EXPECT_EQ(limits.registers_of_processor, 65536u) << row.capability;
+    EXPECT_EQ(limits.asynchronous_copies, row.capability >= 80) << row.capability;
+    EXPECT_EQ(limits.programmatic_launches, row.capability >= 90) << row.capability;
+  }
+}
+
+TEST(DeviceLimits, ProcessorsHoldWhatFitsInAllRespects) {
+  const DeviceLimits hopper = limits_of_capability(90), ada = limits_of_capability(89);
+  EXPECT_EQ(resident_ctas(hopper, {128, 0, 0}), 16u) << "threads";
+  EXPECT_EQ(resident_ctas(hopper, {32, 0, 0}), 32u) << "CTAs";
+  EXPECT_EQ(resident_ctas(hopper, {128, 96, 0}), 5u) << "registers";
+  EXPECT_EQ(resident_ctas(hopper, {128, 97, 0}), 4u) << "registers are handed out by eights";
+  EXPECT_EQ(resident_ctas(hopper, {384, 0, 74800}), 3u) << "shared memory";
+  EXPECT_EQ(resident_ctas(ada, {384, 0, 74800}), 1u);
+  EXPECT_EQ(resident_ctas(ada, {384, 0, 99 * kKib}), 1u);
+  EXPECT_EQ(resident_ctas(ada, {384, 0, 99 * kKib + 1}), 0u) << "more than a CTA may have";
+  EXPECT_EQ(resident_ctas(limits_of_capability(75), {384, 0, 64 * kKib}), 1u)
+      << "Turing takes nothing for itself";
+  EXPECT_EQ(resident_ctas(hopper, {1025, 0, 0}), 0u);
+}
+
+TEST(DeviceLimits, PretendedOnesNeverExceedTheDevice) {
+  DeviceLimits real = limits_of_capability(90);
+  real.processors = 132;
+  real.memory_bytes = std::uint64_t{141} << 30;
+  for (const int capability : kCapabilities) {
+    const DeviceLimits limits = pretended_limits(real, capability);
+    const DeviceLimits own = limits_of_capability(capability);
+    EXPECT_TRUE(limits.pretended);
+    EXPECT_EQ(limits.processors, 132u);
+    EXPECT_EQ(limits.memory_bytes, real.memory_bytes);
+    EXPECT_EQ(limits.shared_of_cta, std::min(own.shared_of_cta, real.shared_of_cta));
+    EXPECT_EQ(limits.threads_of_processor, own.threads_of_processor);
+    EXPECT_EQ(limits.ctas_of_processor, own.ctas_of_processor);
+    EXPECT_EQ(limits.programmatic_launches, own.programmatic_launches);
+  }
+  EXPECT_LE(pretended_limits(limits_of_capability(75), 90).shared_of_cta, 64 * kKib);
+}
+
+TEST(DeviceLimits, PaddedCtasAreAsFewAsPretended) {
+  const DeviceLimits real = limits_of_capability(90);
+  for (const int capability : kCapabilities)
+    for (const std::uint32_t threads : {32u, 64u, 128u, 192u, 256u, 384u, 512u, 1024u})
+      for (const std::size_t fixed : {std::size_t{0}, std::size_t{16}, 18 * kKib, 43 * kKib})
+        for (const std::size_t dynamic : {std::size_t{0}, 4 * kKib, 20 * kKib, 56 * kKib}) {
+          const DeviceLimits smaller = pretended_limits(real, capability);
+          const std::uint32_t wanted = resident_ctas(smaller, {threads, 64, fixed + dynamic});
+          const std::size_t padded =
+              padded_shared_bytes(real, smaller, {threads, 64, fixed}, dynamic);
+          ASSERT_GE(padded, dynamic);
+          if (wanted == 0) continue;
+          ASSERT_EQ(resident_ctas(real, {threads, 64, fixed + padded}), wanted)
+              << capability << " " << threads << " " << fixed << " " << dynamic;
+        }
+}
+
+/// The bounds for Hopper are those that were measured; elsewhere they are what fits.
+TEST(DeviceLimits, BoundsOfLaunchesFollowTheArchitecture) {
+  constexpr std::size_t kCodeTiles = 43 * kKib, kTransform = 10 * kKib, kAssemble = 19 * kKib;
+  EXPECT_EQ(bounded_ctas(5, 128, kCodeTiles, 90), 5u);
+  EXPECT_EQ(bounded_ctas(5, 128, kCodeTiles, 100), 5u);
+  EXPECT_EQ(bounded_ctas(5, 128, kCodeTiles, 80), 3u);
+  EXPECT_EQ(bounded_ctas(5, 128, kCodeTiles, 86), 2u);
+  EXPECT_EQ(bounded_ctas(5, 128, kCodeTiles, 120), 2u);
+  EXPECT_EQ(bounded_ctas(5, 128, kCodeTiles, 75), 1u);
+  EXPECT_EQ(bounded_ctas(12, 64, kTransform, 90), 12u);
+  EXPECT_EQ(bounded_ctas(12, 64, kTransform, 89), 9u);
+  EXPECT_EQ(bounded_ctas(10, 192, kAssemble, 90), 10u);
+  EXPECT_EQ(bounded_ctas(10, 192, kAssemble, 75), 3u);
+  EXPECT_EQ(bounded_ctas(3, 384, 75 * kKib, 75), 1u) << "never 0";
+}
+
+}  // namespace
+}  // namespace zerorun

@@ -1,0 +1,126 @@
+// How scans are decoded on every compute capability, and with odd limits.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/scan_plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zerorun {
+namespace {
+
+constexpr std::size_t kKib = 1024;
+
+/// 3840x2160 at q90, 4:2:0: two pairs of tables, a period of six blocks.
+constexpr ScanNeeds k4k{2400000, 194400, 1, 298, 2, 6, 16200};
+constexpr ScanNeeds kGrey{400000, 32400, 1, 50, 1, 1, 2025};
+/// Four components with three pairs of tables, and an MCU of ten blocks.
+constexpr ScanNeeds kRich{2400000, 194400, 1, 298, 3, 10, 16200};
+/// 256x256 at q90: few chunks, so all ends are kept.
+constexpr ScanNeeds kSmall{14000, 1536, 1, 2, 2, 6, 128};
+
+DeviceLimits with_shared(std::size_t kib) {
+  DeviceLimits limits = limits_of_capability(90);
+  limits.shared_of_cta = kib * kKib;
+  return limits;
+}
+
+TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  const SubsequencePlan plan = plan_subsequences(hopper, k4k);
+  EXPECT_TRUE(plan.fits);
+  EXPECT_EQ(plan.most_ends, 11u);
+  EXPECT_EQ(plan.guess_stride, 2u);
+  EXPECT_EQ(plan.sync_bytes, 74800u);
+  EXPECT_EQ(plan.decode_bytes, 41024u);
+  EXPECT_EQ(resident_ctas(hopper, {384, 0, plan.sync_bytes}), 3u);
+  EXPECT_EQ(plan_subsequences(hopper, kSmall).most_ends, kMostEnds);
+  EXPECT_EQ(plan_subsequences(hopper, kRich).most_ends, kMostEnds);
+  EXPECT_EQ(plan_subsequences(hopper, kRich).sync_bytes, 103984u);
+  const GroupPlan groups = plan_groups(hopper, k4k);
+  EXPECT_TRUE(groups.fits);
+  EXPECT_EQ(groups.room_words, kMostRoomWords);
+  EXPECT_EQ(plan_groups(hopper, kSmall).room_words, kMostRoomWords);
+  EXPECT_EQ(resident_ctas(hopper, {kGroupThreads, 0, groups.bytes + kGroupStaticBytes}), 3u);
+}
+
+TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {
+  ScanNeeds scan = k4k;
+  scan.intervals = scan.bytes / (kFollowedSubsequences * kSubsequenceBytes);
+  EXPECT_EQ(plan_subsequences(limits_of_capability(90), scan).guess_stride, 0u);
+  scan.intervals /= 2;
+  EXPECT_EQ(plan_subsequences(limits_of_capability(90), scan).guess_stride, kGuessStride);
+}
+
+TEST(ScanPlan, EveryCapabilityDecodesUsualScansWithoutTheCarefulDecoder) {
+  for (const int capability : kCapabilities) {
+    const DeviceLimits limits = limits_of_capability(capability);
+    for (const ScanNeeds& scan : {k4k, kGrey, kSmall}) {
+      const SubsequencePlan plan = plan_subsequences(limits, scan);
+      EXPECT_TRUE(plan.fits) << capability;
+      EXPECT_GE(plan.most_ends, scan.period) << capability;
+      EXPECT_GE(resident_ctas(limits, {kSyncThreads, 0, plan.sync_bytes}), 1u) << capability;
+      EXPECT_GE(resident_ctas(limits, {kChunkSubsequences, 0, plan.decode_bytes}), 1u);
+      const GroupPlan groups = plan_groups(limits, scan);
+      EXPECT_TRUE(groups.fits) << capability;
+      EXPECT_GE(resident_ctas(limits, {kGroupThreads, 0, groups.bytes + kGroupStaticBytes}), 1u);
+    }
+  }
+}
+
+TEST(ScanPlan, RichScansTakeFewerEndsOrTheCarefulDecoder) {
+  struct Row {
+    int capability;
+    bool fits;
+    std::uint32_t ends;
+  };
+  constexpr Row kRows[] = {{75, false, 0},  {80, true, 16},  {86, true, 14},  {87, true, 16},
+                           {89, true, 14},  {90, true, 16},  {100, true, 16}, {103, true, 16},
+                           {110, true, 16}, {120, true, 14}, {121, true, 14}};
+  for (const Row& row : kRows) {
+    const DeviceLimits limits = limits_of_capability(row.capability);
+    const SubsequencePlan plan = plan_subsequences(limits, kRich);
+    EXPECT_EQ(plan.fits, row.fits) << row.capability;
+    EXPECT_EQ(plan.most_ends, row.ends) << row.capability;
+    EXPECT_LE(plan.sync_bytes, limits.shared_of_cta) << row.capability;
+    EXPECT_TRUE(plan_groups(limits, kRich).fits) << row.capability;
+  }
+}
+
+TEST(ScanPlan, OddLimitsAreKept) {
+  struct Row {
+    std::size_t kib;
+    std::uint32_t usual, grey, rich;  ///< ends; 0: not by subsequences
+    bool groups;                      ///< of the rich scan
+  };
+  constexpr Row kRows[] = {{16, 0, 0, 0, false},    {48, 0, 7, 0, false},
+                           {64, 7, 11, 0, true},    {99, 11, 11, 14, true},
+                           {163, 11, 11, 16, true}, {227, 11, 11, 16, true}};
+  for (const Row& row : kRows) {
+    const DeviceLimits limits = with_shared(row.kib);
+    const auto ends = [&](const ScanNeeds& scan) {
+      const SubsequencePlan plan = plan_subsequences(limits, scan);
+      EXPECT_LE(std::max(plan.sync_bytes, plan.decode_bytes), row.kib * kKib);
+      return plan.fits ? plan.most_ends : 0;
+    };
+    EXPECT_EQ(ends(k4k), row.usual) << row.kib;
+    EXPECT_EQ(ends(kGrey), row.grey) << row.kib;
+    EXPECT_EQ(ends(kRich), row.rich) << row.kib;
+    const GroupPlan groups = plan_groups(limits, kRich);
+    EXPECT_EQ(groups.fits, row.groups) << row.kib;
+    if (!groups.fits) continue;
+    EXPECT_LE(groups.bytes + kGroupStaticBytes, row.kib * kKib);
+  }
+}
+
+/// What a scan does not need is not asked for.
+TEST(ScanPlan, NoCtaAsksForMoreThanItsScanNeeds) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  EXPECT_LT(plan_subsequences(hopper, kGrey).sync_bytes, plan_subsequences(hopper, k4k).sync_bytes);
+  EXPECT_LT(plan_subsequences(hopper, kGrey).decode_bytes,
+            plan_subsequences(hopper, k4k).decode_bytes);
+  ScanNeeds sparse = k4k;
+  sparse.bytes = 200000;
+  EXPECT_LT(plan_groups(hopper, sparse).bytes, plan_groups(hopper, k4k).bytes);
+}
+
+}  // namespace
+}  // namespace zerorun

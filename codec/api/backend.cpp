@@ -57,16 +57,16 @@ static Status make_cuda_encode_pipeline(int, int) { return Status(Errc::cuda_not
 static Status make_cuda_decode_pipeline(int, int) { return Status(Errc::cuda_not_built); }
 #endif
 
-Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, int device,
-                                                             int threads) {
-  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device, threads);
-  return make_chosen_encode_pipeline(threads);
+Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend,
+                                                             const EncodeParams& params) {
+  if (backend == Backend::cuda) return make_cuda_encode_pipeline(params.device, params.threads);
+  return make_chosen_encode_pipeline(params.threads, params.instruction_set);
 }
 
-Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
-                                                             int threads) {
-  if (backend == Backend::cuda) return make_cuda_decode_pipeline(device, threads);
-  return make_chosen_decode_pipeline(threads);
+Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
+                                                             const DecodeParams& params) {
+  if (backend == Backend::cuda) return make_cuda_decode_pipeline(params.device, params.threads);
+  return make_chosen_decode_pipeline(params.threads, params.instruction_set);
 }
 
 Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {

@@ -36,7 +36,7 @@ Result<Decoder> Decoder::create(const DecodeParams& params) {
   return guarded([&]() -> Result<Decoder> {
     ZR_TRY(validate_params(params));
     ZR_LET(backend, resolve_backend(params.backend, params.device));
-    ZR_LET(pipeline, make_decode_pipeline(backend, params.device, params.threads));
+    ZR_LET(pipeline, make_decode_pipeline(backend, params));
     return Decoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
   });
 }

@@ -121,7 +121,7 @@ Result<Encoder> Encoder::create(const EncodeParams& params) {
   return guarded([&]() -> Result<Encoder> {
     ZR_TRY(validate_params(params));
     ZR_LET(backend, resolve_backend(params.backend, params.device));
-    ZR_LET(pipeline, make_encode_pipeline(backend, params.device, params.threads));
+    ZR_LET(pipeline, make_encode_pipeline(backend, params));
     return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipeline)}));
   });
 }

@@ -9,10 +9,10 @@
 
 namespace zerorun {
 
-/// `backend` is what resolve_backend() gave: cpu or cuda.
-Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, int device,
-                                                             int threads);
-Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
-                                                             int threads);
+/// `backend` is what resolve_backend() gave: cpu or cuda. `params` are valid.
+Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend,
+                                                             const EncodeParams& params);
+Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend,
+                                                             const DecodeParams& params);
 
 }  // namespace zerorun

@@ -28,6 +28,16 @@ TEST(CpuTarget, ScalarIsThereAndTheListIsInOrder) {
   EXPECT_TRUE(std::is_sorted(cpu_targets().begin(), cpu_targets().end()));
 }
 
+/// tests/qemu says which there are on an emulated processor.
+TEST(CpuTarget, TheExpectedOnesAreThere) {
+  const char* expected = std::getenv("ZERORUN_EXPECTED_CPUS");
+  if (expected == nullptr) GTEST_SKIP() << "ZERORUN_EXPECTED_CPUS is not set";
+  std::string names;
+  for (const InstructionSet set : instruction_sets())
+    names += (names.empty() ? "" : " ") + std::string(name(set));
+  EXPECT_EQ(names, expected);
+}
+
 TEST(CpuChoice, EnvironmentChooses) {
   for (const CpuTarget target : cpu_targets()) {
     const CpuChoice choice(target);

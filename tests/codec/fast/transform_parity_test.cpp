@@ -13,6 +13,7 @@
 #include "codec/pipeline/stage_table.hpp"
 #include "tests/codec/fast/cpu_choice.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/resources.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -168,9 +169,9 @@ void compare_all_inverse(const std::vector<Block>& blocks, int q) {
 }
 
 TEST(FastTransform, EveryDcEqualsTheReference) {
-  std::vector<Block> blocks(65536);
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    blocks[i][0] = static_cast<std::int16_t>(static_cast<int>(i) - 32768);
+  std::vector<Block> blocks;
+  for (int dc = -32768; dc <= 32767; dc += kSanitized ? 13 : 1)
+    blocks.emplace_back()[0] = static_cast<std::int16_t>(dc);
   for (const int q : {1, 2, 255, 32767, 32768, 65535}) {
     compare_all_inverse(blocks, q);
     if (HasFatalFailure()) return;

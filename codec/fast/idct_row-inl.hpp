@@ -27,7 +27,8 @@ HWY_INLINE V16 shift16(Wide x) {
                               hn::ShiftRight<kShift>(x.upper));
 }
 
-/// idct8() of arith/dct8.hpp with products and sums of 32 bits from 16-bit values. Where the sum of
+/// idct8() of arith/dct8.hpp with products and sums of 32 bits from 16-bit values; test:
+/// FastTransform.InverseEqualsTheReference. Where the sum of
 /// a column's magnitudes is at most kMaxColumnSum, an output of the first pass is at most
 /// 4 * 1.3871 times that and fits 16 bits; the second pass needs its sums modulo 2^28 only.
 /// kRows 4: v[4..7] are 0.

@@ -33,8 +33,10 @@ TEST(CpuTarget, TheExpectedOnesAreThere) {
   const char* expected = std::getenv("ZERORUN_EXPECTED_CPUS");
   if (expected == nullptr) GTEST_SKIP() << "ZERORUN_EXPECTED_CPUS is not set";
   std::string names;
-  for (const InstructionSet set : instruction_sets())
-    names += (names.empty() ? "" : " ") + std::string(name(set));
+  for (const InstructionSet set : instruction_sets()) {
+    if (!names.empty()) names += ' ';
+    names += name(set);
+  }
   EXPECT_EQ(names, expected);
 }
 

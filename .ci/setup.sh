@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs those packages of .ci/packages.txt that are missing.
+# Installs those packages of a list (.ci/packages.txt) that are missing.
+# usage: .ci/setup.sh [LIST]
 # Needs Debian or Ubuntu, and root or sudo where a package is missing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-mapfile -t wanted < <(grep -Ev '^(#|$)' "$root/.ci/packages.txt")
+mapfile -t wanted < <(grep -Ev '^(#|$)' "${1:-$root/.ci/packages.txt}")
 missing=()
 for package in "${wanted[@]}"; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -89,7 +89,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(program, error);
   }
-  if (const auto cpu = cpu_instruction_set(); !cpu) fail(Exit::usage, cpu.status().message());
+  if (const auto cpu = resolve_instruction_set(); !cpu) fail(Exit::usage, cpu.status().message());
   for (const auto& [name, command] : commands)
     if (program.got_subcommand(name)) return static_cast<int>(flush_stdout(command()));
   return static_cast<int>(Exit::usage);

@@ -59,9 +59,9 @@ if [ "$mode" = all ]; then
 
   step "AddressSanitizer and UBSan: build"
   configure asan
-  cmake --build --preset asan --target zerorun_tests
-  step "AddressSanitizer and UBSan: unit, oracle and hostile tests"
-  ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|io|gstreamer' -j "$(nproc)"
+  cmake --build --preset asan --target zerorun_tests zerorun_fuzz_targets
+  step "AddressSanitizer and UBSan: unit, oracle, hostile and fuzz tests"
+  ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|fuzz|io|gstreamer' -j "$(nproc)"
 
   step "ThreadSanitizer: build"
   configure tsan

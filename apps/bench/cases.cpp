@@ -114,6 +114,18 @@ void add_device(const std::string& word, Selection& selection) {
   selection.cuda.push_back(device);
 }
 
+/// The instruction sets of the rows that are not those of the chosen one.
+std::vector<InstructionSet> cpus_of(const Options& options) {
+  const std::vector<InstructionSet> there = instruction_sets();
+  std::vector<InstructionSet> all = there;
+  all.push_back(InstructionSet::best);
+  std::vector<InstructionSet> wanted = options.cpus.empty() ? there : std::vector<InstructionSet>{};
+  for (const std::string& word : options.cpus) wanted.push_back(value_of("--cpu", word, all));
+  std::erase(wanted, InstructionSet::best);
+  std::erase(wanted, *resolve_instruction_set());
+  return wanted;
+}
+
 void check_counts(const char* option, std::vector<int>& counts, std::vector<int> if_not_given) {
   if (counts.empty()) counts = std::move(if_not_given);
   for (const int n : counts)
@@ -140,6 +152,7 @@ Selection selection(const Options& options) {
   selection.cpu = options.devices.empty();
   for (const std::string& word : options.devices) add_device(word, selection);
   if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
+  selection.cpus = cpus_of(options);
   std::vector<int> threads = {1};
   if (cores() > 1) threads.push_back(cores());
   check_counts("--threads", selection.threads, threads);

@@ -88,6 +88,9 @@ void add_coder_options(CLI::App& command, Options& options) {
            "Where zerorun codes, and which peers are measured");
   who.list("--threads", selection.threads, "N,...", "1 and all cores",
            "Threads of the CPU coders: on one frame for latency, a frame each for throughput");
+  who.list("--cpu", options.cpus, "NAME,...", "all that the machine has",
+           "Instruction sets with a row of their own, such as zerorun-scalar, on one thread; the "
+           "other rows use the best one, or the environment's ZERORUN_CPU");
   who.list("--in-flight", selection.in_flight, "N,...", "1,2,4,8",
            "Frames at once on a GPU, each with an encoder or decoder and a stream of its own; "
            "decoders also have a thread each, of the benchmark or, in rows of zerorun-async, of "

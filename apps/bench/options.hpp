@@ -31,6 +31,7 @@ struct Options {
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
   Words devices;
+  Words cpus;
   Selection selection;  ///< as given: without devices, and empty where there are defaults
   Limits limits;
   bool every_row = false;

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "apps/common/console.hpp"
@@ -32,6 +33,20 @@ std::optional<DeviceOptions> parse_device(const std::string& text) {
 }
 
 constexpr int kMinGpuLanes = 4, kMaxGpuLanes = 16;
+
+/// For all coders of the program, those of JPEG input and --verify too: they are made with `best`.
+void choose_cpu(const std::string& word) {
+  std::string names(name(InstructionSet::best));
+  bool known = word == names;
+  for (const InstructionSet set : instruction_sets()) {
+    known |= word == name(set);
+    names += fmt::format(", {}", name(set));
+  }
+  if (!known)
+    throw CLI::ValidationError(
+        "--cpu", fmt::format("'{}' is not one of {}, which this machine has", word, names));
+  ::setenv("ZERORUN_CPU", word.c_str(), 1);
+}
 
 int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
@@ -92,6 +107,13 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
          "usable GPU, else the CPU; cuda without one is an error (exit 5)")
       ->type_name("auto|cpu|cuda[:N]")
       ->default_str("auto");
+  app.add_option_function<std::string>(
+         "--cpu", choose_cpu,
+         "Instruction set of the CPU's coders, one of those that `zerorun devices` lists; every "
+         "one "
+         "gives the same bytes. Instead of the environment's ZERORUN_CPU")
+      ->type_name("best|scalar|sse4|avx2|avx512|neon")
+      ->default_str("best");
   app.add_option("--threads", device.threads, "CPU threads; 0 is one per core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024).description(""))

@@ -20,13 +20,19 @@ std::string no_cuda_reason() {
   return backend ? "" : backend.status().message();
 }
 
+std::vector<std::string> instruction_set_names() {
+  std::vector<std::string> names;
+  for (const InstructionSet set : instruction_sets()) names.emplace_back(name(set));
+  return names;
+}
+
 void print_json(const std::vector<DeviceInfo>& devices) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   list.push_back({{"device", "cpu"},
                   {"usable", true},
                   {"threads", std::thread::hardware_concurrency()},
-                  {"instruction_sets", cpu_instruction_sets()},
-                  {"instruction_set", *cpu_instruction_set()}});
+                  {"instruction_sets", instruction_set_names()},
+                  {"instruction_set", name(*resolve_instruction_set())}});
   for (const DeviceInfo& d : devices) {
     nlohmann::ordered_json entry = {
         {"device", fmt::format("cuda:{}", d.index)},
@@ -47,8 +53,8 @@ void print_table(const std::vector<DeviceInfo>& devices) {
   fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "device", "name", "capability", "units",
              "memory", "state");
   fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "cpu", "this machine's cores",
-             *cpu_instruction_set(), std::thread::hardware_concurrency(), "",
-             fmt::format("usable, has {}", fmt::join(cpu_instruction_sets(), ", ")));
+             name(*resolve_instruction_set()), std::thread::hardware_concurrency(), "",
+             fmt::format("usable, has {}", fmt::join(instruction_set_names(), ", ")));
   for (const DeviceInfo& d : devices) {
     const double gib = static_cast<double>(d.memory_bytes) / (1024.0 * 1024.0 * 1024.0);
     fmt::print("{:<8} {:<28} {:>10} {:>6} {:>8.1f} GiB  {}\n", fmt::format("cuda:{}", d.index),

@@ -60,40 +60,35 @@ static Status make_cuda_encode_pipeline(int, int) { return Status(Errc::cuda_not
 static Status make_cuda_decode_pipeline(int, int) { return Status(Errc::cuda_not_built); }
 #endif
 
-Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, int device,
-                                                             int threads) {
-  if (backend == Backend::cuda) return make_cuda_encode_pipeline(device, threads);
-  return make_chosen_encode_pipeline(threads);
+static Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend,
+                                                             const EncodeParams& params) {
+  if (backend == Backend::cuda) return make_cuda_encode_pipeline(params.device, params.threads);
+  return make_chosen_encode_pipeline(params.threads, params.instruction_set);
 }
 
-Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
-                                                             int threads) {
-  if (backend == Backend::cuda) return make_cuda_decode_pipeline(device, threads);
-  return make_chosen_decode_pipeline(threads);
+static Result<std::unique_ptr<DecodePipeline>> make_pipeline(Backend backend,
+                                                             const DecodeParams& params) {
+  if (backend == Backend::cuda) return make_cuda_decode_pipeline(params.device, params.threads);
+  return make_chosen_decode_pipeline(params.threads, params.instruction_set);
 }
 
-template <typename Pipeline, typename Make>
-static Result<PipelineAndSpare<Pipeline>> with_spare(Backend wanted, Backend backend,
-                                                     const Make& make) {
-  ZR_LET(first, make(backend));
+template <typename Pipeline, typename Params>
+static Result<PipelineAndSpare<Pipeline>> with_spare(Backend backend, const Params& params) {
+  ZR_LET(first, make_pipeline(backend, params));
   std::function<Result<std::unique_ptr<Pipeline>>()> spare;
-  if (wanted == Backend::automatic && backend == Backend::cuda)
-    spare = [make] { return make(Backend::cpu); };
+  if (params.backend == Backend::automatic && backend == Backend::cuda)
+    spare = [params] { return make_pipeline(Backend::cpu, params); };
   return PipelineAndSpare<Pipeline>(std::move(first), std::move(spare));
 }
 
-Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend wanted, Backend backend,
-                                                               int device, int threads) {
-  return with_spare<EncodePipeline>(wanted, backend, [device, threads](Backend which) {
-    return make_encode_pipeline(which, device, threads);
-  });
+Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend backend,
+                                                               const EncodeParams& params) {
+  return with_spare<EncodePipeline>(backend, params);
 }
 
-Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend wanted, Backend backend,
-                                                               int device, int threads) {
-  return with_spare<DecodePipeline>(wanted, backend, [device, threads](Backend which) {
-    return make_decode_pipeline(which, device, threads);
-  });
+Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
+                                                               const DecodeParams& params) {
+  return with_spare<DecodePipeline>(backend, params);
 }
 
 Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {

@@ -40,8 +40,7 @@ Result<Decoder> Decoder::create(const DecodeParams& params) {
     ZR_TRY(validate_params(params));
     ZR_LET(resolved, resolve_backend(params.backend, params.device));
     return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Decoder> {
-      ZR_LET(pipelines,
-             make_decode_pipelines(params.backend, backend, params.device, params.threads));
+      ZR_LET(pipelines, make_decode_pipelines(backend, params));
       return Decoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipelines)}));
     });
   });

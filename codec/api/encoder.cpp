@@ -123,8 +123,7 @@ Result<Encoder> Encoder::create(const EncodeParams& params) {
     ZR_TRY(validate_params(params));
     ZR_LET(resolved, resolve_backend(params.backend, params.device));
     return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Encoder> {
-      ZR_LET(pipelines,
-             make_encode_pipelines(params.backend, backend, params.device, params.threads));
+      ZR_LET(pipelines, make_encode_pipelines(backend, params));
       return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipelines)}));
     });
   });

@@ -27,9 +27,8 @@ inline constexpr std::uint32_t kFix2_053119869 = 16819;
 inline constexpr std::uint32_t kFix2_562915447 = 20995;
 inline constexpr std::uint32_t kFix3_072711026 = 25172;
 
-// T is an unsigned type that wraps around: uint32_t, uint64_t, or a GCC vector of uint32_t, which
-// transforms several rows or columns at once. In two's complement, unsigned sums and products equal
-// the signed ones; only the right shift depends on the sign.
+// T is uint32_t or uint64_t, which wrap around. In two's complement, unsigned sums and products
+// equal the signed ones; only the right shift depends on the sign.
 ZR_HD std::uint32_t shift_right_signed(std::uint32_t x, int bits) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(x) >> bits);
 }

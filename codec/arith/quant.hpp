@@ -27,15 +27,11 @@ ZR_HD Divisor make_divisor(std::uint32_t q) {
   return {d / 2, ceil_div(1u << shift, d), shift};
 }
 
-/// |x| / 8 q. T is std::uint32_t, or a vector of it for several coefficients at once.
-template <typename T>
-ZR_HD T quantise_magnitude(T magnitude, T half, T reciprocal, T shift) {
-  return ((magnitude + half) * reciprocal) >> shift;
-}
-
+/// x / 8 q
 ZR_HD std::int32_t quantise(std::int32_t x, const Divisor& divisor) {
-  const auto q = static_cast<std::int32_t>(quantise_magnitude(
-      static_cast<std::uint32_t>(x < 0 ? -x : x), divisor.half, divisor.reciprocal, divisor.shift));
+  const auto magnitude = static_cast<std::uint32_t>(x < 0 ? -x : x);
+  const auto q =
+      static_cast<std::int32_t>(((magnitude + divisor.half) * divisor.reciprocal) >> divisor.shift);
   return x < 0 ? -q : q;
 }
 

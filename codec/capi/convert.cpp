@@ -10,7 +10,8 @@
 namespace zerorun::capi {
 namespace {
 
-// No struct has grown since the first version, so `least` is the sizeof of each below.
+// Only zerorun_decode_params has grown since the first version: `least` is the sizeof of the
+// others.
 
 /// An enumerator of C as one of C++; both count from 0 without gaps.
 template <typename Enum>
@@ -98,6 +99,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   out.threads = params.threads;
   out.jfif_header = params.no_jfif_header == 0;
   out.index = params.index != 0;
+  ZR_TRY(choose(params.instruction_set, 6, "instruction set", out.instruction_set));
   if (params.pixel_aspect_x != 0 || params.pixel_aspect_y != 0) {
     out.pixel_aspect_x = params.pixel_aspect_x;
     out.pixel_aspect_y = params.pixel_aspect_y;
@@ -109,13 +111,15 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
 }
 
 Result<DecodeParams> to_params(const zerorun_decode_params* given) {
-  ZR_LET(params, read_struct(given, sizeof *given, "zerorun_decode_params"));
+  ZR_LET(params, read_struct(given, offsetof(zerorun_decode_params, instruction_set),
+                             "zerorun_decode_params"));
   DecodeParams out;
   if (params.nearest_upsampling != 0) out.upsampling = ChromaUpsampling::nearest;
   out.strict = params.strict != 0;
   ZR_TRY(choose(params.backend, 3, "backend", out.backend));
   out.device = params.device;
   out.threads = params.threads;
+  ZR_TRY(choose(params.instruction_set, 6, "instruction set", out.instruction_set));
   if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
   if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
   if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
 
 namespace zerorun {
 
@@ -12,36 +10,21 @@ namespace zerorun {
 class BitReader {
  public:
   BitReader(const std::uint8_t* bytes, std::uint64_t byte_count, std::uint64_t bit)
-      : next_(bytes + bit / 8), end_(bytes + byte_count), position_(bit) {
-    if (next_ > end_) next_ = end_;
+      : bytes_(bytes), byte_count_(byte_count), next_(bit / 8), position_(bit - bit % 8) {
     refill();
     drop(static_cast<int>(bit % 8));
-    position_ = bit;
   }
 
   std::uint64_t position() const { return position_; }
 
-  /// Afterwards at least 32 bits are available.
+  /// Afterwards at least 57 bits are available.
   void refill() {
-    if (available_ > 32) return;
-    if (end_ - next_ >= 4) {
-      std::uint32_t word;
-      std::memcpy(&word, next_, sizeof word);
-      if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap32(word);
-      window_ |= std::uint64_t{word} << (32 - available_);
-      next_ += 4;
-      available_ += 32;
-    } else {
-      while (available_ <= 56) {
-        const std::uint64_t byte = next_ < end_ ? *next_++ : 0;
-        window_ |= byte << (56 - available_);
-        available_ += 8;
-      }
+    for (; available_ <= 56; available_ += 8, ++next_) {
+      const std::uint64_t byte = next_ < byte_count_ ? bytes_[next_] : 0;
+      window_ |= byte << (56 - available_);
     }
   }
 
-  /// The next `bits` bits (1..32).
-  std::uint32_t peek(int bits) const { return static_cast<std::uint32_t>(window_ >> (64 - bits)); }
   std::uint32_t peek16() const { return static_cast<std::uint32_t>(window_ >> 48); }
 
   /// Consumes the next `bits` bits (0..16).
@@ -58,8 +41,9 @@ class BitReader {
   }
 
  private:
-  const std::uint8_t* next_;
-  const std::uint8_t* end_;
+  const std::uint8_t* bytes_;
+  std::uint64_t byte_count_;
+  std::uint64_t next_;        // the first byte that is not in window_
   std::uint64_t window_ = 0;  // next bit is the highest
   int available_ = 0;
   std::uint64_t position_;

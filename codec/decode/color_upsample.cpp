@@ -8,7 +8,6 @@
 
 #include "codec/arith/color.hpp"
 #include "codec/arith/resample.hpp"
-#include "codec/base/multiversion.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "codec/syntax/header_parser.hpp"
 
@@ -22,80 +21,46 @@ const std::uint8_t* plane_row(const ConstPlaneView& plane, int y) {
   return plane.data + y * plane.stride_bytes;
 }
 
-/// A row of fancy_2x1, two output samples for each of `in`.
-ZR_MULTIVERSION void fancy_2x1(const std::uint8_t* __restrict in, int in_width,
-                               std::uint8_t* __restrict out) {
-  const int last = in_width - 1;
-  out[0] = in[0];  // the filter of two equal samples
-  for (int x = 0; x < last; ++x) {
-    const int a = in[x], b = in[x + 1];
-    out[2 * x + 1] = static_cast<std::uint8_t>((triangle(a, b) + triangle_bias(1)) >> 2);
-    out[2 * x + 2] = static_cast<std::uint8_t>((triangle(b, a) + triangle_bias(0)) >> 2);
-  }
-  out[2 * last + 1] = in[last];
-}
-
-/// A row of fancy_2x2. `column` has room for in_width sums.
-ZR_MULTIVERSION void fancy_2x2(const std::uint8_t* __restrict near,
-                               const std::uint8_t* __restrict far, int in_width,
-                               std::uint16_t* __restrict column, std::uint8_t* __restrict out) {
-  for (int x = 0; x < in_width; ++x)
-    column[x] = static_cast<std::uint16_t>(triangle<int>(near[x], far[x]));
-  constexpr int kEven = triangle_2x2_bias(0), kOdd = triangle_2x2_bias(1);
-  const int last = in_width - 1;
-  const auto round = [](int sum, int bias) { return static_cast<std::uint8_t>((sum + bias) >> 4); };
-  out[0] = round(triangle<int>(column[0], column[0]), kEven);
-  for (int x = 0; x < last; ++x) {
-    out[2 * x + 1] = round(triangle<int>(column[x], column[x + 1]), kOdd);
-    out[2 * x + 2] = round(triangle<int>(column[x + 1], column[x]), kEven);
-  }
-  out[2 * last + 1] = round(triangle<int>(column[last], column[last]), kOdd);
-}
-
 /// Rows of one component at the resolution of the picture.
 class ComponentRows {
  public:
   ComponentRows(const ColorUpsampleArgs& a, int c)
-      : a_(a),
-        c_(c),
-        filter_(filter_of(a, c)),
-        row_(count(std::max(2 * a.plane[c].width, a.frame.width))),
-        column_(count(a.plane[c].width)) {}
+      : a_(a), c_(c), filter_(filter_of(a, c)), row_(count(a.frame.width)) {}
 
   /// Valid until the next call.
   const std::uint8_t* row(int y) {
     const ConstPlaneView& plane = a_.plane[c_];
     const int cy = nearer(y, a_.v[c_], a_.v_max);
     const std::uint8_t* near = plane_row(plane, cy);
+    if (filter_ == UpsampleFilter::copy) return near;
     const std::uint8_t* far = plane_row(plane, further(y, cy, plane.height));
-    switch (filter_) {
-      case UpsampleFilter::copy:
-        return near;
-      case UpsampleFilter::fancy_2x1:
-        fancy_2x1(near, plane.width, row_.data());
-        break;
-      case UpsampleFilter::fancy_2x2:
-        fancy_2x2(near, far, plane.width, column_.data(), row_.data());
-        break;
-      case UpsampleFilter::fancy_1x2:
-        for (int x = 0; x < a_.frame.width; ++x)
-          row_[static_cast<std::size_t>(x)] =
-              static_cast<std::uint8_t>((triangle<int>(near[x], far[x]) + triangle_bias(y)) >> 2);
-        break;
-      case UpsampleFilter::repeat:
-        for (int x = 0; x < a_.frame.width; ++x)
-          row_[static_cast<std::size_t>(x)] = near[nearer(x, a_.h[c_], a_.h_max)];
-        break;
-    }
+    for (int x = 0; x < a_.frame.width; ++x)
+      row_[count(x)] = static_cast<std::uint8_t>(sample(near, far, x, y));
     return row_.data();
   }
 
  private:
+  int sample(const std::uint8_t* near, const std::uint8_t* far, int x, int y) const {
+    const int cx = nearer(x, a_.h[c_], a_.h_max);
+    const int next = further(x, cx, a_.plane[c_].width);
+    switch (filter_) {
+      case UpsampleFilter::fancy_2x1:
+        return (triangle<int>(near[cx], near[next]) + triangle_bias(x)) >> 2;
+      case UpsampleFilter::fancy_1x2:
+        return (triangle<int>(near[cx], far[cx]) + triangle_bias(y)) >> 2;
+      case UpsampleFilter::fancy_2x2:
+        return (triangle(triangle<int>(near[cx], far[cx]), triangle<int>(near[next], far[next])) +
+                triangle_2x2_bias(x)) >>
+               4;
+      default:
+        return near[cx];
+    }
+  }
+
   const ColorUpsampleArgs& a_;
   int c_;
   UpsampleFilter filter_;
   std::vector<std::uint8_t> row_;
-  std::vector<std::uint16_t> column_;
 };
 
 /// Y, Cb and Cr rows of the picture, for streams of any colour model.

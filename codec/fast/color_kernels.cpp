@@ -23,10 +23,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace zerorun::fast {
 
-const ColorKernels& color_kernels(CpuTarget target) {
+const ColorKernels& color_kernels([[maybe_unused]] CpuTarget target) {
+#if HWY_ARCH_ARM_A64
+  return N_NEON::kColorKernels;
+#else
   if (target == CpuTarget::avx512) return N_AVX3::kColorKernels;
   if (target == CpuTarget::avx2) return N_AVX2::kColorKernels;
   return N_SSE4::kColorKernels;
+#endif
 }
 
 }  // namespace zerorun::fast

@@ -7,11 +7,14 @@
 namespace zerorun {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames{"scalar", "sse4", "avx2", "avx512"};
+constexpr std::array<std::string_view, 6> kNames{"best", "scalar", "sse4",
+                                                 "avx2", "avx512", "neon"};
 
 std::vector<CpuTarget> find_targets() {
   std::vector<CpuTarget> found{CpuTarget::scalar};
-#if defined(ZERORUN_HAVE_HIGHWAY) && defined(__x86_64__)
+#if defined(ZERORUN_HAVE_HIGHWAY) && defined(__aarch64__)
+  found.push_back(CpuTarget::neon);  // every AArch64 processor has it
+#elif defined(ZERORUN_HAVE_HIGHWAY) && defined(__x86_64__)
   // Everything that Highway's attributes of a target let the compiler use
   // (hwy/ops/set_macros-inl.h).
   const auto has = [](auto... present) { return (... && (present != 0)); };
@@ -35,11 +38,12 @@ std::vector<CpuTarget> find_targets() {
 }  // namespace
 
 std::string_view name(CpuTarget target) noexcept {
-  return kNames[static_cast<std::size_t>(target)];
+  const auto index = static_cast<std::size_t>(target);
+  return index < kNames.size() ? kNames[index] : "?";
 }
 
 std::optional<CpuTarget> cpu_target_from_name(std::string_view name) noexcept {
-  for (std::size_t i = 0; i < kNames.size(); ++i)
+  for (std::size_t i = 1; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<CpuTarget>(i);
   return std::nullopt;
 }

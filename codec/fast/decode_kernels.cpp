@@ -34,10 +34,14 @@ void fill_dequant_rows(const std::uint16_t* table, DequantRows& out) {
   }
 }
 
-const DecodeKernels& decode_kernels(CpuTarget target) {
+const DecodeKernels& decode_kernels([[maybe_unused]] CpuTarget target) {
+#if HWY_ARCH_ARM_A64
+  return N_NEON::kDecodeKernels;
+#else
   if (target == CpuTarget::avx512) return N_AVX3::kDecodeKernels;
   if (target == CpuTarget::avx2) return N_AVX2::kDecodeKernels;
   return N_SSE4::kDecodeKernels;
+#endif
 }
 
 }  // namespace zerorun::fast

@@ -37,9 +37,13 @@ void fill_quant_rows(const std::uint16_t* table, QuantRows& out) {
 }
 
 const EncodeKernels& encode_kernels([[maybe_unused]] CpuTarget target) {
+#if HWY_ARCH_ARM_A64
+  return N_NEON::kEncodeKernels;
+#else
   if (target == CpuTarget::avx512) return N_AVX3::kEncodeKernels;
   if (target == CpuTarget::avx2) return N_AVX2::kEncodeKernels;
   return N_SSE4::kEncodeKernels;
+#endif
 }
 
 }  // namespace zerorun::fast

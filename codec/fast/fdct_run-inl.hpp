@@ -47,8 +47,9 @@ inline constexpr ZigzagShuffles kZigzagShuffles = make_zigzag_shuffles();
 HWY_BEFORE_NAMESPACE();
 namespace zerorun::fast::HWY_NAMESPACE {
 
-/// fdct8() of arith/dct8.hpp in 16 bits. No sum overflows: samples of -128..127 give at most 2^12
-/// after the first pass, whose eightfold sum is 2^15 only as -2^15.
+/// fdct8() of arith/dct8.hpp in 16 bits; test: FastTransform.ForwardEqualsTheReference. No sum
+/// overflows: samples of -128..127 give at most 2^12 after the first pass, whose eightfold sum is
+/// 2^15 only as -2^15.
 template <int kPass>
 HWY_INLINE void fdct16(V16 (&v)[8]) {
   constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits;

@@ -27,7 +27,8 @@ HWY_INLINE V16 shift16(Wide x) {
                               hn::ShiftRight<kShift>(x.upper));
 }
 
-/// idct8() of arith/dct8.hpp with products and sums of 32 bits from 16-bit values. Where the sum of
+/// idct8() of arith/dct8.hpp with products and sums of 32 bits from 16-bit values; test:
+/// FastTransform.InverseEqualsTheReference. Where the sum of
 /// a column's magnitudes is at most kMaxColumnSum, an output of the first pass is at most
 /// 4 * 1.3871 times that and fits 16 bits; the second pass needs its sums modulo 2^28 only.
 /// kRows 4: v[4..7] are 0.
@@ -79,6 +80,9 @@ HWY_INLINE void store_two_rows(V8 rows, std::uint8_t* first, std::uint8_t* secon
   const __m256i sorted = _mm256_permute4x64_epi64(rows.raw, 0xD8);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(first), _mm256_castsi256_si128(sorted));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(second), _mm256_extracti128_si256(sorted, 1));
+#elif HWY_TARGET == HWY_NEON
+  vst1_u8(first, vget_low_u8(rows.raw));
+  vst1_u8(second, vget_high_u8(rows.raw));
 #else
   _mm_storel_epi64(reinterpret_cast<__m128i*>(first), rows.raw);
   // Not _mm_storeh_pd(): GCC's takes the row for an aligned double.

@@ -18,7 +18,8 @@
 
 // The baseline's emulated vectors are of no use: there the reference stages run.
 #undef ZR_FAST_TARGET
-#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || \
+    HWY_TARGET == HWY_NEON
 #define ZR_FAST_TARGET 1
 #else
 #define ZR_FAST_TARGET 0
@@ -42,7 +43,29 @@ using V8 = hn::Vec<D8>;
 /// 8x8 blocks that a vector holds one row of: one in each 128 bits.
 inline constexpr std::size_t kVectorBlocks = HWY_LANES(std::int16_t) / 8;
 
-// Highway 1.0.3 has no name for these three; they work in each 128 bits.
+// Highway 1.0.3 has no name for these four. The first three work in each 128 bits:
+// multiply_add_pairs is a[2i] * b[2i] + a[2i + 1] * b[2i + 1];
+// pack_signed gives first the lanes of `a`, then those of `b`, limited to -128..127;
+// pack_unsigned limits them to 0..255;
+// of nonzero_bytes bit i is set if byte i is not 0.
+#if HWY_TARGET == HWY_NEON
+HWY_INLINE V32 multiply_add_pairs(V16 a, V16 b) {
+  return V32{vpaddq_s32(vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw)),
+                        vmull_high_s16(a.raw, b.raw))};
+}
+HWY_INLINE V8 pack_signed(V16 a, V16 b) {
+  return V8{vreinterpretq_u8_s8(vqmovn_high_s16(vqmovn_s16(a.raw), b.raw))};
+}
+HWY_INLINE V8 pack_unsigned(V16 a, V16 b) {
+  return V8{vqmovun_high_s16(vqmovun_s16(a.raw), b.raw)};
+}
+HWY_INLINE std::uint64_t nonzero_bytes(V8 v) {
+  const uint8x16_t bits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  const uint8x16_t set = vandq_u8(vtstq_u8(v.raw, v.raw), bits);
+  return static_cast<std::uint64_t>(vaddv_u8(vget_low_u8(set))) |
+         static_cast<std::uint64_t>(vaddv_u8(vget_high_u8(set))) << 8;
+}
+#else
 #if HWY_TARGET == HWY_AVX3
 #define ZR_X86(operation) _mm512_##operation
 #elif HWY_TARGET == HWY_AVX2
@@ -51,15 +74,11 @@ inline constexpr std::size_t kVectorBlocks = HWY_LANES(std::int16_t) / 8;
 #define ZR_X86(operation) _mm_##operation
 #endif
 
-/// a[2i] * b[2i] + a[2i + 1] * b[2i + 1]
 HWY_INLINE V32 multiply_add_pairs(V16 a, V16 b) { return V32{ZR_X86(madd_epi16)(a.raw, b.raw)}; }
-/// Of each 128 bits first those of `a`, then those of `b`, limited to -128..127.
 HWY_INLINE V8 pack_signed(V16 a, V16 b) { return V8{ZR_X86(packs_epi16)(a.raw, b.raw)}; }
-/// The same, limited to 0..255.
 HWY_INLINE V8 pack_unsigned(V16 a, V16 b) { return V8{ZR_X86(packus_epi16)(a.raw, b.raw)}; }
 #undef ZR_X86
 
-/// Bit i is set if byte i is not 0.
 HWY_INLINE std::uint64_t nonzero_bytes(V8 v) {
 #if HWY_TARGET == HWY_AVX3
   return _mm512_test_epi8_mask(v.raw, v.raw);
@@ -71,6 +90,7 @@ HWY_INLINE std::uint64_t nonzero_bytes(V8 v) {
          ~static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(v.raw, _mm_setzero_si128())));
 #endif
 }
+#endif
 
 /// The constant pair (even, odd) in all lanes, for multiply_add_pairs().
 HWY_INLINE V16 pair(int even, int odd) {

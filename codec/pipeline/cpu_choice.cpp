@@ -2,41 +2,56 @@
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/cpu_choice.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
 #include "codec/pipeline/stage_table.hpp"
-#include "zerorun/backend.hpp"
 
 namespace zerorun {
 namespace {
 
-std::string wanted_cpu() {
+std::string wanted_by_environment() {
   const char* value = std::getenv("ZERORUN_CPU");
   return value == nullptr ? "best" : value;
 }
 
+/// `subject` is what the caller named the instruction set with.
+Status not_there(const std::string& subject, std::string_view wanted) {
+  std::string names = "best";
+  for (const CpuTarget there : cpu_targets()) names += ", " + std::string(name(there));
+  return Status(Errc::invalid_argument,
+                subject + " is \"" + std::string(wanted) + "\", but this machine has " + names);
+}
+
+bool is_there(CpuTarget target) {
+  return std::find(cpu_targets().begin(), cpu_targets().end(), target) != cpu_targets().end();
+}
+
 }  // namespace
 
-std::vector<std::string_view> cpu_instruction_sets() {
-  std::vector<std::string_view> names;
-  for (const CpuTarget target : cpu_targets()) names.push_back(name(target));
-  return names;
+std::vector<InstructionSet> instruction_sets() { return cpu_targets(); }
+
+Result<InstructionSet> resolve_instruction_set(InstructionSet wanted) {
+  if (wanted != InstructionSet::best) {
+    if (is_there(wanted)) return wanted;
+    return not_there("the instruction set", name(wanted));
+  }
+  const std::string named = wanted_by_environment();
+  const CpuTarget used = chosen_cpu_target(wanted);
+  if (named == "best" || named == name(used)) return used;
+  return not_there("ZERORUN_CPU", named);
 }
 
-Result<std::string_view> cpu_instruction_set() {
-  const std::string wanted = wanted_cpu();
-  const std::string_view used = name(chosen_cpu_target());
-  if (wanted == "best" || wanted == used) return used;
-  std::string names = "best";
-  for (const std::string_view there : cpu_instruction_sets()) names += ", " + std::string(there);
-  return Status(Errc::invalid_argument,
-                "ZERORUN_CPU is \"" + wanted + "\", but this machine has " + names);
+Status validate_instruction_set(InstructionSet wanted) {
+  if (wanted == InstructionSet::best) return Status::ok();
+  return resolve_instruction_set(wanted).status();
 }
 
-CpuTarget chosen_cpu_target() {
+CpuTarget chosen_cpu_target(InstructionSet wanted) {
+  if (wanted != InstructionSet::best) return wanted;
   const std::vector<CpuTarget>& targets = cpu_targets();
-  const auto most = cpu_target_from_name(wanted_cpu());
+  const auto most = cpu_target_from_name(wanted_by_environment());
   if (!most) return targets.back();
   CpuTarget chosen = CpuTarget::scalar;
   for (const CpuTarget target : targets)
@@ -44,17 +59,17 @@ CpuTarget chosen_cpu_target() {
   return chosen;
 }
 
-std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads) {
+std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads, InstructionSet wanted) {
 #ifdef ZERORUN_HAVE_HIGHWAY
-  const CpuTarget target = chosen_cpu_target();
+  const CpuTarget target = chosen_cpu_target(wanted);
   if (target != CpuTarget::scalar) return make_fast_encode_pipeline(threads, target);
 #endif
   return make_cpu_encode_pipeline(threads, cpu_stages());
 }
 
-std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads) {
+std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads, InstructionSet wanted) {
 #ifdef ZERORUN_HAVE_HIGHWAY
-  const CpuTarget target = chosen_cpu_target();
+  const CpuTarget target = chosen_cpu_target(wanted);
   if (target != CpuTarget::scalar) return make_fast_decode_pipeline(threads, target);
 #endif
   return make_cpu_decode_pipeline(threads, cpu_stages());

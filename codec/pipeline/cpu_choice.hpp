@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "codec/fast/cpu_target.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
@@ -11,13 +10,16 @@
 
 namespace zerorun {
 
-/// The environment's ZERORUN_CPU: scalar, sse4, avx2 or avx512, or the best one below it that there
-/// is; "best", nothing or another value: the best one. Read at each call.
-CpuTarget chosen_cpu_target();
+/// Errors: invalid_argument, where the machine lacks it.
+Status validate_instruction_set(InstructionSet wanted);
 
-/// The pipelines of the chosen target: those of the reference stages for scalar.
-std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads);
-std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads);
+/// `wanted`, or for `best` what the environment's ZERORUN_CPU names, or the best one below it that
+/// there is; "best", nothing or another value: the best one. Read at each call.
+CpuTarget chosen_cpu_target(InstructionSet wanted);
+
+/// The pipelines of the chosen target: those of the reference stages for scalar. `wanted` is valid.
+std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads, InstructionSet wanted);
+std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads, InstructionSet wanted);
 
 /// `target` is in cpu_targets() and not scalar.
 std::unique_ptr<EncodePipeline> make_fast_encode_pipeline(int threads, CpuTarget target);

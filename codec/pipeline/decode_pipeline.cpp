@@ -61,9 +61,7 @@ class CpuDecodePipeline final : public DecodePipeline {
     for (const int c : scan.components) scanned_[c] = true;
     for (std::size_t d = 0; d < 4; ++d) {
       if (scan.dc[d]) fill_decode_table(*scan.dc[d], huffman_.dc[d]);
-      if (!scan.ac[d]) continue;
-      fill_decode_table(*scan.ac[d], huffman_.ac[d]);
-      fill_level_lookup(huffman_.ac[d], huffman_.ac_level[d]);
+      if (scan.ac[d]) fill_decode_table(*scan.ac[d], huffman_.ac[d]);
     }
     for (std::size_t i = 0; i < scan.components.size(); ++i)
       std::copy(scan.quant[i].begin(), scan.quant[i].end(), dequant_.table[i]);

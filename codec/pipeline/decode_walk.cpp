@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codec/base/try.hpp"
+#include "codec/pipeline/cpu_choice.hpp"
 
 namespace zerorun {
 
@@ -24,7 +25,7 @@ Status validate_params(const DecodeParams& params) {
   if (params.limits.max_pixels < 1 || params.limits.max_scans < 1 ||
       params.limits.max_header_bytes < 1)
     return Status(Errc::invalid_argument, "a limit is below 1");
-  return Status::ok();
+  return validate_instruction_set(params.instruction_set);
 }
 
 Status walk_scan(DecodePipeline& pipeline, std::span<const std::byte> jpeg, HeaderParser& parser,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codec/base/try.hpp"
+#include "codec/pipeline/cpu_choice.hpp"
 #include "codec/syntax/marker.hpp"
 #include "codec/syntax/quant_table.hpp"
 
@@ -112,7 +113,7 @@ Status validate_params(const EncodeParams& params) {
   }
   if (params.threads < 0)
     return Status(Errc::invalid_argument, "the number of threads is negative");
-  return Status::ok();
+  return validate_instruction_set(params.instruction_set);
 }
 
 Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat format, int width,

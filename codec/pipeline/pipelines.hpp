@@ -10,16 +10,11 @@
 
 namespace zerorun {
 
-/// `backend` is what resolve_backend() gave: cpu or cuda.
-Result<std::unique_ptr<EncodePipeline>> make_encode_pipeline(Backend backend, int device,
-                                                             int threads);
-Result<std::unique_ptr<DecodePipeline>> make_decode_pipeline(Backend backend, int device,
-                                                             int threads);
-
-/// The pipeline of `backend`, and one of the CPU to spare where CUDA was an automatic choice.
-Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend wanted, Backend backend,
-                                                               int device, int threads);
-Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend wanted, Backend backend,
-                                                               int device, int threads);
+/// The pipeline of `backend`, which resolve_backend() gave: cpu or cuda. Where CUDA was an
+/// automatic choice, one of the CPU is to spare. `params` are valid.
+Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend backend,
+                                                               const EncodeParams& params);
+Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
+                                                               const DecodeParams& params);
 
 }  // namespace zerorun

@@ -44,19 +44,4 @@ void fill_decode_table(const HuffmanSpec& spec, HuffmanDecodeTable& out) {
   out.limit[kMaxCodeBits + 1] = 0xFFFFFFFF;
 }
 
-void fill_level_lookup(const HuffmanDecodeTable& table, LevelLookup& out) {
-  for (std::uint32_t next = 0; next < (1u << kLevelLookupBits); ++next) {
-    LevelEntry& entry = out.entry[next];
-    entry = {};
-    const DecodedSymbol symbol = decode_symbol(table, next << (kMaxCodeBits - kLevelLookupBits));
-    const int run = symbol.value >> 4, ssss = symbol.value & 15;
-    const int bits = symbol.bits + ssss;
-    if (symbol.bits == 0 || bits > kLevelLookupBits) continue;
-    const std::uint32_t appended = (next >> (kLevelLookupBits - bits)) & ((1u << ssss) - 1);
-    entry.level = static_cast<std::int16_t>(extend(appended, ssss));
-    entry.run = ssss == 0 && run != 15 ? kEndOfBlockRun : static_cast<std::uint8_t>(run);
-    entry.bits = static_cast<std::uint8_t>(bits);
-  }
-}
-
 }  // namespace zerorun

@@ -31,32 +31,14 @@ struct HuffmanDecodeTable {
   std::uint8_t values[256];
 };
 
-inline constexpr int kLevelLookupBits = 11;
-
-/// By the next kLevelLookupBits bits: an AC code that fits into them with its appended bits.
-struct LevelEntry {
-  std::int16_t level;
-  std::uint8_t run;   ///< kEndOfBlockRun for EOB
-  std::uint8_t bits;  ///< codeword and appended bits; 0: does not fit, use decode_symbol()
-};
-inline constexpr std::uint8_t kEndOfBlockRun = 0xFF;
-
-struct LevelLookup {
-  LevelEntry entry[1 << kLevelLookupBits];
-};
-
 /// Up to four destinations for each class.
 struct HuffmanDecodeTables {
   HuffmanDecodeTable dc[4];
   HuffmanDecodeTable ac[4];
-  LevelLookup ac_level[4];  ///< a shortcut for ac
 };
 
 /// Precondition: check_huffman_spec() is ok.
 void fill_decode_table(const HuffmanSpec& spec, HuffmanDecodeTable& out);
-
-/// `table` is an AC table that fill_decode_table() made.
-void fill_level_lookup(const HuffmanDecodeTable& table, LevelLookup& out);
 
 struct DecodedSymbol {
   std::int32_t bits;  ///< length of the codeword; 0: the next 16 bits hold none

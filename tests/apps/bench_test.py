@@ -50,6 +50,20 @@ class BenchTest(ProgramTest):
             self.assertEqual(row["psnr_db"], latency["psnr_db"])
             self.assertEqual(len(row["samples_us"]), 3)
 
+    def test_every_instruction_set_has_a_row(self):
+        devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
+        others = [s for s in devices[0]["instruction_sets"] if s != devices[0]["instruction_set"]]
+        report, text = self.bench("synthetic:96x64:photo", "--threads", "1")
+        for at in (0, 1):
+            rows = self.rows(report, at)
+            best = rows["zerorun/cpu/host>host/latency/1"]
+            for name in others:
+                row = rows[f"zerorun-{name}/cpu/host>host/latency/1"]
+                self.assertEqual(row["check"], best["check"])
+                self.assertIn(f"zerorun-{name}/cpu", text)
+        report, _ = self.bench("synthetic:96x64:photo", "--threads", "1", "--cpu", "best")
+        self.assertEqual([id for id in self.rows(report) if id.startswith("zerorun-")], [])
+
     def test_the_bytes_are_those_of_encode(self):
         y4m = make_y4m(self.path("in.y4m"), 65, 47, 3)
         report, _ = self.bench(y4m, "-q", "55", "--huffman", "optimal", "--restart", "2")

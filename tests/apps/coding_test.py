@@ -1,5 +1,6 @@
 # encode: the coding options, seen in the streams they make.
 # SPDX-License-Identifier: MIT
+import json
 import os
 import pathlib
 import subprocess
@@ -155,6 +156,16 @@ class CodingTest(ProgramTest):
             self.encode(self.y4m, "-o", self.path(threads + ".mjpeg"), "--threads", threads)
             outputs.append(pathlib.Path(self.path(threads + ".mjpeg")).read_bytes())
         self.assertEqual(len(set(outputs)), 1)
+
+    def test_instruction_sets_do_not_change_the_bytes(self):
+        devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
+        written = {}
+        for cpu in ["best"] + devices[0]["instruction_sets"]:
+            out, decoded = self.path(f"{cpu}.mjpeg"), self.path(f"{cpu}.y4m")
+            self.encode(self.y4m, "-o", out, "--cpu", cpu)
+            self.zerorun("decode", out, "-o", decoded, "--device", "cpu", "--cpu", cpu)
+            written[cpu] = (pathlib.Path(out).read_bytes(), pathlib.Path(decoded).read_bytes())
+        self.assertEqual(len(set(written.values())), 1, list(written))
 
     @needs_ffmpeg
     def test_ffmpeg_and_djpeg_open_every_kind(self):

@@ -195,6 +195,16 @@ class DeviceTest(ProgramTest):
                               env={**os.environ, "ZERORUN_CPU": "mmx"})
         self.assertEqual(done.returncode, 2)
         self.assertIn('ZERORUN_CPU is "mmx"', done.stderr)
+        y4m = make_y4m(self.path("in.y4m"), 32, 16, 1)
+        done = subprocess.run([PROGRAM, "encode", y4m, "-o", self.path("out.mjpeg"), "--cpu", "mmx"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--cpu: 'mmx' is not one of best, scalar", done.stderr)
+        self.assertFalse(pathlib.Path(self.path("out.mjpeg")).exists())
+        done = subprocess.run([PROGRAM, "bench", "synthetic:64x64:ramp", "--cpu", "mmx"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--cpu: 'mmx' is not one of scalar", done.stderr)
 
     def test_cuda_without_a_usable_device(self):
         import json

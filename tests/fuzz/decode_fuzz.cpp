@@ -1,9 +1,9 @@
 // Decodes arbitrary bytes into every kind of output.
 // SPDX-License-Identifier: MIT
-#include <cstring>
 #include <vector>
 
 #include "tests/fuzz/fuzz_check.hpp"
+#include "tests/fuzz/picture.hpp"
 
 namespace zerorun::fuzz {
 namespace {
@@ -11,26 +11,6 @@ namespace {
 constexpr PixelFormat kFormats[] = {PixelFormat::gray8, PixelFormat::yuv420p, PixelFormat::yuv444p,
                                     PixelFormat::nv12,  PixelFormat::yuyv,    PixelFormat::rgb24,
                                     PixelFormat::xbgr32};
-
-/// A frame in one piece of memory of exactly its size.
-struct Picture {
-  Picture(PixelFormat format, int width, int height, std::uint8_t fill)
-      : view{format, width, height, {}, {}} {
-    std::size_t total = 0;
-    std::size_t offsets[3] = {};
-    for (int p = 0; p < plane_count(format); ++p) {
-      const std::size_t row = plane_row_bytes(format, p, width);
-      offsets[p] = total;
-      view.stride_bytes[static_cast<std::size_t>(p)] = static_cast<std::ptrdiff_t>(row);
-      total += row * static_cast<std::size_t>(plane_rows(format, p, height));
-    }
-    memory.assign(total, fill);
-    for (int p = 0; p < plane_count(format); ++p)
-      view.data[static_cast<std::size_t>(p)] = memory.data() + offsets[p];
-  }
-  std::vector<std::uint8_t> memory;
-  FrameView view;
-};
 
 void decode_formats(Decoder& decoder, std::span<const std::byte> jpeg,
                     const Result<DecodeReport>& expected, PixelFormat format) {

@@ -15,10 +15,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace zerorun::fuzz {
 
+/// Called before an abort, if it is set.
+inline void (*on_failure)() = nullptr;
+
 /// Aborts, so that libFuzzer saves the input. Active in every build type, unlike assert().
 inline void check(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "fuzz: does not hold: %s\n", what);
+  if (on_failure != nullptr) on_failure();
   std::abort();
 }
 

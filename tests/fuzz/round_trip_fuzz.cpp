@@ -95,6 +95,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (jpeg.empty()) return 0;
   const auto bound = max_encoded_bytes(params, format, width, height);
   fuzz::check(bound.is_ok() && jpeg.size() <= *bound, "the stream is within its bound");
+  for (const InstructionSet set : instruction_sets()) {
+    auto other = params;
+    other.instruction_set = set;
+    fuzz::check(fuzz::encode(other, frame, 1) == jpeg, "the instruction set changes no byte");
+  }
   if (size % 16 == 0)  // starting threads is slow
     fuzz::check(fuzz::encode(params, frame, 3) == jpeg, "threads do not change the bytes");
   static Decoder decoder = *Decoder::create(fuzz::quick_params(1));

@@ -27,9 +27,7 @@ HuffmanDecodeTables tables_of(const ScanHeader& scan) {
   HuffmanDecodeTables out{};
   for (std::size_t t = 0; t < 4; ++t) {
     if (scan.dc[t]) fill_decode_table(*scan.dc[t], out.dc[t]);
-    if (!scan.ac[t]) continue;
-    fill_decode_table(*scan.ac[t], out.ac[t]);
-    fill_level_lookup(out.ac[t], out.ac_level[t]);
+    if (scan.ac[t]) fill_decode_table(*scan.ac[t], out.ac[t]);
   }
   return out;
 }

@@ -21,12 +21,13 @@ struct Selection {
   bool cpu = true;
   std::vector<int> cuda;  ///< device numbers
   bool no_peers = false;
-  std::vector<int> in_flight;     ///< frames at once on a GPU
-  std::vector<int> batches;       ///< frames of one call
-  std::vector<int> threads;       ///< of the CPU
-  std::vector<int> peer_threads;  ///< of peers on a GPU, a stream each
-  std::vector<int> peer_batches;  ///< images of nvJPEG's batches
-  std::vector<std::string> only;  ///< globs over Row::id(); empty: all
+  std::vector<int> in_flight;        ///< frames at once on a GPU
+  std::vector<int> batches;          ///< frames of one call
+  std::vector<int> threads;          ///< of the CPU
+  std::vector<InstructionSet> cpus;  ///< of the CPU, beside the one that coders choose
+  std::vector<int> peer_threads;     ///< of peers on a GPU, a stream each
+  std::vector<int> peer_batches;     ///< images of nvJPEG's batches
+  std::vector<std::string> only;     ///< globs over Row::id(); empty: all
 };
 
 /// One case with all that its coders need; outlives the coders.

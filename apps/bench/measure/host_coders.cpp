@@ -197,6 +197,15 @@ Status add_cpu_coders(const Setting& setting, Coders& coders) {
     coder.open = encode ? host_encoder(encoder, data) : host_decoder(decoder, data);
   }
   encoder.threads = decoder.threads = 1;
+  for (const InstructionSet set : setting.selection.cpus) {
+    if (setting.frames.mixed) break;  // a batch has no latency
+    Coder& coder = coders.emplace_back(our_coder("cpu", "host>host"));
+    coder.name += "-" + std::string(name(set));
+    EncodeParams params = encoder;
+    DecodeParams decode = decoder;
+    params.instruction_set = decode.instruction_set = set;
+    coder.open = encode ? host_encoder(params, data) : host_decoder(decode, data);
+  }
   Coder many = our_coder("cpu", "host>host");
   many.measure_latency = false;
   many.at_once = setting.selection.threads;

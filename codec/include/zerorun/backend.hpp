@@ -41,15 +41,28 @@ ZERORUN_API std::vector<DeviceInfo> cuda_devices();
 /// Errors: cuda_not_built, no_device, device_unsuitable. Thread-safe.
 ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);
 
-/// The instruction sets that the CPU backend has code for and this machine can run, the best one
-/// last: "scalar" (the reference stages) and some of "sse4", "avx2", "avx512". Samples and bytes
+/// For which of the CPU's instruction sets the CPU backend's code is compiled. Samples and bytes
 /// are the same with all of them.
-ZERORUN_API std::vector<std::string_view> cpu_instruction_sets();
+enum class InstructionSet : std::uint8_t {
+  best,    ///< what the environment's ZERORUN_CPU names, else the best that this machine has
+  scalar,  ///< the reference stages
+  sse4,    ///< these three on x86-64
+  avx2,
+  avx512,
+  neon,  ///< on AArch64
+};
 
-/// The one that coders made now will use: the best, or what the environment's ZERORUN_CPU names.
-/// Errors: invalid_argument, where ZERORUN_CPU is neither "best" nor in the list; coders then use
-/// the best one that it may mean. Thread-safe.
-ZERORUN_API Result<std::string_view> cpu_instruction_set();
+/// "best", "scalar", "sse4", "avx2", "avx512", "neon".
+ZERORUN_API std::string_view name(InstructionSet set) noexcept;
+
+/// Those that this build has code for and this machine can run: scalar first, the best one last.
+ZERORUN_API std::vector<InstructionSet> instruction_sets();
+
+/// The one that coders made with `wanted` use; never `best`. Errors: invalid_argument, where this
+/// machine lacks it; the message names those that it has. A wrong ZERORUN_CPU is such an error
+/// here; coders that are made with `best` then use the best one that it may mean. Thread-safe.
+ZERORUN_API Result<InstructionSet> resolve_instruction_set(
+    InstructionSet wanted = InstructionSet::best);
 
 enum class HostMemory : std::uint8_t {
   pageable,

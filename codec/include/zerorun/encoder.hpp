@@ -64,6 +64,7 @@ struct EncodeParams {
   Backend backend = Backend::automatic;
   int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one frame; 0 = one per core; CUDA: to copy it, 0 = a few
+  InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
 };
 
 /// What one call did.

@@ -129,6 +129,17 @@ typedef struct zerorun_frame {
 
 enum { ZERORUN_BACKEND_AUTOMATIC = 0, ZERORUN_BACKEND_CPU = 1, ZERORUN_BACKEND_CUDA = 2 };
 
+/* Code of the CPU backend. BEST: what the environment's ZERORUN_CPU names, else the best that the
+ * machine has. Another one that the machine lacks is ZERORUN_INVALID_ARGUMENT. */
+enum {
+  ZERORUN_INSTRUCTION_SET_BEST = 0,
+  ZERORUN_INSTRUCTION_SET_SCALAR = 1,
+  ZERORUN_INSTRUCTION_SET_SSE4 = 2,
+  ZERORUN_INSTRUCTION_SET_AVX2 = 3,
+  ZERORUN_INSTRUCTION_SET_AVX512 = 4,
+  ZERORUN_INSTRUCTION_SET_NEON = 5
+};
+
 enum {
   ZERORUN_SUBSAMPLING_AS_FRAME = 0, /* 4:2:0 for RGB */
   ZERORUN_SUBSAMPLING_444 = 1,
@@ -174,6 +185,7 @@ typedef struct zerorun_encode_params {
   const zerorun_segment* segments;
   size_t segment_count;
   int32_t index; /* not 0: an index of the scan in APP9 segments, for zerorun's CUDA decoder */
+  int32_t instruction_set; /* ZERORUN_INSTRUCTION_SET_... */
 } zerorun_encode_params;
 
 typedef struct zerorun_encoder zerorun_encoder;
@@ -265,6 +277,7 @@ typedef struct zerorun_decode_params {
   int32_t max_scans;        /* 0: 100 */
   int64_t max_pixels;       /* 0: 2^27 */
   int64_t max_header_bytes; /* 0: 64 MiB */
+  int32_t instruction_set;  /* ZERORUN_INSTRUCTION_SET_... */
 } zerorun_decode_params;
 
 typedef struct zerorun_decode_report {

@@ -279,9 +279,24 @@ TEST(CApi, BadParametersAreErrors) {
   EXPECT_EQ(with(&P::restart, 4), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::restart, ZERORUN_RESTART_MCUS), ZERORUN_INVALID_ARGUMENT);  // count 0
   EXPECT_EQ(with(&P::backend, 3), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::instruction_set, ZERORUN_INSTRUCTION_SET_SCALAR), ZERORUN_OK);
+  EXPECT_EQ(with(&P::instruction_set, 6), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::segment_count, std::size_t{1}), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::struct_size, std::size_t{0}), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::struct_size, std::size_t{12}), ZERORUN_INVALID_ARGUMENT);
+}
+
+/// A caller of the first version, whose struct ended before `instruction_set`: what lies there is
+/// not read.
+TEST(CApi, KnowsTheShorterDecodeParams) {
+  auto params = sized<zerorun_decode_params>();
+  params.backend = ZERORUN_BACKEND_CPU;
+  params.instruction_set = 99;
+  zerorun_decoder* handle = nullptr;
+  EXPECT_EQ(zerorun_decoder_create(&params, &handle, nullptr), ZERORUN_INVALID_ARGUMENT);
+  params.struct_size = offsetof(zerorun_decode_params, instruction_set);
+  EXPECT_EQ(zerorun_decoder_create(&params, &handle, nullptr), ZERORUN_OK);
+  zerorun_decoder_destroy(handle);
 }
 
 /// A caller of a later version, whose struct has more members.

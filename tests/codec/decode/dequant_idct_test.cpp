@@ -1,5 +1,4 @@
-// The three forms of the CPU stage (flat, 32-bit vectors, 64 bits) against one: the definition in
-// 64 bits with libjpeg's 32 bits between the passes.
+// The CPU stage against the definitions of codec/arith, with libjpeg's 32 bits between the passes.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/dequant_idct.hpp"
 
@@ -60,7 +59,7 @@ DequantTables flat_table(int q) {
   return tables;
 }
 
-/// Every DC: the flat form, for factors that reach the ends of 16 x 16 bits.
+/// Every DC, for factors that reach the ends of 16 x 16 bits.
 TEST(DequantIdct, EveryDc) {
   for (const int q : {1, 2, 255, 32767, 32768, 65535}) {
     const DequantTables tables = flat_table(q);
@@ -72,9 +71,9 @@ TEST(DequantIdct, EveryDc) {
   }
 }
 
-/// kMaxNarrowCoefficient says why 32 bits are enough; blocks on either side of that bound, alone in
-/// each place and all over the block.
-TEST(DequantIdct, EveryFormIsTheDefinition) {
+/// Values on either side of kMaxNarrowCoefficient, alone in each place and all over the block. Test
+/// of the other instruction sets: FastTransform.InverseEqualsTheReference.
+TEST(DequantIdct, StageIsTheDefinition) {
   const DequantTables plain = flat_table(1), large = flat_table(32767);
   for (std::size_t at = 0; at < kBlockSize; ++at)
     for (const int value : {-32768, -32767, -1024, -1, 1, 1023, 32766, 32767}) {

@@ -1,4 +1,4 @@
-// The CPU stage, which works on vectors, against the scalar definitions of codec/arith.
+// The CPU stage against the definitions of codec/arith, block by block.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/fdct_quant.hpp"
 
@@ -81,10 +81,9 @@ Samples extreme(std::size_t at, bool reverse) {
   return samples;
 }
 
-/// The vector form does the operations of the scalar one in the same order on 32 bits that wrap
-/// around, so each lane is equal for every input. Blocks that reach the ends of the ranges show
-/// that no lane is mixed up and no intermediate step narrows a value.
-TEST(FdctQuant, VectorFormIsTheScalarDefinition) {
+/// Blocks that reach the ends of the ranges show that no value is mixed up or narrowed. Test of the
+/// other instruction sets: FastTransform.ForwardEqualsTheReference.
+TEST(FdctQuant, StageIsTheDefinition) {
   std::vector<Samples> blocks;
   for (std::size_t at = 0; at < kBlockSize; ++at)
     for (const bool reverse : {false, true}) blocks.push_back(extreme(at, reverse));

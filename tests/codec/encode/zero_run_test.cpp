@@ -1,4 +1,4 @@
-// Symbols of the CPU stage, which builds them in one register, against make_symbol().
+// Symbols of the CPU stage: every value behind every run, in every place.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/zero_run.hpp"
 

@@ -40,7 +40,7 @@ class CpuChoice {
 };
 
 inline Encoder make_encoder(CpuTarget target, EncodeParams params) {
-  const CpuChoice choice(target);
+  params.instruction_set = target;
   params.backend = Backend::cpu;
   auto encoder = Encoder::create(params);
   EXPECT_TRUE(encoder.is_ok());
@@ -48,7 +48,7 @@ inline Encoder make_encoder(CpuTarget target, EncodeParams params) {
 }
 
 inline Decoder make_decoder(CpuTarget target, DecodeParams params) {
-  const CpuChoice choice(target);
+  params.instruction_set = target;
   params.backend = Backend::cpu;
   auto decoder = Decoder::create(params);
   EXPECT_TRUE(decoder.is_ok());

@@ -8,7 +8,7 @@
 
 #include "codec/pipeline/cpu_choice.hpp"
 #include "tests/codec/fast/cpu_choice.hpp"
-#include "zerorun/backend.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun {
 namespace {
@@ -28,33 +28,88 @@ TEST(CpuTarget, ScalarIsThereAndTheListIsInOrder) {
   EXPECT_TRUE(std::is_sorted(cpu_targets().begin(), cpu_targets().end()));
 }
 
+/// tests/qemu says which there are on an emulated processor.
+TEST(CpuTarget, TheExpectedOnesAreThere) {
+  const char* expected = std::getenv("ZERORUN_EXPECTED_CPUS");
+  if (expected == nullptr) GTEST_SKIP() << "ZERORUN_EXPECTED_CPUS is not set";
+  std::string names;
+  for (const InstructionSet set : instruction_sets()) {
+    if (!names.empty()) names += ' ';
+    names += name(set);
+  }
+  EXPECT_EQ(names, expected);
+}
+
 TEST(CpuChoice, EnvironmentChooses) {
   for (const CpuTarget target : cpu_targets()) {
     const CpuChoice choice(target);
-    EXPECT_EQ(chosen_cpu_target(), target);
-    EXPECT_EQ(*cpu_instruction_set(), name(target));
+    EXPECT_EQ(chosen_cpu_target(InstructionSet::best), target);
+    EXPECT_EQ(*resolve_instruction_set(), target);
   }
 }
 
 TEST(CpuChoice, BestIsTheDefault) {
   const CpuChoice choice("best");
-  EXPECT_EQ(chosen_cpu_target(), cpu_targets().back());
-  EXPECT_EQ(*cpu_instruction_set(), name(cpu_targets().back()));
+  EXPECT_EQ(chosen_cpu_target(InstructionSet::best), cpu_targets().back());
+  EXPECT_EQ(*resolve_instruction_set(), cpu_targets().back());
+}
+
+TEST(CpuChoice, ParameterOverridesEnvironment) {
+  const CpuChoice choice(CpuTarget::scalar);
+  EXPECT_EQ(*resolve_instruction_set(cpu_targets().back()), cpu_targets().back());
+  EXPECT_EQ(chosen_cpu_target(cpu_targets().back()), cpu_targets().back());
 }
 
 TEST(CpuChoice, UnknownNameIsReportedAndTheBestIsUsed) {
   const CpuChoice choice("mmx");
-  EXPECT_EQ(chosen_cpu_target(), cpu_targets().back());
-  ASSERT_FALSE(cpu_instruction_set().is_ok());
-  EXPECT_EQ(cpu_instruction_set().status().code(), Errc::invalid_argument);
-  EXPECT_NE(cpu_instruction_set().status().message().find("mmx"), std::string::npos);
+  EXPECT_EQ(chosen_cpu_target(InstructionSet::best), cpu_targets().back());
+  const auto set = resolve_instruction_set();
+  ASSERT_FALSE(set.is_ok());
+  EXPECT_EQ(set.status().code(), Errc::invalid_argument);
+  EXPECT_NE(set.status().message().find("mmx"), std::string::npos);
+}
+
+/// An instruction set that no machine has besides those of the other architecture.
+InstructionSet absent() {
+  for (const auto set : {InstructionSet::neon, InstructionSet::sse4})
+    if (std::find(cpu_targets().begin(), cpu_targets().end(), set) == cpu_targets().end())
+      return set;
+  return InstructionSet::best;
 }
 
 TEST(CpuChoice, WhatTheMachineLacksIsReportedAndTheNextLowerIsUsed) {
-  if (cpu_targets().back() == CpuTarget::avx512) GTEST_SKIP() << "this machine has them all";
-  const CpuChoice choice("avx512");
-  EXPECT_EQ(chosen_cpu_target(), cpu_targets().back());
-  EXPECT_FALSE(cpu_instruction_set().is_ok());
+  const CpuChoice choice(absent());
+  const CpuTarget used = chosen_cpu_target(InstructionSet::best);
+  EXPECT_NE(used, absent());
+  EXPECT_NE(std::find(cpu_targets().begin(), cpu_targets().end(), used), cpu_targets().end());
+  EXPECT_FALSE(resolve_instruction_set().is_ok());
+}
+
+TEST(CpuChoice, CodersRefuseWhatTheMachineLacks) {
+  EncodeParams encode;
+  encode.instruction_set = absent();
+  const auto encoder = Encoder::create(encode);
+  ASSERT_FALSE(encoder.is_ok());
+  EXPECT_EQ(encoder.status().code(), Errc::invalid_argument);
+  DecodeParams decode;
+  decode.instruction_set = absent();
+  const auto decoder = Decoder::create(decode);
+  ASSERT_FALSE(decoder.is_ok());
+  // The sentence names what was asked for and what there is.
+  EXPECT_NE(decoder.status().message().find(name(absent())), std::string::npos);
+  for (const CpuTarget target : cpu_targets())
+    EXPECT_NE(decoder.status().message().find(name(target)), std::string::npos);
+}
+
+TEST(CpuChoice, CodersTakeEverySetOfTheMachine) {
+  for (const InstructionSet set : instruction_sets()) {
+    EncodeParams params;
+    params.instruction_set = set;
+    EXPECT_TRUE(Encoder::create(params).is_ok()) << name(set);
+    DecodeParams decode;
+    decode.instruction_set = set;
+    EXPECT_TRUE(Decoder::create(decode).is_ok()) << name(set);
+  }
 }
 
 }  // namespace

@@ -18,9 +18,7 @@ HuffmanDecodeTables stage_tables(const ScanHeader& header) {
   HuffmanDecodeTables out{};
   for (std::size_t t = 0; t < 4; ++t) {
     if (header.dc[t]) fill_decode_table(*header.dc[t], out.dc[t]);
-    if (!header.ac[t]) continue;
-    fill_decode_table(*header.ac[t], out.ac[t]);
-    fill_level_lookup(out.ac[t], out.ac_level[t]);
+    if (header.ac[t]) fill_decode_table(*header.ac[t], out.ac[t]);
   }
   return out;
 }

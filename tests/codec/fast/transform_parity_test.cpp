@@ -1,0 +1,213 @@
+// The transforms of every instruction set against the reference stages, on blocks that reach the
+// ends of all ranges.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "codec/fast/decode_kernels.hpp"
+#include "codec/fast/encode_kernels.hpp"
+#include "codec/pipeline/stage_table.hpp"
+#include "tests/codec/fast/cpu_choice.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/resources.hpp"
+
+namespace zerorun::test {
+namespace {
+
+#ifdef ZERORUN_HAVE_HIGHWAY
+
+constexpr int kMost = 24;  // blocks of a call: several vectors, and a part of one
+static_assert(kMost <= fast::kRunMcus && kMost <= fast::kDecodeRunMcus);
+
+/// A row of `blocks` grey blocks.
+ScanLayout row_layout(int blocks) {
+  const ComponentSpec spec{};
+  const int only = 0;
+  return make_scan_layout(blocks * kBlockEdge, kBlockEdge, &spec, 1, &only, 1, 0);
+}
+
+using Samples = std::array<std::uint8_t, kBlockSize>;
+using Block = std::array<std::int16_t, kBlockSize>;  // natural order
+
+/// Up to kMost blocks side by side.
+void compare_forward(std::span<const Samples> blocks, const std::uint16_t* table) {
+  const int count = static_cast<int>(blocks.size()), width = count * kBlockEdge;
+  std::vector<std::uint8_t> samples(static_cast<std::size_t>(width) * kBlockEdge);
+  for (int y = 0; y < kBlockEdge; ++y)
+    for (int b = 0; b < count; ++b)
+      std::copy_n(blocks[static_cast<std::size_t>(b)].begin() + y * kBlockEdge, kBlockEdge,
+                  samples.begin() + y * width + b * kBlockEdge);
+  DivisorTables divisors;
+  for (std::size_t i = 0; i < kBlockSize; ++i)
+    divisors.table[0][i] = divisors.table[1][i] = make_divisor(table[i]);
+  const ScanLayout layout = row_layout(count);
+  const ConstPlaneView plane{samples.data(), width, width, kBlockEdge};
+  std::vector<std::int16_t> wanted(static_cast<std::size_t>(count) * kBlockSize);
+  FdctQuantArgs args{layout, {plane}, &divisors, 0, count, wanted.data()};
+  Exec exec;
+  ASSERT_TRUE(cpu_stages().fdct_quant(args, exec));
+
+  const auto quant = std::make_unique<fast::QuantRows[]>(2);
+  fast::fill_quant_rows(table, quant[0]);
+  const auto run = std::make_unique<fast::BlockRun>();
+  for (const CpuTarget target : fast_targets()) {
+    fast::encode_kernels(target).transform_run(
+        {&layout, &plane, quant.get(), 0, 0, count, run.get()});
+    for (int b = 0; b < count; ++b) {
+      std::uint64_t nonzero = 0;
+      for (int k = 0; k < kBlockSize; ++k) {
+        const int value = wanted[static_cast<std::size_t>(b * kBlockSize + k)];
+        ASSERT_EQ(run->zz[b][k], value) << name(target) << " block " << b << " at " << k;
+        nonzero |= std::uint64_t{value != 0} << k;
+      }
+      ASSERT_EQ(run->nonzero[b], nonzero) << name(target);
+    }
+  }
+}
+
+/// Samples that drive coefficient `at` to its largest magnitude: 255 where its basis function is
+/// positive, 0 where it is negative, or the reverse.
+Samples extreme(std::size_t at, bool reverse) {
+  Samples samples;
+  for (std::size_t i = 0; i < kBlockSize; ++i) {
+    // The sign of cos((2 x + 1) u pi / 16): negative in the second and third quarter of a period.
+    const auto negative = [](std::size_t sample, std::size_t frequency) {
+      const std::size_t phase = (2 * sample + 1) * frequency % 32;
+      return phase > 8 && phase < 24;
+    };
+    const bool low = negative(i % 8, at % 8) != negative(i / 8, at / 8);
+    samples[i] = low != reverse ? 0 : 255;
+  }
+  return samples;
+}
+
+TEST(FastTransform, ForwardEqualsTheReference) {
+  std::vector<Samples> blocks;
+  for (std::size_t at = 0; at < kBlockSize; ++at)
+    for (const bool reverse : {false, true}) blocks.push_back(extreme(at, reverse));
+  for (std::size_t at = 0; at < kBlockSize; ++at) {  // one sample alone
+    blocks.emplace_back().fill(0);
+    blocks.back()[at] = 255;
+  }
+  Random random(7);
+  for (int round = 0; round < 2000; ++round) {
+    const bool two_values = round % 2 == 0;
+    for (auto& sample : blocks.emplace_back())
+      sample = static_cast<std::uint8_t>(two_values ? 255 * random.below(2) : random.below(256));
+  }
+  for (const int q : {1, 2, 3, 16, 99, 254, 255, 0}) {
+    std::array<std::uint16_t, kBlockSize> table;
+    for (std::size_t i = 0; i < kBlockSize; ++i)  // 0: each place has a divisor of its own
+      table[i] = static_cast<std::uint16_t>(q != 0 ? q : static_cast<int>(1 + 3 * i));
+    for (std::size_t from = 0; from < blocks.size();) {
+      const std::size_t count = std::min<std::size_t>(blocks.size() - from, 1 + from % kMost);
+      compare_forward(std::span(blocks).subspan(from, count), table.data());
+      if (HasFatalFailure()) FAIL() << "divisor " << q << ", from block " << from;
+      from += count;
+    }
+  }
+}
+
+/// What fast::DecodeKernels::decode_run says of a block.
+std::uint8_t extent_of(const Block& block) {
+  int extent = 1;
+  bool wide = block[0] < -2047 || block[0] > 2047;
+  for (int k = 1; k < kBlockSize; ++k) {
+    const int value = block[kNaturalOfZigzag[static_cast<unsigned>(k)]];
+    if (value != 0) extent = k + 1;
+    wide |= value < -1023 || value > 1023;
+  }
+  return wide ? fast::kWideBlock : static_cast<std::uint8_t>(extent);
+}
+
+/// Up to kMost blocks side by side.
+void compare_inverse(std::span<const Block> blocks, int q) {
+  const int count = static_cast<int>(blocks.size()), width = count * kBlockEdge;
+  DequantTables tables;
+  for (auto& table : tables.table) std::fill_n(table, kBlockSize, static_cast<std::uint16_t>(q));
+  const auto size = static_cast<std::size_t>(width) * kBlockEdge;
+  std::vector<std::uint8_t> wanted(size), got(size);
+  DequantIdctArgs args{row_layout(count), &tables, 0, count, blocks[0].data(), {}};
+  args.plane[0] = {wanted.data(), width, width, kBlockEdge};
+  Exec exec;
+  ASSERT_TRUE(cpu_stages().dequant_idct(args, exec));
+
+  const auto dequant = std::make_unique<fast::DequantRows>();
+  fast::fill_dequant_rows(tables.table[0], *dequant);
+  const auto run = std::make_unique<fast::CoefficientRun>();
+  for (const CpuTarget target : fast_targets()) {
+    const fast::DecodeKernels& kernels = fast::decode_kernels(target);
+    const int group = kernels.group_blocks;
+    std::fill_n(run->coefficient, std::size(run->coefficient), std::int16_t{0});
+    for (int b = 0; b < count; ++b) {
+      const Block& block = blocks[static_cast<std::size_t>(b)];
+      run->extent[b] = extent_of(block);
+      for (int y = 0; y < kBlockEdge; ++y)
+        std::copy_n(block.begin() + y * kBlockEdge, kBlockEdge,
+                    run->coefficient + b / group * group * kBlockSize + y * kBlockEdge * group +
+                        b % group * kBlockEdge);
+    }
+    std::fill(got.begin(), got.end(), std::uint8_t{0xA5});
+    kernels.transform_row(
+        {run.get(), 0, count, dequant.get(), got.data(), width, width, kBlockEdge});
+    for (std::size_t i = 0; i < size; ++i)
+      ASSERT_EQ(got[i], wanted[i]) << name(target) << " block " << i % width / kBlockEdge;
+  }
+}
+
+void compare_all_inverse(const std::vector<Block>& blocks, int q) {
+  for (std::size_t from = 0; from < blocks.size();) {
+    const std::size_t count = std::min<std::size_t>(blocks.size() - from, 1 + from % kMost);
+    compare_inverse(std::span(blocks).subspan(from, count), q);
+    if (testing::Test::HasFatalFailure()) FAIL() << "factor " << q << ", from block " << from;
+    from += count;
+  }
+}
+
+TEST(FastTransform, EveryDcEqualsTheReference) {
+  std::vector<Block> blocks;
+  for (int dc = -32768; dc <= 32767; dc += kSanitized ? 13 : 1)
+    blocks.emplace_back()[0] = static_cast<std::int16_t>(dc);
+  for (const int q : {1, 2, 255, 32767, 32768, 65535}) {
+    compare_all_inverse(blocks, q);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(FastTransform, InverseEqualsTheReference) {
+  std::vector<Block> ends;
+  for (std::size_t at = 0; at < kBlockSize; ++at)
+    for (const int value : {-32768, -32767, -1024, -1023, -1, 1, 1023, 1024, 32766, 32767})
+      ends.emplace_back()[at] = static_cast<std::int16_t>(value);
+  for (const int q : {1, 8, 255, 32767}) {
+    compare_all_inverse(ends, q);
+    if (HasFatalFailure()) return;
+  }
+  Random random(3);
+  for (int round = 0; round < 1500; ++round) {
+    std::vector<Block> blocks(static_cast<std::size_t>(random.between(1, kMost)));
+    const int most_bits = round % 2 == 0 ? 16 : 11;  // 16: mostly blocks that no encoder makes
+    for (Block& block : blocks) {
+      block.fill(0);
+      const int density = random.between(1, 64), bits = random.between(1, most_bits);
+      const int low = -(1 << (bits - 1)), high = (1 << (bits - 1)) - 1;
+      const bool ends_only = random.below(2) == 0;
+      for (auto& value : block)
+        if (random.below(64) < density)
+          value = static_cast<std::int16_t>(ends_only ? (random.below(2) == 0 ? low : high)
+                                                      : random.between(low, high));
+    }
+    const int q = round % 3 == 0 ? 1 : random.between(1, round % 3 == 1 ? 255 : 65535);
+    compare_inverse(blocks, q);
+    if (HasFatalFailure()) FAIL() << "round " << round;
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace zerorun::test

@@ -22,27 +22,35 @@ namespace zerorun::fast::HWY_NAMESPACE {
 /// A walk before some codeword.
 struct CountCursor {
   std::uint64_t bit = 0;
-  const CountStep* table = nullptr;          ///< of the next codeword
-  const CountCycle::Block* block = nullptr;  ///< that the next codeword belongs to
-  std::uint32_t k = 0;                       ///< its zig-zag index; 0: DC
+  std::uint64_t place = 0;            ///< CountCycle::Place
+  std::uint64_t index = kCountIndex;  ///< and the zig-zag index of the codeword; 0: DC
   std::uint64_t blocks = 0, diffs = 0;
 };
-HWY_INLINE CountCursor cursor_at(std::uint64_t bit, const CountCycle::Block* block) {
-  return {bit, block->dc, block, 0, 0, 0};
+/// As one number, of which a walk chooses one without a branch.
+HWY_INLINE std::uint64_t packed(const CountCycle::Place& place) {
+  std::uint64_t number;
+  static_assert(sizeof number == sizeof place);
+  std::memcpy(&number, &place, sizeof number);
+  return number;
+}
+HWY_INLINE std::uint32_t block_of(std::uint64_t place) { return static_cast<std::uint32_t>(place); }
+HWY_INLINE std::uint32_t table_of(std::uint64_t place) {
+  return static_cast<std::uint32_t>(place >> 32);
+}
+HWY_INLINE CountCursor cursor_at(const CountCycle& cycle, std::uint64_t bit, int block) {
+  CountCursor cursor;
+  cursor.bit = bit;
+  cursor.place = packed(cycle.before(block));
+  return cursor;
+}
+HWY_INLINE bool is_at_mcu(const CountCursor& c) {
+  return block_of(c.place) == 0 && c.index == kCountIndex;
 }
 
 HWY_INLINE std::uint64_t bits_at(const std::uint8_t* bytes, std::uint64_t bit) {
   std::uint64_t word;
   std::memcpy(&word, bytes + (bit >> 3), sizeof word);
   return __builtin_bswap64(word) << (bit & 7);
-}
-
-/// `a` if `mask` is all ones, `b` if it is 0.
-template <typename T>
-HWY_INLINE const T* choose(std::uint64_t mask, const T* a, const T* b) {
-  const auto bits_a = reinterpret_cast<std::uintptr_t>(a),
-             bits_b = reinterpret_cast<std::uintptr_t>(b);
-  return reinterpret_cast<const T*>(bits_b ^ ((bits_a ^ bits_b) & mask));
 }
 
 /// One codeword of any length and what it leads to; `bits` 0: it is wrong.
@@ -70,38 +78,41 @@ HWY_NOINLINE CountedSymbol count_symbol(std::uint64_t window, const CountCycle::
 
 /// A step from the table, or one codeword; `window` are the bits at the cursor. False: wrong bits,
 /// and nothing moves.
-HWY_INLINE bool count_step(const std::uint8_t* bytes, CountCursor& c, std::uint64_t& window) {
-  const CountStep step = c.table[window >> (64 - kCountBits)];
-  std::uint32_t k = c.k + step.advance;
+HWY_INLINE bool count_step(const CountCycle& cycle, const std::uint8_t* bytes, CountCursor& c,
+                           std::uint64_t& window) {
+  const CountCycle::Block& block = cycle.block[block_of(c.place)];
+  const CountStep step = cycle.table[table_of(c.place)].step[window >> (64 - kCountBits)];
+  std::uint64_t index = c.index + step.advance;
   std::int64_t diff = step.diff;
   window <<= step.length;
   std::uint64_t bit = c.bit + step.length;
-  if (HWY_UNLIKELY(k - (kBlockSize + 1) < kCountEob - (kBlockSize + 1) || k > 255)) {
-    const CountedSymbol symbol = count_symbol(bits_at(bytes, c.bit), *c.block, c.k);
+  if (HWY_UNLIKELY((index & kCountLook) != 0)) {
+    const CountedSymbol symbol = count_symbol(bits_at(bytes, c.bit), block,
+                                              static_cast<std::uint32_t>(c.index - kCountIndex));
     if (symbol.bits == 0) return false;
-    k = symbol.k;
+    index = symbol.k == kBlockSize ? kCountEnds : kCountIndex + symbol.k;
     diff = symbol.diff;
     bit = c.bit + static_cast<std::uint64_t>(symbol.bits);
     window = bits_at(bytes, bit);
   }
   c.bit = bit;
-  c.diffs += static_cast<std::uint64_t>(diff) << c.block->diff_shift;
+  c.diffs += static_cast<std::uint64_t>(diff) << block.diff_shift;
   // Without a branch, which would be mispredicted once a block.
-  const std::uint64_t ends = 0 - static_cast<std::uint64_t>(k >= kBlockSize);  // all ones: yes
-  const CountCycle::Block* const block = c.block;
-  c.table = choose(ends, block->next_dc, block->ac);
-  c.block = choose(ends, block->next, block);
-  c.k = k & static_cast<std::uint32_t>(~ends);
-  c.blocks -= ends;
+  const std::uint64_t ends = index / kCountEnds, mask = 0 - ends;
+  const std::uint64_t same = packed(block.same), next = packed(block.next);
+  c.place = same ^ ((same ^ next) & mask);
+  c.index = (index & ~mask) | kCountIndex;
+  c.blocks += ends;
   return true;
 }
 
 /// To the end of the block. False: wrong bits, or they end.
-HWY_INLINE bool count_block(const std::uint8_t* bytes, std::uint64_t end_bit, CountCursor& c) {
+HWY_INLINE bool count_block(const CountCycle& cycle, const std::uint8_t* bytes,
+                            std::uint64_t end_bit, CountCursor& c) {
   const std::uint64_t blocks = c.blocks;
   do {
     std::uint64_t window = bits_at(bytes, c.bit);
-    if (!count_step(bytes, c, window)) return false;
+    if (!count_step(cycle, bytes, c, window)) return false;
   } while (c.blocks == blocks);
   return c.bit <= end_bit;
 }
@@ -109,15 +120,15 @@ HWY_INLINE bool count_block(const std::uint8_t* bytes, std::uint64_t end_bit, Co
 /// To the first start of an MCU at `stop` or behind it.
 HWY_INLINE bool count_to_mcu(const CountCycle& cycle, const std::uint8_t* bytes,
                              std::uint64_t end_bit, std::uint64_t stop, CountCursor& c) {
-  while (c.bit < stop || c.block != cycle.block || c.k != 0)
-    if (!count_block(bytes, end_bit, c)) return false;
+  while (c.bit < stop || !is_at_mcu(c))
+    if (!count_block(cycle, bytes, end_bit, c)) return false;
   return true;
 }
 
 /// Walks so far that one of them is near its stop: the bits of one wait for the table of another.
 template <int kWalks>
-HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors,
-                                 const std::uint64_t* stops) {
+HWY_NOINLINE bool count_together(const CountCycle& cycle, const std::uint8_t* bytes,
+                                 CountCursor* cursors, const std::uint64_t* stops) {
   constexpr int kSteps = 2;  // in 57 bits of a window
   static_assert(kSteps * kMostCountStepBits <= 57);
   CountCursor c[kWalks];
@@ -133,7 +144,7 @@ HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors
       for (int w = 0; w < kWalks; ++w) {
         std::uint64_t window = bits_at(bytes, c[w].bit);
 #pragma GCC unroll 2
-        for (int s = 0; s < kSteps; ++s) sound &= count_step(bytes, c[w], window);
+        for (int s = 0; s < kSteps; ++s) sound &= count_step(cycle, bytes, c[w], window);
       }
   }
   std::copy_n(c, kWalks, cursors);
@@ -155,13 +166,13 @@ inline void count_mcus(const CountWalkArgs& a) {
   int count = a.walks;
   for (int w = 0; w < count; ++w) {
     walks[w] = a.walk + w;
-    cursors[w] = cursor_at(walks[w]->bit, a.cycle->block);
+    cursors[w] = cursor_at(*a.cycle, walks[w]->bit, 0);
     stops[w] = walks[w]->stop;
   }
   while (count > 0) {
-    const bool sound = count == 4   ? count_together<4>(a.bytes, cursors, stops)
-                       : count == 3 ? count_together<3>(a.bytes, cursors, stops)
-                       : count == 2 ? count_together<2>(a.bytes, cursors, stops)
+    const bool sound = count == 4   ? count_together<4>(*a.cycle, a.bytes, cursors, stops)
+                       : count == 3 ? count_together<3>(*a.cycle, a.bytes, cursors, stops)
+                       : count == 2 ? count_together<2>(*a.cycle, a.bytes, cursors, stops)
                                     : false;
     int left = 0;
     for (int w = 0; w < count; ++w) {
@@ -179,8 +190,12 @@ inline void count_mcus(const CountWalkArgs& a) {
 
 /// Also over bits that are no code: a guess often begins inside a block, and may come to the right
 /// way only behind them.
-HWY_INLINE void pass_block(const std::uint8_t* bytes, std::uint64_t end_bit, CountCursor& c) {
-  if (!count_block(bytes, end_bit, c)) c = cursor_at(c.bit + 1, c.block->next);
+HWY_INLINE void pass_block(const CountCycle& cycle, const std::uint8_t* bytes,
+                           std::uint64_t end_bit, CountCursor& c) {
+  if (count_block(cycle, bytes, end_bit, c)) return;
+  ++c.bit;
+  c.place = packed(cycle.block[block_of(c.place)].next);
+  c.index = kCountIndex;
 }
 
 /// Walks from guesses that have met before the same block go on as one.
@@ -192,25 +207,25 @@ inline std::uint64_t find_mcu(const CountCycle& cycle, const std::uint8_t* bytes
   };
   Guess guesses[kMaxBlocksPerMcu];
   int count = cycle.blocks;
-  for (int g = 0; g < count; ++g) guesses[g] = {cursor_at(from, cycle.block + g), 1};
+  for (int g = 0; g < count; ++g) guesses[g] = {cursor_at(cycle, from, g), 1};
   const auto is_behind = [](const Guess& a, const Guess& b) { return a.cursor.bit < b.cursor.bit; };
   while (count > 1) {
     Guess& last = *std::min_element(guesses, guesses + count, is_behind);
     if (last.cursor.bit >= bit) break;
-    pass_block(bytes, end_bit, last.cursor);
+    pass_block(cycle, bytes, end_bit, last.cursor);
     bool gone = false;
     for (int g = 0; g < count && !gone; ++g) {
       Guess& other = guesses[g];
       gone = &other != &last && other.cursor.bit == last.cursor.bit &&
-             other.cursor.block == last.cursor.block;
+             other.cursor.place == last.cursor.place;
       if (gone) other.met += last.met;
     }
     if (gone) last = guesses[--count];
   }
   const auto met_fewer = [](const Guess& a, const Guess& b) { return a.met < b.met; };
   CountCursor& best = std::max_element(guesses, guesses + count, met_fewer)->cursor;
-  while (best.bit <= end_bit && (best.bit < bit || best.block != cycle.block))
-    pass_block(bytes, end_bit, best);
+  while (best.bit <= end_bit && (best.bit < bit || !is_at_mcu(best)))
+    pass_block(cycle, bytes, end_bit, best);
   return best.bit;
 }
 

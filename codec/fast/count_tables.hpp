@@ -17,13 +17,15 @@ inline constexpr int kCountBits = 12;
 /// several of AC of which the appended bits of the last may be farther away.
 struct CountStep {
   std::int16_t diff;     ///< DC: the difference; AC: 0
-  std::uint8_t advance;  ///< of the zig-zag index; kCountEob added behind EOB
+  std::uint8_t advance;  ///< of the zig-zag index, modulo kCountEob where EOB is the last
   std::uint8_t length;   ///< bits
 };
-/// At index k < 64 a step leads to k + advance: below 64 the block goes on; 64 is its end, and so
-/// is kCountEob + 1 .. kCountEob + 63; anything else needs a look at the single codeword.
-inline constexpr std::uint32_t kCountEob = 192;
-inline constexpr std::uint8_t kNoCountStep = 100;
+/// A walk keeps kCountIndex + k for the zig-zag index k of the next coefficient. A step adds its
+/// advance. Then kCountEnds is set behind EOB, and kCountLook where the single codeword has to be
+/// looked at: the block is full, or more than full, or there is no step.
+inline constexpr std::uint32_t kCountIndex = 128, kCountEob = 128, kCountEnds = 256,
+                               kCountLook = 64;
+inline constexpr std::uint8_t kNoCountStep = kCountLook;
 inline constexpr int kMostCountStepBits = kCountBits + 15;
 
 struct CountTable {
@@ -36,15 +38,21 @@ void fill_dc_count_table(const HuffmanSpec& spec, CountTable& out);
 
 /// The blocks of an MCU as a walk passes them.
 struct CountCycle {
+  /// What a walk needs of the next codeword: numbers of a block and of a table.
+  struct Place {
+    std::uint32_t block, table;
+  };
   struct Block {
-    const CountStep *dc, *ac;
-    const CountStep* next_dc;  ///< of the next block
-    const Block* next;         ///< the last leads to the first
+    Place same, next;          ///< the next codeword is AC of this block, or DC of the next one
     std::uint32_t diff_shift;  ///< where the component's sum stands in CountWalk::diffs
     const HuffmanDecodeTable *dc_symbols, *ac_symbols;
   };
   Block block[kMaxBlocksPerMcu];
   int blocks = 0;
+  const CountTable* table = nullptr;  ///< those of DC, and behind them those of AC
+
+  /// Before the first codeword of a block.
+  Place before(int number) const { return block[(number + blocks - 1) % blocks].next; }
 };
 
 }  // namespace zerorun::fast

@@ -67,6 +67,7 @@ class IntervalParts {
   const CountCycle* cycle_ = nullptr;
   const std::uint8_t* bytes_ = nullptr;
   Range range_{};
+  std::uint64_t warm_bits_ = 0;
   std::vector<Cut> cuts_;
   std::vector<McuStart> starts_;
 };

@@ -109,22 +109,27 @@ void ScanDecoder::fill_tables() {
 }
 
 void ScanDecoder::fill_count_cycle() {
+  if (!count_memory_) count_memory_ = std::make_unique<CountMemory>();
   const ScanLayout& layout = scan_->layout;
+  const auto fill = [&](std::uint32_t number, const HuffmanSpec& spec, const auto& fill_table) {
+    if (count_memory_->spec[number] == spec) return;
+    count_memory_->spec[number] = spec;
+    fill_table(spec, count_memory_->table[number]);
+  };
   cycle_.blocks = layout.blocks_per_mcu;
+  cycle_.table = count_memory_->table;
   for (int i = 0; i < cycle_.blocks; ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
     const int c = layout.block_component[i];
-    const std::size_t dc = layout.component[c].dc_table, ac = layout.component[c].ac_table;
+    const std::uint32_t dc = layout.component[c].dc_table, ac = layout.component[c].ac_table;
+    fill(dc, *scan_->dc[dc], fill_dc_count_table);
+    fill(4 + ac, *scan_->ac[ac], fill_ac_count_table);
     CountCycle::Block& block = cycle_.block[i];
-    block.dc = table_for(*scan_->dc[dc], dc_count_memory_[dc], fill_dc_count_table)->step;
-    block.ac = table_for(*scan_->ac[ac], ac_count_memory_[ac], fill_ac_count_table)->step;
+    block.same = {number, 4 + ac};
     block.dc_symbols = &dc_[dc]->symbols;
     block.ac_symbols = &ac_[ac]->symbols;
     block.diff_shift = static_cast<std::uint32_t>(16 * c);
-  }
-  for (int i = 0; i < cycle_.blocks; ++i) {
-    const CountCycle::Block& next = cycle_.block[(i + 1) % cycle_.blocks];
-    cycle_.block[i].next = &next;
-    cycle_.block[i].next_dc = next.dc;
+    cycle_.block[(i + cycle_.blocks - 1) % cycle_.blocks].next = {number, dc};
   }
 }
 

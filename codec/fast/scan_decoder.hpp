@@ -87,7 +87,11 @@ class ScanDecoder {
   std::vector<std::unique_ptr<CoefficientRun>> runs_;  // one a worker
   std::unique_ptr<Cached<DcTable>> dc_memory_[4];
   std::unique_ptr<Cached<AcTable>> ac_memory_[4];
-  std::unique_ptr<Cached<CountTable>> dc_count_memory_[4], ac_count_memory_[4];
+  struct CountMemory {
+    HuffmanSpec spec[8];  // empty: not filled yet
+    CountTable table[8];  // of DC, then of AC
+  };
+  std::unique_ptr<CountMemory> count_memory_;
   const DcTable* dc_[4] = {};
   const AcTable* ac_[4] = {};
   QuantTable quant_[kMaxComponents] = {};

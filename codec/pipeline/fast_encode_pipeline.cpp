@@ -13,14 +13,12 @@
 #include "codec/fast/encode_slice.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/scan_slices.hpp"
+#include "codec/pipeline/thread_limits.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {
-
-/// Pictures of fewer MCUs are coded by one thread: waking another takes longer.
-constexpr std::int64_t kThreadedMcus = 400;
 
 /// What is kept of a slice between the steps.
 struct SliceState {
@@ -115,7 +113,7 @@ class FastEncodePipeline final : public EncodePipeline {
 
   template <typename Job>
   void run_jobs(std::int64_t jobs, const Job& job) {
-    if (layout().mcus() < kThreadedMcus) {
+    if (layout().blocks() < ThreadLimits().blocks) {
       for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
     } else {
       pool_.run(jobs, std::cref(job));  // no copy: nothing is allocated

@@ -37,19 +37,23 @@ void ThreadPool::run(std::int64_t items, const std::function<void(std::int64_t, 
     job_ = &job;
     items_ = items;
     next_ = 0;
-    busy_ = static_cast<int>(threads_.size());
     ++generation_;
   }
-  start_.notify_all();
-  work(0);
+  // A thread that wakes up when nothing is left to do need not be waited for.
+  if (items > static_cast<std::int64_t>(threads_.size()))
+    start_.notify_all();
+  else
+    for (std::int64_t i = 1; i < items; ++i) start_.notify_one();
+  work(job, 0);
   std::unique_lock lock(mutex_);
+  job_ = nullptr;
   done_.wait(lock, [this] { return busy_ == 0; });
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void ThreadPool::work(int worker) {
+void ThreadPool::work(const std::function<void(std::int64_t, int)>& job, int worker) {
   try {
-    for (std::int64_t item; (item = next_.fetch_add(1)) < items_;) (*job_)(item, worker);
+    for (std::int64_t item; (item = next_.fetch_add(1)) < items_;) job(item, worker);
   } catch (...) {
     next_ = items_;
     const std::lock_guard lock(mutex_);
@@ -59,19 +63,17 @@ void ThreadPool::work(int worker) {
 
 void ThreadPool::worker_loop(int worker) {
   std::uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
   for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stop_ || generation_ != seen; });
-      if (stop_) return;
-      seen = generation_;
-    }
-    work(worker);
-    {
-      const std::lock_guard lock(mutex_);
-      --busy_;
-    }
-    done_.notify_one();
+    start_.wait(lock, [&] { return stop_ || (job_ != nullptr && generation_ != seen); });
+    if (stop_) return;
+    seen = generation_;
+    const auto& job = *job_;
+    ++busy_;
+    lock.unlock();
+    work(job, worker);
+    lock.lock();
+    if (--busy_ == 0) done_.notify_one();
   }
 }
 

@@ -29,16 +29,16 @@ class ThreadPool {
 
  private:
   void worker_loop(int worker);
-  void work(int worker);
+  void work(const std::function<void(std::int64_t, int)>& job, int worker);
 
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
   std::uint64_t generation_ = 0;
-  int busy_ = 0;
+  int busy_ = 0;  // threads at work, without the one that called run()
   bool stop_ = false;
 
-  const std::function<void(std::int64_t, int)>* job_ = nullptr;
+  const std::function<void(std::int64_t, int)>* job_ = nullptr;  // null: nothing is left to do
   std::int64_t items_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;

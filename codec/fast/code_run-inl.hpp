@@ -82,10 +82,10 @@ HWY_INLINE void code_block(const std::int16_t* zz, std::uint64_t nonzero, std::i
   if (last < kBlockSize - 1) bits.put_entry(ac[kEob]);
 }
 
-inline void code_run(const ScanLayout& layout, const BlockRun& run, int mcus,
+inline void code_run(const ScanLayout& layout, const BlockRun& run, int first_mcu, int mcus,
                      const CodeTables& tables, Predictions& predictions, BitState& state) {
   BitPutter bits(state);
-  int index = 0;
+  int index = first_mcu * layout.blocks_per_mcu;
   for (int m = 0; m < mcus; ++m)
     for (int i = 0; i < layout.blocks_per_mcu; ++i, ++index) {
       const int c = layout.block_component[i];
@@ -131,10 +131,10 @@ HWY_INLINE std::uint16_t* tokens_of_block(const std::int16_t* zz, std::uint64_t 
   return out;
 }
 
-inline std::uint16_t* tokens_of_run(const ScanLayout& layout, const BlockRun& run, int mcus,
-                                    Predictions& predictions, std::uint16_t* out,
+inline std::uint16_t* tokens_of_run(const ScanLayout& layout, const BlockRun& run, int first_mcu,
+                                    int mcus, Predictions& predictions, std::uint16_t* out,
                                     TokenCounts& counts) {
-  int index = 0;
+  int index = first_mcu * layout.blocks_per_mcu;
   for (int m = 0; m < mcus; ++m)
     for (int i = 0; i < layout.blocks_per_mcu; ++i, ++index) {
       const int c = layout.block_component[i];

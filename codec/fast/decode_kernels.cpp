@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "codec/fast/decode_kernels.cpp"
 #include <hwy/foreach_target.h>
 
+#include "codec/fast/count_run-inl.hpp"
 #include "codec/fast/decode_run-inl.hpp"
 #include "codec/fast/idct_row-inl.hpp"
 
@@ -13,8 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace zerorun::fast::HWY_NAMESPACE {
 
-constexpr DecodeKernels kDecodeKernels{static_cast<int>(kVectorBlocks), decode_run, transform_row,
-                                       unstuff};
+constexpr DecodeKernels kDecodeKernels{
+    static_cast<int>(kVectorBlocks), decode_run, transform_row, unstuff, count_mcus, find_mcu};
 
 }  // namespace zerorun::fast::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

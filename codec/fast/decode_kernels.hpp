@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/fast/count_tables.hpp"
 #include "codec/fast/cpu_target.hpp"
 #include "codec/fast/decode_tables.hpp"
 #include "codec/syntax/scan_layout.hpp"
@@ -69,6 +70,25 @@ struct TransformRowArgs {
   std::int32_t columns, rows;  ///< samples that there is room for
 };
 
+/// A walk over whole MCUs.
+struct CountWalk {
+  std::uint64_t bit;        ///< in: where an MCU starts; out: where the walk ended
+  std::uint64_t stop;       ///< it ends at the first start of an MCU here or behind
+  std::int64_t mcus = 0;    ///< out
+  std::uint64_t diffs = 0;  ///< out: sums of DC differences, 16 bits a component, by diff_shift
+  bool sound = false;       ///< out; false: the bits are no code, or they ended
+};
+/// Walks that one call takes side by side: one alone waits for its table most of the time. A 4K
+/// photo at q90, 15.2 Mbit: 9.4, 5.6, 4.5 and 4.4 ms with one, two, three and four.
+inline constexpr int kCountWalks = 4;
+
+struct CountWalkArgs {
+  const CountCycle* cycle;
+  const std::uint8_t* bytes;  ///< clean bytes
+  std::uint64_t end_bit;      ///< of the interval
+  CountWalk* walk;
+  int walks;  ///< 1..kCountWalks
+};
 struct DecodeKernels {
   /// Blocks of a group in CoefficientRun.
   int group_blocks;
@@ -79,6 +99,12 @@ struct DecodeKernels {
   /// Stage 1 up to the first FF that 00 does not follow: returns the end of the clean bytes, and
   /// moves `begin` to that FF or to the end. May store 64 bytes behind what it returns.
   std::uint8_t* (*unstuff)(const std::uint8_t*& begin, const std::uint8_t* end, std::uint8_t* out);
+  /// Counts the MCUs of each walk and sums up its DC differences.
+  void (*count_mcus)(const CountWalkArgs&);
+  /// The first start of an MCU at `bit` or behind it that walks find which begin at `from`, one
+  /// from each block of the MCU as a guess. It may be wrong, and behind the end.
+  std::uint64_t (*find_mcu)(const CountCycle& cycle, const std::uint8_t* bytes,
+                            std::uint64_t end_bit, std::uint64_t from, std::uint64_t bit);
 };
 
 /// `target` is in cpu_targets() and not scalar.

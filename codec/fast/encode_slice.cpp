@@ -54,25 +54,69 @@ Predictions predict(const FrameCoding& frame, std::int64_t first_mcu, BlockRun& 
   return predictions;
 }
 
-/// Calls code(mcus, predictions) for runs of MCUs that stand transformed in `run`, and
-/// interval_ended() behind each interval that the slice reaches the end of.
-template <typename Code, typename End>
+/// Where an interval and its groups end.
+class Ends {
+ public:
+  Ends(const FrameCoding& frame, SliceRange slice)
+      : interval_(frame.layout->interval_mcus()),
+        group_(frame.group_mcus == 0 ? interval_ : frame.group_mcus),
+        end_(slice.first_mcu + slice.mcu_count) {}
+
+  std::int64_t of_interval(std::int64_t mcu) const {
+    return std::min((mcu / interval_ + 1) * interval_, end_);
+  }
+  std::int64_t of_group(std::int64_t mcu) const {
+    const std::int64_t first = mcu / interval_ * interval_;
+    return std::min(first + ((mcu - first) / group_ + 1) * group_, of_interval(mcu));
+  }
+
+ private:
+  std::int64_t interval_, group_, end_;
+};
+
+/// Calls code(first, mcus, predictions) for MCUs that stand transformed in `run`, group_ended()
+/// behind each group, and interval_ended() behind each interval that the slice reaches the end of.
+template <typename Code, typename GroupEnd, typename End>
 void for_each_run(const FrameCoding& frame, SliceRange slice, BlockRun& run, const Code& code,
-                  const End& interval_ended) {
+                  const GroupEnd& group_ended, const End& interval_ended) {
   const ScanLayout& layout = *frame.layout;
-  const std::int64_t interval = layout.interval_mcus(), end = slice.first_mcu + slice.mcu_count;
+  const Ends ends(frame, slice);
   Predictions predictions = predict(frame, slice.first_mcu, run);
-  for (std::int64_t mcu = slice.first_mcu; mcu < end;) {
+  for (std::int64_t mcu = slice.first_mcu, end = mcu + slice.mcu_count; mcu < end;) {
     const std::int64_t row_end = (mcu / layout.mcus_wide + 1) * layout.mcus_wide;
-    const std::int64_t interval_end = (mcu / interval + 1) * interval;
-    const std::int64_t stop = std::min({mcu + kRunMcus, row_end, interval_end, end});
+    const std::int64_t interval_end = ends.of_interval(mcu), first = mcu;
+    const std::int64_t stop = std::min({mcu + kRunMcus, row_end, interval_end});
     transform(frame, mcu, static_cast<int>(stop - mcu), run);
-    code(static_cast<int>(stop - mcu), predictions);
-    mcu = stop;
-    if (mcu != interval_end && mcu != end) continue;
+    while (mcu < stop) {
+      const std::int64_t group_end = ends.of_group(mcu), next = std::min(stop, group_end);
+      code(static_cast<int>(mcu - first), static_cast<int>(next - mcu), predictions);
+      mcu = next;
+      if (mcu == group_end) group_ended();
+    }
+    if (mcu != interval_end) continue;
     interval_ended();
     predictions = {};
   }
+}
+
+/// DC of all blocks, and AC that are not 0.
+std::uint32_t count_pairs(const ScanLayout& layout, const BlockRun& run, int first, int mcus) {
+  std::uint32_t pairs = 0;
+  for (int b = first * layout.blocks_per_mcu; b < (first + mcus) * layout.blocks_per_mcu; ++b)
+    pairs += static_cast<std::uint32_t>(std::popcount(run.nonzero[b] | 1));
+  return pairs;
+}
+
+std::uint64_t bits_so_far(const BitState& state, const SliceBits& out) {
+  return static_cast<std::uint64_t>(state.out - out.bytes) * 8 +
+         static_cast<std::uint64_t>(64 - state.free);
+}
+
+/// Behind an interval, or the part of one.
+void end_interval(BitState& state, bool is_part, std::int64_t interval, SliceBits& out) {
+  out.bits = bits_so_far(state, out);
+  flush(state, is_part ? 0 : ~std::uint64_t{0});
+  if (!is_part) out.interval_bytes[interval] = static_cast<std::uint64_t>(state.out - out.bytes);
 }
 
 }  // namespace
@@ -80,45 +124,75 @@ void for_each_run(const FrameCoding& frame, SliceRange slice, BlockRun& run, con
 void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const CodeTables& tables,
                 BlockRun& run, SliceBits& out) {
   BitState state{out.bytes, 0, 64};
-  std::uint64_t* interval_bytes = out.interval_bytes;
+  std::uint64_t group_start = 0;
+  std::uint32_t pairs = 0;
+  std::int64_t group = 0, interval = 0;
+  const bool indexed = out.entries != nullptr;
   for_each_run(
       frame, slice, run,
-      [&](int mcus, Predictions& predictions) {
-        frame.kernels->code_run(*frame.layout, run, mcus, tables, predictions, state);
+      [&](int first, int mcus, Predictions& predictions) {
+        frame.kernels->code_run(*frame.layout, run, first, mcus, tables, predictions, state);
+        if (indexed) pairs += count_pairs(*frame.layout, run, first, mcus);
       },
       [&] {
-        out.bits = static_cast<std::uint64_t>(state.out - out.bytes) * 8 +
-                   static_cast<std::uint64_t>(64 - state.free);
-        flush(state, is_part ? 0 : ~std::uint64_t{0});
-        if (!is_part) *interval_bytes++ = static_cast<std::uint64_t>(state.out - out.bytes);
+        if (!indexed) return;
+        const std::uint64_t now = bits_so_far(state, out);
+        out.entries[group++] = {static_cast<std::uint16_t>(now - group_start),
+                                static_cast<std::uint16_t>(pairs)};
+        group_start = now;
+        pairs = 0;
+      },
+      [&] {
+        end_interval(state, is_part, interval++, out);
+        group_start = bits_so_far(state, out);
       });
 }
 
 std::uint16_t* tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
                               std::uint16_t* tokens, std::uint64_t* first_token,
-                              TokenCounts& counts) {
+                              IndexEntry* entries, TokenCounts& counts) {
   std::uint16_t* out = tokens;
+  std::uint32_t pairs = 0;
   *first_token++ = 0;
   for_each_run(
       frame, slice, run,
-      [&](int mcus, Predictions& predictions) {
-        out = frame.kernels->tokens_of_run(*frame.layout, run, mcus, predictions, out, counts);
+      [&](int first, int mcus, Predictions& predictions) {
+        out =
+            frame.kernels->tokens_of_run(*frame.layout, run, first, mcus, predictions, out, counts);
+        if (entries != nullptr) pairs += count_pairs(*frame.layout, run, first, mcus);
       },
-      [&] { *first_token++ = static_cast<std::uint64_t>(out - tokens); });
+      [&] {
+        *first_token++ = static_cast<std::uint64_t>(out - tokens);
+        if (entries != nullptr) (entries++)->pairs = static_cast<std::uint16_t>(pairs);
+        pairs = 0;
+      },
+      [] {});
   return out;
 }
 
-void code_slice_tokens(const EncodeKernels& kernels, const std::uint16_t* tokens,
-                       const std::uint64_t* first_token, std::int64_t intervals, bool is_part,
-                       const TokenCodes& codes, SliceBits& out) {
+void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,
+                       const std::uint64_t* first_token, bool is_part, const TokenCodes& codes,
+                       SliceBits& out) {
   BitState state{out.bytes, 0, 64};
-  for (std::int64_t i = 0; i < intervals; ++i) {
-    kernels.code_tokens(tokens + first_token[i], tokens + first_token[i + 1], codes, state);
-    out.bits = static_cast<std::uint64_t>(state.out - out.bytes) * 8 +
-               static_cast<std::uint64_t>(64 - state.free);
-    flush(state, is_part ? 0 : ~std::uint64_t{0});
-    if (!is_part) out.interval_bytes[i] = static_cast<std::uint64_t>(state.out - out.bytes);
+  const Ends ends(frame, slice);
+  std::int64_t group = 0, interval = 0;
+  for (std::int64_t mcu = slice.first_mcu, end = mcu + slice.mcu_count; mcu < end; ++group) {
+    const std::uint64_t before = bits_so_far(state, out);
+    frame.kernels->code_tokens(tokens + first_token[group], tokens + first_token[group + 1], codes,
+                               state);
+    if (out.entries != nullptr)
+      out.entries[group].bits = static_cast<std::uint16_t>(bits_so_far(state, out) - before);
+    const std::int64_t interval_end = ends.of_interval(mcu);
+    mcu = ends.of_group(mcu);
+    if (mcu == interval_end) end_interval(state, is_part, interval++, out);
   }
+}
+
+std::uint8_t last_bits(const std::uint8_t* bytes, std::uint64_t bits, std::uint64_t count) {
+  const std::uint64_t first = bits - count;
+  const std::uint32_t two =
+      static_cast<std::uint32_t>(bytes[first / 8] << 8 | bytes[first / 8 + 1]);
+  return static_cast<std::uint8_t>((two << first % 8 >> 8) & (0xFF00u >> count));
 }
 
 void BitJoiner::append(const std::uint8_t* in, std::uint64_t bits) {

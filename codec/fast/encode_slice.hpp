@@ -6,6 +6,7 @@
 
 #include "codec/encode/bit_pack.hpp"
 #include "codec/fast/encode_kernels.hpp"
+#include "codec/syntax/scan_index.hpp"
 
 namespace zerorun::fast {
 
@@ -15,6 +16,7 @@ struct FrameCoding {
   const ScanLayout* layout;
   const ConstPlaneView* plane;  ///< one a component
   const QuantRows* quant;       ///< two
+  int group_mcus;               ///< MCUs of a group of the scan index; 0: no index
 };
 
 /// MCUs of a slice: whole intervals, or a part of one.
@@ -26,8 +28,15 @@ struct SliceRange {
 struct SliceBits {
   std::uint8_t* bytes;            ///< out; max_slice_bytes() of them
   std::uint64_t* interval_bytes;  ///< out: the end of each interval in `bytes`, 1-bits filled up
+  IndexEntry* entries = nullptr;  ///< out, with an index: of the slice's groups
   std::uint64_t bits = 0;         ///< out, of a part: its bits; 0-bits fill up the last byte
 };
+
+/// Groups of a slice, or its intervals where there is no index; at most so many.
+constexpr std::int64_t max_slice_groups(const FrameCoding& frame, SliceRange slice,
+                                        std::int64_t intervals) {
+  return intervals + (frame.group_mcus == 0 ? 0 : slice.mcu_count / frame.group_mcus);
+}
 
 constexpr std::int64_t max_slice_bytes(std::int64_t blocks, std::int64_t intervals) {
   return max_packed_bytes(blocks, intervals) + 64;
@@ -38,16 +47,20 @@ void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const 
                 BlockRun& run, SliceBits& out);
 
 /// First pass for optimal tables: transforms, counts, and keeps tokens. `first_token` has room for
-/// the slice's intervals and one more: the tokens of interval i of the slice begin there.
-/// Returns the end of the tokens; there is room for kMaxBlockTokens a block.
+/// max_slice_groups() numbers and one more: the tokens of group i of the slice begin there. Returns
+/// the end of the tokens; there is room for kMaxBlockTokens a block. With an index, `entries` gets
+/// the pairs.
 std::uint16_t* tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
                               std::uint16_t* tokens, std::uint64_t* first_token,
-                              TokenCounts& counts);
+                              IndexEntry* entries, TokenCounts& counts);
 
 /// Second pass.
-void code_slice_tokens(const EncodeKernels& kernels, const std::uint16_t* tokens,
-                       const std::uint64_t* first_token, std::int64_t intervals, bool is_part,
-                       const TokenCodes& codes, SliceBits& out);
+void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,
+                       const std::uint64_t* first_token, bool is_part, const TokenCodes& codes,
+                       SliceBits& out);
+
+/// The last `count` (1..7) of `bits` bits, as the highest of a byte; there are at least 8.
+std::uint8_t last_bits(const std::uint8_t* bytes, std::uint64_t bits, std::uint64_t count);
 
 /// Appends bit strings, each on a byte with 0-bits behind it, without a gap.
 class BitJoiner {

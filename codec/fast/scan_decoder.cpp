@@ -9,6 +9,26 @@
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun::fast {
+namespace {
+
+BitSource source_at(const std::uint8_t* bytes, std::uint64_t bit) {
+  const std::uint8_t* const at = bytes + bit / 8;
+  const int used = static_cast<int>(bit % 8);
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return {at + 7, __builtin_bswap64(word) << used, 56 - used};
+}
+
+/// So many MCUs that a run which began at `at` hardly goes beyond `stop`, if they are like those
+/// since `start`.
+std::int32_t mcus_before(std::uint64_t stop, const McuStart& start, const McuStart& at) {
+  if (at.mcu == start.mcu) return 1;
+  const std::uint64_t done = at.bit - start.bit + 1;
+  const auto mcus = static_cast<std::uint64_t>(at.mcu - start.mcu) * (stop - at.bit) / (2 * done);
+  return static_cast<std::int32_t>(std::clamp<std::uint64_t>(mcus, 1, kDecodeRunMcus));
+}
+
+}  // namespace
 
 ScanDecoder::ScanDecoder(CpuTarget target, int workers) : kernels_(decode_kernels(target)) {
   for (int w = 0; w < workers; ++w) {
@@ -61,25 +81,56 @@ bool ScanDecoder::unstuff(std::span<const std::uint8_t> data) {
   return interval + 1 == intervals;
 }
 
+namespace {
+
+/// Fills `memory` if it is not filled for `spec` already.
+template <typename Memory, typename Fill>
+auto* table_for(const HuffmanSpec& spec, Memory& memory, const Fill& fill) {
+  if (!memory || !(memory->spec == spec)) {
+    if (!memory) memory.reset(new typename Memory::element_type);
+    memory->spec = spec;
+    fill(spec, memory->table);
+  }
+  return &memory->table;
+}
+
+}  // namespace
+
 void ScanDecoder::fill_tables() {
-  const auto update = [](const HuffmanSpec& spec, auto& memory, auto& table, const auto& fill) {
-    if (!memory || !(memory->spec == spec)) {
-      if (!memory)
-        memory.reset(new typename std::remove_reference_t<decltype(memory)>::element_type);
-      memory->spec = spec;
-      fill(spec, memory->table);
-    }
-    table = &memory->table;
-  };
   for (std::size_t d = 0; d < 4; ++d) {
-    if (scan_->dc[d]) update(*scan_->dc[d], dc_memory_[d], dc_[d], fill_dc_table);
-    if (scan_->ac[d]) update(*scan_->ac[d], ac_memory_[d], ac_[d], fill_ac_table);
+    if (scan_->dc[d]) dc_[d] = table_for(*scan_->dc[d], dc_memory_[d], fill_dc_table);
+    if (scan_->ac[d]) ac_[d] = table_for(*scan_->ac[d], ac_memory_[d], fill_ac_table);
   }
   for (std::size_t i = 0; i < scan_->components.size(); ++i)
     if (quant_[i] != scan_->quant[i]) {
       quant_[i] = scan_->quant[i];
       fill_dequant_rows(quant_[i].data(), dequant_[i]);
     }
+}
+
+void ScanDecoder::fill_count_cycle() {
+  if (!count_memory_) count_memory_ = std::make_unique<CountMemory>();
+  const ScanLayout& layout = scan_->layout;
+  const auto fill = [&](std::uint32_t number, const HuffmanSpec& spec, const auto& fill_table) {
+    if (count_memory_->spec[number] == spec) return;
+    count_memory_->spec[number] = spec;
+    fill_table(spec, count_memory_->table[number]);
+  };
+  cycle_.blocks = layout.blocks_per_mcu;
+  cycle_.table = count_memory_->table;
+  for (int i = 0; i < cycle_.blocks; ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
+    const int c = layout.block_component[i];
+    const std::uint32_t dc = layout.component[c].dc_table, ac = layout.component[c].ac_table;
+    fill(dc, *scan_->dc[dc], fill_dc_count_table);
+    fill(4 + ac, *scan_->ac[ac], fill_ac_count_table);
+    CountCycle::Block& block = cycle_.block[i];
+    block.same = {number, 4 + ac};
+    block.dc_symbols = &dc_[dc]->symbols;
+    block.ac_symbols = &ac_[ac]->symbols;
+    block.diff_shift = static_cast<std::uint32_t>(16 * c);
+    cycle_.block[(i + cycle_.blocks - 1) % cycle_.blocks].next = {number, dc};
+  }
 }
 
 void ScanDecoder::place_rows() {
@@ -96,34 +147,78 @@ void ScanDecoder::place_rows() {
     }
 }
 
-bool ScanDecoder::decode_interval(std::int64_t interval, int worker) {
+std::int64_t ScanDecoder::end_mcu(std::int64_t interval) const {
+  const ScanLayout& layout = scan_->layout;
+  return std::min((interval + 1) * layout.interval_mcus(), layout.mcus());
+}
+
+bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t stop,
+                              std::uint64_t end_bit, int worker) {
   const ScanLayout& layout = scan_->layout;
   CoefficientRun& run = *runs_[static_cast<std::size_t>(worker)];
   std::copy_n(place_, kMaxBlocksPerMcu, run.place);
-  BitSource source{clean_.data() + interval_first_byte_.data()[interval], 0, 0};
-  const std::uint8_t* const end = clean_.data() + interval_first_byte_.data()[interval + 1];
-  // Bits of the interval that are not consumed yet; negative: too many were.
-  const auto bits_left = [&] { return (end - source.next) * 8 + source.available; };
-  std::int16_t dc_carry[kMaxComponents] = {};
-  const std::int64_t last = std::min((interval + 1) * layout.interval_mcus(), layout.mcus());
-  for (std::int64_t mcu = interval * layout.interval_mcus(); mcu < last;) {
-    const auto mcu_x = static_cast<std::int32_t>(mcu % layout.mcus_wide);
-    const auto mcu_y = static_cast<std::int32_t>(mcu / layout.mcus_wide);
-    const auto mcus = static_cast<std::int32_t>(std::min(
-        {std::int64_t{kDecodeRunMcus}, last - mcu, std::int64_t{layout.mcus_wide - mcu_x}}));
+  const std::uint8_t* const bytes = clean_.data();
+  BitSource source = source_at(bytes, at.bit);
+  const McuStart start = at;
+  while (at.mcu < last && at.bit < stop) {
+    const auto mcu_x = static_cast<std::int32_t>(at.mcu % layout.mcus_wide);
+    const auto mcu_y = static_cast<std::int32_t>(at.mcu / layout.mcus_wide);
+    auto mcus = static_cast<std::int32_t>(std::min(
+        {std::int64_t{kDecodeRunMcus}, last - at.mcu, std::int64_t{layout.mcus_wide - mcu_x}}));
+    if (stop < end_bit) mcus = std::min(mcus, mcus_before(stop, start, at));
     for (int r = 0; r < rows_; ++r) {
       const std::int32_t blocks =
           round_up(mcus * layout.component[row_[r].component].h, kernels_.group_blocks);
       std::memset(run.coefficient + std::ptrdiff_t{row_[r].first} * kBlockSize, 0,
                   static_cast<std::size_t>(blocks) * kBlockSize * sizeof(std::int16_t));
     }
-    if (!kernels_.decode_run({&layout, dc_, ac_, mcus, end, &source, dc_carry, &run}) ||
-        bits_left() < 0)
+    if (!kernels_.decode_run({&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, at.dc, &run}))
       return false;
+    at.bit = static_cast<std::uint64_t>((source.next - bytes) * 8 - source.available);
+    if (at.bit > end_bit) return false;
     output_run(mcu_x, mcu_y, mcus, run);
-    mcu += mcus;
+    at.mcu += mcus;
   }
-  return bits_left() < 8;
+  return true;
+}
+
+bool ScanDecoder::decode_interval(std::int64_t interval, int worker) {
+  const std::uint64_t end_bit = bit_of(interval + 1);
+  McuStart at{bit_of(interval), interval * scan_->layout.interval_mcus(), {}};
+  return decode_mcus(at, end_mcu(interval), end_bit + 1, end_bit, worker) && end_bit - at.bit < 8;
+}
+
+std::uint64_t ScanDecoder::interval_bits(std::int64_t interval) const {
+  return bit_of(interval + 1) - bit_of(interval);
+}
+
+int ScanDecoder::cut_interval(std::int64_t interval, int threads) {
+  fill_count_cycle();
+  const McuStart start{bit_of(interval), interval * scan_->layout.interval_mcus(), {}};
+  parts_.cut(kernels_, cycle_, clean_.data(), {start, bit_of(interval + 1), end_mcu(interval)},
+             threads);
+  return 1 + parts_.count_jobs();
+}
+
+void ScanDecoder::find_parts(int job, int worker) {
+  if (job > 0) return parts_.count(job - 1);
+  first_end_ = parts_.start(0);
+  first_sound_ =
+      decode_mcus(first_end_, parts_.end_mcu(), parts_.stop(0), parts_.end_bit(), worker);
+}
+
+int ScanDecoder::join_parts() {
+  return first_sound_ && parts_.join(first_end_) ? parts_.parts() - 1 : -1;
+}
+
+bool ScanDecoder::decode_part(int job, int worker) {
+  const int part = parts_.parts() - 1 - job;
+  const std::uint64_t end_bit = parts_.end_bit();
+  McuStart at = parts_.start(part);
+  const bool is_last = job == 0;
+  const std::int64_t last = is_last ? parts_.end_mcu() : parts_.start(part + 1).mcu;
+  if (!decode_mcus(at, last, end_bit + 1, end_bit, worker)) return false;
+  return is_last ? end_bit - at.bit < 8 : at == parts_.start(part + 1);
 }
 
 void ScanDecoder::output_run(std::int32_t mcu_x, std::int32_t mcu_y, std::int32_t mcus,

@@ -9,6 +9,7 @@
 
 #include "codec/base/buffer.hpp"
 #include "codec/fast/decode_kernels.hpp"
+#include "codec/fast/interval_parts.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -38,6 +39,20 @@ class ScanDecoder {
   /// byte or more that it does not need.
   bool decode_interval(std::int64_t interval, int worker);
 
+  /// Of the interval's clean bytes.
+  std::uint64_t interval_bits(std::int64_t interval) const;
+
+  /// One interval on several threads. Jobs of one step are independent; a step begins when the one
+  /// before is done. False: as for decode_interval().
+  /// 1. Returns the jobs of step 2.
+  int cut_interval(std::int64_t interval, int threads);
+  /// 2. Decodes the first part, or searches and counts.
+  void find_parts(int job, int worker);
+  /// 3. Returns the jobs of step 4, or -1 instead of false.
+  int join_parts();
+  /// 4. Decodes the other parts; job 0 takes longest.
+  bool decode_part(int job, int worker);
+
  private:
   template <typename Table>
   struct Cached {
@@ -52,7 +67,15 @@ class ScanDecoder {
 
   bool unstuff(std::span<const std::uint8_t> data);
   void fill_tables();
+  void fill_count_cycle();
   void place_rows();
+  std::uint64_t bit_of(std::int64_t interval) const {
+    return interval_first_byte_.data()[interval] * 8;
+  }
+  std::int64_t end_mcu(std::int64_t interval) const;
+  /// From `at`, which moves on, to MCU `last`, or near bit `stop`, where that is before it.
+  bool decode_mcus(McuStart& at, std::int64_t last, std::uint64_t stop, std::uint64_t end_bit,
+                   int worker);
   void output_run(std::int32_t mcu_x, std::int32_t mcu_y, std::int32_t mcus,
                   const CoefficientRun& run) const;
   void output_samples(const Row& row, std::int32_t x, std::int32_t y, std::int32_t blocks,
@@ -64,6 +87,11 @@ class ScanDecoder {
   std::vector<std::unique_ptr<CoefficientRun>> runs_;  // one a worker
   std::unique_ptr<Cached<DcTable>> dc_memory_[4];
   std::unique_ptr<Cached<AcTable>> ac_memory_[4];
+  struct CountMemory {
+    HuffmanSpec spec[8];  // empty: not filled yet
+    CountTable table[8];  // of DC, then of AC
+  };
+  std::unique_ptr<CountMemory> count_memory_;
   const DcTable* dc_[4] = {};
   const AcTable* ac_[4] = {};
   QuantTable quant_[kMaxComponents] = {};
@@ -78,6 +106,12 @@ class ScanDecoder {
   CoefficientRun::Place place_[kMaxBlocksPerMcu] = {};
   Row row_[kMaxBlocksPerMcu] = {};
   int rows_ = 0;
+
+  // Of an interval that is decoded in parts.
+  CountCycle cycle_;
+  IntervalParts parts_;
+  McuStart first_end_;
+  bool first_sound_ = false;
 };
 
 }  // namespace zerorun::fast

@@ -12,21 +12,20 @@
 #include "codec/fast/scan_decoder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/stage_table.hpp"
+#include "codec/pipeline/thread_limits.hpp"
 
 namespace zerorun {
 namespace {
 
 /// MCUs of intervals that one worker takes at a time.
 constexpr std::int64_t kTaskMcus = 256;
-/// Pictures of fewer MCUs are decoded by one thread: waking another takes longer.
-constexpr std::int64_t kThreadedMcus = 400;
-
 /// Decodes sound scans. At the first irregularity of an image a reference pipeline decodes it anew,
 /// scan by scan, and finishes it: report and concealment are the reference's.
 class FastDecodePipeline final : public DecodePipeline {
  public:
-  FastDecodePipeline(int threads, CpuTarget target)
+  FastDecodePipeline(int threads, CpuTarget target, const ThreadLimits& limits)
       : threads_(threads),
+        limits_(limits),
         pool_(threads),
         decoder_(target, pool_.workers()),
         colors_(fast::color_kernels(target)),
@@ -149,19 +148,48 @@ class FastDecodePipeline final : public DecodePipeline {
   bool decode_sound_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                          ScanOutcome& outcome) {
     const std::int64_t intervals = scan.layout.intervals();
-    small_ = scan.layout.mcus() < kThreadedMcus;
+    small_ = scan.layout.blocks() < limits_.blocks;
     if (!decoder_.begin_scan(scan, data, planes_, coefficients_)) return false;
+    outcome.consumed_bytes = decoder_.consumed_bytes();
+    outcome.intervals = intervals;
     const std::int64_t per_task =
         std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus());
+    const std::int64_t tasks = ceil_div(intervals, per_task);
+    if (!keep_busy(tasks)) {
+      for (std::int64_t i = 0; i < intervals; ++i)
+        if (!decode_in_parts(i)) return false;
+      return true;
+    }
     std::atomic<bool> sound{true};
-    run_jobs(ceil_div(intervals, per_task), [&](std::int64_t task, int worker) {
+    run_jobs(tasks, [&](std::int64_t task, int worker) {
       const std::int64_t end = std::min((task + 1) * per_task, intervals);
       for (std::int64_t i = task * per_task; i < end && sound; ++i)
         if (!decoder_.decode_interval(i, worker)) sound = false;
     });
-    outcome.consumed_bytes = decoder_.consumed_bytes();
-    outcome.intervals = intervals;
     return sound;
+  }
+
+  /// Whether so many equal jobs occupy the workers for three quarters of the time; that is what
+  /// parts of an interval reach.
+  bool keep_busy(std::int64_t jobs) const {
+    const std::int64_t workers = small_ ? 1 : pool_.workers();
+    return jobs * 4 >= ceil_div(jobs, workers) * workers * 3;
+  }
+
+  bool decode_in_parts(std::int64_t interval) {
+    const std::uint64_t bits = decoder_.interval_bits(interval);
+    const auto threads = static_cast<int>(std::min<std::uint64_t>(
+        static_cast<std::uint64_t>(pool_.workers()), bits / limits_.part_bits));
+    if (threads < 2) return decoder_.decode_interval(interval, 0);
+    run_jobs(decoder_.cut_interval(interval, threads), [&](std::int64_t job, int worker) {
+      decoder_.find_parts(static_cast<int>(job), worker);
+    });
+    std::atomic<bool> sound{true};
+    const int jobs = decoder_.join_parts();
+    run_jobs(jobs, [&](std::int64_t job, int worker) {
+      if (sound && !decoder_.decode_part(static_cast<int>(job), worker)) sound = false;
+    });
+    return jobs > 0 && sound;
   }
 
   /// All scans so far; the outcomes of those before the last were sound.
@@ -180,6 +208,7 @@ class FastDecodePipeline final : public DecodePipeline {
   }
 
   int threads_;
+  ThreadLimits limits_;
   ThreadPool pool_;
   fast::ScanDecoder decoder_;
   const fast::ColorKernels& colors_;
@@ -203,7 +232,12 @@ class FastDecodePipeline final : public DecodePipeline {
 }  // namespace
 
 std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target) {
-  return std::make_unique<FastDecodePipeline>(threads, target);
+  return make_fast_decode_pipeline(threads, target, {});
+}
+
+std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target,
+                                                          const ThreadLimits& limits) {
+  return std::make_unique<FastDecodePipeline>(threads, target, limits);
 }
 
 }  // namespace zerorun

@@ -32,7 +32,7 @@ EncodeParams any_params(Random& random, int threads) {
   if (restart == 0) params.restart = RestartPolicy::none();
   if (restart == 1) params.restart = RestartPolicy::mcus(random.between(1, 9));
   if (restart == 2) params.restart = RestartPolicy::mcu_rows(1);
-  params.index = random.below(16) == 0;
+  params.index = random.below(3) == 0;
   return params;
 }
 

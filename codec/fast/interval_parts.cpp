@@ -1,0 +1,88 @@
+// Parts of a restart interval that threads decode at the same time.
+// SPDX-License-Identifier: MIT
+#include "codec/fast/interval_parts.hpp"
+
+#include <algorithm>
+
+namespace zerorun::fast {
+namespace {
+
+/// In so many MCUs before a cut, but not fewer bits, walks from guesses should meet. Of 199 cuts of
+/// pictures of 3840x2160 lead to a wrong start: with 8 Kibit 0 of photos at q75 and q90 and of a
+/// ramp, 23 of text and 78 of noise; with 32 Kibit (31 and 14 MCUs) 0 of text and 2 of noise. A
+/// search takes 11 us in 8 Kibit and 39 in 32.
+constexpr std::uint64_t kWarmMcus = 32, kWarmBits = 8192;
+
+/// A 4K photo takes 17.5 ms of one core to decode at q90 and 13.2 at q75, and 5.2 and 3.2 to count.
+constexpr std::uint64_t kCountSpeed = 3;
+
+}  // namespace
+
+void IntervalParts::cut(const DecodeKernels& kernels, const CountCycle& cycle,
+                        const std::uint8_t* bytes, const Range& range, int threads) {
+  kernels_ = &kernels;
+  cycle_ = &cycle;
+  bytes_ = bytes;
+  range_ = range;
+  // Counting is kCountSpeed times as fast as decoding. So while one thread decodes a unit, each of
+  // the others counts that many, in kCountWalks parts; then every thread decodes that many.
+  const std::uint64_t counted = kCountWalks * static_cast<std::uint64_t>(threads - 1);
+  const std::uint64_t units =
+      kCountWalks + kCountWalks * kCountSpeed * static_cast<std::uint64_t>(threads);
+  const std::uint64_t bits = range.end_bit - range.start.bit;
+  const auto mcus = static_cast<std::uint64_t>(range.end_mcu - range.start.mcu);
+  // A search should not take longer than what it makes possible.
+  warm_bits_ = std::min(std::max(kWarmBits, bits / mcus * kWarmMcus), bits / 8);
+  cuts_.clear();
+  for (std::uint64_t cut = 0; cut <= counted + 1; ++cut) {
+    const std::uint64_t unit = cut == 0 ? 0 : kCountWalks + kCountSpeed * (cut - 1);
+    cuts_.emplace_back();
+    cuts_.back().from = range.start.bit + bits / units * unit;
+  }
+  starts_.assign(cuts_.size(), McuStart());
+  starts_[0] = range.start;
+}
+
+void IntervalParts::run(CountWalk* walks, int count) const {
+  kernels_->count_mcus({cycle_, bytes_, range_.end_bit, walks, count});
+}
+
+void IntervalParts::count(int job) {
+  const auto first = static_cast<std::size_t>(1 + job * kCountWalks);
+  CountWalk walks[kCountWalks];
+  for (std::size_t w = 0; w < kCountWalks; ++w) {
+    Cut& cut = cuts_[first + w];
+    const std::uint64_t from = std::max(cut.from, range_.start.bit + warm_bits_) - warm_bits_;
+    cut.start = kernels_->find_mcu(*cycle_, bytes_, range_.end_bit, from, cut.from);
+    // What begins behind the next cut is found not to fit when the parts are joined.
+    walks[w] = {std::min(cut.start, range_.end_bit), cuts_[first + w + 1].from};
+  }
+  run(walks, kCountWalks);
+  for (std::size_t w = 0; w < kCountWalks; ++w) cuts_[first + w].walk = walks[w];
+}
+
+bool IntervalParts::join(const McuStart& first_end) {
+  McuStart now = first_end;
+  for (std::size_t p = 1; p + 1 < cuts_.size(); ++p) {
+    starts_[p] = now;
+    CountWalk& walk = cuts_[p].walk;
+    if (!walk.sound || cuts_[p].start != now.bit) {
+      walk = {now.bit, cuts_[p + 1].from};
+      run(&walk, 1);
+      if (!walk.sound) return false;
+    }
+    now.bit = walk.bit;
+    now.mcu += walk.mcus;
+    if (now.mcu > range_.end_mcu) return false;
+    for (int c = 0; c < kMaxComponents; ++c) {
+      // The sums of the components stand in one number: a negative one borrows from the next.
+      const auto sum = static_cast<std::int16_t>(walk.diffs);
+      walk.diffs = (walk.diffs - static_cast<std::uint64_t>(std::int64_t{sum})) >> 16;
+      now.dc[c] = static_cast<std::int16_t>(now.dc[c] + sum);
+    }
+  }
+  starts_.back() = now;
+  return true;
+}
+
+}  // namespace zerorun::fast

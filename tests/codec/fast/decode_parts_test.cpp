@@ -1,0 +1,216 @@
+// Intervals that several threads decode in parts, against the reference stages on one thread: the
+// same samples, coefficients and reports, of sound and of damaged streams.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "codec/pipeline/cpu_choice.hpp"
+#include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/stage_table.hpp"
+#include "codec/pipeline/thread_limits.hpp"
+#include "tests/codec/fast/cpu_choice.hpp"
+#include "tests/codec/fast/damage.hpp"
+#include "tests/hostile/small_streams.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/resources.hpp"
+#include "tests/support/test_frame.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr int kThreadCounts[] = {1, 2, 3, 7, 16};
+
+/// What one call gives.
+struct Decoded {
+  std::string report;
+  std::vector<ComponentPlane> planes;
+  std::vector<ComponentCoefficients> coefficients;
+};
+
+Decoded decode(DecodePipeline& pipeline, std::span<const std::byte> jpeg, bool coefficients) {
+  DecodeParams params;
+  params.limits.max_pixels = 1 << 21;  // a changed size must not make the test slow
+  Decoded out;
+  const auto begin = [&](const HeaderParser& parser) -> Status {
+    if (!coefficients) return pipeline.begin_planes(parser.frame(), nullptr, false);
+    for (const auto& c : parser.frame().components) {
+      const auto blocks = static_cast<std::size_t>(c.blocks_wide * c.blocks_high);
+      out.coefficients.push_back({c.blocks_wide, c.blocks_high, {}});
+      out.coefficients.back().values.assign(blocks * 64, 0);
+    }
+    return pipeline.begin_coefficients(out.coefficients);
+  };
+  const auto finish = [&](const HeaderParser&) {
+    return coefficients ? pipeline.finish_coefficients() : pipeline.finish_planes(out.planes);
+  };
+  out.report = describe(walk_image(pipeline, params, jpeg, begin, finish));
+  return out;
+}
+
+/// A pipeline for every instruction set and thread count, and the reference.
+class Pipelines {
+ public:
+  explicit Pipelines(const ThreadLimits& limits)
+      : reference_(make_cpu_decode_pipeline(1, cpu_stages())) {
+    for (const CpuTarget target : fast_targets())
+      for (const int threads : kThreadCounts)
+        fast_.push_back({std::string(name(target)) + " " + std::to_string(threads),
+                         make_fast_decode_pipeline(threads, target, limits)});
+  }
+
+  void compare_all(std::span<const std::byte> jpeg) {
+    for (const bool coefficients : {false, true}) {
+      const Decoded wanted = decode(*reference_, jpeg, coefficients);
+      for (const Fast& fast : fast_) compare(fast, jpeg, coefficients, wanted);
+    }
+  }
+  void compare_one(std::span<const std::byte> jpeg, Random& random) {
+    const bool coefficients = random.below(4) == 0;
+    compare(fast_[static_cast<std::size_t>(random.below(static_cast<int>(fast_.size())))], jpeg,
+            coefficients, decode(*reference_, jpeg, coefficients));
+  }
+
+ private:
+  struct Fast {
+    std::string name;
+    std::unique_ptr<DecodePipeline> pipeline;
+  };
+
+  static void compare(const Fast& fast, std::span<const std::byte> jpeg, bool coefficients,
+                      const Decoded& wanted) {
+    const Decoded got = decode(*fast.pipeline, jpeg, coefficients);
+    ASSERT_EQ(got.report, wanted.report) << fast.name;
+    ASSERT_EQ(got.planes.size(), wanted.planes.size()) << fast.name;
+    for (std::size_t c = 0; c < got.planes.size(); ++c)
+      ASSERT_TRUE(got.planes[c].samples == wanted.planes[c].samples) << fast.name << " " << c;
+    ASSERT_EQ(got.coefficients.size(), wanted.coefficients.size()) << fast.name;
+    for (std::size_t c = 0; c < got.coefficients.size(); ++c)
+      ASSERT_TRUE(got.coefficients[c].values == wanted.coefficients[c].values)
+          << fast.name << " " << c;
+  }
+
+  std::unique_ptr<DecodePipeline> reference_;
+  std::vector<Fast> fast_;
+};
+
+Bytes stream_of(Content content, Subsampling sampling, int width, int height, Random& random,
+                int restart_mcus = 0, bool index = false) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  params.subsampling = sampling;
+  params.quality = random.between(1, 100);
+  params.huffman = random.below(2) == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
+  params.restart = restart_mcus == 0 ? RestartPolicy::none() : RestartPolicy::mcus(restart_mcus);
+  params.index = index;
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  const TestFrame frame =
+      make_frame(content, planar_format(sampling), width, height, random.next());
+  EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
+  return out;
+}
+
+/// Everything is cut into parts, however small.
+constexpr ThreadLimits kNoLimits{0, 64};
+
+TEST(FastParts, EveryContentAndSampling) {
+  Random random(11);
+  Pipelines pipelines(kNoLimits);
+  for (const Content content : kContents)
+    for (const Subsampling sampling : kAllSubsamplings) {
+      const int width = random.between(1, 400), height = random.between(1, 300);
+      pipelines.compare_all(stream_of(content, sampling, width, height, random));
+      if (HasFatalFailure())
+        FAIL() << name(content) << " " << name(sampling) << " " << width << "x" << height;
+    }
+}
+
+TEST(FastParts, LongIntervalsAndAnIndex) {
+  Random random(12);
+  Pipelines pipelines(kNoLimits);
+  for (int i = 0; i < (kSanitized ? 5 : 30); ++i) {
+    const Content content = kContents[random.below(std::size(kContents))];
+    const Subsampling sampling = kAllSubsamplings[random.below(6)];
+    const int restart = random.below(3) == 0 ? 0 : random.between(1, 2000);
+    pipelines.compare_all(stream_of(content, sampling, random.between(100, 500),
+                                    random.between(100, 300), random, restart,
+                                    random.below(2) == 0));
+    if (HasFatalFailure()) FAIL() << "stream " << i;
+  }
+}
+
+TEST(FastParts, UsualLimits) {
+  Random random(13);
+  Pipelines pipelines{ThreadLimits()};
+  for (const Content content : {Content::photo, Content::noise}) {
+    pipelines.compare_all(stream_of(content, Subsampling::s420, 1500, 1000, random));
+    if (HasFatalFailure()) FAIL() << name(content);
+    if (kSanitized) break;
+  }
+}
+
+/// A stream that ends early, goes on behind its last MCU, or has no end at all.
+TEST(FastParts, TooShortAndTooLong) {
+  Random random(14);
+  Pipelines pipelines(kNoLimits);
+  for (const Content content : {Content::photo, Content::noise, Content::flat}) {
+    const Bytes jpeg = stream_of(content, Subsampling::s420, 200, 120, random);
+    const auto info = inspect(jpeg);
+    ASSERT_TRUE(info.is_ok());
+    Bytes no_eoi(jpeg.begin(), jpeg.end() - 2);
+    pipelines.compare_all(no_eoi);
+    Bytes longer = no_eoi;
+    for (int i = 0; i < 100; ++i) longer.push_back(static_cast<std::byte>(random.below(255)));
+    pipelines.compare_all(longer);
+    for (const int extra : {1, 2, 9}) {
+      Bytes few = no_eoi;
+      few.resize(few.size() + static_cast<std::size_t>(extra), std::byte{0x55});
+      few.insert(few.end(), jpeg.end() - 2, jpeg.end());
+      pipelines.compare_all(few);
+    }
+    for (int i = 0; i < 12; ++i) {
+      const auto room = static_cast<int>(jpeg.size() - info->header_bytes);
+      pipelines.compare_one(
+          std::span(jpeg).first(info->header_bytes + static_cast<std::size_t>(random.below(room))),
+          random);
+    }
+    // Half the height: more MCUs than there is room for.
+    Bytes lower = jpeg;
+    for (std::size_t at = 2; at + 9 < info->header_bytes; ++at)
+      if (lower[at] == std::byte{0xFF} && lower[at + 1] == std::byte{0xC0}) {
+        lower[at + 6] = std::byte{60};
+        break;
+      }
+    pipelines.compare_all(lower);
+    if (HasFatalFailure()) FAIL() << name(content);
+  }
+}
+
+TEST(FastParts, DamagedStreams) {
+  Random random(15);
+  Pipelines pipelines(kNoLimits);
+  std::vector<Bytes> streams;
+  for (const NamedStream& stream : small_streams()) streams.push_back(stream.jpeg);
+  for (int i = 0; i < 24; ++i)
+    streams.push_back(stream_of(
+        kContents[static_cast<std::size_t>(i) % std::size(kContents)],
+        kAllSubsamplings[random.below(6)], random.between(20, 160), random.between(20, 100), random,
+        random.below(3) == 0 ? random.between(1, 60) : 0, random.below(4) == 0));
+  const char* longer = std::getenv("ZERORUN_MUTATIONS");
+  const int count = longer != nullptr ? std::atoi(longer) : kSanitized ? 1000 : 20000;
+  for (int i = 0; i < count; ++i) {
+    Bytes jpeg = streams[static_cast<std::size_t>(random.below(static_cast<int>(streams.size())))];
+    const auto info = inspect(jpeg);
+    const bool anywhere = !info || random.below(4) == 0;
+    damage(jpeg, random, anywhere ? 2 : info->header_bytes);
+    pipelines.compare_one(jpeg, random);
+    if (HasFatalFailure()) FAIL() << "mutation " << i;
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

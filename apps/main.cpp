@@ -37,8 +37,7 @@ std::string version_text() {
   std::string text = fmt::format("zerorun {}", version());
   text += with.ffmpeg ? " +ffmpeg" : " -ffmpeg";
   text += with.opencv ? " +opencv" : " -opencv";
-  const auto cuda = resolve_backend(Backend::cuda);
-  text += cuda || cuda.status().code() != Errc::cuda_not_built ? " +cuda" : " -cuda";
+  text += cuda_presence().code() != Errc::cuda_not_built ? " +cuda" : " -cuda";
   return text;
 }
 

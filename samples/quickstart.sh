@@ -28,11 +28,17 @@ run() { printf '\n$ %s\n' "$*" | sed "s|$zerorun|zerorun|"; "$@"; }
 
 step "encode, describe, decode"
 run $zerorun encode "$out/frames/%05d.png" -o "$out/quickstart.mov" --fps 24 -q 90 \
-  --psnr --stats "$out/encode.csv"
+  --stats "$out/encode.json"
 run $zerorun info "$out/quickstart.mov"
-run $zerorun decode "$out/quickstart.mov" -o "$out/decoded/%05d.png" --stats "$out/decode.csv"
+run $zerorun decode "$out/quickstart.mov" -o "$out/decoded/%05d.png" --stats "$out/decode.json"
 
-step "time per frame"
-awk -F, '/^#/ || /^index/ { next } { n++; sum += $4 } END { printf "encode  %.2f ms\n", sum / n / 1000 }' "$out/encode.csv"
-awk -F, '/^#/ || /^index/ { next } { n++; sum += $4 } END { printf "decode  %.2f ms\n", sum / n / 1000 }' "$out/decode.csv"
+step "speed: coding alone, from file to file, and what it waited for"
+for verb in encode decode; do
+  # The file ends with a summary in one line.
+  summary=$(sed -n 's/^  "summary": //p' "$out/$verb.json")
+  value() { sed -nE "s/.*\"$1\":\"?([^,\"}]*).*/\1/p" <<<"$2"; }
+  LC_ALL=C printf '%s  %.2f ms a frame; from file to file %.1f frames/s. %s\n' "$verb" \
+    "$(value mean "${summary#*_ms\":}")" "$(value fps "$summary")" \
+    "$(sed -nE 's/.*"sentence":"([^"]*)".*/\1/p' <<<"$summary")"
+done
 printf '\nPlay it:  zerorun play %s/quickstart.mov   (or any other player)\n' "$out"

@@ -11,12 +11,14 @@
 #include <optional>
 #include <string>
 
+#include "apps/bench/files/files.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/safe_file.hpp"
+#include "apps/common/signals.hpp"
 
 namespace zerorun::app {
 namespace bench {
@@ -49,12 +51,15 @@ class BenchRun {
     for (const std::string& input : options_.inputs)
       for (const Case& what : cases_of(options_, input)) cases_.push_back(what);
     open_files();
-    if (!options_.primitives) open_inputs();
+    if (!options_.primitives && !options_.files) open_inputs();
     report_.command = command_text(options_);
     report_.machine = machine_facts(selection_.cuda);
     fmt::print("{}\n", machine_text(report_.machine));
     if (options_.primitives) {
       run_primitives();
+    } else if (options_.files) {
+      if (!run_from_files()) return Exit::done;  // main() ends with the code of the signal
+      check_wanted_rows();
     } else {
       for (Case& what : cases_) run(what);
       check_wanted_rows();
@@ -125,6 +130,35 @@ class BenchRun {
     std::fflush(stdout);
   }
 
+  /// False after a signal.
+  bool run_from_files() {
+    const signals::Graceful graceful;  // so that the folder is removed
+    try {
+      measure_from_files();
+      return signals::received() == 0;
+    } catch (const Failure&) {
+      if (signals::received() == 0) throw;
+      return false;
+    }
+  }
+
+  void measure_from_files() {
+    Selection selection = selection_;
+    if (options_.selection.threads.empty()) selection.threads = {selection.threads.back()};
+    for (Case& what : cases_) {
+      const TemporaryFolder folder(options_.folder);
+      const FilesSetting setting = prepare_files(options_, selection, what, folder);
+      what.width = setting.width;
+      what.height = setting.height;
+      what.frames = static_cast<std::size_t>(setting.frames);
+      const std::string command = command_of(what);
+      report_.cases.push_back(run_files(what, setting, command));
+      fmt::print("{}, from file to file\n{}again: {}\n\n", title_text(what),
+                 files_table_text(report_.cases.back()), command);
+      std::fflush(stdout);
+    }
+  }
+
   std::string command_of(const Case& what) const {
     Options options = options_;
     const bool as_stored = what.streams == Streams::input && what.planar;
@@ -156,6 +190,8 @@ class BenchRun {
       text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
                           join(selection_.in_flight), join(selection_.batches),
                           join(selection_.peer_threads), join(selection_.peer_batches));
+    if (options.files) text += " --files";
+    if (!options.folder.empty()) text += " --folder '" + options.folder + "'";
     if (selection_.no_peers) text += " --no-peers";
     for (const std::string& glob : selection_.only) text += " --only '" + glob + "'";
     return text;
@@ -211,10 +247,12 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json old.json\n"
       "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
+      "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
   bench::add_options(*command, *options);
-  return [options] {
+  return [options, command] {
+    options->limits.repetitions_given = command->count("--repetitions") > 0;
     console::set_quiet(options->quiet);
     if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();

@@ -141,7 +141,8 @@ const char* name(Streams streams) noexcept {
   return streams == Streams::libjpeg ? "libjpeg" : streams == Streams::input ? "input" : "zerorun";
 }
 const char* name(Mode mode) noexcept {
-  return mode == Mode::latency ? "latency" : mode == Mode::throughput ? "throughput" : "stages";
+  constexpr const char* kNames[] = {"latency", "throughput", "stages", "whole"};
+  return kNames[static_cast<std::size_t>(mode)];
 }
 const char* name(HuffmanTables tables) noexcept {
   return tables == HuffmanTables::optimal ? "optimal" : "standard";

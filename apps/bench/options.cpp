@@ -71,6 +71,12 @@ void add_case_options(CLI::App& command, Options& options) {
   what.add("--megapixels", options.megapixels, "A-B",
            "A mixed batch of --rotate images, from A to B megapixels, cut out of the frames of "
            "INPUT");
+  auto* files = what.flag("--files", options.files,
+                          "What a user gets: run the program itself from file to file, FFmpeg "
+                          "beside it, and what moving the bytes alone takes");
+  what.add("--folder", options.folder, "FOLDER",
+           "Where --files writes; a folder in it is removed at the end (default: $TMPDIR or /tmp)")
+      ->needs(files);
   auto* primitives =
       what.flag("--primitives", options.primitives,
                 "Instead of frames, measure run-length coding, scan, compaction, Huffman coding "
@@ -120,7 +126,7 @@ void add_time_options(CLI::App& command, Options& options) {
   time.number("--repetitions", limits.repetitions, "N", 1, 1000,
               "Of a throughput measurement; of a mixed batch each is at least one pass over it, "
               "after one to check and one to warm up")
-      ->default_str("9");
+      ->default_str("9; 5 of --files");
 }
 
 void add_report_options(CLI::App& command, Options& options) {

@@ -30,6 +30,8 @@ struct Options {
   bool mixed = false;
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
+  bool files = false;
+  std::string folder;  ///< for the results of --files
   Words devices;
   Words cpus;
   Selection selection;  ///< as given: without devices, and empty where there are defaults

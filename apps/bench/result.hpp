@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zerorun/zerorun.hpp"
@@ -15,6 +17,7 @@ enum class Mode {
   latency,     ///< one frame at a time: a sample is a frame
   throughput,  ///< several at once: a sample is a repetition, divided by its frames
   stages,      ///< one frame at a time with a clock between the stages; a sample is their sum
+  whole,       ///< a process from file to file; a sample is its time, divided by its frames
 };
 
 /// Who wrote the streams of a decode case.
@@ -57,6 +60,16 @@ struct StageTime {
   double microseconds = 0;
 };
 
+/// What is known of a process from file to file, besides its times.
+struct WholeWay {
+  double cpu_seconds = 0;  ///< of the run with the median time
+  double floor_us = 0;     ///< a frame: the slowest thing that it has to do anyway; 0: not known
+  std::string floor;       ///< which one that is
+  std::string wall_step;   ///< the step that all others waited for; empty: not known
+  std::string wall;        ///< the same as a sentence
+  std::vector<std::pair<std::string, double>> steps;  ///< per cent of each step's threads
+};
+
 struct Row {
   std::string coder;   ///< "zerorun", "nvJPEG 13.0.1", "libjpeg-turbo 2.1.5", "copy"
   std::string device;  ///< "cpu", "cuda:0"
@@ -71,6 +84,7 @@ struct Row {
   double psnr = 0;          ///< dB against the source, over all samples of all frames; 0: unknown
   std::string check;        ///< how the output was checked before it was timed
   std::vector<StageTime> stages;
+  std::optional<WholeWay> whole;
   std::string command;  ///< measures this row again
 
   /// "zerorun/cuda:0/device>host/throughput/4": what --only is matched with.

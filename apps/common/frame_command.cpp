@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <cctype>
+
 #include "apps/common/console.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
@@ -22,6 +24,11 @@ void FrameCommand::open_reports(bool with_psnr) {
       StatsFile::open(options_.report.stats, options_.output.overwrite, summary_.verb, with_psnr);
 }
 
+void FrameCommand::start_device(Work work) {
+  device_.emplace(options_.device, pixels_of(options_.input, options_.output), work,
+                  real_devices(work));
+}
+
 void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
                             PixelFormat first_format, io::Rational rate,
                             const std::string& output_details,
@@ -37,7 +44,7 @@ void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
                               rational_text(info.frame_rate),
                               info.variable_frame_rate ? " on average" : ""));
   console::detail(output_.name + ": " + output_details);
-  tell_fallback(options_.device, backend_);
+  device_->tell();
   if (!stats_) return;
   nlohmann::ordered_json all = {{"input", input_name()},
                                 {"output", output_.name},
@@ -48,6 +55,32 @@ void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
                                 {"device", summary_.device}};
   all.update(header);
   stats_->begin(all);
+}
+
+/// Packets reach zerorun's decoder as they are, and raw samples are only read.
+bool FrameCommand::decodes_input(const io::SourceInfo& info) const {
+  if (info.codec == "rawvideo" || info.container == "y4m" || info.codec == "pnm") return false;
+  return summary_.verb == "encode" || !info.is_jpeg;
+}
+
+bool FrameCommand::compresses_output() const {
+  if (io::is_measuring_output(output_)) return false;
+  const std::string kind = output_kind(output_);
+  return kind == "png" || kind == "tif" || kind == "tiff" || kind == "webp";
+}
+
+StepWords FrameCommand::step_words(const io::SourceInfo& info) const {
+  const auto upper = [](std::string word) {
+    for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return word;
+  };
+  StepWords words;
+  const bool is_files = info.container.find("image") != std::string::npos;
+  words.input = is_files ? upper(info.codec) + " files" : info.codec + " video";
+  if (compresses_output()) words.output = upper(output_kind(output_)) + " files";
+  words.coding = summary_.verb == "encode" ? "Coding the frames" : "Decoding the JPEG streams";
+  if (backend_ == Backend::cuda) words.coding += " on the GPU";
+  return words;
 }
 
 void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/device_choice.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/stats.hpp"
+#include "apps/common/step_meter.hpp"
 #include "apps/common/summary.hpp"
 #include "zerorun/io.hpp"
 
@@ -37,6 +39,10 @@ class FrameCommand {
   /// Ends the command unless stdout can take binary data. Opens the file of --stats.
   void open_reports(bool with_psnr);
 
+  /// Chooses the device and starts it in the background: call it before the input is opened. Then
+  /// device_->finish() gives the backend.
+  void start_device(Work work);
+
   /// Fills in the summary; `first_format` is that of the first frame. With -v it prints what is
   /// read and `output_details`. `header` goes into the stats file.
   void describe(const io::SourceInfo& info, int width, int height, PixelFormat first_format,
@@ -48,15 +54,17 @@ class FrameCommand {
   template <typename Job, typename Sink>
   void run_frames(int lanes, const PipelineSteps<Job>& steps, const io::SourceInfo& info,
                   Sink& sink) {
+    summary_.start_seconds = since_start_.seconds();
     progress_.emplace(options_.report, info.frame_count, summary_.rate);
     try {
-      check_end(run_pipeline<Job>(lanes, steps), info.is_jpeg);
+      check_end(run_pipeline<Job>(lanes, metered(lanes, steps, info)), info.is_jpeg);
       if (summary_.frames > 0) end_output(sink.finish());
     } catch (const Failure&) {
       progress_->finish(summary_.counts(), "failed", {});
       throw;
     }
     summary_.seconds = progress_->seconds();
+    summary_.steps = meter_->report(summary_.seconds, summary_.frames, step_words(info));
     summary_.output_bytes = sink.bytes_written();
   }
 
@@ -67,16 +75,46 @@ class FrameCommand {
   void finish_reports(const std::vector<std::string>& notes);
 
   io::Location output_;
+  std::optional<DeviceStart> device_;
   Backend backend_ = Backend::cpu;
   std::unique_ptr<StatsFile> stats_;
   RunSummary summary_;
   Exit write_side_ = Exit::output;
+  /// Shared with the reader thread, which may outlive the command in a blocked read.
+  std::shared_ptr<StepMeter> meter_ = std::make_shared<StepMeter>();
 
  private:
+  /// The steps with a clock around each.
+  template <typename Job>
+  PipelineSteps<Job> metered(int lanes, const PipelineSteps<Job>& steps,
+                             const io::SourceInfo& info) {
+    meter_->set_threads(Crew::lanes, lanes);
+    const Step loading = decodes_input(info) ? Step::decode_input : Step::load;
+    const Step packing = compresses_output() ? Step::compress : Step::store;
+    StepMeter* const meter = meter_.get();
+    return {.read = [meter = meter_, read = steps.read](
+                        Job& job) { return meter->time(Step::read, [&] { return read(job); }); },
+            .load = [meter, &steps, loading](
+                        Job& job) { return meter->time(loading, [&] { return steps.load(job); }); },
+            .code =
+                [meter, &steps](Job& job, int lane) {
+                  return meter->time(Step::code, [&] { return steps.code(job, lane); });
+                },
+            .pack = [meter, &steps, packing](
+                        Job& job) { return meter->time(packing, [&] { return steps.pack(job); }); },
+            .write =
+                [meter, &steps](Job& job) {
+                  return meter->time(Step::write, [&] { return steps.write(job); });
+                }};
+  }
+  bool decodes_input(const io::SourceInfo& info) const;
+  bool compresses_output() const;
+  StepWords step_words(const io::SourceInfo& info) const;
   void check_end(const PipelineEnd& end, bool is_jpeg);
   void end_output(const Status& status) const;
 
   const FrameOptions& options_;
+  const Stopwatch since_start_;
   std::optional<Progress> progress_;
   bool interrupted_ = false;
 };

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 
@@ -104,7 +103,8 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
   app.add_option_function<std::string>(
          "--device", read,
          "Where frames are coded; every device gives the same bytes. auto: CUDA if there is a "
-         "usable GPU, else the CPU; cuda without one is an error (exit 5)")
+         "usable GPU and enough to do for its start of 0.3 s, else the CPU (-v tells why); cuda "
+         "without a usable GPU is an error (exit 5)")
       ->type_name("auto|cpu|cuda[:N]")
       ->default_str("auto");
   app.add_option_function<std::string>(
@@ -173,16 +173,10 @@ Backend choose_backend(const DeviceOptions& device) {
   return *backend;
 }
 
-void tell_fallback(const DeviceOptions& device, Backend backend) {
-  if (device.backend == Backend::automatic && backend == Backend::cpu)
-    console::note("no usable CUDA device, so the CPU is used");
-}
-
 std::string device_text(Backend backend, const DeviceOptions& device) {
   if (backend == Backend::cuda) {
     std::string text = fmt::format("cuda:{}", device.index);
-    for (const DeviceInfo& info : cuda_devices())
-      if (info.index == device.index) text += " " + info.name;
+    if (const auto info = cuda_device(device.index)) text += " " + info->name;
     return text;
   }
   const int threads = worker_count(device, backend);

@@ -101,9 +101,6 @@ int lane_count(const DeviceOptions& device, Backend backend) noexcept;
 /// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);
 
-/// Prints a note if `auto` became the CPU.
-void tell_fallback(const DeviceOptions& device, Backend backend);
-
 /// "cpu, 2 threads" or "cuda:0 NVIDIA ...".
 std::string device_text(Backend backend, const DeviceOptions& device);
 

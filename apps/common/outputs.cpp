@@ -14,7 +14,6 @@
 namespace zerorun::app {
 namespace {
 
-/// The format of the option, else the extension, in lower case.
 std::string format_word(const io::Location& location) {
   std::string word = location.format;
   if (word.empty()) {
@@ -58,6 +57,8 @@ io::Location input_location(const InputOptions& input) {
 io::Location output_location(const InputOptions& input, const OutputOptions& output) {
   return {output.name, output.format, input.start_number};
 }
+
+std::string output_kind(const io::Location& output) { return format_word(output); }
 
 bool is_container(const io::Location& output) {
   return !io::is_measuring_output(output) && output.name != "-" &&

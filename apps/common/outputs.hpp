@@ -17,6 +17,8 @@ void apply_format_option(const std::string& format, bool output_is_jpeg, InputOp
 io::Location input_location(const InputOptions& input);
 io::Location output_location(const InputOptions& input, const OutputOptions& output);
 
+/// The format of the option, else the extension, in lower case: "mov", "png"; "" if there is none.
+std::string output_kind(const io::Location& output);
 /// MOV, MP4, MKV, AVI: they hold pictures of one size, time stamps and sound.
 bool is_container(const io::Location& output);
 /// A picture or a numbered sequence of pictures, which hold no times.

@@ -34,6 +34,8 @@ class Graceful {
 
 /// Makes a second signal remove this unfinished file before it ends the process.
 void remove_when_killed(const std::string& part_path);
+/// The same for a temporary folder and all that is in it.
+void remove_folder_when_killed(const std::string& folder);
 void forget_removals();
 
 }  // namespace zerorun::app::signals

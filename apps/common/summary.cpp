@@ -25,6 +25,10 @@ std::string RunSummary::text() const {
   text +=
       fmt::format("  all      {:.2f} s with input and output, {:.1f} fps, {:.2f}x real time; {}",
                   seconds, fps, ratio(stream_seconds(), seconds), device);
+  if (!steps.steps.empty())
+    text +=
+        fmt::format("\n  steps    {} of the time; {:.2f} s to start", steps.text(), start_seconds);
+  if (!steps.sentence.empty()) text += "\n  slowest  " + steps.sentence;
   if (slow_frames > 0)
     text +=
         fmt::format("\n  slow     {} damaged or unusual frame{} decoded by the slower GPU decoder",
@@ -45,7 +49,9 @@ nlohmann::json RunSummary::json() const {
                             {"bytes", coded_bytes},
                             {"output_bytes", output_bytes},
                             {"bits_per_pixel", ratio(bits, static_cast<double>(pixels))},
+                            {"start_seconds", start_seconds},
                             {"seconds", seconds},
+                            {"steps", steps.json()},
                             {"fps", ratio(static_cast<double>(frames), seconds)},
                             {verb + "_ms", times_json(times)}};
   if (verb == "decode") {

@@ -10,6 +10,7 @@
 
 #include "apps/common/progress.hpp"
 #include "apps/common/psnr.hpp"
+#include "apps/common/step_meter.hpp"
 #include "apps/common/timing.hpp"
 #include "zerorun/io.hpp"
 
@@ -27,9 +28,11 @@ struct RunSummary {
   std::int64_t output_bytes = 0;  ///< of the output
   std::int64_t concealed_frames = 0;
   std::int64_t slow_frames = 0;  ///< with scans that took the slower GPU decoder
-  double seconds = 0.0;
-  FrameTimes times;  ///< coding alone, without input and output
+  double start_seconds = 0.0;    ///< before the first frame was coded: opening, starting the device
+  double seconds = 0.0;          ///< from then on
+  FrameTimes times;              ///< coding alone, without input and output
   std::optional<SquaredError> error;
+  StepReport steps;
 
   ProgressCounts counts() const { return {frames, coded_bytes, times.mean_ms()}; }
   double stream_seconds() const noexcept;

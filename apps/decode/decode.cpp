@@ -27,8 +27,10 @@ class DecodeRun : FrameCommand {
 
   Exit run() {
     check_usage();
-    backend_ = choose_backend(options_.device);
-    feed_ = std::make_shared<DecodeInput>(options_, is_images(output_), preferred_memory(backend_));
+    start_device(Work::decode);
+    feed_ = std::make_shared<DecodeInput>(options_, device_->for_source(), is_images(output_));
+    backend_ = device_->finish();
+    feed_->use_memory(preferred_memory(backend_));
     const signals::Graceful graceful;
     open_output();
     make_decoders();

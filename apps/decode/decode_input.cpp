@@ -14,12 +14,11 @@
 
 namespace zerorun::app {
 
-DecodeInput::DecodeInput(const DecodeOptions& options, bool for_images, HostMemory memory)
+DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& device, bool for_images)
     : input_(options.input),
-      device_(options.device),
+      device_(device),
       strict_(options.strict),
-      is_fancy_(options.upsampling == ChromaUpsampling::fancy),
-      memory_(memory) {
+      is_fancy_(options.upsampling == ChromaUpsampling::fancy) {
   packets_ = open_jpeg_packets(input_, source_options(input_, device_));
   // stdin cannot be opened again for another format, so that of pictures is asked for at once.
   const bool wants_rgb = input_.name == "-" && for_images;

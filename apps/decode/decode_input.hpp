@@ -33,8 +33,11 @@ class DecodeInput {
  public:
   /// Opens JPEG as packets and everything else as frames, so that decode can convert it. Reads the
   /// first frame ahead, because the output is opened for its size and format.
-  /// Frames get memory of this kind.
-  DecodeInput(const DecodeOptions& options, bool for_images, HostMemory memory);
+  /// `device` decodes the JPEG images of a source of frames.
+  DecodeInput(const DecodeOptions& options, const DeviceOptions& device, bool for_images);
+
+  /// Frames after the first one get memory of this kind.
+  void use_memory(HostMemory memory) noexcept { memory_ = memory; }
 
   const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
   bool has_packets() const noexcept { return packets_ != nullptr; }
@@ -61,7 +64,7 @@ class DecodeInput {
   DeviceOptions device_;
   bool strict_;  // for frames; the decoder of packets knows it, too
   bool is_fancy_;
-  HostMemory memory_;
+  HostMemory memory_ = HostMemory::pageable;
   std::unique_ptr<io::PacketSource> packets_;
   std::unique_ptr<io::FrameSource> frames_;
   std::optional<DecodeJob> first_;

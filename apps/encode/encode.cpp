@@ -32,8 +32,10 @@ class EncodeRun : FrameCommand {
   Exit run() {
     check_usage();
     params_ = encode_params(options_);
-    backend_ = choose_backend(options_.device);
+    start_device(Work::encode);
     open_input();
+    backend_ = device_->finish();
+    feed_->memory = preferred_memory(backend_);  // of the frames after the first one
     make_workers();
     const signals::Graceful graceful;
     open_output();
@@ -58,11 +60,10 @@ class EncodeRun : FrameCommand {
 
   void open_input() {
     feed_ = std::make_shared<FrameFeed>();
-    feed_->source = open_frames(options_.input, source_options(options_.input, options_.device));
+    feed_->source =
+        open_frames(options_.input, source_options(options_.input, device_->for_source()));
     check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
-    feed_->memory = preferred_memory(backend_);
     io::FrameWork& first = feed_->first;
-    first.item = Frame(feed_->memory);
     const auto more = feed_->source->next(first);
     const Status status = more && *more ? first.load(0) : more.status();
     if (!status) fail_input(input_name(), status, info().is_jpeg);
@@ -173,6 +174,7 @@ class EncodeRun : FrameCommand {
       if (!summary_.error) summary_.error.emplace();
       summary_.error->add(*job.error);
     }
+    meter_->add_seconds(Step::kernels, job.device_microseconds * 1e-6);
     summary_.times.add(job.microseconds);
     count_frame(job.jpeg.size(), frame);
     return Status::ok();

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "codec/api/driver_files.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
@@ -33,14 +34,27 @@ std::vector<DeviceInfo> cuda_devices() {
 #endif
 }
 
+Status cuda_presence() {
+#ifdef ZERORUN_HAVE_CUDA
+  if (has_driver_files("/dev", std::getenv("CUDA_VISIBLE_DEVICES"))) return Status::ok();
+  return Status(Errc::no_device, "there is no NVIDIA driver");
+#else
+  return Status(Errc::cuda_not_built);
+#endif
+}
+
+Result<DeviceInfo> cuda_device([[maybe_unused]] int device) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (device < 0) return Status(Errc::no_device, "the device index is negative");
+  return cuda_backend_device(device);
+#else
+  return Status(Errc::cuda_not_built);
+#endif
+}
+
 static Status check_cuda([[maybe_unused]] int device) {
 #ifdef ZERORUN_HAVE_CUDA
-  const auto devices = cuda_backend_devices();
-  if (devices.empty()) return Status(Errc::no_device, cuda_backend_absence());
-  for (const auto& found : devices)
-    if (found.index == device) return found.usable;
-  return Status(Errc::no_device, "there is no device " + std::to_string(device) + ", only 0 to " +
-                                     std::to_string(devices.size() - 1));
+  return cuda_backend_check(device);
 #else
   return Status(Errc::cuda_not_built);
 #endif

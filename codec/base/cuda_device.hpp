@@ -13,6 +13,13 @@ namespace zerorun {
 
 std::vector<DeviceInfo> cuda_backend_devices();
 
+/// Errors: no_device.
+Result<DeviceInfo> cuda_backend_device(int device);
+
+/// Whether this build can use the device. Starts no other device. Errors: no_device,
+/// device_unsuitable.
+Status cuda_backend_check(int device);
+
 /// Why cuda_backend_devices() is empty, in the driver's words.
 std::string cuda_backend_absence();
 

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <string>
+#include <utility>
 
 #include "cuda/base/this_device.hpp"
 
@@ -34,23 +35,53 @@ static Status probe(int device) {
                 "device " + std::to_string(device) + ": " + cudaGetErrorString(error));
 }
 
-std::vector<DeviceInfo> cuda_backend_devices() {
+/// 0 without a driver.
+static int count_devices() {
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
+static Status check_index(int device) {
+  const int count = count_devices();
+  if (count == 0) return Status(Errc::no_device, cuda_backend_absence());
+  if (device < count) return Status::ok();
+  return Status(Errc::no_device, "there is no device " + std::to_string(device) + ", only 0 to " +
+                                     std::to_string(count - 1));
+}
+
+static bool describe(int device, DeviceInfo& info) {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) {
     cudaGetLastError();
-    return {};
+    return false;
   }
+  info = {device,           properties.name,           properties.major,
+          properties.minor, properties.totalGlobalMem, properties.multiProcessorCount,
+          probe(device)};
+  return true;
+}
+
+std::vector<DeviceInfo> cuda_backend_devices() {
   std::vector<DeviceInfo> devices;
-  for (int index = 0; index < count; ++index) {
-    cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) {
-      cudaGetLastError();
-      continue;
-    }
-    devices.push_back({index, properties.name, properties.major, properties.minor,
-                       properties.totalGlobalMem, properties.multiProcessorCount, probe(index)});
-  }
+  const int count = count_devices();
+  for (int index = 0; index < count; ++index)
+    if (DeviceInfo info; describe(index, info)) devices.push_back(std::move(info));
   return devices;
+}
+
+Result<DeviceInfo> cuda_backend_device(int device) {
+  if (Status status = check_index(device); !status) return status;
+  DeviceInfo info;
+  if (!describe(device, info))
+    return Status(Errc::no_device, "device " + std::to_string(device) + " cannot be asked");
+  return info;
+}
+
+Status cuda_backend_check(int device) {
+  if (Status status = check_index(device); !status) return status;
+  return probe(device);
 }
 
 std::string cuda_backend_absence() {

@@ -232,6 +232,8 @@ class DeviceTest(ProgramTest):
         y4m = make_y4m(self.path("in.y4m"), frames=1)
         done = self.zerorun("encode", y4m, "-o", self.path("out.mjpeg"))
         self.assertEqual(done.stderr.decode().count("no usable CUDA device"), 1)
+        done = self.zerorun("encode", y4m, "-o", self.path("out.mjpeg"), "-y", "-v")
+        self.assertIn("--device auto takes the CPU, because ", done.stderr.decode())
         done = self.zerorun("encode", y4m, "-o", self.path("out.mjpeg"), "-y", "--quiet")
         self.assertEqual(done.stderr, b"")
 

@@ -115,6 +115,44 @@ class ProgressTest(ProgramTest):
         events = [json.loads(l) for l in done.stderr.splitlines() if l.startswith(b"{")]
         self.assertEqual((events[-1]["progress"], events[-1]["outcome"]), ("end", "failed"))
 
+    def check_steps(self, summary):
+        """Shares within bounds, and the wall is the busiest step of the busiest threads."""
+        steps = summary["steps"]["steps"]
+        self.assertTrue(steps)
+        for step in steps:
+            self.assertTrue(0 <= step["percent"] <= step["crew_percent"] <= 100, step)
+            self.assertGreaterEqual(step["threads"], 1)
+            self.assertLessEqual(step["busy_seconds"],
+                                 step["threads"] * summary["seconds"] * 1.01 + 0.01)
+        wall = max(steps, key=lambda step: (step["crew_percent"], step["percent"]))
+        self.assertEqual(summary["steps"]["wall"], wall["step"])
+        self.assertTrue(summary["steps"]["sentence"].endswith("."))
+        self.assertGreaterEqual(summary["start_seconds"], 0)
+        return {step["step"] for step in steps}
+
+    def test_the_end_names_the_slowest_step(self):
+        coded, back = self.path("o.mjpeg"), self.path("o.y4m")
+        for command, source, out in (("encode", self.y4m, coded), ("decode", coded, back)):
+            for threads in ("1", "3"):
+                done = self.zerorun(command, source, "-o", out, "-y", "--device", "cpu",
+                                    "--threads", threads, "--progress", "json", "--stats",
+                                    self.path("s.json"), "-v")
+                end = json.loads(done.stderr.splitlines()[-1])
+                names = self.check_steps(end["summary"])
+                self.assertIn("code", names)
+                stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
+                self.assertEqual(stats["summary"]["steps"], end["summary"]["steps"])
+            text = self.zerorun(command, source, "-o", out, "-y", "--device",
+                                "cpu").stderr.decode()
+            self.assertRegex(text, r"\n  steps +(\w+ \d+ %(, )?)+ of the time; [\d.]+ s to start\n")
+            self.assertRegex(text, r"\n  slowest  [A-Z].*\.\n")
+
+    def test_pipes_have_steps_too(self):
+        with open(self.y4m, "rb") as source:
+            done = self.encode("-", "-o", "-", "--progress", "json", stdin=source)
+        end = json.loads(done.stderr.splitlines()[-1])
+        self.assertLessEqual({"read", "code", "write"}, self.check_steps(end["summary"]))
+
     def test_plain_lines(self):
         done = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--progress", "plain")
         line = next(l for l in done.stderr.decode().splitlines() if " fps " in l and "|" in l)

@@ -45,6 +45,20 @@ Json summary_json(const Row& row) {
           {"input_gb_per_second", row.input_bytes / s.median / 1e3}};
 }
 
+Json whole_json(const WholeWay& way, double median_us) {
+  Json json = {{"cpu_seconds", way.cpu_seconds}};
+  if (way.floor_us > 0) {
+    json["floor"] = way.floor;
+    json["floor_us"] = way.floor_us;
+    json["floor_percent"] = 100 * way.floor_us / median_us;
+  }
+  if (way.wall_step.empty()) return json;
+  json["wall"] = way.wall_step;
+  json["sentence"] = way.wall;
+  for (const auto& [step, percent] : way.steps) json["steps"][step] = percent;
+  return json;
+}
+
 Json row_json(const Row& row) {
   Json json = {{"id", row.id()},           {"coder", row.coder},
                {"device", row.device},     {"path", row.path},
@@ -62,6 +76,7 @@ Json row_json(const Row& row) {
       stages.push_back({{"stage", stage.stage}, {"median_us", stage.microseconds}});
     json["stages"] = std::move(stages);
   }
+  if (row.whole) json["whole"] = whole_json(*row.whole, summarise(row.microseconds).median);
   json["frames_per_sample"] = row.frames_per_sample;
   json["samples_us"] = row.microseconds;
   json["command"] = row.command;

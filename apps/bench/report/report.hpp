@@ -33,6 +33,9 @@ Facts machine_facts(const std::vector<int>& cuda);
 /// Adds the clocks of the devices at this moment, when they have been busy.
 [[gnu::weak]] void add_clocks(const std::vector<int>& cuda, Facts& facts);
 
+/// "encode street.jpg: 3840x2160 yuv420p, ..."
+std::string title_text(const Case& what);
+
 /// A table of one case; without `every_row`, of the rows that differ in `at_once` alone the one
 /// with the least median.
 std::string table_text(const CaseResult& result, bool every_row);

@@ -79,6 +79,8 @@ std::string title(const Case& what) {
 
 }  // namespace
 
+std::string title_text(const Case& what) { return title(what); }
+
 std::string table_text(const CaseResult& result, bool every_row) {
   std::string text = title(result.what) + "\n" + heading();
   std::vector<const Row*> rows;

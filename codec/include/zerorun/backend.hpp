@@ -37,6 +37,15 @@ struct DeviceInfo {
 /// Lists the CUDA devices; empty without a driver, a device or a CUDA build. Thread-safe.
 ZERORUN_API std::vector<DeviceInfo> cuda_devices();
 
+/// Whether there seems to be an NVIDIA driver with a device. It only looks for their files, within
+/// microseconds: asking CUDA itself starts it, which takes 0.3 s. An ok is no promise that a device
+/// is usable. Errors: cuda_not_built, no_device. Thread-safe.
+ZERORUN_API Status cuda_presence();
+
+/// Device `device` alone, so that no other device is started. Errors: cuda_not_built, no_device.
+/// Thread-safe.
+ZERORUN_API Result<DeviceInfo> cuda_device(int device);
+
 /// Turns `automatic` into a backend and checks an explicit choice. `device` is a CUDA index.
 /// Errors: cuda_not_built, no_device, device_unsuitable. Thread-safe.
 ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);

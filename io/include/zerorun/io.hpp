@@ -173,6 +173,13 @@ ZERORUN_API Result<std::unique_ptr<PacketSource>> open_packets(const Location& i
 /// Reads enough of an input to describe it.
 ZERORUN_API Result<SourceInfo> probe(const Location& input, const SourceOptions& options);
 
+/// Guesses how many pixels all frames of an input have together: from names, sizes and the first
+/// bytes of the first file, so it costs no more than listing the files. Exact for YUV4MPEG2, PNM
+/// and sequences of PNG files of one size; within a factor of two or so for JPEG, TIFF and BMP, and
+/// of ten for compressed video. nullopt for pipes and for what cannot be read.
+ZERORUN_API std::optional<double> estimate_pixels(const Location& input,
+                                                  const SourceOptions& options);
+
 /// Describes the frames or packets that a sink gets.
 struct SinkOptions {
   bool overwrite = false;  ///< else Errc::output_exists

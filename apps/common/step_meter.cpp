@@ -1,0 +1,141 @@
+// How busy each step of a command was, and which one was the wall.
+// SPDX-License-Identifier: MIT
+#include "apps/common/step_meter.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace zerorun::app {
+namespace {
+
+/// Below this share of the time no step held the others up: they waited for each other, or the run
+/// was too short.
+constexpr double kWallPercent = 50.0;
+
+double percent_of(double busy, int threads, double seconds) {
+  if (!(seconds > 0)) return 0.0;
+  return std::min(100.0, 100.0 * busy / (seconds * threads));
+}
+
+/// "Decoding the PNG files", the subject of the sentence.
+std::string activity(Step step, const StepWords& words) {
+  switch (step) {
+    case Step::read:
+    case Step::load:
+      return "Reading the input";
+    case Step::decode_input:
+      return "Decoding the " + words.input;
+    case Step::code:
+      return words.coding;
+    case Step::kernels:
+      return "Running the kernels of the GPU";
+    case Step::compress:
+      return "Compressing the " + words.output;
+    case Step::store:
+    case Step::write:
+      return "Writing the output";
+  }
+  return "?";
+}
+
+Crew crew_of(Step step) noexcept {
+  switch (step) {
+    case Step::read:
+      return Crew::reader;
+    case Step::kernels:
+      return Crew::gpu;
+    case Step::write:
+      return Crew::writer;
+    default:
+      return Crew::lanes;
+  }
+}
+
+/// What the wall did: "it kept 15.6 of 16 threads busy".
+std::string load(const StepUse& wall, double seconds, std::int64_t frames) {
+  const double rate = seconds > 0 ? static_cast<double>(frames) / seconds : 0.0;
+  if (wall.step == Step::read) return fmt::format("it delivered {:.1f} frames/s", rate);
+  if (wall.step == Step::write) return fmt::format("it took {:.1f} frames/s", rate);
+  if (wall.threads == 1) return fmt::format("it was busy {:.0f} % of the time", wall.percent);
+  return fmt::format("it kept {:.1f} of {} threads busy", wall.percent * wall.threads / 100.0,
+                     wall.threads);
+}
+
+std::string sentence_of(const StepUse& wall, const StepReport& report, const StepWords& words) {
+  std::string subject = activity(wall.step, words);
+  if (wall.crew_percent < kWallPercent) {
+    return fmt::format("No step was busy most of the time. {} was the busiest, for {:.0f} % of it.",
+                       subject, wall.percent);
+  }
+  return fmt::format("{} was the slowest step: {}.", subject,
+                     load(wall, report.seconds, report.frames));
+}
+
+/// By its crew first: its steps share threads, so their sum is what fills them.
+bool is_slower(const StepUse& a, const StepUse& b) {
+  if (a.crew_percent != b.crew_percent) return a.crew_percent > b.crew_percent;
+  return a.percent > b.percent;
+}
+
+}  // namespace
+
+const char* name(Step step) noexcept {
+  constexpr std::array<const char*, kStepCount> kNames = {
+      "read", "load", "decode_input", "code", "kernels", "compress", "store", "write"};
+  const auto index = static_cast<std::size_t>(step);
+  return index < kNames.size() ? kNames[index] : "?";
+}
+
+std::string StepReport::text() const {
+  std::string text;
+  for (const StepUse& use : steps)
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", name(use.step), use.percent);
+  return text;
+}
+
+nlohmann::json StepReport::json() const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const StepUse& use : steps)
+    list.push_back({{"step", name(use.step)},
+                    {"threads", use.threads},
+                    {"busy_seconds", use.busy_seconds},
+                    {"percent", use.percent},
+                    {"crew_percent", use.crew_percent}});
+  nlohmann::json json = {{"seconds", seconds}, {"steps", std::move(list)}};
+  if (wall) json["wall"] = name(*wall);
+  if (!sentence.empty()) json["sentence"] = sentence;
+  return json;
+}
+
+void StepMeter::set_threads(Crew crew, int threads) noexcept {
+  threads_[static_cast<std::size_t>(crew)] = std::max(1, threads);
+}
+
+StepReport StepMeter::report(double seconds, std::int64_t frames, const StepWords& words) const {
+  StepReport report;
+  report.seconds = seconds;
+  report.frames = frames;
+  std::array<double, kCrewCount> crew_seconds{};
+  for (std::size_t i = 0; i < kStepCount; ++i) {
+    const double busy = static_cast<double>(busy_[i].load(std::memory_order_relaxed)) * 1e-9;
+    if (!(busy > 0)) continue;
+    const auto crew = static_cast<std::size_t>(crew_of(static_cast<Step>(i)));
+    crew_seconds[crew] += busy;
+    report.steps.push_back({static_cast<Step>(i), threads_[crew], busy,
+                            percent_of(busy, threads_[crew], seconds), 0.0});
+  }
+  for (StepUse& use : report.steps) {
+    const auto crew = static_cast<std::size_t>(crew_of(use.step));
+    use.crew_percent = percent_of(crew_seconds[crew], use.threads, seconds);
+  }
+  // std::min_element with "slower" first gives the first of equal ones.
+  const auto wall = std::min_element(report.steps.begin(), report.steps.end(), is_slower);
+  if (wall == report.steps.end()) return report;
+  report.wall = wall->step;
+  report.sentence = sentence_of(*wall, report, words);
+  return report;
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,135 @@
+// What --device auto chooses, and how CUDA is started, without a GPU.
+// SPDX-License-Identifier: MIT
+#include "apps/common/device_choice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "apps/common/failure.hpp"
+#include "codec/api/driver_files.hpp"
+
+namespace zerorun::app {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr DeviceCosts kCosts = {2e-3, 0.0, 0.3};  // 150 megapixels on one thread
+
+TEST(DeviceChoice, the_start_of_cuda_is_worth_it_from_the_break_even_on) {
+  EXPECT_DOUBLE_EQ(break_even_pixels(kCosts, 1), 150e6);
+  EXPECT_DOUBLE_EQ(break_even_pixels(kCosts, 16), 2400e6);
+  EXPECT_EQ(choose_by_work(149e6, 1, kCosts).backend, Backend::cpu);
+  EXPECT_EQ(choose_by_work(151e6, 1, kCosts).backend, Backend::cuda);
+  EXPECT_EQ(choose_by_work(151e6, 2, kCosts).backend, Backend::cpu);
+  EXPECT_THAT(choose_by_work(2.1e6, 2, kCosts).reason,
+              "the input has about 2.1 megapixels, and the start of CUDA (0.3 s) pays off from 300 "
+              "on, with 2 threads");
+  EXPECT_EQ(choose_by_work(std::nullopt, 2, kCosts).backend, Backend::cuda);
+}
+
+TEST(DeviceChoice, so_many_threads_that_a_gpu_is_no_faster) {
+  EXPECT_TRUE(std::isinf(break_even_pixels({2e-3, 1e-3, 0.3}, 2)));
+  EXPECT_EQ(choose_by_work(1e15, 2, {2e-3, 1e-3, 0.3}).backend, Backend::cpu);
+}
+
+/// A machine with a device that starts, or says why it does not.
+DeviceProbe probe_of(Status presence, Status start, std::atomic<int>& starts) {
+  return {[presence] { return presence; },
+          [start, &starts](int) {
+            ++starts;
+            return start;
+          }};
+}
+
+DeviceOptions asking_for(Backend backend) {
+  DeviceOptions options;
+  options.backend = backend;
+  options.threads = 2;
+  return options;
+}
+
+TEST(DeviceStart, auto_without_a_driver_is_the_cpu_and_starts_nothing) {
+  std::atomic<int> starts{0};
+  DeviceStart device(asking_for(Backend::automatic), 1e12, Work::encode,
+                     probe_of(Status(Errc::no_device), Status::ok(), starts));
+  EXPECT_EQ(device.for_source().backend, Backend::cpu);
+  EXPECT_EQ(device.finish(), Backend::cpu);
+  EXPECT_EQ(starts, 0);
+}
+
+TEST(DeviceStart, auto_with_little_to_do_starts_nothing) {
+  std::atomic<int> starts{0};
+  DeviceStart device(asking_for(Backend::automatic), 1e6, Work::decode,
+                     probe_of(Status::ok(), Status::ok(), starts));
+  EXPECT_EQ(device.for_source().backend, Backend::cpu);
+  EXPECT_EQ(device.finish(), Backend::cpu);
+  EXPECT_EQ(starts, 0);
+}
+
+TEST(DeviceStart, auto_with_much_to_do_starts_cuda) {
+  std::atomic<int> starts{0};
+  DeviceStart device(asking_for(Backend::automatic), 1e12, Work::encode,
+                     probe_of(Status::ok(), Status::ok(), starts));
+  EXPECT_EQ(device.for_source().backend, Backend::automatic);
+  EXPECT_EQ(device.finish(), Backend::cuda);
+  EXPECT_EQ(starts, 1);
+}
+
+TEST(DeviceStart, auto_falls_back_where_the_device_does_not_start) {
+  std::atomic<int> starts{0};
+  for (const Errc code : {Errc::device_unsuitable, Errc::out_of_memory, Errc::device_failure}) {
+    DeviceStart device(asking_for(Backend::automatic), 1e12, Work::encode,
+                       probe_of(Status::ok(), Status(code), starts));
+    EXPECT_EQ(device.finish(), Backend::cpu);
+    EXPECT_EQ(device.finish(), Backend::cpu) << "a second time";
+  }
+}
+
+TEST(DeviceStart, cuda_is_forced_however_little_there_is_to_do) {
+  std::atomic<int> starts{0};
+  DeviceStart device(asking_for(Backend::cuda), 1.0, Work::encode,
+                     probe_of(Status::ok(), Status::ok(), starts));
+  EXPECT_EQ(device.for_source().backend, Backend::cuda);
+  EXPECT_EQ(device.finish(), Backend::cuda);
+  DeviceStart broken(asking_for(Backend::cuda), 1.0, Work::encode,
+                     probe_of(Status::ok(), Status(Errc::device_unsuitable), starts));
+  try {
+    (void)broken.finish();
+    ADD_FAILURE() << "no failure";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), Exit::device);
+  }
+}
+
+TEST(DeviceStart, cpu_asks_for_nothing) {
+  const DeviceProbe none;  // calling it would throw
+  DeviceStart device(asking_for(Backend::cpu), 1e12, Work::encode, none);
+  EXPECT_EQ(device.finish(), Backend::cpu);
+}
+
+TEST(DriverFiles, are_seen_unless_devices_are_hidden) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "zerorun_driver_files";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const auto found = [&folder](const char* visible) {
+    return has_driver_files(folder.string(), visible);
+  };
+  for (const char* name : {"null", "nvidia", "nvidiactl", "nvidia-uvm"})
+    std::ofstream(folder / name) << "";
+  EXPECT_FALSE(found(nullptr)) << "a driver without a device";
+  std::ofstream(folder / "nvidia3") << "";
+  EXPECT_TRUE(found(nullptr));
+  EXPECT_TRUE(found("0,1"));
+  EXPECT_FALSE(found(""));
+  EXPECT_FALSE(found("-1"));
+  std::filesystem::remove_all(folder);
+  EXPECT_FALSE(found(nullptr)) << "no folder";
+}
+
+}  // namespace
+}  // namespace zerorun::app

@@ -1,0 +1,128 @@
+// The arithmetic of the step meter, with injected times.
+// SPDX-License-Identifier: MIT
+#include "apps/common/step_meter.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <thread>
+
+namespace zerorun::app {
+namespace {
+
+using testing::HasSubstr;
+
+const StepUse& use_of(const StepReport& report, Step step) {
+  for (const StepUse& use : report.steps)
+    if (use.step == step) return use;
+  ADD_FAILURE() << name(step) << " is missing";
+  static const StepUse none;
+  return none;
+}
+
+TEST(StepMeter, a_step_of_many_lanes_is_the_wall) {
+  StepMeter meter;
+  meter.set_threads(Crew::lanes, 16);
+  meter.add_seconds(Step::read, 1.0);
+  meter.add_seconds(Step::decode_input, 150.0);
+  meter.add_seconds(Step::code, 8.0);
+  meter.add_seconds(Step::write, 0.5);
+  StepWords words;
+  words.input = "PNG files";
+  const StepReport report = meter.report(10.0, 240, words);
+  EXPECT_EQ(report.wall, Step::decode_input);
+  EXPECT_EQ(report.sentence,
+            "Decoding the PNG files was the slowest step: it kept 15.0 of 16 threads busy.");
+  EXPECT_DOUBLE_EQ(use_of(report, Step::read).percent, 10.0);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::decode_input).percent, 93.75);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::code).percent, 5.0);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::code).crew_percent, 98.75);
+  EXPECT_EQ(report.text(), "read 10 %, decode_input 94 %, code 5 %, write 5 %");
+}
+
+TEST(StepMeter, steps_that_share_threads_count_together) {
+  // The reader is busier than each step of the lanes, but the lanes have no time left.
+  StepMeter meter;
+  meter.set_threads(Crew::lanes, 2);
+  meter.add_seconds(Step::read, 6.0);
+  meter.add_seconds(Step::decode_input, 11.0);
+  meter.add_seconds(Step::code, 9.0);
+  const StepReport report = meter.report(10.0, 1, {});
+  EXPECT_EQ(report.wall, Step::decode_input);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::decode_input).crew_percent, 100.0);
+}
+
+TEST(StepMeter, a_slow_pipe_is_a_slow_input_or_output) {
+  StepMeter meter;
+  meter.set_threads(Crew::lanes, 4);
+  meter.add_seconds(Step::read, 3.9);
+  meter.add_seconds(Step::code, 0.4);
+  EXPECT_EQ(meter.report(4.0, 100, {}).sentence,
+            "Reading the input was the slowest step: it delivered 25.0 frames/s.");
+  meter.add_seconds(Step::write, 3.95);
+  EXPECT_EQ(meter.report(4.0, 100, {}).sentence,
+            "Writing the output was the slowest step: it took 25.0 frames/s.");
+}
+
+TEST(StepMeter, one_thread_and_the_gpu_are_busy_for_a_share_of_the_time) {
+  StepMeter meter;
+  meter.add_seconds(Step::code, 0.9);
+  EXPECT_EQ(meter.report(1.0, 9, {}).sentence,
+            "Coding the frames was the slowest step: it was busy 90 % of the time.");
+  meter.add_seconds(Step::kernels, 0.95);
+  EXPECT_EQ(meter.report(1.0, 9, {}).sentence,
+            "Running the kernels of the GPU was the slowest step: it was busy 95 % of the time.");
+}
+
+TEST(StepMeter, lanes_that_read_and_write_files) {
+  StepMeter meter;
+  meter.set_threads(Crew::lanes, 4);
+  meter.add_seconds(Step::load, 3.0);
+  meter.add_seconds(Step::store, 0.8);
+  EXPECT_EQ(meter.report(1.0, 9, {}).sentence,
+            "Reading the input was the slowest step: it kept 3.0 of 4 threads busy.");
+  meter.add_seconds(Step::store, 2.4);
+  EXPECT_EQ(meter.report(2.0, 9, {}).sentence,
+            "Writing the output was the slowest step: it kept 1.6 of 4 threads busy.");
+}
+
+TEST(StepMeter, without_a_busy_step_there_is_no_wall) {
+  StepMeter meter;
+  EXPECT_FALSE(meter.report(1.0, 0, {}).wall);
+  EXPECT_EQ(meter.report(1.0, 0, {}).sentence, "");
+  meter.add_seconds(Step::read, 0.3);
+  EXPECT_THAT(meter.report(1.0, 1, {}).sentence, HasSubstr("No step was busy most of the time"));
+}
+
+TEST(StepMeter, shares_stay_within_100_percent_and_need_a_duration) {
+  StepMeter meter;
+  meter.add_seconds(Step::kernels, 5.0);  // of lanes whose kernels overlap
+  EXPECT_DOUBLE_EQ(use_of(meter.report(2.0, 1, {}), Step::kernels).percent, 100.0);
+  EXPECT_DOUBLE_EQ(use_of(meter.report(0.0, 1, {}), Step::kernels).percent, 0.0);
+}
+
+TEST(StepMeter, threads_add_side_by_side) {
+  StepMeter meter;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&meter] {
+      for (int k = 0; k < 1000; ++k) meter.add(Step::code, std::chrono::microseconds(1));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_DOUBLE_EQ(use_of(meter.report(1.0, 1, {}), Step::code).busy_seconds, 0.004);
+  EXPECT_EQ(meter.time(Step::load, [] { return 7; }), 7);
+}
+
+TEST(StepMeter, json_names_the_steps_and_the_wall) {
+  StepMeter meter;
+  meter.add_seconds(Step::write, 0.75);
+  const nlohmann::json json = meter.report(1.0, 3, {}).json();
+  EXPECT_EQ(json["wall"], "write");
+  EXPECT_EQ(json["steps"].size(), 1U);
+  EXPECT_EQ(json["steps"][0]["step"], "write");
+  EXPECT_DOUBLE_EQ(json["steps"][0]["percent"], 75.0);
+}
+
+}  // namespace
+}  // namespace zerorun::app

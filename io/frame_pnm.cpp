@@ -222,7 +222,10 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
     info_.height = ahead_.item.height();
     info_.format = ahead_.item.format();
     info_.container = info_.codec = "pnm";
-    if (reader_.size() && reader_.remaining() == 0) info_.frame_count = 1;
+    if (reader_.size()) {
+      skip_blanks(reader_);
+      if (reader_.remaining() == 0) info_.frame_count = 1;
+    }
     return Status::ok();
   }
 

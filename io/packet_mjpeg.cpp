@@ -22,6 +22,7 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
     ZR_TRY(ahead_.load());
     describe_jpeg(ahead_.item, info_);
     info_.container = "mjpeg";
+    if (splitter_.reader().size() && splitter_.reader().remaining() == 0) info_.frame_count = 1;
     return Status::ok();
   }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -56,16 +57,19 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
       return failed == Step::none;
     }
   };
-  std::atomic<bool> is_over = false;
-  const auto work = [&steps, &is_over](Entry& entry, int lane) {
-    if (is_over) return false;
+  // Shared with the reader, which must not begin another frame when all is over.
+  const auto is_over = std::make_shared<std::atomic<bool>>(false);
+  const auto work = [&steps, is_over](Entry& entry, int lane) {
+    if (*is_over) return false;
     Job& job = entry.job;
     if (entry.passes(Step::read, guarded([&] { return steps.load(job); })) &&
         entry.passes(Step::code, guarded([&] { return steps.code(job, lane); })))
       entry.passes(Step::write, guarded([&] { return steps.pack(job); }));
     return true;
   };
-  const auto read = [read = steps.read, index = std::int64_t{0}](Entry& entry, int) mutable {
+  const auto read = [read = steps.read, is_over, index = std::int64_t{0}](Entry& entry,
+                                                                          int) mutable {
+    if (*is_over) return JobRead::none;
     const Result<bool> more = guarded([&] { return read(entry.job); });
     entry.job.out.index = index++;
     entry.passes(Step::read, more.status());
@@ -85,7 +89,7 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
       is_over = true;
       ring.discard(true);
     }
-  } drop{ring, is_over};
+  } drop{ring, *is_over};
   ring.start(lanes);
   PipelineEnd end;
   Entry entry;

@@ -80,9 +80,11 @@ std::optional<RestartPolicy> parse_restart(const std::string& text) {
 
 void add_encode_options(CLI::App& command, EncodeOptions& options) {
   add_input_options(command, options.input);
-  add_output_options(command, options.output,
-                     "video.mov, .mkv, .avi, .mp4, raw .mjpeg, picture.jpg, a pattern "
-                     "'dir/%05d.jpg', or - for raw MJPEG on stdout");
+  add_output_options(
+      command, options.output,
+      "video.mov, .mkv, .avi, .mp4, raw .mjpeg, picture.jpg, a pattern "
+      "'dir/%05d.jpg', - for raw MJPEG on stdout, null: for nothing, or md5:FILE for "
+      "the MD5 of each packet, as FFmpeg's framemd5");
   command.option_defaults()->group("Input");
   command.add_option("--format", options.format, "What - is: y4m, pnm or mjpeg")
       ->type_name("y4m|pnm|mjpeg")

@@ -1,0 +1,151 @@
+# Frames side by side: order, failures and memory with many lanes; the null and MD5 outputs.
+# SPDX-License-Identifier: MIT
+import hashlib
+import os
+import pathlib
+import subprocess
+import unittest
+
+from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_ffmpeg,
+                     needs_opencv, y4m_frames)
+
+
+def sums(text):
+    """The MD5 column of a framemd5 text."""
+    return [line.split()[-1] for line in text.decode().splitlines() if line[0] != "#"]
+
+
+class LanesTest(ProgramTest):
+    def y4m(self, **shape):
+        return make_y4m(self.path("in.y4m"), **shape)
+
+    def ppms(self, count):
+        (self.dir / "in").mkdir()
+        (self.dir / "out").mkdir()
+        for number in range(1, count + 1):
+            make_ppm(self.path(f"in/f{number}.ppm"), 24, 16, number)
+        return self.path("in/f%d.ppm")
+
+    def outputs(self):
+        return sorted(p.name for p in (self.dir / "out").iterdir())
+
+    def test_md5_is_that_of_the_bytes_whatever_the_lanes(self):
+        source = self.y4m(frames=13)
+        self.encode(source, "-o", self.path("p%d.jpg"))
+        packets = [hashlib.md5((self.dir / f"p{n}.jpg").read_bytes()).hexdigest()
+                   for n in range(1, 14)]
+        self.encode(source, "-o", self.path("a.mjpeg"))
+        self.decode(self.path("a.mjpeg"), "-o", self.path("a.y4m"))
+        frames = [hashlib.md5(frame).hexdigest()
+                  for frame in y4m_frames((self.dir / "a.y4m").read_bytes())]
+        for threads in (1, 2, 7):
+            encoded = self.encode(source, "-o", "md5:", "--quiet", "--threads", threads)
+            self.assertEqual(sums(encoded.stdout), packets, threads)
+            decoded = self.decode(self.path("a.mjpeg"), "-o", "md5:" + self.path("a.txt"), "-y",
+                                  "--threads", threads)
+            self.assertEqual(sums((self.dir / "a.txt").read_bytes()), frames, threads)
+            self.assertEqual(decoded.stdout, b"")
+
+    @needs_ffmpeg
+    def test_md5_lines_are_those_of_ffmpeg(self):
+        source = self.y4m(frames=4, rate="30000:1001")
+        self.encode(source, "-o", self.path("a.mjpeg"), "--quiet")
+        self.decode(self.path("a.mjpeg"), "-o", self.path("a.y4m"), "--fps", "30000/1001")
+        ours = self.decode(self.path("a.mjpeg"), "-o", "md5:", "--fps", "30000/1001").stdout
+        theirs = ffmpeg("-i", self.path("a.y4m"), "-f", "framemd5", "-").stdout
+        kept = [line for line in theirs.decode().splitlines() if not line.startswith("#software")]
+        self.assertEqual(ours.decode().splitlines(), kept)
+
+    def test_null_writes_nothing(self):
+        source = self.y4m()
+        self.encode(source, "-o", self.path("a.mjpeg"))
+        before = sorted(os.listdir(self.dir))
+        for done in (self.encode(source, "-o", "null:", cwd=self.dir),
+                     self.decode(self.path("a.mjpeg"), "-o", "null:", cwd=self.dir)):
+            self.assertEqual(done.stdout, b"")
+            self.assertIn(b"8 frames", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+        done = self.encode(source, "-o", "null:", "--verify", code=2)
+        self.assert_sentence(done, "--verify")
+
+    def test_a_bad_picture_ends_the_sequence_before_it(self):
+        source = self.ppms(24)
+        pathlib.Path(self.path("in/f7.ppm")).write_bytes(b"P6 24 16 255\ncut")
+        for threads in (1, 3, 16):
+            done = self.encode(source, "-o", self.path("out/%02d.jpg"), "-y", "--threads", threads,
+                               code=3)
+            self.assertIn("f7.ppm", done.stderr.decode())
+            self.assertEqual(self.outputs(), [f"{n:02}.jpg" for n in range(1, 7)], threads)
+
+    def test_a_bad_image_ends_the_pictures_before_it(self):
+        source = self.ppms(24)
+        self.encode(source, "-o", self.path("a%02d.jpg"))
+        jpeg = (self.dir / "a07.jpg").read_bytes()
+        (self.dir / "a07.jpg").write_bytes(jpeg[:2] + b"\xff\xd9" + jpeg[4:])
+        for threads in (1, 16):
+            done = self.decode(self.path("a%02d.jpg"), "-o", self.path("out/%02d.ppm"), "-y",
+                               "--threads", threads, code=3)
+            self.assertIn("a07.jpg", done.stderr.decode())
+            self.assertEqual(self.outputs(), [f"{n:02}.ppm" for n in range(1, 7)], threads)
+
+    def test_a_picture_that_cannot_be_written_ends_the_sequence_before_it(self):
+        source = self.ppms(24)
+        self.encode(source, "-o", self.path("a.mjpeg"))
+        (self.dir / "out/07.ppm.part").mkdir()  # the seventh cannot be opened
+        for threads in (1, 16):
+            self.decode(self.path("a.mjpeg"), "-o", self.path("out/%02d.ppm"), "-y", "--threads",
+                        threads, code=4)
+            self.assertEqual(self.outputs(), [f"{n:02}.ppm" for n in range(1, 7)] + ["07.ppm.part"],
+                             threads)
+
+    def test_nothing_is_left_of_a_video_that_failed(self):
+        self.encode(self.y4m(frames=9), "-o", self.path("a.mjpeg"))
+        self.encode(make_ppm(self.path("b.ppm")), "-o", self.path("b.jpg"))
+        joined = (self.dir / "a.mjpeg").read_bytes() + (self.dir / "b.jpg").read_bytes()
+        (self.dir / "c.mjpeg").write_bytes(joined)
+        for threads in (1, 16):
+            done = self.decode(self.path("c.mjpeg"), "-o", self.path("c.y4m"), "--threads", threads,
+                               code=4)
+            self.assert_sentence(done, "cannot change its size")
+            self.assertFalse(list(self.dir.glob("c.y4m*")))
+
+    @needs_opencv
+    def test_pictures_come_in_order_on_many_lanes(self):
+        source = self.ppms(20)
+        self.encode(source, "-o", self.path("a.mjpeg"), "--threads", 1)
+        self.decode(self.path("a.mjpeg"), "-o", self.path("out/%03d.png"), "--threads", 9)
+        self.decode(self.path("a.mjpeg"), "-o", self.path("p%03d.ppm"), "--threads", 1)
+        ours = self.encode(self.path("out/%03d.png"), "-o", "md5:", "--threads", 9).stdout
+        same = self.encode(self.path("p%03d.ppm"), "-o", "md5:", "--threads", 1).stdout
+        self.assertEqual(ours, same)
+        self.assertEqual(len(sums(ours)), 20)
+
+    def peak_bytes(self, *arguments):
+        process = subprocess.Popen([PROGRAM, *map(str, arguments), "--device", "cpu", "--quiet"],
+                                   stdout=subprocess.DEVNULL, env={**os.environ,
+                                                                   "MALLOC_ARENA_MAX": "1"})
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss * 1024
+
+    def test_memory_is_that_of_the_lanes_whatever_the_length(self):
+        lanes, width, height = 3, 2048, 1024
+        frame = width * height * 3 // 2
+        header = f"YUV4MPEG2 W{width} H{height} F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\n".encode()
+        picture = bytes(range(256)) * (frame // 256)
+        with open(self.path("long.y4m"), "wb") as out:
+            out.write(header + (b"FRAME\n" + picture) * 60)
+        small = self.y4m()
+        base = self.peak_bytes("encode", small, "-o", "null:", "--threads", lanes)
+        peak = self.peak_bytes("encode", self.path("long.y4m"), "-o", self.path("a.mjpeg"),
+                               "--threads", lanes)
+        streams = os.path.getsize(self.path("a.mjpeg")) // 60 * 2 * (lanes + 4)
+        self.assertLess(peak, base + (lanes + 4) * frame + streams)
+        peak = self.peak_bytes("decode", self.path("a.mjpeg"), "-o", self.path("a.y4m"),
+                               "--threads", lanes)
+        self.assertLess(peak, base + (lanes + 4) * frame + streams)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -29,17 +29,17 @@ struct Args {
   const std::uint32_t* in;
   std::uint64_t bits;
   const DecodeTable* table;
-  std::uint64_t subs;        // at least 1
-  std::uint8_t* entry;       // [subs] where the first codeword starts, from the subsequence's begin
+  std::uint64_t subs;   // at least 1
+  std::uint8_t* entry;  // [subs] where the first codeword starts, from the subsequence's begin
   // [subs] entries of the next subsequence. Even rounds read the first and write the second, odd
   // rounds the other way round.
   std::uint8_t* even_exits;
   std::uint8_t* odd_exits;
-  std::uint32_t* count;      // [subs] symbols
-  std::uint64_t* offset;     // [subs] symbols before it
-  std::uint32_t* changed;    // [kRounds] not 0: an exit changed
-  std::uint8_t* maps;        // [subs][kEntries] exit of each entry
-  std::uint8_t* group_maps;  // [groups][kEntries] the same
+  std::uint32_t* count;       // [subs] symbols
+  std::uint64_t* offset;      // [subs] symbols before it
+  std::uint32_t* changed;     // [kRounds] not 0: an exit changed
+  std::uint8_t* maps;         // [subs][kEntries] exit of each entry
+  std::uint8_t* group_maps;   // [groups][kEntries] the same
   std::uint8_t* group_entry;  // [groups]
   std::uint8_t* out;
   std::uint64_t symbols;

@@ -13,6 +13,7 @@
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
+#include "codec/base/device_name.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -103,15 +104,12 @@ void add_device(const std::string& word, Selection& selection) {
     selection.cpu = true;
     return;
   }
-  const auto index = word == "cuda"                ? std::optional<std::int64_t>(0)
-                     : word.rfind("cuda:", 0) == 0 ? parse_integer(word.substr(5))
-                                                   : std::nullopt;
-  if (!index || *index < 0 || *index > 1023)
+  const auto device = parse_device_name(word);
+  if (!device || device->backend != Backend::cuda)
     fail(Exit::usage, "--device: '" + word + "' is not cpu, cuda or cuda:N");
-  const int device = static_cast<int>(*index);
-  if (const auto backend = resolve_backend(Backend::cuda, device); !backend)
+  if (const auto backend = resolve_backend(Backend::cuda, device->index); !backend)
     fail(Exit::device, backend.status().message());
-  selection.cuda.push_back(device);
+  selection.cuda.push_back(device->index);
 }
 
 /// The instruction sets of the rows that are not those of the chosen one.

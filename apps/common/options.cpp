@@ -10,26 +10,10 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
+#include "codec/base/device_name.hpp"
 
 namespace zerorun::app {
 namespace {
-
-/// "auto", "cpu", "cuda", "cuda:N".
-std::optional<DeviceOptions> parse_device(const std::string& text) {
-  DeviceOptions device;
-  if (text == "auto") return device;
-  if (text == "cpu") {
-    device.backend = Backend::cpu;
-    return device;
-  }
-  device.backend = Backend::cuda;
-  if (text == "cuda") return device;
-  if (text.rfind("cuda:", 0) != 0) return std::nullopt;
-  const auto index = parse_integer(text.substr(5));
-  if (!index || *index < 0 || *index > 1023) return std::nullopt;
-  device.index = static_cast<int>(*index);
-  return device;
-}
 
 constexpr int kMinGpuLanes = 4, kMaxGpuLanes = 16;
 
@@ -94,7 +78,7 @@ void add_output_options(CLI::App& app, OutputOptions& output, const std::string&
 void add_device_options(CLI::App& app, DeviceOptions& device) {
   app.option_defaults()->group("Device");
   const auto read = [&device](const std::string& text) {
-    const auto parsed = parse_device(text);
+    const auto parsed = parse_device_name(text);
     if (!parsed)
       throw CLI::ValidationError("--device", "'" + text + "' is not auto, cpu, cuda or cuda:N");
     device.backend = parsed->backend;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codec/arith/integer.hpp"
+#include "codec/base/place_planes.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {
@@ -130,23 +131,12 @@ Status Frame::reshape(PixelFormat format, int width, int height) {
     return Status::ok();
   ZR_TRY(check_size(width, height));
   constexpr std::size_t kAlign = 64;
-  std::array<std::size_t, 3> offset{};
   FrameView view{format, width, height, {}, {}};
-  std::size_t total = 0;
-  for (int p = 0; p < plane_count(format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    const std::size_t stride = round_up(plane_row_bytes(format, p, width), kAlign);
-    offset[plane] = total;
-    view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(stride);
-    total += stride * static_cast<std::size_t>(plane_rows(format, p, height));  // < 2^36
-  }
-  if (Status status = memory_.resize(total); !status) {
+  if (Status status = memory_.resize(place_planes(view, nullptr, kAlign)); !status) {
     view_ = {};
     return status;
   }
-  auto* const memory = reinterpret_cast<std::uint8_t*>(memory_.data());
-  for (int p = 0; p < plane_count(format); ++p)
-    view.data[static_cast<std::size_t>(p)] = memory + offset[static_cast<std::size_t>(p)];
+  place_planes(view, reinterpret_cast<std::uint8_t*>(memory_.data()), kAlign);
   view_ = view;
   return Status::ok();
 }

@@ -57,7 +57,6 @@ class HeaderParser {
 
   void resume_at(std::size_t offset) { pos_ = offset; }
 
-  bool has_frame() const { return frame_.has_value(); }
   const FrameHeader& frame() const { return *frame_; }
   const ScanHeader& scan() const { return scan_; }
   ColorModel color_model() const;

@@ -7,12 +7,12 @@
 namespace zerorun::marker {
 
 inline constexpr std::uint8_t kTem = 0x01;
-inline constexpr std::uint8_t kSof0 = 0xC0, kSof1 = 0xC1, kSof2 = 0xC2, kSof3 = 0xC3;
+inline constexpr std::uint8_t kSof0 = 0xC0, kSof1 = 0xC1;
 inline constexpr std::uint8_t kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
 inline constexpr std::uint8_t kSof15 = 0xCF;
 inline constexpr std::uint8_t kRst0 = 0xD0, kRst7 = 0xD7;
 inline constexpr std::uint8_t kSoi = 0xD8, kEoi = 0xD9, kSos = 0xDA, kDqt = 0xDB;
-inline constexpr std::uint8_t kDnl = 0xDC, kDri = 0xDD, kDhp = 0xDE, kExp = 0xDF;
+inline constexpr std::uint8_t kDri = 0xDD, kDhp = 0xDE, kExp = 0xDF;
 inline constexpr std::uint8_t kApp0 = 0xE0, kApp1 = 0xE1, kApp9 = 0xE9;
 inline constexpr std::uint8_t kApp14 = 0xEE, kApp15 = 0xEF;
 inline constexpr std::uint8_t kSof55 = 0xF7;  ///< JPEG-LS (T.87)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codec/arith/integer.hpp"
+#include "codec/base/place_planes.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
@@ -85,32 +86,15 @@ Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsamp
   return is_direct_ ? Status::ok() : upsample(model, upsampling, out);
 }
 
-/// Gives the frame memory of the image.
-Status DeviceImage::reserve_frame(FrameView& frame) {
-  std::array<std::int64_t, 3> offset{};
-  std::int64_t total = 0;
-  const int planes = plane_count(frame.format);
-  for (int p = 0; p < planes; ++p) {
-    const auto index = static_cast<std::size_t>(p);
-    const auto bytes = static_cast<std::int64_t>(plane_row_bytes(frame.format, p, frame.width));
-    frame.stride_bytes[index] = round_up(bytes, kPitchAlign);
-    offset[index] = total;
-    total += frame.stride_bytes[index] * plane_rows(frame.format, p, frame.height);
-  }
-  ZR_TRY(frame_memory_.reserve(total));
-  for (int p = 0; p < planes; ++p)
-    frame.data[static_cast<std::size_t>(p)] =
-        frame_memory_.data() + offset[static_cast<std::size_t>(p)];
-  return Status::ok();
-}
-
 Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampling,
                                      const FrameView& out) {
   ZR_TRY(fill_missing());
   FrameView frame{out.format, out.width, out.height, {}, {}};
   const auto planes = static_cast<std::size_t>(plane_count(out.format));
   if (!is_direct_) {
-    ZR_TRY(reserve_frame(frame));
+    const std::size_t bytes = place_planes(frame, nullptr, kPitchAlign);
+    ZR_TRY(frame_memory_.reserve(static_cast<std::int64_t>(bytes)));
+    place_planes(frame, frame_memory_.data(), kPitchAlign);
     ZR_TRY(upsample(model, upsampling, frame));
   }
   std::array<PlaneCopy, 3> copies{};

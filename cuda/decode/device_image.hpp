@@ -50,7 +50,6 @@ class DeviceImage {
 
  private:
   Status fill_missing();
-  Status reserve_frame(FrameView& frame);
   Status upsample(ColorModel model, ChromaUpsampling upsampling, const FrameView& device_frame);
 
   Stream own_stream_;

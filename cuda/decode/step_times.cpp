@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/step_times.hpp"
 
-#include "codec/arith/integer.hpp"
+#include "codec/base/place_planes.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "cuda/base/event_log.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"
@@ -29,14 +29,9 @@ class CudaStepDecoder final : public StepDecoder {
   /// From now on frames are host memory, and have the format and the size of `like`.
   Status download_frames(const ConstFrameView& like) {
     frame_ = {like.format, like.width, like.height, {}, {}};
-    for (int p = 0; p < plane_count(like.format); ++p) {
-      const auto plane = static_cast<std::size_t>(p);
-      const std::size_t pitch = round_up(plane_row_bytes(like.format, p, like.width), kPitchAlign);
-      ZR_TRY(memory_[p].reserve(static_cast<std::int64_t>(pitch) *
-                                plane_rows(like.format, p, like.height)));
-      frame_.data[plane] = memory_[p].data();
-      frame_.stride_bytes[plane] = static_cast<std::ptrdiff_t>(pitch);
-    }
+    const std::size_t bytes = place_planes(frame_, nullptr, kPitchAlign);
+    ZR_TRY(memory_.reserve(static_cast<std::int64_t>(bytes)));
+    place_planes(frame_, memory_.data(), kPitchAlign);
     return Status::ok();
   }
 
@@ -82,7 +77,7 @@ class CudaStepDecoder final : public StepDecoder {
   }
 
   const DecodeParams params_;
-  DeviceBuffer<std::uint8_t> memory_[3];
+  DeviceBuffer<std::uint8_t> memory_;
   FrameView frame_;  ///< in device memory; empty where frames are not downloaded
   Stream stream_;
   EventLog log_;

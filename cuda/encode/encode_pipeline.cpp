@@ -1,6 +1,6 @@
 // Host frames through the encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
-#include "codec/arith/integer.hpp"
+#include "codec/base/place_planes.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/encode/convert_surface.hpp"
@@ -47,13 +47,11 @@ class CudaEncodePipeline final : public EncodePipeline {
       // The decoder's work is enqueued on the default stream, for which ours does not wait.
       ZR_CUDA_TRY(cudaEventRecord(begin_.get(), cudaStreamLegacy));
       ZR_CUDA_TRY(cudaStreamWaitEvent(stream_.get(), begin_.get()));
-      FrameView planes;
-      ZR_TRY(reserve_planes(surface.width, surface.height, planes));
-      on_device = {planes.format,
-                   planes.width,
-                   planes.height,
-                   {planes.data[0], planes.data[1], planes.data[2]},
-                   planes.stride_bytes};
+      FrameView planes{PixelFormat::yuv420p, surface.width, surface.height, {}, {}};
+      const std::size_t bytes = place_planes(planes, nullptr, kPitchAlign);
+      ZR_TRY(converted_.reserve(static_cast<std::int64_t>(bytes)));
+      place_planes(planes, converted_.data(), kPitchAlign);
+      on_device = planes;
       return convert_surface(surface, planes, stream_.get());
     });
   }
@@ -80,7 +78,7 @@ class CudaEncodePipeline final : public EncodePipeline {
  private:
   static constexpr std::int64_t kLeastCapacity = 4096;
   /// Rows of converted pictures start at whole sectors.
-  static constexpr std::int64_t kPitchAlign = 128;
+  static constexpr std::size_t kPitchAlign = 128;
 
   /// `bring(on_device)` enqueues what brings the frame to the device.
   template <typename Bring>
@@ -98,22 +96,6 @@ class CudaEncodePipeline final : public EncodePipeline {
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
       specs[t] = optimal ? outcome_.data()->specs[t] : standard_huffman_spec(static_cast<int>(t));
-    return Status::ok();
-  }
-
-  Status reserve_planes(int width, int height, FrameView& planes) {
-    planes = {PixelFormat::yuv420p, width, height, {}, {}};
-    std::array<std::int64_t, 3> offset{};
-    std::int64_t total = 0;
-    for (int p = 0; p < 3; ++p) {
-      const auto plane = static_cast<std::size_t>(p);
-      const auto row = static_cast<std::int64_t>(plane_row_bytes(planes.format, p, width));
-      planes.stride_bytes[plane] = round_up(row, kPitchAlign);
-      offset[plane] = total;
-      total += planes.stride_bytes[plane] * plane_rows(planes.format, p, height);
-    }
-    ZR_TRY(converted_.reserve(total));
-    for (std::size_t p = 0; p < 3; ++p) planes.data[p] = converted_.data() + offset[p];
     return Status::ok();
   }
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/element.hpp"
 
-#include <charconv>
-
 namespace zerorun::gst {
 
 void post_error(gpointer element, const Status& status, GQuark domain, gint code) {
@@ -17,19 +15,10 @@ void post_error(gpointer element, const Status& status, GQuark domain, gint code
                            __LINE__);
 }
 
-Result<DeviceName> parse_device(std::string_view text) {
-  if (text == "auto") return DeviceName{};
-  if (text == "cpu") return DeviceName{Backend::cpu, 0};
-  if (text == "cuda") return DeviceName{Backend::cuda, 0};
-  DeviceName device{Backend::cuda, 0};
-  constexpr std::string_view kPrefix = "cuda:";
-  if (text.substr(0, kPrefix.size()) == kPrefix) {
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + kPrefix.size(), end, device.index);
-    if (error == std::errc() && stop == end && device.index >= 0) return device;
-  }
+Result<DeviceName> parse_device(const std::string& text) {
+  if (const auto device = parse_device_name(text)) return *device;
   return Status(Errc::invalid_argument,
-                "the device '" + std::string(text) + "' is not auto, cpu, cuda or cuda:N");
+                "the device '" + text + "' is not auto, cpu, cuda or cuda:N");
 }
 
 std::string device_text(const GValue* value) {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include <gst/gst.h>
 
+#include "codec/base/device_name.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::gst {
@@ -30,12 +30,8 @@ class ObjectLock {
 /// `domain` and `code`.
 void post_error(gpointer element, const Status& status, GQuark domain, gint code);
 
-struct DeviceName {
-  Backend backend = Backend::automatic;
-  int index = 0;
-};
-/// Parses auto, cpu, cuda or cuda:N. Errors: invalid_argument.
-Result<DeviceName> parse_device(std::string_view text);
+/// parse_device_name() of a `device` property. Errors: invalid_argument.
+Result<DeviceName> parse_device(const std::string& text);
 /// The string of a `device` property; no string is "auto".
 std::string device_text(const GValue* value);
 

@@ -22,16 +22,7 @@ struct EncoderSettings {
 };
 
 /// The properties have the ids 1 to `kSettingCount`.
-enum Setting : guint {
-  kQuality = 1,
-  kRestartInterval,
-  kHuffman,
-  kSubsampling,
-  kScanIndex,
-  kDevice,
-  kDepth
-};
-inline constexpr guint kSettingCount = kDepth;
+inline constexpr guint kSettingCount = 7;
 
 void install_settings(GObjectClass* type);
 void set_setting(EncoderSettings& settings, guint id, const GValue* value);

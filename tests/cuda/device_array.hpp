@@ -1,4 +1,4 @@
-// Guarded buffers in device memory, the way the codec's parity tests use them.
+// Guarded buffers in device memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,23 +8,19 @@
 
 namespace zerorun::test {
 
+/// In device memory, of exact size, poisoned, between canaries.
 template <typename T>
-class DeviceArray {
+class DeviceArray : public GuardedBuffer<T> {
  public:
-  explicit DeviceArray(std::size_t count) : buffer_(Memory::device, count) {}
-  explicit DeviceArray(const std::vector<T>& contents)
-      : buffer_(Memory::device, std::span<const T>(contents)) {}
-
-  T* data() const { return buffer_.data(); }
+  explicit DeviceArray(std::size_t size) : GuardedBuffer<T>(Memory::device, size) {}
+  explicit DeviceArray(const std::vector<T>& values)
+      : GuardedBuffer<T>(Memory::device, std::span<const T>(values)) {}
 
   /// Waits for all streams: copying alone waits for the default stream only.
   std::vector<T> to_host() {
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    return buffer_.to_host();
+    return GuardedBuffer<T>::to_host();
   }
-
- private:
-  GuardedBuffer<T> buffer_;
 };
 
 }  // namespace zerorun::test

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "codec/arith/integer.hpp"
+#include "codec/base/place_planes.hpp"
 
 namespace zerorun::app::bench {
 
@@ -40,19 +40,6 @@ static Status copy_frame(const ConstFrameView& from, const FrameView& to) {
   return Status::ok();
 }
 
-/// Places the planes one after another at `memory`, or nowhere if it is null; returns their bytes.
-static std::size_t lay_out(FrameView& view, std::uint8_t* memory) {
-  std::size_t bytes = 0;
-  for (int p = 0; p < plane_count(view.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    const std::size_t pitch = round_up(plane_row_bytes(view.format, p, view.width), kPitchAlign);
-    view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(pitch);
-    view.data[plane] = memory == nullptr ? nullptr : memory + bytes;
-    bytes += pitch * static_cast<std::size_t>(plane_rows(view.format, p, view.height));
-  }
-  return bytes;
-}
-
 static FrameView shape_of(const ConstFrameView& frame) {
   return {frame.format, frame.width, frame.height, {}, {}};
 }
@@ -63,8 +50,8 @@ Result<SharedDeviceFrames> DeviceFrames::upload(const FrameSet& set, int device)
   for (std::size_t i = 0; i < set.size(); ++i) {
     FrameView& view = frames->views_.emplace_back(shape_of(set.view(i)));
     CudaArray<std::uint8_t>& memory = frames->memory_.emplace_back();
-    ZR_TRY(memory.allocate(lay_out(view, nullptr), CudaMemory::device));
-    lay_out(view, memory.data());
+    ZR_TRY(memory.allocate(place_planes(view, nullptr, kPitchAlign), CudaMemory::device));
+    place_planes(view, memory.data(), kPitchAlign);
     ZR_TRY(copy_frame(set.view(i), view));
   }
   return frames;
@@ -75,10 +62,11 @@ Result<SharedDeviceFrames> DeviceFrames::overlaid(const FrameSet& set, int devic
   auto frames = std::make_shared<DeviceFrames>();
   std::size_t most = 0;
   for (std::size_t i = 0; i < set.size(); ++i)
-    most = std::max(most, lay_out(frames->views_.emplace_back(shape_of(set.view(i))), nullptr));
+    most = std::max(most, place_planes(frames->views_.emplace_back(shape_of(set.view(i))), nullptr,
+                                       kPitchAlign));
   CudaArray<std::uint8_t>& memory = frames->memory_.emplace_back();
   ZR_TRY(memory.allocate(most, CudaMemory::device));
-  for (FrameView& view : frames->views_) lay_out(view, memory.data());
+  for (FrameView& view : frames->views_) place_planes(view, memory.data(), kPitchAlign);
   return frames;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/byte_unstuff.hpp"
 
-#include "tests/cuda/stages/decode_runner.hpp"
+#include "tests/cuda/stages/stage_runner.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/dc_predict.hpp"
 
-#include "tests/cuda/stages/decode_runner.hpp"
+#include "tests/cuda/stages/stage_runner.hpp"
 #include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {

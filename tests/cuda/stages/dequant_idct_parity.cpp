@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "tests/cuda/stages/decode_runner.hpp"
+#include "tests/cuda/stages/stage_runner.hpp"
 #include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {

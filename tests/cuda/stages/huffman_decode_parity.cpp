@@ -3,7 +3,7 @@
 #include "codec/decode/huffman_decode.hpp"
 
 #include "tests/cuda/stages/coded_bits.hpp"
-#include "tests/cuda/stages/decode_runner.hpp"
+#include "tests/cuda/stages/stage_runner.hpp"
 
 namespace zerorun::test {
 namespace {

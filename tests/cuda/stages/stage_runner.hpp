@@ -1,8 +1,9 @@
-// What the stage parity tests share: a stream with scratch memory, and layouts and blocks to code.
+// What the parity tests of the stages share: a stream with scratch memory, layouts and blocks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,16 +20,17 @@
 
 namespace zerorun::test {
 
-/// Runs stages of the CUDA table on a stream of its own.
+/// Runs a stage of the CUDA table on a stream of its own and waits for it.
 class CudaRunner {
  public:
   CudaRunner() {
-    EXPECT_TRUE(stream_.create());
+    const Status status = stream_.create();
+    EXPECT_TRUE(status) << status.message();
     exec_ = cuda_exec(stream_.get(), scratch_);
   }
 
   template <typename Args>
-  void operator()(Stage<Args> stage, const Args& args) {
+  void operator()(Stage<Args> stage, const std::type_identity_t<Args>& args) {
     ASSERT_NE(stage, nullptr) << "the stage has no CUDA twin";
     const Status status = stage(args, exec_);
     EXPECT_TRUE(status) << status.message();
@@ -43,7 +45,7 @@ class CudaRunner {
 };
 
 template <typename Args>
-void run_cpu(Stage<Args> stage, const Args& args) {
+void run_cpu(Stage<Args> stage, const std::type_identity_t<Args>& args) {
   Exec exec;
   const Status status = stage(args, exec);
   EXPECT_TRUE(status) << status.message();
@@ -64,21 +66,23 @@ inline ScanLayout layout_for(Subsampling sampling, int width, int height, int re
   return setup_for(params, PixelFormat::rgb24, width, height).layout;
 }
 
-/// A value of exactly so many magnitude bits, 1..15.
+/// A value of exactly `ssss` magnitude bits, 1..15.
 inline std::int16_t value_of_category(Random& random, int ssss) {
   const int magnitude = random.between(1 << (ssss - 1), (1 << ssss) - 1);
   return static_cast<std::int16_t>(random.below(2) == 0 ? magnitude : -magnitude);
 }
 
 /// Blocks in zig-zag order: every run length with and without an end, all zero, all dense, the
-/// largest amplitudes, then random densities up to `blocks` in all.
-inline std::vector<std::int16_t> hard_blocks(std::int64_t blocks, std::uint64_t seed) {
+/// largest amplitudes, then random densities up to `blocks` in all. By default DC is what samples
+/// can give; a difference has twice that range.
+inline std::vector<std::int16_t> hard_blocks(std::int64_t blocks, std::uint64_t seed,
+                                             int least_dc = -1024, int most_dc = 1023) {
   Random random(seed);
   std::vector<std::int16_t> zz(static_cast<std::size_t>(blocks) * kBlockSize, 0);
   for (std::int64_t b = 0; b < blocks; ++b) {
     std::int16_t* block = zz.data() + b * kBlockSize;
     const auto kind = static_cast<int>(b % 200);
-    block[0] = static_cast<std::int16_t>(random.between(-1024, 1023));
+    block[0] = static_cast<std::int16_t>(random.between(least_dc, most_dc));
     if (kind < 63) {  // one coefficient behind a run of `kind` zeros, the rest zero
       block[1 + kind] = value_of_category(random, random.between(1, 10));
     } else if (kind < 126) {  // the same with the last coefficient coded

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/zero_run_expand.hpp"
 
-#include "tests/cuda/stages/decode_runner.hpp"
+#include "tests/cuda/stages/stage_runner.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -57,7 +57,7 @@ class ZeroRunExpandParity : public GpuTest {};
 
 TEST_F(ZeroRunExpandParity, EverySizeAndKindOfBlock) {
   for (const std::int64_t blocks : {0, 1, 2, 15, 16, 17, 31, 200, 1021, 5000})
-    expect_same(pairs_of(hard_blocks(blocks, 11)));
+    expect_same(pairs_of(hard_blocks(blocks, 11, -2047, 2047)));
 }
 
 TEST_F(ZeroRunExpandParity, LargestLevels) {

@@ -28,7 +28,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     if (!packet_ || !picture_) return Status(Errc::out_of_memory);
     if (!options.hardware_video) return open_on_cpu(options);
     const Status hardware = try_nvdec(options.device);
-    info_.decoder = hardware ? "NVDEC" : "CPU: " + hardware.detail();
+    info_.decoder = hardware ? "NVDEC" : "the CPU (" + hardware.detail() + ")";
     return hardware ? Status::ok() : open_on_cpu(options);
   }
 

@@ -94,7 +94,7 @@ struct SourceInfo {
   bool has_audio = false;
   std::string container;  ///< "mov", "matroska", "avi", "y4m", "image sequence", ...
   std::string codec;      ///< "mjpeg", "h264", "png", "rawvideo", ...
-  /// With SourceOptions::hardware_video: "NVDEC", or "CPU" and why; empty if it is no video.
+  /// With SourceOptions::hardware_video: "NVDEC", or "the CPU" and why; empty if it is no video.
   std::string decoder;
   bool is_jpeg = false;  ///< packets are JPEG streams: open_packets() works
 };

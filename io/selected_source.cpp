@@ -140,6 +140,7 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
   Result<bool> fetch(FrameWork& work) override {
     Result<bool> more = reader_->next(work);
     if (!more || !*more || !options_.pixel_format) return more;
+    work.surface.reset();  // its samples are of the other format
     work.loader = [this, loader = std::move(work.loader)](FrameWork& loaded, int threads) {
       return loader ? load_converted(loader, loaded, threads) : convert(loaded);
     };

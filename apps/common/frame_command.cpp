@@ -43,6 +43,8 @@ void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
                               info.codec, width, height, name(first_format),
                               rational_text(info.frame_rate),
                               info.variable_frame_rate ? " on average" : ""));
+  if (!info.decoder.empty())
+    console::detail(fmt::format("{}: the video is decoded by {}", input_name(), info.decoder));
   console::detail(output_.name + ": " + output_details);
   device_->tell();
   if (!stats_) return;
@@ -103,9 +105,9 @@ void FrameCommand::end_output(const Status& status) const {
   signals::forget_removals();
 }
 
-void FrameCommand::count_frame(std::size_t jpeg_bytes, const Frame& frame) {
+void FrameCommand::count_frame(std::size_t jpeg_bytes, std::int64_t pixels) {
   summary_.coded_bytes += static_cast<std::int64_t>(jpeg_bytes);
-  summary_.pixels += std::int64_t{frame.width()} * frame.height();
+  summary_.pixels += pixels;
   ++summary_.frames;
   progress_->update(summary_.counts());
 }

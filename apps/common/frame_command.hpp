@@ -69,7 +69,7 @@ class FrameCommand {
   }
 
   /// A frame was written.
-  void count_frame(std::size_t jpeg_bytes, const Frame& frame);
+  void count_frame(std::size_t jpeg_bytes, std::int64_t pixels);
 
   /// Prints the summary and the notes, and finishes the stats file.
   void finish_reports(const std::vector<std::string>& notes);

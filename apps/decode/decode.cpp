@@ -120,7 +120,7 @@ class DecodeRun : FrameCommand {
                    .microseconds = job.microseconds,
                    .concealed_intervals = job.report.concealed_intervals,
                    .slow_scans = job.report.slow_scans});
-    count_frame(job.jpeg().size(), job.frame());
+    count_frame(job.jpeg().size(), std::int64_t{job.frame().width()} * job.frame().height());
     return Status::ok();
   }
 

@@ -60,8 +60,10 @@ class EncodeRun : FrameCommand {
 
   void open_input() {
     feed_ = std::make_shared<FrameFeed>();
-    feed_->source =
-        open_frames(options_.input, source_options(options_.input, device_->for_source()));
+    const DeviceOptions device = device_->for_source();
+    io::SourceOptions source = source_options(options_.input, device);
+    source.hardware_video = device.backend != Backend::cpu;
+    feed_->source = open_frames(options_.input, source);
     check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
     io::FrameWork& first = feed_->first;
     const auto more = feed_->source->next(first);
@@ -143,7 +145,7 @@ class EncodeRun : FrameCommand {
     const auto feed = feed_;
     const PipelineSteps<EncodeJob> steps = {
         .read = [feed](EncodeJob& job) { return feed->read(job); },
-        .load = [](EncodeJob& job) { return job.in.load(); },
+        .load = [this](EncodeJob& job) { return workers_.front().load(job); },
         .code = [this](EncodeJob& job,
                        int lane) { return workers_[static_cast<std::size_t>(lane)].code(job); },
         .pack = [this](EncodeJob& job) { return sink_->prepare(job.jpeg, job.out); },
@@ -152,13 +154,12 @@ class EncodeRun : FrameCommand {
   }
 
   Status write(EncodeJob& job) {
-    const Frame& frame = job.frame();
-    const bool changed = frame.width() != summary_.width || frame.height() != summary_.height;
+    const bool changed = job.width != summary_.width || job.height != summary_.height;
     if (changed && is_container(output_)) {
       write_side_ = Exit::input;
       return Status(Errc::unsupported_output,
                     fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name(),
-                                frame.width(), frame.height(), summary_.width, summary_.height));
+                                job.width, job.height, summary_.width, summary_.height));
     }
     job.out.time = job.in.time;
     ZR_TRY(sink_->commit(job.out));
@@ -176,7 +177,7 @@ class EncodeRun : FrameCommand {
     }
     meter_->add_seconds(Step::kernels, job.device_microseconds * 1e-6);
     summary_.times.add(job.microseconds);
-    count_frame(job.jpeg.size(), frame);
+    count_frame(job.jpeg.size(), std::int64_t{job.width} * job.height);
     return Status::ok();
   }
 

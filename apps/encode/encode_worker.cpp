@@ -26,11 +26,20 @@ EncodeWorker EncodeWorker::create(const EncodeParams& params, bool with_psnr, bo
   return worker;
 }
 
+Status EncodeWorker::load(EncodeJob& job) const {
+  const bool takes_surface = encoder.backend() == Backend::cuda && !cpu_twin && !decoder;
+  return job.in.surface && takes_surface ? Status::ok() : job.in.load();
+}
+
 Status EncodeWorker::code(EncodeJob& job) {
+  const std::shared_ptr<const DeviceSurface> surface = job.in.surface;
   const ConstFrameView frame = job.frame().view();
+  job.width = surface ? surface->width : frame.width;
+  job.height = surface ? surface->height : frame.height;
   const Stopwatch watch;
-  auto report = encoder.encode(frame, job.jpeg);
+  auto report = surface ? encoder.encode(*surface, job.jpeg) : encoder.encode(frame, job.jpeg);
   job.microseconds = watch.microseconds();
+  job.in.drop();  // the video decoder needs its memory again
   if (!report) return report.status();
   job.device_microseconds = report->device_microseconds;
   if (cpu_twin) {

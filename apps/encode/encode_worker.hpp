@@ -24,6 +24,8 @@ struct EncodeJob {
   double device_microseconds = 0.0;  ///< of the kernels alone; 0 on the CPU
   std::optional<SquaredError> error;
 
+  int width = 0, height = 0;  ///< of the frame that was coded
+
   const std::string& name() const noexcept { return in.name; }
   const Frame& frame() const noexcept { return in.item; }
 };
@@ -38,6 +40,9 @@ struct EncodeWorker {
 
   /// Ends the command if the parameters or the device are not usable.
   static EncodeWorker create(const EncodeParams& params, bool with_psnr, bool with_verify);
+  /// Brings the frame into host memory, unless a hardware decoder left it where the encoder takes
+  /// it: comparisons need the samples on the host.
+  Status load(EncodeJob& job) const;
   Status code(EncodeJob& job);
 };
 

@@ -68,6 +68,8 @@ std::optional<LumaWeights> weights_of(const AVFrame& picture) noexcept {
   }
 }
 
+}  // namespace
+
 Result<YccCoding> coding_of(const AVFrame& picture, bool gray, int depth_bits) {
   YccCoding coding;
   coding.depth_bits = depth_bits;
@@ -85,8 +87,6 @@ Result<YccCoding> coding_of(const AVFrame& picture, bool gray, int depth_bits) {
   coding.weights = *weights;
   return coding;
 }
-
-}  // namespace
 
 PixelFormat closest_format(AVPixelFormat format) noexcept {
   const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(format);

@@ -14,6 +14,10 @@ namespace zerorun::io::av {
 /// rgb24 for RGB, palettes and Bayer patterns.
 PixelFormat closest_format(AVPixelFormat format) noexcept;
 
+/// The coding that a picture's tags and size say. Errors: bad_input (a matrix that cannot be
+/// converted).
+Result<YccCoding> coding_of(const AVFrame& picture, bool gray, int depth_bits);
+
 /// YccToJfif converts range, matrix and depth exactly. swscale only rearranges samples
 /// (semi-planar, packed, big-endian), enlarges rare chroma samplings, and repacks RGB.
 class ColourConverter {

@@ -3,9 +3,12 @@
 #include <deque>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
+#include "io/ffmpeg/nvdec.hpp"
+#include "io/pool.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io {
@@ -14,38 +17,41 @@ namespace {
 
 using ffmpeg::detail::duration;
 
-class DecodedVideo final : public DemuxerReader<SerialFrameReader> {
+/// Decodes in order; the samples are converted wherever they are loaded.
+class DecodedVideo final : public DemuxerReader<FrameReader> {
  public:
   using DemuxerReader::DemuxerReader;
 
   Status start(const SourceOptions& options) {
     const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
-    const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
-    if (codec == nullptr)
-      return Status(
-          Errc::unknown_format,
-          "'" + demuxer_->name() + "': FFmpeg has no decoder for its video (" + info_.codec + ")");
-    codec_.reset(avcodec_alloc_context3(codec));
-    if (!codec_ || !packet_ || !picture_) return Status(Errc::out_of_memory);
-    int error = avcodec_parameters_to_context(codec_.get(), &parameters);
-    codec_->thread_count = options.threads;  // 0 = one per core
-    codec_->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
-    codec_->pkt_timebase = demuxer_->stream().time_base;
-    if (error >= 0) error = avcodec_open2(codec_.get(), codec, nullptr);
-    if (error < 0) return failure(Errc::bad_input, demuxer_->name(), error);
     info_.format = closest_format(static_cast<AVPixelFormat>(parameters.format));
-    return Status::ok();
+    if (!packet_ || !picture_) return Status(Errc::out_of_memory);
+    if (!options.hardware_video) return open_on_cpu(options);
+    const Status hardware = try_nvdec(options.device);
+    info_.decoder = hardware ? "NVDEC" : "the CPU (" + hardware.detail() + ")";
+    return hardware ? Status::ok() : open_on_cpu(options);
   }
 
-  Result<bool> read(Frame& frame, FrameTime& time) override {
+  Result<bool> next(FrameWork& work) override {
     Result<bool> more = next_picture();
     if (!more || !*more) return more;
     if (picture_->flags & AV_FRAME_FLAG_CORRUPT || picture_->decode_error_flags != 0)
       return Status(Errc::bad_input, "'" + last_name() + "' is damaged");
-    if (Status status = colour_.convert(*picture_, frame); !status)
-      return Status(status.code(), "'" + last_name() + "': " + status.detail());
-    time = {time_of(*picture_), duration(*picture_)};
-    next_time_ = time.pts + time.duration;
+    std::shared_ptr<AVFrame> picture(av_frame_clone(picture_.get()), Release());
+    if (!picture) return Status(Errc::out_of_memory);
+    work.time = {time_of(*picture), duration(*picture)};
+    next_time_ = work.time.pts + work.time.duration;
+    work.name = last_name();
+    work.concealed = 0;
+    work.surface = is_on_device(*picture) ? surfaces_.hand_out(*picture) : nullptr;
+    if (is_on_device(*picture) && !work.surface) {
+      ZR_LET(host, download(*picture));
+      picture = std::move(host);
+    }
+    // Holds the surface, if there is one, so that the pool counts its picture until then.
+    work.loader = [this, picture, surface = work.surface](FrameWork& loaded, int) {
+      return load(*picture, loaded);
+    };
     return true;
   }
 
@@ -72,6 +78,78 @@ class DecodedVideo final : public DemuxerReader<SerialFrameReader> {
   }
 
  private:
+  Status open_on_cpu(const SourceOptions& options) {
+    const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
+    const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
+    if (codec == nullptr)
+      return Status(
+          Errc::unknown_format,
+          "'" + demuxer_->name() + "': FFmpeg has no decoder for its video (" + info_.codec + ")");
+    codec_.reset(avcodec_alloc_context3(codec));
+    if (!codec_) return Status(Errc::out_of_memory);
+    int error = avcodec_parameters_to_context(codec_.get(), &parameters);
+    codec_->thread_count = options.threads;  // 0 = one per core
+    codec_->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+    codec_->pkt_timebase = demuxer_->stream().time_base;
+    if (error >= 0) error = avcodec_open2(codec_.get(), codec, nullptr);
+    if (error < 0) return failure(Errc::bad_input, demuxer_->name(), error);
+    return Status::ok();
+  }
+
+  /// NVDEC is the decoder if it decodes the first picture, which is kept for next(). Otherwise all
+  /// packets are put back.
+  Status try_nvdec(int device) {
+    ZR_LET(codec, open_nvdec(demuxer_->stream(), device));
+    codec_ = std::move(codec);
+    std::vector<PacketPtr> packets;
+    Status decoded = decode_first(packets);
+    if (decoded) {
+      FramePtr first(av_frame_clone(picture_.get()));
+      if (first) {
+        waiting_.push_front(std::move(first));
+        return Status::ok();
+      }
+      decoded = Status(Errc::out_of_memory);
+    }
+    codec_.reset();
+    for (; !packets.empty(); packets.pop_back()) demuxer_->unread(std::move(packets.back()));
+    return decoded;
+  }
+
+  Status decode_first(std::vector<PacketPtr>& packets) {
+    const auto cannot = [](const std::string& why) { return Status(Errc::device_unsuitable, why); };
+    for (;;) {
+      int error = avcodec_receive_frame(codec_.get(), picture_.get());
+      if (error >= 0) break;
+      if (error != AVERROR(EAGAIN)) return cannot("NVDEC: " + reason(error));
+      const Result<bool> more = demuxer_->read(*packet_);
+      if (!more) return more.status();
+      if (*more) {
+        packets.emplace_back(av_packet_clone(packet_.get()));
+        if (!packets.back()) return Status(Errc::out_of_memory);
+      }
+      error = avcodec_send_packet(codec_.get(), *more ? packet_.get() : nullptr);
+      if (error < 0) return cannot("NVDEC: " + reason(error));
+    }
+    if (!is_on_device(*picture_))
+      return cannot("NVDEC does not decode this profile or size of " + info_.codec);
+    if (info_.format != PixelFormat::yuv420p) return cannot("from NVDEC zerorun takes 4:2:0 alone");
+    if (!surfaces_.hand_out(*picture_))
+      return cannot("zerorun has no kernel for this depth or colour matrix");
+    return Status::ok();
+  }
+
+  Status load(const AVFrame& picture, FrameWork& work) {
+    FramePtr host;
+    if (is_on_device(picture)) {
+      ZR_LET(downloaded, download(picture));
+      host = std::move(downloaded);
+    }
+    const auto colour = colours_.borrow();
+    const Status status = colour->convert(host ? *host : picture, work.item);
+    return status ? status : Status(status.code(), "'" + work.name + "': " + status.detail());
+  }
+
   std::int64_t time_of(const AVFrame& picture) const noexcept {
     const std::int64_t pts = picture.best_effort_timestamp;
     return pts != AV_NOPTS_VALUE ? demuxer_->from_start(pts) : next_time_;
@@ -140,7 +218,8 @@ class DecodedVideo final : public DemuxerReader<SerialFrameReader> {
   CodecPtr codec_;
   FramePtr picture_{av_frame_alloc()};
   std::deque<FramePtr> waiting_;  // decoded by a seek
-  ColourConverter colour_;
+  SurfacePool surfaces_;
+  Pool<ColourConverter> colours_;  // one for each thread that loads
 };
 
 }  // namespace

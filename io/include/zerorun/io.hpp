@@ -16,6 +16,7 @@
 #include "zerorun/decoder.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/surface.hpp"
 
 namespace zerorun::io {
 
@@ -68,6 +69,9 @@ struct SourceOptions {
   Backend backend = Backend::automatic;
   int device = 0;
   int threads = 0;
+  /// Decode video on CUDA `device` if its decoder (NVDEC), the driver and FFmpeg can. The frames
+  /// have the same samples. SourceInfo::decoder says which decoder it became.
+  bool hardware_video = false;
   /// For JPEG images, checked before memory is allocated for their pixels. For other images and
   /// video the default max_pixels of StreamLimits applies.
   StreamLimits limits;
@@ -90,7 +94,9 @@ struct SourceInfo {
   bool has_audio = false;
   std::string container;  ///< "mov", "matroska", "avi", "y4m", "image sequence", ...
   std::string codec;      ///< "mjpeg", "h264", "png", "rawvideo", ...
-  bool is_jpeg = false;   ///< packets are JPEG streams: open_packets() works
+  /// With SourceOptions::hardware_video: "NVDEC", or "the CPU" and why; empty if it is no video.
+  std::string decoder;
+  bool is_jpeg = false;  ///< packets are JPEG streams: open_packets() works
 };
 
 /// Time of one frame in units of SourceInfo::time_base, counted from the start of the container.
@@ -110,10 +116,22 @@ struct Incoming {
   std::string name;   ///< of its file or stream, for messages
   int concealed = 0;  ///< JPEG images in it that were damaged and are concealed
 
+  /// Where a hardware decoder left the frame in device memory. Who can use that drops the work
+  /// then; others call load(). There are few surfaces: the source waits for none and hands out
+  /// frames in host memory when all are out.
+  std::shared_ptr<const DeviceSurface> surface;
+
   /// `threads` are what this one may use; 0 = all that the source has. Errors: those of read().
   Status load(int threads = 1) {
     const auto step = std::exchange(loader, nullptr);
+    surface.reset();
     return step ? step(*this, threads) : Status::ok();
+  }
+
+  /// Gives back what load() would have read.
+  void drop() {
+    loader = nullptr;
+    surface.reset();
   }
 
   // The source's own: what next() leaves to load(), and bytes that only next() could read.

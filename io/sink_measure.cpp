@@ -92,7 +92,7 @@ class Md5Sink final : public PartsSink<Base> {
   Status place(Outgoing& out) override {
     if (this->committed() == 0) {
       first_pts_ = out.time.pts;
-      ZR_TRY(write(header()));
+      ZR_TRY(write_text(header()));
     }
     const bool varies = options_.variable_frame_rate;
     const std::int64_t pts = varies ? out.time.pts - first_pts_ : this->committed();
@@ -101,12 +101,14 @@ class Md5Sink final : public PartsSink<Base> {
     std::snprintf(line, sizeof line,
                   "0, %10" PRId64 ", %10" PRId64 ", %8" PRId64 ", %8" PRId64 ", ", pts, pts,
                   duration, size_of(out.parts));
-    return write(line +
-                 std::string(reinterpret_cast<const char*>(out.bytes.data()), out.bytes.size()) +
-                 "\n");
+    return write_text(
+        line + std::string(reinterpret_cast<const char*>(out.bytes.data()), out.bytes.size()) +
+        "\n");
   }
 
-  Status write(const std::string& text) { return file_->write(std::as_bytes(std::span(text))); }
+  Status write_text(const std::string& text) {
+    return file_->write(std::as_bytes(std::span(text)));
+  }
 
   std::string header() const {
     const Rational rate = options_.frame_rate;

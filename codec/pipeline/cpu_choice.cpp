@@ -59,7 +59,8 @@ CpuTarget chosen_cpu_target(InstructionSet wanted) {
   return chosen;
 }
 
-std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads, InstructionSet wanted) {
+std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(
+    int threads, [[maybe_unused]] InstructionSet wanted) {
 #ifdef ZERORUN_HAVE_HIGHWAY
   const CpuTarget target = chosen_cpu_target(wanted);
   if (target != CpuTarget::scalar) return make_fast_encode_pipeline(threads, target);
@@ -67,7 +68,8 @@ std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads, Instruc
   return make_cpu_encode_pipeline(threads, cpu_stages());
 }
 
-std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads, InstructionSet wanted) {
+std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(
+    int threads, [[maybe_unused]] InstructionSet wanted) {
 #ifdef ZERORUN_HAVE_HIGHWAY
   const CpuTarget target = chosen_cpu_target(wanted);
   if (target != CpuTarget::scalar) return make_fast_decode_pipeline(threads, target);

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/codec/fast/cpu_choice.hpp"
-#include "tests/codec/fast/damage.hpp"
 #include "tests/hostile/small_streams.hpp"
 #include "tests/support/damage.hpp"
 #include "tests/support/random.hpp"

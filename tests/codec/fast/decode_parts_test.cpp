@@ -12,7 +12,7 @@
 #include "codec/pipeline/stage_table.hpp"
 #include "codec/pipeline/thread_limits.hpp"
 #include "tests/codec/fast/cpu_choice.hpp"
-#include "tests/codec/fast/damage.hpp"
+#include "tests/support/damage.hpp"
 #include "tests/hostile/small_streams.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/resources.hpp"

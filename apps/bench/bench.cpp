@@ -252,7 +252,8 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench --compare old.json new.json --threshold 3");
   bench::add_options(*command, *options);
   return [options, command] {
-    options->limits.repetitions_given = command->count("--repetitions") > 0;
+    // A repetition of --files is a whole process.
+    if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_quiet(options->quiet);
     if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();

@@ -111,7 +111,7 @@ class BenchFilesTest(ProgramTest):
                  "--repetitions", "1000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.addCleanup(process.kill)
             deadline = time.monotonic() + 60
-            while not list(self.work.glob("zerorun-bench-*/out.mjpeg*")):
+            while not list(self.work.glob("zerorun-bench-*/stream.mjpeg")):
                 self.assertIsNone(process.poll())
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.01)

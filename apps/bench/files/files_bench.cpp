@@ -52,8 +52,7 @@ std::int64_t count_frames(const std::string& input, const io::SourceInfo& info) 
 
 FilesSetting prepare_files(const Options& options, const Selection& selection, const Case& what,
                            const TemporaryFolder& folder) {
-  FilesSetting setting{what.input, "", {}, 0, 0, 0, folder, selection, 5};
-  if (options.limits.repetitions_given) setting.repetitions = options.limits.repetitions;
+  FilesSetting setting{what.input, "", {}, 0, 0, 0, folder, selection, options.limits.repetitions};
   if (what.input == "-")
     fail(Exit::usage, "--files: INPUT is read several times, so it cannot be '-'");
   if (is_synthetic(what.input)) {

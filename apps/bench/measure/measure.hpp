@@ -16,7 +16,6 @@ struct Limits {
   double warm_up_seconds = 0.1;  ///< before it, not counted
   int frames = 0;       ///< exactly so many for a measurement (and a repetition); 0: by time
   int repetitions = 9;  ///< of a throughput measurement
-  bool repetitions_given = false;
 };
 
 /// Shows what is being done, on a terminal only and not with --quiet.

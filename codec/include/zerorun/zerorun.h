@@ -239,7 +239,7 @@ typedef struct zerorun_encoded {
   const zerorun_error* error; /* of this frame alone, valid as long as jpeg; null: none */
 } zerorun_encoded;
 
-/* `encode` (its threads are those of one lane, 0: 1) and `async` may be null. */
+/* `encode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. */
 zerorun_status zerorun_async_encoder_create(const zerorun_encode_params* encode,
                                             const zerorun_async_params* async,
                                             zerorun_async_encoder** out, zerorun_error* error);
@@ -331,7 +331,7 @@ typedef struct zerorun_decoded {
   const zerorun_error* error; /* of this image alone; null: none */
 } zerorun_decoded;
 
-/* `decode` (its threads are those of one lane, 0: 1) and `async` may be null. `format` is that of
+/* `decode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. `format` is that of
  * all frames but `into`. */
 zerorun_status zerorun_async_decoder_create(const zerorun_decode_params* decode,
                                             const zerorun_async_params* async, int32_t format,

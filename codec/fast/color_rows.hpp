@@ -16,8 +16,8 @@ namespace zerorun::fast {
 void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& args,
                      std::vector<std::uint8_t>& rows);
 
-/// color_upsample_cpu() for YCbCr streams into packed RGB and, as they are, into NV12 and NV21;
-/// anything else goes there. The planes' rows are padded (kRowPadding).
+/// color_upsample_cpu(); streams of RGB and odd sampling factors go there. The planes' rows are
+/// padded (kRowPadding).
 void color_upsample(const ColorKernels& kernels, const ColorUpsampleArgs& args,
                     std::vector<std::uint8_t>& rows);
 

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "codec/arith/integer.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun::fast {
 namespace {
@@ -30,7 +29,8 @@ std::int32_t mcus_before(std::uint64_t stop, const McuStart& start, const McuSta
 
 }  // namespace
 
-ScanDecoder::ScanDecoder(CpuTarget target, int workers) : kernels_(decode_kernels(target)) {
+ScanDecoder::ScanDecoder(CpuTarget target, int workers)
+    : kernels_(decode_kernels(target)), unstuffer_(kernels_) {
   for (int w = 0; w < workers; ++w) {
     runs_.push_back(std::make_unique<CoefficientRun>());
     std::memset(runs_.back()->coefficient, 0, sizeof runs_.back()->coefficient);
@@ -38,47 +38,20 @@ ScanDecoder::ScanDecoder(CpuTarget target, int workers) : kernels_(decode_kernel
   for (DequantRows& rows : dequant_) fill_dequant_rows(quant_[0].data(), rows);
 }
 
-bool ScanDecoder::begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                             const SamplePlane* planes,
-                             std::vector<ComponentCoefficients>* coefficients) {
+int ScanDecoder::begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                            const SamplePlane* planes,
+                            std::vector<ComponentCoefficients>* coefficients, int threads) {
   scan_ = &scan;
   planes_ = planes;
   coefficients_ = coefficients;
-  if (!unstuff(data)) return false;
+  return unstuffer_.cut(data, threads);
+}
+
+bool ScanDecoder::join_bytes() {
+  if (!unstuffer_.join(scan_->layout.intervals())) return false;
   fill_tables();
   place_rows();
   return true;
-}
-
-bool ScanDecoder::unstuff(std::span<const std::uint8_t> data) {
-  const std::int64_t intervals = scan_->layout.intervals();
-  std::uint64_t* first_byte = interval_first_byte_.reserve(intervals + 1);
-  std::uint8_t* const clean =
-      clean_.reserve(static_cast<std::int64_t>(data.size()) + kReadAhead + 64);
-  const std::uint8_t* in = data.data();
-  const std::uint8_t* const end = in + data.size();
-  std::uint8_t* out = clean;
-  std::int64_t interval = 0;
-  first_byte[0] = 0;
-  consumed_bytes_ = data.size();
-  for (;;) {
-    out = kernels_.unstuff(in, end, out);
-    while (in < end && *in == 0xFF) ++in;  // fill bytes (T.81 B.1.1.2)
-    if (in == end) break;
-    const std::uint8_t code = *in++;
-    if (code == 0) {
-      *out++ = 0xFF;
-    } else if (!marker::is_rst(code)) {
-      consumed_bytes_ = static_cast<std::uint64_t>(in - 2 - data.data());
-      break;
-    } else {
-      if (code != marker::kRst0 + interval % 8 || ++interval == intervals) return false;
-      first_byte[interval] = static_cast<std::uint64_t>(out - clean);
-    }
-  }
-  first_byte[intervals] = static_cast<std::uint64_t>(out - clean);
-  std::memset(out, 0, kReadAhead);
-  return interval + 1 == intervals;
 }
 
 namespace {
@@ -157,7 +130,7 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
   const ScanLayout& layout = scan_->layout;
   CoefficientRun& run = *runs_[static_cast<std::size_t>(worker)];
   std::copy_n(place_, kMaxBlocksPerMcu, run.place);
-  const std::uint8_t* const bytes = clean_.data();
+  const std::uint8_t* const bytes = unstuffer_.bytes();
   BitSource source = source_at(bytes, at.bit);
   const McuStart start = at;
   while (at.mcu < last && at.bit < stop) {
@@ -195,7 +168,7 @@ std::uint64_t ScanDecoder::interval_bits(std::int64_t interval) const {
 int ScanDecoder::cut_interval(std::int64_t interval, int threads) {
   fill_count_cycle();
   const McuStart start{bit_of(interval), interval * scan_->layout.interval_mcus(), {}};
-  parts_.cut(kernels_, cycle_, clean_.data(), {start, bit_of(interval + 1), end_mcu(interval)},
+  parts_.cut(kernels_, cycle_, unstuffer_.bytes(), {start, bit_of(interval + 1), end_mcu(interval)},
              threads);
   return 1 + parts_.count_jobs();
 }

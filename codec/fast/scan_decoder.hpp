@@ -10,6 +10,7 @@
 #include "codec/base/buffer.hpp"
 #include "codec/fast/decode_kernels.hpp"
 #include "codec/fast/interval_parts.hpp"
+#include "codec/fast/unstuffer.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -26,14 +27,22 @@ class ScanDecoder {
  public:
   ScanDecoder(CpuTarget target, int workers);
 
-  /// Unstuffs the data and makes the tables. `planes` has one a frame component; with
-  /// `coefficients` they are the output instead of samples. `scan` and the output outlive the
-  /// decoding. False: restart markers are not as they should be.
-  bool begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                  const SamplePlane* planes, std::vector<ComponentCoefficients>* coefficients);
+  /// Jobs of one step are independent; a step begins when the one before is done. `planes` has one
+  /// a frame component; with `coefficients` they are the output instead of samples. `scan`, `data`
+  /// and the output outlive the decoding.
+  /// 1. Returns the jobs of step 2, at most `threads`.
+  int begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                 const SamplePlane* planes, std::vector<ComponentCoefficients>* coefficients,
+                 int threads);
+  /// 2. Removes stuffed bytes.
+  void unstuff(int job) { unstuffer_.unstuff(job); }
+  /// 3. False: restart markers are not as they should be.
+  bool join_bytes();
+  /// 4. If there were several jobs in step 2, as many.
+  void move_bytes(int job) { unstuffer_.move(job); }
 
   /// Up to the marker that ends the scan.
-  std::uint64_t consumed_bytes() const { return consumed_bytes_; }
+  std::uint64_t consumed_bytes() const { return unstuffer_.consumed_bytes(); }
 
   /// Intervals are independent; `worker` is 0..workers-1. False: the interval is damaged, or has a
   /// byte or more that it does not need.
@@ -42,8 +51,7 @@ class ScanDecoder {
   /// Of the interval's clean bytes.
   std::uint64_t interval_bits(std::int64_t interval) const;
 
-  /// One interval on several threads. Jobs of one step are independent; a step begins when the one
-  /// before is done. False: as for decode_interval().
+  /// One interval on several threads, in steps as above. False: as for decode_interval().
   /// 1. Returns the jobs of step 2.
   int cut_interval(std::int64_t interval, int threads);
   /// 2. Decodes the first part, or searches and counts.
@@ -65,13 +73,10 @@ class ScanDecoder {
     std::int32_t component, y;
   };
 
-  bool unstuff(std::span<const std::uint8_t> data);
   void fill_tables();
   void fill_count_cycle();
   void place_rows();
-  std::uint64_t bit_of(std::int64_t interval) const {
-    return interval_first_byte_.data()[interval] * 8;
-  }
+  std::uint64_t bit_of(std::int64_t interval) const { return unstuffer_.first_byte(interval) * 8; }
   std::int64_t end_mcu(std::int64_t interval) const;
   /// From `at`, which moves on, to MCU `last`, or near bit `stop`, where that is before it.
   bool decode_mcus(McuStart& at, std::int64_t last, std::uint64_t stop, std::uint64_t end_bit,
@@ -100,9 +105,7 @@ class ScanDecoder {
   const ScanHeader* scan_ = nullptr;
   const SamplePlane* planes_ = nullptr;
   std::vector<ComponentCoefficients>* coefficients_ = nullptr;
-  Buffer<std::uint8_t> clean_;
-  Buffer<std::uint64_t> interval_first_byte_;
-  std::uint64_t consumed_bytes_ = 0;
+  Unstuffer unstuffer_;
   CoefficientRun::Place place_[kMaxBlocksPerMcu] = {};
   Row row_[kMaxBlocksPerMcu] = {};
   int rows_ = 0;

@@ -83,7 +83,7 @@ class CpuDecodePipeline final : public DecodePipeline {
 
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                       const FrameView& out) override {
-    fill_missing();
+    fill_missing(frame_, scanned_, planes_);
     if (out.data[0] == planes_[0].data) return Status::ok();  // direct: already there
     constexpr int kRows = 64;
     const ColorUpsampleArgs args =
@@ -98,18 +98,8 @@ class CpuDecodePipeline final : public DecodePipeline {
   }
 
   Status finish_planes(std::vector<ComponentPlane>& out) override {
-    fill_missing();
-    out.resize(frame_.components.size());
-    for (std::size_t c = 0; c < out.size(); ++c) {
-      const PlaneView& plane = planes_[c];
-      out[c].width = plane.width;
-      out[c].height = plane.height;
-      const auto width = static_cast<std::size_t>(plane.width);
-      out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
-      for (int y = 0; y < plane.height; ++y)
-        std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
-                    plane.data + y * plane.stride_bytes, width);
-    }
+    fill_missing(frame_, scanned_, planes_);
+    copy_planes(frame_, planes_, out);
     return Status::ok();
   }
 
@@ -120,16 +110,6 @@ class CpuDecodePipeline final : public DecodePipeline {
 
  private:
   const ScanLayout& layout() const { return scan_->layout; }
-
-  void fill_missing() {
-    for (std::size_t c = 0; c < frame_.components.size(); ++c) {
-      const PlaneView& plane = planes_[c];
-      if (scanned_[c] || plane.data == nullptr) continue;
-      for (int y = 0; y < plane.height; ++y)
-        std::memset(plane.data + y * plane.stride_bytes, 128,
-                    static_cast<std::size_t>(plane.width));
-    }
-  }
 
   void decode_intervals() {
     const std::int64_t intervals = layout().intervals();
@@ -226,6 +206,30 @@ void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int
       const std::int64_t at = std::int64_t{place.y} * component.blocks_wide + place.x;
       std::copy_n(blocks, kBlockSize, component.values.begin() + at * kBlockSize);
     }
+}
+
+void fill_missing(const FrameHeader& frame, const bool* scanned, const PlaneView* planes) {
+  for (std::size_t c = 0; c < frame.components.size(); ++c) {
+    const PlaneView& plane = planes[c];
+    if (scanned[c] || plane.data == nullptr) continue;
+    for (int y = 0; y < plane.height; ++y)
+      std::memset(plane.data + y * plane.stride_bytes, 128, static_cast<std::size_t>(plane.width));
+  }
+}
+
+void copy_planes(const FrameHeader& frame, const PlaneView* planes,
+                 std::vector<ComponentPlane>& out) {
+  out.resize(frame.components.size());
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    const PlaneView& plane = planes[c];
+    out[c].width = plane.width;
+    out[c].height = plane.height;
+    const auto width = static_cast<std::size_t>(plane.width);
+    out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
+    for (int y = 0; y < plane.height; ++y)
+      std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
+                  plane.data + y * plane.stride_bytes, width);
+  }
 }
 
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages) {

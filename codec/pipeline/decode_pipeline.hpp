@@ -51,6 +51,12 @@ class DecodePipeline {
 void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
                         const std::int16_t* blocks, std::vector<ComponentCoefficients>& out);
 
+/// Fills the planes of components that no scan has with 128. `scanned` and `planes` have one entry
+/// a component of the frame.
+void fill_missing(const FrameHeader& frame, const bool* scanned, const PlaneView* planes);
+void copy_planes(const FrameHeader& frame, const PlaneView* planes,
+                 std::vector<ComponentPlane>& out);
+
 /// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages);
 

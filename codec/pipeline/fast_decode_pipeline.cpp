@@ -82,11 +82,9 @@ class FastDecodePipeline final : public DecodePipeline {
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                       const FrameView& out) override {
     if (by_reference_) return reference_->finish_frame(model, upsampling, out);
-    fill_missing();
+    const PlaneView* const planes = finished_planes();
     if (direct_) return Status::ok();
     constexpr int kRows = 64;
-    PlaneView planes[kMaxComponents];
-    for (int c = 0; c < kMaxComponents; ++c) planes[c] = planes_[c].view;
     const ColorUpsampleArgs args =
         make_upsample_args(frame_, planes, model, upsampling, out, kRows);
     run_jobs(ceil_div(out.height, kRows), [&](std::int64_t band, int worker) {
@@ -99,18 +97,7 @@ class FastDecodePipeline final : public DecodePipeline {
 
   Status finish_planes(std::vector<ComponentPlane>& out) override {
     if (by_reference_) return reference_->finish_planes(out);
-    fill_missing();
-    out.resize(frame_.components.size());
-    for (std::size_t c = 0; c < out.size(); ++c) {
-      const PlaneView& plane = planes_[c].view;
-      out[c].width = plane.width;
-      out[c].height = plane.height;
-      const auto width = static_cast<std::size_t>(plane.width);
-      out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
-      for (int y = 0; y < plane.height; ++y)
-        std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
-                    plane.data + y * plane.stride_bytes, width);
-    }
+    copy_planes(frame_, finished_planes(), out);
     return Status::ok();
   }
 
@@ -125,14 +112,11 @@ class FastDecodePipeline final : public DecodePipeline {
     std::span<const std::uint8_t> data;
   };
 
-  void fill_missing() {
-    for (std::size_t c = 0; c < frame_.components.size(); ++c) {
-      const PlaneView& plane = planes_[c].view;
-      if (scanned_[c] || plane.data == nullptr) continue;
-      for (int y = 0; y < plane.height; ++y)
-        std::memset(plane.data + y * plane.stride_bytes, 128,
-                    static_cast<std::size_t>(plane.width));
-    }
+  /// The planes, of which those that no scan has filled are 128.
+  const PlaneView* finished_planes() {
+    for (int c = 0; c < kMaxComponents; ++c) views_[c] = planes_[c].view;
+    fill_missing(frame_, scanned_, views_);
+    return views_;
   }
 
   template <typename Job>
@@ -149,7 +133,7 @@ class FastDecodePipeline final : public DecodePipeline {
                          ScanOutcome& outcome) {
     const std::int64_t intervals = scan.layout.intervals();
     small_ = scan.layout.blocks() < limits_.blocks;
-    if (!decoder_.begin_scan(scan, data, planes_, coefficients_)) return false;
+    if (!begin_scan(scan, data)) return false;
     outcome.consumed_bytes = decoder_.consumed_bytes();
     outcome.intervals = intervals;
     const std::int64_t per_task =
@@ -167,6 +151,16 @@ class FastDecodePipeline final : public DecodePipeline {
         if (!decoder_.decode_interval(i, worker)) sound = false;
     });
     return sound;
+  }
+
+  bool begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data) {
+    const int jobs =
+        decoder_.begin_scan(scan, data, planes_, coefficients_, small_ ? 1 : pool_.workers());
+    run_jobs(jobs, [&](std::int64_t job, int) { decoder_.unstuff(static_cast<int>(job)); });
+    if (!decoder_.join_bytes()) return false;
+    if (jobs > 1)
+      run_jobs(jobs, [&](std::int64_t job, int) { decoder_.move_bytes(static_cast<int>(job)); });
+    return true;
   }
 
   /// Whether so many equal jobs occupy the workers for three quarters of the time; that is what
@@ -223,6 +217,7 @@ class FastDecodePipeline final : public DecodePipeline {
   bool scanned_[kMaxComponents] = {};
   bool small_ = false;
   fast::SamplePlane planes_[kMaxComponents];
+  PlaneView views_[kMaxComponents];
   Buffer<std::uint8_t> plane_memory_[kMaxComponents];
   std::vector<ComponentCoefficients>* coefficients_ = nullptr;
   std::vector<StoredScan> scans_;  // the first scan_count_ are this image's

@@ -1,0 +1,212 @@
+// encode_batch() and decode_batch().
+// SPDX-License-Identifier: MIT
+#include "apps/python/binding/batch.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "apps/python/binding/coders.hpp"
+#include "apps/python/binding/decode_target.hpp"
+#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/docs.hpp"
+#include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/images.hpp"
+
+namespace zerorun::python {
+namespace {
+
+/// Errors of one item become its result; others leave the call.
+template <typename Body>
+nb::object result_or_error(const Body& body) {
+  try {
+    return body();
+  } catch (const Failure& failure) {
+    return exception_of(failure.status());
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    return nb::borrow(error.value());
+  } catch (const nb::builtin_exception& error) {
+    return nb::borrow(PyExc_TypeError)(error.what());
+  }
+}
+
+Backend backend_of(const HostEncoder& coder) { return coder.encoder.backend(); }
+Backend backend_of(const Decoder& coder) { return coder.backend(); }
+
+/// Coders of a pool for the time of a call.
+template <typename Pool, typename Params>
+class LentCoders {
+ public:
+  /// `wanted` as worker_count().
+  LentCoders(Pool& pool, Params params, int wanted, std::size_t jobs) : pool_(pool) {
+    if (params.threads == 0 && jobs > 1 && wanted != 1) params.threads = 1;
+    lent_.push_back(pool.take(params));
+    const int count = worker_count(wanted, backend_of(at(0)) == Backend::cuda, jobs);
+    while (size() < count) lent_.push_back(pool.take(params));
+  }
+  ~LentCoders() {
+    for (auto& lent : lent_) pool_.give_back(std::move(lent));
+  }
+  int size() const { return static_cast<int>(lent_.size()); }
+  auto& at(int worker) { return *lent_[static_cast<std::size_t>(worker)].coder; }
+
+ private:
+  Pool& pool_;
+  std::vector<typename Pool::Lent> lent_;
+};
+
+struct EncodeJob {
+  std::optional<Image> image;  ///< unset: `result` has the error
+  nb::object result;
+  Status status;
+  std::unique_ptr<char[]> jpeg;
+  std::size_t bytes = 0;
+};
+
+void encode_job(HostEncoder& coder, EncodeJob& job) {
+  try {
+    job.image->settle();
+    Result<EncodeReport> report = coder.encoder.encode(job.image->view(), coder.stream);
+    job.status = report.status();
+    if (!report) return;
+    job.bytes = coder.stream.size();
+    job.jpeg = std::make_unique_for_overwrite<char[]>(job.bytes);
+    std::memcpy(job.jpeg.get(), coder.stream.data(), job.bytes);
+  } catch (const std::bad_alloc&) {
+    job.status = Status(Errc::out_of_memory);
+  }
+}
+
+void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params, int wanted) {
+  if (jobs.empty()) return;
+  LentCoders<EncoderPool, EncodeParams> coders(encoder_pool(), params, wanted, jobs.size());
+  run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker) {
+    encode_job(coders.at(worker), *jobs[item]);
+  });
+  for (EncodeJob* job : jobs)
+    job->result = job->status ? nb::object(nb::bytes(job->jpeg.get(), job->bytes))
+                              : exception_of(job->status);
+}
+
+void encode_device_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params,
+                        std::uintptr_t stream) {
+  if (jobs.empty()) return;
+  const int device = jobs[0]->image->device();
+  check_cuda_after_fork();
+  if (params.backend == Backend::cpu || (params.backend == Backend::cuda && params.device != device))
+    fail(Errc::invalid_argument, "the images are on cuda:" + std::to_string(device) +
+                                     ", but device is another one");
+  std::vector<Image*> images;
+  for (EncodeJob* job : jobs) {
+    if (job->image->device() != device)
+      fail(Errc::invalid_argument, "the images of a batch must be on one GPU");
+    images.push_back(&*job->image);
+  }
+  const auto box = DeviceEncodeBox::make(params, device);
+  const std::vector<nb::object> results = box->encode_batch(images, stream);
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->result = results[i];
+}
+
+nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb::handle workers,
+                     const nb::kwargs& options) {
+  const EncodeParams params = encode_params(options);
+  check(max_encoded_bytes(params, PixelFormat::gray8, 1, 1).status());  // checks the options alone
+  const ImageHints hints = image_hints(format, nb::none());
+  std::vector<EncodeJob> jobs;
+  std::uintptr_t on = 0;
+  for (nb::handle object : images) {
+    EncodeJob& job = jobs.emplace_back();
+    job.result = result_or_error([&] {
+      on = stream_handle(stream, object);
+      job.image = Image::from(object, hints, on);
+      return nb::none();
+    });
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  std::vector<EncodeJob*> on_host, on_device;
+  for (EncodeJob& job : jobs)
+    if (job.image) (job.image->device() == kHost ? on_host : on_device).push_back(&job);
+  encode_host_jobs(on_host, params, parse_int(workers, "workers"));
+  encode_device_jobs(on_device, params, on);
+  nb::list results;
+  for (const EncodeJob& job : jobs) results.append(job.result);
+  return results;
+}
+
+struct DecodeJob {
+  std::unique_ptr<JpegData> data;
+  std::optional<Picture> picture;
+  nb::object result;
+  Status status;
+};
+
+void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, PixelFormat format,
+                      int wanted) {
+  std::vector<DecodeJob*> ready;
+  for (DecodeJob& job : jobs) {
+    if (!job.data) continue;
+    job.result = result_or_error([&]() -> nb::object {
+      const StreamInfo info = value_of(inspect(job.data->bytes(), params.limits));
+      job.picture = new_picture(format, info.width, info.height);
+      ready.push_back(&job);
+      return job.picture->object;
+    });
+  }
+  if (ready.empty()) return;
+  LentCoders<DecoderPool, DecodeParams> coders(decoder_pool(), params, wanted, ready.size());
+  run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker) {
+    DecodeJob& job = *ready[item];
+    job.status = coders.at(worker).decode(job.data->bytes(), job.picture->view).status();
+  });
+  for (DecodeJob* job : ready)
+    if (!job->status) job->result = exception_of(job->status);
+}
+
+nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::handle stream,
+                     nb::handle workers, const nb::kwargs& options) {
+  const DecodeParams params = decode_params(options);
+  const PixelFormat pixels = parse_format(format);
+  std::vector<DecodeJob> jobs;
+  for (nb::handle object : streams) {
+    DecodeJob& job = jobs.emplace_back();
+    job.result = result_or_error([&] {
+      job.data = std::make_unique<JpegData>(object);
+      if (job.data->device() != kHost)
+        fail(Errc::invalid_argument, "a batch takes streams in host memory");
+      return nb::none();
+    });
+    if (!job.result.is_none()) job.data.reset();
+  }
+  const int wanted = parse_int(workers, "workers");
+  if (wants_device(to, params)) {
+    std::vector<std::unique_ptr<JpegData>> data;
+    nb::list results;
+    for (DecodeJob& job : jobs) {
+      results.append(job.result);
+      data.push_back(std::move(job.data));
+    }
+    const std::uintptr_t on = stream_handle(stream, nb::none());
+    return decode_batch_to_device(data, results, {pixels, on, wanted}, params, stream);
+  }
+  decode_host_jobs(jobs, params, pixels, wanted);
+  nb::list results;
+  for (const DecodeJob& job : jobs) results.append(job.result);
+  return results;
+}
+
+}  // namespace
+
+void bind_batch(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("encode_batch", &encode_many, "images"_a.none(), nb::kw_only(), "format"_a = nb::none(),
+             "stream"_a = nb::none(), "workers"_a = 0, "options"_a, nb::sig(docs::kEncodeBatchSig),
+             docs::kEncodeBatch);
+  module.def("decode_batch", &decode_many, "streams"_a.none(), "format"_a = "rgb24", nb::kw_only(),
+             "to"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "options"_a,
+             nb::sig(docs::kDecodeBatchSig), docs::kDecodeBatch);
+}
+
+}  // namespace zerorun::python

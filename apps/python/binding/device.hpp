@@ -1,0 +1,80 @@
+// Arrays in the memory of a GPU. A build without CUDA has device_absent.cpp, whose functions fail
+// with the reason.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/python/binding/arrays.hpp"
+#include "apps/python/binding/images.hpp"
+#include "apps/python/binding/pictures.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::python {
+
+/// The CUDA device of the bytes from `first` to `last`; kHost for pinned memory of the host.
+/// Errors: DeviceError; ArgumentError for memory that no device can read.
+int device_of_memory(const void* first, const void* last, const std::string& name);
+
+/// The CUDA stream of a call: the caller's `stream` (a number, or a stream of PyTorch or CuPy), else
+/// the current stream of the library that made `object`. 0 is the default stream; so are buffers.
+std::uintptr_t stream_handle(nb::handle stream, nb::handle object);
+
+/// What is enqueued on `stream` from now on sees the contents of the arrays.
+void order_after(const std::vector<Array>& arrays, std::uintptr_t stream);
+
+/// An encoder for frames in device memory. Its members release the GIL themselves; one thread at a
+/// time.
+class DeviceEncodeBox {
+ public:
+  static std::unique_ptr<DeviceEncodeBox> make(EncodeParams params, int device);
+  virtual ~DeviceEncodeBox() = default;
+  /// Waits for the stream, for the bytes.
+  virtual nb::bytes encode(Image& image, std::uintptr_t stream) = 0;
+  /// Enqueues the work and returns.
+  virtual void encode_into(Image& image, const Array& out, const Array& size,
+                           std::uintptr_t stream) = 0;
+  /// For each image its bytes or an error.
+  virtual std::vector<nb::object> encode_batch(std::vector<Image*>& images,
+                                               std::uintptr_t stream) = 0;
+};
+
+class DeviceDecodeBox {
+ public:
+  static std::unique_ptr<DeviceDecodeBox> make(DecodeParams params, int device);
+  virtual ~DeviceDecodeBox() = default;
+  virtual Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
+                                      std::uintptr_t stream) = 0;
+};
+
+/// The bytes of a stream in device memory. Waits for `stream`; needs no GIL.
+std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream);
+
+/// New arrays of the class DeviceArray, allocated in the order of `stream`.
+Picture new_device_picture(PixelFormat format, int width, int height, int device,
+                           std::uintptr_t stream, nb::handle stream_owner);
+
+/// Decodes streams of any sizes side by side into `results`: for each its arrays or an error. Null
+/// streams are left out; their result is there already.
+struct DeviceBatch {
+  PixelFormat format;
+  std::uintptr_t stream;
+  int workers;
+};
+nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>& streams,
+                                nb::list results, const DeviceBatch& batch,
+                                const DecodeParams& params, nb::handle stream_owner);
+
+/// Gives unused device memory back to the system.
+void release_device_memory();
+
+/// Adds the class DeviceArray.
+void bind_device_array(nb::module_& module);
+
+}  // namespace zerorun::python

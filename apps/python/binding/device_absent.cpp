@@ -1,0 +1,42 @@
+// What a build without CUDA says about arrays in device memory.
+// SPDX-License-Identifier: MIT
+#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/failure.hpp"
+
+namespace zerorun::python {
+
+int device_of_memory(const void*, const void*, const std::string& name) {
+  fail(Errc::cuda_not_built, name + " is in device memory");
+}
+
+std::uintptr_t stream_handle(nb::handle stream, nb::handle) {
+  if (!stream.is_none()) fail(Errc::cuda_not_built, "stream= is for arrays in device memory");
+  return 0;
+}
+
+void order_after(const std::vector<Array>&, std::uintptr_t) {}
+
+std::unique_ptr<DeviceEncodeBox> DeviceEncodeBox::make(EncodeParams, int) {
+  fail(Errc::cuda_not_built, {});
+}
+
+std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams, int) {
+  fail(Errc::cuda_not_built, {});
+}
+
+std::vector<std::byte> copy_to_host(const JpegData&, std::uintptr_t) { return {}; }
+
+Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handle) {
+  fail(Errc::cuda_not_built, {});
+}
+
+nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>&, nb::list,
+                                const DeviceBatch&, const DecodeParams&, nb::handle) {
+  fail(Errc::cuda_not_built, {});
+}
+
+void release_device_memory() {}
+
+void bind_device_array(nb::module_&) {}
+
+}  // namespace zerorun::python

@@ -1,0 +1,76 @@
+// DLPack arrays of other libraries: PyTorch's tensors in host memory, JAX, ...
+// SPDX-License-Identifier: MIT
+#include "apps/python/binding/dlpack.hpp"
+
+#include <string>
+
+#include "apps/python/binding/arrays.hpp"
+#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/failure.hpp"
+
+namespace zerorun::python {
+namespace {
+
+std::shared_ptr<void> owner_of_tensor(DlManagedTensor* managed) {
+  return {managed, [](void* kept) {
+            if (!Py_IsInitialized()) return;
+            const nb::gil_scoped_acquire gil;
+            auto* tensor = static_cast<DlManagedTensor*>(kept);
+            if (tensor->release != nullptr) tensor->release(tensor);
+          }};
+}
+
+bool is_on_cuda(nb::handle object) {
+  const nb::object place = object.attr("__dlpack_device__")();
+  if (!nb::isinstance<nb::tuple>(place) || nb::len(place) != 2) return false;
+  const int type = nb::cast<int>(nb::int_(place[0]));
+  return type == kDlCuda || type == kDlCudaManaged;
+}
+
+/// A producer on a GPU makes its array valid on `stream`; DLPack calls the default stream 1.
+nb::object capsule_of(nb::handle object, std::uintptr_t stream) {
+  const nb::object make = object.attr("__dlpack__");
+  if (!is_on_cuda(object)) return make();
+  return make(nb::arg("stream") = nb::int_(stream == 0 ? 1 : stream));
+}
+
+void read_tensor(const DlTensor& tensor, const std::string& name, Array& array) {
+  if (tensor.type.code != kDlUnsigned || tensor.type.bits != 8 || tensor.type.lanes != 1)
+    fail_dtype(name, "DLPack " + std::to_string(tensor.type.code) + " with " +
+                         std::to_string(tensor.type.bits) + " bits");
+  if (tensor.dimensions < 0 || tensor.dimensions > 3) fail_dimensions(name, tensor.dimensions);
+  array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
+  array.dimensions = tensor.dimensions;
+  std::int64_t tight = 1;
+  for (int i = tensor.dimensions; i-- > 0;) {
+    const auto at = static_cast<std::size_t>(i);
+    array.shape[at] = tensor.shape[i];
+    array.stride[at] = tensor.strides == nullptr ? tight : tensor.strides[i];
+    tight *= tensor.shape[i];
+  }
+}
+
+}  // namespace
+
+std::optional<Array> array_from_dlpack(nb::handle object, const std::string& name,
+                                       std::uintptr_t stream) {
+  if (!nb::hasattr(object, "__dlpack__") || !nb::hasattr(object, "__dlpack_device__")) return {};
+  const nb::object capsule = capsule_of(object, stream);
+  auto* managed =
+      static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (managed == nullptr) throw nb::python_error();
+  Array array;
+  array.owner = owner_of_tensor(managed);
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  read_tensor(managed->tensor, name, array);
+  const DlDevice device = managed->tensor.device;
+  if (device.type == kDlCuda || device.type == kDlCudaManaged)
+    array.device = device_of_memory(array.data, array.data, name);
+  else if (device.type != kDlCpu && device.type != kDlCudaHost)
+    fail(Errc::invalid_frame, name + " is neither in host memory nor on a CUDA device");
+  // DLPack's first version does not tell whether an array may be written.
+  array.writable = true;
+  return array;
+}
+
+}  // namespace zerorun::python

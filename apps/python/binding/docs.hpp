@@ -1,0 +1,213 @@
+// Signatures and help texts of the package.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace zerorun::python::docs {
+
+inline constexpr char kEncodeSig[] =
+    "def encode(image: Image, *, format: Optional[str] = None, size: Optional[tuple[int, int]] = "
+    "None, stream: Stream = None, **options: Unpack[EncodeOptions]) -> bytes";
+inline constexpr char kEncode[] = R"(Encodes a picture as JPEG and returns the stream, SOI to EOI.
+
+image is an array of uint8, or a tuple of planes, in host memory (numpy, anything
+with the buffer protocol, DLPack) or on a GPU (__cuda_array_interface__, DLPack):
+
+  (height, width)       grey
+  (height, width, 3)    RGB; BGR with format='bgr24'
+  (height, width, 4)    RGB and a byte that is ignored; also 'bgr0', '0rgb', '0bgr'
+  (height, width, 2)    with format='yuyv422' or 'uyvy422'
+  (y, cb, cr)           planes of 4:2:0, 4:2:2, 4:4:4, 4:4:0 or 4:1:1
+  (y, cbcr)             NV12; NV21 with format='nv21'. cbcr: (height/2, width/2, 2)
+  (height*3/2, width)   4:2:0 in one array, with format='nv12', 'nv21' or 'yuv420p'
+  (bytes,)              planes one after another, with format= and size=(width, height)
+
+YCbCr is full range BT.601. Any strides do; samples that do not lie side by side are
+copied. A picture on a GPU is coded there, on `stream` or on the stream that its
+library uses at the moment; the call waits for the bytes.
+
+Options:
+  quality       1 to 100 on libjpeg's scale (90)
+  subsampling   '420', '422', '444', '440', '411', 'gray'; None: the picture's own,
+                and '420' for RGB
+  huffman       'standard', or 'optimal' for smaller streams
+  restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')
+  index         True adds an index, with which zerorun decodes faster on a GPU
+  luma_table, chroma_table   64 entries from 1 to 255 in row order
+  jfif_header   False leaves the JFIF segment out
+  pixel_aspect  (x, y) for the JFIF segment
+  segments      [(0xE1, b'Exif...'), (0xFE, b'comment')], written after JFIF
+  device        None: a GPU if there is one, else the CPU; 'cpu', 'cuda', 'cuda:1'
+  threads       CPU threads for one picture; 0: one a core
+
+The bytes are those of the program `zerorun encode` with these options.
+Raises zerorun.Error; TypeError for what is no array.)";
+
+inline constexpr char kMaxBytesSig[] =
+    "def max_encoded_bytes(format: str, size: tuple[int, int], **options: "
+    "Unpack[EncodeOptions]) -> int";
+inline constexpr char kMaxBytes[] =
+    "The size that no stream of such a picture exceeds; size is (width, height).";
+
+inline constexpr char kEncoder[] =
+    R"(Encodes picture after picture with the same options and keeps its memory.
+
+    encoder = zerorun.Encoder(quality=85, subsampling='444')
+    jpeg = encoder.encode(image)
+
+Threads may share an encoder; their calls then come one after another. A child of
+fork() makes its own on the CPU. Options are those of encode().)";
+inline constexpr char kEncoderEncodeSig[] =
+    "def encode(self, image: Image, *, format: Optional[str] = None, size: Optional[tuple[int, "
+    "int]] = None, stream: Stream = None) -> bytes";
+inline constexpr char kEncoderEncode[] = "Encodes a picture; see zerorun.encode().";
+inline constexpr char kEncodeIntoSig[] =
+    "def encode_into(self, image: Image, out: Any, size_out: Any = None, *, format: Optional[str] "
+    "= None, size: Optional[tuple[int, int]] = None, stream: Stream = None) -> Optional[int]";
+inline constexpr char kEncodeInto[] =
+    R"(Encodes a picture into memory of the caller.
+
+For a picture in host memory, out is a writable buffer (bytearray, numpy), and the call
+returns the size of the stream. Raises CapacityError if out is too small.
+
+For a picture on a GPU, out is an array of uint8 there and size_out 8 bytes for the size
+(an int64 array viewed as uint8). The call puts the work on the stream and returns None at
+once; keep the arrays until the stream has got there. A size larger than out means that the
+stream did not fit; max_encoded_bytes() is always enough.)";
+
+inline constexpr char kDecodeSig[] =
+    "def decode(data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = None, "
+    "stream: Stream = None, **options: Unpack[DecodeOptions]) -> Any";
+inline constexpr char kDecode[] = R"(Decodes a JPEG stream (bytes or a buffer) to uint8 arrays.
+
+format: what comes back
+  'rgb24', 'bgr24'                    (height, width, 3)
+  'rgb0', 'bgr0', '0rgb', '0bgr'      (height, width, 4), the fourth byte is 255
+  'gray8'                             (height, width)
+  'yuv420p', 'yuv422p', 'yuv444p', 'yuv440p', 'yuv411p'
+                                      a tuple (y, cb, cr) of arrays
+  'nv12', 'nv21'                      a tuple (y, cbcr); cbcr has (rows, columns, 2)
+  'yuyv422', 'uyvy422'                (height, width rounded up to even, 2)
+out: arrays of these shapes to decode into, which are returned; rows may have gaps
+to: 'host' for numpy arrays, 'device' for a zerorun.DeviceArray, which PyTorch, CuPy and
+    JAX take without a copy. None: 'device' if device= names a GPU, else 'host'
+stream: the CUDA stream of a picture on a GPU
+
+Options:
+  upsampling    'fancy' (libjpeg's filter) or 'nearest', for RGB
+  strict        True: damage is an error. Otherwise damaged parts are concealed
+  max_pixels, max_scans, max_header_bytes    limits, checked before memory is allocated
+  device        None: a GPU if there is one, else the CPU; 'cpu', 'cuda', 'cuda:1'
+  threads       CPU threads for one picture; 0: one a core
+
+EXIF orientation is not applied; inspect() tells it. Raises zerorun.Error.)";
+
+inline constexpr char kDecoder[] =
+    R"(Decodes stream after stream with the same options and keeps its memory.
+
+    decoder = zerorun.Decoder()
+    rgb = decoder.decode(jpeg)
+    if decoder.report.concealed_intervals: ...
+
+Threads may share a decoder; their calls then come one after another. A child of
+fork() makes its own on the CPU. Options are those of decode().)";
+inline constexpr char kDecoderDecodeSig[] =
+    "def decode(self, data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = "
+    "None, stream: Stream = None) -> Any";
+inline constexpr char kDecoderDecode[] = "Decodes a stream; see zerorun.decode().";
+inline constexpr char kDecodePlanesSig[] = "def decode_planes(self, data: Data) -> list[Any]";
+inline constexpr char kDecodePlanes[] =
+    "Every component as stored, in the order of the header: arrays (height, width) of uint8.";
+inline constexpr char kDecodeCoefficientsSig[] =
+    "def decode_coefficients(self, data: Data) -> list[Any]";
+inline constexpr char kDecodeCoefficients[] =
+    "The quantised coefficients: arrays (block rows, block columns, 64) of int16, each block in "
+    "row order.";
+inline constexpr char kDecoderReport[] =
+    "What the last call found: a zerorun.Report, or None before the first call.";
+
+inline constexpr char kEncodeBatchSig[] =
+    "def encode_batch(images: Iterable[Image], *, format: Optional[str] = None, stream: Stream = "
+    "None, workers: int = 0, **options: Unpack[EncodeOptions]) -> list[Union[bytes, Exception]]";
+inline constexpr char kEncodeBatch[] =
+    R"(Encodes pictures of any sizes side by side; returns a list in their order.
+
+An image that cannot be encoded has its exception in the list, and the others go on.
+workers is the number of threads; 0: one a core, 4 on a GPU. Pictures that lie on a GPU
+are coded there together. Ctrl-C ends the call. Options are those of encode().)";
+inline constexpr char kDecodeBatchSig[] =
+    "def decode_batch(streams: Iterable[Data], format: str = \"rgb24\", *, to: Optional[str] = "
+    "None, stream: Stream = None, workers: int = 0, **options: Unpack[DecodeOptions]) -> list[Any]";
+inline constexpr char kDecodeBatch[] =
+    R"(Decodes streams of any sizes side by side; returns a list of arrays in their order.
+
+A stream that cannot be decoded has its exception in the list, and the others go on.
+workers is the number of threads; 0: one a core (at most 16 to device memory), 4 on a GPU
+to host memory. format, to and the options are those of decode().)";
+
+inline constexpr char kAsyncEncoder[] =
+    R"(Encodes several frames at a time; they come back in the order of submission.
+
+    for jpeg in zerorun.AsyncEncoder(quality=85).map(frames): ...
+
+or by hand: submit() until in_flight is depth, then receive() the oldest. Iteration gives a
+zerorun.Coded for each frame in flight. Frames stay referenced until they are received; do not
+change them before. Any thread may call any member. Options are those of encode(), and
+lanes (frames coded at a time; 0: one a core, 4 on a GPU) and depth (0: twice the lanes).)";
+inline constexpr char kAsyncEncoderSig[] =
+    "def __init__(self, *, lanes: int = 0, depth: int = 0, **options: Unpack[EncodeOptions]) -> "
+    "None";
+inline constexpr char kSubmitImageSig[] =
+    "def submit(self, image: Image, *, tag: Any = None, quality: Optional[int] = None, format: "
+    "Optional[str] = None, size: Optional[tuple[int, int]] = None, wait: bool = False) -> None";
+inline constexpr char kSubmitImage[] =
+    R"(Puts a picture in host memory into the queue. tag comes back with the stream.
+
+Raises CapacityError with the code 'queue_full' if depth frames are in flight; with wait=True
+it waits until another thread receives one.)";
+
+inline constexpr char kAsyncDecoder[] =
+    R"(Decodes several streams at a time; they come back in the order of submission.
+
+    for rgb in zerorun.AsyncDecoder('rgb24').map(streams): ...
+
+Works as AsyncEncoder. Results are numpy arrays of `format`. Options are those of decode().)";
+inline constexpr char kAsyncDecoderSig[] =
+    "def __init__(self, format: str = \"rgb24\", *, lanes: int = 0, depth: int = 0, **options: "
+    "Unpack[DecodeOptions]) -> None";
+inline constexpr char kSubmitDataSig[] =
+    "def submit(self, data: Data, *, tag: Any = None, format: Optional[str] = None, out: Any = "
+    "None, wait: bool = False) -> None";
+inline constexpr char kSubmitData[] =
+    "Puts a stream into the queue; out as in decode(). tag comes back with the picture. Raises "
+    "CapacityError as AsyncEncoder.submit().";
+
+inline constexpr char kMapSig[] = "def map(self, inputs: Iterable[Any]) -> Iterator[Any]";
+inline constexpr char kMap[] =
+    R"(Submits the inputs while there is room and gives the results in order.
+
+An input that fails raises its error from next(); a further next() goes on behind it.)";
+inline constexpr char kReceiveSig[] = "def receive(self, wait: bool = True) -> Optional[Coded]";
+inline constexpr char kReceive[] =
+    R"(Takes the oldest frame when it is finished: a zerorun.Coded.
+
+With wait it waits for that, also for another thread to submit; without, it returns None if
+the frame is not ready. After finish() it returns None when all frames are received.)";
+inline constexpr char kFinish[] =
+    "No frame follows: submit() raises an error from here on, and receive() comes to an end.";
+inline constexpr char kDiscard[] = "Drops all frames in flight, and allows submit() again.";
+
+inline constexpr char kInspectSig[] =
+    "def inspect(data: Data, **limits: Unpack[DecodeOptions]) -> StreamInfo";
+inline constexpr char kInspect[] =
+    R"(Reads the headers up to the first scan: a zerorun.StreamInfo. Decodes nothing.
+
+Raises zerorun.Error for streams that decode() would refuse. Limits are those of decode(); by
+default every size is allowed.)";
+inline constexpr char kDevices[] =
+    "The CUDA devices; empty without a driver, a device, or a build with CUDA.";
+inline constexpr char kInstructionSets[] =
+    "The CPU's instruction sets that this build has code for, the best one last.";
+inline constexpr char kReleaseMemory[] =
+    "Frees the coders and the device memory that are kept for the next calls of the functions.";
+
+}  // namespace zerorun::python::docs

@@ -1,0 +1,122 @@
+// inspect(), devices(), and what a decoder reports.
+// SPDX-License-Identifier: MIT
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "apps/python/binding/coders.hpp"
+#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/docs.hpp"
+#include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/pictures.hpp"
+#include "zerorun/backend.hpp"
+
+namespace zerorun::python {
+namespace {
+
+nb::object type_named(const char* name) {
+  return nb::module_::import_("zerorun._types").attr(name);
+}
+
+nb::list segment_list(const std::vector<MarkerSegment>& segments) {
+  nb::list list;
+  for (const MarkerSegment& segment : segments)
+    list.append(nb::make_tuple(static_cast<int>(segment.marker),
+                               nb::bytes(reinterpret_cast<const char*>(segment.payload.data()),
+                                         segment.payload.size())));
+  return list;
+}
+
+nb::list component_list(const std::vector<ComponentInfo>& components) {
+  const nb::object make = type_named("Component");
+  nb::list list;
+  for (const ComponentInfo& c : components)
+    list.append(make(c.id, c.h, c.v, c.quant_table, c.width, c.height));
+  return list;
+}
+
+const char* color_name(ColorModel color) {
+  switch (color) {
+    case ColorModel::gray: return "gray";
+    case ColorModel::ycbcr: return "ycbcr";
+    case ColorModel::rgb: return "rgb";
+  }
+  return "ycbcr";
+}
+
+nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
+  const StreamLimits limits =
+      options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
+  const JpegData jpeg(data);
+  if (jpeg.device() != kHost) fail(Errc::invalid_argument, "data must be in host memory");
+  Result<StreamInfo> result{Status::ok()};
+  {
+    const nb::gil_scoped_release no_gil;
+    result = inspect(jpeg.bytes(), limits);
+  }
+  const StreamInfo info = value_of(std::move(result));
+  nb::object subsampling = nb::none();
+  if (info.subsampling) subsampling = nb::cast(std::string(name(*info.subsampling)));
+  return type_named("StreamInfo")(
+      info.width, info.height, color_name(info.color), subsampling,
+      nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
+      info.index_group_mcus, info.extended, info.has_jfif, info.standard_huffman_tables,
+      nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y), info.exif_orientation,
+      nb::tuple(segment_list(info.segments)), info.header_bytes);
+}
+
+nb::list list_devices() {
+  const nb::object make = type_named("Device");
+  nb::list list;
+  if (cuda_was_used_before_fork()) return list;
+  note_cuda_use();
+  for (const DeviceInfo& d : cuda_devices())
+    list.append(make("cuda:" + std::to_string(d.index), d.name,
+                     nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
+                     d.multiprocessors, d.usable.is_ok(),
+                     d.usable ? std::string() : d.usable.message()));
+  return list;
+}
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const std::string_view found : cpu_instruction_sets()) names.emplace_back(found);
+  return names;
+}
+
+void release_all() {
+  encoder_pool().clear();
+  decoder_pool().clear();
+  release_device_memory();
+}
+
+}  // namespace
+
+nb::object report_object(const DecodeReport& report) {
+  nb::object problem = nb::none();
+  if (!report.first_problem) problem = exception_of(report.first_problem);
+  return type_named("Report")(report.bytes_consumed, report.intervals, report.concealed_intervals,
+                              report.slow_scans, problem);
+}
+
+void bind_info(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a, nb::sig(docs::kInspectSig),
+             docs::kInspect);
+  module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"), docs::kDevices);
+  module.def("cpu_instruction_sets", &instruction_sets,
+             nb::sig("def cpu_instruction_sets() -> list[str]"), docs::kInstructionSets);
+  module.def("release_memory", &release_all, nb::sig("def release_memory() -> None"),
+             docs::kReleaseMemory);
+  module.attr("__version__") = version();
+#ifdef ZERORUN_HAVE_CUDA
+  module.attr("built_with_cuda") = true;
+#else
+  module.attr("built_with_cuda") = false;
+#endif
+}
+
+}  // namespace zerorun::python

@@ -1,0 +1,39 @@
+// Keyword arguments of the package as parameters of the library.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+#include "zerorun/frame.hpp"
+
+namespace zerorun::python {
+
+namespace nb = nanobind;
+
+/// Errors: TypeError for an unknown keyword, ArgumentError for an impossible value.
+EncodeParams encode_params(const nb::kwargs& options);
+DecodeParams decode_params(const nb::kwargs& options);
+
+/// "rgb24", "nv12", ...; the library's names and a few usual ones ("rgb", "bgr", "gray").
+PixelFormat parse_format(nb::handle name);
+
+struct DeviceChoice {
+  Backend backend = Backend::automatic;
+  int index = 0;
+};
+/// None or "auto", "cpu", "cuda", "cuda:1"; anything whose str() is one of these.
+DeviceChoice parse_device(nb::handle device);
+
+int parse_int(nb::handle number, const char* name);
+bool parse_bool(nb::handle flag, const char* name);
+
+/// A text that is the same for equal parameters and for no others: the key of kept coders.
+std::string key_of(const EncodeParams& params);
+std::string key_of(const DecodeParams& params);
+
+}  // namespace zerorun::python

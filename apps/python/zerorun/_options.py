@@ -1,0 +1,35 @@
+# The keywords of the coders, for type checkers.
+# SPDX-License-Identifier: MIT
+"""EncodeOptions and DecodeOptions."""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple, TypedDict, Union
+
+
+class EncodeOptions(TypedDict, total=False):
+    """Options of encode(); its help explains them."""
+
+    quality: int
+    subsampling: Union[str, int, None]
+    huffman: str
+    restart: Union[str, int, None]
+    index: bool
+    luma_table: Optional[Sequence[Any]]
+    chroma_table: Optional[Sequence[Any]]
+    jfif_header: bool
+    pixel_aspect: Tuple[int, int]
+    segments: List[Tuple[int, bytes]]
+    device: Any
+    threads: int
+
+
+class DecodeOptions(TypedDict, total=False):
+    """Options of decode(); its help explains them."""
+
+    upsampling: str
+    strict: bool
+    max_pixels: int
+    max_scans: int
+    max_header_bytes: int
+    device: Any
+    threads: int

@@ -1,0 +1,179 @@
+# Motion JPEG files: pictures in, pictures out.
+# SPDX-License-Identifier: MIT
+"""VideoWriter and VideoReader."""
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Union
+
+from . import _zerorun
+from ._errors import ArgumentError
+from ._types import VideoInfo
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import DecodeOptions, EncodeOptions
+
+_PLANAR = {"420": "yuv420p", "422": "yuv422p", "444": "yuv444p", "440": "yuv440p",
+           "411": "yuv411p", "gray": "gray8"}
+
+
+def _rate(fps: Any) -> Fraction:
+    """An exact rate: 25, '30000/1001', Fraction; 29.97 and 23.976 mean the fractions of video."""
+    rate = Fraction(fps) if not isinstance(fps, float) else Fraction(fps).limit_denominator(1001)
+    if not 0 < rate <= 1000000:
+        raise ArgumentError(f"fps is {fps}, but must be from 0 to 1000000", "invalid_argument",
+                            100, "argument")
+    return rate
+
+
+class VideoWriter:
+    """Writes pictures as a Motion JPEG file; several are coded at a time.
+
+        with zerorun.VideoWriter('shot.avi', fps=25, quality=90) as video:
+            for frame in frames:
+                video.write(frame)
+
+    path ends in .avi or .mjpeg, or is a pattern '%05d.jpg'; with a build that has FFmpeg also
+    .mov, .mkv, .mp4. The file is written as NAME.part and gets its name in close(); without
+    close(), or after an error inside `with`, nothing is left. Options are those of encode().
+    """
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"], fps: Any = 25, *,
+                 overwrite: bool = False, lanes: int = 0, depth: int = 0,
+                 **options: Unpack[EncodeOptions]) -> None:
+        self._path = os.fspath(path)
+        self._rate = _rate(fps)
+        self._overwrite = overwrite
+        self._encoder: Optional[_zerorun.AsyncEncoder] = _zerorun.AsyncEncoder(
+            lanes=lanes, depth=depth, **options)
+        self._file: Optional[_zerorun.PacketWriter] = None
+
+    def write(self, image: Any, *, format: Optional[str] = None,
+              size: Optional[tuple[int, int]] = None) -> None:
+        """Adds a picture; see zerorun.encode() for what it may be. It may be changed and used
+        again when the call returns only if a copy was given: frames are coded later."""
+        encoder = self._open_encoder()
+        while encoder.in_flight >= encoder.depth:
+            self._write_oldest(encoder)
+        encoder.submit(image, format=format, size=size)
+
+    def write_packet(self, jpeg: Any) -> None:
+        """Adds a JPEG stream as it is, after the pictures given before."""
+        encoder = self._open_encoder()
+        while encoder.in_flight:
+            self._write_oldest(encoder)
+        self._add(jpeg)
+
+    @property
+    def frames(self) -> int:
+        """Pictures that are in the file so far."""
+        return self._file.frames if self._file is not None else 0
+
+    def close(self) -> None:
+        """Writes the end of the file and gives it its name."""
+        encoder = self._encoder
+        if encoder is None:
+            return
+        try:
+            while encoder.in_flight:
+                self._write_oldest(encoder)
+            if self._file is not None:
+                self._file.finish()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Removes what was written."""
+        if self._encoder is not None:
+            self._encoder.close()
+        if self._file is not None:
+            self._file.abandon()
+        self._encoder = None
+
+    def __enter__(self) -> VideoWriter:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def _open_encoder(self) -> _zerorun.AsyncEncoder:
+        if self._encoder is None:
+            raise ArgumentError("the video is closed", "already_finished", 102, "argument")
+        return self._encoder
+
+    def _write_oldest(self, encoder: _zerorun.AsyncEncoder) -> None:
+        done = encoder.receive()
+        if done is None:
+            return
+        if done.error is not None:
+            raise done.error
+        self._add(done.value)
+
+    def _add(self, jpeg: Any) -> None:
+        if self._file is None:
+            info = _zerorun.inspect(jpeg)
+            self._file = _zerorun.PacketWriter(
+                self._path, info.width, info.height, self._rate.numerator, self._rate.denominator,
+                _PLANAR.get(info.subsampling or "", "yuv444p"), self._overwrite)
+        self._file.write(jpeg)
+
+
+class VideoReader:
+    """Reads a Motion JPEG file as pictures; several are decoded at a time.
+
+        for rgb in zerorun.VideoReader('shot.avi'):
+            ...
+
+    Reads .avi, .mjpeg, .jpg and patterns of .jpg; with a build that has FFmpeg also .mov, .mkv,
+    .mp4. `format` and the options are those of decode().
+    """
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"], format: str = "rgb24", *,
+                 lanes: int = 0, depth: int = 0, **options: Unpack[DecodeOptions]) -> None:
+        self._file = _zerorun.PacketReader(os.fspath(path))
+        self._decoder = _zerorun.AsyncDecoder(format, lanes=lanes, depth=depth, **options)
+        self._pictures = self._decoder.map(self.packets())
+
+    @property
+    def info(self) -> VideoInfo:
+        """Size, rate and number of the frames, as far as the file tells them."""
+        width, height, num, den, count, container = self._file.info()
+        return VideoInfo(width, height, Fraction(num, den) if num > 0 else None, count, container)
+
+    def packets(self) -> Iterator[bytes]:
+        """The JPEG streams from here on, as they are."""
+        while True:
+            jpeg = self._file.read()
+            if jpeg is None:
+                return
+            yield jpeg
+
+    def seek(self, frame: int) -> int:
+        """The next picture is number `frame`, counted from 0 by the rate. Returns its number."""
+        found = self._file.seek(frame)
+        self._decoder.discard()
+        self._pictures = self._decoder.map(self.packets())
+        return found
+
+    def close(self) -> None:
+        """Gives up file and decoder."""
+        self._decoder.close()
+        self._file.close()
+
+    def __iter__(self) -> VideoReader:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._pictures)
+
+    def __enter__(self) -> VideoReader:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.close()

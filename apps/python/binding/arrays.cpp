@@ -44,10 +44,14 @@ Array array_from_buffer(nb::handle object, const std::string& name) {
   Array array;
   array.data = static_cast<std::uint8_t*>(owner->buf);
   array.dimensions = owner->ndim;
-  for (int i = 0; i < owner->ndim; ++i) {
+  if (owner->ndim > 0 && owner->shape == nullptr) fail_dimensions(name, 0);
+  std::int64_t tight = 1;
+  for (int i = owner->ndim; i-- > 0;) {
     const auto at = static_cast<std::size_t>(i);
     array.shape[at] = owner->shape[i];
-    array.stride[at] = owner->strides[i];
+    // Arrays of ctypes have none, although the protocol asks for them.
+    array.stride[at] = owner->strides == nullptr ? tight : owner->strides[i];
+    tight *= owner->shape[i];
   }
   array.writable = writable;
   array.owner = owner;

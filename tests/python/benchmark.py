@@ -1,0 +1,197 @@
+# Times the Python package: beside C++ (zerorun bench), Pillow, simplejpeg and PyTurboJPEG on the CPU;
+# a mixed batch and a folder of small files on a GPU. Paired: all contestants take turns.
+# SPDX-License-Identifier: MIT
+"""usage: python tests/python/benchmark.py [--size 3840x2160] [--quality 90] [--rounds 15] PHOTO...
+       python tests/python/benchmark.py --batch 256 [--folder 10000] [--threads N] PHOTO..."""
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+import numpy as np
+import zerorun
+
+
+def paired(contestants, rounds):
+    """Median seconds of each, and the median of its ratios to the first."""
+    times = {name: [] for name in contestants}
+    for name, call in contestants.items():
+        call()
+    for turn in range(rounds):
+        names = list(contestants)
+        for name in names[turn % len(names):] + names[:turn % len(names)]:
+            begin = time.perf_counter()
+            contestants[name]()
+            times[name].append(time.perf_counter() - begin)
+    first = next(iter(times))
+    return {name: (statistics.median(own),
+                   statistics.median(b / a for a, b in zip(times[first], own)))
+            for name, own in times.items()}
+
+
+def show(title, results):
+    print(f"\n{title}")
+    for name, (seconds, ratio) in results.items():
+        print(f"  {name:34} {seconds * 1e3:9.2f} ms   {ratio:5.2f}")
+
+
+def resized(path, size):
+    """The photo, tiled or cut to the size."""
+    pixels = zerorun.decode(pathlib.Path(path).read_bytes())
+    width, height = size
+    times = (-(-height // pixels.shape[0]), -(-width // pixels.shape[1]), 1)
+    return np.ascontiguousarray(np.tile(pixels, times)[:height, :width])
+
+
+def encoders(pixels, quality):
+    one, cores = zerorun.Encoder(quality=quality, device="cpu", threads=1), zerorun.Encoder(
+        quality=quality, device="cpu")
+    room = bytearray(pixels.size)
+    calls = {"zerorun, one thread": lambda: one.encode(pixels),
+             "zerorun, all cores": lambda: cores.encode(pixels),
+             "zerorun.encode(), all cores": lambda: zerorun.encode(pixels, quality=quality,
+                                                                   device="cpu"),
+             "zerorun, one thread, encode_into": lambda: one.encode_into(pixels, room)}
+    try:
+        from PIL import Image
+        picture = Image.fromarray(pixels)
+
+        def pillow():
+            picture.save(io.BytesIO(), "JPEG", quality=quality, subsampling="4:2:0")
+        calls["Pillow"] = pillow
+    except ImportError:
+        pass
+    try:
+        import simplejpeg
+        calls["simplejpeg"] = lambda: simplejpeg.encode_jpeg(
+            pixels, quality=quality, colorsubsampling="420", fastdct=False)
+    except ImportError:
+        pass
+    try:
+        import turbojpeg
+        turbo = turbojpeg.TurboJPEG()
+        calls["PyTurboJPEG"] = lambda: turbo.encode(
+            pixels, quality=quality, pixel_format=turbojpeg.TJPF_RGB,
+            jpeg_subsample=turbojpeg.TJSAMP_420)
+    except (ImportError, RuntimeError):
+        pass
+    return calls
+
+
+def decoders(jpeg):
+    one, cores = zerorun.Decoder(device="cpu", threads=1), zerorun.Decoder(device="cpu")
+    out = zerorun.decode(jpeg)
+    calls = {"zerorun, one thread": lambda: one.decode(jpeg),
+             "zerorun, all cores": lambda: cores.decode(jpeg),
+             "zerorun.decode(), all cores": lambda: zerorun.decode(jpeg, device="cpu"),
+             "zerorun, one thread, out=": lambda: one.decode(jpeg, out=out)}
+    try:
+        from PIL import Image
+        calls["Pillow"] = lambda: np.asarray(Image.open(io.BytesIO(jpeg)))
+    except ImportError:
+        pass
+    try:
+        import simplejpeg
+        calls["simplejpeg"] = lambda: simplejpeg.decode_jpeg(jpeg, fastdct=False)
+    except ImportError:
+        pass
+    try:
+        import turbojpeg
+        turbo = turbojpeg.TurboJPEG()
+        calls["PyTurboJPEG"] = lambda: turbo.decode(jpeg, pixel_format=turbojpeg.TJPF_RGB)
+    except (ImportError, RuntimeError):
+        pass
+    return calls
+
+
+def libjpeg_stream(pixels, quality):
+    """A stream without restart markers, as cameras write it."""
+    return zerorun.encode(pixels, quality=quality, restart=None)
+
+
+def single(options, photos):
+    width, height = map(int, options.size.split("x"))
+    pixels = resized(photos[0], (width, height))
+    jpeg = libjpeg_stream(pixels, options.quality)
+    print(f"{photos[0]} as {width}x{height}, quality {options.quality}, 4:2:0, RGB in host memory; "
+          f"{os.cpu_count()} cores; {options.rounds} rounds, medians; the last column is the "
+          f"median ratio to the first row")
+    show("encode", paired(encoders(pixels, options.quality), options.rounds))
+    show("decode (a stream without restart markers)", paired(decoders(jpeg), options.rounds))
+
+
+def pieces(photos, count, least, most, seed=1):
+    """Streams whose areas are spread evenly over the logarithm, as `zerorun bench --mixed`."""
+    pictures = [zerorun.decode(pathlib.Path(p).read_bytes()) for p in photos]
+    streams = []
+    generator = np.random.default_rng(seed)
+    for i in range(count):
+        area = np.exp(np.log(least) + (np.log(most) - np.log(least)) * i / max(count - 1, 1)) * 1e6
+        width, height = int((area * 4 / 3) ** 0.5), int((area * 3 / 4) ** 0.5)
+        source = pictures[i % len(pictures)]
+        times = (-(-height // source.shape[0]) + 1, -(-width // source.shape[1]) + 1, 1)
+        tiled = np.tile(source, times)
+        y = int(generator.integers(0, tiled.shape[0] - height + 1))
+        x = int(generator.integers(0, tiled.shape[1] - width + 1))
+        streams.append(libjpeg_stream(np.ascontiguousarray(tiled[y:y + height, x:x + width]), 90))
+    return streams
+
+
+def batches(options, photos):
+    streams = pieces(photos, options.batch, 0.1, 12)
+    planes = {"decode_batch to yuv420p": "yuv420p", "decode_batch to rgb24": "rgb24"}
+    for title, form in planes.items():
+        def call():
+            results = zerorun.decode_batch(streams, form, device="cuda", workers=options.threads)
+            assert not any(isinstance(r, Exception) for r in results)
+            first = results[-1][0] if isinstance(results[-1], tuple) else results[-1]
+            first.numpy()
+        results = paired({title: call}, options.rounds)
+        seconds = results[title][0]
+        print(f"{title}: {seconds / len(streams) * 1e6:.1f} us an image, {len(streams)} photos of "
+              f"0.1 to 12 megapixels, {sum(map(len, streams)) >> 20} MiB of JPEG")
+
+
+def folder(options, photos):
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as at:
+        streams = pieces(photos, 200, 0.1, 0.5)
+        for i in range(options.folder):
+            pathlib.Path(at, f"{i:05}.jpg").write_bytes(streams[i % len(streams)])
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "samples" / "python"))
+        import loader
+        rates = []
+        for _ in range(4):
+            begin = time.perf_counter()
+            count = sum(len(batch) for batch in loader.batches(at, 256, device=options.device))
+            rates.append(count / (time.perf_counter() - begin))
+        print(f"folder of {options.folder} files of 0.1 to 0.5 megapixels to tensors: "
+              f"{statistics.median(rates[1:]):.0f} images/s (device {options.device})")
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("photos", nargs="+")
+    parser.add_argument("--size", default="3840x2160")
+    parser.add_argument("--quality", type=int, default=90)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--batch", type=int, default=0)
+    parser.add_argument("--folder", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--device", default="cuda")
+    options = parser.parse_args()
+    if options.batch:
+        batches(options, options.photos)
+    if options.folder:
+        folder(options, options.photos)
+    if not options.batch and not options.folder:
+        single(options, options.photos)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,437 @@
+# Options, errors, threads, frames in flight, fork(), Ctrl-C, and what happens after close().
+# SPDX-License-Identifier: MIT
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import zerorun
+
+from support import PHOTOS, ROOT, picture, same
+
+RGB = picture("rgb24", 200, 120)
+JPEG = zerorun.encode(RGB, device="cpu")
+DAMAGED = JPEG[:len(JPEG) // 2] + b"\x00\x11\x22" * 9 + JPEG[len(JPEG) // 2 + 27:]
+
+
+def test_errors_have_code_offset_and_sentence():
+    with pytest.raises(zerorun.CorruptError) as caught:
+        zerorun.decode(JPEG[:100])
+    error = caught.value
+    assert (error.code, error.number, error.group) == ("bad_segment_length", 203, "corrupt")
+    assert error.byte_offset == 89 and error.restart_interval is None
+    assert "byte 89" in str(error)
+    assert isinstance(error, zerorun.Error) and not isinstance(error, OSError)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and vars(again) == vars(error) and str(again) == str(error)
+    with pytest.raises(zerorun.CorruptError) as caught:
+        zerorun.decode(DAMAGED, strict=True)
+    assert caught.value.restart_interval >= 0 and caught.value.byte_offset > 600
+
+
+def test_kinds_of_errors():
+    progressive = bytearray(JPEG)
+    progressive[progressive.index(b"\xff\xc0") + 1] = 0xC2
+    cases = [(lambda: zerorun.decode(b""), zerorun.CorruptError),
+             (lambda: zerorun.decode(progressive), zerorun.UnsupportedError),
+             (lambda: zerorun.decode(JPEG, max_pixels=100), zerorun.CapacityError),
+             (lambda: zerorun.decode(JPEG, max_header_bytes=100), zerorun.CapacityError),
+             (lambda: zerorun.encode(RGB, device="cuda:999"), zerorun.DeviceError),
+             (lambda: zerorun.VideoReader("/no/such/file.mjpeg"), zerorun.FileError),
+             (lambda: zerorun.VideoReader("/no/such/file.mjpeg"), OSError),
+             (lambda: zerorun.encode(RGB, quality=0), ValueError)]
+    for call, kind in cases:
+        with pytest.raises(kind):
+            call()
+
+
+@pytest.mark.parametrize("options", [
+    {"quality": 0}, {"quality": 101}, {"quality": 10**20}, {"subsampling": "421"},
+    {"huffman": "best"}, {"restart": "sometimes"}, {"restart": 0}, {"restart": 65536},
+    {"restart": "0rows"}, {"restart": "1e3"}, {"luma_table": [1] * 63}, {"luma_table": [1] * 65},
+    {"luma_table": [0] * 64}, {"chroma_table": [256] * 64}, {"pixel_aspect": (0, 1)},
+    {"segments": [(0xDB, b"")]}, {"segments": [(0xE1, bytes(65534))]}, {"device": "gpu"},
+    {"device": "cuda:x"}, {"device": "cuda:-1"}, {"threads": -1}])
+def test_values_that_are_refused(options):
+    for call in (zerorun.encode, zerorun.encode_batch):
+        with pytest.raises(zerorun.ArgumentError):
+            call(RGB if call is zerorun.encode else [RGB], **options)
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.Encoder(**options)
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.AsyncEncoder(**options)
+
+
+@pytest.mark.parametrize("options", [
+    {"quality": "90"}, {"quality": 90.0}, {"quality": None}, {"quality": True}, {"huffman": 1},
+    {"index": 1}, {"luma_table": 5}, {"pixel_aspect": 1}, {"segments": [b"x"]},
+    {"segments": [(0xFE, "text")]}, {"segments": 5}, {"no_such_option": 1}, {"strict": True}])
+def test_types_that_are_refused(options):
+    for call in (lambda: zerorun.encode(RGB, **options), lambda: zerorun.Encoder(**options)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_options_of_decoders_that_are_refused():
+    for options, kind in [({"upsampling": "best"}, ValueError), ({"upsampling": 1}, TypeError),
+                          ({"strict": 1}, TypeError), ({"max_pixels": "9"}, TypeError),
+                          ({"max_scans": 1 << 40}, ValueError), ({"quality": 1}, TypeError),
+                          ({"to": "gpu"}, ValueError)]:
+        with pytest.raises(kind):
+            zerorun.decode(JPEG, **options)
+    for form in ("rgb48", "", "RGB24"):
+        with pytest.raises(zerorun.ArgumentError):
+            zerorun.decode(JPEG, form)
+    with pytest.raises(TypeError):
+        zerorun.decode(JPEG, None)
+
+
+def test_encoder_and_decoder_objects():
+    with zerorun.Encoder(quality=70, device="cpu") as encoder:
+        assert encoder.backend == "cpu" and encoder.quality == 70
+        assert encoder.encode(RGB) == zerorun.encode(RGB, quality=70)
+        encoder.quality = 30
+        assert encoder.encode(RGB) == zerorun.encode(RGB, quality=30)
+        with pytest.raises(zerorun.ArgumentError):
+            encoder.quality = 0
+        room = bytearray(zerorun.max_encoded_bytes("rgb24", (200, 120)))
+        length = encoder.encode_into(RGB, room)
+        assert bytes(room[:length]) == encoder.encode(RGB)
+        with pytest.raises(zerorun.CapacityError):
+            encoder.encode_into(RGB, bytearray(100))
+        for bad in (bytes(1000), np.zeros((10, 10), np.uint8), np.zeros(99, np.uint8)[::2]):
+            with pytest.raises(zerorun.ArgumentError):
+                encoder.encode_into(RGB, bad)
+    decoder = zerorun.Decoder(device="cpu")
+    assert decoder.report is None
+    assert same(decoder.decode(JPEG), zerorun.decode(JPEG))
+    report = decoder.report
+    assert report.bytes_consumed == len(JPEG) and report.concealed_intervals == 0
+    assert report.first_problem is None and report.slow_scans == 0
+    decoder.decode(DAMAGED)
+    assert decoder.report.concealed_intervals > 0
+    assert isinstance(decoder.report.first_problem, zerorun.CorruptError)
+    planes = decoder.decode_planes(JPEG)
+    assert [p.shape for p in planes] == [(120, 200), (60, 100), (60, 100)]
+    assert same(tuple(planes), zerorun.decode(JPEG, "yuv420p"))
+    blocks = decoder.decode_coefficients(JPEG)
+    assert [b.shape for b in blocks] == [(15, 25, 64), (8, 13, 64), (8, 13, 64)]
+    assert blocks[0].dtype == np.int16 and blocks[0].any()
+
+
+def test_after_close():
+    calls = []
+    for kind in (zerorun.Encoder, zerorun.Decoder, zerorun.AsyncEncoder, zerorun.AsyncDecoder):
+        coder = kind(device="cpu")
+        coder.close()
+        coder.close()
+        if hasattr(coder, "encode"):
+            calls += [lambda c=coder: c.encode(RGB), lambda c=coder: c.backend,
+                      lambda c=coder: c.encode_into(RGB, bytearray(9))]
+        elif hasattr(coder, "decode"):
+            calls += [lambda c=coder: c.decode(JPEG), lambda c=coder: c.decode_planes(JPEG)]
+        else:
+            image = RGB if kind is zerorun.AsyncEncoder else JPEG
+            calls += [lambda c=coder, i=image: c.submit(i), lambda c=coder: c.receive(),
+                      lambda c=coder: c.finish(), lambda c=coder: c.in_flight,
+                      lambda c=coder: next(c), lambda c=coder, i=image: next(c.map([i]))]
+    for call in calls:
+        with pytest.raises(zerorun.ArgumentError, match="closed") as caught:
+            call()
+        assert caught.value.code == "already_finished"
+
+
+def test_batches():
+    images = [picture("rgb24", 20 + 7 * i, 100 - 3 * i, i) for i in range(25)]
+    wanted = [zerorun.encode(image) for image in images]
+    assert zerorun.encode_batch(iter(images)) == wanted
+    assert zerorun.encode_batch(images, workers=1) == zerorun.encode_batch(images, workers=7) == wanted
+    assert zerorun.encode_batch([]) == [] and zerorun.decode_batch([]) == []
+    mixed = wanted[:5] + [b"", None, wanted[5][:90]] + wanted[5:]
+    found = zerorun.decode_batch(mixed)
+    kinds = [type(r) for r in found[5:8]]
+    assert kinds == [zerorun.CorruptError, TypeError, zerorun.CorruptError]
+    assert all(same(a, zerorun.decode(b)) for a, b in zip(found[:5] + found[8:], wanted))
+    strict = zerorun.decode_batch([JPEG, DAMAGED], strict=True)
+    assert same(strict[0], zerorun.decode(JPEG)) and isinstance(strict[1], zerorun.CorruptError)
+    for workers in (-1, 1000):
+        with pytest.raises(zerorun.ArgumentError):
+            zerorun.encode_batch(images, workers=workers)
+    for call in (lambda: zerorun.encode_batch(5), lambda: zerorun.decode_batch(None)):
+        with pytest.raises(TypeError):
+            call()
+
+    def broken():
+        yield RGB
+        raise KeyError("mine")
+    with pytest.raises(KeyError):
+        zerorun.encode_batch(broken())
+
+
+def test_frames_in_flight_come_in_order():
+    images = [picture("rgb24", 64, 48, i) for i in range(20)]
+    wanted = [zerorun.encode(image) for image in images]
+    with zerorun.AsyncEncoder(lanes=3, depth=5) as encoder:
+        assert (encoder.lanes, encoder.depth, encoder.in_flight) == (3, 5, 0)
+        assert list(encoder) == [] and encoder.receive(wait=False) is None
+        for number, image in enumerate(images[:5]):
+            encoder.submit(image, tag=f"frame {number}")
+        with pytest.raises(zerorun.CapacityError) as caught:
+            encoder.submit(images[5])
+        assert caught.value.code == "queue_full" and encoder.in_flight == 5
+        for number, coded in enumerate(encoder):
+            assert coded == (number, f"frame {number}", wanted[number], None)
+        encoder.submit(images[0], quality=10)
+        assert encoder.receive().value == zerorun.encode(images[0], quality=10)
+        encoder.submit(images[0])
+        encoder.discard()
+        assert encoder.in_flight == 0 and list(encoder.map(images)) == wanted
+        encoder.finish()
+        assert encoder.receive() is None
+        with pytest.raises(zerorun.ArgumentError):
+            encoder.submit(images[0])
+
+
+def test_decoded_frames_in_flight():
+    images = [picture("rgb24", 64 + i, 48, i) for i in range(12)]
+    streams = [zerorun.encode(image) for image in images]
+    wanted = [zerorun.decode(stream) for stream in streams]
+    decoder = zerorun.AsyncDecoder("rgb24")
+    assert all(same(a, b) for a, b in zip(decoder.map(streams), wanted))
+    out = np.empty(images[0].shape, np.uint8)
+    decoder.submit(streams[0], tag=7, out=out)
+    decoder.submit(b"nothing")
+    decoder.submit(streams[1], format="gray8")
+    results = list(decoder)
+    assert results[0].value is out and results[0].tag == 7 and same(out, wanted[0])
+    assert results[1].value is None and isinstance(results[1].error, zerorun.CorruptError)
+    assert same(results[2].value, zerorun.decode(streams[1], "gray8"))
+    pictures = decoder.map([streams[0], b"nothing", streams[1]])
+    assert same(next(pictures), wanted[0])
+    with pytest.raises(zerorun.CorruptError):
+        next(pictures)
+    assert same(next(pictures), wanted[1])
+    with pytest.raises(StopIteration):
+        next(pictures)
+
+
+def test_a_frame_lives_while_it_is_in_flight():
+    encoder = zerorun.AsyncEncoder(lanes=1, depth=64)
+    wanted = [zerorun.encode(picture("rgb24", 300, 200, i)) for i in range(30)]
+    for i in range(30):
+        encoder.submit(picture("rgb24", 300, 200, i))
+        gc.collect()
+    assert [coded.value for coded in encoder] == wanted
+    for i in range(30):
+        encoder.submit(picture("rgb24", 300, 200, i))
+    del encoder  # drops the others without touching freed memory
+    gc.collect()
+
+
+def run_threads(count, work):
+    failures = []
+
+    def guarded(number):
+        try:
+            work(number)
+        except BaseException as error:  # noqa: B902 - the main thread tells it
+            failures.append(error)
+    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+
+def test_threads_share_coders():
+    images = [picture("rgb24", 80 + i, 60, i) for i in range(8)]
+    wanted = [zerorun.encode(image) for image in images]
+    pixels = [zerorun.decode(stream) for stream in wanted]
+    encoder, decoder = zerorun.Encoder(), zerorun.Decoder()
+
+    def work(number):
+        for _ in range(25):
+            assert encoder.encode(images[number]) == wanted[number]
+            assert zerorun.encode(images[number]) == wanted[number]
+            assert same(decoder.decode(wanted[number]), pixels[number])
+            assert same(zerorun.decode(wanted[number]), pixels[number])
+            assert decoder.report is not None
+    run_threads(8, work)
+
+
+def test_threads_feed_and_drain_a_queue():
+    images = [picture("rgb24", 64, 48, i) for i in range(40)]
+    wanted = [zerorun.encode(image) for image in images]
+    encoder = zerorun.AsyncEncoder(depth=4)
+    found = []
+
+    def work(number):
+        if number == 0:
+            for tag, image in enumerate(images):
+                encoder.submit(image, tag=tag, wait=True)
+            encoder.finish()
+        else:
+            while True:
+                coded = encoder.receive()
+                if coded is None:
+                    return
+                found.append((coded.tag, coded.value))
+    run_threads(3, work)
+    assert sorted(found) == sorted(enumerate(wanted))
+
+
+def test_close_while_others_work():
+    for _ in range(10):
+        encoder, decoder = zerorun.Encoder(), zerorun.Decoder()
+        begun = threading.Barrier(4)
+
+        def work(number):
+            begun.wait()
+            if number == 0:
+                encoder.close()
+                decoder.close()
+                return
+            for _ in range(20):
+                try:
+                    assert encoder.encode(RGB) == JPEG
+                    decoder.decode(JPEG)
+                except zerorun.ArgumentError as error:
+                    assert error.code == "already_finished"
+        run_threads(4, work)
+
+
+def test_changed_while_it_is_coded():
+    """Other bytes may come out, but nothing breaks."""
+    image = picture("rgb24", 640, 480)
+    stream = bytearray(JPEG)
+    done = threading.Event()
+
+    def scribble():
+        generator = np.random.default_rng(1)
+        while not done.is_set():
+            image[:] = generator.integers(0, 256, 3, np.uint8)
+            stream[700:] = bytes(generator.integers(0, 256, len(stream) - 700, np.uint8))
+    thread = threading.Thread(target=scribble)
+    thread.start()
+    try:
+        for huffman in ["standard", "optimal"] * 30:
+            assert zerorun.decode(zerorun.encode(image, huffman=huffman)).shape == image.shape
+            zerorun.decode(stream)
+    finally:
+        done.set()
+        thread.join()
+
+
+def in_child(body):
+    """Runs the function in a fork; its answer is the exit code 0."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            body()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_fork():
+    encoder, decoder = zerorun.Encoder(device="cpu"), zerorun.Decoder(device="cpu")
+    flight = zerorun.AsyncEncoder(device="cpu")
+    flight.submit(RGB)
+    assert encoder.encode(RGB) == JPEG and same(decoder.decode(JPEG), zerorun.decode(JPEG))
+    pixels = zerorun.decode(JPEG)
+
+    def body():
+        assert zerorun.encode(RGB, device="cpu") == JPEG
+        assert encoder.encode(RGB) == JPEG
+        assert same(decoder.decode(JPEG), pixels)
+        assert zerorun.encode_batch([RGB] * 4, device="cpu") == [JPEG] * 4
+        assert list(zerorun.AsyncEncoder(device="cpu").map([RGB] * 4)) == [JPEG] * 4
+        with pytest.raises(zerorun.ArgumentError, match="fork"):
+            flight.receive()
+        in_child(lambda: encoder.encode(RGB))
+    in_child(body)
+    held = [zerorun.Encoder(device="cpu"), zerorun.AsyncDecoder(device="cpu")]
+    in_child(lambda: (held.clear(), gc.collect()))  # a child ends them without their threads
+    assert flight.receive().value == JPEG and encoder.encode(RGB) == JPEG
+
+
+def test_fork_while_threads_code():
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            zerorun.encode(RGB, device="cpu")
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(10):
+            in_child(lambda: zerorun.encode(RGB, device="cpu") == JPEG or os._exit(2))
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.parametrize("call", [
+    "zerorun.encode_batch(images)", "zerorun.encode_batch(endless())",
+    "for jpeg in zerorun.AsyncEncoder().map(endless()): pass",
+    "zerorun.AsyncEncoder().receive()",
+    "while True: zerorun.encode(images[0])"])
+def test_keyboard_interrupt(call):
+    """Ctrl-C ends long calls; the interpreter goes on and ends well."""
+    program = textwrap.dedent(f"""
+        import numpy as np, zerorun
+        images = [np.zeros((2000, 2000, 3), np.uint8)] * 4000
+        def endless():
+            while True:
+                yield images[0]
+        try:
+            print('begun', flush=True)
+            {call}
+            print('ended')
+        except KeyboardInterrupt:
+            print('interrupted', len(zerorun.encode(images[0])) > 0)
+    """)
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=120)[0] == "interrupted True\n"
+    assert child.returncode == 0
+
+
+def test_photos():
+    for path in PHOTOS:
+        data = path.read_bytes()
+        info = zerorun.inspect(data)
+        pixels = zerorun.decode(data)
+        assert pixels.shape == (info.height, info.width, 3)
+        assert same(np.array(zerorun.Decoder().decode(data)), pixels)
+
+
+def test_help_and_names():
+    for name in zerorun.__all__:
+        value = getattr(zerorun, name)
+        assert name.startswith("__") or not callable(value) or value.__doc__, name
+    assert "subsampling" in zerorun.encode.__doc__ and "(height, width, 3)" in zerorun.decode.__doc__
+    assert zerorun.__version__.count(".") == 2
+    assert "scalar" in zerorun.cpu_instruction_sets()
+    zerorun.release_memory()
+
+
+def test_samples(tmp_path):
+    samples = ROOT / "samples" / "python"
+    for words in (["there_and_back.py"], ["loader.py", ROOT / "samples" / "media"],
+                  ["live_plot.py", "--text", "--frames", "3", "--size", "320x240"]):
+        done = subprocess.run([sys.executable, "-B", samples / words[0], *map(str, words[1:])],
+                              capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout and not done.stderr, done.stderr

@@ -1,0 +1,313 @@
+# Arrays in the memory of a GPU: no copies, the caller's stream, other libraries' tensors.
+# SPDX-License-Identifier: MIT
+import ctypes
+import glob
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+import zerorun
+
+from support import PHOTOS, picture, planes, same
+
+REQUIRED = os.environ.get("ZERORUN_REQUIRE_GPU") == "1"
+if not REQUIRED and not (zerorun.built_with_cuda and any(d.usable for d in zerorun.devices())):
+    pytest.skip("this build or this machine has no CUDA device", allow_module_level=True)
+
+
+def load_runtime():
+    names = ["libcudart.so", "libcudart.so.13", "libcudart.so.12"] + sorted(
+        glob.glob("/usr/local/cuda*/lib64/libcudart.so*"))
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    pytest.skip("no CUDA runtime to make arrays with")
+
+
+cudart = load_runtime()
+
+
+def cuda(name, *arguments):
+    error = getattr(cudart, name)(*arguments)
+    assert error == 0, f"{name}: {error}"
+
+
+class CudaArray:
+    """Memory of the CUDA runtime with __cuda_array_interface__ alone."""
+
+    def __init__(self, shape, stream=None):
+        self.shape = tuple(shape)
+        self.size = int(np.prod(shape))
+        pointer = ctypes.c_void_p()
+        cuda("cudaMalloc", ctypes.byref(pointer), ctypes.c_size_t(self.size))
+        self.pointer = pointer.value
+        self.stream = stream
+        self.strides = None
+        self.read_only = False
+
+    @classmethod
+    def of(cls, host, **options):
+        host = np.ascontiguousarray(host)
+        array = cls(host.shape, **options)
+        cuda("cudaMemcpy", ctypes.c_void_p(array.pointer), ctypes.c_void_p(host.ctypes.data),
+             ctypes.c_size_t(array.size), 1)
+        return array
+
+    def numpy(self):
+        host = np.empty(self.shape, np.uint8)
+        cuda("cudaDeviceSynchronize")
+        cuda("cudaMemcpy", ctypes.c_void_p(host.ctypes.data), ctypes.c_void_p(self.pointer),
+             ctypes.c_size_t(self.size), 2)
+        return host
+
+    def free(self):
+        cuda("cudaFree", ctypes.c_void_p(self.pointer))
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.shape, "typestr": "|u1", "data": (self.pointer, self.read_only),
+                "strides": self.strides, "stream": self.stream, "version": 3}
+
+
+def on_gpu(image):
+    arrays = tuple(CudaArray.of(plane) for plane in planes(image))
+    return arrays if isinstance(image, tuple) else arrays[0]
+
+
+def to_host(value):
+    return tuple(p.numpy() for p in value) if isinstance(value, tuple) else value.numpy()
+
+
+@pytest.mark.parametrize("form", zerorun.FORMATS)
+@pytest.mark.parametrize("options", [{}, {"huffman": "optimal", "quality": 50},
+                                     {"index": True, "subsampling": "444"}])
+def test_bytes_and_samples_of_the_cpu(form, options):
+    image = picture(form, 83, 45) if form[:4] not in ("yuyv", "uyvy") else picture(form, 84, 45)
+    wanted = zerorun.encode(image, format=form, device="cpu", **options)
+    assert zerorun.encode(image, format=form, device="cuda", **options) == wanted
+    assert zerorun.encode(on_gpu(image), format=form, **options) == wanted
+    encoder = zerorun.Encoder(**options)
+    assert encoder.encode(on_gpu(image), format=form) == wanted
+    pixels = zerorun.decode(wanted, form, device="cpu")
+    assert same(to_host(zerorun.decode(wanted, form, device="cuda")), pixels)
+    assert same(zerorun.decode(wanted, form, device="cuda", to="host"), pixels)
+    out = on_gpu(pixels)
+    assert zerorun.decode(wanted, form, out=out) is out
+    assert same(to_host(out), pixels)
+    assert same(to_host(zerorun.Decoder().decode(wanted, form, to="device")), pixels)
+
+
+def test_rows_with_gaps_and_other_strides():
+    image = picture("rgb24", 40, 30)
+    wide = np.zeros((30, 48, 3), np.uint8)
+    wide[:, :40] = image
+    array = CudaArray.of(wide)
+    array.shape, array.strides = (30, 40, 3), (144, 3, 1)
+    assert zerorun.encode(array) == zerorun.encode(image, device="cpu")
+    for strides in [(3, 3, 1), (0, 3, 1), (144, 6, 1), (144, 3, -1), (1 << 40, 3, 1)]:
+        array.strides = strides
+        with pytest.raises(zerorun.ArgumentError):
+            zerorun.encode(array)
+
+
+def test_stream_in_device_memory():
+    jpeg = zerorun.encode(picture("rgb24", 80, 60), device="cpu")
+    data = CudaArray.of(np.frombuffer(jpeg, np.uint8))
+    assert same(zerorun.decode(data).numpy(), zerorun.decode(jpeg, device="cpu"))
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.decode(data, to="host")
+
+
+def test_encode_into_waits_for_nothing():
+    image = picture("rgb24", 640, 480)
+    wanted = zerorun.encode(image, device="cpu")
+    room = zerorun.max_encoded_bytes("rgb24", (640, 480))
+    out, size = CudaArray((room,)), CudaArray((8,))
+    encoder = zerorun.Encoder(device="cuda")
+    assert encoder.encode_into(on_gpu(image), out, size) is None
+    length = int(size.numpy().view(np.uint64)[0])
+    assert bytes(out.numpy()[:length]) == wanted
+    for bad_out, bad_size in [(np.empty(room, np.uint8), size), (out, np.empty(8, np.uint8)),
+                              (out, CudaArray((9,))), (out, None), (on_gpu(image), size)]:
+        with pytest.raises(zerorun.ArgumentError):
+            encoder.encode_into(on_gpu(image), bad_out, bad_size)
+    frozen = CudaArray((room,))
+    frozen.read_only = True
+    with pytest.raises(zerorun.ArgumentError):
+        encoder.encode_into(on_gpu(image), frozen, size)
+
+
+def test_freed_and_foreign_memory_is_refused():
+    array = on_gpu(picture("rgb24", 1000, 1000))
+    array.free()
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.encode(array)
+    host = np.zeros((16, 16), np.uint8)
+
+    class Liar:
+        __cuda_array_interface__ = {"shape": (16, 16), "typestr": "|u1", "version": 3,
+                                    "data": (host.ctypes.data, False)}
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.encode(Liar())
+    small = CudaArray((16, 16))
+    small.shape = (60000, 60000)
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.encode(small)
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.encode(CudaArray((16, 16)), device="cpu")
+    with pytest.raises((zerorun.ArgumentError, zerorun.DeviceError)):
+        zerorun.encode(CudaArray((16, 16)), device="cuda:99")
+
+
+def test_batches():
+    images = [picture("rgb24", 16 + 31 * i, 200 - 9 * i, i) for i in range(20)]
+    wanted = [zerorun.encode(image, device="cpu") for image in images]
+    assert zerorun.encode_batch(images, device="cuda") == wanted
+    assert zerorun.encode_batch([on_gpu(image) for image in images]) == wanted
+    noisy = [np.random.default_rng(i).integers(0, 256, (99, 99, 3), np.uint8) for i in range(4)]
+    assert zerorun.encode_batch([on_gpu(image) for image in noisy], quality=100) == [
+        zerorun.encode(image, quality=100, device="cpu") for image in noisy]
+    streams = wanted[:7] + [b"no stream", wanted[7][:300]] + wanted[8:]
+    found = zerorun.decode_batch(streams, device="cuda")
+    for stream, result in zip(streams, found):
+        try:
+            assert same(result.numpy(), zerorun.decode(stream, device="cpu"))
+        except zerorun.Error as error:
+            assert isinstance(result, zerorun.Error) and str(result) == str(error)
+    assert zerorun.decode_batch([], device="cuda") == []
+    on_host = zerorun.decode_batch(wanted, "nv12", device="cuda", to="host")
+    assert all(same(a, zerorun.decode(s, "nv12", device="cpu")) for a, s in zip(on_host, wanted))
+
+
+def test_frames_in_flight():
+    images = [picture("rgb24", 200, 100, i) for i in range(30)]
+    wanted = [zerorun.encode(image, device="cpu") for image in images]
+    assert list(zerorun.AsyncEncoder(device="cuda").map(images)) == wanted
+    decoded = zerorun.AsyncDecoder(device="cuda").map(wanted)
+    assert all(same(a, zerorun.decode(s, device="cpu")) for a, s in zip(decoded, wanted))
+
+
+def test_threads_with_streams():
+    image = picture("rgb24", 400, 300)
+    wanted = zerorun.encode(image, device="cpu")
+    pixels = zerorun.decode(wanted, device="cpu")
+    failures = []
+
+    def work():
+        try:
+            stream = ctypes.c_void_p()
+            cuda("cudaStreamCreate", ctypes.byref(stream))
+            array = on_gpu(image)
+            encoder, decoder = zerorun.Encoder(device="cuda"), zerorun.Decoder(device="cuda")
+            for _ in range(30):
+                assert encoder.encode(array, stream=stream.value) == wanted
+                assert zerorun.encode(array, stream=stream.value) == wanted
+                assert same(decoder.decode(wanted, stream=stream.value).numpy(), pixels)
+        except BaseException as error:  # noqa: B902 - the main thread tells it
+            failures.append(error)
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def in_child(queue):
+    try:
+        jpeg = zerorun.encode(np.zeros((20, 20, 3), np.uint8))
+        try:
+            zerorun.encode(np.zeros((20, 20, 3), np.uint8), device="cuda")
+            queue.put("no error")
+        except zerorun.DeviceError as error:
+            queue.put((jpeg, str(error)))
+    except BaseException as error:  # noqa: B902
+        queue.put(repr(error))
+
+
+def test_fork_says_why_cuda_is_gone():
+    jpeg = zerorun.encode(np.zeros((20, 20, 3), np.uint8), device="cuda")
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=in_child, args=(queue,))
+    child.start()
+    answer = queue.get()
+    child.join()
+    assert child.exitcode == 0
+    assert answer[0] == jpeg and "fork" in answer[1] and "spawn" in answer[1]
+
+
+def test_memory_of_decoded_arrays_comes_back():
+    jpeg = zerorun.encode(picture("rgb24", 2000, 1500), device="cpu")
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+
+    def used():
+        cuda("cudaDeviceSynchronize")
+        zerorun.release_memory()
+        cuda("cudaMemGetInfo", ctypes.byref(free), ctypes.byref(total))
+        return total.value - free.value
+    zerorun.decode(jpeg, device="cuda")
+    before = used()
+    for _ in range(300):
+        zerorun.decode(jpeg, device="cuda")
+        zerorun.decode_batch([jpeg] * 4, device="cuda")
+    assert used() - before < 256 << 20
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    image = picture("rgb24", 333, 222)
+    wanted = zerorun.encode(image, device="cpu")
+    pixels = zerorun.decode(wanted, device="cpu")
+    tensor = torch.from_numpy(image).cuda()
+    assert zerorun.encode(tensor) == wanted
+    assert zerorun.encode(torch.from_numpy(image), device="cpu") == wanted
+    with pytest.raises(zerorun.ArgumentError, match="contiguous"):
+        zerorun.encode(tensor.permute(2, 0, 1).contiguous().permute(1, 2, 0))
+    with pytest.raises(zerorun.ArgumentError, match="uint8"):
+        zerorun.encode(tensor.float())
+    decoded = torch.from_dlpack(zerorun.decode(wanted, device="cuda"))
+    assert decoded.is_cuda and same(decoded.cpu().numpy(), pixels)
+    out = torch.empty((222, 333, 3), dtype=torch.uint8, device="cuda")
+    assert zerorun.decode(wanted, out=out) is out
+    assert same(out.cpu().numpy(), pixels)
+
+
+def test_torch_stream_orders_the_work():
+    """The kernels that fill a tensor and those that encode it run on torch's current stream."""
+    torch = pytest.importorskip("torch")
+    image = picture("rgb24", 1920, 1080)
+    wanted = zerorun.encode(image, device="cpu")
+    source = torch.from_numpy(image).cuda()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(20):
+            tensor = torch.zeros_like(source)
+            torch.cuda._sleep(2_000_000)
+            tensor.copy_(source)
+            assert zerorun.encode(tensor) == wanted
+            tensor.zero_()
+            torch.cuda._sleep(2_000_000)
+            tensor.copy_(source)
+            assert zerorun.encode(tensor, stream=stream) == wanted
+
+
+def test_cupy():
+    cupy = pytest.importorskip("cupy")
+    image = picture("rgb24", 333, 222)
+    wanted = zerorun.encode(image, device="cpu")
+    with cupy.cuda.Stream(non_blocking=True):
+        assert zerorun.encode(cupy.asarray(image)) == wanted
+    decoded = zerorun.decode(wanted, device="cuda")
+    assert same(cupy.asnumpy(cupy.asarray(decoded)), zerorun.decode(wanted, device="cpu"))
+    assert same(cupy.asnumpy(cupy.from_dlpack(decoded)), zerorun.decode(wanted, device="cpu"))
+
+
+def test_photos_on_both():
+    for path in PHOTOS:
+        data = path.read_bytes()
+        assert same(zerorun.decode(data, device="cuda").numpy(), zerorun.decode(data, device="cpu"))

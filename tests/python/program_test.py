@@ -1,0 +1,119 @@
+# Python and the program write the same bytes and decode the same samples.
+# SPDX-License-Identifier: MIT
+import itertools
+
+import numpy as np
+import pytest
+import zerorun
+
+from support import CHROMA, needs_program, picture, read_pnm, run_program, same, write_input
+
+READABLE = ["rgb24", "gray8", "yuv420p", "yuv422p", "yuv444p", "yuv411p"]
+SAMPLINGS = ["auto", "420", "422", "444", "440", "411", "gray"]
+QUALITIES = itertools.cycle([90, 1, 50, 100, 75])
+
+
+@needs_program
+@pytest.mark.parametrize("form", READABLE)
+@pytest.mark.parametrize("subsampling", SAMPLINGS)
+def test_encodes_as_the_program(form, subsampling, tmp_path):
+    image = picture(form, 83, 45)
+    source = tmp_path / ("in.y4m" if form in CHROMA else "in.pnm")
+    write_input(source, form, image)
+    options = itertools.product(["standard", "optimal"], ["auto", "none", "7", "1rows"],
+                                [False, True])
+    for huffman, restart, index in options:
+        quality = next(QUALITIES)
+        words = ["--subsampling", subsampling, "--huffman", huffman, "--restart", restart,
+                 "-q", quality] + (["--index"] if index else [])
+        target = tmp_path / "out.jpg"
+        run_program("encode", source, "-o", target, "-y", "--device", "cpu", *words)
+        jpeg = zerorun.encode(image, format=form, quality=quality, subsampling=subsampling,
+                              huffman=huffman, restart=restart, index=index)
+        assert jpeg == target.read_bytes(), words
+
+
+@needs_program
+@pytest.mark.parametrize("subsampling", SAMPLINGS[1:])
+@pytest.mark.parametrize("upsampling", ["fancy", "nearest"])
+def test_decodes_as_the_program(subsampling, upsampling, tmp_path):
+    jpeg = zerorun.encode(picture("rgb24", 83, 45), subsampling=subsampling)
+    source = tmp_path / "in.jpg"
+    source.write_bytes(jpeg)
+    target = tmp_path / "out.ppm"
+    run_program("decode", source, "-o", target, "-y", "--device", "cpu", "--upsampling", upsampling)
+    form = "gray8" if target.read_bytes()[:2] == b"P5" else "rgb24"
+    assert same(zerorun.decode(jpeg, form, upsampling=upsampling), read_pnm(target))
+
+
+@needs_program
+@pytest.mark.parametrize("form", ["yuv420p", "yuv422p", "yuv444p", "yuv411p", "gray8"])
+def test_decodes_planes_as_the_program(form, tmp_path):
+    image = picture(form, 83, 45)
+    jpeg = zerorun.encode(image, format=form)
+    source = tmp_path / "in.jpg"
+    source.write_bytes(jpeg)
+    target = tmp_path / "out.y4m"
+    run_program("decode", source, "-o", target, "-y", "--device", "cpu")
+    samples = target.read_bytes().split(b"FRAME\n", 1)[1]
+    decoded = zerorun.decode(jpeg, form)
+    decoded = decoded if isinstance(decoded, tuple) else (decoded,)
+    assert b"".join(plane.tobytes() for plane in decoded) == samples
+
+
+def swapped(image, order):
+    return np.ascontiguousarray(image[..., order])
+
+
+def test_formats_of_equal_samples_give_equal_bytes():
+    rgb = picture("rgb24", 61, 37)
+    filler = np.full(rgb.shape[:2] + (1,), 9, np.uint8)
+    rgbx = np.concatenate([rgb, filler], axis=2)
+    wanted = zerorun.encode(rgb)
+    for form, image in {"bgr24": swapped(rgb, [2, 1, 0]), "rgb0": rgbx,
+                        "bgr0": swapped(rgbx, [2, 1, 0, 3]), "0rgb": swapped(rgbx, [3, 0, 1, 2]),
+                        "0bgr": swapped(rgbx, [3, 2, 1, 0])}.items():
+        assert zerorun.encode(image, format=form) == wanted, form
+    y, cb, cr = picture("yuv420p", 62, 38)
+    wanted = zerorun.encode((y, cb, cr))
+    assert zerorun.encode((y, np.dstack([cb, cr]))) == wanted
+    assert zerorun.encode((y, np.dstack([cr, cb])), format="nv21") == wanted
+    y, cb, cr = picture("yuv422p", 62, 38)
+    wanted = zerorun.encode((y, cb, cr), format="yuv422p")
+    pairs = np.empty((38, 62), np.uint8)
+    pairs[:, 0::2], pairs[:, 1::2] = cb, cr
+    assert zerorun.encode(np.dstack([y, pairs]), format="yuyv422") == wanted
+    assert zerorun.encode(np.dstack([pairs, y]), format="uyvy422") == wanted
+
+
+@pytest.mark.parametrize("form", zerorun.FORMATS)
+@pytest.mark.parametrize("size", [(1, 1), (17, 9), (64, 48)])
+def test_all_formats_there_and_back(form, size):
+    width, height = size
+    image = picture(form, width, height)
+    jpeg = zerorun.encode(image, format=form, size=size, quality=100)
+    info = zerorun.inspect(jpeg)
+    assert (info.width, info.height) == size
+    decoded = zerorun.decode(jpeg, form)
+    shapes = [p.shape for p in (image if isinstance(image, tuple) else (image,))]
+    found = [p.shape for p in (decoded if isinstance(decoded, tuple) else (decoded,))]
+    assert found == shapes
+    assert zerorun.Decoder().decode(jpeg, form) is not None
+    if form in CHROMA or form in ("gray8", "nv12", "nv21"):  # no loss by colour
+        for plane, original in zip(decoded if isinstance(decoded, tuple) else (decoded,),
+                                   image if isinstance(image, tuple) else (image,)):
+            assert np.abs(plane.astype(int) - original).max() <= 3
+
+
+def test_content_options():
+    image = picture("rgb24", 40, 30)
+    jpeg = zerorun.encode(image, segments=[(0xFE, b"a comment"), (0xE5, b"five")],
+                          pixel_aspect=(4, 3))
+    info = zerorun.inspect(jpeg)
+    assert (0xFE, b"a comment") in info.segments and (0xE5, b"five") in info.segments
+    assert info.pixel_aspect == (4, 3) and info.has_jfif and info.quality == 90
+    assert not zerorun.inspect(zerorun.encode(image, jfif_header=False)).has_jfif
+    flat = np.full(64, 16)
+    table = zerorun.encode(image, luma_table=flat, chroma_table=list(flat))
+    assert zerorun.inspect(table).quality is None
+    assert table == zerorun.encode(image, luma_table=flat.reshape(8, 8), chroma_table=flat)

@@ -1,0 +1,84 @@
+# Motion JPEG files by Python, read by the program, and the other way round.
+# SPDX-License-Identifier: MIT
+import fractions
+import json
+
+import numpy as np
+import pytest
+import zerorun
+
+from support import needs_program, picture, run_program, same
+
+FRAMES = [picture("rgb24", 64, 48, i) for i in range(9)]
+STREAMS = [zerorun.encode(frame) for frame in FRAMES]
+
+
+def write(path, **options):
+    with zerorun.VideoWriter(path, **options) as video:
+        for frame in FRAMES:
+            video.write(frame)
+
+
+@pytest.mark.parametrize("name", ["a.mjpeg", "%03d.jpg"])
+def test_there_and_back(name, tmp_path):
+    path = tmp_path / name
+    write(path)
+    with zerorun.VideoReader(path) as video:
+        assert (video.info.width, video.info.height) == (64, 48)
+        pictures = list(video)
+        assert len(pictures) == 9
+        assert all(same(a, zerorun.decode(b)) for a, b in zip(pictures, STREAMS))
+        assert video.seek(4) == 4
+        assert list(video.packets()) == STREAMS[4:]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_files_are_whole_or_not_there(tmp_path):
+    path = tmp_path / "a.mjpeg"
+    write(path)
+    with pytest.raises(zerorun.FileError):
+        write(path)
+    write(path, overwrite=True)
+    with pytest.raises(KeyError):
+        with zerorun.VideoWriter(tmp_path / "b.mjpeg") as video:
+            video.write(FRAMES[0])
+            raise KeyError
+    with pytest.raises(zerorun.ArgumentError):
+        with zerorun.VideoWriter(tmp_path / "c.mjpeg") as video:
+            video.write(FRAMES[0].astype(float))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.mjpeg"]
+    video = zerorun.VideoWriter(tmp_path / "d.mjpeg")
+    video.write_packet(STREAMS[0])
+    video.write(FRAMES[1])
+    video.write_packet(STREAMS[2])
+    assert video.frames == 3
+    video.close()
+    video.close()
+    assert (tmp_path / "d.mjpeg").read_bytes() == b"".join(STREAMS[:3])
+    with pytest.raises(zerorun.ArgumentError):
+        video.write(FRAMES[0])
+    for fps in (0, -1, float("inf"), "x"):
+        with pytest.raises((zerorun.ArgumentError, ValueError, OverflowError)):
+            zerorun.VideoWriter(tmp_path / "e.mjpeg", fps)
+
+
+def test_names_that_are_refused(tmp_path):
+    for name in ("a.png", "a", "no/such/folder/a.mjpeg"):
+        with pytest.raises(zerorun.FileError):
+            write(tmp_path / name)
+    if not zerorun.built_with_ffmpeg:
+        with pytest.raises(zerorun.FileError, match="FFmpeg"):
+            write(tmp_path / "a.mkv")
+    for data in (b"", b"no video", b"\xff\xd8"):
+        (tmp_path / "bad.mjpeg").write_bytes(data)
+        with pytest.raises(zerorun.Error):
+            list(zerorun.VideoReader(tmp_path / "bad.mjpeg"))
+
+
+@needs_program
+def test_with_the_program(tmp_path):
+    write(tmp_path / "a.mjpeg", quality=80)
+    info = json.loads(run_program("info", tmp_path / "a.mjpeg", "--json").stdout)
+    assert "mjpeg" in json.dumps(info)
+    run_program("decode", tmp_path / "a.mjpeg", "-o", tmp_path / "%02d.ppm", "--device", "cpu")
+    assert len(list(tmp_path.glob("*.ppm"))) == 9

@@ -2,7 +2,8 @@
 # a mixed batch and a folder of small files on a GPU. Paired: all contestants take turns.
 # SPDX-License-Identifier: MIT
 """usage: python tests/python/benchmark.py [--size 3840x2160] [--quality 90] [--rounds 15] PHOTO...
-       python tests/python/benchmark.py --batch 256 [--folder 10000] [--threads N] PHOTO..."""
+       python tests/python/benchmark.py --batch 256 [--folder 10000] [--threads N] PHOTO...
+       python tests/python/benchmark.py --tensors [--size 3840x2160] PHOTO..."""
 from __future__ import annotations
 
 import argparse
@@ -174,6 +175,33 @@ def folder(options, photos):
               f"{statistics.median(rates[1:]):.0f} images/s (device {options.device})")
 
 
+def tensors(options, photos):
+    """Single pictures in the memory of a GPU, by PyTorch; the host waits at the end alone."""
+    import torch
+    width, height = map(int, options.size.split("x"))
+    tensor = torch.from_numpy(resized(photos[0], (width, height))).cuda()
+    encoder, decoder = zerorun.Encoder(device="cuda"), zerorun.Decoder(device="cuda")
+    jpeg = libjpeg_stream(tensor, 90)
+    out = torch.empty_like(tensor)
+    room = torch.empty(zerorun.max_encoded_bytes("rgb24", (width, height)), dtype=torch.uint8,
+                       device="cuda")
+    size = torch.empty(8, dtype=torch.uint8, device="cuda")
+    calls = {"encode() to bytes": lambda: encoder.encode(tensor),
+             "encode_into() device memory": lambda: encoder.encode_into(tensor, room, size),
+             "decode(out=tensor)": lambda: decoder.decode(jpeg, out=out),
+             "decode() to a new array": lambda: decoder.decode(jpeg)}
+    for name, call in calls.items():
+        for _ in range(20):
+            call()
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(300):
+            call()
+        torch.cuda.synchronize()
+        print(f"{width}x{height} RGB, {len(jpeg)} bytes: {name:28} "
+              f"{(time.perf_counter() - begin) / 300 * 1e6:8.1f} us")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("photos", nargs="+")
@@ -183,13 +211,16 @@ def main():
     parser.add_argument("--batch", type=int, default=0)
     parser.add_argument("--folder", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--tensors", action="store_true")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     if options.batch:
         batches(options, options.photos)
     if options.folder:
         folder(options, options.photos)
-    if not options.batch and not options.folder:
+    if options.tensors:
+        tensors(options, options.photos)
+    if not (options.batch or options.folder or options.tensors):
         single(options, options.photos)
 
 

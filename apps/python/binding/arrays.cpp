@@ -38,8 +38,7 @@ Array array_from_buffer(nb::handle object, const std::string& name) {
       throw nb::python_error();
   }
   const std::shared_ptr<Py_buffer> owner(buffer.release(), BufferRelease{});
-  if (!is_bytes_format(*owner))
-    fail_dtype(name, owner->format == nullptr ? "?" : owner->format);
+  if (!is_bytes_format(*owner)) fail_dtype(name, owner->format == nullptr ? "?" : owner->format);
   if (owner->ndim > 3) fail_dimensions(name, owner->ndim);
   Array array;
   array.data = static_cast<std::uint8_t*>(owner->buf);

@@ -68,8 +68,7 @@ struct EncodeEntry {
   Image image;
 };
 
-class PyAsyncEncoder
-    : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame, EncodeEntry> {
+class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame, EncodeEntry> {
  public:
   PyAsyncEncoder(int lanes, int depth, const nb::kwargs& options)
       : PyAsync(make(lanes, depth, options)) {}
@@ -118,8 +117,7 @@ struct DecodeEntry {
   std::optional<Picture> picture;
 };
 
-class PyAsyncDecoder
-    : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame, DecodeEntry> {
+class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame, DecodeEntry> {
  public:
   PyAsyncDecoder(nb::handle format, int lanes, int depth, const nb::kwargs& options)
       : PyAsync(make(format, lanes, depth, options)) {}
@@ -133,9 +131,8 @@ class PyAsyncDecoder
     options.format = format.is_none() ? params.format : parse_format(format);
     const Result<StreamInfo> info = inspect(entry.data->bytes(), params.decode.limits);
     if (info) {  // else the decoder finds the same error, and receive() tells it
-      entry.picture = out.is_none()
-                          ? new_picture(*options.format, info->width, info->height)
-                          : picture_in(out, *options.format, info->width, info->height);
+      entry.picture = out.is_none() ? new_picture(*options.format, info->width, info->height)
+                                    : picture_in(out, *options.format, info->width, info->height);
       if (entry.picture->arrays[0].device != kHost)
         fail(Errc::invalid_argument, "out must be in host memory for this call");
       options.into = entry.picture->view;
@@ -199,11 +196,16 @@ template <typename Coder>
 void bind_shared(nb::module_& module, nb::class_<Coder>& type, const char* mapped_name) {
   using namespace nb::literals;
   nb::class_<Mapped<Coder>>(module, mapped_name)
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__next__", &Mapped<Coder>::next);
-  type.def("map", [](nb::object self, nb::object inputs) {
-        return Mapped<Coder>(std::move(self), std::move(inputs));
-      }, "inputs"_a, nb::sig(docs::kMapSig), docs::kMap)
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __iter__(self) -> Iterator[Any]"))
+      .def("__next__", &Mapped<Coder>::next, nb::sig("def __next__(self) -> Any"));
+  type.def(
+          "map",
+          [](nb::object self, nb::object inputs) {
+            return Mapped<Coder>(std::move(self), std::move(inputs));
+          },
+          "inputs"_a, nb::sig(docs::kMapSig), docs::kMap)
       .def("receive", &Coder::receive, "wait"_a = true, nb::sig(docs::kReceiveSig), docs::kReceive)
       .def("finish", &Coder::finish, docs::kFinish)
       .def("discard", &Coder::discard, docs::kDiscard)
@@ -212,10 +214,16 @@ void bind_shared(nb::module_& module, nb::class_<Coder>& type, const char* mappe
       .def_prop_ro("depth", &Coder::depth, "The most frames that may be in flight.")
       .def_prop_ro("lanes", &Coder::lanes, "Frames coded at a time.")
       .def_prop_ro("backend", &Coder::backend, "'cpu' or 'cuda'.")
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __iter__(self) -> Iterator[Coded]"))
       .def("__next__", &Coder::next, nb::sig("def __next__(self) -> Coded"))
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__exit__", [](Coder& self, const nb::args&) { self.close(); });
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Any"))
+      .def(
+          "__exit__", [](Coder& self, const nb::args&) { self.close(); }, "error"_a,
+          nb::sig("def __exit__(self, *error: Any) -> None"));
 }
 
 }  // namespace
@@ -230,12 +238,13 @@ void bind_async(nb::module_& module) {
            "quality"_a = nb::none(), "format"_a = nb::none(), "size"_a = nb::none(),
            "wait"_a = false, nb::sig(docs::kSubmitImageSig), docs::kSubmitImage)
       .def("set_quality", &PyAsyncEncoder::set_quality, "quality"_a,
+           nb::sig("def set_quality(self, quality: int) -> None"),
            "Quality of the frames submitted from here on.");
   bind_shared(module, encoder, "_EncodedStreams");
   nb::class_<PyAsyncDecoder> decoder(module, "AsyncDecoder", docs::kAsyncDecoder);
   decoder
-      .def(nb::init<nb::handle, int, int, const nb::kwargs&>(), "format"_a = "rgb24",
-           nb::kw_only(), "lanes"_a = 0, "depth"_a = 0, "options"_a, nb::sig(docs::kAsyncDecoderSig))
+      .def(nb::init<nb::handle, int, int, const nb::kwargs&>(), "format"_a = "rgb24", nb::kw_only(),
+           "lanes"_a = 0, "depth"_a = 0, "options"_a, nb::sig(docs::kAsyncDecoderSig))
       .def("submit", &PyAsyncDecoder::submit, "data"_a.none(), nb::kw_only(), "tag"_a = nb::none(),
            "format"_a = nb::none(), "out"_a = nb::none(), "wait"_a = false,
            nb::sig(docs::kSubmitDataSig), docs::kSubmitData);

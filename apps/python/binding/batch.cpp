@@ -83,9 +83,8 @@ void encode_job(HostEncoder& coder, EncodeJob& job) {
 void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params, int wanted) {
   if (jobs.empty()) return;
   LentCoders<EncoderPool, EncodeParams> coders(encoder_pool(), params, wanted, jobs.size());
-  run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker) {
-    encode_job(coders.at(worker), *jobs[item]);
-  });
+  run_jobs(jobs.size(), coders.size(),
+           [&](std::size_t item, int worker) { encode_job(coders.at(worker), *jobs[item]); });
   for (EncodeJob* job : jobs)
     job->result = job->status ? nb::object(nb::bytes(job->jpeg.get(), job->bytes))
                               : exception_of(job->status);
@@ -96,9 +95,10 @@ void encode_device_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams&
   if (jobs.empty()) return;
   const int device = jobs[0]->image->device();
   check_cuda_after_fork();
-  if (params.backend == Backend::cpu || (params.backend == Backend::cuda && params.device != device))
-    fail(Errc::invalid_argument, "the images are on cuda:" + std::to_string(device) +
-                                     ", but device is another one");
+  if (params.backend == Backend::cpu ||
+      (params.backend == Backend::cuda && params.device != device))
+    fail(Errc::invalid_argument,
+         "the images are on cuda:" + std::to_string(device) + ", but device is another one");
   std::vector<Image*> images;
   for (EncodeJob* job : jobs) {
     if (job->image->device() != device)
@@ -201,9 +201,9 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
 
 void bind_batch(nb::module_& module) {
   using namespace nb::literals;
-  module.def("encode_batch", &encode_many, "images"_a.none(), nb::kw_only(), "format"_a = nb::none(),
-             "stream"_a = nb::none(), "workers"_a = 0, "options"_a, nb::sig(docs::kEncodeBatchSig),
-             docs::kEncodeBatch);
+  module.def("encode_batch", &encode_many, "images"_a.none(), nb::kw_only(),
+             "format"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "options"_a,
+             nb::sig(docs::kEncodeBatchSig), docs::kEncodeBatch);
   module.def("decode_batch", &decode_many, "streams"_a.none(), "format"_a = "rgb24", nb::kw_only(),
              "to"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "options"_a,
              nb::sig(docs::kDecodeBatchSig), docs::kDecodeBatch);

@@ -1,5 +1,5 @@
-// Coders that are kept for the next call with the same options: making one takes longer than a small
-// picture, and its memory and threads can be used again.
+// Coders that are kept for the next call with the same options: making one takes longer than a
+// small picture, and its memory and threads can be used again.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -85,8 +85,7 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   read_shape(description, name, array);
   read_data(description, name, array);
   const nb::object stream = entry(description, "stream");
-  if (!stream.is_none())
-    array.stream = static_cast<std::uintptr_t>(number(stream, name));
+  if (!stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(stream, name));
   const auto [first, last] = extent(array, name);
   if (last < first) fail(Errc::invalid_frame, name + " is empty: " + shape_text(array));
   array.device = device_of_memory(array.data + first, array.data + last, name);

@@ -170,15 +170,20 @@ void bind_decode(nb::module_& module) {
       .def("decode", &PyDecoder::decode, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
            "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(),
            nb::sig(docs::kDecoderDecodeSig), docs::kDecoderDecode)
-      .def("decode_planes", &PyDecoder::decode_planes, "data"_a.none(), nb::sig(docs::kDecodePlanesSig),
-           docs::kDecodePlanes)
+      .def("decode_planes", &PyDecoder::decode_planes, "data"_a.none(),
+           nb::sig(docs::kDecodePlanesSig), docs::kDecodePlanes)
       .def("decode_coefficients", &PyDecoder::decode_coefficients, "data"_a,
            nb::sig(docs::kDecodeCoefficientsSig), docs::kDecodeCoefficients)
-      .def_prop_ro("report", &PyDecoder::report, docs::kDecoderReport)
+      .def_prop_ro("report", &PyDecoder::report, nb::sig("def report(self) -> Optional[Report]"),
+                   docs::kDecoderReport)
       .def_prop_ro("backend", &PyDecoder::backend, "'cpu' or 'cuda'.")
       .def("close", &PyDecoder::close, "Gives up the decoder; later calls raise an error.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__exit__", [](PyDecoder& self, const nb::args&) { self.close(); });
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Decoder"))
+      .def(
+          "__exit__", [](PyDecoder& self, const nb::args&) { self.close(); }, "error"_a,
+          nb::sig("def __exit__(self, *error: Any) -> None"));
 }
 
 }  // namespace zerorun::python

@@ -46,8 +46,10 @@ Target make_target(const TargetRequest& request, const DecodeParams& params) {
   Result<StreamInfo> info{Status::ok()};
   {
     const nb::gil_scoped_release no_gil;
-    if (data_device == kHost) info = inspect(request.data.bytes(), params.limits);
-    else info = inspect(copy_to_host(request.data, request.on), params.limits);
+    if (data_device == kHost)
+      info = inspect(request.data.bytes(), params.limits);
+    else
+      info = inspect(copy_to_host(request.data, request.on), params.limits);
   }
   const StreamInfo found = value_of(std::move(info));
   Target target;

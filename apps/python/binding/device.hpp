@@ -22,8 +22,9 @@ namespace zerorun::python {
 /// Errors: DeviceError; ArgumentError for memory that no device can read.
 int device_of_memory(const void* first, const void* last, const std::string& name);
 
-/// The CUDA stream of a call: the caller's `stream` (a number, or a stream of PyTorch or CuPy), else
-/// the current stream of the library that made `object`. 0 is the default stream; so are buffers.
+/// The CUDA stream of a call: the caller's `stream` (a number, or a stream of PyTorch or CuPy),
+/// else the current stream of the library that made `object`. 0 is the default stream; so are
+/// buffers.
 std::uintptr_t stream_handle(nb::handle stream, nb::handle object);
 
 /// What is enqueued on `stream` from now on sees the contents of the arrays.

@@ -93,9 +93,9 @@ nb::object to_numpy(const DeviceArray& array) {
     const nb::gil_scoped_release no_gil;
     const OnDevice current(array.block->device);
     const cudaStream_t stream = stream_of(array.block->stream);
-    status = cuda_status(
-        cudaMemcpyAsync(memory.data, array.data, bytes, cudaMemcpyDeviceToHost, stream),
-        "cudaMemcpyAsync");
+    status =
+        cuda_status(cudaMemcpyAsync(memory.data, array.data, bytes, cudaMemcpyDeviceToHost, stream),
+                    "cudaMemcpyAsync");
     if (status) status = cuda_status(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
   check(std::move(status));
@@ -131,8 +131,8 @@ FrameView DevicePlanes::view_of(const DeviceBlock& block) const {
 nb::object DevicePlanes::object_of(const std::shared_ptr<DeviceBlock>& block) const {
   nb::list planes;
   for (std::size_t p = 0; p < shapes.size(); ++p)
-    planes.append(DeviceArray{block, static_cast<std::uint8_t*>(block->data) + offsets[p],
-                              shapes[p]});
+    planes.append(
+        DeviceArray{block, static_cast<std::uint8_t*>(block->data) + offsets[p], shapes[p]});
   if (shapes.size() == 1) return nb::object(planes[0]);
   return nb::tuple(planes);
 }
@@ -168,8 +168,8 @@ void bind_device_array(nb::module_& module) {
            [](const DeviceArray& a) { return nb::make_tuple(kDlCuda, a.block->device); })
       .def("numpy", &to_numpy, "A copy in host memory; waits for the stream.")
       .def("__repr__", [](const DeviceArray& a) {
-        return "zerorun.DeviceArray(shape=" +
-               nb::cast<std::string>(nb::repr(shape_of(a))) + ", device='" + device_name(a) + "')";
+        return "zerorun.DeviceArray(shape=" + nb::cast<std::string>(nb::repr(shape_of(a))) +
+               ", device='" + device_name(a) + "')";
       });
 }
 

@@ -105,7 +105,7 @@ nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>& st
     const OnDevice here(params.device);
     Job& job = jobs[order[item]];
     job.status = lanes[static_cast<std::size_t>(worker)].coder->decode(job.jpeg, batch.format,
-                                                                      job.planes, job.block);
+                                                                       job.planes, job.block);
   });
   for (LanePool::Lent& lane : lanes) {
     check(order_streams(lane.coder->stream(), batch.stream, params.device));

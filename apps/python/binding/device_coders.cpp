@@ -139,8 +139,10 @@ class EncodeBox final : public DeviceEncodeBox {
       const std::size_t at = i - first;
       std::size_t size = 0;
       std::memcpy(&size, sizes_.data() + at * sizeof(size), sizeof(size));
-      if (size > offsets[at + 1] - offsets[at]) too_large.push_back(i);
-      else results[i] = bytes_at(out_.data() + offsets[at], size);
+      if (size > offsets[at + 1] - offsets[at])
+        too_large.push_back(i);
+      else
+        results[i] = bytes_at(out_.data() + offsets[at], size);
     }
     for (const std::size_t i : too_large) results[i] = encode(*images[i], stream);
   }

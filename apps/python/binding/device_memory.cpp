@@ -50,8 +50,8 @@ cudaPointerAttributes attributes_of(const void* address, const std::string& name
   const cudaError_t error = cudaPointerGetAttributes(&attributes, address);
   if (error != cudaSuccess) {
     (void)cudaGetLastError();
-    fail(Errc::no_device, name + " is in device memory, but CUDA cannot be used: " +
-                              cudaGetErrorString(error));
+    fail(Errc::no_device,
+         name + " is in device memory, but CUDA cannot be used: " + cudaGetErrorString(error));
   }
   return attributes;
 }
@@ -61,8 +61,7 @@ cudaPointerAttributes attributes_of(const void* address, const std::string& name
 Status cuda_status(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return Status::ok();
   (void)cudaGetLastError();
-  const Errc code =
-      error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
+  const Errc code = error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
   return Status(code, std::string(call) + ": " + cudaGetErrorString(error));
 }
 
@@ -93,9 +92,9 @@ Result<std::shared_ptr<DeviceBlock>> allocate_device_block(std::size_t bytes, in
   block->device = device;
   block->stream = stream;
   block->generation = fork_generation();
-  Status status = cuda_status(
-      cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
-      "cudaMallocFromPoolAsync");
+  Status status =
+      cuda_status(cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
+                  "cudaMallocFromPoolAsync");
   if (!status) return status;
   return block;
 }
@@ -127,8 +126,9 @@ int device_of_memory(const void* first, const void* last, const std::string& nam
   if (begin.type == cudaMemoryTypeUnregistered || begin.type != end.type ||
       begin.device != end.device)
     fail(Errc::invalid_frame,
-         name + " points to memory that is not CUDA's from its first to its last byte; it may have "
-                "been freed");
+         name +
+             " points to memory that is not CUDA's from its first to its last byte; it may have "
+             "been freed");
   return begin.type == cudaMemoryTypeHost ? kHost : begin.device;
 }
 
@@ -139,8 +139,7 @@ std::uintptr_t stream_handle(nb::handle stream, nb::handle object) {
     if (is_sequence && nb::len(object) > 0) first = nb::object(object[0]);
     if (first.is_none() || PyObject_CheckBuffer(first.ptr())) return 0;
   }
-  const nb::object number =
-      nb::module_::import_("zerorun._streams").attr("handle")(stream, object);
+  const nb::object number = nb::module_::import_("zerorun._streams").attr("handle")(stream, object);
   std::uintptr_t handle = 0;
   if (!nb::try_cast(number, handle))
     fail(Errc::invalid_argument, "stream is no handle of a CUDA stream");

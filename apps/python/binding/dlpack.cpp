@@ -56,8 +56,7 @@ std::optional<Array> array_from_dlpack(nb::handle object, const std::string& nam
                                        std::uintptr_t stream) {
   if (!nb::hasattr(object, "__dlpack__") || !nb::hasattr(object, "__dlpack_device__")) return {};
   const nb::object capsule = capsule_of(object, stream);
-  auto* managed =
-      static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (managed == nullptr) throw nb::python_error();
   Array array;
   array.owner = owner_of_tensor(managed);

@@ -124,8 +124,7 @@ class PyEncoder {
   std::shared_ptr<Made> made() {
     if (closed_) fail(Errc::already_finished, "the encoder is closed");
     if (!made_.get())
-      made_ = ForkBound<Made>(
-          std::make_shared<Made>(std::move(*make_coder<HostEncoder>(params_))));
+      made_ = ForkBound<Made>(std::make_shared<Made>(std::move(*make_coder<HostEncoder>(params_))));
     return made_.get();
   }
 
@@ -153,9 +152,9 @@ class PyEncoder {
     {
       const nb::gil_scoped_release no_gil;
       image.settle();
-      report = coder.host.encoder.encode(
-          image.view(), std::span(reinterpret_cast<std::byte*>(out.data),
-                                  static_cast<std::size_t>(out.shape[0])));
+      report = coder.host.encoder.encode(image.view(),
+                                         std::span(reinterpret_cast<std::byte*>(out.data),
+                                                   static_cast<std::size_t>(out.shape[0])));
     }
     return value_of(std::move(report)).bytes;
   }
@@ -192,15 +191,20 @@ void bind_encode(nb::module_& module) {
       .def("encode", &PyEncoder::encode, "image"_a.none(), nb::kw_only(), "format"_a = nb::none(),
            "size"_a = nb::none(), "stream"_a = nb::none(), nb::sig(docs::kEncoderEncodeSig),
            docs::kEncoderEncode)
-      .def("encode_into", &PyEncoder::encode_into, "image"_a.none(), "out"_a.none(), "size_out"_a = nb::none(),
-           nb::kw_only(), "format"_a = nb::none(), "size"_a = nb::none(), "stream"_a = nb::none(),
-           nb::sig(docs::kEncodeIntoSig), docs::kEncodeInto)
+      .def("encode_into", &PyEncoder::encode_into, "image"_a.none(), "out"_a.none(),
+           "size_out"_a = nb::none(), nb::kw_only(), "format"_a = nb::none(), "size"_a = nb::none(),
+           "stream"_a = nb::none(), nb::sig(docs::kEncodeIntoSig), docs::kEncodeInto)
       .def_prop_rw("quality", &PyEncoder::quality, &PyEncoder::set_quality,
+                   nb::for_setter(nb::sig("def quality(self, value: int) -> None")),
                    "Quality of all later pictures, 1 to 100.")
       .def_prop_ro("backend", &PyEncoder::backend, "'cpu' or 'cuda'.")
       .def("close", &PyEncoder::close, "Gives up the encoder; later calls raise an error.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__exit__", [](PyEncoder& self, const nb::args&) { self.close(); });
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Encoder"))
+      .def(
+          "__exit__", [](PyEncoder& self, const nb::args&) { self.close(); }, "error"_a,
+          nb::sig("def __exit__(self, *error: Any) -> None"));
 }
 
 }  // namespace zerorun::python

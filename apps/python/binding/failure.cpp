@@ -9,13 +9,20 @@ namespace {
 
 std::string_view group_name(Errc code) {
   switch (group(code)) {
-    case ErrorGroup::none: return "none";
-    case ErrorGroup::argument: return "argument";
-    case ErrorGroup::corrupt: return "corrupt";
-    case ErrorGroup::unsupported: return "unsupported";
-    case ErrorGroup::capacity: return "capacity";
-    case ErrorGroup::device: return "device";
-    case ErrorGroup::io: return "io";
+    case ErrorGroup::none:
+      return "none";
+    case ErrorGroup::argument:
+      return "argument";
+    case ErrorGroup::corrupt:
+      return "corrupt";
+    case ErrorGroup::unsupported:
+      return "unsupported";
+    case ErrorGroup::capacity:
+      return "capacity";
+    case ErrorGroup::device:
+      return "device";
+    case ErrorGroup::io:
+      return "io";
   }
   return "none";
 }
@@ -29,8 +36,8 @@ nb::str text(std::string_view view) { return nb::str(view.data(), view.size()); 
 
 /// Details may hold a file's name in any encoding.
 nb::object any_text(const std::string& bytes) {
-  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()),
-                                        "replace"));
+  return nb::steal(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ PlaneView view_as(const Array& array, const PlaneShape& shape, const std::string
     view.shape = {array.shape[0], array.shape[1] / 2, 2};
   }
   if (view.shape != shape)
-    fail(Errc::invalid_frame, name + " has the shape " + shape_text(array) + ", but must have " +
-                                  shape_text(shape));
+    fail(Errc::invalid_frame,
+         name + " has the shape " + shape_text(array) + ", but must have " + shape_text(shape));
   return view;
 }
 
@@ -91,8 +91,8 @@ std::vector<Array> arrays_from(nb::handle object, const std::string& name, std::
   }
   const std::size_t count = nb::len(object);
   if (count < 1 || count > 3)
-    fail(Errc::invalid_frame, name + " has " + std::to_string(count) +
-                                  " planes, but a picture has 1 to 3");
+    fail(Errc::invalid_frame,
+         name + " has " + std::to_string(count) + " planes, but a picture has 1 to 3");
   for (std::size_t i = 0; i < count; ++i)
     arrays.push_back(array_from(object[i], "plane " + std::to_string(i), stream));
   for (const Array& array : arrays)
@@ -173,12 +173,12 @@ void Image::take_stacked(PixelFormat format) {
 void Image::take_single(const ImageHints& hints) {
   const Array& array = arrays_.front();
   if (array.dimensions < 2)
-    fail(Errc::invalid_frame, "image has the shape " + shape_text(array) +
-                                  ", but a picture has height and width");
+    fail(Errc::invalid_frame,
+         "image has the shape " + shape_text(array) + ", but a picture has height and width");
   const PixelFormat format = hints.format ? *hints.format : format_of_channels(array);
   if (plane_count(format) > 1)
-    fail(Errc::invalid_frame, std::string(name(format)) +
-                                  " has several planes; pass them as a tuple of arrays");
+    fail(Errc::invalid_frame,
+         std::string(name(format)) + " has several planes; pass them as a tuple of arrays");
   check_channels(array, format, "image");
   const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
   std::int64_t width = array.shape[1];

@@ -24,9 +24,9 @@ nb::object type_named(const char* name) {
 nb::list segment_list(const std::vector<MarkerSegment>& segments) {
   nb::list list;
   for (const MarkerSegment& segment : segments)
-    list.append(nb::make_tuple(static_cast<int>(segment.marker),
-                               nb::bytes(reinterpret_cast<const char*>(segment.payload.data()),
-                                         segment.payload.size())));
+    list.append(nb::make_tuple(
+        static_cast<int>(segment.marker),
+        nb::bytes(reinterpret_cast<const char*>(segment.payload.data()), segment.payload.size())));
   return list;
 }
 
@@ -40,9 +40,12 @@ nb::list component_list(const std::vector<ComponentInfo>& components) {
 
 const char* color_name(ColorModel color) {
   switch (color) {
-    case ColorModel::gray: return "gray";
-    case ColorModel::ycbcr: return "ycbcr";
-    case ColorModel::rgb: return "rgb";
+    case ColorModel::gray:
+      return "gray";
+    case ColorModel::ycbcr:
+      return "ycbcr";
+    case ColorModel::rgb:
+      return "rgb";
   }
   return "ycbcr";
 }
@@ -111,7 +114,7 @@ void bind_info(nb::module_& module) {
              nb::sig("def cpu_instruction_sets() -> list[str]"), docs::kInstructionSets);
   module.def("release_memory", &release_all, nb::sig("def release_memory() -> None"),
              docs::kReleaseMemory);
-  module.attr("__version__") = version();
+  module.attr("version") = version();
 #ifdef ZERORUN_HAVE_CUDA
   module.attr("built_with_cuda") = true;
 #else

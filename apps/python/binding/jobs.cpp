@@ -78,7 +78,8 @@ int worker_count(int wanted, bool is_cuda, std::size_t items) {
   // As AsyncEncoder: four lanes hide each other's copies.
   const int automatic = is_cuda ? 4 : cores;
   const int workers = wanted > 0 ? wanted : automatic;
-  return static_cast<int>(std::min(static_cast<std::size_t>(workers), std::max<std::size_t>(items, 1)));
+  return static_cast<int>(
+      std::min(static_cast<std::size_t>(workers), std::max<std::size_t>(items, 1)));
 }
 
 void run_jobs(std::size_t count, int workers, const std::function<void(std::size_t, int)>& job) {

@@ -12,12 +12,16 @@ namespace {
 std::int64_t channels_of(PixelFormat format, int plane) {
   switch (format) {
     case PixelFormat::nv12:
-    case PixelFormat::nv21: return plane == 0 ? 1 : 2;
+    case PixelFormat::nv21:
+      return plane == 0 ? 1 : 2;
     case PixelFormat::yuyv:
-    case PixelFormat::uyvy: return 2;
+    case PixelFormat::uyvy:
+      return 2;
     case PixelFormat::rgb24:
-    case PixelFormat::bgr24: return 3;
-    default: return is_rgb(format) ? 4 : 1;
+    case PixelFormat::bgr24:
+      return 3;
+    default:
+      return is_rgb(format) ? 4 : 1;
   }
 }
 

@@ -23,8 +23,7 @@ std::int64_t parse_int64(nb::handle number, const char* name) {
   const nb::object owner = nb::steal(index);
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index, &overflow);
-  if (overflow != 0)
-    fail(Errc::invalid_argument, std::string(name) + " has more than 64 bits");
+  if (overflow != 0) fail(Errc::invalid_argument, std::string(name) + " has more than 64 bits");
   return value;
 }
 
@@ -133,12 +132,18 @@ bool set_common(Params& params, const std::string& key, nb::handle value) {
 }
 
 bool set_coding(EncodeParams& params, const std::string& key, nb::handle value) {
-  if (key == "quality") params.quality = parse_int(value, "quality");
-  else if (key == "subsampling") params.subsampling = parse_subsampling(value);
-  else if (key == "huffman") params.huffman = parse_huffman(value);
-  else if (key == "restart") params.restart = parse_restart(value);
-  else if (key == "index") params.index = parse_bool(value, "index");
-  else return false;
+  if (key == "quality")
+    params.quality = parse_int(value, "quality");
+  else if (key == "subsampling")
+    params.subsampling = parse_subsampling(value);
+  else if (key == "huffman")
+    params.huffman = parse_huffman(value);
+  else if (key == "restart")
+    params.restart = parse_restart(value);
+  else if (key == "index")
+    params.index = parse_bool(value, "index");
+  else
+    return false;
   return true;
 }
 
@@ -160,13 +165,18 @@ bool set_content(EncodeParams& params, const std::string& key, nb::handle value)
 }
 
 bool set_decoding(DecodeParams& params, const std::string& key, nb::handle value) {
-  if (key == "upsampling") params.upsampling = parse_upsampling(value);
-  else if (key == "strict") params.strict = parse_bool(value, "strict");
-  else if (key == "max_pixels") params.limits.max_pixels = parse_int64(value, "max_pixels");
-  else if (key == "max_scans") params.limits.max_scans = parse_int(value, "max_scans");
+  if (key == "upsampling")
+    params.upsampling = parse_upsampling(value);
+  else if (key == "strict")
+    params.strict = parse_bool(value, "strict");
+  else if (key == "max_pixels")
+    params.limits.max_pixels = parse_int64(value, "max_pixels");
+  else if (key == "max_scans")
+    params.limits.max_scans = parse_int(value, "max_scans");
   else if (key == "max_header_bytes")
     params.limits.max_header_bytes = parse_int64(value, "max_header_bytes");
-  else return false;
+  else
+    return false;
   return true;
 }
 
@@ -202,15 +212,16 @@ PixelFormat parse_format(nb::handle format) {
   for (int i = 0; i < kPixelFormatCount; ++i)
     if (name(static_cast<PixelFormat>(i)) == text) return static_cast<PixelFormat>(i);
   constexpr std::pair<std::string_view, PixelFormat> kUsual[] = {
-      {"gray", PixelFormat::gray8},  {"rgb", PixelFormat::rgb24},
-      {"bgr", PixelFormat::bgr24},   {"rgba", PixelFormat::rgbx32},
-      {"bgra", PixelFormat::bgrx32}, {"yuyv", PixelFormat::yuyv},
+      {"gray", PixelFormat::gray8},  {"rgb", PixelFormat::rgb24},   {"bgr", PixelFormat::bgr24},
+      {"rgba", PixelFormat::rgbx32}, {"bgra", PixelFormat::bgrx32}, {"yuyv", PixelFormat::yuyv},
       {"uyvy", PixelFormat::uyvy}};
   for (const auto& [usual, meant] : kUsual)
     if (usual == text) return meant;
   std::string all;
   for (int i = 0; i < kPixelFormatCount; ++i)
-    all += (i == 0 ? "" : i + 1 == kPixelFormatCount ? " or " : ", ") +
+    all += (i == 0                       ? ""
+            : i + 1 == kPixelFormatCount ? " or "
+                                         : ", ") +
            std::string(name(static_cast<PixelFormat>(i)));
   fail_choice("format", text, all.c_str());
 }

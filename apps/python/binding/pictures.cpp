@@ -29,8 +29,8 @@ void set_plane(Picture& picture, int plane, const PlaneView& view) {
 PlaneView writable_plane(const Array& array, const PlaneShape& shape, const std::string& name) {
   if (!array.writable) fail(Errc::invalid_frame, name + " is read-only");
   if (array.dimensions < 2 || plane_view(array).shape != shape)
-    fail(Errc::invalid_frame, name + " has the shape " + shape_text(array) + ", but must have " +
-                                  shape_text(shape));
+    fail(Errc::invalid_frame,
+         name + " has the shape " + shape_text(array) + ", but must have " + shape_text(shape));
   const PlaneView view = plane_view(array);
   if (!view.is_direct())
     fail(Errc::invalid_frame, name +
@@ -44,8 +44,8 @@ std::pair<std::uintptr_t, std::uintptr_t> range_of(const PlaneView& view) {
   const auto at = reinterpret_cast<std::uintptr_t>(view.data);
   const std::int64_t reach = (view.shape.rows - 1) * view.row_stride;
   const auto low = at + static_cast<std::uintptr_t>(std::min<std::int64_t>(reach, 0));
-  const auto high = at + static_cast<std::uintptr_t>(std::max<std::int64_t>(reach, 0) +
-                                                     view.shape.row_bytes());
+  const auto high =
+      at + static_cast<std::uintptr_t>(std::max<std::int64_t>(reach, 0) + view.shape.row_bytes());
   return {low, high};
 }
 
@@ -69,9 +69,9 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
   picture.view = {format, width, height, {}, {}};
   const int planes = plane_count(format);
   if (picture.arrays.size() != static_cast<std::size_t>(planes))
-    fail(Errc::invalid_frame, "out has " + std::to_string(picture.arrays.size()) +
-                                  " arrays, but " + std::string(name(format)) + " has " +
-                                  std::to_string(planes) + " planes");
+    fail(Errc::invalid_frame, "out has " + std::to_string(picture.arrays.size()) + " arrays, but " +
+                                  std::string(name(format)) + " has " + std::to_string(planes) +
+                                  " planes");
   std::vector<PlaneView> views;
   for (int p = 0; p < planes; ++p) {
     views.push_back(writable_plane(picture.arrays[static_cast<std::size_t>(p)],
@@ -88,8 +88,7 @@ Picture new_picture(PixelFormat format, int width, int height) {
   if (planes == 1)
     return picture_in(new_array(plane_shape(format, 0, width, height)), format, width, height);
   nb::list arrays;
-  for (int p = 0; p < planes; ++p)
-    arrays.append(new_array(plane_shape(format, p, width, height)));
+  for (int p = 0; p < planes; ++p) arrays.append(new_array(plane_shape(format, p, width, height)));
   return picture_in(nb::tuple(arrays), format, width, height);
 }
 

@@ -82,8 +82,8 @@ class PacketWriter {
 class PacketReader {
  public:
   explicit PacketReader(const std::string& path) {
-    file_ = ForkBound<Shared<io::PacketSource>>(std::make_shared<Shared<io::PacketSource>>(
-        value_of(io::open_packets({path, "", {}}, {}))));
+    file_ = ForkBound<Shared<io::PacketSource>>(
+        std::make_shared<Shared<io::PacketSource>>(value_of(io::open_packets({path, "", {}}, {}))));
   }
 
   nb::object read() {
@@ -129,21 +129,24 @@ class PacketReader {
   io::FrameTime time_;
 };
 
+constexpr char kInfoSig[] = "def info(self) -> tuple[int, int, int, int, int, str]";
+
 }  // namespace
 
 void bind_video(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<PacketWriter>(module, "PacketWriter")
-      .def(nb::init<const std::string&, int, int, std::int64_t, std::int64_t, nb::handle, bool>())
-      .def("write", &PacketWriter::write)
+      .def(nb::init<const std::string&, int, int, std::int64_t, std::int64_t, nb::handle, bool>(),
+           "path"_a, "width"_a, "height"_a, "fps_num"_a, "fps_den"_a, "format"_a, "overwrite"_a)
+      .def("write", &PacketWriter::write, nb::sig("def write(self, jpeg: Data) -> None"))
       .def("finish", &PacketWriter::finish)
       .def("abandon", &PacketWriter::abandon)
       .def_prop_ro("frames", &PacketWriter::frames);
   nb::class_<PacketReader>(module, "PacketReader")
       .def(nb::init<const std::string&>())
-      .def("read", &PacketReader::read)
+      .def("read", &PacketReader::read, nb::sig("def read(self) -> Optional[bytes]"))
       .def("seek", &PacketReader::seek)
-      .def("info", &PacketReader::info)
+      .def("info", &PacketReader::info, nb::sig(kInfoSig))
       .def("close", &PacketReader::close);
   module.attr("built_with_ffmpeg") = io::features().ffmpeg;
 }

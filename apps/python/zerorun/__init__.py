@@ -16,13 +16,14 @@
 from ._errors import (ArgumentError, CapacityError, CorruptError, DeviceError, Error, FileError,
                       UnsupportedError)
 from ._types import Coded, Component, Device, Report, StreamInfo, VideoInfo
-from ._zerorun import (AsyncDecoder, AsyncEncoder, Decoder, Encoder, __version__, built_with_cuda,
-                       built_with_ffmpeg, cpu_instruction_sets, decode, decode_batch, devices,
+from ._zerorun import (AsyncDecoder, AsyncEncoder, Decoder, Encoder, built_with_cuda, built_with_ffmpeg,
+                       cpu_instruction_sets, decode, decode_batch, devices,
                        encode, encode_batch, inspect, max_encoded_bytes, release_memory)
+from ._zerorun import version as __version__
 from .video import VideoReader, VideoWriter
 
 if built_with_cuda:
-    from ._zerorun import DeviceArray
+    from ._zerorun import DeviceArray  # type: ignore[attr-defined,unused-ignore]
 
 FORMATS = ("gray8", "yuv420p", "yuv422p", "yuv444p", "yuv440p", "yuv411p", "nv12", "nv21",
            "yuyv422", "uyvy422", "rgb24", "bgr24", "rgb0", "bgr0", "0rgb", "0bgr")

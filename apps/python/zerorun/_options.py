@@ -1,9 +1,17 @@
 # The keywords of the coders, for type checkers.
 # SPDX-License-Identifier: MIT
-"""EncodeOptions and DecodeOptions."""
+"""EncodeOptions and DecodeOptions, and names for what arguments may be."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple, TypedDict, Union
+
+
+Image = Any
+"""An array of uint8, or a tuple of planes: numpy, the buffer protocol, DLPack, CUDA arrays."""
+Data = Any
+"""A JPEG stream: bytes, or anything with the buffer protocol; uint8 arrays on a GPU."""
+Stream = Any
+"""A CUDA stream: None, a number, or a stream of PyTorch, CuPy or Numba."""
 
 
 class EncodeOptions(TypedDict, total=False):

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Builds the wheel of the Python package as pip does, installs it into an environment with nothing
+# else in it, and runs the tests there. Exit 77: something that this needs is not there.
+# usage: tests/python/run.sh BUILD_FOLDER [ARGUMENT OF PYTEST...]
+#   PYTHON            the interpreter (python3)
+#   ZERORUN_PROGRAM   the program to compare with; without it these tests skip
+#   ZERORUN_WHEEL     pip's options for the build, for example --config-settings=cmake.define.ZERORUN_CUDA=OFF
+# SPDX-License-Identifier: MIT
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+mkdir -p "$1"
+build=$(cd "$1" && pwd)
+shift
+python=${PYTHON:-python3}
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
+unset PYTHONPATH PYTHONHOME
+
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+"$python" -c 'import venv, ensurepip' 2>/dev/null || skip "python3-venv is not installed"
+"$python" -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
+  skip "python3-dev is not installed"
+
+rm -rf "$build/venv" "$build/wheel"
+"$python" -m venv "$build/venv"
+bin=$build/venv/bin
+"$bin/pip" download -q --no-deps -d "$build/reachable" scikit-build-core nanobind numpy pytest \
+  >"$build/download.log" 2>&1 || skip "pip cannot get packages: $(tail -1 "$build/download.log")"
+
+read -ra options <<<"${ZERORUN_WHEEL:-}"
+"$bin/pip" wheel -q --no-deps -w "$build/wheel" --config-settings="build-dir=$build/build" \
+  "${options[@]}" ./apps/python
+echo "built $(basename "$build"/wheel/*.whl)"
+"$bin/pip" install -q "$build"/wheel/*.whl
+"$bin/python" -c 'import zerorun; zerorun.decode(zerorun.encode(bytes(192), format="rgb24", size=(8, 8)))'
+"$bin/pip" install -q pytest mypy typing_extensions
+
+# A wheel without CUDA leaves the code for GPUs out; it compiles all the same.
+for cuda in "${CUDA_PATH:-/usr/local/cuda}/include"; do
+  [ -e "$cuda/cuda_runtime_api.h" ] || continue
+  "$bin/pip" install -q nanobind
+  include=$("$bin/python" -c 'import nanobind, sysconfig
+print("-isystem", nanobind.include_dir(), "-isystem", sysconfig.get_path("include"))')
+  for source in apps/python/binding/device_{array,batch,coders,memory}.cpp; do
+    # shellcheck disable=SC2086
+    ${CXX:-g++} -std=c++20 -fsyntax-only -fvisibility=hidden -Wall -Wextra -Wconversion -Wshadow \
+      -Werror -DZERORUN_HAVE_CUDA -I. -Icodec/include -Icuda/include -isystem "$cuda" $include "$source"
+  done
+done
+cd tests/python
+exec "$bin/python" -X faulthandler -m pytest -q "$@"

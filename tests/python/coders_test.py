@@ -57,7 +57,8 @@ def test_kinds_of_errors():
     {"restart": "0rows"}, {"restart": "1e3"}, {"luma_table": [1] * 63}, {"luma_table": [1] * 65},
     {"luma_table": [0] * 64}, {"chroma_table": [256] * 64}, {"pixel_aspect": (0, 1)},
     {"segments": [(0xDB, b"")]}, {"segments": [(0xE1, bytes(65534))]}, {"device": "gpu"},
-    {"device": "cuda:x"}, {"device": "cuda:-1"}, {"threads": -1}])
+    {"device": "cuda:x"}, {"device": "cuda:-1"}, {"threads": -1},
+    {"instruction_set": "mmx"}])
 def test_values_that_are_refused(options):
     for call in (zerorun.encode, zerorun.encode_batch):
         with pytest.raises(zerorun.ArgumentError):
@@ -424,7 +425,11 @@ def test_help_and_names():
         assert name.startswith("__") or not callable(value) or value.__doc__, name
     assert "subsampling" in zerorun.encode.__doc__ and "(height, width, 3)" in zerorun.decode.__doc__
     assert zerorun.__version__.count(".") == 2
-    assert "scalar" in zerorun.cpu_instruction_sets()
+    for name in zerorun.instruction_sets():
+        assert zerorun.encode(RGB, instruction_set=name, device="cpu") == JPEG
+        assert same(zerorun.decode(JPEG, instruction_set=name, device="cpu"), zerorun.decode(JPEG))
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.encode(RGB, instruction_set="mmx")
     zerorun.release_memory()
 
 

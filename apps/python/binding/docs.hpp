@@ -38,6 +38,7 @@ Options:
   segments      [(0xE1, b'Exif...'), (0xFE, b'comment')], written after JFIF
   device        None: a GPU if there is one, else the CPU; 'cpu', 'cuda', 'cuda:1'
   threads       CPU threads for one picture; 0: one a core
+  instruction_set   'best', or one of instruction_sets(): the code of the CPU backend
 
 The bytes are those of the program `zerorun encode` with these options.
 Raises zerorun.Error; TypeError for what is no array.)";
@@ -98,6 +99,7 @@ Options:
   max_pixels, max_scans, max_header_bytes    limits, checked before memory is allocated
   device        None: a GPU if there is one, else the CPU; 'cpu', 'cuda', 'cuda:1'
   threads       CPU threads for one picture; 0: one a core
+  instruction_set   'best', or one of instruction_sets(): the code of the CPU backend
 
 EXIF orientation is not applied; inspect() tells it. Raises zerorun.Error.)";
 

@@ -84,9 +84,9 @@ nb::list list_devices() {
   return list;
 }
 
-std::vector<std::string> instruction_sets() {
+std::vector<std::string> instruction_set_names() {
   std::vector<std::string> names;
-  for (const std::string_view found : cpu_instruction_sets()) names.emplace_back(found);
+  for (const InstructionSet found : instruction_sets()) names.emplace_back(name(found));
   return names;
 }
 
@@ -110,8 +110,8 @@ void bind_info(nb::module_& module) {
   module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a, nb::sig(docs::kInspectSig),
              docs::kInspect);
   module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"), docs::kDevices);
-  module.def("cpu_instruction_sets", &instruction_sets,
-             nb::sig("def cpu_instruction_sets() -> list[str]"), docs::kInstructionSets);
+  module.def("instruction_sets", &instruction_set_names,
+             nb::sig("def instruction_sets() -> list[str]"), docs::kInstructionSets);
   module.def("release_memory", &release_all, nb::sig("def release_memory() -> None"),
              docs::kReleaseMemory);
   module.attr("version") = version();

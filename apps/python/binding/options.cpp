@@ -117,6 +117,15 @@ ChromaUpsampling parse_upsampling(nb::handle value) {
   fail_choice("upsampling", text, "fancy or nearest");
 }
 
+InstructionSet parse_instruction_set(nb::handle value) {
+  const std::string text = parse_text(value, "instruction_set");
+  for (const InstructionSet set :
+       {InstructionSet::best, InstructionSet::scalar, InstructionSet::sse4, InstructionSet::avx2,
+        InstructionSet::avx512, InstructionSet::neon})
+    if (name(set) == text) return set;
+  fail_choice("instruction_set", text, "best, or one of instruction_sets()");
+}
+
 template <typename Params>
 bool set_common(Params& params, const std::string& key, nb::handle value) {
   if (key == "device") {
@@ -125,6 +134,8 @@ bool set_common(Params& params, const std::string& key, nb::handle value) {
     params.device = device.index;
   } else if (key == "threads") {
     params.threads = parse_int(value, "threads");
+  } else if (key == "instruction_set") {
+    params.instruction_set = parse_instruction_set(value);
   } else {
     return false;
   }
@@ -182,14 +193,6 @@ bool set_decoding(DecodeParams& params, const std::string& key, nb::handle value
 
 [[noreturn]] void fail_keyword(const std::string& key) {
   fail_type("'" + key + "' is no keyword of this call; help() lists the options");
-}
-
-void append(std::string& key, std::int64_t number) { key += std::to_string(number) + ","; }
-
-void append(std::string& key, const std::optional<QuantTable>& table) {
-  append(key, table.has_value());
-  if (table)
-    for (const std::uint16_t entry : *table) append(key, entry);
 }
 
 }  // namespace
@@ -257,36 +260,6 @@ DecodeParams decode_params(const nb::kwargs& options) {
     if (!set_common(params, key, value) && !set_decoding(params, key, value)) fail_keyword(key);
   }
   return params;
-}
-
-std::string key_of(const EncodeParams& params) {
-  std::string key;
-  for (const int part :
-       {params.quality, params.subsampling ? static_cast<int>(*params.subsampling) : -1,
-        static_cast<int>(params.huffman), static_cast<int>(params.restart.kind),
-        params.restart.count, static_cast<int>(params.index), static_cast<int>(params.jfif_header),
-        params.pixel_aspect_x, params.pixel_aspect_y, static_cast<int>(params.backend),
-        params.device, params.threads})
-    append(key, part);
-  append(key, params.luma_table);
-  append(key, params.chroma_table);
-  for (const MarkerSegment& segment : params.segments) {
-    append(key, segment.marker);
-    append(key, static_cast<std::int64_t>(segment.payload.size()));
-    key.append(segment.payload.begin(), segment.payload.end());
-  }
-  return key;
-}
-
-std::string key_of(const DecodeParams& params) {
-  std::string key;
-  for (const std::int64_t part :
-       {static_cast<std::int64_t>(params.upsampling), static_cast<std::int64_t>(params.strict),
-        params.limits.max_pixels, static_cast<std::int64_t>(params.limits.max_scans),
-        params.limits.max_header_bytes, static_cast<std::int64_t>(params.backend),
-        static_cast<std::int64_t>(params.device), static_cast<std::int64_t>(params.threads)})
-    append(key, part);
-  return key;
 }
 
 }  // namespace zerorun::python

@@ -16,9 +16,9 @@
 from ._errors import (ArgumentError, CapacityError, CorruptError, DeviceError, Error, FileError,
                       UnsupportedError)
 from ._types import Coded, Component, Device, Report, StreamInfo, VideoInfo
-from ._zerorun import (AsyncDecoder, AsyncEncoder, Decoder, Encoder, built_with_cuda, built_with_ffmpeg,
-                       cpu_instruction_sets, decode, decode_batch, devices,
-                       encode, encode_batch, inspect, max_encoded_bytes, release_memory)
+from ._zerorun import (AsyncDecoder, AsyncEncoder, Decoder, Encoder, built_with_cuda,
+                       built_with_ffmpeg, decode, decode_batch, devices, encode, encode_batch,
+                       inspect, instruction_sets, max_encoded_bytes, release_memory)
 from ._zerorun import version as __version__
 from .video import VideoReader, VideoWriter
 
@@ -33,8 +33,8 @@ __all__ = [
     "ArgumentError", "AsyncDecoder", "AsyncEncoder", "CapacityError", "Coded", "Component",
     "CorruptError", "Decoder", "Device", "DeviceError", "Encoder", "Error", "FORMATS",
     "FileError", "Report", "StreamInfo", "UnsupportedError", "VideoInfo", "VideoReader",
-    "VideoWriter", "__version__", "built_with_cuda", "built_with_ffmpeg", "cpu_instruction_sets",
-    "decode", "decode_batch", "devices", "encode", "encode_batch", "inspect",
+    "VideoWriter", "__version__", "built_with_cuda", "built_with_ffmpeg", "decode",
+    "decode_batch", "devices", "encode", "encode_batch", "inspect", "instruction_sets",
     "max_encoded_bytes", "release_memory",
 ]
 if built_with_cuda:

@@ -29,6 +29,7 @@ class EncodeOptions(TypedDict, total=False):
     segments: List[Tuple[int, bytes]]
     device: Any
     threads: int
+    instruction_set: str
 
 
 class DecodeOptions(TypedDict, total=False):
@@ -41,3 +42,4 @@ class DecodeOptions(TypedDict, total=False):
     max_header_bytes: int
     device: Any
     threads: int
+    instruction_set: str

@@ -62,11 +62,12 @@ struct StageTime {
 
 /// What is known of a process from file to file, besides its times.
 struct WholeWay {
-  double cpu_seconds = 0;  ///< of the run with the median time
-  double floor_us = 0;     ///< a frame: the slowest thing that it has to do anyway; 0: not known
-  std::string floor;       ///< which one that is
-  std::string wall_step;   ///< the step that all others waited for; empty: not known
-  std::string wall;        ///< the same as a sentence
+  double cpu_seconds = 0;    ///< of the run with the median time
+  double start_seconds = 0;  ///< of it, before the first frame was coded
+  double floor_us = 0;       ///< a frame: the slowest thing that it has to do anyway; 0: not known
+  std::string floor;         ///< which one that is
+  std::string wall_step;     ///< the step that all others waited for; empty: not known
+  std::string wall;          ///< the same as a sentence
   std::vector<std::pair<std::string, double>> steps;  ///< per cent of each step's threads
 };
 

@@ -119,7 +119,9 @@ StepReport StepMeter::report(double seconds, std::int64_t frames, const StepWord
   report.frames = frames;
   std::array<double, kCrewCount> crew_seconds{};
   for (std::size_t i = 0; i < kStepCount; ++i) {
-    const double busy = static_cast<double>(busy_[i].load(std::memory_order_relaxed)) * 1e-9;
+    double busy = static_cast<double>(busy_[i].load(std::memory_order_relaxed)) * 1e-9;
+    if (static_cast<Step>(i) == Step::kernels)
+      busy += kernels_shortest_ * static_cast<double>(kernels_count_);
     if (!(busy > 0)) continue;
     const auto crew = static_cast<std::size_t>(crew_of(static_cast<Step>(i)));
     crew_seconds[crew] += busy;

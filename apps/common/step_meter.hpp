@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -78,6 +79,15 @@ class StepMeter {
     add(step, std::chrono::nanoseconds(static_cast<std::int64_t>(busy * 1e9)));
   }
 
+  /// One frame's kernels. Those of several lanes wait for each other, so the sum of their times is
+  /// more than the GPU was busy: each frame counts with the shortest time of all, as if it had the
+  /// GPU for itself. For one thread.
+  void add_kernels(double seconds) noexcept {
+    if (!(seconds > 0)) return;
+    kernels_shortest_ = kernels_count_ == 0 ? seconds : std::min(kernels_shortest_, seconds);
+    ++kernels_count_;
+  }
+
   /// Runs `work` and adds the time that it took.
   template <typename Body>
   auto time(Step step, const Body& work) {
@@ -106,6 +116,8 @@ class StepMeter {
 
   std::array<std::atomic<std::int64_t>, kStepCount> busy_{};  // nanoseconds
   std::array<int, kCrewCount> threads_{};
+  double kernels_shortest_ = 0;
+  std::int64_t kernels_count_ = 0;
 };
 
 }  // namespace zerorun::app

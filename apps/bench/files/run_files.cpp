@@ -180,17 +180,19 @@ CaseResult run_files(const Case& what, const FilesSetting& setting, const std::s
 }
 
 std::string files_table_text(const CaseResult& result) {
-  std::string text = fmt::format("{:<46} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>12}  {}\n",
-                                 "coder/device/path/whole/threads, ms a frame", "min", "median",
-                                 "max", "frames/s", "CPU s", "% floor", "bytes", "slowest step");
+  std::string text =
+      fmt::format("{:<46} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>12}  {}\n",
+                  "coder/device/path/whole/threads, ms a frame", "min", "median", "max", "frames/s",
+                  "CPU s", "start s", "% floor", "bytes", "slowest step");
   for (const Row& row : result.rows) {
     const Summary s = summarise(row.microseconds);
     const WholeWay way = row.whole.value_or(WholeWay{});
     const double bytes = row.stream_bytes > 0 ? row.stream_bytes : row.input_bytes;
     text +=
-        fmt::format("{:<46} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.1f} {:>9} {:>8} {:>12.0f}  {}\n",
+        fmt::format("{:<46} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.1f} {:>9} {:>9} {:>8} {:>12.0f}  {}\n",
                     row.id(), s.min * 1e-3, s.median * 1e-3, s.max * 1e-3, 1e6 / s.median,
                     row.whole ? fmt::format("{:.2f}", way.cpu_seconds) : "",
+                    way.wall_step.empty() ? "" : fmt::format("{:.3f}", way.start_seconds),
                     way.floor_us > 0 ? fmt::format("{:.1f}", 100 * way.floor_us / s.median) : "",
                     bytes, way.wall_step);
   }

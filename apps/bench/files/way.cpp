@@ -50,6 +50,7 @@ nlohmann::json summary_in(const std::string& line) {
 /// What the run with the median time said.
 void take_summary(const nlohmann::json& summary, WholeWay& whole) {
   if (!summary.contains("steps")) return;
+  whole.start_seconds = summary.value("start_seconds", 0.0);
   const nlohmann::json& steps = summary.at("steps");
   whole.wall = steps.value("sentence", "");
   whole.wall_step = steps.value("wall", "");

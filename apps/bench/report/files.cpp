@@ -53,6 +53,7 @@ Json whole_json(const WholeWay& way, double median_us) {
     json["floor_percent"] = 100 * way.floor_us / median_us;
   }
   if (way.wall_step.empty()) return json;
+  json["start_seconds"] = way.start_seconds;
   json["wall"] = way.wall_step;
   json["sentence"] = way.wall;
   for (const auto& [step, percent] : way.steps) json["steps"][step] = percent;

@@ -33,8 +33,8 @@ TEST(DeviceChoice, the_start_of_cuda_is_worth_it_from_the_break_even_on) {
 }
 
 TEST(DeviceChoice, so_many_threads_that_a_gpu_is_no_faster) {
-  EXPECT_TRUE(std::isinf(break_even_pixels({2e-3, 1e-3, 0.3}, 2)));
-  EXPECT_EQ(choose_by_work(1e15, 2, {2e-3, 1e-3, 0.3}).backend, Backend::cpu);
+  EXPECT_TRUE(std::isinf(break_even_pixels({2e-3, 1.5e-3, 0.3}, 2)));
+  EXPECT_EQ(choose_by_work(1e15, 2, {2e-3, 1.5e-3, 0.3}).backend, Backend::cpu);
 }
 
 /// A machine with a device that starts, or says why it does not.

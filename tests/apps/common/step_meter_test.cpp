@@ -102,6 +102,12 @@ TEST(StepMeter, shares_stay_within_100_percent_and_need_a_duration) {
   EXPECT_DOUBLE_EQ(use_of(meter.report(0.0, 1, {}), Step::kernels).percent, 0.0);
 }
 
+TEST(StepMeter, kernels_that_wait_for_each_other_count_once) {
+  StepMeter meter;
+  for (const double seconds : {0.0, 0.003, 0.001, 0.004}) meter.add_kernels(seconds);
+  EXPECT_DOUBLE_EQ(use_of(meter.report(1.0, 4, {}), Step::kernels).busy_seconds, 0.003);
+}
+
 TEST(StepMeter, threads_add_side_by_side) {
   StepMeter meter;
   std::vector<std::thread> threads;

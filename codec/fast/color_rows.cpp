@@ -65,6 +65,23 @@ void split_semi_planar(const ColorKernels& kernels, const ColorSubsampleArgs& a,
   }
 }
 
+/// YUYV and UYVY as they are.
+void split_packed_422(const ColorKernels& kernels, const ColorSubsampleArgs& a, int last_row,
+                      std::vector<std::uint8_t>& rows) {
+  const int pairs = component_extent(a.frame.width, 1, 2);
+  rows.resize(static_cast<std::size_t>(2 * pairs));
+  const bool luma_first = a.frame.format == PixelFormat::yuyv;
+  for (int y = a.first_row; y < last_row; ++y) {
+    // The luma plane has room for the second pixel of the last pair.
+    std::uint8_t *luma = plane_row(a.plane[0], y), *both = rows.data();
+    kernels.split(frame_row(a.frame, 0, y), 2 * pairs, luma_first ? luma : both,
+                  luma_first ? both : luma);
+    extend_row(luma, a.frame.width, a.plane[0].width);
+    kernels.split(both, pairs, plane_row(a.plane[1], y), plane_row(a.plane[2], y));
+    for (int c = 1; c < 3; ++c) extend_row(plane_row(a.plane[c], y), pairs, a.plane[c].width);
+  }
+}
+
 }  // namespace
 
 void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& a,
@@ -73,6 +90,8 @@ void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& a,
   if (a.components == 3 && is_rgb(a.frame.format)) return subsample_rgb(kernels, a, last_row, rows);
   if (a.components == 3 && is_semi_planar(a.frame.format) && a.h_max == 2 && a.v_max == 2)
     return split_semi_planar(kernels, a, last_row);
+  if (a.components == 3 && is_packed_422(a.frame.format) && a.h_max == 2 && a.v_max == 1)
+    return split_packed_422(kernels, a, last_row, rows);
   Exec exec;
   exec.rows = &rows;
   (void)color_subsample_cpu(a, exec);  // the CPU stages cannot fail

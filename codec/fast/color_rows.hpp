@@ -11,8 +11,8 @@
 
 namespace zerorun::fast {
 
-/// color_subsample_cpu() for packed RGB into three components and for NV12 and NV21 as they are;
-/// anything else goes there. `rows` is scratch memory that the caller keeps.
+/// color_subsample_cpu() for packed RGB into three components and for NV12, NV21, YUYV and UYVY as
+/// they are; anything else goes there. `rows` is scratch memory that the caller keeps.
 void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& args,
                      std::vector<std::uint8_t>& rows);
 

@@ -24,5 +24,8 @@ auto frame_row(const View& frame, std::size_t plane, int y) {
 inline bool is_semi_planar(PixelFormat format) {
   return format == PixelFormat::nv12 || format == PixelFormat::nv21;
 }
+inline bool is_packed_422(PixelFormat format) {
+  return format == PixelFormat::yuyv || format == PixelFormat::uyvy;
+}
 
 }  // namespace zerorun::fast

@@ -38,13 +38,13 @@ ScanDecoder::ScanDecoder(CpuTarget target, int workers)
   for (DequantRows& rows : dequant_) fill_dequant_rows(quant_[0].data(), rows);
 }
 
-int ScanDecoder::begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                            const SamplePlane* planes,
-                            std::vector<ComponentCoefficients>* coefficients, int threads) {
+void ScanDecoder::begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                             const SamplePlane* planes,
+                             std::vector<ComponentCoefficients>* coefficients, int jobs) {
   scan_ = &scan;
   planes_ = planes;
   coefficients_ = coefficients;
-  return unstuffer_.cut(data, threads);
+  unstuffer_.cut(data, jobs);
 }
 
 bool ScanDecoder::join_bytes() {

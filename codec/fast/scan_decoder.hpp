@@ -30,10 +30,10 @@ class ScanDecoder {
   /// Jobs of one step are independent; a step begins when the one before is done. `planes` has one
   /// a frame component; with `coefficients` they are the output instead of samples. `scan`, `data`
   /// and the output outlive the decoding.
-  /// 1. Returns the jobs of step 2, at most `threads`.
-  int begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                 const SamplePlane* planes, std::vector<ComponentCoefficients>* coefficients,
-                 int threads);
+  /// 1. `jobs` is the number of those of step 2.
+  void begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                  const SamplePlane* planes, std::vector<ComponentCoefficients>* coefficients,
+                  int jobs);
   /// 2. Removes stuffed bytes.
   void unstuff(int job) { unstuffer_.unstuff(job); }
   /// 3. False: restart markers are not as they should be.

@@ -10,16 +10,14 @@
 namespace zerorun::fast {
 namespace {
 
-/// Bytes of a piece at least; one core takes 12 us for them.
-constexpr std::size_t kPieceBytes = 64 << 10;
 /// The kernel may store so many bytes behind its output.
 constexpr std::size_t kSpare = 64;
 
 }  // namespace
 
-int Unstuffer::cut(std::span<const std::uint8_t> data, int most) {
+void Unstuffer::cut(std::span<const std::uint8_t> data, int jobs) {
   data_ = data;
-  count_ = std::clamp<std::size_t>(data.size() / kPieceBytes, 1, static_cast<std::size_t>(most));
+  count_ = static_cast<std::size_t>(jobs);
   if (pieces_.size() < count_) pieces_.resize(count_);
   clean_.reserve(static_cast<std::int64_t>(data.size() + kReadAhead + kSpare));
   std::uint8_t* const apart =
@@ -36,8 +34,7 @@ int Unstuffer::cut(std::span<const std::uint8_t> data, int most) {
     pieces_[p].out = apart + from + p * kSpare;
     from = to;
   }
-  last_ = static_cast<int>(count_) - 1;
-  return static_cast<int>(count_);
+  last_ = jobs - 1;
 }
 
 void Unstuffer::unstuff(int job) {

@@ -18,8 +18,8 @@ class Unstuffer {
  public:
   explicit Unstuffer(const DecodeKernels& kernels) : kernels_(kernels) {}
 
-  /// `data` may go on behind the scan. Returns the jobs, at most `most`.
-  int cut(std::span<const std::uint8_t> data, int most);
+  /// `data` may go on behind the scan.
+  void cut(std::span<const std::uint8_t> data, int jobs);
   void unstuff(int job);
   /// False: restart markers are not as they should be.
   bool join(std::int64_t intervals);

@@ -125,10 +125,6 @@ void upsample_gray(const ColorKernels& kernels, const ColorUpsampleArgs& a, int 
   for (int y = a.first_row; y < last_row; ++y) copy_luma(a, y, picture.row(0, y));
 }
 
-bool is_packed_422(PixelFormat format) {
-  return format == PixelFormat::yuyv || format == PixelFormat::uyvy;
-}
-
 /// A row of YUYV or UYVY. All rows are padded; `both` has room for both chroma rows.
 void pack_422(const ColorKernels& kernels, const ColorUpsampleArgs& a, int y,
               const std::uint8_t* luma, const std::uint8_t* cb, const std::uint8_t* cr,

@@ -54,7 +54,7 @@ class CpuEncodePipeline final : public EncodePipeline {
     if (states_.size() < static_cast<std::size_t>(plan_.count()))
       states_.resize(static_cast<std::size_t>(plan_.count()));
     pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
-    reserve_index();
+    index_.start(setup);
     planes_.make(
         setup, frame, [this](std::int64_t jobs, const auto& job) { pool_.run(jobs, job); },
         [this](const ColorSubsampleArgs& rows, int worker) {
@@ -91,18 +91,12 @@ class CpuEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
-  std::span<const IndexEntry> index() const override { return index_; }
+  std::span<const IndexEntry> index() const override { return index_.entries(); }
 
  private:
   const ScanLayout& layout() const { return setup_->layout; }
 
   SliceState& state(std::int64_t slice) { return states_[static_cast<std::size_t>(slice)]; }
-
-  void reserve_index() {
-    const int group = setup_->index_group_mcus;
-    const std::int64_t groups = group == 0 ? 0 : index_groups(layout(), group);
-    index_ = {index_memory_.reserve(groups), static_cast<std::size_t>(groups)};
-  }
 
   template <typename Job>
   void for_each_slice(const Job& job) {
@@ -168,7 +162,7 @@ class CpuEncodePipeline final : public EncodePipeline {
     Exec exec;
     (void)stages_.huffman_encode(
         {in.symbols.data(), first + blocks, symbols, &tables_, code, code_bits}, exec);
-    if (!index_.empty()) sum_groups(slice, in, code_bits, exec);
+    if (!index_.entries().empty()) sum_groups(slice, in, code_bits, exec);
     const BitPackArgs pack{blocks,
                            interval * layout().blocks_per_mcu,
                            first,
@@ -186,17 +180,13 @@ class CpuEncodePipeline final : public EncodePipeline {
             pieces_[i]);
   }
 
-  /// A slice starts with a group; the groups of earlier intervals and of its own precede it.
   void sum_groups(const Slice& slice, const SliceSymbols& in, const std::uint8_t* code_bits,
                   Exec& exec) {
-    const std::int64_t interval = layout().interval_mcus(), group = setup_->index_group_mcus;
-    const std::int64_t first_group =
-        slice.first_mcu / interval * ceil_div(interval, group) + slice.first_mcu % interval / group;
     const std::int64_t per_mcu = layout().blocks_per_mcu;
-    (void)stages_.group_index(
-        {slice.mcus * per_mcu, interval * per_mcu, group * per_mcu, in.symbols.data(),
-         in.block_first_symbol.data(), code_bits, index_.data() + first_group},
-        exec);
+    (void)stages_.group_index({slice.mcus * per_mcu, layout().interval_mcus() * per_mcu,
+                               setup_->index_group_mcus * per_mcu, in.symbols.data(),
+                               in.block_first_symbol.data(), code_bits, index_.of(slice)},
+                              exec);
   }
 
   void stuff(const std::uint8_t* bytes, const std::uint64_t* interval_first_byte,
@@ -232,8 +222,7 @@ class CpuEncodePipeline final : public EncodePipeline {
   SlicePlan plan_;
   std::vector<SliceState> states_;  // one a slice
   ScanPieces pieces_;               // one a slice, or one an interval if slices are parts
-  Buffer<IndexEntry> index_memory_;
-  std::span<IndexEntry> index_;
+  SliceIndex index_;
   ComponentPlanes planes_;
   HuffmanEncodeTables tables_;
 };

@@ -154,8 +154,10 @@ class FastDecodePipeline final : public DecodePipeline {
   }
 
   bool begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data) {
-    const int jobs =
-        decoder_.begin_scan(scan, data, planes_, coefficients_, small_ ? 1 : pool_.workers());
+    const auto most = static_cast<std::size_t>(small_ ? 1 : pool_.workers());
+    const auto jobs =
+        static_cast<int>(std::clamp<std::size_t>(data.size() / limits_.piece_bytes, 1, most));
+    decoder_.begin_scan(scan, data, planes_, coefficients_, jobs);
     run_jobs(jobs, [&](std::int64_t job, int) { decoder_.unstuff(static_cast<int>(job)); });
     if (!decoder_.join_bytes()) return false;
     if (jobs > 1)

@@ -54,7 +54,7 @@ class FastEncodePipeline final : public EncodePipeline {
     if (states_.size() < static_cast<std::size_t>(plan_.count()))
       states_.resize(static_cast<std::size_t>(plan_.count()));
     pieces_.start(plan_.count());
-    reserve_index();
+    index_.start(setup);
     planes_.make(
         setup, frame, [this](std::int64_t jobs, const auto& job) { run_jobs(jobs, job); },
         [this](const ColorSubsampleArgs& rows, int worker) {
@@ -90,24 +90,10 @@ class FastEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
-  std::span<const IndexEntry> index() const override { return index_; }
+  std::span<const IndexEntry> index() const override { return index_.entries(); }
 
  private:
   const ScanLayout& layout() const { return setup_->layout; }
-
-  void reserve_index() {
-    const int group = setup_->index_group_mcus;
-    const std::int64_t groups = group == 0 ? 0 : index_groups(layout(), group);
-    index_ = {index_memory_.reserve(groups), static_cast<std::size_t>(groups)};
-  }
-
-  /// A slice starts with a group; those of earlier intervals and of its own precede it.
-  IndexEntry* entries_of(const Slice& slice) {
-    if (index_.empty()) return nullptr;
-    const std::int64_t interval = layout().interval_mcus(), group = setup_->index_group_mcus;
-    return index_.data() + slice.first_interval * ceil_div(interval, group) +
-           (slice.first_mcu - slice.first_interval * interval) / group;
-  }
 
   SliceState& state(std::int64_t slice) { return states_[static_cast<std::size_t>(slice)]; }
 
@@ -130,7 +116,7 @@ class FastEncodePipeline final : public EncodePipeline {
   fast::SliceBits reserve_bits(const Slice& slice, Scratch& scratch) {
     const std::int64_t blocks = slice.mcus * layout().blocks_per_mcu;
     return {scratch.packed.reserve(fast::max_slice_bytes(blocks, slice.intervals)),
-            scratch.interval_bytes.reserve(slice.intervals), entries_of(slice)};
+            scratch.interval_bytes.reserve(slice.intervals), index_.of(slice)};
   }
 
   void finish_slice(std::int64_t i, const fast::SliceBits& bits) {
@@ -158,7 +144,7 @@ class FastEncodePipeline final : public EncodePipeline {
       std::uint64_t* first =
           state(i).first_token.reserve(fast::max_slice_groups(coding_, range, slice.intervals) + 1);
       const std::uint16_t* end = fast::tokenise_slice(coding_, range, *scratch.run, tokens, first,
-                                                      entries_of(slice), *scratch.counts);
+                                                      index_.of(slice), *scratch.counts);
       std::copy(static_cast<const std::uint16_t*>(tokens), end,
                 state(i).tokens.reserve(end - tokens));
     });
@@ -236,8 +222,7 @@ class FastEncodePipeline final : public EncodePipeline {
   std::vector<SliceState> states_;  // one a slice
   ScanPieces pieces_;               // one a slice
   ComponentPlanes planes_;
-  Buffer<IndexEntry> index_memory_;
-  std::span<IndexEntry> index_;
+  SliceIndex index_;
   std::array<QuantTable, 2> quant_table_{};
   fast::QuantRows quant_[2];
   fast::FrameCoding coding_{};

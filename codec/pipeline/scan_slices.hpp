@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
@@ -62,6 +63,20 @@ class ScanPieces {
  private:
   std::vector<Piece> pieces_;
   std::size_t count_ = 0;
+};
+
+/// The entries of the scan index, which the slices fill; none without an index.
+class SliceIndex {
+ public:
+  void start(const EncodeSetup& setup);
+  std::span<const IndexEntry> entries() const { return entries_; }
+  /// Of a slice, which begins with a group; null without an index.
+  IndexEntry* of(const Slice& slice) const;
+
+ private:
+  Buffer<IndexEntry> memory_;
+  std::span<IndexEntry> entries_;
+  std::int64_t interval_mcus_ = 0, group_mcus_ = 0;
 };
 
 /// The planes that the scan is made from: those of the caller's frame, or converted ones.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -15,6 +16,8 @@ struct ThreadLimits {
   std::int64_t blocks = 2400;
   /// Of an interval, for each thread that decodes parts of it.
   std::uint64_t part_bits = 128 << 10;
+  /// Of the data, for each thread that removes stuffed bytes; one core takes 12 us for them.
+  std::size_t piece_bytes = 64 << 10;
 };
 
 /// As the one of cpu_choice.hpp; tests choose lower limits.

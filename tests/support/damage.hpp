@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <vector>
 
 #include "tests/support/random.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::test {
 
@@ -47,6 +49,24 @@ inline void damage(std::vector<std::byte>& jpeg, Random& random, std::size_t fro
         *place ^= static_cast<std::byte>(1 << random.below(8));
     }
   }
+}
+
+/// One of the streams, damaged; mostly in the coded data: headers are the parser's, which all
+/// decoders share.
+inline std::vector<std::byte> damaged_one(const std::vector<std::vector<std::byte>>& streams,
+                                          Random& random) {
+  std::vector<std::byte> jpeg =
+      streams[static_cast<std::size_t>(random.below(static_cast<int>(streams.size())))];
+  const auto info = inspect(jpeg);
+  const bool anywhere = !info || random.below(4) == 0;
+  damage(jpeg, random, anywhere ? 2 : info->header_bytes);
+  return jpeg;
+}
+
+/// Executions of a test of damaged streams: ZERORUN_MUTATIONS, or the usual number.
+inline int mutations(int usual) {
+  const char* wanted = std::getenv("ZERORUN_MUTATIONS");
+  return wanted != nullptr ? std::atoi(wanted) : usual;
 }
 
 }  // namespace zerorun::test

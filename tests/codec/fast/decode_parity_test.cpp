@@ -167,14 +167,9 @@ TEST(FastDecode, DamagedStreams) {
   for (int i = 0; i < 8; ++i)
     streams.push_back(any_stream(random, random.between(20, 120), random.between(20, 60),
                                  kAllSubsamplings[random.below(6)]));
-  const char* longer = std::getenv("ZERORUN_MUTATIONS");
-  const int count = longer != nullptr ? std::atoi(longer) : kSanitized ? 3000 : 100000;
+  const int count = mutations(kSanitized ? 3000 : 100000);
   for (int i = 0; i < count; ++i) {
-    Bytes jpeg = streams[static_cast<std::size_t>(random.below(static_cast<int>(streams.size())))];
-    // Mostly in the coded data: headers are the parser's, which all decoders share.
-    const auto info = inspect(jpeg);
-    const bool anywhere = !info || random.below(4) == 0;
-    damage(jpeg, random, anywhere ? 2 : info->header_bytes);
+    const Bytes jpeg = damaged_one(streams, random);
     (random.below(8) == 0 ? two : one).any(jpeg, random);
     if (HasFatalFailure()) FAIL() << "mutation " << i;
   }

@@ -115,7 +115,7 @@ Bytes stream_of(Content content, Subsampling sampling, int width, int height, Ra
 }
 
 /// Everything is cut into parts, however small.
-constexpr ThreadLimits kNoLimits{0, 64};
+constexpr ThreadLimits kNoLimits{0, 64, 1};
 
 TEST(FastParts, EveryContentAndSampling) {
   Random random(11);
@@ -200,13 +200,9 @@ TEST(FastParts, DamagedStreams) {
         kContents[static_cast<std::size_t>(i) % std::size(kContents)],
         kAllSubsamplings[random.below(6)], random.between(20, 160), random.between(20, 100), random,
         random.below(3) == 0 ? random.between(1, 60) : 0, random.below(4) == 0));
-  const char* longer = std::getenv("ZERORUN_MUTATIONS");
-  const int count = longer != nullptr ? std::atoi(longer) : kSanitized ? 1000 : 20000;
+  const int count = mutations(kSanitized ? 1000 : 20000);
   for (int i = 0; i < count; ++i) {
-    Bytes jpeg = streams[static_cast<std::size_t>(random.below(static_cast<int>(streams.size())))];
-    const auto info = inspect(jpeg);
-    const bool anywhere = !info || random.below(4) == 0;
-    damage(jpeg, random, anywhere ? 2 : info->header_bytes);
+    const Bytes jpeg = damaged_one(streams, random);
     pipelines.compare_one(jpeg, random);
     if (HasFatalFailure()) FAIL() << "mutation " << i;
   }

@@ -93,7 +93,7 @@ Status hand_over(Incoming<Item>& from, Incoming<Item>& to) {
   to.loader = std::exchange(from.loader, nullptr);
   to.surface = std::move(from.surface);
   std::swap(to.bytes, from.bytes);
-  return to.loader ? Status::ok() : hand_over(from.item, to.item);
+  return hand_over(from.item, to.item);  // there is one already if next() had to read it
 }
 
 /// A reader that reads one item ahead to describe the input. `Base` is FrameReader or PacketReader.

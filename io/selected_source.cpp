@@ -187,6 +187,7 @@ class SelectedPackets final : public Selected<PacketSource, PacketReader, Packet
 }  // namespace
 
 Status hand_over(Frame& from, Frame& to) {
+  if (from.width() == 0) return Status::ok();
   if (from.memory() != to.memory()) {
     const ConstFrameView view = std::as_const(from).view();
     ZR_TRY(to.reshape(view.format, view.width, view.height));

@@ -1,5 +1,7 @@
 // Sources and sinks in two halves: the parallel half on any thread and in any order.
 // SPDX-License-Identifier: MIT
+#include <sys/stat.h>
+
 #include <atomic>
 #include <set>
 #include <thread>
@@ -100,6 +102,34 @@ TEST(Halves, FramesAreLoadedInAnyOrder) {
     expect_same_frames(scratch.path(name));
     expect_same_frames(scratch.path(name), rgb);
   }
+}
+
+TEST(Halves, FramesOfAPipeAreConvertedInAnyOrder) {
+  const ScratchFolder scratch;
+  write_frames(scratch.path("a.y4m"), PixelFormat::yuv420p);
+  write_frames(scratch.path("a.pnm"), PixelFormat::rgb24);
+  scratch.write("b.y4m", std::string("YUV4MPEG2 W4 H2 F25:1 Cmono12\n") +
+                             "FRAME\n0123456789abcdef" + "FRAME\nfedcba9876543210");
+  const std::string pipe = scratch.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* name : {"a.y4m", "a.pnm", "b.y4m"})
+    for (const PixelFormat format : {PixelFormat::rgb24, PixelFormat::yuv420p}) {
+      io::SourceOptions options;
+      options.pixel_format = format;
+      auto file = io::open_frames({scratch.path(name), "", {}}, options);
+      ASSERT_TRUE(file) << why(file);
+      const ReadFrames expected = read_all(**file);
+      std::thread writer([&] { run("cat '" + scratch.path(name) + "' > '" + pipe + "'"); });
+      auto source = io::open_frames({pipe, name[2] == 'y' ? "y4m" : "pnm", {}}, options);
+      std::vector<io::FrameWork> works;
+      if (source) works = all_of<io::FrameWork>(**source);
+      writer.join();
+      ASSERT_EQ(works.size(), expected.samples.size()) << name;
+      for (std::size_t i = works.size(); i-- > 0;) {
+        ASSERT_TRUE(works[i].load()) << name;
+        EXPECT_EQ(packed(std::as_const(works[i].item).view()), expected.samples[i]) << name << i;
+      }
+    }
 }
 
 TEST(Halves, ImagesAndContainersAreLoadedInAnyOrder) {

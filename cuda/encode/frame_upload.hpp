@@ -17,11 +17,10 @@ namespace zerorun {
 /// Keeps its memory between frames. The frame uploaded last is valid until the next call.
 class FrameUpload {
  public:
-  /// A piece is what one thread copies at a time, and the least that one transfer should carry.
-  static constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
-
-  /// `threads` copy one frame: 0 = as many as helps, 1 = the caller's alone, as for small frames.
-  explicit FrameUpload(int threads = 0, std::size_t piece_bytes = kPieceBytes)
+  /// `threads` copy one frame: 0 = as many as helps, 1 = the caller's alone, as for small frames. A
+  /// piece is what one thread copies at a time, and about the least that one transfer carries; by
+  /// default it is chosen for the frame.
+  explicit FrameUpload(int threads = 0, std::size_t piece_bytes = 0)
       : threads_(threads), piece_bytes_(piece_bytes) {}
 
   /// Sends the rows without what lies between them; for a grey stream (components 1) plane 0 alone.
@@ -42,7 +41,8 @@ class FrameUpload {
   static bool lie_as_on_device(std::span<const Plane> planes);
   Status send(const Plane& plane, cudaStream_t stream);
   Status stage(std::span<const Plane> planes, cudaStream_t stream);
-  Status send_staged(std::size_t copied, cudaStream_t stream, std::size_t& sent);
+  Status send_staged(std::size_t copied, std::size_t least_bytes, cudaStream_t stream,
+                     std::size_t& sent);
 
   const int threads_;
   const std::size_t piece_bytes_;

@@ -130,6 +130,11 @@ Backend DeviceStart::finish() {
   return Backend::cpu;
 }
 
+Backend DeviceStart::for_coders() const noexcept {
+  const bool may_change = asked_.backend == Backend::automatic && choice_.backend == Backend::cuda;
+  return may_change ? Backend::automatic : choice_.backend;
+}
+
 void DeviceStart::tell() const {
   if (asked_.backend != Backend::automatic) return;
   if (!fallback_.empty()) {

@@ -63,6 +63,10 @@ class DeviceStart {
   /// start, that is the CPU. Ends the command with exit 5 if CUDA was asked for and did not start.
   Backend finish();
 
+  /// After finish(), what coders are made with: `automatic` where that chose CUDA, so that they go
+  /// on with the CPU where the device fails later.
+  Backend for_coders() const noexcept;
+
   /// Prints what was chosen and why, once the command has opened its input and output: an error
   /// there stands alone.
   void tell() const;

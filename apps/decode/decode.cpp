@@ -71,7 +71,7 @@ class DecodeRun : FrameCommand {
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
     params.limits = stream_limits(options_.input.max_pixels);
-    params.backend = backend_;
+    params.backend = device_->for_coders();
     params.device = options_.device.index;
     params.threads = is_single ? options_.device.threads : 1;
     for (int i = 0; i < lanes_; ++i)

@@ -87,7 +87,7 @@ class EncodeRun : FrameCommand {
     const int degrees = info().rotation_degrees;
     if (degrees % 360 != 0 && !is_container(output_) && options_.exif.empty())
       params_.segments.insert(params_.segments.begin(), orientation_segment(degrees));
-    params_.backend = backend_;
+    params_.backend = device_->for_coders();
     // Several frames at a time keep all cores busy; a single frame is spread over them.
     const bool is_single = info().frame_count == 1 || is_single_image(output_);
     const int count = is_single ? 1 : lane_count(options_.device, backend_);

@@ -77,6 +77,7 @@ TEST(DeviceStart, auto_with_much_to_do_starts_cuda) {
                      probe_of(Status::ok(), Status::ok(), starts));
   EXPECT_EQ(device.for_source().backend, Backend::automatic);
   EXPECT_EQ(device.finish(), Backend::cuda);
+  EXPECT_EQ(device.for_coders(), Backend::automatic);
   EXPECT_EQ(starts, 1);
 }
 
@@ -87,6 +88,7 @@ TEST(DeviceStart, auto_falls_back_where_the_device_does_not_start) {
                        probe_of(Status::ok(), Status(code), starts));
     EXPECT_EQ(device.finish(), Backend::cpu);
     EXPECT_EQ(device.finish(), Backend::cpu) << "a second time";
+    EXPECT_EQ(device.for_coders(), Backend::cpu);
   }
 }
 
@@ -96,6 +98,7 @@ TEST(DeviceStart, cuda_is_forced_however_little_there_is_to_do) {
                      probe_of(Status::ok(), Status::ok(), starts));
   EXPECT_EQ(device.for_source().backend, Backend::cuda);
   EXPECT_EQ(device.finish(), Backend::cuda);
+  EXPECT_EQ(device.for_coders(), Backend::cuda);
   DeviceStart broken(asking_for(Backend::cuda), 1.0, Work::encode,
                      probe_of(Status::ok(), Status(Errc::device_unsuitable), starts));
   try {

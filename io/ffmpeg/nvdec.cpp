@@ -22,18 +22,18 @@ namespace {
 
 Status cannot(const std::string& why) { return Status(Errc::device_unsuitable, why); }
 
-/// Of the words that a surface is made of: 8 for NV12, 10 for P010; 0 for layouts that zerorun does
-/// not take from the device.
-int surface_depth(AVPixelFormat format) noexcept {
-  return format == AV_PIX_FMT_NV12 ? 8 : format == AV_PIX_FMT_P010 ? 10 : 0;
-}
-
 }  // namespace
 
 bool is_on_device(const AVFrame& picture) noexcept { return picture.format == AV_PIX_FMT_CUDA; }
 
 #ifdef ZERORUN_HAVE_NVDEC
 namespace {
+
+/// Of the words that a surface is made of: 8 for NV12, 10 for P010; 0 for layouts that zerorun does
+/// not take from the device.
+int surface_depth(AVPixelFormat format) noexcept {
+  return format == AV_PIX_FMT_NV12 ? 8 : format == AV_PIX_FMT_P010 ? 10 : 0;
+}
 
 struct ReleaseBuffer {
   void operator()(AVBufferRef* p) const noexcept { av_buffer_unref(&p); }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,22 +68,26 @@ class DecodeRun : FrameCommand {
     const bool is_single = feed_->info().frame_count == 1 || is_single_image(output_);
     lanes_ = is_single ? 1 : lane_count(options_.device, backend_);
     if (!feed_->has_packets()) return;
-    DecodeParams params;
+    DecodeParams& params = params_;
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
     params.limits = stream_limits(options_.input.max_pixels);
     params.backend = device_->for_coders();
     params.device = options_.device.index;
     params.threads = is_single ? options_.device.threads : 1;
-    for (int i = 0; i < lanes_; ++i)
-      decoders_.push_back(value_or_fail(Decoder::create(params), Exit::usage, ""));
+    decoders_.resize(static_cast<std::size_t>(lanes_));
+    decoders_.front() = value_or_fail(Decoder::create(params), Exit::usage, "");
   }
 
   Status decode(DecodeJob& job, int lane) {
     if (!feed_->has_packets()) return Status::ok();
+    std::optional<Decoder>& decoder = decoders_[static_cast<std::size_t>(lane)];
+    if (!decoder) {
+      ZR_LET(made, Decoder::create(params_));
+      decoder = std::move(made);
+    }
     const Stopwatch watch;
-    auto report =
-        decoders_[static_cast<std::size_t>(lane)].decode(job.jpeg(), wanted_, job.frame());
+    auto report = decoder->decode(job.jpeg(), wanted_, job.frame());
     job.microseconds = watch.microseconds();
     if (report) job.report = *std::move(report);
     return report.status();
@@ -137,7 +142,9 @@ class DecodeRun : FrameCommand {
 
   const DecodeOptions& options_;
   std::shared_ptr<DecodeInput> feed_;
-  std::vector<Decoder> decoders_;  // one for each lane; none if the input is not JPEG
+  DecodeParams params_;
+  // One for each lane, made when it has a frame; none if the input is not JPEG.
+  std::vector<std::optional<Decoder>> decoders_;
   int lanes_ = 1;
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,8 +93,22 @@ class EncodeRun : FrameCommand {
     const bool is_single = info().frame_count == 1 || is_single_image(output_);
     const int count = is_single ? 1 : lane_count(options_.device, backend_);
     params_.threads = is_single ? options_.device.threads : 1;
-    for (int i = 0; i < count; ++i)
-      workers_.push_back(EncodeWorker::create(params_, options_.psnr, options_.verify));
+    workers_.resize(static_cast<std::size_t>(count));
+    workers_.front() = value_or_fail(make_worker(), Exit::usage, "");
+  }
+
+  Result<EncodeWorker> make_worker() const {
+    return EncodeWorker::create(params_, options_.psnr, options_.verify);
+  }
+
+  /// A lane makes its worker when it has a frame: on a GPU the first frames need not wait for all.
+  Status code(EncodeJob& job, int lane) {
+    std::optional<EncodeWorker>& worker = workers_[static_cast<std::size_t>(lane)];
+    if (!worker) {
+      ZR_LET(made, make_worker());
+      worker = std::move(made);
+    }
+    return worker->code(job);
   }
 
   PixelFormat coded_format() const {
@@ -145,9 +160,8 @@ class EncodeRun : FrameCommand {
     const auto feed = feed_;
     const PipelineSteps<EncodeJob> steps = {
         .read = [feed](EncodeJob& job) { return feed->read(job); },
-        .load = [this](EncodeJob& job) { return workers_.front().load(job); },
-        .code = [this](EncodeJob& job,
-                       int lane) { return workers_[static_cast<std::size_t>(lane)].code(job); },
+        .load = [this](EncodeJob& job) { return workers_.front()->load(job); },
+        .code = [this](EncodeJob& job, int lane) { return code(job, lane); },
         .pack = [this](EncodeJob& job) { return sink_->prepare(job.jpeg, job.out); },
         .write = [this](EncodeJob& job) { return write(job); }};
     run_frames(static_cast<int>(workers_.size()), steps, info(), *sink_);
@@ -199,7 +213,7 @@ class EncodeRun : FrameCommand {
   const EncodeOptions& options_;
   EncodeParams params_;
   std::shared_ptr<FrameFeed> feed_;
-  std::vector<EncodeWorker> workers_;
+  std::vector<std::optional<EncodeWorker>> workers_;  // one for each lane
   io::SinkOptions sink_options_;
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;

@@ -4,24 +4,28 @@
 
 #include <utility>
 
-#include "apps/common/failure.hpp"
 #include "apps/common/timing.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app {
 
-EncodeWorker EncodeWorker::create(const EncodeParams& params, bool with_psnr, bool with_verify) {
-  EncodeWorker worker{value_or_fail(Encoder::create(params), Exit::usage, ""), {}, {}, {}, {}};
+Result<EncodeWorker> EncodeWorker::create(const EncodeParams& params, bool with_psnr,
+                                          bool with_verify) {
+  ZR_LET(encoder, Encoder::create(params));
+  EncodeWorker worker{std::move(encoder), {}, {}, {}, {}};
   if (with_verify && worker.encoder.backend() == Backend::cuda) {
-    EncodeParams twin = params;
-    twin.backend = Backend::cpu;
-    worker.cpu_twin = value_or_fail(Encoder::create(twin), Exit::usage, "");
+    EncodeParams twin_params = params;
+    twin_params.backend = Backend::cpu;
+    ZR_LET(twin, Encoder::create(twin_params));
+    worker.cpu_twin = std::move(twin);
   }
   if (with_psnr) {
     DecodeParams decode;
     decode.backend = Backend::cpu;
     decode.limits = StreamLimits::any_size();
     decode.threads = params.threads;
-    worker.decoder = value_or_fail(Decoder::create(decode), Exit::failed, "");
+    ZR_LET(decoder, Decoder::create(decode));
+    worker.decoder = std::move(decoder);
   }
   return worker;
 }

@@ -38,8 +38,8 @@ struct EncodeWorker {
   std::vector<std::byte> twin_jpeg;
   Frame decoded;
 
-  /// Ends the command if the parameters or the device are not usable.
-  static EncodeWorker create(const EncodeParams& params, bool with_psnr, bool with_verify);
+  /// Errors: those of Encoder::create().
+  static Result<EncodeWorker> create(const EncodeParams& params, bool with_psnr, bool with_verify);
   /// Brings the frame into host memory, unless a hardware decoder left it where the encoder takes
   /// it: comparisons need the samples on the host.
   Status load(EncodeJob& job) const;

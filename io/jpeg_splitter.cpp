@@ -16,10 +16,9 @@ constexpr bool stands_alone(int marker) noexcept {
   return marker == kTem || (marker >= kRst0 && marker <= kRst7);
 }
 
-/// How many bytes at the start of `data` belong to entropy-coded data for sure: up to a block of
-/// bytes in which a marker may begin that is neither RSTm nor a stuffed FF 00. The inner loop has
-/// no branch, so that the compiler makes vectors of it: a marker follows some thousand of such
-/// blocks.
+/// How many bytes at the start of `data` are certainly entropy-coded. Counting stops at the first
+/// group of kBlock bytes in which a marker other than RSTm may begin. The loop over a group has no
+/// branch, so that the compiler vectorises it: markers are some thousand groups apart.
 std::size_t coded_bytes(std::span<const std::byte> data) noexcept {
   constexpr std::size_t kBlock = 64;
   const auto* at = reinterpret_cast<const std::uint8_t*>(data.data());

@@ -10,9 +10,9 @@
 namespace zerorun::fast {
 namespace {
 
-/// Bytes of a piece at least; one core takes 12 us for them.
+/// The fewest bytes of a piece; one core takes 12 us for them.
 constexpr std::size_t kPieceBytes = 64 << 10;
-/// The kernel may store so many bytes behind its output.
+/// The kernel may store this many bytes after its output.
 constexpr std::size_t kSpare = 64;
 
 }  // namespace

@@ -331,8 +331,8 @@ typedef struct zerorun_decoded {
   const zerorun_error* error; /* of this image alone; null: none */
 } zerorun_decoded;
 
-/* `decode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. `format` is that of
- * all frames but `into`. */
+/* `decode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. `format` is
+ * that of all frames but `into`. */
 zerorun_status zerorun_async_decoder_create(const zerorun_decode_params* decode,
                                             const zerorun_async_params* async, int32_t format,
                                             zerorun_async_decoder** out, zerorun_error* error);

@@ -40,9 +40,10 @@ class Reader {
   }
   virtual std::string last_name() const = 0;
   virtual bool can_seek() const { return false; }
-  /// The next next() gives frame `index`, or the last one if there are fewer. Returns its index.
+  /// The next call of next() gives frame `index`, or the last one if there are fewer. Returns its
+  /// index.
   virtual Result<std::int64_t> seek_index(std::int64_t) { return cannot_seek(); }
-  /// The next next() gives the last frame whose time is not after `pts`, or the first frame.
+  /// The next call of next() gives the last frame whose time is not after `pts`, or the first one.
   /// Returns its index. This default is for readers whose times are indices.
   virtual Result<std::int64_t> seek_time(std::int64_t pts) {
     return seek_index(std::max<std::int64_t>(pts, 0));
@@ -78,7 +79,7 @@ class PacketReader : public Reader<Packet> {
   virtual bool is_bottom_field_first() const { return false; }
 };
 
-/// Gives what `from` holds to `to`, whose frame keeps its kind of memory.
+/// Moves what `from` holds to `to`. The frame of `to` keeps its kind of memory.
 inline Status hand_over(Packet& from, Packet& to) {
   std::swap(from, to);
   return Status::ok();
@@ -152,7 +153,7 @@ Result<std::unique_ptr<Base>> started(std::unique_ptr<Made> made) {
 }
 
 // Readers. A ByteReader stands at the first byte of the stream.
-/// Reads one PNM image (P1 to P6) to gray8 or rgb24 and leaves the reader behind it. `bytes` is
+/// Reads one PNM image (P1 to P6) to gray8 or rgb24 and leaves the reader after it. `bytes` is
 /// memory for it. Errors: bad_input, too_many_pixels, read_failed, out_of_memory.
 Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes);
 Result<FrameReaderPtr> open_y4m(ByteReader reader);

@@ -9,12 +9,12 @@
 
 namespace zerorun::io {
 
-/// There are as many things as were out at the same time. Thread-safe.
+/// It holds as many things as were borrowed at the same time. Thread-safe.
 template <typename T>
 class Pool {
  public:
-  /// A thing that nobody else has, made by `make()` if all are out. It goes back when the last copy
-  /// of the pointer is gone, which may be after the end of the pool.
+  /// A thing that nobody else has, made by `make()` if all are borrowed. It goes back when the last
+  /// copy of the pointer is gone, which may be after the end of the pool.
   template <typename Make>
   std::shared_ptr<T> borrow(const Make& make) {
     std::unique_ptr<T> thing;

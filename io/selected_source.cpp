@@ -147,7 +147,7 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
     return more;
   }
 
-  /// Loads a frame into other memory than the caller's, which the converted one gets.
+  /// Loads a frame into memory of its own, and converts it into the caller's.
   Status load_converted(const std::function<Status(FrameWork&, int)>& loader, FrameWork& work,
                         int threads) {
     const std::shared_ptr<Scratch> scratch = scratches_.borrow();
@@ -158,7 +158,7 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
     return convert(*scratch, work.item);
   }
 
-  /// Converts a frame that is there already.
+  /// Converts a frame that is loaded already.
   Status convert(FrameWork& work) {
     if (work.item.format() == asked_format(options_, work.item.format())) return Status::ok();
     const std::shared_ptr<Scratch> scratch = scratches_.borrow();

@@ -32,7 +32,7 @@ class Y4mSink final : public HalvedFrameSink {
   Status prepare(const ConstFrameView& frame, Outgoing& out) override {
     ZR_TRY(validate(frame));
     const std::optional<Y4mHeader> header = layout_for(frame, out.index);
-    if (!header) {  // commit() comes back to it, when the first frame was there
+    if (!header) {  // commit() writes this frame, after the first one has given the layout
       out.held = std::make_shared<ConstFrameView>(frame);
       return Status::ok();
     }
@@ -54,7 +54,7 @@ class Y4mSink final : public HalvedFrameSink {
 
   Status finish() override {
     if (committed() == 0) return no_frame(*file_);
-    // Frames that were prepared and never committed lie behind.
+    // Cuts off frames that were prepared and never committed.
     if (file_->is_seekable()) ZR_TRY(file_->resize(file_->size()));
     return file_->commit();
   }

@@ -122,7 +122,7 @@ void add_time_options(CLI::App& command, Options& options) {
               "Seconds before it that do not count; every frame is coded at least once")
       ->default_str("0.1");
   time.number("--frames", limits.frames, "N", 1, 1000000,
-              "Exactly so many frames for a latency, and for each repetition of a throughput");
+              "Exactly this many frames for a latency, and for each repetition of a throughput");
   time.number("--repetitions", limits.repetitions, "N", 1, 1000,
               "Of a throughput measurement; of a mixed batch each is at least one pass over it, "
               "after one to check and one to warm up")

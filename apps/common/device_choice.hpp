@@ -26,7 +26,7 @@ struct DeviceCosts {
 /// The measured costs; device_choice.cpp has the measurements.
 DeviceCosts device_costs(Work work) noexcept;
 
-/// From so many pixels on a GPU is faster than `threads` threads; infinite if it never is.
+/// The pixels from which a GPU is faster than `threads` threads; infinite if it never is.
 double break_even_pixels(const DeviceCosts& costs, int threads) noexcept;
 
 struct DeviceChoice {

@@ -80,8 +80,8 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
                                      .read = read,
                                      .drop = [](Entry& entry) { entry.job.out.held.reset(); },
                                      .left_behind = signals::set_thread_left_behind});
-  // Files of frames after a failed one go before the ring does, whose jobs a reader that hangs
-  // keeps alive.
+  // Removes the files of frames after a failed one. The end of the ring would not: a reader that
+  // hangs keeps its jobs alive.
   const struct Drop {
     FlightRing<Entry>& ring;
     std::atomic<bool>& is_over;

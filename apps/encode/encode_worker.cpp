@@ -1,4 +1,4 @@
-// What the threads of `zerorun encode` do: read a frame, code it, measure it.
+// What a lane of `zerorun encode` does: loads a frame, codes it, measures it.
 // SPDX-License-Identifier: MIT
 #include "apps/encode/encode_worker.hpp"
 

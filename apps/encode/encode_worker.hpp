@@ -1,4 +1,5 @@
-// What the threads of `zerorun encode` do: take a frame from the input, code it, measure it.
+// What a lane of `zerorun encode` does: loads a frame, codes it, measures it; and where frames come
+// from.
 // SPDX-License-Identifier: MIT
 #pragma once
 

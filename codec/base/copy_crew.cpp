@@ -37,7 +37,7 @@ void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, std::size_t co
     for (std::size_t i = at; i < at + kLine; i += kVector)
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-  _mm_sfence();  // before anybody is told that the copy is there
+  _mm_sfence();  // completes the stores before another thread is told of them
   copy_bytes(to + at, from + at, count - at);
 }
 #else

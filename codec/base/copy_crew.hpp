@@ -24,7 +24,7 @@ struct CopyPiece {
   std::size_t row_bytes, rows;
 };
 
-/// `past_caches`: the processor need not hold the copy, which others read from memory.
+/// `past_caches`: stores bypass the caches, because the CPU does not read the copy.
 void copy_rows(const CopyPiece& piece, bool past_caches);
 
 /// Appends pieces of whole rows, each of at most `most_bytes` or one row, that cover `plane` in
@@ -71,7 +71,7 @@ class CopyCrew {
 class SharedCopy {
  public:
   /// Without a crew, or with 0 `helpers`, the caller copies alone. `pieces` outlive the object.
-  /// Copies with helpers go past the caches, because they are larger than these.
+  /// Copies with helpers go past the caches, because they are larger than the caches.
   SharedCopy(CopyCrew* crew, int helpers, std::span<const CopyPiece> pieces);
   /// No helper touches the memory afterwards, whether all pieces are copied or not.
   ~SharedCopy();

@@ -6,7 +6,7 @@
 
 namespace zerorun {
 
-/// Bits behind the end read as 0; the caller compares position() with its limit.
+/// Bits after the end read as 0; the caller compares position() with its limit.
 class BitReader {
  public:
   BitReader(const std::uint8_t* bytes, std::uint64_t byte_count, std::uint64_t bit)

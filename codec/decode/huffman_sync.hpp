@@ -1,4 +1,4 @@
-// Decode stage 2: bits -> where codewords begin, which bit_pack did not keep.
+// Decode stage 2: finds where codewords begin, which the coded bits do not say.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,7 +16,7 @@ struct SyncPoint {
   std::int64_t block;    ///< blocks of the cursor that are complete before it
   std::uint8_t k;        ///< next zig-zag index of the current block; 0: its DC
   std::uint8_t pairs;    ///< pairs of the current block before it
-  std::uint8_t reached;  ///< 0: the cursor's blocks end, or a fault stands, before this subsequence
+  std::uint8_t reached;  ///< 0: the cursor's blocks, or its sound data, end before it
 
   friend bool operator==(const SyncPoint&, const SyncPoint&) = default;
 };

@@ -10,7 +10,7 @@
 
 namespace zerorun {
 
-inline constexpr std::int64_t kLostInterval = -1;  ///< there are no data of the interval
+inline constexpr std::int64_t kLostInterval = -1;  ///< the interval has no data
 
 struct RestartPlan {
   std::vector<std::int64_t> segment_of_interval;  ///< or kLostInterval
@@ -18,10 +18,10 @@ struct RestartPlan {
 };
 
 /// In an undamaged scan segment i is interval i. If RSTm is not the expected one, the distance
-/// modulo 8 decides, as in libjpeg's jpeg_resync_to_restart(): one or two ahead means that so many
-/// intervals were lost; one or two behind is a repetition, and the data up to the next marker are
-/// dropped; any other marker counts as the expected one. `segments` is without the closing entry.
-/// The plan's memory is reused.
+/// modulo 8 decides, as in libjpeg's jpeg_resync_to_restart(): one or two ahead means that this
+/// number of intervals was lost; one or two behind is a repetition, and the data up to the next
+/// marker are dropped; any other marker counts as the expected one. `segments` is without the
+/// closing entry. The plan's memory is reused.
 void plan_restarts(std::span<const EntropySegment> segments, std::int64_t intervals,
                    RestartPlan& plan);
 

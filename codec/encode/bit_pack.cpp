@@ -21,7 +21,7 @@ class BitWriter {
 
   std::uint64_t bits() const { return written_bits_; }
 
-  /// Fills the last byte with 1-bits; returns the position behind it.
+  /// Fills the last byte with 1-bits; returns the position after it.
   std::uint8_t* finish() {
     if (count_ > 0) *out_++ = static_cast<std::uint8_t>(pending_ << (8 - count_) | 0xFFu >> count_);
     return out_;

@@ -24,7 +24,7 @@ struct BitPackArgs {
 /// A block has at most 27 + 63 * 26 bits (DC category 11, AC category 10, 16-bit codes).
 inline constexpr std::int64_t kMaxBlockBits = 27 + 63 * 26;
 
-/// The most bytes that so many blocks take; includes room for stores of whole words.
+/// The most bytes that `blocks` blocks take; includes room for stores of whole words.
 constexpr std::int64_t max_packed_bytes(std::int64_t blocks, std::int64_t intervals) {
   return (blocks * kMaxBlockBits + 7) / 8 + intervals + 16;
 }

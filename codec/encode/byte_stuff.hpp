@@ -6,7 +6,7 @@
 
 namespace zerorun {
 
-/// Puts 00 behind every FF, and RSTm between two intervals; m counts from the start of the scan.
+/// Puts 00 after every FF, and RSTm between two intervals; m counts from the start of the scan.
 struct ByteStuffArgs {
   const std::uint8_t* bytes;
   const std::uint64_t* interval_first_byte;  ///< [intervals + 1]

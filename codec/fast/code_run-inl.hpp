@@ -38,7 +38,7 @@ struct BitPutter {
       pending = pending << length | bits;
       return;
     }
-    // -free bits have no room; free is -26..0 here, so that at least one bit is stored.
+    // The word lacks room for -free bits. free is -26..0 here, so at least one bit is stored.
     const std::uint64_t word = __builtin_bswap64(pending << (length + free) | bits >> -free);
     std::memcpy(out, &word, sizeof word);
     out += sizeof word;

@@ -9,7 +9,7 @@
 
 namespace zerorun::fast {
 
-/// "Padded" rows may be read and written up to so many bytes behind their last sample.
+/// A "padded" row may be read and written up to this many bytes after its last sample.
 inline constexpr int kRowPadding = 64;
 
 struct ColorKernels {

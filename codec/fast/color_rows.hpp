@@ -11,13 +11,14 @@
 
 namespace zerorun::fast {
 
-/// color_subsample_cpu() for packed RGB into three components and for NV12, NV21, YUYV and UYVY as
-/// they are; anything else goes there. `rows` is scratch memory that the caller keeps.
+/// Does what color_subsample_cpu() does. The fast kernels take packed RGB into three components, and
+/// NV12, NV21, YUYV and UYVY in their own sampling; color_subsample_cpu() takes everything else.
+/// `rows` is scratch memory that the caller keeps.
 void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& args,
                      std::vector<std::uint8_t>& rows);
 
-/// color_upsample_cpu(); streams of RGB and odd sampling factors go there. The planes' rows are
-/// padded (kRowPadding).
+/// Does what color_upsample_cpu() does, which takes over streams of RGB and odd sampling factors.
+/// The planes' rows are padded (kRowPadding).
 void color_upsample(const ColorKernels& kernels, const ColorUpsampleArgs& args,
                     std::vector<std::uint8_t>& rows);
 

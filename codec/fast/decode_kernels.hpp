@@ -14,12 +14,12 @@ namespace zerorun::fast {
 
 /// MCUs of a run at most; their coefficients stay in the first-level cache.
 inline constexpr int kDecodeRunMcus = 24;
-/// A kernel may read so many bytes behind the end of the clean bytes.
+/// A kernel may read this many bytes after the end of the clean bytes.
 inline constexpr int kReadAhead = 512;
 
 /// A position in clean bytes.
 struct BitSource {
-  const std::uint8_t* next;  ///< the first byte of which not all bits are in `window`
+  const std::uint8_t* next;  ///< the first byte that has bits outside `window`
   std::uint64_t window;      ///< the next bit is the highest
   int available;             ///< bits of `window` that count
 };

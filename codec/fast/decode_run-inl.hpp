@@ -36,7 +36,7 @@ struct BitTaker {
   std::uint64_t window;
   int available;
 
-  /// At least 56 bits are there after it.
+  /// Afterwards at least 56 bits are available.
   HWY_INLINE void refill() {
     std::uint64_t word;
     std::memcpy(&word, next, sizeof word);
@@ -56,7 +56,8 @@ struct BitTaker {
   }
 };
 
-/// One AC symbol of any length at index k, which moves on, behind 64 after EOB. False: it is wrong.
+/// Decodes one AC symbol of any length at index k, and advances k, beyond 64 after EOB. False: the
+/// bits are wrong.
 HWY_NOINLINE bool slow_ac(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t* block,
                           int& k, bool& wide) {
   bits.refill();
@@ -77,7 +78,7 @@ HWY_NOINLINE bool slow_ac(BitTaker& bits, const HuffmanDecodeTable& table, std::
   return true;
 }
 
-/// One DC difference of any length. False: it is wrong.
+/// Decodes one DC difference of any length. False: the bits are wrong.
 HWY_NOINLINE bool slow_dc(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
   const DecodedSymbol symbol =
       decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));

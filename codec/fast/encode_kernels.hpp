@@ -42,7 +42,7 @@ struct TransformRunArgs {
   BlockRun* run;                ///< out
 };
 
-/// Bits of an interval, or a part of one, on their way to memory.
+/// Bits of an interval, or of a part of one, that are being written to memory.
 struct BitState {
   std::uint8_t* out;
   std::uint64_t pending;  ///< 64 - free bits that are not yet stored, in the low bits
@@ -57,7 +57,7 @@ struct Predictions {
 struct EncodeKernels {
   /// Stage 2 of the reference, with its rule for blocks of padding, and the non-zero masks.
   void (*transform_run)(const TransformRunArgs&);
-  /// Stages 3 to 6: codes MCUs of the run. May store 8 bytes behind the last bit.
+  /// Stages 3 to 6: codes MCUs of the run. May store 8 bytes after the last bit.
   void (*code_run)(const ScanLayout&, const BlockRun&, int first_mcu, int mcus, const CodeTables&,
                    Predictions&, BitState&);
   /// Stages 3 and 4 for optimal tables: appends tokens (code_tables.hpp); returns their end.
@@ -66,7 +66,7 @@ struct EncodeKernels {
   /// Stages 5 and 6 for optimal tables.
   void (*code_tokens)(const std::uint16_t* begin, const std::uint16_t* end, const TokenCodes&,
                       BitState&);
-  /// Stage 7: copies bytes with 00 behind each FF; returns the end. May store 64 bytes behind it.
+  /// Stage 7: copies bytes with 00 after each FF; returns the end. May store 64 bytes after it.
   std::uint8_t* (*stuff)(const std::uint8_t* begin, const std::uint8_t* end, std::uint8_t* out);
 };
 

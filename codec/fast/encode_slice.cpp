@@ -75,7 +75,7 @@ class Ends {
 };
 
 /// Calls code(first, mcus, predictions) for MCUs that stand transformed in `run`, group_ended()
-/// behind each group, and interval_ended() behind each interval that the slice reaches the end of.
+/// after each group, and interval_ended() after each interval whose end lies in the slice.
 template <typename Code, typename GroupEnd, typename End>
 void for_each_run(const FrameCoding& frame, SliceRange slice, BlockRun& run, const Code& code,
                   const GroupEnd& group_ended, const End& interval_ended) {

@@ -24,15 +24,15 @@ struct SliceRange {
   std::int64_t first_mcu, mcu_count;
 };
 
-/// Where a slice starts or an interval ends, bits are on a byte; a part may end inside one.
+/// A slice starts and an interval ends at a byte boundary; a part may end inside a byte.
 struct SliceBits {
   std::uint8_t* bytes;            ///< out; max_slice_bytes() of them
-  std::uint64_t* interval_bytes;  ///< out: the end of each interval in `bytes`, 1-bits filled up
+  std::uint64_t* interval_bytes;  ///< out: the end of each interval in `bytes`, with its fill bits
   IndexEntry* entries = nullptr;  ///< out, with an index: of the slice's groups
   std::uint64_t bits = 0;         ///< out, of a part: its bits; 0-bits fill up the last byte
 };
 
-/// Groups of a slice, or its intervals where there is no index; at most so many.
+/// The most groups of a slice, or intervals of it where there is no index.
 constexpr std::int64_t max_slice_groups(const FrameCoding& frame, SliceRange slice,
                                         std::int64_t intervals) {
   return intervals + (frame.group_mcus == 0 ? 0 : slice.mcu_count / frame.group_mcus);
@@ -62,7 +62,7 @@ void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::ui
 /// The last `count` (1..7) of `bits` bits, as the highest of a byte; there are at least 8.
 std::uint8_t last_bits(const std::uint8_t* bytes, std::uint64_t bits, std::uint64_t count);
 
-/// Appends bit strings, each on a byte with 0-bits behind it, without a gap.
+/// Appends bit strings without a gap. Each starts on a byte and ends with 0-bits.
 class BitJoiner {
  public:
   /// `out` has room for 8 bytes more than the bits take.

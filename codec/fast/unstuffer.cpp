@@ -10,7 +10,7 @@
 namespace zerorun::fast {
 namespace {
 
-/// The kernel may store so many bytes behind its output.
+/// The kernel may store this many bytes after its output.
 constexpr std::size_t kSpare = 64;
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 /// Blocks that go through the stages together, so that pairs and coefficients stay in the cache.
 constexpr std::int64_t kSliceBlocks = 512;
-/// A worker takes intervals of so many MCUs at a time.
+/// A worker takes intervals of about this many MCUs at a time.
 constexpr std::int64_t kTaskMcus = 256;
 
 struct Scratch {

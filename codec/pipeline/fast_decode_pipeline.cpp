@@ -1,4 +1,4 @@
-// The CPU decode pipeline of the fast stages. What is damaged the reference stages decode.
+// The CPU decode pipeline of the fast stages. The reference stages decode damaged images.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@
 namespace zerorun {
 namespace {
 
-/// MCUs of intervals that one worker takes at a time.
+/// A worker takes intervals of about this many MCUs at a time.
 constexpr std::int64_t kTaskMcus = 256;
 /// Decodes sound scans. At the first irregularity of an image a reference pipeline decodes it anew,
 /// scan by scan, and finishes it: report and concealment are the reference's.
@@ -165,8 +165,8 @@ class FastDecodePipeline final : public DecodePipeline {
     return true;
   }
 
-  /// Whether so many equal jobs occupy the workers for three quarters of the time; that is what
-  /// parts of an interval reach.
+  /// Whether `jobs` equal jobs occupy the workers for three quarters of the time, as parts of an
+  /// interval do.
   bool keep_busy(std::int64_t jobs) const {
     const std::int64_t workers = small_ ? 1 : pool_.workers();
     return jobs * 4 >= ceil_div(jobs, workers) * workers * 3;

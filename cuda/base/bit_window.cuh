@@ -25,7 +25,7 @@ class BitWindow {
 
   ZR_HD std::uint64_t position() const { return position_; }
 
-  /// At least 32 bits are there after it.
+  /// Afterwards at least 32 bits are available.
   ZR_HD void refill() {
     if (available_ > 32) return;
     window_ |= std::uint64_t{load()} << (32 - available_);

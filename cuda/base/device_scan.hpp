@@ -8,7 +8,7 @@
 
 namespace zerorun {
 
-/// Temporary bytes that any scan of so many elements needs.
+/// Temporary bytes that a scan of `count` elements needs.
 Status device_scan_temp_bytes(std::int64_t count, std::int64_t& bytes);
 
 /// out[i] = in[0] + ... + in[i - 1], summed in the type of `out`. The arrays may be the same one.

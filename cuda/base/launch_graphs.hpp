@@ -17,10 +17,14 @@ namespace zerorun {
 
 /// For one device. A key holds everything that the launches depend on. Launches are captured when
 /// their key comes a second time, since a graph is worth its making only if it is repeated; the
-/// least recently used entries are evicted. us a frame on an H200 with launches and with graphs,
-/// q90, 4:2:0, a frame alone and eight encoders side by side: 3840x2160 42.5 and 39.2, 24.2
-/// and 23.4; 1920x1080 25.9 and 23.1, 7.1 and 6.0; 256x256 19.9 and 17.3, 6.5 and 3.3. With optimal
-/// tables 1920x1080 51.0 and 46.5, 17.5 and 10.5.
+/// least recently used entries are evicted. Microseconds a frame on an H200, q90, 4:2:0, with
+/// launches -> with graphs:
+///
+///                                  one frame alone   eight encoders side by side
+///   3840x2160                      42.5 -> 39.2      24.2 -> 23.4
+///   1920x1080                      25.9 -> 23.1       7.1 ->  6.0
+///   1920x1080, optimal tables      51.0 -> 46.5      17.5 -> 10.5
+///   256x256                        19.9 -> 17.3       6.5 ->  3.3
 class LaunchGraphs {
  public:
   using Key = std::vector<std::uint64_t>;

@@ -58,7 +58,7 @@ struct PinnedMemory {
 /// Whether the device can read the memory by itself.
 bool is_pinned(const void* memory);
 
-/// The Status of an allocation of so many bytes that failed.
+/// The Status for an allocation of `bytes` bytes that failed.
 Status allocation_failure(cudaError_t error, std::size_t bytes, bool pinned);
 
 /// Memory that grows and is never cleared; its contents are undefined after reserve(). Growing

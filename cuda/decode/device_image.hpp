@@ -42,8 +42,8 @@ class DeviceImage {
   /// The components of the scan count as scanned from then on.
   ScanPlanes open(const ScanHeader& scan);
 
-  /// Each makes components that no scan brought 128. The first one enqueues its work, the others
-  /// return when the samples are there.
+  /// Each sets components that no scan contained to 128. The first one enqueues its work, the
+  /// others return when the samples are there.
   Status write_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
   Status write_host_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
   Status write_planes(std::vector<ComponentPlane>& out);

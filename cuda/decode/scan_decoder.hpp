@@ -26,9 +26,9 @@ struct ScanResult {
   std::uint64_t consumed_bytes;  ///< up to the marker that ends the scan; if it succeeded
 };
 
-/// Keeps its memory between scans; one stream at a time. Memory on the device: up to 18 bytes for
-/// each of the largest scan (16 of them for pairs, most of which stay unused), 12 a block, 8 a
-/// group of an index, and 160 KiB of tables.
+/// Keeps its memory between scans; one stream at a time. Device memory: up to 18 bytes for each
+/// byte of the largest scan (16 of them for pairs, most of which stay unused), 12 for each block, 8
+/// for each group of an index, and 160 KiB of tables.
 class ScanDecoder {
  public:
   /// Once, on the device that is current.

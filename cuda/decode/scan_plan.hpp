@@ -40,7 +40,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   return plan;
 }
 
-/// Words of shared memory that the bits of a CTA's groups should have, in a scan of so many bytes.
+/// Words of shared memory that the bits of a CTA's groups should have, in a scan of `bytes` bytes.
 constexpr std::uint32_t wanted_room(std::uint32_t bytes, std::uint32_t groups) {
   // CTAs without enough room read bits from global memory, and the others would wait for them. With
   // twice the average those would be 7 % of a 4K photo's at q90 in groups of one MCU.

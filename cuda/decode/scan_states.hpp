@@ -27,7 +27,7 @@ class ScanStates {
     std::uint32_t* chunk_exit;
     std::uint64_t* used_early;       ///< tile, sum_tile and chunk_exit: transform_blocks() clears
     std::uint32_t used_early_words;  ///< them, and next_summary
-    std::uint32_t old_transforms;    ///< unstuff_scan() clears so many of transform
+    std::uint32_t old_transforms;    ///< words of transform that unstuff_scan() clears
   };
 
   /// Hands out the memory for a scan on `stream`. All work of the scan before must have ended, or

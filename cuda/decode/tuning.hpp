@@ -49,7 +49,7 @@ inline constexpr int kSyncCtas = 3;
 /// subsequence is mostly found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
 /// A scan is given up if more subsequences than these have to be walked one after the other: the
-/// careful decoder is faster then. Of a small image of noise, all may be.
+/// careful decoder is faster then. In a small image of noise all may have to.
 inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 2;
 
 /// Ends kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and more ends
@@ -69,7 +69,7 @@ inline constexpr std::uint32_t kFollowedSubsequences = 4;
 /// Distance between subsequences that are walked from guesses: with 2 and 4, sync_subsequences()
 /// takes 56 and 58 us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a subsequence.
 inline constexpr std::uint32_t kGuessStride = 2;
-/// So few chunks have a processor each, with room for all ends.
+/// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 
 /// Few threads spread the groups of a single frame over all processors, but each CTA needs its own
@@ -77,8 +77,8 @@ inline constexpr std::uint32_t kRoomyChunks = 32;
 /// frame of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4
 /// with 128.
 inline constexpr int kGroupThreads = 128;
-/// Words that a CTA of decode_groups() has for bits: at most so many, so that three CTAs fit into a
-/// processor of Hopper with the tables of two pairs.
+/// The most words that a CTA of decode_groups() has for bits: three CTAs then fit into a processor
+/// of Hopper with the tables of two pairs.
 inline constexpr std::uint32_t kMostRoomWords = 10240;
 
 // transform_blocks()

@@ -42,7 +42,7 @@ inline std::uint32_t unstuff_tiles(std::uint32_t in_bytes, std::uint32_t lead) {
   return ceil_div(in_bytes + lead, kUnstuffTileBytes);
 }
 
-/// CTAs that sum up an index of so many groups; one more entry has the sum of all.
+/// CTAs that sum up an index of `groups` groups; one more entry has the sum of all.
 inline std::uint32_t sum_tiles(std::uint32_t groups) {
   return groups == 0 ? 0 : groups / kSumTileGroups + 1;
 }

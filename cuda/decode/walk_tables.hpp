@@ -22,10 +22,9 @@ inline constexpr int kDcSide = 0, kAcSide = 1;
 ///   bits 0-4    bits that the symbols take, at least 1
 ///   bits 5-7    (run, level) pairs among them: a DC, and AC levels other than 0
 ///   bits 8-18   the first symbol alone: 5 bits, then 5 bits of indices (0: EOB), then 1 of pairs
-///   bits 23-31  zig-zag indices that they pass; if the last symbol is EOB, kEndOfBlock and one
-///   index
-///               for it; kNoStep: the first codeword is longer than the index, or there is none.
-///               Adding kNoStep to any index goes beyond the block's end.
+///   bits 23-31  zig-zag indices that they pass; kEndOfBlock and one index more if the last symbol
+///               is EOB. kNoStep if the first codeword is longer than the index, or is none: adding
+///               kNoStep to any index goes beyond the block's end.
 ///
 /// Bits that are no codeword count as an EOB of one bit.
 inline constexpr int kSkipPairShift = 5, kSkipFirstShift = 8, kSkipIndexShift = 23;
@@ -49,9 +48,8 @@ ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 ///   bits 5-9    bits that it takes, with the appended ones
 ///   bit 10      it makes a pair
 ///   bits 13-16  SSSS, at the place where a pair word has it
-///   bits 24-31  RRRR (of a DC 0); kEndOfBlock for EOB; with kSymbolFault: no codeword, passed as
-///   an
-///               EOB of one bit
+///   bits 24-31  RRRR (0 for a DC); kEndOfBlock for EOB; with kSymbolFault: no codeword, which is
+///               passed as an EOB of one bit
 ///
 /// 0: the codeword is longer than the index, or there is none.
 inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kPairSsssShift = 13;
@@ -62,7 +60,7 @@ inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 1
 inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymbolRunShift;
 
 /// The codewords that are longer than the index are the last ones of a code (T.81 C.2). They are
-/// nearly always among the last so many values of 16 bits.
+/// nearly always among the last kLongSymbols values of 16 bits.
 inline constexpr std::uint32_t kLongSymbols = 2048;
 
 /// In device memory. The first dimension is the side (DC, AC), the second the pair.

@@ -1,6 +1,5 @@
-// The symbols of a tile as 32-bit items - one for each coefficient that is not 0, for DC and for
-// EOB
-// - and the writers that put their codewords into words.
+// The symbols of a tile as 32-bit items: one for each coefficient that is not 0, one for DC and one
+// for EOB. And the writers that put their codewords into words.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -51,9 +51,8 @@ struct CodeTilesArgs {
 /// Samples -> bits.
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 
-/// For optimal tables. First samples -> items, whose symbols are added to counts[frames]; then
-/// items
-/// -> bits.
+/// For optimal tables. The first turns samples into items and adds their symbols to counts[frames];
+/// the second turns items into bits.
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 

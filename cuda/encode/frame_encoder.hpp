@@ -23,7 +23,7 @@ struct FrameJob {
   FrameOutput output;
 };
 
-/// How many frames of so many blocks one launch codes: enough to keep a GPU busy. More would need
+/// How many frames of `blocks` blocks one launch codes: enough to keep a GPU busy. More would need
 /// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
 
@@ -76,7 +76,7 @@ class FrameEncoder {
   std::vector<std::uint8_t> header_;  // the envelope's parts on the host
   StreamEnvelope envelope_{};         // its pointers are valid while setup_ is
   std::optional<EncodeSetup> setup_;  // memory and tables are ready for it
-  std::uint32_t room_ = 0;            // likewise, for so many frames at once
+  std::uint32_t room_ = 0;            // likewise, for this many frames at once
   bool complete_ = false;  // the last launch was enqueued to its end: counts and states are clear
   TileGrid grid_{};
   int parity_ = 0;  // which states_ and chunk_bits_ the next launch uses

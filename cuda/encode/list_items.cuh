@@ -54,7 +54,7 @@ __device__ inline Sums warp_sums(std::uint32_t own) {
   return {inclusive - own, __shfl_sync(kFullWarp, inclusive, 31)};
 }
 
-/// Vectors of four words that hold so many words.
+/// Vectors of four words that hold `words` words.
 __device__ inline std::uint32_t vectors(std::uint32_t words) { return (words + 3) / 4; }
 static_assert(kTileItems % 4 == 0 && kTileWords % 4 == 0);
 

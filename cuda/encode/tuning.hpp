@@ -14,10 +14,10 @@ namespace zerorun {
 /// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
 inline constexpr int kChunkTiles = 12;
 
-/// Most frames of one launch. 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and 32 (H200).
-/// A frame takes 72 bytes of the kernels' parameters, which may have 4 KiB.
+/// The most frames of one launch. 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and 32
+/// (H200). A frame takes 72 bytes of the kernels' parameters, which may have 4 KiB.
 inline constexpr int kMaxFrames = 32;
-/// Small frames are coded together until they have so many blocks, which bounds the memory. A
+/// Small frames are coded together up to this many blocks, which bounds the memory. A
 /// 3840x2160 frame of 4:2:0 has 194,400; 1920x1080 frames take 6.0 us each by fours and 6.3 by
 /// fives (H200).
 inline constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;

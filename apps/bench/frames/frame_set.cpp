@@ -20,7 +20,7 @@ namespace {
 /// The largest MCU is 32 x 8 (4:1:1) or 16 x 16.
 constexpr int kPadWidth = 32, kPadHeight = 16;
 
-/// Pieces of a mixed batch are cut from so many frames at most.
+/// Pieces of a mixed batch are cut from at most this many frames.
 constexpr std::size_t kMostCutFrames = 16;
 
 FrameSet read_frames(const FrameRequest& request, std::size_t count) {
@@ -149,7 +149,7 @@ std::size_t FrameSet::largest() const {
 
 static void describe_streams(const FrameSet& set, Case& what) {
   const auto info = inspect(set.streams[0], StreamLimits::any_size());
-  if (!info) return;  // cannot be: it was decoded
+  if (!info) return;  // cannot happen: it was decoded
   what.quality = info->quality.value_or(0);
   what.huffman = info->standard_huffman_tables ? HuffmanTables::standard : HuffmanTables::optimal;
   what.restart = info->restart_interval_mcus > 0 ? std::to_string(info->restart_interval_mcus)

@@ -41,7 +41,7 @@ struct Setting {
 
 /// How several runners are kept busy.
 enum class Drive {
-  one_thread,  ///< frames go round the runners, and nothing waits in between
+  one_thread,  ///< the runners take frames in turn, and nothing waits in between
   threads,     ///< a thread for each runner, which does one frame after another
 };
 

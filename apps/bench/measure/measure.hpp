@@ -14,8 +14,8 @@ namespace zerorun::app::bench {
 struct Limits {
   double seconds = 0.5;          ///< of one measurement
   double warm_up_seconds = 0.1;  ///< before it, not counted
-  int frames = 0;       ///< exactly so many for a measurement (and a repetition); 0: by time
-  int repetitions = 9;  ///< of a throughput measurement
+  int frames = 0;                ///< of each measurement (and repetition), exactly; 0: by time
+  int repetitions = 9;           ///< of a throughput measurement
 };
 
 /// Shows what is being done, on a terminal only and not with --quiet.

@@ -1,5 +1,5 @@
-// Who can be measured. Functions of libraries that CMake did not find are null: their files are not
-// linked, and the declarations here are weak.
+// The libraries that can be measured. Functions of libraries that CMake did not find are null:
+// their files are not linked, and the declarations here are weak.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/measure/coder.hpp"
 

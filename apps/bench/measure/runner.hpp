@@ -1,4 +1,4 @@
-// One instance of a coder: what measurements drive, whoever codes.
+// One instance of a coder, of zerorun or of a peer: what measurements drive.
 // SPDX-License-Identifier: MIT
 #pragma once
 

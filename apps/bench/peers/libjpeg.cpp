@@ -118,7 +118,8 @@ class LibjpegEncodeRunner final : public Runner {
       jpeg_abort_compress(&info_);
       return false;
     }
-    // Room for any stream at once: jpeg_mem_dest would leave a smaller block of ours behind.
+    // Room for any stream from the start: jpeg_mem_dest would replace a smaller block without
+    // freeing it.
     const unsigned long need = static_cast<unsigned long>(frame.width + 32) *
                                    static_cast<unsigned long>(frame.height + 32) * 6 +
                                65536;

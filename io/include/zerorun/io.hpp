@@ -34,9 +34,8 @@ struct Rational {
 enum class MissingFrames { error, skip, hold };
 
 /// An INPUT or OUTPUT word.
-///   "-"               stdin or stdout. `format` says y4m, pnm or mjpeg, which stdin also
-///   recognises
-///                     by content; FFmpeg reads any other format
+///   "-"               stdin or stdout. `format` says y4m, pnm or mjpeg, which stdin also knows by
+///                     content; FFmpeg reads any other format
 ///   "dir/%05d.png"    printf pattern with one integer (%d or %0Nd, "%%" for a percent sign) in the
 ///                     file name, counted from `start_number`: by default the smallest number in
 ///                     the directory (input) or 1 (output)

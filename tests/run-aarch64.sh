@@ -40,5 +40,7 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DZERORUN_CUDA=OFF -DZERORUN_IO=OFF -DZERORUN_PROGRAM=OFF -DZERORUN_SAMPLES=OFF -DZERORUN_INSTALL=OFF \
   -DZERORUN_TESTS=ON -DZERORUN_UNITY=ON >/dev/null
 cmake --build "$build" --target zerorun_tests zerorun_fuzz_targets
+# An emulated processor takes some twenty times as long.
+export ZERORUN_MUTATIONS=5000
 ctest --test-dir "$build" --no-tests=error --output-on-failure -j "$(nproc)" \
   -L 'unit|api|entropy|oracle|golden|hostile|fuzz' "$@"

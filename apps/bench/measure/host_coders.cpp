@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/bench/measure/host_coders.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -200,7 +202,7 @@ Status add_cpu_coders(const Setting& setting, Coders& coders) {
   for (const InstructionSet set : setting.selection.cpus) {
     if (setting.frames.mixed) break;  // a batch has no latency
     Coder& coder = coders.emplace_back(our_coder("cpu", "host>host"));
-    coder.name += "-" + std::string(name(set));
+    coder.name += fmt::format("-{}", name(set));
     EncodeParams params = encoder;
     DecodeParams decode = decoder;
     params.instruction_set = decode.instruction_set = set;

@@ -129,18 +129,17 @@ def single(options, photos):
 
 def pieces(photos, count, least, most, seed=1):
     """Streams whose areas are spread evenly over the logarithm, as `zerorun bench --mixed`."""
-    pictures = [zerorun.decode(pathlib.Path(p).read_bytes()) for p in photos]
+    side = int((most * 1e6 * 4 / 3) ** 0.5) + 64  # the width of the largest piece, and some play
+    canvases = [resized(path, (side, side)) for path in photos]
     streams = []
     generator = np.random.default_rng(seed)
     for i in range(count):
         area = np.exp(np.log(least) + (np.log(most) - np.log(least)) * i / max(count - 1, 1)) * 1e6
         width, height = int((area * 4 / 3) ** 0.5), int((area * 3 / 4) ** 0.5)
-        source = pictures[i % len(pictures)]
-        times = (-(-height // source.shape[0]) + 1, -(-width // source.shape[1]) + 1, 1)
-        tiled = np.tile(source, times)
-        y = int(generator.integers(0, tiled.shape[0] - height + 1))
-        x = int(generator.integers(0, tiled.shape[1] - width + 1))
-        streams.append(libjpeg_stream(np.ascontiguousarray(tiled[y:y + height, x:x + width]), 90))
+        y = int(generator.integers(0, side - height + 1))
+        x = int(generator.integers(0, side - width + 1))
+        piece = canvases[i % len(canvases)][y:y + height, x:x + width]
+        streams.append(libjpeg_stream(np.ascontiguousarray(piece), 90))
     return streams
 
 

@@ -11,9 +11,9 @@
 
 namespace zerorun::fast {
 
-/// Does what color_subsample_cpu() does. The fast kernels take packed RGB into three components, and
-/// NV12, NV21, YUYV and UYVY in their own sampling; color_subsample_cpu() takes everything else.
-/// `rows` is scratch memory that the caller keeps.
+/// Does what color_subsample_cpu() does. The fast kernels take packed RGB into three components,
+/// and NV12, NV21, YUYV and UYVY in their own sampling; color_subsample_cpu() takes everything
+/// else. `rows` is scratch memory that the caller keeps.
 void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& args,
                      std::vector<std::uint8_t>& rows);
 

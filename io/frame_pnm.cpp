@@ -6,101 +6,10 @@
 #include "io/formats.hpp"
 #include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
-#include "zerorun/decoder.hpp"
+#include "io/pnm_header.hpp"
 
 namespace zerorun::io {
 namespace {
-
-constexpr int kMaxValue = 65535;
-
-bool is_blank(int c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-Status malformed(const ByteReader& reader, const std::string& what) {
-  if (!reader.error()) return reader.error();
-  return Status(Errc::bad_input, "'" + reader.name() + "': the PNM header " + what);
-}
-
-int peek_byte(ByteReader& reader) {
-  const std::span<const std::byte> one = reader.peek(1);
-  return one.empty() ? -1 : static_cast<int>(one[0]);
-}
-
-struct PnmHeader {
-  int kind = 6;  // the digit after P: 1 and 4 bits, 2 and 5 grey, 3 and 6 RGB; 1 to 3 are text
-  int width = 0, height = 0;
-  int max_value = 255;  // 1 to 65535
-
-  bool is_text() const noexcept { return kind <= 3; }
-  bool is_bitmap() const noexcept { return kind == 1 || kind == 4; }
-  int channels() const noexcept { return kind == 3 || kind == 6 ? 3 : 1; }
-  /// Of the binary kinds.
-  std::uint64_t row_bytes() const noexcept {
-    const auto samples = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(channels());
-    if (is_bitmap()) return (samples + 7) / 8;
-    return samples * (max_value > 255 ? 2 : 1);
-  }
-};
-
-/// Leaves the reader at the next byte that is neither a blank nor part of a comment.
-void skip_blanks(ByteReader& reader) {
-  for (;;) {
-    int c = peek_byte(reader);
-    if (c == '#') {
-      do c = reader.get();
-      while (c >= 0 && c != '\n');
-    } else if (is_blank(c)) {
-      reader.consume(1);
-    } else {
-      return;
-    }
-  }
-}
-
-/// The next number of a header or text image; -1 if there is none or it is over 65535.
-int read_number(ByteReader& reader) {
-  skip_blanks(reader);
-  int value = -1;
-  for (int c = peek_byte(reader); c >= '0' && c <= '9'; c = peek_byte(reader)) {
-    value = (value < 0 ? 0 : value) * 10 + (c - '0');
-    if (value > kMaxValue) return -1;
-    reader.consume(1);
-  }
-  return value;
-}
-
-/// The next 0 or 1 of a text bitmap, where blanks between digits are optional; else -1.
-int read_bit(ByteReader& reader) {
-  skip_blanks(reader);
-  const int c = peek_byte(reader);
-  if (c != '0' && c != '1') return -1;
-  reader.consume(1);
-  return c - '0';
-}
-
-/// Reads up to the first byte of the samples.
-Result<PnmHeader> read_header(ByteReader& reader) {
-  const int p = reader.get(), digit = reader.get();
-  if (p != 'P' || digit < '1' || digit > '6')
-    return malformed(reader, "does not start with P1 to P6");
-  PnmHeader header;
-  header.kind = digit - '0';
-  if (!is_blank(peek_byte(reader)) && peek_byte(reader) != '#')
-    return malformed(reader, "does not start with P1 to P6");
-  header.width = read_number(reader);
-  header.height = read_number(reader);
-  if (header.width < 1 || header.height < 1)
-    return malformed(reader, "has no usable size; JPEG holds 1x1 to 65535x65535");
-  header.max_value = header.is_bitmap() ? 1 : read_number(reader);
-  if (header.max_value < 1) return malformed(reader, "has no maximum from 1 to 65535");
-  if (std::int64_t{header.width} * header.height > StreamLimits{}.max_pixels)
-    return Status(Errc::too_many_pixels, "'" + reader.name() + "' says " +
-                                             std::to_string(header.width) + "x" +
-                                             std::to_string(header.height));
-  // Exactly one blank: the first sample of a binary image may look like another one.
-  if (!header.is_text() && !is_blank(reader.get()))
-    return malformed(reader, "does not end in a blank");
-  return header;
-}
 
 /// Scales 0..max_value to 0..255, rounded; larger samples are clipped.
 class PnmScale {
@@ -114,11 +23,6 @@ class PnmScale {
   int max_;
 };
 
-Status cut_short(const ByteReader& reader) {
-  if (!reader.error()) return reader.error();
-  return Status(Errc::bad_input, "'" + reader.name() + "': the PNM image is cut short");
-}
-
 /// 1 is black (pbm(5)).
 constexpr std::uint8_t kBlackWhite[2] = {255, 0};
 
@@ -129,7 +33,7 @@ Status read_text(ByteReader& reader, const PnmHeader& header, Frame& frame) {
     std::uint8_t* to = row_of(frame.view(), 0, row);
     for (int x = 0; x < samples; ++x) {
       const int value = header.is_bitmap() ? read_bit(reader) : read_number(reader);
-      if (value < 0) return cut_short(reader);
+      if (value < 0) return pnm_cut_short(reader);
       to[x] = header.is_bitmap() ? kBlackWhite[value] : scale(value);
     }
   }
@@ -150,24 +54,15 @@ void expand_row(const PnmHeader& header, std::span<const std::byte> from, std::u
   }
 }
 
-PixelFormat format_of(const PnmHeader& header) noexcept {
-  return header.channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
-}
-
-/// Bytes of the samples of a binary image.
-std::uint64_t sample_bytes(const PnmHeader& header) noexcept {
-  return header.row_bytes() * static_cast<std::uint64_t>(header.height);
-}
-
 /// Gives room for the samples as the file has them: the rows of the frame, or `bytes` if they have
 /// to be expanded.
 Status make_room(const PnmHeader& header, Frame& frame, std::vector<std::byte>& bytes,
                  std::vector<std::span<std::byte>>& parts) {
-  ZR_TRY(frame.reshape(format_of(header), header.width, header.height));
+  ZR_TRY(frame.reshape(header.format(), header.width, header.height));
   if (header.max_value == 255) {
     add_frame(frame.view(), parts);
   } else {
-    bytes.resize(static_cast<std::size_t>(sample_bytes(header)));
+    bytes.resize(static_cast<std::size_t>(header.sample_bytes()));
     parts.emplace_back(bytes);
   }
   return Status::ok();
@@ -187,24 +82,15 @@ Status read_binary(ByteReader& reader, const PnmHeader& header, Frame& frame,
   std::vector<std::span<std::byte>> parts;
   ZR_TRY(make_room(header, frame, bytes, parts));
   for (const std::span<std::byte> part : parts)
-    if (reader.read(part) != part.size()) return cut_short(reader);
+    if (reader.read(part) != part.size()) return pnm_cut_short(reader);
   return Status::ok();
-}
-
-/// Up to the first sample. A header may lie about its size: nothing is allocated for samples that
-/// the file cannot hold.
-Result<PnmHeader> read_checked_header(ByteReader& reader) {
-  ZR_LET(header, read_header(reader));
-  const std::uint64_t need = header.is_text() ? std::uint64_t{1} : sample_bytes(header);
-  if (need > reader.remaining()) return cut_short(reader);
-  return header;
 }
 
 /// Binary samples that are not bytes from 0 to 255 are left in `bytes` for expand().
 Status read_samples(ByteReader& reader, const PnmHeader& header, Frame& frame,
                     std::vector<std::byte>& bytes) {
   if (!header.is_text()) return read_binary(reader, header, frame, bytes);
-  ZR_TRY(frame.reshape(format_of(header), header.width, header.height));
+  ZR_TRY(frame.reshape(header.format(), header.width, header.height));
   return read_text(reader, header, frame);
 }
 
@@ -263,7 +149,7 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
   /// Text has to be read to find its end. The samples of a binary image in a file are left to the
   /// loader; those of a pipe are read here and expanded there.
   Status begin_image(FrameWork& work) {
-    ZR_LET(header, read_checked_header(reader_));
+    ZR_LET(header, read_pnm_header(reader_));
     work.loader = nullptr;
     if (header.is_text()) return read_samples(reader_, header, work.item, work.bytes);
     if (!reader_.size()) {
@@ -276,7 +162,7 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
       return Status::ok();
     }
     const std::uint64_t offset = reader_.offset();
-    if (!reader_.skip(sample_bytes(header))) return cut_short(reader_);
+    if (!reader_.skip(header.sample_bytes())) return pnm_cut_short(reader_);
     work.loader = [this, header, offset](FrameWork& loaded, int) {
       return load(header, offset, loaded);
     };
@@ -287,7 +173,7 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
     std::vector<std::span<std::byte>> parts;
     ZR_TRY(make_room(header, work.item, work.bytes, parts));
     ZR_LET(whole, reader_.read_at(offset, parts));
-    if (!whole) return cut_short(reader_);
+    if (!whole) return pnm_cut_short(reader_);
     expand(header, work.bytes, work.item);
     return Status::ok();
   }
@@ -298,7 +184,7 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
 }  // namespace
 
 Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes) {
-  ZR_LET(header, read_checked_header(reader));
+  ZR_LET(header, read_pnm_header(reader));
   ZR_TRY(read_samples(reader, header, frame, bytes));
   if (!header.is_text()) expand(header, bytes, frame);
   return Status::ok();

@@ -109,7 +109,7 @@ bool ByteReader::fill_more() {
 
 std::span<const std::byte> ByteReader::peek(std::size_t count) {
   if (end_ - begin_ < count) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
     while (end_ < count && fill_more()) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,9 +31,8 @@ Bytes read(const std::filesystem::path& file) {
     std::exit(1);
   }
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  Bytes out(text.size());
-  std::memcpy(out.data(), text.data(), text.size());
-  return out;
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
 }
 
 void run(const Bytes& input) {

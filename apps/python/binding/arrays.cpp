@@ -89,7 +89,10 @@ std::string shape_text(const Array& array) {
 Array array_from(nb::handle object, const std::string& name, std::uintptr_t stream) {
   if (nb::isinstance<nb::str>(object))
     fail_type(name + " is a str; pass the bytes, for example of open(path, 'rb').read()");
-  if (PyObject_CheckBuffer(object.ptr())) return array_from_buffer(object, name);
+  // CuPy's arrays have buffers that cannot be read.
+  const bool is_buffer = PyObject_CheckBuffer(object.ptr()) != 0;
+  if (is_buffer && !nb::hasattr(object, "__cuda_array_interface__"))
+    return array_from_buffer(object, name);
   if (std::optional<Array> array = array_from_cuda_interface(object, name)) return *array;
   if (std::optional<Array> array = array_from_dlpack(object, name, stream)) return *array;
   fail_type(name + " is " + type_of(object) +

@@ -28,7 +28,7 @@ struct Array {
   std::shared_ptr<void> owner;           ///< may be released without the GIL
 };
 
-/// Takes a buffer (numpy, bytes, memoryview), then `__cuda_array_interface__`, then DLPack.
+/// Takes `__cuda_array_interface__`, a buffer (numpy, bytes, memoryview) or DLPack.
 /// `name` is the argument's, for messages; `stream` is the CUDA stream that will use the array.
 /// Errors: TypeError for what is no array, ArgumentError for other types than uint8.
 Array array_from(nb::handle object, const std::string& name, std::uintptr_t stream = 0);

@@ -32,12 +32,12 @@ def _rate(fps: Any) -> Fraction:
 class VideoWriter:
     """Writes pictures as a Motion JPEG file; several are coded at a time.
 
-        with zerorun.VideoWriter('shot.avi', fps=25, quality=90) as video:
+        with zerorun.VideoWriter('shot.mjpeg', fps=25, quality=90) as video:
             for frame in frames:
                 video.write(frame)
 
-    path ends in .avi or .mjpeg, or is a pattern '%05d.jpg'; with a build that has FFmpeg also
-    .mov, .mkv, .mp4. The file is written as NAME.part and gets its name in close(); without
+    path ends in .mjpeg, or is a pattern '%05d.jpg'; with a build that has FFmpeg also .mov, .mkv,
+    .avi, .mp4. The file is written as NAME.part and gets its name in close(); without
     close(), or after an error inside `with`, nothing is left. Options are those of encode().
     """
 
@@ -127,10 +127,10 @@ class VideoWriter:
 class VideoReader:
     """Reads a Motion JPEG file as pictures; several are decoded at a time.
 
-        for rgb in zerorun.VideoReader('shot.avi'):
+        for rgb in zerorun.VideoReader('shot.mjpeg'):
             ...
 
-    Reads .avi, .mjpeg, .jpg and patterns of .jpg; with a build that has FFmpeg also .mov, .mkv,
+    Reads .mjpeg, .jpg and patterns of .jpg; with a build that has FFmpeg also .mov, .mkv, .avi,
     .mp4. `format` and the options are those of decode().
     """
 

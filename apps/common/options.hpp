@@ -95,8 +95,9 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
 int worker_count(const DeviceOptions& device, Backend backend) noexcept;
 
 /// Lanes of encode and decode: each loads, codes and packs one frame at a time. One per thread; on
-/// a GPU enough that loading, the bus and the kernels overlap.
-int lane_count(const DeviceOptions& device, Backend backend) noexcept;
+/// a GPU enough that loading, the bus and the kernels overlap, which takes fewer where frames only
+/// have to be read (`reads_planes`).
+int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept;
 
 /// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);

@@ -66,7 +66,7 @@ class DecodeRun : FrameCommand {
 
   void make_decoders() {
     const bool is_single = feed_->info().frame_count == 1 || is_single_image(output_);
-    lanes_ = is_single ? 1 : lane_count(options_.device, backend_);
+    lanes_ = is_single ? 1 : lane_count(options_.device, backend_, false);
     if (!feed_->has_packets()) return;
     DecodeParams& params = params_;
     params.upsampling = options_.upsampling;

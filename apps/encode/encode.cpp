@@ -91,7 +91,8 @@ class EncodeRun : FrameCommand {
     params_.backend = device_->for_coders();
     // Several frames at a time keep all cores busy; a single frame is spread over them.
     const bool is_single = info().frame_count == 1 || is_single_image(output_);
-    const int count = is_single ? 1 : lane_count(options_.device, backend_);
+    const bool reads_planes = info().container == "y4m";
+    const int count = is_single ? 1 : lane_count(options_.device, backend_, reads_planes);
     params_.threads = is_single ? options_.device.threads : 1;
     workers_.resize(static_cast<std::size_t>(count));
     workers_.front() = value_or_fail(make_worker(), Exit::usage, "");

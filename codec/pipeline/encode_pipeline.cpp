@@ -119,7 +119,8 @@ class CpuEncodePipeline final : public EncodePipeline {
 
     Exec exec;
     FdctQuantArgs transform{
-        layout(), {}, &setup_->divisors, slice.first_mcu - lead_in, slice.mcus + lead_in, zz};
+        layout(), {},           &setup_->divisors, slice.first_mcu - lead_in, slice.mcus + lead_in,
+        zz,       &setup_->tune};
     std::copy_n(planes_.views(), kMaxComponents, transform.plane);
     (void)stages_.fdct_quant(transform, exec);
     (void)stages_.dc_diff({layout(), slice.first_mcu, slice.mcus, own_zz, diff}, exec);

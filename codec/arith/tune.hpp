@@ -16,9 +16,14 @@ inline constexpr std::int32_t kFineStep = 1 << kFineBits, kFineHalf = kFineStep 
 /// Baseline holds AC coefficients up to 1023 (T.81 Table F.2).
 inline constexpr std::uint32_t kMostFine = 1023 * kFineStep + kFineHalf - 1;
 
-/// |x| / 8q in 32nds, rounded half up; 8 is the factor that the forward transform leaves.
-ZR_HD std::uint32_t fine_magnitude(std::uint32_t magnitude, std::uint32_t q) {
-  const std::uint32_t fine = (8 * magnitude + q) / (2 * q);
+/// ceil(2^27 / 2q), q in 1..255.
+ZR_HD std::uint32_t fine_reciprocal(std::uint32_t q) { return ((1u << 27) + 2 * q - 1) / (2 * q); }
+
+/// |x| / 8q in 32nds, rounded half up; 8 is the factor that the forward transform leaves. That is
+/// n / 2q of n = 8 |x| + q. With |x| < 2^14, n * 2q < 2^27: the quotient is exact.
+ZR_HD std::uint32_t fine_magnitude(std::uint32_t magnitude, std::uint32_t q,
+                                   std::uint32_t reciprocal) {
+  const auto fine = static_cast<std::uint32_t>(std::uint64_t{8 * magnitude + q} * reciprocal >> 27);
   return fine < kMostFine ? fine : kMostFine;
 }
 /// The smallest magnitude that does not become 0: fine_magnitude() is at least kFineHalf.
@@ -30,9 +35,10 @@ ZR_HD std::int32_t round_fine(std::uint32_t fine) {
 
 /// What the decisions about the blocks of a component depend on. Plain data.
 struct TuneTable {
-  std::uint16_t step[kBlockSize];   ///< q by zig-zag position
-  std::uint16_t least[kBlockSize];  ///< least_magnitude() of it
-  std::uint8_t bits[256];           ///< of a symbol RRRRSSSS with its appended bits
+  std::uint32_t reciprocal[kBlockSize];  ///< fine_reciprocal() of q, by zig-zag position
+  std::uint16_t step[kBlockSize];        ///< q
+  std::uint16_t least[kBlockSize];       ///< least_magnitude() of q
+  std::uint8_t bits[256];                ///< of a symbol RRRRSSSS with its appended bits
 };
 
 /// Plain data. `weight` is what a squared error of one step is worth, in 256ths of a bit, in a
@@ -180,5 +186,40 @@ ZR_HD std::uint64_t tune_block(Block& block, std::uint64_t candidates, const Tun
   return rules.by_rate ? tune_by_rate(block, candidates, table, weight)
                        : tune_by_dead_zone(block, candidates, weight);
 }
+
+/// A Block whose coefficients stand in memory as the transform left them, and are replaced.
+/// Position k is at values[k * stride].
+class RawBlock {
+ public:
+  ZR_HD RawBlock(std::int16_t* values, int stride, const TuneTable& table)
+      : values_(values), stride_(stride), table_(table) {}
+
+  ZR_HD std::uint32_t magnitude(int k) const {
+    const std::int32_t value = values_[k * stride_];
+    return static_cast<std::uint32_t>(value < 0 ? -value : value);
+  }
+  ZR_HD std::uint32_t fine(int k) const {
+    return fine_magnitude(magnitude(k), table_.step[k], table_.reciprocal[k]);
+  }
+  ZR_HD void set(int k, std::int32_t level) {
+    std::int16_t& value = values_[k * stride_];
+    value = static_cast<std::int16_t>(value < 0 ? -level : level);
+  }
+  ZR_HD std::uint64_t candidates() const {
+    std::uint64_t mask = 0;
+    for (int k = 1; k < kBlockSize; ++k)
+      mask |= std::uint64_t{magnitude(k) >= table_.least[k]} << k;
+    return mask;
+  }
+  ZR_HD void clear_all_but(std::uint64_t kept) {
+    for (int k = 1; k < kBlockSize; ++k)
+      if ((kept >> k & 1) == 0) values_[k * stride_] = 0;
+  }
+
+ private:
+  std::int16_t* values_;
+  int stride_;
+  const TuneTable& table_;
+};
 
 }  // namespace zerorun

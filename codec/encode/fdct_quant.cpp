@@ -9,46 +9,18 @@
 namespace zerorun {
 namespace {
 
-/// Coefficients of a block, zig-zag order, that are decided in place.
-class RawBlock {
- public:
-  RawBlock(std::int16_t* zz, const TuneTable& table) : zz_(zz), table_(table) {}
-
-  std::uint32_t magnitude(int k) const {
-    return static_cast<std::uint32_t>(zz_[k] < 0 ? -zz_[k] : zz_[k]);
-  }
-  std::uint32_t fine(int k) const { return fine_magnitude(magnitude(k), table_.step[k]); }
-  void set(int k, std::int32_t level) {
-    zz_[k] = static_cast<std::int16_t>(zz_[k] < 0 ? -level : level);
-  }
-  std::uint64_t candidates() const {
-    std::uint64_t mask = 0;
-    for (int k = 1; k < kBlockSize; ++k)
-      mask |= std::uint64_t{magnitude(k) >= table_.least[k]} << k;
-    return mask;
-  }
-  void clear_all_but(std::uint64_t kept) {
-    for (int k = 1; k < kBlockSize; ++k)
-      if ((kept >> k & 1) == 0) zz_[k] = 0;
-  }
-
- private:
-  std::int16_t* zz_;
-  const TuneTable& table_;
-};
-
 /// Quantises a block whose coefficients stand in `zz` as the transform left them.
 void tune_raw_block(const TuneRules& rules, int table, std::uint32_t energy, const Divisor& dc,
                     std::int16_t* zz) {
   zz[0] = static_cast<std::int16_t>(quantise(zz[0], dc));
-  RawBlock block(zz, rules.table[table]);
+  RawBlock block(zz, 1, rules.table[table]);
   block.clear_all_but(tune_block(block, block.candidates(), rules, rules.table[table], energy));
 }
 
 /// One block (T.81 A.3.1, A.3.3, A.3.4). The plane's last column and row are repeated.
 void code_block(const FdctQuantArgs& a, const ConstPlaneView& plane, int x0, int y0, int table,
                 std::int16_t* zz) {
-  const bool tuned = a.tune != nullptr && a.tune->active();
+  const bool tuned = a.tune != nullptr;
   std::uint32_t sum = 0, squares = 0;
   std::uint32_t work[kBlockEdge][kBlockEdge];
   for (int y = 0; y < kBlockEdge; ++y) {

@@ -25,7 +25,7 @@ struct FdctQuantArgs {
   std::int64_t first_mcu, mcu_count;
   std::int16_t* zz;  ///< [mcu_count * blocks_per_mcu][64] out: zig-zag order, scan order; CUDA:
                      ///< aligned to 16
-  const TuneRules* tune = nullptr;  ///< null or not active: all coefficients are rounded
+  const TuneRules* tune = nullptr;  ///< null: all coefficients are rounded
 };
 
 Status fdct_quant_cpu(const FdctQuantArgs& args, Exec& exec);

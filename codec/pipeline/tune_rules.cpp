@@ -7,6 +7,12 @@
 namespace zerorun {
 namespace {
 
+template <std::size_t N, typename T>
+std::string_view name_in(const std::string_view (&names)[N], T value) {
+  const auto i = static_cast<std::size_t>(value);
+  return i < N ? names[i] : "unknown";
+}
+
 /// In 256ths of a bit for a squared error of one step. 19 gave the smallest files at equal
 /// SSIMULACRA2 in blocks without texture; 8.7 is the slope of rate and squared error at high rates.
 constexpr std::uint32_t kPhotoWeight = 19 * 256, kPsnrWeight = 9 * 256;
@@ -26,6 +32,19 @@ void fill_bits(int table, std::uint8_t (&bits)[256]) {
 }
 
 }  // namespace
+
+std::string_view name(Tune tune) noexcept {
+  static constexpr std::string_view kNames[] = {"exact", "photo", "text", "psnr"};
+  return name_in(kNames, tune);
+}
+std::string_view name(Effort effort) noexcept {
+  static constexpr std::string_view kNames[] = {"fast", "best"};
+  return name_in(kNames, effort);
+}
+std::string_view name(QuantTables tables) noexcept {
+  static constexpr std::string_view kNames[] = {"auto", "annex-k", "flat", "ffmpeg", "tuned"};
+  return name_in(kNames, tables);
+}
 
 Status validate_tuning(const EncodeParams& params) {
   if (params.tune > Tune::psnr) return Status(Errc::invalid_argument, "tune has no such value");
@@ -59,6 +78,7 @@ TuneRules make_tune_rules(const EncodeParams& params, const std::array<QuantTabl
   for (std::size_t t = 0; t < 2; ++t) {
     for (std::size_t k = 0; k < kBlockSize; ++k) {
       const std::uint16_t q = quant[t][kNaturalOfZigzag[k]];
+      rules.table[t].reciprocal[k] = fine_reciprocal(q);
       rules.table[t].step[k] = q;
       rules.table[t].least[k] = static_cast<std::uint16_t>(least_magnitude(q));
     }

@@ -86,9 +86,21 @@ struct Coded {
   int component;
   bool exists, padding;
   bool starts_interval;  ///< the tile is the first one of its interval
+  std::uint32_t energy;  ///< ac_energy() of its samples; used by tuned kernels
 
   __device__ unsigned destination() const { return component != 0; }
 };
+
+/// ac_energy() of a block's rows of samples.
+__device__ inline std::uint32_t energy_of_rows(const uint2 (&rows)[8]) {
+  std::uint32_t sum = 0, squares = 0;
+#pragma unroll
+  for (int y = 0; y < 8; ++y) {
+    sum = __dp4a(rows[y].x, 0x01010101u, __dp4a(rows[y].y, 0x01010101u, sum));
+    squares = __dp4a(rows[y].x, rows[y].x, __dp4a(rows[y].y, rows[y].y, squares));
+  }
+  return ac_energy(sum, squares);
+}
 
 /// Where the lane's block lies.
 struct Lane {
@@ -103,8 +115,9 @@ struct Lane {
 };
 
 /// Loads the samples of the lane's block and transforms its rows. A lane without a block gets some
-/// samples. `alone`: the warps before this one do not do the same for the tiles before.
-template <bool alone>
+/// samples. `alone`: the warps before this one do not do the same for the tiles before. `tuned`:
+/// the energy of the samples is wanted.
+template <bool alone, bool tuned>
 __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
                                         Coefficients& c) {
   const int warp = warp_index();
@@ -116,7 +129,8 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
   if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
   const Block& b = lane.block;
   const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);
-  return {before, b.component, b.exists, b.padding, tile.first_block == 0};
+  return {before,    b.component,           b.exists,
+          b.padding, tile.first_block == 0, tuned ? energy_of_rows(rows) : 0};
 }
 
 __device__ inline void transform_columns_of_tile(const Shared& s, const Coded& b, Coefficients& c) {

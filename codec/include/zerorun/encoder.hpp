@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "zerorun/backend.hpp"
@@ -59,6 +60,17 @@ enum class QuantTables : std::uint8_t {
   ffmpeg,     ///< the matrix of ISO/IEC 11172-2 (MPEG-1), as FFmpeg's mjpeg
   tuned,      ///< trained on photos, one pair for 4:2:0 and one for other samplings
 };
+
+/// As on the command line: "photo", "best", "annex-k", ...; "unknown" for other values.
+ZERORUN_API std::string_view name(Tune tune) noexcept;
+ZERORUN_API std::string_view name(Effort effort) noexcept;
+ZERORUN_API std::string_view name(QuantTables tables) noexcept;
+
+inline constexpr Tune kAllTunes[] = {Tune::exact, Tune::photo, Tune::text, Tune::psnr};
+inline constexpr Effort kAllEfforts[] = {Effort::fast, Effort::best};
+inline constexpr QuantTables kAllQuantTables[] = {QuantTables::automatic, QuantTables::annex_k,
+                                                  QuantTables::flat, QuantTables::ffmpeg,
+                                                  QuantTables::tuned};
 
 /// Quantisation table in natural (row-major) order, entries 1..255.
 using QuantTable = std::array<std::uint16_t, 64>;

@@ -115,7 +115,8 @@ TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
 }
 
 TEST(RateDistortion, TunedModesSaveBytes) {
-  // On these small parts; the README has the numbers of whole photos.
+  if (!test_data()) GTEST_SKIP() << kNoTestData;
+  // Small parts of photos; the README has the numbers of whole ones.
   const Curves curves = measure_all();
   for (const auto& [key, curve] : curves) {
     if (key.find("tune=photo,effort=best") == std::string::npos || key.starts_with("text"))

@@ -88,8 +88,8 @@ class Judge:
 
     def goal(self, tables):
         saved = self.savings(tables)
-        goal = (saved["ssimulacra2"] + 0.10 * saved["psnr_y"] + 0.15 * saved["ms_ssim"] +
-                0.10 * saved["psnr_hvs_m"])
+        goal = saved["ssimulacra2"] + self.options.others * (
+            saved["psnr_y"] + 1.5 * saved["ms_ssim"] + saved["psnr_hvs_m"])
         goal -= 0.5 * max(0.0, 2.0 - saved["ms_ssim"]) + 0.5 * max(0.0, 2.0 - saved["psnr_y"])
         goal -= 0.3 * max(0.0, -4.0 - saved["psnr_hvs_m"])
         return goal, saved
@@ -128,6 +128,8 @@ if __name__ == "__main__":
     parser.add_argument("--sampling", choices=("420", "444"), required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--step", type=float, default=0.15)
+    parser.add_argument("--others", type=float, default=0.1,
+                        help="what the other metrics count beside SSIMULACRA2")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("pictures", nargs="+")
     train(parser.parse_args())

@@ -63,7 +63,7 @@ std::vector<int> any_block(Random& random, int nonzero, std::vector<std::int16_t
   raw.assign(64, 0);
   for (std::size_t k = 1; k < 64; ++k) {
     const int q = table.step[k];
-    const int most = random.below(64) < static_cast<unsigned>(nonzero) ? 8 * q * 3 : 4 * q;
+    const int most = random.below(64) < nonzero ? 8 * q * 3 : 4 * q;
     const int magnitude = random.between(0, std::min(most, 8191));
     raw[k] = static_cast<std::int16_t>(random.below(2) == 0 ? magnitude : -magnitude);
     fine[k] = std::min((8 * magnitude + q) / (2 * q), int{kMostFine});

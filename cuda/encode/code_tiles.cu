@@ -142,10 +142,9 @@ __device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
 }
 
 template <bool kTuned>
-__device__ void finish_transform(const CodeTilesArgs& a, const Shared& s, WarpShared& w,
-                                 const Coded& b, Coefficients& c) {
+__device__ void finish_transform(const Shared& s, WarpShared& w, const Coded& b, Coefficients& c) {
   if constexpr (kTuned)
-    tune_columns_of_tile(s, w, *a.tune, b, c);
+    tune_columns_of_tile(s, w, b, c);
   else
     transform_columns_of_tile(s, b, c);
 }
@@ -161,12 +160,13 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
   const std::uint32_t number = tile_number();
   const Lane lane(a, number);
   wait_for_previous_kernel();
+  if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
-  finish_transform<kTuned>(a, s, w, b, c);
+  finish_transform<kTuned>(s, w, b, c);
   const Sums items = list_items(s, w, b, c, 1);
   if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists), b, c, items);
   if (items.total > kTileItems)
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
 template <bool kIndexed, bool kTuned>
 __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, std::uint32_t number,
                              const Coded& b, Coefficients& c) {
-  finish_transform<kTuned>(a, s, w, b, c);
+  finish_transform<kTuned>(s, w, b, c);
   const Sums listed = list_items(s, w, b, c, 4);  // fills a whole vector
   const std::uint32_t items = listed.total;
   const bool dense = items > kTileItems;
@@ -240,6 +240,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
     reinterpret_cast<uint4*>(s.count)[i] = uint4{};
   const Lane lane(a, number);
   wait_for_previous_kernel();
+  if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, nullptr);
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
@@ -256,6 +257,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
   WarpShared& w = s.of_warp[warp_index()];
   const std::uint32_t number = tile_number();
   wait_for_previous_kernel();
+  if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   const std::uint32_t index = a.grid.tile_index(number);
   const std::uint32_t items = number < a.grid.tiles ? a.item_count[index] : 0;
@@ -278,7 +280,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
   Coefficients c;
   const Coded b = transform_rows_of_tile<true, kTuned>(a, s, Lane(a, number), c);
   __syncwarp();
-  finish_transform<kTuned>(a, s, w, b, c);
+  finish_transform<kTuned>(s, w, b, c);
   code_dense_tile<kIndexed>(a, s, w, number, b, c);
 }
 

@@ -86,7 +86,6 @@ struct Coded {
   int component;
   bool exists, padding;
   bool starts_interval;  ///< the tile is the first one of its interval
-  std::uint32_t energy;  ///< ac_energy() of its samples; used by tuned kernels
 
   __device__ unsigned destination() const { return component != 0; }
 };
@@ -116,7 +115,8 @@ struct Lane {
 
 /// Loads the samples of the lane's block and transforms its rows. A lane without a block gets some
 /// samples. `alone`: the warps before this one do not do the same for the tiles before. `tuned`:
-/// the energy of the samples is wanted.
+/// the lane's word of the warp's items gets
+/// ac_energy() of the samples.
 template <bool alone, bool tuned>
 __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
                                         Coefficients& c) {
@@ -125,12 +125,13 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
   uint2 rows[8];
   load_rows(plane_of(a, lane.block.component), lane.block, s.of_warp[warp].item, rows);
   if ((alone || warp == 0) && tile.first_block > 0) sum_blocks_before(a, tile, s.sum[warp]);
+  // The lane's own word, which held its samples at an edge. In a register it would be spilled.
+  if constexpr (tuned) s.of_warp[warp].item[lane_index()] = energy_of_rows(rows);
   transform_rows(rows, c);
   if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
   const Block& b = lane.block;
   const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);
-  return {before,    b.component,           b.exists,
-          b.padding, tile.first_block == 0, tuned ? energy_of_rows(rows) : 0};
+  return {before, b.component, b.exists, b.padding, tile.first_block == 0};
 }
 
 __device__ inline void transform_columns_of_tile(const Shared& s, const Coded& b, Coefficients& c) {

@@ -230,8 +230,14 @@ __device__ void add_counts(const Shared& s, SymbolCounts* counts) {
   }
 }
 
+/// CTAs of collect_tiles_kernel on a processor.
+constexpr int collect_ctas(bool indexed, bool tuned) {
+  return indexed && tuned ? kTunedIndexCtas : kCodeTilesCtas;
+}
+
 template <bool kIndexed, bool kTuned>
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
+__global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, kTuned), kThreads,
+                                                         sizeof(Shared)))
     collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];

@@ -38,8 +38,6 @@ struct Spill {
 constexpr Spill kSpills[] = {
     {"3cub", "CUB bounds the registers of its scans itself"},
     {"decode_groups_kernel", "8 bytes of stack on 10.0: ptxas stops at 40 registers unasked"},
-    {"collect_tiles_kernelILb1ELb1E",
-     "tuned and with an index: 8 bytes on 9.0, once a block; 4 CTAs without them would be fewer"},
     {"decode_subsequences_kernel", "8 bytes of stack on 10.0 and 12.0, likewise"},
 };
 
@@ -91,6 +89,7 @@ constexpr Promise kPromises[] = {
     {"decode_groups_kernel", 1, group_bytes},
     {"transform_blocks_kernel", kTransformCtas, none},
     {"code_tiles_kernel", kCodeTilesCtas, none},
+    {"collect_tiles_kernelILb1ELb1E", kTunedIndexCtas, none},
     {"collect_tiles_kernel", kCodeTilesCtas, none},
     {"code_collected_tiles_kernel", kCodeTilesCtas, none},
     {"assemble_kernel", kAssembleCtas, none},

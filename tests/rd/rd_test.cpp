@@ -52,7 +52,7 @@ std::map<std::string, Image> pictures() {
 
 using Curves = std::map<std::string, Curve>;  ///< by picture, sampling and mode
 
-Curves measure_all() {
+Curves measured() {
   Curves out;
   for (const auto& [name, image] : pictures()) {
     const Meter meter(image);
@@ -66,6 +66,12 @@ Curves measure_all() {
         }
   }
   return out;
+}
+
+/// Measured once.
+const Curves& measure_all() {
+  static const Curves kAll = measured();
+  return kAll;
 }
 
 std::filesystem::path golden_path() { return test::project_tests() / "rd/curves.tsv"; }
@@ -96,7 +102,7 @@ void write_golden(const Curves& curves) {
 }
 
 TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
-  const Curves curves = measure_all();
+  const Curves& curves = measure_all();
   if (std::getenv("ZERORUN_UPDATE_GOLDEN") != nullptr && test_data()) write_golden(curves);
   const Curves golden = read_golden();
   std::map<std::string, std::pair<Scores, int>> sums;  // by mode
@@ -118,7 +124,7 @@ TEST(RateDistortion, TunedModesSaveBytes) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
   // Small parts of photos; the README has the numbers of whole ones. In 4:4:4 these parts lose by
   // SSIMULACRA2: their saturated edges suffer from the coarse high frequencies of chroma.
-  const Curves curves = measure_all();
+  const Curves& curves = measure_all();
   for (const auto& [key, curve] : curves) {
     if (key.find("tune=photo,effort=best") == std::string::npos || key[0] != 'k') continue;
     const std::string base = key.substr(0, key.rfind('\t') + 1) + "turbo";

@@ -174,6 +174,8 @@ class BenchRun {
     options.qualities = {what.quality};
     options.samplings = {std::string(zerorun::name(what.sampling))};
     options.tables = {name(what.huffman)};
+    options.tunes = {std::string(zerorun::name(what.tune))};
+    options.efforts = {std::string(zerorun::name(what.effort))};
     options.restarts = {what.restart};
     options.indexes = {what.index ? "yes" : "no"};
     options.streams = {name(what.streams)};
@@ -187,10 +189,10 @@ class BenchRun {
                          options.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
         "zerorun bench '{}' --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
-        "--restart {} --index {} --streams {} --device {} --threads {} {}",
+        "--tune {} --effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
         join(options.inputs, "' '"), join(options.operations), join(options.pixels),
-        join(options.qualities), join(options.samplings), join(options.tables),
-        join(options.restarts), join(options.indexes), join(options.streams),
+        join(options.qualities), join(options.samplings), join(options.tables), join(options.tunes),
+        join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),
         devices_text(selection_), join(selection_.threads), limits_text(options));
     if (!selection_.cuda.empty())
       text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",

@@ -22,6 +22,7 @@ struct Options {
   std::vector<int> qualities = {90};
   Words samplings = {"420"};
   Words tables = {"standard"};
+  Words tunes = {"exact"}, efforts = {"fast"};
   Words restarts = {"auto"};
   Words indexes = {"no"};
   Words streams = {"zerorun"};

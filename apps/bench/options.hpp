@@ -31,6 +31,8 @@ struct Options {
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
   bool files = false;
+  bool energy = false;
+  bool tune = false, keep = false;
   std::string folder;  ///< for the results of --files
   Words devices;
   Words cpus;

@@ -1,5 +1,6 @@
 // zerorun::DeviceEncoder on device frames, each runner on a stream of its own.
 // SPDX-License-Identifier: MIT
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -107,6 +108,30 @@ class ToHostRunner final : public EncodeRunner {
   bool pending_ = false;
 };
 
+/// Streams to device memory for a thread of its own: it waits for a frame before it begins the next
+/// one, so that no device takes more frames than it can code.
+class PacedEncodeRunner final : public EncodeRunner {
+ public:
+  explicit PacedEncodeRunner(EncodeJob job)
+      : EncodeRunner(std::move(job), CudaMemory::device, CudaMemory::device) {}
+  Status start(std::size_t index) override {
+    ZR_TRY(finish());
+    return EncodeRunner::start(index);
+  }
+  /// Every frame once: the bench itself looks at the streams of one runner alone.
+  Status check(const Reference& reference) {
+    ZR_TRY(attach());
+    std::vector<std::byte> made;
+    for (std::size_t i = 0; i < reference.streams.size(); ++i) {
+      ZR_TRY(start(i));
+      ZR_TRY(finish());
+      ZR_TRY(stream(made));
+      if (made != reference.streams[i]) return differs_from_cpu(i);
+    }
+    return Status::ok();
+  }
+};
+
 /// Batches for DeviceEncoder::encode_batch(). Two encoders with a stream each: while the batch of
 /// one is coded, the batch of the other is collected.
 class BatchEncodeRunner final : public Runner {
@@ -188,6 +213,24 @@ Status add_device_encoders(const Setting& setting, int device, Coders& coders) {
   batch.open = joint_runner_of<BatchEncodeRunner>(job);
   add("device>host", runner_of<ToHostRunner>(job));
   add("device>pinned", runner_of<EncodeRunner>(job, CudaMemory::pinned, CudaMemory::pinned));
+  return Status::ok();
+}
+
+Status add_team_encoder(const Setting& setting, const std::vector<int>& devices, Coders& coders) {
+  std::map<int, EncodeJob> jobs;
+  for (const int device : devices) {
+    EncodeJob job{encode_params(setting.what, Backend::cuda, device), nullptr,
+                  setting.reference.largest};
+    ZR_TRY(store(DeviceFrames::upload(setting.frames, device), job.frames));
+    jobs.emplace(device, std::move(job));
+  }
+  Coder& coder = coders.emplace_back(our_team_coder(setting, devices, "device>device"));
+  coder.open = in_turn(devices, [&setting, jobs](int device) -> Result<std::unique_ptr<Runner>> {
+    auto runner = std::make_unique<PacedEncodeRunner>(jobs.at(device));
+    ZR_TRY(runner->open());
+    ZR_TRY(runner->check(setting.reference));
+    return std::unique_ptr<Runner>(std::move(runner));
+  });
   return Status::ok();
 }
 

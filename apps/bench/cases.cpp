@@ -121,7 +121,8 @@ void add_device(const std::string& word, Selection& selection) {
   }
   auto device = parse_device_names(word);
   if (!device || device->backend != Backend::cuda)
-    fail(Exit::usage, "--device: '" + word + "' is not cpu, cuda, cuda:N, cuda:N,M or cuda:all");
+    fail(Exit::usage,
+         "--device: '" + word + "' is not cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
   if (const Status status = find_all_devices(*device); !status)
     fail(Exit::device, status.message());
   if (const auto plan = plan_devices(Backend::cuda, device->index, device->list); !plan)

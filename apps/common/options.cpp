@@ -86,7 +86,8 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
     const auto parsed = parse_device_names(text);
     if (!parsed)
       throw CLI::ValidationError(
-          "--device", "'" + text + "' is not auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all");
+          "--device",
+          "'" + text + "' is not auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
     device.backend = parsed->backend;
     device.index = parsed->index;
     device.list = parsed->list;

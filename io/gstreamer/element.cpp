@@ -18,9 +18,9 @@ void post_error(gpointer element, const Status& status, GQuark domain, gint code
 Result<DeviceName> parse_device(const std::string& text) {
   auto device = parse_device_names(text);
   if (!device)
-    return Status(Errc::invalid_argument, "the device '" + text +
-                                              "' is not auto, cpu, cuda, cuda:N, cuda:N,M or "
-                                              "cuda:all");
+    return Status(Errc::invalid_argument,
+                  "the device '" + text +
+                      "' is not auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
   if (Status status = find_all_devices(*device); !status) return status;
   return *std::move(device);
 }

@@ -30,8 +30,8 @@ struct FakeGpu {
       ++measured;
       const auto found = times.find({tunable, *policy.find(tunable)});
       if (found == times.end()) return Status(Errc::out_of_memory, "no room");
-      // Every third measurement is disturbed.
-      return found->second * (measured % 3 == 0 ? 4 : 1);
+      // Some measurements are disturbed, of each candidate a few.
+      return found->second * (measured % 7 == 3 ? 4 : 1);
     };
     made.seconds = [this] { return clock; };
     return made;

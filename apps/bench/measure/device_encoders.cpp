@@ -108,15 +108,28 @@ class ToHostRunner final : public EncodeRunner {
   bool pending_ = false;
 };
 
-/// Streams to device memory for a thread of its own: it waits for a frame before it begins the next
-/// one, so that no device takes more frames than it can code.
+/// Streams to device memory for a thread of its own. Two frames at most are enqueued, so that no
+/// device takes more frames than it can code, and that it always has the next one.
 class PacedEncodeRunner final : public EncodeRunner {
  public:
   explicit PacedEncodeRunner(EncodeJob job)
       : EncodeRunner(std::move(job), CudaMemory::device, CudaMemory::device) {}
+  Status open() override {
+    ZR_TRY(EncodeRunner::open());
+    for (EventOwner& event : coded_) {
+      cudaEvent_t made = nullptr;
+      ZR_CUDA_TRY(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+      event.reset(made);
+    }
+    return Status::ok();
+  }
   Status start(std::size_t index) override {
-    ZR_TRY(finish());
-    return EncodeRunner::start(index);
+    const cudaEvent_t coded = coded_[turn_].get();
+    turn_ ^= 1;
+    ZR_CUDA_TRY(cudaEventSynchronize(coded));  // of the frame before the last one
+    ZR_TRY(EncodeRunner::start(index));
+    ZR_CUDA_TRY(cudaEventRecord(coded, cuda_stream()));
+    return Status::ok();
   }
   /// Every frame once: the bench itself looks at the streams of one runner alone.
   Status check(const Reference& reference) {
@@ -130,6 +143,10 @@ class PacedEncodeRunner final : public EncodeRunner {
     }
     return Status::ok();
   }
+
+ private:
+  EventOwner coded_[2];
+  std::size_t turn_ = 0;
 };
 
 /// Batches for DeviceEncoder::encode_batch(). Two encoders with a stream each: while the batch of

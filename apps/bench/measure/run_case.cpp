@@ -124,7 +124,8 @@ class CaseRun {
                                                    energy_->meter, **counter, row)
                                   : counter.status();
     if (status) return;
-    std::string note = fmt::format("energy of {}: {}", row.device, status.message());
+    const std::string why = status.detail().empty() ? status.message() : status.detail();
+    std::string note = fmt::format("energy of {}: {}", row.device, why);
     if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
       result_.notes.push_back(std::move(note));
   }

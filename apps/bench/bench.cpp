@@ -14,6 +14,7 @@
 #include "apps/bench/files/files.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/bench/report/report.hpp"
+#include "apps/bench/tune/tune.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
@@ -33,7 +34,19 @@ std::string devices_text(const Selection& selection) {
   std::string text = selection.cpu ? "cpu" : "";
   for (const int device : selection.cuda)
     text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", device);
+  for (const std::vector<int>& team : selection.teams)
+    text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", join(team));
   return text;
+}
+
+/// Each device once, alone or in a list.
+std::vector<int> all_cuda(const Selection& selection) {
+  std::vector<int> all = selection.cuda;
+  for (const std::vector<int>& team : selection.teams)
+    all.insert(all.end(), team.begin(), team.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 class BenchRun {
@@ -43,6 +56,7 @@ class BenchRun {
   }
 
   Exit run() {
+    if (options_.tune) return run_tune();
     if (options_.primitives && selection_.cuda.empty()) {
       const auto cuda = resolve_backend(Backend::cuda);
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"
@@ -53,7 +67,7 @@ class BenchRun {
     open_files();
     if (!options_.primitives && !options_.files) open_inputs();
     report_.command = command_text(options_);
-    report_.machine = machine_facts(selection_.cuda);
+    report_.machine = machine_facts(all_cuda(selection_));
     fmt::print("{}\n", machine_text(report_.machine));
     if (options_.primitives) {
       run_primitives();
@@ -64,7 +78,8 @@ class BenchRun {
       for (Case& what : cases_) run(what);
       check_wanted_rows();
     }
-    if (!selection_.cuda.empty()) add_clocks(selection_.cuda, report_.machine);
+    if (const std::vector<int> all = all_cuda(selection_); !all.empty())
+      add_clocks(all, report_.machine);
     if (json_) write(*json_, report_json(report_).dump(1) + "\n");
     if (csv_) write(*csv_, report_csv(report_));
     if (html_) write(*html_, report_html(report_));
@@ -114,6 +129,30 @@ class BenchRun {
     file.finish();
   }
 
+  Exit run_tune() {
+    if (cuda_tune_bench == nullptr) fail(Exit::device, Status(Errc::cuda_not_built).message());
+    if (selection_.cuda.empty()) {
+      const auto cuda = resolve_backend(Backend::cuda);
+      fail(Exit::device,
+           cuda ? "--tune measures a GPU; add --device cuda" : cuda.status().message());
+    }
+    for (const int device : selection_.cuda) {
+      const std::string kind = device_kind(value_or_fail(cuda_device(device), Exit::device, ""));
+      use_policy(kind, {});
+      const TuneResult result = tune(cuda_tune_bench(device));
+      console::clear_progress();
+      fmt::print("{}", tune_text(kind, result));
+      if (options_.keep) keep(kind, result.policy);
+    }
+    return Exit::done;
+  }
+
+  static void keep(const std::string& kind, const TuningPolicy& policy) {
+    if (const Status status = keep_policy(kind, policy); !status)
+      fail(Exit::output, status.message());
+    fmt::print("kept in {}\n", policy_file(kind));
+  }
+
   void run_primitives() {
     tell("primitives");
     report_.primitives = measure_primitives(selection_.cuda.front(), options_.quick);
@@ -125,7 +164,8 @@ class BenchRun {
     load(what);
     const std::string command = command_of(what);
     describe(frames_, what);
-    report_.cases.push_back(run_case(what, frames_, selection_, options_.limits, command));
+    report_.cases.push_back(run_case(what, frames_, selection_, options_.limits, command,
+                                     options_.energy ? &energy_ : nullptr));
     if (options_.contents) {
       if (report_.cases.size() == 1) fmt::print("{}", contents_heading());
       fmt::print("{}", contents_line(report_.cases.back(), report_.cases.front()));
@@ -194,11 +234,12 @@ class BenchRun {
         join(options.qualities), join(options.samplings), join(options.tables), join(options.tunes),
         join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),
         devices_text(selection_), join(selection_.threads), limits_text(options));
-    if (!selection_.cuda.empty())
+    if (!selection_.cuda.empty() || !selection_.teams.empty())
       text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
                           join(selection_.in_flight), join(selection_.batches),
                           join(selection_.peer_threads), join(selection_.peer_batches));
     if (options.files) text += " --files";
+    if (options.energy) text += " --energy";
     if (!options.folder.empty()) text += " --folder '" + options.folder + "'";
     if (selection_.no_peers) text += " --no-peers";
     for (const std::string& glob : selection_.only) text += " --only '" + glob + "'";
@@ -212,6 +253,7 @@ class BenchRun {
   FrameSet frames_;
   std::optional<FrameRequest> loaded_;  ///< of which frames_ are the answer
   Report report_;
+  EnergyBench energy_;
 };
 
 nlohmann::json read_report(const std::string& name) {

@@ -13,6 +13,7 @@
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
+#include "codec/api/device_crew.hpp"
 #include "codec/base/device_name.hpp"
 
 namespace zerorun::app::bench {
@@ -101,17 +102,37 @@ PixelFormat pixels_of(const std::string& word, Subsampling sampling) {
   fail(Exit::usage, "--pixels: '" + word + "' is not planar, rgb24, bgr24, nv12, ...");
 }
 
+/// Commas part the words, and a comma also parts the numbers of a list: 0 and 2 of cuda:0,2 belong
+/// together.
+Words join_lists(const Words& words) {
+  Words joined;
+  for (const std::string& word : words) {
+    const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == word.npos;
+    if (is_number && !joined.empty() && joined.back().starts_with("cuda:"))
+      joined.back() += "," + word;
+    else
+      joined.push_back(word);
+  }
+  return joined;
+}
+
 void add_device(const std::string& word, Selection& selection) {
   if (word == "cpu") {
     selection.cpu = true;
     return;
   }
-  const auto device = parse_device_name(word);
+  auto device = parse_device_names(word);
   if (!device || device->backend != Backend::cuda)
-    fail(Exit::usage, "--device: '" + word + "' is not cpu, cuda or cuda:N");
-  if (const auto backend = resolve_backend(Backend::cuda, device->index); !backend)
-    fail(Exit::device, backend.status().message());
-  selection.cuda.push_back(device->index);
+    fail(Exit::usage,
+         "--device: '" + word + "' is not cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
+  if (const Status status = find_all_devices(*device); !status)
+    fail(Exit::device, status.message());
+  if (const auto plan = plan_devices(Backend::cuda, device->index, device->list); !plan)
+    fail(Exit::device, plan.status().message());
+  if (device->list.empty())
+    selection.cuda.push_back(device->index);
+  else
+    selection.teams.push_back(device->list);
 }
 
 /// The instruction sets of the rows that are not those of the chosen one.
@@ -151,7 +172,7 @@ const char* name(HuffmanTables tables) noexcept {
 Selection selection(const Options& options) {
   Selection selection = options.selection;
   selection.cpu = options.devices.empty();
-  for (const std::string& word : options.devices) add_device(word, selection);
+  for (const std::string& word : join_lists(options.devices)) add_device(word, selection);
   if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
   selection.cpus = cpus_of(options);
   std::vector<int> threads = {1};

@@ -93,13 +93,22 @@ void add_case_options(CLI::App& command, Options& options) {
   what.flag("--quick", options.quick,
             "With --primitives: only large arrays, nothing to compare with")
       ->needs(primitives);
+  auto* tune =
+      what.flag("--tune", options.tune,
+                "Instead of frames, measure in less than a minute which sizes of the coders suit "
+                "this GPU best, and print them; bytes and samples stay the same");
+  what.flag("--keep", options.keep,
+            "With --tune: keep them for this kind of GPU in the user's cache folder (or in "
+            "$ZERORUN_TUNING), where all programs with zerorun find them")
+      ->needs(tune);
 }
 
 void add_coder_options(CLI::App& command, Options& options) {
   Group who(command, "Who");
   Selection& selection = options.selection;
   who.list("--device", options.devices, "cpu,cuda[:N],...", "cpu, and cuda where it works",
-           "Where zerorun codes, and which peers are measured");
+           "Where zerorun codes, and which peers are measured; cuda:0,1 and cuda:all have rows of "
+           "several GPUs that work on the same frames");
   who.list("--threads", selection.threads, "N,...", "1 and all cores",
            "Threads of the CPU coders: on one frame for latency, a frame each for throughput");
   who.list("--cpu", options.cpus, "NAME,...", "all that the machine has",
@@ -139,6 +148,10 @@ void add_time_options(CLI::App& command, Options& options) {
 
 void add_report_options(CLI::App& command, Options& options) {
   Group reports(command, "Reports");
+  reports.flag("--energy", options.energy,
+               "Also measure the energy of a frame in throughput rows, by the counter of the GPU "
+               "(NVML) or of the CPU's packages (RAPL): all of it, and what is above that of the "
+               "idle machine. Takes 2 s a row");
   reports.flag("--every-row", options.every_row,
                "Show each number of frames in flight and of threads, not only the fastest");
   reports.add("--json", options.json, "FILE", "Write everything, with the time of each sample");

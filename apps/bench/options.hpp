@@ -33,6 +33,8 @@ struct Options {
   bool primitives = false, quick = false;
   bool contents = false;
   bool files = false;
+  bool energy = false;
+  bool tune = false, keep = false;
   std::string folder;  ///< for the results of --files
   Words devices;
   Words cpus;

@@ -73,6 +73,15 @@ struct WholeWay {
   std::vector<std::pair<std::string, double>> steps;  ///< per cent of each step's threads
 };
 
+/// What a frame takes at the counter of a device.
+struct FrameEnergy {
+  std::string source;            ///< "cuda:0", "cuda:0,1", "cpu"
+  double joules = 0;             ///< a frame, all that the device takes
+  double above_idle_joules = 0;  ///< a frame, without what the idle device would have taken
+  double watts = 0, idle_watts = 0;
+  double seconds = 0;  ///< that were measured
+};
+
 struct Row {
   std::string coder;   ///< "zerorun", "nvJPEG 13.0.1", "libjpeg-turbo 2.1.5", "copy"
   std::string device;  ///< "cpu", "cuda:0"
@@ -88,6 +97,7 @@ struct Row {
   std::string check;        ///< how the output was checked before it was timed
   std::vector<StageTime> stages;
   std::optional<WholeWay> whole;
+  std::optional<FrameEnergy> energy;
   std::string command;  ///< measures this row again
 
   /// "zerorun/cuda:0/device>host/throughput/4": what --only is matched with.

@@ -87,6 +87,7 @@ StepWords FrameCommand::step_words(const io::SourceInfo& info) const {
 
 void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
   interrupted_ = end.interrupted;
+  tell_lost_devices();
   if (signals::must_stop_now()) fail(Exit::failed, "stopped");
   switch (end.step) {
     case PipelineEnd::Step::none:
@@ -105,10 +106,22 @@ void FrameCommand::end_output(const Status& status) const {
   signals::forget_removals();
 }
 
+void FrameCommand::tell_lost_devices() {
+  summary_.lost_devices = crew_->lost();
+  for (; told_losses_ < summary_.lost_devices.size(); ++told_losses_) {
+    const LostDevice& lost = summary_.lost_devices[told_losses_];
+    console::note(
+        fmt::format("cuda:{} failed and is not used any more, the other devices code its frames "
+                    "again: {}",
+                    lost.device, lost.why.message()));
+  }
+}
+
 void FrameCommand::count_frame(std::size_t jpeg_bytes, std::int64_t pixels) {
   summary_.coded_bytes += static_cast<std::int64_t>(jpeg_bytes);
   summary_.pixels += pixels;
   ++summary_.frames;
+  tell_lost_devices();
   progress_->update(summary_.counts());
 }
 
@@ -125,6 +138,7 @@ void FrameCommand::finish_reports(const std::vector<std::string>& notes) {
 }
 
 void apply_common_options(FrameOptions& options, bool output_is_jpeg) {
+  find_all_devices(options.device);
   console::set_quiet(options.report.quiet);
   console::set_verbose(options.report.verbose);
   apply_format_option(options.format, output_is_jpeg, options.input, options.output);

@@ -43,6 +43,22 @@ class FrameCommand {
   /// device_->finish() gives the backend.
   void start_device(Work work);
 
+  /// The devices that coders work on, after device_->finish(). `params` become those of a coder.
+  template <typename Params>
+  void choose_devices(Params& params) {
+    plan_ = device_plan(backend_, options_.device);
+    params.backend = plan_.devices.size() > 1 ? backend_ : device_->for_coders();
+    params.device = options_.device.index;
+    crew_.emplace(plan_.devices);
+  }
+
+  /// The same parameters for another device of the crew.
+  template <typename Params>
+  Params on_device(Params params, int device) const {
+    if (device != kCpuDevice) params.device = device;
+    return params;
+  }
+
   /// Fills in the summary; `first_format` is that of the first frame. With -v it prints what is
   /// read and `output_details`. `header` goes into the stats file.
   void describe(const io::SourceInfo& info, int width, int height, PixelFormat first_format,
@@ -77,6 +93,8 @@ class FrameCommand {
   io::Location output_;
   std::optional<DeviceStart> device_;
   Backend backend_ = Backend::cpu;
+  DevicePlan plan_;
+  std::optional<DeviceCrew> crew_;
   std::unique_ptr<StatsFile> stats_;
   RunSummary summary_;
   Exit write_side_ = Exit::output;
@@ -94,8 +112,12 @@ class FrameCommand {
     StepMeter* const meter = meter_.get();
     return {.read = [meter = meter_, read = steps.read](
                         Job& job) { return meter->time(Step::read, [&] { return read(job); }); },
-            .load = [meter, &steps, loading](
-                        Job& job) { return meter->time(loading, [&] { return steps.load(job); }); },
+            .load =
+                [this, meter, &steps, loading](Job& job, int lane) {
+                  // Pinned frames lie near the device that is going to read or write them.
+                  const NearDevice near(crew_->device_for(lane, {}).value_or(kCpuDevice));
+                  return meter->time(loading, [&] { return steps.load(job, lane); });
+                },
             .code =
                 [meter, &steps](Job& job, int lane) {
                   return meter->time(Step::code, [&] { return steps.code(job, lane); });
@@ -107,6 +129,8 @@ class FrameCommand {
                   return meter->time(Step::write, [&] { return steps.write(job); });
                 }};
   }
+  /// Prints which devices failed since the last call.
+  void tell_lost_devices();
   bool decodes_input(const io::SourceInfo& info) const;
   bool compresses_output() const;
   StepWords step_words(const io::SourceInfo& info) const;
@@ -116,10 +140,11 @@ class FrameCommand {
   const FrameOptions& options_;
   const Stopwatch since_start_;
   std::optional<Progress> progress_;
+  std::size_t told_losses_ = 0;
   bool interrupted_ = false;
 };
 
-/// Sets --quiet and --verbose and applies --format, before the command runs.
+/// Sets --quiet and --verbose, finds all devices and applies --format, before the command runs.
 void apply_common_options(FrameOptions& options, bool output_is_jpeg);
 
 }  // namespace zerorun::app

@@ -33,7 +33,7 @@ struct PipelineSteps {
   /// its own and may outlive the pipeline when it hangs in a pipe: it must own what it uses.
   std::function<Result<bool>(Job&)> read;
   /// Run on a lane, one after the other. Lanes work on several frames at a time.
-  std::function<Status(Job&)> load;            ///< brings the frame into memory
+  std::function<Status(Job&, int lane)> load;  ///< brings the frame into memory
   std::function<Status(Job&, int lane)> code;  ///< encodes or decodes it
   std::function<Status(Job&)> pack;            ///< the parallel half of writing
   /// The serial half of writing. Runs on the caller's thread, in order.
@@ -62,7 +62,7 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
   const auto work = [&steps, is_over](Entry& entry, int lane) {
     if (*is_over) return false;
     Job& job = entry.job;
-    if (entry.passes(Step::read, guarded([&] { return steps.load(job); })) &&
+    if (entry.passes(Step::read, guarded([&] { return steps.load(job, lane); })) &&
         entry.passes(Step::code, guarded([&] { return steps.code(job, lane); })))
       entry.passes(Step::write, guarded([&] { return steps.pack(job); }));
     return true;

@@ -3,10 +3,12 @@
 #include "apps/common/options.hpp"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
@@ -81,18 +83,23 @@ void add_output_options(CLI::App& app, OutputOptions& output, const std::string&
 void add_device_options(CLI::App& app, DeviceOptions& device) {
   app.option_defaults()->group("Device");
   const auto read = [&device](const std::string& text) {
-    const auto parsed = parse_device_name(text);
+    const auto parsed = parse_device_names(text);
     if (!parsed)
-      throw CLI::ValidationError("--device", "'" + text + "' is not auto, cpu, cuda or cuda:N");
+      throw CLI::ValidationError(
+          "--device",
+          "'" + text + "' is not auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
     device.backend = parsed->backend;
     device.index = parsed->index;
+    device.list = parsed->list;
+    device.all_devices = parsed->all_devices;
   };
   app.add_option_function<std::string>(
          "--device", read,
          "Where frames are coded; every device gives the same bytes. auto: CUDA if there is a "
          "usable GPU and enough to do for its start of 0.3 s, else the CPU (-v tells why); cuda "
-         "without a usable GPU is an error (exit 5)")
-      ->type_name("auto|cpu|cuda[:N]")
+         "without a usable GPU is an error (exit 5). cuda:0,2 and cuda:all take several GPUs for "
+         "one stream; if one fails, the others go on")
+      ->type_name("auto|cpu|cuda[:N,...|:all]")
       ->default_str("auto");
   app.add_option_function<std::string>(
          "--cpu", choose_cpu,
@@ -144,26 +151,47 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
 
 int worker_count(const DeviceOptions& device, Backend backend) noexcept {
   // A GPU spreads one frame over all of its multiprocessors already.
-  if (backend == Backend::cuda) return 1;
+  if (backend == Backend::cuda) return device.device_count();
   return device.threads > 0 ? device.threads : cores();
 }
 
 int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept {
   const int threads = device.threads > 0 ? device.threads : cores();
-  if (backend != Backend::cuda || device.threads > 0) return threads;
-  return std::clamp(threads, kMinGpuLanes, reads_planes ? kMostPlaneLanes : kMaxGpuLanes);
+  if (backend != Backend::cuda) return threads;
+  const int devices = device.device_count();
+  if (device.threads > 0) return std::max(threads, devices);
+  const int most = reads_planes ? kMostPlaneLanes : kMaxGpuLanes;
+  return std::clamp(threads, kMinGpuLanes * devices, most * devices);
+}
+
+void find_all_devices(DeviceOptions& device) {
+  DeviceName name{device.backend, device.index, device.list, device.all_devices};
+  if (const Status status = zerorun::find_all_devices(name); !status)
+    fail(Exit::device, status.message());
+  device.index = name.index;
+  device.list = name.list;
+  device.all_devices = false;
+}
+
+DevicePlan device_plan(Backend backend, const DeviceOptions& device) {
+  if (backend != Backend::cuda) return {};
+  if (device.list.empty()) return {backend, {device.index}, false};
+  return {backend, device.list, false};
 }
 
 Backend choose_backend(const DeviceOptions& device) {
-  auto backend = resolve_backend(device.backend, device.index);
-  if (!backend) fail(exit_for(backend.status(), Exit::device), backend.status().message());
-  return *backend;
+  auto plan = plan_devices(device.backend, device.index, device.list);
+  if (!plan) fail(exit_for(plan.status(), Exit::device), plan.status().message());
+  return plan->backend;
 }
 
 std::string device_text(Backend backend, const DeviceOptions& device) {
   if (backend == Backend::cuda) {
-    std::string text = fmt::format("cuda:{}", device.index);
-    if (const auto info = cuda_device(device.index)) text += " " + info->name;
+    const std::vector<int> all = device.list.empty() ? std::vector{device.index} : device.list;
+    std::string text = fmt::format("cuda:{}", fmt::join(all, ","));
+    const char* before = " ";
+    for (const int index : all)
+      if (const auto info = cuda_device(index)) text += std::exchange(before, ", ") + info->name;
     return text;
   }
   const int threads = worker_count(device, backend);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/common/text.hpp"
+#include "codec/api/device_crew.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -35,7 +36,11 @@ struct OutputOptions {
 
 struct DeviceOptions {
   Backend backend = Backend::automatic;
-  int index = 0;
+  int index = 0;             ///< CUDA device; the first one of a list
+  std::vector<int> list;     ///< of several CUDA devices; empty: `index` alone
+  bool all_devices = false;  ///< cuda:all, until find_all_devices()
+
+  int device_count() const noexcept { return list.empty() ? 1 : static_cast<int>(list.size()); }
   int threads = 0;  ///< 0 = one per core
 };
 
@@ -91,18 +96,24 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& option, T& target, Par
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
 
-/// Frames that a GPU codes at a time for the player: one; on the CPU one per thread.
+/// Frames that are coded at a time for the player: one on each GPU; on the CPU one per thread.
 int worker_count(const DeviceOptions& device, Backend backend) noexcept;
 
 /// Lanes of encode and decode: each loads, codes and packs one frame at a time. One per thread; on
-/// a GPU enough that loading, the bus and the kernels overlap, which takes fewer where frames only
-/// have to be read (`reads_planes`).
+/// each GPU enough that loading, the bus and the kernels overlap, which takes fewer where frames
+/// only have to be read (`reads_planes`).
 int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept;
+
+/// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
+void find_all_devices(DeviceOptions& device);
+
+/// Where coders work, after `backend` was chosen.
+DevicePlan device_plan(Backend backend, const DeviceOptions& device);
 
 /// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);
 
-/// "cpu, 2 threads" or "cuda:0 NVIDIA ...".
+/// "cpu, 2 threads", "cuda:0 NVIDIA ..." or "cuda:0,1 NVIDIA ..., NVIDIA ...".
 std::string device_text(Backend backend, const DeviceOptions& device);
 
 }  // namespace zerorun::app

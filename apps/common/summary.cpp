@@ -54,6 +54,12 @@ nlohmann::json RunSummary::json() const {
                             {"steps", steps.json()},
                             {"fps", ratio(static_cast<double>(frames), seconds)},
                             {verb + "_ms", times_json(times)}};
+  if (!lost_devices.empty()) {
+    nlohmann::json& list = summary["lost_devices"] = nlohmann::json::array();
+    for (const LostDevice& lost : lost_devices)
+      list.push_back(
+          {{"device", "cuda:" + std::to_string(lost.device)}, {"reason", lost.why.message()}});
+  }
   if (verb == "decode") {
     summary["concealed_frames"] = concealed_frames;
     summary["slow_frames"] = slow_frames;

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/common/progress.hpp"
 #include "apps/common/psnr.hpp"
 #include "apps/common/step_meter.hpp"
 #include "apps/common/timing.hpp"
+#include "zerorun/backend.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -33,6 +35,7 @@ struct RunSummary {
   FrameTimes times;              ///< coding alone, without input and output
   std::optional<SquaredError> error;
   StepReport steps;
+  std::vector<LostDevice> lost_devices;  ///< that failed while others went on
 
   ProgressCounts counts() const { return {frames, coded_bytes, times.mean_ms()}; }
   double stream_seconds() const noexcept;

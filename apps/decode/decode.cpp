@@ -67,37 +67,35 @@ class DecodeRun : FrameCommand {
   void make_decoders() {
     const bool is_single = feed_->info().frame_count == 1 || is_single_image(output_);
     lanes_ = is_single ? 1 : lane_count(options_.device, backend_, false);
-    if (!feed_->has_packets()) return;
     DecodeParams& params = params_;
+    choose_devices(params);
+    if (!feed_->has_packets()) return;
     params.upsampling = options_.upsampling;
     params.strict = options_.strict;
     params.limits = stream_limits(options_.input.max_pixels);
-    params.backend = device_->for_coders();
-    params.device = options_.device.index;
     params.threads = is_single ? options_.device.threads : 1;
-    decoders_.resize(static_cast<std::size_t>(lanes_));
-    decoders_.front() = value_or_fail(Decoder::create(params), Exit::usage, "");
+    // A lane makes its decoder when it has a frame.
+    decoders_.emplace(*crew_, lanes_,
+                      [this](int device) { return Decoder::create(on_device(params_, device)); });
+    if (const Status status = decoders_->open(0); !status) fail(Exit::usage, "", status);
   }
 
   Status decode(DecodeJob& job, int lane) {
     if (!feed_->has_packets()) return Status::ok();
-    std::optional<Decoder>& decoder = decoders_[static_cast<std::size_t>(lane)];
-    if (!decoder) {
-      ZR_LET(made, Decoder::create(params_));
-      decoder = std::move(made);
-    }
-    const Stopwatch watch;
-    auto report = decoder->decode(job.jpeg(), wanted_, job.frame());
-    job.microseconds = watch.microseconds();
-    if (report) job.report = *std::move(report);
-    return report.status();
+    return decoders_->run(lane, [&](Decoder& decoder, int) {
+      const Stopwatch watch;
+      auto report = decoder.decode(job.jpeg(), wanted_, job.frame());
+      job.microseconds = watch.microseconds();
+      if (report) job.report = *std::move(report);
+      return report.status();
+    });
   }
 
   void decode_all() {
     const auto feed = feed_;
     const PipelineSteps<DecodeJob> steps = {
         .read = [feed](DecodeJob& job) { return feed->read(job); },
-        .load = [this](DecodeJob& job) { return feed_->load(job); },
+        .load = [this](DecodeJob& job, int) { return feed_->load(job); },
         .code = [this](DecodeJob& job, int lane) { return decode(job, lane); },
         .pack =
             [this](DecodeJob& job) {
@@ -143,8 +141,7 @@ class DecodeRun : FrameCommand {
   const DecodeOptions& options_;
   std::shared_ptr<DecodeInput> feed_;
   DecodeParams params_;
-  // One for each lane, made when it has a frame; none if the input is not JPEG.
-  std::vector<std::optional<Decoder>> decoders_;
+  std::optional<DeviceLanes<Decoder>> decoders_;  // nothing if the input is not JPEG
   int lanes_ = 1;
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;

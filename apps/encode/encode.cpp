@@ -63,7 +63,8 @@ class EncodeRun : FrameCommand {
     feed_ = std::make_shared<FrameFeed>();
     const DeviceOptions device = device_->for_source();
     io::SourceOptions source = source_options(options_.input, device);
-    source.hardware_video = device.backend != Backend::cpu;
+    // Pictures of the video decoder stay on its device, where no other one can read them.
+    source.hardware_video = device.backend != Backend::cpu && options_.device.list.empty();
     feed_->source = open_frames(options_.input, source);
     check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
     io::FrameWork& first = feed_->first;
@@ -88,28 +89,22 @@ class EncodeRun : FrameCommand {
     const int degrees = info().rotation_degrees;
     if (degrees % 360 != 0 && !is_container(output_) && options_.exif.empty())
       params_.segments.insert(params_.segments.begin(), orientation_segment(degrees));
-    params_.backend = device_->for_coders();
+    choose_devices(params_);
     // Several frames at a time keep all cores busy; a single frame is spread over them.
     const bool is_single = info().frame_count == 1 || is_single_image(output_);
     const bool reads_planes = info().container == "y4m";
     const int count = is_single ? 1 : lane_count(options_.device, backend_, reads_planes);
     params_.threads = is_single ? options_.device.threads : 1;
-    workers_.resize(static_cast<std::size_t>(count));
-    workers_.front() = value_or_fail(make_worker(), Exit::usage, "");
+    lanes_ = count;
+    // A lane makes its worker when it has a frame: on a GPU the first frames need not wait for all.
+    workers_.emplace(*crew_, count, [this](int device) {
+      return EncodeWorker::create(on_device(params_, device), options_.psnr, options_.verify);
+    });
+    if (const Status status = workers_->open(0); !status) fail(Exit::usage, "", status);
   }
 
-  Result<EncodeWorker> make_worker() const {
-    return EncodeWorker::create(params_, options_.psnr, options_.verify);
-  }
-
-  /// A lane makes its worker when it has a frame: on a GPU the first frames need not wait for all.
   Status code(EncodeJob& job, int lane) {
-    std::optional<EncodeWorker>& worker = workers_[static_cast<std::size_t>(lane)];
-    if (!worker) {
-      ZR_LET(made, make_worker());
-      worker = std::move(made);
-    }
-    return worker->code(job);
+    return workers_->run(lane, [&job](EncodeWorker& worker, int) { return worker.code(job); });
   }
 
   PixelFormat coded_format() const {
@@ -166,11 +161,11 @@ class EncodeRun : FrameCommand {
     const auto feed = feed_;
     const PipelineSteps<EncodeJob> steps = {
         .read = [feed](EncodeJob& job) { return feed->read(job); },
-        .load = [this](EncodeJob& job) { return workers_.front()->load(job); },
+        .load = [this](EncodeJob& job, int) { return workers_->own(0)->load(job); },
         .code = [this](EncodeJob& job, int lane) { return code(job, lane); },
         .pack = [this](EncodeJob& job) { return sink_->prepare(job.jpeg, job.out); },
         .write = [this](EncodeJob& job) { return write(job); }};
-    run_frames(static_cast<int>(workers_.size()), steps, info(), *sink_);
+    run_frames(lanes_, steps, info(), *sink_);
   }
 
   Status write(EncodeJob& job) {
@@ -219,7 +214,8 @@ class EncodeRun : FrameCommand {
   const EncodeOptions& options_;
   EncodeParams params_;
   std::shared_ptr<FrameFeed> feed_;
-  std::vector<std::optional<EncodeWorker>> workers_;  // one for each lane
+  std::optional<DeviceLanes<EncodeWorker>> workers_;
+  int lanes_ = 1;
   io::SinkOptions sink_options_;
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;

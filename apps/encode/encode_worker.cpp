@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/common/timing.hpp"
+#include "codec/api/device_crew.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -43,7 +44,8 @@ Status EncodeWorker::code(EncodeJob& job) {
   const Stopwatch watch;
   auto report = surface ? encoder.encode(*surface, job.jpeg) : encoder.encode(frame, job.jpeg);
   job.microseconds = watch.microseconds();
-  job.in.drop();  // the video decoder needs its memory again
+  // The video decoder needs its memory again. Another device may still need the frame.
+  if (report || !is_of_device(report.status())) job.in.drop();
   if (!report) return report.status();
   job.device_microseconds = report->device_microseconds;
   if (cpu_twin) {

@@ -44,15 +44,51 @@ bool ends_reading(const Status& status) noexcept {
 
 }  // namespace
 
+/// The decoders of all lanes, for one way to decode.
+struct DecodeAhead::Decoders {
+  Decoders(const Decoding& decoding, int lane_count, bool is_single)
+      : how(decoding),
+        crew(device_plan(decoding.backend, decoding.device).devices),
+        lanes(crew, lane_count,
+              [how = decoding, is_single](int device) { return make(how, is_single, device); }) {}
+
+  static Result<Decoder> make(const Decoding& how, bool is_single, int device) {
+    DecodeParams params;
+    params.backend = how.backend;
+    params.limits = how.limits;
+    params.device = device == kCpuDevice ? 0 : device;
+    params.threads = is_single ? how.device.threads : 1;
+    return Decoder::create(params);
+  }
+  Status decode(PlayFrame& frame, int lane) {
+    return lanes.run(lane, [&](Decoder& decoder, int) -> Status {
+      const Stopwatch watch;
+      const auto stream = inspect(frame.jpeg, how.limits);
+      if (!stream) return stream.status();
+      auto report = decoder.decode(frame.jpeg, wanted_format(stored_format(*stream), how.pixels),
+                                   frame.frame);
+      frame.decode_ms = watch.seconds() * 1e3;
+      if (report) frame.report = *std::move(report);
+      return report.status();
+    });
+  }
+
+  const Decoding how;
+  DeviceCrew crew;
+  DeviceLanes<Decoder> lanes;
+};
+
 /// What the threads share. The reader thread may outlive the player in a blocked read.
 struct DecodeAhead::Shared {
   Shared(std::shared_ptr<PlayInput> in, const Decoding& how)
       : input(std::move(in)),
         has_packets(input->has_packets()),
         is_single(input->info().frame_count == 1),
-        lanes(is_single ? 1 : worker_count(how.device, Backend::cpu)),
+        lanes(is_single
+                  ? 1
+                  : std::max(worker_count(how.device, Backend::cpu), how.device.device_count())),
         max_pictures(pictures_that_fit(*input, worker_count(how.device, Backend::cpu))),
-        decoding(how) {}
+        decoders(std::make_shared<Decoders>(how, lanes, is_single)) {}
 
   JobRead read(PlayFrame& frame, int seeks_so_far);
   bool is_too_late(const PlayFrame& frame, const MediaClock* clock) const;
@@ -76,45 +112,13 @@ struct DecodeAhead::Shared {
     int number;  // how many seeks there were, with this one
   };
   std::mutex mutex;  // guards what follows
-  Decoding decoding;
-  int decoding_changes = 0;
+  std::shared_ptr<Decoders> decoders;
   std::optional<Seek> seek;  // that the reader has not seen yet
   Status read_problem;
   std::vector<Frame> spare_pictures;
   int working = 0;  // lanes that decode
   Clock::time_point last_done = Clock::now();
   DecodeCounts counts;
-};
-
-/// What a decoder thread keeps from frame to frame.
-class DecodeAhead::Lane {
- public:
-  Status decode(PlayFrame& frame, const Decoding& how, int changes, bool is_single) {
-    if (!decoder_ || changes != changes_) {
-      decoder_.reset();
-      DecodeParams params;
-      params.backend = how.backend;
-      params.limits = how.limits;
-      params.device = how.device.index;
-      params.threads = is_single ? how.device.threads : 1;
-      auto made = Decoder::create(params);
-      if (!made) return made.status();
-      decoder_ = *std::move(made);
-      changes_ = changes;
-    }
-    const Stopwatch watch;
-    const auto stream = inspect(frame.jpeg, how.limits);
-    if (!stream) return stream.status();
-    auto report = decoder_->decode(frame.jpeg, wanted_format(stored_format(*stream), how.pixels),
-                                   frame.frame);
-    frame.decode_ms = watch.seconds() * 1e3;
-    if (report) frame.report = *std::move(report);
-    return report.status();
-  }
-
- private:
-  std::optional<Decoder> decoder_;
-  int changes_ = -1;
 };
 
 JobRead DecodeAhead::Shared::read(PlayFrame& frame, int seeks_so_far) {
@@ -194,7 +198,6 @@ DecodeAhead::DecodeAhead(std::shared_ptr<PlayInput> input, const Decoding& decod
                          const MediaClock* clock)
     : shared_(std::make_shared<Shared>(std::move(input), decoding)),
       clock_(clock),
-      lanes_(static_cast<std::size_t>(shared_->has_packets ? shared_->lanes : 0)),
       ring_(shared_->has_packets ? kMaxQueued : shared_->max_pictures,
             {.work = [this](PlayFrame& frame, int lane) { return decode(frame, lane); },
              .read = [shared = shared_](PlayFrame& frame,
@@ -208,7 +211,7 @@ DecodeAhead::DecodeAhead(std::shared_ptr<PlayInput> input, const Decoding& decod
              .left_behind = signals::set_thread_left_behind},
             shared_->max_pictures) {
   ring_.use_lanes(worker_count(decoding.device, decoding.backend));
-  ring_.start(static_cast<int>(lanes_.size()));
+  ring_.start(shared_->has_packets ? shared_->lanes : 0);
 }
 
 DecodeAhead::~DecodeAhead() = default;
@@ -222,12 +225,10 @@ bool DecodeAhead::decode(PlayFrame& frame, int lane) {
   }
   ++s.working;
   s.lend_picture(frame);
-  const Decoding how = s.decoding;
-  const int changes = s.decoding_changes;
+  std::shared_ptr<Decoders> decoders = s.decoders;
   lock.unlock();
-  Status status = guarded([&] {
-    return lanes_[static_cast<std::size_t>(lane)].decode(frame, how, changes, s.is_single);
-  });
+  Status status = guarded([&] { return decoders->decode(frame, lane); });
+  decoders.reset();  // the last lane that used old ones releases them, without the lock
   lock.lock();
   frame.problem = std::move(status);
   --s.working;
@@ -245,11 +246,11 @@ void DecodeAhead::seek(std::int64_t pts) {
 }
 
 void DecodeAhead::set_decoding(const Decoding& decoding) {
+  auto fresh = std::make_shared<Decoders>(decoding, shared_->lanes, shared_->is_single);
   {
     const std::lock_guard lock(shared_->mutex);
-    shared_->decoding = decoding;
+    std::swap(shared_->decoders, fresh);
     shared_->counts.recent_ms = 0;
-    ++shared_->decoding_changes;
   }
   ring_.use_lanes(worker_count(decoding.device, decoding.backend));
 }
@@ -288,6 +289,11 @@ bool DecodeAhead::is_starved() const {
 DecodeCounts DecodeAhead::counts() const {
   const std::lock_guard lock(shared_->mutex);
   return shared_->counts;
+}
+
+std::vector<LostDevice> DecodeAhead::lost_devices() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->decoders->crew.lost();
 }
 
 Status DecodeAhead::read_problem() const {

@@ -65,17 +65,18 @@ class DecodeAhead {
   bool is_starved() const;
   int waiting() const { return ring_.flight().finished; }  ///< frames decoded and not yet taken
   DecodeCounts counts() const;
+  /// The devices that failed since the last set_decoding(), and why.
+  std::vector<LostDevice> lost_devices() const;
   /// Why reading stopped before the end of the input; ok if it did not.
   Status read_problem() const;
 
  private:
   struct Shared;
-  class Lane;
+  struct Decoders;
   bool decode(PlayFrame& frame, int lane);
 
   std::shared_ptr<Shared> shared_;  // with the reader thread
   const MediaClock* clock_;
-  std::vector<Lane> lanes_;
   std::vector<std::unique_ptr<PlayFrame>> spare_;
   int seeks_ = 0;
   FlightRing<PlayFrame> ring_;

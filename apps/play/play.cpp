@@ -41,6 +41,7 @@ Command add_play(CLI::App& program) {
   return [options] {
     console::set_quiet(options->quiet);
     console::set_verbose(options->verbose);
+    find_all_devices(options->device);
     return run(*options);
   };
 }

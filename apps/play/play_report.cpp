@@ -47,6 +47,9 @@ std::string PlayReport::text() const {
                         ratio(counts.total_ms, decoded), counts.max_ms);
   }
   text += "\n  device   " + device;
+  for (const LostDevice& lost : lost_devices)
+    text += fmt::format("\n           cuda:{} failed, the others went on: {}", lost.device,
+                        lost.why.message());
   if (error)
     text += fmt::format("\n  PSNR     {:.3f} dB over {} frames ({} {})", error->psnr(), compared,
                         psnr_components(compared_format), psnr_components_text(*error));
@@ -71,6 +74,9 @@ nlohmann::json PlayReport::json() const {
       {"bytes", counts.bytes},
       {"fps", ratio(decoded, seconds)},
       {"decode_ms", {{"mean", ratio(counts.total_ms, decoded)}, {"max", counts.max_ms}}}};
+  for (const LostDevice& lost : lost_devices)
+    out["lost_devices"].push_back(
+        {{"device", fmt::format("cuda:{}", lost.device)}, {"reason", lost.why.message()}});
   if (times && times->count() > 0) out["decode_ms"] = times_json(*times);
   if (error) {
     out["compared"] = compared;

@@ -17,6 +17,7 @@ namespace zerorun::app {
 struct PlayReport {
   std::string input;
   std::string device;
+  std::vector<LostDevice> lost_devices;  ///< that failed while others went on
   int width = 0, height = 0;
   double seconds = 0.0;  ///< from the first frame to the end of the run
   DecodeCounts counts;

@@ -71,6 +71,7 @@ void PlaySession::describe(PlayReport& report) const {
   report.width = input->width();
   report.height = input->height();
   report.counts = frames->counts();
+  report.lost_devices = frames->lost_devices();
 }
 
 }  // namespace zerorun::app

@@ -50,7 +50,7 @@ Result<AsyncDecoder> AsyncDecoder::create(const AsyncDecodeParams& params) {
     ZR_TRY(validate_format(params.format));
     auto impl = std::make_unique<Impl>();
     impl->params = params;
-    ZR_TRY(impl->lanes.start(params.decode, params.lanes, params.depth, decode));
+    ZR_TRY(start_lanes<Decoder>(impl->lanes, params, params.decode, decode));
     return AsyncDecoder(std::move(impl));
   });
 }
@@ -77,6 +77,7 @@ int AsyncDecoder::in_flight() const noexcept { return impl_->lanes.in_flight(); 
 int AsyncDecoder::depth() const noexcept { return impl_->lanes.depth(); }
 int AsyncDecoder::lanes() const noexcept { return impl_->lanes.lanes(); }
 Backend AsyncDecoder::backend() const noexcept { return impl_->lanes.backend(); }
+std::vector<LostDevice> AsyncDecoder::lost_devices() const { return impl_->lanes.lost_devices(); }
 const AsyncDecodeParams& AsyncDecoder::params() const noexcept { return impl_->params; }
 
 AsyncDecoder::AsyncDecoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -47,7 +47,7 @@ Result<AsyncEncoder> AsyncEncoder::create(const AsyncEncodeParams& params) {
     auto impl = std::make_unique<Impl>();
     impl->params = params;
     impl->quality = params.encode.quality;
-    ZR_TRY(impl->lanes.start(params.encode, params.lanes, params.depth, encode));
+    ZR_TRY(start_lanes<Encoder>(impl->lanes, params, params.encode, encode));
     return AsyncEncoder(std::move(impl));
   });
 }
@@ -82,6 +82,7 @@ int AsyncEncoder::in_flight() const noexcept { return impl_->lanes.in_flight(); 
 int AsyncEncoder::depth() const noexcept { return impl_->lanes.depth(); }
 int AsyncEncoder::lanes() const noexcept { return impl_->lanes.lanes(); }
 Backend AsyncEncoder::backend() const noexcept { return impl_->lanes.backend(); }
+std::vector<LostDevice> AsyncEncoder::lost_devices() const { return impl_->lanes.lost_devices(); }
 const AsyncEncodeParams& AsyncEncoder::params() const noexcept { return impl_->params; }
 
 AsyncEncoder::AsyncEncoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -1,7 +1,10 @@
-// What AsyncEncoder and AsyncDecoder have in common: a FlightRing whose lanes have a coder each.
+// What AsyncEncoder and AsyncDecoder have in common: a FlightRing whose lanes have a coder each, on
+// one device or on several.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
+#include <future>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -9,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/api/device_crew.hpp"
 #include "codec/api/flight_ring.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/backend_choice.hpp"
@@ -20,20 +24,22 @@ struct FlightSizes {
   int lanes, depth;
 };
 
-/// The caller's numbers, with a value for 0, which means automatic. Errors: invalid_argument.
-Result<FlightSizes> choose_flight_sizes(int lanes, int depth, Backend backend);
+/// The lanes that `bench --tune` found best for a CUDA device, or `otherwise`.
+int tuned_lanes(int device, int otherwise);
 
-/// `Output` has the members number, tag and status. Its member `kInput` is the caller's frame or
-/// stream, if the caller moved one in.
+/// The caller's numbers, with a value for 0, which means automatic. Errors: invalid_argument.
+Result<FlightSizes> choose_flight_sizes(int lanes, int depth, const DevicePlan& plan);
+
+/// `Output` has the members number, tag, status and device. Its member `kInput` is the caller's
+/// frame or stream, if the caller moved one in.
 template <typename Coder, typename Job, typename Output, auto kInput>
 class AsyncLanes {
  public:
-  using Work = Status (*)(Coder& coder, const Job& job, Output& output);
+  using Make = typename DeviceLanes<Coder>::Make;
+  using Work = std::function<Status(Coder& coder, const Job& job, Output& output)>;
 
-  /// Call it once. `params` are the coder's; on the CPU `threads` 0 becomes 1, because the lanes
-  /// run in parallel. On CUDA all lanes share the threads that copy their frames.
-  template <typename Params>
-  Status start(Params params, int lanes, int depth, Work work);
+  /// Call it once. All coders are made before it returns, those of several devices side by side.
+  Status start(const DevicePlan& plan, Make make, int lanes, int depth, Work work);
 
   /// `fill(job, output)` makes the job, with the ring locked.
   template <typename Fill>
@@ -61,7 +67,8 @@ class AsyncLanes {
   int in_flight() const { return ring_->flight().jobs; }
   int depth() const noexcept { return ring_->depth(); }
   int lanes() const noexcept { return ring_->lanes(); }
-  Backend backend() const noexcept { return coders_.front().backend(); }
+  Backend backend() const noexcept { return backend_; }
+  std::vector<LostDevice> lost_devices() const { return crew_->lost(); }
 
  private:
   struct Entry {
@@ -69,57 +76,104 @@ class AsyncLanes {
     Output output;
   };
 
-  /// Fills coders_ with coders of one backend.
-  template <typename Params>
-  Result<FlightSizes> make_coders(Params params, Backend backend, int lanes, int depth);
+  Status open_coders(int lanes);
+  /// The lanes of device number `which` of the crew.
+  Status open_coders_of(int which, int lanes);
 
-  std::vector<Coder> coders_;  // one a lane
+  Backend backend_ = Backend::cpu;
+  std::optional<DeviceCrew> crew_;
+  std::optional<DeviceLanes<Coder>> coders_;
   std::optional<FlightRing<Entry>> ring_;
 };
 
 template <typename Coder, typename Job, typename Output, auto kInput>
-template <typename Params>
-Result<FlightSizes> AsyncLanes<Coder, Job, Output, kInput>::make_coders(Params params,
-                                                                        Backend backend, int lanes,
-                                                                        int depth) {
-  // An automatic choice stays one, so that a lane may take the CPU for a frame.
-  if (backend == Backend::cpu) params.backend = backend;
-  if (params.threads == 0 && backend == Backend::cpu) params.threads = 1;
-  ZR_LET(sizes, choose_flight_sizes(lanes, depth, backend));
-  coders_.clear();
-  coders_.reserve(static_cast<std::size_t>(sizes.lanes));
-  for (int lane = 0; lane < sizes.lanes; ++lane) {
-    ZR_LET(coder, Coder::create(params));
-    if (coder.backend() != backend)
-      return Status(Errc::device_failure, "not all lanes found room on the device");
-    coders_.push_back(std::move(coder));
-  }
-  return sizes;
+Status AsyncLanes<Coder, Job, Output, kInput>::open_coders_of(int which, int lanes) {
+  return guarded([&]() -> Status {
+    for (int lane = which; lane < lanes; lane += crew_->count()) {
+      ZR_TRY(coders_->open(lane));
+      if (coders_->own(lane)->backend() != backend_)
+        return Status(Errc::device_failure, "not all lanes found room on the device");
+    }
+    return Status::ok();
+  });
 }
 
 template <typename Coder, typename Job, typename Output, auto kInput>
-template <typename Params>
-Status AsyncLanes<Coder, Job, Output, kInput>::start(Params params, int lanes, int depth,
-                                                     Work work) {
-  ZR_LET(resolved, resolve_backend(params.backend, params.device));
-  ZR_LET(sizes, make_with_backend(params.backend, resolved, [&](Backend backend) {
-           return make_coders(params, backend, lanes, depth);
-         }));
-  ring_.emplace(sizes.depth, typename FlightRing<Entry>::Steps{
-                                 .work =
-                                     [this, work](Entry& entry, int lane) {
-                                       Coder& coder = coders_[static_cast<std::size_t>(lane)];
-                                       entry.output.status = guarded(
-                                           [&] { return work(coder, entry.job, entry.output); });
-                                       return true;
-                                     },
-                                 .drop = [](Entry& entry) { entry.output.*kInput = {}; }});
+Status AsyncLanes<Coder, Job, Output, kInput>::open_coders(int lanes) {
+  // A device takes some 0.3 s to start.
+  std::vector<Status> found(static_cast<std::size_t>(crew_->count()));
+  const auto open = [&](int which) {
+    found[static_cast<std::size_t>(which)] = open_coders_of(which, lanes);
+  };
+  std::vector<std::future<void>> started;  // their destructors wait, too
+  for (int which = 1; which < crew_->count(); ++which)
+    started.push_back(std::async(std::launch::async, open, which));
+  open(0);
+  for (const std::future<void>& one : started) one.wait();
+  for (const Status& status : found) ZR_TRY(status);
+  return Status::ok();
+}
+
+template <typename Coder, typename Job, typename Output, auto kInput>
+Status AsyncLanes<Coder, Job, Output, kInput>::start(const DevicePlan& plan, Make make, int lanes,
+                                                     int depth, Work work) {
+  ZR_LET(sizes, choose_flight_sizes(lanes, depth, plan));
+  backend_ = plan.backend;
+  crew_.emplace(plan.devices, plan.spare_cpu);
+  coders_.emplace(*crew_, sizes.lanes, std::move(make));
   try {
+    ZR_TRY(open_coders(sizes.lanes));
+    ring_.emplace(sizes.depth, typename FlightRing<Entry>::Steps{
+                                   .work =
+                                       [this, work = std::move(work)](Entry& entry, int lane) {
+                                         Output& output = entry.output;
+                                         output.status = guarded([&] {
+                                           return coders_->run(lane, [&](Coder& coder, int device) {
+                                             output.device = device;
+                                             return work(coder, entry.job, output);
+                                           });
+                                         });
+                                         return true;
+                                       },
+                                   .drop = [](Entry& entry) { entry.output.*kInput = {}; }});
     ring_->start(sizes.lanes);
   } catch (const std::system_error& error) {
     return Status(Errc::out_of_memory, std::string("threads: ") + error.what());
   }
   return Status::ok();
+}
+
+/// A coder of `Params` for a device of the plan. On the CPU `threads` 0 becomes 1, because the
+/// lanes run in parallel. On CUDA all lanes share the threads that copy their frames.
+template <typename Coder, typename Params>
+Result<Coder> make_planned(Params params, const DevicePlan& plan, int device) {
+  if (device == kCpuDevice) {
+    params.backend = Backend::cpu;
+    if (params.threads == 0) params.threads = 1;
+  } else {
+    params.device = device;
+    // An automatic choice stays one, so that a lane may take the CPU for a frame. Of several
+    // devices another one takes the frame.
+    if (plan.devices.size() > 1) params.backend = Backend::cuda;
+  }
+  return Coder::create(params);
+}
+
+/// Starts the lanes of a caller's choice. `Async` is AsyncEncodeParams or AsyncDecodeParams, whose
+/// member `coding` are the parameters of one coder.
+template <typename Coder, typename Lanes, typename Async, typename Params>
+Status start_lanes(Lanes& lanes, const Async& async, const Params& coding,
+                   typename Lanes::Work work) {
+  ZR_LET(plan, plan_devices(coding.backend, coding.device, async.devices));
+  const auto start = [&](const DevicePlan& chosen) {
+    const auto make = [coding, chosen](int device) {
+      return make_planned<Coder>(coding, chosen, device);
+    };
+    return lanes.start(chosen, make, async.lanes, async.depth, work);
+  };
+  return make_with_backend(coding.backend, plan.backend, [&](Backend backend) {
+    return start(backend == plan.backend ? plan : DevicePlan{});
+  });
 }
 
 }  // namespace zerorun

@@ -7,7 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "codec/api/async_lanes.hpp"
 #include "codec/api/driver_files.hpp"
+#include "codec/api/test_devices.hpp"
+#include "codec/arith/integer.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
@@ -27,6 +30,7 @@ std::string_view name(Backend backend) noexcept {
 }
 
 std::vector<DeviceInfo> cuda_devices() {
+  if (test_device_count() > 0) return test_devices();
 #ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_devices();
 #else
@@ -34,7 +38,15 @@ std::vector<DeviceInfo> cuda_devices() {
 #endif
 }
 
+std::vector<int> usable_cuda_devices() {
+  std::vector<int> usable;
+  for (const DeviceInfo& device : cuda_devices())
+    if (device.usable) usable.push_back(device.index);
+  return usable;
+}
+
 Status cuda_presence() {
+  if (test_device_count() > 0) return Status::ok();
 #ifdef ZERORUN_HAVE_CUDA
   if (has_driver_files("/dev", std::getenv("CUDA_VISIBLE_DEVICES"))) return Status::ok();
   return Status(Errc::no_device, "there is no NVIDIA driver");
@@ -43,16 +55,27 @@ Status cuda_presence() {
 #endif
 }
 
-Result<DeviceInfo> cuda_device([[maybe_unused]] int device) {
-#ifdef ZERORUN_HAVE_CUDA
+Result<DeviceInfo> cuda_device(int device) {
   if (device < 0) return Status(Errc::no_device, "the device index is negative");
+  if (test_device_count() > 0) return test_device(device);
+#ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_device(device);
 #else
   return Status(Errc::cuda_not_built);
 #endif
 }
 
-static Status check_cuda([[maybe_unused]] int device) {
+int tuned_lanes([[maybe_unused]] int device, int otherwise) {
+  if (test_device_count() > 0) return otherwise;
+#ifdef ZERORUN_HAVE_CUDA
+  return cuda_backend_tuning(device).get(Tunable::lanes, otherwise);
+#else
+  return otherwise;
+#endif
+}
+
+static Status check_cuda(int device) {
+  if (test_device_count() > 0) return test_device(device).status();
 #ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_check(device);
 #else
@@ -70,19 +93,38 @@ Result<Backend> resolve_backend(Backend wanted, int device) {
 }
 
 #ifndef ZERORUN_HAVE_CUDA
-static Status make_cuda_encode_pipeline(int, int) { return Status(Errc::cuda_not_built); }
-static Status make_cuda_decode_pipeline(int, int) { return Status(Errc::cuda_not_built); }
+static Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int, int) {
+  return Status(Errc::cuda_not_built);
+}
+static Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, int) {
+  return Status(Errc::cuda_not_built);
+}
 #endif
+
+template <typename Pipeline>
+static Result<std::unique_ptr<Pipeline>> with_failures(Result<std::unique_ptr<Pipeline>> made,
+                                                       int device) {
+  if (!made) return made;
+  return with_failures(*std::move(made), device);
+}
 
 static Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend,
                                                              const EncodeParams& params) {
-  if (backend == Backend::cuda) return make_cuda_encode_pipeline(params.device, params.threads);
+  if (backend == Backend::cuda && test_device_count() > 0)
+    return with_failures(make_chosen_encode_pipeline(1, params.instruction_set), params.device);
+  if (backend == Backend::cuda)
+    return with_failures<EncodePipeline>(make_cuda_encode_pipeline(params.device, params.threads),
+                                         params.device);
   return make_chosen_encode_pipeline(params.threads, params.instruction_set);
 }
 
 static Result<std::unique_ptr<DecodePipeline>> make_pipeline(Backend backend,
                                                              const DecodeParams& params) {
-  if (backend == Backend::cuda) return make_cuda_decode_pipeline(params.device, params.threads);
+  if (backend == Backend::cuda && test_device_count() > 0)
+    return with_failures(make_chosen_decode_pipeline(1, params.instruction_set), params.device);
+  if (backend == Backend::cuda)
+    return with_failures<DecodePipeline>(make_cuda_decode_pipeline(params.device, params.threads),
+                                         params.device);
   return make_chosen_decode_pipeline(params.threads, params.instruction_set);
 }
 
@@ -105,7 +147,8 @@ Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
   return with_spare<DecodePipeline>(backend, params);
 }
 
-Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {
+Result<std::byte*> allocate_pinned(std::size_t bytes) {
+  if (test_device_count() > 0) return allocate_pageable(round_up(bytes, std::size_t{64}));
 #ifdef ZERORUN_HAVE_CUDA
   return cuda_allocate_pinned(bytes);
 #else
@@ -113,7 +156,8 @@ Result<std::byte*> allocate_pinned([[maybe_unused]] std::size_t bytes) {
 #endif
 }
 
-void release_pinned([[maybe_unused]] std::byte* memory) noexcept {
+void release_pinned(std::byte* memory) noexcept {
+  if (test_device_count() > 0) return std::free(memory);
 #ifdef ZERORUN_HAVE_CUDA
   cuda_release_pinned(memory);
 #endif

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/base/tuning_policy.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {
@@ -19,6 +20,9 @@ Result<DeviceInfo> cuda_backend_device(int device);
 /// Whether this build can use the device. Starts no other device. Errors: no_device,
 /// device_unsuitable.
 Status cuda_backend_check(int device);
+
+/// What was kept for the kind of the device; nothing where it cannot be asked.
+TuningPolicy cuda_backend_tuning(int device);
 
 /// Why cuda_backend_devices() is empty, in the driver's words.
 std::string cuda_backend_absence();

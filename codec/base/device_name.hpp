@@ -1,10 +1,12 @@
-// The word by which people name a device.
+// The words by which people name devices.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "zerorun/backend.hpp"
 
@@ -12,21 +14,74 @@ namespace zerorun {
 
 struct DeviceName {
   Backend backend = Backend::automatic;
-  int index = 0;  ///< CUDA device index
+  int index = 0;             ///< CUDA device index; of a list, the first one
+  std::vector<int> list;     ///< of a list of several: all indices
+  bool all_devices = false;  ///< cuda:all
 };
 
-/// Parses auto, cpu, cuda or cuda:N, N being 0 to 1023; nullopt on anything else.
-inline std::optional<DeviceName> parse_device_name(std::string_view text) {
-  if (text == "auto") return DeviceName{};
-  if (text == "cpu") return DeviceName{Backend::cpu, 0};
-  if (text == "cuda") return DeviceName{Backend::cuda, 0};
-  constexpr std::string_view kPrefix = "cuda:";
-  if (!text.starts_with(kPrefix)) return std::nullopt;
+namespace device_name {
+
+/// 0 to 1023, without a sign.
+inline std::optional<int> parse_index(std::string_view text) {
   int index = 0;
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + kPrefix.size(), end, index);
+  const auto [stop, error] = std::from_chars(text.data(), end, index);
   if (error != std::errc() || stop != end || index < 0 || index > 1023) return std::nullopt;
-  return DeviceName{Backend::cuda, index};
+  return index;
+}
+
+/// "0,2": each index once. Empty: it is no such list.
+inline std::vector<int> parse_list(std::string_view text) {
+  std::vector<int> list;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const auto index = parse_index(text.substr(0, comma));
+    if (!index || std::find(list.begin(), list.end(), *index) != list.end()) return {};
+    list.push_back(*index);
+    more = comma != text.npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return list;
+}
+
+}  // namespace device_name
+
+/// Parses auto, cpu, cuda, cuda:N, cuda:N,M,... (each once) or cuda:all, an index being 0 to 1023;
+/// nullopt on anything else.
+inline std::optional<DeviceName> parse_device_names(std::string_view text) {
+  if (text == "auto") return DeviceName{};
+  if (text == "cpu") return DeviceName{Backend::cpu, 0, {}, false};
+  if (text == "cuda") return DeviceName{Backend::cuda, 0, {}, false};
+  if (text == "cuda:all") return DeviceName{Backend::cuda, 0, {}, true};
+  constexpr std::string_view kPrefix = "cuda:";
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  std::vector<int> list = device_name::parse_list(text.substr(kPrefix.size()));
+  if (list.empty()) return std::nullopt;
+  const int first = list[0];
+  if (list.size() == 1) list.clear();
+  return DeviceName{Backend::cuda, first, std::move(list), false};
+}
+
+/// The same for what can use one device alone: auto, cpu, cuda or cuda:N.
+inline std::optional<DeviceName> parse_device_name(std::string_view text) {
+  auto parsed = parse_device_names(text);
+  if (parsed && (parsed->all_devices || !parsed->list.empty())) return std::nullopt;
+  return parsed;
+}
+
+/// Finds out what `cuda:all` means on this machine, which starts all devices: `list` and `index`
+/// are then set. Errors: no_device, if there is none.
+inline Status find_all_devices(DeviceName& name) {
+  if (!name.all_devices) return Status::ok();
+  std::vector<int> usable = usable_cuda_devices();
+  name.all_devices = false;
+  if (usable.empty()) {
+    const Status status = resolve_backend(Backend::cuda).status();
+    return status ? Status(Errc::no_device, "there is no usable CUDA device") : status;
+  }
+  name.index = usable[0];
+  if (usable.size() > 1) name.list = std::move(usable);
+  return Status::ok();
 }
 
 }  // namespace zerorun

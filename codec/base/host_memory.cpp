@@ -24,13 +24,16 @@ void release(HostMemory memory, std::byte* data) noexcept {
 }
 
 Result<std::byte*> allocate(HostMemory memory, std::size_t bytes) {
-  if (memory == HostMemory::pinned) return allocate_pinned(bytes);
+  return memory == HostMemory::pinned ? allocate_pinned(bytes) : allocate_pageable(bytes);
+}
+
+}  // namespace
+
+Result<std::byte*> allocate_pageable(std::size_t bytes) {
   auto* const data = static_cast<std::byte*>(std::aligned_alloc(kAlign, bytes));
   if (data == nullptr) return Status(Errc::out_of_memory, std::to_string(bytes) + " bytes");
   return data;
 }
-
-}  // namespace
 
 HostBuffer::~HostBuffer() { release(memory_, data_); }
 

@@ -8,8 +8,11 @@
 
 namespace zerorun {
 
-/// Errors: cuda_not_built, no_device, out_of_memory, device_failure.
+/// Near the device of NearDevice. Errors: cuda_not_built, no_device, out_of_memory, device_failure.
 Result<std::byte*> allocate_pinned(std::size_t bytes);
 void release_pinned(std::byte* memory) noexcept;
+
+/// Ordinary memory, aligned to 64 bytes, for std::free(). `bytes` is a multiple of 64.
+Result<std::byte*> allocate_pageable(std::size_t bytes);
 
 }  // namespace zerorun

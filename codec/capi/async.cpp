@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/async.hpp"
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "codec/base/try.hpp"
 #include "codec/capi/convert.hpp"
 
@@ -75,8 +79,47 @@ zerorun_status receive(Handle* handle, std::int32_t wait, Out* out, const char* 
   return ZERORUN_OK;
 }
 
-Result<zerorun_async_params> to_flight(const zerorun_async_params* async) {
-  return read_struct(async, sizeof(zerorun_async_params), "zerorun_async_params");
+/// What both params have in common.
+struct FlightParams {
+  int lanes = 0, depth = 0;
+  std::vector<int> devices;
+};
+
+Result<FlightParams> to_flight(const zerorun_async_params* async) {
+  ZR_LET(given,
+         read_struct(async, offsetof(zerorun_async_params, devices), "zerorun_async_params"));
+  FlightParams flight{given.lanes, given.depth, {}};
+  constexpr std::int32_t kAll = -1, kMost = 1024;
+  if (given.device_count < kAll || given.device_count > kMost)
+    return Status(Errc::invalid_argument, "device_count " + std::to_string(given.device_count) +
+                                              " is not in -1.." + std::to_string(kMost));
+  if (given.devices == nullptr && given.device_count > 0) return null_argument("devices");
+  if (given.device_count == kAll) {
+    flight.devices = usable_cuda_devices();
+    if (flight.devices.empty()) return Status(Errc::no_device, "there is no usable CUDA device");
+  } else {
+    flight.devices.assign(given.devices, given.devices + given.device_count);
+  }
+  return flight;
+}
+
+template <typename Handle>
+zerorun_status lost_device(const Handle* handle, std::int32_t which, std::int32_t* device,
+                           zerorun_error* why) {
+  LostDevice lost;
+  bool found = false;
+  const Status status = contained([&]() -> Status {
+    if (handle == nullptr || which < 0) return null_argument("the handle, or the number negative");
+    const std::vector<LostDevice> all = handle->object.lost_devices();
+    found = static_cast<std::size_t>(which) < all.size();
+    if (found) lost = all[static_cast<std::size_t>(which)];
+    return Status::ok();
+  });
+  if (!status) return code_of(status);
+  if (!found) return ZERORUN_END;
+  if (device != nullptr) *device = lost.device;
+  write_struct(make_error(lost.why), why);
+  return ZERORUN_OK;
 }
 
 }  // namespace
@@ -87,7 +130,7 @@ zerorun_status zerorun_async_encoder_create(const zerorun_encode_params* encode,
   return create_handle(out, error, [&]() -> Result<AsyncEncoder> {
     ZR_LET(params, to_params(encode));
     ZR_LET(flight, to_flight(async));
-    return AsyncEncoder::create({params, flight.lanes, flight.depth});
+    return AsyncEncoder::create({params, flight.lanes, flight.depth, flight.devices});
   });
 }
 
@@ -98,7 +141,7 @@ zerorun_status zerorun_async_decoder_create(const zerorun_decode_params* decode,
     ZR_LET(params, to_params(decode));
     ZR_LET(flight, to_flight(async));
     ZR_LET(pixels, to_format(format));
-    return AsyncDecoder::create({params, pixels, flight.lanes, flight.depth});
+    return AsyncDecoder::create({params, pixels, flight.lanes, flight.depth, flight.devices});
   });
 }
 
@@ -175,3 +218,12 @@ std::int32_t zerorun_async_decoder_depth(const zerorun_async_decoder* d) {
 }
 std::int32_t zerorun_async_encoder_backend(const zerorun_async_encoder* e) { return backend_of(e); }
 std::int32_t zerorun_async_decoder_backend(const zerorun_async_decoder* d) { return backend_of(d); }
+
+zerorun_status zerorun_async_encoder_lost_device(const zerorun_async_encoder* e, std::int32_t which,
+                                                 std::int32_t* device, zerorun_error* why) {
+  return lost_device(e, which, device, why);
+}
+zerorun_status zerorun_async_decoder_lost_device(const zerorun_async_decoder* d, std::int32_t which,
+                                                 std::int32_t* device, zerorun_error* why) {
+  return lost_device(d, which, device, why);
+}

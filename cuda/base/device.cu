@@ -22,6 +22,26 @@ cudaError_t architecture_of_code(int& capability) {
   return error;
 }
 
+/// Whether a fault of a kernel or of hardware has spoiled CUDA in this process, as opposed to a
+/// device that has no code. CUDA then reports it from other devices, too.
+static bool is_fault(cudaError_t error) {
+  switch (error) {
+    case cudaErrorLaunchFailure:
+    case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+      return true;
+    default:
+      return false;
+  }
+}
+
 static Status probe(int device) {
   int before = 0;
   cudaGetDevice(&before);
@@ -31,7 +51,7 @@ static Status probe(int device) {
   cudaGetLastError();  // later calls must not report the error of the probe
   cudaSetDevice(before);
   if (error == cudaSuccess) return Status::ok();
-  return Status(Errc::device_unsuitable,
+  return Status(is_fault(error) ? Errc::device_failure : Errc::device_unsuitable,
                 "device " + std::to_string(device) + ": " + cudaGetErrorString(error));
 }
 

@@ -6,6 +6,9 @@
 #include <string>
 
 #include "codec/base/cuda_device.hpp"
+#include "codec/base/near_device.hpp"
+#include "codec/base/try.hpp"
+#include "cuda/base/near_memory.hpp"
 
 namespace zerorun {
 
@@ -27,18 +30,32 @@ bool is_pinned(const void* memory) {
   return false;
 }
 
+/// In the context of the device.
+static Result<std::byte*> allocate_on(int device, std::size_t bytes) {
+  const DeviceGuard guard(device);
+  ZR_TRY(guard.status());
+  void* memory = nullptr;
+  if (const cudaError_t error = allocate_near(&memory, bytes); error != cudaSuccess)
+    return allocation_failure(error, bytes, true);
+  return static_cast<std::byte*>(memory);
+}
+
 Result<std::byte*> cuda_allocate_pinned(std::size_t bytes) {
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
     (void)cudaGetLastError();
     return Status(Errc::no_device, cuda_backend_absence());
   }
-  void* memory = nullptr;
-  const cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
-  if (error != cudaSuccess) return allocation_failure(error, bytes, true);
-  return static_cast<std::byte*>(memory);
+  int first = NearDevice::device();
+  if (first < 0 && cudaGetDevice(&first) != cudaSuccess) first = 0;
+  auto made = allocate_on(first, bytes);
+  // A device that broke cannot allocate, and memory of any device is good for all.
+  for (int device = 0; device < count && !made; ++device)
+    if (device != first && made.status().code() != Errc::out_of_memory)
+      made = allocate_on(device, bytes);
+  return made;
 }
 
-void cuda_release_pinned(std::byte* memory) noexcept { (void)cudaFreeHost(memory); }
+void cuda_release_pinned(std::byte* memory) noexcept { release_near(memory); }
 
 }  // namespace zerorun

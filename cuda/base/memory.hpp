@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/near_memory.hpp"
 
 namespace zerorun {
 
@@ -19,7 +20,7 @@ class DeviceGuard {
  public:
   explicit DeviceGuard(int device) : status_(select(device)) {}
   ~DeviceGuard() {
-    if (changed_) (void)cudaSetDevice(before_);
+    if (changed_ && cudaSetDevice(before_) != cudaSuccess) (void)cudaGetLastError();
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
@@ -28,10 +29,12 @@ class DeviceGuard {
 
  private:
   Status select(int device) {
-    ZR_CUDA_TRY(cudaGetDevice(&before_));
-    if (before_ == device) return Status::ok();
+    // The current device may be one that broke, and whose errors must not become those of `device`.
+    const bool known = cudaGetDevice(&before_) == cudaSuccess;
+    if (!known) (void)cudaGetLastError();
+    if (known && before_ == device) return Status::ok();
     ZR_CUDA_TRY(cudaSetDevice(device));
-    changed_ = true;
+    changed_ = known;
     return Status::ok();
   }
 
@@ -50,9 +53,9 @@ struct DeviceMemory {
 struct PinnedMemory {
   static constexpr bool kPinned = true;
   static cudaError_t allocate(void** memory, std::size_t bytes) {
-    return cudaMallocHost(memory, bytes);
+    return allocate_near(memory, bytes);
   }
-  static void release(void* memory) { (void)cudaFreeHost(memory); }
+  static void release(void* memory) { release_near(memory); }
 };
 
 /// Whether the device can read the memory by itself.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codec/arith/integer.hpp"
+#include "cuda/base/device_tuning.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/decode/group_walk.hpp"
 #include "cuda/decode/scan_plan.hpp"
@@ -22,11 +23,24 @@ ScanNeeds needs_of(const PairCycle& cycle) {
   return needs;
 }
 
+ScanTuning tuning_of(const TuningPolicy& policy) {
+  ScanTuning tuning;
+  const auto set = [&policy](Tunable tunable, std::uint32_t& size) {
+    size = policy.get(tunable, size);
+  };
+  set(Tunable::followed_subsequences, tuning.followed_subsequences);
+  set(Tunable::roomy_chunks, tuning.roomy_chunks);
+  set(Tunable::usual_block_bits, tuning.usual_block_bits);
+  set(Tunable::room_words, tuning.room_words);
+  return tuning;
+}
+
 }  // namespace
 
 Status ScanDecoder::create() {
   ZR_LET(limits, current_limits());
   limits_ = limits;
+  tuning_ = tuning_of(current_tuning());
   ZR_TRY(prepare_sync_subsequences());
   ZR_TRY(prepare_decode_subsequences());
   ZR_TRY(prepare_decode_groups());
@@ -195,7 +209,7 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
 }
 
 Status ScanDecoder::enqueue_subsequences(const Job& job) {
-  const SubsequencePlan plan = plan_subsequences(limits_, needs_of_job(job));
+  const SubsequencePlan plan = plan_subsequences(limits_, needs_of_job(job), tuning_);
   WalkArgs args = walk_args(job);
   args.chunks = job.sizes.chunks;
   args.guess_stride = plan.guess_stride;
@@ -217,7 +231,7 @@ Status ScanDecoder::enqueue_groups(const Job& job) {
   WalkArgs args = walk_args(job);
   args.sums = group_sums_.data();
   args.grid = make_group_grid(job.scan.layout, job.scan.index->group_mcus);
-  const GroupPlan plan = plan_groups(limits_, needs_of_job(job));
+  const GroupPlan plan = plan_groups(limits_, needs_of_job(job), tuning_);
   args.room_words = plan.room_words;
   ZR_TRY(announce(job.probe, "decode_groups"));
   return decode_groups(args, plan.bytes, job.stream);

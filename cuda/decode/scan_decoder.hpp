@@ -87,6 +87,7 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
+  ScanTuning tuning_;
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_
   PinnedBuffer<ScanSteps> host_steps_;

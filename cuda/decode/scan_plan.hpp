@@ -16,6 +16,14 @@ struct ScanNeeds {
   std::uint32_t groups;  ///< of the index, where the scan is decoded by it
 };
 
+/// Sizes of tuning.hpp that a policy may set.
+struct ScanTuning {
+  std::uint32_t followed_subsequences = kFollowedSubsequences;
+  std::uint32_t roomy_chunks = kRoomyChunks;
+  std::uint32_t usual_block_bits = kUsualBlockBits;
+  std::uint32_t room_words = kMostRoomWords;
+};
+
 /// For sync_subsequences() and decode_subsequences().
 struct SubsequencePlan {
   bool fits;  ///< otherwise the scan is for the careful decoder
@@ -24,17 +32,18 @@ struct SubsequencePlan {
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
 };
 
-constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan) {
+constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan,
+                                            const ScanTuning& tuning = {}) {
   const std::size_t most = limits.shared_of_cta;
   SubsequencePlan plan{};
   plan.fits = subsequences_fit(most, scan.pairs, scan.period);
   if (!plan.fits) return plan;
-  const bool follows = scan.intervals > 0 &&
-                       scan.bytes / scan.intervals <= kFollowedSubsequences * kSubsequenceBytes;
+  const bool follows = scan.intervals > 0 && scan.bytes / scan.intervals <=
+                                                 tuning.followed_subsequences * kSubsequenceBytes;
   const std::uint64_t block_bits =
       scan.blocks > 0 ? std::uint64_t{scan.bytes} * 8 / scan.blocks : kLongWalkBlockBits;
-  const bool is_usual =
-      scan.chunks > kRoomyChunks && scan.period <= kUsualGuesses && block_bits <= kUsualBlockBits;
+  const bool is_usual = scan.chunks > tuning.roomy_chunks && scan.period <= kUsualGuesses &&
+                        scan.blocks > 0 && block_bits <= tuning.usual_block_bits;
   plan.guess_stride = follows ? 0 : kGuessStride;
   plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds);
   plan.long_slots = choose_long_slots(plan.most_ends);
@@ -45,11 +54,13 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
 }
 
 /// Words of shared memory that the bits of a CTA's groups should have, in a scan of `bytes` bytes.
-constexpr std::uint32_t wanted_room(std::uint32_t bytes, std::uint32_t groups) {
+constexpr std::uint32_t wanted_room(std::uint32_t bytes, std::uint32_t groups,
+                                    const ScanTuning& tuning = {}) {
   // CTAs without enough room read bits from global memory, and the others would wait for them. With
   // twice the average those would be 7 % of a 4K photo's at q90 in groups of one MCU.
   const std::uint64_t average = std::uint64_t{bytes} / 4 * kGroupThreads / groups;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(3 * average, 512, kMostRoomWords)) /
+  return static_cast<std::uint32_t>(
+             std::clamp<std::uint64_t>(3 * average, 512, tuning.room_words)) /
          4 * 4;
 }
 
@@ -60,12 +71,13 @@ struct GroupPlan {
   std::size_t bytes;  ///< shared memory of a CTA
 };
 
-constexpr GroupPlan plan_groups(const DeviceLimits& limits, const ScanNeeds& scan) {
+constexpr GroupPlan plan_groups(const DeviceLimits& limits, const ScanNeeds& scan,
+                                const ScanTuning& tuning = {}) {
   GroupPlan plan{};
   plan.fits = groups_fit(limits.shared_of_cta, scan.pairs);
   if (!plan.fits || scan.groups == 0) return plan;
   plan.room_words =
-      choose_room(limits.shared_of_cta, scan.pairs, wanted_room(scan.bytes, scan.groups));
+      choose_room(limits.shared_of_cta, scan.pairs, wanted_room(scan.bytes, scan.groups, tuning));
   plan.bytes = group_shared_bytes(scan.pairs, plan.room_words);
   return plan;
 }

@@ -46,8 +46,8 @@ bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
 
 }  // namespace
 
-int frames_of_launch(std::int64_t blocks) {
-  return static_cast<int>(std::clamp<std::int64_t>(kLaunchBlocks / blocks, 1, kMaxFrames));
+int frames_of_launch(std::int64_t blocks, std::int64_t launch_blocks) {
+  return static_cast<int>(std::clamp<std::int64_t>(launch_blocks / blocks, 1, kMaxFrames));
 }
 
 /// Tiles and MCUs are counted in 32 bits.

@@ -24,8 +24,8 @@ struct FrameJob {
 };
 
 /// How many frames of `blocks` blocks one launch codes: enough to keep a GPU busy. More would need
-/// memory for all of them and gain nothing.
-int frames_of_launch(std::int64_t blocks);
+/// memory for all of them and gain nothing. `launch_blocks`: at most kLaunchBlocks.
+int frames_of_launch(std::int64_t blocks, std::int64_t launch_blocks = kLaunchBlocks);
 
 /// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, less than 3 more
 /// with an index, for as many blocks as were coded at once. The caller orders work on different

@@ -10,6 +10,7 @@
 #include <gst/video/gstvideodecoder.h>
 
 #include "codec/base/try.hpp"
+#include "io/gstreamer/decode_flight.hpp"
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/jpeg_parse.hpp"
 #include "io/gstreamer/negotiation.hpp"
@@ -29,7 +30,11 @@ struct Counters {
 struct DecoderState {
   std::string device = "auto";                    // under the object lock
   gint64 max_pixels = StreamLimits{}.max_pixels;  // under the object lock
-  std::optional<Decoder> decoder;
+  StreamLimits limits;                            // of the decoders
+  std::optional<Decoder> decoder;                 // on one device
+  std::unique_ptr<DecodeFlight> flight;           // instead of it, on several devices
+  /// Size and sampling of the last image in flight.
+  std::string shape;
   std::unique_ptr<GstVideoCodecState, decltype(&gst_video_codec_state_unref)> input{
       nullptr, gst_video_codec_state_unref};
   JpegBoundary boundary;
@@ -85,27 +90,40 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
-Result<DecodeParams> decode_params(ZerorunDec* self) {
+Result<AsyncDecodeParams> decode_params(ZerorunDec* self) {
   const ObjectLock lock(self);
   ZR_LET(device, parse_device(self->state->device));
-  DecodeParams params;
-  params.limits.max_pixels = self->state->max_pixels;
-  params.backend = device.backend;
-  params.device = device.index;
+  AsyncDecodeParams params;
+  params.decode.limits.max_pixels = self->state->max_pixels;
+  params.decode.backend = device.backend;
+  params.decode.device = device.index;
+  params.devices = device.list;
   return params;
+}
+
+/// One decoder, which works on one image at a time, or several devices with images in flight.
+Status make_decoder(ZerorunDec* self) {
+  ZR_LET(params, decode_params(self));
+  DecoderState& state = *self->state;
+  state.limits = params.decode.limits;
+  if (params.devices.empty()) {
+    ZR_LET(decoder, Decoder::create(params.decode));
+    state.decoder.emplace(std::move(decoder));
+  } else {
+    ZR_LET(flight, DecodeFlight::create(params));
+    state.flight = std::move(flight);
+  }
+  return Status::ok();
 }
 
 gboolean start(GstVideoDecoder* base) {
   ZerorunDec* self = self_of(base);
   Counters& c = self->state->counters;
   c.frames = c.bytes = c.concealed = c.errors = 0;
-  const auto params = decode_params(self);
-  auto decoder = params ? Decoder::create(*params) : params.status();
-  if (!decoder) {
-    post_error(self, decoder.status(), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT);
+  if (const Status status = make_decoder(self); !status) {
+    post_error(self, status, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT);
     return FALSE;
   }
-  self->state->decoder.emplace(*std::move(decoder));
   self->state->boundary.reset();
   gst_video_decoder_set_packetized(base, FALSE);
   return TRUE;
@@ -115,6 +133,7 @@ gboolean stop(GstVideoDecoder* base) {
   DecoderState& state = *self_of(base)->state;
   state.input.reset();
   state.decoder.reset();
+  state.flight.reset();
   return TRUE;
 }
 
@@ -137,16 +156,21 @@ gboolean set_format(GstVideoDecoder* base, GstVideoCodecState* input) {
 }
 
 gboolean flush(GstVideoDecoder* base) {
-  self_of(base)->state->boundary.reset();
+  DecoderState& state = *self_of(base)->state;
+  state.boundary.reset();
+  if (state.flight) state.flight->discard();
   return TRUE;
 }
 
-/// Every frame is finished in handle_frame(): there is nothing to drain.
-GstFlowReturn drain(GstVideoDecoder*) { return GST_FLOW_OK; }
+GstFlowReturn deliver_all(ZerorunDec* self);
+
+/// On one device every frame is finished in handle_frame(): there is nothing to drain.
+GstFlowReturn drain(GstVideoDecoder* base) { return deliver_all(self_of(base)); }
 
 /// A stream without a usable image ends with an error.
 GstFlowReturn finish(GstVideoDecoder* base) {
   ZerorunDec* self = self_of(base);
+  if (const GstFlowReturn flow = deliver_all(self); flow != GST_FLOW_OK) return flow;
   const Counters& counters = self->state->counters;
   if (counters.frames > 0 || counters.errors == 0) return GST_FLOW_OK;
   GST_ELEMENT_ERROR(self, STREAM, DECODE,
@@ -198,9 +222,81 @@ Result<DecodeReport> decode_into(ZerorunDec* self, std::span<const std::byte> jp
   return report;
 }
 
+/// Counts an image that was decoded and pushes it.
+GstFlowReturn deliver(ZerorunDec* self, GstVideoCodecFrame* frame, const DecodeReport& report,
+                      std::size_t jpeg_bytes) {
+  if (report.is_concealed()) {
+    GST_WARNING_OBJECT(self, "damaged image: %s", report.first_problem.message().c_str());
+    GST_VIDEO_CODEC_FRAME_FLAG_SET(frame, GST_VIDEO_CODEC_FRAME_FLAG_CORRUPTED);
+  }
+  Counters& counters = self->state->counters;
+  ++counters.frames;
+  counters.bytes += jpeg_bytes;
+  if (report.is_concealed()) ++counters.concealed;
+  return gst_video_decoder_finish_frame(&self->base, frame);
+}
+
+/// Pushes the oldest image in flight.
+GstFlowReturn deliver_oldest(ZerorunDec* self) {
+  DecodedFrame done;
+  const std::unique_ptr<ImageInFlight> image = self->state->flight->receive(done);
+  const std::size_t bytes = image->jpeg().size();
+  for (const LostDevice& lost : self->state->flight->new_losses()) post_loss(self, lost);
+  GstVideoCodecFrame* const frame = image->release();
+  if (!done.status) return refuse(self, frame, done.status);
+  return deliver(self, frame, done.report, bytes);
+}
+
+GstFlowReturn deliver_all(ZerorunDec* self) {
+  DecodeFlight* const flight = self->state->flight.get();
+  GstFlowReturn flow = GST_FLOW_OK;
+  while (flight != nullptr && !flight->is_empty()) {
+    const GstFlowReturn one = deliver_oldest(self);
+    if (flow == GST_FLOW_OK) flow = one;
+  }
+  return flow;
+}
+
+/// Puts the image into flight, whose output buffer is there.
+GstFlowReturn submit(ZerorunDec* self, GstVideoCodecFrame* frame) {
+  DecodeFlight& flight = *self->state->flight;
+  if (flight.is_full())
+    if (const GstFlowReturn flow = deliver_oldest(self); flow != GST_FLOW_OK) {
+      gst_video_decoder_drop_frame(&self->base, frame);
+      return flow;
+    }
+  GstVideoCodecState* const output = gst_video_decoder_get_output_state(&self->base);
+  auto image = ImageInFlight::map(frame, output->info);
+  gst_video_codec_state_unref(output);
+  if (!image) return refuse(self, frame, Status(Errc::out_of_memory, "a buffer cannot be mapped"));
+  const Status status = flight.submit(std::move(image));
+  return status ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+/// Images in flight have buffers of their own size and format: those of another one wait for them.
+/// So do images that are refused.
+GstFlowReturn await_shape(ZerorunDec* self, const Result<StreamInfo>& stream) {
+  DecoderState& state = *self->state;
+  if (!state.flight) return GST_FLOW_OK;
+  std::string shape;
+  if (stream) {
+    shape = std::to_string(stream->width) + "x" + std::to_string(stream->height);
+    if (stream->color == ColorModel::rgb) shape += " rgb";
+    for (const ComponentInfo& c : stream->components)
+      shape.append(" ").append(std::to_string(c.h)).append("x").append(std::to_string(c.v));
+  }
+  if (!shape.empty() && shape == state.shape) return GST_FLOW_OK;
+  state.shape = std::move(shape);
+  return deliver_all(self);
+}
+
 GstFlowReturn decode_mapped(ZerorunDec* self, GstVideoCodecFrame* frame,
                             std::span<const std::byte> jpeg) {
-  const auto stream = inspect(jpeg, self->state->decoder->params().limits);
+  const auto stream = inspect(jpeg, self->state->limits);
+  if (const GstFlowReturn before = await_shape(self, stream); before != GST_FLOW_OK) {
+    gst_video_decoder_drop_frame(&self->base, frame);
+    return before;
+  }
   if (!stream) return refuse(self, frame, stream.status());
   const GstFlowReturn flow = negotiate_output(&self->base, *stream, self->state->input.get())
                                  ? gst_video_decoder_allocate_output_frame(&self->base, frame)
@@ -209,17 +305,10 @@ GstFlowReturn decode_mapped(ZerorunDec* self, GstVideoCodecFrame* frame,
     gst_video_decoder_drop_frame(&self->base, frame);
     return flow;
   }
+  if (self->state->flight) return submit(self, frame);
   const auto report = decode_into(self, jpeg, frame->output_buffer);
   if (!report) return refuse(self, frame, report.status());
-  if (report->is_concealed()) {
-    GST_WARNING_OBJECT(self, "damaged image: %s", report->first_problem.message().c_str());
-    GST_VIDEO_CODEC_FRAME_FLAG_SET(frame, GST_VIDEO_CODEC_FRAME_FLAG_CORRUPTED);
-  }
-  Counters& counters = self->state->counters;
-  ++counters.frames;
-  counters.bytes += jpeg.size();
-  if (report->is_concealed()) ++counters.concealed;
-  return gst_video_decoder_finish_frame(&self->base, frame);
+  return deliver(self, frame, *report, jpeg.size());
 }
 
 GstFlowReturn handle_frame(GstVideoDecoder* base, GstVideoCodecFrame* frame) {
@@ -252,7 +341,10 @@ void finalize(GObject* object) {
 void install_properties(GObjectClass* object) {
   object->set_property = set_property;
   object->get_property = get_property;
-  install_device(object, kDevice, "auto, cpu, cuda or cuda:N; all give the same samples");
+  install_device(
+      object, kDevice,
+      "auto, cpu, cuda, cuda:N, or several GPUs, which have images in flight: cuda:N,M or "
+      "cuda:all; all give the same samples");
   g_object_class_install_property(
       object, kMaxPixels,
       g_param_spec_int64("max-pixels", "Max pixels",

@@ -16,9 +16,23 @@ void post_error(gpointer element, const Status& status, GQuark domain, gint code
 }
 
 Result<DeviceName> parse_device(const std::string& text) {
-  if (const auto device = parse_device_name(text)) return *device;
-  return Status(Errc::invalid_argument,
-                "the device '" + text + "' is not auto, cpu, cuda or cuda:N");
+  auto device = parse_device_names(text);
+  if (!device)
+    return Status(Errc::invalid_argument,
+                  "the device '" + text +
+                      "' is not auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
+  if (Status status = find_all_devices(*device); !status) return status;
+  return *std::move(device);
+}
+
+void post_loss(gpointer element, const LostDevice& lost) {
+  const std::string text = "cuda:" + std::to_string(lost.device) +
+                           " failed and is not used any more; the other devices code its frames "
+                           "again: " +
+                           lost.why.message();
+  gst_element_message_full(GST_ELEMENT(element), GST_MESSAGE_WARNING, GST_LIBRARY_ERROR,
+                           GST_LIBRARY_ERROR_FAILED, g_strdup(text.c_str()), nullptr, __FILE__,
+                           GST_FUNCTION, __LINE__);
 }
 
 std::string device_text(const GValue* value) {

@@ -30,8 +30,11 @@ class ObjectLock {
 /// `domain` and `code`.
 void post_error(gpointer element, const Status& status, GQuark domain, gint code);
 
-/// parse_device_name() of a `device` property. Errors: invalid_argument.
+/// parse_device_names() of a `device` property, with all devices found. Errors: invalid_argument,
+/// no_device.
 Result<DeviceName> parse_device(const std::string& text);
+/// Posts a warning that a device is not used any more.
+void post_loss(gpointer element, const LostDevice& lost);
 /// The string of a `device` property; no string is "auto".
 std::string device_text(const GValue* value);
 

@@ -14,12 +14,12 @@ namespace zerorun::gst {
 
 Result<std::unique_ptr<EncodeSession>> EncodeSession::create(const AsyncEncodeParams& params,
                                                              const GstVideoInfo& info,
-                                                             Deliver deliver) {
+                                                             Deliver deliver, Lose lose) {
   return guarded([&]() -> Result<std::unique_ptr<EncodeSession>> {
     ZR_LET(coding, coding_of(info));
     ZR_LET(encoder, AsyncEncoder::create(params));
     std::unique_ptr<EncodeSession> session(
-        new EncodeSession(std::move(encoder), info, std::move(deliver)));
+        new EncodeSession(std::move(encoder), info, std::move(deliver), std::move(lose)));
     if (coding != io::YccCoding{}) session->to_jfif_.emplace(coding);
     return session;
   });
@@ -91,6 +91,7 @@ PendingFrame EncodeSession::take(std::uint64_t tag) {
 void EncodeSession::run() {
   EncodedFrame coded;
   while (encoder_.receive(coded, true) == Received::frame) {
+    tell_losses();
     PendingFrame pending = take(coded.tag);
     pending.samples.reset();
     const gint64 age_ns = (g_get_monotonic_time() - pending.since_us) * 1000;
@@ -99,6 +100,11 @@ void EncodeSession::run() {
     const std::lock_guard lock(mutex_);
     spare_.push_back(std::move(coded.frame));
   }
+}
+
+void EncodeSession::tell_losses() {
+  const std::vector<LostDevice> lost = encoder_.lost_devices();
+  for (; told_losses_ < lost.size(); ++told_losses_) lose_(lost[told_losses_]);
 }
 
 void EncodeSession::drain() {

@@ -41,9 +41,13 @@ class EncodeSession {
   using Deliver =
       std::function<void(GstVideoCodecFrame* frame, const EncodedFrame& coded, std::int64_t ns)>;
 
+  /// Called by the session's thread for each device that failed, before the next frame.
+  using Lose = std::function<void(const LostDevice& lost)>;
+
   /// Errors: those of AsyncEncoder::create() and coding_of(), out_of_memory.
   static Result<std::unique_ptr<EncodeSession>> create(const AsyncEncodeParams& params,
-                                                       const GstVideoInfo& info, Deliver deliver);
+                                                       const GstVideoInfo& info, Deliver deliver,
+                                                       Lose lose);
   EncodeSession(const EncodeSession&) = delete;
   EncodeSession& operator=(const EncodeSession&) = delete;
   ~EncodeSession();
@@ -60,9 +64,13 @@ class EncodeSession {
   Backend backend() const noexcept { return encoder_.backend(); }
 
  private:
-  EncodeSession(AsyncEncoder encoder, const GstVideoInfo& info, Deliver deliver)
-      : encoder_(std::move(encoder)), info_(info), deliver_(std::move(deliver)) {}
+  EncodeSession(AsyncEncoder encoder, const GstVideoInfo& info, Deliver deliver, Lose lose)
+      : encoder_(std::move(encoder)),
+        info_(info),
+        deliver_(std::move(deliver)),
+        lose_(std::move(lose)) {}
   void run();
+  void tell_losses();
   PendingFrame take(std::uint64_t tag);
   Status enqueue(std::uint64_t tag, const ConstFrameView& view, int quality);
   /// To the planar frame of the same sampling with samples as JPEG means them.
@@ -71,6 +79,8 @@ class EncodeSession {
   AsyncEncoder encoder_;
   GstVideoInfo info_;
   Deliver deliver_;
+  Lose lose_;
+  std::size_t told_losses_ = 0;           // of the session's thread
   std::optional<io::YccToJfif> to_jfif_;  // for samples of another range or matrix than JPEG's
   Frame planes_;                          // of packed and semi-planar input
   std::thread thread_;

@@ -165,10 +165,12 @@ gboolean set_format(GstVideoEncoder* base, GstVideoCodecState* input) {
     return FALSE;
   }
   set_pixel_aspect(params->encode, input->info);
-  auto session =
-      EncodeSession::create(*params, input->info,
-                            [self](GstVideoCodecFrame* frame, const EncodedFrame& coded,
-                                   gint64 latency_ns) { deliver(self, frame, coded, latency_ns); });
+  auto session = EncodeSession::create(
+      *params, input->info,
+      [self](GstVideoCodecFrame* frame, const EncodedFrame& coded, gint64 latency_ns) {
+        deliver(self, frame, coded, latency_ns);
+      },
+      [self](const LostDevice& lost) { post_loss(self, lost); });
   if (!session) {
     post(self, session.status());
     return FALSE;

@@ -140,7 +140,10 @@ void install_settings(GObjectClass* type) {
                                "An index in APP9 segments for faster decoding by zerorun on a GPU; "
                                "3 to 5 % of the bytes of a photo at quality 90",
                                initial.scan_index, kReadyFlags));
-  install_device(type, ++last_id, "auto, cpu, cuda or cuda:N; all write the same bytes");
+  install_device(
+      type, ++last_id,
+      "auto, cpu, cuda, cuda:N, or several GPUs: cuda:N,M or cuda:all, with a depth of 4 for "
+      "each; all write the same bytes");
   install(g_param_spec_int("depth", "Depth",
                            "Frames in flight; 1 has the least latency, more give a higher "
                            "rate",
@@ -176,6 +179,7 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   params.encode.index = settings.scan_index;
   params.encode.backend = backend;
   params.encode.device = device.index;
+  params.devices = device.list;
   params.depth = settings.depth;
   params.lanes = settings.depth;
   if (backend == Backend::cpu) {

@@ -301,5 +301,29 @@ class BenchTest(ProgramTest):
             self.assert_sentence(self.zerorun("bench", *arguments, code=code))
 
 
+class EnergyAndTuneTest(ProgramTest):
+    def test_energy_is_measured_or_missed_with_a_reason(self):
+        report = self.path("r.json")
+        done = self.zerorun("bench", "synthetic:64x48:photo", "--operation", "encode", "--device",
+                            "cpu", "--threads", "1", "--frames", "20", "--repetitions", "1",
+                            "--energy", "--only", "zerorun/cpu/*/throughput/1", "--json", report,
+                            timeout=120)
+        text = done.stdout.decode()
+        rows = json.loads(pathlib.Path(report).read_text())["cases"][0]["rows"]
+        self.assertEqual(len(rows), 1)
+        if "energy" in rows[0]:
+            energy = rows[0]["energy"]
+            self.assertGreater(energy["joules"], 0)
+            self.assertGreaterEqual(energy["joules"], energy["above_idle_joules"])
+            self.assertIn("mJ a frame", text)
+        else:
+            self.assertRegex(text, r"left out: energy of cpu: the (system|energy counter).*RAPL")
+
+    def test_tune_needs_a_gpu(self):
+        done = self.zerorun("bench", "--tune", "--device", "cpu", code=5)
+        self.assert_sentence(done)
+        self.zerorun("bench", "--keep", code=2)
+
+
 if __name__ == "__main__":
     unittest.main()

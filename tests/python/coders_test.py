@@ -175,6 +175,34 @@ def test_batches():
         zerorun.encode_batch(broken())
 
 
+def test_several_gpus_code_frames_and_one_fails(monkeypatch):
+    """The CPU pretends to be three GPUs."""
+    monkeypatch.setenv("ZERORUN_TEST_DEVICES", "3")
+    monkeypatch.setenv("ZERORUN_TEST_FAILING_DEVICE", "1@3")
+    images = [picture("rgb24", 64, 48, i) for i in range(60)]
+    wanted = [zerorun.encode(image, device="cpu") for image in images]
+    for device in ("cuda:0,2", ["cuda:2", "cuda:0"], ("cuda:2",)):
+        with zerorun.AsyncEncoder(device=device) as encoder:
+            assert list(encoder.map(images)) == wanted and encoder.lost_devices == []
+    with zerorun.AsyncEncoder(device="cuda:all") as encoder:
+        assert encoder.backend == "cuda" and list(encoder.map(images)) == wanted
+        (name, error), = encoder.lost_devices
+        assert name == "cuda:1" and error.code == "device_failure"
+    with zerorun.AsyncDecoder(device="cuda:0,1") as decoder:
+        for found, jpeg in zip(decoder.map(wanted), wanted):
+            assert (found == zerorun.decode(jpeg, device="cpu")).all()
+        assert [name for name, _ in decoder.lost_devices] == ["cuda:1"]
+    for wrong in ("cuda:0,", "cuda:0,x", ["cpu", "cuda:0"], []):
+        with pytest.raises(zerorun.ArgumentError):
+            zerorun.AsyncEncoder(device=wrong)
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.AsyncEncoder(device="cuda:0,0")
+    with pytest.raises(zerorun.DeviceError):
+        zerorun.AsyncEncoder(device="cuda:0,5")
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.Encoder(device="cuda:0,1")
+
+
 def test_frames_in_flight_come_in_order():
     images = [picture("rgb24", 64, 48, i) for i in range(20)]
     wanted = [zerorun.encode(image) for image in images]

@@ -19,7 +19,8 @@ namespace zerorun::app::bench {
 /// What the command line allows.
 struct Selection {
   bool cpu = true;
-  std::vector<int> cuda;  ///< device numbers
+  std::vector<int> cuda;                ///< device numbers
+  std::vector<std::vector<int>> teams;  ///< lists of devices that work on the same frames
   bool no_peers = false;
   std::vector<int> in_flight;        ///< frames at once on a GPU
   std::vector<int> batches;          ///< frames of one call

@@ -112,4 +112,17 @@ Coder our_joint_coder(const Setting& setting, int device, const char* path);
 /// Coders that read frames in device memory.
 Status add_device_encoders(const Setting& setting, int device, Coders& coders);
 
+/// Coders of several devices: a runner each, with a thread of its own, which belong to the devices
+/// in turn. `at_once` counts all frames: --in-flight for each device.
+Coder our_team_coder(const Setting& setting, const std::vector<int>& devices, const char* path);
+/// Device frames to device streams.
+Status add_team_encoder(const Setting& setting, const std::vector<int>& devices, Coders& coders);
+
+/// Runners that make(device) opens, for the devices in turn.
+template <typename MakeRunner>
+OpenRunner in_turn(const std::vector<int>& devices, MakeRunner make) {
+  auto opened = std::make_shared<std::size_t>(0);
+  return [devices, make, opened](int) { return make(devices[(*opened)++ % devices.size()]); };
+}
+
 }  // namespace zerorun::app::bench

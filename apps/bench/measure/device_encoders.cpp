@@ -1,5 +1,6 @@
 // zerorun::DeviceEncoder on device frames, each runner on a stream of its own.
 // SPDX-License-Identifier: MIT
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -107,6 +108,47 @@ class ToHostRunner final : public EncodeRunner {
   bool pending_ = false;
 };
 
+/// Streams to device memory for a thread of its own. Two frames at most are enqueued, so that no
+/// device takes more frames than it can code, and that it always has the next one.
+class PacedEncodeRunner final : public EncodeRunner {
+ public:
+  explicit PacedEncodeRunner(EncodeJob job)
+      : EncodeRunner(std::move(job), CudaMemory::device, CudaMemory::device) {}
+  Status open() override {
+    ZR_TRY(EncodeRunner::open());
+    for (EventOwner& event : coded_) {
+      cudaEvent_t made = nullptr;
+      ZR_CUDA_TRY(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+      event.reset(made);
+    }
+    return Status::ok();
+  }
+  Status start(std::size_t index) override {
+    const cudaEvent_t coded = coded_[turn_].get();
+    turn_ ^= 1;
+    ZR_CUDA_TRY(cudaEventSynchronize(coded));  // of the frame before the last one
+    ZR_TRY(EncodeRunner::start(index));
+    ZR_CUDA_TRY(cudaEventRecord(coded, cuda_stream()));
+    return Status::ok();
+  }
+  /// Every frame once: the bench itself looks at the streams of one runner alone.
+  Status check(const Reference& reference) {
+    ZR_TRY(attach());
+    std::vector<std::byte> made;
+    for (std::size_t i = 0; i < reference.streams.size(); ++i) {
+      ZR_TRY(start(i));
+      ZR_TRY(finish());
+      ZR_TRY(stream(made));
+      if (made != reference.streams[i]) return differs_from_cpu(i);
+    }
+    return Status::ok();
+  }
+
+ private:
+  EventOwner coded_[2];
+  std::size_t turn_ = 0;
+};
+
 /// Batches for DeviceEncoder::encode_batch(). Two encoders with a stream each: while the batch of
 /// one is coded, the batch of the other is collected.
 class BatchEncodeRunner final : public Runner {
@@ -188,6 +230,24 @@ Status add_device_encoders(const Setting& setting, int device, Coders& coders) {
   batch.open = joint_runner_of<BatchEncodeRunner>(job);
   add("device>host", runner_of<ToHostRunner>(job));
   add("device>pinned", runner_of<EncodeRunner>(job, CudaMemory::pinned, CudaMemory::pinned));
+  return Status::ok();
+}
+
+Status add_team_encoder(const Setting& setting, const std::vector<int>& devices, Coders& coders) {
+  std::map<int, EncodeJob> jobs;
+  for (const int device : devices) {
+    EncodeJob job{encode_params(setting.what, Backend::cuda, device), nullptr,
+                  setting.reference.largest};
+    ZR_TRY(store(DeviceFrames::upload(setting.frames, device), job.frames));
+    jobs.emplace(device, std::move(job));
+  }
+  Coder& coder = coders.emplace_back(our_team_coder(setting, devices, "device>device"));
+  coder.open = in_turn(devices, [&setting, jobs](int device) -> Result<std::unique_ptr<Runner>> {
+    auto runner = std::make_unique<PacedEncodeRunner>(jobs.at(device));
+    ZR_TRY(runner->open());
+    ZR_TRY(runner->check(setting.reference));
+    return std::unique_ptr<Runner>(std::move(runner));
+  });
   return Status::ok();
 }
 

@@ -45,10 +45,13 @@ class HostEncodeRunner final : public Runner {
 
 class AsyncEncodeRunner final : public Runner {
  public:
-  AsyncEncodeRunner(const EncodeParams& params, SharedHostData data, int at_once)
-      : params_(params), at_once_(at_once), data_(std::move(data)) {}
+  AsyncEncodeRunner(const EncodeParams& params, SharedHostData data, std::vector<int> devices,
+                    int at_once)
+      : params_(params), devices_(std::move(devices)), at_once_(at_once), data_(std::move(data)) {}
 
-  Status open() override { return store(AsyncEncoder::create({params_, at_once_, 0}), encoder_); }
+  Status open() override {
+    return store(AsyncEncoder::create({params_, at_once_, 0, devices_}), encoder_);
+  }
   Status start(std::size_t index) override {
     while (encoder_->in_flight() == encoder_->depth()) ZR_TRY(receive());
     return encoder_->submit(data_->frame(index));
@@ -69,6 +72,7 @@ class AsyncEncodeRunner final : public Runner {
   }
 
   const EncodeParams params_;
+  const std::vector<int> devices_;
   const int at_once_;
   std::optional<AsyncEncoder> encoder_;
   SharedHostData data_;
@@ -100,11 +104,13 @@ class HostDecodeRunner final : public Runner {
 
 class AsyncDecodeRunner final : public Runner {
  public:
-  AsyncDecodeRunner(const DecodeParams& params, SharedHostData data, int at_once)
-      : params_(params), at_once_(at_once), data_(std::move(data)) {}
+  AsyncDecodeRunner(const DecodeParams& params, SharedHostData data, std::vector<int> devices,
+                    int at_once)
+      : params_(params), devices_(std::move(devices)), at_once_(at_once), data_(std::move(data)) {}
 
   Status open() override {
-    ZR_TRY(store(AsyncDecoder::create({.decode = params_, .lanes = at_once_}), decoder_));
+    ZR_TRY(store(AsyncDecoder::create({.decode = params_, .lanes = at_once_, .devices = devices_}),
+                 decoder_));
     received_ = std::vector<DecodedFrame>(static_cast<std::size_t>(decoder_->lanes()));
     return Status::ok();
   }
@@ -133,6 +139,7 @@ class AsyncDecodeRunner final : public Runner {
   }
 
   const DecodeParams params_;
+  const std::vector<int> devices_;
   const int at_once_;
   std::optional<AsyncDecoder> decoder_;
   std::vector<DecodedFrame> received_;  // the last ones, as many as are decoded at a time
@@ -180,11 +187,13 @@ OpenRunner host_encoder(const EncodeParams& params, const SharedHostData& data) 
 OpenRunner host_decoder(const DecodeParams& params, const SharedHostData& data) {
   return runner_of<HostDecodeRunner>(params, data);
 }
-OpenRunner async_encoder(const EncodeParams& params, const SharedHostData& data) {
-  return joint_runner_of<AsyncEncodeRunner>(params, data);
+OpenRunner async_encoder(const EncodeParams& params, const SharedHostData& data,
+                         const std::vector<int>& devices) {
+  return joint_runner_of<AsyncEncodeRunner>(params, data, devices);
 }
-OpenRunner async_decoder(const DecodeParams& params, const SharedHostData& data) {
-  return joint_runner_of<AsyncDecodeRunner>(params, data);
+OpenRunner async_decoder(const DecodeParams& params, const SharedHostData& data,
+                         const std::vector<int>& devices) {
+  return joint_runner_of<AsyncDecodeRunner>(params, data, devices);
 }
 
 Status add_cpu_coders(const Setting& setting, Coders& coders) {

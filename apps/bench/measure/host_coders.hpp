@@ -37,8 +37,11 @@ using SharedHostData = std::shared_ptr<HostData>;
 OpenRunner host_encoder(const EncodeParams& params, const SharedHostData& data);
 OpenRunner host_decoder(const DecodeParams& params, const SharedHostData& data);
 /// One AsyncEncoder or AsyncDecoder that keeps all frames in flight: for joint coders.
-OpenRunner async_encoder(const EncodeParams& params, const SharedHostData& data);
-OpenRunner async_decoder(const DecodeParams& params, const SharedHostData& data);
+/// `devices` as AsyncEncodeParams::devices.
+OpenRunner async_encoder(const EncodeParams& params, const SharedHostData& data,
+                         const std::vector<int>& devices = {});
+OpenRunner async_decoder(const DecodeParams& params, const SharedHostData& data,
+                         const std::vector<int>& devices = {});
 
 /// The name of rows of AsyncDecoder, beside those of one Decoder a thread.
 constexpr const char* kAsyncCoder = "zerorun-async";

@@ -2,64 +2,15 @@
 // library (NVML).
 // SPDX-License-Identifier: MIT
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include <fmt/core.h>
 
+#include "apps/bench/measure/energy.hpp"
+#include "apps/bench/measure/nvml.hpp"
 #include "apps/bench/report/report.hpp"
 
 namespace zerorun::app::bench {
 namespace {
-
-/// The calls of NVML that are used. Its header is not part of every toolkit; these calls have not
-/// changed since the first version of the library.
-class Nvml {
- public:
-  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) return;
-    const auto init = find<int()>("nvmlInit_v2");
-    ready_ = init != nullptr && init() == 0;
-  }
-  ~Nvml() {
-    if (ready_)
-      if (const auto shutdown = find<int()>("nvmlShutdown")) shutdown();
-    if (library_ != nullptr) dlclose(library_);
-  }
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
-
-  std::string driver_version() const {
-    char text[96] = {};
-    const auto get = find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-    return ready_ && get != nullptr && get(text, sizeof text) == 0 ? text : "";
-  }
-
-  /// At this moment; empty where NVML does not tell.
-  std::string clocks(int device) const {
-    char bus[32] = {};
-    void* handle = nullptr;
-    unsigned core = 0, memory = 0;
-    const auto by_bus = find<int(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
-    const auto clock = find<int(void*, int, unsigned*)>("nvmlDeviceGetClockInfo");
-    if (!ready_ || by_bus == nullptr || clock == nullptr ||
-        cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess ||
-        by_bus(bus, &handle) != 0 || clock(handle, kCoreClock, &core) != 0 ||
-        clock(handle, kMemoryClock, &memory) != 0)
-      return {};
-    return fmt::format("{} MHz, memory {} MHz", core, memory);
-  }
-
- private:
-  static constexpr int kCoreClock = 1, kMemoryClock = 2;
-
-  template <typename Function>
-  Function* find(const char* name) const {
-    return library_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library_, name));
-  }
-
-  void* library_;
-  bool ready_ = false;
-};
 
 std::string cuda_version(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
@@ -73,6 +24,12 @@ std::string highest_clocks(int device) {
 }
 
 }  // namespace
+
+Result<std::string> cuda_bus(int device) {
+  char bus[32] = {};
+  if (cudaDeviceGetPCIBusId(bus, sizeof bus, device) == cudaSuccess) return std::string(bus);
+  return Status(Errc::no_device, fmt::format("cuda:{} does not tell its place", device));
+}
 
 void add_cuda_facts(const std::vector<int>& cuda, Facts& facts) {
   int driver = 0, runtime = 0;
@@ -95,9 +52,12 @@ void add_cuda_facts(const std::vector<int>& cuda, Facts& facts) {
 
 void add_clocks(const std::vector<int>& cuda, Facts& facts) {
   const Nvml nvml;
-  for (const int device : cuda)
-    if (const std::string clocks = nvml.clocks(device); !clocks.empty())
+  for (const int device : cuda) {
+    const auto bus = cuda_bus(device);
+    if (!bus) continue;
+    if (const std::string clocks = nvml.clocks(*bus); !clocks.empty())
       facts.emplace_back(fmt::format("cuda:{} clocks behind the last row", device), clocks);
+  }
 }
 
 }  // namespace zerorun::app::bench

@@ -177,4 +177,18 @@ Status measure_throughput(const std::vector<std::unique_ptr<Runner>>& runners, D
   return Status::ok();
 }
 
+Status measure_energy(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
+                      std::size_t frame_count, std::size_t multiple, double seconds,
+                      EnergyMeter& meter, EnergyCounter& counter, Row& row) {
+  const double one = summarise(row.microseconds).median;
+  const auto frames =
+      round_up(std::max<std::size_t>(static_cast<std::size_t>(seconds * 1e6 / one), runners.size()),
+               multiple);
+  Crew crew(runners, drive, frame_count);
+  auto energy = meter.measure(row.device, counter, static_cast<double>(frames),
+                              [&] { return crew.run(frames).status(); });
+  if (energy) row.energy = *std::move(energy);
+  return energy.status();
+}
+
 }  // namespace zerorun::app::bench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/bench/measure/coder.hpp"
+#include "apps/bench/measure/energy.hpp"
 
 namespace zerorun::app::bench {
 
@@ -22,9 +23,10 @@ struct Limits {
 void tell(const std::string& what);
 
 /// Measures all coders that can code a case. `command` measures the case again; the command of a
-/// row adds --only to it.
+/// row adds --only to it. `energy` may be null.
 CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
-                    const Limits& limits, const std::string& command);
+                    const Limits& limits, const std::string& command,
+                    EnergyBench* energy = nullptr);
 
 /// start() and finish() of one frame after another, a sample each.
 Status measure_latency(Runner& runner, std::size_t frame_count, const Limits& limits, Row& row);
@@ -34,6 +36,12 @@ Status measure_latency(Runner& runner, std::size_t frame_count, const Limits& li
 Status measure_throughput(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
                           std::size_t frame_count, std::size_t multiple, const Limits& limits,
                           Row& row);
+
+/// The same frames once more, as many as take `seconds`, for the energy: row.energy. `counter` is
+/// that of the row's device.
+Status measure_energy(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
+                      std::size_t frame_count, std::size_t multiple, double seconds,
+                      EnergyMeter& meter, EnergyCounter& counter, Row& row);
 
 /// One frame after another, step by step.
 Status measure_steps(const RunSteps& run, std::size_t frame_count, const Limits& limits, Row& row);

@@ -6,6 +6,7 @@
 namespace zerorun::app::bench {
 
 [[gnu::weak]] Status add_cuda_coders(const Setting& setting, Coders& coders);
+[[gnu::weak]] Status add_cuda_teams(const Setting& setting, Coders& coders);
 [[gnu::weak]] Status add_nvjpeg(const Setting& setting, Coders& coders);
 Status add_cpu_coders(const Setting& setting, Coders& coders);
 [[gnu::weak]] Status add_libjpeg(const Setting& setting, Coders& coders);
@@ -19,11 +20,13 @@ std::span<const CoderSource> coder_sources() {
   constexpr auto always = [](S) { return true; };
   constexpr auto on_cpu = [](S s) { return s.selection.cpu; };
   constexpr auto on_gpu = [](S s) { return !s.selection.cuda.empty(); };
+  constexpr auto on_gpus = [](S s) { return !s.selection.teams.empty(); };
   constexpr auto for_bgr = [](S s) { return s.what.pixels == PixelFormat::bgr24; };
   constexpr auto fused = [](S s) { return !s.selection.cuda.empty() && !s.frames.mixed; };
   constexpr auto one_size = [](S s) { return !s.frames.mixed; };
   static const CoderSource kSources[] = {
       {"zerorun", false, on_gpu, add_cuda_coders},
+      {"zerorun", false, on_gpus, add_cuda_teams},
       {"nvJPEG", true, on_gpu, add_nvjpeg},
       {"zerorun cpu", false, on_cpu, add_cpu_coders},
       {"libjpeg-turbo", true, always, add_libjpeg},

@@ -23,8 +23,8 @@ int frames_of_runner(const Coder& coder, const Row& row) noexcept {
 
 class CaseRun {
  public:
-  CaseRun(const Setting& setting, const Limits& limits, CaseResult& result)
-      : setting_(setting), limits_(limits), result_(result) {}
+  CaseRun(const Setting& setting, const Limits& limits, EnergyBench* energy, CaseResult& result)
+      : setting_(setting), limits_(limits), energy_(energy), result_(result) {}
 
   void measure(const CoderSource& source) {
     if ((source.is_peer && setting_.selection.no_peers) || !source.applies(setting_)) return;
@@ -109,8 +109,25 @@ class CaseRun {
     tell(row.id());
     if (row.mode == Mode::latency)
       return measure_latency(*runners[0], setting_.frames.size(), limits_, row);
-    return measure_throughput(runners, coder.drive, setting_.frames.size(),
-                              frames_together(coder, row), limits_, row);
+    ZR_TRY(measure_throughput(runners, coder.drive, setting_.frames.size(),
+                              frames_together(coder, row), limits_, row));
+    if (energy_ != nullptr) take_energy(coder, runners, row);
+    return Status::ok();
+  }
+
+  /// A row without energy is as good as others; a note says once for each device why there is none.
+  void take_energy(const Coder& coder, const Runners& runners, Row& row) const {
+    tell(row.id() + ": energy");
+    const auto counter = energy_->counters.find(row.device);
+    const Status status = counter ? measure_energy(runners, coder.drive, setting_.frames.size(),
+                                                   frames_together(coder, row), energy_->seconds,
+                                                   energy_->meter, **counter, row)
+                                  : counter.status();
+    if (status) return;
+    const std::string why = status.detail().empty() ? status.message() : status.detail();
+    std::string note = fmt::format("energy of {}: {}", row.device, why);
+    if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
+      result_.notes.push_back(std::move(note));
   }
 
   Status open_runners(const Coder& coder, const Row& row, Runners& runners) const {
@@ -159,6 +176,7 @@ class CaseRun {
 
   const Setting& setting_;
   const Limits& limits_;
+  EnergyBench* const energy_;
   CaseResult& result_;
 };
 
@@ -169,11 +187,11 @@ void tell(const std::string& what) {
 }
 
 CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
-                    const Limits& limits, const std::string& command) {
+                    const Limits& limits, const std::string& command, EnergyBench* energy) {
   CaseResult result{what, {}, {}, command, false};
   const Reference reference = make_reference(what, frames);
   const Setting setting{what, frames, reference, selection, result.notes};
-  CaseRun run(setting, limits, result);
+  CaseRun run(setting, limits, energy, result);
   for (const CoderSource& source : coder_sources()) run.measure(source);
   console::clear_progress();
   return result;

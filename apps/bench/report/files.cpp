@@ -62,6 +62,15 @@ Json whole_json(const WholeWay& way, double median_us) {
   return json;
 }
 
+Json energy_json(const FrameEnergy& energy) {
+  return {{"source", energy.source},
+          {"joules", energy.joules},
+          {"above_idle_joules", energy.above_idle_joules},
+          {"watts", energy.watts},
+          {"idle_watts", energy.idle_watts},
+          {"seconds", energy.seconds}};
+}
+
 Json row_json(const Row& row) {
   Json json = {{"id", row.id()},           {"coder", row.coder},
                {"device", row.device},     {"path", row.path},
@@ -80,6 +89,7 @@ Json row_json(const Row& row) {
     json["stages"] = std::move(stages);
   }
   if (row.whole) json["whole"] = whole_json(*row.whole, summarise(row.microseconds).median);
+  if (row.energy) json["energy"] = energy_json(*row.energy);
   json["frames_per_sample"] = row.frames_per_sample;
   json["samples_us"] = row.microseconds;
   json["command"] = row.command;

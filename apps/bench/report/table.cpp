@@ -39,6 +39,15 @@ std::string stage_lines(const Row& row) {
   return text;
 }
 
+std::string energy_line(const Row& row) {
+  const FrameEnergy& energy = *row.energy;
+  return fmt::format(
+      "energy of {}: {:.3f} mJ a frame, {:.3f} of them above idle; {:.1f} W, idle {:.1f} W, "
+      "{:.1f} s\n",
+      row.id(), 1e3 * energy.joules, 1e3 * energy.above_idle_joules, energy.watts,
+      energy.idle_watts, energy.seconds);
+}
+
 /// The fastest row of each group that differs in `at_once` alone.
 std::vector<const Row*> best_rows(const CaseResult& result) {
   std::vector<const Row*> best;
@@ -91,6 +100,8 @@ std::string table_text(const CaseResult& result, bool every_row) {
   for (const Row* row : rows) text += line(*row);
   for (const Row* row : rows)
     if (!row->stages.empty()) text += stage_lines(*row);
+  for (const Row* row : rows)
+    if (row->energy) text += energy_line(*row);
   for (const std::string& note : result.notes) text += "left out: " + note + "\n";
   return text;
 }

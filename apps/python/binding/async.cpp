@@ -57,6 +57,12 @@ class PyAsync {
   int in_flight() { return flight_.coder().in_flight(); }
   int depth() { return flight_.coder().depth(); }
   int lanes() { return flight_.coder().lanes(); }
+  nb::list lost_devices() {
+    nb::list names;
+    for (const LostDevice& lost : flight_.coder().lost_devices())
+      names.append(nb::make_tuple("cuda:" + std::to_string(lost.device), exception_of(lost.why)));
+    return names;
+  }
   std::string backend() { return std::string(name(flight_.coder().backend())); }
 
  protected:
@@ -101,8 +107,9 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
   }
 
  private:
-  static AsyncEncoder make(int lanes, int depth, const nb::kwargs& options) {
+  static AsyncEncoder make(int lanes, int depth, nb::kwargs options) {
     AsyncEncodeParams params;
+    params.devices = take_device_list(options);
     params.encode = encode_params(options);
     params.encode.backend = usable_choice({params.encode.backend, params.encode.device}).backend;
     params.lanes = lanes;
@@ -147,8 +154,9 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
   }
 
  private:
-  static AsyncDecoder make(nb::handle format, int lanes, int depth, const nb::kwargs& options) {
+  static AsyncDecoder make(nb::handle format, int lanes, int depth, nb::kwargs options) {
     AsyncDecodeParams params;
+    params.devices = take_device_list(options);
     params.decode = decode_params(options);
     params.decode.backend = usable_choice({params.decode.backend, params.decode.device}).backend;
     params.format = parse_format(format);
@@ -214,6 +222,9 @@ void bind_shared(nb::module_& module, nb::class_<Coder>& type, const char* mappe
       .def_prop_ro("depth", &Coder::depth, "The most frames that may be in flight.")
       .def_prop_ro("lanes", &Coder::lanes, "Frames coded at a time.")
       .def_prop_ro("backend", &Coder::backend, "'cpu' or 'cuda'.")
+      .def_prop_ro("lost_devices", &Coder::lost_devices,
+                   nb::sig("def lost_devices(self, /) -> list[tuple[str, Error]]"),
+                   "The GPUs that failed while others went on, and why; in that order.")
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> Iterator[Coded]"))

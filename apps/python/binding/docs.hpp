@@ -157,7 +157,9 @@ inline constexpr char kAsyncEncoder[] =
 or by hand: submit() until in_flight is depth, then receive() the oldest. Iteration gives a
 zerorun.Coded for each frame in flight. Frames stay referenced until they are received; do not
 change them before. Any thread may call any member. Options are those of encode(), and
-lanes (frames coded at a time; 0: one a core, 4 on a GPU) and depth (0: twice the lanes).)";
+lanes (frames coded at a time; 0: one a core, 4 on a GPU) and depth (0: twice the lanes).
+device='cuda:0,2', 'cuda:all' or ['cuda:0', 'cuda:2'] takes several GPUs. If one fails, the
+others code its frames again, and lost_devices names it.)";
 inline constexpr char kAsyncEncoderSig[] =
     "def __init__(self, *, lanes: int = 0, depth: int = 0, **options: Unpack[EncodeOptions]) -> "
     "None";

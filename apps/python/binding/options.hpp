@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -28,6 +29,11 @@ struct DeviceChoice {
 };
 /// None or "auto", "cpu", "cuda", "cuda:1"; anything whose str() is one of these.
 DeviceChoice parse_device(nb::handle device);
+
+/// For what can use several devices: "cuda:0,2", "cuda:all", or a list or tuple of names of
+/// devices. Takes it out of the options, in which device= is then the first of them. Empty: it is
+/// one device. Errors: ArgumentError, DeviceError for "cuda:all" without a usable device.
+std::vector<int> take_device_list(nb::kwargs& options);
 
 int parse_int(nb::handle number, const char* name);
 bool parse_bool(nb::handle flag, const char* name);

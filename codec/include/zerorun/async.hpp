@@ -8,6 +8,13 @@
 // Any thread may call any member at any time, but not while the object is moved or destroyed. The
 // destructor waits for the frames that are being coded and drops the others.
 //
+// `devices` names several GPUs: lanes take turns on them, and whichever lane is idle takes the next
+// frame; the order and the bytes stay the same. A GPU that fails is not used any more
+// (lost_devices()), and the others code its frames again. A frame has the error of a device only if
+// no device could code it. So it is after a fault in a kernel or in hardware that breaks the CUDA
+// context of a GPU: CUDA then reports it from the other GPUs of the process, too (H200, CUDA 13.0),
+// and only a new process can use them. With Backend::automatic the CPU goes on.
+//
 // The caller keeps the memory of a view alive and unchanged until the frame is received, or until
 // discard() or the destructor returns. A GPU reads pinned memory (HostMemory::pinned) fastest. A
 // Frame or HostBuffer that is moved in comes back with the result; if submit() fails, it is still
@@ -19,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -27,10 +35,14 @@ namespace zerorun {
 
 struct AsyncEncodeParams {
   EncodeParams encode;  ///< `threads` counts for each lane; CPU: 0 means 1 here
-  /// Frames coded at a time. 0: one per core on the CPU, 4 on CUDA. Each lane needs the memory of
-  /// an Encoder.
+  /// Frames coded at a time, at most 256. 0: one per core on the CPU, 4 for each device on CUDA.
+  /// Each lane needs the memory of an Encoder.
   int lanes = 0;
   int depth = 0;  ///< frames submitted and not yet received, at most 4096; 0: twice the lanes
+  /// CUDA indices, each once, instead of encode.device. Lane n works on number n modulo their
+  /// count, so there should be at least as many lanes. With Backend::automatic those that are
+  /// usable take part, and the CPU codes what none of them can.
+  std::vector<int> devices = {};
 };
 
 struct SubmitOptions {
@@ -48,6 +60,7 @@ struct EncodedFrame {
   std::uint64_t tag = 0;
   Status status;        ///< an error of this frame; it does not affect other frames
   EncodeReport report;  ///< undefined after an error
+  int device = -1;      ///< the CUDA device whose lane coded it; -1: a lane of the CPU
   HostBuffer jpeg;      ///< SOI to EOI; pinned memory on CUDA; undefined after an error
   Frame frame;          ///< the frame of submit(Frame&&); empty for submit(ConstFrameView)
 };
@@ -87,7 +100,9 @@ class ZERORUN_API AsyncEncoder {
   int in_flight() const noexcept;  ///< submitted and not yet received
   int depth() const noexcept;
   int lanes() const noexcept;
-  Backend backend() const noexcept;                  ///< cpu or cuda, never automatic
+  Backend backend() const noexcept;  ///< cpu or cuda, never automatic
+  /// The devices that failed so far, in that order, and why.
+  std::vector<LostDevice> lost_devices() const;
   const AsyncEncodeParams& params() const noexcept;  ///< as given to create()
 
  private:
@@ -99,8 +114,9 @@ class ZERORUN_API AsyncEncoder {
 struct AsyncDecodeParams {
   DecodeParams decode;                        ///< `threads` as in AsyncEncodeParams
   PixelFormat format = PixelFormat::yuv420p;  ///< of the frames
-  int lanes = 0;                              ///< these two as in AsyncEncodeParams
+  int lanes = 0;                              ///< these three as in AsyncEncodeParams
   int depth = 0;
+  std::vector<int> devices = {};
 };
 
 struct DecodeOptions {
@@ -119,6 +135,7 @@ struct DecodedFrame {
   std::uint64_t tag = 0;
   Status status;        ///< an error of this image; it does not affect other images
   DecodeReport report;  ///< undefined after an error
+  int device = -1;      ///< as in EncodedFrame
   Frame frame;          ///< pinned memory on CUDA; undefined after an error and with `into`
   HostBuffer jpeg;      ///< the stream of submit(HostBuffer&&); empty for the other submit()
 };
@@ -146,6 +163,7 @@ class ZERORUN_API AsyncDecoder {
   int depth() const noexcept;
   int lanes() const noexcept;
   Backend backend() const noexcept;
+  std::vector<LostDevice> lost_devices() const;
   const AsyncDecodeParams& params() const noexcept;
 
  private:

@@ -46,6 +46,16 @@ ZERORUN_API Status cuda_presence();
 /// Thread-safe.
 ZERORUN_API Result<DeviceInfo> cuda_device(int device);
 
+/// The indices of the devices that this build can use: a list for AsyncEncodeParams::devices.
+/// Starts all devices. Thread-safe.
+ZERORUN_API std::vector<int> usable_cuda_devices();
+
+/// A device that failed while it coded, and that is not used any more.
+struct LostDevice {
+  int device = 0;  ///< CUDA index
+  Status why;
+};
+
 /// Turns `automatic` into a backend and checks an explicit choice. `device` is a CUDA index.
 /// Errors: cuda_not_built, no_device, device_unsuitable. Thread-safe.
 ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);

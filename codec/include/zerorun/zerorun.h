@@ -239,6 +239,11 @@ typedef struct zerorun_async_params {
   size_t struct_size;
   int32_t lanes; /* frames that are coded at a time; 0: a number that suits the backend */
   int32_t depth; /* most frames submitted and not yet received; 0: twice the lanes */
+  /* Several CUDA devices, each once, instead of the one of the encode or decode params; the lanes
+   * take turns on them. A device that fails is not used any more, and the others code its frames
+   * again. */
+  const int32_t* devices; /* null: one device, or, with device_count -1, all that are usable */
+  int32_t device_count;
 } zerorun_async_params;
 
 typedef struct zerorun_submit_options {
@@ -284,6 +289,11 @@ zerorun_status zerorun_async_encoder_set_quality(zerorun_async_encoder* encoder,
 int32_t zerorun_async_encoder_in_flight(const zerorun_async_encoder* encoder);
 int32_t zerorun_async_encoder_depth(const zerorun_async_encoder* encoder);
 int32_t zerorun_async_encoder_backend(const zerorun_async_encoder* encoder);
+/* The device that failed as number `which`, counted from 0 in the order of the failures, and why.
+ * ZERORUN_END: no more devices failed so far. `device` and `why` may be null. */
+zerorun_status zerorun_async_encoder_lost_device(const zerorun_async_encoder* encoder,
+                                                 int32_t which, int32_t* device,
+                                                 zerorun_error* why);
 
 /* ---- decoder: JPEG streams to frames ------------------------------------------------------ */
 
@@ -370,6 +380,9 @@ zerorun_status zerorun_async_decoder_discard(zerorun_async_decoder* decoder);
 int32_t zerorun_async_decoder_in_flight(const zerorun_async_decoder* decoder);
 int32_t zerorun_async_decoder_depth(const zerorun_async_decoder* decoder);
 int32_t zerorun_async_decoder_backend(const zerorun_async_decoder* decoder);
+zerorun_status zerorun_async_decoder_lost_device(const zerorun_async_decoder* decoder,
+                                                 int32_t which, int32_t* device,
+                                                 zerorun_error* why);
 
 /* ---- what a stream is --------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include "zerorun/zerorun.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -446,6 +447,56 @@ struct AsyncHandle {
   AsyncHandle& operator=(const AsyncHandle&) = delete;
   zerorun_async_encoder* handle = nullptr;
 };
+
+/// The CPU pretends to be three devices, of which number 1 fails.
+TEST(CApi, SeveralDevicesCodeFramesAndOneFails) {
+  setenv("ZERORUN_TEST_DEVICES", "3", 1);
+  setenv("ZERORUN_TEST_FAILING_DEVICE", "1@3", 1);
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 90, 70, 1);
+  const zerorun_frame view = to_c(frame);
+  auto params = cpu_params();
+  params.backend = ZERORUN_BACKEND_CUDA;
+  auto async = sized<zerorun_async_params>();
+  zerorun_async_encoder* handle = nullptr;
+  const auto create = [&](const std::int32_t* devices, std::int32_t count) {
+    async.devices = devices;
+    async.device_count = count;
+    return zerorun_async_encoder_create(&params, &async, &handle, nullptr);
+  };
+  const std::int32_t two[] = {1, 2}, twice[] = {1, 1}, absent[] = {0, 3};
+  EXPECT_EQ(create(twice, 2), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(create(absent, 2), ZERORUN_NO_DEVICE);
+  EXPECT_EQ(create(nullptr, 2), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(create(two, -2), ZERORUN_INVALID_ARGUMENT);
+  ASSERT_EQ(create(two, 2), ZERORUN_OK);
+  auto out = sized<zerorun_encoded>();
+  std::int32_t device = -7;
+  auto why = sized<zerorun_error>();
+  EXPECT_EQ(zerorun_async_encoder_lost_device(handle, 0, &device, &why), ZERORUN_END);
+  for (int number = 0; number < 100; ++number) {
+    ASSERT_EQ(zerorun_async_encoder_submit(handle, &view, nullptr, nullptr), ZERORUN_OK);
+    if (number % 4 != 3) continue;
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_EQ(zerorun_async_encoder_receive(handle, 1, &out), ZERORUN_OK);
+      EXPECT_EQ(out.error, nullptr);
+    }
+  }
+  ASSERT_EQ(zerorun_async_encoder_lost_device(handle, 0, &device, &why), ZERORUN_OK);
+  EXPECT_EQ(device, 1);
+  EXPECT_EQ(why.code, ZERORUN_DEVICE_FAILURE);
+  EXPECT_EQ(zerorun_async_encoder_lost_device(handle, 1, nullptr, nullptr), ZERORUN_END);
+  EXPECT_EQ(zerorun_async_encoder_lost_device(nullptr, 0, nullptr, nullptr),
+            ZERORUN_INVALID_ARGUMENT);
+  zerorun_async_encoder_destroy(handle);
+  ASSERT_EQ(create(nullptr, -1), ZERORUN_OK);  // all
+  zerorun_async_encoder_destroy(handle);
+  // A program that was built with the first version of the header.
+  async.struct_size = offsetof(zerorun_async_params, devices);
+  ASSERT_EQ(create(two, 77), ZERORUN_OK);
+  zerorun_async_encoder_destroy(handle);
+  unsetenv("ZERORUN_TEST_DEVICES");
+  unsetenv("ZERORUN_TEST_FAILING_DEVICE");
+}
 
 TEST(CApi, EncodesFramesInFlight) {
   TestFrame frame = make_frame(Content::photo, PixelFormat::nv12, 90, 70, 1);

@@ -141,5 +141,25 @@ TEST(ScanPlan, NoCtaAsksForMoreThanItsScanNeeds) {
   EXPECT_LT(plan_groups(hopper, sparse).bytes, plan_groups(hopper, k4k).bytes);
 }
 
+TEST(ScanPlan, TakesTheSizesOfAPolicy) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  ScanNeeds scan{};
+  scan.bytes = 600000;
+  scan.blocks = 48960;  // 98 bits each
+  scan.intervals = 100;
+  scan.chunks = 75;
+  scan.pairs = 2;
+  scan.period = 6;
+  EXPECT_EQ(plan_subsequences(hopper, scan).most_ends, kUsualEnds);
+  EXPECT_EQ(plan_subsequences(hopper, scan, {.roomy_chunks = 75}).most_ends, kMostEnds);
+  EXPECT_EQ(plan_subsequences(hopper, scan, {.usual_block_bits = 90}).most_ends, kMostEnds);
+  EXPECT_EQ(plan_subsequences(hopper, scan).guess_stride, kGuessStride);
+  const ScanTuning follow{.followed_subsequences = 6000 / kSubsequenceBytes + 1};
+  EXPECT_EQ(plan_subsequences(hopper, scan, follow).guess_stride, 0u);
+  scan.groups = 100;
+  EXPECT_EQ(plan_groups(hopper, scan).room_words, kMostRoomWords);
+  EXPECT_EQ(plan_groups(hopper, scan, {.room_words = 5120}).room_words, 5120u);
+}
+
 }  // namespace
 }  // namespace zerorun

@@ -1,0 +1,68 @@
+// The devices of a run, and which of them a lane takes.
+// SPDX-License-Identifier: MIT
+#include "codec/api/device_crew.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "codec/base/try.hpp"
+
+namespace zerorun {
+
+bool DeviceCrew::is_lost(int device) const {
+  for (const LostDevice& lost : lost_)
+    if (lost.device == device) return true;
+  return false;
+}
+
+std::optional<int> DeviceCrew::device_for(int lane, const std::vector<int>& tried) const {
+  const std::lock_guard lock(mutex_);
+  const auto is_out = [&](int device) {
+    for (const int other : tried)
+      if (other == device) return true;
+    return is_lost(device);
+  };
+  const int own = devices_[static_cast<std::size_t>(lane % count())];
+  if (!is_out(own)) return own;
+  std::vector<int> others;
+  for (const int device : devices_)
+    if (!is_out(device)) others.push_back(device);
+  // Neighbouring lanes of one device are `count` apart: they go to different devices.
+  if (!others.empty()) return others[static_cast<std::size_t>(lane / count()) % others.size()];
+  if (spare_cpu_ && !is_out(kCpuDevice)) return kCpuDevice;
+  return std::nullopt;
+}
+
+void DeviceCrew::drop(int device, const Status& why) {
+  const std::lock_guard lock(mutex_);
+  if (!is_lost(device)) lost_.push_back({device, why});
+}
+
+static Status check_list(Backend wanted, const std::vector<int>& list) {
+  if (wanted == Backend::cpu)
+    return Status(Errc::invalid_argument, "a list of devices does not go with the CPU");
+  std::vector<int> sorted = list;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end()) return Status::ok();
+  return Status(Errc::invalid_argument, "device " + std::to_string(*twice) + " is listed twice");
+}
+
+static Result<DevicePlan> plan_one(Backend wanted, int device) {
+  ZR_LET(backend, resolve_backend(wanted, device));
+  return DevicePlan{backend, {backend == Backend::cpu ? kCpuDevice : device}, false};
+}
+
+Result<DevicePlan> plan_devices(Backend wanted, int device, const std::vector<int>& list) {
+  if (list.empty()) return plan_one(wanted, device);
+  ZR_TRY(check_list(wanted, list));
+  if (list.size() == 1) return plan_one(wanted, list[0]);
+  DevicePlan plan{Backend::cuda, {}, wanted == Backend::automatic};
+  for (const int each : list) {
+    ZR_LET(backend, resolve_backend(wanted, each));
+    if (backend == Backend::cuda) plan.devices.push_back(each);
+  }
+  return plan.devices.empty() ? DevicePlan{} : plan;
+}
+
+}  // namespace zerorun

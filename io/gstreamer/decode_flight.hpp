@@ -1,0 +1,66 @@
+// The images that zerorundec has in flight on several GPUs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <gst/video/gstvideodecoder.h>
+
+#include "zerorun/async.hpp"
+
+namespace zerorun::gst {
+
+/// A codec frame with its stream and its picture, both mapped. Owns references and mappings.
+class ImageInFlight {
+ public:
+  /// Takes the reference to the frame. Null where the stream or the picture cannot be mapped.
+  static std::unique_ptr<ImageInFlight> map(GstVideoCodecFrame* frame, const GstVideoInfo& info);
+  ImageInFlight(const ImageInFlight&) = delete;
+  ImageInFlight& operator=(const ImageInFlight&) = delete;
+  ~ImageInFlight();
+
+  std::span<const std::byte> jpeg() const noexcept;
+  FrameView view() const noexcept;
+  /// Ends the mappings and hands the reference to the frame over.
+  GstVideoCodecFrame* release();
+
+ private:
+  ImageInFlight() = default;
+  void unmap();
+
+  GstVideoCodecFrame* frame_ = nullptr;
+  GstBuffer* input_ = nullptr;
+  GstMapInfo map_{};
+  GstVideoFrame samples_{};
+  bool has_input_ = false, has_samples_ = false;
+};
+
+/// AsyncDecoder with the images that it works on. One thread.
+class DecodeFlight {
+ public:
+  /// Errors: those of AsyncDecoder::create().
+  static Result<std::unique_ptr<DecodeFlight>> create(const AsyncDecodeParams& params);
+  /// Drops what is in flight.
+  ~DecodeFlight() { discard(); }
+
+  bool is_full() const { return decoder_.in_flight() == decoder_.depth(); }
+  bool is_empty() const { return decoder_.in_flight() == 0; }
+  Status submit(std::unique_ptr<ImageInFlight> image);
+  /// Waits for the oldest image; there is one. `out` has its status and report.
+  std::unique_ptr<ImageInFlight> receive(DecodedFrame& out);
+  void discard();
+  /// The devices that failed since the last call.
+  std::vector<LostDevice> new_losses();
+
+ private:
+  explicit DecodeFlight(AsyncDecoder decoder) : decoder_(std::move(decoder)) {}
+
+  AsyncDecoder decoder_;
+  std::deque<std::unique_ptr<ImageInFlight>> images_;  // oldest first
+  std::size_t told_losses_ = 0;
+};
+
+}  // namespace zerorun::gst

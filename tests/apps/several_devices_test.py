@@ -1,0 +1,85 @@
+# Several GPUs for one stream: the CPU pretends to be three of them, and one of them fails.
+# SPDX-License-Identifier: MIT
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+from support import PROGRAM, ProgramTest, make_y4m
+
+FRAMES = 60
+
+
+class SeveralDevicesTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.source = make_y4m(self.path("in.y4m"), frames=FRAMES)
+
+    def run_on(self, *arguments, devices="3", failing="", code=0):
+        environment = {**os.environ, "ZERORUN_TEST_DEVICES": devices,
+                       "ZERORUN_TEST_FAILING_DEVICE": failing}
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True,
+                              env=environment, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        return done
+
+    def reference(self):
+        self.run_on("encode", self.source, "-o", self.path("cpu.mjpeg"), "--device", "cpu")
+        return pathlib.Path(self.path("cpu.mjpeg")).read_bytes()
+
+    def test_the_stream_is_that_of_one_device(self):
+        wanted = self.reference()
+        for device in ("cuda:0,2", "cuda:all", "cuda:1", "cuda:2,1,0"):
+            out = self.path("a.mjpeg")
+            self.run_on("encode", self.source, "-o", out, "-y", "--device", device)
+            self.assertEqual(pathlib.Path(out).read_bytes(), wanted, device)
+            self.run_on("decode", out, "-o", self.path("a.y4m"), "-y", "--device", device)
+            self.run_on("decode", out, "-o", self.path("b.y4m"), "-y", "--device", "cpu")
+            self.assertEqual(pathlib.Path(self.path("a.y4m")).read_bytes(),
+                             pathlib.Path(self.path("b.y4m")).read_bytes(), device)
+
+    def test_a_device_that_fails_loses_no_frame_and_is_named(self):
+        wanted = self.reference()
+        out = self.path("a.mjpeg")
+        done = self.run_on("encode", self.source, "-o", out, "--device", "cuda:all", "--progress",
+                           "json", failing="1@3")
+        self.assertEqual(pathlib.Path(out).read_bytes(), wanted)
+        text = done.stderr.decode()
+        self.assertIn("cuda:1 failed and is not used any more", text)
+        summary = json.loads(text.splitlines()[-1])["summary"]
+        self.assertEqual([lost["device"] for lost in summary["lost_devices"]], ["cuda:1"])
+        done = self.run_on("decode", out, "-o", "md5:", "--device", "cuda:0,1", failing="0@3")
+        alone = self.run_on("decode", out, "-o", "md5:", "--device", "cpu")
+        self.assertEqual(done.stdout, alone.stdout)
+        self.assertIn(b"cuda:0 failed", done.stderr)
+
+    def test_the_run_fails_when_none_is_left(self):
+        done = self.run_on("encode", self.source, "-o", self.path("a.mov"), "--device", "cuda:1",
+                           failing="1@3", code=1)
+        self.assertIn(b"device 1 fails for a test", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["in.y4m"])
+
+    def test_play_goes_on_without_a_device(self):
+        self.run_on("encode", self.source, "-o", self.path("a.mjpeg"), "--device", "cpu")
+        done = self.run_on("play", self.path("a.mjpeg"), "--no-window", "--device", "cuda:0,1",
+                           failing="1@4")
+        text = (done.stdout + done.stderr).decode()
+        self.assertIn(f"{FRAMES} frames", text)
+        self.assertNotIn("broken", text)
+        self.assertIn("cuda:1 failed, the others went on", text)
+
+    def test_lists_that_are_wrong(self):
+        for device, code in (("cuda:0,0", 2), ("cuda:0,", 2), ("cuda:0,7", 5), ("cuda:all,1", 2)):
+            done = self.run_on("encode", self.source, "-o", "null:", "--device", device, code=code)
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+
+    def test_all_of_none(self):
+        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+        done = subprocess.run([PROGRAM, "encode", self.source, "-o", "null:", "--device",
+                               "cuda:all"], capture_output=True, env=environment, timeout=120)
+        self.assertEqual(done.returncode, 5, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,312 @@
+// Several devices that work on one run of frames: the CPU pretends to be devices that fail.
+// SPDX-License-Identifier: MIT
+#include "codec/api/device_crew.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+
+#include "codec/api/async_lanes.hpp"
+#include "codec/base/device_name.hpp"
+#include "zerorun/async.hpp"
+
+namespace zerorun::test {
+namespace {
+
+const Status kBroken(Errc::device_failure, "broken");
+const Status kNoMemory(Errc::out_of_memory, "full");
+
+/// Says which device it was made for.
+struct FakeCoder {
+  int device;
+  Backend backend() const { return Backend::cuda; }
+};
+struct FakeJob {
+  int value = 0;
+};
+struct FakeOutput {
+  std::int64_t number = 0;
+  std::uint64_t tag = 0;
+  Status status;
+  int device = -1;
+  int value = 0;
+  int input = 0;
+};
+using FakeLanes = AsyncLanes<FakeCoder, FakeJob, FakeOutput, &FakeOutput::input>;
+
+Result<FakeCoder> make_fake(int device) { return FakeCoder{device}; }
+
+std::vector<int> indices(const std::vector<LostDevice>& lost) {
+  std::vector<int> all;
+  for (const LostDevice& each : lost) all.push_back(each.device);
+  return all;
+}
+
+/// What `frames` frames came to: their devices; each has its value doubled, in order.
+std::vector<int> run_all(FakeLanes& lanes, int frames) {
+  std::vector<int> devices;
+  FakeOutput out;
+  for (int sent = 0; std::ssize(devices) < frames;) {
+    if (sent < frames && lanes.in_flight() < lanes.depth()) {
+      const int value = sent++;
+      EXPECT_TRUE(
+          lanes.submit(0, false, [value](FakeJob& job, FakeOutput&) { job.value = value; }));
+      continue;
+    }
+    EXPECT_EQ(lanes.receive(out, true), Received::frame);
+    EXPECT_TRUE(out.status) << out.status.message();
+    EXPECT_EQ(out.value, 2 * static_cast<int>(std::ssize(devices)));
+    devices.push_back(out.device);
+  }
+  return devices;
+}
+
+Status double_value(FakeCoder&, const FakeJob& job, FakeOutput& output) {
+  output.value = 2 * job.value;
+  return Status::ok();
+}
+
+TEST(DeviceCrew, LanesTakeTurnsOnDevices) {
+  const DeviceCrew crew({4, 7});
+  EXPECT_EQ(crew.device_for(0, {}), 4);
+  EXPECT_EQ(crew.device_for(1, {}), 7);
+  EXPECT_EQ(crew.device_for(2, {}), 4);
+  EXPECT_EQ(crew.device_for(0, {4}), 7);
+  EXPECT_EQ(crew.device_for(0, {4, 7}), std::nullopt);
+}
+
+TEST(DeviceCrew, LanesOfALostDeviceAreSpreadOverTheOthers) {
+  DeviceCrew crew({0, 1, 2});
+  crew.drop(1, kBroken);
+  crew.drop(1, kNoMemory);
+  ASSERT_EQ(crew.lost().size(), 1u);
+  EXPECT_EQ(crew.lost()[0].why, kBroken);
+  EXPECT_EQ(crew.device_for(1, {}), 0);
+  EXPECT_EQ(crew.device_for(4, {}), 2);
+  EXPECT_EQ(crew.device_for(2, {}), 2);
+}
+
+TEST(DeviceCrew, TheCpuIsTheLast) {
+  DeviceCrew crew({0, 1}, true);
+  EXPECT_EQ(crew.device_for(0, {0, 1}), kCpuDevice);
+  crew.drop(0, kBroken);
+  EXPECT_EQ(crew.device_for(0, {}), 1);
+  EXPECT_EQ(crew.device_for(0, {1, kCpuDevice}), std::nullopt);
+}
+
+TEST(DeviceLanes, UseEveryDeviceAndKeepTheOrder) {
+  FakeLanes lanes;
+  std::atomic<int> running{0};
+  // Holds the lanes until all four work: with a GPU each takes as long as the others.
+  const auto work = [&](FakeCoder& coder, const FakeJob& job, FakeOutput& output) {
+    ++running;
+    while (running < 4) std::this_thread::yield();
+    return double_value(coder, job, output);
+  };
+  ASSERT_TRUE(lanes.start({Backend::cuda, {3, 5}, false}, make_fake, 4, 8, work));
+  const std::vector<int> devices = run_all(lanes, 100);
+  EXPECT_EQ((std::set<int>(devices.begin(), devices.end())), (std::set{3, 5}));
+  EXPECT_TRUE(lanes.lost_devices().empty());
+}
+
+TEST(DeviceLanes, ADeviceThatFailsIsDroppedAndItsFramesAreDoneAgain) {
+  FakeLanes lanes;
+  std::atomic<int> on_one{0}, after{0};
+  const auto work = [&](FakeCoder& coder, const FakeJob& job, FakeOutput& output) {
+    output.value = -1;  // what a broken device leaves behind
+    if (coder.device == 1 && ++on_one > 10) return ++after, kBroken;
+    return double_value(coder, job, output);
+  };
+  ASSERT_TRUE(lanes.start({Backend::cuda, {0, 1, 2}, false}, make_fake, 6, 12, work));
+  const std::vector<int> devices = run_all(lanes, 500);
+  // On a machine that is busy, the lanes of device 1 may have found less to do.
+  if (on_one > 10) {
+    ASSERT_EQ(indices(lanes.lost_devices()), std::vector{1});
+    EXPECT_EQ(lanes.lost_devices()[0].why, kBroken);
+    EXPECT_LE(after, 2) << "each of its two lanes fails once at most";
+  }
+  EXPECT_LE(std::count(devices.begin(), devices.end(), 1), 10);
+}
+
+TEST(DeviceLanes, OneLaneGoesOnWithTheOtherDevice) {
+  DeviceCrew crew({0, 1});
+  DeviceLanes<FakeCoder> lanes(crew, 1, make_fake);
+  std::vector<int> asked;
+  const auto work = [&](FakeCoder& coder, int device) {
+    EXPECT_EQ(coder.device, device);
+    asked.push_back(device);
+    return device == 0 && asked.size() > 2 ? kBroken : Status::ok();
+  };
+  for (int frame = 0; frame < 4; ++frame) EXPECT_TRUE(lanes.run(0, work));
+  EXPECT_EQ(asked, (std::vector{0, 0, 0, 1, 1}));
+  EXPECT_EQ(indices(crew.lost()), std::vector{0});
+}
+
+TEST(DeviceLanes, AFrameThatNoDeviceCanCodeDropsNone) {
+  DeviceCrew crew({0, 1});
+  DeviceLanes<FakeCoder> lanes(crew, 2, make_fake);
+  int attempts = 0;
+  const auto fail = [&](FakeCoder&, int) { return ++attempts, kBroken; };
+  EXPECT_EQ(lanes.run(1, fail), kBroken);
+  EXPECT_EQ(attempts, 2);
+  EXPECT_TRUE(crew.lost().empty());
+  EXPECT_TRUE(lanes.run(1, [](FakeCoder&, int) { return Status::ok(); }));
+}
+
+TEST(DeviceLanes, AnErrorOfTheFrameIsNotTriedAgain) {
+  DeviceCrew crew({0, 1});
+  DeviceLanes<FakeCoder> lanes(crew, 1, make_fake);
+  int attempts = 0;
+  const auto work = [&](FakeCoder&, int) { return ++attempts, Status(Errc::invalid_frame); };
+  EXPECT_EQ(lanes.run(0, work).code(), Errc::invalid_frame);
+  EXPECT_EQ(attempts, 1);
+}
+
+TEST(DeviceLanes, AFrameTooLargeForADeviceGoesToAnotherAndTheDeviceStays) {
+  DeviceCrew crew({0, 1});
+  DeviceLanes<FakeCoder> lanes(crew, 1, make_fake);
+  std::vector<int> coded;
+  const auto large = [&](FakeCoder&, int device) {
+    if (device == 0) return kNoMemory;
+    coded.push_back(device);
+    return Status::ok();
+  };
+  const auto small = [&](FakeCoder&, int device) { return coded.push_back(device), Status::ok(); };
+  EXPECT_TRUE(lanes.run(0, large));
+  EXPECT_TRUE(lanes.run(0, small));
+  EXPECT_EQ(coded, (std::vector{1, 0}));
+  EXPECT_TRUE(crew.lost().empty());
+}
+
+TEST(DeviceLanes, ADeviceWithoutACoderIsDroppedToo) {
+  DeviceCrew crew({0, 1}, true);
+  const auto make = [](int device) -> Result<FakeCoder> {
+    if (device != kCpuDevice) return kBroken;
+    return FakeCoder{device};
+  };
+  DeviceLanes<FakeCoder> lanes(crew, 1, make);
+  EXPECT_TRUE(lanes.run(0, [](FakeCoder& coder, int) {
+    EXPECT_EQ(coder.device, kCpuDevice);
+    return Status::ok();
+  }));
+  EXPECT_EQ(indices(crew.lost()), (std::vector{0, 1}));
+}
+
+TEST(DeviceLanes, SayForWhichDeviceTheyAllocate) {
+  DeviceCrew crew({0, 5});
+  DeviceLanes<FakeCoder> lanes(crew, 2, make_fake);
+  EXPECT_TRUE(lanes.run(1, [](FakeCoder&, int) {
+    EXPECT_EQ(NearDevice::device(), 5);
+    return Status::ok();
+  }));
+  EXPECT_EQ(NearDevice::device(), -1);
+}
+
+TEST(DeviceLanes, AreMadeOnAllDevicesOrNotAtAll) {
+  FakeLanes lanes;
+  const auto make = [](int device) -> Result<FakeCoder> {
+    if (device == 1) return kBroken;
+    return FakeCoder{device};
+  };
+  EXPECT_EQ(lanes.start({Backend::cuda, {0, 1}, false}, make, 4, 4, double_value), kBroken);
+}
+
+/// The variables that make the CPU several devices, for one test.
+class TestDevices {
+ public:
+  explicit TestDevices(const char* count, const char* failing = "") {
+    setenv("ZERORUN_TEST_DEVICES", count, 1);
+    setenv("ZERORUN_TEST_FAILING_DEVICE", failing, 1);
+  }
+  ~TestDevices() {
+    unsetenv("ZERORUN_TEST_DEVICES");
+    unsetenv("ZERORUN_TEST_FAILING_DEVICE");
+  }
+};
+
+TEST(FlightSizes, CountLanesForEachDevice) {
+  const TestDevices three("3");
+  const auto sizes = choose_flight_sizes(0, 0, {Backend::cuda, {0, 1, 2}, false});
+  ASSERT_TRUE(sizes);
+  EXPECT_EQ(sizes->lanes, 12);
+  EXPECT_EQ(sizes->depth, 24);
+}
+
+TEST(PlanDevices, ChecksTheList) {
+  const TestDevices three("3");
+  EXPECT_EQ(usable_cuda_devices(), (std::vector{0, 1, 2}));
+  EXPECT_EQ(plan_devices(Backend::cuda, 0, {0, 2})->devices, (std::vector{0, 2}));
+  EXPECT_EQ(plan_devices(Backend::cuda, 2, {})->devices, std::vector{2});
+  EXPECT_EQ(plan_devices(Backend::cuda, 0, {1})->devices, std::vector{1});
+  EXPECT_EQ(plan_devices(Backend::cuda, 0, {0, 0}).status().code(), Errc::invalid_argument);
+  EXPECT_EQ(plan_devices(Backend::cpu, 0, {0, 1}).status().code(), Errc::invalid_argument);
+  EXPECT_EQ(plan_devices(Backend::cuda, 0, {0, 3}).status().code(), Errc::no_device);
+  EXPECT_EQ(plan_devices(Backend::cuda, 0, {0, -1}).status().code(), Errc::invalid_argument);
+  const auto automatic = plan_devices(Backend::automatic, 0, {0, 3, 2});
+  EXPECT_EQ(automatic->devices, (std::vector{0, 2}));
+  EXPECT_TRUE(automatic->spare_cpu);
+  EXPECT_EQ(plan_devices(Backend::automatic, 0, {3, 4})->backend, Backend::cpu);
+}
+
+TEST(DeviceNames, HaveLists) {
+  EXPECT_EQ(parse_device_names("cuda:0,2")->list, (std::vector{0, 2}));
+  EXPECT_EQ(parse_device_names("cuda:5,2")->index, 5);
+  EXPECT_TRUE(parse_device_names("cuda:3")->list.empty());
+  EXPECT_TRUE(parse_device_names("cuda:all")->all_devices);
+  for (const char* text : {"cuda:", "cuda:0,", "cuda:,0", "cuda:0,0", "cuda:0,x", "cuda:0,-1",
+                           "cuda:0 ,1", "cuda:0,1024", "cpu,cuda", "cuda:all,0", "0,1"})
+    EXPECT_FALSE(parse_device_names(text)) << text;
+  EXPECT_FALSE(parse_device_name("cuda:0,1"));
+  EXPECT_FALSE(parse_device_name("cuda:all"));
+  EXPECT_EQ(parse_device_name("cuda:7")->index, 7);
+}
+
+TEST(DeviceNames, FindAllDevices) {
+  const TestDevices three("3");
+  DeviceName all = *parse_device_names("cuda:all");
+  ASSERT_TRUE(find_all_devices(all));
+  EXPECT_EQ(all.list, (std::vector{0, 1, 2}));
+  EXPECT_FALSE(all.all_devices);
+}
+
+/// Real coders of the CPU that pretend to be devices, one of which fails.
+TEST(SeveralTestDevices, GiveTheSameBytesInOrder) {
+  const TestDevices three("3", "1@5");
+  auto frame = Frame::create(PixelFormat::yuv420p, 64, 48);
+  ASSERT_TRUE(frame);
+  for (int p = 0; p < 3; ++p)
+    for (int y = 0; y < plane_rows(PixelFormat::yuv420p, p, 48); ++y)
+      for (int x = 0; x < (p == 0 ? 64 : 32); ++x)
+        frame->view().data[static_cast<std::size_t>(p)]
+                          [y * frame->view().stride_bytes[static_cast<std::size_t>(p)] + x] =
+            static_cast<std::uint8_t>(3 * x + 5 * y + p);
+  EncodeParams alone_params;
+  alone_params.backend = Backend::cpu;
+  std::vector<std::byte> wanted;
+  ASSERT_TRUE(Encoder::create(alone_params)->encode(std::as_const(*frame).view(), wanted));
+  AsyncEncodeParams params;
+  params.encode.backend = Backend::cuda;
+  params.devices = {0, 1, 2};
+  auto encoder = AsyncEncoder::create(params);
+  ASSERT_TRUE(encoder) << encoder.status().message();
+  EXPECT_EQ(encoder->backend(), Backend::cuda);
+  EncodedFrame out;
+  for (int sent = 0, got = 0; got < 300;) {
+    if (sent < 300 && encoder->submit(std::as_const(*frame).view())) {
+      ++sent;
+      continue;
+    }
+    ASSERT_EQ(encoder->receive(out, true), Received::frame);
+    ASSERT_TRUE(out.status) << out.status.message();
+    EXPECT_EQ(out.number, got++);
+    EXPECT_TRUE(std::ranges::equal(out.jpeg.bytes(), wanted));
+  }
+  EXPECT_EQ(indices(encoder->lost_devices()), std::vector{1});
+}
+
+}  // namespace
+}  // namespace zerorun::test

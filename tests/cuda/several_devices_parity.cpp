@@ -1,0 +1,238 @@
+// Several GPUs in one process: the bytes and samples of the CPU in order, also when one of them
+// fails. CTest runs each test in a process of its own, because a broken device stays broken.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <vector>
+
+#include "codec/base/near_device.hpp"
+#include "tests/cuda/break_device.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/async.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr int kFrames = 240;
+
+class SeveralDevices : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string absence = gpu_absence(); !absence.empty()) {
+      if (gpu_required()) FAIL() << "ZERORUN_REQUIRE_GPU=1, but there is no GPU: " << absence;
+      GTEST_SKIP() << "needs two GPUs: " << absence;
+    }
+    if (usable_cuda_devices().size() < 2) GTEST_SKIP() << "needs two GPUs: there is one";
+    ASSERT_EQ(setenv("ZERORUN_TUNING", "off", 1), 0);  // lanes are counted below
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      frames_.push_back(make_frame(Content::photo, PixelFormat::yuv420p,
+                                   640 + 16 * static_cast<int>(seed), 360, seed));
+      streams_.push_back(on_cpu(frames_.back()));
+    }
+  }
+
+  static Bytes on_cpu(const TestFrame& frame) {
+    EncodeParams params;
+    params.backend = Backend::cpu;
+    auto encoder = Encoder::create(params);
+    Bytes out;
+    EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
+    return out;
+  }
+
+  const TestFrame& frame(std::size_t n) const { return frames_[n % frames_.size()]; }
+  const Bytes& stream(std::size_t n) const { return streams_[n % streams_.size()]; }
+
+  /// Encodes kFrames frames and compares them. Calls at(number) before a frame is submitted. Gives
+  /// the devices that coded frames.
+  template <typename At>
+  std::set<int> encode_all(AsyncEncoder& encoder, const At& at) const {
+    std::set<int> used;
+    EncodedFrame out;
+    int sent = 0;
+    for (int got = 0; got < kFrames;) {
+      const auto number = static_cast<std::size_t>(sent);
+      if (sent < kFrames && encoder.in_flight() < encoder.depth()) {
+        at(sent++);
+        EXPECT_TRUE(encoder.submit(frame(number).view()).is_ok());
+        continue;
+      }
+      EXPECT_EQ(encoder.receive(out, true), Received::frame);
+      EXPECT_TRUE(out.status.is_ok()) << out.status.message();
+      if (!out.status) return used;
+      EXPECT_EQ(out.number, got);
+      const auto& wanted = stream(static_cast<std::size_t>(got++));
+      EXPECT_TRUE(std::ranges::equal(out.jpeg.bytes(), wanted)) << "frame " << out.number;
+      used.insert(out.device);
+    }
+    return used;
+  }
+
+  template <typename At>
+  std::set<int> decode_all(AsyncDecoder& decoder, const At& at) const {
+    std::set<int> used;
+    DecodedFrame out;
+    std::vector<Frame> wanted(frames_.size());
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    auto alone = Decoder::create(params);
+    for (std::size_t i = 0; i < frames_.size(); ++i)
+      EXPECT_TRUE(alone->decode(streams_[i], PixelFormat::yuv420p, wanted[i]).is_ok());
+    int sent = 0;
+    for (int got = 0; got < kFrames;) {
+      const auto number = static_cast<std::size_t>(sent);
+      if (sent < kFrames && decoder.in_flight() < decoder.depth()) {
+        at(sent++);
+        EXPECT_TRUE(decoder.submit(stream(number)).is_ok());
+        continue;
+      }
+      EXPECT_EQ(decoder.receive(out, true), Received::frame);
+      EXPECT_TRUE(out.status.is_ok()) << out.status.message();
+      if (!out.status) return used;
+      EXPECT_EQ(out.number, got);
+      const Frame& like = wanted[static_cast<std::size_t>(got++) % wanted.size()];
+      EXPECT_TRUE(same(std::as_const(out.frame).view(), like.view())) << "frame " << out.number;
+      used.insert(out.device);
+    }
+    return used;
+  }
+
+  static bool same(const ConstFrameView& a, const ConstFrameView& b) {
+    if (a.width != b.width || a.height != b.height || a.format != b.format) return false;
+    for (int p = 0; p < plane_count(a.format); ++p) {
+      const auto plane = static_cast<std::size_t>(p);
+      for (int y = 0; y < plane_rows(a.format, p, a.height); ++y)
+        if (!std::equal(
+                a.data[plane] + y * a.stride_bytes[plane],
+                a.data[plane] + y * a.stride_bytes[plane] + plane_row_bytes(a.format, p, a.width),
+                b.data[plane] + y * b.stride_bytes[plane]))
+          return false;
+    }
+    return true;
+  }
+
+  static AsyncEncoder encoder_on(const std::vector<int>& devices) {
+    AsyncEncodeParams params;
+    params.encode.backend = Backend::cuda;
+    params.devices = devices;
+    auto encoder = AsyncEncoder::create(params);
+    EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
+    return *std::move(encoder);
+  }
+  static AsyncDecoder decoder_on(const std::vector<int>& devices) {
+    AsyncDecodeParams params;
+    params.decode.backend = Backend::cuda;
+    params.devices = devices;
+    auto decoder = AsyncDecoder::create(params);
+    EXPECT_TRUE(decoder.is_ok()) << decoder.status().message();
+    return *std::move(decoder);
+  }
+
+  static std::vector<int> lost(const std::vector<LostDevice>& devices) {
+    std::vector<int> indices;
+    for (const LostDevice& each : devices) indices.push_back(each.device);
+    return indices;
+  }
+
+  /// Encodes all frames and breaks the device after a third. Gives how many came back; each of them
+  /// has the right bytes or the error of a device.
+  int encode_and_break(Backend backend, int broken) const {
+    AsyncEncodeParams params;
+    params.encode.backend = backend;
+    params.devices = {0, 1};
+    auto encoder = AsyncEncoder::create(params);
+    EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
+    EncodedFrame out;
+    int sent = 0, right = 0;
+    for (int got = 0; got < kFrames;) {
+      if (sent < kFrames && encoder->in_flight() < encoder->depth()) {
+        if (sent == kFrames / 3) {
+          EXPECT_TRUE(break_device(broken));
+        }
+        EXPECT_TRUE(encoder->submit(frame(static_cast<std::size_t>(sent++)).view()).is_ok());
+        continue;
+      }
+      EXPECT_EQ(encoder->receive(out, true), Received::frame);
+      EXPECT_EQ(out.number, got);
+      const auto& wanted = stream(static_cast<std::size_t>(got++));
+      if (out.status) {
+        EXPECT_TRUE(std::ranges::equal(out.jpeg.bytes(), wanted)) << "frame " << out.number;
+        ++right;
+      } else {
+        EXPECT_EQ(group(out.status.code()), ErrorGroup::device) << out.status.message();
+      }
+    }
+    return right;
+  }
+
+ private:
+  std::vector<TestFrame> frames_;
+  std::vector<Bytes> streams_;
+};
+
+TEST_F(SeveralDevices, ShareTheFramesOfAnEncoder) {
+  AsyncEncoder encoder = encoder_on({0, 1});
+  EXPECT_EQ(encoder.lanes(), 8);
+  EXPECT_EQ(encode_all(encoder, [](int) {}), (std::set{0, 1}));
+  EXPECT_TRUE(encoder.lost_devices().empty());
+}
+
+TEST_F(SeveralDevices, ShareTheStreamsOfADecoder) {
+  AsyncDecoder decoder = decoder_on({1, 0});
+  EXPECT_EQ(decode_all(decoder, [](int) {}), (std::set{0, 1}));
+  EXPECT_TRUE(decoder.lost_devices().empty());
+}
+
+TEST_F(SeveralDevices, TheOthersTakeTheFramesOfOneThatFails) {
+  ASSERT_EQ(setenv("ZERORUN_TEST_FAILING_DEVICE", "1@20", 1), 0);
+  AsyncEncoder encoder = encoder_on({0, 1});
+  EXPECT_EQ(encode_all(encoder, [](int) {}), (std::set{0, 1}));
+  EXPECT_EQ(lost(encoder.lost_devices()), std::vector{1});
+}
+
+// CUDA may report a broken context from all devices of the process. No frame is wrong, then, and
+// none is missing; those that no device can code have an error.
+TEST_F(SeveralDevices, ABrokenContextMakesNoFrameWrong) {
+  EXPECT_GE(encode_and_break(Backend::cuda, 1), kFrames / 6);
+}
+
+// The device that is current in threads that never chose one.
+TEST_F(SeveralDevices, ABrokenContextOfTheFirstDeviceMakesNoFrameWrong) {
+  EXPECT_GE(encode_and_break(Backend::cuda, 0), kFrames / 6);
+}
+
+TEST_F(SeveralDevices, TheCpuTakesTheFramesOfABrokenContext) {
+  EXPECT_EQ(encode_and_break(Backend::automatic, 1), kFrames);
+}
+
+TEST_F(SeveralDevices, TheFrameHasTheErrorWhenNoDeviceIsLeft) {
+  AsyncEncoder encoder = encoder_on({0, 1});
+  ASSERT_TRUE(break_device(0));
+  ASSERT_TRUE(break_device(1));
+  EncodedFrame out;
+  ASSERT_TRUE(encoder.submit(frame(0).view()).is_ok());
+  ASSERT_EQ(encoder.receive(out, true), Received::frame);
+  EXPECT_EQ(group(out.status.code()), ErrorGroup::device) << out.status.message();
+}
+
+TEST_F(SeveralDevices, PinnedMemoryNearOneIsPinnedForAll) {
+  for (const int device : {0, 1}) {
+    const NearDevice near(device);
+    HostBuffer buffer(HostMemory::pinned);
+    ASSERT_TRUE(buffer.resize(std::size_t{8} << 20).is_ok());
+    for (const int other : {0, 1}) {
+      ASSERT_EQ(cudaSetDevice(other), cudaSuccess);
+      cudaPointerAttributes attributes{};
+      ASSERT_EQ(cudaPointerGetAttributes(&attributes, buffer.data()), cudaSuccess);
+      EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+      EXPECT_EQ(attributes.devicePointer, static_cast<void*>(buffer.data()));
+    }
+    ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

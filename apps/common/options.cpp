@@ -86,6 +86,7 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
       throw CLI::ValidationError("--device", "'" + text + "' is not auto, cpu, cuda or cuda:N");
     device.backend = parsed->backend;
     device.index = parsed->index;
+    device.is_index_named = text.find(':') != std::string::npos;
   };
   app.add_option_function<std::string>(
          "--device", read,

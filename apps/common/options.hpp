@@ -36,7 +36,8 @@ struct OutputOptions {
 struct DeviceOptions {
   Backend backend = Backend::automatic;
   int index = 0;
-  int threads = 0;  ///< 0 = one per core
+  bool is_index_named = false;  ///< by cuda:N
+  int threads = 0;              ///< 0 = one per core
 };
 
 struct ReportOptions {

@@ -67,12 +67,14 @@ Exit run(const ConcatOptions& options) {
                                                        is_shard_folder(shard_folder(first)));
   const bool is_files = has_output && !names_shards;
   if (is_files) {
-    tell(options.output.name, concat_files(options), watch.seconds());
+    const JoinResult result = concat_files(options);
+    tell(options.output.name, result, watch.seconds());
     return Exit::done;
   }
   if (options.inputs.size() > 1) fail(Exit::usage, "the shards of one output are joined at a time");
   const JoinOptions join = shards_of(options);
-  tell(join.output.name, join_shards(join), watch.seconds());
+  const JoinResult result = join_shards(join);
+  tell(join.output.name, result, watch.seconds());
   std::error_code error;
   if (options.delete_shards) std::filesystem::remove_all(join.folder, error);
   if (error) fail(Exit::output, join.folder, Status(Errc::write_failed, error.message()));

@@ -215,6 +215,12 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
   if (open_.frames.empty()) {
     head = wanted_;
     head.sink = options;
+    // Of the whole output: the range of the input is now that of the shard.
+    const bool ends = input_last_ >= 0 && options.frame_rate.known();
+    head.sink.audio_end_seconds =
+        ends ? options.audio_start_seconds +
+                   static_cast<double>(input_last_ - input_first_) / options.frame_rate.value()
+             : -1.0;
     head.has_audio = !options.audio_from.empty();
     head.pixel_format = format;
     ZR_TRY(open_.journal->write(to_json(head).dump() + "\n"));

@@ -31,7 +31,7 @@ same() {  # NAME: out/NAME and one/NAME
 fresh() { rm -rf out; mkdir out; }
 
 mkdir one in
-python3 "$root/tests/cluster/make_input.py" in/long.y4m 640 480 240
+python3 "$root/tests/cluster/make_input.py" in/long.y4m 640 480 720
 video=mjpeg
 if "$ZERORUN" --version | grep -q +ffmpeg; then video=mov; fi
 "$ZERORUN" encode in/long.y4m -o "one/shot.$video" --quiet --device cpu
@@ -72,18 +72,23 @@ same "shot.$video" "array and dependent job"
 
 echo "== Slurm, with nodes and workers killed"
 fresh
-join=$(submit 12 --device cpu --threads 1)
-for round in 1 2 3 4 5 6; do
-  sleep 1.5
-  kill_a_worker "$dir/out" || true
-  kill_and_restart_node "n$((round % 3 + 1))"
+join=$(submit 6 --device cpu --threads 1 --cpu scalar)
+kills=0
+for round in $(seq 60); do
+  sleep 0.3
+  if kill_a_worker "$dir/out"; then
+    kills=$((kills + 1))
+    kill_and_restart_node "n$((round % 3 + 1))"
+  fi
+  [ $kills -lt 6 ] || break
 done
+[ $kills -gt 0 ] || { echo "FAILED: no worker was there to be killed"; exit 1; }
 resubmit=0
 until wait_for_job "$join"; do  # a worker that was killed failed its task: the same line goes on
   resubmit=$((resubmit + 1))
   [ $resubmit -le 5 ] || { squeue; tail -n 40 log/*; exit 1; }
   scancel "$join" 2>/dev/null || true
-  join=$(submit 12 --device cpu --threads 1)
+  join=$(submit 6 --device cpu --threads 1 --cpu scalar)
 done
-same "shot.$video" "$resubmit more submissions after kills"
+same "shot.$video" "$kills workers killed, $resubmit more submissions after kills"
 echo "all right"

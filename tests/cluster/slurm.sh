@@ -48,7 +48,7 @@ start_munge() {
   mkdir -p /run/munge "$dir/munge"
   chown munge: /run/munge "$dir/munge"
   chmod 755 "$dir"
-  su -s /bin/sh munge -c "munged --pid-file=$dir/munge/munged.pid --log-file=$dir/munge/munged.log --seed-file=$dir/munge/seed"
+  su -s /bin/sh munge -c "/usr/sbin/munged --pid-file=$dir/munge/munged.pid --log-file=$dir/munge/munged.log --seed-file=$dir/munge/seed"
 }
 
 start_node() { slurmd -N "$1"; }

@@ -361,4 +361,18 @@ class Killed(ShardTest):
             self.assert_sentence(done, "--shard")
 
 
+class DeviceShards(ShardTest):
+    def test_shards_of_a_gpu_are_those_of_the_cpu(self):
+        if subprocess.run([PROGRAM, "encode", make_y4m(self.path("one.y4m"), frames=1), "-o", "null:",
+                           "--device", "cuda"], capture_output=True).returncode != 0:
+            self.skipTest("no usable GPU")
+        source = make_y4m(self.path("in.y4m"), 640, 480, frames=FRAMES)
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        for index in range(3):
+            self.zerorun("encode", source, "-o", self.path("out.mjpeg"), "--shard", f"{index}/3",
+                         "--device", "cuda" if index < 2 else "cpu")
+        self.zerorun("concat", self.path("out.mjpeg"))
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+
+
 del ShardTest, ProgramTest

@@ -102,14 +102,14 @@ class Selected : public Source {
   Result<bool> enter() {
     if (first_ == 0) return true;
     const std::int64_t count = reader_->info().frame_count;
-    if (reader_->finds_index() && count >= 0) {
-      if (first_ >= count) return false;
-      ZR_LET(found, reader_->seek_index(first_));
-      if (found == first_) return true;
-      ZR_LET(start, reader_->seek_index(0));
-      if (start != 0) return cannot_seek();
+    std::int64_t index = 0;
+    if (count > 0 && reader_->finds_index()) {
+      const std::int64_t wanted = std::min(first_, count - 1);  // there may be more than it says
+      ZR_LET(found, reader_->seek_index(wanted));
+      index = found == wanted ? found : 0;
+      if (found != wanted) ZR_TRY(reader_->seek_index(0).status());
     }
-    for (std::int64_t i = 0; i < first_; ++i) {
+    for (; index < first_; ++index) {
       ZR_LET(more, reader_->skip());
       if (!more) return false;
     }

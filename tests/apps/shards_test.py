@@ -69,7 +69,8 @@ class Joining(ShardTest):
                 if source.endswith("vfr.mkv") and extension in ("avi", "mjpeg"):
                     options = ["--fps", "25"]
                 with self.subTest(source=source, extension=extension):
-                    self.check_encode(source, extension, (3, 16), *options)
+                    self.check_encode(source, extension, (3, 16) if extension == "mov" else (3,),
+                                      *options)
 
     def test_ranges_of_a_render_manager_interleave(self):
         source = make_y4m(self.path("in.y4m"), frames=FRAMES)

@@ -28,10 +28,7 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
                  {"411", Subsampling::s411},
                  {"gray", Subsampling::gray}},
                 "Chroma sampling; auto keeps that of the input and takes 4:2:0 for RGB");
-  add_choice<HuffmanTables>(
-      command, "--huffman", options.huffman,
-      {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}},
-      "Tables of T.81 Annex K, or tables made for each frame (smaller, slower)");
+  add_tune_options(command, options.tuning);
   add_parsed(
       command, "--restart", options.restart, parse_restart, "N|Nrows|auto|none",
       "a number of MCUs or MCU rows from 1 to 65535 (64, 1rows), auto or none",
@@ -48,7 +45,8 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
           "Quantisation tables instead of --quality: 64 or 128 numbers from 1 to 255 in row "
           "order, luma then chroma; # starts a comment")
       ->type_name("FILE")
-      ->excludes("--quality");
+      ->excludes("--quality")
+      ->excludes("--tables");
 }
 
 void add_content_options(CLI::App& command, EncodeOptions& options) {
@@ -121,6 +119,9 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
   return {{"quality", params.quality},
           {"qtables", options.qtables.empty() ? "" : hash_text(tables.value())},
           {"subsampling", params.subsampling ? std::string(name(*params.subsampling)) : "auto"},
+          {"tune", std::string(name(params.tune))},
+          {"effort", std::string(name(params.effort))},
+          {"tables", std::string(name(params.tables))},
           {"huffman", static_cast<int>(params.huffman)},
           {"restart", {static_cast<int>(params.restart.kind), params.restart.count}},
           {"index", params.index},
@@ -132,7 +133,7 @@ EncodeParams encode_params(const EncodeOptions& options) {
   EncodeParams params;
   params.quality = options.quality;
   params.subsampling = options.subsampling;
-  params.huffman = options.huffman;
+  set_tuning(options.tuning, params);
   params.restart = options.restart;
   params.index = options.index;
   params.device = options.device.index;

@@ -15,6 +15,8 @@ using Command = std::function<Exit()>;
 
 Command add_encode(CLI::App& program);
 Command add_decode(CLI::App& program);
+Command add_concat(CLI::App& program);
+Command add_verify(CLI::App& program);
 Command add_play(CLI::App& program);
 Command add_info(CLI::App& program);
 Command add_devices(CLI::App& program);

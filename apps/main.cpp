@@ -24,12 +24,13 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0  done\n"
-    "  1  a run-time failure (memory, a CUDA call); bench --compare found a slower row\n"
+    "  1  a run-time failure (memory); bench --compare found a slower row\n"
     "  2  bad command line\n"
     "  3  input unreadable, corrupt or not supported\n"
     "  4  output exists, cannot be written, or its format cannot hold this\n"
-    "  5  the device or display is not usable\n"
-    "  6  --verify found bytes that differ from those that were coded\n"
+    "  5  the device or display is not usable, or the device failed\n"
+    "  6  --verify or `verify` found bytes that differ from those that were coded\n"
+    "  75 ended by a signal; what is done is on the disk, --resume goes on\n"
     "  130, 143  interrupted by SIGINT, SIGTERM; the end of the file was written first";
 
 std::string version_text() {
@@ -75,6 +76,7 @@ int run(int argc, char** argv) {
   program.footer(kExitCodes);
   const std::vector<std::pair<const char*, Command>> commands = {
       {"encode", add_encode(program)}, {"decode", add_decode(program)},
+      {"concat", add_concat(program)}, {"verify", add_verify(program)},
       {"play", add_play(program)},     {"info", add_info(program)},
       {"bench", add_bench(program)},   {"devices", add_devices(program)}};
   const auto is_asked = [&](const CLI::App* command) { return command->get_name() == argv[1]; };

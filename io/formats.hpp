@@ -43,6 +43,8 @@ class Reader {
   /// The next call of next() gives frame `index`, or the last one if there are fewer. Returns its
   /// index.
   virtual Result<std::int64_t> seek_index(std::int64_t) { return cannot_seek(); }
+  /// True if seek_index() finds every index exactly and reads little of what lies before it.
+  virtual bool finds_index() { return false; }
   /// The next call of next() gives the last frame whose time is not after `pts`, or the first one.
   /// Returns its index. This default is for readers whose times are indices.
   virtual Result<std::int64_t> seek_time(std::int64_t pts) {

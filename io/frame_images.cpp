@@ -16,6 +16,7 @@ class ImageFiles : public AheadReader<Base, Item> {
 
   std::string last_name() const override { return name_; }
   bool can_seek() const override { return true; }
+  bool finds_index() override { return true; }
   Result<std::int64_t> seek_index(std::int64_t index) override {
     this->has_ahead_ = false;
     this->index_ = sequence_.seek(index);

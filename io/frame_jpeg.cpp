@@ -76,6 +76,7 @@ class DecodedPackets final : public FrameReader {
   Result<bool> skip() override { return packets_->skip(); }
 
   bool can_seek() const override { return packets_->can_seek(); }
+  bool finds_index() override { return packets_->finds_index(); }
   Result<std::int64_t> seek_index(std::int64_t index) override {
     return packets_->seek_index(index);
   }

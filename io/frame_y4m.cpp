@@ -72,6 +72,7 @@ class Y4mReader final : public FrameReader {
   }
 
   bool can_seek() const override { return reader_.size().has_value(); }
+  bool finds_index() override { return can_seek(); }
 
   Result<std::int64_t> seek_index(std::int64_t index) override {
     index = std::max<std::int64_t>(index, 0);

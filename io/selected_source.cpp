@@ -48,10 +48,8 @@ class Selected : public Source {
   /// Reads the first frame of the range, because info() tells its time. The first read() returns an
   /// error about that frame: the other frames may be good.
   Status start() {
-    for (std::int64_t i = 0; i < first_; ++i) {
-      ZR_LET(more, reader_->skip());
-      if (!more) return Status::ok();
-    }
+    ZR_LET(is_there, enter());
+    if (!is_there) return Status::ok();
     ahead_result_ = next_selected(ahead_);
     if (*ahead_result_ && **ahead_result_) info_.first_pts = ahead_.time.pts;
     return Status::ok();
@@ -100,6 +98,24 @@ class Selected : public Source {
   SourceInfo info_;
 
  private:
+  /// Goes to the first frame of the range; false if the input ends before it.
+  Result<bool> enter() {
+    if (first_ == 0) return true;
+    const std::int64_t count = reader_->info().frame_count;
+    std::int64_t index = 0;
+    if (count > 0 && reader_->finds_index()) {
+      const std::int64_t wanted = std::min(first_, count - 1);  // there may be more than it says
+      ZR_LET(found, reader_->seek_index(wanted));
+      index = found == wanted ? found : 0;
+      if (found != wanted) ZR_TRY(reader_->seek_index(0).status());
+    }
+    for (; index < first_; ++index) {
+      ZR_LET(more, reader_->skip());
+      if (!more) return false;
+    }
+    return true;
+  }
+
   Result<bool> next_selected(Work& work) {
     if (last_ >= 0 && index_ >= last_) return false;
     Result<bool> more = fetch(work);

@@ -229,7 +229,7 @@ class BenchRun {
                          options.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
         "zerorun bench '{}' --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
-        "--tune {} --effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
+        "--tunes {} --effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
         join(options.inputs, "' '"), join(options.operations), join(options.pixels),
         join(options.qualities), join(options.samplings), join(options.tables), join(options.tunes),
         join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),

@@ -214,7 +214,7 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
         value_of<HuffmanTables>("--huffman", v, {HuffmanTables::standard, HuffmanTables::optimal});
   });
   with_each(options.tunes, [](Case& c, const auto& v) {
-    c.tune = value_of<Tune>("--tune", v, {std::begin(kAllTunes), std::end(kAllTunes)});
+    c.tune = value_of<Tune>("--tunes", v, {std::begin(kAllTunes), std::end(kAllTunes)});
   });
   with_each(options.efforts, [](Case& c, const auto& v) {
     c.effort = value_of<Effort>("--effort", v, {Effort::fast, Effort::best});

@@ -53,7 +53,7 @@ void add_case_options(CLI::App& command, Options& options) {
             "(which OpenCV takes), rgb24, nv12, yuyv422 and the others by FFmpeg's names");
   what.list("--huffman", options.tables, "standard,optimal", "standard",
             "Tables of T.81 Annex K, or made for each frame");
-  what.list("--tune", options.tunes, "exact,photo,text,psnr", "exact",
+  what.list("--tunes", options.tunes, "exact,photo,text,psnr", "exact",
             "What zerorun decides coefficients for, as for encode; peers do as always");
   what.list("--effort", options.efforts, "fast,best", "fast", "How they are decided");
   what.list("--restart", options.restarts, "N,Nrows,auto,none", "auto",

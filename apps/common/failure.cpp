@@ -11,9 +11,9 @@ Exit exit_for(const Status& status, Exit side) noexcept {
     case Errc::no_device:
     case Errc::device_unsuitable:
     case Errc::cuda_not_built:
+    case Errc::device_failure:  // a scheduler tries another device
       return Exit::device;
     case Errc::out_of_memory:
-    case Errc::device_failure:
       return Exit::failed;
     case Errc::verify_mismatch:
       return Exit::mismatch;

@@ -13,12 +13,14 @@ namespace zerorun::app {
 /// Documented in README.md and in `zerorun --help`. After a signal the code is 128 + its number.
 enum class Exit : int {
   done = 0,
-  failed = 1,    ///< a run-time failure: memory, a CUDA call; bench: a row became slower
+  failed = 1,    ///< a run-time failure: memory; bench: a row became slower
   usage = 2,     ///< bad command line
   input = 3,     ///< input unreadable, corrupt or not supported
   output = 4,    ///< output exists, cannot be written, or its format cannot hold this
-  device = 5,    ///< the device or display is not usable
+  device = 5,    ///< the device or display is not usable, or a CUDA call failed
   mismatch = 6,  ///< --verify found bytes that differ from those that were coded
+  resume =
+      75,  ///< ended by a signal; what is done is on the disk, and --resume goes on (EX_TEMPFAIL)
 };
 
 /// Ends a command. main() catches it and prints it. Thrown on the main thread, or in a job of a

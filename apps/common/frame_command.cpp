@@ -33,7 +33,7 @@ void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
                             PixelFormat first_format, io::Rational rate,
                             const std::string& output_details,
                             const nlohmann::ordered_json& header) {
-  register_part(output_);
+  if (!options_.shard_run) register_part(output_);
   summary_.output = output_.name;
   summary_.device = device_text(backend_, options_.device);
   summary_.rate = rate;

@@ -15,9 +15,12 @@
 #include "apps/common/stats.hpp"
 #include "apps/common/step_meter.hpp"
 #include "apps/common/summary.hpp"
+#include "apps/shards/shard_options.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
+
+class ShardRun;
 
 /// The options of both commands.
 struct FrameOptions {
@@ -26,6 +29,8 @@ struct FrameOptions {
   DeviceOptions device;
   ReportOptions report;
   std::string format;  ///< of "-"
+  ShardOptions shard;
+  std::shared_ptr<ShardRun> shard_run;  ///< set when the command runs with one of them
 };
 
 class FrameCommand {

@@ -92,6 +92,7 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
     device.index = parsed->index;
     device.list = parsed->list;
     device.all_devices = parsed->all_devices;
+    device.is_index_named = text.find(':') != std::string::npos;
   };
   app.add_option_function<std::string>(
          "--device", read,

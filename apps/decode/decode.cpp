@@ -15,6 +15,8 @@
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/decode/decode_input.hpp"
+#include "apps/shards/hash.hpp"
+#include "apps/shards/run_shard.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
 
@@ -50,13 +52,18 @@ class DecodeRun : FrameCommand {
     open_reports(false);
   }
 
+  Result<std::unique_ptr<io::FrameSink>> open_sink(const io::SinkOptions& sink) const {
+    if (options_.shard_run) return options_.shard_run->open_frames(sink, feed_->native_format());
+    return io::open_frame_sink(output_, sink);
+  }
+
   void open_output() {
     io::SinkOptions sink =
         sink_options(feed_->info(), options_.output, feed_->width(), feed_->height());
     sink.coded_format = feed_->native_format();
     sink.frame_format = feed_->native_format();
     if (is_images(output_)) sink.variable_frame_rate = false;
-    sink_ = value_or_fail(io::open_frame_sink(output_, sink), Exit::output, output_.name);
+    sink_ = value_or_fail(open_sink(sink), Exit::output, output_.name);
     wanted_ = sink_->wanted_format(feed_->native_format());
     feed_->want_format(wanted_);
     const std::string wanted(name(wanted_));
@@ -95,7 +102,7 @@ class DecodeRun : FrameCommand {
     const auto feed = feed_;
     const PipelineSteps<DecodeJob> steps = {
         .read = [feed](DecodeJob& job) { return feed->read(job); },
-        .load = [this](DecodeJob& job, int) { return feed_->load(job); },
+        .load = [this](DecodeJob& job, int) { return load(job); },
         .code = [this](DecodeJob& job, int lane) { return decode(job, lane); },
         .pack =
             [this](DecodeJob& job) {
@@ -105,8 +112,18 @@ class DecodeRun : FrameCommand {
     run_frames(lanes_, steps, feed_->info(), *sink_);
   }
 
+  Status load(DecodeJob& job) const {
+    ZR_TRY(feed_->load(job));
+    if (options_.shard_run)
+      job.source_hash = feed_->has_packets() ? xxh3(job.jpeg())
+                                             : xxh3(rows_of(std::as_const(job.frame()).view()));
+    return Status::ok();
+  }
+
   Status write(DecodeJob& job) {
     job.out.time = job.picture.time;
+    if (options_.shard_run)
+      options_.shard_run->describe_next(job.frame().width(), job.frame().height(), job.source_hash);
     ZR_TRY(sink_->commit(job.out));
     if (feed_->has_packets()) {
       summary_.times.add(job.microseconds);
@@ -149,6 +166,11 @@ class DecodeRun : FrameCommand {
 
 }  // namespace
 
+/// All that samples follow from beside the input, for the manifest of a shard.
+static nlohmann::ordered_json decoding_parameters(const DecodeOptions& options) {
+  return {{"upsampling", static_cast<int>(options.upsampling)}, {"strict", options.strict}};
+}
+
 Command add_decode(CLI::App& program) {
   auto options = std::make_shared<DecodeOptions>();
   CLI::App* command = program.add_subcommand(
@@ -161,7 +183,9 @@ Command add_decode(CLI::App& program) {
   add_decode_options(*command, *options);
   return [options] {
     apply_common_options(*options, false);
-    return DecodeRun(*options).run();
+    return run_shard(
+        *options, "decode", [&] { return decoding_parameters(*options); },
+        [&] { return DecodeRun(*options).run(); });
   };
 }
 

@@ -9,6 +9,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/pixel_limit.hpp"
+#include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -18,7 +19,8 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
     : input_(options.input),
       device_(device),
       strict_(options.strict),
-      is_fancy_(options.upsampling == ChromaUpsampling::fancy) {
+      is_fancy_(options.upsampling == ChromaUpsampling::fancy),
+      step_(options.shard_run ? options.shard_run->step() : 1) {
   packets_ = open_jpeg_packets(input_, source_options(input_, device_));
   // stdin cannot be opened again for another format, so that of pictures is asked for at once.
   const bool wants_rgb = input_.name == "-" && for_images;
@@ -100,7 +102,14 @@ Status DecodeInput::load(DecodeJob& job, int threads) const {
 }
 
 Result<bool> DecodeInput::read(DecodeJob& job) {
-  if (!first_) return read_next(job);
+  if (!first_) {
+    for (std::int64_t i = 1; i < step_; ++i) {
+      DecodeJob left_out;
+      ZR_LET(more, read_next(left_out));
+      if (!more) return false;
+    }
+    return read_next(job);
+  }
   job = std::move(*first_);
   first_.reset();
   return true;

@@ -20,7 +20,8 @@ struct DecodeJob {
   io::FrameWork picture;  ///< its frame is decoded from the packet, or loaded
   io::Outgoing out;
   DecodeReport report;
-  double microseconds = 0.0;  ///< decoding alone
+  double microseconds = 0.0;      ///< decoding alone
+  std::uint64_t source_hash = 0;  ///< XXH3 of the packet or the samples, for a shard's manifest
 
   const std::string& name() const noexcept { return picture.name; }
   const std::vector<std::byte>& jpeg() const noexcept { return packet.item; }
@@ -68,6 +69,7 @@ class DecodeInput {
   std::unique_ptr<io::PacketSource> packets_;
   std::unique_ptr<io::FrameSource> frames_;
   std::optional<DecodeJob> first_;
+  std::int64_t step_;
   int width_ = 0, height_ = 0;
   PixelFormat native_ = PixelFormat::yuv420p;
 };

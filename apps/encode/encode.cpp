@@ -19,6 +19,8 @@
 #include "apps/common/verify.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "apps/encode/encode_worker.hpp"
+#include "apps/shards/hash.hpp"
+#include "apps/shards/run_shard.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
 
@@ -53,6 +55,9 @@ class EncodeRun : FrameCommand {
       fail(Exit::usage, output_.name +
                             ": encode writes .mov, .mkv, .avi, .mp4, .mjpeg and .jpg; "
                             "`zerorun decode` writes other pictures");
+    if (options_.verify && options_.shard_run)
+      fail(Exit::usage,
+           "--verify does not go with shards and --resume; `zerorun verify` does that");
     open_reports(options_.psnr);
   }
 
@@ -66,6 +71,7 @@ class EncodeRun : FrameCommand {
     // Pictures of the video decoder stay on its device, where no other one can read them.
     source.hardware_video = device.backend != Backend::cpu && options_.device.list.empty();
     feed_->source = open_frames(options_.input, source);
+    if (options_.shard_run) feed_->step = options_.shard_run->step();
     check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
     io::FrameWork& first = feed_->first;
     const auto more = feed_->source->next(first);
@@ -130,6 +136,11 @@ class EncodeRun : FrameCommand {
           start + static_cast<double>(range.last - range.first) / rate().value();
   }
 
+  Result<std::unique_ptr<io::PacketSink>> open_sink() const {
+    if (options_.shard_run) return options_.shard_run->open_packets(sink_options_);
+    return io::open_packet_sink(output_, sink_options_);
+  }
+
   void open_output() {
     note_cut_input(input_name(), info());
     const Frame& frame = feed_->first.item;
@@ -137,7 +148,7 @@ class EncodeRun : FrameCommand {
     sink_options_.coded_format = coded_format();
     if (is_images(output_)) sink_options_.variable_frame_rate = false;
     choose_audio();
-    sink_ = value_or_fail(io::open_packet_sink(output_, sink_options_), Exit::output, output_.name);
+    sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
     const char* huffman =
         huffman_of(options_.tuning) == HuffmanTables::optimal ? "optimal" : "standard";
@@ -161,11 +172,20 @@ class EncodeRun : FrameCommand {
     const auto feed = feed_;
     const PipelineSteps<EncodeJob> steps = {
         .read = [feed](EncodeJob& job) { return feed->read(job); },
-        .load = [this](EncodeJob& job, int) { return workers_->own(0)->load(job); },
+        .load = [this](EncodeJob& job, int) { return load(job); },
         .code = [this](EncodeJob& job, int lane) { return code(job, lane); },
         .pack = [this](EncodeJob& job) { return sink_->prepare(job.jpeg, job.out); },
         .write = [this](EncodeJob& job) { return write(job); }};
     run_frames(lanes_, steps, info(), *sink_);
+  }
+
+  Status load(EncodeJob& job) const {
+    ZR_TRY(workers_->own(0)->load(job));
+    const bool is_on_host = !job.in.surface;
+    job.source_hash = 0;
+    if (options_.shard_run && is_on_host)
+      job.source_hash = xxh3(rows_of(std::as_const(job.in.item).view()));
+    return Status::ok();
   }
 
   Status write(EncodeJob& job) {
@@ -177,6 +197,8 @@ class EncodeRun : FrameCommand {
                                 job.width, job.height, summary_.width, summary_.height));
     }
     job.out.time = job.in.time;
+    if (options_.shard_run)
+      options_.shard_run->describe_next(job.width, job.height, job.source_hash);
     ZR_TRY(sink_->commit(job.out));
     if (stats_)
       stats_->add({.index = frame_index(),
@@ -235,7 +257,9 @@ Command add_encode(CLI::App& program) {
   add_encode_options(*command, *options);
   return [options] {
     apply_common_options(*options, true);
-    return EncodeRun(*options).run();
+    return run_shard(
+        *options, "encode", [&] { return coding_parameters(*options); },
+        [&] { return EncodeRun(*options).run(); });
   };
 }
 

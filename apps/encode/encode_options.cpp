@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "apps/encode/encode_options.hpp"
 
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "apps/common/metadata.hpp"
+#include "apps/shards/hash.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -87,6 +90,7 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
   command.add_option("--format", options.format, "What - is: y4m, pnm or mjpeg")
       ->type_name("y4m|pnm|mjpeg")
       ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""));
+  add_shard_options(command, options.shard);
   add_coding_options(command, options);
   add_content_options(command, options);
   add_device_options(command, options.device);
@@ -101,6 +105,28 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
       "the CPU too and compared. Exit 6 if anything differs");
   add_report_options(command, options.report,
                      "index, pts, bytes, encode_us, and with --psnr the PSNR");
+}
+
+nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
+  const EncodeParams params = encode_params(options);
+  Xxh3 tables, segments;
+  for (const auto& table : {params.luma_table, params.chroma_table})
+    for (std::size_t i = 0; table && i < table->size(); ++i) tables.add(std::uint64_t{(*table)[i]});
+  for (const MarkerSegment& segment : params.segments) {
+    segments.add(std::uint64_t{segment.marker} << 32 | segment.payload.size());
+    segments.add(std::as_bytes(std::span(segment.payload)));
+  }
+  return {{"quality", params.quality},
+          {"qtables", options.qtables.empty() ? "" : hash_text(tables.value())},
+          {"subsampling", params.subsampling ? std::string(name(*params.subsampling)) : "auto"},
+          {"tune", std::string(name(params.tune))},
+          {"effort", std::string(name(params.effort))},
+          {"tables", std::string(name(params.tables))},
+          {"huffman", static_cast<int>(params.huffman)},
+          {"restart", {static_cast<int>(params.restart.kind), params.restart.count}},
+          {"index", params.index},
+          {"segments", hash_text(segments.value())},
+          {"audio", options.copy_audio}};
 }
 
 EncodeParams encode_params(const EncodeOptions& options) {

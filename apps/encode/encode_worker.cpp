@@ -66,6 +66,11 @@ Result<bool> FrameFeed::read(EncodeJob& job) {
     job.in = std::move(first);
     return true;
   }
+  io::FrameWork left_out;
+  for (std::int64_t i = 1; i < step; ++i) {
+    ZR_LET(more, source->next(left_out));
+    if (!more) return false;
+  }
   if (job.in.item.memory() != memory) job.in.item = Frame(memory);
   return source->next(job.in);
 }

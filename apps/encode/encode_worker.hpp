@@ -25,7 +25,8 @@ struct EncodeJob {
   double device_microseconds = 0.0;  ///< of the kernels alone; 0 on the CPU
   std::optional<SquaredError> error;
 
-  int width = 0, height = 0;  ///< of the frame that was coded
+  int width = 0, height = 0;      ///< of the frame that was coded
+  std::uint64_t source_hash = 0;  ///< XXH3 of its samples, for a shard's manifest
 
   const std::string& name() const noexcept { return in.name; }
   const Frame& frame() const noexcept { return in.item; }
@@ -53,6 +54,7 @@ struct FrameFeed {
   HostMemory memory = HostMemory::pageable;  ///< of the frames
   io::FrameWork first;  ///< loaded ahead, because the output is opened for its size and format
   bool first_taken = false;
+  std::int64_t step = 1;  ///< every step-th frame of the source
 
   /// The serial half alone.
   Result<bool> read(EncodeJob& job);

@@ -177,6 +177,11 @@ const FrameTimes& Demuxer::times() {
   return *times_;
 }
 
+bool Demuxer::finds_index() {
+  if (!can_seek() || missing_bytes_ > 0) return false;
+  return times().lists_all() || (has_whole_index(stream_) && !info_.variable_frame_rate);
+}
+
 /// Reads some packets if the container has no index with the time of every frame.
 Status Demuxer::look_ahead() {
   if (has_whole_index(stream_)) return Status::ok();

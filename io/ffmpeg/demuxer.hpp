@@ -33,6 +33,9 @@ class Demuxer {
   bool can_seek() const noexcept;
   /// The next read() gives a key frame at or before `pts` (of FrameTime), or the first key frame.
   Status seek(std::int64_t pts);
+  /// True if times() has the exact time of every frame: the container lists them, or it lists all
+  /// packets and their rate is constant.
+  bool finds_index();
   /// Puts a packet back for the next read().
   void unread(PacketPtr packet) { ahead_.push_front(std::move(packet)); }
   const FrameTimes& times();
@@ -80,6 +83,7 @@ class DemuxerReader : public Base {
     return demuxer_->name() + " frame " + std::to_string(this->index_ - 1);
   }
   bool can_seek() const override { return demuxer_->can_seek(); }
+  bool finds_index() override { return demuxer_->finds_index(); }
   Result<std::int64_t> seek_index(std::int64_t index) override {
     return this->seek_time(demuxer_->times().time_of(index));
   }

@@ -30,6 +30,8 @@ class FrameTimes {
   std::int64_t index_at(std::int64_t pts) const noexcept;
   std::int64_t time_of(std::int64_t index) const noexcept;
   std::int64_t first() const noexcept { return first_; }
+  /// True if the time of every frame is known.
+  bool lists_all() const noexcept { return !times_.empty(); }
 
  private:
   std::vector<std::int64_t> times_;  // sorted; empty = by the rate

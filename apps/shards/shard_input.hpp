@@ -1,0 +1,24 @@
+// What has to be known of an input before it is split.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+
+#include "apps/common/options.hpp"
+#include "apps/shards/split.hpp"
+
+namespace zerorun::app {
+
+/// The frames of INPUT within --frames. The headers or the names of the files tell; a raw Motion
+/// JPEG file and containers without an index are read for it once. Ends the command on errors.
+std::int64_t count_frames(const InputOptions& input);
+
+/// True if there is a frame within --frames.
+bool has_frames(const InputOptions& input);
+
+/// Path, size and time of the file, or of the files of `span` in a sequence.
+nlohmann::ordered_json input_identity(const InputOptions& input, const FrameSpan& span);
+
+}  // namespace zerorun::app

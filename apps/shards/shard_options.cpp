@@ -1,0 +1,43 @@
+// The options by which encode and decode make a shard, or go on after a kill.
+// SPDX-License-Identifier: MIT
+#include "apps/shards/shard_options.hpp"
+
+#include "apps/common/options.hpp"
+
+namespace zerorun::app {
+
+void add_shard_options(CLI::App& app, ShardOptions& options) {
+  app.option_defaults()->group("Shards");
+  const auto read_shard = [&options](const std::string& text) {
+    options.automatic = text == "auto";
+    options.shard = parse_shard(text);
+    if (!options.automatic && !options.shard)
+      throw CLI::ValidationError("--shard",
+                                 "'" + text + "' is not I/N with I from 0 to N-1, or auto");
+  };
+  auto* const shard =
+      app.add_option_function<std::string>("--shard", read_shard,
+                                           "Make part I of N of OUTPUT, in the folder "
+                                           "OUTPUT.shards, on this machine or any other; "
+                                           "then `zerorun concat OUTPUT` joins them to the bytes "
+                                           "of one run. auto: as Slurm's job "
+                                           "array or srun, mpirun or PMIx number their tasks")
+          ->type_name("I/N|auto");
+  const auto read_range = [&options](const std::string& text) {
+    options.range = parse_frame_span(text);
+    if (!options.range)
+      throw CLI::ValidationError("--range", "'" + text + "' is not A:B or A:B:STEP with A < B");
+  };
+  app.add_option_function<std::string>(
+         "--range", read_range,
+         "Make a shard of the frames A, A+STEP, ... below B of all frames, counted from 0, as a "
+         "render manager hands them out")
+      ->type_name("A:B[:STEP]")
+      ->excludes(shard);
+  app.add_flag("--resume", options.resume,
+               "Go on where an earlier run with the same input and options was ended; keep a shard "
+               "that is whole. Without a shard it works for OUTPUT if every run has it; the frames "
+               "wait in OUTPUT.shards then and take their room twice while they are joined");
+}
+
+}  // namespace zerorun::app

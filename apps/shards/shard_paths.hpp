@@ -1,0 +1,32 @@
+// Where the files of a shard lie.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/shards/manifest.hpp"
+
+namespace zerorun::app {
+
+/// "shot.mov.shards"
+std::string shard_folder(const std::string& output);
+
+struct ShardPaths {
+  std::string folder;
+  std::string manifest;   ///< there when the shard is whole
+  std::string journal;    ///< there while it is made: its head, and a line for each frame
+  std::string data;       ///< its frames; empty for pictures
+  std::string data_part;  ///< the same while the shard is made
+};
+
+/// "003-of-016" for shards by number, "frames-00000100-00000200" for a range, with "-step-4".
+std::string shard_stem(const std::optional<ShardId>& shard, const FrameSpan& span);
+ShardPaths shard_paths(const std::string& folder, const std::string& stem, ShardKind kind);
+
+/// A name with one printf field for a whole number, "dir/%05d.png": the name of `number`.
+/// nullopt if it has no such field or more.
+std::optional<std::string> numbered_name(const std::string& pattern, std::int64_t number);
+
+}  // namespace zerorun::app

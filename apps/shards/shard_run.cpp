@@ -1,0 +1,276 @@
+// A run of `encode` or `decode` that makes one shard, or the whole output so that it can go on
+// after a kill.
+// SPDX-License-Identifier: MIT
+#include "apps/shards/shard_run.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "apps/common/console.hpp"
+#include "apps/common/outputs.hpp"
+#include "apps/common/signals.hpp"
+#include "apps/shards/join.hpp"
+#include "apps/shards/shard_input.hpp"
+#include "apps/shards/shard_sinks.hpp"
+#include "codec/base/try.hpp"
+
+namespace zerorun::app {
+namespace {
+
+bool exists(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (!error && std::filesystem::is_directory(folder, error)) return;
+  fail(Exit::output, folder,
+       Status(Errc::open_failed, error ? error.message() : "it is no directory"));
+}
+
+}  // namespace
+
+ShardRun::ShardRun(FrameOptions& options, ShardHead wanted)
+    : options_(options), wanted_(std::move(wanted)), output_name_(options.output.name) {
+  const std::string folder = shard_folder(output_name_);
+  paths_ = shard_paths(folder, shard_stem(wanted_.shard, wanted_.span), wanted_.kind);
+  input_first_ = options.input.range.first;
+  input_last_ = options.input.range.last;
+}
+
+/// Leaves no empty files of a run that ended before its first frame.
+ShardRun::~ShardRun() {
+  if (writer_ || !open_.journal || open_.journal->size() > 0) return;
+  if (!paths_.data_part.empty() && open_.data && open_.data->size() == 0)
+    ::unlink(paths_.data_part.c_str());
+  ::unlink(paths_.journal.c_str());
+  ::rmdir(paths_.folder.c_str());  // fails if there is anything in it
+}
+
+void ShardRun::take() {
+  if (is_whole_output_ && !options_.output.overwrite && wanted_.kind != ShardKind::pictures &&
+      exists(output_name_) && !exists(paths_.manifest))
+    fail(Exit::output, output_name_, Status(Errc::output_exists));
+  make_folder(paths_.folder);
+  open_.journal = value_or_fail(lock_journal(paths_), Exit::output, paths_.folder);
+  if (!options_.shard.resume && !options_.output.overwrite) refuse_leftovers();
+  Reasons reasons;
+  if (options_.shard.resume && keep_whole(reasons)) return;
+  if (!options_.shard.resume || !reasons.empty())
+    if (const Status status = clear(paths_, *open_.journal); !status)
+      fail(Exit::output, paths_.folder, status);
+  const bool is_redone = !reasons.empty() || options_.output.overwrite;
+  open_ = value_or_fail(reopen(paths_, std::move(open_.journal), wanted_, output_name_, reasons),
+                        Exit::output, paths_.folder);
+  for (const std::string& reason : reasons)
+    console::note(fmt::format("{} is made again: {}", words(), reason));
+  if (!open_.frames.empty())
+    console::note(fmt::format("{}: {} of {} frames are there already", words(), open_.frames.size(),
+                              wanted_.span.count()));
+  if (!is_redone && reasons.empty()) refuse_pictures();
+}
+
+bool ShardRun::keep_whole(Reasons& reasons) {
+  const auto whole = find_whole(paths_, wanted_, output_name_, reasons);
+  if (!whole) return false;
+  ::unlink(paths_.journal.c_str());
+  has_all_ = is_complete_ = true;
+  if (!is_whole_output_)
+    console::note(fmt::format("{} is there and whole; nothing is left to do", words()));
+  return true;
+}
+
+void ShardRun::refuse_leftovers() const {
+  const bool is_free = open_.journal->size() == 0 && !exists(paths_.manifest) &&
+                       (paths_.data.empty() || (!exists(paths_.data) && !exists(paths_.data_part)));
+  if (!is_free)
+    fail(Exit::output, words() +
+                           " was begun or made before; --resume goes on with it, and -y makes "
+                           "it again");
+}
+
+/// Pictures that were there before. A run that was killed may have named up to kMostFrames
+/// pictures whose lines are not in its journal.
+void ShardRun::refuse_pictures() const {
+  if (wanted_.kind != ShardKind::pictures) return;
+  std::int64_t first = static_cast<std::int64_t>(open_.frames.size());
+  if (open_.was_begun) first += ShardWriter::kMostFrames;
+  for (std::int64_t k = first; k < wanted_.span.count(); ++k) {
+    const std::string path = picture_path(wanted_, output_name_, static_cast<std::size_t>(k));
+    if (exists(path)) fail(Exit::output, path, Status(Errc::output_exists));
+  }
+}
+
+bool ShardRun::reaches_end() const noexcept {
+  return wanted_.span.last == wanted_.total && wanted_.span.step == 1 && input_last_ < 0;
+}
+
+void ShardRun::set_range() {
+  if (is_complete_) return;
+  const auto done = static_cast<std::int64_t>(open_.frames.size());
+  options_.input.range.first = input_first_ + wanted_.span.first + done * step();
+  options_.input.range.last = reaches_end() ? -1 : input_first_ + wanted_.span.last;
+  const std::int64_t count = wanted_.span.count();
+  has_all_ = count == 0 || (done >= count && !(reaches_end() && has_rest()));
+}
+
+/// True if the input has more frames than its headers say. The last shard gets them.
+bool ShardRun::has_rest() const {
+  InputOptions rest = options_.input;
+  rest.range = {input_first_ + wanted_.span.first +
+                    (writer_ ? writer_->frames() : static_cast<std::int64_t>(open_.frames.size())),
+                -1};
+  return has_frames(rest);
+}
+
+Status ShardRun::begin(const io::SinkOptions& options, const std::string& format) {
+  ShardHead head = open_.head;
+  if (open_.frames.empty()) {
+    head = wanted_;
+    head.sink = options;
+    // Of the whole output: the range of the input is now that of the shard.
+    const bool ends = input_last_ >= 0 && options.frame_rate.known();
+    head.sink.audio_end_seconds =
+        ends ? options.audio_start_seconds +
+                   static_cast<double>(input_last_ - input_first_) / options.frame_rate.value()
+             : -1.0;
+    head.has_audio = !options.audio_from.empty();
+    head.pixel_format = format;
+    ZR_TRY(open_.journal->write(to_json(head).dump() + "\n"));
+  } else if (wanted_.kind != ShardKind::pictures &&
+             (head.sink.width != options.width || head.sink.height != options.height ||
+              head.pixel_format != format) &&
+             (wanted_.kind == ShardKind::frames ||
+              is_container(output_location({}, options_.output)))) {
+    return Status(Errc::unsupported_output,
+                  fmt::format("the next frame has {}x{} pixels, but the video began with {}x{}",
+                              options.width, options.height, head.sink.width, head.sink.height));
+  }
+  writer_ = std::make_unique<ShardWriter>(paths_, std::move(head), std::move(open_.frames),
+                                          std::move(open_.journal), std::move(open_.data));
+  return Status::ok();
+}
+
+/// The file names of pictures are counted from the first frame of the whole output.
+static io::Location numbered_from(const FrameOptions& options) {
+  return output_location(options.input, options.output);
+}
+
+Result<std::unique_ptr<io::PacketSink>> ShardRun::open_packets(const io::SinkOptions& options) {
+  const auto done = static_cast<std::int64_t>(open_.frames.size());
+  ZR_TRY(begin(options, ""));
+  if (wanted_.kind != ShardKind::pictures) return make_shard_packets(*this);
+  io::SinkOptions real = options;
+  real.overwrite = true;  // refuse_pictures() has looked
+  ZR_LET(sink, io::open_packet_sink(numbered_from(options_), real));
+  return make_shard_pictures(*this, {wanted_.span.first, step(), done}, std::move(sink));
+}
+
+Result<std::unique_ptr<io::FrameSink>> ShardRun::open_frames(const io::SinkOptions& options,
+                                                             PixelFormat native) {
+  const auto done = static_cast<std::int64_t>(open_.frames.size());
+  const PixelFormat planar = planar_format(native_subsampling(native));
+  const bool is_pictures = wanted_.kind == ShardKind::pictures;
+  ZR_TRY(begin(options, is_pictures ? "" : std::string(name(planar))));
+  if (!is_pictures) return make_shard_frames(*this, planar, options.width, options.height);
+  io::SinkOptions real = options;
+  real.overwrite = true;
+  ZR_LET(sink, io::open_frame_sink(numbered_from(options_), real));
+  return make_shard_pictures(*this, {wanted_.span.first, step(), done}, std::move(sink));
+}
+
+void ShardRun::describe_next(int width, int height, std::uint64_t source) noexcept {
+  next_.width = width;
+  next_.height = height;
+  next_.source = source;
+}
+
+void ShardRun::fill_next(const io::FrameTime& time, std::uint64_t hash,
+                         std::int64_t bytes) noexcept {
+  next_.time = time;
+  next_.hash = hash;
+  next_.bytes = bytes;
+}
+
+Status ShardRun::add(const io::FrameTime& time, std::uint64_t hash,
+                     std::span<const std::span<const std::byte>> parts) {
+  std::int64_t bytes = 0;
+  for (const auto part : parts) bytes += static_cast<std::int64_t>(part.size());
+  fill_next(time, hash, bytes);
+  return writer_->add(next_, parts);
+}
+
+Status ShardRun::add_picture(const io::FrameTime& time, std::uint64_t hash, std::int64_t bytes) {
+  fill_next(time, hash, bytes);
+  const auto k = static_cast<std::size_t>(writer_->frames());
+  return writer_->add_picture(next_, picture_path(wanted_, output_name_, k));
+}
+
+Status ShardRun::end_input() {
+  ZR_TRY(writer_->sync());
+  const bool has_all = writer_->frames() >= wanted_.span.count();
+  const bool is_cut = signals::received() != 0 && !(has_all && !(reaches_end() && has_rest()));
+  if (is_cut) return Status::ok();
+  ZR_TRY(writer_->complete());
+  is_complete_ = true;
+  return Status::ok();
+}
+
+Exit ShardRun::finish() {
+  if (!is_complete_ && has_all_) {
+    if (open_.frames.empty()) {  // more shards than frames
+      io::SinkOptions none;
+      none.width = none.height = 1;
+      if (const Status status = begin(none, ""); !status) fail(Exit::output, words(), status);
+    } else {
+      open_shard_again();
+    }
+    if (const Status status = writer_->complete(); !status) fail(Exit::output, words(), status);
+    is_complete_ = true;
+  }
+  if (!is_complete_) return tell_interrupted();
+  if (is_whole_output_) join();
+  return Exit::done;
+}
+
+void ShardRun::open_shard_again() {
+  writer_ = std::make_unique<ShardWriter>(paths_, open_.head, std::move(open_.frames),
+                                          std::move(open_.journal), std::move(open_.data));
+}
+
+Exit ShardRun::tell_interrupted() const {
+  const std::int64_t done =
+      writer_ ? writer_->frames() : static_cast<std::int64_t>(open_.frames.size());
+  console::note(
+      fmt::format("{}: {} of {} frames are on the disk; the same command with --resume "
+                  "goes on there",
+                  words(), done, wanted_.span.count()));
+  return Exit::resume;
+}
+
+void ShardRun::join() const {
+  if (wanted_.kind != ShardKind::pictures) {
+    JoinOptions options;
+    options.folder = paths_.folder;
+    options.output = output_location({}, options_.output);
+    options.overwrite = true;  // take() has looked
+    options.audio = options_.input.name;
+    join_shards(options);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(paths_.folder, ignored);
+}
+
+std::string ShardRun::words() const {
+  if (is_whole_output_) return output_name_;
+  return "shard " + shard_stem(wanted_.shard, wanted_.span) + " of " + output_name_;
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,79 @@
+// The shards of an output, as they lie in a folder: read, checked, and put in order.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/shards/durable_file.hpp"
+#include "apps/shards/manifest.hpp"
+#include "apps/shards/shard_paths.hpp"
+
+namespace zerorun::app {
+
+/// A whole shard.
+struct ShardPart {
+  std::string stem;
+  ShardPaths paths;
+  ShardManifest manifest;
+  std::vector<std::int64_t> offsets;  ///< of the frames in the data, and its size
+  std::unique_ptr<DurableFile> data;  ///< null for pictures
+};
+
+/// Where a frame of the output comes from.
+struct ShardEntry {
+  std::int64_t index = 0;  ///< in the output
+  std::uint32_t part = 0;
+  std::uint32_t frame = 0;  ///< in the part
+  bool is_held = false;     ///< the frame is missing, and this one stands in for it
+};
+
+class ShardSet {
+ public:
+  /// Reads all manifests of a folder, opens the data, and compares sizes. Files are found by the
+  /// names of the manifests; nothing in a manifest is taken for a path. Ends the command with
+  /// exit 3 and the name of the shard if one is damaged, missing, doubled, of other work, or not
+  /// finished. `allow_missing` holds the frame before a missing one instead (the one after it at
+  /// the start).
+  static ShardSet load(const std::string& folder, bool allow_missing);
+
+  const ShardHead& head() const { return parts_.front().manifest.head; }
+  const std::vector<ShardEntry>& entries() const noexcept { return entries_; }
+  const std::vector<ShardPart>& parts() const noexcept { return parts_; }
+  const ShardPart& part_of(const ShardEntry& entry) const { return parts_[entry.part]; }
+  const ShardFrame& frame_of(const ShardEntry& entry) const {
+    return part_of(entry).manifest.frames[entry.frame];
+  }
+  /// The frame's time; that of a held frame lies between its neighbours.
+  io::FrameTime time_of(std::size_t position) const;
+  std::int64_t held() const noexcept { return held_; }
+  /// "shard 003-of-016"
+  static std::string words(const ShardPart& part) { return "shard " + part.stem; }
+
+  /// Reads a frame of `data` and compares its hash. Any thread. Errors: bad_input, which names the
+  /// shard and the frame; those of reading.
+  Status read(const ShardEntry& entry, std::vector<std::byte>& bytes) const;
+
+ private:
+  void read_folder();
+  void add_part(const std::string& stem);
+  void open_data(ShardPart& part) const;
+  void compare_heads() const;
+  void put_in_order();
+  void check_ends() const;
+  void fill_gaps(bool allow_missing);
+  [[noreturn]] void fail_missing(std::int64_t first, std::int64_t last) const;
+  void hold(std::int64_t first, std::int64_t last, const ShardEntry& by);
+  std::int64_t end_of_input() const;
+
+  std::string folder_;
+  std::vector<ShardPart> parts_;
+  std::vector<ShardEntry> entries_;
+  std::vector<std::string> unfinished_;  // stems
+  std::int64_t held_ = 0;
+};
+
+}  // namespace zerorun::app

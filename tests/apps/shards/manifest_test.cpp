@@ -1,0 +1,143 @@
+// Manifests and journals: what is written is read back, and nothing that a stranger wrote is
+// believed.
+// SPDX-License-Identifier: MIT
+#include "apps/shards/manifest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "apps/shards/shard_paths.hpp"
+
+namespace zerorun::app {
+namespace {
+
+ShardManifest sample() {
+  ShardManifest manifest;
+  ShardHead& head = manifest.head;
+  head.program = program_text();
+  head.command = "encode";
+  head.output = "shot.mov";
+  head.parameters = {{"quality", 90}};
+  head.input = {{"path", "in.y4m"}, {"size", 7}};
+  head.shard = ShardId{1, 3};
+  head.span = {4, 7, 1};
+  head.total = 10;
+  head.sink.width = 64;
+  head.sink.height = 48;
+  head.sink.frame_rate = {25, 1};
+  for (int i = 0; i < 3; ++i) {
+    ShardFrame frame;
+    frame.bytes = 100 + i;
+    frame.time = {4 + i, 1};
+    frame.width = 64;
+    frame.height = 48;
+    frame.hash = 0x0123456789ABCDEFu + static_cast<unsigned>(i);
+    manifest.frames.push_back(frame);
+  }
+  return manifest;
+}
+
+TEST(Manifest, IsReadBack) {
+  const ShardManifest wanted = sample();
+  const auto got = parse_manifest(manifest_text(wanted));
+  ASSERT_TRUE(got) << got.status().message();
+  EXPECT_EQ(got->frames, wanted.frames);
+  EXPECT_EQ(to_json(got->head), to_json(wanted.head));
+}
+
+TEST(Manifest, ACutOneIsRefusedAtEveryByte) {
+  const std::string text = manifest_text(sample());
+  for (std::size_t size = 0; size + 2 < text.size(); ++size)
+    EXPECT_FALSE(parse_manifest(text.substr(0, size))) << size;
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = manifest_text(sample());
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Manifest, HostileValuesAreRefused) {
+  const std::vector<std::pair<std::string, std::string>> changes = {
+      {"\"shot.mov\"", "\"../shot.mov\""},
+      {"\"shot.mov\"", "\"/etc/passwd\""},
+      {"\"shot.mov\"", "\"..\""},
+      {"\"shot.mov\"", "\"\""},
+      {"\"zerorun shard 1\"", "\"other 1\""},
+      {"\"packets\"", "\"programs\""},
+      {"\"total\": 10", "\"total\": -1"},
+      {"\"total\": 10", "\"total\": 1e400"},
+      {"\"total\": 10", "\"total\": 18446744073709551615"},
+      {"[100,", "[-100,"},
+      {"[100,", "[0,"},
+      {"[100,", "[1099511627776,"},
+      {"[100,4,", "[100,9223372036854775807,"},
+      {"0123456789abcdef", "0123456789ABCDEF"},
+      {"0123456789abcdef", "0123"},
+      {"\"width\": 64", "\"width\": 70000"},
+      {"\"frame_rate\"", "\"frame_rates\""},
+      {"\"parameters\"", "\"parameter\""},
+      {"[100,4,1,64,48", "[100,4,1,0,48"}};
+  for (const auto& [from, to] : changes)
+    EXPECT_FALSE(parse_manifest(with(from, to))) << from << " -> " << to;
+  // More frames than the span has.
+  ShardManifest longer = sample();
+  longer.frames.push_back(longer.frames.back());
+  EXPECT_FALSE(parse_manifest(manifest_text(longer)));
+}
+
+TEST(Manifest, DeepNestingEndsEarly) {
+  EXPECT_FALSE(parse_manifest(std::string(1'000'000, '[')));
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  EXPECT_FALSE(parse_manifest(objects));
+}
+
+TEST(Manifest, JournalLinesCarryTheirCheck) {
+  const ShardFrame frame = sample().frames[1];
+  const std::string line = journal_line(frame);
+  ASSERT_EQ(line.back(), '\n');
+  const std::string whole = line.substr(0, line.size() - 1);
+  ASSERT_TRUE(parse_journal_line(whole));
+  EXPECT_EQ(*parse_journal_line(whole), frame);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_FALSE(parse_journal_line(whole.substr(0, i))) << i;
+    std::string wrong = whole;
+    wrong[i] = wrong[i] == '7' ? '8' : '7';
+    EXPECT_FALSE(parse_journal_line(wrong)) << i;
+  }
+}
+
+TEST(Manifest, OtherWorkIsNamed) {
+  const ShardHead head = sample().head;
+  std::string difference;
+  ShardHead other = head;
+  other.sink.width = 99;  // comes from the first frame that a run happens to begin with
+  EXPECT_TRUE(is_same_work(head, other, difference));
+  other.parameters["quality"] = 80;
+  EXPECT_FALSE(is_same_work(head, other, difference));
+  EXPECT_EQ(difference, "--quality");
+  other = head;
+  other.input["size"] = 8;
+  EXPECT_FALSE(is_same_work(head, other, difference));
+  EXPECT_EQ(difference, "input (size)");
+  other = head;
+  other.program = "zerorun 99";
+  EXPECT_FALSE(is_same_work(head, other, difference));
+}
+
+TEST(Manifest, NamesOfShardsAndPictures) {
+  EXPECT_EQ(shard_stem(ShardId{3, 16}, {}), "003-of-016");
+  EXPECT_EQ(shard_stem(ShardId{3, 100'000}, {}), "000003-of-100000");
+  EXPECT_EQ(shard_stem(std::nullopt, {5, 20, 3}), "frames-00000005-00000020-step-3");
+  EXPECT_EQ(numbered_name("a%%/%05d.png", 42), "a%/00042.png");
+  EXPECT_EQ(numbered_name("%d", 7), "7");
+  for (const char* const bad : {"a.png", "%d%d", "%s", "%", "%999999999999999999999d", "%5"})
+    EXPECT_FALSE(numbered_name(bad, 1)) << bad;
+}
+
+}  // namespace
+}  // namespace zerorun::app

@@ -1,0 +1,379 @@
+# Shards, resume, concat and verify: the result is that of one run, whatever happened on the way.
+# SPDX-License-Identifier: MIT
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv)
+
+FRAMES = 41
+CONTAINERS = ("mov", "mkv", "avi", "mp4", "mjpeg")
+
+
+class ShardTest(ProgramTest):
+    def folder(self, name):
+        return self.path(name) + ".shards"
+
+    def make_shards(self, source, output, count, *options, verb="encode", which=None):
+        for index in which if which is not None else range(count):
+            self.zerorun(verb, source, "-o", output, "--shard", f"{index}/{count}", "--device",
+                         "cpu", "--threads", "1", *options)
+
+    def assert_same_file(self, first, second):
+        one, two = (pathlib.Path(self.path(name)).read_bytes() for name in (first, second))
+        self.assertEqual(len(one), len(two), f"{first} and {second}")
+        self.assertTrue(one == two, f"{first} and {second} differ")
+
+    def check_encode(self, source, extension, counts, *options):
+        one, out = self.path("one." + extension), self.path("out." + extension)
+        self.encode(source, "-o", one, "-y", *options)
+        for count in counts:
+            self.make_shards(source, out, count, *options)
+            self.zerorun("concat", out, "-y", "--audio", source, "--delete-shards")
+            self.assert_same_file("one." + extension, "out." + extension)
+            self.assertFalse(os.path.exists(out + ".shards"))
+
+    def sequence(self, gaps=()):
+        os.mkdir(self.path("seq"))
+        for frame in range(FRAMES):
+            if frame not in gaps:
+                make_ppm(self.path(f"seq/{frame:04}.ppm"), frame=frame)
+        return self.path("seq/%04d.ppm")
+
+
+class Joining(ShardTest):
+    def test_raw_streams_of_a_pipe_format_and_of_pictures(self):
+        y4m = make_y4m(self.path("in.y4m"), frames=FRAMES)
+        self.check_encode(y4m, "mjpeg", (1, 2, 3, 7, 16, 64))
+        self.check_encode(self.sequence(gaps=(5, 20, 21)), "mjpeg", (1, 3, 16), "--missing", "hold")
+
+    @needs_containers
+    def test_every_container_and_input(self):
+        y4m = make_y4m(self.path("in.y4m"), frames=FRAMES)
+        ffmpeg("-i", y4m, "-f", "lavfi", "-i", "sine=d=1.64", "-c:v", "libx264", "-g", "10", "-c:a",
+               "aac", self.path("long.mp4"))
+        ffmpeg("-i", y4m, "-vf", "select='not(eq(mod(n,7),3))'", "-fps_mode", "vfr", "-c:v",
+               "mjpeg", self.path("vfr.mkv"))
+        for extension in ("mov", "avi"):
+            self.encode(self.path("long.mp4"), "-o", self.path("src." + extension))
+        inputs = [y4m, self.path("long.mp4"), self.path("src.mov"), self.path("src.avi"),
+                  self.path("vfr.mkv"), self.sequence(gaps=(7, 8))]
+        for source in inputs:
+            for extension in CONTAINERS:
+                options = ["--missing", "hold"] if "%" in source else []
+                if source.endswith("vfr.mkv") and extension in ("avi", "mjpeg"):
+                    options = ["--fps", "25"]
+                with self.subTest(source=source, extension=extension):
+                    self.check_encode(source, extension, (3, 16) if extension == "mov" else (3,),
+                                      *options)
+
+    def test_ranges_of_a_render_manager_interleave(self):
+        source = make_y4m(self.path("in.y4m"), frames=FRAMES)
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        for text in ("0:20:2", "1:20:2", "20:30", "30:999"):
+            self.encode(source, "-o", self.path("out.mjpeg"), "--range", text)
+        self.zerorun("concat", self.path("out.mjpeg"))
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+
+    def test_shards_of_a_part_of_the_input(self):
+        self.check_encode(make_y4m(self.path("in.y4m"), frames=FRAMES), "mjpeg", (4,), "--frames",
+                          "7:30")
+
+    def test_decoded_shards_are_the_pictures_of_one_run(self):
+        source = self.path("in.mjpeg")
+        self.encode(make_y4m(self.path("in.y4m"), frames=FRAMES), "-o", source)
+        self.decode(source, "-o", self.path("one.y4m"))
+        for count in (1, 3, 16, 64):
+            self.make_shards(source, self.path("out.y4m"), count, verb="decode")
+            self.zerorun("concat", self.path("out.y4m"), "-y", "--delete-shards")
+            self.assert_same_file("one.y4m", "out.y4m")
+        for name in ("one", "out"):
+            os.mkdir(self.path(name))
+        self.decode(source, "-o", self.path("one/%03d.ppm"))
+        self.make_shards(source, self.path("out/%03d.ppm"), 7, verb="decode")
+        self.zerorun("concat", self.path("out/%03d.ppm"), "--delete-shards")
+        self.assertEqual(sorted(os.listdir(self.path("one"))), sorted(os.listdir(self.path("out"))))
+        for name in os.listdir(self.path("one")):
+            self.assert_same_file("one/" + name, "out/" + name)
+
+    def test_the_scheduler_names_the_shard(self):
+        source = make_y4m(self.path("in.y4m"))
+        for task in (5, 6, 7):
+            slurm = {"SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_COUNT": "3",
+                     "SLURM_ARRAY_TASK_MIN": "5"}
+            self.encode(source, "-o", self.path("out.mjpeg"), "--shard", "auto",
+                        env={**os.environ, **slurm})
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        self.zerorun("concat", self.path("out.mjpeg"))
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "OMPI", "PMI"))}
+        done = self.encode(source, "-o", self.path("out.mjpeg"), "--shard", "auto", code=2, env=clean)
+        self.assert_sentence(done, "--shard auto", "SLURM_ARRAY_TASK_ID")
+
+    @needs_containers
+    def test_files_of_one_size_are_joined(self):
+        source = make_y4m(self.path("in.y4m"), frames=12)
+        for name, frames in (("a.mov", "0:5"), ("b.avi", "5:9"), ("c.mjpeg", "9:12")):
+            self.encode(source, "-o", self.path(name), "--frames", frames)
+        self.encode(source, "-o", self.path("one.mkv"))
+        self.zerorun("concat", *(self.path(n) for n in ("a.mov", "b.avi", "c.mjpeg")), "-o",
+                     self.path("out.mkv"))
+        self.assert_same_file("one.mkv", "out.mkv")
+        self.encode(make_y4m(self.path("other.y4m"), width=32), "-o", self.path("d.mov"))
+        done = self.zerorun("concat", self.path("a.mov"), self.path("d.mov"), "-o",
+                            self.path("bad.mov"), code=3)
+        self.assert_sentence(done, "d.mov", "32x48", "64x48")
+        self.assert_nothing_left("bad.mov")
+
+
+class Faults(ShardTest):
+    def setUp(self):
+        super().setUp()
+        self.source = make_y4m(self.path("in.y4m"), frames=FRAMES)
+        self.out = self.path("out.mjpeg")
+        self.make_shards(self.source, self.out, 4)
+
+    def concat(self, *words, code=3, options=()):
+        done = self.zerorun("concat", self.out, *options, code=code)
+        self.assert_sentence(done, *words)
+        self.assert_nothing_left("out.mjpeg")
+
+    def shard(self, name):
+        return os.path.join(self.folder("out.mjpeg"), name)
+
+    def test_a_missing_shard_is_named_or_held(self):
+        os.remove(self.shard("002-of-004.json"))
+        self.concat("shard 002-of-004 is missing", "frames 21 to 30")
+        done = self.zerorun("concat", self.out, "--allow-missing")
+        self.assertIn("10 missing frames", done.stderr.decode())
+        held = pathlib.Path(self.out).read_bytes().count(b"\xff\xd8\xff")
+        self.assertEqual(held, FRAMES)
+
+    def test_a_doubled_frame_is_named(self):
+        self.encode(self.source, "-o", self.out, "--range", "20:22")
+        self.concat("frame 20", "shard 001-of-004", "shard frames-00000020-00000022")
+
+    def test_a_torn_shard_is_named(self):
+        path = self.shard("001-of-004.mjpeg")
+        data = bytearray(pathlib.Path(path).read_bytes())
+        data[len(data) // 2] ^= 1
+        pathlib.Path(path).write_bytes(data)
+        self.concat("shard 001-of-004", "torn")
+        self.zerorun("verify", self.folder("out.mjpeg"), code=6)
+        done = self.encode(self.source, "-o", self.out, "--shard", "1/4", "--resume")
+        self.assertIn("is made again", done.stderr.decode())
+        self.zerorun("verify", self.folder("out.mjpeg"))
+        pathlib.Path(path).write_bytes(data + b"x")
+        self.concat("shard 001-of-004", "bytes instead of")
+
+    def test_shards_of_other_parameters_or_input_are_not_mixed_in(self):
+        self.make_shards(self.source, self.out, 4, "-q", "50", "-y", which=[3])
+        self.concat("shard 003-of-004", "different runs")
+        done = self.encode(self.source, "-o", self.out, "--shard", "3/4", "--resume")
+        self.assertIn("another --quality", done.stderr.decode())
+        self.zerorun("concat", self.out)
+        os.remove(self.out)
+        os.utime(self.source, (1, 1))
+        done = self.encode(self.source, "-o", self.out, "--shard", "3/4", "--resume")
+        self.assertIn("another input", done.stderr.decode())
+        self.concat("different runs")
+
+    def test_whole_shards_are_kept_and_not_overwritten(self):
+        before = os.stat(self.shard("000-of-004.mjpeg"))
+        done = self.encode(self.source, "-o", self.out, "--shard", "0/4", "--resume")
+        self.assertIn("nothing is left to do", done.stderr.decode())
+        after = os.stat(self.shard("000-of-004.mjpeg"))
+        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
+        done = self.encode(self.source, "-o", self.out, "--shard", "0/4", code=4)
+        self.assert_sentence(done, "shard 000-of-004", "--resume")
+
+    def test_nothing_outside_the_folder_is_followed(self):
+        secret = self.path("secret")
+        data = self.shard("000-of-004.mjpeg")
+        shutil.copy(data, secret)
+        os.remove(data)
+        os.symlink(secret, data)
+        self.concat("shard 000-of-004", "links are not followed")
+        os.remove(data)
+        shutil.move(secret, data)
+        manifest = self.shard("000-of-004.json")
+        text = pathlib.Path(manifest).read_text()
+        for old, new in (('"out.mjpeg"', '"../out.mjpeg"'), ('"span": [\n  0', '"span": [\n  1'),
+                         ('"total": 41', '"total": 99999999999999999999'), ('"frames"', '"frame"'),
+                         ('"packets"', '"frames"'), ("[", "[" * 100000)):
+            self.assertIn(old, text)
+            pathlib.Path(manifest).write_text(text.replace(old, new, 1))
+            self.concat("shard 000-of-004")
+        pathlib.Path(manifest).write_text(text)
+        os.rename(manifest, self.shard("003-of-004.json"))
+        self.concat("under another name")
+
+    def test_two_processes_do_not_make_one_shard(self):
+        import fcntl
+        with open(self.shard("000-of-004.journal"), "w") as journal:
+            fcntl.flock(journal, fcntl.LOCK_EX)
+            done = self.encode(self.source, "-o", self.out, "--shard", "0/4", "-y", code=4)
+        self.assert_sentence(done, "another process")
+
+    def test_verify_compares_with_the_manifest(self):
+        manifest = self.path("out.json")
+        self.zerorun("concat", self.out, "--manifest", manifest)
+        self.zerorun("verify", self.out, "--manifest", manifest)
+        self.zerorun("verify", self.out, "--parse")
+        data = bytearray(pathlib.Path(self.out).read_bytes())
+        comment = data.index(b"\xff\xdb") + 20  # a quantiser: legal, but other bytes
+        data[comment] ^= 1
+        pathlib.Path(self.out).write_bytes(data)
+        self.zerorun("verify", self.out)
+        done = self.zerorun("verify", self.out, "--manifest", manifest, code=6)
+        self.assert_sentence(done, "out.mjpeg: frame 0")
+        pathlib.Path(self.out).write_bytes(data[:-30])
+        self.zerorun("verify", self.out, code=3)
+
+
+class Killed(ShardTest):
+    """Real processes, killed at random moments. ZERORUN_KILLS says how many (default 12)."""
+    def start(self, *arguments, **options):
+        return subprocess.Popen([PROGRAM, *arguments, "--device", "cpu", "--threads", "1"],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
+
+    def wait_for(self, what, process):
+        for _ in range(20000):
+            if what() or process.poll() is not None:
+                return
+            time.sleep(0.001)
+
+    def test_a_signal_with_notice_ends_at_a_frame(self):
+        source = make_y4m(self.path("in.y4m"), 640, 480, frames=120)
+        out = self.path("out.mjpeg")
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        journal = self.folder("out.mjpeg") + "/000-of-001.journal"
+        process = self.start("encode", source, "-o", out, "--resume")
+        self.wait_for(lambda: os.path.exists(journal) and
+                      pathlib.Path(journal).read_bytes().count(b"\n") > 5, process)
+        process.send_signal(signal.SIGTERM)
+        text = process.communicate()[1].decode()
+        self.assertEqual(process.returncode, 75, text)
+        self.assertIn("--resume", text)
+        lines = pathlib.Path(journal).read_bytes().count(b"\n")
+        self.assertGreater(lines, 5)
+        done = self.encode(source, "-o", out, "--resume")
+        self.assertIn(f"{lines - 1} of 120 frames are there already", done.stderr.decode())
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+        self.assertFalse(os.path.exists(self.folder("out.mjpeg")))
+
+    def test_random_kills(self):
+        seed = int(os.environ.get("ZERORUN_SEED", random.randrange(1 << 30)))
+        kills = int(os.environ.get("ZERORUN_KILLS", "12"))
+        print(f"ZERORUN_SEED={seed} ZERORUN_KILLS={kills}")
+        chance = random.Random(seed)
+        source = make_y4m(self.path("in.y4m"), 640, 480, frames=60)
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        out, shards, killed = self.path("out.mjpeg"), 2, 0
+        while killed < kills:
+            shard = chance.randrange(shards + 1)
+            job = (["--shard", f"{shard}/{shards}"] if shard < shards else [])
+            name = self.path("whole.mjpeg") if shard == shards else out
+            process = self.start("encode", source, "-o", name, "-y" if shard == shards else "--quiet",
+                                 "--resume", *job)
+            try:
+                process.wait(chance.uniform(0.005, 0.4))
+            except subprocess.TimeoutExpired:
+                process.send_signal(chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM)))
+                killed += 1
+            process.communicate()
+            self.assertIn(process.returncode, (0, -9, -15, 75, 143))
+            if chance.random() < 0.2:  # what a power cut may leave
+                self.tear(chance)
+            if chance.random() < 0.1:
+                self.full_disk(source, out, chance)
+                killed += 1
+            if process.returncode == 0:
+                if shard == shards:
+                    self.assert_same_file("one.mjpeg", "whole.mjpeg")
+                    os.remove(name)
+                elif chance.random() < 0.5:
+                    shutil.rmtree(out + ".shards")
+        self.make_shards(source, out, shards, "--resume")
+        self.zerorun("concat", out, "-y")
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+
+    def tear(self, chance):
+        """Cuts the end off a file that is being written, or turns it to zeros."""
+        for folder in (self.folder("out.mjpeg"), self.folder("whole.mjpeg")):
+            names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+            names = [name for name in names if name.endswith((".part", ".journal"))]
+            if not names:
+                continue
+            path = os.path.join(folder, chance.choice(names))
+            size = os.path.getsize(path)
+            os.truncate(path, size - chance.randrange(size // 2 + 1))
+            if chance.random() < 0.5:
+                os.truncate(path, size)
+            if chance.random() < 0.3:
+                os.utime(path, (0, 0))  # a clock that was set back
+
+    def full_disk(self, source, out, chance):
+        """A limit on the size of files: writes fail as on a full disk."""
+        limit = chance.randrange(1, 1 << 20)
+        process = self.start("encode", source, "-o", out, "--shard", "0/2", "--resume", preexec_fn=lambda:
+                             (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+                              resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
+        text = process.communicate()[1].decode()
+        self.assertIn(process.returncode, (0, 4), text)
+
+    def test_a_killed_container_with_sound_goes_on(self):
+        if "+ffmpeg" not in subprocess.run([PROGRAM, "--version"], capture_output=True,
+                                           text=True).stdout or not shutil.which("ffmpeg"):
+            self.skipTest("no FFmpeg")
+        source = self.path("in.mp4")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=640x480", "-f", "lavfi", "-i", "sine", "-t", "4",
+               "-c:v", "libx264", "-c:a", "aac", source)
+        self.encode(source, "-o", self.path("one.mov"))
+        process = self.start("encode", source, "-o", self.path("out.mov"), "--resume")
+        journal = self.folder("out.mov") + "/000-of-001.journal"
+        self.wait_for(lambda: os.path.exists(journal) and
+                      pathlib.Path(journal).read_bytes().count(b"\n") > 9, process)
+        process.kill()
+        process.communicate()
+        self.encode(source, "-o", self.path("out.mov"), "--resume")
+        self.assert_same_file("one.mov", "out.mov")
+
+    def test_a_read_only_output_is_one_sentence(self):
+        source = make_y4m(self.path("in.y4m"))
+        if os.geteuid() == 0:
+            folder = "/proc/self/fd"  # where even root cannot make a folder
+        else:
+            folder = self.path("closed")
+            os.mkdir(folder, 0o500)
+        done = self.encode(source, "-o", folder + "/out.mjpeg", "--shard", "0/2", code=4)
+        self.assert_sentence(done, "out.mjpeg.shards")
+
+    def test_what_cannot_be_split_is_refused(self):
+        source = make_y4m(self.path("in.y4m"))
+        for arguments in (["-", "-o", self.path("o.mjpeg")], [source, "-o", "-"],
+                          [source, "-o", self.path("o.jpg")], [source, "-o", "null:"]):
+            done = self.zerorun("encode", *arguments, "--shard", "0/2", code=2, input=b"")
+            self.assert_sentence(done, "--shard")
+
+
+class DeviceShards(ShardTest):
+    def test_shards_of_a_gpu_are_those_of_the_cpu(self):
+        if subprocess.run([PROGRAM, "encode", make_y4m(self.path("one.y4m"), frames=1), "-o", "null:",
+                           "--device", "cuda"], capture_output=True).returncode != 0:
+            self.skipTest("no usable GPU")
+        source = make_y4m(self.path("in.y4m"), 640, 480, frames=FRAMES)
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        for index in range(3):
+            self.zerorun("encode", source, "-o", self.path("out.mjpeg"), "--shard", f"{index}/3",
+                         "--device", "cuda" if index < 2 else "cpu")
+        self.zerorun("concat", self.path("out.mjpeg"))
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+
+
+del ShardTest, ProgramTest

@@ -1,0 +1,131 @@
+# A Slurm of three nodes on one machine, for run.sh: start_slurm, stop_slurm, and what kills parts of
+# it. Every process is ended by the id that it wrote down. Everything is under $dir.
+# SPDX-License-Identifier: MIT
+
+nodes=(n1 n2 n3)
+
+write_config() {
+  local host
+  host=$(hostname -s)
+  mkdir -p "$dir/log" "$dir/state"
+  cat >"$dir/slurm.conf" <<CONF
+ClusterName=zerorun
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$((base_port))
+AuthType=auth/munge
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=$dir/state
+SlurmdSpoolDir=$dir/spool-%n
+SlurmctldPidFile=$dir/ctld.pid
+SlurmdPidFile=$dir/d-%n.pid
+SlurmctldLogFile=$dir/log/ctld.log
+SlurmdLogFile=$dir/log/d-%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+SlurmdTimeout=10
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SchedulerParameters=sched_interval=1
+NodeName=n[1-3] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((base_port + 1))-$((base_port + 3))] CPUs=2 RealMemory=500 State=UNKNOWN
+PartitionName=p Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP
+CONF
+  export SLURM_CONF=$dir/slurm.conf
+}
+
+# Slurm signs with munge. One that runs already is used and left alone.
+start_munge() {
+  munge -n >/dev/null 2>&1 && return
+  if [ ! -s /etc/munge/munge.key ]; then
+    dd if=/dev/urandom bs=1 count=1024 of=/etc/munge/munge.key status=none
+    chown munge: /etc/munge/munge.key
+    chmod 400 /etc/munge/munge.key
+  fi
+  mkdir -p /run/munge "$dir/munge"
+  chown munge: /run/munge "$dir/munge"
+  chmod 755 "$dir"
+  su -s /bin/sh munge -c "/usr/sbin/munged --pid-file=$dir/munge/munged.pid --log-file=$dir/munge/munged.log --seed-file=$dir/munge/seed"
+}
+
+start_node() { slurmd -N "$1"; }
+
+start_slurm() {
+  base_port=$((17000 + RANDOM % 2000 * 4))
+  write_config
+  start_munge
+  slurmctld -c
+  local node
+  for node in "${nodes[@]}"; do
+    mkdir -p "$dir/spool-$node"
+    start_node "$node"
+  done
+  for _ in $(seq 600); do
+    [ "$(sinfo -h -N -o %T 2>/dev/null | grep -c idle)" = 3 ] && return
+    sleep 0.1
+  done
+  sinfo -N || true
+  echo "FAILED: Slurm's nodes do not come up"
+  exit 1
+}
+
+end_by_file() {  # FILE SIGNAL
+  local id
+  id=$(cat "$1" 2>/dev/null) || return 0
+  kill "-$2" "$id" 2>/dev/null || return 0
+  for _ in $(seq 100); do
+    kill -0 "$id" 2>/dev/null || return 0
+    sleep 0.1
+  done
+}
+
+stop_slurm() {
+  if [ -n "${SLURM_CONF:-}" ]; then
+    scancel -u root 2>/dev/null || true
+    for _ in $(seq 50); do
+      [ -z "$(squeue -h 2>/dev/null)" ] && break
+      sleep 0.1
+    done
+  fi
+  local node
+  for node in "${nodes[@]}"; do end_by_file "$dir/d-$node.pid" TERM; done
+  end_by_file "$dir/ctld.pid" TERM
+  end_by_file "$dir/munge/munged.pid" TERM
+}
+
+# 0 when the job is complete, 1 when it failed or can never run.
+wait_for_job() {
+  local state reason
+  for _ in $(seq 1800); do
+    read -r state reason < <(scontrol show job "$1" 2>/dev/null |
+      sed -nE 's/.*JobState=([A-Z_]+) Reason=([A-Za-z_]+).*/\1 \2/p') || true
+    case ${state:-} in
+      COMPLETED) return 0 ;;
+      FAILED | CANCELLED | TIMEOUT | NODE_FAIL | BOOT_FAIL) return 1 ;;
+    esac
+    [ "${reason:-}" != DependencyNeverSatisfied ] || return 1
+    sleep 0.1
+  done
+  return 1
+}
+
+kill_and_restart_node() {
+  end_by_file "$dir/d-$1.pid" KILL
+  start_node "$1"
+}
+
+# A worker is a zerorun whose command line names a file under FOLDER: no other process is touched.
+kill_a_worker() {
+  local process
+  for process in /proc/[0-9]*; do
+    [ "$(readlink "$process/exe" 2>/dev/null)" = "$ZERORUN" ] || continue
+    tr '\0' ' ' <"$process/cmdline" 2>/dev/null | grep -qF " $1/" || continue
+    echo "SIGKILL for worker ${process#/proc/}"
+    kill -KILL "${process#/proc/}" 2>/dev/null || continue
+    return 0
+  done
+  return 1
+}

@@ -47,8 +47,9 @@ class QuietOpenCv {
   static inline cv::utils::logging::LogLevel before_ = cv::utils::logging::LOG_LEVEL_SILENT;
 };
 
-// The type cv::Exception is data of OpenCV's library, which is not open when this file is linked; so
-// its text is read: "OpenCV(4.6.0) FILE:LINE: error: (-215:NAME) SENTENCE in function 'FUNCTION'".
+// The type cv::Exception is data of OpenCV's library, which is not open when this file is linked;
+// so its text is read: "OpenCV(4.6.0) FILE:LINE: error: (-215:NAME) SENTENCE in function
+// 'FUNCTION'".
 bool is_memory_error(const std::exception& error) noexcept {
   return std::strstr(error.what(), ": error: (-4:") != nullptr;  // cv::Error::StsNoMem
 }

@@ -48,8 +48,8 @@ std::string PlayReport::text() const {
   }
   text += "\n  device   " + device;
   if (error)
-    text += fmt::format("\n  PSNR     {:.3f} dB over {} frames ({} {})", error->psnr(), compared,
-                        psnr_components(compared_format), psnr_components_text(*error));
+    text += fmt::format("\n  PSNR     {:.3f} dB over {} frame{} ({})", error->psnr(), compared,
+                        compared == 1 ? "" : "s", psnr_components_text(*error));
   return text;
 }
 

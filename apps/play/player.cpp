@@ -169,8 +169,8 @@ PlayReport Player::report() const {
 
 Exit play_in_window(const PlayOptions& options) {
   if (const char* error = zerorun_load_sdl())
-    fail(Exit::device, std::string("no window can be opened: ") + error +
-                           "; --no-window decodes without one");
+    fail(Exit::device,
+         std::string("no window can be opened: ") + error + "; --no-window decodes without one");
   const SdlVideo video;
   PlaySession session(options);
   const signals::Graceful graceful;  // only from here on, because opening may wait for a pipe

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
-                     probe, video_stream, y4m_frames)
+                     needs_opencv, probe, video_stream, y4m_frames)
 
 
 class SequenceTest(ProgramTest):
@@ -101,6 +101,23 @@ class SequenceTest(ProgramTest):
         self.assertTrue((self.dir / "50% off.jpg").is_file())
         self.decode(self.path("50% off.jpg"), "-o", self.path("%.ppm"))
         self.assertTrue((self.dir / "%.ppm").is_file())
+
+
+class LibraryLinesTest(ProgramTest):
+    @needs_opencv
+    def test_only_the_programs_own_lines_reach_stderr(self):
+        """libpng warns of a wrong checksum and complains about a file that is cut short."""
+        self.decode(make_ppm(self.path("in.ppm")), "-o", self.path("good.png"))
+        good = pathlib.Path(self.path("good.png")).read_bytes()
+        after_header = 8 + 25
+        chunk = (4).to_bytes(4, "big") + b"tEXta\0bc" + bytes(4)
+        pathlib.Path(self.path("odd.png")).write_bytes(good[:after_header] + chunk + good[after_header:])
+        done = self.encode(self.path("odd.png"), "-o", self.path("odd.jpg"))
+        self.assertNotIn("libpng", done.stderr.decode())
+        self.encode(self.path("good.png"), "-o", self.path("good.jpg"))
+        self.assertEqual((self.dir / "odd.jpg").read_bytes(), (self.dir / "good.jpg").read_bytes())
+        pathlib.Path(self.path("short.png")).write_bytes(good[:len(good) // 2])
+        self.assert_sentence(self.encode(self.path("short.png"), "-o", self.path("s.jpg"), code=3), "short.png")
 
 
 class WordsTest(ProgramTest):

@@ -50,6 +50,14 @@ class StartTest(ProgramTest):
         self.assert_opens(MEDIA, PICTURES + WINDOW, "encode", y4m, "-o", self.path("out.mov"), "--device", "cpu")
 
     @needs_opencv
+    def test_png_needs_libpng_alone(self):
+        ppm = pathlib.Path(make_ppm(self.path("in.ppm")))
+        self.assert_opens(("libpng16",), MEDIA + WINDOW, "decode", ppm, "-o", self.path("out.png"), "--device", "cpu")
+        names = self.assert_opens((), MEDIA + WINDOW, "encode", self.path("out.png"), "-o", self.path("out.jpg"),
+                                  "--device", "cpu")
+        self.assertFalse(names & set(PICTURES))
+
+    @needs_opencv
     def test_a_picture_opens_opencv_alone(self):
         ppm = pathlib.Path(make_ppm(self.path("in.ppm")))
         self.assert_opens(PICTURES, MEDIA + WINDOW, "decode", ppm, "-o", self.path("out.tiff"), "--device", "cpu")

@@ -17,8 +17,8 @@ namespace zerorun::io {
 class NumberPattern {
  public:
   /// nullopt if the name has no conversion: %d, %0Nd or ##. "%%" and a '%' that begins nothing
-  /// like a conversion, as in "100%.png", do not count. Errors: invalid_argument for a conversion that is not whole,
-  /// more than one, or one in a directory.
+  /// like a conversion, as in "100%.png", do not count. Errors: invalid_argument for a conversion
+  /// that is not whole, more than one, or one in a directory.
   static Result<std::optional<NumberPattern>> parse(const std::string& name);
 
   const std::string& directory() const noexcept { return directory_; }  ///< "." if none is named

@@ -1,4 +1,4 @@
-// The numbers in file names, and the numbers that are missing between them.
+// The numbers in file names: their order, and those that are missing between them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace zerorun::io {
+
+/// Natural order of file names, frame9 before frame10: runs of digits compare by value, then by
+/// fewer leading zeros; everything else compares byte by byte. A strict weak order.
+bool natural_less(std::string_view a, std::string_view b) noexcept;
 
 /// "dir/shot_0042.v2.png": the last digits of the file name before its extension.
 struct NumberedName {

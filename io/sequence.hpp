@@ -69,10 +69,6 @@ class FileSequence {
   NameGaps name_gaps_;
 };
 
-/// Natural order of file names, frame9 before frame10: runs of digits compare by value, then by
-/// fewer leading zeros; everything else compares byte by byte. A strict weak order.
-bool natural_less(std::string_view a, std::string_view b) noexcept;
-
 /// True for the files that a directory input picks up.
 bool is_image_extension(const std::string& extension);
 

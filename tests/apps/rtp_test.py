@@ -87,7 +87,8 @@ class RtpTest(ProgramTest):
                           f"rtp://127.0.0.1:{port}"],
             lambda port: ["gst-launch-1.0", "-e", "udpsrc", "address=127.0.0.1", f"port={port}",
                           "caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=JPEG,payload=26",
-                          "!", "rtpjpegdepay", "!", "filesink", "buffer-mode=unbuffered", f"location={received}"],
+                          "!", "rtpjpegdepay", "!", "filesink", "buffer-mode=unbuffered",
+                          f"location={received}"],
             received)
 
     @needs_gstreamer
@@ -106,7 +107,8 @@ class RtpTest(ProgramTest):
                     "-flush_packets", "1", "-f", "mjpeg", received]
         self.relay(
             lambda port: ["gst-launch-1.0", "-q", "multifilesrc", f"location={self.path('sent/%02d.jpg')}",
-                          "start-index=1", f"stop-index={FRAMES}", "caps=image/jpeg,framerate=(fraction)25/1,width=64,height=48", "!",
+                          "start-index=1", f"stop-index={FRAMES}",
+                          "caps=image/jpeg,framerate=(fraction)25/1,width=64,height=48", "!",
                           "rtpjpegpay", "!", "udpsink",
                           "host=127.0.0.1", f"port={port}", "sync=false"],
             receiver, received)

@@ -47,7 +47,8 @@ TEST(NumberPattern, HashesAreDigits) {
 }
 
 TEST(NumberPattern, NamesWithoutOne) {
-  for (const char* plain : {"video.mov", "100%%.png", "100%.png", "50% off.png", "a%", "#1.png", ""}) {
+  for (const char* plain :
+       {"video.mov", "100%%.png", "100%.png", "50% off.png", "a%", "#1.png", ""}) {
     auto parsed = NumberPattern::parse(plain);
     ASSERT_TRUE(parsed) << plain;
     EXPECT_FALSE(parsed->has_value()) << plain;
@@ -56,8 +57,8 @@ TEST(NumberPattern, NamesWithoutOne) {
 
 TEST(NumberPattern, RefusesEverythingElse) {
   for (const char* bad : {"%s.png", "%n", "%05d_%d.png", "%5d.png", "%x.png", "%.3d.png", "%ld.png",
-                          "%-5d.png", "%05.png", "%d/a.png", "##_##.png", "##/a.png", "%*d.png", "%099d.png",
-                          "%0999999999999999999999d.png", "%1$d.png"}) {
+                          "%-5d.png", "%05.png", "%d/a.png", "##_##.png", "##/a.png", "%*d.png",
+                          "%099d.png", "%0999999999999999999999d.png", "%1$d.png"}) {
     auto parsed = NumberPattern::parse(bad);
     ASSERT_FALSE(parsed) << bad;
     EXPECT_EQ(parsed.status().code(), Errc::invalid_argument) << bad;

@@ -37,7 +37,7 @@ enum class MissingFrames { error, skip, hold };
 ///   "-"               stdin or stdout. `format` says y4m, pnm or mjpeg, which stdin also knows by
 ///                     content; FFmpeg reads any other format
 ///   "dir/%05d.png"    printf pattern with one integer (%d or %0Nd, "%%" for a percent sign; a
-///                     "%" before anything but a digit, d, i or u is plain text) in the file name,
+///                     "%" that begins nothing like a conversion is plain text) in the file name,
 ///                     counted from `start_number`: by default the smallest number in the directory
 ///                     (input) or 1 (output)
 ///   "dir/shot.####.png"  the same: two or more # are a number with so many digits

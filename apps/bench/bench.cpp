@@ -126,6 +126,12 @@ class BenchRun {
     const std::string command = command_of(what);
     describe(frames_, what);
     report_.cases.push_back(run_case(what, frames_, selection_, options_.limits, command));
+    if (options_.contents) {
+      if (report_.cases.size() == 1) fmt::print("{}", contents_heading());
+      fmt::print("{}", contents_line(report_.cases.back(), report_.cases.front()));
+      std::fflush(stdout);
+      return;
+    }
     fmt::print("{}again: {}\n\n", table_text(report_.cases.back(), options_.every_row), command);
     std::fflush(stdout);
   }
@@ -168,6 +174,8 @@ class BenchRun {
     options.qualities = {what.quality};
     options.samplings = {std::string(zerorun::name(what.sampling))};
     options.tables = {name(what.huffman)};
+    options.tunes = {std::string(zerorun::name(what.tune))};
+    options.efforts = {std::string(zerorun::name(what.effort))};
     options.restarts = {what.restart};
     options.indexes = {what.index ? "yes" : "no"};
     options.streams = {name(what.streams)};
@@ -181,10 +189,10 @@ class BenchRun {
                          options.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
         "zerorun bench '{}' --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
-        "--restart {} --index {} --streams {} --device {} --threads {} {}",
+        "--tune {} --effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
         join(options.inputs, "' '"), join(options.operations), join(options.pixels),
-        join(options.qualities), join(options.samplings), join(options.tables),
-        join(options.restarts), join(options.indexes), join(options.streams),
+        join(options.qualities), join(options.samplings), join(options.tables), join(options.tunes),
+        join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),
         devices_text(selection_), join(selection_.threads), limits_text(options));
     if (!selection_.cuda.empty())
       text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
@@ -247,6 +255,7 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json old.json\n"
       "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
+      "  zerorun bench --contents --device cuda --json contents.json\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
@@ -255,6 +264,7 @@ Command add_bench(CLI::App& program) {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_quiet(options->quiet);
+    if (options->contents) bench::choose_contents(*command, *options);
     if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();
   };

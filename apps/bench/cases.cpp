@@ -57,6 +57,8 @@ void normalise(Case& what) {
   if (what.operation == Operation::encode) what.streams = Streams::zerorun;
   if (what.streams != Streams::zerorun) what.restart = "none";
   if (what.streams != Streams::zerorun) what.index = false;
+  if (what.streams != Streams::zerorun) what.tune = Tune::exact;
+  if (what.tune == Tune::exact) what.effort = Effort::fast;
   if (what.streams != Streams::input) return;
   const Case plain;
   what.sampling = plain.sampling;
@@ -189,6 +191,12 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
   with_each(options.tables, [](Case& c, const auto& v) {
     c.huffman =
         value_of<HuffmanTables>("--huffman", v, {HuffmanTables::standard, HuffmanTables::optimal});
+  });
+  with_each(options.tunes, [](Case& c, const auto& v) {
+    c.tune = value_of<Tune>("--tune", v, {std::begin(kAllTunes), std::end(kAllTunes)});
+  });
+  with_each(options.efforts, [](Case& c, const auto& v) {
+    c.effort = value_of<Effort>("--effort", v, {Effort::fast, Effort::best});
   });
   with_each(options.restarts, [](Case& c, const auto& v) { c.restart = v; });
   with_each(options.indexes, [](Case& c, const auto& v) {

@@ -42,6 +42,8 @@ struct Case {
   PixelFormat pixels = PixelFormat::yuv420p;  ///< of the uncompressed side
   int quality = 90;
   HuffmanTables huffman = HuffmanTables::standard;
+  Tune tune = Tune::exact;  ///< of zerorun's streams, as `effort`
+  Effort effort = Effort::fast;
   std::string restart = "auto";
   bool index = false;  ///< zerorun's streams have a scan index
   Streams streams = Streams::zerorun;

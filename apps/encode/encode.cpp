@@ -149,16 +149,21 @@ class EncodeRun : FrameCommand {
     choose_audio();
     sink_ = value_or_fail(io::open_packet_sink(output_, sink_options_), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
-    const char* huffman = options_.huffman == HuffmanTables::optimal ? "optimal" : "standard";
+    const char* huffman =
+        huffman_of(options_.tuning) == HuffmanTables::optimal ? "optimal" : "standard";
     const bool has_quality = options_.qtables.empty();
     describe(info(), frame.width(), frame.height(), frame.format(), rate(),
-             fmt::format("{}, sampling {}, {} Huffman tables, {}",
+             fmt::format("{}{}, sampling {}, {} Huffman tables, {}",
                          has_quality ? fmt::format("quality {}", options_.quality)
                                      : "tables of " + options_.qtables,
-                         sampling, huffman, device_text(backend_, options_.device)),
+                         tuning_text(options_.tuning), sampling, huffman,
+                         device_text(backend_, options_.device)),
              {{"quality", has_quality ? nlohmann::json(options_.quality) : nlohmann::json()},
               {"subsampling", sampling},
               {"huffman", huffman},
+              {"tune", name(options_.tuning.tune)},
+              {"effort", name(options_.tuning.effort)},
+              {"tables", options_.tuning.tables},
               {"components", is_rgb(frame.format()) ? "RGB" : "YCbCr"}});
   }
 

@@ -34,10 +34,7 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
         std::erase(word, ':');
         return word == "grey" ? std::string("gray") : word;
       });
-  add_choice<HuffmanTables>(
-      command, "--huffman", options.huffman,
-      {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}},
-      "Tables of T.81 Annex K, or tables made for each frame (smaller, slower)");
+  add_tune_options(command, options.tuning);
   add_parsed(
       command, "--restart", options.restart, parse_restart, "N|Nrows|auto|none",
       "a number of MCUs or MCU rows from 1 to 65535 (64, 1rows), auto or none",
@@ -58,7 +55,8 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
           "Quantisation tables instead of --quality: 64 or 128 numbers from 1 to 255 in row "
           "order, luma then chroma; # starts a comment")
       ->type_name("FILE")
-      ->excludes("--quality");
+      ->excludes("--quality")
+      ->excludes("--tables");
 }
 
 void add_content_options(CLI::App& command, EncodeOptions& options) {
@@ -143,7 +141,7 @@ EncodeParams encode_params(const EncodeOptions& options) {
   EncodeParams params;
   params.quality = options.quality;
   params.subsampling = options.subsampling;
-  params.huffman = options.huffman;
+  set_tuning(options.tuning, params);
   params.restart = options.restart;
   params.index = options.index;
   params.device = options.device.index;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/common/frame_command.hpp"
+#include "apps/encode/tune_options.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::app {
@@ -15,7 +16,7 @@ namespace zerorun::app {
 struct EncodeOptions : FrameOptions {
   int quality = 90;
   std::optional<Subsampling> subsampling;
-  HuffmanTables huffman = HuffmanTables::standard;
+  TuneOptions tuning;
   RestartPolicy restart;
   bool index = false;
   std::string qtables, comment, exif, icc;

@@ -83,7 +83,8 @@ zerorun_error make_error(const Status& status) noexcept {
 }
 
 Result<EncodeParams> to_params(const zerorun_encode_params* given) {
-  ZR_LET(params, read_struct(given, sizeof *given, "zerorun_encode_params"));
+  ZR_LET(params,
+         read_struct(given, offsetof(zerorun_encode_params, tune), "zerorun_encode_params"));
   EncodeParams out;
   if (params.quality != 0) out.quality = params.quality;
   Subsampling sampling{};
@@ -99,6 +100,9 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   out.threads = params.threads;
   out.jfif_header = params.no_jfif_header == 0;
   out.index = params.index != 0;
+  ZR_TRY(choose(params.tune, 4, "tune", out.tune));
+  ZR_TRY(choose(params.effort, 2, "effort", out.effort));
+  ZR_TRY(choose(params.tables, 5, "tables", out.tables));
   ZR_TRY(choose(params.instruction_set, 6, "instruction set", out.instruction_set));
   if (params.pixel_aspect_x != 0 || params.pixel_aspect_y != 0) {
     out.pixel_aspect_x = params.pixel_aspect_x;

@@ -36,6 +36,17 @@ static_assert(same(ZERORUN_BACKEND_AUTOMATIC, Backend::automatic) &&
 constexpr bool same(int c, HuffmanTables cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_HUFFMAN_STANDARD, HuffmanTables::standard) &&
               same(ZERORUN_HUFFMAN_OPTIMAL, HuffmanTables::optimal));
+constexpr bool same(int c, Tune cpp) { return c == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_TUNE_EXACT, Tune::exact) && same(ZERORUN_TUNE_PHOTO, Tune::photo) &&
+              same(ZERORUN_TUNE_TEXT, Tune::text) && same(ZERORUN_TUNE_PSNR, Tune::psnr));
+constexpr bool same(int c, Effort cpp) { return c == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_EFFORT_FAST, Effort::fast) && same(ZERORUN_EFFORT_BEST, Effort::best));
+constexpr bool same(int c, QuantTables cpp) { return c == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_TABLES_AUTOMATIC, QuantTables::automatic) &&
+              same(ZERORUN_TABLES_ANNEX_K, QuantTables::annex_k) &&
+              same(ZERORUN_TABLES_FLAT, QuantTables::flat) &&
+              same(ZERORUN_TABLES_FFMPEG, QuantTables::ffmpeg) &&
+              same(ZERORUN_TABLES_TUNED, QuantTables::tuned));
 
 }  // namespace
 

@@ -9,14 +9,28 @@
 namespace zerorun {
 namespace {
 
+/// Quantises a block whose coefficients stand in `zz` as the transform left them.
+void tune_raw_block(const TuneRules& rules, int table, std::uint32_t energy, const Divisor& dc,
+                    std::int16_t* zz) {
+  zz[0] = static_cast<std::int16_t>(quantise(zz[0], dc));
+  RawBlock block(zz, 1, rules.table[table]);
+  block.clear_all_but(tune_block(block, block.candidates(), rules, rules.table[table], energy));
+}
+
 /// One block (T.81 A.3.1, A.3.3, A.3.4). The plane's last column and row are repeated.
-void code_block(const ConstPlaneView& plane, int x0, int y0, const Divisor* divisors,
+void code_block(const FdctQuantArgs& a, const ConstPlaneView& plane, int x0, int y0, int table,
                 std::int16_t* zz) {
+  const bool tuned = a.tune != nullptr;
+  std::uint32_t sum = 0, squares = 0;
   std::uint32_t work[kBlockEdge][kBlockEdge];
   for (int y = 0; y < kBlockEdge; ++y) {
     const std::uint8_t* row = plane.data + std::min(y0 + y, plane.height - 1) * plane.stride_bytes;
-    for (int x = 0; x < kBlockEdge; ++x)
-      work[y][x] = row[std::min(x0 + x, plane.width - 1)] - std::uint32_t{128};
+    for (int x = 0; x < kBlockEdge; ++x) {
+      const std::uint32_t sample = row[std::min(x0 + x, plane.width - 1)];
+      sum += sample;
+      squares += sample * sample;
+      work[y][x] = sample - 128;
+    }
     fdct8<1>(work[y]);
   }
   for (int x = 0; x < kBlockEdge; ++x) {
@@ -28,8 +42,11 @@ void code_block(const ConstPlaneView& plane, int x0, int y0, const Divisor* divi
   for (unsigned k = 0; k < kBlockSize; ++k) {
     const unsigned at = kNaturalOfZigzag[k];
     const auto coefficient = static_cast<std::int32_t>(work[at / kBlockEdge][at % kBlockEdge]);
-    zz[k] = static_cast<std::int16_t>(quantise(coefficient, divisors[at]));
+    zz[k] = static_cast<std::int16_t>(tuned ? coefficient
+                                            : quantise(coefficient, a.divisors->table[table][at]));
   }
+  if (tuned)
+    tune_raw_block(*a.tune, table, ac_energy(sum, squares), a.divisors->table[table][0], zz);
 }
 
 }  // namespace
@@ -45,8 +62,8 @@ Status fdct_quant_cpu(const FdctQuantArgs& a, Exec&) {
         continue;
       }
       const int table = place.component == 0 ? 0 : 1;
-      code_block(a.plane[place.component], place.x * kBlockEdge, place.y * kBlockEdge,
-                 a.divisors->table[table], zz);
+      code_block(a, a.plane[place.component], place.x * kBlockEdge, place.y * kBlockEdge, table,
+                 zz);
     }
   }
   return Status::ok();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codec/arith/quant.hpp"
+#include "codec/arith/tune.hpp"
 #include "codec/arith/zigzag.hpp"
 #include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
@@ -15,7 +16,8 @@ struct DivisorTables {
 };
 
 /// Right of and below a plane's valid part its last column and row are repeated. Blocks that hold
-/// no sample (MCU padding) get the DC of the previous block in the MCU and no AC.
+/// no sample (MCU padding) get the DC of the previous block in the MCU and no AC. With active rules
+/// AC coefficients are decided by arith/tune.hpp; DC is always rounded.
 struct FdctQuantArgs {
   ScanLayout layout;
   ConstPlaneView plane[kMaxComponents];
@@ -23,6 +25,7 @@ struct FdctQuantArgs {
   std::int64_t first_mcu, mcu_count;
   std::int16_t* zz;  ///< [mcu_count * blocks_per_mcu][64] out: zig-zag order, scan order; CUDA:
                      ///< aligned to 16
+  const TuneRules* tune = nullptr;  ///< null: all coefficients are rounded
 };
 
 Status fdct_quant_cpu(const FdctQuantArgs& args, Exec& exec);

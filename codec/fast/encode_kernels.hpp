@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "codec/arith/quant.hpp"
+#include "codec/arith/tune.hpp"
 #include "codec/arith/zigzag.hpp"
 #include "codec/fast/code_tables.hpp"
 #include "codec/fast/cpu_target.hpp"
@@ -35,11 +37,13 @@ struct BlockRun {
 
 struct TransformRunArgs {
   const ScanLayout* layout;
-  const ConstPlaneView* plane;  ///< one a component
-  const QuantRows* quant;       ///< two: component 0 uses the first, the others the second
-  std::int32_t mcu_x, mcu_y;    ///< of the first MCU
-  std::int32_t mcus;            ///< 1..kRunMcus, in one row of MCUs
-  BlockRun* run;                ///< out
+  const ConstPlaneView* plane;      ///< one a component
+  const QuantRows* quant;           ///< two: component 0 uses the first, the others the second
+  std::int32_t mcu_x, mcu_y;        ///< of the first MCU
+  std::int32_t mcus;                ///< 1..kRunMcus, in one row of MCUs
+  BlockRun* run;                    ///< out
+  const TuneRules* tune = nullptr;  ///< null: all coefficients are rounded
+  Divisor dc[2] = {};               ///< of the two tables; used with `tune`
 };
 
 /// Bits of an interval, or of a part of one, that are being written to memory.

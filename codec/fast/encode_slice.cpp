@@ -38,9 +38,15 @@ void flush(BitState& state, std::uint64_t filling) {
 
 void transform(const FrameCoding& frame, std::int64_t mcu, int mcus, BlockRun& run) {
   const ScanLayout& layout = *frame.layout;
-  frame.kernels->transform_run({&layout, frame.plane, frame.quant,
+  frame.kernels->transform_run({&layout,
+                                frame.plane,
+                                frame.quant,
                                 static_cast<std::int32_t>(mcu % layout.mcus_wide),
-                                static_cast<std::int32_t>(mcu / layout.mcus_wide), mcus, &run});
+                                static_cast<std::int32_t>(mcu / layout.mcus_wide),
+                                mcus,
+                                &run,
+                                frame.tune,
+                                {frame.dc[0], frame.dc[1]}});
 }
 
 /// Predictions at the start of a slice: 0, or the DCs of the MCU before it.

@@ -17,6 +17,8 @@ struct FrameCoding {
   const ConstPlaneView* plane;  ///< one a component
   const QuantRows* quant;       ///< two
   int group_mcus;               ///< MCUs of a group of the scan index; 0: no index
+  const TuneRules* tune;        ///< null: all coefficients are rounded
+  Divisor dc[2];                ///< of the two tables; used with `tune`
 };
 
 /// MCUs of a slice: whole intervals, or a part of one.

@@ -120,31 +120,86 @@ HWY_INLINE void store_row(V16 row, std::int16_t* const (&blocks)[kVectorBlocks],
 #endif
 }
 
-/// kVectorBlocks blocks that lie side by side.
-HWY_INLINE void transform_blocks(const std::uint8_t* samples, std::int64_t stride,
-                                 const QuantRows& quant,
-                                 std::int16_t* const (&blocks)[kVectorBlocks],
-                                 std::uint64_t* const (&nonzero)[kVectorBlocks]) {
-  const D16 d;
-  const hn::Rebind<std::uint8_t, D16> half8;
-  V16 v[8];
-  for (int y = 0; y < 8; ++y)  // T.81 A.3.1
-    v[y] = hn::Sub(hn::PromoteTo(d, hn::LoadU(half8, samples + y * stride)), hn::Set(d, 128));
-  transpose(v);
-  fdct16<1>(v);
-  transpose(v);
-  fdct16<2>(v);
-  for (int y = 0; y < 8; ++y) v[y] = quantise16(v[y], quant, y);
-  const V16 zz[8] = {hn::BitCast(d, zigzag_row<0>(v)), hn::BitCast(d, zigzag_row<1>(v)),
-                     hn::BitCast(d, zigzag_row<2>(v)), hn::BitCast(d, zigzag_row<3>(v)),
-                     hn::BitCast(d, zigzag_row<4>(v)), hn::BitCast(d, zigzag_row<5>(v)),
-                     hn::BitCast(d, zigzag_row<6>(v)), hn::BitCast(d, zigzag_row<7>(v))};
-  for (int y = 0; y < 8; ++y) store_row(zz[y], blocks, 8 * y);
+/// Where kVectorBlocks blocks go that lie side by side.
+struct BlockPlaces {
+  std::int16_t* zz[kVectorBlocks];
+  std::uint64_t* nonzero[kVectorBlocks];
+};
+
+/// ac_energy() of each block, from samples with their level shift.
+HWY_INLINE void sum_energy(const V16 (&v)[8], std::uint32_t (&energy)[kVectorBlocks]) {
+  V16 sum = v[0];
+  V32 squares = multiply_add_pairs(v[0], v[0]);
+  for (int y = 1; y < 8; ++y) {
+    sum = hn::Add(sum, v[y]);
+    squares = hn::Add(squares, multiply_add_pairs(v[y], v[y]));
+  }
+  alignas(64) std::int32_t sums[4 * kVectorBlocks], all_squares[4 * kVectorBlocks];
+  hn::Store(multiply_add_pairs(sum, hn::Set(D16(), 1)), D32(), sums);
+  hn::Store(squares, D32(), all_squares);
+  for (std::size_t b = 0; b < kVectorBlocks; ++b) {
+    std::int32_t of_block = 0, squares_of_block = 0;
+    for (std::size_t i = 4 * b; i < 4 * b + 4; ++i) {
+      of_block += sums[i];
+      squares_of_block += all_squares[i];
+    }
+    energy[b] = ac_energy(static_cast<std::uint32_t>(of_block),
+                          static_cast<std::uint32_t>(squares_of_block));
+  }
+}
+
+/// Bit k of *nonzero[b] is set where zz of block b is not 0 in zig-zag row k / 8.
+HWY_INLINE void store_masks(const V16 (&zz)[8], std::uint64_t* const (&nonzero)[kVectorBlocks]) {
   std::uint64_t mask[4];
   for (int i = 0; i < 4; ++i) mask[i] = nonzero_bytes(pack_signed(zz[2 * i], zz[2 * i + 1]));
   for (std::size_t b = 0; b < kVectorBlocks; ++b)
     *nonzero[b] = (mask[0] >> 16 * b & 0xFFFF) | (mask[1] >> 16 * b & 0xFFFF) << 16 |
                   (mask[2] >> 16 * b & 0xFFFF) << 32 | (mask[3] >> 16 * b & 0xFFFF) << 48;
+}
+
+/// Where a coefficient in zig-zag order does not round to 0.
+HWY_INLINE void find_candidates(const TuneTable& table, V16 (&zz)[8]) {
+  const D16 d;
+  for (int y = 0; y < 8; ++y) {
+    const auto least =
+        hn::LoadDup128(d, reinterpret_cast<const std::int16_t*>(table.least + 8 * y));
+    zz[y] = hn::Not(hn::VecFromMask(d, hn::Lt(hn::Abs(zz[y]), least)));
+  }
+}
+
+/// kVectorBlocks blocks that lie side by side. kTuned: coefficients stay as the transform left
+/// them, the masks have the candidates, and `energy` is set.
+template <bool kTuned>
+HWY_INLINE void transform_blocks(const std::uint8_t* samples, std::int64_t stride,
+                                 const QuantRows& quant, const TuneTable* table,
+                                 const BlockPlaces& to, std::uint32_t (&energy)[kVectorBlocks]) {
+  const D16 d;
+  const hn::Rebind<std::uint8_t, D16> half8;
+  V16 v[8];
+  for (int y = 0; y < 8; ++y)  // T.81 A.3.1
+    v[y] = hn::Sub(hn::PromoteTo(d, hn::LoadU(half8, samples + y * stride)), hn::Set(d, 128));
+  if constexpr (kTuned) sum_energy(v, energy);
+  transpose(v);
+  fdct16<1>(v);
+  transpose(v);
+  fdct16<2>(v);
+  if constexpr (!kTuned)
+    for (int y = 0; y < 8; ++y) v[y] = quantise16(v[y], quant, y);
+  V16 zz[8] = {hn::BitCast(d, zigzag_row<0>(v)), hn::BitCast(d, zigzag_row<1>(v)),
+               hn::BitCast(d, zigzag_row<2>(v)), hn::BitCast(d, zigzag_row<3>(v)),
+               hn::BitCast(d, zigzag_row<4>(v)), hn::BitCast(d, zigzag_row<5>(v)),
+               hn::BitCast(d, zigzag_row<6>(v)), hn::BitCast(d, zigzag_row<7>(v))};
+  for (int y = 0; y < 8; ++y) store_row(zz[y], to.zz, 8 * y);
+  if constexpr (kTuned) find_candidates(*table, zz);
+  store_masks(zz, to.nonzero);
+}
+
+/// Decides about the coefficients of a block: tune_block() of arith/tune.hpp.
+HWY_INLINE void decide(const TransformRunArgs& a, int table, std::uint32_t energy, std::int16_t* zz,
+                       std::uint64_t& nonzero) {
+  zz[0] = static_cast<std::int16_t>(quantise(zz[0], a.dc[table]));
+  RawBlock block(zz, 1, a.tune->table[table]);
+  nonzero = tune_block(block, nonzero & ~std::uint64_t{1}, *a.tune, a.tune->table[table], energy);
 }
 
 /// Copies blocks that lie partly outside of the plane, repeating the last column and row.
@@ -166,23 +221,26 @@ struct RowPlace {
   int per_mcu;
 };
 
-inline void transform_row(const TransformRunArgs& a, int c, int x_block, int y_block, int blocks,
-                          RowPlace place) {
+template <bool kTuned>
+void transform_row(const TransformRunArgs& a, int c, int x_block, int y_block, int blocks,
+                   RowPlace place) {
   constexpr int kWidth = 8 * static_cast<int>(kVectorBlocks);
   const ConstPlaneView& plane = a.plane[c];
-  const QuantRows& quant = a.quant[c == 0 ? 0 : 1];
+  const int table = c == 0 ? 0 : 1;
+  const QuantRows& quant = a.quant[table];
+  const TuneTable* const tune = kTuned ? &a.tune->table[table] : nullptr;
   std::uint8_t edge[kBlockEdge * kWidth];
   alignas(16) std::int16_t spare_block[kBlockSize];
   std::uint64_t spare_mask;
   int mcu = 0, in_row = 0;
   for (int b = 0; b < blocks; b += static_cast<int>(kVectorBlocks)) {
-    std::int16_t* to[kVectorBlocks];
-    std::uint64_t* mask[kVectorBlocks];
+    BlockPlaces to;
+    std::uint32_t energy[kVectorBlocks];
     for (int j = 0; j < static_cast<int>(kVectorBlocks); ++j) {
       const int index = mcu * place.per_mcu + place.first_index + in_row;
       const bool wanted = b + j < blocks;
-      to[j] = wanted ? a.run->zz[index] : spare_block;
-      mask[j] = wanted ? &a.run->nonzero[index] : &spare_mask;
+      to.zz[j] = wanted ? a.run->zz[index] : spare_block;
+      to.nonzero[j] = wanted ? &a.run->nonzero[index] : &spare_mask;
       if (++in_row == place.h) {
         in_row = 0;
         ++mcu;
@@ -190,12 +248,15 @@ inline void transform_row(const TransformRunArgs& a, int c, int x_block, int y_b
     }
     const int x0 = (x_block + b) * kBlockEdge, y0 = y_block * kBlockEdge;
     if (x0 + kWidth <= plane.width && y0 + kBlockEdge <= plane.height) {
-      transform_blocks(plane.data + y0 * plane.stride_bytes + x0, plane.stride_bytes, quant, to,
-                       mask);
+      transform_blocks<kTuned>(plane.data + y0 * plane.stride_bytes + x0, plane.stride_bytes, quant,
+                               tune, to, energy);
     } else {
       gather_edge(plane, x0, y0, edge);
-      transform_blocks(edge, kWidth, quant, to, mask);
+      transform_blocks<kTuned>(edge, kWidth, quant, tune, to, energy);
     }
+    if constexpr (kTuned)
+      for (int j = 0; j < std::min(blocks - b, static_cast<int>(kVectorBlocks)); ++j)
+        decide(a, table, energy[j], to.zz[j], *to.nonzero[j]);
   }
 }
 
@@ -223,11 +284,13 @@ inline void transform_run(const TransformRunArgs& a) {
     padding |= blocks < wanted;
     for (int y = 0; y < component.v; ++y, first_index += component.h) {
       const int y_block = a.mcu_y * component.v + y;
-      if (y_block < component.blocks_high)
-        transform_row(a, c, x_block, y_block, blocks,
-                      {first_index, component.h, layout.blocks_per_mcu});
-      else
+      const RowPlace place{first_index, component.h, layout.blocks_per_mcu};
+      if (y_block >= component.blocks_high)
         padding = true;
+      else if (a.tune != nullptr)
+        transform_row<true>(a, c, x_block, y_block, blocks, place);
+      else
+        transform_row<false>(a, c, x_block, y_block, blocks, place);
     }
   }
   if (padding) fill_padding(a);

@@ -118,8 +118,13 @@ class CpuEncodePipeline final : public EncodePipeline {
     std::uint32_t* first = out.block_first_symbol.reserve(blocks + 1);
 
     Exec exec;
-    FdctQuantArgs transform{
-        layout(), {}, &setup_->divisors, slice.first_mcu - lead_in, slice.mcus + lead_in, zz};
+    FdctQuantArgs transform{layout(),
+                            {},
+                            &setup_->divisors,
+                            slice.first_mcu - lead_in,
+                            slice.mcus + lead_in,
+                            zz,
+                            setup_->tune.active() ? &setup_->tune : nullptr};
     std::copy_n(planes_.views(), kMaxComponents, transform.plane);
     (void)stages_.fdct_quant(transform, exec);
     (void)stages_.dc_diff({layout(), slice.first_mcu, slice.mcus, own_zz, diff}, exec);

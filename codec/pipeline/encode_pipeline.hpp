@@ -27,6 +27,7 @@ struct EncodeSetup {
   ScanLayout layout;
   std::array<QuantTable, 2> quant;
   DivisorTables divisors;
+  TuneRules tune;  ///< not active where the bytes are libjpeg's
   HuffmanTables huffman;
   int index_group_mcus;  ///< MCUs in a group of the scan index; 0: no index
   /// The frame's planes are the component planes: no color_subsample.

@@ -7,6 +7,7 @@
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
+#include "codec/pipeline/tune_rules.hpp"
 #include "codec/syntax/marker.hpp"
 #include "codec/syntax/quant_table.hpp"
 
@@ -92,6 +93,7 @@ Status validate_quality(int quality) {
 
 Status validate_params(const EncodeParams& params) {
   ZR_TRY(validate_quality(params.quality));
+  ZR_TRY(validate_tuning(params));
   ZR_TRY(check_table(params.luma_table, "the luma table"));
   ZR_TRY(check_table(params.chroma_table, "the chroma table"));
   const bool counted = params.restart.kind == RestartPolicy::Kind::mcus ||
@@ -142,8 +144,10 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
     ZR_TRY(check_index(setup));
   }
 
-  setup.quant[0] = params.luma_table.value_or(scaled_quant_table(false, params.quality));
-  setup.quant[1] = params.chroma_table.value_or(scaled_quant_table(true, params.quality));
+  const auto tables = named_quant_tables(resolve_tables(params), sampling, params.quality);
+  setup.quant[0] = params.luma_table.value_or(tables[0]);
+  setup.quant[1] = params.chroma_table.value_or(tables[1]);
+  setup.tune = make_tune_rules(params, setup.quant);
   for (std::size_t t = 0; t < 2; ++t)
     for (std::size_t i = 0; i < kBlockSize; ++i)
       setup.divisors.table[t][i] = make_divisor(setup.quant[t][i]);

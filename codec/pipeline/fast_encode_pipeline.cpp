@@ -65,7 +65,13 @@ class FastEncodePipeline final : public EncodePipeline {
         quant_table_[t] = setup.quant[t];
         fast::fill_quant_rows(setup.quant[t].data(), quant_[t]);
       }
-    coding_ = {&kernels_, &layout(), planes_.views(), quant_, setup.index_group_mcus};
+    coding_ = {&kernels_,
+               &layout(),
+               planes_.views(),
+               quant_,
+               setup.index_group_mcus,
+               setup.tune.active() ? &setup.tune : nullptr,
+               {setup.divisors.table[0][0], setup.divisors.table[1][0]}};
     if (setup.huffman == HuffmanTables::optimal) {
       code_with_optimal_tables(specs);
     } else {

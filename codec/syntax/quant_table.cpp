@@ -16,14 +16,49 @@ constexpr QuantTable kChroma{17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99,
                              99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
                              99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
 
-}  // namespace
+/// Such that photos take about as many bytes as with Annex K at the same quality.
+constexpr std::uint16_t kFlatLuma = 32, kFlatChroma = 40;
+/// The default intra matrix of ISO/IEC 11172-2, 2.4.3.2.
+constexpr QuantTable kMpeg1{8,  16, 19, 22, 26, 27, 29, 34, 16, 16, 22, 24, 27, 29, 34, 37,
+                            19, 22, 26, 27, 29, 34, 34, 38, 22, 22, 26, 27, 29, 34, 37, 40,
+                            22, 26, 27, 29, 32, 35, 40, 48, 26, 27, 29, 32, 35, 40, 48, 58,
+                            26, 27, 29, 34, 38, 46, 56, 69, 27, 29, 35, 38, 46, 56, 69, 83};
 
-QuantTable scaled_quant_table(bool chroma, int quality) {
+/// Libjpeg's scale.
+QuantTable scaled(const QuantTable& base, int quality) {
   const int percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
-  QuantTable table = chroma ? kChroma : kLuma;
+  QuantTable table = base;
   for (auto& entry : table)
     entry = static_cast<std::uint16_t>(std::clamp((entry * percent + 50) / 100, 1, 255));
   return table;
+}
+
+QuantTable filled(std::uint16_t entry) {
+  QuantTable table;
+  table.fill(entry);
+  return table;
+}
+
+}  // namespace
+
+QuantTable scaled_quant_table(bool chroma, int quality) {
+  return scaled(chroma ? kChroma : kLuma, quality);
+}
+
+std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sampling,
+                                             int quality) {
+  switch (tables) {
+    case QuantTables::flat:
+      return {scaled(filled(kFlatLuma), quality), scaled(filled(kFlatChroma), quality)};
+    case QuantTables::ffmpeg:
+      return {scaled(kMpeg1, quality), scaled(kMpeg1, quality)};
+    case QuantTables::tuned:
+      return tuned_quant_tables(sampling == Subsampling::s420, quality);
+    case QuantTables::automatic:
+    case QuantTables::annex_k:
+      break;
+  }
+  return {scaled_quant_table(false, quality), scaled_quant_table(true, quality)};
 }
 
 std::optional<int> estimate_quality(const QuantTable& luma, const QuantTable* chroma) {

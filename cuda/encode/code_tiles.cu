@@ -9,6 +9,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/group_sums.cuh"
 #include "cuda/encode/list_items.cuh"
+#include "cuda/encode/tune_blocks.cuh"
 
 namespace zerorun {
 namespace cuda_encode {
@@ -140,10 +141,18 @@ __device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
   return a.codes + (a.own_codes ? blockIdx.y : 0);
 }
 
+template <bool kTuned>
+__device__ void finish_transform(const Shared& s, WarpShared& w, const Coded& b, Coefficients& c) {
+  if constexpr (kTuned)
+    tune_columns_of_tile(s, w, b, c);
+  else
+    transform_columns_of_tile(s, b, c);
+}
+
 static_assert(bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared), 90) == kCodeTilesCtas,
               "as measured on Hopper");
 
-template <bool kIndexed>
+template <bool kIndexed, bool kTuned>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
@@ -151,12 +160,13 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
   const std::uint32_t number = tile_number();
   const Lane lane(a, number);
   wait_for_previous_kernel();
+  if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   Coefficients c;
-  const Coded b = transform_rows_of_tile<false>(a, s, lane, c);
+  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
-  transform_columns_of_tile(s, b, c);
+  finish_transform<kTuned>(s, w, b, c);
   const Sums items = list_items(s, w, b, c, 1);
   if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists), b, c, items);
   if (items.total > kTileItems)
@@ -165,10 +175,10 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
     code_listed_tile<kIndexed>(a, s, w, number, items.total, b.exists, items.before);
 }
 
-template <bool kIndexed>
+template <bool kIndexed, bool kTuned>
 __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, std::uint32_t number,
                              const Coded& b, Coefficients& c) {
-  transform_columns_of_tile(s, b, c);
+  finish_transform<kTuned>(s, w, b, c);
   const Sums listed = list_items(s, w, b, c, 4);  // fills a whole vector
   const std::uint32_t items = listed.total;
   const bool dense = items > kTileItems;
@@ -220,8 +230,14 @@ __device__ void add_counts(const Shared& s, SymbolCounts* counts) {
   }
 }
 
-template <bool kIndexed>
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
+/// CTAs of collect_tiles_kernel on a processor.
+constexpr int collect_ctas(bool indexed, bool tuned) {
+  return indexed && tuned ? kTunedIndexCtas : kCodeTilesCtas;
+}
+
+template <bool kIndexed, bool kTuned>
+__global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, kTuned), kThreads,
+                                                         sizeof(Shared)))
     collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
@@ -230,22 +246,24 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
     reinterpret_cast<uint4*>(s.count)[i] = uint4{};
   const Lane lane(a, number);
   wait_for_previous_kernel();
+  if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, nullptr);
   Coefficients c;
-  const Coded b = transform_rows_of_tile<false>(a, s, lane, c);
+  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
   wait_for_fetched();
-  if (number < a.grid.tiles) collect_tile<kIndexed>(a, s, w, number, b, c);
+  if (number < a.grid.tiles) collect_tile<kIndexed, kTuned>(a, s, w, number, b, c);
   __syncthreads();
   add_counts(s, counts + blockIdx.y);
 }
 
-template <bool kIndexed>
+template <bool kIndexed, bool kTuned>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
   const std::uint32_t number = tile_number();
   wait_for_previous_kernel();
+  if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   const std::uint32_t index = a.grid.tile_index(number);
   const std::uint32_t items = number < a.grid.tiles ? a.item_count[index] : 0;
@@ -266,21 +284,31 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
     return;
   }
   Coefficients c;
-  const Coded b = transform_rows_of_tile<true>(a, s, Lane(a, number), c);
+  const Coded b = transform_rows_of_tile<true, kTuned>(a, s, Lane(a, number), c);
   __syncwarp();
-  transform_columns_of_tile(s, b, c);
+  finish_transform<kTuned>(s, w, b, c);
   code_dense_tile<kIndexed>(a, s, w, number, b, c);
 }
 
-/// Launches a kernel in the form with or without an index, with CTAs for all tiles.
+/// The forms of a kernel: [with an index][tuned].
+template <typename... Args>
+using Forms = void (*const[2][2])(CodeTilesArgs, Args...);
+
+/// Launches the form of a kernel that fits, with CTAs for all tiles.
 template <typename... Args, typename... More>
-Status launch(void (*indexed)(CodeTilesArgs, Args...), void (*plain)(CodeTilesArgs, Args...),
-              cudaStream_t stream, const CodeTilesArgs& args, const More&... more) {
+Status launch(void (*const (&forms)[2][2])(CodeTilesArgs, Args...), cudaStream_t stream,
+              const CodeTilesArgs& args, const More&... more) {
   const LaunchShape shape{ceil_div(args.grid.tiles, std::uint32_t{kWarps}), kThreads, 0,
                           args.frames};
-  ZR_CUDA_TRY(launch_behind(args.grid.groups > 0 ? indexed : plain, shape, stream, args, more...));
+  const auto form = forms[args.grid.groups > 0 ? 1 : 0][args.tune != nullptr ? 1 : 0];
+  ZR_CUDA_TRY(launch_behind(form, shape, stream, args, more...));
   return Status::ok();
 }
+
+#define ZR_FORMS(kernel)                                                                     \
+  {                                                                                          \
+    {kernel<false, false>, kernel<false, true>}, { kernel<true, false>, kernel<true, true> } \
+  }
 
 }  // namespace
 }  // namespace cuda_encode
@@ -288,16 +316,19 @@ Status launch(void (*indexed)(CodeTilesArgs, Args...), void (*plain)(CodeTilesAr
 using namespace cuda_encode;
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  return launch(code_tiles_kernel<true>, code_tiles_kernel<false>, stream, args);
+  static constexpr Forms<> kForms = ZR_FORMS(code_tiles_kernel);
+  return launch(kForms, stream, args);
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  return launch(collect_tiles_kernel<true>, collect_tiles_kernel<false>, stream, args, counts);
+  static constexpr Forms<SymbolCounts*> kForms = ZR_FORMS(collect_tiles_kernel);
+  return launch(kForms, stream, args, counts);
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  return launch(code_collected_tiles_kernel<true>, code_collected_tiles_kernel<false>, stream,
-                args);
+  static constexpr Forms<> kForms = ZR_FORMS(code_collected_tiles_kernel);
+  return launch(kForms, stream, args);
 }
+#undef ZR_FORMS
 
 }  // namespace zerorun

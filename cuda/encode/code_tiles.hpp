@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "codec/arith/tune.hpp"
 #include "codec/encode/symbol_histogram.hpp"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_grid.hpp"
@@ -35,6 +36,7 @@ struct CodeTilesArgs {
   PlanePlace plane[kMaxFrames][kMaxComponents];
   std::int32_t width[2], height[2];  ///< samples of the planes of luma and of chroma
   const ReciprocalTables* reciprocals;
+  const TuneRules* tune;      ///< null: all coefficients are rounded
   const CodeTable* codes;     ///< [frames], or one; not read by collect_tiles()
   std::uint32_t* words;       ///< [tiles][kTileWords] out: the tile's bits, the first one highest,
                               ///< then zeros up to the end of the word

@@ -38,4 +38,55 @@ ZR_HD std::uint32_t quantise_float(std::uint32_t magic_x, float reciprocal, floa
 #endif
 }
 
+/// 1.5 * 2^18: floats of this size are multiples of 1/32.
+inline constexpr float kFineMagic = 393216.0f;
+inline constexpr std::uint32_t kFineMagicBits = 0x48C00000;
+
+/// As quantise_float(), in 32nds: the bits of kFineMagic + x / 8q. Their low 16 bits have the
+/// quotient in 32nds. It equals fine_magnitude() of codec/arith/tune.hpp with the sign of x,
+/// without its limit: FloatQuant.FineEqualsFineMagnitude compares all coefficients and entries.
+ZR_HD std::uint32_t fine_float(std::uint32_t magic_x, float reciprocal) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(__fmaf_rn(__uint_as_float(magic_x) - kFloatMagic, reciprocal, kFineMagic));
+#else
+  const auto x = static_cast<float>(static_cast<std::int32_t>(magic_x - kFloatMagicBits));
+  return std::bit_cast<std::uint32_t>(std::fma(x, reciprocal, kFineMagic));
+#endif
+}
+
+/// `fine`: steps, a multiple of 1/32. Gives the bits of magic + round_fine() of it, with its sign:
+/// a little more than one half goes away from zero.
+ZR_HD std::uint32_t round_float(float fine, float magic) {
+  constexpr float kLittleMore = 1.0f + 0x1p-18f;
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(__fmaf_rn(fine, kLittleMore, magic));
+#else
+  return std::bit_cast<std::uint32_t>(std::fma(fine, kLittleMore, magic));
+#endif
+}
+
+/// in_dead_zone() of codec/arith/tune.hpp for one weight. All products that count fit 24 bits.
+struct FloatZone {
+  float scale, offset;
+
+  ZR_HD explicit FloatZone(std::uint32_t weight)
+      : scale(static_cast<float>(160 * weight)), offset(-static_cast<float>(80 * weight)) {}
+
+  /// `fine`: magnitude in steps; also for those that round to 0.
+  ZR_HD bool has(float fine, int k) const {
+#ifdef __CUDA_ARCH__
+    const float product = __fmaf_rn(fine, scale, offset);
+#else
+    const float product = std::fma(fine, scale, offset);
+#endif
+    return fine < 1.0f && product < static_cast<float>((20 + k) * 2048);
+  }
+};
+
+/// Coefficients that may exceed the limit of fine_magnitude(): of frequencies 0 and 4 alone. A row
+/// of samples of -128..127 gives any other one at most 8 * 128 * 2.83 * 2.62 < 7600.
+constexpr bool may_exceed_limit(int natural) {
+  return natural % 8 % 4 == 0 && natural / 8 % 4 == 0;
+}
+
 }  // namespace zerorun

@@ -39,7 +39,9 @@ bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
          a.v_max == b.v_max && a.layout.components == b.layout.components &&
          a.layout.restart_interval == b.layout.restart_interval && a.quant == b.quant &&
-         a.huffman == b.huffman && a.index_group_mcus == b.index_group_mcus;
+         a.tune.weight == b.tune.weight && a.tune.masked == b.tune.masked &&
+         a.tune.by_rate == b.tune.by_rate && a.huffman == b.huffman &&
+         a.index_group_mcus == b.index_group_mcus;
 }
 
 }  // namespace
@@ -111,6 +113,7 @@ Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> 
                       {},
                       {},
                       reciprocals_.data(),
+                      setup.tune.active() ? tune_.data() : nullptr,
                       codes_.data(),
                       words_.data(),
                       tile_bits_.data(),
@@ -182,6 +185,7 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   const bool optimal = setup.huffman == HuffmanTables::optimal;
   const std::int64_t tables = optimal ? room_ : 1;
   ZR_TRY(reciprocals_.reserve(1));
+  ZR_TRY(tune_.reserve(1));
   ZR_TRY(codes_.reserve(tables));
   ZR_TRY(tables_.reserve(tables));
   ZR_TRY(specs_.reserve(tables * kEncodeTables));
@@ -224,6 +228,7 @@ Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   };
   const ReciprocalTables reciprocals = make_reciprocals(setup.quant);
   ZR_TRY(send(reciprocals_.data(), &reciprocals, sizeof reciprocals));
+  ZR_TRY(send(tune_.data(), &setup.tune, sizeof setup.tune));
   if (!header_.empty()) ZR_TRY(send(header_parts_.data(), header_.data(), header_.size()));
   if (setup.huffman == HuffmanTables::optimal) return Status::ok();
   return upload_standard_huffman(specs_.data(), tables_.data(), stream);

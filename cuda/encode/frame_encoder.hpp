@@ -85,6 +85,7 @@ class FrameEncoder {
   Scratch scratch_;
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;
+  DeviceBuffer<TuneRules> tune_;
   DeviceBuffer<CodeTable> codes_;
   DeviceBuffer<HuffmanEncodeTables> tables_;
   DeviceBuffer<HuffmanSpec> specs_;

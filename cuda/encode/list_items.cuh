@@ -90,6 +90,17 @@ struct Coded {
   __device__ unsigned destination() const { return component != 0; }
 };
 
+/// ac_energy() of a block's rows of samples.
+__device__ inline std::uint32_t energy_of_rows(const uint2 (&rows)[8]) {
+  std::uint32_t sum = 0, squares = 0;
+#pragma unroll
+  for (int y = 0; y < 8; ++y) {
+    sum = __dp4a(rows[y].x, 0x01010101u, __dp4a(rows[y].y, 0x01010101u, sum));
+    squares = __dp4a(rows[y].x, rows[y].x, __dp4a(rows[y].y, rows[y].y, squares));
+  }
+  return ac_energy(sum, squares);
+}
+
 /// Where the lane's block lies.
 struct Lane {
   Tile tile;
@@ -103,8 +114,10 @@ struct Lane {
 };
 
 /// Loads the samples of the lane's block and transforms its rows. A lane without a block gets some
-/// samples. `alone`: the warps before this one do not do the same for the tiles before.
-template <bool alone>
+/// samples. `alone`: the warps before this one do not do the same for the tiles before. `tuned`:
+/// the lane's word of the warp's items gets
+/// ac_energy() of the samples.
+template <bool alone, bool tuned>
 __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
                                         Coefficients& c) {
   const int warp = warp_index();
@@ -112,6 +125,8 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
   uint2 rows[8];
   load_rows(plane_of(a, lane.block.component), lane.block, s.of_warp[warp].item, rows);
   if ((alone || warp == 0) && tile.first_block > 0) sum_blocks_before(a, tile, s.sum[warp]);
+  // The lane's own word, which held its samples at an edge. In a register it would be spilled.
+  if constexpr (tuned) s.of_warp[warp].item[lane_index()] = energy_of_rows(rows);
   transform_rows(rows, c);
   if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
   const Block& b = lane.block;

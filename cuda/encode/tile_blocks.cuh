@@ -175,6 +175,24 @@ __device__ inline void transform_rows(const uint2 (&rows)[8], Coefficients& out)
   }
 }
 
+/// Sets the masks from the values.
+__device__ inline void find_nonzero(Coefficients& out) {
+  // Positions k and k + 16 share a word: min(word, 1 | 1 << 16) has a bit for each.
+  std::uint32_t mask[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    mask[half] = 0;
+#pragma unroll
+    for (int k = 15; k >= 0; --k) {
+      const std::uint32_t pair =
+          __byte_perm(out.at(32 * half + k), out.at(32 * half + k + 16), 0x5410);
+      mask[half] = mask[half] * 2 + __vminu2(pair, 0x00010001u);
+    }
+  }
+  out.low = mask[0] & ~1u;
+  out.high = mask[1];
+}
+
 /// Transforms the columns and quantises. `reciprocals`: the block's table, column after column.
 __device__ inline void transform_columns(bool is_luma, const float* reciprocals,
                                          Coefficients& out) {
@@ -192,20 +210,7 @@ __device__ inline void transform_columns(bool is_luma, const float* reciprocals,
 #pragma unroll
     for (int y = 0; y < 8; ++y) out.v[8 * y + x] = quantise_float(column[y], reciprocal[y], magic);
   }
-  // Positions k and k + 16 share a word: min(word, 1 | 1 << 16) has a bit for each.
-  std::uint32_t mask[2];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    mask[half] = 0;
-#pragma unroll
-    for (int k = 15; k >= 0; --k) {
-      const std::uint32_t pair =
-          __byte_perm(out.at(32 * half + k), out.at(32 * half + k + 16), 0x5410);
-      mask[half] = mask[half] * 2 + __vminu2(pair, 0x00010001u);
-    }
-  }
-  out.low = mask[0] & ~1u;
-  out.high = mask[1];
+  find_nonzero(out);
 }
 
 /// The last block of component `c` before the tile.

@@ -60,6 +60,30 @@ __device__ BlockPlace source_place(const ScanLayout& layout, std::int64_t mcu, s
   return place;
 }
 
+/// ac_energy() of a block whose rows eight neighbouring lanes have.
+__device__ std::uint32_t energy_of_lanes(const std::uint32_t (&row)[8], bool active) {
+  std::uint32_t sum = 0, squares = 0;
+#pragma unroll
+  for (int x = 0; x < 8; ++x) {
+    sum += active ? row[x] : 0;
+    squares += active ? row[x] * row[x] : 0;
+  }
+#pragma unroll
+  for (int distance = 1; distance < kBlockEdge; distance *= 2) {
+    sum += __shfl_xor_sync(0xFFFFFFFF, sum, distance);
+    squares += __shfl_xor_sync(0xFFFFFFFF, squares, distance);
+  }
+  return ac_energy(sum, squares);
+}
+
+/// Decides about a block whose coefficients stand in zz as the transform left them.
+__device__ void tune_shared_block(const TuneRules& rules, int table, std::uint32_t energy,
+                                  std::int16_t* zz) {
+  RawBlock block(zz, 1, rules.table[table]);
+  block.clear_all_but(tune_block(block, block.candidates(), rules, rules.table[table], energy));
+}
+
+template <bool kTuned>
 __global__ void __launch_bounds__(kThreads)
     fdct_quant_kernel(const __grid_constant__ FdctQuantArgs a, std::int64_t blocks) {
   __shared__ Shared shared;
@@ -81,12 +105,16 @@ __global__ void __launch_bounds__(kThreads)
     bool padding = false;
     int component = 0;
     std::uint32_t v[8];
+    [[maybe_unused]] std::uint32_t energy = 0;
     if (active) {
       const std::int64_t mcu = a.first_mcu + block / a.layout.blocks_per_mcu;
       const auto index = static_cast<std::int32_t>(block % a.layout.blocks_per_mcu);
       const BlockPlace place = source_place(a.layout, mcu, index, padding);
       component = place.component;
       load_row(a.plane[component], place.x * kBlockEdge, place.y * kBlockEdge + line, v);
+    }
+    if constexpr (kTuned) energy = energy_of_lanes(v, active);
+    if (active) {
       fdct8<1>(v);
 #pragma unroll
       for (int x = 0; x < 8; ++x) work[line * kStride + x] = v[x];
@@ -100,13 +128,19 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int y = 0; y < 8; ++y) {
         const int natural = y * kBlockEdge + line;
-        const std::int32_t q = quantise(static_cast<std::int32_t>(v[y]), divisors[natural]);
         const bool is_dc = y == 0 && line == 0;
+        const auto raw = static_cast<std::int32_t>(v[y]);
+        const std::int32_t q = kTuned && !is_dc ? raw : quantise(raw, divisors[natural]);
         shared.zz[slot][shared.zigzag[natural]] =
             static_cast<std::int16_t>(padding && !is_dc ? 0 : q);
       }
     }
     __syncwarp();
+    if constexpr (kTuned) {
+      if (active && line == 0 && !padding)
+        tune_shared_block(*a.tune, component == 0 ? 0 : 1, energy, shared.zz[slot]);
+      __syncwarp();
+    }
     if (active) {
       reinterpret_cast<uint4*>(a.zz + block * kBlockSize)[line] =
           reinterpret_cast<const uint4*>(shared.zz[slot])[line];
@@ -120,8 +154,8 @@ __global__ void __launch_bounds__(kThreads)
 Status fdct_quant_cuda(const FdctQuantArgs& a, Exec& exec) {
   const std::int64_t blocks = a.mcu_count * a.layout.blocks_per_mcu;
   if (blocks == 0) return Status::ok();
-  ZR_LAUNCH(fdct_quant_kernel, grid_size(blocks, kBlocksPerCta), kThreads, stream_of(exec), a,
-            blocks);
+  const auto kernel = a.tune != nullptr ? fdct_quant_kernel<true> : fdct_quant_kernel<false>;
+  ZR_LAUNCH(kernel, grid_size(blocks, kBlocksPerCta), kThreads, stream_of(exec), a, blocks);
   return Status::ok();
 }
 

@@ -50,6 +50,7 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(specs_.reserve(kEncodeTables));
   ZR_TRY(divisors_.reserve(1));
+  ZR_TRY(tune_.reserve(1));
   arrays_.tables = tables_.data();
   arrays_.specs = specs_.data();
   return memory_.carve(
@@ -67,12 +68,16 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
 }
 
 Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t stream) {
-  if (uploaded_ && uploaded_->quant == setup.quant && uploaded_->huffman == setup.huffman)
+  if (uploaded_ && uploaded_->quant == setup.quant && uploaded_->huffman == setup.huffman &&
+      uploaded_->tune.weight == setup.tune.weight && uploaded_->tune.masked == setup.tune.masked &&
+      uploaded_->tune.by_rate == setup.tune.by_rate)
     return Status::ok();
   uploaded_.reset();
   // From pageable memory the call returns when the source has been read.
   ZR_CUDA_TRY(cudaMemcpyAsync(divisors_.data(), &setup.divisors, sizeof setup.divisors,
                               cudaMemcpyHostToDevice, stream));
+  ZR_CUDA_TRY(cudaMemcpyAsync(tune_.data(), &setup.tune, sizeof setup.tune, cudaMemcpyHostToDevice,
+                              stream));
   if (setup.huffman == HuffmanTables::standard)
     ZR_TRY(upload_standard_huffman(arrays_.specs, arrays_.tables, stream));
   uploaded_ = setup;
@@ -104,7 +109,13 @@ Status StagedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView
 Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
   const ScanLayout& layout = setup.layout;
   ZR_TRY(announce(probe, "fdct_quant"));
-  FdctQuantArgs transform{layout, {}, divisors_.data(), 0, layout.mcus(), arrays_.zz};
+  FdctQuantArgs transform{layout,
+                          {},
+                          divisors_.data(),
+                          0,
+                          layout.mcus(),
+                          arrays_.zz,
+                          setup.tune.active() ? tune_.data() : nullptr};
   for (int c = 0; c < layout.components; ++c) transform.plane[c] = arrays_.plane[c];
   ZR_TRY(fdct_quant_cuda(transform, exec));
   ZR_TRY(announce(probe, "dc_diff"));

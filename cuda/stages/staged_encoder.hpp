@@ -58,6 +58,7 @@ class StagedEncoder {
   // These keep their contents between frames.
   std::optional<EncodeSetup> uploaded_;  // the divisors and standard tables on the device are its
   DeviceBuffer<DivisorTables> divisors_;
+  DeviceBuffer<TuneRules> tune_;
   DeviceBuffer<HuffmanEncodeTables> tables_;
   DeviceBuffer<HuffmanSpec> specs_;
   StagedEncodeArrays arrays_{};

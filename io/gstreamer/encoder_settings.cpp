@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <thread>
+#include <type_traits>
 #include <variant>
 
 #include "codec/base/try.hpp"
@@ -38,6 +39,38 @@ GType subsampling_type() {
   return type;
 }
 
+GType tune_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(Tune::exact), "The bytes of libjpeg-turbo", "exact"},
+      {static_cast<int>(Tune::photo), "Smaller at equal quality to the eye", "photo"},
+      {static_cast<int>(Tune::text), "The same for text and drawings", "text"},
+      {static_cast<int>(Tune::psnr), "The least squared error", "psnr"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("ZerorunTune", values);
+  return type;
+}
+
+GType effort_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(Effort::fast), "A dead zone that follows the texture", "fast"},
+      {static_cast<int>(Effort::best), "By rate and distortion; smaller, slower", "best"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("ZerorunEffort", values);
+  return type;
+}
+
+GType tables_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(QuantTables::automatic), "As suits the tuning", "auto"},
+      {static_cast<int>(QuantTables::annex_k), "T.81 K.1 and K.2", "annex-k"},
+      {static_cast<int>(QuantTables::flat), "All entries are equal", "flat"},
+      {static_cast<int>(QuantTables::ffmpeg), "The matrix of FFmpeg's mjpeg", "ffmpeg"},
+      {static_cast<int>(QuantTables::tuned), "Trained on photos", "tuned"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("ZerorunTables", values);
+  return type;
+}
+
 RestartPolicy restart_policy(int interval) {
   if (interval < 0) return RestartPolicy::automatic();
   return interval == 0 ? RestartPolicy::none() : RestartPolicy::mcus(interval);
@@ -46,10 +79,13 @@ RestartPolicy restart_policy(int interval) {
 using Settings = EncoderSettings;
 /// The settings by the ids of their properties, which count from 1.
 constexpr std::variant<int Settings::*, bool Settings::*, HuffmanTables Settings::*,
-                       std::string Settings::*>
-    kMembers[] = {&Settings::quality,     &Settings::restart_interval, &Settings::huffman,
-                  &Settings::subsampling, &Settings::scan_index,       &Settings::device,
-                  &Settings::depth};
+                       std::string Settings::*, Tune Settings::*, Effort Settings::*,
+                       QuantTables Settings::*>
+    kMembers[] = {&Settings::quality,    &Settings::restart_interval,
+                  &Settings::huffman,    &Settings::subsampling,
+                  &Settings::scan_index, &Settings::device,
+                  &Settings::depth,      &Settings::tune,
+                  &Settings::effort,     &Settings::tables};
 static_assert(std::size(kMembers) == kSettingCount);
 
 /// Calls visit(setting) with the setting of a property.
@@ -61,8 +97,10 @@ void visit_setting(auto& settings, guint id, const auto& visit) {
 void get(const GValue* value, int& setting) {
   setting = G_VALUE_HOLDS_ENUM(value) ? g_value_get_enum(value) : g_value_get_int(value);
 }
-void get(const GValue* value, HuffmanTables& setting) {
-  setting = static_cast<HuffmanTables>(g_value_get_enum(value));
+template <typename Enum>
+requires std::is_enum_v<Enum>
+void get(const GValue* value, Enum& setting) {
+  setting = static_cast<Enum>(g_value_get_enum(value));
 }
 void get(const GValue* value, bool& setting) { setting = g_value_get_boolean(value) != FALSE; }
 void get(const GValue* value, std::string& setting) { setting = device_text(value); }
@@ -70,9 +108,9 @@ void get(const GValue* value, std::string& setting) { setting = device_text(valu
 void set(GValue* value, int setting) {
   G_VALUE_HOLDS_ENUM(value) ? g_value_set_enum(value, setting) : g_value_set_int(value, setting);
 }
-void set(GValue* value, HuffmanTables setting) {
-  g_value_set_enum(value, static_cast<int>(setting));
-}
+template <typename Enum>
+requires std::is_enum_v<Enum>
+void set(GValue* value, Enum setting) { g_value_set_enum(value, static_cast<int>(setting)); }
 void set(GValue* value, bool setting) { g_value_set_boolean(value, setting); }
 void set(GValue* value, const std::string& setting) { g_value_set_string(value, setting.c_str()); }
 
@@ -107,6 +145,12 @@ void install_settings(GObjectClass* type) {
                            "Frames in flight; 1 has the least latency, more give a higher "
                            "rate",
                            1, kMaxDepth, initial.depth, kReadyFlags));
+  install(g_param_spec_enum("tune", "Tune", "What the coefficients are decided for", tune_type(),
+                            static_cast<int>(initial.tune), kReadyFlags));
+  install(g_param_spec_enum("effort", "Effort", "How they are decided where tune is not exact",
+                            effort_type(), static_cast<int>(initial.effort), kReadyFlags));
+  install(g_param_spec_enum("tables", "Tables", "Quantisation tables, scaled by quality",
+                            tables_type(), static_cast<int>(initial.tables), kReadyFlags));
 }
 
 void set_setting(EncoderSettings& settings, guint id, const GValue* value) {
@@ -124,6 +168,9 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   params.encode.quality = settings.quality;
   params.encode.restart = restart_policy(settings.restart_interval);
   params.encode.huffman = settings.huffman;
+  params.encode.tune = settings.tune;
+  params.encode.effort = settings.effort;
+  params.encode.tables = settings.tables;
   if (settings.subsampling >= 0)
     params.encode.subsampling = static_cast<Subsampling>(settings.subsampling);
   params.encode.index = settings.scan_index;

@@ -19,10 +19,13 @@ struct EncoderSettings {
   bool scan_index = false;
   std::string device = "auto";
   int depth = 4;
+  Tune tune = Tune::exact;
+  Effort effort = Effort::fast;
+  QuantTables tables = QuantTables::automatic;
 };
 
 /// The properties have the ids 1 to `kSettingCount`.
-inline constexpr guint kSettingCount = 7;
+inline constexpr guint kSettingCount = 10;
 
 void install_settings(GObjectClass* type);
 void set_setting(EncoderSettings& settings, guint id, const GValue* value);

@@ -89,6 +89,7 @@ constexpr Promise kPromises[] = {
     {"decode_groups_kernel", 1, group_bytes},
     {"transform_blocks_kernel", kTransformCtas, none},
     {"code_tiles_kernel", kCodeTilesCtas, none},
+    {"collect_tiles_kernelILb1ELb1E", kTunedIndexCtas, none},
     {"collect_tiles_kernel", kCodeTilesCtas, none},
     {"code_collected_tiles_kernel", kCodeTilesCtas, none},
     {"assemble_kernel", kAssembleCtas, none},

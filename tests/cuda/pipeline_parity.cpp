@@ -109,6 +109,54 @@ TEST_F(PipelineParity, EveryQualityTableAndRestart) {
         }
 }
 
+/// The fused kernels with and without an index, sparse, dense and padded tiles; and the stages.
+TEST_F(PipelineParity, EveryTune) {
+  for (const Tune tune : kAllTunes)
+    for (const Effort effort : kAllEfforts)
+      for (const HuffmanTables tables : kTables)
+        for (const Subsampling sampling :
+             {Subsampling::s420, Subsampling::s422, Subsampling::s444, Subsampling::gray})
+          for (const int quality : {1, 50, 90, 100}) {
+            EncodeParams params;
+            params.tune = tune;
+            params.effort = effort;
+            params.huffman = tables;
+            params.subsampling = sampling;
+            params.quality = quality;
+            params.index = quality == 90;
+            Pair pair(params);
+            for (const Content content : kContents) {
+              const TestFrame frame = make_frame(content, PixelFormat::rgb24, 203, 117, 5);
+              ASSERT_NO_FATAL_FAILURE(pair.expect_same(frame.view()))
+                  << name(tune) << " " << name(effort);
+              ASSERT_EQ(first_difference(params, frame.view()), "")
+                  << name(tune) << " " << name(effort) << " " << name(content);
+            }
+          }
+}
+
+TEST_F(PipelineParity, TunedTilesOfEveryDensity) {
+  for (const int kept : {1, 8, 28, 32, 50, 55, 56, 57, 63, 64}) {
+    QuantTable table;
+    table.fill(255);
+    for (int k = 0; k < kept; ++k) table[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = 1;
+    for (const HuffmanTables tables : kTables)
+      for (const Tune tune : {Tune::photo, Tune::psnr})
+        for (const bool index : {false, true}) {
+          EncodeParams params;
+          params.tune = tune;
+          params.effort = Effort::best;
+          params.huffman = tables;
+          params.luma_table = params.chroma_table = table;
+          params.index = index;
+          Pair pair(params);
+          ASSERT_NO_FATAL_FAILURE(pair.expect_same(
+              make_frame(Content::noise, PixelFormat::yuv420p, 1303, 750, 4).view()))
+              << kept;
+        }
+  }
+}
+
 TEST_F(PipelineParity, WithAScanIndex) {
   for (const HuffmanTables tables : kTables)
     for (const RestartPolicy& restart : kRestarts)

@@ -56,7 +56,13 @@ void make_symbols(const EncodeSetup& setup, CpuArrays& out, Exec& exec) {
   out.diff.resize(size_of(blocks));
   out.symbols.resize(size_of(blocks * kBlockSize));
   out.first.resize(size_of(blocks + 1));
-  FdctQuantArgs transform{layout, {}, &setup.divisors, 0, layout.mcus(), out.zz.data()};
+  FdctQuantArgs transform{layout,
+                          {},
+                          &setup.divisors,
+                          0,
+                          layout.mcus(),
+                          out.zz.data(),
+                          setup.tune.active() ? &setup.tune : nullptr};
   std::copy_n(out.plane, kMaxComponents, transform.plane);
   (void)cpu_stages().fdct_quant(transform, exec);
   (void)cpu_stages().dc_diff({layout, 0, layout.mcus(), out.zz.data(), out.diff.data()}, exec);

@@ -166,6 +166,13 @@ TEST(GstEncoder, PropertiesReachTheStream) {
                        "subsampling=420 scan-index=true depth=1",
                        frame, caps),
             encode(frame.view(), params));
+  params.tune = Tune::photo;
+  params.effort = Effort::best;
+  params.tables = QuantTables::flat;
+  EXPECT_EQ(encode_one("zerorunenc device=cpu quality=50 restart-interval=3 huffman=optimal "
+                       "subsampling=420 scan-index=true tune=photo effort=best tables=flat",
+                       frame, caps),
+            encode(frame.view(), params));
   const Bytes plain =
       encode_one("zerorunenc device=cpu restart-interval=0 subsampling=gray", frame, caps);
   const auto info = inspect(plain);

@@ -53,7 +53,7 @@ def test_kinds_of_errors():
 
 @pytest.mark.parametrize("options", [
     {"quality": 0}, {"quality": 101}, {"quality": 10**20}, {"subsampling": "421"},
-    {"huffman": "best"}, {"restart": "sometimes"}, {"restart": 0}, {"restart": 65536},
+    {"huffman": "best"}, {"tune": "best"}, {"effort": ""}, {"tables": "x"}, {"restart": "sometimes"}, {"restart": 0}, {"restart": 65536},
     {"restart": "0rows"}, {"restart": "1e3"}, {"luma_table": [1] * 63}, {"luma_table": [1] * 65},
     {"luma_table": [0] * 64}, {"chroma_table": [256] * 64}, {"pixel_aspect": (0, 1)},
     {"segments": [(0xDB, b"")]}, {"segments": [(0xE1, bytes(65534))]}, {"device": "gpu"},

@@ -34,6 +34,19 @@ def test_encodes_as_the_program(form, subsampling, tmp_path):
 
 
 @needs_program
+@pytest.mark.parametrize("tune", ["exact", "photo", "text", "psnr"])
+@pytest.mark.parametrize("tables", ["auto", "annex-k", "flat", "ffmpeg", "tuned"])
+def test_tunes_as_the_program(tune, tables, tmp_path):
+    image = picture("rgb24", 83, 45)
+    source, target = tmp_path / "in.pnm", tmp_path / "out.jpg"
+    write_input(source, "rgb24", image)
+    for effort in ("fast", "best"):
+        run_program("encode", source, "-o", target, "-y", "--device", "cpu", "--tune", tune,
+                    "--effort", effort, "--tables", tables, "--huffman", "standard")
+        assert zerorun.encode(image, tune=tune, effort=effort, tables=tables) == target.read_bytes()
+
+
+@needs_program
 @pytest.mark.parametrize("subsampling", SAMPLINGS[1:])
 @pytest.mark.parametrize("upsampling", ["fancy", "nearest"])
 def test_decodes_as_the_program(subsampling, upsampling, tmp_path):

@@ -88,6 +88,9 @@ class FilesRun {
     add({"-q", std::to_string(what_.quality), "--subsampling",
          std::string(zerorun::name(what_.sampling)), "--huffman", name(what_.huffman), "--restart",
          what_.restart, "--audio", "none"});
+    if (what_.tune != Tune::exact)
+      add({"--tune", std::string(zerorun::name(what_.tune)), "--effort",
+           std::string(zerorun::name(what_.effort))});
     if (what_.index) add({"--index"});
     return words;
   }

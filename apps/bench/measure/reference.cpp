@@ -92,6 +92,8 @@ EncodeParams encode_params(const Case& what, Backend backend, int device) {
   params.quality = what.quality;
   params.subsampling = what.sampling;
   params.huffman = what.huffman;
+  params.tune = what.tune;
+  params.effort = what.effort;
   params.restart = parse_restart(what.restart).value_or(RestartPolicy::automatic());
   params.index = what.index;
   return params;

@@ -39,9 +39,12 @@ struct Rows {
 std::string case_name(const Json& entry) {
   // Reports of older builds do not say who wrote the streams: zerorun.
   const std::string streams = entry.value("streams", "zerorun");
-  const std::string more = std::string(entry.value("mixed", false) ? " mixed" : "") +
-                           (entry.value("index", false) ? " scan index" : "") +
-                           (streams == "zerorun" ? "" : " streams " + streams);
+  const std::string tune = entry.value("tune", "exact");
+  const std::string more =
+      std::string(entry.value("mixed", false) ? " mixed" : "") +
+      (entry.value("index", false) ? " scan index" : "") +
+      (tune == "exact" ? "" : " tune " + tune + " " + entry.value("effort", "fast")) +
+      (streams == "zerorun" ? "" : " streams " + streams);
   return fmt::format("{} {} {} q{} {} {} restart {}{}", entry.at("operation").get<std::string>(),
                      entry.at("input").get<std::string>(), entry.at("pixels").get<std::string>(),
                      entry.at("quality").get<int>(), entry.at("subsampling").get<std::string>(),

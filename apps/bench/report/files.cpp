@@ -22,6 +22,8 @@ Json case_json(const Case& what) {
           {"subsampling", zerorun::name(what.sampling)},
           {"quality", what.quality},
           {"huffman", name(what.huffman)},
+          {"tune", zerorun::name(what.tune)},
+          {"effort", zerorun::name(what.effort)},
           {"restart", what.restart},
           {"index", what.index},
           {"streams", name(what.streams)},
@@ -131,15 +133,17 @@ nlohmann::ordered_json report_json(const Report& report) {
 /// One line a sample.
 std::string report_csv(const Report& report) {
   std::string text =
-      "operation,input,width,height,pixels,subsampling,quality,huffman,restart,index,streams,coder,"
+      "operation,input,width,height,pixels,subsampling,quality,huffman,tune,effort,restart,index,"
+      "streams,coder,"
       "device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_us,frames_per_second,"
       "input_gb_per_second,stream_bytes,psnr_db,sample,sample_us\n";
   for (const CaseResult& result : report.cases) {
     const Case& c = result.what;
     const std::string case_text =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input), c.width,
-                    c.height, zerorun::name(c.pixels), zerorun::name(c.sampling), c.quality,
-                    name(c.huffman), c.restart, c.index ? "yes" : "no", name(c.streams));
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
+                    c.width, c.height, zerorun::name(c.pixels), zerorun::name(c.sampling),
+                    c.quality, name(c.huffman), zerorun::name(c.tune), zerorun::name(c.effort),
+                    c.restart, c.index ? "yes" : "no", name(c.streams));
     for (const Row& row : result.rows) {
       const Summary s = summarise(row.microseconds);
       const std::string start = fmt::format(

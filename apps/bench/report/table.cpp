@@ -72,6 +72,8 @@ std::string title(const Case& what) {
                                             what.index ? ", scan index" : ""));
   text += fmt::format(", quality {}, sampling {}, {} tables, restart {}", what.quality,
                       zerorun::name(what.sampling), name(what.huffman), what.restart);
+  if (what.tune != Tune::exact)
+    text += fmt::format(", tune {} {}", zerorun::name(what.tune), zerorun::name(what.effort));
   if (what.index) text += ", scan index";
   if (what.streams == Streams::libjpeg) text += ", streams of libjpeg-turbo";
   return text;

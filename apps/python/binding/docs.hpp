@@ -29,6 +29,9 @@ Options:
   quality       1 to 100 on libjpeg's scale (90)
   subsampling   '420', '422', '444', '440', '411', 'gray'; None: the picture's own,
                 and '420' for RGB
+  tune          'exact' (libjpeg's bytes), or smaller at equal quality: 'photo', 'text', 'psnr'
+  effort        with tune: 'fast', or 'best' for smaller streams
+  tables        'auto', 'annex-k', 'flat', 'ffmpeg' or 'tuned' quantisation tables
   huffman       'standard', or 'optimal' for smaller streams
   restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')
   index         True adds an index, with which zerorun decodes faster on a GPU

@@ -70,6 +70,15 @@ HuffmanTables parse_huffman(nb::handle value) {
   fail_choice("huffman", text, "standard or optimal");
 }
 
+/// One of the values of an enumeration, by its name.
+template <typename T, std::size_t N>
+T parse_name(nb::handle value, const char* key, const T (&all)[N], const char* choices) {
+  const std::string text = parse_text(value, key);
+  for (const T one : all)
+    if (name(one) == text) return one;
+  fail_choice(key, text, choices);
+}
+
 /// The words of the program's --restart; a number may also be an int, and None means none.
 RestartPolicy parse_restart(nb::handle value) {
   if (value.is_none()) return RestartPolicy::none();
@@ -153,6 +162,19 @@ bool set_coding(EncodeParams& params, const std::string& key, nb::handle value) 
     params.restart = parse_restart(value);
   else if (key == "index")
     params.index = parse_bool(value, "index");
+  else
+    return false;
+  return true;
+}
+
+bool set_tuning(EncodeParams& params, const std::string& key, nb::handle value) {
+  if (key == "tune")
+    params.tune = parse_name(value, "tune", kAllTunes, "exact, photo, text or psnr");
+  else if (key == "effort")
+    params.effort = parse_name(value, "effort", kAllEfforts, "fast or best");
+  else if (key == "tables")
+    params.tables =
+        parse_name(value, "tables", kAllQuantTables, "auto, annex-k, flat, ffmpeg or tuned");
   else
     return false;
   return true;
@@ -247,7 +269,7 @@ EncodeParams encode_params(const nb::kwargs& options) {
   for (const auto& [name, value] : options) {
     const std::string key = nb::cast<std::string>(name);
     if (!set_common(params, key, value) && !set_coding(params, key, value) &&
-        !set_content(params, key, value))
+        !set_tuning(params, key, value) && !set_content(params, key, value))
       fail_keyword(key);
   }
   return params;

@@ -20,6 +20,9 @@ class EncodeOptions(TypedDict, total=False):
     quality: int
     subsampling: Union[str, int, None]
     huffman: str
+    tune: str
+    effort: str
+    tables: str
     restart: Union[str, int, None]
     index: bool
     luma_table: Optional[Sequence[Any]]

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "zerorun/backend.hpp"
@@ -36,6 +37,41 @@ struct RestartPolicy {
   static RestartPolicy automatic() { return {}; }
 };
 
+/// What the coefficients are decided for. All but `exact` make smaller files than libjpeg-turbo at
+/// equal quality; the stream stays baseline JPEG.
+enum class Tune : std::uint8_t {
+  exact,  ///< every coefficient is rounded: the bytes are libjpeg-turbo's
+  photo,  ///< what the eye sees: less for errors in texture
+  text,   ///< as photo, for text and drawings: sharp edges keep their coefficients
+  psnr,   ///< the least squared error
+};
+
+/// How coefficients are decided where `tune` is not exact.
+enum class Effort : std::uint8_t {
+  fast,  ///< by a dead zone that follows the texture of the block
+  best,  ///< by the bits that each one saves, and where the block ends: smaller, slower
+};
+
+/// Named quantisation tables, each scaled by quality.
+enum class QuantTables : std::uint8_t {
+  automatic,  ///< annex_k for Tune::exact, tuned for photo and text, flat for psnr
+  annex_k,    ///< T.81 K.1 and K.2, as libjpeg
+  flat,       ///< all entries of a table are equal
+  ffmpeg,     ///< the matrix of ISO/IEC 11172-2 (MPEG-1), as FFmpeg's mjpeg
+  tuned,      ///< trained on photos, one pair for 4:2:0 and one for other samplings
+};
+
+/// As on the command line: "photo", "best", "annex-k", ...; "unknown" for other values.
+ZERORUN_API std::string_view name(Tune tune) noexcept;
+ZERORUN_API std::string_view name(Effort effort) noexcept;
+ZERORUN_API std::string_view name(QuantTables tables) noexcept;
+
+inline constexpr Tune kAllTunes[] = {Tune::exact, Tune::photo, Tune::text, Tune::psnr};
+inline constexpr Effort kAllEfforts[] = {Effort::fast, Effort::best};
+inline constexpr QuantTables kAllQuantTables[] = {QuantTables::automatic, QuantTables::annex_k,
+                                                  QuantTables::flat, QuantTables::ffmpeg,
+                                                  QuantTables::tuned};
+
 /// Quantisation table in natural (row-major) order, entries 1..255.
 using QuantTable = std::array<std::uint16_t, 64>;
 
@@ -47,8 +83,11 @@ struct MarkerSegment {
 
 struct EncodeParams {
   int quality = 90;  ///< 1..100, libjpeg's scale over the tables of T.81 K.1 and K.2
-  std::optional<QuantTable> luma_table;    ///< instead of K.1 scaled by quality
-  std::optional<QuantTable> chroma_table;  ///< instead of K.2 scaled by quality
+  Tune tune = Tune::exact;
+  Effort effort = Effort::fast;
+  QuantTables tables = QuantTables::automatic;
+  std::optional<QuantTable> luma_table;    ///< instead of the luma table of `tables`
+  std::optional<QuantTable> chroma_table;  ///< instead of the chroma table of `tables`
   /// Unset: that of the frame; 4:2:0 for RGB.
   std::optional<Subsampling> subsampling;
   HuffmanTables huffman = HuffmanTables::standard;

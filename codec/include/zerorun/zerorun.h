@@ -152,6 +152,21 @@ enum {
 
 enum { ZERORUN_HUFFMAN_STANDARD = 0, ZERORUN_HUFFMAN_OPTIMAL = 1 };
 
+enum { /* what coefficients are decided for; all but EXACT make smaller files at equal quality */
+       ZERORUN_TUNE_EXACT = 0, /* the bytes of libjpeg-turbo */
+       ZERORUN_TUNE_PHOTO = 1,
+       ZERORUN_TUNE_TEXT = 2,
+       ZERORUN_TUNE_PSNR = 3
+};
+enum { ZERORUN_EFFORT_FAST = 0, ZERORUN_EFFORT_BEST = 1 };
+enum {                               /* quantisation tables, scaled by quality */
+       ZERORUN_TABLES_AUTOMATIC = 0, /* as suits the tuning */
+       ZERORUN_TABLES_ANNEX_K = 1,
+       ZERORUN_TABLES_FLAT = 2,
+       ZERORUN_TABLES_FFMPEG = 3,
+       ZERORUN_TABLES_TUNED = 4
+};
+
 enum {
   ZERORUN_RESTART_AUTOMATIC = 0,
   ZERORUN_RESTART_NONE = 1,
@@ -186,6 +201,9 @@ typedef struct zerorun_encode_params {
   size_t segment_count;
   int32_t index; /* not 0: an index of the scan in APP9 segments, for zerorun's CUDA decoder */
   int32_t instruction_set; /* ZERORUN_INSTRUCTION_SET_... */
+  int32_t tune;            /* ZERORUN_TUNE_... */
+  int32_t effort;          /* ZERORUN_EFFORT_... */
+  int32_t tables;          /* ZERORUN_TABLES_... */
 } zerorun_encode_params;
 
 typedef struct zerorun_encoder zerorun_encoder;

@@ -112,6 +112,15 @@ TEST(CApi, ParametersMeanTheSame) {
   c.index = 1;
   cpp.index = true;
   expect_same(c, cpp);
+  c.tune = ZERORUN_TUNE_PHOTO;
+  cpp.tune = Tune::photo;
+  expect_same(c, cpp);
+  c.effort = ZERORUN_EFFORT_BEST;
+  cpp.effort = Effort::best;
+  expect_same(c, cpp);
+  c.tables = ZERORUN_TABLES_FFMPEG;
+  cpp.tables = QuantTables::ffmpeg;
+  expect_same(c, cpp);
   QuantTable table;
   for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint16_t>(i + 1);
   c.luma_table = c.chroma_table = table.data();
@@ -281,6 +290,10 @@ TEST(CApi, BadParametersAreErrors) {
   EXPECT_EQ(with(&P::backend, 3), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::instruction_set, ZERORUN_INSTRUCTION_SET_SCALAR), ZERORUN_OK);
   EXPECT_EQ(with(&P::instruction_set, 6), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::tune, ZERORUN_TUNE_PSNR), ZERORUN_OK);
+  EXPECT_EQ(with(&P::tune, 4), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::effort, 2), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::tables, 5), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::segment_count, std::size_t{1}), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::struct_size, std::size_t{0}), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::struct_size, std::size_t{12}), ZERORUN_INVALID_ARGUMENT);
@@ -297,6 +310,17 @@ TEST(CApi, KnowsTheShorterDecodeParams) {
   params.struct_size = offsetof(zerorun_decode_params, instruction_set);
   EXPECT_EQ(zerorun_decoder_create(&params, &handle, nullptr), ZERORUN_OK);
   zerorun_decoder_destroy(handle);
+}
+
+/// Likewise, with a struct that ended before `tune`.
+TEST(CApi, KnowsTheShorterEncodeParams) {
+  auto params = cpu_params();
+  params.tune = 99;
+  zerorun_encoder* handle = nullptr;
+  EXPECT_EQ(zerorun_encoder_create(&params, &handle, nullptr), ZERORUN_INVALID_ARGUMENT);
+  params.struct_size = offsetof(zerorun_encode_params, tune);
+  EXPECT_EQ(zerorun_encoder_create(&params, &handle, nullptr), ZERORUN_OK);
+  zerorun_encoder_destroy(handle);
 }
 
 /// A caller of a later version, whose struct has more members.

@@ -33,6 +33,11 @@ EncodeParams any_params(Random& random, int threads) {
   if (restart == 1) params.restart = RestartPolicy::mcus(random.between(1, 9));
   if (restart == 2) params.restart = RestartPolicy::mcu_rows(1);
   params.index = random.below(3) == 0;
+  if (random.below(2) == 0) {
+    params.tune = kAllTunes[random.below(std::size(kAllTunes))];
+    params.effort = kAllEfforts[random.below(std::size(kAllEfforts))];
+    params.tables = kAllQuantTables[random.below(std::size(kAllQuantTables))];
+  }
   return params;
 }
 
@@ -80,6 +85,22 @@ TEST(FastEncode, EveryQuality) {
     }
 }
 
+TEST(FastEncode, EveryTune) {
+  for (const Tune tune : kAllTunes)
+    for (const Effort effort : kAllEfforts)
+      for (const Content content : kContents)
+        for (const int quality : {1, 20, 60, 90, 97, 100}) {
+          EncodeParams params;
+          params.tune = tune;
+          params.effort = effort;
+          params.quality = quality;
+          params.threads = kThreads;
+          compare(params, make_frame(content, PixelFormat::yuv420p, 100, 52, 3));
+          if (HasFatalFailure())
+            FAIL() << name(tune) << " " << name(effort) << " " << name(content);
+        }
+}
+
 TEST(FastEncode, EveryDivisor) {
   // All entries 1..255 in every column and row, with samples that reach the largest coefficients.
   for (int first = 1; first <= 255; first += kSanitized ? 50 : 3) {
@@ -90,6 +111,8 @@ TEST(FastEncode, EveryDivisor) {
       (*params.luma_table)[i] = static_cast<std::uint16_t>((first + 4 * i - 1) % 255 + 1);
     params.chroma_table = params.luma_table;
     std::reverse(params.chroma_table->begin(), params.chroma_table->end());
+    params.tune = first % 2 == 0 ? Tune::exact : Tune::photo;
+    params.effort = first % 4 == 1 ? Effort::best : Effort::fast;
     for (const Content content : {Content::checker, Content::noise, Content::extreme})
       compare(params, make_frame(content, PixelFormat::yuv444p, 65, 33, 5));
     if (HasFatalFailure()) FAIL() << "from " << first;

@@ -9,6 +9,7 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/quant.hpp"
+#include "codec/arith/tune.hpp"
 #include "cuda/encode/float_quant.hpp"
 
 namespace zerorun::test {
@@ -29,6 +30,39 @@ TEST(FloatQuant, EqualsQuantise) {
         ASSERT_EQ(static_cast<int>(found - magic_bits), quantise(x, divisor)) << x << " " << q;
       }
     }
+  }
+}
+
+/// The quotients of the tuned kernels, and how they are rounded.
+TEST(FloatQuant, FineEqualsFineMagnitude) {
+  for (std::uint32_t q = 1; q <= 255; ++q)
+    for (int x = -8192; x <= 8192; ++x) {
+      const std::uint32_t bits =
+          fine_float(kFloatMagicBits + static_cast<std::uint32_t>(x), quant_reciprocal(q));
+      const auto fine = static_cast<std::int32_t>(bits - kFineMagicBits);
+      const auto magnitude = static_cast<std::uint32_t>(std::abs(x));
+      const auto exact = static_cast<std::int32_t>((8 * magnitude + q) / (2 * q));
+      ASSERT_EQ(fine, x < 0 ? -exact : exact) << x << " " << q;
+      if (magnitude >= 7600 && q == 1) continue;  // limited: may_exceed_limit()
+      ASSERT_EQ(fine_magnitude(magnitude, q, fine_reciprocal(q)), std::abs(fine));
+      const float steps = std::bit_cast<float>(bits) - kFineMagic;
+      for (const float magic : {kFloatMagic, kFloatMagic + kChromaMagic}) {
+        const std::uint32_t rounded =
+            round_float(steps, magic) - std::bit_cast<std::uint32_t>(magic);
+        const std::int32_t level = round_fine(static_cast<std::uint32_t>(std::abs(fine)));
+        ASSERT_EQ(static_cast<std::int32_t>(rounded), x < 0 ? -level : level) << x << " " << q;
+      }
+    }
+}
+
+TEST(FloatQuant, ZoneIsTheDeadZone) {
+  for (std::uint32_t weight = 1; weight <= 7000; ++weight) {
+    const FloatZone zone(weight);
+    for (int k = 1; k < kBlockSize; ++k)
+      for (std::uint32_t fine = 0; fine < 3 * kFineStep; ++fine)
+        ASSERT_EQ(zone.has(static_cast<float>(fine) / kFineStep, k),
+                  fine < kFineHalf || in_dead_zone(fine, k, weight))
+            << fine << " " << k << " " << weight;
   }
 }
 

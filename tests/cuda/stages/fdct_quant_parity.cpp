@@ -40,7 +40,13 @@ void expect_same_blocks(const EncodeSetup& setup, const ComponentPlanes& planes,
   const auto values =
       static_cast<std::size_t>(mcu_count * layout.blocks_per_mcu) * std::size_t{kBlockSize};
   std::vector<std::int16_t> expected(values, 0x1234);
-  FdctQuantArgs args{layout, {}, &setup.divisors, first_mcu, mcu_count, expected.data()};
+  FdctQuantArgs args{layout,
+                     {},
+                     &setup.divisors,
+                     first_mcu,
+                     mcu_count,
+                     expected.data(),
+                     setup.tune.active() ? &setup.tune : nullptr};
   for (int c = 0; c < layout.components; ++c)
     args.plane[c] = {planes.samples[c].data(), planes.stride[c], layout.component[c].width,
                      layout.component[c].height};
@@ -55,6 +61,8 @@ void expect_same_blocks(const EncodeSetup& setup, const ComponentPlanes& planes,
   DeviceArray<std::int16_t> zz(values);
   args.divisors = divisors.data();
   args.zz = zz.data();
+  DeviceArray<TuneRules> tune(std::vector<TuneRules>{setup.tune});
+  if (setup.tune.active()) args.tune = tune.data();
   CudaRunner run;
   run(cuda_stages().fdct_quant, args);
   ASSERT_EQ(zz.to_host(), expected);
@@ -89,6 +97,23 @@ TEST_F(FdctQuantParity, EveryQuality) {
     expect_same_blocks(setup, make_planes(setup.layout, Content::extreme, 0), 0,
                        setup.layout.mcus());
   }
+}
+
+TEST_F(FdctQuantParity, EveryTune) {
+  for (const Tune tune : kAllTunes)
+    for (const Effort effort : kAllEfforts)
+      for (const int quality : {1, 30, 75, 95, 100})
+        for (const Content content : kContents) {
+          SCOPED_TRACE(testing::Message() << name(tune) << " " << name(effort) << " " << quality
+                                          << " " << name(content));
+          EncodeParams params;
+          params.tune = tune;
+          params.effort = effort;
+          params.quality = quality;
+          params.subsampling = Subsampling::s420;
+          const EncodeSetup setup = setup_for(params, PixelFormat::rgb24, 95, 47);
+          expect_same_blocks(setup, make_planes(setup.layout, content, 0), 0, setup.layout.mcus());
+        }
 }
 
 TEST_F(FdctQuantParity, PartsOfAScan) {

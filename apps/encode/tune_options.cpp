@@ -1,0 +1,72 @@
+// Options of `zerorun encode` that trade bytes for quality.
+// SPDX-License-Identifier: MIT
+#include "apps/encode/tune_options.hpp"
+
+#include "apps/common/metadata.hpp"
+#include "apps/common/options.hpp"
+
+namespace zerorun::app {
+namespace {
+
+std::optional<QuantTables> named_tables(const std::string& text) {
+  for (const QuantTables tables : kAllQuantTables)
+    if (name(tables) == text) return tables;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_tune_options(CLI::App& command, TuneOptions& options) {
+  command.option_defaults()->group("Coding");
+  using H = std::optional<HuffmanTables>;
+  add_choice<H>(command, "--huffman", options.huffman,
+                {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}},
+                "Tables of T.81 Annex K, or tables made for each frame (smaller, slower)")
+      ->default_str("standard; optimal with --tune and --effort best");
+  add_choice<Tune>(
+      command, "--tune", options.tune,
+      {{"exact", Tune::exact}, {"photo", Tune::photo}, {"text", Tune::text}, {"psnr", Tune::psnr}},
+      "Which coefficients are kept: all, with the bytes of libjpeg-turbo (exact), or "
+      "those that are worth their bits to the eye in photos, in text and drawings, or "
+      "by squared error. Every decoder reads the result");
+  add_choice<Effort>(command, "--effort", options.effort,
+                     {{"fast", Effort::fast}, {"best", Effort::best}},
+                     "With --tune: decide by a dead zone, or by the bits that each coefficient "
+                     "saves (smaller, slower)");
+  command
+      .add_option(
+          "--tables", options.tables,
+          "Quantisation tables, scaled by --quality: annex-k (libjpeg's), flat, ffmpeg (the "
+          "matrix of FFmpeg's mjpeg), tuned (trained on photos), auto (as suits --tune), or "
+          "a file as for --qtables, which is not scaled")
+      ->type_name("NAME|FILE")
+      ->default_str("auto");
+}
+
+HuffmanTables huffman_of(const TuneOptions& options) {
+  const bool two_passes = options.tune != Tune::exact && options.effort == Effort::best;
+  return options.huffman.value_or(two_passes ? HuffmanTables::optimal : HuffmanTables::standard);
+}
+
+void set_tuning(const TuneOptions& options, EncodeParams& params) {
+  params.tune = options.tune;
+  params.effort = options.effort;
+  params.huffman = huffman_of(options);
+  if (const auto tables = named_tables(options.tables)) {
+    params.tables = *tables;
+    return;
+  }
+  const auto [luma, chroma] = read_quant_tables(options.tables);
+  params.luma_table = luma;
+  params.chroma_table = chroma;
+}
+
+std::string tuning_text(const TuneOptions& options) {
+  std::string text;
+  if (options.tune != Tune::exact)
+    text += ", tune " + std::string(name(options.tune)) + " " + std::string(name(options.effort));
+  if (options.tables != "auto") text += ", tables " + options.tables;
+  return text;
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,32 @@
+// Options of `zerorun encode` that trade bytes for quality.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::app {
+
+struct TuneOptions {
+  Tune tune = Tune::exact;
+  Effort effort = Effort::fast;
+  std::string tables = "auto";  ///< a name, or a file
+  std::optional<HuffmanTables> huffman;
+};
+
+void add_tune_options(CLI::App& command, TuneOptions& options);
+
+/// The code tables that were asked for, or that suit the effort.
+HuffmanTables huffman_of(const TuneOptions& options);
+
+/// Reads the tables if they are a file.
+void set_tuning(const TuneOptions& options, EncodeParams& params);
+
+/// ", tune photo, effort best": what is not the default, for the report.
+std::string tuning_text(const TuneOptions& options);
+
+}  // namespace zerorun::app

@@ -1,0 +1,225 @@
+// Which quantised coefficients of a block are kept: decisions by rate and distortion, in integers.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+#include "codec/arith/symbol.hpp"
+#include "codec/arith/zigzag.hpp"
+
+namespace zerorun {
+
+/// Magnitudes are counted in 32nds of a quantiser step.
+inline constexpr int kFineBits = 5;
+inline constexpr std::int32_t kFineStep = 1 << kFineBits, kFineHalf = kFineStep / 2;
+/// Baseline holds AC coefficients up to 1023 (T.81 Table F.2).
+inline constexpr std::uint32_t kMostFine = 1023 * kFineStep + kFineHalf - 1;
+
+/// ceil(2^27 / 2q), q in 1..255.
+ZR_HD std::uint32_t fine_reciprocal(std::uint32_t q) { return ((1u << 27) + 2 * q - 1) / (2 * q); }
+
+/// |x| / 8q in 32nds, rounded half up; 8 is the factor that the forward transform leaves. That is
+/// n / 2q of n = 8 |x| + q. With |x| < 2^14, n * 2q < 2^27: the quotient is exact.
+ZR_HD std::uint32_t fine_magnitude(std::uint32_t magnitude, std::uint32_t q,
+                                   std::uint32_t reciprocal) {
+  const auto fine = static_cast<std::uint32_t>(std::uint64_t{8 * magnitude + q} * reciprocal >> 27);
+  return fine < kMostFine ? fine : kMostFine;
+}
+/// The smallest magnitude that does not become 0: fine_magnitude() is at least kFineHalf.
+ZR_HD std::uint32_t least_magnitude(std::uint32_t q) { return (31 * q + 7) / 8; }
+
+ZR_HD std::int32_t round_fine(std::uint32_t fine) {
+  return (static_cast<std::int32_t>(fine) + kFineHalf) >> kFineBits;
+}
+
+/// What the decisions about the blocks of a component depend on. Plain data.
+struct TuneTable {
+  std::uint32_t reciprocal[kBlockSize];  ///< fine_reciprocal() of q, by zig-zag position
+  std::uint16_t step[kBlockSize];        ///< q
+  std::uint16_t least[kBlockSize];       ///< least_magnitude() of q
+  std::uint8_t bits[256];                ///< of a symbol RRRRSSSS with its appended bits
+};
+
+/// Plain data. `weight` is what a squared error of one step is worth, in 256ths of a bit, in a
+/// block without texture; 0: coefficients are rounded and nothing else is decided.
+struct TuneRules {
+  std::uint32_t weight;
+  bool masked;   ///< errors in blocks with texture are worth less
+  bool by_rate;  ///< decide by the bits that are saved; else by a dead zone
+  TuneTable table[2];
+
+  ZR_HD bool active() const { return weight != 0; }
+};
+
+/// Energy of a block where errors are worth half as much as in one without texture: 2^16.5.
+inline constexpr std::uint32_t kMaskingEnergy = 92682;
+/// Such that weight * kMaskingEnergy fits 32 bits, and the gains of 63 coefficients 31.
+inline constexpr std::uint32_t kMostWeight = 16000;
+
+/// Squared AC coefficients of a block, from its 64 samples: at most 2^20.
+ZR_HD std::uint32_t ac_energy(std::uint32_t sum, std::uint32_t sum_of_squares) {
+  return (64 * sum_of_squares - sum * sum) / 64;
+}
+
+/// What a squared error is worth in a block, in 256ths of a bit.
+ZR_HD std::uint32_t error_weight(const TuneRules& rules, std::uint32_t energy) {
+  if (!rules.masked) return rules.weight;
+  return rules.weight * kMaskingEnergy / (kMaskingEnergy + energy);
+}
+
+/// The dead zone: whether a coefficient that rounds to 1 becomes 0. It ends at
+/// 1/2 + (1 + k / 20) / w steps for weight w: the higher the frequency, the wider it is.
+ZR_HD bool in_dead_zone(std::uint32_t fine, int k, std::uint32_t weight) {
+  return fine < static_cast<std::uint32_t>(kFineStep) &&
+         (fine - kFineHalf) * weight * 5 < static_cast<std::uint32_t>(20 + k) * 2048;
+}
+
+/// Bits of a coefficient behind `run` zeros, with those of ZRL.
+ZR_HD std::int32_t pair_bits(const TuneTable& table, int run, int size) {
+  return (run >> 4) * table.bits[kZrl] + table.bits[(run & 15) << 4 | size];
+}
+
+/// A coefficient that does not round to 0: its place, its magnitude, and that rounded.
+struct TunedItem {
+  int k;
+  std::uint32_t fine;
+  std::int32_t rounded;
+};
+
+/// Bits that one step less saves, as long as the coefficients before and behind keep their rounded
+/// values. `before`: position of the one before; `behind.k` 64: there is none.
+ZR_HD std::int32_t saved_bits(const TuneTable& table, int before, const TunedItem& item,
+                              const TunedItem& behind) {
+  const int run = item.k - before - 1, size = category(item.rounded);
+  const std::int32_t now = pair_bits(table, run, size);
+  if (item.rounded > 1) return now - pair_bits(table, run, category(item.rounded - 1));
+  if (behind.k == kBlockSize) return item.k == kBlockSize - 1 ? now - table.bits[kEob] : now;
+  const int next_size = category(behind.rounded), next_run = behind.k - item.k - 1;
+  return now + pair_bits(table, next_run, next_size) -
+         pair_bits(table, run + next_run + 1, next_size);
+}
+
+/// Whether a step towards zero costs less than its bits are worth. The squared error grows by
+/// 1 + 2 e steps, where e is the error now.
+ZR_HD bool is_worth_a_step(std::int32_t saved, const TunedItem& item, std::uint32_t weight) {
+  const std::int32_t error = static_cast<std::int32_t>(item.fine) - (item.rounded << kFineBits);
+  const auto grows = static_cast<std::uint32_t>(kFineStep + 2 * error);
+  return saved > 0 && grows * weight < static_cast<std::uint32_t>(saved) * (256 << kFineBits);
+}
+
+/// How much coding a coefficient as `level` lowers rate and distortion, against 0; in 2^-13 bits.
+/// The error is limited so that a block's sum fits 32 bits; at the limit no bits outweigh it.
+ZR_HD std::int32_t gain_of(std::uint32_t fine, std::int32_t level, std::int32_t bits,
+                           std::uint32_t weight) {
+  const std::int32_t squares = level * (2 * static_cast<std::int32_t>(fine) - (level << kFineBits));
+  const std::int32_t limited = level > 10 || squares > 2048 ? 2048 : squares;
+  return limited * static_cast<std::int32_t>(weight) - bits * (256 << kFineBits);
+}
+
+/// Candidates, one after another. Block has fine(k).
+template <typename Block>
+ZR_HD TunedItem next_item(const Block& block, std::uint64_t& left) {
+  if (left == 0) return {kBlockSize, 0, 0};
+#ifdef __CUDA_ARCH__
+  const int k = __ffsll(static_cast<long long>(left)) - 1;
+#else
+  const int k = __builtin_ctzll(left);
+#endif
+  left &= left - 1;
+  const std::uint32_t fine = block.fine(k);
+  return {k, fine, round_fine(fine)};
+}
+
+/// Decides about the AC coefficients of a block. Bit k of `candidates` is set where fine(k) is at
+/// least kFineHalf, k > 0. Calls block.set(k, magnitude) for those that are not 0 in the end, and
+/// for some that are; returns which are not 0.
+template <typename Block>
+ZR_HD std::uint64_t tune_by_dead_zone(Block& block, std::uint64_t candidates,
+                                      std::uint32_t weight) {
+  std::uint64_t kept = 0, left = candidates;
+  while (left != 0) {
+    const TunedItem item = next_item(block, left);
+    if (in_dead_zone(item.fine, item.k, weight)) continue;
+    block.set(item.k, item.rounded);
+    kept |= std::uint64_t{1} << item.k;
+  }
+  return kept;
+}
+
+/// The same: each coefficient decides whether to go one step towards zero; then the block ends
+/// where rate and distortion together are lowest.
+template <typename Block>
+ZR_HD std::uint64_t tune_by_rate(Block& block, std::uint64_t candidates, const TuneTable& table,
+                                 std::uint32_t weight) {
+  const std::int32_t eob = table.bits[kEob] * (256 << kFineBits);
+  std::uint64_t kept = 0, best_kept = 0, left = candidates;
+  std::int32_t gain = 0, best = -eob;
+  int before = 0, last = 0;  // the candidate before, and the last one that is not 0
+  TunedItem item = next_item(block, left);
+  while (item.k < kBlockSize) {
+    const TunedItem behind = next_item(block, left);
+    const bool down = is_worth_a_step(saved_bits(table, before, item, behind), item, weight);
+    const std::int32_t level = item.rounded - (down ? 1 : 0);
+    if (level > 0) {
+      block.set(item.k, level);
+      kept |= std::uint64_t{1} << item.k;
+      const std::int32_t bits = pair_bits(table, item.k - last - 1, category(level));
+      gain += gain_of(item.fine, level, bits, weight);
+      last = item.k;
+      const std::int32_t all = gain - (item.k == kBlockSize - 1 ? 0 : eob);
+      if (all > best) {
+        best = all;
+        best_kept = kept;
+      }
+    }
+    before = item.k;
+    item = behind;
+  }
+  return best_kept;
+}
+
+template <typename Block>
+ZR_HD std::uint64_t tune_block(Block& block, std::uint64_t candidates, const TuneRules& rules,
+                               const TuneTable& table, std::uint32_t energy) {
+  const std::uint32_t weight = error_weight(rules, energy);
+  return rules.by_rate ? tune_by_rate(block, candidates, table, weight)
+                       : tune_by_dead_zone(block, candidates, weight);
+}
+
+/// A Block whose coefficients stand in memory as the transform left them, and are replaced.
+/// Position k is at values[k * stride].
+class RawBlock {
+ public:
+  ZR_HD RawBlock(std::int16_t* values, int stride, const TuneTable& table)
+      : values_(values), stride_(stride), table_(table) {}
+
+  ZR_HD std::uint32_t magnitude(int k) const {
+    const std::int32_t value = values_[k * stride_];
+    return static_cast<std::uint32_t>(value < 0 ? -value : value);
+  }
+  ZR_HD std::uint32_t fine(int k) const {
+    return fine_magnitude(magnitude(k), table_.step[k], table_.reciprocal[k]);
+  }
+  ZR_HD void set(int k, std::int32_t level) {
+    std::int16_t& value = values_[k * stride_];
+    value = static_cast<std::int16_t>(value < 0 ? -level : level);
+  }
+  ZR_HD std::uint64_t candidates() const {
+    std::uint64_t mask = 0;
+    for (int k = 1; k < kBlockSize; ++k)
+      mask |= std::uint64_t{magnitude(k) >= table_.least[k]} << k;
+    return mask;
+  }
+  ZR_HD void clear_all_but(std::uint64_t kept) {
+    for (int k = 1; k < kBlockSize; ++k)
+      if ((kept >> k & 1) == 0) values_[k * stride_] = 0;
+  }
+
+ private:
+  std::int16_t* values_;
+  int stride_;
+  const TuneTable& table_;
+};
+
+}  // namespace zerorun

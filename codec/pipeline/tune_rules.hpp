@@ -1,0 +1,21 @@
+// Parameters -> the rules by which coefficients are decided.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+
+#include "codec/arith/tune.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun {
+
+/// Errors: invalid_argument.
+Status validate_tuning(const EncodeParams& params);
+
+/// `params.tables`, or what `automatic` stands for.
+QuantTables resolve_tables(const EncodeParams& params);
+
+/// `quant`: luma and chroma, natural order.
+TuneRules make_tune_rules(const EncodeParams& params, const std::array<QuantTable, 2>& quant);
+
+}  // namespace zerorun

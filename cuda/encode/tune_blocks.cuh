@@ -1,0 +1,146 @@
+// The tuned forms of transform_columns(): a lane decides about the coefficients of its block by
+// codec/arith/tune.hpp. The dead zone stays in registers; decisions by rate walk over the block in
+// shared memory.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/arith/tune.hpp"
+#include "cuda/encode/list_items.cuh"
+
+namespace zerorun::cuda_encode {
+
+/// Zig-zag position of each natural index.
+struct ZigzagPosition {
+  std::uint8_t of[kBlockSize];
+  constexpr ZigzagPosition() : of{} {
+    for (int k = 0; k < kBlockSize; ++k)
+      of[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = static_cast<std::uint8_t>(k);
+  }
+};
+__device__ constexpr ZigzagPosition kZigzagPosition{};
+
+/// The rules in shared memory, of tuned kernels alone.
+__device__ inline TuneRules& shared_rules() {
+  __shared__ alignas(16) TuneRules rules;
+  return rules;
+}
+
+/// By all threads of the CTA; it waits for them before the rules are read.
+__device__ inline void copy_rules(const TuneRules& from) {
+  static_assert(sizeof(TuneRules) % 4 == 0);
+  auto* const to = reinterpret_cast<std::uint32_t*>(&shared_rules());
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < sizeof from / 4; i += kThreads)
+    to[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
+}
+
+/// Calls visit(natural index, coefficient with kFloatMagicBits, its reciprocal) for the transformed
+/// columns of a block.
+template <typename Visit>
+__device__ void for_each_column(const float* reciprocals, Coefficients& c, const Visit& visit) {
+  const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
+#pragma unroll
+  for (int x = 0; x < 8; ++x) {
+    std::uint32_t column[8];
+#pragma unroll
+    for (int y = 0; y < 8; ++y) column[y] = c.v[8 * y + x];
+    fdct_column(column);
+    const float4 upper = columns[2 * x], lower = columns[2 * x + 1];
+    const float reciprocal[8] = {upper.x, upper.y, upper.z, upper.w,
+                                 lower.x, lower.y, lower.z, lower.w};
+#pragma unroll
+    for (int y = 0; y < 8; ++y) visit(8 * y + x, column[y], reciprocal[y]);
+  }
+}
+
+/// tune_by_dead_zone()
+__device__ inline void tune_columns_by_zone(const float* reciprocals, float magic,
+                                            std::uint32_t weight, Coefficients& c) {
+  const FloatZone zone(weight);
+  const std::uint32_t base = __float_as_uint(magic);
+  for_each_column(reciprocals, c, [&](int natural, std::uint32_t x, float reciprocal) {
+    if (natural == 0) {
+      c.v[0] = quantise_float(x, reciprocal, magic);
+      return;
+    }
+    const float fine = __uint_as_float(fine_float(x, reciprocal)) - kFineMagic;
+    std::uint32_t value = round_float(fine, magic);
+    if (may_exceed_limit(natural)) value = min(max(value, base - 1023), base + 1023);
+    c.v[natural] = zone.has(fabsf(fine), kZigzagPosition.of[natural]) ? base : value;
+  });
+  find_nonzero(c);
+}
+
+/// A Block whose coefficients stand in shared memory in 32nds of a step, and are replaced.
+class FineBlock {
+ public:
+  __device__ explicit FineBlock(std::int16_t* values) : values_(values) {}
+
+  __device__ std::uint32_t fine(int k) const {
+    return static_cast<std::uint32_t>(abs(std::int32_t{values_[k * 32]}));
+  }
+  __device__ void set(int k, std::int32_t level) {
+    std::int16_t& value = values_[k * 32];
+    value = static_cast<std::int16_t>(value < 0 ? -level : level);
+  }
+
+ private:
+  std::int16_t* values_;
+};
+
+/// Stores all AC coefficients in the lane's column of w.coefficient, in 32nds of a step. Returns
+/// which of them do not round to 0, by zig-zag position.
+__device__ inline std::uint64_t store_fine_columns(WarpShared& w, const float* reciprocals,
+                                                   float magic, Coefficients& c) {
+  std::uint32_t low = 0, high = 0, dc = 0;
+  for_each_column(reciprocals, c, [&](int natural, std::uint32_t x, float reciprocal) {
+    if (natural == 0) {
+      dc = quantise_float(x, reciprocal, magic);
+      return;
+    }
+    const int k = kZigzagPosition.of[natural];
+    auto fine = static_cast<std::int32_t>(fine_float(x, reciprocal) - kFineMagicBits);
+    constexpr auto kMost = static_cast<std::int32_t>(kMostFine);
+    if (may_exceed_limit(natural)) fine = min(max(fine, -kMost), kMost);
+    w.coefficient[k][lane_index()] = static_cast<std::int16_t>(fine);
+    const std::uint32_t bit = abs(fine) >= kFineHalf ? 1u << k % 32 : 0;
+    (k < 32 ? low : high) |= bit;
+  });
+  c.v[0] = dc;
+  return static_cast<std::uint64_t>(high) << 32 | low;
+}
+
+/// tune_by_rate()
+__device__ inline void tune_columns_by_rate(WarpShared& w, const float* reciprocals, float magic,
+                                            const TuneTable& table, std::uint32_t weight,
+                                            Coefficients& c) {
+  std::uint64_t kept = store_fine_columns(w, reciprocals, magic, c);
+  FineBlock block(&w.coefficient[0][lane_index()]);
+  kept = tune_by_rate(block, kept, table, weight);
+  const std::uint32_t base = __float_as_uint(magic);
+#pragma unroll
+  for (int k = 1; k < kBlockSize; ++k)
+    c.v[kZigzag.natural[k]] =
+        base + static_cast<std::uint32_t>(std::int32_t{w.coefficient[k][lane_index()]});
+  c.low = static_cast<std::uint32_t>(kept);
+  c.high = static_cast<std::uint32_t>(kept >> 32);
+  __syncwarp();  // other lanes write items over these coefficients
+}
+
+/// Transforms the columns of the lane's block and decides about its coefficients.
+__device__ inline void tune_columns_of_tile(const Shared& s, WarpShared& w, const Coded& b,
+                                            Coefficients& c) {
+  const TuneRules& rules = shared_rules();
+  const unsigned destination = b.destination();
+  const float* const reciprocals = s.reciprocals.table[destination];
+  const float magic = kFloatMagic + (destination == 0 ? 0.0f : kChromaMagic);
+  const std::uint32_t weight = error_weight(rules, w.item[lane_index()]);
+  __syncwarp();  // the coefficients lie over the energies of other lanes
+  if (rules.by_rate)
+    tune_columns_by_rate(w, reciprocals, magic, rules.table[destination], weight, c);
+  else
+    tune_columns_by_zone(reciprocals, magic, weight, c);
+  if (b.padding) c.low = c.high = 0;
+}
+
+}  // namespace zerorun::cuda_encode

@@ -1,0 +1,221 @@
+// Decisions about coefficients against a plain, slow form of each.
+// SPDX-License-Identifier: MIT
+#include "codec/arith/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "codec/pipeline/tune_rules.hpp"
+#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/quant_table.hpp"
+#include "tests/support/random.hpp"
+
+namespace zerorun::test {
+namespace {
+
+TuneRules rules_of(Tune tune, Effort effort, int quality) {
+  EncodeParams params;
+  params.tune = tune;
+  params.effort = effort;
+  return make_tune_rules(params,
+                         named_quant_tables(resolve_tables(params), Subsampling::s420, quality));
+}
+
+/// Bits of each AC symbol by T.81 C.2, from the lengths of Annex K.
+std::vector<int> symbol_bits(int table) {
+  const HuffmanSpec& spec = standard_huffman_spec(2 + table);
+  std::vector<int> bits(256, 16);
+  std::size_t at = 0;
+  for (std::size_t length = 1; length <= 16; ++length)
+    for (int i = 0; i < spec.bits[length]; ++i) bits[spec.values[at++]] = static_cast<int>(length);
+  for (std::size_t symbol = 0; symbol < 256; ++symbol)
+    bits[symbol] += static_cast<int>(symbol % 16);
+  return bits;
+}
+
+int size_of(int level) {
+  int size = 0;
+  for (; level != 0; level /= 2) ++size;
+  return size;
+}
+
+/// Bits of the AC coefficients of a whole block (T.81 Figure F.2).
+int block_bits(const std::vector<int>& levels, const std::vector<int>& bits) {
+  int sum = 0, run = 0;
+  for (std::size_t k = 1; k < 64; ++k) {
+    if (levels[k] == 0) {
+      ++run;
+      continue;
+    }
+    for (; run > 15; run -= 16) sum += bits[0xF0];
+    sum += bits[static_cast<std::size_t>(16 * run + size_of(levels[k]))];
+    run = 0;
+  }
+  return run > 0 ? sum + bits[0] : sum;
+}
+
+/// The list of magnitudes in steps, of a block with `nonzero` of 64 coefficients on average.
+std::vector<int> any_block(Random& random, int nonzero, std::vector<std::int16_t>& raw,
+                           const TuneTable& table) {
+  std::vector<int> fine(64, 0);
+  raw.assign(64, 0);
+  for (std::size_t k = 1; k < 64; ++k) {
+    const int q = table.step[k];
+    const int most = random.below(64) < nonzero ? 8 * q * 3 : 4 * q;
+    const int magnitude = random.between(0, std::min(most, 8191));
+    raw[k] = static_cast<std::int16_t>(random.below(2) == 0 ? magnitude : -magnitude);
+    fine[k] = std::min((8 * magnitude + q) / (2 * q), int{kMostFine});
+  }
+  return fine;
+}
+
+/// What the block saves in bits and loses in squared error, in 2^-13 bits as gain_of() counts.
+std::int64_t cost(const std::vector<int>& fine, const std::vector<int>& levels,
+                  const std::vector<int>& bits, std::int64_t weight) {
+  std::int64_t squares = 0;  // 32nds of a squared step, against all zeros
+  for (std::size_t k = 1; k < 64; ++k)
+    squares += std::int64_t{levels[k]} * (2 * fine[k] - 32 * levels[k]);
+  return std::int64_t{block_bits(levels, bits)} * 8192 - squares * weight;
+}
+
+std::vector<int> rounded(const std::vector<int>& fine) {
+  std::vector<int> levels(64, 0);
+  for (std::size_t k = 1; k < 64; ++k) levels[k] = (fine[k] + 16) / 32;
+  return levels;
+}
+
+/// Each decision changes one coefficient of the rounded block and codes both blocks.
+std::vector<int> slow_by_rate(const std::vector<int>& fine, const std::vector<int>& bits,
+                              std::int64_t weight) {
+  const std::vector<int> start = rounded(fine);
+  std::vector<int> levels = start;
+  for (std::size_t k = 1; k < 64; ++k) {
+    if (start[k] == 0) continue;
+    std::vector<int> other = start;
+    --other[k];
+    if (block_bits(start, bits) > block_bits(other, bits) &&
+        cost(fine, other, bits, weight) < cost(fine, start, bits, weight))
+      --levels[k];
+  }
+  // The first of the best ends.
+  std::vector<int> best(64, 0), now(64, 0);
+  for (std::size_t k = 1; k < 64; ++k) {
+    if (levels[k] == 0) continue;
+    now[k] = levels[k];
+    if (cost(fine, now, bits, weight) < cost(fine, best, bits, weight)) best = now;
+  }
+  return best;
+}
+
+std::vector<int> tuned(std::vector<std::int16_t> raw, const TuneRules& rules, int table,
+                       std::uint32_t energy) {
+  RawBlock block(raw.data(), 1, rules.table[table]);
+  block.clear_all_but(tune_block(block, block.candidates(), rules, rules.table[table], energy));
+  return {raw.begin(), raw.end()};
+}
+
+TEST(Tune, FineMagnitudeIsTheRoundedQuotient) {
+  for (std::uint32_t q = 1; q <= 255; ++q) {
+    std::uint32_t least = 0;
+    for (std::uint32_t magnitude = 0; magnitude < 1 << 14; ++magnitude) {
+      const std::uint32_t fine = fine_magnitude(magnitude, q, fine_reciprocal(q));
+      ASSERT_EQ(fine, std::min((8 * magnitude + q) / (2 * q), kMostFine)) << magnitude << " " << q;
+      if (fine < kFineHalf) least = magnitude + 1;
+    }
+    ASSERT_EQ(least_magnitude(q), least) << q;
+  }
+}
+
+TEST(Tune, EnergyIsThatOfTheSamplesWithoutTheirMean) {
+  Random random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const int spread = random.between(0, 255), low = random.between(0, 255 - spread);
+    std::uint32_t sum = 0, squares = 0;
+    std::vector<double> samples;
+    for (int s = 0; s < 64; ++s) {
+      const auto sample = static_cast<std::uint32_t>(random.between(low, low + spread));
+      samples.push_back(sample);
+      sum += sample;
+      squares += sample * sample;
+    }
+    double energy = 0;
+    for (const double sample : samples) energy += std::pow(sample - sum / 64.0, 2);
+    ASSERT_NEAR(ac_energy(sum, squares), std::floor(energy + 1e-6), 0.0);
+  }
+}
+
+TEST(Tune, ExactDecidesNothing) {
+  EXPECT_FALSE(rules_of(Tune::exact, Effort::best, 80).active());
+  EXPECT_TRUE(rules_of(Tune::photo, Effort::fast, 80).active());
+}
+
+TEST(Tune, DeadZoneIsTheFormula) {
+  Random random(2);
+  for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr})
+    for (int i = 0; i < 400; ++i) {
+      const TuneRules rules = rules_of(tune, Effort::fast, random.between(1, 100));
+      const auto energy = static_cast<std::uint32_t>(random.below(1 << 20));
+      const int table = random.between(0, 1);
+      std::vector<std::int16_t> raw;
+      const std::vector<int> fine = any_block(random, 20, raw, rules.table[table]);
+      const double masked = rules.masked ? 92682.0 / (92682.0 + energy) : 1.0;
+      const double weight = std::floor(rules.weight * masked + 1e-9) / 256;
+      const std::vector<int> found = tuned(raw, rules, table, energy);
+      for (std::size_t k = 1; k < 64; ++k) {
+        const double steps = fine[k] / 32.0,
+                     end = 0.5 + (1 + 0.05 * static_cast<double>(k)) / weight;
+        const bool zero = fine[k] < 16 || (steps < 1 && steps < end - 1e-12);
+        const int wanted = zero ? 0 : (fine[k] + 16) / 32;
+        ASSERT_EQ(found[k], raw[k] < 0 ? -wanted : wanted) << k << " " << steps << " " << end;
+      }
+    }
+}
+
+TEST(Tune, RateDecisionsAreThoseOfCodingTheBlock) {
+  Random random(3);
+  for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr})
+    for (int i = 0; i < 600; ++i) {
+      const TuneRules rules = rules_of(tune, Effort::best, random.between(1, 100));
+      const auto energy = static_cast<std::uint32_t>(random.below(1 << 20));
+      const int table = random.between(0, 1);
+      std::vector<std::int16_t> raw;
+      const std::vector<int> fine =
+          any_block(random, random.between(0, 60), raw, rules.table[table]);
+      const std::int64_t weight = error_weight(rules, energy);
+      const std::vector<int> wanted = slow_by_rate(fine, symbol_bits(table), weight);
+      const std::vector<int> found = tuned(raw, rules, table, energy);
+      for (std::size_t k = 1; k < 64; ++k)
+        ASSERT_EQ(found[k], raw[k] < 0 ? -wanted[k] : wanted[k]) << "block " << i << " at " << k;
+    }
+}
+
+TEST(Tune, LargestCoefficientsDoNotOverflow) {
+  TuneRules rules = rules_of(Tune::photo, Effort::best, 100);
+  rules.weight = kMostWeight;
+  rules.masked = false;
+  std::vector<std::int16_t> raw(64, -8191);
+  const std::vector<int> found = tuned(raw, rules, 0, 0);
+  for (std::size_t k = 1; k < 64; ++k) EXPECT_EQ(found[k], -1023) << k;
+}
+
+TEST(Tune, NamedTablesHaveLegalEntriesThatFallWithQuality) {
+  for (const QuantTables tables :
+       {QuantTables::annex_k, QuantTables::flat, QuantTables::ffmpeg, QuantTables::tuned})
+    for (const Subsampling sampling : {Subsampling::s420, Subsampling::s444}) {
+      auto before = named_quant_tables(tables, sampling, 1);
+      for (int quality = 1; quality <= 100; ++quality) {
+        const auto now = named_quant_tables(tables, sampling, quality);
+        for (std::size_t t = 0; t < 2; ++t)
+          for (std::size_t i = 0; i < 64; ++i) {
+            ASSERT_GE(now[t][i], 1) << name(tables) << " " << quality;
+            ASSERT_LE(now[t][i], before[t][i]) << name(tables) << " " << quality;
+          }
+        before = now;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace zerorun::test

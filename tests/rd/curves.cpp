@@ -1,0 +1,197 @@
+// Rate and distortion of an encoder's modes, and what they save.
+// SPDX-License-Identifier: MIT
+#include "tests/rd/curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/libjpeg_encode.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::rd {
+namespace {
+
+template <typename T>
+bool choose(const std::map<std::string, T>& names, const std::string& text, T& out) {
+  const auto found = names.find(text);
+  if (found == names.end()) return false;
+  out = found->second;
+  return true;
+}
+
+bool set_option(const std::string& key, const std::string& value, EncodeParams& params) {
+  if (key == "tune")
+    return choose<Tune>({{"exact", Tune::exact},
+                         {"photo", Tune::photo},
+                         {"text", Tune::text},
+                         {"psnr", Tune::psnr}},
+                        value, params.tune);
+  if (key == "effort")
+    return choose<Effort>({{"fast", Effort::fast}, {"best", Effort::best}}, value, params.effort);
+  if (key == "huffman")
+    return choose<HuffmanTables>(
+        {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}}, value,
+        params.huffman);
+  if (key == "tables")
+    return choose<QuantTables>({{"annex-k", QuantTables::annex_k},
+                                {"flat", QuantTables::flat},
+                                {"ffmpeg", QuantTables::ffmpeg},
+                                {"tuned", QuantTables::tuned}},
+                               value, params.tables);
+  return false;
+}
+
+bool read_tables(const std::string& path, Mode& mode) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::pair<std::string, int> key;
+    std::array<QuantTable, 2> tables;
+    words >> key.first >> key.second;
+    for (QuantTable& table : tables)
+      for (std::uint16_t& entry : table) words >> entry;
+    if (!words) return false;
+    mode.tables[key] = tables;
+  }
+  return !mode.tables.empty();
+}
+
+/// Bytes of the only scan: behind the SOS segment, before EOI.
+double scan_bytes(const std::vector<std::byte>& jpeg) {
+  const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(jpeg[i]); };
+  for (std::size_t i = 2; i + 4 < jpeg.size();) {
+    const std::size_t length = at(i + 2) << 8 | at(i + 3);
+    if (at(i + 1) == 0xDA) return static_cast<double>(jpeg.size() - 2 - (i + 2 + length));
+    i += 2 + length;
+  }
+  return 0;
+}
+
+std::vector<std::byte> encode_turbo(const Mode& mode, Subsampling sampling, int quality,
+                                    const Image& image) {
+  test::LibjpegOptions options;
+  options.quality = quality;
+  options.factors = test::factors_of(sampling);
+  options.optimal = mode.params.huffman == HuffmanTables::optimal;
+  return test::libjpeg_encode_pixels(image.width, image.height, test::PixelInput::rgb,
+                                     image.rgb.data(), 3 * std::ptrdiff_t{image.width}, options);
+}
+
+std::vector<std::byte> encode_zerorun(const Mode& mode, Subsampling sampling, int quality,
+                                      const Image& image) {
+  EncodeParams params = mode.params;
+  params.quality = quality;
+  const auto tables = mode.tables.find({sampling == Subsampling::s420 ? "420" : "444", quality});
+  if (tables != mode.tables.end()) {
+    params.luma_table = tables->second[0];
+    params.chroma_table = tables->second[1];
+  }
+  params.subsampling = sampling;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  params.restart = RestartPolicy::none();
+  std::vector<std::byte> jpeg;
+  const ConstFrameView frame{PixelFormat::rgb24,
+                             image.width,
+                             image.height,
+                             {image.rgb.data(), nullptr, nullptr},
+                             {3 * std::ptrdiff_t{image.width}, 0, 0}};
+  auto encoder = Encoder::create(params);
+  if (!encoder || !encoder->encode(frame, jpeg)) jpeg.clear();
+  return jpeg;
+}
+
+/// Logarithm of the bytes at a score.
+double log_bytes_at(const Curve& curve, Metric metric, double score) {
+  std::size_t upper = 1;
+  while (upper + 1 < curve.size() && curve[upper].scores[metric] < score) ++upper;
+  const Point &a = curve[upper - 1], &b = curve[upper];
+  const double span = b.scores[metric] - a.scores[metric];
+  const double part = span > 1e-12 ? (score - a.scores[metric]) / span : 0.0;
+  return std::log(a.bytes) + part * (std::log(b.bytes) - std::log(a.bytes));
+}
+
+}  // namespace
+
+std::optional<Mode> parse_mode(const std::string& text, std::string& error) {
+  Mode mode;
+  mode.text = text;
+  const std::size_t colon = text.find(':');
+  const std::string encoder = text.substr(0, colon);
+  mode.is_turbo = encoder == "turbo";
+  if (!mode.is_turbo && encoder != "zerorun") {
+    error = "'" + text + "' begins with neither turbo nor zerorun";
+    return std::nullopt;
+  }
+  std::istringstream options(colon == std::string::npos ? "" : text.substr(colon + 1));
+  for (std::string option; std::getline(options, option, ',');) {
+    const std::size_t equal = option.find('=');
+    const std::string key = option.substr(0, equal);
+    if (equal == std::string::npos ||
+        !(key == "file" ? read_tables(option.substr(equal + 1), mode)
+                        : set_option(key, option.substr(equal + 1), mode.params))) {
+      error = "'" + option + "' is no option of a mode";
+      return std::nullopt;
+    }
+  }
+  return mode;
+}
+
+std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality,
+                             const Image& image, const Meter& meter) {
+  const std::vector<std::byte> jpeg = mode.is_turbo
+                                          ? encode_turbo(mode, sampling, quality, image)
+                                          : encode_zerorun(mode, sampling, quality, image);
+  test::Pixels pixels;
+  if (jpeg.empty() || !test::libjpeg_pixels(jpeg, test::PixelOutput::rgb, true, pixels).clean())
+    return std::nullopt;
+  return Point{scan_bytes(jpeg),
+               meter.measure({pixels.width, pixels.height, std::move(pixels.samples)})};
+}
+
+double saved_percent(const Curve& base, const Curve& other, Metric metric) {
+  if (base.size() < 2 || other.size() < 2) return 0;
+  const double low = std::max(base.front().scores[metric], other.front().scores[metric]);
+  const double high = std::min(base.back().scores[metric], other.back().scores[metric]);
+  constexpr int kSteps = 200;
+  double sum = 0;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double score = low + (high - low) * i / kSteps;
+    sum += log_bytes_at(other, metric, score) - log_bytes_at(base, metric, score);
+  }
+  return 100 * (1 - std::exp(sum / (kSteps + 1)));
+}
+
+std::optional<Image> read_image(const std::string& path) {
+  io::SourceOptions options;
+  options.pixel_format = PixelFormat::rgb24;
+  auto source = io::open_frames({path, "", {}}, options);
+  if (!source) return std::nullopt;
+  Frame frame;
+  io::FrameTime time;
+  const auto read = (*source)->read(frame, time);
+  if (!read || !*read) return std::nullopt;
+  const ConstFrameView view = frame.view();
+  Image image{view.width, view.height, {}};
+  const std::size_t row_bytes = 3 * static_cast<std::size_t>(view.width);
+  for (int y = 0; y < view.height; ++y) {
+    const std::uint8_t* row = view.data[0] + y * view.stride_bytes[0];
+    image.rgb.insert(image.rgb.end(), row, row + row_bytes);
+  }
+  return image;
+}
+
+Image crop(const Image& image, int x, int y, int width, int height) {
+  Image out{std::min(width, image.width - x), std::min(height, image.height - y), {}};
+  for (int row = y; row < y + out.height; ++row) {
+    const auto first = image.rgb.begin() + 3 * (std::ptrdiff_t{row} * image.width + x);
+    out.rgb.insert(out.rgb.end(), first, first + 3 * std::ptrdiff_t{out.width});
+  }
+  return out;
+}
+
+}  // namespace zerorun::rd

@@ -1,0 +1,48 @@
+// Rate and distortion of an encoder's modes, and what they save.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/rd/metrics.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::rd {
+
+/// How a picture is encoded. Text: `turbo` (libjpeg-turbo) or `zerorun`, then options such as
+/// "zerorun:tune=photo,effort=best,huffman=optimal,tables=tuned".
+struct Mode {
+  std::string text;
+  bool is_turbo = false;
+  EncodeParams params;  ///< without quality and sampling
+  /// file=PATH: tables by sampling and quality, a line each: "420 85" and 128 numbers.
+  std::map<std::pair<std::string, int>, std::array<QuantTable, 2>> tables;
+};
+/// The error is a sentence.
+std::optional<Mode> parse_mode(const std::string& text, std::string& error);
+
+/// JPEG bytes between SOS and EOI, and the scores of the decoded picture. libjpeg-turbo decodes,
+/// with the accurate transform and fancy up-sampling.
+struct Point {
+  double bytes = 0;
+  Scores scores{};
+};
+std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality,
+                             const Image& image, const Meter& meter);
+
+using Curve = std::vector<Point>;  ///< of rising quality
+
+/// Percent of the bytes of `base` that `other` saves at equal score: the mean over the scores that
+/// both curves reach, of the logarithm of the bytes, linear between points.
+double saved_percent(const Curve& base, const Curve& other, Metric metric);
+
+/// A picture file, as RGB.
+std::optional<Image> read_image(const std::string& path);
+Image crop(const Image& image, int x, int y, int width, int height);
+
+}  // namespace zerorun::rd

@@ -1,0 +1,42 @@
+// Pictures of the rate-distortion harness.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace zerorun::rd {
+
+/// RGB, 3 bytes a pixel, no gaps.
+struct Image {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;
+
+  std::size_t pixels() const {
+    return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  }
+};
+
+/// One component as numbers, row by row.
+struct Plane {
+  int width = 0, height = 0;
+  std::vector<float> v;
+
+  Plane() = default;
+  Plane(int w, int h)
+      : width(w), height(h), v(static_cast<std::size_t>(w) * static_cast<std::size_t>(h)) {}
+  float* row(int y) { return v.data() + static_cast<std::ptrdiff_t>(y) * width; }
+  const float* row(int y) const { return v.data() + static_cast<std::ptrdiff_t>(y) * width; }
+};
+
+/// Luma of JFIF, not rounded.
+Plane luma_of(const Image& image);
+
+/// A filter of odd length over rows, then columns. Where it reaches outside, `v` counts as 0.
+Plane blur(const Plane& in, const std::vector<float>& taps);
+
+/// 2 r + 1 taps of a Gaussian, which add up to 1.
+std::vector<float> gaussian(float sigma, int radius);
+
+}  // namespace zerorun::rd

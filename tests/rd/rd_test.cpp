@@ -1,0 +1,208 @@
+// Rate and distortion: the metrics against numbers of others, and golden curves of our modes.
+// curves.tsv is renewed with ZERORUN_UPDATE_GOLDEN=1 where the test data is there.
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/rd/curves.hpp"
+#include "tests/support/pictures.hpp"
+#include "tests/support/test_data.hpp"
+
+namespace zerorun::rd {
+namespace {
+
+using test::kNoTestData;
+using test::Row;
+using test::test_data;
+
+const std::vector<std::string>& modes() {
+  static const std::vector<std::string> kModes = {"turbo",
+                                                  "zerorun:tables=tuned",
+                                                  "zerorun:tune=photo",
+                                                  "zerorun:tune=photo,effort=best,huffman=optimal",
+                                                  "zerorun:tune=text,effort=best,huffman=optimal",
+                                                  "zerorun:tune=psnr,effort=best,huffman=optimal"};
+  return kModes;
+}
+constexpr int kQualities[] = {50, 75, 90, 95};
+
+Mode mode_of(const std::string& text) {
+  std::string error;
+  auto mode = parse_mode(text, error);
+  EXPECT_TRUE(mode) << error;
+  return mode.value_or(Mode{});
+}
+
+/// A picture that needs no data, and parts of three of the data's.
+std::map<std::string, Image> pictures() {
+  std::map<std::string, Image> out;
+  out["generated"] = {256, 192, test::make_picture(test::Content::photo, 256, 192, 3, 1)};
+  if (!test_data()) return out;
+  for (const auto& [name, path] : {std::pair{"k05", "kodak/kodim05.png"},
+                                   {"k08", "kodak/kodim08.png"},
+                                   {"text", "rd/text.png"}})
+    if (const auto image = read_image((*test_data() / path).string()))
+      out[name] = crop(*image, 128, 128, 256, 192);
+  return out;
+}
+
+using Curves = std::map<std::string, Curve>;  ///< by picture, sampling and mode
+
+Curves measured() {
+  Curves out;
+  for (const auto& [name, image] : pictures()) {
+    const Meter meter(image);
+    for (const auto sampling : {Subsampling::s420, Subsampling::s444})
+      for (const std::string& mode : modes())
+        for (const int quality : kQualities) {
+          const auto point = measure(mode_of(mode), sampling, quality, image, meter);
+          EXPECT_TRUE(point) << mode;
+          out[name + "\t" + std::string(zerorun::name(sampling)) + "\t" + mode].push_back(
+              point.value_or(Point{}));
+        }
+  }
+  return out;
+}
+
+/// Measured once.
+const Curves& measure_all() {
+  static const Curves kAll = measured();
+  return kAll;
+}
+
+std::filesystem::path golden_path() { return test::project_tests() / "rd/curves.tsv"; }
+
+Curves read_golden() {
+  Curves out;
+  for (const Row& row : test::read_tsv(golden_path())) {
+    Point point{std::stod(row.at("scan_bytes")), {}};
+    for (std::size_t m = 0; m < kMetrics; ++m)
+      point.scores[m] = std::stod(row.at(std::string(kMetricNames[m])));
+    out[row.at("image") + "\t" + row.at("sampling") + "\t" + row.at("mode")].push_back(point);
+  }
+  return out;
+}
+
+void write_golden(const Curves& curves) {
+  std::ofstream out(golden_path());
+  out.precision(8);
+  out << "image\tsampling\tmode\tq\tscan_bytes";
+  for (const auto metric : kMetricNames) out << '\t' << metric;
+  out << '\n';
+  for (const auto& [key, curve] : curves)
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      out << key << '\t' << kQualities[i] << '\t' << curve[i].bytes;
+      for (const double score : curve[i].scores) out << '\t' << score;
+      out << '\n';
+    }
+}
+
+TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
+  const Curves& curves = measure_all();
+  if (std::getenv("ZERORUN_UPDATE_GOLDEN") != nullptr && test_data()) write_golden(curves);
+  const Curves golden = read_golden();
+  std::map<std::string, std::pair<Scores, int>> sums;  // by mode
+  for (const auto& [key, curve] : curves) {
+    const auto before = golden.find(key);
+    ASSERT_TRUE(before != golden.end()) << key << " is not in " << golden_path();
+    auto& [sum, count] = sums[key.substr(key.rfind('\t') + 1)];
+    for (std::size_t m = 0; m < kMetrics; ++m)
+      sum[m] += saved_percent(before->second, curve, static_cast<Metric>(m));
+    ++count;
+  }
+  ASSERT_EQ(sums.size(), modes().size());
+  for (const auto& [mode, sum] : sums)
+    for (std::size_t m = 0; m < kMetrics; ++m)
+      EXPECT_GT(sum.first[m] / sum.second, -0.3) << mode << " by " << kMetricNames[m];
+}
+
+TEST(RateDistortion, TunedModesSaveBytes) {
+  if (!test_data()) GTEST_SKIP() << kNoTestData;
+  // Small parts of photos; the README has the numbers of whole ones. In 4:4:4 these parts lose by
+  // SSIMULACRA2: their saturated edges suffer from the coarse high frequencies of chroma.
+  const Curves& curves = measure_all();
+  for (const auto& [key, curve] : curves) {
+    if (key.find("tune=photo,effort=best") == std::string::npos || key[0] != 'k') continue;
+    const std::string base = key.substr(0, key.rfind('\t') + 1) + "turbo";
+    const bool is_420 = key.find("420") != std::string::npos;
+    EXPECT_GT(saved_percent(curves.at(base), curve, is_420 ? ssimulacra2 : ms_ssim), 5) << key;
+  }
+}
+
+TEST(RateDistortion, ExactHasTheBytesOfLibjpeg) {
+  for (const auto& [name, image] : pictures()) {
+    const Meter meter(image);
+    for (const std::string huffman : {"standard", "optimal"}) {
+      const auto ours = measure(mode_of("zerorun:tune=exact,effort=best,huffman=" + huffman),
+                                Subsampling::s420, 80, image, meter);
+      const auto theirs =
+          measure(mode_of("turbo:huffman=" + huffman), Subsampling::s420, 80, image, meter);
+      ASSERT_TRUE(ours && theirs);
+      EXPECT_EQ(ours->bytes, theirs->bytes) << name;
+      EXPECT_EQ(ours->scores, theirs->scores) << name;
+    }
+  }
+}
+
+TEST(Metrics, AgreeWithTheReferenceImplementations) {
+  if (!test_data()) GTEST_SKIP() << kNoTestData;
+  const auto table = *test_data() / "rd/peers.tsv";
+  const auto image = read_image((*test_data() / "kodak/kodim01.png").string());
+  if (!image || !std::filesystem::exists(table)) GTEST_SKIP() << "no " << table;
+  const Meter meter(*image);
+  int compared = 0;
+  for (const Row& row : test::read_tsv(table)) {
+    const std::string q = row.at("q");
+    if (row.at("image") != "k01" || row.at("encoder") != "turbo_std" || (q != "50" && q != "90"))
+      continue;
+    const auto sampling = row.at("sampling") == "420" ? Subsampling::s420 : Subsampling::s444;
+    const auto point = measure(mode_of("turbo"), sampling, std::stoi(q), *image, meter);
+    ASSERT_TRUE(point);
+    EXPECT_EQ(point->bytes, std::stod(row.at("scan_bytes")));
+    EXPECT_NEAR(point->scores[psnr], std::stod(row.at("psnr_y")), 0.001);
+    EXPECT_NEAR(point->scores[psnr_hvs_m], std::stod(row.at("psnr_hvs_m")), 0.2);
+    EXPECT_NEAR(point->scores[ssimulacra2], std::stod(row.at("ssimulacra2")), 0.3);
+    ++compared;
+  }
+  EXPECT_GE(compared, 4);
+}
+
+TEST(Metrics, TheSamePictureIsPerfectAndNoiseIsWorse) {
+  const Image image{64, 48, test::make_picture(test::Content::photo, 64, 48, 3, 1)};
+  const Meter meter(image);
+  const Scores same = meter.measure(image);
+  EXPECT_EQ(same[ssimulacra2], 100);
+  double last = 100;
+  for (const int amplitude : {1, 8, 40}) {
+    Image noisy = image;
+    for (std::size_t i = 0; i < noisy.rgb.size(); ++i)
+      noisy.rgb[i] = static_cast<std::uint8_t>(
+          std::min(255, noisy.rgb[i] + (i * 7919 % 3 == 0 ? amplitude : 0)));
+    const Scores scores = meter.measure(noisy);
+    for (std::size_t m = 0; m < kMetrics; ++m) EXPECT_LT(scores[m], same[m]) << kMetricNames[m];
+    EXPECT_LT(scores[ssimulacra2], last);
+    last = scores[ssimulacra2];
+  }
+}
+
+TEST(SavedPercent, IsTheShareOfTheBytes) {
+  Curve base, half;
+  for (int i = 1; i <= 4; ++i) {
+    Point point{1000.0 * i * i, {}};
+    point.scores.fill(10.0 * i);
+    base.push_back(point);
+    point.bytes /= 2;
+    half.push_back(point);
+  }
+  for (std::size_t m = 0; m < kMetrics; ++m) {
+    EXPECT_NEAR(saved_percent(base, half, static_cast<Metric>(m)), 50, 1e-9);
+    EXPECT_NEAR(saved_percent(half, base, static_cast<Metric>(m)), -100, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::rd

@@ -1,0 +1,26 @@
+// SSIMULACRA2 (Cloudinary, 2022; version 2.1): 100 is no difference, 90 hardly a visible one.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "tests/rd/image.hpp"
+
+namespace zerorun::rd {
+
+/// Keeps what depends on the original alone.
+class Ssimulacra2 {
+ public:
+  explicit Ssimulacra2(const Image& original);
+  /// `distorted` has the size of the original.
+  double score(const Image& distorted) const;
+
+ private:
+  struct Scale {
+    std::array<Plane, 3> xyb, mean, square;  // the last two are blurred
+  };
+  std::vector<Scale> scales_;
+};
+
+}  // namespace zerorun::rd

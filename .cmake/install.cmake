@@ -53,11 +53,20 @@ if(ZERORUN_PROGRAM)
   install(TARGETS zerorun_program RUNTIME COMPONENT program)
   include(.cmake/manual.cmake)
   set(share ${CMAKE_INSTALL_DATAROOTDIR})
-  install(FILES apps/completions/zerorun.bash RENAME zerorun
+  set(completions ${PROJECT_BINARY_DIR}/completions)
+  file(GLOB completion_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/completions/*)
+  add_custom_command(OUTPUT ${completions}/made
+    COMMAND ${PROJECT_SOURCE_DIR}/.cmake/completions.sh $<TARGET_FILE:zerorun_program>
+      ${PROJECT_SOURCE_DIR}/apps/completions ${completions}
+    COMMAND ${CMAKE_COMMAND} -E touch ${completions}/made
+    DEPENDS zerorun_program .cmake/completions.sh ${completion_sources}
+    VERBATIM)
+  add_custom_target(zerorun_completions ALL DEPENDS ${completions}/made)
+  install(FILES ${completions}/zerorun.bash RENAME zerorun
     DESTINATION ${share}/bash-completion/completions COMPONENT program)
-  install(FILES apps/completions/_zerorun
+  install(FILES ${completions}/_zerorun
     DESTINATION ${share}/zsh/vendor-completions COMPONENT program)
-  install(FILES apps/completions/zerorun.fish
+  install(FILES ${completions}/zerorun.fish
     DESTINATION ${share}/fish/vendor_completions.d COMPONENT program)
 endif()
 # Debian wants one folder for each package.

@@ -14,6 +14,7 @@ page() {
   "$help2man" --no-info --version-string "$version" --name "$2" \
     --source "zerorun $version" --manual "zerorun" "$1" |
     sed -e "s/^\\.TH [^ ]*/.TH ${name^^}/" -e "s/^$1 \\\\-/${name//-/\\\\-} \\\\-/" \
+      -e '/^\.SH EXAMPLES/,/^\.S[HS] [^E]/s/^\.IP/&\n.nf/' \
       >"$folder/$name.1"
   gzip -9n "$folder/$name.1"
 }

@@ -30,6 +30,12 @@ zerorun_deb(development libzerorun-dev libdevel
   "Headers, static library, and what CMake and pkg-config need.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/.cmake/triggers)
 set(CPACK_DEBIAN_IO_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/.cmake/triggers)
+# What is opened at run time; the window is for those who have a screen.
+zerorun_debian_packages(opened_by_io ffmpeg opencv)
+zerorun_debian_packages(opened_by_window sdl)
+set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "${opened_by_io}")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${opened_by_io}")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "${opened_by_window}")
 set(CPACK_COMPONENT_IO_DEPENDS library)
 set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS library io)
 if(TARGET zerorun_gstreamer)

@@ -1,6 +1,12 @@
 # The shared libraries are made of the same objects as the static libraries, which the tests use.
 function(zerorun_add_shared name static_library)
   add_library(${name} SHARED $<TARGET_OBJECTS:${static_library}>)
+  get_target_property(parts ${static_library} zerorun_objects)
+  foreach(part IN LISTS parts)
+    if(TARGET ${part})
+      target_sources(${name} PRIVATE $<TARGET_OBJECTS:${part}>)
+    endif()
+  endforeach()
   get_target_property(libraries ${static_library} LINK_LIBRARIES)
   list(REMOVE_ITEM libraries zerorun)
   target_link_libraries(${name} PRIVATE ${libraries})

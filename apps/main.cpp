@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/help.hpp"
+#include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
 #include "zerorun/io.hpp"
 #include "zerorun/status.hpp"
@@ -49,7 +52,7 @@ Exit flush_stdout(Exit code) {
   return code == Exit::done ? Exit::output : code;
 }
 
-int usage_error(const CLI::App& program, const CLI::ParseError& error) {
+[[noreturn]] void usage_error(const CLI::App& program, const CLI::ParseError& error) {
   std::string asked = "zerorun";
   std::string sentence = error.what();
   for (const CLI::App* command : program.get_subcommands()) {
@@ -60,12 +63,20 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
       sentence = CLI::ExtrasError(unknown).what();
   }
   if (sentence == "--input is required") sentence = "INPUT is required";
-  if (sentence == "A subcommand is required") sentence = "COMMAND is required";
-  console::error(fmt::format("{} (see {} --help)", sentence, asked));
-  return static_cast<int>(Exit::usage);
+  fail(Exit::usage, fmt::format("{} (see {} --help)", sentence, asked));
 }
 
-int run(int argc, char** argv) {
+/// `zerorun` and `zerorun help` are `zerorun --help`; `zerorun help COMMAND` is `zerorun COMMAND
+/// --help`.
+std::vector<const char*> without_help_command(int argc, const char* const* argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  const bool is_help = words.size() > 1 && std::string_view(words[1]) == "help";
+  if (is_help) words.erase(words.begin() + 1);
+  if (is_help || words.size() < 2) words.push_back("--help");
+  return words;
+}
+
+int run(int argc, const char* const* argv) {
   CLI::App program("JPEG and Motion JPEG for images and video, on the CPU and on NVIDIA GPUs",
                    "zerorun");
   program.set_version_flag("--version", version_text(),
@@ -79,6 +90,9 @@ int run(int argc, char** argv) {
       {"concat", add_concat(program)}, {"verify", add_verify(program)},
       {"play", add_play(program)},     {"info", add_info(program)},
       {"bench", add_bench(program)},   {"devices", add_devices(program)}};
+  const std::vector<const char*> words = without_help_command(argc, argv);
+  argc = static_cast<int>(words.size());
+  argv = words.data();
   const auto is_asked = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_asked).empty())
     fail(Exit::usage, fmt::format("there is no command '{}' (see zerorun --help)", argv[1]));
@@ -88,7 +102,7 @@ int run(int argc, char** argv) {
     program.exit(wanted);
     return static_cast<int>(flush_stdout(Exit::done));
   } catch (const CLI::ParseError& error) {
-    return usage_error(program, error);
+    usage_error(program, error);
   }
   if (const auto cpu = resolve_instruction_set(); !cpu) fail(Exit::usage, cpu.status().message());
   for (const auto& [name, command] : commands)
@@ -97,17 +111,19 @@ int run(int argc, char** argv) {
 }
 
 int guarded_run(int argc, char** argv) {
+  const auto end = [&](Exit code, const std::string& sentence, bool is_told = true) {
+    if (is_told) console::error(sentence);
+    if (asks_for_json(argc, argv)) print_failed_event(static_cast<int>(code), sentence);
+    return static_cast<int>(code);
+  };
   try {
     return run(argc, argv);
   } catch (const Failure& failure) {
-    if (!signals::must_stop_now()) console::error(failure.what());
-    return static_cast<int>(failure.code());
+    return end(failure.code(), failure.what(), !signals::must_stop_now());
   } catch (const std::bad_alloc&) {
-    console::error(Status(Errc::out_of_memory).message());
-    return static_cast<int>(Exit::failed);
+    return end(Exit::failed, Status(Errc::out_of_memory).message());
   } catch (const std::system_error& error) {
-    console::error(fmt::format("a thread cannot be started: {}", error.code().message()));
-    return static_cast<int>(Exit::failed);
+    return end(Exit::failed, fmt::format("a thread cannot be started: {}", error.code().message()));
   }
 }
 

@@ -160,6 +160,8 @@ Result<std::unique_ptr<Base>> started(std::unique_ptr<Made> made) {
 Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes);
 Result<FrameReaderPtr> open_y4m(ByteReader reader);
 Result<FrameReaderPtr> open_pnm_stream(ByteReader reader);
+/// Errors: invalid_argument (size or format), bad_input (a file that is not whole frames).
+Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video);
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
 Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence);
@@ -214,6 +216,9 @@ using HalvedFrameSink = HalvedSink<FrameSink, const ConstFrameView&>;
 bool is_jpeg(std::span<const std::byte> packet) noexcept;
 PacketSinkPtr make_jpeg_sink(ImageOutput output);
 FrameSinkPtr make_y4m_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
+/// Errors: invalid_argument (SinkOptions::raw_format).
+Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
+bool is_raw_video(const std::string& format);  ///< raw, yuv, rgb
 /// Outputs that keep nothing, or a line with the MD5 of each packet or frame.
 PacketSinkPtr make_null_packet_sink();
 FrameSinkPtr make_null_frame_sink();

@@ -146,6 +146,10 @@ Status ImageFileReader::read(const std::string& path, FrameWork& work, SourceInf
       return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
     case ContentKind::unknown:
       return read_by_media(path, work, facts, threads);
+#ifdef ZERORUN_HAVE_PNG
+    case ContentKind::png:
+      return decode_png(path, work.bytes, work.item);
+#endif
     default:
       return decode_by_opencv(path, kind, work.bytes, work.item);
   }

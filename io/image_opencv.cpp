@@ -5,17 +5,22 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <string_view>
 
 #include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
 #include "io/image_file.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/decoder.hpp"
+
+extern "C" const char* zerorun_load_opencv();  // .cmake/load_at_run_time.cmake
 
 namespace zerorun::io {
 namespace {
@@ -41,6 +46,29 @@ class QuietOpenCv {
   static inline int inside_ = 0;
   static inline cv::utils::logging::LogLevel before_ = cv::utils::logging::LOG_LEVEL_SILENT;
 };
+
+// The type cv::Exception is data of OpenCV's library, which is not open when this file is linked;
+// so its text is read: "OpenCV(4.6.0) FILE:LINE: error: (-215:NAME) SENTENCE in function
+// 'FUNCTION'".
+bool is_memory_error(const std::exception& error) noexcept {
+  return std::strstr(error.what(), ": error: (-4:") != nullptr;  // cv::Error::StsNoMem
+}
+
+std::string reason(const std::exception& error) {
+  std::string_view text = error.what();
+  if (const auto at = text.find(": error: ("); at != text.npos) {
+    const auto close = text.find(") ", at);
+    if (close != text.npos) text.remove_prefix(close + 2);
+  }
+  return std::string(text.substr(0, text.find(" in function ")));
+}
+
+/// Opens OpenCV's libraries.
+Status load_opencv() {
+  const char* const error = zerorun_load_opencv();
+  if (error == nullptr) return Status::ok();
+  return Status(Errc::not_built, std::string("OpenCV is not installed: ") + error);
+}
 
 /// PNG 11.2.2: IHDR comes first; width, height, bit depth, colour type from byte 16 on.
 constexpr std::size_t kPngWidthAt = 16, kPngHeightAt = 20, kPngColourAt = 25;
@@ -159,6 +187,7 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
 
 Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>& data,
                         Frame& out) {
+  ZR_TRY(load_opencv());
   ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
   if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
   if (kind == ContentKind::png) ZR_TRY(check_png_size(path, data));
@@ -170,14 +199,15 @@ Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<s
                       out);
   } catch (const std::bad_alloc&) {
     return Status(Errc::out_of_memory, "'" + path + "'");
-  } catch (const cv::Exception& error) {
-    if (error.code == cv::Error::StsNoMem) return Status(Errc::out_of_memory, "'" + path + "'");
-    return Status(Errc::bad_input, "'" + path + "': " + error.err);
+  } catch (const std::exception& error) {
+    if (is_memory_error(error)) return Status(Errc::out_of_memory, "'" + path + "'");
+    return Status(Errc::bad_input, "'" + path + "': " + reason(error));
   }
 }
 
 Status encode_by_opencv(const ConstFrameView& frame, const std::string& extension,
                         std::vector<std::byte>& out) {
+  ZR_TRY(load_opencv());
   const QuietOpenCv quiet;
   try {
     const bool gray = frame.format == PixelFormat::gray8;
@@ -202,8 +232,8 @@ Status encode_by_opencv(const ConstFrameView& frame, const std::string& extensio
     return Status::ok();
   } catch (const std::bad_alloc&) {
     return Status(Errc::out_of_memory, "an image of " + extension);
-  } catch (const cv::Exception& error) {
-    return Status(Errc::unsupported_output, extension + ": " + error.err);
+  } catch (const std::exception& error) {
+    return Status(Errc::unsupported_output, extension + ": " + reason(error));
   }
 }
 

@@ -112,9 +112,12 @@ std::optional<double> estimate(const Location& input, const SourceOptions& optio
   Head head;
   if (parsed->kind == LocationKind::file) {
     if (!read_head(parsed->path, head)) return std::nullopt;
+    if (input.format == "raw")
+      return head.file_bytes / 1.5;  // 4:2:0; a frame of any format is as long within a factor of 3
     return pixels_of(head, options);
   }
-  auto files = FileSequence::open(*parsed, input.start_number, options.missing);
+  auto files =
+      FileSequence::open(*parsed, input.start_number, options.missing, options.file_numbers);
   if (!files) return std::nullopt;
   const auto first = files->next();
   if (!first || !*first || !read_head((*first)->path, head)) return std::nullopt;

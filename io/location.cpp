@@ -49,11 +49,29 @@ Result<Conversion> read_conversion(const std::string& name, std::size_t at) {
   return found;
 }
 
+/// True if name[at] begins what looks like printf's conversion, right or wrong: "100%.png" and
+/// "50% off.png" have none.
+bool is_conversion(const std::string& name, std::size_t at) noexcept {
+  if (name[at] != '%' || at + 1 == name.size()) return false;
+  if (name[at + 1] == '0') return true;
+  const std::size_t letter = name.find_first_not_of("-+*.$0123456789l", at + 1);
+  return letter != std::string::npos &&
+         std::string_view("diuxsn").find(name[letter]) != std::string_view::npos;
+}
+
+/// "####" at name[at] is "%04d". A single # is a character as any other.
+std::optional<Conversion> read_hashes(const std::string& name, std::size_t at) noexcept {
+  const std::size_t found = name.find_first_not_of('#', at);
+  const std::size_t end = found == std::string::npos ? name.size() : found;
+  if (end - at < 2 || end - at > static_cast<std::size_t>(kMaxPatternWidth)) return std::nullopt;
+  return Conversion{at, end, static_cast<int>(end - at)};
+}
+
 std::string unescape_percent(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     out += text[i];
-    if (text[i] == '%') ++i;  // of "%%": the rest was refused before
+    if (text[i] == '%' && i + 1 < text.size() && text[i + 1] == '%') ++i;
   }
   return out;
 }
@@ -90,12 +108,19 @@ Status set_pattern(ParsedLocation& parsed) {
 Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& name) {
   std::optional<Conversion> found;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] != '%') continue;
-    if (i + 1 < name.size() && name[i + 1] == '%') {
+    if (name[i] == '%' && i + 1 < name.size() && name[i + 1] == '%') {
       ++i;
       continue;
     }
-    ZR_LET(next, read_conversion(name, i));
+    Conversion next;
+    if (is_conversion(name, i)) {
+      ZR_LET(read, read_conversion(name, i));
+      next = read;
+    } else if (const auto hashes = name[i] == '#' ? read_hashes(name, i) : std::nullopt) {
+      next = *hashes;
+    } else {
+      continue;
+    }
     if (found) return bad_pattern(name, "has more than one number; only one can count");
     found = next;
     i = next.end - 1;
@@ -141,16 +166,27 @@ std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
   return number;
 }
 
+std::string_view NumberPattern::other_digits(std::string_view name) const {
+  if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
+      !name.ends_with(after_))
+    return {};
+  const std::string_view digits =
+      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+  return digits.find_first_not_of("0123456789") == std::string_view::npos ? digits
+                                                                          : std::string_view();
+}
+
 Result<ParsedLocation> parse_input(const Location& input) {
+  if (!input.names.empty()) return ParsedLocation{LocationKind::names, input.name, {}, input.names};
   ZR_TRY(check_name(input));
   const std::string& name = input.name;
-  ParsedLocation parsed{LocationKind::file, name, {}};
-  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}};
+  ParsedLocation parsed{LocationKind::file, name, {}, {}};
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}, {}};
   std::error_code ignored;
   const fs::file_status found = fs::status(name, ignored);
-  if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}};
+  if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}, {}};
   if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
-  if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}};
+  if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}, {}};
   const Status status = set_pattern(parsed);
   if (has_wildcard(name) && !parsed.pattern)
     parsed.kind = LocationKind::glob;
@@ -162,13 +198,13 @@ Result<ParsedLocation> parse_input(const Location& input) {
 Result<ParsedLocation> parse_output(const Location& output) {
   ZR_TRY(check_name(output));
   const std::string& name = output.name;
-  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}};
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}, {}};
   std::error_code ignored;
   if (name.back() == '/' || fs::is_directory(name, ignored))
     return Status(Errc::invalid_argument, "the output '" + name +
                                               "' is a directory; name a pattern in it, for "
                                               "example %05d.jpg");
-  ParsedLocation parsed{LocationKind::file, name, {}};
+  ParsedLocation parsed{LocationKind::file, name, {}, {}};
   ZR_TRY(set_pattern(parsed));
   return parsed;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "zerorun/io.hpp"
 
@@ -15,14 +16,17 @@ namespace zerorun::io {
 /// here and never reaches printf.
 class NumberPattern {
  public:
-  /// nullopt if the name has no '%' conversion ("%%" does not count).
-  /// Errors: invalid_argument for any conversion but one %d or %0Nd in the file name.
+  /// nullopt if the name has no conversion: %d, %0Nd or ##. "%%" and a '%' that begins nothing
+  /// like a conversion, as in "100%.png", do not count. Errors: invalid_argument for a conversion
+  /// that is not whole, more than one, or one in a directory.
   static Result<std::optional<NumberPattern>> parse(const std::string& name);
 
   const std::string& directory() const noexcept { return directory_; }  ///< "." if none is named
   std::string path(std::int64_t number) const;
   /// The number of a file name (without directory) if this pattern makes that name.
   std::optional<std::int64_t> match(std::string_view file_name) const;
+  /// The digits of a file name that this pattern would make with another width; else empty.
+  std::string_view other_digits(std::string_view file_name) const;
 
  private:
   std::string file_name(std::int64_t number) const;
@@ -33,12 +37,13 @@ class NumberPattern {
   int width_ = 0;  // zero-padded to this many digits
 };
 
-enum class LocationKind { stream, file, pattern, glob, directory, list };
+enum class LocationKind { stream, file, pattern, glob, directory, list, names };
 
 struct ParsedLocation {
   LocationKind kind = LocationKind::file;
   std::string path;  ///< the word, without the '@' of a list
   std::optional<NumberPattern> pattern;
+  std::vector<std::string> names = {};  ///< LocationKind::names
 };
 
 Result<ParsedLocation> parse_input(const Location& input);

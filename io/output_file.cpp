@@ -75,12 +75,26 @@ std::unique_ptr<OutputFile> OutputFile::standard_output() {
 }
 
 OutputFile::~OutputFile() {
+  const bool is_kept = is_full_ && whole_bytes_ > 0;
+  // What lies behind the last whole write is half a frame.
+  if (is_kept && file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(whole_bytes_)) != 0) {
+  }
   if (owned_ && file_ >= 0) ::close(file_);
-  if (!part_.empty()) ::unlink(part_.c_str());
+  if (!part_.empty() && !is_kept) ::unlink(part_.c_str());
+}
+
+/// A full disk does not cost the frames that were written before.
+Status OutputFile::failure(int error_number) const {
+  const Status status = system_failure(Errc::write_failed, path_, error_number);
+  const bool is_full = error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+  if (!is_full || part_.empty() || whole_bytes_ == 0) return status;
+  is_full_ = true;
+  return Status(Errc::write_failed,
+                status.detail() + "; what was written before is kept as '" + part_ + "'");
 }
 
 Status OutputFile::fail(int error_number) {
-  error_ = system_failure(Errc::write_failed, path_, error_number);
+  error_ = failure(error_number);
   return error_;
 }
 
@@ -113,18 +127,20 @@ Status OutputFile::write(Parts parts) {
   const int error = put(position_, parts, done);
   position_ += done;
   size_ = std::max(size_, position_);
+  if (error == 0) whole_bytes_ = std::max(whole_bytes_.load(), position_);
   return error == 0 ? Status::ok() : fail(error);
 }
 
 Status OutputFile::write_at(std::int64_t position, Parts parts) const {
   std::int64_t done = 0;
   const int error = seekable_ ? put(position, parts, done) : ESPIPE;
-  return error == 0 ? Status::ok() : system_failure(Errc::write_failed, path_, error);
+  return error == 0 ? Status::ok() : failure(error);
 }
 
 Status OutputFile::seek_end(std::int64_t position) {
   ZR_TRY(seek(position));
   size_ = std::max(size_, position_);
+  whole_bytes_ = std::max(whole_bytes_.load(), position_);
   return Status::ok();
 }
 

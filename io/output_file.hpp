@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,7 @@ class OutputFile {
   OutputFile() = default;
   int put(std::int64_t position, Parts parts, std::int64_t& done) const;
   Status fail(int error_number);
+  Status failure(int error_number) const;
   Status take_name();
 
   std::string path_;  // the final name
@@ -67,6 +69,8 @@ class OutputFile {
   std::int64_t position_ = 0;
   std::int64_t size_ = 0;
   Status error_;
+  std::atomic<std::int64_t> whole_bytes_{0};  // up to the end of the last write that succeeded
+  mutable std::atomic<bool> is_full_{false};  // the disk: what was written so far is kept
 };
 
 /// The error of an output that ends without a frame: unsupported_output.

@@ -100,12 +100,18 @@ Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
 
 Result<Input> open_input(const Location& location, const SourceOptions& options) {
   ZR_LET(parsed, parse_input(location));
+  if (location.format == "raw" &&
+      (parsed.kind == LocationKind::stream || parsed.kind == LocationKind::file)) {
+    ZR_LET(reader, ByteReader::open(parsed.path));
+    return as_input(open_raw_video(std::move(reader), options.raw));
+  }
   if (parsed.kind == LocationKind::stream) {
     ZR_LET(reader, ByteReader::open("-"));
     return open_bytes(std::move(reader), format_of({"", location.format, {}}), options);
   }
   if (parsed.kind == LocationKind::file) return open_file(parsed, location, options);
-  return as_input(FileSequence::open(parsed, location.start_number, options.missing));
+  return as_input(
+      FileSequence::open(parsed, location.start_number, options.missing, options.file_numbers));
 }
 
 Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {
@@ -198,14 +204,23 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
   }
   ZR_LET(parsed, parse_output(output));
   const std::string format = format_of(output);
+  if (is_raw_video(format) && parsed.kind != LocationKind::pattern) {
+    ZR_TRY(refuse_variable_rate(options, "raw video"));
+    ZR_LET(raw, open_output(parsed, options.overwrite));
+    return make_raw_sink(std::move(raw), options);
+  }
   if (format != "y4m" && !is_pnm_output(format) && !needs_opencv(format))
     return Status(Errc::unknown_format,
                   "'" + output.name + "' is not a frame output" +
-                      (parsed.kind == LocationKind::stream ? "; name y4m or pnm as its format"
+                      (parsed.kind == LocationKind::stream ? "; name y4m, pnm or raw as its format"
                                                            : "; write .y4m, .png, .tiff, .bmp, "
                                                              ".webp, .pgm or .ppm"));
-  if (needs_opencv(format) && !features().opencv)
-    return Status(Errc::not_built, "'" + output.name + "'");
+#ifdef ZERORUN_HAVE_PNG
+  const bool by_opencv = needs_opencv(format) && format != "png";
+#else
+  const bool by_opencv = needs_opencv(format);
+#endif
+  if (by_opencv && !features().opencv) return Status(Errc::not_built, "'" + output.name + "'");
   if (parsed.kind == LocationKind::pattern) {
     if (format == "y4m")
       return Status(Errc::invalid_argument,

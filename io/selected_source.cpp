@@ -1,6 +1,7 @@
 // Sources: readers with the range, rate and pixel format that the caller asked for.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "io/formats.hpp"
@@ -154,6 +155,77 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
   };
 
   Result<bool> fetch(FrameWork& work) override {
+    switch (options_.broken) {
+      case BrokenFrames::skip:
+      case BrokenFrames::hold:
+        return fetch_good(work);
+      case BrokenFrames::black:
+        return fetch_or_black(work);
+      default:
+        return fetch_any(work);
+    }
+  }
+
+  /// Skips and holds have to be known before the next frame gets its index, so frames are loaded
+  /// here.
+  Result<bool> fetch_good(FrameWork& work) {
+    for (;;) {
+      Result<bool> more = fetch_any(work);
+      if (!more || !*more) return more;
+      const Status status = work.load(0);
+      if (status) {
+        if (work.time.duration == 1)
+          work.time.pts -= skipped_;  // of images: counted from the first
+        if (options_.broken == BrokenFrames::hold) ZR_TRY(copy(work.item, last_));
+        return true;
+      }
+      if (options_.broken == BrokenFrames::hold && last_.width() == 0) return status;
+      tell(work.name, status);
+      if (options_.broken == BrokenFrames::skip) {
+        ++skipped_;
+        continue;
+      }
+      ZR_TRY(copy(last_, work.item));
+      return true;
+    }
+  }
+
+  Result<bool> fetch_or_black(FrameWork& work) {
+    Result<bool> more = fetch_any(work);
+    if (!more || !*more) return more;
+    work.loader = [this, loader = std::move(work.loader)](FrameWork& loaded, int threads) {
+      const Status status = loader ? loader(loaded, threads) : Status::ok();
+      if (status) return status;
+      tell(loaded.name, status);
+      return make_black(loaded.item);
+    };
+    return true;
+  }
+
+  void tell(const std::string& name, const Status& error) const {
+    if (options_.tell_broken) options_.tell_broken(name, error);
+  }
+
+  static Status copy(const Frame& from, Frame& to) {
+    ZR_TRY(to.reshape(from.format(), from.width(), from.height()));
+    copy_frame(from.view(), to.view());
+    return Status::ok();
+  }
+
+  Status make_black(Frame& frame) const {
+    Frame black;
+    const bool has_chroma = !is_rgb(info_.format) && info_.format != PixelFormat::gray8;
+    ZR_TRY(black.reshape(has_chroma ? PixelFormat::yuv444p : PixelFormat::gray8, info_.width,
+                         info_.height));
+    for (int plane = 0; plane < plane_count(black.format()); ++plane)
+      for (int row = 0; row < info_.height; ++row)
+        std::memset(row_of(black.view(), plane, row), plane == 0 ? 0 : 128,
+                    static_cast<std::size_t>(info_.width));
+    FrameConverter converter;
+    return converter.convert(std::as_const(black).view(), info_.format, frame);
+  }
+
+  Result<bool> fetch_any(FrameWork& work) {
     Result<bool> more = reader_->next(work);
     if (!more || !*more || !options_.pixel_format) return more;
     work.surface.reset();  // its samples are of the other format
@@ -192,6 +264,8 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
 
   SourceOptions options_;
   Pool<Scratch> scratches_;
+  Frame last_;                // what BrokenFrames::hold repeats
+  std::int64_t skipped_ = 0;  // by BrokenFrames::skip
 };
 
 class SelectedPackets final : public Selected<PacketSource, PacketReader, Packet> {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 
@@ -40,47 +41,7 @@ Status each_file(const std::string& directory, Visit&& visit) {
   return Status::ok();
 }
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-/// The run of digits at the start of `text`.
-std::string_view digits_at(std::string_view text) noexcept {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
-}
-
-std::string_view without_zeros(std::string_view digits) noexcept {
-  return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
-}
-
-/// Compares by value: < 0, 0 or > 0. The numbers may have any length.
-int compare_values(std::string_view a, std::string_view b) noexcept {
-  a = without_zeros(a);
-  b = without_zeros(b);
-  if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
-  return a.compare(b);
-}
-
 }  // namespace
-
-bool natural_less(std::string_view a, std::string_view b) noexcept {
-  const std::string_view whole_a = a, whole_b = b;
-  while (!a.empty() && !b.empty()) {
-    if (is_digit(a[0]) && is_digit(b[0])) {
-      const std::string_view na = digits_at(a), nb = digits_at(b);
-      if (const int order = compare_values(na, nb); order != 0) return order < 0;
-      a.remove_prefix(na.size());
-      b.remove_prefix(nb.size());
-    } else {
-      if (a[0] != b[0]) return static_cast<unsigned char>(a[0]) < static_cast<unsigned char>(b[0]);
-      a.remove_prefix(1);
-      b.remove_prefix(1);
-    }
-  }
-  if (a.empty() != b.empty()) return a.empty();
-  // They differ in leading zeros only: fewer zeros first, so that the order is total.
-  if (whole_a.size() != whole_b.size()) return whole_a.size() < whole_b.size();
-  return whole_a < whole_b;
-}
 
 bool is_image_extension(const std::string& extension) {
   return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) !=
@@ -89,7 +50,7 @@ bool is_image_extension(const std::string& extension) {
 
 Result<FileSequence> FileSequence::open(const ParsedLocation& location,
                                         std::optional<std::int64_t> start_number,
-                                        MissingFrames missing) {
+                                        MissingFrames missing, std::optional<FileNumbers> numbers) {
   FileSequence sequence;
   sequence.missing_ = missing;
   switch (location.kind) {
@@ -106,12 +67,70 @@ Result<FileSequence> FileSequence::open(const ParsedLocation& location,
     case LocationKind::list:
       ZR_TRY(sequence.open_list(location.path));
       break;
+    case LocationKind::names:
+      sequence.open_names(location.names);
+      break;
     default:
       sequence.names_ = {location.path};
       sequence.single_ = true;
       break;
   }
+  if (numbers) ZR_TRY(sequence.choose_numbers(*numbers));
+  const bool is_found =
+      location.kind == LocationKind::glob || location.kind == LocationKind::directory;
+  if (is_found) sequence.note_name_gaps();
   return sequence;
+}
+
+Status FileSequence::choose_numbers(const FileNumbers& numbers) {
+  if (pattern_) {
+    std::erase_if(numbers_, [&](std::int64_t n) { return n < numbers.first || n > numbers.last; });
+    if (!numbers_.empty()) first_number_ = number_ = std::max(numbers.first, numbers_.front());
+  } else if (!single_) {
+    keep_file_numbers(names_, numbers.first, numbers.last);
+    gaps_ = 0;
+    count_absent_names();
+  }
+  if (!numbers_.empty() || !names_.empty()) return Status::ok();
+  return no_file("no file has a number from " + std::to_string(numbers.first) +
+                 (numbers.last == INT64_MAX ? " on" : " to " + std::to_string(numbers.last)));
+}
+
+void FileSequence::note_name_gaps() {
+  constexpr std::int64_t kMostHeld = 1'000'000;  // more are two sequences rather than a gap
+  name_gaps_ = find_name_gaps(names_);
+  if (missing_ == MissingFrames::hold) gaps_ += fill_name_gaps(names_, kMostHeld);
+}
+
+void FileSequence::open_names(const std::vector<std::string>& names) {
+  names_ = names;
+  count_absent_names();
+}
+
+void FileSequence::count_absent_names() {
+  std::error_code ignored;
+  gaps_ += std::count_if(names_.begin(), names_.end(),
+                         [&](const std::string& name) { return !fs::exists(name, ignored); });
+}
+
+/// Says what is there instead: numbers with another number of digits are the common mistake.
+Status FileSequence::no_match(std::optional<std::int64_t> start_number) const {
+  std::string sentence = "no file is named like '" + pattern_->path(start_number.value_or(0)) +
+                         "'" + (start_number ? " or has a higher number" : "");
+  std::vector<std::string> others;
+  std::size_t least = SIZE_MAX, most = 0;
+  ZR_TRY(each_file(pattern_->directory(), [&](const std::string& name) {
+    const std::size_t digits = pattern_->other_digits(name).size();
+    if (digits == 0) return;
+    others.push_back(name);
+    least = std::min(least, digits);
+    most = std::max(most, digits);
+  }));
+  if (others.empty() || start_number) return no_file(sentence);
+  const auto [first, last] = std::minmax_element(others.begin(), others.end(), natural_less);
+  sentence += "; there is '" + *first + "'" + (first == last ? "" : " to '" + *last + "'");
+  const bool is_padded = least == most && least > 1;
+  return no_file(sentence + ": write " + (is_padded ? "%0" + std::to_string(most) + "d" : "%d"));
 }
 
 Status FileSequence::open_pattern(std::optional<std::int64_t> start_number) {
@@ -123,10 +142,7 @@ Status FileSequence::open_pattern(std::optional<std::int64_t> start_number) {
   if (start_number)
     numbers_.erase(numbers_.begin(),
                    std::lower_bound(numbers_.begin(), numbers_.end(), *start_number));
-  const std::int64_t start = start_number.value_or(0);
-  if (numbers_.empty())
-    return no_file("no file is named like '" + pattern_->path(start) + "'" +
-                   (start_number ? " or has a higher number" : ""));
+  if (numbers_.empty()) return no_match(start_number);
   first_number_ = number_ = start_number.value_or(numbers_.front());
   return Status::ok();
 }
@@ -171,9 +187,8 @@ Status FileSequence::open_list(const std::string& path) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line[0] == '#') continue;
     names_.push_back((base / fs::path(line)).string());
-    std::error_code ignored;
-    if (!fs::exists(names_.back(), ignored)) ++gaps_;
   }
+  count_absent_names();
   if (names_.empty()) return no_file("the list '" + path + "' names no file");
   return Status::ok();
 }
@@ -246,7 +261,8 @@ Result<std::optional<FileSequence::Item>> FileSequence::next_name() {
       last_ = name;
       return std::optional<Item>({last_, false});
     }
-    if (missing_ != MissingFrames::skip) return gap("the list names it", name);
+    if (missing_ != MissingFrames::skip)
+      return gap(name_gaps_.count > 0 ? "others of its series are" : "the list names it", name);
   }
   return std::optional<Item>();
 }

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "io/location.hpp"
+#include "io/name_gaps.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::io {
 
 /// A pattern reaches from its start number to the largest number in the directory, which open()
-/// reads once; missing numbers in between are gaps. A glob and a directory have no gaps. A file of
-/// a list that does not exist is a gap.
+/// reads once; missing numbers in between are gaps. What is missing between the names of a
+/// glob or directory is a gap for `hold` alone. A file of a list that does not exist is a gap.
 class FileSequence {
  public:
   struct Item {
@@ -25,7 +26,8 @@ class FileSequence {
 
   /// Errors: open_failed (nothing matches), missing_frame (the first file is a gap), read_failed.
   static Result<FileSequence> open(const ParsedLocation& location,
-                                   std::optional<std::int64_t> start_number, MissingFrames missing);
+                                   std::optional<std::int64_t> start_number, MissingFrames missing,
+                                   std::optional<FileNumbers> numbers = {});
 
   /// nullopt at the end. Errors: missing_frame; the next call continues after the gap.
   Result<std::optional<Item>> next();
@@ -35,12 +37,19 @@ class FileSequence {
   /// How many files next() gives in all, if no gap is an error.
   std::int64_t count() const noexcept;
   bool is_single_file() const noexcept { return single_; }
+  /// Of a glob or directory.
+  const NameGaps& name_gaps() const noexcept { return name_gaps_; }
 
  private:
   Status open_pattern(std::optional<std::int64_t> start_number);
   Status open_glob(const std::string& pattern);
   Status open_directory(const std::string& path);
   Status open_list(const std::string& path);
+  void open_names(const std::vector<std::string>& names);
+  void count_absent_names();
+  Status no_match(std::optional<std::int64_t> start_number) const;
+  Status choose_numbers(const FileNumbers& numbers);
+  void note_name_gaps();
   Result<std::optional<Item>> next_number();
   Result<std::optional<Item>> next_name();
   void seek_number(std::int64_t index);
@@ -57,11 +66,8 @@ class FileSequence {
   std::size_t at_ = 0;              // next index in numbers_ or names_
   std::int64_t gaps_ = 0;           // files of a list that did not exist at open()
   std::string last_;                // what `hold` repeats
+  NameGaps name_gaps_;
 };
-
-/// Natural order of file names, frame9 before frame10: runs of digits compare by value, then by
-/// fewer leading zeros; everything else compares byte by byte. A strict weak order.
-bool natural_less(std::string_view a, std::string_view b) noexcept;
 
 /// True for the files that a directory input picks up.
 bool is_image_extension(const std::string& extension);

@@ -64,7 +64,7 @@ class ImageSink final : public HalvedFrameSink {
     if (is_pnm_output(format_)) {
       encode_pnm(wanted, out);
     } else {
-      ZR_TRY(encode_by_opencv(wanted, format_, out.bytes));
+      ZR_TRY(encode(wanted, out.bytes));
       out.parts.assign(1, out.bytes);
     }
     return output_.prepare(out);
@@ -75,6 +75,13 @@ class ImageSink final : public HalvedFrameSink {
 
  private:
   Status place(Outgoing& out) override { return output_.commit(out); }
+
+  Status encode(const ConstFrameView& frame, std::vector<std::byte>& bytes) const {
+#ifdef ZERORUN_HAVE_PNG
+    if (format_ == "png") return encode_png(frame, bytes);
+#endif
+    return encode_by_opencv(frame, format_, bytes);
+  }
 
   ImageOutput output_;
   std::string format_;

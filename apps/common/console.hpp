@@ -13,6 +13,10 @@ bool is_quiet() noexcept;
 
 bool stderr_is_terminal() noexcept;
 
+/// From here on stderr has the program's own lines alone, unless -v was given: libpng, libtiff and
+/// libjpeg print theirs past every setting. Call it before threads start.
+void hide_lines_of_libraries();
+
 void error(std::string_view sentence);   ///< "zerorun: sentence"
 void note(std::string_view sentence);    ///< the same, but not with --quiet
 void detail(std::string_view sentence);  ///< the same, but only with --verbose

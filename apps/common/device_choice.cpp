@@ -20,8 +20,6 @@
 namespace zerorun::app {
 namespace {
 
-constexpr const char* kNoDevice = "no usable CUDA device, so the CPU is used";
-
 /// A small grey frame, coded and thrown away: it creates the context and loads the kernels.
 Status start_encoder(int device) {
   EncodeParams params;
@@ -154,7 +152,6 @@ Backend DeviceStart::for_coders() const noexcept {
 void DeviceStart::tell() const {
   if (asked_.backend != Backend::automatic) return;
   if (!fallback_.empty()) {
-    console::note(kNoDevice);
     console::detail("--device auto takes the CPU, because " + fallback_);
   } else {
     console::detail(fmt::format("--device auto takes {}, because {}",
@@ -167,7 +164,7 @@ std::optional<double> pixels_of(const InputOptions& input, const OutputOptions& 
   io::SourceOptions options = source_options(input, {});
   // A single picture holds one frame, whatever the input has.
   const io::Location out = output_location(input, output);
-  const bool is_one = is_images(out) && out.name != "-" && out.name.find('%') == std::string::npos;
+  const bool is_one = is_images(out) && out.name != "-" && !is_pattern(out.name);
   if (is_one && options.last_frame < 0) options.last_frame = options.first_frame + 1;
   const auto pixels = io::estimate_pixels(input_location(input), options);
   if (pixels || !is_one) return pixels;

@@ -37,10 +37,13 @@ static std::string without_name(std::string message, const std::string& name) {
   return message.erase(at - 2, quoted.size() + 2);
 }
 
+std::string sentence_about(const std::string& name, const Status& status) {
+  return name + ": " + without_name(status.message(), name);
+}
+
 void fail(Exit side, const std::string& name, const Status& status, const char* hint) {
-  const std::string message = status.message();
   fail(exit_for(status, side),
-       (name.empty() ? message : name + ": " + without_name(message, name)) + hint);
+       (name.empty() ? status.message() : sentence_about(name, status)) + hint);
 }
 
 }  // namespace zerorun::app

@@ -41,6 +41,9 @@ Exit exit_for(const Status& status, Exit side) noexcept;
 
 [[noreturn]] void fail(Exit code, std::string sentence);
 
+/// "NAME: sentence", with the name once.
+std::string sentence_about(const std::string& name, const Status& status);
+
 /// Fails with "NAME: sentence HINT" and exit_for(status, side).
 [[noreturn]] void fail(Exit side, const std::string& name, const Status& status,
                        const char* hint = "");

@@ -46,6 +46,13 @@ void FrameCommand::describe(const io::SourceInfo& info, int width, int height,
   if (!info.decoder.empty())
     console::detail(fmt::format("{}: the video is decoded by {}", input_name(), info.decoder));
   console::detail(output_.name + ": " + output_details);
+  if (info.missing_files > 0 && options_.input.missing != io::MissingFrames::hold)
+    console::note(fmt::format(
+        "{}: {} missing between the numbers of the names, first '{}'; what is "
+        "there is used (--missing hold repeats the frame before)",
+        input_name(),
+        info.missing_files == 1 ? "1 file is" : with_commas(info.missing_files) + " files are",
+        info.first_missing_file));
   device_->tell();
   if (!stats_) return;
   nlohmann::ordered_json all = {{"input", input_name()},
@@ -141,6 +148,7 @@ void apply_common_options(FrameOptions& options, bool output_is_jpeg) {
   find_all_devices(options.device);
   console::set_quiet(options.report.quiet);
   console::set_verbose(options.report.verbose);
+  console::hide_lines_of_libraries();
   apply_format_option(options.format, output_is_jpeg, options.input, options.output);
 }
 

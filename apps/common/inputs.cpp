@@ -85,8 +85,9 @@ void fail_without_frames(const InputOptions& input) {
 }
 
 std::string cut_sentence(const std::string& name, const io::SourceInfo& info) {
-  return fmt::format("{} is cut short: {} bytes are missing at its end", name,
-                     with_commas(info.missing_bytes));
+  return fmt::format(
+      "{} is cut short: {} missing at its end", name,
+      info.missing_bytes == 1 ? "1 byte is" : with_commas(info.missing_bytes) + " bytes are");
 }
 
 void note_cut_input(const std::string& name, const io::SourceInfo& info) {

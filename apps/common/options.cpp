@@ -7,9 +7,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 
+#include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "codec/base/device_name.hpp"
@@ -38,26 +42,91 @@ void choose_cpu(const std::string& word) {
 
 int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
+/// The words of INPUT. Several are files, one for each picture.
+void set_inputs(InputOptions& input, const std::vector<std::string>& words) {
+  input.name = words.front();
+  if (words.size() < 2) return;
+  for (const std::string& word : words) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(word, ignored))
+      throw CLI::ValidationError("INPUT", "'" + word + "' is not there; several inputs are files");
+  }
+  input.names = words;
+  input.name = fmt::format("{} and {} more", words.front(), words.size() - 1);
+}
+
+std::optional<io::FileNumbers> parse_file_numbers(std::string_view text) {
+  const auto colon = text.find(':');
+  const std::string_view first = text.substr(0, colon);
+  const std::string_view last = colon == std::string_view::npos ? first : text.substr(colon + 1);
+  io::FileNumbers numbers;
+  const auto read = [](std::string_view word, std::int64_t& to) {
+    const auto value = parse_integer(word);
+    if (value) to = *value;
+    return word.empty() || (value && *value >= 0);
+  };
+  const bool is_good = !text.empty() && read(first, numbers.first) && read(last, numbers.last) &&
+                       numbers.first <= numbers.last;
+  return is_good ? std::optional(numbers) : std::nullopt;
+}
+
+std::optional<std::pair<int, int>> parse_size(std::string_view text) {
+  const auto cross = text.find('x');
+  if (cross == std::string_view::npos) return std::nullopt;
+  const auto width = parse_integer(text.substr(0, cross));
+  const auto height = parse_integer(text.substr(cross + 1));
+  const auto fits = [](const auto& side) { return side && *side >= 1 && *side <= kMaxDimension; };
+  if (!fits(width) || !fits(height)) return std::nullopt;
+  return std::pair(static_cast<int>(*width), static_cast<int>(*height));
+}
+
 }  // namespace
+
+void add_raw_input_options(CLI::App& app, InputOptions& input) {
+  app.option_defaults()->group("Input");
+  const auto read = [&input](const std::string& text) {
+    const auto size = parse_size(text);
+    if (!size)
+      throw CLI::ValidationError("--size", "'" + text + "' is not a size such as 1920x1080");
+    std::tie(input.raw.width, input.raw.height) = *size;
+    input.format = "raw";
+  };
+  CLI::Option* size =
+      app.add_option_function<std::string>(
+             "--size", read, "INPUT is raw video of this size: frames without headers")
+          ->type_name("WxH");
+  app.add_option("--pix-fmt", input.raw.pixel_format,
+                 "Samples of raw video by FFmpeg's words: yuv420p, nv12, yuyv422, rgb24, bgra, "
+                 "yuv422p10le ... (yuv has limited range, yuvj full range; more than 8 bits are "
+                 "rounded)")
+      ->type_name("NAME")
+      ->default_str("yuv420p")
+      ->needs(size);
+}
 
 void add_input_options(CLI::App& app, InputOptions& input) {
   app.option_defaults()->group("Input");
-  app.add_option("-i,--input,INPUT", input.name,
-                 "A file, a pattern 'dir/%05d.png', a quoted glob 'dir/*.png', a directory, "
-                 "@list.txt with one path a line, or - for stdin")
+  app.add_option_function<std::vector<std::string>>(
+         "-i,--input,INPUT", [&input](const auto& words) { set_inputs(input, words); },
+         "A file, several pictures in this order, a pattern 'dir/%05d.png' or 'dir/shot.####.png', "
+         "a quoted glob 'dir/*.png', a directory, @list.txt with one path a line, or - for stdin")
       ->required()
       ->type_name("INPUT");
   app.add_option("--input-format", input.format,
-                 "What INPUT is, if its name does not say: y4m, pnm, mjpeg, or a container")
+                 "What INPUT is, if its name does not say: y4m, pnm, mjpeg, raw, or a container")
       ->type_name("NAME");
-  add_parsed(
-      app, "--fps", input.fps, parse_rational, "RATE",
-      "a frame rate such as 25, 30000/1001 or 23.976",
-      "Frame rate, for example 25 or 30000/1001, for input without one (images and raw MJPEG: "
-      "25) or instead of its own");
-  add_parsed(app, "--frames", input.range, parse_range, "A:B",
-             "a range A:B of frames that holds at least one",
-             "Only the frames A to B-1, counted from 0; A: and :B leave an end open");
+  add_parsed(app, "--fps", input.fps, parse_rational, "RATE",
+             "a frame rate such as 25, 30000/1001 or 23.976",
+             "Frame rate, for example 25, 30000/1001 or 23.976 (which is 24000/1001), for input "
+             "without one (images and raw MJPEG: "
+             "25) or instead of its own");
+  add_parsed(app, "--frames", input.range, parse_range, "A:B|N",
+             "a range A:B of frames that holds at least one, or a number of frames",
+             "Only the frames A to B-1, counted from 0; A: and :B leave an end open, N is 0:N");
+  add_parsed(app, "--file-numbers", input.file_numbers, parse_file_numbers, "A:B",
+             "a range A:B of numbers",
+             "Of a sequence, only the files whose names have the numbers A to B, both included; A: "
+             "and :B leave an end open");
   add_parsed(
       app, "--start-number", input.start_number, parse_integer, "N", "a whole number",
       "First number of a pattern: of INPUT (default: the smallest that exists) and of OUTPUT "
@@ -67,8 +136,16 @@ void add_input_options(CLI::App& app, InputOptions& input) {
       {{"error", io::MissingFrames::error},
        {"skip", io::MissingFrames::skip},
        {"hold", io::MissingFrames::hold}},
-      "At a gap in a numbered sequence: stop, leave the gap out, or repeat "
-      "the frame before it");
+      "At a gap in a numbered sequence: stop, leave the gap out, or repeat the frame before it. "
+      "Gaps in a glob or directory are left out and noted, or repeated");
+  add_choice<io::BrokenFrames>(
+      app, "--on-error", input.broken,
+      {{"stop", io::BrokenFrames::stop},
+       {"skip", io::BrokenFrames::skip},
+       {"hold", io::BrokenFrames::hold},
+       {"black", io::BrokenFrames::black}},
+      "At a picture that cannot be read: stop, leave it out, repeat the one before it, or take a "
+      "black one; each is noted");
   add_max_pixels(app, input.max_pixels);
 }
 
@@ -122,8 +199,10 @@ void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::s
 
 void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns) {
   app.option_defaults()->group("Reports");
-  app.add_option("--stats", report.stats,
-                 "Write a table of the frames (.json or .csv): " + stats_columns)
+  app.add_option(
+         "--stats", report.stats,
+         "Write a table of the frames: .json, or .csv with facts of the run in FILE.json; " +
+             stats_columns)
       ->type_name("FILE");
   add_choice<ProgressMode>(
       app, "--progress", report.progress,
@@ -147,6 +226,15 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
   options.device = device.index;
   options.threads = device.threads;
   options.limits = stream_limits(input.max_pixels);
+  options.file_numbers = input.file_numbers;
+  options.raw = input.raw;
+  options.broken = input.broken;
+  options.tell_broken = [broken = input.broken](const std::string& name, const Status& error) {
+    const char* const what = broken == io::BrokenFrames::skip   ? "it is left out"
+                             : broken == io::BrokenFrames::hold ? "the one before it is repeated"
+                                                                : "it becomes black";
+    console::note(fmt::format("{}; {}", sentence_about(name, error), what));
+  };
   return options;
 }
 

@@ -21,6 +21,10 @@ enum class ProgressMode { automatic, none, plain, json };
 struct InputOptions {
   std::string name;
   std::string format;
+  std::vector<std::string> names = {};  ///< more than one INPUT, as a shell's unquoted *.png gives
+  std::optional<io::FileNumbers> file_numbers = {};
+  io::BrokenFrames broken = io::BrokenFrames::stop;
+  io::RawVideo raw = {};
   io::Rational fps;
   FrameRange range;
   std::optional<std::int64_t> start_number;
@@ -53,6 +57,8 @@ struct ReportOptions {
 };
 
 void add_input_options(CLI::App& app, InputOptions& input);
+/// --size and --pix-fmt of raw video.
+void add_raw_input_options(CLI::App& app, InputOptions& input);
 void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds);
 void add_device_options(CLI::App& app, DeviceOptions& device);
 void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns);

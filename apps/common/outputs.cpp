@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <regex>
 #include <string_view>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ void apply_format_option(const std::string& format, bool output_is_jpeg, InputOp
 }
 
 io::Location input_location(const InputOptions& input) {
-  return {input.name, input.format, input.start_number};
+  return {input.name, input.format, input.start_number, input.names};
 }
 
 io::Location output_location(const InputOptions& input, const OutputOptions& output) {
@@ -71,8 +72,13 @@ bool is_images(const io::Location& output) {
                                          "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 
+bool is_pattern(const std::string& name) {
+  static const std::regex number("(^|[^%])(%%)*(%[0-9]*[diu]|##)");
+  return std::regex_search(name, number);
+}
+
 bool is_single_image(const io::Location& output) {
-  return is_images(output) && output.name != "-" && output.name.find('%') == std::string::npos;
+  return is_images(output) && output.name != "-" && !is_pattern(output.name);
 }
 
 void refuse_terminal(const io::Location& output) {

@@ -6,10 +6,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <string_view>
+
 #include "apps/common/console.hpp"
 
 namespace zerorun::app {
 namespace {
+
+/// Where a run of frames had come when it failed; null if it had not begun.
+nlohmann::json g_failed_event;
 
 ProgressMode resolve(const ReportOptions& options) {
   if (options.progress != ProgressMode::automatic) return options.progress;
@@ -83,8 +88,29 @@ void Progress::finish(const ProgressCounts& counts, const std::string& outcome,
     last["progress"] = "end";
     last["outcome"] = outcome;
     if (!summary.is_null()) last["summary"] = summary;
-    console::machine(last.dump());
+    if (outcome == "failed")
+      g_failed_event = last;  // its sentence is not known here
+    else
+      console::machine(last.dump());
   }
+}
+
+bool asks_for_json(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--progress=json") return true;
+    if (word == "--progress" && i + 1 < argc && std::string_view(argv[i + 1]) == "json")
+      return true;
+  }
+  return false;
+}
+
+void print_failed_event(int exit_code, const std::string& sentence) {
+  nlohmann::json event = g_failed_event;
+  if (event.is_null()) event = {{"progress", "end"}, {"outcome", "failed"}};
+  event["exit_code"] = exit_code;
+  event["error"] = sentence;
+  console::machine(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace zerorun::app

@@ -25,7 +25,7 @@ class Progress {
   Progress(const ReportOptions& options, std::int64_t total, io::Rational rate);
 
   void update(const ProgressCounts& counts);
-  /// The last event, also after a failure: "done", "interrupted" or "failed".
+  /// The last event: "done" or "interrupted". That of "failed" is kept for print_failed_event().
   void finish(const ProgressCounts& counts, const std::string& outcome,
               const nlohmann::json& summary);
   bool is_json() const noexcept { return mode_ == ProgressMode::json; }
@@ -42,5 +42,11 @@ class Progress {
   double last_shown_ = -1.0;
   Stopwatch since_start_;
 };
+
+/// True if a command line has `--progress json`: also one that is wrong ends in JSON.
+bool asks_for_json(int argc, const char* const* argv);
+
+/// The last event of a run that failed, with the sentence that people got.
+void print_failed_event(int exit_code, const std::string& sentence);
 
 }  // namespace zerorun::app

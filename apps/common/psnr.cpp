@@ -72,6 +72,7 @@ std::uint32_t row_error(const std::uint8_t* a, const std::uint8_t* b, int width,
 
 void SquaredError::add(const SquaredError& other) noexcept {
   components = std::max(components, other.components);
+  is_rgb |= other.is_rgb;
   for (std::size_t c = 0; c < 3; ++c) {
     sum[c] += other.sum[c];
     samples[c] += other.samples[c];
@@ -96,6 +97,7 @@ double SquaredError::psnr() const noexcept {
 SquaredError squared_error(const ConstFrameView& a, const ConstFrameView& b) noexcept {
   SquaredError error;
   error.components = a.format == PixelFormat::gray8 ? 1 : 3;
+  error.is_rgb = is_rgb(a.format);
   for (int c = 0; c < error.components; ++c) {
     const ComponentLayout at = layout(a.format, c, a.width, a.height);
     const auto plane = static_cast<std::size_t>(at.plane);
@@ -114,9 +116,12 @@ SquaredError squared_error(const ConstFrameView& a, const ConstFrameView& b) noe
 }
 
 std::string psnr_components_text(const SquaredError& error) {
+  constexpr std::array kYCbCr{"Y", "Cb", "Cr"}, kRgb{"R", "G", "B"};
+  const auto& names = error.is_rgb ? kRgb : kYCbCr;
   std::string text;
   for (int c = 0; c < error.components; ++c)
-    text += fmt::format("{}{:.3f}", c == 0 ? "" : ", ", error.psnr(c));
+    text += fmt::format("{}{} {:.3f}", c == 0 ? "" : ", ", names[static_cast<std::size_t>(c)],
+                        error.psnr(c));
   return text;
 }
 

@@ -16,6 +16,7 @@ namespace zerorun::app {
 /// (Y Cb Cr or R G B). They are exact over many frames: a stream's PSNR is that of all its samples.
 struct SquaredError {
   int components = 0;
+  bool is_rgb = false;  ///< else Y, or Y Cb Cr
   std::array<std::uint64_t, 3> sum{};
   std::array<std::uint64_t, 3> samples{};
 
@@ -28,7 +29,7 @@ struct SquaredError {
 /// Both frames must have the same format and size.
 SquaredError squared_error(const ConstFrameView& a, const ConstFrameView& b) noexcept;
 
-/// "43.210, 45.000, 44.100": the components.
+/// "Y 43.210, Cb 45.000, Cr 44.100": the components.
 std::string psnr_components_text(const SquaredError& error);
 
 /// Decibels as JSON: null if nothing differs, because JSON has no infinity.

@@ -27,7 +27,9 @@ StatsFile::StatsFile(const std::string& path, bool overwrite, std::string comman
     : file_(path, overwrite),
       command_(std::move(command)),
       is_json_(is_json),
-      with_psnr_(with_psnr) {}
+      with_psnr_(with_psnr) {
+  if (!is_json_) facts_.emplace(path + ".json", overwrite);
+}
 
 std::unique_ptr<StatsFile> StatsFile::open(const std::string& path, bool overwrite,
                                            const std::string& command, bool with_psnr) {
@@ -50,7 +52,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
     file_.write(text + ",\n  \"frames\": [");
     return;
   }
-  file_.write(fmt::format("# zerorun-stats {} {}\n# {}\n", kStatsVersion, command_, head.dump()));
+  head_ = std::move(head);
   file_.write("index,pts,bytes,");
   file_.write(command_ + "_us");
   if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
@@ -95,7 +97,13 @@ void StatsFile::add_csv(const FrameRecord& record) {
 }
 
 void StatsFile::finish(const nlohmann::json& summary) {
-  if (is_json_) file_.write("\n  ],\n  \"summary\": " + summary.dump() + "\n}\n");
+  if (is_json_) {
+    file_.write("\n  ],\n  \"summary\": " + summary.dump() + "\n}\n");
+  } else {
+    head_["summary"] = summary;
+    facts_->write(head_.dump(2) + "\n");
+    facts_->finish();
+  }
   file_.finish();
 }
 

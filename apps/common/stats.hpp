@@ -17,7 +17,7 @@
 namespace zerorun::app {
 
 /// Increase it when a column is removed or changes its meaning; add new columns at the end.
-inline constexpr int kStatsVersion = 1;
+inline constexpr int kStatsVersion = 2;
 
 struct FrameRecord {
   std::int64_t index = 0;
@@ -30,8 +30,9 @@ struct FrameRecord {
   std::optional<int> slow_scans = {};                    ///< decode, as in DecodeReport
 };
 
-/// CSV begins with two comment lines: "# zerorun-stats 1 COMMAND" and the header as JSON. The JSON
-/// file is one object: the header's members, "frames" and "summary".
+/// A JSON file is one object: the header's members, "frames" and "summary". A CSV file has the
+/// table alone, with a line of column names, as tools for tables read it; the other members lie in
+/// NAME.csv.json.
 class StatsFile {
  public:
   /// Null if `path` is empty. Ends the command if the name is neither .json nor .csv (exit 2) or
@@ -50,6 +51,8 @@ class StatsFile {
   void add_csv(const FrameRecord& record);
 
   SafeFile file_;
+  std::optional<SafeFile> facts_;  // NAME.csv.json
+  nlohmann::ordered_json head_;    // of a CSV file, until its end
   std::string command_;
   bool is_json_;
   bool with_psnr_;

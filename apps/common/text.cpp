@@ -36,6 +36,15 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   return value;
 }
 
+/// What "23.976", "29.97" and "59.94" mean: the multiples of 1000/1001 that video has.
+static std::optional<io::Rational> broadcast_rate(double rate) {
+  constexpr double kRounding = 0.0045;  // 23.98 is 24000/1001, too
+  for (const int whole : {24, 30, 48, 60, 72, 90, 96, 120, 240})
+    if (std::abs(rate - whole * 1000.0 / 1001.0) < kRounding)
+      return io::Rational{std::int64_t{whole} * 1000, 1001};
+  return std::nullopt;
+}
+
 std::optional<io::Rational> parse_rational(std::string_view text) {
   std::optional<std::int64_t> num, den{1};
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
@@ -54,14 +63,23 @@ std::optional<io::Rational> parse_rational(std::string_view text) {
   // Containers hold 32-bit numerators and denominators.
   if (!num || !den || *num <= 0 || *den <= 0 || *num > INT32_MAX || *den > INT32_MAX)
     return std::nullopt;
+  const bool is_decimal = text.find('.') != std::string_view::npos;
+  if (is_decimal && *num % *den != 0)
+    if (const auto rate = broadcast_rate(static_cast<double>(*num) / static_cast<double>(*den)))
+      return rate;
   const std::int64_t common = std::gcd(*num, *den);
   return io::Rational{*num / common, *den / common};
 }
 
 std::optional<FrameRange> parse_range(std::string_view text) {
   const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
   FrameRange range;
+  if (colon == std::string_view::npos) {
+    const auto count = parse_integer(text);
+    if (!count || *count < 1) return std::nullopt;
+    range.last = *count;
+    return range;
+  }
   if (const std::string_view first = text.substr(0, colon); !first.empty()) {
     const auto value = parse_integer(first);
     if (!value || *value < 0) return std::nullopt;

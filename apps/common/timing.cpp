@@ -45,13 +45,18 @@ Distribution FrameTimes::distribution() const {
 }
 
 std::string times_text(const FrameTimes& times) {
+  // The first frame stands apart. A percentile of fewer values than this is their maximum.
+  constexpr std::size_t kLeastForP99 = 100;
+  if (times.count() < 2) return fmt::format("{:.2f}", times.first_ms());
   const Distribution d = times.distribution();
+  const std::string p99 = times.count() > kLeastForP99 ? fmt::format(", p99 {:.2f}", d.p99) : "";
   return fmt::format(
-      "min {:.2f}, mean {:.2f}, median {:.2f}, p95 {:.2f}, p99 {:.2f}, max {:.2f}; first {:.2f}",
-      d.min, d.mean, d.median, d.p95, d.p99, d.max, times.first_ms());
+      "min {:.2f}, mean {:.2f}, median {:.2f}, p95 {:.2f}{}, max {:.2f}; first {:.2f}", d.min,
+      d.mean, d.median, d.p95, p99, d.max, times.first_ms());
 }
 
 nlohmann::json times_json(const FrameTimes& times) {
+  if (times.count() == 1) return {{"first", times.first_ms()}};  // one value has no distribution
   const Distribution d = times.distribution();
   return {{"first", times.first_ms()},
           {"min", d.min},

@@ -1,10 +1,12 @@
-# bash completion for zerorun. Commands, options and their choices come from --help, so that they
-# are always those of the program that is installed.
+# bash completion for zerorun. Commands, options and their choices are read from the texts of --help, which
+# .cmake/completions.sh puts in here when zerorun is built.
 # SPDX-License-Identifier: MIT
+
+# @help@
 
 # The words behind an option in the help: "  --missing error|skip|hold   At a gap ..."
 _zerorun_choices() {  # COMMAND OPTION
-  zerorun "$1" --help 2>/dev/null |
+  _zerorun_help "$1" |
     sed -nE "s/^  (-[a-z], )?(--[a-z-]+, )*$2 ([a-z0-9]+(\|[^ ]+)+)( .*|\$)/\3/p" | tr '|' '\n' |
     sed -E 's/\[.*//' | grep -E '^[a-z0-9]+$'
 }
@@ -14,7 +16,7 @@ _zerorun() {
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     local commands
-    commands=$(zerorun --help 2>/dev/null |
+    commands=$(_zerorun_help |
       sed -n '/^Subcommands:/,/^$/p' | sed -nE 's/^  ([a-z]+) .*/\1/p')
     mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
     return
@@ -29,7 +31,7 @@ _zerorun() {
   fi
   if [[ $cur == -* ]]; then
     local options
-    options=$(zerorun "$command" --help 2>/dev/null |
+    options=$(_zerorun_help "$command" |
       sed -nE 's/^  ([A-Z]+, )?(-.*)/\2/p' | sed -E 's/  .*//' | grep -oE -- '--[a-z-]+')
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
     return

@@ -1,22 +1,24 @@
-# fish completion for zerorun. Commands, options and their choices come from --help, so that they
-# are always those of the program that is installed.
+# fish completion for zerorun. Commands, options and their choices are read from the texts of --help, which
+# .cmake/completions.sh puts in here when zerorun is built.
 # SPDX-License-Identifier: MIT
 
+# @help@
+
 function __zerorun_commands
-    zerorun --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/p' |
+    _zerorun_help "" | sed -n '/^Subcommands:/,/^$/p' |
         string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
 end
 
 function __zerorun_options
     set -l words (commandline -opc)
-    zerorun $words[2] --help 2>/dev/null |
+    _zerorun_help $words[2] |
         string replace -rf '^  (?:[A-Z]+, )?(?:-[a-z], )?(--[a-z-]+)(?: [^ ]+)?(?:  +(.*))?$' '$1\t$2'
 end
 
 function __zerorun_choices
     set -l words (commandline -opc)
     test (count $words) -gt 2; or return 1
-    zerorun $words[2] --help 2>/dev/null |
+    _zerorun_help $words[2] |
         string replace -rf "^  (?:[A-Z]+, )?(?:-[a-z], )?$words[-1] ([a-z0-9]+(?:\|[^ ]+)+)(?: .*)?\$" '$1' |
         string split '|' | string replace -r '\[.*' '' | string match -r '^[a-z0-9]+$'
 end

@@ -63,6 +63,7 @@ class DecodeRun : FrameCommand {
     sink.coded_format = feed_->native_format();
     sink.frame_format = feed_->native_format();
     if (is_images(output_)) sink.variable_frame_rate = false;
+    sink.raw_format = options_.raw_format;
     sink_ = value_or_fail(open_sink(sink), Exit::output, output_.name);
     wanted_ = sink_->wanted_format(feed_->native_format());
     feed_->want_format(wanted_);
@@ -148,10 +149,10 @@ class DecodeRun : FrameCommand {
     summary_.concealed_frames += feed_->concealed_frames();
     std::vector<std::string> notes;
     if (summary_.concealed_frames > 0)
-      notes.push_back(
-          fmt::format("{}: {} of {} frames {} damaged and concealed (--strict stops there)",
-                      input_name(), summary_.concealed_frames, summary_.frames,
-                      summary_.concealed_frames == 1 ? "is" : "are"));
+      notes.push_back(fmt::format(
+          "{}: {} of {} frame{} {} damaged and concealed (--strict stops there)", input_name(),
+          summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
+          summary_.concealed_frames == 1 ? "is" : "are"));
     finish_reports(notes);
   }
 

@@ -21,7 +21,9 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
       strict_(options.strict),
       is_fancy_(options.upsampling == ChromaUpsampling::fancy),
       step_(options.shard_run ? options.shard_run->step() : 1) {
-  packets_ = open_jpeg_packets(input_, source_options(input_, device_));
+  // Pictures that stand in for broken ones come from the source of frames.
+  if (input_.broken == io::BrokenFrames::stop)
+    packets_ = open_jpeg_packets(input_, source_options(input_, device_));
   // stdin cannot be opened again for another format, so that of pictures is asked for at once.
   const bool wants_rgb = input_.name == "-" && for_images;
   if (!packets_) open_frames(wants_rgb ? std::optional(PixelFormat::rgb24) : std::nullopt);

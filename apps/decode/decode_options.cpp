@@ -8,16 +8,22 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
   add_input_options(command, options.input);
   add_output_options(
       command, options.output,
-      "video.y4m, picture .png, .tiff, .bmp, .webp, .ppm or .pgm, a pattern "
+      "video.y4m, raw video .yuv, picture .png, .tiff, .bmp, .webp, .ppm or .pgm, a pattern "
       "'dir/%05d.png', - for stdout (YUV4MPEG2, or PNM by --format pnm), null: for "
       "nothing, or md5:FILE for the MD5 of each frame's samples, as FFmpeg's framemd5");
   add_shard_options(command, options.shard);
   command.option_defaults()->group("Output");
   command
       .add_option("--format", options.format,
-                  "What - is: y4m or pnm for OUTPUT (default y4m), mjpeg for INPUT")
-      ->type_name("y4m|pnm|mjpeg")
-      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""));
+                  "What - is: y4m, pnm or raw for OUTPUT (default y4m), mjpeg for INPUT")
+      ->type_name("y4m|pnm|raw|mjpeg")
+      ->check(CLI::IsMember({"y4m", "pnm", "raw", "mjpeg"}).description(""));
+  command
+      .add_option(
+          "--pix-fmt", options.raw_format,
+          "Samples of a raw OUTPUT (.yuv, .raw, .rgb, or --format raw) by FFmpeg's words: "
+          "yuv420p, nv12, uyvy422, rgb24 ...; they have full range (default: those of INPUT)")
+      ->type_name("NAME");
   command.option_defaults()->group("Decoding");
   add_choice<ChromaUpsampling>(
       command, "--upsampling", options.upsampling,

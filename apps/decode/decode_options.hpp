@@ -12,6 +12,7 @@ namespace zerorun::app {
 struct DecodeOptions : FrameOptions {
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   bool strict = false;
+  std::string raw_format;  ///< --pix-fmt
 };
 
 void add_decode_options(CLI::App& command, DecodeOptions& options);

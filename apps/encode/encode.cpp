@@ -38,6 +38,11 @@ class EncodeRun : FrameCommand {
     start_device(Work::encode);
     open_input();
     backend_ = device_->finish();
+    if (options_.for_rtp) {
+      const Frame& frame = feed_->first.item;
+      fit_to_rtp(params_, input_name(), frame.width(), frame.height(),
+                 is_rgb(frame.format()) ? Subsampling::s420 : native_subsampling(frame.format()));
+    }
     feed_->memory = preferred_memory(backend_);  // of the frames after the first one
     make_workers();
     const signals::Graceful graceful;
@@ -253,7 +258,8 @@ Command add_encode(CLI::App& program) {
       "Examples:\n"
       "  zerorun encode 'frames/%05d.png' -o shot.mov --fps 25 -q 90\n"
       "  zerorun encode in.mp4 -o out.mkv --subsampling 422 --huffman optimal\n"
-      "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | zerorun encode - -o out.avi");
+      "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | zerorun encode - -o out.avi\n"
+      "  zerorun encode in.nv12 --size 1920x1080 --pix-fmt nv12 --fps 25 -o out.mov");
   add_encode_options(*command, *options);
   return [options] {
     apply_common_options(*options, true);

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include "apps/encode/encode_options.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "apps/common/console.hpp"
 #include "apps/common/metadata.hpp"
 #include "apps/shards/hash.hpp"
 
@@ -27,7 +31,12 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
                  {"440", Subsampling::s440},
                  {"411", Subsampling::s411},
                  {"gray", Subsampling::gray}},
-                "Chroma sampling; auto keeps that of the input and takes 4:2:0 for RGB");
+                "Chroma sampling, also as 4:2:0 or grey; auto keeps that of the input and takes "
+                "4:2:0 for RGB")
+      ->transform([](std::string word) {
+        std::erase(word, ':');
+        return word == "grey" ? std::string("gray") : word;
+      });
   add_tune_options(command, options.tuning);
   add_parsed(
       command, "--restart", options.restart, parse_restart, "N|Nrows|auto|none",
@@ -35,6 +44,10 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
       "Restart marker after every N MCUs, after every N rows of MCUs, as suits parallel coding "
       "(auto, at most 1.5 % of the size), or none")
       ->default_str("auto");
+  add_choice<bool>(
+      command, "--compat", options.for_rtp, {{"none", false}, {"rtp", true}},
+      "Write only what a receiver understands. rtp: RFC 2435, that is standard Huffman "
+      "tables, 4:2:0 or 4:2:2, no restart markers, and at most 2040x2040");
   command.add_flag(
       "--index", options.index,
       "Add an index of the entropy-coded data in APP9 segments (3 to 5 % of a photo at quality "
@@ -87,9 +100,10 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
       "'dir/%05d.jpg', - for raw MJPEG on stdout, null: for nothing, or md5:FILE for "
       "the MD5 of each packet, as FFmpeg's framemd5");
   command.option_defaults()->group("Input");
-  command.add_option("--format", options.format, "What - is: y4m, pnm or mjpeg")
-      ->type_name("y4m|pnm|mjpeg")
-      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg"}).description(""));
+  command.add_option("--format", options.format, "What - is: y4m, pnm, mjpeg, or raw (see --size)")
+      ->type_name("y4m|pnm|mjpeg|raw")
+      ->check(CLI::IsMember({"y4m", "pnm", "mjpeg", "raw"}).description(""));
+  add_raw_input_options(command, options.input);
   add_shard_options(command, options.shard);
   add_coding_options(command, options);
   add_content_options(command, options);
@@ -127,6 +141,26 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
           {"index", params.index},
           {"segments", hash_text(segments.value())},
           {"audio", options.copy_audio}};
+}
+
+void fit_to_rtp(EncodeParams& params, const std::string& input, int width, int height,
+                Subsampling native) {
+  constexpr int kMostPixels = 2040;  // RFC 2435, 3.1.5: eight bits that count blocks
+  if (params.huffman == HuffmanTables::optimal)
+    fail(Exit::usage,
+         "--compat rtp: RFC 2435 carries no Huffman tables, so they are --huffman standard");
+  if (params.index) fail(Exit::usage, "--compat rtp: RFC 2435 carries no --index");
+  if (width > kMostPixels || height > kMostPixels)
+    fail(Exit::output,
+         fmt::format("{}: {}x{} is too large for --compat rtp; RFC 2435 holds 2040x2040", input,
+                     width, height));
+  const auto fits = [](Subsampling s) { return s == Subsampling::s420 || s == Subsampling::s422; };
+  if (params.subsampling && !fits(*params.subsampling))
+    fail(Exit::usage, "--compat rtp: RFC 2435 has 4:2:0 and 4:2:2 alone");
+  if (!params.subsampling && !fits(native)) params.subsampling = Subsampling::s420;
+  params.restart = RestartPolicy::none();  // FFmpeg's packetizer drops their interval
+  if (width % 8 != 0 || height % 8 != 0)
+    console::note("--compat rtp: receivers see the size rounded up to multiples of 8");
 }
 
 EncodeParams encode_params(const EncodeOptions& options) {

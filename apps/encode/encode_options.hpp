@@ -21,6 +21,7 @@ struct EncodeOptions : FrameOptions {
   bool index = false;
   std::string qtables, comment, exif, icc;
   bool copy_audio = true;
+  bool for_rtp = false;  ///< --compat rtp
   bool psnr = false;
   bool verify = false;
 };
@@ -35,5 +36,10 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options);
 
 /// Reads the files that the options name.
 EncodeParams encode_params(const EncodeOptions& options);
+
+/// --compat rtp: what RFC 2435 cannot carry ends the command, or is changed where nobody asked for
+/// it. `native` is the sampling of the frames.
+void fit_to_rtp(EncodeParams& params, const std::string& input, int width, int height,
+                Subsampling native);
 
 }  // namespace zerorun::app

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/common/console.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/info/info_report.hpp"
@@ -95,6 +96,7 @@ Command add_info(CLI::App& program) {
                     "Read all JPEG streams: their number and the smallest, largest and mean size "
                     "(always done for raw MJPEG, which has no index)");
   return [options] {
+    console::hide_lines_of_libraries();
     const InputFacts facts = gather(*options);
     fmt::print("{}\n", options->json ? to_json(facts).dump(2) : to_text(facts));
     return Exit::done;

@@ -51,8 +51,8 @@ std::string PlayReport::text() const {
     text += fmt::format("\n           cuda:{} failed, the others went on: {}", lost.device,
                         lost.why.message());
   if (error)
-    text += fmt::format("\n  PSNR     {:.3f} dB over {} frames ({} {})", error->psnr(), compared,
-                        psnr_components(compared_format), psnr_components_text(*error));
+    text += fmt::format("\n  PSNR     {:.3f} dB over {} frame{} ({})", error->psnr(), compared,
+                        compared == 1 ? "" : "s", psnr_components_text(*error));
   return text;
 }
 

@@ -13,6 +13,8 @@
 #include "apps/play/compare.hpp"
 #include "apps/play/keys.hpp"
 
+extern "C" const char* zerorun_load_sdl();  // .cmake/load_at_run_time.cmake
+
 namespace zerorun::app {
 namespace {
 
@@ -166,6 +168,9 @@ PlayReport Player::report() const {
 }
 
 Exit play_in_window(const PlayOptions& options) {
+  if (const char* error = zerorun_load_sdl())
+    fail(Exit::device,
+         std::string("no window can be opened: ") + error + "; --no-window decodes without one");
   const SdlVideo video;
   PlaySession session(options);
   const signals::Graceful graceful;  // only from here on, because opening may wait for a pipe

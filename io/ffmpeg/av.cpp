@@ -6,7 +6,15 @@
 #include <climits>
 #include <mutex>
 
+extern "C" const char* zerorun_load_ffmpeg();  // .cmake/load_at_run_time.cmake
+
 namespace zerorun::io::av {
+
+Status load() {
+  const char* const error = zerorun_load_ffmpeg();
+  if (error == nullptr) return Status::ok();
+  return Status(Errc::not_built, std::string("FFmpeg is not installed: ") + error);
+}
 
 std::string reason(int error) {
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};

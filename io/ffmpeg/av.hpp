@@ -45,6 +45,9 @@ class Dictionary {
   AVDictionary* entries_ = nullptr;
 };
 
+/// Opens FFmpeg's libraries; whoever comes first from outside calls it. Errors: not_built.
+Status load();
+
 /// FFmpeg's words for an error, for example "Invalid data found when processing input".
 std::string reason(int error);
 

@@ -227,6 +227,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
 
 Result<MediaInput> open_media(ByteReader reader, const std::string& format,
                               const SourceOptions& options) {
+  ZR_TRY(av::load());
   ZR_LET(demuxer, av::Demuxer::open(std::move(reader), format));
   MediaInput media;
   if (demuxer->stream().codecpar->codec_id == AV_CODEC_ID_MJPEG) {

@@ -236,6 +236,7 @@ class ContainerSink final : public HalvedPacketSink {
 
 Result<PacketSinkPtr> open_container_sink(std::unique_ptr<OutputFile> file,
                                           const std::string& muxer, const SinkOptions& options) {
+  ZR_TRY(av::load());
   return started<PacketSink>(std::make_unique<av::ContainerSink>(std::move(file), muxer, options));
 }
 

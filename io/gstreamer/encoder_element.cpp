@@ -11,6 +11,7 @@
 #include "io/gstreamer/encode_session.hpp"
 #include "io/gstreamer/encoder_settings.hpp"
 #include "io/gstreamer/negotiation.hpp"
+#include "io/gstreamer/rtp.hpp"
 #include "io/gstreamer/video_formats.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(zerorunenc_debug);
@@ -165,6 +166,8 @@ gboolean set_format(GstVideoEncoder* base, GstVideoCodecState* input) {
     return FALSE;
   }
   set_pixel_aspect(params->encode, input->info);
+  if (const auto format = pixel_format(GST_VIDEO_INFO_FORMAT(&input->info)))
+    fit_to_payloader(GST_ELEMENT(base), params->encode, *format);
   auto session = EncodeSession::create(
       *params, input->info,
       [self](GstVideoCodecFrame* frame, const EncodedFrame& coded, gint64 latency_ns) {

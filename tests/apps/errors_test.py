@@ -13,15 +13,15 @@ class UsageTest(ProgramTest):
         y4m = make_y4m(self.path("in.y4m"), frames=1)
         out = self.path("out.mjpeg")
         cases = [
-            [], ["foo"], ["encode"], ["encode", y4m], ["encode", y4m, "-o"],
+            ["foo"], ["help", "foo"], ["encode"], ["encode", y4m], ["encode", y4m, "-o"],
             ["encode", y4m, "-o", out, "--foo"],
             ["encode", y4m, "extra", "-o", out],
         ]
         for option, words in {
-                "-q": ("0", "101", "x"), "--subsampling": ("421", ""), "--huffman": ("best",),
+                "-q": ("0", "101", "x"), "--subsampling": ("421", "4:2:1", ""), "--huffman": ("best",),
                 "--restart": ("0", "65536", "rows", "-1", "5cols"),
                 "--fps": ("0", "-25", "25/0", "a", "1/2/3"),
-                "--frames": ("5", "5:5", "6:5", "-1:3", "a:b"), "--missing": ("black",),
+                "--frames": ("0", "-5", "5:5", "6:5", "-1:3", "a:b"), "--missing": ("black",),
                 "--threads": ("-1", "x", "5000"), "--device": ("gpu", "cuda:x", "cuda:-1"),
                 "--audio": ("mix",), "--progress": ("bar",), "--start-number": ("x",),
                 "--format": ("mov",), "--stats": (self.path("stats.txt"),)}.items():
@@ -41,11 +41,17 @@ class UsageTest(ProgramTest):
                 self.assert_nothing_left("out.mjpeg")
 
     def test_the_sentence_names_what_is_wrong(self):
-        for arguments, words in ((["encode"], "INPUT is required"), ([], "COMMAND is required"),
+        for arguments, words in ((["encode"], "INPUT is required"),
                                  (["encode", "--foo"], "--foo")):
             with self.subTest(arguments=arguments):
                 done = self.zerorun(*arguments, code=2)
                 self.assertIn(words, done.stderr.decode())
+
+    def test_help_in_all_its_forms(self):
+        whole = self.zerorun("--help").stdout
+        for arguments in ([], ["help"], ["help", "--help"]):
+            self.assertEqual(self.zerorun(*arguments).stdout, whole)
+        self.assertEqual(self.zerorun("help", "encode").stdout, self.zerorun("encode", "--help").stdout)
 
     def test_help_and_version_are_no_errors(self):
         for arguments in (["--help"], ["--version"], ["encode", "--help"], ["decode", "-h"],
@@ -231,7 +237,7 @@ class DeviceTest(ProgramTest):
             self.skipTest("this machine has a usable GPU")
         y4m = make_y4m(self.path("in.y4m"), frames=1)
         done = self.zerorun("encode", y4m, "-o", self.path("out.mjpeg"))
-        self.assertEqual(done.stderr.decode().count("no usable CUDA device"), 1)
+        self.assertNotIn("CUDA", done.stderr.decode())  # nobody asked for it
         done = self.zerorun("encode", y4m, "-o", self.path("out.mjpeg"), "-y", "-v")
         self.assertIn("--device auto takes the CPU, because ", done.stderr.decode())
         done = self.zerorun("encode", y4m, "-o", self.path("out.mjpeg"), "-y", "--quiet")

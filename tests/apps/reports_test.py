@@ -16,15 +16,18 @@ class StatsTest(ProgramTest):
         self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 6)
 
     def read_csv(self, name):
-        lines = pathlib.Path(self.path(name)).read_text().splitlines()
-        return lines[0], json.loads(lines[1][2:]), list(csv.DictReader(lines[2:]))
+        """The facts of the run, which lie beside the table, and the table's rows."""
+        facts = json.loads(pathlib.Path(self.path(name + ".json")).read_text())
+        with open(self.path(name), newline="") as table:
+            return facts, list(csv.DictReader(table))
 
     def test_csv_of_encode(self):
         self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--stats", self.path("s.csv"), "--psnr",
                     "--frames", "1:5")
-        first, header, rows = self.read_csv("s.csv")
-        self.assertEqual(first, "# zerorun-stats 1 encode")
-        self.assertEqual((header["format"], header["version"]), ("zerorun-stats", 1))
+        header, rows = self.read_csv("s.csv")
+        self.assertEqual((header["format"], header["version"], header["command"]),
+                         ("zerorun-stats", 2, "encode"))
+        self.assertEqual(header["summary"]["frames"], 4)
         self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "encode_us", "psnr", "psnr_0",
                                          "psnr_1", "psnr_2", "gpu_us"])
         self.assertEqual([int(row["index"]) for row in rows], [1, 2, 3, 4])
@@ -39,7 +42,7 @@ class StatsTest(ProgramTest):
         self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--stats", self.path("s.json"))
         stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
         self.assertEqual((stats["format"], stats["version"], stats["command"]),
-                         ("zerorun-stats", 1, "encode"))
+                         ("zerorun-stats", 2, "encode"))
         self.assertEqual((stats["width"], stats["height"], stats["quality"]), (65, 47, 90))
         self.assertEqual(stats["time_base"], "1/25")
         self.assertEqual([f["pts"] for f in stats["frames"]], list(range(6)))
@@ -57,8 +60,8 @@ class StatsTest(ProgramTest):
     def test_decode(self):
         self.encode(self.y4m, "-o", self.path("o.mjpeg"))
         self.decode(self.path("o.mjpeg"), "-o", self.path("o.y4m"), "--stats", self.path("d.csv"))
-        first, _, rows = self.read_csv("d.csv")
-        self.assertEqual(first, "# zerorun-stats 1 decode")
+        facts, rows = self.read_csv("d.csv")
+        self.assertEqual((facts["version"], facts["command"]), (2, "decode"))
         self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "decode_us",
                                          "concealed_intervals", "slow_scans"])
         self.assertEqual(len(rows), 6)
@@ -94,7 +97,7 @@ class StatsTest(ProgramTest):
         pathlib.Path(self.path("flat.pgm")).write_bytes(b"P5\n16 16\n255\n" + bytes([128]) * 256)
         self.encode(self.path("flat.pgm"), "-o", self.path("flat.jpg"), "--psnr", "--stats",
                     self.path("flat.csv"))
-        self.assertEqual(self.read_csv("flat.csv")[2][0]["psnr"], "inf")
+        self.assertEqual(self.read_csv("flat.csv")[1][0]["psnr"], "inf")
 
 
 class ProgressTest(ProgramTest):
@@ -112,8 +115,21 @@ class ProgressTest(ProgramTest):
         broken = pathlib.Path(self.path("broken.y4m"))
         broken.write_bytes(pathlib.Path(self.y4m).read_bytes()[:-10])
         done = self.encode(broken, "-o", self.path("b.mjpeg"), "--progress", "json", code=3)
-        events = [json.loads(l) for l in done.stderr.splitlines() if l.startswith(b"{")]
-        self.assertEqual((events[-1]["progress"], events[-1]["outcome"]), ("end", "failed"))
+        last = json.loads(done.stderr.splitlines()[-1])
+        self.assertEqual((last["progress"], last["outcome"], last["exit_code"]), ("end", "failed", 3))
+        self.assertIn("broken.y4m", last["error"])
+
+    def test_json_ends_every_failure(self):
+        for arguments, code in ((["encode", self.path("absent.y4m"), "-o", self.path("x.mjpeg")], 3),
+                                (["encode", self.y4m], 2), (["decode", self.y4m, "--nonsense"], 2)):
+            for option in (["--progress", "json"], ["--progress=json"]):
+                done = self.zerorun(*arguments, *option, code=code)
+                last = json.loads(done.stderr.splitlines()[-1])
+                self.assertEqual((last["progress"], last["outcome"], last["exit_code"]),
+                                 ("end", "failed", code))
+                self.assertTrue(last["error"])
+        done = self.zerorun("encode", self.path("absent.y4m"), "-o", self.path("x.mjpeg"), code=3)
+        self.assert_sentence(done, "absent.y4m")
 
     def check_steps(self, summary):
         """Shares within bounds, and the wall is the busiest step of the busiest threads."""
@@ -189,6 +205,19 @@ class ProgressTest(ProgramTest):
         self.assertLessEqual(lines, 10 * seconds + 2)
         self.assertIn(b"\r", text)
         self.assertIn(b"60 frames", text)
+
+    def test_one_frame_has_no_percentile(self):
+        one = self.encode(self.y4m, "-o", self.path("o.jpg"), "--frames", "1", "--psnr").stderr.decode()
+        self.assertIn("1 frame,", one)
+        for word in ("p95", "p99", "median"):
+            self.assertNotIn(word, one)
+        self.assertRegex(one, r"PSNR +[0-9.]+ dB \(Y [0-9.]+, Cb [0-9.]+, Cr [0-9.]+\)")
+        six = self.encode(self.y4m, "-o", self.path("o.mjpeg")).stderr.decode()
+        self.assertIn("p95", six)
+        self.assertNotIn("p99", six)
+        ppm = make_ppm(self.path("in.ppm"))
+        rgb = self.encode(ppm, "-o", self.path("rgb.jpg"), "--psnr").stderr.decode()
+        self.assertRegex(rgb, r"\(R [0-9.]+, G [0-9.]+, B [0-9.]+\)")
 
     def test_quiet_and_verbose(self):
         done = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--quiet")

@@ -191,9 +191,13 @@ class InstallTest(unittest.TestCase):
     def complete(self, shell, script):
         if not shutil.which(shell):
             self.skipTest(f"no {shell}")
-        path = f"{self.prefix}/bin:{os.environ['PATH']}"
         home = str(self.work)  # where no start-up file of the user's is read
-        return run(shell, "-c", script, PATH=path, HOME=home, ZDOTDIR=home, XDG_CONFIG_HOME=home,
+        # A TAB runs no program: this one would say so.
+        trap = self.work / "trap"
+        trap.mkdir(exist_ok=True)
+        (trap / "zerorun").write_text("#!/bin/sh\necho the completion ran the program\n")
+        (trap / "zerorun").chmod(0o755)
+        return run(shell, "-c", script, PATH=f"{trap}:{os.environ['PATH']}", HOME=home, ZDOTDIR=home, XDG_CONFIG_HOME=home,
                    BASH_ENV="").split()
 
     def test_bash_completion(self):

@@ -37,8 +37,18 @@ TEST(NumberPattern, WithoutADirectoryLooksHere) {
   EXPECT_FALSE((*parsed)->match("010.jpg"));
 }
 
+TEST(NumberPattern, HashesAreDigits) {
+  const auto parsed = NumberPattern::parse("in/shot.####.png");
+  ASSERT_TRUE(parsed && *parsed);
+  EXPECT_EQ((*parsed)->path(42), "in/shot.0042.png");
+  EXPECT_EQ((*parsed)->match("shot.0042.png"), 42);
+  EXPECT_FALSE((*parsed)->match("shot.42.png"));
+  EXPECT_EQ((*parsed)->other_digits("shot.42.png"), "42");
+}
+
 TEST(NumberPattern, NamesWithoutOne) {
-  for (const char* plain : {"video.mov", "100%%.png", ""}) {
+  for (const char* plain :
+       {"video.mov", "100%%.png", "100%.png", "50% off.png", "a%", "#1.png", ""}) {
     auto parsed = NumberPattern::parse(plain);
     ASSERT_TRUE(parsed) << plain;
     EXPECT_FALSE(parsed->has_value()) << plain;
@@ -47,8 +57,8 @@ TEST(NumberPattern, NamesWithoutOne) {
 
 TEST(NumberPattern, RefusesEverythingElse) {
   for (const char* bad : {"%s.png", "%n", "%05d_%d.png", "%5d.png", "%x.png", "%.3d.png", "%ld.png",
-                          "%-5d.png", "a%", "100%.png", "%d/a.png", "%*d.png", "%099d.png",
-                          "%0999999999999999999999d.png", "%1$d.png"}) {
+                          "%-5d.png", "%05.png", "%d/a.png", "##_##.png", "##/a.png", "%*d.png",
+                          "%099d.png", "%0999999999999999999999d.png", "%1$d.png"}) {
     auto parsed = NumberPattern::parse(bad);
     ASSERT_FALSE(parsed) << bad;
     EXPECT_EQ(parsed.status().code(), Errc::invalid_argument) << bad;
@@ -65,6 +75,7 @@ TEST(Location, KindsOfInput) {
   const ScratchFolder scratch;
   EXPECT_EQ(kind_of("-"), LocationKind::stream);
   EXPECT_EQ(kind_of("a/b.png"), LocationKind::file);
+  EXPECT_EQ(kind_of("a/shot.####.png"), LocationKind::pattern);
   EXPECT_EQ(kind_of("a/%05d.png"), LocationKind::pattern);
   EXPECT_EQ(kind_of("a/*.png"), LocationKind::glob);
   EXPECT_EQ(kind_of("a/[0-9]%.png"), LocationKind::glob);

@@ -92,8 +92,8 @@ OpenRunner joint_runner_of(Args... args) {
 }
 
 /// Adds a note that says why a coder is left out.
-inline Status leave_out(const Setting& setting, const char* note) {
-  setting.notes.emplace_back(note);
+inline Status leave_out(const Setting& setting, std::string note) {
+  setting.notes.push_back(std::move(note));
   return Status::ok();
 }
 

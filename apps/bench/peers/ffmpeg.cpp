@@ -15,6 +15,8 @@ extern "C" {
 #include "apps/common/psnr.hpp"
 #include "zerorun/ffmpeg.hpp"
 
+extern "C" const char* zerorun_load_peer_ffmpeg();  // .cmake/load_at_run_time.cmake
+
 namespace zerorun::app::bench {
 namespace {
 
@@ -182,6 +184,8 @@ class FfmpegDecodeRunner final : public Runner {
 }  // namespace
 
 Status add_ffmpeg(const Setting& setting, Coders& coders) {
+  if (const char* error = zerorun_load_peer_ffmpeg())
+    return leave_out(setting, std::string("FFmpeg: ") + error);
   const bool encode = setting.what.encodes();
   const PixelFormat pixels = setting.what.pixels;
   const bool encodable = pixels == PixelFormat::yuv420p || pixels == PixelFormat::yuv422p ||

@@ -3,9 +3,13 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 
+#include <exception>
+#include <string>
 #include <utility>
 
 #include "apps/bench/measure/coder.hpp"
+
+extern "C" const char* zerorun_load_peer_opencv();  // .cmake/load_at_run_time.cmake
 
 namespace zerorun::app::bench {
 namespace {
@@ -15,7 +19,7 @@ template <typename Call>
 Status guarded(const Call& call) {
   try {
     return call() ? Status::ok() : Status(Errc::bad_input, "OpenCV refused the picture");
-  } catch (const cv::Exception& error) {
+  } catch (const std::exception& error) {  // cv::Exception is one
     return Status(Errc::bad_input, error.what());
   }
 }
@@ -79,6 +83,8 @@ class OpencvDecodeRunner final : public Runner {
 }  // namespace
 
 Status add_opencv(const Setting& setting, Coders& coders) {
+  if (const char* error = zerorun_load_peer_opencv())
+    return leave_out(setting, std::string("OpenCV: ") + error);
   if (setting.what.encodes() && setting.what.sampling != Subsampling::s420)
     return leave_out(setting, "OpenCV: it encodes only 4:2:0");
   Coder& coder = coders.emplace_back();

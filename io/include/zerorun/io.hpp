@@ -36,9 +36,11 @@ enum class MissingFrames { error, skip, hold };
 /// An INPUT or OUTPUT word.
 ///   "-"               stdin or stdout. `format` says y4m, pnm or mjpeg, which stdin also knows by
 ///                     content; FFmpeg reads any other format
-///   "dir/%05d.png"    printf pattern with one integer (%d or %0Nd, "%%" for a percent sign) in the
-///                     file name, counted from `start_number`: by default the smallest number in
-///                     the directory (input) or 1 (output)
+///   "dir/%05d.png"    printf pattern with one integer (%d or %0Nd, "%%" for a percent sign; a
+///                     "%" that begins nothing like a conversion is plain text) in the file name,
+///                     counted from `start_number`: by default the smallest number in the directory
+///                     (input) or 1 (output)
+///   "dir/shot.####.png"  the same: two or more # are a number with so many digits
 ///   "dir/*.png"       glob in natural order (input only)
 ///   "dir/"            all images of a directory in natural order (input only)
 ///   "@list.txt"       one path a line, relative to the list's directory; # comments (input only)
@@ -48,8 +50,29 @@ enum class MissingFrames { error, skip, hold };
 ///   anything else     a file. The name of an existing file is never a pattern or glob
 struct Location {
   std::string name;
-  std::string format;  ///< "", "y4m", "pnm", "mjpeg", or a container's name
+  std::string format;  ///< "", "y4m", "pnm", "mjpeg", "raw", or a container's name
   std::optional<std::int64_t> start_number;
+  std::vector<std::string> names = {};  ///< if not empty: these files in this order (input only)
+};
+
+/// What happens with a picture that cannot be read. `skip` leaves it out, which leaves no gap in
+/// time, `hold` repeats the one before it; both read one picture after another. `black` puts a
+/// black picture there. The first picture has to be good: it gives size and format.
+enum class BrokenFrames { stop, skip, hold, black };
+
+/// Video without headers, frame after frame without gaps.
+struct RawVideo {
+  int width = 0, height = 0;
+  /// FFmpeg's word: yuv420p, yuvj420p, yuv422p, yuv444p, yuv440p, yuv411p, gray, nv12, nv21,
+  /// yuyv422, uyvy422, rgb24, bgr24, rgb0, rgba, bgr0, bgra, 0rgb, argb, 0bgr, abgr; yuv420p10le,
+  /// yuv422p10le, yuv444p10le, gray10le, and 12 and 16 instead of 10 (rounded to 8 bits). YCbCr
+  /// has limited range but for the formats with j.
+  std::string pixel_format = "yuv420p";
+};
+
+/// Numbers in the names of files, both included.
+struct FileNumbers {
+  std::int64_t first = 0, last = INT64_MAX;
 };
 
 struct SourceOptions {
@@ -71,6 +94,13 @@ struct SourceOptions {
   /// Decode video on CUDA `device` if its decoder (NVDEC), the driver and FFmpeg can. The frames
   /// have the same samples. SourceInfo::decoder says which decoder it became.
   bool hardware_video = false;
+  /// Of a pattern, glob or directory: only files whose last number before the extension is in here.
+  std::optional<FileNumbers> file_numbers = {};
+  /// For frames; packets are untouched.
+  BrokenFrames broken = BrokenFrames::stop;
+  /// Gets name and error of each picture that `broken` did not stop at, on any thread.
+  std::function<void(const std::string& name, const Status& error)> tell_broken = {};
+  RawVideo raw = {};  ///< what a Location with the format "raw" holds
   /// For JPEG images, checked before memory is allocated for their pixels. For other images and
   /// video the default max_pixels of StreamLimits applies.
   StreamLimits limits;
@@ -89,6 +119,10 @@ struct SourceInfo {
   /// How much shorter a Matroska or AVI file is than its header says. read() gives what is there
   /// and then ends without an error.
   std::int64_t missing_bytes = 0;
+  /// Numbers that are missing between the names of a glob or directory, and the first of them.
+  /// They are left out, or held with MissingFrames::hold.
+  std::int64_t missing_files = 0;
+  std::string first_missing_file;
   bool variable_frame_rate = false;
   bool has_audio = false;
   std::string container;  ///< "mov", "matroska", "avi", "y4m", "image sequence", ...
@@ -218,6 +252,9 @@ struct SinkOptions {
   std::string audio_from;
   double audio_start_seconds = 0.0;
   double audio_end_seconds = -1.0;  ///< < 0 = to the end
+  /// The format of raw video (Location::format "raw", or .yuv, .rgb, .raw): as
+  /// RawVideo::pixel_format, 8 bits; empty = that of the frames. Samples have full range.
+  std::string raw_format = {};
 };
 
 /// A frame or packet on its way out. prepare() of a sink compresses or packs it, and writes it

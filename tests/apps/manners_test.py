@@ -1,0 +1,232 @@
+# What people type and what disks do: names, numbers, words, broken pictures, full disks.
+# SPDX-License-Identifier: MIT
+import pathlib
+import resource
+import subprocess
+import unittest
+
+from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
+                     needs_opencv, probe, video_stream, y4m_frames)
+
+
+class SequenceTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        (self.dir / "in").mkdir()
+        self.pictures = {}
+        for number in (8, 9, 10, 11, 12):
+            make_ppm(self.path(f"in/f{number:04}.ppm"), 24, 16, number)
+            self.encode(self.path(f"in/f{number:04}.ppm"), "-o", self.path("one.jpg"), "-y")
+            self.pictures[number] = pathlib.Path(self.path("one.jpg")).read_bytes()
+
+    def coded(self, *arguments, code=0):
+        """The numbers of the pictures in the encoded stream in order; 0 for another picture."""
+        done = self.encode(*arguments, "-o", self.path("seq.mjpeg"), "-y", code=code)
+        if code != 0:
+            return done.stderr.decode()
+        self.said = done.stderr.decode()
+        data = pathlib.Path(self.path("seq.mjpeg")).read_bytes()
+        numbers, at = [], 0
+        while at < len(data):
+            number = next((n for n, jpeg in self.pictures.items() if data.startswith(jpeg, at)), 0)
+            numbers.append(number)
+            at = data.index(b"\xff\xd9", at) + 2
+        return numbers
+
+    def test_hashes_are_digits(self):
+        self.assertEqual(self.coded(self.path("in/f####.ppm")), [8, 9, 10, 11, 12])
+        (self.dir / "out").mkdir()
+        self.encode(self.path("in/f####.ppm"), "-o", self.path("out/s.###.jpg"), "--frames", "2")
+        self.assertEqual(sorted(p.name for p in (self.dir / "out").iterdir()), ["s.001.jpg", "s.002.jpg"])
+
+    def test_several_inputs_in_the_shells_order(self):
+        names = [self.path(f"in/f{n:04}.ppm") for n in (11, 8, 9)]
+        self.assertEqual(self.coded(*names), [11, 8, 9])
+        self.assertIn("absent.ppm", self.coded(names[0], self.path("absent.ppm"), code=2))
+
+    def test_the_message_says_what_is_there(self):
+        text = self.coded(self.path("in/f%06d.ppm"), code=3)
+        for word in ("f0008.ppm", "f0012.ppm", "%04d"):
+            self.assertIn(word, text)
+
+    def test_ranges_by_index_and_by_number(self):
+        for source in ("in/f%04d.ppm", "in/*.ppm", "in"):
+            self.assertEqual(self.coded(self.path(source), "--frames", "2"), [8, 9])
+            self.assertEqual(self.coded(self.path(source), "--file-numbers", "9:11"), [9, 10, 11])
+            self.assertEqual(self.coded(self.path(source), "--file-numbers", "11:"), [11, 12])
+            self.assertEqual(self.coded(self.path(source), "--file-numbers", "9:11", "--frames", "1:2"), [10])
+            self.assertIn("50", self.coded(self.path(source), "--file-numbers", "50:60", code=3))
+
+    def test_gaps_of_globs_and_directories_are_told(self):
+        (self.dir / "in/f0010.ppm").unlink()
+        for source in ("in/*.ppm", "in"):
+            self.assertEqual(self.coded(self.path(source)), [8, 9, 11, 12])
+            self.assertIn("1 file is missing", self.said)
+            self.assertIn("f0010.ppm", self.said)
+            self.assertEqual(self.coded(self.path(source), "--missing", "hold"), [8, 9, 9, 11, 12])
+        (self.dir / "in/f0011.ppm").unlink()
+        self.coded(self.path("in"))
+        self.assertIn("2 files are missing", self.said)
+        make_ppm(self.path("in/other.ppm"), 24, 16, 8)  # no series any more
+        self.coded(self.path("in"))
+        self.assertNotIn("missing", self.said)
+
+    def test_a_broken_picture_in_the_middle(self):
+        pathlib.Path(self.path("in/f0010.ppm")).write_bytes(b"P6\n24 16\n255\nshort")
+        source = self.path("in/f%04d.ppm")
+        self.assertIn("f0010.ppm", self.coded(source, code=3))
+        for word, wanted in (("skip", [8, 9, 11, 12]), ("hold", [8, 9, 9, 11, 12]), ("black", [8, 9, 0, 11, 12])):
+            with self.subTest(word=word):
+                self.assertEqual(self.coded(source, "--on-error", word), wanted)
+                self.assertEqual(self.said.count("f0010.ppm"), 1, self.said)
+
+    def test_a_broken_picture_when_decoding(self):
+        (self.dir / "jpg").mkdir()
+        for number, jpeg in self.pictures.items():
+            (self.dir / f"jpg/{number:02}.jpg").write_bytes(jpeg if number != 10 else b"\xff\xd8\xff\xc0short")
+        source = self.path("jpg/%02d.jpg")
+        self.decode(source, "-o", self.path("stop.y4m"), code=3)
+        frames = {}
+        for word in ("skip", "hold", "black"):
+            self.decode(source, "-o", self.path(f"{word}.y4m"), "--on-error", word)
+            frames[word] = y4m_frames(pathlib.Path(self.path(f"{word}.y4m")).read_bytes())
+        self.assertEqual([len(frames[word]) for word in ("skip", "hold", "black")], [4, 5, 5])
+        self.assertEqual(frames["hold"][2], frames["hold"][1])
+        self.assertEqual(frames["black"][2], bytes(24 * 16) + bytes([128]) * (2 * 12 * 8))
+        self.assertEqual(frames["skip"], [f for i, f in enumerate(frames["hold"]) if i != 2])
+
+    def test_percent_signs_in_plain_names(self):
+        y4m = make_y4m(self.path("100%.y4m"), frames=1)
+        self.encode(y4m, "-o", self.path("50% off.jpg"))
+        self.assertTrue((self.dir / "50% off.jpg").is_file())
+        self.decode(self.path("50% off.jpg"), "-o", self.path("%.ppm"))
+        self.assertTrue((self.dir / "%.ppm").is_file())
+
+
+class LibraryLinesTest(ProgramTest):
+    @needs_opencv
+    def test_only_the_programs_own_lines_reach_stderr(self):
+        """libpng warns of a wrong checksum and complains about a file that is cut short."""
+        self.decode(make_ppm(self.path("in.ppm")), "-o", self.path("good.png"))
+        good = pathlib.Path(self.path("good.png")).read_bytes()
+        after_header = 8 + 25
+        chunk = (4).to_bytes(4, "big") + b"tEXta\0bc" + bytes(4)
+        pathlib.Path(self.path("odd.png")).write_bytes(good[:after_header] + chunk + good[after_header:])
+        done = self.encode(self.path("odd.png"), "-o", self.path("odd.jpg"))
+        self.assertNotIn("libpng", done.stderr.decode())
+        self.encode(self.path("good.png"), "-o", self.path("good.jpg"))
+        self.assertEqual((self.dir / "odd.jpg").read_bytes(), (self.dir / "good.jpg").read_bytes())
+        pathlib.Path(self.path("short.png")).write_bytes(good[:len(good) // 2])
+        self.assert_sentence(self.encode(self.path("short.png"), "-o", self.path("s.jpg"), code=3), "short.png")
+
+
+class WordsTest(ProgramTest):
+    def test_samplings_as_people_write_them(self):
+        y4m = make_y4m(self.path("in.y4m"), frames=1)
+        for words in (("422", "4:2:2"), ("gray", "grey"), ("411", "4:1:1")):
+            for word in words:
+                self.encode(y4m, "-o", self.path(word.replace(":", "") + "x.jpg"), "-y", "--subsampling", word)
+            first, second = (pathlib.Path(self.path(w.replace(":", "") + "x.jpg")).read_bytes() for w in words)
+            self.assertEqual(first, second)
+
+    @needs_containers
+    def test_rates_of_broadcast(self):
+        y4m = make_y4m(self.path("in.y4m"), frames=2)
+        for word, rate in (("23.976", "24000/1001"), ("23.98", "24000/1001"), ("29.97", "30000/1001"),
+                           ("59.94", "60000/1001"), ("12.5", "25/2"), ("24", "24/1"), ("25.0", "25/1")):
+            self.encode(y4m, "-o", self.path("o.mov"), "-y", "--fps", word)
+            self.assertEqual(video_stream(self.path("o.mov"))["r_frame_rate"], rate, word)
+
+
+class RawVideoTest(ProgramTest):
+    @needs_ffmpeg
+    def test_raw_video_is_what_y4m_would_be(self):
+        y4m = make_y4m(self.path("in.y4m"), 66, 48, 3)
+        for name in ("yuvj420p", "yuvj422p", "yuvj444p", "nv12", "yuv420p", "yuyv422", "uyvy422", "gray", "rgb24",
+                     "bgra", "yuv420p10le", "yuv422p10le"):
+            with self.subTest(name=name):
+                raw = self.path(f"{name}.yuv")
+                ffmpeg("-i", y4m, "-f", "rawvideo", "-pix_fmt", name, raw)
+                self.encode(raw, "--size", "66x48", "--pix-fmt", name, "--fps", "25", "-o", self.path("o.mjpeg"),
+                            "-y", "--subsampling", "444", "-q", "100")
+                self.decode(self.path("o.mjpeg"), "-o", self.path("o.y4m"), "-y")
+                # FFmpeg's own reading of the same file, as full-range 4:4:4.
+                ffmpeg("-f", "rawvideo", "-pix_fmt", name, "-s", "66x48", "-i", raw, "-pix_fmt", "yuvj444p", "-sws_flags",
+                       "neighbor+accurate_rnd", "-f", "rawvideo", self.path("want.yuv"))
+                ours = b"".join(y4m_frames(pathlib.Path(self.path("o.y4m")).read_bytes()))
+                want = pathlib.Path(self.path("want.yuv")).read_bytes()
+                self.assertEqual(len(ours), len(want) if name != "gray" else len(want))
+                luma = [abs(ours[f * 66 * 48 * 3 + i] - want[f * 66 * 48 * 3 + i])
+                        for f in range(3) for i in range(0, 66 * 48, 7)]
+                self.assertLessEqual(sum(luma) / len(luma), 1.5)
+                self.assertLessEqual(max(luma), 6)
+
+    def test_back_to_raw(self):
+        self.encode(make_y4m(self.path("in.y4m"), 64, 48, 2), "-o", self.path("o.mjpeg"))
+        self.decode(self.path("o.mjpeg"), "-o", self.path("o.y4m"))
+        frames = y4m_frames(pathlib.Path(self.path("o.y4m")).read_bytes())
+        self.decode(self.path("o.mjpeg"), "-o", self.path("o.yuv"))
+        self.assertEqual(pathlib.Path(self.path("o.yuv")).read_bytes(), b"".join(frames))
+        self.decode(self.path("o.mjpeg"), "-o", self.path("n.yuv"), "--pix-fmt", "nv12")
+        luma, half = 64 * 48, 64 * 48 // 4
+        want = b"".join(f[:luma] + bytes(b for pair in zip(f[luma:luma + half], f[luma + half:]) for b in pair)
+                        for f in frames)
+        self.assertEqual(pathlib.Path(self.path("n.yuv")).read_bytes(), want)
+        done = self.decode(self.path("o.mjpeg"), "-o", "-", "--format", "raw")
+        self.assertEqual(done.stdout, b"".join(frames))
+
+    def test_what_does_not_fit_is_refused(self):
+        raw = pathlib.Path(self.path("in.yuv"))
+        raw.write_bytes(bytes(64 * 48 * 3 // 2 * 2 - 1))
+        out = self.path("o.mjpeg")
+        self.assert_sentence(self.encode(raw, "--size", "64x48", "-o", out, code=3), "whole frames")
+        self.assert_sentence(self.encode(raw, "--size", "64x48", "--pix-fmt", "yuv999", "-o", out, code=3), "yuv999")
+        self.assert_sentence(self.encode(raw, "--size", "64", "-o", out, code=2), "--size")
+        self.assert_nothing_left("o.mjpeg")
+
+    def test_raw_video_from_a_pipe(self):
+        frames = bytes(range(256)) * (64 * 48 * 3 // 2 // 256) * 3
+        done = self.encode("-", "--size", "64x48", "-o", "-", input=frames)
+        self.assertEqual(done.stdout.count(b"\xff\xd8\xff"), 3)
+        self.encode("-", "--size", "64x48", "-o", self.path("x.mjpeg"), input=frames[:-5], code=3)
+
+
+class FullDiskTest(ProgramTest):
+    """A limit on the size of files stands for the end of the disk."""
+
+    def encode_limited(self, out, limit):
+        y4m = make_y4m(self.path("in.y4m"), 160, 120, 40)
+        done = subprocess.run([PROGRAM, "encode", y4m, "-o", self.path(out), "--device", "cpu"],
+                              capture_output=True, timeout=60, restore_signals=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual(done.returncode, 4, done.stderr.decode())
+        self.assertFalse((self.dir / out).exists())
+        return done.stderr.decode()
+
+    def test_what_was_written_stays_and_plays(self):
+        text = self.encode_limited("o.mjpeg", 100000)
+        self.assertIn("o.mjpeg.part", text)
+        kept = self.dir / "o.mjpeg.part"
+        self.assertTrue(0 < kept.stat().st_size <= 100000)
+        done = self.decode(kept, "--input-format", "mjpeg", "-o", self.path("o.y4m"))
+        self.assertNotIn("concealed", done.stderr.decode())
+        self.assertGreater(len(y4m_frames(pathlib.Path(self.path("o.y4m")).read_bytes())), 2)
+
+    @needs_containers
+    def test_containers_play_too(self):
+        for name in ("o.mov", "o.mkv", "o.avi"):
+            with self.subTest(name=name):
+                self.assertIn(name + ".part", self.encode_limited(name, 150000))
+                self.assertGreater(int(probe(self.path(name + ".part"))["streams"][0]["nb_read_frames"]), 2)
+                self.decode(self.path(name + ".part"), "-o", "null:")
+
+    def test_of_single_pictures_the_whole_ones_stay(self):
+        y4m = make_y4m(self.path("in.y4m"), 160, 120, 2)
+        self.encode(y4m, "-o", self.path("one.jpg"), "--frames", "1")
+        limit = (self.dir / "one.jpg").stat().st_size // 2
+        self.encode_limited("x.jpg", limit)
+        self.assertFalse((self.dir / "x.jpg.part").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -68,7 +68,9 @@ Status encode_by_opencv(const ConstFrameView&, const std::string& extension,
 ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   using namespace std::string_view_literals;
   if (starts_with(bytes, "YUV4MPEG2"sv)) return ContentKind::y4m;
-  if (starts_with(bytes, "\xFF\xD8\xFF"sv)) return ContentKind::jpeg;
+  // T.81 B.2.1 wants FF next. A file without it is still a JPEG, which the decoder tolerates or
+  // refuses with its reason.
+  if (starts_with(bytes, "\xFF\xD8"sv)) return ContentKind::jpeg;
   if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
   if (starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
   // The 4 reserved bytes of a BMP are zero; many texts start with "BM".

@@ -74,9 +74,10 @@ int run(int argc, char** argv) {
   program.formatter(std::make_shared<HelpFormatter>());  // the commands inherit it
   program.footer(kExitCodes);
   const std::vector<std::pair<const char*, Command>> commands = {
-      {"encode", add_encode(program)}, {"decode", add_decode(program)},
-      {"play", add_play(program)},     {"info", add_info(program)},
-      {"bench", add_bench(program)},   {"devices", add_devices(program)}};
+      {"encode", add_encode(program)},  {"decode", add_decode(program)},
+      {"copy", add_copy(program)},      {"play", add_play(program)},
+      {"info", add_info(program)},      {"bench", add_bench(program)},
+      {"devices", add_devices(program)}};
   const auto is_asked = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_asked).empty())
     fail(Exit::usage, fmt::format("there is no command '{}' (see zerorun --help)", argv[1]));

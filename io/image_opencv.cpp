@@ -115,27 +115,65 @@ Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
   return Status::ok();
 }
 
+/// 0 to 256 in steps of 4, each once in 8x8 pixels, so that the mean is that of 16 bits.
+std::uint32_t bayer(int x, int y) noexcept {
+  std::uint32_t value = 0;
+  for (int bit = 0; bit < 3; ++bit) {
+    const auto column = static_cast<std::uint32_t>(x >> bit & 1);
+    const auto row = static_cast<std::uint32_t>(y >> bit & 1);
+    value = value << 2 | (column ^ row) << 1 | row;
+  }
+  return value << 2;
+}
+
+/// `value` over black or white; 65535 is opaque.
+std::uint32_t blend(std::uint32_t value, std::uint32_t alpha, Alpha over) noexcept {
+  const std::uint64_t background = over == Alpha::white ? 65535 : 0;
+  return static_cast<std::uint32_t>(
+      (std::uint64_t{value} * alpha + background * (65535 - alpha) + 32767) / 65535);
+}
+
+/// Reads samples of 8 or 16 bits by the rules.
+struct SampleReader {
+  const SampleRules& rules;
+  bool has_alpha;
+
+  static std::uint32_t wide(std::uint8_t value) { return value * 257U; }
+  static std::uint32_t wide(std::uint16_t value) { return value; }
+
+  template <typename Sample>
+  std::uint8_t read(const Sample* pixel, int channel, int x, int y) const {
+    const bool plain = !has_alpha || rules.alpha == Alpha::ignore;
+    if (plain && sizeof(Sample) == 1) return static_cast<std::uint8_t>(pixel[channel]);
+    const std::uint32_t value =
+        plain ? wide(pixel[channel]) : blend(wide(pixel[channel]), wide(pixel[3]), rules.alpha);
+    if (!rules.dither || sizeof(Sample) == 1) return reduce16(static_cast<std::uint16_t>(value));
+    return static_cast<std::uint8_t>((value * 255U / 257U + bayer(x, y)) >> 8);
+  }
+};
+
 /// OpenCV's order is B G R (A).
-template <typename Sample, typename Reduce>
-void copy_pixels(const cv::Mat& image, Frame& out, Reduce reduce) {
+template <typename Sample>
+void copy_pixels(const cv::Mat& image, const SampleRules& rules, Frame& out) {
   const int channels = image.channels();
+  const SampleReader reader{rules, channels == 4};
   const bool gray = out.format() == PixelFormat::gray8;
   for (int row = 0; row < image.rows; ++row) {
     const Sample* from = image.ptr<Sample>(row);
     std::uint8_t* to = row_of(out.view(), 0, row);
     for (int x = 0; x < image.cols; ++x, from += channels) {
       if (gray) {
-        to[x] = reduce(from[0]);
-      } else {
-        to[3 * x] = reduce(from[2]);
-        to[3 * x + 1] = reduce(from[1]);
-        to[3 * x + 2] = reduce(from[0]);
+        to[x] = reader.read(from, 0, x, row);
+        continue;
       }
+      for (int channel = 0; channel < 3; ++channel)
+        to[3 * x + channel] = reader.read(from, 2 - channel, x, row);
     }
   }
 }
 
-Status take_image(const std::string& name, const cv::Mat& image, bool gray, Frame& out) {
+Status take_image(const std::string& name, const cv::Mat& image, bool gray,
+                  const SampleRules& rules, Frame& out) {
   if (image.empty()) return Status(Errc::bad_input, "'" + name + "' cannot be decoded");
   if (image.cols > kMaxDimension || image.rows > kMaxDimension)
     return Status(Errc::too_many_pixels, "'" + name + "' is " + std::to_string(image.cols) + "x" +
@@ -149,16 +187,16 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
   const PixelFormat format = gray || channels == 1 ? PixelFormat::gray8 : PixelFormat::rgb24;
   ZR_TRY(out.reshape(format, image.cols, image.rows));
   if (image.depth() == CV_16U)
-    copy_pixels<std::uint16_t>(image, out, reduce16);
+    copy_pixels<std::uint16_t>(image, rules, out);
   else
-    copy_pixels<std::uint8_t>(image, out, [](std::uint8_t v) { return v; });
+    copy_pixels<std::uint8_t>(image, rules, out);
   return Status::ok();
 }
 
 }  // namespace
 
-Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>& data,
-                        Frame& out) {
+Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleRules& rules,
+                        std::vector<std::byte>& data, Frame& out) {
   ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
   if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
   if (kind == ContentKind::png) ZR_TRY(check_png_size(path, data));
@@ -167,7 +205,7 @@ Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<s
     // UNCHANGED: all bits, and no rotation by EXIF.
     const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U, data.data());
     return take_image(path, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
-                      out);
+                      rules, out);
   } catch (const std::bad_alloc&) {
     return Status(Errc::out_of_memory, "'" + path + "'");
   } catch (const cv::Exception& error) {

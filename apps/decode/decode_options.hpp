@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/loss_notes.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
@@ -12,6 +14,8 @@ namespace zerorun::app {
 struct DecodeOptions : FrameOptions {
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   bool strict = false;
+  ContentOptions content;
+  SampleOptions samples;
 };
 
 void add_decode_options(CLI::App& command, DecodeOptions& options);

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/loss_notes.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::app {
@@ -18,7 +20,10 @@ struct EncodeOptions : FrameOptions {
   HuffmanTables huffman = HuffmanTables::standard;
   RestartPolicy restart;
   bool index = false;
-  std::string qtables, comment, exif, icc;
+  std::string qtables, comment, exif;
+  ContentOptions content;
+  SampleOptions samples;
+  bool deinterlace = false;
   bool copy_audio = true;
   bool psnr = false;
   bool verify = false;

@@ -10,6 +10,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/ffmpeg/avi_index.hpp"
+#include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/input_head.hpp"
 
 namespace zerorun::io::av {
@@ -241,6 +242,7 @@ void Demuxer::describe() {
   const AVRational aspect = av_guess_sample_aspect_ratio(context_, stream_, nullptr);
   if (from_av(aspect).known()) info_.sample_aspect = from_av(aspect);
   info_.rotation_degrees = rotation_of(*stream_);
+  info_.content = content_of(*context_, *stream_);
   info_.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
   // An AVI header counts repeated frames (empty chunks), too; the index lists the stored ones.
   const std::int64_t listed = avformat_index_get_entries_count(stream_);

@@ -87,23 +87,19 @@ bool can_embed(const std::string& extension) {
   return extension == "png" || extension == "webp" || extension == "tif" || extension == "tiff";
 }
 
-std::string embed_content(const PictureContent& content, const std::string& extension,
-                          std::vector<std::byte>& file) {
-  if (content.empty()) return {};
-  if (!can_embed(extension)) return "ICC, EXIF and XMP";
+void embed_content(const PictureContent& content, const std::string& extension,
+                   std::vector<std::byte>& file) {
+  if (content.empty() || !can_embed(extension)) return;
   const ByteSpan before = as_u8(file);
   Bytes bytes(before.begin(), before.end());
-  std::string left_out;
-  if (extension == "png") {
+  if (extension == "png")
     embed_in_png(content, bytes);
-  } else if (extension == "webp") {
+  else if (extension == "webp")
     embed_in_webp(content, bytes);
-  } else if (!tiff::add_content(content, bytes)) {
-    left_out = "EXIF of another byte order";
-  }
+  else
+    tiff::add_content(content, bytes);
   const auto raw = std::as_bytes(std::span(bytes));
   file.assign(raw.begin(), raw.end());
-  return left_out;
 }
 
 }  // namespace zerorun::io

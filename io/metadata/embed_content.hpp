@@ -10,12 +10,8 @@
 
 namespace zerorun::io {
 
-/// True if files with this extension can hold some of it: png, webp, tif, tiff.
-bool can_embed(const std::string& extension);
-
-/// `file` is a whole PNG, WebP or TIFF file without such content. Returns what it cannot hold, for
-/// a message; empty if it holds all.
-std::string embed_content(const PictureContent& content, const std::string& extension,
-                          std::vector<std::byte>& file);
+/// `file` is a whole PNG, WebP or TIFF file without such content; others stay as they are.
+void embed_content(const PictureContent& content, const std::string& extension,
+                   std::vector<std::byte>& file);
 
 }  // namespace zerorun::io

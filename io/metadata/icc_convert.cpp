@@ -1,6 +1,7 @@
 // Conversion from the space of an ICC profile to sRGB, by lcms2.
 // SPDX-License-Identifier: MIT
 #include "codec/base/try.hpp"
+#include "io/pixel_pack.hpp"
 #include "zerorun/orient.hpp"
 
 #ifdef ZERORUN_HAVE_LCMS
@@ -32,7 +33,8 @@ Profile srgb_gray() {
 
 Result<ProfileConverter> ProfileConverter::create(std::span<const std::uint8_t> icc,
                                                   PixelFormat format) {
-  const Profile from = owned(cmsOpenProfileFromMem(icc.data(), static_cast<cmsUInt32Number>(icc.size())));
+  const Profile from =
+      owned(cmsOpenProfileFromMem(icc.data(), static_cast<cmsUInt32Number>(icc.size())));
   if (!from) return Status(Errc::bad_input, "the ICC profile is damaged");
   const bool gray = format == PixelFormat::gray8;
   const cmsColorSpaceSignature space = cmsGetColorSpace(from.get());

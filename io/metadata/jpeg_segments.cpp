@@ -6,6 +6,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "io/metadata/bytes.hpp"
+#include "io/pixel_pack.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/zerorun.hpp"
 
@@ -60,8 +61,8 @@ std::uint64_t find_header(ByteSpan jpeg, bool until_scan, bool& has_tables) {
       ++at;
       continue;
     }
-    const bool is_frame = code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 &&
-                          code != 0xCC;
+    const bool is_frame =
+        code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
     has_tables |= code == 0xC4;
     if (until_scan ? code == 0xDA : is_frame || code == 0xF7) return at;
     if (code == 0xDA || *bytes < 2) return 0;
@@ -138,8 +139,9 @@ void insert_segments(std::span<const MarkerSegment> segments, std::vector<std::b
   std::vector<std::byte> bytes;
   for (const MarkerSegment& segment : segments) {
     const std::size_t length = segment.payload.size() + 2;
-    bytes.insert(bytes.end(), {std::byte{0xFF}, std::byte{segment.marker},
-                               static_cast<std::byte>(length >> 8), static_cast<std::byte>(length)});
+    bytes.insert(bytes.end(),
+                 {std::byte{0xFF}, std::byte{segment.marker}, static_cast<std::byte>(length >> 8),
+                  static_cast<std::byte>(length)});
     const auto raw = std::as_bytes(std::span(segment.payload));
     bytes.insert(bytes.end(), raw.begin(), raw.end());
   }

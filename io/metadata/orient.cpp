@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codec/base/try.hpp"
+#include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -21,14 +22,22 @@ struct Walk {
 
 Walk walk_of(int orientation) {
   switch (orientation) {  // Exif 2.32, 4.6.4: where row 0 and column 0 are shown
-    case 2: return {false, true, false};
-    case 3: return {false, true, true};
-    case 4: return {false, false, true};
-    case 5: return {true, false, false};
-    case 6: return {true, false, true};
-    case 7: return {true, true, true};
-    case 8: return {true, true, false};
-    default: return {false, false, false};
+    case 2:
+      return {false, true, false};
+    case 3:
+      return {false, true, true};
+    case 4:
+      return {false, false, true};
+    case 5:
+      return {true, false, false};
+    case 6:
+      return {true, false, true};
+    case 7:
+      return {true, true, true};
+    case 8:
+      return {true, true, false};
+    default:
+      return {false, false, false};
   }
 }
 
@@ -40,9 +49,8 @@ void turn(const ConstFrameView& in, const Walk& walk, const FrameView& out) {
         std::uint8_t* to = row_of(out, 0, y) + kBytes * left;
         for (int x = left; x < std::min(left + kSquare, out.width); ++x, to += kBytes) {
           const int column = walk.swaps ? y : x, row = walk.swaps ? x : y;
-          const std::uint8_t* from =
-              row_of(in, 0, walk.from_bottom ? in.height - 1 - row : row) +
-              kBytes * (walk.from_right ? in.width - 1 - column : column);
+          const std::uint8_t* from = row_of(in, 0, walk.from_bottom ? in.height - 1 - row : row) +
+                                     kBytes * (walk.from_right ? in.width - 1 - column : column);
           std::memcpy(to, from, kBytes);
         }
       }
@@ -53,11 +61,12 @@ void turn(const ConstFrameView& in, const Walk& walk, const FrameView& out) {
 Status orient(const ConstFrameView& in, int orientation, Frame& out) {
   if (orientation < 1 || orientation > 8)
     return Status(Errc::invalid_argument, "orientation " + std::to_string(orientation));
-  if (plane_count(in.format) != 1 || is_packed_422(in.format))
+  if (plane_count(in.format) != 1 ||
+      plane_row_bytes(in.format, 0, 2) != 2 * plane_row_bytes(in.format, 0, 1))
     return Status(Errc::invalid_argument, "only grey and RGB pictures are turned");
   const Walk walk = walk_of(orientation);
-  ZR_TRY(out.reshape(in.format, walk.swaps ? in.height : in.width,
-                     walk.swaps ? in.width : in.height));
+  ZR_TRY(
+      out.reshape(in.format, walk.swaps ? in.height : in.width, walk.swaps ? in.width : in.height));
   const std::size_t bytes = plane_row_bytes(in.format, 0, 1);
   if (bytes == 1) turn<1>(in, walk, out.view());
   if (bytes == 3) turn<3>(in, walk, out.view());

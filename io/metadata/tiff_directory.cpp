@@ -13,10 +13,12 @@ constexpr std::size_t kMaxValueBytes = 65536;  // more does not fit an EXIF segm
 
 /// Bytes of a value of each type, TIFF 6.0 section 2.
 constexpr std::array<std::uint64_t, 13> kTypeBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
+/// Bytes of the numbers that a value consists of: a rational is two of them.
+constexpr std::array<std::size_t, 13> kNumberBytes{0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8};
 
 /// Tags of a TIFF file that describe what is shown and not how it is stored.
-constexpr std::array<std::uint16_t, 13> kDescriptive{270, 271, 272,   274,   282,   283,  296,
-                                                     305, 306, 315,   33432, 34665, 34853};
+constexpr std::array<std::uint16_t, 13> kDescriptive{270, 271, 272, 274,   282,   283,  296,
+                                                     305, 306, 315, 33432, 34665, 34853};
 
 /// A directory that is written: entries, and the values that do not fit them.
 struct Writer {
@@ -32,6 +34,15 @@ struct Writer {
   }
   std::uint32_t end() const { return static_cast<std::uint32_t>(bytes.size()); }
 };
+
+/// The value in the byte order of the output.
+std::vector<std::uint8_t> value_of(const Entry& entry, bool little) {
+  std::vector<std::uint8_t> value(entry.value.begin(), entry.value.end());
+  if (entry.is_little == little) return value;
+  const auto step = static_cast<std::ptrdiff_t>(kNumberBytes[entry.type]);
+  for (auto at = value.begin(); at != value.end(); at += step) std::reverse(at, at + step);
+  return value;
+}
 
 bool is_pointer(std::uint16_t tag) { return tag == kExifDirectory || tag == kGpsDirectory; }
 
@@ -50,17 +61,19 @@ void write_directory(ByteSpan file, const std::vector<Entry>& entries, int depth
     const Entry& entry = entries[i];
     const std::size_t field = first + i * kEntryBytes + 8;
     if (is_pointer(entry.tag) && depth > 0) {
-      const auto at = entry.integer(out.little);
-      auto inner = at ? read_directory(file, out.little, *at) : std::vector<Entry>();
+      const auto at = entry.integer(entry.is_little);
+      auto inner = at ? read_directory(file, entry.is_little, *at) : std::vector<Entry>();
       std::erase_if(inner, [](const Entry& e) { return e.tag == kInteroperability; });
       out.set(field, out.end());
       write_directory(file, inner, depth - 1, out);
-    } else if (entry.value.size() <= kInlineBytes) {
-      std::copy(entry.value.begin(), entry.value.end(),
-                out.bytes.begin() + static_cast<std::ptrdiff_t>(field));
+      continue;
+    }
+    const std::vector<std::uint8_t> value = value_of(entry, out.little);
+    if (value.size() <= kInlineBytes) {
+      std::copy(value.begin(), value.end(), out.bytes.begin() + static_cast<std::ptrdiff_t>(field));
     } else {
       out.set(field, out.end());
-      out.bytes.insert(out.bytes.end(), entry.value.begin(), entry.value.end());
+      out.bytes.insert(out.bytes.end(), value.begin(), value.end());
       if (out.bytes.size() % 2 != 0) out.bytes.push_back(0);
     }
   }
@@ -93,8 +106,12 @@ std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at) 
     const auto values = number(file, place + 4, 4, little);
     const auto offset = number(file, place + 8, 4, little);
     if (!offset) break;
-    Entry entry{static_cast<std::uint16_t>(*tag), static_cast<std::uint16_t>(*type), *values, 0,
-                {}};
+    Entry entry{static_cast<std::uint16_t>(*tag),
+                static_cast<std::uint16_t>(*type),
+                *values,
+                0,
+                {},
+                little};
     const std::uint64_t bytes =
         std::uint64_t{*values} * (*type < kTypeBytes.size() ? kTypeBytes[*type] : 0);
     entry.value_at = bytes <= kInlineBytes ? place + 8 : *offset;
@@ -126,24 +143,24 @@ std::vector<std::uint8_t> exif_of(ByteSpan file) {
   return out.bytes;
 }
 
-bool add_content(const PictureContent& content, std::vector<std::uint8_t>& file) {
+void add_content(const PictureContent& content, std::vector<std::uint8_t>& file) {
   const auto header = read_header(file);
-  if (!header) return false;
+  if (!header) return;
   const std::vector<std::uint8_t> before = file;  // the entries point into it
   std::vector<Entry> entries = read_directory(before, header->little, header->first_directory);
   const auto add = [&entries](const Entry& entry) {
     std::erase_if(entries, [&](const Entry& other) { return other.tag == entry.tag; });
     entries.push_back(entry);
   };
-  const auto add_bytes = [&add](std::uint16_t tag, std::uint16_t type, ByteSpan bytes) {
-    if (!bytes.empty()) add({tag, type, static_cast<std::uint32_t>(bytes.size()), 0, bytes});
+  const auto add_bytes = [&](std::uint16_t tag, std::uint16_t type, ByteSpan bytes) {
+    if (!bytes.empty())
+      add({tag, type, static_cast<std::uint32_t>(bytes.size()), 0, bytes, header->little});
   };
   add_bytes(kIcc, 7, content.icc);
   add_bytes(kXmp, 1,
             {reinterpret_cast<const std::uint8_t*>(content.xmp.data()), content.xmp.size()});
   const auto exif = read_header(content.exif);
-  const bool same_order = exif && exif->little == header->little;
-  if (same_order)
+  if (exif)
     for (const Entry& entry : read_directory(content.exif, exif->little, exif->first_directory)) {
       if (std::find(kDescriptive.begin(), kDescriptive.end(), entry.tag) != kDescriptive.end())
         add(entry);
@@ -155,7 +172,6 @@ bool add_content(const PictureContent& content, std::vector<std::uint8_t>& file)
   out.set(4, out.end());
   write_directory(content.exif, entries, 1, out);
   file = std::move(out.bytes);
-  return same_order || content.exif.empty();
 }
 
 }  // namespace zerorun::io::tiff

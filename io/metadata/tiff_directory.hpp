@@ -27,6 +27,7 @@ struct Entry {
   std::uint32_t count = 0;
   std::uint64_t value_at = 0;  ///< of the value itself, inside the file
   ByteSpan value;              ///< empty if it lies outside of the file
+  bool is_little = true;       ///< the byte order of the file
 
   /// A number of a SHORT or LONG entry.
   std::optional<std::uint32_t> integer(bool little, std::uint32_t index = 0) const noexcept;
@@ -47,7 +48,6 @@ std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at);
 std::vector<std::uint8_t> exif_of(ByteSpan file);
 
 /// Gives a TIFF file another first directory, at its end, with ICC, XMP and what EXIF says too.
-/// False if the EXIF was left out because it has the other byte order.
-bool add_content(const PictureContent& content, std::vector<std::uint8_t>& file);
+void add_content(const PictureContent& content, std::vector<std::uint8_t>& file);
 
 }  // namespace zerorun::io::tiff

@@ -22,6 +22,19 @@ enum class FieldOrder : std::uint8_t { unknown, progressive, top_first, bottom_f
 /// FFmpeg's words: "unknown", "progressive", "tt", "bb".
 const char* name(FieldOrder order) noexcept;
 
+/// What becomes of transparent pixels, for there is no place for alpha. `ignore` leaves the colours
+/// that are stored, `black` and `white` show them over that colour.
+enum class Alpha : std::uint8_t { ignore, black, white };
+
+/// How samples are read that JPEG cannot hold as they are, or whose meaning the file does not tell.
+struct SampleRules {
+  Alpha alpha = Alpha::ignore;
+  bool dither = false;  ///< pictures of more than 8 bits: an ordered pattern instead of rounding
+  /// Of decoded video, instead of what the file says; FFmpeg's names. Empty = by the file, and by
+  /// the size of the picture where it does not say.
+  std::string matrix, range;
+};
+
 /// Of one picture. Empty members say that there is none.
 struct PictureContent {
   std::vector<std::uint8_t> icc;   ///< an ICC profile
@@ -44,7 +57,9 @@ struct ContainerContent {
   /// FFmpeg's names of the samples' coding; empty if the file does not tell.
   std::string range, matrix, transfer, primaries;
   std::string pixel_format;  ///< FFmpeg's name of the stored format
-  std::string stereo_mode;   ///< FFmpeg's name of a stereo layout; empty for one picture
+  int bits = 0;              ///< of a sample; 0 = not known
+  bool has_alpha = false, is_rgb = false;
+  std::string stereo_mode;  ///< FFmpeg's name of a stereo layout; empty for one picture
 };
 
 /// The orientation tag of EXIF data, 1 if there is none or it is damaged.
@@ -59,6 +74,9 @@ std::vector<std::uint8_t> minimal_exif(int orientation);
 PictureContent picture_content(std::span<const std::byte> file);
 /// The same from the segments that inspect() found.
 PictureContent picture_content(const StreamInfo& stream);
+
+/// True if pictures with this extension can hold ICC, EXIF and XMP: png, webp, tif, tiff.
+bool can_embed(const std::string& extension);
 
 /// APPn segments with the content; EXIF or XMP that is too long for a segment is left out, and
 /// `left_out` then names it. Orientation is that of `content.orientation`.

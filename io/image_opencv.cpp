@@ -148,7 +148,7 @@ struct SampleReader {
     const std::uint32_t value =
         plain ? wide(pixel[channel]) : blend(wide(pixel[channel]), wide(pixel[3]), rules.alpha);
     if (!rules.dither || sizeof(Sample) == 1) return reduce16(static_cast<std::uint16_t>(value));
-    return static_cast<std::uint8_t>((value * 255U / 257U + bayer(x, y)) >> 8);
+    return static_cast<std::uint8_t>((value * 256U / 257U + bayer(x, y)) >> 8);
   }
 };
 

@@ -102,8 +102,7 @@ Result<bool> HeaderParser::end_of_image(std::uint8_t code) {
   if (scans_ == 0)
     return fail(Errc::missing_image, frame_ ? "there is no scan" : "there is no frame header");
   if (code != marker::kEoi) note_problem(fail(Errc::truncated, "the end marker (EOI) is missing"));
-  if (!all_components_scanned())
-    note_problem(fail(Errc::truncated, "a component was never sent"));
+  if (!all_components_scanned()) note_problem(fail(Errc::truncated, "a component was never sent"));
   return false;
 }
 

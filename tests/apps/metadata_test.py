@@ -198,7 +198,9 @@ class PictureTest(ProgramTest):
         for name in ("out.jpg", "out.png"):
             done = subprocess.run(["identify", "-format", "%m %w %[EXIF:Make] %[icc:description]",
                                    self.path(name)], capture_output=True, text=True)
-            self.assertIn("40 Maker swapped red and green", done.stdout, done.stderr)
+            # ImageMagick 6 reads the EXIF of JPEG files alone.
+            maker = "Maker" if name.endswith("jpg") else ""
+            self.assertIn(f"40 {maker} swapped red and green", done.stdout, done.stderr)
 
     @needs_opencv
     def test_each_picture_of_a_sequence_keeps_its_own(self):

@@ -4,8 +4,7 @@ import pathlib
 import struct
 import unittest
 
-from support import (ProgramTest, ffmpeg, make_y4m, needs_containers, needs_djpeg, needs_ffmpeg,
-                     needs_opencv)
+from support import ProgramTest, ffmpeg, make_y4m, needs_containers, needs_ffmpeg
 
 HOSTILE = pathlib.Path(__file__).resolve().parents[1] / "hostile"
 
@@ -71,8 +70,10 @@ class NamedTest(ProgramTest):
     def check_all_packets(self, avi):
         done = self.zerorun("copy", avi, "-o", "md5:" + self.path("lie.md5"))
         self.zerorun("copy", self.path("in.avi"), "-o", "md5:" + self.path("in.md5"), "-y")
-        sums = [[line.split(",")[-1].strip() for line in open(self.path(name))
-                 if not line.startswith("#")] for name in ("lie.md5", "in.md5")]
+        lines = [pathlib.Path(self.path(name)).read_text().splitlines()
+                 for name in ("lie.md5", "in.md5")]
+        sums = [[line.split(",")[-1].strip() for line in part if not line.startswith("#")]
+                for part in lines]
         self.assertEqual(len(sums[1]), 12)
         self.assertEqual(sums[0], sums[1], done.stderr)
 

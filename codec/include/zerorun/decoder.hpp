@@ -85,8 +85,8 @@ struct DecodeParams {
 
 /// What one call found.
 struct DecodeReport {
-  std::size_t bytes_consumed = 0;        ///< to the end of EOI; the next image starts here or later
-  std::int64_t intervals = 0;            ///< restart intervals (one per scan without DRI)
+  std::size_t bytes_consumed = 0;  ///< to the end of EOI; the next image starts here or later
+  std::int64_t intervals = 0;      ///< restart intervals (one per scan without DRI)
   /// Damaged ones: previous DC and no AC from the damage on. A component that no scan has counts as
   /// one, and is 128.
   std::int64_t concealed_intervals = 0;

@@ -17,7 +17,6 @@ inline constexpr int kWarps = kThreads / 32;
 inline constexpr std::uint32_t kSubsequences = kWarmSubsequences + kChunkSubsequences;
 static_assert(kWarmSubsequences % kSegmentSubsequences == 0 && kSubsequences % 32 == 0 &&
               kSubsequences <= 256 && kSubsequences <= kThreads);
-inline constexpr std::uint32_t kPublished = 1u << 31;
 
 using IntervalMax = cub::BlockScan<std::uint32_t, kThreads>;
 using CountSum = cub::BlockScan<std::uint64_t, kThreads>;

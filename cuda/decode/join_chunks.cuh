@@ -7,9 +7,17 @@
 
 namespace zerorun::chunk_sync {
 
-__device__ inline void publish(const WalkArgs& a, std::uint32_t state) {
+// What a chunk tells the next one: first how it was walked, then the state in which it ends. Never
+// 0.
+inline constexpr std::uint32_t kPublished = 1u << 31, kEndsListed = 1u << 30, kNoEnds = 1u << 29,
+                               kStateMask = 0xFFFF;
+
+__device__ inline void tell(const WalkArgs& a, std::uint32_t word) {
   volatile std::uint32_t* const exits = a.chunk_exit;
-  exits[blockIdx.x] = kPublished | state;
+  exits[blockIdx.x] = word;
+}
+__device__ inline void publish(const WalkArgs& a, std::uint32_t state) {
+  tell(a, kPublished | state);
 }
 
 /// Follows the chunk from end `number` before its first own subsequence, segment by segment. Called
@@ -35,6 +43,25 @@ __device__ inline void publish_known_end(const WalkArgs& a, Shared& s) {
   if (s.published) publish(a, s.ends.line[number].reached[kLast]);
 }
 
+/// Whether the chunk's first own subsequence begins where the chunk before ends.
+__device__ inline bool follows_chunk(const Shared& s) {
+  return blockIdx.x > 0 && s.exists(kWarmSubsequences) && !s.ends.head[kWarmSubsequences];
+}
+
+/// Waits until the chunk before told something of `what`. Called by one thread.
+__device__ inline std::uint32_t await_chunk_before(const WalkArgs& a,
+                                                   std::uint32_t what = 0xFFFFFFFF) {
+  const volatile std::uint32_t* const exits = a.chunk_exit;
+  std::uint32_t word = 0;
+  while ((word & what) == 0) word = exits[blockIdx.x - 1];
+  return word;
+}
+/// The state before the chunk's first own subsequence, which the chunk before tells. Called by one
+/// thread.
+__device__ inline std::uint32_t await_first_state(const WalkArgs& a, const Shared& s) {
+  return follows_chunk(s) ? await_chunk_before(a, kPublished) & kStateMask : 0;
+}
+
 /// Finds the state in which the chunk's first own subsequence begins. If all states
 /// kWarmSubsequences earlier lead to the same one, that is taken until the chunk before publishes
 /// its end, which may be another.
@@ -45,7 +72,6 @@ __device__ inline void join_chunks(const WalkArgs& a, Shared& s) {
                           i / (kSubsequences / kSegmentSubsequences - 1));
   __syncthreads();
   const bool needed = s.exists(kWarmSubsequences) && !s.ends.head[kWarmSubsequences];
-  const bool asks = needed && blockIdx.x > 0;
   if (threadIdx.x < 32) {
     const std::uint32_t lane = threadIdx.x, count = s.ends.count[0];
     const std::uint32_t number =
@@ -59,24 +85,24 @@ __device__ inline void join_chunks(const WalkArgs& a, Shared& s) {
       if (agree) publish_known_end(a, s);
     }
   } else if (threadIdx.x == 32) {  // at the same time
-    const volatile std::uint32_t* const exits = a.chunk_exit;
-    std::uint32_t before = asks ? 0 : kPublished;
-    while (before == 0) before = exits[blockIdx.x - 1];
-    s.first_state = before & ~kPublished;
+    s.first_state = await_first_state(a, s);
   }
   __syncthreads();
-  if (asks && threadIdx.x == 0) {
+  if (follows_chunk(s) && threadIdx.x == 0) {
     const std::uint32_t number = s.ends.find(kWarmSubsequences - 1, s.first_state);
     if (number != s.first_number) follow_chunk(s, number);
   }
   __syncthreads();
 }
 
-/// Whether one more subsequence may be walked by one thread alone; counts it.
-__device__ inline bool may_walk_late(const WalkArgs& a) {
-  const bool may =
-      atomicAdd(&a.summary->late_walks, 1) < kMostLateWalks + kMostLateWalksOfChunk * a.chunks;
-  if (!may) a.summary->unsettled = 1;
+/// Whether more subsequences may be walked by one thread alone; counts them. Once it says no, the
+/// scan is given up.
+__device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequences) {
+  volatile std::uint32_t& unsettled = a.summary->unsettled;
+  if (unsettled != 0) return false;
+  const bool may = atomicAdd(&a.summary->late_walks, subsequences) <
+                   kMostLateWalks + kMostLateWalksOfChunk * a.chunks;
+  if (!may) unsettled = 1;
   return may;
 }
 
@@ -84,6 +110,7 @@ __device__ inline bool may_walk_late(const WalkArgs& a) {
 /// of the ends kept.
 __device__ inline void settle(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   std::uint32_t number = s.first_number, state = s.first_state;
+  bool given_up = false;
   for (std::uint32_t sub = kWarmSubsequences; sub < kSubsequences; ++sub) {
     if (!s.exists(sub)) continue;
     if (s.ends.head[sub]) number = 0;
@@ -94,7 +121,8 @@ __device__ inline void settle(const WalkArgs& a, Shared& s, const SkipTables& ta
       number = s.ends.follow(sub, number);
       continue;
     }
-    if (!may_walk_late(a)) {
+    given_up = given_up || !may_walk_late(a, 1);
+    if (given_up) {
       s.end[sub] = 0;
       continue;
     }

@@ -81,6 +81,7 @@ Status ScanDecoder::reserve(const Sizes& sizes) {
   ZR_TRY(starts_.reserve(std::int64_t{sizes.chunks} * kChunkSubsequences));
   ZR_TRY(chunk_first_.reserve(std::int64_t{sizes.chunks} + 1));
   ZR_TRY(chunk_word_.reserve(sizes.chunks));
+  ZR_TRY(chunk_ends_.reserve(std::int64_t{sizes.chunks} * kChunkEndWords));
   ZR_TRY(pairs_.reserve(std::int64_t{sizes.pair_capacity} +
                         (sizes.groups != 0 ? kMostGroupPairs : 0)));
   ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
@@ -199,10 +200,13 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.chunks = job.sizes.chunks;
   args.guess_stride = plan.guess_stride;
   args.most_ends = plan.most_ends;
+  args.long_slots = plan.long_slots;
+  args.far_only = plan.far_only;
   args.starts = starts_.data();
   args.chunk_first = chunk_first_.data();
   args.chunk_word = chunk_word_.data();
   args.chunk_exit = job.states.chunk_exit;
+  args.chunk_ends = chunk_ends_.data();
   ZR_TRY(announce(job.probe, "sync_subsequences"));
   ZR_TRY(sync_subsequences(args, plan.sync_bytes, job.stream));
   ZR_TRY(announce(job.probe, "decode_subsequences"));

@@ -95,6 +95,7 @@ class ScanDecoder {
   DeviceBuffer<WalkTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;
   DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, pairs_, block_pair_;
+  DeviceBuffer<std::uint16_t> chunk_ends_;
   DeviceBuffer<SubsequenceStart> starts_;
   DeviceBuffer<std::uint64_t> chunk_first_;
   DeviceBuffer<std::uint64_t> group_sums_;

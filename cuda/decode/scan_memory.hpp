@@ -37,6 +37,9 @@ constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
   return subs * (kSubsequenceBits / 32) + 5;
 }
 
+/// Of a chunk that was synchronised by long walks: the number of its ends, and their states.
+inline constexpr std::uint32_t kChunkEndWords = 1 + kMostLongSlots;
+
 /// In place of a chunk's first word: the chunk has no subsequences.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
 

@@ -19,7 +19,8 @@ struct ScanNeeds {
 /// For sync_subsequences() and decode_subsequences().
 struct SubsequencePlan {
   bool fits;  ///< otherwise the scan is for the careful decoder
-  std::uint32_t most_ends, guess_stride;
+  std::uint32_t most_ends, guess_stride, long_slots;
+  bool far_only;                         ///< all chunks are synchronised by long walks
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
 };
 
@@ -30,11 +31,14 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   if (!plan.fits) return plan;
   const bool follows = scan.intervals > 0 &&
                        scan.bytes / scan.intervals <= kFollowedSubsequences * kSubsequenceBytes;
-  const bool is_usual = scan.chunks > kRoomyChunks && scan.period <= kUsualGuesses &&
-                        scan.blocks > 0 &&
-                        std::uint64_t{scan.bytes} * 8 / scan.blocks <= kUsualBlockBits;
+  const std::uint64_t block_bits =
+      scan.blocks > 0 ? std::uint64_t{scan.bytes} * 8 / scan.blocks : kLongWalkBlockBits;
+  const bool is_usual =
+      scan.chunks > kRoomyChunks && scan.period <= kUsualGuesses && block_bits <= kUsualBlockBits;
   plan.guess_stride = follows ? 0 : kGuessStride;
   plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds);
+  plan.long_slots = choose_long_slots(plan.most_ends);
+  plan.far_only = plan.long_slots != 0 && !follows && block_bits > kLongWalkBlockBits;
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;

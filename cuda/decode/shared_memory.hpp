@@ -31,6 +31,17 @@ constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends)
   return sizeof(std::uint32_t) * (sync_words(ends) + shared_table_words(pairs, kSkipBits));
 }
 
+/// States that long walks keep at each mark, in the memory of all ends but one; 0 if there is too
+/// little for the walks to be of use. A mark has three bytes for each state, and two; and each
+/// state of one mark has a byte more.
+constexpr std::uint32_t choose_long_slots(std::uint32_t ends) {
+  constexpr std::uint32_t kMarkCount = (kWarmSubsequences + kChunkSubsequences) / kMarkSubsequences;
+  const std::uint32_t room = ends == 0 ? 0 : (ends - 1) * kSyncEndWords * 4;
+  for (std::uint32_t slots = kMostLongSlots; slots >= kMostLongSlots / 4; slots /= 2)
+    if (kMarkCount * (3 * slots + 2) + slots <= room) return slots;
+  return 0;
+}
+
 /// Words of the bits that a CTA of decode_subsequences() reads.
 inline constexpr std::uint32_t kChunkWords =
     round_up(words_of_subsequences(kChunkSubsequences), 4u);

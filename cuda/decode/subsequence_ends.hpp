@@ -77,13 +77,19 @@ struct SubsequenceEnds {
     count[sub] = static_cast<std::uint8_t>(known);
   }
 
-  /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to.
-  ZR_HD void match(std::uint32_t sub, std::uint32_t from, std::uint32_t to) {
-    if (!open[sub]) return;
+  /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to. Returns
+  /// whether there was room for all of them.
+  ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to) {
+    if (!open[sub]) return true;
     std::uint32_t known = count[sub];
-    for (std::uint32_t i = from; i < to; ++i)
-      line[i].step[sub] |= add(sub, line[i].reached[sub], known) << kStepNextShift;
+    bool all = true;
+    for (std::uint32_t i = from; i < to; ++i) {
+      const std::uint32_t number = add(sub, line[i].reached[sub], known);
+      line[i].step[sub] |= number << kStepNextShift;
+      all = all && number != kForeignEnd;
+    }
     count[sub] = static_cast<std::uint8_t>(known);
+    return all;
   }
 
   /// From end `number` of the subsequence before `sub` to the end of `sub`.

@@ -10,7 +10,7 @@
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
-#include "cuda/decode/join_chunks.cuh"
+#include "cuda/decode/long_walks.cuh"
 
 namespace zerorun {
 namespace {
@@ -106,10 +106,13 @@ __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tab
 }
 
 /// Walks every subsequence from all ends of the subsequence before, until no new end turns up.
-__device__ void walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
+/// Returns false, to all threads, as soon as there is no room for the ends of many subsequences.
+__device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t sub = threadIdx.x;
   const bool follows = sub > 0 && sub < kSubsequences && s.exists(sub) && !s.ends.head[sub];
+  const int most_full = a.long_slots != 0 ? kMostFullSubsequences : kThreads;
   std::uint32_t walked = 0;
+  bool is_full = false;
   for (std::uint32_t round = 0;; ++round) {
     std::uint32_t& listed = s.listed[round % 2];
     const std::uint32_t entries = follows ? s.ends.count[sub - 1] : 0;
@@ -120,7 +123,7 @@ __device__ void walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
     for (std::uint32_t number = walked; number < entries; ++number)
       s.item(place++) = static_cast<std::uint16_t>(number << 8 | sub);
     __syncthreads();
-    if (listed == 0) return;
+    if (listed == 0) return true;
     for (std::uint32_t item = threadIdx.x; item < listed; item += kThreads) {
       const std::uint32_t to = s.item(item) & 255, number = s.item(item) >> 8;
       WalkTally tally;
@@ -130,9 +133,9 @@ __device__ void walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
     }
     __syncthreads();
     if (threadIdx.x == 0) listed = 0;
-    if (follows) s.ends.match(sub, walked, entries);
+    if (follows && !s.ends.match(sub, walked, entries)) is_full = true;
     walked = entries;
-    __syncthreads();
+    if (__syncthreads_count(is_full) > most_full) return false;
   }
 }
 
@@ -200,10 +203,14 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads,
       a, s, std::int64_t{blockIdx.x} * kChunkSubsequences - kWarmSubsequences, subs);
   load_words(a, s);
   __syncthreads();
-  walk_guesses(a, s, tables);
-  walk_ends(a, s, tables);
-  join_chunks(a, s);
-  find_entries(a, s, tables);
+  if (!a.far_only) walk_guesses(a, s, tables);
+  if (!a.far_only && walk_ends(a, s, tables)) {
+    if (threadIdx.x == 0) tell(a, kNoEnds);
+    join_chunks(a, s);
+    find_entries(a, s, tables);
+  } else {
+    find_entries_far(a, s, tables);
+  }
   store_subsequences(a, s, interval);
   if (s.last_chunk) place_chunks(a, s);
 }

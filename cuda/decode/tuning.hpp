@@ -49,8 +49,9 @@ inline constexpr int kSyncCtas = 3;
 /// subsequence is mostly found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
 /// A scan is given up if more subsequences than these have to be walked one after the other: the
-/// careful decoder is faster then. In a small image of noise all may have to.
-inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 2;
+/// careful decoder is faster then. Noise of 1920x1080 at q100 with optimal tables needs most, and
+/// takes 2.2 ms; the careful decoder takes 290 ms for it (H200).
+inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 16;
 
 /// Ends kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and more ends
 /// come from the subsequences before. settle() follows the ends that find no room, one after the
@@ -59,6 +60,26 @@ inline constexpr std::uint32_t kMostEnds = 16;
 /// Ends that suffice with at most kUsualGuesses guesses and blocks of at most kUsualBlockBits bits
 /// on average. A third CTA then fits into a processor.
 inline constexpr std::uint32_t kUsualEnds = 11, kUsualGuesses = 6, kUsualBlockBits = 112;
+// Long walks. Frames of 1920x1080 without restart markers at q97 with optimal tables, one at a time
+// and one of eight, in us on an H200: film grain 289 and 121, sensor noise 297 and 137, a page of
+// text 442 and 223; a photo 265 and 86.
+
+/// A chunk is synchronised by long walks if more of its subsequences than these have more ends than
+/// are kept. With 8, a photo at q97 with optimal tables takes 1027 us instead of 260, because
+/// subsequences are then walked one after the other; one at q90 takes 194 us instead of 198.
+inline constexpr int kMostFullSubsequences = 0;
+/// Scans with more bits a block on average are synchronised by long walks from the start: film
+/// grain with 240 takes 289 us instead of 335, a photo with 193 takes 268 instead of 260.
+inline constexpr std::uint32_t kLongWalkBlockBits = 224;
+/// Long walks look for each other at every so many subsequences: with 8, the page of text takes 525
+/// us instead of 509.
+inline constexpr std::uint32_t kMarkSubsequences = 4;
+/// States kept at a mark. Noise at q100 with optimal tables needs 83.
+inline constexpr std::uint32_t kMostLongSlots = 128;
+/// Distance between the subsequences where long walks begin, before the chunk and in it. Page of
+/// text, one at a time and one of eight: 442 and 223 us with 2 and 16, 476 and 246 with 2 and 32,
+/// 522 and 278 with 2 and 64; 510 and 276 with 1 and 16, where 2 and 16 took 509 and 272.
+inline constexpr std::uint32_t kEarlyGuessStride = 2, kLateGuessStride = 16;
 /// Subsequences of a segment; one thread follows the maps through a segment.
 inline constexpr std::uint32_t kSegmentSubsequences = 8;
 

@@ -35,10 +35,13 @@ struct WalkArgs {
   /// intervals are followed from their beginning.
   std::uint32_t guess_stride;
   std::uint32_t most_ends;     ///< ends kept of a subsequence; from scan_plan.hpp
+  std::uint32_t long_slots;    ///< states kept at a mark of long walks, or 0; likewise
+  bool far_only;               ///< all chunks are synchronised by long walks; likewise
   SubsequenceStart* starts;    ///< [chunks * kChunkSubsequences]
   std::uint64_t* chunk_first;  ///< [chunks + 1]: pack_counts() before the chunk
   std::uint32_t* chunk_word;   ///< [chunks]: the first word that decode_subsequences() reads
   std::uint32_t* chunk_exit;   ///< [chunks], zero at first
+  std::uint16_t* chunk_ends;   ///< [chunks * kChunkEndWords]: a number, and so many states
 
   // For groups.
   const std::uint64_t* sums;  ///< [groups + 1], from unstuff_scan()

@@ -110,6 +110,22 @@ TEST_F(DecodePathParity, EveryContentAndSizeTakesIt) {
     }
 }
 
+/// Walks over dense blocks, and over those of optimal tables, hardly meet: the kernel's second way.
+TEST_F(DecodePathParity, DenseScansTakeIt) {
+  for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
+    for (const int quality : {90, 97, 100})
+      for (const Content content : {Content::photo, Content::noise})
+        for (const auto& restart : {RestartPolicy::none(), RestartPolicy::mcu_rows(1)}) {
+          SCOPED_TRACE(testing::Message() << name(content) << " q" << quality);
+          EncodeParams params;
+          params.restart = restart;
+          params.huffman = huffman;
+          params.quality = quality;
+          expect(encode(content, 1920, 1080, params), 0);
+          if (HasFailure()) return;
+        }
+}
+
 TEST_F(DecodePathParity, LargeFramesTakeIt) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
     for (const Content content : {Content::photo, Content::noise, Content::flat}) {

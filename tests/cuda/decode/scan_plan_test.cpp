@@ -50,6 +50,25 @@ TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {
   EXPECT_EQ(plan_subsequences(limits_of_capability(90), scan).guess_stride, kGuessStride);
 }
 
+TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  EXPECT_EQ(plan_subsequences(hopper, k4k).long_slots, kMostLongSlots);
+  EXPECT_FALSE(plan_subsequences(hopper, k4k).far_only);
+  ScanNeeds dense = k4k;
+  dense.bytes = dense.blocks / 8 * (kLongWalkBlockBits + 8);
+  EXPECT_TRUE(plan_subsequences(hopper, dense).far_only);
+  dense.intervals = dense.bytes / (kFollowedSubsequences * kSubsequenceBytes);
+  EXPECT_FALSE(plan_subsequences(hopper, dense).far_only) << "every interval is followed";
+  dense.intervals = 1;
+  EXPECT_EQ(choose_long_slots(kUsualEnds), kMostLongSlots);
+  EXPECT_EQ(choose_long_slots(7), kMostLongSlots / 2);
+  EXPECT_EQ(choose_long_slots(1), 0u);
+  EXPECT_EQ(plan_subsequences(with_shared(64), dense).long_slots, kMostLongSlots / 2);
+  for (const int capability : kCapabilities)
+    EXPECT_GT(plan_subsequences(limits_of_capability(capability), dense).long_slots, 0u)
+        << capability;
+}
+
 TEST(ScanPlan, EveryCapabilityDecodesUsualScansWithoutTheCarefulDecoder) {
   for (const int capability : kCapabilities) {
     const DeviceLimits limits = limits_of_capability(capability);

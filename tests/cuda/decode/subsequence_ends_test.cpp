@@ -73,7 +73,9 @@ TEST(SubsequenceEnds, StatesAreNumberedWhileThereIsRoom) {
     ends->line[i].reached[3] = static_cast<std::uint16_t>(1 + i);
     ends->line[i].step[3] = make_step({i, 2 * i});
   }
-  ends->match(3, 0, kMostEnds);
+  EXPECT_TRUE(ends->match(3, 0, 2));
+  EXPECT_EQ(ends->count[3], 3);
+  EXPECT_FALSE(ends->match(3, 2, kMostEnds)) << "one more state than there is room for";
   EXPECT_EQ(ends->count[3], kMostEnds);
   for (std::uint32_t i = 0; i < kMostEnds; ++i) {
     EXPECT_EQ(ends->follow(3, i), i + 1 < kMostEnds ? i + 1 : kForeignEnd);

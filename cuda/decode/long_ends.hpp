@@ -1,0 +1,86 @@
+// Where walks that hardly meet each other are: dense blocks and optimal tables let 20 to 90 walks
+// over a chunk go on side by side, more than SubsequenceEnds has room for. So their states are kept
+// only at the marks, every kMarkSubsequences subsequences, and fewer guesses are made. Each walk
+// goes on until it reaches a mark in a state that another walk had there before it.
+//
+// Host code too, so that a test can run the algorithm without a device.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/decode/subsequence_walk.hpp"
+
+namespace zerorun {
+
+/// Stands for the slot of a state that is not kept.
+inline constexpr std::uint32_t kNoSlot = 255;
+/// In place of a state: the slot is free. No walk has it.
+inline constexpr std::uint16_t kFreeSlot = 0xFFFF;
+
+/// The states of the walks at `kMarks` marks, each with a hash table of `slots` states (a power of
+/// two), and from which state of a mark a walk reaches which of the next.
+template <std::uint32_t kMarks>
+struct LongEnds {
+  std::uint16_t* states;  ///< [kMarks][slots]
+  std::uint8_t* nexts;    ///< [kMarks][slots]
+  std::uint32_t slots;
+
+  static constexpr std::uint32_t bytes(std::uint32_t slots) { return kMarks * slots * 3; }
+  static ZR_HD LongEnds at(std::uint16_t* memory, std::uint32_t slots) {
+    return {memory, reinterpret_cast<std::uint8_t*>(memory + kMarks * slots), slots};
+  }
+
+  ZR_HD std::uint16_t& state(std::uint32_t mark, std::uint32_t slot) const {
+    return states[mark * slots + slot];
+  }
+  ZR_HD std::uint8_t& next(std::uint32_t mark, std::uint32_t slot) const {
+    return nexts[mark * slots + slot];
+  }
+
+  /// Keeps a state that a walk reached, or finds it. `is_new`: no walk was there before. Returns
+  /// kNoSlot if there is no room. Several threads may call it.
+  ZR_HD std::uint32_t insert(std::uint32_t mark, std::uint32_t reached, bool& is_new) const {
+    std::uint32_t slot = home_of(reached);
+    for (std::uint32_t probe = 0; probe < slots; ++probe, slot = (slot + 1) & (slots - 1)) {
+      const std::uint32_t old = take_if_free(state(mark, slot), reached);
+      is_new = old == kFreeSlot;
+      if (is_new || old == reached) return slot;
+    }
+    is_new = false;
+    return kNoSlot;
+  }
+
+  /// Where a state is kept, or kNoSlot.
+  ZR_HD std::uint32_t find(std::uint32_t mark, std::uint32_t reached) const {
+    std::uint32_t slot = home_of(reached);
+    for (std::uint32_t probe = 0; probe < slots; ++probe, slot = (slot + 1) & (slots - 1)) {
+      if (state(mark, slot) == reached) return slot;
+      if (state(mark, slot) == kFreeSlot) break;
+    }
+    return kNoSlot;
+  }
+
+  /// From a slot of mark `from` to that of mark `to`.
+  ZR_HD std::uint32_t follow(std::uint32_t from, std::uint32_t to, std::uint32_t slot) const {
+    for (std::uint32_t mark = from; mark < to && slot != kNoSlot; ++mark) slot = next(mark, slot);
+    return slot;
+  }
+
+ private:
+  /// Walks that pass the same bits differ in one part of their states, so all parts count.
+  ZR_HD std::uint32_t home_of(std::uint32_t reached) const {
+    return (reached * 40503u >> 7) & (slots - 1);
+  }
+  static ZR_HD std::uint32_t take_if_free(std::uint16_t& slot, std::uint32_t reached) {
+#ifdef __CUDA_ARCH__
+    return atomicCAS(&slot, kFreeSlot, static_cast<std::uint16_t>(reached));
+#else
+    const std::uint16_t old = slot;
+    if (old == kFreeSlot) slot = static_cast<std::uint16_t>(reached);
+    return old;
+#endif
+  }
+};
+
+}  // namespace zerorun

@@ -31,17 +31,18 @@ class NamedTest(ProgramTest):
 
     def stray(self, name, source):
         data = pathlib.Path(source).read_bytes()
-        pathlib.Path(self.path(name)).write_bytes(data[:2] + b"\0\0" + data[2:])
+        pathlib.Path(self.path(name)).write_bytes(data[:2] + bytes(40) + data[2:])
         return self.path(name)
 
     def test_other_bytes_than_ff_after_soi(self):
         self.encode(make_y4m(self.path("in.y4m"), frames=1), "-o", self.path("in.jpg"))
         jpeg = self.stray("stray.jpg", self.path("in.jpg"))
+        self.assertEqual(self.info(jpeg)["container"], "image")
         want = self.decode(self.path("in.jpg"), "-o", "-", "--quiet").stdout
         self.assertEqual(self.decode(jpeg, "-o", "-", "--quiet").stdout, want)
         with open(jpeg, "rb") as stream:
             self.assertEqual(self.decode("-", "-o", "-", "--quiet", stdin=stream).stdout, want)
-        self.assertIn(b"2 bytes", self.decode(jpeg, "-o", "null:", "-v").stderr)
+        self.assertIn(b"40 bytes", self.decode(jpeg, "-o", "null:", "-v").stderr)
         deep = self.stray("deep.jpg", HOSTILE / "sof_prec12.jpg")
         self.assertIn(b"12 bits", self.decode(deep, "-o", self.path("o.y4m"), code=3).stderr)
 

@@ -20,7 +20,7 @@ namespace zerorun::io {
 enum class FieldOrder : std::uint8_t { unknown, progressive, top_first, bottom_first };
 
 /// FFmpeg's words: "unknown", "progressive", "tt", "bb".
-const char* name(FieldOrder order) noexcept;
+ZERORUN_API const char* name(FieldOrder order) noexcept;
 
 /// What becomes of transparent pixels, for there is no place for alpha. `ignore` leaves the colours
 /// that are stored, `black` and `white` show them over that colour.
@@ -63,26 +63,28 @@ struct ContainerContent {
 };
 
 /// The orientation tag of EXIF data, 1 if there is none or it is damaged.
-int exif_orientation(std::span<const std::uint8_t> exif) noexcept;
+ZERORUN_API int exif_orientation(std::span<const std::uint8_t> exif) noexcept;
 /// Sets the orientation tag where there is one.
-void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept;
+ZERORUN_API void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept;
 /// EXIF data with nothing but an orientation.
-std::vector<std::uint8_t> minimal_exif(int orientation);
+ZERORUN_API std::vector<std::uint8_t> minimal_exif(int orientation);
 
 /// What a picture file of any kind says: JPEG, PNG, TIFF, WebP; empty for all others and where it
 /// is damaged.
-PictureContent picture_content(std::span<const std::byte> file);
+ZERORUN_API PictureContent picture_content(std::span<const std::byte> file);
 /// The same from the segments that inspect() found.
-PictureContent picture_content(const StreamInfo& stream);
+ZERORUN_API PictureContent picture_content(const StreamInfo& stream);
 
 /// True if pictures with this extension can hold ICC, EXIF and XMP: png, webp, tif, tiff.
-bool can_embed(const std::string& extension);
+ZERORUN_API bool can_embed(const std::string& extension);
 
 /// APPn segments with the content; EXIF or XMP that is too long for a segment is left out, and
 /// `left_out` then names it. Orientation is that of `content.orientation`.
-std::vector<MarkerSegment> jpeg_segments(const PictureContent& content, std::string* left_out);
+ZERORUN_API std::vector<MarkerSegment> jpeg_segments(const PictureContent& content,
+                                                     std::string* left_out);
 /// Inserts segments behind SOI and JFIF's APP0. `jpeg` is a stream that zerorun made.
-void insert_segments(std::span<const MarkerSegment> segments, std::vector<std::byte>& jpeg);
+ZERORUN_API void insert_segments(std::span<const MarkerSegment> segments,
+                                 std::vector<std::byte>& jpeg);
 
 /// What the first frame header of a JPEG stream says, also of kinds that inspect() refuses.
 struct JpegKind {
@@ -90,10 +92,10 @@ struct JpegKind {
   std::string process;  ///< "baseline", "progressive", "lossless", ...
   std::string color;    ///< "gray", "YCbCr", "RGB", "CMYK", "YCCK"
 };
-std::optional<JpegKind> jpeg_kind(std::span<const std::byte> jpeg);
+ZERORUN_API std::optional<JpegKind> jpeg_kind(std::span<const std::byte> jpeg);
 
 /// `jpeg` with the tables of T.81 Annex K if it sends none, as Motion JPEG in AVI may: a file of
 /// its own needs them.
-std::vector<std::byte> with_huffman_tables(std::span<const std::byte> jpeg);
+ZERORUN_API std::vector<std::byte> with_huffman_tables(std::span<const std::byte> jpeg);
 
 }  // namespace zerorun::io

@@ -126,6 +126,12 @@ class BenchRun {
     const std::string command = command_of(what);
     describe(frames_, what);
     report_.cases.push_back(run_case(what, frames_, selection_, options_.limits, command));
+    if (options_.contents) {
+      if (report_.cases.size() == 1) fmt::print("{}", contents_heading());
+      fmt::print("{}", contents_line(report_.cases.back(), report_.cases.front()));
+      std::fflush(stdout);
+      return;
+    }
     fmt::print("{}again: {}\n\n", table_text(report_.cases.back(), options_.every_row), command);
     std::fflush(stdout);
   }
@@ -247,6 +253,7 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json old.json\n"
       "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
+      "  zerorun bench --contents --device cuda --json contents.json\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
@@ -255,6 +262,7 @@ Command add_bench(CLI::App& program) {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_quiet(options->quiet);
+    if (options->contents) bench::choose_contents(*command, *options);
     if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();
   };

@@ -40,8 +40,8 @@ void add_case_options(CLI::App& command, Options& options) {
   Group what(command, "What");
   what.add("INPUT", options.inputs, "INPUT...",
            "A file, pattern, glob or directory as for encode, or generated frames: "
-           "synthetic:3840x2160:photo, or :noise, :ramp, :text; several are measured one after "
-           "another (default: synthetic:1920x1080:photo)");
+           "synthetic:3840x2160:photo, or :grain, :sensor, :noise, :ramp, :flat, :text, :screen, "
+           ":lineart; several are measured one after another (default: synthetic:1920x1080:photo)");
   what.list("--operation", options.operations, "encode,decode", "encode,decode",
             "What is measured; decode reads the streams that --streams names");
   what.list("-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
@@ -71,6 +71,11 @@ void add_case_options(CLI::App& command, Options& options) {
   what.add("--megapixels", options.megapixels, "A-B",
            "A mixed batch of --rotate images, from A to B megapixels, cut out of the frames of "
            "INPUT");
+  what.flag(
+      "--contents", options.contents,
+      "Decode one frame of every kind that the generator makes (1920x1080), at five qualities, "
+      "with both kinds of tables and three of restart markers; a line for each, with the time "
+      "per byte beside a photo's");
   auto* files = what.flag("--files", options.files,
                           "What a user gets: run the program itself from file to file, FFmpeg "
                           "beside it, and what moving the bytes alone takes");
@@ -156,6 +161,25 @@ void add_options(CLI::App& command, Options& options) {
   add_coder_options(command, options);
   add_time_options(command, options);
   add_report_options(command, options);
+}
+
+void choose_contents(const CLI::App& command, Options& options) {
+  const auto choose = [&command](const char* option, auto& target, auto values) {
+    if (command.count(option) == 0) target = std::move(values);
+  };
+  if (options.inputs.empty())
+    for (const std::string& kind : synthetic_kinds())
+      options.inputs.push_back("synthetic:1920x1080:" + kind);
+  choose("--operation", options.operations, Words{"decode"});
+  choose("--quality", options.qualities, std::vector<int>{90, 97, 100, 75, 50});
+  choose("--huffman", options.tables, Words{"standard", "optimal"});
+  choose("--restart", options.restarts, Words{"none", "auto", "1rows"});
+  choose("--rotate", options.rotate, std::optional<int>(1));
+  choose("--in-flight", options.selection.in_flight, std::vector<int>{8});
+  choose("--only", options.selection.only,
+         Words{"zerorun/cuda*/pinned>device/*", "zerorun/cpu/*", "nvJPEG*/pinned>device/latency/*",
+               "libjpeg-turbo/*/latency/*"});
+  choose("--time", options.limits.seconds, 0.1);
 }
 
 }  // namespace zerorun::app::bench

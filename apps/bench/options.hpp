@@ -30,6 +30,7 @@ struct Options {
   bool mixed = false;
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
+  bool contents = false;
   bool files = false;
   std::string folder;  ///< for the results of --files
   Words devices;
@@ -45,6 +46,9 @@ struct Options {
 };
 
 void add_options(CLI::App& command, Options& options);
+
+/// What --contents measures, as far as the command line says nothing else.
+void choose_contents(const CLI::App& command, Options& options);
 
 /// The selection with devices and defaults; exit 2 or 5 if something is wrong.
 Selection selection(const Options& options);

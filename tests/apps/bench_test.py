@@ -50,6 +50,28 @@ class BenchTest(ProgramTest):
             self.assertEqual(row["psnr_db"], latency["psnr_db"])
             self.assertEqual(len(row["samples_us"]), 3)
 
+    def test_contents(self):
+        kinds = ("photo", "grain", "sensor", "noise", "ramp", "flat", "text", "screen", "lineart")
+        inputs = [f"synthetic:96x64:{kind}" for kind in kinds]
+        report, text = self.bench("--contents", *inputs, "-q", "90", "--restart", "none",
+                                  "--threads", "1")
+        lines = [line.split() for line in text.splitlines() if line.split(" ")[0] in kinds]
+        cases = [(case["input"].split(":")[2], case["huffman"]) for case in report["cases"]]
+        self.assertEqual(cases, [(kind, tables) for kind in kinds
+                                 for tables in ("standard", "optimal")])
+        self.assertEqual([(line[0], line[2]) for line in lines], cases)
+        self.assertEqual(lines[0][7], "1.00")
+        sizes = set()
+        for at, line in enumerate(lines):
+            row = self.rows(report, at)["zerorun/cpu/host>host/latency/1"]
+            self.assertEqual(line[4], f"{row['stream_bytes']:,.0f}")
+            self.assertEqual(line[5], f"{row['median_us']:.1f}")
+            photo = self.rows(report)["zerorun/cpu/host>host/latency/1"]
+            self.assertAlmostEqual(float(line[7]), row["median_us"] / row["stream_bytes"] /
+                                   (photo["median_us"] / photo["stream_bytes"]), delta=0.006)
+            sizes.add(row["stream_bytes"])
+        self.assertEqual(len(sizes), len(lines), "each kind is another picture")
+
     def test_every_instruction_set_has_a_row(self):
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
         others = [s for s in devices[0]["instruction_sets"] if s != devices[0]["instruction_set"]]

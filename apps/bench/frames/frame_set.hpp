@@ -83,9 +83,11 @@ FrameSet load_streams(const FrameRequest& request);
 /// logarithm; a frame that is too small is mirrored at its edges.
 FrameSet cut_pieces(const FrameSet& set, const Megapixels& sizes, std::size_t count);
 
-/// Whether the input is synthetic:WxH:photo|noise|ramp|text, frames made by name and size.
+/// Kinds of pictures that can be made, photo first.
+std::vector<std::string> synthetic_kinds();
+/// Whether the input is synthetic:WxH:KIND, frames made by name and size.
 bool is_synthetic(const std::string& input) noexcept;
-/// Ends the command (exit 2) if the text after "synthetic:" is not WxH:photo|noise|ramp|text.
+/// Ends the command (exit 2) if the text after "synthetic:" is not WxH:KIND.
 void check_synthetic(const std::string& input);
 /// Frame `number` of the series; the same on every machine. Errors: out_of_memory.
 Result<Frame> make_synthetic(const std::string& input, PixelFormat format, std::size_t number);

@@ -14,6 +14,7 @@ namespace zerorun::app {
 using Command = std::function<Exit()>;
 
 Command add_encode(CLI::App& program);
+Command add_copy(CLI::App& program);
 Command add_decode(CLI::App& program);
 Command add_concat(CLI::App& program);
 Command add_verify(CLI::App& program);

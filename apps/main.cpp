@@ -86,10 +86,11 @@ int run(int argc, const char* const* argv) {
   program.formatter(std::make_shared<HelpFormatter>());  // the commands inherit it
   program.footer(kExitCodes);
   const std::vector<std::pair<const char*, Command>> commands = {
-      {"encode", add_encode(program)}, {"decode", add_decode(program)},
-      {"concat", add_concat(program)}, {"verify", add_verify(program)},
-      {"play", add_play(program)},     {"info", add_info(program)},
-      {"bench", add_bench(program)},   {"devices", add_devices(program)}};
+      {"encode", add_encode(program)},  {"decode", add_decode(program)},
+      {"copy", add_copy(program)},      {"concat", add_concat(program)},
+      {"verify", add_verify(program)},  {"play", add_play(program)},
+      {"info", add_info(program)},      {"bench", add_bench(program)},
+      {"devices", add_devices(program)}};
   const std::vector<const char*> words = without_help_command(argc, argv);
   argc = static_cast<int>(words.size());
   argv = words.data();

@@ -93,6 +93,7 @@ Status hand_over(Incoming<Item>& from, Incoming<Item>& to) {
   to.time = from.time;
   to.name = std::move(from.name);
   to.concealed = from.concealed;
+  to.content = std::move(from.content);
   to.loader = std::exchange(from.loader, nullptr);
   to.surface = std::move(from.surface);
   std::swap(to.bytes, from.bytes);

@@ -10,6 +10,7 @@
 
 #include "io/formats.hpp"
 #include "io/pixel_pack.hpp"
+#include "zerorun/orient.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -114,11 +115,7 @@ void describe_jpeg(const StreamInfo& stream, SourceInfo& info) {
   if (stream.pixel_aspect_x > 0 && stream.pixel_aspect_y > 0)
     info.sample_aspect = {stream.pixel_aspect_x, stream.pixel_aspect_y};
   // Clockwise degrees of the EXIF orientation; mirrored ones count as unturned.
-  const int orientation = stream.exif_orientation;
-  info.rotation_degrees = orientation == 3   ? 180
-                          : orientation == 6 ? 90
-                          : orientation == 8 ? 270
-                                             : 0;
+  info.rotation_degrees = rotation_of(stream.exif_orientation);
 }
 
 void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info) {
@@ -163,6 +160,9 @@ Status JpegDecoders::decode(std::span<const std::byte> jpeg, const StreamInfo& i
 Status JpegDecoders::decode_packet(std::span<const std::byte> packet, int height, bool bottom_first,
                                    FrameWork& work, int threads) {
   ZR_LET(info, inspect(packet, options_.limits));
+  work.content = nullptr;
+  if (!info.segments.empty())
+    work.content = std::make_shared<PictureContent>(picture_content(info));
   // FFmpeg's rule: fields have less than three quarters of the container's lines.
   const bool may_be_field = info.height < height * 3 / 4;
   if (!may_be_field) return decode(packet, info, work, threads);

@@ -43,6 +43,13 @@ class Y4mReader final : public FrameReader {
     info_.sample_aspect = header.sample_aspect;
     info_.container = "y4m";
     info_.codec = "rawvideo";
+    info_.content.field_order = header.interlace == 't'   ? FieldOrder::top_first
+                                : header.interlace == 'b' ? FieldOrder::bottom_first
+                                : header.interlace == 'p' ? FieldOrder::progressive
+                                                          : FieldOrder::unknown;
+    info_.content.range = header.full_range ? "pc" : "tv";
+    info_.content.bits = header.depth_bits;
+    info_.content.has_alpha = header.has_alpha;
     // True where no FRAME line has parameters. The selection relies on the count, so it has to
     // divide without a remainder.
     if (reader_.size() && reader_.remaining() % bytes_each() == 0)

@@ -8,6 +8,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/formats.hpp"
+#include "zerorun/orient.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -51,8 +52,8 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
 }  // namespace
 
 #ifndef ZERORUN_HAVE_OPENCV
-Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>&,
-                        Frame&) {
+Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleRules&,
+                        std::vector<std::byte>&, Frame&) {
   return Status(Errc::not_built, "'" + path + "' is " +
                                      (kind == ContentKind::jpeg ? "a JPEG of a kind that only "
                                                                   "OpenCV decodes"
@@ -68,7 +69,9 @@ Status encode_by_opencv(const ConstFrameView&, const std::string& extension,
 ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   using namespace std::string_view_literals;
   if (starts_with(bytes, "YUV4MPEG2"sv)) return ContentKind::y4m;
-  if (starts_with(bytes, "\xFF\xD8\xFF"sv)) return ContentKind::jpeg;
+  // T.81 B.2.1 wants FF next. A file without it is still a JPEG, which the decoder tolerates or
+  // refuses with its reason.
+  if (starts_with(bytes, "\xFF\xD8"sv)) return ContentKind::jpeg;
   if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
   if (starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
   // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
@@ -91,7 +94,7 @@ Status ImageFileReader::read_jpeg(const std::string& path, FrameWork& work, Sour
   // damaged stream: one can make OpenCV before 4.12 write outside its memory (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
     ZR_TRY(check_jpeg_size(path, data, options_.limits));
-    return decode_by_opencv(path, ContentKind::jpeg, work.bytes, work.item);
+    return decode_by_opencv(path, ContentKind::jpeg, options_.samples, work.bytes, work.item);
   }
   Status status = info ? jpeg_.decode(data, *info, work, threads) : info.status();
   if (!status) {
@@ -137,6 +140,19 @@ Status ImageFileReader::read(const std::string& path, FrameWork& work, SourceInf
   facts = {};
   facts.codec = name_of(kind);
   facts.is_jpeg = kind == ContentKind::jpeg;
+  ZR_TRY(read_kind(path, kind, reader, work, facts, threads));
+  const bool has_content = kind == ContentKind::jpeg || kind == ContentKind::png ||
+                           kind == ContentKind::tiff || kind == ContentKind::webp;
+  work.content = nullptr;
+  if (!has_content) return Status::ok();
+  auto content = std::make_shared<PictureContent>(picture_content(work.bytes));
+  facts.rotation_degrees = rotation_of(content->orientation);
+  work.content = facts.picture = std::move(content);
+  return Status::ok();
+}
+
+Status ImageFileReader::read_kind(const std::string& path, ContentKind kind, ByteReader& reader,
+                                  FrameWork& work, SourceInfo& facts, int threads) {
   switch (kind) {
     case ContentKind::jpeg:
       return read_jpeg(path, work, facts, threads);
@@ -148,10 +164,10 @@ Status ImageFileReader::read(const std::string& path, FrameWork& work, SourceInf
       return read_by_media(path, work, facts, threads);
 #ifdef ZERORUN_HAVE_PNG
     case ContentKind::png:
-      return decode_png(path, work.bytes, work.item);
+      return decode_png(path, options_.samples, work.bytes, work.item);
 #endif
     default:
-      return decode_by_opencv(path, kind, work.bytes, work.item);
+      return decode_by_opencv(path, kind, options_.samples, work.bytes, work.item);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "io/byte_reader.hpp"
 #include "io/frame_jpeg.hpp"
 #include "zerorun/io.hpp"
 
@@ -34,6 +35,8 @@ class ImageFileReader {
   std::int64_t concealed() const noexcept { return jpeg_.concealed(); }
 
  private:
+  Status read_kind(const std::string& path, ContentKind kind, ByteReader& reader, FrameWork& work,
+                   SourceInfo& facts, int threads);
   Status read_jpeg(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
   Status read_by_media(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
 
@@ -43,15 +46,16 @@ class ImageFileReader {
 
 #ifdef ZERORUN_HAVE_PNG
 /// As the two below, for PNG.
-Status decode_png(const std::string& path, std::vector<std::byte>& data, Frame& out);
+Status decode_png(const std::string& path, const SampleRules& rules, std::vector<std::byte>& data,
+                  Frame& out);
 Status encode_png(const ConstFrameView& frame, std::vector<std::byte>& out);
 #endif
 
 /// Reads PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, to gray8 or rgb24. Errors:
 /// those of read_whole_file(), bad_input, too_many_pixels, not_built. `data` is memory for the
 /// file. Thread-safe, as the next one.
-Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>& data,
-                        Frame& out);
+Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleRules& rules,
+                        std::vector<std::byte>& data, Frame& out);
 
 /// Makes the bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,
 /// out_of_memory, not_built.

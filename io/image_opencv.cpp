@@ -17,6 +17,7 @@
 #include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
 #include "io/image_file.hpp"
+#include "io/sample_reader.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -104,11 +105,6 @@ bool is_gray_png(ContentKind kind, std::span<const std::byte> data) noexcept {
   return kind == ContentKind::png && data[kPngColourAt] == std::byte{4};
 }
 
-/// 65535 -> 255, rounded.
-std::uint8_t reduce16(std::uint16_t value) noexcept {
-  return static_cast<std::uint8_t>((value * 255U + 32767U) / 65535U);
-}
-
 /// OpenCV's BMP reader throws and prints at the end of its data. So a file that is too short is
 /// refused here, and "end of bitmap" codes are appended: the length of run-length coded files is
 /// not known beforehand.
@@ -144,26 +140,27 @@ Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
 }
 
 /// OpenCV's order is B G R (A).
-template <typename Sample, typename Reduce>
-void copy_pixels(const cv::Mat& image, Frame& out, Reduce reduce) {
+template <typename Sample>
+void copy_pixels(const cv::Mat& image, const SampleRules& rules, Frame& out) {
   const int channels = image.channels();
+  const SampleReader reader{rules, channels == 4 ? 3 : -1};
   const bool gray = out.format() == PixelFormat::gray8;
   for (int row = 0; row < image.rows; ++row) {
     const Sample* from = image.ptr<Sample>(row);
     std::uint8_t* to = row_of(out.view(), 0, row);
     for (int x = 0; x < image.cols; ++x, from += channels) {
       if (gray) {
-        to[x] = reduce(from[0]);
-      } else {
-        to[3 * x] = reduce(from[2]);
-        to[3 * x + 1] = reduce(from[1]);
-        to[3 * x + 2] = reduce(from[0]);
+        to[x] = reader.read(from, 0, x, row);
+        continue;
       }
+      for (int channel = 0; channel < 3; ++channel)
+        to[3 * x + channel] = reader.read(from, 2 - channel, x, row);
     }
   }
 }
 
-Status take_image(const std::string& name, const cv::Mat& image, bool gray, Frame& out) {
+Status take_image(const std::string& name, const cv::Mat& image, bool gray,
+                  const SampleRules& rules, Frame& out) {
   if (image.empty()) return Status(Errc::bad_input, "'" + name + "' cannot be decoded");
   if (image.cols > kMaxDimension || image.rows > kMaxDimension)
     return Status(Errc::too_many_pixels, "'" + name + "' is " + std::to_string(image.cols) + "x" +
@@ -177,16 +174,16 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray, Fram
   const PixelFormat format = gray || channels == 1 ? PixelFormat::gray8 : PixelFormat::rgb24;
   ZR_TRY(out.reshape(format, image.cols, image.rows));
   if (image.depth() == CV_16U)
-    copy_pixels<std::uint16_t>(image, out, reduce16);
+    copy_pixels<std::uint16_t>(image, rules, out);
   else
-    copy_pixels<std::uint8_t>(image, out, [](std::uint8_t v) { return v; });
+    copy_pixels<std::uint8_t>(image, rules, out);
   return Status::ok();
 }
 
 }  // namespace
 
-Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<std::byte>& data,
-                        Frame& out) {
+Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleRules& rules,
+                        std::vector<std::byte>& data, Frame& out) {
   ZR_TRY(load_opencv());
   ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
   if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
@@ -196,7 +193,7 @@ Status decode_by_opencv(const std::string& path, ContentKind kind, std::vector<s
     // UNCHANGED: all bits, and no rotation by EXIF.
     const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U, data.data());
     return take_image(path, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
-                      out);
+                      rules, out);
   } catch (const std::bad_alloc&) {
     return Status(Errc::out_of_memory, "'" + path + "'");
   } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 #include <png.h>
 #include <zlib.h>
 
+#include <bit>
 #include <csetjmp>
 #include <cstring>
 #include <new>
@@ -14,6 +15,7 @@
 #include "io/byte_reader.hpp"
 #include "io/image_file.hpp"
 #include "io/pixel_pack.hpp"
+#include "io/sample_reader.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::io {
@@ -88,8 +90,9 @@ struct Header {
   bool is_gray = false, is_16_bits = false;
 };
 
-/// False after an error. Sets the transformations to 8 or 16 bits of grey or RGB without alpha.
-bool read_header(Session& session, const Reader& reader, Header& header) {
+/// False after an error. Sets the transformations to 8 or 16 bits of grey or RGB, with alpha if it
+/// is asked for.
+bool read_header(Session& session, const Reader& reader, bool alpha, Header& header) {
   if (setjmp(session.back) != 0) return false;
   png_set_user_limits(reader.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // decode() has better words
   png_set_read_fn(reader.png, &session, take_input);
@@ -102,7 +105,11 @@ bool read_header(Session& session, const Reader& reader, Header& header) {
   header.is_16_bits = depth == 16;
   if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reader.png);
   if (header.is_gray && depth < 8) png_set_expand_gray_1_2_4_to_8(reader.png);
-  png_set_strip_alpha(reader.png);
+  if (!alpha)
+    png_set_strip_alpha(reader.png);
+  else if (png_get_valid(reader.png, reader.info, PNG_INFO_tRNS) != 0)
+    png_set_tRNS_to_alpha(reader.png);
+  if (header.is_16_bits && std::endian::native == std::endian::little) png_set_swap(reader.png);
   png_set_interlace_handling(reader.png);
   png_read_update_info(reader.png, reader.info);
   return true;
@@ -114,40 +121,46 @@ bool read_rows(Session& session, const Reader& reader, png_bytepp rows) {
   return true;
 }
 
-/// 65535 -> 255, rounded.
-std::uint8_t reduce16(unsigned value) noexcept {
-  return static_cast<std::uint8_t>((value * 255U + 32767U) / 65535U);
-}
-
-/// Samples of two bytes, the high one first.
-void reduce_rows(const std::vector<std::uint8_t>& wide, const FrameView& out, std::size_t samples) {
+/// Pixels of `channels` samples, the alpha last if there is one.
+template <typename Sample>
+void copy_pixels(const std::vector<std::uint8_t>& bytes, int channels, const SampleRules& rules,
+                 const FrameView& out) {
+  const int colours = out.format == PixelFormat::gray8 ? 1 : 3;
+  const SampleReader reader{rules, channels > colours ? colours : -1};
+  const auto* from = reinterpret_cast<const Sample*>(bytes.data());
   for (int y = 0; y < out.height; ++y) {
-    const std::uint8_t* from = wide.data() + static_cast<std::size_t>(y) * samples * 2;
     std::uint8_t* to = row_of(out, 0, y);
-    for (std::size_t x = 0; x < samples; ++x)
-      to[x] = reduce16(static_cast<unsigned>(from[2 * x] << 8 | from[2 * x + 1]));
+    for (int x = 0; x < out.width; ++x, from += channels)
+      for (int c = 0; c < colours; ++c) *to++ = reader.read(from, c, x, y);
   }
 }
 
-Status read_samples(Session& session, const Reader& reader, const Header& header, Frame& out) {
-  const std::size_t samples = std::size_t{header.width} * (header.is_gray ? 1 : 3);
-  std::vector<std::uint8_t> wide(header.is_16_bits ? samples * 2 * header.height : 0);
+Status read_samples(Session& session, const Reader& reader, const Header& header,
+                    const SampleRules& rules, Frame& out) {
+  const std::size_t row_bytes = png_get_rowbytes(reader.png, reader.info);
+  const int channels = png_get_channels(reader.png, reader.info);
+  const bool is_plain = !header.is_16_bits && channels == (header.is_gray ? 1 : 3);
+  std::vector<std::uint8_t> all(is_plain ? 0 : row_bytes * header.height);
   std::vector<png_bytep> rows(header.height);
   for (std::size_t y = 0; y < rows.size(); ++y)
-    rows[y] = header.is_16_bits ? wide.data() + y * samples * 2
-                                : row_of(out.view(), 0, static_cast<int>(y));
+    rows[y] = is_plain ? row_of(out.view(), 0, static_cast<int>(y)) : all.data() + y * row_bytes;
   if (!read_rows(session, reader, rows.data())) return Status(Errc::bad_input, session.error);
-  if (header.is_16_bits) reduce_rows(wide, out.view(), samples);
+  if (is_plain) return Status::ok();
+  if (header.is_16_bits)
+    copy_pixels<std::uint16_t>(all, channels, rules, out.view());
+  else
+    copy_pixels<std::uint8_t>(all, channels, rules, out.view());
   return Status::ok();
 }
 
-Status decode(std::span<const std::byte> data, Frame& out) {
+Status decode(std::span<const std::byte> data, const SampleRules& rules, Frame& out) {
   Session session;
   session.input = data;
   const Reader reader(session);
   if (reader.info == nullptr) return Status(Errc::out_of_memory);
   Header header;
-  if (!read_header(session, reader, header)) return Status(Errc::bad_input, session.error);
+  if (!read_header(session, reader, rules.alpha != Alpha::ignore, header))
+    return Status(Errc::bad_input, session.error);
   const std::int64_t pixels = std::int64_t{header.width} * header.height;
   const bool is_too_long = header.width > kMaxDimension || header.height > kMaxDimension;
   if (is_too_long || pixels > StreamLimits{}.max_pixels)
@@ -155,7 +168,7 @@ Status decode(std::span<const std::byte> data, Frame& out) {
                   std::to_string(header.width) + "x" + std::to_string(header.height));
   ZR_TRY(out.reshape(header.is_gray ? PixelFormat::gray8 : PixelFormat::rgb24,
                      static_cast<int>(header.width), static_cast<int>(header.height)));
-  return read_samples(session, reader, header, out);
+  return read_samples(session, reader, header, rules, out);
 }
 
 /// The settings of OpenCV's writer, which are chosen for speed. False after an error.
@@ -178,10 +191,11 @@ bool write_all(Session& session, const Writer& writer, const ConstFrameView& fra
 
 }  // namespace
 
-Status decode_png(const std::string& path, std::vector<std::byte>& data, Frame& out) {
+Status decode_png(const std::string& path, const SampleRules& rules, std::vector<std::byte>& data,
+                  Frame& out) {
   ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
   try {
-    const Status status = decode(data, out);
+    const Status status = decode(data, rules, out);
     if (status) return status;
     return Status(status.code(),
                   "'" + path + "'" + (status.detail().empty() ? "" : ": " + status.detail()));

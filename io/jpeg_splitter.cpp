@@ -48,7 +48,7 @@ std::size_t coded_bytes(std::span<const std::byte> data) noexcept {
 }  // namespace
 
 /// Skips to the next FF D8 FF and leaves it unread. FF D8 alone is common in noise, and another
-/// marker has to follow SOI (T.81 B.2.1).
+/// marker has to follow SOI (T.81 B.2.1). At the very start of the data FF D8 is no noise.
 bool JpegSplitter::find_start() {
   for (;;) {
     const std::span<const std::byte> three = reader_.peek(3);
@@ -57,8 +57,8 @@ bool JpegSplitter::find_start() {
       reader_.consume(three.size());
       return false;
     }
-    if (three[0] == std::byte{0xFF} && three[1] == std::byte{kSoi} && three[2] == std::byte{0xFF})
-      return true;
+    const bool is_soi = three[0] == std::byte{0xFF} && three[1] == std::byte{kSoi};
+    if (is_soi && (three[2] == std::byte{0xFF} || reader_.offset() == 0)) return true;
     const std::span<const std::byte> rest = reader_.buffered();
     const void* found = std::memchr(rest.data() + 1, 0xFF, rest.size() - 1);
     const std::size_t junk =

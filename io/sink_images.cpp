@@ -6,6 +6,7 @@
 #include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
 #include "io/image_file.hpp"
+#include "io/metadata/embed_content.hpp"
 #include "io/pool.hpp"
 
 namespace zerorun::io {
@@ -65,6 +66,7 @@ class ImageSink final : public HalvedFrameSink {
       encode_pnm(wanted, out);
     } else {
       ZR_TRY(encode(wanted, out.bytes));
+      if (out.content) embed_content(*out.content, format_, out.bytes);
       out.parts.assign(1, out.bytes);
     }
     return output_.prepare(out);

@@ -75,6 +75,8 @@ class Y4mSink final : public HalvedFrameSink {
     header.width = width;
     header.height = height;
     header.format = wanted_format(format);
+    if (options_.content.field_order == FieldOrder::top_first) header.interlace = 't';
+    if (options_.content.field_order == FieldOrder::bottom_first) header.interlace = 'b';
     return header;
   }
 

@@ -58,7 +58,7 @@ floor cuda/entropy 'cuda/(entropy|base)|codec/(base|arith)'
 floor cuda/stages 'cuda/(stages|base)|codec/(pipeline|encode|decode|syntax|base|arith)'
 floor cuda/encode 'cuda/(encode|stages|base)|codec/(capi|pipeline|encode|syntax|base|arith)'
 floor cuda/decode 'cuda/(decode|stages|base)|codec/(capi|pipeline|decode|syntax|base|arith)'
-floor io 'io|io/ffmpeg|io/gstreamer|codec/(base|arith)'
+floor io 'io|io/ffmpeg|io/gstreamer|io/metadata|codec/(base|arith)'
 floor apps 'apps(/[a-z]+)*|codec/(api|base|arith)'
 floor samples 'samples'
 # Every folder of codec and cuda has its line above.

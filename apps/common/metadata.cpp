@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -16,7 +15,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/text.hpp"
-#include "codec/arith/integer.hpp"
+#include "zerorun/content.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
@@ -116,35 +115,17 @@ MarkerSegment exif_segment(const std::string& path) {
   return {kApp1, std::move(data)};
 }
 
-MarkerSegment orientation_segment(int degrees) {
-  // A TIFF header, one entry (0x0112 SHORT x 1) and no further directory; Exif 2.32, 4.6.2.
-  static constexpr std::array<std::uint8_t, 32> kPayload{
-      'E', 'x', 'i', 'f', 0, 0, 'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1};
-  constexpr std::size_t kValue = 24;
-  MarkerSegment segment{kApp1, {kPayload.begin(), kPayload.end()}};
-  segment.payload[kValue] = degrees == 90 ? 6 : degrees == 180 ? 3 : 8;
-  return segment;
-}
-
 std::vector<MarkerSegment> icc_segments(const std::string& path) {
   const std::vector<std::uint8_t> data = read_whole(path);
   if (is_jpeg(data)) return segments_of(path, data, kApp2, kIccId);
   // ICC.1 7.2: the header is 128 bytes with 'acsp' at offset 36.
   if (data.size() < 128 || std::memcmp(data.data() + 36, "acsp", 4) != 0)
     fail(Exit::input, path + ": neither an ICC profile nor a JPEG file with one");
-  const std::size_t room = kMaxPayload - kIccId.size() - 2;
-  const std::size_t count = ceil_div(data.size(), room);
-  if (count > 255) fail(Exit::input, path + ": the profile is too long for 255 segments");
-  std::vector<MarkerSegment> segments;
-  for (std::size_t i = 0; i < count; ++i) {
-    MarkerSegment segment{kApp2, {kIccId.begin(), kIccId.end()}};
-    segment.payload.push_back(static_cast<std::uint8_t>(i + 1));
-    segment.payload.push_back(static_cast<std::uint8_t>(count));
-    const auto begin = data.begin() + static_cast<std::ptrdiff_t>(i * room);
-    const auto size = static_cast<std::ptrdiff_t>(std::min(room, data.size() - i * room));
-    segment.payload.insert(segment.payload.end(), begin, begin + size);
-    segments.push_back(std::move(segment));
-  }
+  io::PictureContent content;
+  content.icc = data;
+  std::string too_long;
+  std::vector<MarkerSegment> segments = io::jpeg_segments(content, &too_long);
+  if (!too_long.empty()) fail(Exit::input, path + ": the profile is too long for 255 segments");
   return segments;
 }
 

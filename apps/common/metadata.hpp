@@ -21,10 +21,6 @@ MarkerSegment comment_segment(const std::string& text);
 /// file with EXIF.
 MarkerSegment exif_segment(const std::string& path);
 
-/// APP1 with only the orientation of EXIF: viewers rotate the picture clockwise by 90, 180 or 270
-/// degrees.
-MarkerSegment orientation_segment(int degrees);
-
 /// APP2 segments of at most 65519 profile bytes each (ICC.1 B.4). The file is an ICC profile, or a
 /// JPEG file with one.
 std::vector<MarkerSegment> icc_segments(const std::string& path);

@@ -41,7 +41,7 @@ struct OutputOptions {
 struct DeviceOptions {
   Backend backend = Backend::automatic;
   int index = 0;                ///< CUDA device; the first one of a list
-  std::vector<int> list;        ///< of several CUDA devices; empty: `index` alone
+  std::vector<int> list = {};   ///< of several CUDA devices; empty: `index` alone
   bool all_devices = false;     ///< cuda:all, until find_all_devices()
   bool is_index_named = false;  ///< by cuda:N
 

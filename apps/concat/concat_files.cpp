@@ -48,7 +48,7 @@ class Concat {
     register_part(output_);
     const PipelineSteps<FileJob> steps = {
         .read = [this](FileJob& job) { return read(job); },
-        .load = [this](FileJob& job) { return load(job); },
+        .load = [this](FileJob& job, int) { return load(job); },
         .code = [](FileJob&, int) { return Status::ok(); },
         .pack = [&](FileJob& job) { return sink->prepare(job.packet.item, job.out); },
         .write =

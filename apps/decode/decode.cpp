@@ -15,6 +15,7 @@
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/decode/decode_input.hpp"
+#include "apps/decode/picture_finish.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/run_shard.hpp"
 #include "codec/base/try.hpp"
@@ -48,7 +49,8 @@ class DecodeRun : FrameCommand {
     if (io::is_packet_output(output_) && !io::is_measuring_output(output_))
       fail(Exit::usage, output_.name +
                             ": decode writes .y4m, .pnm, .png, .tiff, .bmp and .webp; "
-                            "`zerorun encode` writes JPEG and video");
+                            "`zerorun copy` writes JPEG and video without decoding, "
+                            "`zerorun encode` codes them anew");
     open_reports(false);
   }
 
@@ -62,14 +64,27 @@ class DecodeRun : FrameCommand {
         sink_options(feed_->info(), options_.output, feed_->width(), feed_->height());
     sink.coded_format = feed_->native_format();
     sink.frame_format = feed_->native_format();
+    sink.content.field_order = feed_->info().content.field_order;
     if (is_images(output_)) sink.variable_frame_rate = false;
+    if (!feed_->has_packets()) note_losses(input_name(), feed_->info(), options_.samples);
     sink.raw_format = options_.raw_format;
     sink_ = value_or_fail(open_sink(sink), Exit::output, output_.name);
+    const int degrees = feed_->info().rotation_degrees;
+    int width = feed_->width(), height = feed_->height();
+    if (is_images(output_)) {
+      finish_.emplace(options_.content, feed_->info());
+      if (options_.content.autorotate && degrees % 180 != 0) std::swap(width, height);
+    } else if (degrees != 0) {
+      console::detail(
+          fmt::format("{}: the frames are written as they are stored; players turn them "
+                      "by {} degrees",
+                      output_.name, degrees));
+    }
     wanted_ = sink_->wanted_format(feed_->native_format());
     feed_->want_format(wanted_);
     const std::string wanted(name(wanted_));
-    describe(feed_->info(), feed_->width(), feed_->height(), feed_->native_format(),
-             sink.frame_rate, wanted, {{"pixel_format", wanted}});
+    describe(feed_->info(), width, height, feed_->native_format(), sink.frame_rate, wanted,
+             {{"pixel_format", wanted}});
   }
 
   void make_decoders() {
@@ -105,10 +120,7 @@ class DecodeRun : FrameCommand {
         .read = [feed](DecodeJob& job) { return feed->read(job); },
         .load = [this](DecodeJob& job, int) { return load(job); },
         .code = [this](DecodeJob& job, int lane) { return decode(job, lane); },
-        .pack =
-            [this](DecodeJob& job) {
-              return sink_->prepare(std::as_const(job.frame()).view(), job.out);
-            },
+        .pack = [this](DecodeJob& job) { return pack(job); },
         .write = [this](DecodeJob& job) { return write(job); }};
     run_frames(lanes_, steps, feed_->info(), *sink_);
   }
@@ -119,6 +131,12 @@ class DecodeRun : FrameCommand {
       job.source_hash = feed_->has_packets() ? xxh3(job.jpeg())
                                              : xxh3(rows_of(std::as_const(job.frame()).view()));
     return Status::ok();
+  }
+
+  Status pack(DecodeJob& job) {
+    if (!finish_) return sink_->prepare(std::as_const(job.frame()).view(), job.out);
+    ZR_LET(view, finish_->finish(job));
+    return sink_->prepare(view, job.out);
   }
 
   Status write(DecodeJob& job) {
@@ -153,6 +171,11 @@ class DecodeRun : FrameCommand {
           "{}: {} of {} frame{} {} damaged and concealed (--strict stops there)", input_name(),
           summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
           summary_.concealed_frames == 1 ? "is" : "are"));
+    if (finish_ && finish_->had_content() && !io::can_embed(output_kind(output_)))
+      notes.push_back(
+          fmt::format("{}: this format cannot hold the metadata of {}; .png, .tiff and "
+                      ".webp keep it (--metadata none leaves it out)",
+                      output_.name, input_name()));
     finish_reports(notes);
   }
 
@@ -163,13 +186,18 @@ class DecodeRun : FrameCommand {
   int lanes_ = 1;
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;
+  std::optional<PictureFinish> finish_;  // of pictures
 };
 
 }  // namespace
 
 /// All that samples follow from beside the input, for the manifest of a shard.
 static nlohmann::ordered_json decoding_parameters(const DecodeOptions& options) {
-  return {{"upsampling", static_cast<int>(options.upsampling)}, {"strict", options.strict}};
+  return {{"upsampling", static_cast<int>(options.upsampling)},
+          {"strict", options.strict},
+          {"raw_format", options.raw_format},
+          {"content", content_parameters(options.content)},
+          {"samples", sample_parameters(options.samples)}};
 }
 
 Command add_decode(CLI::App& program) {

@@ -17,6 +17,7 @@ namespace zerorun::app {
 
 DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& device, bool for_images)
     : input_(options.input),
+      rules_(options.samples.rules()),
       device_(device),
       strict_(options.strict),
       is_fancy_(options.upsampling == ChromaUpsampling::fancy),
@@ -35,6 +36,7 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
 void DecodeInput::open_frames(std::optional<PixelFormat> format) {
   io::SourceOptions source = source_options(input_, device_);
   source.pixel_format = format;
+  source.samples = rules_;
   packets_.reset();
   frames_ = app::open_frames(input_, source);
   check_max_pixels(input_.name, input_.max_pixels, frames_->info().is_jpeg);

@@ -19,6 +19,7 @@ struct DecodeJob {
   io::PacketWork packet;  ///< empty if the input is not JPEG
   io::FrameWork picture;  ///< its frame is decoded from the packet, or loaded
   io::Outgoing out;
+  Frame turned;  ///< the picture as it is shown, if that is not as it is stored
   DecodeReport report;
   double microseconds = 0.0;      ///< decoding alone
   std::uint64_t source_hash = 0;  ///< XXH3 of the packet or the samples, for a shard's manifest
@@ -62,6 +63,7 @@ class DecodeInput {
   Result<bool> read_next(DecodeJob& job);
 
   InputOptions input_;
+  io::SampleRules rules_;
   DeviceOptions device_;
   bool strict_;  // for frames; the decoder of packets knows it, too
   bool is_fancy_;

@@ -24,6 +24,7 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
           "Samples of a raw OUTPUT (.yuv, .raw, .rgb, or --format raw) by FFmpeg's words: "
           "yuv420p, nv12, uyvy422, rgb24 ...; they have full range (default: those of INPUT)")
       ->type_name("NAME");
+  add_sample_options(command, options.samples);
   command.option_defaults()->group("Decoding");
   add_choice<ChromaUpsampling>(
       command, "--upsampling", options.upsampling,
@@ -33,6 +34,10 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
   command.add_flag("--strict", options.strict,
                    "Stop at the first damage (exit 3). Without it damaged parts are concealed and "
                    "counted, a note at the end gives their number, and the exit code is 0");
+  command.add_flag("!--no-autorotate", options.content.autorotate,
+                   "Write pictures as they are stored. Without it they are turned upright, as EXIF "
+                   "or the container say; YUV4MPEG2 stays as stored");
+  add_content_choices(command, options.content, false);
   add_device_options(command, options.device);
   add_report_options(command, options.report,
                      "index, pts, bytes, decode_us, concealed_intervals, and slow_scans: "

@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/loss_notes.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
@@ -13,6 +15,8 @@ struct DecodeOptions : FrameOptions {
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   bool strict = false;
   std::string raw_format;  ///< --pix-fmt
+  ContentOptions content;
+  SampleOptions samples;
 };
 
 void add_decode_options(CLI::App& command, DecodeOptions& options);

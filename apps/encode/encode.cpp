@@ -9,19 +9,22 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/common/audio_choice.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/inputs.hpp"
-#include "apps/common/metadata.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/common/srgb.hpp"
 #include "apps/common/verify.hpp"
+#include "apps/encode/encode_content.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "apps/encode/encode_worker.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/run_shard.hpp"
 #include "codec/base/try.hpp"
+#include "zerorun/deinterlace.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app {
@@ -74,7 +77,13 @@ class EncodeRun : FrameCommand {
     const DeviceOptions device = device_->for_source();
     io::SourceOptions source = source_options(options_.input, device);
     // Pictures of the video decoder stay on its device, where no other one can read them.
-    source.hardware_video = device.backend != Backend::cpu && options_.device.list.empty();
+    source.hardware_video =
+        device.backend != Backend::cpu && options_.device.list.empty() && !options_.deinterlace;
+    source.samples = options_.samples.rules();
+    if (options_.content.icc == IccMode::convert) {
+      source.pixel_format = PixelFormat::rgb24;
+      source.accepted_formats = {PixelFormat::gray8};
+    }
     feed_->source = open_frames(options_.input, source);
     if (options_.shard_run) feed_->step = options_.shard_run->step();
     check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
@@ -96,10 +105,7 @@ class EncodeRun : FrameCommand {
 
   void make_workers() {
     set_pixel_aspect(info().sample_aspect);
-    // Containers store the rotation themselves.
-    const int degrees = info().rotation_degrees;
-    if (degrees % 360 != 0 && !is_container(output_) && options_.exif.empty())
-      params_.segments.insert(params_.segments.begin(), orientation_segment(degrees));
+    content_.emplace(options_, info(), output_);
     choose_devices(params_);
     // Several frames at a time keep all cores busy; a single frame is spread over them.
     const bool is_single = info().frame_count == 1 || is_single_image(output_);
@@ -124,23 +130,6 @@ class EncodeRun : FrameCommand {
                                                                      : native_subsampling(format)));
   }
 
-  void choose_audio() {
-    if (!info().has_audio || !options_.copy_audio || input_name() == "-") return;
-    if (!is_container(output_)) {
-      console::note(output_.name + ": this format cannot hold sound, so it is left out");
-      return;
-    }
-    if (options_.input.fps.known())
-      console::note("--fps changes the speed of the pictures, but not that of the sound");
-    sink_options_.audio_from = input_name();
-    const double start = static_cast<double>(info().first_pts) * info().time_base.value();
-    sink_options_.audio_start_seconds = start;
-    const FrameRange& range = options_.input.range;
-    if (range.last >= 0 && rate().known())
-      sink_options_.audio_end_seconds =
-          start + static_cast<double>(range.last - range.first) / rate().value();
-  }
-
   Result<std::unique_ptr<io::PacketSink>> open_sink() const {
     if (options_.shard_run) return options_.shard_run->open_packets(sink_options_);
     return io::open_packet_sink(output_, sink_options_);
@@ -151,8 +140,13 @@ class EncodeRun : FrameCommand {
     const Frame& frame = feed_->first.item;
     sink_options_ = sink_options(info(), options_.output, frame.width(), frame.height());
     sink_options_.coded_format = coded_format();
+    sink_options_.first_frame = options_.input.range.first;
+    if (options_.content.copy_metadata) sink_options_.content = info().content;
+    sink_options_.content.field_order =
+        options_.deinterlace ? io::FieldOrder::progressive : info().content.field_order;
+    note_losses(input_name(), info(), options_.samples);
     if (is_images(output_)) sink_options_.variable_frame_rate = false;
-    choose_audio();
+    if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink_options_);
     sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
     const char* huffman =
@@ -179,13 +173,22 @@ class EncodeRun : FrameCommand {
         .read = [feed](EncodeJob& job) { return feed->read(job); },
         .load = [this](EncodeJob& job, int) { return load(job); },
         .code = [this](EncodeJob& job, int lane) { return code(job, lane); },
-        .pack = [this](EncodeJob& job) { return sink_->prepare(job.jpeg, job.out); },
+        .pack =
+            [this](EncodeJob& job) {
+              content_->add_to(job);
+              return sink_->prepare(job.jpeg, job.out);
+            },
         .write = [this](EncodeJob& job) { return write(job); }};
     run_frames(lanes_, steps, info(), *sink_);
   }
 
-  Status load(EncodeJob& job) const {
+  Status load(EncodeJob& job) {
     ZR_TRY(workers_->own(0)->load(job));
+    if (options_.deinterlace)
+      io::deinterlace(job.in.item.view(),
+                      info().content.field_order != io::FieldOrder::bottom_first);
+    if (options_.content.icc == IccMode::convert && job.in.content)
+      ZR_TRY(to_srgb_.convert(*job.in.content, job.in.item.view()));
     const bool is_on_host = !job.in.surface;
     job.source_hash = 0;
     if (options_.shard_run && is_on_host)
@@ -230,6 +233,9 @@ class EncodeRun : FrameCommand {
                       ": every frame was read back and has the bytes that were coded");
     }
     std::vector<std::string> notes;
+    if (const std::string what = content_->left_out(); !what.empty())
+      notes.push_back(fmt::format("{}: {} of {} is too long for JPEG and is left out", output_.name,
+                                  what, input_name()));
     if (const std::string notice = sink_->notice(); !notice.empty())
       notes.push_back(output_.name + ": " + notice);
     if (const std::int64_t damaged = feed_->source->concealed_frames(); damaged > 0)
@@ -246,6 +252,8 @@ class EncodeRun : FrameCommand {
   io::SinkOptions sink_options_;
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;
+  std::optional<EncodeContent> content_;
+  ToSrgb to_srgb_;
 };
 
 }  // namespace

@@ -70,10 +70,7 @@ void add_content_options(CLI::App& command, EncodeOptions& options) {
       .add_option("--exif", options.exif,
                   "Put an EXIF segment into every frame: EXIF data, or a JPEG file with EXIF")
       ->type_name("FILE");
-  command
-      .add_option("--icc", options.icc,
-                  "Put a colour profile into every frame: an ICC file, or a JPEG file with one")
-      ->type_name("FILE");
+  add_content_choices(command, options.content, true);
   add_choice<bool>(command, "--audio", options.copy_audio, {{"copy", true}, {"none", false}},
                    "Copy the sound of the input into MOV, MP4, MKV and AVI, or leave it out");
 }
@@ -104,6 +101,10 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
       ->type_name("y4m|pnm|mjpeg|raw")
       ->check(CLI::IsMember({"y4m", "pnm", "mjpeg", "raw"}).description(""));
   add_raw_input_options(command, options.input);
+  add_sample_options(command, options.samples);
+  command.add_flag("--deinterlace", options.deinterlace,
+                   "Make whole pictures of interlaced ones: the lines of the first field stay, the "
+                   "others are interpolated");
   add_shard_options(command, options.shard);
   add_coding_options(command, options);
   add_content_options(command, options);
@@ -140,6 +141,10 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
           {"restart", {static_cast<int>(params.restart.kind), params.restart.count}},
           {"index", params.index},
           {"segments", hash_text(segments.value())},
+          {"content", content_parameters(options.content)},
+          {"samples", sample_parameters(options.samples)},
+          {"deinterlace", options.deinterlace},
+          {"rtp", options.for_rtp},
           {"audio", options.copy_audio}};
 }
 
@@ -177,8 +182,8 @@ EncodeParams encode_params(const EncodeOptions& options) {
     params.chroma_table = chroma;
   }
   if (!options.exif.empty()) params.segments.push_back(exif_segment(options.exif));
-  if (!options.icc.empty())
-    for (MarkerSegment& segment : icc_segments(options.icc))
+  if (options.content.icc == IccMode::file)
+    for (MarkerSegment& segment : icc_segments(options.content.icc_file))
       params.segments.push_back(std::move(segment));
   if (!options.comment.empty()) params.segments.push_back(comment_segment(options.comment));
   return params;

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/loss_notes.hpp"
 #include "apps/encode/tune_options.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -19,7 +21,10 @@ struct EncodeOptions : FrameOptions {
   TuneOptions tuning;
   RestartPolicy restart;
   bool index = false;
-  std::string qtables, comment, exif, icc;
+  std::string qtables, comment, exif;
+  ContentOptions content;
+  SampleOptions samples;
+  bool deinterlace = false;
   bool copy_audio = true;
   bool for_rtp = false;  ///< --compat rtp
   bool psnr = false;

@@ -42,6 +42,8 @@ void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
     const auto bytes = static_cast<std::int64_t>(jpeg.size());
     if (sizes.count == 0) {
       facts.first_bytes = jpeg.size();
+      facts.kind = io::jpeg_kind(jpeg);
+      facts.picture = io::picture_content(std::span<const std::byte>(jpeg));
       if (auto stream = inspect(jpeg, StreamLimits::any_size())) {
         facts.stream = *std::move(stream);
       } else {
@@ -69,6 +71,7 @@ InputFacts gather(const InfoOptions& options) {
   const auto packets = open_jpeg_packets(input, {});
   if (!packets) {
     facts.source = value_or_fail(io::probe(input_location(input), {}), Exit::input, input.name);
+    if (facts.source.picture) facts.picture = *facts.source.picture;
     return facts;
   }
   facts.source = packets->info();

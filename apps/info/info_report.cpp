@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/common/text.hpp"
+#include "apps/info/content_report.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -81,10 +82,7 @@ Json stream_json(const InputFacts& facts) {
   return json;
 }
 
-/// "  label        text", a line of the report.
-std::string row(std::string_view label, const std::string& text) {
-  return fmt::format("  {:<12} {}\n", label, text);
-}
+std::string row(std::string_view label, const std::string& text) { return report_row(label, text); }
 
 std::string stream_text(const InputFacts& facts) {
   const StreamInfo& s = *facts.stream;
@@ -145,8 +143,8 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
   Json json = {{"name", facts.name},
                {"container", s.container},
                {"codec", s.codec},
-               {"width", s.width},
-               {"height", s.height},
+               {"width", facts.kind && s.width == 0 ? facts.kind->width : s.width},
+               {"height", facts.kind && s.height == 0 ? facts.kind->height : s.height},
                {"pixel_format", std::string(name(s.format))},
                {"frame_rate", or_null(s.frame_rate.known(), rational_text(s.frame_rate))},
                {"variable_frame_rate", s.variable_frame_rate},
@@ -164,6 +162,7 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
                        {"bytes", facts.sizes->total},
                        {"smallest", facts.sizes->smallest},
                        {"largest", facts.sizes->largest}};
+  add_content(facts, json);
   if (facts.stream) json["jpeg"] = stream_json(facts);
   if (!facts.stream_problem.empty()) json["jpeg_problem"] = facts.stream_problem;
   return json;
@@ -191,8 +190,12 @@ std::string to_text(const InputFacts& facts) {
                             with_commas(facts.sizes->largest),
                             with_commas(facts.sizes->total / facts.sizes->count)));
   if (s.has_audio) text += row("sound", "yes");
+  text += content_text(facts);
   if (facts.stream) text += stream_text(facts);
-  if (!facts.stream_problem.empty()) text += row("JPEG", facts.stream_problem);
+  if (!facts.stream_problem.empty()) {
+    if (facts.kind) text += row("JPEG", kind_text(*facts.kind));
+    text += row(facts.kind ? "" : "JPEG", facts.stream_problem);
+  }
   text.pop_back();
   return text;
 }

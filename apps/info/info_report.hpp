@@ -24,6 +24,8 @@ struct InputFacts {
   std::optional<std::int64_t> file_bytes;  ///< of a regular file
   std::optional<StreamInfo> stream;        ///< of the first JPEG stream
   std::string stream_problem;              ///< why `stream` is empty
+  std::optional<io::JpegKind> kind;        ///< of the first JPEG stream, also if zerorun refuses it
+  io::PictureContent picture;              ///< of the first picture or JPEG stream
   std::size_t first_bytes = 0;             ///< of the first JPEG stream
   std::optional<PacketSizes> sizes;
 

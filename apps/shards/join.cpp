@@ -142,7 +142,8 @@ class Join {
           job.position = next++;
           return job.position < set_.entries().size();
         },
-        .load = [this](JoinJob& job) { return set_.read(set_.entries()[job.position], job.bytes); },
+        .load = [this](JoinJob& job,
+                       int) { return set_.read(set_.entries()[job.position], job.bytes); },
         .code = [](JoinJob&, int) { return Status::ok(); },
         .pack = prepare,
         .write =

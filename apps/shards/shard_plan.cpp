@@ -58,6 +58,10 @@ nlohmann::ordered_json with_input_options(nlohmann::ordered_json parameters,
   parameters["frames"] = fmt::format("{}:{}", input.range.first, input.range.last);
   parameters["start-number"] = input.start_number ? std::to_string(*input.start_number) : "";
   parameters["missing"] = static_cast<int>(input.missing);
+  if (input.file_numbers)
+    parameters["file-numbers"] = {input.file_numbers->first, input.file_numbers->last};
+  parameters["on-error"] = static_cast<int>(input.broken);
+  parameters["raw"] = {input.raw.width, input.raw.height, input.raw.pixel_format};
   return parameters;
 }
 

@@ -15,7 +15,9 @@ using Json = nlohmann::ordered_json;
 [[maybe_unused]] void count_members(const io::SinkOptions& options) {
   [[maybe_unused]] const auto& [overwrite, width, height, frame_format, frame_rate, time_base,
                                 sample_aspect, rotation, variable, coded, audio_from, audio_start,
-                                audio_end] = options;
+                                audio_end, raw_format, content, first_frame] = options;
+  [[maybe_unused]] const auto& [tags, stream_tags, timecode, fields, range, matrix, transfer,
+                                primaries, pixel_format, bits, has_alpha, is_rgb, stereo] = content;
 }
 
 Json rational(io::Rational value) { return {value.num, value.den}; }
@@ -42,6 +44,65 @@ PixelFormat format(const Json& json, const char* key) {
   return *found;
 }
 
+using Tags = std::vector<std::pair<std::string, std::string>>;
+
+Json tags_json(const Tags& tags) {
+  Json json = Json::array();
+  for (const auto& [key, value] : tags) json.push_back({key, value});
+  return json;
+}
+
+Tags parse_tags(const Json& json, const char* key) {
+  const Json& list = member(json, key);
+  constexpr std::size_t kMostTags = 1000;
+  if (!list.is_array() || list.size() > kMostTags)
+    throw JsonError(fmt::format("\"{}\" is no list of tags", key));
+  Tags tags;
+  for (const Json& tag : list) {
+    if (!tag.is_array() || tag.size() != 2 || !tag[0].is_string() || !tag[1].is_string())
+      throw JsonError(fmt::format("\"{}\" is no list of tags", key));
+    tags.emplace_back(tag[0].get<std::string>(), tag[1].get<std::string>());
+  }
+  return tags;
+}
+
+/// What containers hold; pixel_format, bits and the rest only describe the source.
+Json content_json(const io::ContainerContent& content) {
+  return {{"tags", tags_json(content.tags)},
+          {"stream_tags", tags_json(content.stream_tags)},
+          {"timecode", content.timecode},
+          {"field_order", static_cast<int>(content.field_order)},
+          {"range", content.range},
+          {"matrix", content.matrix},
+          {"transfer", content.transfer},
+          {"primaries", content.primaries},
+          {"pixel_format", content.pixel_format},
+          {"bits", content.bits},
+          {"has_alpha", content.has_alpha},
+          {"is_rgb", content.is_rgb},
+          {"stereo_mode", content.stereo_mode}};
+}
+
+io::ContainerContent parse_content(const Json& json) {
+  io::ContainerContent content;
+  content.tags = parse_tags(json, "tags");
+  content.stream_tags = parse_tags(json, "stream_tags");
+  content.timecode = text(json, "timecode");
+  constexpr auto kLast = static_cast<std::int64_t>(io::FieldOrder::bottom_first);
+  content.field_order =
+      static_cast<io::FieldOrder>(whole(member(json, "field_order"), "field_order", 0, kLast));
+  content.range = text(json, "range");
+  content.matrix = text(json, "matrix");
+  content.transfer = text(json, "transfer");
+  content.primaries = text(json, "primaries");
+  content.pixel_format = text(json, "pixel_format");
+  content.bits = static_cast<int>(whole(member(json, "bits"), "bits", 0, 64));
+  content.has_alpha = flag(json, "has_alpha");
+  content.is_rgb = flag(json, "is_rgb");
+  content.stereo_mode = text(json, "stereo_mode");
+  return content;
+}
+
 }  // namespace
 
 std::optional<PixelFormat> parse_pixel_format(std::string_view wanted) {
@@ -60,7 +121,10 @@ Json sink_json(const io::SinkOptions& options) {
                {"variable_frame_rate", options.variable_frame_rate},
                {"coded_format", std::string(name(options.coded_format))},
                {"audio_start_seconds", options.audio_start_seconds},
-               {"audio_end_seconds", options.audio_end_seconds}};
+               {"audio_end_seconds", options.audio_end_seconds},
+               {"raw_format", options.raw_format},
+               {"content", content_json(options.content)},
+               {"first_frame", options.first_frame}};
   if (options.frame_format) json["frame_format"] = std::string(name(*options.frame_format));
   return json;
 }
@@ -78,6 +142,9 @@ io::SinkOptions sink_from_json(const Json& json) {
   options.coded_format = format(json, "coded_format");
   options.audio_start_seconds = seconds(json, "audio_start_seconds");
   options.audio_end_seconds = seconds(json, "audio_end_seconds");
+  options.raw_format = text(json, "raw_format");
+  options.content = parse_content(member(json, "content"));
+  options.first_frame = whole(member(json, "first_frame"), "first_frame", 0, INT64_MAX);
   if (json.contains("frame_format")) options.frame_format = format(json, "frame_format");
   return options;
 }

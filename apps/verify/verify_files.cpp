@@ -48,7 +48,7 @@ class Verify {
   void run() {
     const PipelineSteps<VerifyJob> steps = {
         .read = [this](VerifyJob& job) { return source_->next(job.packet); },
-        .load = [](VerifyJob& job) { return job.packet.load(); },
+        .load = [](VerifyJob& job, int) { return job.packet.load(); },
         .code = [this](VerifyJob& job, int lane) { return check(job, lane); },
         .pack = [](VerifyJob&) { return Status::ok(); },
         .write =

@@ -7,17 +7,16 @@
 #include "codec/base/try.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/sampling.hpp"
 
 namespace zerorun {
 namespace {
 
 std::optional<Subsampling> name_subsampling(const std::vector<ComponentInfo>& c) {
   if (c.size() == 1) return Subsampling::gray;
-  if (c[1].h != 1 || c[1].v != 1 || c[2].h != 1 || c[2].v != 1) return std::nullopt;
   for (const Subsampling sampling : {Subsampling::s444, Subsampling::s422, Subsampling::s420,
                                      Subsampling::s440, Subsampling::s411})
-    if (const LumaFactors luma = luma_factors(sampling); luma.h == c[0].h && luma.v == c[0].v)
-      return sampling;
+    if (has_sampling(c, luma_factors(sampling))) return sampling;
   return std::nullopt;
 }
 

@@ -10,6 +10,7 @@ void plan_restarts(std::span<const EntropySegment> segments, std::int64_t interv
                    RestartPlan& plan) {
   plan.segment_of_interval.assign(static_cast<std::size_t>(intervals), kLostInterval);
   plan.first_problem_segment = -1;
+  plan.only_surplus = false;
   const auto note = [&](std::size_t segment) {
     if (plan.first_problem_segment < 0)
       plan.first_problem_segment = static_cast<std::int64_t>(segment);
@@ -18,7 +19,10 @@ void plan_restarts(std::span<const EntropySegment> segments, std::int64_t interv
   bool dropped = false;       // segment s follows a repeated marker
   for (std::size_t s = 0; s < segments.size(); ++s) {
     if (!dropped) {
-      if (interval >= intervals) return note(s);  // more data than the image has intervals
+      if (interval >= intervals) {  // more data than the image has intervals
+        plan.only_surplus = plan.first_problem_segment < 0;
+        return note(s);
+      }
       plan.segment_of_interval[static_cast<std::size_t>(interval)] = static_cast<std::int64_t>(s);
     }
     if (segments[s].marker == 0) break;

@@ -15,6 +15,7 @@ inline constexpr std::int64_t kLostInterval = -1;  ///< the interval has no data
 struct RestartPlan {
   std::vector<std::int64_t> segment_of_interval;  ///< or kLostInterval
   std::int64_t first_problem_segment = -1;        ///< the first that is out of order; -1: none
+  bool only_surplus = false;  ///< that one follows the last interval: nothing of the image is lost
 };
 
 /// In an undamaged scan segment i is interval i. If RSTm is not the expected one, the distance

@@ -6,6 +6,7 @@
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
+#include "codec/syntax/sampling.hpp"
 
 namespace zerorun {
 
@@ -13,10 +14,7 @@ bool planes_match(const FrameHeader& frame, ColorModel model, PixelFormat format
   if (!is_planar_yuv(format)) return false;
   if (model == ColorModel::gray) return format == PixelFormat::gray8;
   if (model == ColorModel::rgb || format == PixelFormat::gray8) return false;
-  const auto& c = frame.components;
-  if (c[1].h != 1 || c[1].v != 1 || c[2].h != 1 || c[2].v != 1) return false;
-  const auto [h, v] = luma_factors(native_subsampling(format));
-  return c[0].h == h && c[0].v == v;
+  return has_sampling(frame.components, luma_factors(native_subsampling(format)));
 }
 
 Status validate_params(const DecodeParams& params) {

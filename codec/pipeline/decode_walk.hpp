@@ -43,6 +43,9 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
     }
     ZR_TRY(walk_scan(pipeline, jpeg, parser, report));
   }
+  // What was never sent is as much concealed as what was damaged: one interval of the component.
+  report.intervals += parser.unsent_components();
+  report.concealed_intervals += parser.unsent_components();
   report.bytes_consumed = parser.position();
   report.first_problem = parser.problem();
   if (params.strict && !report.first_problem) return report.first_problem;

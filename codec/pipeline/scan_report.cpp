@@ -3,6 +3,7 @@
 #include "codec/pipeline/scan_report.hpp"
 
 #include <string>
+#include <utility>
 
 namespace zerorun {
 namespace {
@@ -11,6 +12,19 @@ Status problem_at(Errc code, std::string detail, std::uint64_t offset, std::int6
   return Status(code, std::move(detail))
       .at_byte(static_cast<std::int64_t>(offset))
       .in_interval(interval);
+}
+
+/// The order is broken where the segment begins. Its marker lies before that.
+Status order_problem(std::span<const EntropySegment> segments, const RestartPlan& plan) {
+  constexpr std::uint64_t kMarkerBytes = 2;
+  const std::uint64_t begin =
+      segments[static_cast<std::size_t>(plan.first_problem_segment)].source_byte;
+  Status problem(Errc::restart_out_of_order);
+  if (plan.only_surplus)
+    problem = Status(Errc::extraneous_data,
+                     std::to_string(segments.back().source_byte - begin + kMarkerBytes) +
+                         " bytes from a restart marker behind the last interval on");
+  return std::move(problem).at_byte(static_cast<std::int64_t>(begin));
 }
 
 }  // namespace
@@ -35,12 +49,7 @@ void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegm
     if (outcome.problem || problem.byte_offset() < outcome.problem.byte_offset())
       outcome.problem = std::move(problem);
   };
-  if (plan.first_problem_segment >= 0) {
-    // The order is broken where the segment begins.
-    const auto segment = static_cast<std::size_t>(plan.first_problem_segment);
-    note(Status(Errc::restart_out_of_order)
-             .at_byte(static_cast<std::int64_t>(segments[segment].source_byte)));
-  }
+  if (plan.first_problem_segment >= 0) note(order_problem(segments, plan));
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const IntervalResult& result = intervals[i];
     const std::int64_t segment = plan.segment_of_interval[i];

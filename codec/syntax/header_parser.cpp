@@ -91,19 +91,18 @@ Result<HeaderParser::Bytes> HeaderParser::segment() {
   return payload;
 }
 
-bool HeaderParser::all_components_scanned() const {
-  if (!frame_) return false;
-  for (std::size_t c = 0; c < frame_->components.size(); ++c)
-    if (!scanned_[c]) return false;
-  return true;
+int HeaderParser::unsent_components() const {
+  int unsent = 0;
+  for (std::size_t c = 0; frame_ && c < frame_->components.size(); ++c)
+    unsent += scanned_[c] ? 0 : 1;
+  return unsent;
 }
 
 Result<bool> HeaderParser::end_of_image(std::uint8_t code) {
   if (scans_ == 0)
     return fail(Errc::missing_image, frame_ ? "there is no scan" : "there is no frame header");
   if (code != marker::kEoi) note_problem(fail(Errc::truncated, "the end marker (EOI) is missing"));
-  if (!all_components_scanned())
-    note_problem(fail(Errc::missing_image, "a component was never sent"));
+  if (!all_components_scanned()) note_problem(fail(Errc::truncated, "a component was never sent"));
   return false;
 }
 

@@ -62,6 +62,9 @@ class HeaderParser {
   ColorModel color_model() const;
   std::size_t position() const { return pos_; }
 
+  /// Components that no scan so far contains.
+  int unsent_components() const;
+
   /// The first oddity that was tolerated; ok if there was none.
   const Status& problem() const { return problem_; }
   void note_problem(Status problem);
@@ -91,7 +94,7 @@ class HeaderParser {
   void read_app(std::uint8_t code, Bytes payload);
   Status latch_tables();
   Status fail(Errc code, std::string detail) const;
-  bool all_components_scanned() const;
+  bool all_components_scanned() const { return frame_ && unsent_components() == 0; }
   Result<bool> end_of_image(std::uint8_t code);
 
   Bytes data_;

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/ffmpeg/avi_index.hpp"
+#include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/input_head.hpp"
 
 namespace zerorun::io::av {
@@ -64,14 +66,25 @@ Result<std::unique_ptr<Demuxer>> Demuxer::open(ByteReader reader, const std::str
   keep_quiet();
   std::unique_ptr<Demuxer> demuxer(new Demuxer);
   demuxer->name_ = reader.name();
-  ZR_TRY(demuxer->open_context(std::move(reader), format));
+  ZR_TRY(demuxer->open_context(std::move(reader), format, true));
   ZR_TRY(demuxer->choose_stream());
+  ZR_TRY(demuxer->distrust_index(format));
   ZR_TRY(demuxer->look_ahead());
   demuxer->describe();
   return demuxer;
 }
 
-Status Demuxer::open_context(ByteReader reader, const std::string& format) {
+/// Opens an AVI file whose index lies again, to be read front to back without it.
+Status Demuxer::distrust_index(const std::string& format) {
+  if (pipe_ || std::string_view(context_->iformat->name) != "avi") return Status::ok();
+  ZR_LET(reader, ByteReader::open(name_));
+  if (!avi_index_lies(*stream_, reader)) return Status::ok();
+  avformat_close_input(&context_);
+  ZR_TRY(open_context(std::move(reader), format, false));
+  return choose_stream();
+}
+
+Status Demuxer::open_context(ByteReader reader, const std::string& format, bool may_seek) {
   const AVInputFormat* forced = nullptr;
   if (!format.empty()) {
     forced = av_find_input_format(format == "mkv" ? "matroska" : format.c_str());
@@ -81,10 +94,11 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   context_ = avformat_alloc_context();
   if (context_ == nullptr) return Status(Errc::out_of_memory);
   const bool is_file = reader.is_regular_file();
+  const auto there = static_cast<std::int64_t>(reader.size().value_or(0));
   const std::span<const std::byte> start = reader.peek(is_file ? kAnnouncingBytes : kHeadBytes);
   const std::vector<std::byte> head(start.begin(), start.end());
   std::string url;
-  if (is_file) {
+  if (is_file && may_seek) {
     url = "file:" + name_;  // so that no name is taken for a protocol
   } else {
     pipe_ = std::make_unique<ByteReader>(std::move(reader));
@@ -109,8 +123,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format) {
   error = avformat_find_stream_info(context_, nullptr);
   if (error < 0) return failure(Errc::bad_input, name_, error);
   const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;
-  const std::int64_t there = announced ? avio_size(context_->pb) : -1;
-  if (there >= 0 && *announced > there + kMiscounted) missing_bytes_ = *announced - there;
+  if (announced && *announced > there + kMiscounted) missing_bytes_ = *announced - there;
   return Status::ok();
 }
 
@@ -234,6 +247,7 @@ void Demuxer::describe() {
   const AVRational aspect = av_guess_sample_aspect_ratio(context_, stream_, nullptr);
   if (from_av(aspect).known()) info_.sample_aspect = from_av(aspect);
   info_.rotation_degrees = rotation_of(*stream_);
+  info_.content = content_of(*context_, *stream_);
   info_.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
   // An AVI header counts repeated frames (empty chunks), too; the index lists the stored ones.
   const std::int64_t listed = avformat_index_get_entries_count(stream_);

@@ -50,7 +50,8 @@ class Demuxer {
 
  private:
   Demuxer() = default;
-  Status open_context(ByteReader reader, const std::string& format);
+  Status open_context(ByteReader reader, const std::string& format, bool may_seek);
+  Status distrust_index(const std::string& format);
   Status choose_stream();
   Result<bool> next_packet(AVPacket& packet);
   Status look_ahead();

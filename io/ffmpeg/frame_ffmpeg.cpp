@@ -26,6 +26,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
     info_.format = closest_format(static_cast<AVPixelFormat>(parameters.format));
     if (!packet_ || !picture_) return Status(Errc::out_of_memory);
+    rules_ = options.samples;
     if (!options.hardware_video) return open_on_cpu(options);
     const Status hardware = try_nvdec(options.device);
     info_.decoder = hardware ? "NVDEC" : "the CPU (" + hardware.detail() + ")";
@@ -37,6 +38,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     if (!more || !*more) return more;
     if (picture_->flags & AV_FRAME_FLAG_CORRUPT || picture_->decode_error_flags != 0)
       return Status(Errc::bad_input, "'" + last_name() + "' is damaged");
+    apply_rules(*picture_);
     std::shared_ptr<AVFrame> picture(av_frame_clone(picture_.get()), Release());
     if (!picture) return Status(Errc::out_of_memory);
     work.time = {time_of(*picture), duration(*picture)};
@@ -78,6 +80,14 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
   }
 
  private:
+  /// What the caller says counts more than what the file says.
+  void apply_rules(AVFrame& picture) const {
+    if (const int matrix = av_color_space_from_name(rules_.matrix.c_str()); matrix >= 0)
+      picture.colorspace = static_cast<AVColorSpace>(matrix);
+    if (const int range = av_color_range_from_name(rules_.range.c_str()); range >= 0)
+      picture.color_range = static_cast<AVColorRange>(range);
+  }
+
   Status open_on_cpu(const SourceOptions& options) {
     const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
     const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
@@ -215,6 +225,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     return failure(Errc::bad_input, last_name(), error);
   }
 
+  SampleRules rules_;
   CodecPtr codec_;
   FramePtr picture_{av_frame_alloc()};
   std::deque<FramePtr> waiting_;  // decoded by a seek

@@ -12,6 +12,8 @@
 namespace zerorun::io::av {
 namespace {
 
+constexpr std::size_t kBoxHeader = 8, kTimecodeBytes = 4;
+
 std::uint64_t big_endian(std::span<const std::byte> bytes) noexcept {
   std::uint64_t value = 0;
   for (const std::byte b : bytes) value = value << 8 | static_cast<std::uint64_t>(b);
@@ -98,6 +100,45 @@ Result<bool> MovIndex::end_fragment(std::int64_t position) {
   return true;
 }
 
+/// The place of the sample of a time code track, which the muxer wrote with the header, before any
+/// packet; 0 if there is no such track.
+std::int64_t MovIndex::timecode_place() const {
+  const std::span<const std::byte> head(muxer_->head());
+  std::size_t at = 0;
+  while (at + kBoxHeader <= head.size()) {
+    const bool is_media = std::memcmp(head.data() + at + 4, "mdat", 4) == 0;
+    const std::uint64_t size = big_endian(head.subspan(at, 4));
+    if (is_media && at + kBoxHeader + kTimecodeBytes <= head.size())
+      return static_cast<std::int64_t>(at + kBoxHeader);
+    if (is_media || size < kBoxHeader || size > head.size()) break;
+    at += static_cast<std::size_t>(size);
+  }
+  return 0;
+}
+
+/// The header of the media data that begin at `media_begin`, and behind it the sample of a time
+/// code track: it lies inside of the movie box of the fragmented file, which nothing reads any more
+/// when the file is plain.
+Result<std::vector<std::byte>> MovIndex::media_header(std::int64_t media_begin,
+                                                      std::int64_t media_end) {
+  const auto size = static_cast<std::uint64_t>(media_end - media_begin);
+  const bool large = size > UINT32_MAX;
+  std::vector<std::byte> header(large ? 16 : 8);
+  put_big_endian(std::span(header).first(4), large ? 1 : size);
+  std::memcpy(header.data() + 4, "mdat", 4);
+  if (large) put_big_endian(std::span(header).subspan(8, 8), size);
+  const std::int64_t place = timecode_place() - media_begin;
+  if (place < static_cast<std::int64_t>(header.size()) ||
+      media_begin + place + std::int64_t{kTimecodeBytes} > media_end)
+    return header;
+  std::vector<std::byte> whole(static_cast<std::size_t>(place) + kTimecodeBytes);
+  ZR_LET(got, file_.read_at(media_begin, whole));
+  if (got != whole.size()) return header;
+  std::copy(header.begin(), header.end(), whole.begin());
+  std::memcpy(whole.data() + place, muxer_->head().data() + timecode_place(), kTimecodeBytes);
+  return whole;
+}
+
 Status MovIndex::finish() {
   const std::int64_t media_end = file_.size();
   // The movie box of the fragmented file becomes the first bytes of the media data.
@@ -110,16 +151,11 @@ Status MovIndex::finish() {
   ZR_TRY(muxer_->seek(media_end));
   muxer_->keep_from(media_end);
   ZR_TRY(muxer_->finish());
-  // This header comes last, so that the file is whole at every moment: fragments before, plain
-  // after.
-  const auto size = static_cast<std::uint64_t>(media_end - media_begin);
-  std::array<std::byte, 16> header{};
-  const bool large = size > UINT32_MAX;
-  put_big_endian(std::span(header).first(4), large ? 1 : size);
-  std::memcpy(header.data() + 4, "mdat", 4);
-  put_big_endian(std::span(header).subspan(8, 8), size);
+  // This header comes last, and with one write, so that the file is whole at every moment:
+  // fragments before, plain after.
+  ZR_LET(header, media_header(media_begin, media_end));
   ZR_TRY(file_.seek(media_begin));
-  return file_.write(std::span(header).first(large ? 16 : 8));
+  return file_.write(header);
 }
 
 }  // namespace zerorun::io::av

@@ -36,6 +36,9 @@ class MovIndex {
 
   explicit MovIndex(OutputFile& file) noexcept : file_(file) {}
 
+  std::int64_t timecode_place() const;
+  Result<std::vector<std::byte>> media_header(std::int64_t media_begin, std::int64_t media_end);
+
   OutputFile& file_;
   std::unique_ptr<Muxer> muxer_;
   std::vector<Pending> pending_;

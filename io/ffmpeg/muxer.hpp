@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/ffmpeg/av.hpp"
 #include "io/output_file.hpp"
@@ -38,6 +39,8 @@ class Muxer {
   /// Sets the position at which the muxer goes on.
   Status seek(std::int64_t position);
   void keep_from(std::int64_t position) noexcept { keep_from_ = position; }
+  /// The first bytes that the muxer has written, also those that were not kept.
+  const std::vector<std::byte>& head() const noexcept { return head_; }
 
  private:
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
@@ -58,6 +61,7 @@ class Muxer {
   AVFormatContext* context_ = nullptr;
   AVIOContext* io_ = nullptr;
   PacketPtr scratch_;
+  std::vector<std::byte> head_;
 };
 
 }  // namespace zerorun::io::av

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/ffmpeg/audio_copy.hpp"
+#include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/mov_index.hpp"
 #include "io/formats.hpp"
 #include "zerorun/ffmpeg.hpp"
@@ -29,8 +30,10 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   if (options.variable_frame_rate && !options.time_base.known())
     return Status(Errc::invalid_argument, "the time base is not a positive fraction");
   AVCodecParameters& codec = *stream.codecpar;
+  set_stream_tags(options.content, stream);
   ffmpeg::describe_stream(codec, options.width, options.height,
                           native_subsampling(options.coded_format));
+  set_field_order(options.content, codec);
   if (options.sample_aspect.known())
     stream.sample_aspect_ratio = codec.sample_aspect_ratio = to_av(options.sample_aspect);
   stream.time_base = video_time_base(options);
@@ -141,6 +144,8 @@ class ContainerSink final : public HalvedPacketSink {
     AVStream* stream = avformat_new_stream(&context, nullptr);
     if (stream == nullptr) return Status(Errc::out_of_memory);
     ZR_TRY(describe_video(options_, *stream));
+    set_tags(options_, context);
+    ZR_TRY(set_stereo_mode(options_.content, name_, *stream));
     return audio_ ? audio_->add_streams(context) : Status::ok();
   }
 
@@ -149,6 +154,9 @@ class ContainerSink final : public HalvedPacketSink {
     Dictionary options;
     // delay_moov: the movie box waits for the first packets, which describe AC-3 and others.
     // skip_trailer: no random access table, which grows with every frame.
+    if (is_mov())
+      // A time code track would begin the first fragment; MovIndex writes it.
+      options.set("write_tmcd", "0");
     if (is_mov())
       options.set("movflags", "frag_custom+empty_moov+delay_moov+default_base_moof+skip_trailer");
     ZR_LET(muxer, Muxer::create(name_, *file_, options, add));

@@ -7,6 +7,7 @@
 #include "tests/oracle/compare.hpp"
 #include "tests/oracle/odd_streams.hpp"
 #include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {
@@ -272,6 +273,39 @@ TEST(DecodeStreams, DamageIsConcealedWithinItsInterval) {
     }
   }
   EXPECT_FALSE(decode(jpeg, true).is_ok());
+}
+
+/// Restart markers behind the last interval lose nothing of the image, and are named so.
+TEST(DecodeStreams, SurplusIntervalsAreStrayBytes) {
+  const Bytes jpeg = read_file(project_tests() / "hostile/rst_extra.jpg");
+  std::vector<ComponentPlane> expected, planes;
+  libjpeg_planes(jpeg, expected);
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  const auto report = decoder->decode_planes(jpeg, planes);
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  EXPECT_FALSE(report->is_concealed());
+  EXPECT_EQ(report->first_problem.code(), Errc::extraneous_data);
+  ASSERT_EQ(planes.size(), 1u);
+  EXPECT_EQ(planes[0].samples, expected[0].samples);
+}
+
+/// A component that no scan has counts as concealed; the others are exact, it is grey.
+TEST(DecodeStreams, UnsentComponentsAreConcealed) {
+  const Bytes jpeg = read_file(project_tests() / "hostile/sos_two_of_three.jpg");
+  std::vector<ComponentPlane> expected, planes;
+  libjpeg_planes(jpeg, expected);
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  const auto report = decoder->decode_planes(jpeg, planes);
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  EXPECT_EQ(report->concealed_intervals, 1);
+  EXPECT_EQ(report->intervals, 2);
+  ASSERT_EQ(planes.size(), 3u);
+  for (int c = 0; c < 2; ++c) EXPECT_EQ(planes[c].samples, expected[c].samples) << c;
+  for (const std::uint8_t sample : planes[2].samples) ASSERT_EQ(sample, 128);
 }
 
 /// A whole interval is lost with its marker: the marker numbers tell which, and the rest keeps its

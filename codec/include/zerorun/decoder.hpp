@@ -85,9 +85,11 @@ struct DecodeParams {
 
 /// What one call found.
 struct DecodeReport {
-  std::size_t bytes_consumed = 0;        ///< to the end of EOI; the next image starts here or later
-  std::int64_t intervals = 0;            ///< restart intervals (one per scan without DRI)
-  std::int64_t concealed_intervals = 0;  ///< damaged ones: previous DC and no AC from the damage on
+  std::size_t bytes_consumed = 0;  ///< to the end of EOI; the next image starts here or later
+  std::int64_t intervals = 0;      ///< restart intervals (one per scan without DRI)
+  /// Damaged ones: previous DC and no AC from the damage on. A component that no scan has counts as
+  /// one, and is 128.
+  std::int64_t concealed_intervals = 0;
   /// Scans that the CUDA backend decoded by its slower decoder: damaged scans, scans with values
   /// that no encoder makes, large images of noise without restart markers, and all scans of
   /// decode_coefficients().

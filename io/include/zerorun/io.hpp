@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "zerorun/backend.hpp"
+#include "zerorun/content.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
@@ -87,6 +88,7 @@ struct SourceOptions {
   std::optional<PixelFormat> pixel_format;
   /// Frames in one of these formats are not converted to `pixel_format`.
   std::vector<PixelFormat> accepted_formats;
+  SampleRules samples;
   /// Decoder for JPEG inputs.
   Backend backend = Backend::automatic;
   int device = 0;
@@ -130,6 +132,8 @@ struct SourceInfo {
   /// With SourceOptions::hardware_video: "NVDEC", or "the CPU" and why; empty if it is no video.
   std::string decoder;
   bool is_jpeg = false;  ///< packets are JPEG streams: open_packets() works
+  std::shared_ptr<const PictureContent> picture;  ///< of the first image file; null if it is none
+  ContainerContent content;
 };
 
 /// Time of one frame in units of SourceInfo::time_base, counted from the start of the container.
@@ -148,6 +152,7 @@ struct Incoming {
   FrameTime time;
   std::string name;   ///< of its file or stream, for messages
   int concealed = 0;  ///< JPEG images in it that were damaged and are concealed
+  std::shared_ptr<const PictureContent> content;  ///< set by load() of a Frame; may be null
 
   /// Where a hardware decoder left the frame in device memory. Who can use that drops the work
   /// then; others call load(). There are few surfaces: the source waits for none and hands out
@@ -255,6 +260,8 @@ struct SinkOptions {
   /// The format of raw video (Location::format "raw", or .yuv, .rgb, .raw): as
   /// RawVideo::pixel_format, 8 bits; empty = that of the frames. Samples have full range.
   std::string raw_format = {};
+  ContainerContent content;      ///< for containers; what one cannot hold is left out
+  std::int64_t first_frame = 0;  ///< of the source, for its time code
 };
 
 /// A frame or packet on its way out. prepare() of a sink compresses or packs it, and writes it
@@ -264,6 +271,7 @@ struct SinkOptions {
 struct Outgoing {
   std::int64_t index = 0;  ///< its place in the output, counted from 0; set it before prepare()
   FrameTime time;          ///< set it before commit()
+  std::shared_ptr<const PictureContent> content;  ///< of a frame; set it before prepare()
 
   // The sink's own: what prepare() leaves to commit().
   std::vector<std::byte> bytes;

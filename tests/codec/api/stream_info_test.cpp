@@ -96,6 +96,25 @@ TEST(Inspect, NamesEverySampling) {
   EXPECT_EQ(inspected(jpeg).subsampling, std::nullopt);
 }
 
+/// T.81 A.1.1 sizes components by ratios. FFmpeg writes 4:2:2 as 2x2, 1x2, 1x2.
+TEST(Inspect, NamesSamplingsByRatios) {
+  const auto with_factors = [](std::array<int, 3> factors) {
+    Bytes jpeg = encoded({});
+    const std::size_t sof = parse_headers(jpeg).find(0xC0)->offset;
+    for (std::size_t c = 0; c < 3; ++c) jpeg[sof + 4 + 7 + 3 * c] = std::byte(factors[c]);
+    return inspected(jpeg);
+  };
+  const StreamInfo s422 = with_factors({0x22, 0x12, 0x12});
+  EXPECT_EQ(s422.subsampling, Subsampling::s422);
+  EXPECT_EQ(s422.components[1].width, 20);
+  EXPECT_EQ(s422.components[1].height, 30);
+  EXPECT_EQ(with_factors({0x22, 0x21, 0x21}).subsampling, Subsampling::s440);
+  EXPECT_EQ(with_factors({0x21, 0x21, 0x21}).subsampling, Subsampling::s444);
+  EXPECT_EQ(with_factors({0x41, 0x21, 0x21}).subsampling, Subsampling::s422);
+  EXPECT_EQ(with_factors({0x31, 0x11, 0x11}).subsampling, std::nullopt);
+  EXPECT_EQ(with_factors({0x12, 0x22, 0x22}).subsampling, std::nullopt);
+}
+
 /// APP14 "Adobe", version 100, flags 0, 0, then the transform.
 std::vector<std::uint8_t> adobe(std::uint8_t transform) {
   return make_segment(0xEE, {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, transform});

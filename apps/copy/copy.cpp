@@ -1,0 +1,210 @@
+// `zerorun copy`: JPEG streams from one file to another without decoding them.
+// SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "apps/common/audio_choice.hpp"
+#include "apps/common/console.hpp"
+#include "apps/common/frame_pipeline.hpp"
+#include "apps/common/inputs.hpp"
+#include "apps/common/outputs.hpp"
+#include "apps/common/pixel_limit.hpp"
+#include "apps/common/progress.hpp"
+#include "apps/common/signals.hpp"
+#include "apps/copy/copy_options.hpp"
+#include "codec/base/try.hpp"
+
+namespace zerorun::app {
+namespace {
+
+struct CopyJob {
+  io::PacketWork in;
+  io::Outgoing out;
+  const std::string& name() const noexcept { return in.name; }
+};
+
+class CopyRun {
+ public:
+  explicit CopyRun(const CopyOptions& options)
+      : options_(options), output_(output_location(options.input, options.output)) {}
+
+  Exit run() {
+    refuse_terminal(output_);
+    if (!io::is_packet_output(output_))
+      fail(Exit::usage, output_.name +
+                            ": copy writes .mov, .mkv, .avi, .mp4, .mjpeg and .jpg; "
+                            "`zerorun decode` writes other pictures");
+    open_input();
+    const signals::Graceful graceful;
+    open_output();
+    copy_all();
+    report();
+    return Exit::done;
+  }
+
+ private:
+  const std::string& name() const { return options_.input.name; }
+  const io::SourceInfo& info() const { return source_->info(); }
+
+  void open_input() {
+    source_ = open_jpeg_packets(options_.input, source_options(options_.input, {}));
+    if (!source_)
+      fail(Exit::input, name() + " is not JPEG, so it cannot be copied; `zerorun encode` codes it");
+    CopyJob first;
+    const auto more = source_->next(first.in);
+    const Status status = more && *more ? first.in.load() : more.status();
+    if (!status) fail_input(name(), status, true);
+    if (!*more) fail_without_frames(options_.input);
+    first_ = std::move(first);
+    note_cut_input(name(), info());
+  }
+
+  /// The headers of the first stream; of kinds that zerorun does not decode, only the size.
+  void describe_first(io::SinkOptions& sink) {
+    const std::vector<std::byte>& jpeg = first_->in.item;
+    const auto kind = io::jpeg_kind(jpeg);
+    if (!kind) fail(Exit::input, first_->name() + ": there is no frame header (SOF)");
+    width_ = sink.width = kind->width;
+    height_ = sink.height = kind->height;
+    const auto stream = inspect(jpeg, StreamLimits::any_size());
+    if (!stream) {
+      console::note(fmt::format("{}: {} JPEG, {} bits, {}: copied, but not every player shows it",
+                                first_->name(), kind->process, kind->bits, kind->color));
+      return;
+    }
+    sink.coded_format = stored_format(*stream);
+    if (is_rgb(sink.coded_format)) sink.coded_format = PixelFormat::yuv444p;
+    if (!is_field(*stream, info())) return;
+    if (!is_container(output_))
+      fail(Exit::output, fmt::format("{}: a packet of {} holds the two fields of a picture; "
+                                     "write .mov, .mkv, .avi or .mp4, or use `zerorun encode`",
+                                     output_.name, name()));
+    sink.height = info().height;
+  }
+
+  void open_output() {
+    register_part(output_);
+    io::SinkOptions sink = sink_options(info(), options_.output, 0, 0);
+    describe_first(sink);
+    if (is_images(output_)) sink.variable_frame_rate = false;
+    // EXIF stays in the streams, and players of such videos go by it: once is enough.
+    const bool is_picture = info().container.find("image") != std::string::npos;
+    if (is_picture) sink.rotation_degrees = 0;
+    sink.first_frame = options_.input.range.first;
+    if (options_.copy_metadata) sink.content = info().content;
+    if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink);
+    rate_ = sink.frame_rate;
+    sink_ = value_or_fail(io::open_packet_sink(output_, sink), Exit::output, output_.name);
+    console::detail(fmt::format("{}: {}, {}x{}, {} fps", name(), info().container, sink.width,
+                                sink.height, rational_text(rate_)));
+  }
+
+  /// A picture of its own needs the tables that Motion JPEG may leave out.
+  Status pack(CopyJob& job) {
+    if (is_images(output_)) job.in.item = io::with_huffman_tables(job.in.item);
+    return sink_->prepare(job.in.item, job.out);
+  }
+
+  Status write(CopyJob& job) {
+    const auto kind = io::jpeg_kind(job.in.item);
+    if (is_container(output_) && kind && (kind->width != width_ || kind->height != height_))
+      return Status(Errc::unsupported_output,
+                    fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name(),
+                                kind->width, kind->height, width_, height_));
+    job.out.time = job.in.time;
+    ZR_TRY(sink_->commit(job.out));
+    ++counts_.frames;
+    counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
+    progress_->update(counts_);
+    return Status::ok();
+  }
+
+  void copy_all() {
+    progress_.emplace(options_.report, info().frame_count, rate_);
+    const auto source = source_;
+    const auto first = std::make_shared<std::optional<CopyJob>>(std::exchange(first_, {}));
+    const PipelineSteps<CopyJob> steps = {.read = [source, first](CopyJob& job) -> Result<bool> {
+                                            if (!*first) return source->next(job.in);
+                                            job = std::move(**first);
+                                            first->reset();
+                                            return true;
+                                          },
+                                          .load = [](CopyJob& job, int) { return job.in.load(); },
+                                          .code = [](CopyJob&, int) { return Status::ok(); },
+                                          .pack = [this](CopyJob& job) { return pack(job); },
+                                          .write = [this](CopyJob& job) { return write(job); }};
+    // Copying waits for files more than for the processor.
+    constexpr int kLanes = 4;
+    const PipelineEnd end = run_pipeline<CopyJob>(kLanes, steps);
+    if (!end.status || signals::must_stop_now()) {
+      progress_->finish(counts_, "failed", {});
+      if (signals::must_stop_now()) fail(Exit::failed, "stopped");
+      if (end.step == PipelineEnd::Step::read) fail_input(name(), end.status, true);
+      fail(Exit::output, output_.name, end.status);
+    }
+    interrupted_ = end.interrupted;
+    if (counts_.frames == 0) return;
+    if (const Status status = sink_->finish(); !status) fail(Exit::output, output_.name, status);
+    signals::forget_removals();
+  }
+
+  void report() {
+    progress_->finish(counts_, interrupted_ ? "interrupted" : "done",
+                      {{"output", output_.name},
+                       {"frames", counts_.frames},
+                       {"bytes", counts_.coded_bytes},
+                       {"output_bytes", sink_->bytes_written()},
+                       {"seconds", progress_->seconds()}});
+    if (const std::string notice = sink_->notice(); !notice.empty())
+      console::note(output_.name + ": " + notice);
+    if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
+      console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
+    if (counts_.frames == 0)
+      console::note(output_.name + ": interrupted before the first frame, nothing was written");
+    else if (!progress_->is_json())
+      console::plain(fmt::format("{}: {} frame{} copied, {} bytes, {:.2f} s", output_.name,
+                                 counts_.frames, counts_.frames == 1 ? "" : "s",
+                                 with_commas(sink_->bytes_written()), progress_->seconds()));
+  }
+
+  const CopyOptions& options_;
+  const io::Location output_;
+  std::shared_ptr<io::PacketSource> source_;
+  std::optional<CopyJob> first_;
+  std::unique_ptr<io::PacketSink> sink_;
+  std::optional<Progress> progress_;
+  ProgressCounts counts_;
+  io::Rational rate_;
+  int width_ = 0, height_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+Command add_copy(CLI::App& program) {
+  auto options = std::make_shared<CopyOptions>();
+  CLI::App* command = program.add_subcommand(
+      "copy", "Copy JPEG streams between pictures, sequences and containers without decoding");
+  command->footer(
+      "Examples:\n"
+      "  zerorun copy shot.mov -o 'frames/%05d.jpg'\n"
+      "  zerorun copy 'frames/%05d.jpg' -o shot.mkv --fps 25\n"
+      "  zerorun copy shot.avi -o part.mov --frames 100:200");
+  add_copy_options(*command, *options);
+  return [options] {
+    console::set_quiet(options->report.quiet);
+    console::set_verbose(options->report.verbose);
+    apply_format_option(options->format, true, options->input, options->output);
+    return CopyRun(*options).run();
+  };
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,47 @@
+// The last step before a decoded picture is written.
+// SPDX-License-Identifier: MIT
+#include "apps/decode/picture_finish.hpp"
+
+#include <utility>
+
+#include "codec/base/try.hpp"
+#include "zerorun/orient.hpp"
+
+namespace zerorun::app {
+
+/// A container says it for all frames; otherwise each picture says it for itself.
+int PictureFinish::orientation(const io::PictureContent& content) const {
+  const bool is_picture = info_.container.find("image") != std::string::npos;
+  if (!is_picture && info_.rotation_degrees != 0) return io::orientation_of(info_.rotation_degrees);
+  return content.orientation;
+}
+
+Result<ConstFrameView> PictureFinish::finish(DecodeJob& job) {
+  io::PictureContent content;
+  if (job.picture.content) {
+    content = *job.picture.content;
+  } else if (!job.jpeg().empty()) {
+    content = io::picture_content(std::span<const std::byte>(job.jpeg()));
+  }
+  content.orientation = orientation(content);
+  if (options_.icc == IccMode::convert) ZR_TRY(to_srgb_.convert(content, job.frame().view()));
+  if (options_.icc != IccMode::keep || !options_.copy_metadata) content.icc.clear();
+  if (!options_.copy_metadata) {
+    content.exif.clear();
+    content.xmp.clear();
+  }
+  if (!content.empty()) had_content_ = true;
+  ConstFrameView view = std::as_const(job.frame()).view();
+  if (options_.autorotate && content.orientation != 1) {
+    ZR_TRY(io::orient(view, content.orientation, job.turned));
+    view = std::as_const(job.turned).view();
+    content.orientation = 1;
+  }
+  if (content.exif.empty() && content.orientation != 1)
+    content.exif = io::minimal_exif(content.orientation);
+  io::set_exif_orientation(content.exif, content.orientation);
+  job.out.content = std::make_shared<io::PictureContent>(std::move(content));
+  return view;
+}
+
+}  // namespace zerorun::app

@@ -1,0 +1,53 @@
+// The metadata of a source's pictures in the JPEG streams of `zerorun encode`.
+// SPDX-License-Identifier: MIT
+#include "apps/encode/encode_content.hpp"
+
+#include "apps/common/outputs.hpp"
+#include "zerorun/orient.hpp"
+
+namespace zerorun::app {
+
+EncodeContent::EncodeContent(const EncodeOptions& options, const io::SourceInfo& info,
+                             const io::Location& output)
+    : options_(options), output_is_container_(is_container(output)) {
+  const bool is_picture = info.container.find("image") != std::string::npos;
+  if (!is_picture) rotation_degrees_ = info.rotation_degrees;
+  const std::string kind = output_kind(output);
+  output_turns_ = output_is_container_ && kind != "avi" && kind != "mkv" && kind != "matroska";
+}
+
+io::PictureContent EncodeContent::chosen(const io::PictureContent& content) const {
+  io::PictureContent kept = content;
+  if (!options_.content.copy_metadata) {
+    kept.exif.clear();
+    kept.xmp.clear();
+  }
+  if (options_.content.icc != IccMode::keep || !options_.content.copy_metadata) kept.icc.clear();
+  if (rotation_degrees_ != 0 && !output_is_container_)
+    kept.orientation = io::orientation_of(rotation_degrees_);
+  // MOV and MP4 turn the picture themselves: once is enough. They cannot mirror.
+  if (output_turns_ && io::rotation_of(kept.orientation) != 0) kept.orientation = 1;
+  if (!options_.exif.empty()) {
+    kept.exif.clear();
+    kept.orientation = 1;
+  }
+  return kept;
+}
+
+void EncodeContent::add_to(EncodeJob& job) {
+  static const io::PictureContent kNothing;
+  std::string too_long;
+  const auto segments =
+      io::jpeg_segments(chosen(job.in.content ? *job.in.content : kNothing), &too_long);
+  if (!segments.empty()) io::insert_segments(segments, job.jpeg);
+  if (too_long.empty()) return;
+  const std::lock_guard lock(mutex_);
+  left_out_ = too_long;
+}
+
+std::string EncodeContent::left_out() const {
+  const std::lock_guard lock(mutex_);
+  return left_out_;
+}
+
+}  // namespace zerorun::app

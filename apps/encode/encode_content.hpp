@@ -1,0 +1,35 @@
+// The metadata of a source's pictures in the JPEG streams of `zerorun encode`.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "apps/encode/encode_options.hpp"
+#include "apps/encode/encode_worker.hpp"
+
+namespace zerorun::app {
+
+/// Each picture has its own EXIF, so the segments go in when the stream is coded. Thread-safe.
+class EncodeContent {
+ public:
+  EncodeContent(const EncodeOptions& options, const io::SourceInfo& info,
+                const io::Location& output);
+
+  /// Inserts the segments of the frame's picture into job.jpeg.
+  void add_to(EncodeJob& job);
+  /// What was too long for a segment; empty if nothing was.
+  std::string left_out() const;
+
+ private:
+  /// What goes into the stream of a picture: options, and what the container says, count more.
+  io::PictureContent chosen(const io::PictureContent& content) const;
+
+  const EncodeOptions& options_;
+  int rotation_degrees_ = 0;  // of a container's video
+  bool output_turns_ = false, output_is_container_ = false;
+  mutable std::mutex mutex_;
+  std::string left_out_;
+};
+
+}  // namespace zerorun::app

@@ -1,0 +1,23 @@
+// Tags, time code, field order and stereo layout of containers, as FFmpeg reads and writes them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "io/ffmpeg/av.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::io::av {
+
+ContainerContent content_of(AVFormatContext& context, AVStream& video);
+
+/// Tags and time code of a new output. The time code is advanced by SinkOptions::first_frame.
+void set_tags(const SinkOptions& options, AVFormatContext& output);
+void set_stream_tags(const ContainerContent& content, AVStream& video);
+void set_field_order(const ContainerContent& content, AVCodecParameters& codec);
+Status set_stereo_mode(const ContainerContent& content, const std::string& muxer, AVStream& video);
+
+/// The number that a time code track holds for `timecode` at `rate`; -1 if it is none.
+std::int64_t timecode_number(const std::string& timecode, const Rational& rate);
+
+}  // namespace zerorun::io::av

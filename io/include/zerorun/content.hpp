@@ -1,0 +1,101 @@
+// What an input says about its pictures beside their samples: colour profile, EXIF, XMP, tags,
+// time code, field order. Sources fill it in, sinks keep what their format can hold.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::io {
+
+/// How the lines of interlaced video follow each other: which field is shown first.
+enum class FieldOrder : std::uint8_t { unknown, progressive, top_first, bottom_first };
+
+/// FFmpeg's words: "unknown", "progressive", "tt", "bb".
+ZERORUN_API const char* name(FieldOrder order) noexcept;
+
+/// What becomes of transparent pixels, for there is no place for alpha. `ignore` leaves the colours
+/// that are stored, `black` and `white` show them over that colour.
+enum class Alpha : std::uint8_t { ignore, black, white };
+
+/// How samples are read that JPEG cannot hold as they are, or whose meaning the file does not tell.
+struct SampleRules {
+  Alpha alpha = Alpha::ignore;
+  bool dither = false;  ///< pictures of more than 8 bits: an ordered pattern instead of rounding
+  /// Of decoded video, instead of what the file says; FFmpeg's names. Empty = by the file, and by
+  /// the size of the picture where it does not say.
+  std::string matrix, range;
+};
+
+/// Of one picture. Empty members say that there is none.
+struct PictureContent {
+  std::vector<std::uint8_t> icc;   ///< an ICC profile
+  std::vector<std::uint8_t> exif;  ///< a TIFF structure, without "Exif\0\0"
+  std::string xmp;                 ///< an RDF/XML packet
+  int orientation = 1;             ///< EXIF's, 1 to 8: how the stored picture has to be turned
+  int bits = 0;                    ///< of a sample; 0 = not known
+  bool has_alpha = false;
+
+  bool empty() const noexcept { return icc.empty() && exif.empty() && xmp.empty(); }
+};
+
+/// Of a container and its video stream.
+struct ContainerContent {
+  /// FFmpeg's generic keys, such as title, artist, comment, creation_time.
+  std::vector<std::pair<std::string, std::string>> tags;
+  std::vector<std::pair<std::string, std::string>> stream_tags;  ///< of the video stream
+  std::string timecode;  ///< of the first frame, "01:00:00:00"; empty if there is none
+  FieldOrder field_order = FieldOrder::unknown;
+  /// FFmpeg's names of the samples' coding; empty if the file does not tell.
+  std::string range, matrix, transfer, primaries;
+  std::string pixel_format;  ///< FFmpeg's name of the stored format
+  int bits = 0;              ///< of a sample; 0 = not known
+  bool has_alpha = false, is_rgb = false;
+  std::string stereo_mode;  ///< FFmpeg's name of a stereo layout; empty for one picture
+};
+
+/// The orientation tag of EXIF data, 1 if there is none or it is damaged.
+ZERORUN_API int exif_orientation(std::span<const std::uint8_t> exif) noexcept;
+/// Sets the orientation tag where there is one.
+ZERORUN_API void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept;
+/// EXIF data with nothing but an orientation.
+ZERORUN_API std::vector<std::uint8_t> minimal_exif(int orientation);
+
+/// What a picture file of any kind says: JPEG, PNG, TIFF, WebP; empty for all others and where it
+/// is damaged.
+ZERORUN_API PictureContent picture_content(std::span<const std::byte> file);
+/// The same from the segments that inspect() found.
+ZERORUN_API PictureContent picture_content(const StreamInfo& stream);
+
+/// True if pictures with this extension can hold ICC, EXIF and XMP: png, webp, tif, tiff.
+ZERORUN_API bool can_embed(const std::string& extension);
+
+/// APPn segments with the content; EXIF or XMP that is too long for a segment is left out, and
+/// `left_out` then names it. Orientation is that of `content.orientation`.
+ZERORUN_API std::vector<MarkerSegment> jpeg_segments(const PictureContent& content,
+                                                     std::string* left_out);
+/// Inserts segments behind SOI and JFIF's APP0. `jpeg` is a stream that zerorun made.
+ZERORUN_API void insert_segments(std::span<const MarkerSegment> segments,
+                                 std::vector<std::byte>& jpeg);
+
+/// What the first frame header of a JPEG stream says, also of kinds that inspect() refuses.
+struct JpegKind {
+  int width = 0, height = 0, bits = 0, components = 0;
+  std::string process;  ///< "baseline", "progressive", "lossless", ...
+  std::string color;    ///< "gray", "YCbCr", "RGB", "CMYK", "YCCK"
+};
+ZERORUN_API std::optional<JpegKind> jpeg_kind(std::span<const std::byte> jpeg);
+
+/// `jpeg` with the tables of T.81 Annex K if it sends none, as Motion JPEG in AVI may: a file of
+/// its own needs them.
+ZERORUN_API std::vector<std::byte> with_huffman_tables(std::span<const std::byte> jpeg);
+
+}  // namespace zerorun::io

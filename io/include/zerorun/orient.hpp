@@ -1,0 +1,37 @@
+// Turns pictures upright, and converts their colours to sRGB.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "zerorun/frame.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun::io {
+
+/// Makes the picture that a viewer shows for EXIF's `orientation` (1 to 8): turned by quarters,
+/// mirrored for 2, 4, 5 and 7. `in` is gray8 or a packed RGB format. `out` is reshaped.
+/// Errors: invalid_argument (another format or orientation), out_of_memory.
+ZERORUN_API Status orient(const ConstFrameView& in, int orientation, Frame& out);
+
+/// The orientation that turns clockwise by 0, 90, 180 or 270 degrees.
+ZERORUN_API int orientation_of(int rotation_degrees) noexcept;
+/// Clockwise quarter turns of an orientation that does not mirror, in degrees; else 0.
+ZERORUN_API int rotation_of(int orientation) noexcept;
+
+/// Converts RGB samples from the space of an ICC profile to sRGB, by lcms2 with relative
+/// colorimetric intent and black point compensation. Thread-safe.
+class ZERORUN_API ProfileConverter {
+ public:
+  /// `format` is rgb24 or gray8; a grey profile needs gray8.
+  /// Errors: bad_input (no profile for such samples), not_built.
+  static Result<ProfileConverter> create(std::span<const std::uint8_t> icc, PixelFormat format);
+  void convert(const FrameView& frame) const;
+
+ private:
+  std::shared_ptr<void> transform_;
+};
+
+}  // namespace zerorun::io

@@ -1,0 +1,105 @@
+// Puts ICC, EXIF and XMP into picture files that were just made.
+// SPDX-License-Identifier: MIT
+#include "io/metadata/embed_content.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "io/metadata/inflate.hpp"
+#include "io/metadata/tiff_directory.hpp"
+
+namespace zerorun::io {
+namespace {
+
+using namespace std::string_view_literals;
+using Bytes = std::vector<std::uint8_t>;
+
+ByteSpan as_bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+void append(Bytes& out, ByteSpan bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+
+void append_number(Bytes& out, std::uint32_t value, std::size_t count, bool little) {
+  out.resize(out.size() + count);
+  put_number(std::span(out).last(count), value, little);
+}
+
+/// Length, type, data and CRC of type and data (PNG 5.3).
+void add_png_chunk(std::string_view type, std::string_view head, ByteSpan data, Bytes& out) {
+  append_number(out, static_cast<std::uint32_t>(head.size() + data.size()), 4, false);
+  const std::size_t begin = out.size();
+  append(out, as_bytes_of(type));
+  append(out, as_bytes_of(head));
+  append(out, data);
+  append_number(out, png_crc(ByteSpan(out).subspan(begin)), 4, false);
+}
+
+void embed_in_png(const PictureContent& content, Bytes& file) {
+  constexpr std::ptrdiff_t kAfterHeader = 8 + 25;  // signature and IHDR
+  Bytes chunks;
+  const Bytes profile = content.icc.empty() ? Bytes() : deflate(content.icc);
+  if (!profile.empty()) add_png_chunk("iCCP", "ICC profile\0\0"sv, profile, chunks);
+  if (!content.exif.empty()) add_png_chunk("eXIf", "", content.exif, chunks);
+  if (!content.xmp.empty())
+    add_png_chunk("iTXt", "XML:com.adobe.xmp\0\0\0\0\0"sv, as_bytes_of(content.xmp), chunks);
+  if (file.size() > static_cast<std::size_t>(kAfterHeader))
+    file.insert(file.begin() + kAfterHeader, chunks.begin(), chunks.end());
+}
+
+void add_riff_chunk(std::string_view type, ByteSpan data, Bytes& out) {
+  if (data.empty()) return;
+  append(out, as_bytes_of(type));
+  append_number(out, static_cast<std::uint32_t>(data.size()), 4, true);
+  append(out, data);
+  if (data.size() % 2 != 0) out.push_back(0);
+}
+
+/// The extended header and its order of chunks: the "Extended File Format" of the WebP container
+/// specification. The file so far has one VP8L chunk, because pictures are written lossless.
+void embed_in_webp(const PictureContent& content, Bytes& file) {
+  constexpr std::size_t kChunkAt = 12, kSizeAt = 21;
+  const auto size = number(file, kSizeAt, 4, true);
+  if (!size || !starts_with(ByteSpan(file).subspan(kChunkAt), "VP8L")) return;
+  const std::uint32_t width = *size & 0x3FFF, height = *size >> 14 & 0x3FFF;  // both minus 1
+  const bool has_alpha = (*size >> 28 & 1) != 0;
+  Bytes header;
+  append_number(header,
+                (content.icc.empty() ? 0u : 0x20u) | (has_alpha ? 0x10u : 0u) |
+                    (content.exif.empty() ? 0u : 0x08u) | (content.xmp.empty() ? 0u : 0x04u),
+                4, true);
+  append_number(header, width, 3, true);
+  append_number(header, height, 3, true);
+  Bytes out(file.begin(), file.begin() + kChunkAt);
+  add_riff_chunk("VP8X", header, out);
+  add_riff_chunk("ICCP", content.icc, out);
+  append(out, ByteSpan(file).subspan(kChunkAt));
+  if (out.size() % 2 != 0) out.push_back(0);
+  add_riff_chunk("EXIF", content.exif, out);
+  add_riff_chunk("XMP ", as_bytes_of(content.xmp), out);
+  put_number(std::span(out).subspan(4, 4), static_cast<std::uint32_t>(out.size() - 8), true);
+  file = std::move(out);
+}
+
+}  // namespace
+
+bool can_embed(const std::string& extension) {
+  return extension == "png" || extension == "webp" || extension == "tif" || extension == "tiff";
+}
+
+void embed_content(const PictureContent& content, const std::string& extension,
+                   std::vector<std::byte>& file) {
+  if (content.empty() || !can_embed(extension)) return;
+  const ByteSpan before = as_u8(file);
+  Bytes bytes(before.begin(), before.end());
+  if (extension == "png")
+    embed_in_png(content, bytes);
+  else if (extension == "webp")
+    embed_in_webp(content, bytes);
+  else
+    tiff::add_content(content, bytes);
+  const auto raw = std::as_bytes(std::span(bytes));
+  file.assign(raw.begin(), raw.end());
+}
+
+}  // namespace zerorun::io

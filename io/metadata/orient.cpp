@@ -1,0 +1,85 @@
+// Turns pictures by EXIF's orientation.
+// SPDX-License-Identifier: MIT
+#include "zerorun/orient.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "codec/base/try.hpp"
+#include "io/pixel_pack.hpp"
+
+namespace zerorun::io {
+namespace {
+
+/// Rows of columns are copied in squares, so that both sides stay in the cache.
+constexpr int kSquare = 32;
+
+/// Where the first sample of row 0 of the shown picture lies in the stored one, and the steps to
+/// the next sample of its row and to its next row.
+struct Walk {
+  bool swaps, from_right, from_bottom;
+};
+
+Walk walk_of(int orientation) {
+  switch (orientation) {  // Exif 2.32, 4.6.4: where row 0 and column 0 are shown
+    case 2:
+      return {false, true, false};
+    case 3:
+      return {false, true, true};
+    case 4:
+      return {false, false, true};
+    case 5:
+      return {true, false, false};
+    case 6:
+      return {true, false, true};
+    case 7:
+      return {true, true, true};
+    case 8:
+      return {true, true, false};
+    default:
+      return {false, false, false};
+  }
+}
+
+template <int kBytes>
+void turn(const ConstFrameView& in, const Walk& walk, const FrameView& out) {
+  for (int top = 0; top < out.height; top += kSquare)
+    for (int left = 0; left < out.width; left += kSquare)
+      for (int y = top; y < std::min(top + kSquare, out.height); ++y) {
+        std::uint8_t* to = row_of(out, 0, y) + kBytes * left;
+        for (int x = left; x < std::min(left + kSquare, out.width); ++x, to += kBytes) {
+          const int column = walk.swaps ? y : x, row = walk.swaps ? x : y;
+          const std::uint8_t* from = row_of(in, 0, walk.from_bottom ? in.height - 1 - row : row) +
+                                     kBytes * (walk.from_right ? in.width - 1 - column : column);
+          std::memcpy(to, from, kBytes);
+        }
+      }
+}
+
+}  // namespace
+
+Status orient(const ConstFrameView& in, int orientation, Frame& out) {
+  if (orientation < 1 || orientation > 8)
+    return Status(Errc::invalid_argument, "orientation " + std::to_string(orientation));
+  if (plane_count(in.format) != 1 ||
+      plane_row_bytes(in.format, 0, 2) != 2 * plane_row_bytes(in.format, 0, 1))
+    return Status(Errc::invalid_argument, "only grey and RGB pictures are turned");
+  const Walk walk = walk_of(orientation);
+  ZR_TRY(
+      out.reshape(in.format, walk.swaps ? in.height : in.width, walk.swaps ? in.width : in.height));
+  const std::size_t bytes = plane_row_bytes(in.format, 0, 1);
+  if (bytes == 1) turn<1>(in, walk, out.view());
+  if (bytes == 3) turn<3>(in, walk, out.view());
+  if (bytes == 4) turn<4>(in, walk, out.view());
+  return Status::ok();
+}
+
+int orientation_of(int rotation_degrees) noexcept {
+  return rotation_degrees == 90 ? 6 : rotation_degrees == 180 ? 3 : rotation_degrees == 270 ? 8 : 1;
+}
+
+int rotation_of(int orientation) noexcept {
+  return orientation == 6 ? 90 : orientation == 3 ? 180 : orientation == 8 ? 270 : 0;
+}
+
+}  // namespace zerorun::io

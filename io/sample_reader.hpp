@@ -1,0 +1,53 @@
+// How samples of picture files become 8 bits without alpha: by the rules of the caller.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "zerorun/content.hpp"
+
+namespace zerorun::io {
+
+/// 65535 -> 255, rounded.
+inline std::uint8_t reduce16(std::uint16_t value) noexcept {
+  return static_cast<std::uint8_t>((value * 255U + 32767U) / 65535U);
+}
+
+/// 0 to 256 in steps of 4, each once in 8x8 pixels, so that the mean is that of 16 bits.
+inline std::uint32_t bayer(int x, int y) noexcept {
+  std::uint32_t value = 0;
+  for (int bit = 0; bit < 3; ++bit) {
+    const auto column = static_cast<std::uint32_t>(x >> bit & 1);
+    const auto row = static_cast<std::uint32_t>(y >> bit & 1);
+    value = value << 2 | (column ^ row) << 1 | row;
+  }
+  return value << 2;
+}
+
+/// `value` over black or white; 65535 is opaque.
+inline std::uint32_t blend(std::uint32_t value, std::uint32_t alpha, Alpha over) noexcept {
+  const std::uint64_t background = over == Alpha::white ? 65535 : 0;
+  return static_cast<std::uint32_t>(
+      (std::uint64_t{value} * alpha + background * (65535 - alpha) + 32767) / 65535);
+}
+
+/// Reads samples of 8 or 16 bits by the rules.
+struct SampleReader {
+  const SampleRules& rules;
+  int alpha;  ///< channel; -1 if there is none
+
+  static std::uint32_t wide(std::uint8_t value) { return value * 257U; }
+  static std::uint32_t wide(std::uint16_t value) { return value; }
+
+  template <typename Sample>
+  std::uint8_t read(const Sample* pixel, int channel, int x, int y) const {
+    const bool plain = alpha < 0 || rules.alpha == Alpha::ignore;
+    if (plain && sizeof(Sample) == 1) return static_cast<std::uint8_t>(pixel[channel]);
+    const std::uint32_t value =
+        plain ? wide(pixel[channel]) : blend(wide(pixel[channel]), wide(pixel[alpha]), rules.alpha);
+    if (!rules.dither || sizeof(Sample) == 1) return reduce16(static_cast<std::uint16_t>(value));
+    return static_cast<std::uint8_t>((value * 256U / 257U + bayer(x, y)) >> 8);
+  }
+};
+
+}  // namespace zerorun::io

@@ -1,0 +1,377 @@
+# Nothing is lost in silence: orientation, ICC, EXIF, XMP, tags, time code, fields; alpha and depth.
+# FFmpeg, exiftool and ImageMagick's identify read what zerorun writes.
+# SPDX-License-Identifier: MIT
+import itertools
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import unittest
+import zlib
+
+from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv, probe,
+                     video_stream)
+
+needs_exiftool = unittest.skipUnless(shutil.which("exiftool"), "exiftool is not installed")
+needs_identify = unittest.skipUnless(shutil.which("identify"), "ImageMagick is not installed")
+
+
+def exiftool(*arguments):
+    done = subprocess.run(["exiftool", "-q", *map(str, arguments)], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def tags_of(path, *names):
+    """As exiftool reads them, numbers as stored."""
+    found = json.loads(exiftool("-j", "-n", *("-" + name for name in names), path))[0]
+    return {name: found.get(name.split(":")[-1]) for name in names}
+
+
+def png(path, width, height, channels, bits, pixels):
+    """Writes a PNG; `pixels` are rows of big-endian samples."""
+    colour = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
+    row = width * channels * bits // 8
+    raw = b"".join(b"\0" + pixels[i:i + row] for i in range(0, len(pixels), row))
+
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    header = struct.pack(">2I5B", width, height, bits, colour, 0, 0, 0)
+    pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+                                   chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+    return str(path)
+
+
+def ppm_pixels(data):
+    """Width, height and rows of RGB tuples of a P6 file."""
+    fields = data.split(maxsplit=4)
+    width, height = int(fields[1]), int(fields[2])
+    body = data[len(data) - 3 * width * height:]
+    return [[tuple(body[3 * (y * width + x):][:3]) for x in range(width)] for y in range(height)]
+
+
+def turned(rows, orientation):
+    """What a viewer shows, by the definition of Exif 2.32, 4.6.4."""
+    if orientation in (2, 3, 6 + 1, 8):
+        rows = [row[::-1] for row in rows]
+    if orientation in (3, 4, 6, 7):
+        rows = rows[::-1]
+    return [list(column) for column in zip(*rows)] if orientation >= 5 else rows
+
+
+def swapped_profile():
+    """An ICC matrix profile whose red and green primaries are those of sRGB, swapped."""
+    def fixed(value):
+        return struct.pack(">i", round(value * 65536))
+
+    def xyz(*values):
+        return b"XYZ \0\0\0\0" + b"".join(map(fixed, values))
+    red, green = (0.43607, 0.22249, 0.01392), (0.38515, 0.71687, 0.09708)
+    curve = b"para\0\0\0\0\0\3\0\0" + b"".join(
+        map(fixed, (2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)))
+    text = b"swapped red and green"
+    desc = b"desc\0\0\0\0" + struct.pack(">I", len(text) + 1) + text + b"\0" * 79
+    blocks = [(b"desc", desc), (b"wtpt", xyz(0.9642, 1.0, 0.8249)), (b"rXYZ", xyz(*green)),
+              (b"gXYZ", xyz(*red)), (b"bXYZ", xyz(0.14307, 0.06061, 0.71410)),
+              (b"rTRC", curve), (b"gTRC", curve), (b"bTRC", curve), (b"cprt", desc)]
+    table, body, at = b"", b"", 128 + 4 + 12 * len(blocks)
+    for name, data in blocks:
+        data += b"\0" * (-len(data) % 4)
+        table += name + struct.pack(">2I", at + len(body), len(data))
+        body += data
+    size = at + len(body)
+    header = (struct.pack(">I", size) + b"\0" * 4 + struct.pack(">I", 0x02400000) + b"mntrRGB XYZ " +
+              b"\0" * 12 + b"acsp" + b"\0" * 28 + fixed(0.9642) + fixed(1.0) + fixed(0.8249))
+    return header.ljust(128, b"\0") + struct.pack(">I", len(blocks)) + table + body
+
+
+class OrientationTest(ProgramTest):
+    def portrait(self, orientation):
+        exif = (b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" + bytes([orientation]) +
+                b"\0\0\0\0\0\0\0")
+        pathlib.Path(self.path("exif")).write_bytes(exif)
+        name = self.path(f"o{orientation}.jpg")
+        self.encode(self.ppm, "-o", name, "-q", 100, "--subsampling", "444", "--exif",
+                    self.path("exif"), "-y")
+        return name
+
+    def setUp(self):
+        super().setUp()
+        self.ppm = make_ppm(self.path("in.ppm"), 43, 30)
+
+    def test_all_eight(self):
+        stored = None
+        for orientation in range(1, 9):
+            jpeg = self.portrait(orientation)
+            self.decode(jpeg, "-o", self.path("out.ppm"), "-y")
+            shown = ppm_pixels(pathlib.Path(self.path("out.ppm")).read_bytes())
+            stored = stored or shown
+            self.assertEqual(shown, turned(stored, orientation), orientation)
+            self.decode(jpeg, "-o", self.path("out.ppm"), "-y", "--no-autorotate")
+            self.assertEqual(ppm_pixels(pathlib.Path(self.path("out.ppm")).read_bytes()), stored)
+
+    def test_planes_stay_as_stored(self):
+        jpeg = self.portrait(6)
+        done = self.decode(jpeg, "-o", self.path("out.y4m"), "-v")
+        self.assertIn(b"W43 H30", pathlib.Path(self.path("out.y4m")).read_bytes()[:40])
+        self.assertIn(b"as they are stored", done.stderr)
+
+    @needs_opencv
+    @needs_exiftool
+    def test_orientation_is_true_everywhere(self):
+        jpeg = self.portrait(6)
+        self.decode(jpeg, "-o", self.path("up.png"))
+        self.decode(jpeg, "-o", self.path("as.png"), "--no-autorotate")
+        self.assertEqual(tags_of(self.path("up.png"), "ImageWidth", "Orientation"),
+                         {"ImageWidth": 30, "Orientation": 1})
+        self.assertEqual(tags_of(self.path("as.png"), "ImageWidth", "Orientation"),
+                         {"ImageWidth": 43, "Orientation": 6})
+        for name in (jpeg, self.path("as.png")):
+            self.encode(name, "-o", self.path("again.jpg"), "-y")
+            self.assertEqual(tags_of(self.path("again.jpg"), "Orientation"), {"Orientation": 6})
+            self.encode(name, "-o", self.path("bare.jpg"), "-y", "--metadata", "none")
+            self.assertEqual(tags_of(self.path("bare.jpg"), "Orientation"), {"Orientation": 6})
+
+    @needs_containers
+    def test_containers(self):
+        jpeg = self.portrait(6)
+        self.encode(jpeg, "-o", self.path("out.mov"))
+        self.assertEqual(self.info(self.path("out.mov"))["rotation_degrees"], 90)
+        want = ppm_pixels(b"P6 1 1 255 \0\0\0")
+        self.decode(self.path("out.mov"), "-o", self.path("up.ppm"))
+        rows = ppm_pixels(pathlib.Path(self.path("up.ppm")).read_bytes())
+        self.assertEqual((len(rows[0]), len(rows)), (30, 43))
+        self.assertNotEqual(rows, want)
+
+
+@needs_exiftool
+class PictureTest(ProgramTest):
+    def tagged(self, name):
+        """A picture with EXIF, XMP and a profile, by exiftool."""
+        pathlib.Path(self.path("p.icc")).write_bytes(swapped_profile())
+        exiftool("-overwrite_original", "-EXIF:Make=Maker", "-EXIF:Model=M 1", "-ISO=320",
+                 "-EXIF:Artist=Someone", "-ExposureTime=0.004", "-EXIF:Orientation#=1",
+                 "-GPSLatitude=12.5", "-GPSLatitudeRef=N", "-XMP-dc:Title=A title",
+                 f"-icc_profile<={self.path('p.icc')}", self.path(name))
+        return self.path(name)
+
+    WANTED = {"EXIF:Make": "Maker", "EXIF:Model": "M 1", "EXIF:ISO": 320,
+              "EXIF:Artist": "Someone", "EXIF:ExposureTime": 0.004, "XMP-dc:Title": "A title"}
+
+    def check(self, path):
+        self.assertEqual(tags_of(path, *self.WANTED), self.WANTED, path)
+        profile = subprocess.run(["exiftool", "-b", "-icc_profile", path], capture_output=True)
+        self.assertEqual(profile.stdout, swapped_profile(), path)
+        self.assertAlmostEqual(tags_of(path, "GPSLatitude")["GPSLatitude"], 12.5, places=4)
+
+    @needs_opencv
+    def test_round_trip_of_every_format(self):
+        ppm = make_ppm(self.path("in.ppm"), 40, 30)
+        for kind in ("png", "tif", "webp"):
+            self.decode(ppm, "-o", self.path("in." + kind))
+        self.encode(ppm, "-o", self.path("in.jpg"))
+        for kind in ("jpg", "png", "tif", "webp"):
+            source = self.tagged("in." + kind) if kind != "webp" else self.path("in.webp")
+            if kind == "webp":  # exiftool 12.57 does not write WebP: zerorun's own is read
+                self.decode(self.path("in.jpg"), "-o", source, "-y")
+                self.check(source)
+            jpeg = self.path(f"from_{kind}.jpg")
+            self.encode(source, "-o", jpeg)
+            self.check(jpeg)
+            for other in ("png", "tif", "webp"):
+                out = self.path(f"from_{kind}.{other}")
+                self.decode(jpeg, "-o", out)
+                self.check(out)
+        self.encode(self.path("in.jpg"), "-o", self.path("none.jpg"), "--metadata", "none")
+        self.assertEqual(tags_of(self.path("none.jpg"), "EXIF:Make", "XMP-dc:Title"),
+                         {"EXIF:Make": None, "XMP-dc:Title": None})
+
+    @needs_identify
+    @needs_opencv
+    def test_identify_reads_them(self):
+        self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", self.path("in.jpg"))
+        self.tagged("in.jpg")
+        self.encode(self.path("in.jpg"), "-o", self.path("out.jpg"))
+        self.decode(self.path("in.jpg"), "-o", self.path("out.png"))
+        for name in ("out.jpg", "out.png"):
+            done = subprocess.run(["identify", "-format", "%m %w %[EXIF:Make] %[icc:description]",
+                                   self.path(name)], capture_output=True, text=True)
+            # ImageMagick 6 reads the EXIF of JPEG files alone.
+            maker = "Maker" if name.endswith("jpg") else ""
+            self.assertIn(f"40 {maker} swapped red and green", done.stdout, done.stderr)
+
+    @needs_opencv
+    def test_each_picture_of_a_sequence_keeps_its_own(self):
+        for i in (1, 2, 3):
+            self.encode(make_ppm(self.path("in.ppm"), 40, 30, i), "-o", self.path(f"s{i}.jpg"))
+            exiftool("-overwrite_original", f"-EXIF:Artist=Number {i}", self.path(f"s{i}.jpg"))
+        self.encode(self.path("s%d.jpg"), "-o", self.path("t%d.jpg"), "--verify")
+        self.decode(self.path("s%d.jpg"), "-o", self.path("t%d.png"))
+        for i, kind in itertools.product((1, 2, 3), ("jpg", "png")):
+            self.assertEqual(tags_of(self.path(f"t{i}.{kind}"), "EXIF:Artist"),
+                             {"EXIF:Artist": f"Number {i}"})
+
+    @needs_opencv
+    def test_conversion_to_srgb(self):
+        pixels = bytes([250, 30, 40] * 16 * 16)
+        source = png(self.path("in.png"), 16, 16, 3, 8, pixels)
+        self.tagged("in.png")
+        for jpeg, options in (("a.jpg", ()), ("b.jpg", ("--icc", "convert"))):
+            self.encode(source, "-o", self.path(jpeg), "-q", 100, "--subsampling", "444", *options)
+        shown = []
+        for name in ("a.jpg", "b.jpg"):
+            self.decode(self.path(name), "-o", self.path("o.ppm"), "-y")
+            shown.append(ppm_pixels(pathlib.Path(self.path("o.ppm")).read_bytes())[8][8])
+        for want, got in zip((250, 30, 40), shown[0]):
+            self.assertAlmostEqual(got, want, delta=2)
+        for want, got in zip((30, 250, 40), shown[1]):
+            self.assertAlmostEqual(got, want, delta=3)
+        self.assertEqual(subprocess.run(["exiftool", "-b", "-icc_profile", self.path("b.jpg")],
+                                        capture_output=True).stdout, b"")
+
+    def test_info_tells(self):
+        self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", self.path("in.jpg"))
+        info = self.info(self.tagged("in.jpg"))
+        self.assertEqual((info["bits"], info["range"], info["matrix"]), (8, "full", "bt601"))
+        self.assertEqual(info["icc"]["name"], "swapped red and green")
+        self.assertEqual((info["exif"]["make"], info["exif"]["iso"], info["exif"]["exposure"]),
+                         ("Maker", "320", "1/250"))
+        text = self.zerorun("info", self.path("in.jpg")).stdout.decode()
+        for word in ("swapped red and green", "Maker", "8 bits", "XMP"):
+            self.assertIn(word, text)
+
+
+@needs_containers
+class ContainerTest(ProgramTest):
+    def source(self, name, *options):
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=25", "-c:v", "mjpeg", "-pix_fmt",
+               "yuvj420p", "-metadata", "title=The title", "-metadata", "artist=Someone",
+               "-metadata", "creation_time=2020-02-03T04:05:06Z", "-timecode", "01:02:03:04",
+               *options, self.path(name))
+        return self.path(name)
+
+    def test_tags_and_time_code(self):
+        source = self.source("in.mov")
+        for command in ("copy", "encode"):
+            for kind in ("mov", "mp4", "mkv"):
+                out = self.path("out." + kind)
+                self.zerorun(command, source, "-o", out, "-y")
+                found = probe(out)
+                tags = {k.lower(): v for k, v in found["format"]["tags"].items()}
+                self.assertEqual(tags["title"], "The title", f"{command} {kind}")
+                self.assertEqual(tags["artist"], "Someone")
+                self.assertTrue(tags["creation_time"].startswith("2020-02-03T04:05:06"), tags)
+                codes = [v for s in (found["format"], *found["streams"])
+                         for k, v in s.get("tags", {}).items() if k.lower() == "timecode"]
+                self.assertEqual(set(codes), {"01:02:03:04"}, f"{command} {kind}")
+                self.assertEqual(video_stream(out)["nb_read_frames"], "25")
+                ffmpeg("-xerror", "-i", out, "-map", "0:v", "-f", "null", "-")
+                self.assertEqual(self.info(out)["timecode"], "01:02:03:04")
+        self.zerorun("copy", source, "-o", self.path("part.mov"), "--frames", "21:")
+        self.assertEqual(self.info(self.path("part.mov"))["timecode"], "01:02:04:00")
+        self.zerorun("copy", source, "-o", self.path("bare.mov"), "--metadata", "none")
+        self.assertIsNone(self.info(self.path("bare.mov"))["timecode"])
+        self.assertEqual(self.info(self.path("bare.mov"))["tags"], {})
+
+    def test_stereo(self):
+        source = self.source("in.mkv", "-metadata:s:v:0", "stereo_mode=left_right")
+        self.assertEqual(self.info(source)["stereo_mode"], "left_right")
+        self.zerorun("copy", source, "-o", self.path("out.mkv"))
+        self.assertEqual(video_stream(self.path("out.mkv"))["tags"].get("stereo_mode"),
+                         video_stream(source)["tags"].get("stereo_mode"))
+
+    def interlaced(self, order):
+        """An interlaced picture: its fields are two different greys."""
+        y4m = self.path(f"{order}.y4m")
+        with open(y4m, "wb") as out:
+            out.write(f"YUV4MPEG2 W32 H16 F25:1 I{order} A1:1 C444 XCOLORRANGE=FULL\n".encode())
+            for _ in range(3):
+                rows = b"".join(bytes([40 if y % 2 == 0 else 200]) * 32 for y in range(16))
+                out.write(b"FRAME\n" + rows + bytes([128]) * 32 * 16 * 2)
+        return y4m
+
+    def test_field_order(self):
+        for order, word in (("t", "tt"), ("b", "bb")):
+            self.encode(self.interlaced(order), "-o", self.path("out.mov"), "-y")
+            self.assertEqual(video_stream(self.path("out.mov"))["field_order"], word)
+            self.assertEqual(self.info(self.path("out.mov"))["field_order"], word)
+            self.decode(self.path("out.mov"), "-o", self.path("back.y4m"), "-y")
+            head = pathlib.Path(self.path("back.y4m")).read_bytes()[:80]
+            self.assertIn(f" I{order} ".encode(), head)
+        self.encode(make_y4m(self.path("p.y4m")), "-o", self.path("p.mov"))
+        self.assertEqual(self.info(self.path("p.mov"))["field_order"], "progressive")
+
+    def test_deinterlace(self):
+        for order, grey in (("t", 40), ("b", 200)):
+            out = self.path(f"{order}.mov")
+            self.encode(self.interlaced(order), "-o", out, "--deinterlace", "-q", "100")
+            self.assertEqual(self.info(out)["field_order"], "progressive")
+            data = self.decode(out, "-o", "-", "--quiet").stdout
+            luma = data[data.index(b"FRAME\n") + 6:][:32 * 16]
+            self.assertLessEqual(max(abs(v - grey) for v in luma), 2, order)
+
+
+class LossTest(ProgramTest):
+    @needs_opencv
+    def test_alpha(self):
+        pixels = bytes([200, 100, 50, 128] * 16 * 16)
+        source = png(self.path("in.png"), 16, 16, 4, 8, pixels)
+        note = self.encode(source, "-o", self.path("a.jpg")).stderr
+        self.assertEqual(note.count(b"--alpha"), 1)
+        for word, want in (("ignore", (200, 100, 50)), ("black", (100, 50, 25)),
+                           ("premultiply", (100, 50, 25)), ("white", (227, 177, 152))):
+            done = self.encode(source, "-o", self.path("a.jpg"), "-y", "-q", 100, "--subsampling",
+                               "444", "--alpha", word)
+            self.assertNotIn(b"--alpha", done.stderr)
+            self.decode(self.path("a.jpg"), "-o", self.path("a.ppm"), "-y")
+            got = ppm_pixels(pathlib.Path(self.path("a.ppm")).read_bytes())[8][8]
+            for a, b in zip(want, got):
+                self.assertAlmostEqual(a, b, delta=3, msg=word)
+
+    @needs_opencv
+    def test_sixteen_bits(self):
+        value = 100 * 257 + 64  # a quarter between two greys
+        source = png(self.path("in.png"), 64, 64, 1, 16, struct.pack(">H", value) * 64 * 64)
+        note = self.decode(source, "-o", self.path("r.pgm")).stderr
+        self.assertEqual(note.count(b"16 bits a sample become 8"), 1)
+        done = self.decode(source, "-o", self.path("d.pgm"), "--dither", "ordered")
+        self.assertNotIn(b"--dither", done.stderr)
+        rounded = pathlib.Path(self.path("r.pgm")).read_bytes()[-64 * 64:]
+        dithered = pathlib.Path(self.path("d.pgm")).read_bytes()[-64 * 64:]
+        self.assertEqual(set(rounded), {100})
+        self.assertEqual(set(dithered), {100, 101})
+        self.assertAlmostEqual(sum(dithered) / len(dithered), value / 257, delta=0.02)
+
+    @needs_containers
+    def test_matrix_and_range(self):
+        ffmpeg("-f", "lavfi", "-i", "color=0x40C020:s=64x48:d=0.2:r=25", "-c:v", "ffv1", "-pix_fmt",
+               "yuv444p", self.path("in.mkv"))
+        done = self.encode(self.path("in.mkv"), "-o", self.path("a.mov"))
+        self.assertIn(b"--matrix", done.stderr)
+        pixels = {}
+        for options in ((), ("--matrix", "601"), ("--matrix", "709"), ("--range", "full")):
+            self.decode(self.path("in.mkv"), "-o", self.path("%d.ppm"), "-y", *options)
+            pixels[options] = ppm_pixels(pathlib.Path(self.path("1.ppm")).read_bytes())[9][9]
+        self.assertEqual(pixels[()], pixels[("--matrix", "601")])
+        self.assertNotEqual(pixels[()], pixels[("--matrix", "709")])
+        self.assertNotEqual(pixels[()], pixels[("--range", "full")])
+        done = self.encode(self.path("in.mkv"), "-o", self.path("b.mov"), "--matrix", "601",
+                           "--range", "limited")
+        self.assertNotIn(b"--matrix", done.stderr)
+
+    @unittest.skipUnless(shutil.which("cjpeg"), "cjpeg is not installed")
+    def test_info_of_refused_kinds(self):
+        ppm = make_ppm(self.path("in.ppm"), 40, 30)
+        subprocess.run(["cjpeg", "-progressive", "-outfile", self.path("p.jpg"), ppm], check=True)
+        info = self.info(self.path("p.jpg"))
+        self.assertEqual((info["jpeg_kind"]["process"], info["jpeg_kind"]["width"],
+                          info["jpeg_kind"]["height"], info["width"]),
+                         ("progressive", 40, 30, 40))
+        self.assertIn(b"progressive, YCbCr, 40x30, 8 bits",
+                      self.zerorun("info", self.path("p.jpg")).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

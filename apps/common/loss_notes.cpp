@@ -40,10 +40,6 @@ void add_sample_options(CLI::App& app, SampleOptions& options) {
       {{"auto", ""}, {"601", "smpte170m"}, {"709", "bt709"}, {"2020", "bt2020nc"}},
       "Colour matrix of video; auto takes what the file says, and BT.709 for high definition where "
       "it does not say");
-  add_choice<std::string>(app, "--range", options.range,
-                          {{"auto", ""}, {"limited", "tv"}, {"full", "pc"}},
-                          "Range of the samples of video; auto takes what the file says, and "
-                          "limited where it does not say");
 }
 
 void note_losses(const std::string& name, const io::SourceInfo& info,

@@ -11,7 +11,7 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
       "video.y4m, raw video .yuv, picture .png, .tiff, .bmp, .webp, .ppm or .pgm, a pattern "
       "'dir/%05d.png', - for stdout (YUV4MPEG2, or PNM by --format pnm), null: for "
       "nothing, or md5:FILE for the MD5 of each frame's samples, as FFmpeg's framemd5");
-  add_shard_options(command, options.shard);
+  add_shard_options(command, options.shard, options.samples.range);
   command.option_defaults()->group("Output");
   command
       .add_option("--format", options.format,

@@ -105,7 +105,7 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
   command.add_flag("--deinterlace", options.deinterlace,
                    "Make whole pictures of interlaced ones: the lines of the first field stay, the "
                    "others are interpolated");
-  add_shard_options(command, options.shard);
+  add_shard_options(command, options.shard, options.samples.range);
   add_coding_options(command, options);
   add_content_options(command, options);
   add_device_options(command, options.device);

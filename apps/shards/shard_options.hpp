@@ -20,6 +20,8 @@ struct ShardOptions {
   bool any() const noexcept { return shard || automatic || range || resume; }
 };
 
-void add_shard_options(CLI::App& app, ShardOptions& options);
+/// `--range` has two meanings: frames of a shard, or the range of a video's samples, which goes to
+/// `sample_range` by FFmpeg's name.
+void add_shard_options(CLI::App& app, ShardOptions& options, std::string& sample_range);
 
 }  // namespace zerorun::app

@@ -79,6 +79,8 @@ std::shared_ptr<ShardRun> ShardRun::plan(FrameOptions& options, const char* comm
                                          const nlohmann::ordered_json& parameters) {
   const ShardOptions& asked = options.shard;
   if (!asked.any()) return nullptr;
+  if (asked.range && (asked.shard || asked.automatic))
+    fail(Exit::usage, "--range A:B is a shard already, so --shard does not go with it");
   ShardHead head;
   head.program = program_text();
   head.command = command;

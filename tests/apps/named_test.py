@@ -54,7 +54,7 @@ class NamedTest(ProgramTest):
     def test_component_that_was_never_sent(self):
         stream = HOSTILE / "sos_two_of_three.jpg"
         done = self.decode(stream, "-o", "null:")
-        self.assertIn(b"1 of 1 frames is damaged and concealed", done.stderr)
+        self.assertIn(b"1 of 1 frame is damaged and concealed", done.stderr)
         self.decode(stream, "-o", "null:", "--strict", code=3)
 
     def lying_avi(self, lie):

@@ -56,7 +56,7 @@ class SeveralDevicesTest(ProgramTest):
 
     def test_the_run_fails_when_none_is_left(self):
         done = self.run_on("encode", self.source, "-o", self.path("a.mov"), "--device", "cuda:1",
-                           failing="1@3", code=1)
+                           failing="1@3", code=5)
         self.assertIn(b"device 1 fails for a test", done.stderr)
         self.assertEqual(sorted(os.listdir(self.dir)), ["in.y4m"])
 

@@ -299,7 +299,11 @@ TEST(DamagedContainers, GiveThePacketsThatFfmpegFinds) {
     SCOPED_TRACE(path.filename().string());
     auto source = io::open_packets({path.string(), "", {}}, {});
     ASSERT_TRUE(source) << why(source);
-    const std::vector<Row> rows = read_tsv(path.string() + ".frames.tsv");
+    // FFmpeg believes an index that names one packet of fifty. This file is mjpeg_420.avi but for
+    // it.
+    const bool index_lies = path.filename() == "mjpeg_bad_index.avi";
+    const std::filesystem::path told = index_lies ? path.parent_path() / "mjpeg_420.avi" : path;
+    const std::vector<Row> rows = read_tsv(told.string() + ".frames.tsv");
     const ReadPackets read = read_all(**source);
     ASSERT_EQ(read.packets.size(), rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i)

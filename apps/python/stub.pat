@@ -3,4 +3,5 @@ _zerorun.__prefix__:
     from typing import Any, Iterable, Iterator, Optional, Union
     from typing_extensions import Unpack
     from ._options import Data, DecodeOptions, EncodeOptions, Image, Stream
+    from ._errors import Error
     from ._types import Coded, Device, Report, StreamInfo

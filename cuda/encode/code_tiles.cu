@@ -256,8 +256,17 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   add_counts(s, counts + blockIdx.y);
 }
 
+/// CTAs of code_collected_tiles_kernel on a processor.
+constexpr int code_collected_ctas([[maybe_unused]] bool tuned) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1000
+  if (tuned) return kTunedCollectedCtas;
+#endif
+  return kCodeTilesCtas;
+}
+
 template <bool kIndexed, bool kTuned>
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
+__global__ void __launch_bounds__(kThreads, bounded_ctas(code_collected_ctas(kTuned), kThreads,
+                                                         sizeof(Shared)))
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];

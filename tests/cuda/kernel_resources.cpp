@@ -91,6 +91,8 @@ constexpr Promise kPromises[] = {
     {"code_tiles_kernel", kCodeTilesCtas, none},
     {"collect_tiles_kernelILb1ELb1E", kTunedIndexCtas, none},
     {"collect_tiles_kernel", kCodeTilesCtas, none},
+    {"code_collected_tiles_kernelILb0ELb1E", kTunedCollectedCtas, none},
+    {"code_collected_tiles_kernelILb1ELb1E", kTunedCollectedCtas, none},
     {"code_collected_tiles_kernel", kCodeTilesCtas, none},
     {"assemble_kernel", kAssembleCtas, none},
 };

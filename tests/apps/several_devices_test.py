@@ -9,6 +9,7 @@ import unittest
 from support import PROGRAM, ProgramTest, make_y4m
 
 FRAMES = 60
+RUNS = 50
 
 
 class SeveralDevicesTest(ProgramTest):
@@ -23,6 +24,15 @@ class SeveralDevicesTest(ProgramTest):
                               env=environment, timeout=120)
         self.assertEqual(done.returncode, code, done.stderr.decode())
         return done
+
+    def run_until_told(self, told, *arguments, **more):
+        """Frames go to the device that is free, so on a busy machine the failing one may get too
+        few of them to fail: then the run is made again."""
+        for _ in range(RUNS):
+            done = self.run_on(*arguments, **more)
+            if told in (done.stdout + done.stderr).decode():
+                return done
+        self.fail(f"{RUNS} runs, and none said {told!r}: {done.stderr.decode()}")
 
     def reference(self):
         self.run_on("encode", self.source, "-o", self.path("cpu.mjpeg"), "--device", "cpu")
@@ -42,32 +52,31 @@ class SeveralDevicesTest(ProgramTest):
     def test_a_device_that_fails_loses_no_frame_and_is_named(self):
         wanted = self.reference()
         out = self.path("a.mjpeg")
-        done = self.run_on("encode", self.source, "-o", out, "--device", "cuda:all", "--progress",
-                           "json", failing="1@3")
+        done = self.run_until_told("cuda:1 failed and is not used any more", "encode", self.source,
+                                   "-o", out, "-y", "--device", "cuda:all", "--progress", "json",
+                                   failing="1@3")
         self.assertEqual(pathlib.Path(out).read_bytes(), wanted)
-        text = done.stderr.decode()
-        self.assertIn("cuda:1 failed and is not used any more", text)
-        summary = json.loads(text.splitlines()[-1])["summary"]
+        summary = json.loads(done.stderr.decode().splitlines()[-1])["summary"]
         self.assertEqual([lost["device"] for lost in summary["lost_devices"]], ["cuda:1"])
-        done = self.run_on("decode", out, "-o", "md5:", "--device", "cuda:0,1", failing="0@3")
+        done = self.run_until_told("cuda:0 failed", "decode", out, "-o", "md5:", "--device",
+                                   "cuda:0,1", failing="0@3")
         alone = self.run_on("decode", out, "-o", "md5:", "--device", "cpu")
         self.assertEqual(done.stdout, alone.stdout)
-        self.assertIn(b"cuda:0 failed", done.stderr)
 
     def test_the_run_fails_when_none_is_left(self):
-        done = self.run_on("encode", self.source, "-o", self.path("a.mov"), "--device", "cuda:1",
-                           failing="1@3", code=5)
+        done = self.run_on("encode", self.source, "-o", self.path("a.mjpeg"), "--device",
+                           "cuda:1", failing="1@3", code=5)
         self.assertIn(b"device 1 fails for a test", done.stderr)
         self.assertEqual(sorted(os.listdir(self.dir)), ["in.y4m"])
 
     def test_play_goes_on_without_a_device(self):
         self.run_on("encode", self.source, "-o", self.path("a.mjpeg"), "--device", "cpu")
-        done = self.run_on("play", self.path("a.mjpeg"), "--no-window", "--device", "cuda:0,1",
-                           failing="1@4")
+        done = self.run_until_told("cuda:1 failed, the others went on", "play",
+                                   self.path("a.mjpeg"), "--no-window", "--device", "cuda:0,1",
+                                   failing="1@4")
         text = (done.stdout + done.stderr).decode()
         self.assertIn(f"{FRAMES} frames", text)
         self.assertNotIn("broken", text)
-        self.assertIn("cuda:1 failed, the others went on", text)
 
     def test_lists_that_are_wrong(self):
         for device, code in (("cuda:0,0", 2), ("cuda:0,", 2), ("cuda:0,7", 5), ("cuda:all,1", 2)):

@@ -295,8 +295,12 @@ TEST(SeveralTestDevices, GiveTheSameBytesInOrder) {
   ASSERT_TRUE(encoder) << encoder.status().message();
   EXPECT_EQ(encoder->backend(), Backend::cuda);
   EncodedFrame out;
-  for (int sent = 0, got = 0; got < 300;) {
-    if (sent < 300 && encoder->submit(std::as_const(*frame).view())) {
+  // Frames go to the lane that is free: on a busy machine device 1 may get few of the first 300.
+  const auto is_enough = [&](int sent) {
+    return sent >= 300 && (sent >= 100'000 || !encoder->lost_devices().empty());
+  };
+  for (int sent = 0, got = 0; !(is_enough(sent) && got == sent);) {
+    if (!is_enough(sent) && encoder->submit(std::as_const(*frame).view())) {
       ++sent;
       continue;
     }

@@ -473,7 +473,11 @@ TEST(CApi, SeveralDevicesCodeFramesAndOneFails) {
   std::int32_t device = -7;
   auto why = sized<zerorun_error>();
   EXPECT_EQ(zerorun_async_encoder_lost_device(handle, 0, &device, &why), ZERORUN_END);
-  for (int number = 0; number < 100; ++number) {
+  // Frames go to the lane that is free: on a busy machine device 1 may get few of the first 100.
+  const auto has_lost_one = [&] {
+    return zerorun_async_encoder_lost_device(handle, 0, nullptr, nullptr) == ZERORUN_OK;
+  };
+  for (int number = 0; number < 100 || (number < 100'000 && !has_lost_one()); ++number) {
     ASSERT_EQ(zerorun_async_encoder_submit(handle, &view, nullptr, nullptr), ZERORUN_OK);
     if (number % 4 != 3) continue;
     for (int i = 0; i < 4; ++i) {

@@ -1,0 +1,166 @@
+# The figures of tests/campaign.sh, which sources this file: goals, and a function for each.
+# shellcheck shell=bash disable=SC2034,SC2154
+# SPDX-License-Identifier: MIT
+figures=(R{1..19})
+declare -A goals=(
+  [R1]="valid and tolerated files decode exactly as libjpeg-turbo"
+  [R2]="unsupported files are refused by name within 10 ms"
+  [R3]="corrupt and hostile files: no crash, hang, report of a sanitizer; 1 s and 256 MiB each"
+  [R4]="a folder of any JPEG files: no crash, none clean with other coefficients than libjpeg-turbo's"
+  [R5]="fuzzing: 50 M executions, 10 M of them differential, no finding open"
+  [R6]="10 M damaged streams: CPU and GPU give the same status and samples"
+  [R7]="every byte of 12 streams with every value: none ok with wrong samples"
+  [R8]="every prefix of 40 streams: an error or reported"
+  [R9]="every call that writes fails once, or the program is killed there: exit code, files and sentence are right"
+  [R10]="every allocation and CUDA call fails once: an error, no leak, the next call works"
+  [R11]="memory: flat over many calls, limits hold, 48 MiB + 8 B/pixel"
+  [R12]="time is bounded and linear in the input"
+  [R13]="soak: 2 hours on the CPU, no error, no growth"
+  [R14]="four tools of compute-sanitizer: no report"
+  [R15]="no sample depends on old memory"
+  [R16]="one result for all repeats, threads and instruction sets; ThreadSanitizer: no report"
+  [R17]="40,960 sizes, samplings and restart intervals: djpeg -strict and FFmpeg take them"
+  [R18]="exit codes, files and signals of the program as documented"
+  [R19]="each bug left a test; binaries are hardened; limits are written down"
+)
+
+reached() { printf 'reached: %s\n' "$*"; }
+cannot_run() { reached "$*"; exit 77; }
+need_data() { [ -e "$ZERORUN_TEST_DATA/MANIFEST.tsv" ] || cannot_run "no test data (ZERORUN_TEST_DATA)"; }
+need_gpu() { nvidia-smi -L >/dev/null 2>&1 || cannot_run "needs a GPU"; }
+
+# build PRESET [TARGET...]: configures it once and brings the targets up to date.
+build() {
+  local preset=$1 options=(-DZERORUN_UNITY=ON)
+  shift
+  command -v ccache >/dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  [ "$preset" = release ] && options+=(-DCMAKE_CUDA_ARCHITECTURES=90)
+  [ -e "build/$preset/build.ninja" ] || cmake --preset "$preset" "${options[@]}" >/dev/null || exit 1
+  cmake --build "build/$preset" ${1:+--target "$@"} -j "$(nproc)" >"$state/build-$preset.log" 2>&1 ||
+    { tail -n 20 "$state/build-$preset.log"; exit 1; }
+}
+
+# tests PRESET REGEX [CTEST_OPTION...]: runs the tests of these names; the last line has their number.
+tests() {
+  local preset=$1 names=$2
+  shift 2
+  ctest --test-dir "build/$preset" --no-tests=error -j "$(nproc)" --output-on-failure -R "$names" "$@" |
+    grep -E 'tests passed|\*\*\*|Failed|Error|Not Run' | tee "$state/last_tests"
+  return "${PIPESTATUS[0]}"
+}
+passed() { sed -n 's/^.*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\2 tests, \1 failed/p' "$state/last_tests"; }
+
+# run COMMAND...: its last line is in last_line() afterwards.
+run() {
+  "$@" 2>&1 | tee "$state/last_run"
+  return "${PIPESTATUS[0]}"
+}
+last_line() { tail -n 1 "$state/last_run"; }
+
+# How many files the corpora have of the classes CLASS|CLASS.
+count_of_class() {
+  awk -F'\t' -v wanted="^($1)\$" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "class") c = i; next }
+    $c ~ wanted { ++n } END { print n + 0 }' "$ZERORUN_TEST_DATA/MANIFEST.tsv"
+}
+
+R1() {
+  need_data
+  build release manifest io_test
+  tests release 'manifest\.Manifest\.(Valid|Tolerated|Rare)|io\..*(Container|Mjpeg).*' || exit 1
+  reached "$(passed) over $(count_of_class 'valid|valid-ljt|tolerated') files and the packets of the containers; CPU (the GPU: needs a GPU)"
+}
+
+R2() {
+  need_data
+  build release manifest zerorun_program pan_zoom
+  tests release 'manifest\.Manifest\.Unsupported|cli\.errors' || exit 1
+  reached "$(passed) over $(count_of_class refuse) files"
+}
+
+R3() {
+  need_data
+  build asan manifest hostile_tests
+  tests asan 'manifest\.Manifest\.(Corrupt|Hostile)|hostile\.Hostile\.|fuzz\..*replay' || exit 1
+  local sanitized
+  sanitized=$(passed)
+  build release manifest hostile_tests
+  tests release 'manifest\.Manifest\.(Corrupt|Hostile)|hostile\.Hostile\.' || exit 1
+  reached "$sanitized under ASan and UBSan, $(passed) with limits of time and memory, $(count_of_class 'corrupt|hostile') files"
+}
+
+R4() { cannot_run "no program yet"; }
+
+R5() { cannot_run "no program yet"; }
+
+R6() {
+  need_gpu
+  build gpu
+  ZERORUN_REQUIRE_GPU=1 ZERORUN_MUTATIONS=10000000 tests gpu 'Mutation' -L gpu || exit 1
+  reached "$(passed), 10,000,000 streams"
+}
+
+R7() { cannot_run "no program yet"; }
+
+R8() {
+  build release hostile_tests
+  tests release 'hostile\.Cut\.' || exit 1
+  reached "$(passed), every prefix of 7 streams; 40 are wanted"
+  exit 1
+}
+
+R9() {
+  build release zerorun_program zerorun_interpose
+  local code=0
+  run python3 -B tests/faults/faults.py --program build/release/bin/zerorun --minutes "$minutes" \
+    --interposer build/release/tests/faults/libzerorun_interpose.so --state "$state/R9.runs" || code=$?
+  reached "$(last_line)"
+  return $code
+}
+
+R10() { cannot_run "no program yet"; }
+
+R11() {
+  build release zerorun_tests
+  tests release 'endurance\.(flat_memory|huge_image)$|hostile\.Hostile\.(Bombs|ScanFloods|EveryStream)' || exit 1
+  reached "$(passed); device memory: needs a GPU"
+}
+
+R12() {
+  build release hostile_tests manifest
+  tests release 'hostile\.Hostile\.(Floods|EveryStream)|manifest\.Manifest\.(Corrupt|Hostile)' || exit 1
+  reached "$(passed)"
+}
+
+R13() { cannot_run "no program yet"; }
+
+R14() {
+  need_gpu
+  tests/run-gpu.sh --sanitize "$state/sanitizers" || exit 1
+  reached "$(grep -c '^passed' "$state/sanitizers/summary.txt") runs without a report"
+}
+
+R15() {
+  build release hostile_tests manifest codec_thread_tests
+  tests release 'hostile\.Hostile\.EveryStream|manifest\.Manifest\.|unit\.Reuse\.' || exit 1
+  reached "$(passed), each stream over two fillings; device memory: needs a GPU"
+}
+
+R16() {
+  build tsan
+  tests tsan . -L 'unit|api' -E _NOT_BUILT || exit 1
+  reached "$(passed) under ThreadSanitizer; the GPU: needs a GPU"
+}
+
+R17() { cannot_run "no program yet"; }
+
+R18() {
+  build release
+  tests release 'cli\.(errors|manners|signals|named|pipes|shards)$' || exit 1
+  reached "$(passed)"
+}
+
+R19() {
+  build release hostile_tests
+  tests release 'hostile\.Hostile\.' || exit 1
+  reached "$(passed)"
+}

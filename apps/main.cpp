@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -111,7 +112,7 @@ int run(int argc, const char* const* argv) {
   return static_cast<int>(Exit::usage);
 }
 
-int guarded_run(int argc, char** argv) {
+int handled_run(int argc, char** argv) {
   const auto end = [&](Exit code, const std::string& sentence, bool is_told = true) {
     if (is_told) console::error(sentence);
     if (asks_for_json(argc, argv)) print_failed_event(static_cast<int>(code), sentence);
@@ -128,12 +129,45 @@ int guarded_run(int argc, char** argv) {
   }
 }
 
+volatile std::sig_atomic_t g_memory_ran_out = 0;
+
+/// Libraries end the process where memory is missing, for example in destructors of JSON that
+/// allocate. The user then gets the sentence and the exit code of other commands that run out of
+/// memory.
+void say_when_memory_runs_out() {
+  std::set_new_handler([] {
+    g_memory_ran_out = 1;
+    throw std::bad_alloc();
+  });
+  std::signal(SIGABRT, [](int number) {
+    if (g_memory_ran_out == 0) {
+      std::signal(number, SIG_DFL);
+      return;  // abort() goes on
+    }
+    console::no_memory();
+    std::_Exit(static_cast<int>(Exit::failed));
+  });
+}
+
+/// The sentences about an error take memory, too.
+int guarded_run(int argc, char** argv) {
+  try {
+    say_when_memory_runs_out();
+    signals::install();
+    return handled_run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    console::no_memory();
+  } catch (const std::system_error&) {
+    console::no_memory();  // no thread can be started
+  }
+  return static_cast<int>(Exit::failed);
+}
+
 }  // namespace
 }  // namespace zerorun::app
 
 int main(int argc, char** argv) {
   namespace signals = zerorun::app::signals;
-  signals::install();
   int code = zerorun::app::guarded_run(argc, argv);
   // After an interruption that was handled; a failure on the way keeps its own code.
   if (signals::received() != 0 && (code == 0 || signals::must_stop_now()))

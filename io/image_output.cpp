@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "io/image_output.hpp"
 
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "codec/base/folder_names.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::io {
@@ -32,9 +32,8 @@ Result<ImageOutput> ImageOutput::numbered(const NumberPattern& pattern, std::int
   output.start_ = start;
   output.overwrite_ = overwrite;
   std::error_code error;
-  std::filesystem::directory_iterator it(pattern.directory(), error);
-  for (const std::filesystem::directory_iterator end; !error && it != end; it.increment(error)) {
-    const std::optional<std::int64_t> number = pattern.match(it->path().filename().string());
+  for (const std::string& name : folder_names(pattern.directory(), error)) {
+    const std::optional<std::int64_t> number = pattern.match(name);
     if (!overwrite && number && *number >= start)
       return Status(Errc::output_exists, "'" + pattern.path(*number) + "'");
   }

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "codec/base/folder_names.hpp"
 #include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
 
@@ -33,9 +34,9 @@ Status no_file(const std::string& what) { return Status(Errc::open_failed, what)
 template <typename Visit>
 Status each_file(const std::string& directory, Visit&& visit) {
   std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+  for (const std::string& name : folder_names(directory, error)) {
     std::error_code ignored;
-    if (!it->is_directory(ignored)) visit(it->path().filename().string());
+    if (!fs::is_directory(fs::path(directory) / name, ignored)) visit(name);
   }
   if (error) return no_file("'" + directory + "': " + error.message());
   return Status::ok();

@@ -57,6 +57,12 @@ void hide_lines_of_libraries() {
 
 void error(std::string_view sentence) { print_line("zerorun: ", sentence); }
 
+void no_memory() noexcept {
+  constexpr std::string_view kSentence = "zerorun: there is not enough memory\n";
+  // Without the lock, which a thread that is being ended may hold.
+  if (::write(fileno(g_messages), kSentence.data(), kSentence.size()) < 0) return;
+}
+
 void note(std::string_view sentence) {
   if (!g_quiet) print_line("zerorun: ", sentence);
 }

@@ -18,6 +18,7 @@ bool stderr_is_terminal() noexcept;
 void hide_lines_of_libraries();
 
 void error(std::string_view sentence);   ///< "zerorun: sentence"
+void no_memory() noexcept;               ///< that memory ran out; for signal handlers, too
 void note(std::string_view sentence);    ///< the same, but not with --quiet
 void detail(std::string_view sentence);  ///< the same, but only with --verbose
 void plain(std::string_view text);       ///< without "zerorun: ", not with --quiet

@@ -44,8 +44,8 @@ class Concat {
 
   JoinResult run() {
     describe();
-    auto sink = value_or_fail(io::open_packet_sink(output_, sink_), Exit::output, output_.name);
     register_part(output_);
+    auto sink = value_or_fail(io::open_packet_sink(output_, sink_), Exit::output, output_.name);
     const PipelineSteps<FileJob> steps = {
         .read = [this](FileJob& job) { return read(job); },
         .load = [this](FileJob& job, int) { return load(job); },

@@ -12,6 +12,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/shards/hash.hpp"
+#include "codec/base/folder_names.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -48,9 +49,7 @@ ShardSet ShardSet::load(const std::string& folder, bool allow_missing) {
 void ShardSet::read_folder() {
   std::vector<std::string> stems;
   std::error_code error;
-  std::filesystem::directory_iterator it(folder_, error);
-  for (const std::filesystem::directory_iterator end; !error && it != end; it.increment(error)) {
-    const std::filesystem::path name = it->path().filename();
+  for (const std::filesystem::path name : folder_names(folder_, error)) {
     if (name.extension() == ".json") stems.push_back(name.stem().string());
     if (name.extension() == ".journal") unfinished_.push_back(name.stem().string());
   }

@@ -15,12 +15,13 @@ struct DecodeJob {
 };
 
 Status decode(Decoder& decoder, const DecodeJob& job, DecodedFrame& result) {
-  const HostMemory memory = preferred_memory(decoder.backend());
-  if (result.frame.memory() != memory) result.frame = Frame(memory);
-  auto report = job.into ? decoder.decode(job.jpeg, *job.into)
-                         : decoder.decode(job.jpeg, job.format, result.frame);
-  if (report) result.report = *std::move(report);
-  return report.status();
+  return with_memory(decoder, [&](HostMemory memory) {
+    if (result.frame.memory() != memory) result.frame = Frame(memory);
+    auto report = job.into ? decoder.decode(job.jpeg, *job.into)
+                           : decoder.decode(job.jpeg, job.format, result.frame);
+    if (report) result.report = *std::move(report);
+    return report.status();
+  });
 }
 
 Status validate_format(PixelFormat format) {

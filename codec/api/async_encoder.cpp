@@ -17,11 +17,12 @@ struct EncodeJob {
 
 Status encode(Encoder& encoder, const EncodeJob& job, EncodedFrame& result) {
   ZR_TRY(encoder.set_quality(job.quality));
-  const HostMemory memory = preferred_memory(encoder.backend());
-  if (result.jpeg.memory() != memory) result.jpeg = HostBuffer(memory);
-  auto report = encoder.encode(job.view, result.jpeg);
-  if (report) result.report = *report;
-  return report.status();
+  return with_memory(encoder, [&](HostMemory memory) {
+    if (result.jpeg.memory() != memory) result.jpeg = HostBuffer(memory);
+    auto report = encoder.encode(job.view, result.jpeg);
+    if (report) result.report = *report;
+    return report.status();
+  });
 }
 
 }  // namespace

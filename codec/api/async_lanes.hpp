@@ -159,6 +159,17 @@ Result<Coder> make_planned(Params params, const DevicePlan& plan, int device) {
   return Coder::create(params);
 }
 
+/// What run(memory) returns with the memory that suits the coder's backend. A broken device gives
+/// no pinned memory; where the choice was automatic, the CPU then codes the frame, and needs none.
+template <typename Coder, typename Run>
+Status with_memory(const Coder& coder, const Run& run) {
+  const HostMemory memory = preferred_memory(coder.backend());
+  Status status = run(memory);
+  const bool may_change =
+      memory == HostMemory::pinned && coder.params().backend == Backend::automatic;
+  return may_change && is_of_device(status) ? run(HostMemory::pageable) : status;
+}
+
 /// Starts the lanes of a caller's choice. `Async` is AsyncEncodeParams or AsyncDecodeParams, whose
 /// member `coding` are the parameters of one coder.
 template <typename Coder, typename Lanes, typename Async, typename Params>

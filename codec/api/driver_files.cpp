@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "codec/api/driver_files.hpp"
 
+#include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
+
+#include "codec/base/folder_names.hpp"
 
 namespace zerorun {
 
@@ -21,10 +23,7 @@ bool has_driver_files(const std::string& folder, const char* visible) {
   // CUDA stops at the first entry that names no device.
   if (visible != nullptr && (*visible == '\0' || *visible == '-')) return false;
   std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error))
-    if (is_driver_file(at->path().filename().string())) return true;
-  return false;
+  return std::ranges::any_of(folder_names(folder, error), is_driver_file);
 }
 
 }  // namespace zerorun

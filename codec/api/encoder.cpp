@@ -32,21 +32,27 @@ struct Encoder::Impl {
     return Status::ok();
   }
 
-  /// Codes the frame; total_bytes() is then the size of its stream.
-  Status code(const ConstFrameView& frame) {
+  /// Codes the frame and delivers it by `deliver(total_bytes())`. A device may fail in both.
+  template <typename Deliver>
+  Result<EncodeReport> code(const ConstFrameView& frame, const Deliver& deliver) {
     ZR_TRY(validate(frame));
     ZR_TRY(prepare(frame.format, frame.width, frame.height));
-    std::array<HuffmanSpec, 4> specs;
-    ZR_TRY(pipelines.run([&] { return pipelines.active().encode_scan(*setup, frame, specs); }));
-    return make_header(specs);
+    return pipelines.run([&]() -> Result<EncodeReport> {
+      std::array<HuffmanSpec, 4> specs;
+      ZR_TRY(pipelines.active().encode_scan(*setup, frame, specs));
+      ZR_TRY(make_header(specs));
+      return deliver(total_bytes());
+    });
   }
 
-  Status code(const DeviceSurface& surface) {
+  template <typename Deliver>
+  Result<EncodeReport> code(const DeviceSurface& surface, const Deliver& deliver) {
     ZR_TRY(validate(surface));
     ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
     std::array<HuffmanSpec, 4> specs;
     ZR_TRY(pipelines.first().encode_surface(*setup, surface, specs));
-    return make_header(specs);
+    ZR_TRY(make_header(specs));
+    return deliver(total_bytes());
   }
 
   static Status validate(const ConstFrameView& frame) { return zerorun::validate(frame); }
@@ -73,19 +79,20 @@ struct Encoder::Impl {
 
   template <typename Picture>
   Result<EncodeReport> encode(const Picture& picture, std::vector<std::byte>& out) {
-    ZR_TRY(code(picture));
-    out.resize(total_bytes());
-    return deliver(out.data());
+    return code(picture, [&](std::size_t bytes) {
+      out.resize(bytes);
+      return deliver(out.data());
+    });
   }
 
   template <typename Picture>
   Result<EncodeReport> encode(const Picture& picture, HostBuffer& out) {
-    ZR_TRY(code(picture));
-    const std::size_t bytes = total_bytes();
-    // Streams differ in size, and pinned memory is slow to allocate: grow by more than is needed.
-    if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
-    ZR_TRY(out.resize(bytes));
-    return deliver(out.data());
+    return code(picture, [&](std::size_t bytes) -> Result<EncodeReport> {
+      // Streams differ in size, and pinned memory is slow to allocate: grow by more than is needed.
+      if (bytes > out.capacity()) ZR_TRY(out.reserve(bytes + bytes / 4));
+      ZR_TRY(out.resize(bytes));
+      return deliver(out.data());
+    });
   }
 
   std::size_t total_bytes() const { return header.size() + pipelines.active().scan_bytes() + 2; }
@@ -131,12 +138,13 @@ Result<Encoder> Encoder::create(const EncodeParams& params) {
 
 Result<EncodeReport> Encoder::encode(const ConstFrameView& frame, std::span<std::byte> out) {
   return guarded([&]() -> Result<EncodeReport> {
-    ZR_TRY(impl_->code(frame));
-    if (impl_->total_bytes() > out.size())
-      return Status(Errc::output_too_small, std::to_string(impl_->total_bytes()) +
-                                                " bytes are needed, there are " +
-                                                std::to_string(out.size()));
-    return impl_->deliver(out.data());
+    return impl_->code(frame, [&](std::size_t bytes) -> Result<EncodeReport> {
+      if (bytes > out.size())
+        return Status(
+            Errc::output_too_small,
+            std::to_string(bytes) + " bytes are needed, there are " + std::to_string(out.size()));
+      return impl_->deliver(out.data());
+    });
   });
 }
 

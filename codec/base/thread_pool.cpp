@@ -3,6 +3,7 @@
 #include "codec/base/thread_pool.hpp"
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +16,8 @@ ThreadPool::ThreadPool(int workers) {
       threads_.emplace_back([this, worker] { worker_loop(worker); });
   } catch (const std::system_error&) {
     // Fewer threads than asked for do the same work.
+  } catch (const std::bad_alloc&) {
+    // The same. An exception that leaves a constructor would destroy threads that nobody has joined.
   }
 }
 

@@ -12,11 +12,49 @@ namespace {
 constexpr std::uint64_t kMaxPixels = 120'000'000;  // larger images are too much for a test
 constexpr int kMaxScans = 500;                     // more would take libjpeg minutes
 
+/// Gives 64 bytes at a time.
+struct PieceSource {
+  jpeg_source_mgr base;  // first, so that libjpeg's pointer to it is a pointer to this
+  std::span<const std::byte> rest;
+
+  void attach(std::span<const std::byte> jpeg) {
+    rest = jpeg;
+    base.bytes_in_buffer = 0;
+    base.init_source = [](j_decompress_ptr) {};
+    base.term_source = [](j_decompress_ptr) {};
+    base.resync_to_restart = jpeg_resync_to_restart;
+    base.fill_input_buffer = fill;
+    base.skip_input_data = [](j_decompress_ptr info, long bytes) {
+      while (bytes > static_cast<long>(info->src->bytes_in_buffer)) {
+        bytes -= static_cast<long>(info->src->bytes_in_buffer);
+        fill(info);
+      }
+      info->src->next_input_byte += bytes;
+      info->src->bytes_in_buffer -= static_cast<std::size_t>(std::max(0L, bytes));
+    };
+  }
+
+  static boolean fill(j_decompress_ptr info) {
+    static const JOCTET eoi[] = {0xFF, JPEG_EOI};  // as jpeg_mem_src() does behind the end
+    auto* self = reinterpret_cast<PieceSource*>(info->src);
+    const std::span<const std::byte> piece =
+        self->rest.first(std::min<std::size_t>(64, self->rest.size()));
+    self->rest = self->rest.subspan(piece.size());
+    if (piece.empty()) (*info->err->emit_message)(reinterpret_cast<j_common_ptr>(info), -1);
+    info->src->next_input_byte =
+        piece.empty() ? eoi : reinterpret_cast<const JOCTET*>(piece.data());
+    info->src->bytes_in_buffer = piece.empty() ? sizeof eoi : piece.size();
+    return TRUE;
+  }
+};
+
 struct DecodeJob {
   jpeg_decompress_struct info;
   LibjpegErrors errors;
   jpeg_progress_mgr progress;
   std::span<const std::byte> jpeg;
+  Feed feed;
+  PieceSource pieces;
 };
 
 void stop_scan_flood(j_common_ptr common) {
@@ -28,10 +66,11 @@ void stop_scan_flood(j_common_ptr common) {
 
 /// Runs `body(job)` under setjmp; the body owns nothing that has a destructor.
 template <typename Body>
-LibjpegVerdict guarded(std::span<const std::byte> jpeg, Body&& body) {
+LibjpegVerdict guarded(std::span<const std::byte> jpeg, Feed feed, Body&& body) {
   LibjpegVerdict verdict;
   DecodeJob job{};
   job.jpeg = jpeg;
+  job.feed = feed;
   job.errors.attach();
   job.info.err = &job.errors.base;
   verdict.delivered = body(job);
@@ -46,8 +85,13 @@ bool open(DecodeJob& job) {
   jpeg_create_decompress(&job.info);
   job.progress.progress_monitor = stop_scan_flood;
   job.info.progress = &job.progress;
-  jpeg_mem_src(&job.info, reinterpret_cast<const unsigned char*>(job.jpeg.data()),
-               static_cast<unsigned long>(job.jpeg.size()));
+  if (job.feed == Feed::whole) {
+    jpeg_mem_src(&job.info, reinterpret_cast<const unsigned char*>(job.jpeg.data()),
+                 static_cast<unsigned long>(job.jpeg.size()));
+  } else {
+    job.pieces.attach(job.jpeg);
+    job.info.src = &job.pieces.base;
+  }
   jpeg_read_header(&job.info, TRUE);
   job.info.dct_method = JDCT_ISLOW;
   job.info.do_block_smoothing = FALSE;
@@ -164,18 +208,20 @@ bool read_pixels(DecodeJob& job, PixelOutput space, bool fancy, Pixels& out) {
 }  // namespace
 
 LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
-                                    std::vector<ComponentCoefficients>& out) {
-  return guarded(jpeg, [&](DecodeJob& job) { return read_coefficients(job, out); });
+                                    std::vector<ComponentCoefficients>& out, Feed feed) {
+  return guarded(jpeg, feed, [&](DecodeJob& job) { return read_coefficients(job, out); });
 }
 
-LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out) {
+LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out,
+                              Feed feed) {
   std::vector<PaddedPlane> planes;
-  return guarded(jpeg, [&](DecodeJob& job) { return read_raw(job, planes, out); });
+  return guarded(jpeg, feed, [&](DecodeJob& job) { return read_raw(job, planes, out); });
 }
 
 LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space, bool fancy,
                               Pixels& out) {
-  return guarded(jpeg, [&](DecodeJob& job) { return read_pixels(job, space, fancy, out); });
+  return guarded(jpeg, Feed::whole,
+                 [&](DecodeJob& job) { return read_pixels(job, space, fancy, out); });
 }
 
 }  // namespace zerorun::test

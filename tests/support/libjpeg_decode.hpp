@@ -20,12 +20,19 @@ struct LibjpegVerdict {
   bool clean() const noexcept { return delivered && warnings == 0; }
 };
 
+/// How libjpeg gets the stream. libjpeg-turbo 2.1.5 leaves its fast Huffman decoder at FF FF 00
+/// with stale coefficients, but only where it has more than 512 bytes a block before it: in pieces
+/// it is always right.
+enum class Feed { whole, pieces_of_64_bytes };
+
 /// jpeg_read_coefficients, cropped to the true blocks of each component.
 LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
-                                    std::vector<ComponentCoefficients>& out);
+                                    std::vector<ComponentCoefficients>& out,
+                                    Feed feed = Feed::whole);
 
 /// jpeg_read_raw_data with the accurate integer IDCT, cropped to the true samples.
-LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out);
+LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out,
+                              Feed feed = Feed::whole);
 
 enum class PixelOutput { gray, rgb };
 

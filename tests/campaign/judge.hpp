@@ -1,0 +1,51 @@
+// The promise "never ok with wrong samples", for one stream.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zerorun/decoder.hpp"
+
+namespace zerorun::test {
+
+enum class Verdict {
+  refused,  ///< an error with a sentence
+  damaged,  ///< delivered, and the report names what is wrong
+  exact,    ///< delivered as good, and libjpeg-turbo gives the same samples
+  wrong,    ///< none of these: a finding
+};
+
+/// What came out of many streams.
+struct Tally {
+  std::int64_t refused = 0, damaged = 0, exact = 0, wrong = 0;
+  std::int64_t all() const noexcept { return refused + damaged + exact + wrong; }
+  void add(Verdict verdict) noexcept;
+  /// "12 refused, 30 named damaged, 5 exact, 0 wrong"
+  std::string text() const;
+};
+
+/// Decodes streams with zerorun's CPU backend and with libjpeg-turbo, and compares.
+class Judge {
+ public:
+  /// Larger images are refused, so that a changed size does not make a campaign slow.
+  explicit Judge(std::int64_t max_pixels);
+
+  Verdict judge(std::span<const std::byte> jpeg);
+  /// Why the last verdict was `wrong`.
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  Verdict compare(std::span<const std::byte> jpeg);
+  Verdict wrong(std::string reason);
+
+  Decoder decoder_;
+  std::vector<ComponentCoefficients> ours_, theirs_;
+  std::vector<ComponentPlane> our_planes_, their_planes_;
+  std::string reason_;
+};
+
+}  // namespace zerorun::test

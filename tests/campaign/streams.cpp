@@ -1,0 +1,69 @@
+// The undamaged streams that the campaign damages.
+// SPDX-License-Identifier: MIT
+#include "tests/campaign/streams.hpp"
+
+#include <string>
+
+#include "tests/support/test_frame.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+LibjpegOptions short_tables() {
+  LibjpegOptions options;
+  options.optimal = true;
+  options.quality = 50;
+  return options;
+}
+
+/// With an index of the scan, which libjpeg does not write.
+Bytes indexed_stream() {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.index = true;
+  params.huffman = HuffmanTables::optimal;
+  params.quality = 40;
+  const TestFrame picture = make_frame(Content::photo, PixelFormat::yuv420p, 40, 24, 1);
+  Bytes jpeg;
+  const auto encoder = Encoder::create(params);
+  if (encoder.is_ok()) (void)Encoder(*Encoder::create(params)).encode(picture.view(), jpeg);
+  return jpeg;
+}
+
+/// The smallest that there is, grey in one scan, three scans, and an index.
+void add_odd_ones(std::vector<NamedStream>& out) {
+  LibjpegOptions options = short_tables();
+  out.push_back({"1x1", libjpeg_sample(1, 1, Subsampling::s420, options)});
+  out.push_back({"4:1:1", libjpeg_sample(33, 9, Subsampling::s411, options)});
+  out.push_back({"4:4:0", libjpeg_sample(9, 33, Subsampling::s440, options)});
+  options.restart_mcus = 1;
+  options.scans = {{0}, {1}, {2}};
+  out.push_back({"three scans with restarts", libjpeg_sample(25, 17, Subsampling::s420, options)});
+  out.push_back({"scan index", indexed_stream()});
+}
+
+}  // namespace
+
+std::vector<NamedStream> tiny_streams() {
+  std::vector<NamedStream> out = small_streams();
+  add_odd_ones(out);
+  return out;
+}
+
+std::vector<NamedStream> forty_streams() {
+  std::vector<NamedStream> out = tiny_streams();
+  const Subsampling samplings[] = {Subsampling::s420, Subsampling::s422, Subsampling::s444,
+                                   Subsampling::s440, Subsampling::s411, Subsampling::gray};
+  for (int i = 0; out.size() < 40; ++i) {
+    LibjpegOptions options;
+    options.optimal = i % 2 == 0;
+    options.quality = 20 + 37 * i % 80;
+    options.restart_mcus = i % 3 == 0 ? 1 + i % 5 : 0;
+    out.push_back({"stream " + std::to_string(i),
+                   libjpeg_sample(8 + 7 * i % 60, 8 + 11 * i % 60, samplings[i % 6], options)});
+  }
+  return out;
+}
+
+}  // namespace zerorun::test

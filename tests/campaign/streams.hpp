@@ -1,0 +1,18 @@
+// The undamaged streams that the campaign damages.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tests/hostile/small_streams.hpp"
+
+namespace zerorun::test {
+
+/// Twelve streams of at most 700 bytes, one of each kind.
+std::vector<NamedStream> tiny_streams();
+
+/// Forty streams: those, and others of more sizes, samplings, qualities and intervals.
+std::vector<NamedStream> forty_streams();
+
+}  // namespace zerorun::test

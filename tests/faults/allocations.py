@@ -1,0 +1,110 @@
+# Runs the program, and a GStreamer pipeline, once for each `operator new` of zerorun's code, which fails. The
+# program has to end with exit code 1, one sentence and no half file, or well with the right bytes; a pipeline with
+# an error or well, but never by a signal.
+#
+#   allocations.py --program P --plugin FOLDER --fail-new SO [--sample N] [--minutes M] [--state FILE] [--only WORD]
+#
+# SPDX-License-Identifier: MIT
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from faults import make_y4m, require, run_cases
+
+PIPELINE = ["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=3", "!", "video/x-raw,format=I420,width=64,height=48",
+            "!", "zerorunenc", "device=cpu", "!", "zerorundec", "device=cpu", "!", "filesink"]
+
+
+class Command:
+    """A command line that writes `output`, in a folder of its own."""
+
+    def __init__(self, bench, name, words, output):
+        self.bench, self.name, self.words, self.output = bench, name, words, output
+        self.is_pipeline = words[0] == PIPELINE[0]
+        self.run()  # GStreamer looks for its plugins once
+        code, text, self.files, self.count = self.run()
+        require(code == 0, f"{name} fails without a fault: {text}")
+        require(self.count > 10 and self.files, f"{name}: the failing operator new was not loaded")
+
+    def run(self, at=0, lasting=False):
+        out, log = self.bench.folder / "out", self.bench.folder / "log"
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        log.unlink(missing_ok=True)
+        variables = {**os.environ, "LD_PRELOAD": self.bench.fail_new, "ZERORUN_FAULT_AT": str(at),
+                     "ZERORUN_FAULT_LASTING": str(int(lasting)), "ZERORUN_FAULT_LOG": str(log),
+                     "GST_PLUGIN_PATH": self.bench.plugin, "GST_REGISTRY": str(self.bench.folder / "registry"),
+                     "GST_REGISTRY_FORK": "no"}
+        done = subprocess.run(self.words, capture_output=True, cwd=out, env=variables, timeout=60)
+        files = {p.name: p.read_bytes() for p in sorted(out.iterdir()) if p.is_file()}
+        count = int(log.read_text()) if log.exists() else 0
+        return done.returncode, done.stderr.decode(), files, count
+
+    def faults(self):
+        for at in range(1, self.count + 1):
+            for lasting in (False, True):
+                yield f"{self.name}/{at}{'-for-ever' if lasting else ''}", (at, lasting)
+
+    def check(self, fault):
+        code, text, files, _ = self.run(*fault)
+        require(code >= 0, f"ended by signal {-code}: {text}")
+        if code == 0 and not self.is_pipeline:
+            require(files == self.files, "exit code 0, but the output differs")
+        if code == 0 or self.is_pipeline:
+            return
+        lines = [line for line in text.splitlines() if line and not line.startswith(("terminate called", "  what()"))]
+        require(code == 1, f"exit code {code} instead of 1: {text}")
+        require(len(lines) == 1 and lines[0].startswith("zerorun: "), f"no single sentence: {text!r}")
+        half = [name for name in files if files[name] != self.files.get(name) and not name.endswith(".part")]
+        require(not half, f"not whole: {half}")
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.folder, self.fail_new = pathlib.Path(folder), os.path.abspath(options.fail_new)
+        self.plugin = os.path.abspath(options.plugin) if options.plugin else ""
+        program = os.path.abspath(options.program)
+        self.program = program
+        y4m, mjpeg = self.folder / "in.y4m", self.folder / "in.mjpeg"
+        make_y4m(y4m, frames=2)
+        plainly = ["--device", "cpu", "--threads", "1"]
+        subprocess.run([program, "encode", y4m, "-o", mjpeg, *plainly], check=True, capture_output=True)
+        self.words = {
+            "encode": ([program, "encode", y4m, "-o", "out.mjpeg", *plainly], "out.mjpeg"),
+            "decode": ([program, "decode", mjpeg, "-o", "out.y4m", *plainly], "out.y4m"),
+            "png": ([program, "decode", mjpeg, "-o", "%d.png", *plainly], "1.png"),
+            "mov": ([program, "copy", mjpeg, "-o", "out.mov"], "out.mov"),
+        }
+        version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+        if "+ffmpeg" not in version:
+            self.words.pop("mov")
+        if self.plugin and shutil.which(PIPELINE[0]):
+            self.words["gstreamer"] = ([*PIPELINE, "location=out.yuv"], "out.yuv")
+
+    def cases(self, only):
+        for name, (words, output) in self.words.items():
+            if not only or only in name:
+                yield Command(self, name, words, output)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--plugin", default="")
+    parser.add_argument("--fail-new", required=True)
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--state", default="")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="zerorun-memory-", dir=fast) as folder:
+        return run_cases(Bench(options, folder).cases(options.only), options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,402 @@
+// A CUDA runtime without a GPU: memory is the host's, copies copy, kernels do nothing. A program
+// that is linked with it takes the host side of the CUDA backend, in which every call can fail
+// once.
+//
+// ZERORUN_FAULT_AT       the number of the call that fails, from 1; 0 or absent: none
+// ZERORUN_FAULT_HOW      `memory`: out of memory; `call`: an error of this call; `fault`: that of a
+// kernel,
+//                        after which every call fails
+// ZERORUN_FAULT_LOG      a file that gets a line for each call: its name
+// SPDX-License-Identifier: MIT
+#include "tests/faults/stand_in_cudart.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace zerorun::test::stand_in {
+namespace {
+
+std::mutex g_mutex;
+long g_calls = 0, g_wanted = 0;
+cudaError_t g_error = cudaSuccess;  // what the wanted call returns
+bool g_is_sticky = false, g_is_dead = false, g_has_lost_work = false;
+std::map<const void*, std::pair<std::size_t, cudaMemoryType>>& g_memory =
+    *new std::map<const void*, std::pair<std::size_t, cudaMemoryType>>;
+std::atomic<long> g_live{0};
+std::FILE* g_log = nullptr;
+thread_local cudaError_t g_last = cudaSuccess;
+thread_local int g_device = 0;
+thread_local bool g_is_capturing = false;
+
+/// From the environment, for a program.
+const bool g_is_planned = [] {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  if (const std::string path = value("ZERORUN_FAULT_LOG"); !path.empty())
+    g_log = std::fopen(path.c_str(), "w");
+  const std::string how = value("ZERORUN_FAULT_HOW");
+  fail_at(std::atol(value("ZERORUN_FAULT_AT").c_str()), how == "memory"  ? How::memory
+                                                        : how == "fault" ? How::fault
+                                                                         : How::call);
+  return true;
+}();
+
+/// Calls on which samples and streams depend.
+bool is_work(const std::string& name) {
+  for (const char* part : {"Memcpy", "Memset", "Launch", "Synchronize", "EventRecord", "WaitEvent"})
+    if (name.find(part) != std::string::npos) return true;
+  return false;
+}
+
+/// What a call with this name comes to.
+cudaError_t fate(const char* name) {
+  const std::lock_guard lock(g_mutex);
+  ++g_calls;
+  if (g_log != nullptr) {
+    std::fprintf(g_log, "%s\n", name);
+    std::fflush(g_log);
+  }
+  const bool is_it = g_calls == g_wanted;
+  if (is_it && g_is_sticky) g_is_dead = true;
+  const cudaError_t error = g_is_dead || is_it ? g_error : cudaSuccess;
+  if (error != cudaSuccess) g_last = error;
+  if (g_is_dead && is_work(name)) g_has_lost_work = true;
+  return error;
+}
+
+cudaError_t allocated(void** out, std::size_t bytes, cudaMemoryType type) {
+  *out = std::calloc(1, bytes == 0 ? 1 : bytes);
+  if (*out == nullptr) return cudaErrorMemoryAllocation;
+  const std::lock_guard lock(g_mutex);
+  g_memory[*out] = {bytes, type};
+  ++g_live;
+  return cudaSuccess;
+}
+
+/// Freeing works on a dead device, too: the process gets its memory back.
+cudaError_t released(void* memory, cudaError_t error) {
+  const std::lock_guard lock(g_mutex);
+  if (memory != nullptr && g_memory.erase(memory) == 1) {
+    --g_live;
+    std::free(memory);
+  }
+  return error;
+}
+
+template <typename Handle>
+cudaError_t created(Handle* out) {
+  *out = reinterpret_cast<Handle>(new char);
+  ++g_live;
+  return cudaSuccess;
+}
+
+template <typename Handle>
+cudaError_t destroyed(Handle handle, cudaError_t error) {
+  delete reinterpret_cast<char*>(handle);
+  --g_live;
+  return error;
+}
+
+int attribute(cudaDeviceAttr wanted) {
+  switch (wanted) {
+    case cudaDevAttrComputeCapabilityMajor:
+      return 9;
+    case cudaDevAttrMultiProcessorCount:
+      return 132;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return 232448;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return 233472;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return 1024;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return 2048;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return 32;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return 65536;
+    case cudaDevAttrL2CacheSize:
+      return 50 << 20;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+      return 1;
+    case cudaDevAttrHostNumaId:
+      return -1;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+void fail_at(long number, How how) {
+  const std::lock_guard lock(g_mutex);
+  g_calls = 0;
+  g_wanted = number;
+  g_is_sticky = how == How::fault;
+  g_is_dead = g_has_lost_work = false;
+  g_error = how == How::memory  ? cudaErrorMemoryAllocation
+            : how == How::fault ? cudaErrorIllegalAddress
+                                : cudaErrorUnknown;
+  g_last = cudaSuccess;
+}
+
+long calls() {
+  const std::lock_guard lock(g_mutex);
+  return g_calls;
+}
+
+bool has_lost_work() {
+  const std::lock_guard lock(g_mutex);
+  return g_has_lost_work;
+}
+
+long live() noexcept { return g_live; }
+
+}  // namespace zerorun::test::stand_in
+
+namespace zerorun {
+
+/// Instead of the library's own: this machine has a driver as far as the backend can see.
+bool has_driver_files(const std::string&, const char*) { return true; }
+
+}  // namespace zerorun
+
+using namespace zerorun::test::stand_in;
+
+#define ZR_OR_FAIL(name) \
+  if (const cudaError_t zr_error = fate(name); zr_error != cudaSuccess) return zr_error
+
+extern "C" {
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t last = g_last;
+  const std::lock_guard lock(g_mutex);
+  if (!g_is_dead) g_last = cudaSuccess;
+  return g_is_dead ? g_error : last;
+}
+cudaError_t cudaPeekAtLastError() { return g_is_dead ? g_error : g_last; }
+const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaErrorMemoryAllocation ? "out of memory"
+         : error == cudaErrorIllegalAddress ? "an illegal memory access was encountered"
+                                            : "unknown error";
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  ZR_OR_FAIL("cudaGetDeviceCount");
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  ZR_OR_FAIL("cudaGetDevice");
+  *device = g_device;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  ZR_OR_FAIL("cudaSetDevice");
+  g_device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  ZR_OR_FAIL("cudaDriverGetVersion");
+  *version = 13000;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  ZR_OR_FAIL("cudaGetDeviceProperties");
+  *properties = cudaDeviceProp{};
+  std::strcpy(properties->name, "stand-in");
+  properties->major = 9;
+  properties->multiProcessorCount = 132;
+  properties->totalGlobalMem = std::size_t{1} << 36;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr wanted, int) {
+  ZR_OR_FAIL("cudaDeviceGetAttribute");
+  *value = attribute(wanted);
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* all) {
+  ZR_OR_FAIL("cudaMemGetInfo");
+  *free_bytes = *all = std::size_t{1} << 36;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  ZR_OR_FAIL("cudaFuncGetAttributes");
+  *attributes = cudaFuncAttributes{};
+  attributes->binaryVersion = attributes->ptxVersion = 90;
+  attributes->numRegs = 32;
+  attributes->maxThreadsPerBlock = 1024;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
+  ZR_OR_FAIL("cudaFuncSetAttribute");
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int,
+                                                                   std::size_t, unsigned) {
+  ZR_OR_FAIL("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags");
+  *blocks = 2;
+  return cudaSuccess;
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  ZR_OR_FAIL("cudaPointerGetAttributes");
+  *attributes = cudaPointerAttributes{};
+  attributes->type = cudaMemoryTypeUnregistered;
+  const std::lock_guard lock(g_mutex);
+  auto found = g_memory.upper_bound(pointer);
+  if (found == g_memory.begin()) return cudaSuccess;
+  --found;
+  const auto offset = static_cast<const char*>(pointer) - static_cast<const char*>(found->first);
+  if (static_cast<std::size_t>(offset) < found->second.first)
+    attributes->type = found->second.second;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** out, std::size_t bytes) {
+  ZR_OR_FAIL("cudaMalloc");
+  return allocated(out, bytes, cudaMemoryTypeDevice);
+}
+cudaError_t cudaHostAlloc(void** out, std::size_t bytes, unsigned) {
+  ZR_OR_FAIL("cudaHostAlloc");
+  return allocated(out, bytes, cudaMemoryTypeHost);
+}
+cudaError_t cudaFree(void* memory) { return released(memory, fate("cudaFree")); }
+cudaError_t cudaFreeHost(void* memory) { return released(memory, fate("cudaFreeHost")); }
+cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
+  ZR_OR_FAIL("cudaHostRegister");
+  const std::lock_guard lock(g_mutex);
+  g_memory[memory] = {bytes, cudaMemoryTypeHost};
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* memory) {
+  const cudaError_t error = fate("cudaHostUnregister");
+  const std::lock_guard lock(g_mutex);
+  g_memory.erase(memory);
+  return error;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t) {
+  ZR_OR_FAIL("cudaMemcpyAsync");
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_stride, const void* from,
+                              std::size_t from_stride, std::size_t width, std::size_t height,
+                              cudaMemcpyKind, cudaStream_t) {
+  ZR_OR_FAIL("cudaMemcpy2DAsync");
+  for (std::size_t y = 0; y < height; ++y)
+    std::memcpy(static_cast<char*>(to) + y * to_stride,
+                static_cast<const char*>(from) + y * from_stride, width);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
+  ZR_OR_FAIL("cudaMemsetAsync");
+  std::memset(to, value, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset2DAsync(void* to, std::size_t stride, int value, std::size_t width,
+                              std::size_t height, cudaStream_t) {
+  ZR_OR_FAIL("cudaMemset2DAsync");
+  for (std::size_t y = 0; y < height; ++y)
+    std::memset(static_cast<char*>(to) + y * stride, value, width);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned) {
+  ZR_OR_FAIL("cudaStreamCreateWithFlags");
+  return created(out);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return destroyed(stream, fate("cudaStreamDestroy"));
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return fate("cudaStreamSynchronize"); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+  return fate("cudaStreamWaitEvent");
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  ZR_OR_FAIL("cudaStreamGetId");
+  *id = reinterpret_cast<std::uintptr_t>(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned) {
+  ZR_OR_FAIL("cudaEventCreateWithFlags");
+  return created(out);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return destroyed(event, fate("cudaEventDestroy"));
+}
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return fate("cudaEventRecord"); }
+cudaError_t cudaEventQuery(cudaEvent_t) { return fate("cudaEventQuery"); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return fate("cudaEventSynchronize"); }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  ZR_OR_FAIL("cudaEventElapsedTime");
+  *milliseconds = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  ZR_OR_FAIL("cudaStreamIsCapturing");
+  *status = g_is_capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  ZR_OR_FAIL("cudaStreamBeginCapture");
+  g_is_capturing = true;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
+  g_is_capturing = false;
+  *graph = nullptr;
+  ZR_OR_FAIL("cudaStreamEndCapture");
+  return created(graph);
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t, unsigned long long) {
+  ZR_OR_FAIL("cudaGraphInstantiate");
+  return created(out);
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return fate("cudaGraphLaunch"); }
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return destroyed(graph, fate("cudaGraphDestroy"));
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  return destroyed(graph, fate("cudaGraphExecDestroy"));
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
+  return fate("cudaLaunchKernelExC");
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
+  return fate("cudaLaunchKernel");
+}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void*) {
+  *kernel = nullptr;
+  return cudaSuccess;
+}
+unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, void*) { return 0; }
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void*) {
+  *grid = *block = dim3{1, 1, 1};
+  *shared = 0;
+  return cudaSuccess;
+}
+void** __cudaRegisterFatBinary(void*) {
+  static void* handle;
+  return &handle;
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+void __cudaRegisterFunction(void**, const char*, char*, const char*, int, uint3*, uint3*, dim3*,
+                            dim3*, int*) {}
+void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+
+}  // extern "C"

@@ -334,7 +334,7 @@ gboolean decide_allocation(GstVideoDecoder* base, GstQuery* query) {
 }
 
 void finalize(GObject* object) {
-  delete self_of(object)->state;
+  free_state(self_of(object)->state);
   G_OBJECT_CLASS(zerorun_dec_parent_class)->finalize(object);
 }
 
@@ -367,19 +367,19 @@ void zerorun_dec_class_init(ZerorunDecClass* type) {
       "Decodes baseline JPEG and Motion JPEG on the CPU or an NVIDIA GPU", "zerorun");
   add_pads(element, gst_caps_new_empty_simple("image/jpeg"), raw_caps());
   GstVideoDecoderClass& base = type->base;
-  base.start = start;
-  base.stop = stop;
-  base.set_format = set_format;
-  base.flush = flush;
-  base.drain = drain;
-  base.finish = finish;
-  base.parse = parse;
-  base.handle_frame = handle_frame;
-  base.decide_allocation = decide_allocation;
+  base.start = safe<start, FALSE>;
+  base.stop = safe<stop, FALSE>;
+  base.set_format = safe<set_format, FALSE>;
+  base.flush = safe<flush, FALSE>;
+  base.drain = safe<drain, GST_FLOW_ERROR>;
+  base.finish = safe<finish, GST_FLOW_ERROR>;
+  base.parse = safe<parse, GST_FLOW_ERROR>;
+  base.handle_frame = safe<handle_frame, GST_FLOW_ERROR>;
+  base.decide_allocation = safe<decide_allocation, FALSE>;
 }
 
 void zerorun_dec_init(ZerorunDec* self) {
-  self->state = new DecoderState;
+  self->state = make_state<DecoderState>();
   gst_video_decoder_set_use_default_pad_acceptcaps(&self->base, TRUE);
   GST_PAD_SET_ACCEPT_TEMPLATE(GST_VIDEO_DECODER_SINK_PAD(&self->base));
 }

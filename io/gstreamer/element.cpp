@@ -15,6 +15,10 @@ void post_error(gpointer element, const Status& status, GQuark domain, gint code
                            __LINE__);
 }
 
+void post_no_memory(gpointer element) noexcept {
+  GST_ELEMENT_ERROR(element, RESOURCE, NO_SPACE_LEFT, ("there is not enough memory"), (nullptr));
+}
+
 Result<DeviceName> parse_device(const std::string& text) {
   auto device = parse_device_names(text);
   if (!device)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <new>
 #include <string>
 
 #include <gst/gst.h>
@@ -33,6 +34,32 @@ void post_error(gpointer element, const Status& status, GQuark domain, gint code
 /// parse_device_names() of a `device` property, with all devices found. Errors: invalid_argument,
 /// no_device.
 Result<DeviceName> parse_device(const std::string& text);
+/// Posts that memory ran out; takes none of zerorun's own.
+void post_no_memory(gpointer element) noexcept;
+
+/// What GStreamer calls instead of `kFunction`: C code lets no exception through, so memory that
+/// ran out is posted as an error, and `kFailed` is returned.
+template <auto kFunction, auto kFailed, typename Element, typename... More>
+auto safe(Element* element, More... more) -> decltype(kFunction(element, more...)) {
+  try {
+    return kFunction(element, more...);
+  } catch (const std::bad_alloc&) {
+    post_no_memory(element);
+    return kFailed;
+  }
+}
+
+/// The state of an element, in GLib's memory: making an element cannot fail.
+template <typename State>
+State* make_state() {
+  return new (g_malloc(sizeof(State))) State;
+}
+template <typename State>
+void free_state(State* state) {
+  state->~State();
+  g_free(state);
+}
+
 /// Posts a warning that a device is not used any more.
 void post_loss(gpointer element, const LostDevice& lost);
 /// The string of a `device` property; no string is "auto".

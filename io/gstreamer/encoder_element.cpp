@@ -127,10 +127,13 @@ void deliver(ZerorunEnc* self, GstVideoCodecFrame* frame, const EncodedFrame& co
 /// it.
 template <typename Work>
 auto without_stream_lock(ZerorunEnc* self, const Work& work) {
+  struct Unlocked {
+    ZerorunEnc* self;
+    ~Unlocked() { GST_VIDEO_ENCODER_STREAM_LOCK(self); }
+  };
   GST_VIDEO_ENCODER_STREAM_UNLOCK(self);
-  auto result = work();
-  GST_VIDEO_ENCODER_STREAM_LOCK(self);
-  return result;
+  const Unlocked until_the_end{self};
+  return work();
 }
 
 void drain(ZerorunEnc* self) {
@@ -237,7 +240,7 @@ gboolean propose_allocation(GstVideoEncoder* base, GstQuery* query) {
 }
 
 void finalize(GObject* object) {
-  delete self_of(object)->state;
+  free_state(self_of(object)->state);
   G_OBJECT_CLASS(zerorun_enc_parent_class)->finalize(object);
 }
 
@@ -257,17 +260,17 @@ void zerorun_enc_class_init(ZerorunEncClass* type) {
       "Encodes JPEG and Motion JPEG on the CPU or an NVIDIA GPU", "zerorun");
   add_pads(element, raw_caps(), gst_caps_from_string(kJpegCaps));
   GstVideoEncoderClass& base = type->base;
-  base.start = start;
-  base.stop = stop;
-  base.set_format = set_format;
-  base.handle_frame = handle_frame;
-  base.finish = finish;
-  base.flush = flush;
-  base.propose_allocation = propose_allocation;
+  base.start = safe<start, FALSE>;
+  base.stop = safe<stop, FALSE>;
+  base.set_format = safe<set_format, FALSE>;
+  base.handle_frame = safe<handle_frame, GST_FLOW_ERROR>;
+  base.finish = safe<finish, GST_FLOW_ERROR>;
+  base.flush = safe<flush, FALSE>;
+  base.propose_allocation = safe<propose_allocation, FALSE>;
 }
 
 void zerorun_enc_init(ZerorunEnc* self) {
-  self->state = new EncoderState;
+  self->state = make_state<EncoderState>();
   GST_PAD_SET_ACCEPT_TEMPLATE(GST_VIDEO_ENCODER_SINK_PAD(&self->base));
 }
 

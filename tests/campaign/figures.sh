@@ -79,16 +79,25 @@ R2() {
 
 R3() {
   need_data
+  build release campaign_damage
+  run build/release/tests/campaign/campaign_damage flips "$state/R3.flips" "$minutes" 100000 || exit 1
+  local flips
+  flips=$(last_line)
   build asan manifest hostile_tests
   tests asan 'manifest\.Manifest\.(Corrupt|Hostile)|hostile\.Hostile\.|fuzz\..*replay' || exit 1
   local sanitized
   sanitized=$(passed)
   build release manifest hostile_tests
   tests release 'manifest\.Manifest\.(Corrupt|Hostile)|hostile\.Hostile\.' || exit 1
-  reached "$sanitized under ASan and UBSan, $(passed) with limits of time and memory, $(count_of_class 'corrupt|hostile') files"
+  reached "$sanitized under ASan and UBSan, $(passed) with limits of time and memory, $(count_of_class 'corrupt|hostile') files; bit flips: $flips"
 }
 
-R4() { cannot_run "no program yet"; }
+R4() {
+  local folder=${ZERORUN_SURVEY:-$ZERORUN_TEST_DATA}
+  [ -d "$folder" ] || cannot_run "no folder of JPEG files (ZERORUN_SURVEY)"
+  build release campaign_damage
+  damaged files "$folder"
+}
 
 R5() { cannot_run "no program yet"; }
 
@@ -99,13 +108,22 @@ R6() {
   reached "$(passed), 10,000,000 streams"
 }
 
-R7() { cannot_run "no program yet"; }
+# damaged MODE [ARGUMENT]: a campaign of tests/campaign/damage_main.cpp.
+damaged() {
+  local code=0
+  run build/release/tests/campaign/campaign_damage "$1" "$state/${FUNCNAME[1]}.$1" "$minutes" "${@:2}" || code=$?
+  reached "$(last_line)"
+  return $code
+}
+
+R7() {
+  build release campaign_damage
+  damaged bytes
+}
 
 R8() {
-  build release hostile_tests
-  tests release 'hostile\.Cut\.' || exit 1
-  reached "$(passed), every prefix of 7 streams; 40 are wanted"
-  exit 1
+  build release campaign_damage
+  damaged cuts
 }
 
 R9() {
@@ -117,7 +135,17 @@ R9() {
   return $code
 }
 
-R10() { cannot_run "no program yet"; }
+R10() {
+  build release allocation_fault_test cuda_fault_test zerorun_program zerorun_fail_new zerorun_gstreamer
+  tests release 'unit\.(AllocationFault|CudaFault)' || exit 1
+  local code=0 library
+  library=$(passed)
+  run python3 -B tests/faults/allocations.py --program build/release/bin/zerorun --minutes "$minutes" \
+    --plugin build/release/gstreamer-1.0 --fail-new build/release/tests/faults/libzerorun_fail_new.so \
+    --state "$state/R10.runs" || code=$?
+  reached "library and host side of CUDA: $library; program and GStreamer: $(last_line)"
+  return $code
+}
 
 R11() {
   build release zerorun_tests
@@ -131,7 +159,19 @@ R12() {
   reached "$(passed)"
 }
 
-R13() { cannot_run "no program yet"; }
+# A piece is 20,000 calls of all kinds; two hours are the goal.
+R13() {
+  build release flat_memory
+  local done=0 began=$SECONDS
+  [ -e "$state/R13.seconds" ] && done=$(cat "$state/R13.seconds")
+  while ((SECONDS - began < 60 * minutes && done + SECONDS - began < 7200)); do
+    run env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 build/release/tests/endurance/flat_memory 20000 ||
+      { reached "memory grew: $(last_line)"; exit 1; }
+  done
+  echo $((done + SECONDS - began)) >"$state/R13.seconds"
+  reached "$(cat "$state/R13.seconds") s on the CPU without growth: $(last_line); the GPU: needs a GPU"
+  (($(cat "$state/R13.seconds") >= 7200)) || exit 3
+}
 
 R14() {
   need_gpu
@@ -151,7 +191,22 @@ R16() {
   reached "$(passed) under ThreadSanitizer; the GPU: needs a GPU"
 }
 
-R17() { cannot_run "no program yet"; }
+# FFmpeg decodes the streams of one width as one file, and may not complain.
+R17() {
+  build release campaign_sizes
+  local code=0 ours file complaints=0
+  mkdir -p "$state/R17.streams"
+  run build/release/tests/campaign/campaign_sizes "$state/R17.state" "$minutes" "$state/R17.streams" || code=$?
+  ours=$(last_line)
+  command -v ffmpeg >/dev/null || { reached "$ours; no FFmpeg here"; exit 1; }
+  for file in "$state"/R17.streams/*.mjpeg; do
+    ffmpeg -v repeat+warning -xerror -err_detect explode -f mjpeg -i "$file" -f null - </dev/null 2>&1 |
+      grep -v 'deprecated pixel format' && complaints=$((complaints + 1))
+  done
+  reached "libjpeg-turbo: $ours; FFmpeg complains of $complaints files"
+  ((complaints == 0)) || exit 1
+  return $code
+}
 
 R18() {
   build release

@@ -17,7 +17,8 @@ ThreadPool::ThreadPool(int workers) {
   } catch (const std::system_error&) {
     // Fewer threads than asked for do the same work.
   } catch (const std::bad_alloc&) {
-    // The same. An exception that leaves a constructor would destroy threads that nobody has joined.
+    // The same. An exception that leaves a constructor would destroy threads that nobody has
+    // joined.
   }
 }
 

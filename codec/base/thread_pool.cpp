@@ -4,10 +4,18 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 #include <system_error>
 #include <utility>
 
 namespace zerorun {
+
+Status validate_threads(int threads) {
+  if (threads < 0) return Status(Errc::invalid_argument, "the number of threads is negative");
+  if (threads <= kMaxThreads) return Status::ok();
+  return Status(Errc::invalid_argument,
+                std::to_string(threads) + " threads are more than " + std::to_string(kMaxThreads));
+}
 
 ThreadPool::ThreadPool(int workers) {
   if (workers <= 0) workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));

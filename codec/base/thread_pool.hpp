@@ -10,7 +10,15 @@
 #include <thread>
 #include <vector>
 
+#include "zerorun/status.hpp"
+
 namespace zerorun {
+
+/// A pool starts its threads at once, so a number by mistake would take all that the system has.
+inline constexpr int kMaxThreads = 4096;
+
+/// Errors: invalid_argument.
+Status validate_threads(int threads);
 
 /// The calling thread works too, so a pool of one worker starts no thread.
 class ThreadPool {

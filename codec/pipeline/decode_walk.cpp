@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/syntax/sampling.hpp"
@@ -18,8 +19,7 @@ bool planes_match(const FrameHeader& frame, ColorModel model, PixelFormat format
 }
 
 Status validate_params(const DecodeParams& params) {
-  if (params.threads < 0)
-    return Status(Errc::invalid_argument, "the number of threads is negative");
+  ZR_TRY(validate_threads(params.threads));
   if (params.limits.max_pixels < 1 || params.limits.max_scans < 1 ||
       params.limits.max_header_bytes < 1)
     return Status(Errc::invalid_argument, "a limit is below 1");

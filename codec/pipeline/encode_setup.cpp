@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/tune_rules.hpp"
@@ -113,8 +114,7 @@ Status validate_params(const EncodeParams& params) {
                                                 std::to_string(segment.payload.size()) +
                                                 " bytes, and 65533 is the most");
   }
-  if (params.threads < 0)
-    return Status(Errc::invalid_argument, "the number of threads is negative");
+  ZR_TRY(validate_threads(params.threads));
   return validate_instruction_set(params.instruction_set);
 }
 

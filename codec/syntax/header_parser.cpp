@@ -258,7 +258,13 @@ Status HeaderParser::read_sos(Bytes payload) {
   if (scans_ == 1 && count == frame_->components.size()) scan.index = index_.place(scan.layout);
   scan_ = std::move(scan);
   ZR_TRY(latch_tables());
-  for (const int c : scan_.components) scanned_[static_cast<std::size_t>(c)] = true;
+  for (const int c : scan_.components) {
+    // T.81 A.2: a sequential frame sends each component in one scan. libjpeg-turbo refuses the
+    // image, or takes what comes last.
+    bool& is_sent = scanned_[static_cast<std::size_t>(c)];
+    if (is_sent) note_problem(fail(Errc::extraneous_data, "a component is sent again"));
+    is_sent = true;
+  }
   return Status::ok();
 }
 

@@ -43,6 +43,7 @@ TEST(DecoderArguments, AreChecked) {
     EXPECT_EQ(decoder.status().code(), Errc::invalid_argument);
   };
   expect_refused([](auto& p) { p.threads = -1; });
+  expect_refused([](auto& p) { p.threads = 4097; });
   expect_refused([](auto& p) { p.limits.max_pixels = 0; });
   expect_refused([](auto& p) { p.limits.max_scans = 0; });
   expect_refused([](auto& p) { p.limits.max_header_bytes = 0; });

@@ -74,6 +74,8 @@ TEST(EncoderArguments, AreChecked) {
     p.segments = {{0xE1, std::vector<std::uint8_t>(65534)}};
   });
   expect_create_refuses("threads", [](auto& p) { p.threads = -1; });
+  expect_create_refuses("more threads than a process should have",
+                        [](auto& p) { p.threads = 4097; });
 }
 
 TEST(EncoderArguments, LimitsThemselvesAreAccepted) {

@@ -96,13 +96,14 @@ class TurnedVideoTest(ProgramTest):
         self.assertEqual(ppm_pixels(self.shown(self.path("png.mov"))), want)
 
     def test_a_sequence_keeps_what_differs_from_the_first(self):
-        for i, orientation in enumerate((6, 1, 3), 1):
+        """The display matrix says it for the first picture; EXIF still says what is not the same."""
+        for i, orientation in enumerate((6, 6, 3), 1):
             self.zerorun("copy", self.portrait(orientation), "-o", self.path(f"s{i}.jpg"), "--quiet")
         self.encode(self.path("s%d.jpg"), "-o", self.path("mixed.mov"), "--quiet")
-        self.zerorun("copy", self.path("mixed.mov"), "-o", self.path("raw.mjpeg"), "--quiet")
         self.assertEqual(self.info(self.path("mixed.mov"))["rotation_degrees"], 90)
-        exif = pathlib.Path(self.path("raw.mjpeg")).read_bytes().count(b"Exif\0\0")
-        self.assertGreaterEqual(exif, 1)
+        data = self.zerorun("copy", self.path("mixed.mov"), "-o", "-", "--quiet").stdout
+        orientations = [picture[picture.index(b"Exif\0\0") + 24] for picture in data.split(b"\xff\xd8")[1:]]
+        self.assertEqual(orientations, [1, 1, 3])
 
     @needs_exiftool
     def test_exiftool_reads_the_rotation(self):

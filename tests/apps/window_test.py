@@ -198,7 +198,7 @@ class WindowTest(ProgramTest):
 
     def test_turned_and_mirrored_pictures_stand_upright(self):
         """Four colours in the corners: as EXIF says, and as the display matrix of a MOV says."""
-        stored = ppm_pixels(pathlib.Path(quarters(self.path("q.ppm"), 320, 240)).read_bytes())
+        stored = ppm_pixels(pathlib.Path(quarters(self.path("q.ppm"), 640, 480)).read_bytes())
         for orientation, kind in ((2, "jpg"), (5, "jpg"), (6, "mov"), (7, "mov")):
             exif = self.dir / "exif"
             exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" +

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -102,7 +103,8 @@ int run(int argc, const char* const* argv) {
     program.parse(argc, argv);
   } catch (const CLI::Success& wanted) {  // --help, --version
     program.exit(wanted);
-    return static_cast<int>(flush_stdout(Exit::done));
+    const bool is_shown = std::fflush(stdout) == 0 || errno == EPIPE;  // `zerorun --help | head`
+    return static_cast<int>(is_shown ? Exit::done : flush_stdout(Exit::done));
   } catch (const CLI::ParseError& error) {
     usage_error(program, error);
   }

@@ -114,8 +114,8 @@ void describe_jpeg(const StreamInfo& stream, SourceInfo& info) {
   info.format = closest_format(stream);
   if (stream.pixel_aspect_x > 0 && stream.pixel_aspect_y > 0)
     info.sample_aspect = {stream.pixel_aspect_x, stream.pixel_aspect_y};
-  // Clockwise degrees of the EXIF orientation; mirrored ones count as unturned.
   info.rotation_degrees = rotation_of(stream.exif_orientation);
+  info.mirrored = is_mirrored(stream.exif_orientation);
 }
 
 void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info) {

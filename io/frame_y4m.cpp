@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "io/alpha_blend.hpp"
 #include "io/formats.hpp"
 #include "io/frame_parts.hpp"
 #include "io/y4m_header.hpp"
@@ -30,10 +31,11 @@ std::optional<std::string> read_line(ByteReader& reader, std::size_t limit) {
 
 class Y4mReader final : public FrameReader {
  public:
-  Y4mReader(ByteReader reader, const Y4mHeader& header)
+  Y4mReader(ByteReader reader, const Y4mHeader& header, const SampleRules& rules)
       : reader_(std::move(reader)),
         header_(header),
-        to_jfif_({header.depth_bits, header.full_range, kBt601}),
+        rules_(rules),
+        to_jfif_(coding_of(header, rules)),
         first_offset_(reader_.offset()) {
     info_.width = header.width;
     info_.height = header.height;
@@ -47,7 +49,7 @@ class Y4mReader final : public FrameReader {
                                 : header.interlace == 'b' ? FieldOrder::bottom_first
                                 : header.interlace == 'p' ? FieldOrder::progressive
                                                           : FieldOrder::unknown;
-    info_.content.range = header.full_range ? "pc" : "tv";
+    info_.content.range = to_jfif_.coding().full_range ? "pc" : "tv";
     info_.content.bits = header.depth_bits;
     info_.content.has_alpha = header.has_alpha;
     // True where no FRAME line has parameters. The selection relies on the count, so it has to
@@ -95,6 +97,16 @@ class Y4mReader final : public FrameReader {
 
  private:
   static constexpr std::string_view kFrameWord = "FRAME";
+
+  /// The header has no word for the matrix: BT.601, unless the caller says another.
+  static YccCoding coding_of(const Y4mHeader& header, const SampleRules& rules) {
+    const bool is_gray = header.format == PixelFormat::gray8;
+    return {header.depth_bits, is_full_range(rules.range, header.full_range),
+            is_gray ? kBt601 : weights_named(rules.matrix)};
+  }
+
+  bool blends() const noexcept { return header_.has_alpha && rules_.alpha != Alpha::ignore; }
+  bool is_as_it_is() const noexcept { return to_jfif_.is_identity() && !blends(); }
 
   static bool is_frame_word(std::span<const std::byte> bytes) noexcept {
     return bytes.size() == kFrameWord.size() &&
@@ -145,9 +157,9 @@ class Y4mReader final : public FrameReader {
     ZR_TRY(make_room(work, parts));
     for (const std::span<std::byte> part : parts)
       if (reader_.read(part) != part.size()) return cut_short();
-    if (header_.has_alpha && !reader_.skip(header_.plane_bytes(3))) return cut_short();
+    if (header_.has_alpha && !blends() && !reader_.skip(header_.plane_bytes(3))) return cut_short();
     work.loader = nullptr;
-    if (to_jfif_.is_identity()) return Status::ok();
+    if (is_as_it_is()) return Status::ok();
     work.loader = [this](FrameWork& loaded, int) { return convert(loaded); };
     return Status::ok();
   }
@@ -157,17 +169,17 @@ class Y4mReader final : public FrameReader {
     ZR_TRY(make_room(work, parts));
     ZR_LET(whole, reader_.read_at(offset, parts));
     if (!whole) return Status(Errc::bad_input, where(index) + " is cut short");
-    return to_jfif_.is_identity() ? Status::ok() : convert(work);
+    return is_as_it_is() ? Status::ok() : convert(work);
   }
 
   /// Samples that are what a frame holds go into its rows, all others to `work.bytes`.
   Status make_room(FrameWork& work, std::vector<std::span<std::byte>>& parts) const {
-    if (to_jfif_.is_identity()) {
+    if (is_as_it_is()) {
       ZR_TRY(work.item.reshape(header_.format, header_.width, header_.height));
       add_frame(work.item.view(), parts);
       return Status::ok();
     }
-    const std::uint64_t alpha = header_.has_alpha ? header_.plane_bytes(3) : 0;
+    const std::uint64_t alpha = header_.has_alpha && !blends() ? header_.plane_bytes(3) : 0;
     work.bytes.resize(static_cast<std::size_t>(header_.frame_bytes() - alpha));
     parts.emplace_back(work.bytes);
     return Status::ok();
@@ -177,15 +189,20 @@ class Y4mReader final : public FrameReader {
   Status convert(FrameWork& work) const {
     ZR_TRY(work.item.reshape(header_.format, header_.width, header_.height));
     YccPlanes planes;
+    const int bytes = header_.depth_bits > 8 ? 2 : 1;
     const auto* data = reinterpret_cast<const std::uint8_t*>(work.bytes.data());
     for (int plane = 0; plane < plane_count(header_.format); ++plane) {
       const auto p = static_cast<std::size_t>(plane);
       planes.data[p] = data;
       planes.stride_bytes[p] = static_cast<std::ptrdiff_t>(
-          plane_row_bytes(header_.format, plane, header_.width) * (header_.depth_bits > 8 ? 2 : 1));
+          plane_row_bytes(header_.format, plane, header_.width) * static_cast<std::size_t>(bytes));
       data += header_.plane_bytes(plane);
     }
-    to_jfif_.convert(planes, work.item.view());
+    to_jfif_.convert(planes, work.item.view(), rules_.dither);
+    if (blends())
+      blend({data, static_cast<std::ptrdiff_t>(header_.plane_bytes(3)) / header_.height, bytes,
+             header_.depth_bits},
+            rules_.alpha, work.item.view());
     return Status::ok();
   }
 
@@ -200,13 +217,14 @@ class Y4mReader final : public FrameReader {
 
   ByteReader reader_;
   Y4mHeader header_;
+  SampleRules rules_;
   YccToJfif to_jfif_;
   std::uint64_t first_offset_;
 };
 
 }  // namespace
 
-Result<FrameReaderPtr> open_y4m(ByteReader reader) {
+Result<FrameReaderPtr> open_y4m(ByteReader reader, const SampleRules& rules) {
   const std::optional<std::string> line = read_line(reader, kMaxHeaderLine);
   if (!line) {
     ZR_TRY(reader.error());
@@ -215,7 +233,7 @@ Result<FrameReaderPtr> open_y4m(ByteReader reader) {
   Result<Y4mHeader> header = parse_y4m_header(*line);
   if (!header)
     return Status(header.status().code(), "'" + reader.name() + "': " + header.status().detail());
-  return FrameReaderPtr(std::make_unique<Y4mReader>(std::move(reader), *header));
+  return FrameReaderPtr(std::make_unique<Y4mReader>(std::move(reader), *header, rules));
 }
 
 }  // namespace zerorun::io

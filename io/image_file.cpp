@@ -147,6 +147,7 @@ Status ImageFileReader::read(const std::string& path, FrameWork& work, SourceInf
   if (!has_content) return Status::ok();
   auto content = std::make_shared<PictureContent>(picture_content(work.bytes));
   facts.rotation_degrees = rotation_of(content->orientation);
+  facts.mirrored = is_mirrored(content->orientation);
   work.content = facts.picture = std::move(content);
   return Status::ok();
 }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "io/alpha_blend.hpp"
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
@@ -22,6 +25,7 @@ struct RawFormat {
   PixelFormat format;
   bool full_range;
   int depth_bits = 8;  // more: 16 bits little-endian for each sample
+  int alpha_at = -1;   // of RGB: the byte of a pixel that is alpha
 };
 
 using P = PixelFormat;
@@ -44,13 +48,13 @@ constexpr std::array kRawFormats{
     RawFormat{"rgb24", P::rgb24, true},
     RawFormat{"bgr24", P::bgr24, true},
     RawFormat{"rgb0", P::rgbx32, true},
-    RawFormat{"rgba", P::rgbx32, true},
+    RawFormat{"rgba", P::rgbx32, true, 8, 3},
     RawFormat{"bgr0", P::bgrx32, true},
-    RawFormat{"bgra", P::bgrx32, true},
+    RawFormat{"bgra", P::bgrx32, true, 8, 3},
     RawFormat{"0rgb", P::xrgb32, true},
-    RawFormat{"argb", P::xrgb32, true},
+    RawFormat{"argb", P::xrgb32, true, 8, 0},
     RawFormat{"0bgr", P::xbgr32, true},
-    RawFormat{"abgr", P::xbgr32, true},
+    RawFormat{"abgr", P::xbgr32, true, 8, 0},
     RawFormat{"yuv420p10le", P::yuv420p, false, 10},
     RawFormat{"yuv422p10le", P::yuv422p, false, 10},
     RawFormat{"yuv444p10le", P::yuv444p, false, 10},
@@ -68,7 +72,6 @@ constexpr std::array kRawFormats{
 Result<RawFormat> find_format(const std::string& name, bool for_output) {
   std::string all;
   for (const RawFormat& known : kRawFormats) {
-    if (for_output && known.depth_bits > 8) continue;
     if (known.name == name) return known;
     all += (all.empty() ? "" : ", ") + std::string(known.name);
   }
@@ -95,15 +98,18 @@ ConstFrameView view_of(PixelFormat format, int width, int height, const std::byt
 
 class RawReader final : public FrameReader {
  public:
-  RawReader(ByteReader reader, const RawVideo& video, const RawFormat& format)
+  RawReader(ByteReader reader, const RawVideo& video, const RawFormat& format,
+            const SampleRules& rules)
       : reader_(std::move(reader)),
         format_(format),
-        to_jfif_({format.depth_bits, format.full_range, kBt601}) {
+        rules_(rules),
+        to_jfif_(coding_of(format, rules)) {
     info_.width = video.width;
     info_.height = video.height;
     info_.format = is_as_it_is() ? format.format : planar();
     info_.container = "raw video";
     info_.codec = "rawvideo";
+    describe_samples();
     for (int plane = 0; plane < plane_count(format.format); ++plane)
       frame_bytes_ += std::uint64_t{plane_row_bytes(format.format, plane, video.width)} *
                       static_cast<std::uint64_t>(plane_rows(format.format, plane, video.height));
@@ -155,6 +161,20 @@ class RawReader final : public FrameReader {
   }
 
  private:
+  static YccCoding coding_of(const RawFormat& format, const SampleRules& rules) {
+    const bool has_chroma = !is_rgb(format.format) && format.format != P::gray8;
+    return {format.depth_bits, is_full_range(rules.range, format.full_range),
+            has_chroma ? weights_named(rules.matrix) : kBt601};
+  }
+
+  void describe_samples() {
+    info_.content.pixel_format = format_.name;
+    info_.content.bits = format_.depth_bits;
+    info_.content.is_rgb = is_rgb(format_.format);
+    info_.content.has_alpha = format_.alpha_at >= 0;
+    if (!info_.content.is_rgb) info_.content.range = to_jfif_.coding().full_range ? "pc" : "tv";
+  }
+
   int bytes_per_sample() const noexcept { return format_.depth_bits > 8 ? 2 : 1; }
   bool is_as_it_is() const noexcept { return is_rgb(format_.format) || to_jfif_.is_identity(); }
   PixelFormat planar() const noexcept { return planar_format(native_subsampling(format_.format)); }
@@ -173,6 +193,9 @@ class RawReader final : public FrameReader {
     ZR_TRY(work.item.reshape(info_.format, info_.width, info_.height));
     if (is_as_it_is()) {
       copy_frame(raw, work.item.view());
+      if (format_.alpha_at >= 0)
+        blend({raw.data[0] + format_.alpha_at, raw.stride_bytes[0], 4, 8}, rules_.alpha,
+              work.item.view());
       return Status::ok();
     }
     const std::shared_ptr<ConvertedFrame> scratch = scratches_.borrow();
@@ -181,7 +204,7 @@ class RawReader final : public FrameReader {
       ZR_TRY(scratch->converter.convert(raw, planar(), scratch->frame));
       from = std::as_const(scratch->frame).view();
     }
-    to_jfif_.convert({from.data, from.stride_bytes}, work.item.view());
+    to_jfif_.convert({from.data, from.stride_bytes}, work.item.view(), rules_.dither);
     return Status::ok();
   }
 
@@ -193,6 +216,7 @@ class RawReader final : public FrameReader {
 
   ByteReader reader_;
   RawFormat format_;
+  SampleRules rules_;
   YccToJfif to_jfif_;
   std::uint64_t frame_bytes_ = 0;
   mutable Pool<ConvertedFrame> scratches_;
@@ -200,8 +224,14 @@ class RawReader final : public FrameReader {
 
 class RawSink final : public HalvedFrameSink {
  public:
-  RawSink(std::unique_ptr<OutputFile> file, std::optional<PixelFormat> format)
-      : file_(std::move(file)), format_(format) {}
+  RawSink(std::unique_ptr<OutputFile> file, const std::optional<RawFormat>& format)
+      : file_(std::move(file)),
+        format_(format ? std::optional(format->format) : std::nullopt),
+        depth_bits_(format ? format->depth_bits : 8) {
+    if (depth_bits_ <= 8) return;
+    luma_ = widened(0);
+    chroma_ = widened(128);
+  }
 
   PixelFormat wanted_format(PixelFormat native) const override { return format_.value_or(native); }
 
@@ -218,7 +248,10 @@ class RawSink final : public HalvedFrameSink {
         !size_.compare_exchange_strong(unset, size_of(frame)) && unset != size_of(frame))
       return Status(Errc::unsupported_output, "raw video cannot change its size");
     out.parts.clear();
-    add_frame(wanted, out.parts);
+    if (depth_bits_ > 8)
+      widen(wanted, out);
+    else
+      add_frame(wanted, out.parts);
     return Status::ok();
   }
 
@@ -228,6 +261,40 @@ class RawSink final : public HalvedFrameSink {
  private:
   Status place(Outgoing& out) override { return file_->write(out.parts); }
 
+  using Words = std::array<std::uint16_t, 256>;
+
+  /// Full range of 8 bits to full range of the depth (ITU-T H.273, 8.3). `zero` is black, or chroma
+  /// without colour.
+  Words widened(int zero) const {
+    const int top = (1 << depth_bits_) - 1, middle = zero << (depth_bits_ - 8);
+    Words words{};
+    for (int value = 0; value < 256; ++value) {
+      const int scaled = static_cast<int>(std::lround((value - zero) * top / 255.0));
+      words[static_cast<std::size_t>(value)] =
+          static_cast<std::uint16_t>(std::clamp(middle + scaled, 0, top));
+    }
+    return words;
+  }
+
+  /// Little-endian, as every machine that this runs on.
+  void widen(const ConstFrameView& frame, Outgoing& out) const {
+    std::size_t samples = 0;
+    for (int plane = 0; plane < plane_count(frame.format); ++plane)
+      samples += plane_row_bytes(frame.format, plane, frame.width) *
+                 static_cast<std::size_t>(plane_rows(frame.format, plane, frame.height));
+    out.bytes.resize(2 * samples);
+    auto* to = out.bytes.data();
+    for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+      const Words& words = plane == 0 ? luma_ : chroma_;
+      const std::size_t count = plane_row_bytes(frame.format, plane, frame.width);
+      for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
+        const std::uint8_t* from = row_of(frame, plane, row);
+        for (std::size_t i = 0; i < count; ++i, to += 2) std::memcpy(to, &words[from[i]], 2);
+      }
+    }
+    out.parts.emplace_back(out.bytes);
+  }
+
   static std::int64_t size_of(const ConstFrameView& frame) noexcept {
     return std::int64_t{frame.width} << 32 | frame.height;
   }
@@ -235,12 +302,15 @@ class RawSink final : public HalvedFrameSink {
   std::unique_ptr<OutputFile> file_;
   std::atomic<std::int64_t> size_{0};  // of all frames; 0 before the first
   std::optional<PixelFormat> format_;
+  int depth_bits_;
+  Words luma_{}, chroma_{};  // of a depth over 8 bits
   Pool<ConvertedFrame> converted_;
 };
 
 }  // namespace
 
-Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video) {
+Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
+                                      const SampleRules& rules) {
   ZR_LET(format, find_format(video.pixel_format, false));
   if (video.width < 1 || video.height < 1 || video.width > kMaxDimension ||
       video.height > kMaxDimension)
@@ -250,14 +320,14 @@ Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video) 
     return Status(Errc::too_many_pixels, "'" + reader.name() + "'");
   if (reader.peek(1).empty())
     return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
-  return started<FrameReader>(std::make_unique<RawReader>(std::move(reader), video, format));
+  return started<FrameReader>(std::make_unique<RawReader>(std::move(reader), video, format, rules));
 }
 
 Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options) {
-  std::optional<PixelFormat> format;
+  std::optional<RawFormat> format;
   if (!options.raw_format.empty()) {
     ZR_LET(found, find_format(options.raw_format, true));
-    format = found.format;
+    format = found;
   }
   return FrameSinkPtr(std::make_unique<RawSink>(std::move(file), format));
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "io/bayer.hpp"
 #include "zerorun/content.hpp"
 
 namespace zerorun::io {
@@ -11,17 +12,6 @@ namespace zerorun::io {
 /// 65535 -> 255, rounded.
 inline std::uint8_t reduce16(std::uint16_t value) noexcept {
   return static_cast<std::uint8_t>((value * 255U + 32767U) / 65535U);
-}
-
-/// 0 to 256 in steps of 4, each once in 8x8 pixels, so that the mean is that of 16 bits.
-inline std::uint32_t bayer(int x, int y) noexcept {
-  std::uint32_t value = 0;
-  for (int bit = 0; bit < 3; ++bit) {
-    const auto column = static_cast<std::uint32_t>(x >> bit & 1);
-    const auto row = static_cast<std::uint32_t>(y >> bit & 1);
-    value = value << 2 | (column ^ row) << 1 | row;
-  }
-  return value << 2;
 }
 
 /// `value` over black or white; 65535 is opaque.

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "io/sample_rows.hpp"
 
+#include <array>
 #include <vector>
 
 #include "codec/arith/sample_terms.hpp"
 #include "codec/base/multiversion.hpp"
+#include "io/bayer.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
@@ -14,25 +16,42 @@ namespace {
 // A damaged stream may have samples above its depth, for which the terms would overflow; `mask`
 // keeps the bits of the depth.
 
-template <typename Sample>
-ZR_HD void luma_row(const Sample* __restrict in, const SampleTerm& y, std::uint32_t mask, int count,
-                    std::uint8_t* __restrict out) {
-  for (int x = 0; x < count; ++x) out[x] = sample_of(term_of(y, in[x] & mask));
+/// What is added to the sums of a row before they are rounded.
+struct NoNoise {
+  explicit NoNoise(int) {}
+  constexpr std::int32_t at(int) const { return 0; }
+};
+
+/// From just above -1/2 to just below 1/2 in 16.16, with mean 0: exact integers stay.
+struct OrderedNoise {
+  explicit OrderedNoise(int y) {
+    for (int x = 0; x < 8; ++x)
+      row[static_cast<std::size_t>(x)] = (static_cast<std::int32_t>(bayer(x, y)) - 126) * 256;
+  }
+  std::int32_t at(int x) const { return row[static_cast<std::size_t>(x & 7)]; }
+  std::array<std::int32_t, 8> row;
+};
+
+template <typename Sample, typename Noise>
+ZR_HD void luma_row(const Sample* __restrict in, const SampleTerm& y, std::uint32_t mask,
+                    const Noise& noise, int count, std::uint8_t* __restrict out) {
+  for (int x = 0; x < count; ++x) out[x] = sample_of(term_of(y, in[x] & mask) + noise.at(x));
 }
 
-template <typename Sample>
+template <typename Sample, typename Noise>
 ZR_HD void mixed_luma_row(const Sample* __restrict in, const std::int32_t* __restrict from_chroma,
-                          const SampleTerm& y, std::uint32_t mask, int count,
+                          const SampleTerm& y, std::uint32_t mask, const Noise& noise, int count,
                           std::uint8_t* __restrict out) {
-  for (int x = 0; x < count; ++x) out[x] = sample_of(term_of(y, in[x] & mask) + from_chroma[x]);
+  for (int x = 0; x < count; ++x)
+    out[x] = sample_of(term_of(y, in[x] & mask) + from_chroma[x] + noise.at(x));
 }
 
-template <typename Sample>
+template <typename Sample, typename Noise>
 ZR_HD void chroma_row(const Sample* __restrict cb, const Sample* __restrict cr,
                       const SampleTerm& by_cb, const SampleTerm& by_cr, std::uint32_t mask,
-                      int count, std::uint8_t* __restrict out) {
+                      const Noise& noise, int count, std::uint8_t* __restrict out) {
   for (int x = 0; x < count; ++x)
-    out[x] = sample_of(term_of(by_cb, cb[x] & mask) + term_of(by_cr, cr[x] & mask));
+    out[x] = sample_of(term_of(by_cb, cb[x] & mask) + term_of(by_cr, cr[x] & mask) + noise.at(x));
 }
 
 /// What each chroma position adds to the luma samples that it covers.
@@ -47,7 +66,7 @@ ZR_HD void chroma_in_luma(const Sample* __restrict cb, const Sample* __restrict 
 }
 
 /// `sums` has room for a row of luma, and four more.
-template <typename Sample>
+template <typename Sample, typename Noise>
 ZR_HD void convert_picture(const SampleConversion& c, const YccPlanes& in, const FrameView& out,
                            std::int32_t* sums) {
   const auto row = [&](std::size_t plane, int y) {
@@ -60,7 +79,7 @@ ZR_HD void convert_picture(const SampleConversion& c, const YccPlanes& in, const
   const int width = static_cast<int>(plane_row_bytes(out.format, has_chroma ? 1 : 0, out.width));
   for (int y = 0; y < out.height; ++y) {
     if (!mixes) {
-      luma_row(row(0, y), c.y_y, mask, out.width, row_of(out, 0, y));
+      luma_row(row(0, y), c.y_y, mask, Noise(y), out.width, row_of(out, 0, y));
       continue;
     }
     if (y % factors.v == 0) {
@@ -69,37 +88,45 @@ ZR_HD void convert_picture(const SampleConversion& c, const YccPlanes& in, const
       if (factors.h == 2) chroma_in_luma<2>(cb, cr, c.y_cb, c.y_cr, mask, width, sums);
       if (factors.h == 4) chroma_in_luma<4>(cb, cr, c.y_cb, c.y_cr, mask, width, sums);
     }
-    mixed_luma_row(row(0, y), sums, c.y_y, mask, out.width, row_of(out, 0, y));
+    mixed_luma_row(row(0, y), sums, c.y_y, mask, Noise(y), out.width, row_of(out, 0, y));
   }
   if (!has_chroma) return;
   for (int y = 0; y < plane_rows(out.format, 1, out.height); ++y) {
     const Sample *cb = row(1, y), *cr = row(2, y);
+    const Noise noise(y);
     if (!mixes) {
-      luma_row(cb, c.cb_cb, mask, width, row_of(out, 1, y));
-      luma_row(cr, c.cr_cr, mask, width, row_of(out, 2, y));
+      luma_row(cb, c.cb_cb, mask, noise, width, row_of(out, 1, y));
+      luma_row(cr, c.cr_cr, mask, noise, width, row_of(out, 2, y));
     } else {
-      chroma_row(cb, cr, c.cb_cb, c.cb_cr, mask, width, row_of(out, 1, y));
-      chroma_row(cb, cr, c.cr_cb, c.cr_cr, mask, width, row_of(out, 2, y));
+      chroma_row(cb, cr, c.cb_cb, c.cb_cr, mask, noise, width, row_of(out, 1, y));
+      chroma_row(cb, cr, c.cr_cb, c.cr_cr, mask, noise, width, row_of(out, 2, y));
     }
   }
 }
 
 ZR_MULTIVERSION void convert_bytes(const SampleConversion& c, const YccPlanes& in,
                                    const FrameView& out, std::int32_t* sums) {
-  convert_picture<std::uint8_t>(c, in, out, sums);
+  convert_picture<std::uint8_t, NoNoise>(c, in, out, sums);
 }
 
 ZR_MULTIVERSION void convert_words(const SampleConversion& c, const YccPlanes& in,
                                    const FrameView& out, std::int32_t* sums) {
-  convert_picture<std::uint16_t>(c, in, out, sums);
+  convert_picture<std::uint16_t, NoNoise>(c, in, out, sums);
+}
+
+ZR_MULTIVERSION void dither_words(const SampleConversion& c, const YccPlanes& in,
+                                  const FrameView& out, std::int32_t* sums) {
+  convert_picture<std::uint16_t, OrderedNoise>(c, in, out, sums);
 }
 
 }  // namespace
 
-void convert_by_terms(const SampleConversion& conversion, const YccPlanes& in,
-                      const FrameView& out) {
+void convert_by_terms(const SampleConversion& conversion, const YccPlanes& in, const FrameView& out,
+                      bool dither) {
   std::vector<std::int32_t> sums(static_cast<std::size_t>(out.width) + 4);
-  if (conversion.depth_bits > 8)
+  if (dither)
+    dither_words(conversion, in, out, sums.data());
+  else if (conversion.depth_bits > 8)
     convert_words(conversion, in, out, sums.data());
   else
     convert_bytes(conversion, in, out, sums.data());

@@ -7,7 +7,7 @@
 namespace zerorun::io {
 
 /// As YccToJfif::convert().
-void convert_by_terms(const SampleConversion& conversion, const YccPlanes& in,
-                      const FrameView& out);
+void convert_by_terms(const SampleConversion& conversion, const YccPlanes& in, const FrameView& out,
+                      bool dither);
 
 }  // namespace zerorun::io

@@ -88,17 +88,26 @@ SampleConversion other_matrix(const Levels& levels, int depth_bits,
 
 }  // namespace
 
+LumaWeights weights_named(std::string_view name) noexcept {
+  if (name == "bt709") return kBt709;
+  return name == "bt2020nc" ? kBt2020 : kBt601;
+}
+
+bool is_full_range(std::string_view name, bool by_file) noexcept {
+  return name == "pc" || (name != "tv" && by_file);
+}
+
 YccToJfif::YccToJfif(const YccCoding& coding)
     : coding_(coding),
       terms_(coding.weights == kBt601
                  ? same_matrix(levels_of(coding), coding.depth_bits)
                  : other_matrix(levels_of(coding), coding.depth_bits, coding.weights)) {}
 
-void YccToJfif::convert(const YccPlanes& in, const FrameView& out) const {
+void YccToJfif::convert(const YccPlanes& in, const FrameView& out, bool dither) const {
   if (is_identity())
     copy_frame({out.format, out.width, out.height, in.data, in.stride_bytes}, out);
   else
-    convert_by_terms(terms_, in, out);
+    convert_by_terms(terms_, in, out, dither && coding_.depth_bits > 8);
 }
 
 }  // namespace zerorun::io

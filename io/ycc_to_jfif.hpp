@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "zerorun/frame.hpp"
 #include "zerorun/surface.hpp"
@@ -21,6 +22,11 @@ inline constexpr LumaWeights kBt709{0.2126, 0.0722};
 inline constexpr LumaWeights kBt2020{0.2627, 0.0593};
 inline constexpr LumaWeights kFcc{0.30, 0.11};
 inline constexpr LumaWeights kSmpte240m{0.212, 0.087};
+
+/// BT.601 for an empty name; FFmpeg's names of SampleRules::matrix.
+LumaWeights weights_named(std::string_view name) noexcept;
+/// True for "pc" or an empty name if `by_file`; "tv" is limited range (SampleRules::range).
+bool is_full_range(std::string_view name, bool by_file) noexcept;
 
 struct YccCoding {
   int depth_bits = 8;  ///< 8 to 16
@@ -49,7 +55,9 @@ class YccToJfif {
 
   /// `in` has the geometry of `out`, which is planar YCbCr or grey. Where the matrix needs chroma
   /// at a luma sample and chroma is subsampled, it is the chroma sample that covers the pixel.
-  void convert(const YccPlanes& in, const FrameView& out) const;
+  /// `dither`: samples of more than 8 bits become one of the two nearest integers by an ordered
+  /// pattern, whose mean is the exact value.
+  void convert(const YccPlanes& in, const FrameView& out, bool dither = false) const;
 
  private:
   YccCoding coding_;

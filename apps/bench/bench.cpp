@@ -18,6 +18,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/json_text.hpp"
 #include "apps/common/safe_file.hpp"
 #include "apps/common/signals.hpp"
 
@@ -80,7 +81,7 @@ class BenchRun {
     }
     if (const std::vector<int> all = all_cuda(selection_); !all.empty())
       add_clocks(all, report_.machine);
-    if (json_) write(*json_, report_json(report_).dump(1) + "\n");
+    if (json_) write(*json_, json_text(report_json(report_), 1) + "\n");
     if (csv_) write(*csv_, report_csv(report_));
     if (html_) write(*html_, report_html(report_));
     return Exit::done;

@@ -102,6 +102,7 @@ io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& 
   options.time_base = source.time_base;
   options.sample_aspect = source.sample_aspect;
   options.rotation_degrees = source.rotation_degrees;
+  options.mirrored = source.mirrored;
   options.variable_frame_rate = source.variable_frame_rate;
   return options;
 }

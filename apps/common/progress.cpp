@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "apps/common/console.hpp"
+#include "apps/common/json_text.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -73,7 +74,7 @@ void Progress::update(const ProgressCounts& counts) {
   if (now - last_shown_ < interval_seconds_) return;
   last_shown_ = now;
   if (mode_ == ProgressMode::json) {
-    console::machine(event(counts).dump());
+    console::machine(json_text(event(counts)));
   } else {
     console::progress(line(counts));
   }
@@ -91,7 +92,7 @@ void Progress::finish(const ProgressCounts& counts, const std::string& outcome,
     if (outcome == "failed")
       g_failed_event = last;  // its sentence is not known here
     else
-      console::machine(last.dump());
+      console::machine(json_text(last));
   }
 }
 
@@ -110,7 +111,7 @@ void print_failed_event(int exit_code, const std::string& sentence) {
   if (event.is_null()) event = {{"progress", "end"}, {"outcome", "failed"}};
   event["exit_code"] = exit_code;
   event["error"] = sentence;
-  console::machine(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  console::machine(json_text(event));
 }
 
 }  // namespace zerorun::app

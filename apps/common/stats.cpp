@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/common/failure.hpp"
+#include "apps/common/json_text.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun::app {
@@ -47,7 +48,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
                                  {"zerorun", version()}};
   head.update(header);
   if (is_json_) {
-    std::string text = head.dump(2);
+    std::string text = json_text(head, 2);
     text.erase(text.rfind('\n'));  // without the closing brace: the frames follow
     file_.write(text + ",\n  \"frames\": [");
     return;
@@ -79,7 +80,7 @@ void StatsFile::add_json(const FrameRecord& record) {
   if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
   if (record.gpu_microseconds) row["gpu_us"] = rounded(*record.gpu_microseconds);
   if (record.slow_scans) row["slow_scans"] = *record.slow_scans;
-  file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", row.dump()));
+  file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", json_text(row)));
 }
 
 void StatsFile::add_csv(const FrameRecord& record) {
@@ -98,10 +99,10 @@ void StatsFile::add_csv(const FrameRecord& record) {
 
 void StatsFile::finish(const nlohmann::json& summary) {
   if (is_json_) {
-    file_.write("\n  ],\n  \"summary\": " + summary.dump() + "\n}\n");
+    file_.write("\n  ],\n  \"summary\": " + json_text(summary) + "\n}\n");
   } else {
     head_["summary"] = summary;
-    facts_->write(head_.dump(2) + "\n");
+    facts_->write(json_text(head_, 2) + "\n");
     facts_->finish();
   }
   file_.finish();

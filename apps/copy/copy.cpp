@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "apps/common/signals.hpp"
 #include "apps/copy/copy_options.hpp"
 #include "codec/base/try.hpp"
+#include "zerorun/orient.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -90,14 +92,36 @@ class CopyRun {
     sink.height = info().height;
   }
 
+  /// A container says the orientation for all its frames; the JPEG streams say it by EXIF. EXIF
+  /// stays in the streams; MOV and MP4 say it too, for the many readers that look there alone.
+  void choose_orientation(io::SinkOptions& sink) {
+    const bool is_picture = info().container.find("image") != std::string::npos;
+    const auto stream = inspect(first_->in.item, StreamLimits::any_size());
+    const int by_exif = stream ? stream->exif_orientation : 1;
+    const int by_container =
+        is_picture ? 1 : io::orientation_of(info().rotation_degrees, info().mirrored);
+    const std::string kind = output_kind(output_);
+    const bool has_matrix =
+        is_container(output_) && (kind == "mov" || kind == "mp4" || kind == "m4v");
+    const int shown = by_container != 1 || !has_matrix ? by_container : by_exif;
+    sink.rotation_degrees = io::rotation_of(shown);
+    sink.mirrored = io::is_mirrored(shown);
+    if (shown == 1 || is_container(output_) || io::is_measuring_output(output_)) return;
+    if (is_images(output_))
+      orientation_ = shown;
+    else
+      console::note(
+          fmt::format("{}: raw Motion JPEG cannot say how {} is turned for display; "
+                      ".mov, .mp4 and .jpg can",
+                      output_.name, name()));
+  }
+
   void open_output() {
     register_part(output_);
     io::SinkOptions sink = sink_options(info(), options_.output, 0, 0);
     describe_first(sink);
     if (is_images(output_)) sink.variable_frame_rate = false;
-    // EXIF stays in the streams, and players of such videos go by it: once is enough.
-    const bool is_picture = info().container.find("image") != std::string::npos;
-    if (is_picture) sink.rotation_degrees = 0;
+    choose_orientation(sink);
     sink.first_frame = options_.input.range.first;
     if (options_.copy_metadata) sink.content = info().content;
     if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink);
@@ -107,9 +131,12 @@ class CopyRun {
                                 sink.height, rational_text(rate_)));
   }
 
-  /// A picture of its own needs the tables that Motion JPEG may leave out.
+  /// A picture of its own needs the tables that Motion JPEG may leave out, and the orientation that
+  /// its container says.
   Status pack(CopyJob& job) {
     if (is_images(output_)) job.in.item = io::with_huffman_tables(job.in.item);
+    if (orientation_ != 1 && !io::set_jpeg_orientation(job.in.item, orientation_))
+      has_untold_orientation_ = true;
     return sink_->prepare(job.in.item, job.out);
   }
 
@@ -167,6 +194,11 @@ class CopyRun {
       console::note(output_.name + ": " + notice);
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
+    if (has_untold_orientation_)
+      console::note(output_.name +
+                    ": EXIF without an orientation was left as it is, so viewers will "
+                    "not turn the pictures as players turn " +
+                    name());
     if (counts_.frames == 0)
       console::note(output_.name + ": interrupted before the first frame, nothing was written");
     else if (!progress_->is_json())
@@ -184,6 +216,8 @@ class CopyRun {
   ProgressCounts counts_;
   io::Rational rate_;
   int width_ = 0, height_ = 0;
+  int orientation_ = 1;  // of the pictures that are written, where it is not theirs already
+  std::atomic<bool> has_untold_orientation_{false};
   bool interrupted_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/loss_notes.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
@@ -74,13 +75,16 @@ class DecodeRun : FrameCommand {
     if (is_images(output_)) {
       finish_.emplace(options_.content, feed_->info());
       if (options_.content.autorotate && degrees % 180 != 0) std::swap(width, height);
-    } else if (degrees != 0) {
+    } else if (degrees != 0 || feed_->info().mirrored) {
       console::detail(
-          fmt::format("{}: the frames are written as they are stored; players turn them "
+          fmt::format("{}: the frames are written as they are stored; players {}turn them "
                       "by {} degrees",
-                      output_.name, degrees));
+                      output_.name, feed_->info().mirrored ? "mirror them and " : "", degrees));
     }
     wanted_ = sink_->wanted_format(feed_->native_format());
+    const std::string kind = output_kind(output_);
+    if (!io::is_measuring_output(output_) && (kind == "yuv" || kind == "raw" || kind == "rgb"))
+      note_raw_range(output_.name, options_.raw_format, wanted_);
     feed_->want_format(wanted_);
     const std::string wanted(name(wanted_));
     describe(feed_->info(), width, height, feed_->native_format(), sink.frame_rate, wanted,
@@ -104,7 +108,11 @@ class DecodeRun : FrameCommand {
   }
 
   Status decode(DecodeJob& job, int lane) {
-    if (!feed_->has_packets()) return Status::ok();
+    if (feed_->has_packets()) ZR_TRY(decode_packet(job, lane));
+    return finish_ ? finish_->convert_colours(job) : Status::ok();
+  }
+
+  Status decode_packet(DecodeJob& job, int lane) {
     return decoders_->run(lane, [&](Decoder& decoder, int) {
       const Stopwatch watch;
       auto report = decoder.decode(job.jpeg(), wanted_, job.frame());

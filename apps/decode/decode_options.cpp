@@ -22,7 +22,8 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
       .add_option(
           "--pix-fmt", options.raw_format,
           "Samples of a raw OUTPUT (.yuv, .raw, .rgb, or --format raw) by FFmpeg's words: "
-          "yuv420p, nv12, uyvy422, rgb24 ...; they have full range (default: those of INPUT)")
+          "yuv420p, nv12, uyvy422, rgb24, yuv422p10le ...; they have full range, as JPEG has "
+          "(default: those of INPUT)")
       ->type_name("NAME");
   add_sample_options(command, options.samples);
   command.option_defaults()->group("Decoding");

@@ -12,19 +12,25 @@ namespace zerorun::app {
 /// A container says it for all frames; otherwise each picture says it for itself.
 int PictureFinish::orientation(const io::PictureContent& content) const {
   const bool is_picture = info_.container.find("image") != std::string::npos;
-  if (!is_picture && info_.rotation_degrees != 0) return io::orientation_of(info_.rotation_degrees);
+  const int by_container = io::orientation_of(info_.rotation_degrees, info_.mirrored);
+  if (!is_picture && by_container != 1) return by_container;
   return content.orientation;
 }
 
+io::PictureContent PictureFinish::content_of(DecodeJob& job) {
+  if (job.picture.content) return *job.picture.content;
+  if (job.jpeg().empty()) return {};
+  return io::picture_content(std::span<const std::byte>(job.jpeg()));
+}
+
+Status PictureFinish::convert_colours(DecodeJob& job) {
+  if (options_.icc != IccMode::convert) return Status::ok();
+  return to_srgb_.convert(content_of(job), job.frame().view());
+}
+
 Result<ConstFrameView> PictureFinish::finish(DecodeJob& job) {
-  io::PictureContent content;
-  if (job.picture.content) {
-    content = *job.picture.content;
-  } else if (!job.jpeg().empty()) {
-    content = io::picture_content(std::span<const std::byte>(job.jpeg()));
-  }
+  io::PictureContent content = content_of(job);
   content.orientation = orientation(content);
-  if (options_.icc == IccMode::convert) ZR_TRY(to_srgb_.convert(content, job.frame().view()));
   if (options_.icc != IccMode::keep || !options_.copy_metadata) content.icc.clear();
   if (!options_.copy_metadata) {
     content.exif.clear();

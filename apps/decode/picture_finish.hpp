@@ -16,12 +16,15 @@ class PictureFinish {
   PictureFinish(const ContentOptions& options, const io::SourceInfo& info)
       : options_(options), info_(info) {}
 
+  /// Converts the job's frame to sRGB where --icc asks for it. Errors: bad_input (the profile).
+  Status convert_colours(DecodeJob& job);
   /// Sets the content of job.out; returns what has to be written: the job's frame, or job.turned.
   Result<ConstFrameView> finish(DecodeJob& job);
   /// True if a picture had EXIF, XMP or a profile to be kept.
   bool had_content() const noexcept { return had_content_; }
 
  private:
+  static io::PictureContent content_of(DecodeJob& job);
   int orientation(const io::PictureContent& content) const;
 
   const ContentOptions options_;

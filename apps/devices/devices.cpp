@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/commands.hpp"
+#include "apps/common/json_text.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::app {
@@ -46,7 +47,7 @@ void print_json(const std::vector<DeviceInfo>& devices) {
   }
   nlohmann::ordered_json all = {{"devices", list}};
   if (devices.empty()) all["no_cuda"] = no_cuda_reason();
-  fmt::print("{}\n", all.dump(2));
+  fmt::print("{}\n", json_text(all, 2));
 }
 
 void print_table(const std::vector<DeviceInfo>& devices) {

@@ -11,7 +11,8 @@ EncodeContent::EncodeContent(const EncodeOptions& options, const io::SourceInfo&
                              const io::Location& output)
     : options_(options), output_is_container_(is_container(output)) {
   const bool is_picture = info.container.find("image") != std::string::npos;
-  if (!is_picture) rotation_degrees_ = info.rotation_degrees;
+  orientation_ = io::orientation_of(info.rotation_degrees, info.mirrored);
+  is_said_by_container_ = !is_picture && orientation_ != 1;
   const std::string kind = output_kind(output);
   output_turns_ = output_is_container_ && kind != "avi" && kind != "mkv" && kind != "matroska";
 }
@@ -23,10 +24,9 @@ io::PictureContent EncodeContent::chosen(const io::PictureContent& content) cons
     kept.xmp.clear();
   }
   if (options_.content.icc != IccMode::keep || !options_.content.copy_metadata) kept.icc.clear();
-  if (rotation_degrees_ != 0 && !output_is_container_)
-    kept.orientation = io::orientation_of(rotation_degrees_);
-  // MOV and MP4 turn the picture themselves: once is enough. They cannot mirror.
-  if (output_turns_ && io::rotation_of(kept.orientation) != 0) kept.orientation = 1;
+  if (is_said_by_container_ && !output_is_container_) kept.orientation = orientation_;
+  // MOV and MP4 say it themselves: once is enough.
+  if (output_turns_ && kept.orientation == orientation_) kept.orientation = 1;
   if (!options_.exif.empty()) {
     kept.exif.clear();
     kept.orientation = 1;

@@ -26,7 +26,8 @@ class EncodeContent {
   io::PictureContent chosen(const io::PictureContent& content) const;
 
   const EncodeOptions& options_;
-  int rotation_degrees_ = 0;  // of a container's video
+  int orientation_ = 1;  // of the video or the first picture
+  bool is_said_by_container_ = false;
   bool output_turns_ = false, output_is_container_ = false;
   mutable std::mutex mutex_;
   std::string left_out_;

@@ -62,8 +62,21 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 
 }  // namespace
 
+/// Tags come from the file, which must not steer the terminal: a point for each control character
+/// of ASCII and of UTF-8 (C2 80 to C2 9F).
+static std::string without_controls(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_c1 = byte >= 0x80 && byte < 0xA0 && !plain.empty() && plain.back() == '\xC2';
+    if (is_c1) plain.pop_back();
+    plain += byte < 0x20 || byte == 0x7F || is_c1 ? '.' : c;
+  }
+  return plain;
+}
+
 std::string report_row(std::string_view label, const std::string& text) {
-  return fmt::format("  {:<12} {}\n", label, text);
+  return fmt::format("  {:<12} {}\n", without_controls(label), without_controls(text));
 }
 
 std::string kind_text(const io::JpegKind& kind) {

@@ -12,6 +12,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/inputs.hpp"
+#include "apps/common/json_text.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/info/info_report.hpp"
 
@@ -101,7 +102,7 @@ Command add_info(CLI::App& program) {
   return [options] {
     console::hide_lines_of_libraries();
     const InputFacts facts = gather(*options);
-    fmt::print("{}\n", options->json ? to_json(facts).dump(2) : to_text(facts));
+    fmt::print("{}\n", options->json ? json_text(to_json(facts), 2) : to_text(facts));
     return Exit::done;
   };
 }

@@ -114,7 +114,9 @@ std::string picture_text(const io::SourceInfo& s) {
   std::string text = fmt::format("{}x{}, {}", s.width, s.height, name(s.format));
   if (s.sample_aspect.known() && s.sample_aspect.num != s.sample_aspect.den)
     text += fmt::format(", pixels {}:{}", s.sample_aspect.num, s.sample_aspect.den);
-  if (s.rotation_degrees != 0) text += fmt::format(", shown rotated by {}", s.rotation_degrees);
+  if (s.mirrored) text += ", shown mirrored left to right";
+  if (s.rotation_degrees != 0)
+    text += fmt::format(", {} rotated by {}", s.mirrored ? "then" : "shown", s.rotation_degrees);
   return row("picture", text);
 }
 
@@ -151,6 +153,7 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
                {"time_base", rational_text(s.time_base)},
                {"sample_aspect", fmt::format("{}:{}", s.sample_aspect.num, s.sample_aspect.den)},
                {"rotation_degrees", s.rotation_degrees},
+               {"mirrored", s.mirrored},
                {"frames", or_null(facts.frames() >= 0, facts.frames())},
                {"seconds", or_null(facts.seconds())},
                {"file_bytes", or_null(facts.file_bytes)},

@@ -17,8 +17,9 @@ Status sdl_failure(const char* what) {
   return Status(Errc::device_failure, std::string(what) + ": " + SDL_GetError());
 }
 
-SDL_FRect turned(const SDL_FRect& unit, int rotation) {
-  switch (rotation) {
+SDL_FRect turned(SDL_FRect unit, const Placement& placement) {
+  if (placement.mirrored) unit.x = 1 - unit.x - unit.w;
+  switch (placement.rotation_degrees) {
     case 90:
       return {1 - unit.y - unit.h, unit.x, unit.h, unit.w};
     case 180:
@@ -101,15 +102,16 @@ void Picture::draw(const Placement& placement) {
     const SDL_FRect unit =
         turned({static_cast<float>(tile.area.x) / width, static_cast<float>(tile.area.y) / height,
                 static_cast<float>(tile.area.w) / width, static_cast<float>(tile.area.h) / height},
-               placement.rotation_degrees);
+               placement);
     SDL_FRect to{box.x + unit.x * box.w, box.y + unit.y * box.h, unit.w * box.w, unit.h * box.h};
     if (placement.rotation_degrees % 180 != 0) {
       // SDL rotates around the middle of the upright rectangle.
       const SDL_FPoint middle{to.x + to.w / 2, to.y + to.h / 2};
       to = {middle.x - to.h / 2, middle.y - to.w / 2, to.h, to.w};
     }
+    // SDL mirrors before it rotates.
     SDL_RenderCopyExF(renderer_, tile.texture.get(), nullptr, &to, placement.rotation_degrees,
-                      nullptr, SDL_FLIP_NONE);
+                      nullptr, placement.mirrored ? SDL_FLIP_HORIZONTAL : SDL_FLIP_NONE);
   }
 }
 

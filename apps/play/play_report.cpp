@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "apps/common/console.hpp"
+#include "apps/common/json_text.hpp"
 #include "apps/common/text.hpp"
 
 namespace zerorun::app {
@@ -93,7 +94,7 @@ const char* psnr_components(PixelFormat format) noexcept {
 
 void print_report(const PlayReport& report, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", report.json().dump(2));
+    fmt::print("{}\n", json_text(report.json(), 2));
   } else {
     console::plain(report.text());
   }

@@ -57,6 +57,7 @@ Screen::Part Screen::part(const PlayInput& input, bool is_second) const {
   const io::SourceInfo& info = input.info();
   if (info.sample_aspect.known()) part.shape.pixel_aspect = info.sample_aspect.value();
   part.shape.rotation_degrees = info.rotation_degrees;
+  part.shape.mirrored = info.mirrored;
   part.area = {0, 0, static_cast<float>(size.x), static_cast<float>(size.y)};
   if (view_ != ScreenView::side) return part;
   part.area.w /= 2;

@@ -52,6 +52,7 @@ Placement View::place(const PictureShape& shape, const SDL_FRect& area) const {
       is_zoomed() ? static_cast<float>(scale_) : std::min(area.w / size.x, area.h / size.y);
   Placement placement;
   placement.rotation_degrees = shape.rotation_degrees;
+  placement.mirrored = shape.mirrored;
   placement.box.w = size.x * scale;
   placement.box.h = size.y * scale;
   placement.box.x = area.x + (area.w - placement.box.w) / 2 + (is_zoomed() ? offset_.x : 0);
@@ -85,6 +86,7 @@ std::optional<SDL_Point> pixel_at(const PictureShape& shape, const Placement& pl
     default:
       break;
   }
+  if (placement.mirrored) x = 1 - x;
   return SDL_Point{std::clamp(static_cast<int>(x * shape.width), 0, shape.width - 1),
                    std::clamp(static_cast<int>(y * shape.height), 0, shape.height - 1)};
 }

@@ -12,6 +12,7 @@ namespace zerorun::app {
 struct Placement {
   SDL_FRect box{};  ///< after rotation
   int rotation_degrees = 0;
+  bool mirrored = false;  ///< left to right, before it is turned
 };
 
 /// The shape of a picture before it is placed.
@@ -19,6 +20,7 @@ struct PictureShape {
   int width = 1, height = 1;
   double pixel_aspect = 1.0;  ///< width of a pixel over its height
   int rotation_degrees = 0;
+  bool mirrored = false;  ///< left to right, before it is turned
 };
 
 class View {

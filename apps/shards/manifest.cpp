@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "apps/common/json_text.hpp"
 #include "apps/common/text.hpp"
 #include "apps/shards/checked_json.hpp"
 #include "apps/shards/hash.hpp"
@@ -161,7 +162,7 @@ bool is_same_work(const ShardHead& a, const ShardHead& b, std::string& differenc
 std::string manifest_text(const ShardManifest& manifest) {
   Json json = to_json(manifest.head);
   // One frame a line: short for a million frames, and readable.
-  std::string text = json.dump(1);
+  std::string text = json_text(json, 1);
   text.resize(text.rfind('\n'));  // the closing brace comes after the frames
   text += ",\n \"frames\": [";
   for (std::size_t i = 0; i < manifest.frames.size(); ++i)
@@ -197,7 +198,7 @@ Result<ShardManifest> parse_manifest(std::string_view text) {
 }
 
 std::string journal_line(const ShardFrame& frame) {
-  const std::string line = frame_json(frame).dump();
+  const std::string line = json_text(frame_json(frame));
   return line + " " + hash_text(xxh3(line)) + "\n";
 }
 

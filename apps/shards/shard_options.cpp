@@ -38,14 +38,19 @@ void add_shard_options(CLI::App& app, ShardOptions& options, std::string& sample
     options.range = parse_frame_span(text);
     if (!options.range)
       throw CLI::ValidationError(
-          "--range", "'" + text + "' is not A:B or A:B:STEP with A < B, nor auto, limited or full");
+          "--range",
+          "'" + text +
+              "' is neither frames (A:B or A:B:STEP with A < B) nor the range of samples "
+              "(auto, limited, full)");
   };
   app.add_option_function<std::string>(
          "--range", read_range,
-         "Make a shard of the frames A, A+STEP, ... below B of all frames, counted from 0, as a "
-         "render manager hands them out. Or the range of the samples of video: auto takes what the "
-         "file says, and limited where it does not say")
-      ->type_name("A:B[:STEP]|auto|limited|full")
+         "Two different things. auto, limited or full: the range of the samples of video; auto "
+         "takes "
+         "what the file says, and limited where it does not say. A:B or A:B:STEP: a shard of the "
+         "frames A, A+STEP, ... below B of all frames, counted from 0, as a render manager hands "
+         "them out (--frames A:B selects frames of a run without shards). Both may be given")
+      ->type_name("auto|limited|full|A:B[:STEP]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->trigger_on_parse();
   app.add_flag("--resume", options.resume,

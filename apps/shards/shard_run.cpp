@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "apps/common/console.hpp"
+#include "apps/common/json_text.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/shards/join.hpp"
@@ -143,7 +144,7 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
              : -1.0;
     head.has_audio = !options.audio_from.empty();
     head.pixel_format = format;
-    ZR_TRY(open_.journal->write(to_json(head).dump() + "\n"));
+    ZR_TRY(open_.journal->write(json_text(to_json(head)) + "\n"));
   } else if (wanted_.kind != ShardKind::pictures &&
              (head.sink.width != options.width || head.sink.height != options.height ||
               head.pixel_format != format) &&

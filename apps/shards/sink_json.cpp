@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;
 /// Every member of SinkOptions needs a place below. This does not compile when there is a new one.
 [[maybe_unused]] void count_members(const io::SinkOptions& options) {
   [[maybe_unused]] const auto& [overwrite, width, height, frame_format, frame_rate, time_base,
-                                sample_aspect, rotation, variable, coded, audio_from, audio_start,
-                                audio_end, raw_format, content, first_frame] = options;
+                                sample_aspect, rotation, mirrored, variable, coded, audio_from,
+                                audio_start, audio_end, raw_format, content, first_frame] = options;
   [[maybe_unused]] const auto& [tags, stream_tags, timecode, fields, range, matrix, transfer,
                                 primaries, pixel_format, bits, has_alpha, is_rgb, stereo] = content;
 }
@@ -118,6 +118,7 @@ Json sink_json(const io::SinkOptions& options) {
                {"time_base", rational(options.time_base)},
                {"sample_aspect", rational(options.sample_aspect)},
                {"rotation_degrees", options.rotation_degrees},
+               {"mirrored", options.mirrored},
                {"variable_frame_rate", options.variable_frame_rate},
                {"coded_format", std::string(name(options.coded_format))},
                {"audio_start_seconds", options.audio_start_seconds},
@@ -138,6 +139,7 @@ io::SinkOptions sink_from_json(const Json& json) {
   options.sample_aspect = parse_rational_json(json, "sample_aspect");
   options.rotation_degrees =
       static_cast<int>(whole(member(json, "rotation_degrees"), "rotation_degrees", -360, 360));
+  options.mirrored = flag(json, "mirrored");
   options.variable_frame_rate = flag(json, "variable_frame_rate");
   options.coded_format = format(json, "coded_format");
   options.audio_start_seconds = seconds(json, "audio_start_seconds");

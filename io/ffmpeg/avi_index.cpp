@@ -45,6 +45,7 @@ std::int64_t count_video_chunks(const ByteReader& file, std::uint64_t at, int st
   std::int64_t count = 0;
   bool has_index = false;
   while (const auto chunk = chunk_at(file, at)) {
+    if (chunk->id[0] == 0) break;  // no chunk is called so; zeros would be read 8 bytes at a time
     const bool is_list = chunk->name() == "LIST" || chunk->name() == "RIFF";
     if (is_video_of(*chunk, stream) && chunk->bytes > 0) ++count;
     has_index |= chunk->name() == "idx1";

@@ -6,6 +6,9 @@
 #include <string>
 
 #include "codec/base/try.hpp"
+#include "io/alpha_blend.hpp"
+#include "io/pixel_pack.hpp"
+#include "io/sample_reader.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io::av {
@@ -99,8 +102,8 @@ PixelFormat closest_format(AVPixelFormat format) noexcept {
   return w == 2 && h == 0 ? PixelFormat::yuv411p : PixelFormat::yuv420p;  // 4:1:0
 }
 
-Status ColourConverter::scale(const AVFrame& picture, AVPixelFormat to, std::uint8_t* const data[],
-                              const int stride[]) {
+Status FrameScaler::scale(const AVFrame& picture, AVPixelFormat to, std::uint8_t* const data[],
+                          const int stride[]) {
   const auto from = static_cast<AVPixelFormat>(picture.format);
   constexpr int kFlags = SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BICUBIC;
   scaler_.reset(sws_getCachedContext(scaler_.release(), picture.width, picture.height, from,
@@ -121,22 +124,26 @@ Status ColourConverter::scale(const AVFrame& picture, AVPixelFormat to, std::uin
   return Status::ok();
 }
 
-Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format, Frame& out) {
+Status FrameScaler::scale(const AVFrame& picture, AVPixelFormat to, FramePtr& out) {
+  if (!out || out->format != to || out->width != picture.width || out->height != picture.height) {
+    out.reset(av_frame_alloc());
+    if (!out) return no_memory();
+    out->format = to;
+    out->width = picture.width;
+    out->height = picture.height;
+    if (av_frame_get_buffer(out.get(), 0) < 0) return no_memory();
+  }
+  return scale(picture, to, out->data, out->linesize);
+}
+
+Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format,
+                                    const SampleRules& rules, Frame& out) {
   const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
   const AVFrame* source = &picture;
   const bool same_sampling = is_gray(*d) || d->log2_chroma_w < 2 || d->log2_chroma_h == 0;
   if (!is_plain_planar(*d) || !same_sampling) {
     const AVPixelFormat planar = planar_of(format, d->comp[0].depth);
-    if (!planar_ || planar_->format != planar || planar_->width != picture.width ||
-        planar_->height != picture.height) {
-      planar_.reset(av_frame_alloc());
-      if (!planar_) return no_memory();
-      planar_->format = planar;
-      planar_->width = picture.width;
-      planar_->height = picture.height;
-      if (av_frame_get_buffer(planar_.get(), 0) < 0) return no_memory();
-    }
-    ZR_TRY(scale(picture, planar, planar_->data, planar_->linesize));
+    ZR_TRY(scaler_.scale(picture, planar, planar_));
     source = planar_.get();
     d = av_pix_fmt_desc_get(planar);
   }
@@ -147,19 +154,48 @@ Status ColourConverter::convert_ycc(const AVFrame& picture, PixelFormat format, 
     planes.data[i] = source->data[i];
     planes.stride_bytes[i] = source->linesize[i];
   }
-  to_jfif_->convert(planes, out.view());
+  to_jfif_->convert(planes, out.view(), rules.dither);
   return Status::ok();
 }
 
-Status ColourConverter::convert(const AVFrame& picture, Frame& out) {
-  if (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format)) == nullptr)
-    return Status(Errc::bad_input, "the picture has no pixel format");
+/// swscale's RGBA has the alpha of every format that has one.
+Status ColourConverter::blend_alpha(const AVFrame& picture, Alpha over, Frame& out) {
+  ZR_TRY(rgba_scaler_.scale(picture, AV_PIX_FMT_RGBA, rgba_));
+  blend({rgba_->data[0] + 3, rgba_->linesize[0], 4, 8}, over, out.view());
+  return Status::ok();
+}
+
+/// With the rules of pictures, if there is anything to rule.
+Status ColourConverter::convert_rgb(const AVFrame& picture, const SampleRules& rules, Frame& out) {
+  const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
+  if (!rules.dither || d->comp[0].depth <= 8) {
+    const std::array<std::uint8_t*, 4> data{out.view().data[0], nullptr, nullptr, nullptr};
+    const std::array<int, 4> stride{static_cast<int>(out.view().stride_bytes[0]), 0, 0, 0};
+    return scaler_.scale(picture, AV_PIX_FMT_RGB24, data.data(), stride.data());
+  }
+  ZR_TRY(scaler_.scale(picture, AV_PIX_FMT_RGB48, planar_));
+  SampleRules dither;
+  dither.dither = true;
+  const SampleReader reader{dither, -1};
+  for (int y = 0; y < picture.height; ++y) {
+    const auto* from = reinterpret_cast<const std::uint16_t*>(
+        planar_->data[0] + y * std::ptrdiff_t{planar_->linesize[0]});
+    std::uint8_t* to = row_of(out.view(), 0, y);
+    for (int x = 0; x < picture.width; ++x, from += 3)
+      for (int channel = 0; channel < 3; ++channel) *to++ = reader.read(from, channel, x, y);
+  }
+  return Status::ok();
+}
+
+Status ColourConverter::convert(const AVFrame& picture, const SampleRules& rules, Frame& out) {
+  const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
+  if (d == nullptr) return Status(Errc::bad_input, "the picture has no pixel format");
   const PixelFormat format = closest_format(static_cast<AVPixelFormat>(picture.format));
   ZR_TRY(out.reshape(format, picture.width, picture.height));
-  if (format != PixelFormat::rgb24) return convert_ycc(picture, format, out);
-  const std::array<std::uint8_t*, 4> data{out.view().data[0], nullptr, nullptr, nullptr};
-  const std::array<int, 4> stride{static_cast<int>(out.view().stride_bytes[0]), 0, 0, 0};
-  return scale(picture, AV_PIX_FMT_RGB24, data.data(), stride.data());
+  ZR_TRY(format == PixelFormat::rgb24 ? convert_rgb(picture, rules, out)
+                                      : convert_ycc(picture, format, rules, out));
+  if (rules.alpha == Alpha::ignore || (d->flags & AV_PIX_FMT_FLAG_ALPHA) == 0) return Status::ok();
+  return blend_alpha(picture, rules.alpha, out);
 }
 
 }  // namespace zerorun::io::av

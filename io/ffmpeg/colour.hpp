@@ -6,6 +6,7 @@
 
 #include "io/ffmpeg/av.hpp"
 #include "io/ycc_to_jfif.hpp"
+#include "zerorun/content.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun::io::av {
@@ -18,20 +19,35 @@ PixelFormat closest_format(AVPixelFormat format) noexcept;
 /// converted).
 Result<YccCoding> coding_of(const AVFrame& picture, bool gray, int depth_bits);
 
+/// Converts between layouts by swscale, without a change of range or matrix.
+class FrameScaler {
+ public:
+  /// Errors: bad_input (a format that swscale does not read).
+  Status scale(const AVFrame& picture, AVPixelFormat to, std::uint8_t* const data[],
+               const int stride[]);
+  /// Into `out`, which is made or made anew where it does not fit. Errors: out_of_memory too.
+  Status scale(const AVFrame& picture, AVPixelFormat to, FramePtr& out);
+
+ private:
+  ScalerPtr scaler_;
+};
+
 /// YccToJfif converts range, matrix and depth exactly. swscale only rearranges samples
 /// (semi-planar, packed, big-endian), enlarges rare chroma samplings, and repacks RGB.
 class ColourConverter {
  public:
+  /// `rules` say what becomes of alpha and of more than 8 bits.
   /// Errors: bad_input (a layout or matrix that cannot be converted), out_of_memory.
-  Status convert(const AVFrame& picture, Frame& out);
+  Status convert(const AVFrame& picture, const SampleRules& rules, Frame& out);
 
  private:
-  Status convert_ycc(const AVFrame& picture, PixelFormat format, Frame& out);
-  Status scale(const AVFrame& picture, AVPixelFormat to, std::uint8_t* const data[],
-               const int stride[]);
+  Status convert_ycc(const AVFrame& picture, PixelFormat format, const SampleRules& rules,
+                     Frame& out);
+  Status convert_rgb(const AVFrame& picture, const SampleRules& rules, Frame& out);
+  Status blend_alpha(const AVFrame& picture, Alpha over, Frame& out);
 
-  ScalerPtr scaler_;
-  FramePtr planar_;
+  FrameScaler scaler_, rgba_scaler_;
+  FramePtr planar_, rgba_;
   std::optional<YccToJfif> to_jfif_;
 };
 

@@ -3,7 +3,9 @@
 #include "io/ffmpeg/demuxer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -30,15 +32,25 @@ std::string container_name(AVFormatContext& context) {
   return std::string(names.substr(0, names.find(',')));
 }
 
-/// Clockwise degrees, to the nearest quarter turn.
-int rotation_of(const AVStream& stream) {
-  const std::uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
-  if (matrix == nullptr) return 0;
-  const double counter_clockwise =
-      av_display_rotation_get(reinterpret_cast<const std::int32_t*>(matrix));
-  if (std::isnan(counter_clockwise)) return 0;
+/// Clockwise degrees, to the nearest quarter turn, after mirroring left to right.
+void read_display_matrix(const AVStream& stream, SourceInfo& info) {
+  constexpr std::size_t kEntries = 9;
+  std::size_t bytes = 0;
+  const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
+  std::array<std::int32_t, kEntries> matrix{};
+  if (data == nullptr || bytes < sizeof(matrix)) return;
+  std::memcpy(matrix.data(), data, sizeof(matrix));
+  // x' = m[0] x + m[3] y, y' = m[1] x + m[4] y: a negative determinant mirrors. To mirror before
+  // turning negates what is multiplied by x.
+  const bool mirrored = std::int64_t{matrix[0]} * matrix[4] < std::int64_t{matrix[1]} * matrix[3];
+  if (mirrored)
+    for (const std::size_t i : {0, 1})
+      matrix[i] = static_cast<std::int32_t>(-std::int64_t{matrix[i]});
+  const double counter_clockwise = av_display_rotation_get(matrix.data());
+  if (std::isnan(counter_clockwise)) return;
   const long quarters = std::lround(-counter_clockwise / 90.0);
-  return static_cast<int>(((quarters % 4) + 4) % 4) * 90;
+  info.rotation_degrees = static_cast<int>(((quarters % 4) + 4) % 4) * 90;
+  info.mirrored = mirrored;
 }
 
 }  // namespace
@@ -246,7 +258,7 @@ void Demuxer::describe() {
   measure_rate(stream_, ahead_, info_);
   const AVRational aspect = av_guess_sample_aspect_ratio(context_, stream_, nullptr);
   if (from_av(aspect).known()) info_.sample_aspect = from_av(aspect);
-  info_.rotation_degrees = rotation_of(*stream_);
+  read_display_matrix(*stream_, info_);
   info_.content = content_of(*context_, *stream_);
   info_.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
   // An AVI header counts repeated frames (empty chunks), too; the index lists the stored ones.

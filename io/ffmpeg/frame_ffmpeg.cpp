@@ -27,7 +27,8 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     info_.format = closest_format(static_cast<AVPixelFormat>(parameters.format));
     if (!packet_ || !picture_) return Status(Errc::out_of_memory);
     rules_ = options.samples;
-    if (!options.hardware_video) return open_on_cpu(options);
+    // Surfaces of NVDEC are rounded by the encoder's kernels.
+    if (!options.hardware_video || rules_.dither) return open_on_cpu(options);
     const Status hardware = try_nvdec(options.device);
     info_.decoder = hardware ? "NVDEC" : "the CPU (" + hardware.detail() + ")";
     return hardware ? Status::ok() : open_on_cpu(options);
@@ -156,7 +157,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
       host = std::move(downloaded);
     }
     const auto colour = colours_.borrow();
-    const Status status = colour->convert(host ? *host : picture, work.item);
+    const Status status = colour->convert(host ? *host : picture, rules_, work.item);
     return status ? status : Status(status.code(), "'" + work.name + "': " + status.detail());
   }
 

@@ -20,6 +20,22 @@ AVRational video_time_base(const SinkOptions& options) {
   return av_inv_q(to_av(options.frame_rate));
 }
 
+bool is_turned(const SinkOptions& options) noexcept {
+  return options.rotation_degrees % 360 != 0 || options.mirrored;
+}
+
+Status set_display_matrix(const SinkOptions& options, AVStream& stream) {
+  constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
+  auto* matrix = reinterpret_cast<std::int32_t*>(
+      av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, kMatrixBytes));
+  if (matrix == nullptr) return Status(Errc::out_of_memory);
+  av_display_rotation_set(matrix, options.rotation_degrees);
+  // What x is multiplied by: the picture is mirrored before it is turned.
+  if (options.mirrored)
+    for (const int i : {0, 1}) matrix[i] = -matrix[i];
+  return Status::ok();
+}
+
 /// Fills in a new stream. Errors: invalid_argument (no size, no rate), out_of_memory.
 Status describe_video(const SinkOptions& options, AVStream& stream) {
   if (options.width < 1 || options.height < 1 || options.width > kMaxDimension ||
@@ -40,21 +56,18 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   // Not at a variable rate: Matroska would make it the default duration.
   if (options.frame_rate.known() && !options.variable_frame_rate)
     stream.avg_frame_rate = stream.r_frame_rate = to_av(options.frame_rate);
-  if (options.rotation_degrees % 360 != 0) {
-    constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
-    auto* matrix = reinterpret_cast<std::int32_t*>(
-        av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, kMatrixBytes));
-    if (matrix == nullptr) return Status(Errc::out_of_memory);
-    av_display_rotation_set(matrix, options.rotation_degrees);
-  }
-  return Status::ok();
+  return is_turned(options) ? set_display_matrix(options, stream) : Status::ok();
 }
 
 /// A notice about options that the container cannot hold; empty if it holds all.
 std::string video_notice(const SinkOptions& options, const std::string& muxer) {
-  if (options.rotation_degrees % 360 == 0 || muxer == "mov" || muxer == "mp4") return {};
-  return muxer + " has no place for the rotation of " + std::to_string(options.rotation_degrees) +
-         " degrees; players will show the video unturned (.mov and .mp4 keep it)";
+  if (!is_turned(options) || muxer == "mov" || muxer == "mp4") return {};
+  const std::string degrees = std::to_string(options.rotation_degrees) + " degrees";
+  const std::string what = !options.mirrored               ? "the rotation of " + degrees
+                           : options.rotation_degrees == 0 ? "mirroring"
+                                                           : "mirroring and rotation of " + degrees;
+  return muxer + " has no place for " + what +
+         "; players will show the video as it is stored (.mov and .mp4 keep it)";
 }
 
 /// Whenever the process is killed, the file plays to its last frame. For that Matroska gets a

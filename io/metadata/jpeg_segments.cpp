@@ -152,6 +152,31 @@ void insert_segments(std::span<const MarkerSegment> segments, std::vector<std::b
   jpeg.insert(jpeg.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
 }
 
+bool set_jpeg_orientation(std::vector<std::byte>& jpeg, int orientation) {
+  constexpr auto kId = "Exif\0\0"sv;
+  const ByteSpan bytes = as_u8(jpeg);
+  for (std::uint64_t at = 2;;) {
+    const auto marker = number(bytes, at, 2, false), length = number(bytes, at + 2, 2, false);
+    if (length && *marker == 0xFFFF) {  // a fill byte (T.81 B.1.1.2)
+      ++at;
+      continue;
+    }
+    if (!length || *length < 2 || *marker >> 8 != 0xFF || *marker == 0xFFDA) break;
+    const ByteSpan payload = part(bytes, at + 4, *length - 2u);
+    if (*marker == 0xFF00u + kApp1 && starts_with(payload, kId)) {
+      const auto exif = std::span(reinterpret_cast<std::uint8_t*>(jpeg.data()), jpeg.size())
+                            .subspan(at + 4 + kId.size(), payload.size() - kId.size());
+      set_exif_orientation(exif, orientation);
+      return exif_orientation(exif) == orientation;
+    }
+    at += 2 + std::uint64_t{*length};
+  }
+  PictureContent content;
+  content.orientation = orientation;
+  if (orientation != 1) insert_segments(jpeg_segments(content, nullptr), jpeg);
+  return true;
+}
+
 std::optional<JpegKind> jpeg_kind(std::span<const std::byte> jpeg) {
   const ByteSpan bytes = as_u8(jpeg);
   if (!starts_with(bytes, "\xFF\xD8"sv)) return std::nullopt;

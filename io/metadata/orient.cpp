@@ -74,12 +74,27 @@ Status orient(const ConstFrameView& in, int orientation, Frame& out) {
   return Status::ok();
 }
 
-int orientation_of(int rotation_degrees) noexcept {
-  return rotation_degrees == 90 ? 6 : rotation_degrees == 180 ? 3 : rotation_degrees == 270 ? 8 : 1;
+int orientation_of(int rotation_degrees, bool mirrored) noexcept {
+  switch (rotation_degrees) {
+    case 90:
+      return mirrored ? 7 : 6;
+    case 180:
+      return mirrored ? 4 : 3;
+    case 270:
+      return mirrored ? 5 : 8;
+    default:
+      return mirrored ? 2 : 1;
+  }
+}
+
+bool is_mirrored(int orientation) noexcept {
+  return orientation == 2 || orientation == 4 || orientation == 5 || orientation == 7;
 }
 
 int rotation_of(int orientation) noexcept {
-  return orientation == 6 ? 90 : orientation == 3 ? 180 : orientation == 8 ? 270 : 0;
+  for (const int degrees : {90, 180, 270})
+    if (orientation == orientation_of(degrees, is_mirrored(orientation))) return degrees;
+  return 0;
 }
 
 }  // namespace zerorun::io

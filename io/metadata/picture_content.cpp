@@ -57,9 +57,9 @@ PictureContent png_content(ByteSpan file) {
       content.has_alpha = chunk[9] == 4 || chunk[9] == 6;
     }
     if (starts_with(type, "tRNS")) content.has_alpha = true;
-    if (starts_with(type, "iCCP")) take_png_profile(chunk, content);
+    if (starts_with(type, "iCCP") && content.icc.empty()) take_png_profile(chunk, content);
     if (starts_with(type, "eXIf")) take_exif(chunk, content);
-    if (starts_with(type, "iTXt")) take_png_text(chunk, content);
+    if (starts_with(type, "iTXt") && content.xmp.empty()) take_png_text(chunk, content);
     at += std::uint64_t{*bytes} + 12;
   }
 }
@@ -104,6 +104,10 @@ std::vector<MarkerSegment> segments_of(ByteSpan file) {
   std::vector<MarkerSegment> segments;
   for (std::uint64_t at = 2;;) {
     const auto marker = number(file, at, 2, false), bytes = number(file, at + 2, 2, false);
+    if (bytes && *marker == 0xFFFF) {  // a fill byte (T.81 B.1.1.2)
+      ++at;
+      continue;
+    }
     if (!bytes || *bytes < 2 || *marker >> 8 != 0xFF || *marker == 0xFFDA) return segments;
     const ByteSpan payload = part(file, at + 4, *bytes - 2u);
     if (*marker >= 0xFFE0 && *marker <= 0xFFEF)
@@ -116,20 +120,24 @@ PictureContent content_of(const std::vector<MarkerSegment>& segments) {
   PictureContent content;
   content.bits = 8;
   std::map<int, ByteSpan> profile;  // by number: a file may have its parts in any order
+  int parts = 0;
   for (const MarkerSegment& segment : segments) {
     const ByteSpan payload(segment.payload);
     if (segment.marker == 0xE1 && starts_with(payload, kExifId)) take_exif(payload, content);
     if (segment.marker == 0xE1 && starts_with(payload, kXmpId))
       content.xmp = text(payload.subspan(kXmpId.size()));
     if (segment.marker == 0xE2 && starts_with(payload, kIccId) &&
-        payload.size() > kIccId.size() + 2)
+        payload.size() > kIccId.size() + 2) {
       profile.emplace(payload[kIccId.size()], payload.subspan(kIccId.size() + 2));
+      parts = payload[kIccId.size() + 1];
+    }
   }
-  int expected = 1;
-  for (const auto& [number, bytes] : profile) {
-    if (number != expected++) return content.icc.clear(), content;
-    content.icc.insert(content.icc.end(), bytes.begin(), bytes.end());
-  }
+  // ICC.1 B.4: numbers from 1 to the count. Half a profile is none.
+  const bool is_whole = !profile.empty() && profile.begin()->first == 1 &&
+                        profile.rbegin()->first == parts &&
+                        profile.size() == static_cast<std::size_t>(parts);
+  for (const auto& [number, bytes] : profile)
+    if (is_whole) content.icc.insert(content.icc.end(), bytes.begin(), bytes.end());
   return content;
 }
 

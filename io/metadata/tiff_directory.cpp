@@ -10,11 +10,12 @@ namespace {
 
 constexpr std::uint64_t kEntryBytes = 12, kInlineBytes = 4;
 constexpr std::size_t kMaxValueBytes = 65536;  // more does not fit an EXIF segment anyway
+constexpr std::size_t kMaxDirectoryBytes = std::size_t{1} << 20;
 
-/// Bytes of a value of each type, TIFF 6.0 section 2.
-constexpr std::array<std::uint64_t, 13> kTypeBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
+/// Bytes of a value of each type, TIFF 6.0 section 2; 13 is the offset of a directory.
+constexpr std::array<std::uint64_t, 14> kTypeBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
 /// Bytes of the numbers that a value consists of: a rational is two of them.
-constexpr std::array<std::size_t, 13> kNumberBytes{0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8};
+constexpr std::array<std::size_t, 14> kNumberBytes{0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8, 4};
 
 /// Tags of a TIFF file that describe what is shown and not how it is stored.
 constexpr std::array<std::uint16_t, 13> kDescriptive{270, 271, 272, 274,   282,   283,  296,
@@ -46,6 +47,22 @@ std::vector<std::uint8_t> value_of(const Entry& entry, bool little) {
 
 bool is_pointer(std::uint16_t tag) { return tag == kExifDirectory || tag == kGpsDirectory; }
 
+/// Sorted by tag, the first entry of each, and no more values than a megabyte: a directory may list
+/// the same bytes 65535 times.
+std::vector<Entry> within_reason(std::vector<Entry> entries) {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
+  const auto same = [](const Entry& a, const Entry& b) { return a.tag == b.tag; };
+  entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
+  std::size_t room = kMaxDirectoryBytes;
+  std::erase_if(entries, [&room](const Entry& entry) {
+    const bool fits = entry.value.size() <= std::min(kMaxValueBytes, room);
+    if (fits) room -= entry.value.size();
+    return !fits;
+  });
+  return entries;
+}
+
 /// Appends a directory with all its values. `depth` ends loops of directories.
 void write_directory(ByteSpan file, const std::vector<Entry>& entries, int depth, Writer& out) {
   out.add(static_cast<std::uint32_t>(entries.size()), 2);
@@ -63,9 +80,11 @@ void write_directory(ByteSpan file, const std::vector<Entry>& entries, int depth
     if (is_pointer(entry.tag) && depth > 0) {
       const auto at = entry.integer(entry.is_little);
       auto inner = at ? read_directory(file, entry.is_little, *at) : std::vector<Entry>();
-      std::erase_if(inner, [](const Entry& e) { return e.tag == kInteroperability; });
+      std::erase_if(inner, [](const Entry& e) {
+        return e.tag == kInteroperability || is_pointer(e.tag);  // no deeper than this
+      });
       out.set(field, out.end());
-      write_directory(file, inner, depth - 1, out);
+      write_directory(file, within_reason(std::move(inner)), depth - 1, out);
       continue;
     }
     const std::vector<std::uint8_t> value = value_of(entry, out.little);
@@ -126,9 +145,9 @@ std::vector<std::uint8_t> exif_of(ByteSpan file) {
   if (!header) return {};
   std::vector<Entry> entries = read_directory(file, header->little, header->first_directory);
   std::erase_if(entries, [](const Entry& entry) {
-    return entry.value.size() > kMaxValueBytes ||
-           std::find(kDescriptive.begin(), kDescriptive.end(), entry.tag) == kDescriptive.end();
+    return std::find(kDescriptive.begin(), kDescriptive.end(), entry.tag) == kDescriptive.end();
   });
+  entries = within_reason(std::move(entries));
   // Resolution alone, which every TIFF has, is not worth a segment.
   const bool tells = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
     const bool is_resolution = entry.tag == 282 || entry.tag == 283 || entry.tag == 296;
@@ -161,7 +180,8 @@ void add_content(const PictureContent& content, std::vector<std::uint8_t>& file)
             {reinterpret_cast<const std::uint8_t*>(content.xmp.data()), content.xmp.size()});
   const auto exif = read_header(content.exif);
   if (exif)
-    for (const Entry& entry : read_directory(content.exif, exif->little, exif->first_directory)) {
+    for (const Entry& entry :
+         within_reason(read_directory(content.exif, exif->little, exif->first_directory))) {
       if (std::find(kDescriptive.begin(), kDescriptive.end(), entry.tag) != kDescriptive.end())
         add(entry);
     }

@@ -189,6 +189,15 @@ class OutputTest(ProgramTest):
             self.assertEqual(process.wait(20), 4, error)
             self.assertIn("zerorun: ", error)
 
+    def test_help_into_a_closed_pipe_is_no_error(self):
+        """`zerorun --help | head` has read enough."""
+        for arguments, code in ((["--help"], 0), (["help", "encode"], 0), (["devices"], 4)):
+            read_end, write_end = os.pipe()
+            os.close(read_end)
+            done = subprocess.run([PROGRAM, *arguments], stdout=write_end, stderr=subprocess.PIPE)
+            os.close(write_end)
+            self.assertEqual((done.returncode, done.stderr == b""), (code, code == 0), done.stderr)
+
     def test_full_disk_under_info(self):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([PROGRAM, "devices"], stdout=full, stderr=subprocess.PIPE)

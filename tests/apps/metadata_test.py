@@ -194,13 +194,17 @@ class PictureTest(ProgramTest):
         self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", self.path("in.jpg"))
         self.tagged("in.jpg")
         self.encode(self.path("in.jpg"), "-o", self.path("out.jpg"))
-        self.decode(self.path("in.jpg"), "-o", self.path("out.png"))
-        for name in ("out.jpg", "out.png"):
+        for kind in ("png", "tif", "webp"):
+            self.decode(self.path("in.jpg"), "-o", self.path("out." + kind))
+        # ImageMagick 6 reads the EXIF of JPEG files alone, and complains about the XMP of every WebP
+        # file, webpmux's too: only what it says on stdout counts.
+        makers = {"jpg": "Maker", "png": "", "tif": "", "webp": ""}
+        for kind, maker in makers.items():
             done = subprocess.run(["identify", "-format", "%m %w %[EXIF:Make] %[icc:description]",
-                                   self.path(name)], capture_output=True, text=True)
-            # ImageMagick 6 reads the EXIF of JPEG files alone.
-            maker = "Maker" if name.endswith("jpg") else ""
-            self.assertIn(f"40 {maker} swapped red and green", done.stdout, done.stderr)
+                                   self.path("out." + kind)], capture_output=True, text=True)
+            self.assertIn(f"40 {maker} swapped red and green", done.stdout, kind + done.stderr)
+        done = subprocess.run(["convert", self.path("out.tif"), "icc:-"], capture_output=True)
+        self.assertEqual(done.stdout, swapped_profile())
 
     @needs_opencv
     def test_each_picture_of_a_sequence_keeps_its_own(self):

@@ -11,6 +11,8 @@ import time
 import unittest
 
 from display import MISSING, VirtualDisplay
+from metadata_test import ppm_pixels, turned
+from orientation_test import quarters
 from support import PROGRAM, ProgramTest, make_y4m, needs_opencv, y4m_frames
 
 WIDTH, HEIGHT, RATE = 480, 272, 25
@@ -193,6 +195,28 @@ class WindowTest(ProgramTest):
         report = self.finish()
         self.assertGreater(report["shown"], 40)
         self.assertEqual(report["broken_frames"], 0)
+
+    def test_turned_and_mirrored_pictures_stand_upright(self):
+        """Four colours in the corners: as EXIF says, and as the display matrix of a MOV says."""
+        stored = ppm_pixels(pathlib.Path(quarters(self.path("q.ppm"), 640, 480)).read_bytes())
+        for orientation, kind in ((2, "jpg"), (5, "jpg"), (6, "mov"), (7, "mov")):
+            exif = self.dir / "exif"
+            exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" +
+                             bytes([orientation]) + bytes(7))
+            clip = self.path(f"{orientation}.{kind}")
+            self.encode(self.path("q.ppm"), "-o", self.path("o.jpg"), "--exif", exif, "-y")
+            self.zerorun("copy", self.path("o.jpg"), "-o", clip)
+            rows = turned(stored, orientation)
+            self.play(clip, "--pause")
+
+            def is_upright():
+                shot = self.shot()
+                if (shot.width, shot.height) != (len(rows[0]), len(rows)):
+                    return False
+                return all(abs(a - b) < 40 for x in (20, shot.width - 20) for y in (20, shot.height - 20)
+                           for a, b in zip(shot.pixel(x, y), rows[y][x]))
+            self.wait_for(f"orientation {orientation}", is_upright)
+            self.finish()
 
     def test_information_comes_and_goes(self):
         self.play(self.video(), "--pause")

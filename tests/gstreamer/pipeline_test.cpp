@@ -13,10 +13,10 @@
 namespace zerorun::test {
 namespace {
 
-#define ZR_NEEDS(...)                                      \
-  if (!has_elements({__VA_ARGS__}))                        \
-  GTEST_SKIP() << "gstreamer1.0-plugins-base or -good is " \
-                  "missing"
+#define ZR_NEEDS(...)                                    \
+  if (!has_elements({__VA_ARGS__}))                      \
+  GTEST_SKIP() << "gstreamer1.0-plugins-base, -good or " \
+                  "-libav is missing"
 
 /// A file name; the destructor removes the file.
 class ScratchFile {
@@ -93,6 +93,38 @@ TEST(GstPipeline, OtherMuxersTakeTheStream) {
             : std::string(muxer).replace(std::string(muxer).size() - 3, 3, "demux");
     const Pipeline reader("filesrc location=" + file.name() + " ! " + demuxer +
                           " ! zerorundec device=cpu ! fakesink name=sink");
+    Arrived arrived;
+    watch(reader, arrived);
+    ASSERT_EQ(reader.run_to_end(), "") << muxer;
+    EXPECT_EQ(arrived.frames, 10) << muxer;
+  }
+}
+
+bool takes_jpeg(const char* muxer) {
+  const Owned<GstElementFactory> factory(gst_element_factory_find(muxer));
+  if (!factory) return false;
+  GstCaps* jpeg = gst_caps_new_empty_simple("image/jpeg");
+  const bool takes = gst_element_factory_can_sink_any_caps(factory.get(), jpeg) != FALSE;
+  gst_caps_unref(jpeg);
+  return takes;
+}
+
+/// GStreamer's own mp4mux has no image/jpeg up to 1.22 at least; the muxer of gstreamer1.0-libav
+/// has.
+TEST(GstPipeline, Mp4IsWrittenByEveryMuxerThatTakesJpeg) {
+  ZR_NEEDS("videotestsrc", "qtdemux", "avmux_mp4");
+  EXPECT_TRUE(takes_jpeg("avmux_mp4"));
+  for (const char* muxer : {"mp4mux", "avmux_mp4"}) {
+    if (!takes_jpeg(muxer)) continue;
+    const ScratchFile file(".mp4");
+    ASSERT_EQ(Pipeline(source(10) + "zerorunenc device=cpu ! " + muxer +
+                       " ! filesink location=" + file.name())
+                  .run_to_end(),
+              "")
+        << muxer;
+    EXPECT_NE(file.content().find("mp4v"), std::string::npos);
+    const Pipeline reader("filesrc location=" + file.name() +
+                          " ! qtdemux ! zerorundec device=cpu ! fakesink name=sink");
     Arrived arrived;
     watch(reader, arrived);
     ASSERT_EQ(reader.run_to_end(), "") << muxer;

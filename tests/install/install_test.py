@@ -212,6 +212,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(words("zerorun", "encode", "--qual"), ["--quality"])
         self.assertEqual(words("zerorun", "encode", "--huffman", ""), ["standard", "optimal"])
         self.assertEqual(words("zerorun", "encode", "--device", "cu"), ["cuda"])
+        self.assertEqual(words("zerorun", "encode", "--range", ""), ["auto", "limited", "full"])
 
     def test_fish_completion(self):
         script = next(self.prefix.glob("share/fish/vendor_completions.d/*"))

@@ -29,7 +29,7 @@ enum class Alpha : std::uint8_t { ignore, black, white };
 /// How samples are read that JPEG cannot hold as they are, or whose meaning the file does not tell.
 struct SampleRules {
   Alpha alpha = Alpha::ignore;
-  bool dither = false;  ///< pictures of more than 8 bits: an ordered pattern instead of rounding
+  bool dither = false;  ///< samples of more than 8 bits: an ordered pattern instead of rounding
   /// Of decoded video, instead of what the file says; FFmpeg's names. Empty = by the file, and by
   /// the size of the picture where it does not say.
   std::string matrix, range;
@@ -85,6 +85,10 @@ ZERORUN_API std::vector<MarkerSegment> jpeg_segments(const PictureContent& conte
 /// Inserts segments behind SOI and JFIF's APP0. `jpeg` is a stream that zerorun made.
 ZERORUN_API void insert_segments(std::span<const MarkerSegment> segments,
                                  std::vector<std::byte>& jpeg);
+
+/// Makes `orientation` that of a JPEG stream: sets the tag of its EXIF data, or inserts EXIF data
+/// where there is none. False if it has EXIF data without that tag, which stays as it is.
+ZERORUN_API bool set_jpeg_orientation(std::vector<std::byte>& jpeg, int orientation);
 
 /// What the first frame header of a JPEG stream says, also of kinds that inspect() refuses.
 struct JpegKind {

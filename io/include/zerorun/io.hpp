@@ -116,6 +116,7 @@ struct SourceInfo {
   std::int64_t first_pts = 0;  ///< of the first frame in the selected range
   Rational sample_aspect{1, 1};
   int rotation_degrees = 0;       ///< clockwise turn for display: 0, 90, 180, 270
+  bool mirrored = false;          ///< mirrored left to right for display, before it is turned
   std::int64_t frame_count = -1;  ///< of the selected range; -1 = not known beforehand
   double duration_seconds = 0.0;  ///< of the whole input by its header; 0 = not known
   /// How much shorter a Matroska or AVI file is than its header says. read() gives what is there
@@ -246,7 +247,8 @@ struct SinkOptions {
   Rational frame_rate;
   Rational time_base{1, 25};
   Rational sample_aspect{1, 1};
-  int rotation_degrees = 0;
+  int rotation_degrees = 0;  ///< as SourceInfo's
+  bool mirrored = false;     ///< as SourceInfo's
   /// Keep time stamps as they are. Otherwise they are rounded to multiples of 1/frame_rate. AVI,
   /// raw MJPEG and YUV4MPEG2 refuse it (Errc::unsupported_output). The first frame is at time 0.
   bool variable_frame_rate = false;
@@ -258,7 +260,7 @@ struct SinkOptions {
   double audio_start_seconds = 0.0;
   double audio_end_seconds = -1.0;  ///< < 0 = to the end
   /// The format of raw video (Location::format "raw", or .yuv, .rgb, .raw): as
-  /// RawVideo::pixel_format, 8 bits; empty = that of the frames. Samples have full range.
+  /// RawVideo::pixel_format; empty = that of the frames. Samples have full range of their depth.
   std::string raw_format = {};
   ContainerContent content;      ///< for containers; what one cannot hold is left out
   std::int64_t first_frame = 0;  ///< of the source, for its time code

@@ -16,9 +16,13 @@ namespace zerorun::io {
 /// Errors: invalid_argument (another format or orientation), out_of_memory.
 ZERORUN_API Status orient(const ConstFrameView& in, int orientation, Frame& out);
 
-/// The orientation that turns clockwise by 0, 90, 180 or 270 degrees.
-ZERORUN_API int orientation_of(int rotation_degrees) noexcept;
-/// Clockwise quarter turns of an orientation that does not mirror, in degrees; else 0.
+/// The orientation that turns clockwise by 0, 90, 180 or 270 degrees, after it has mirrored the
+/// picture left to right if `mirrored`.
+ZERORUN_API int orientation_of(int rotation_degrees, bool mirrored = false) noexcept;
+/// True if an orientation mirrors: 2, 4, 5, 7.
+ZERORUN_API bool is_mirrored(int orientation) noexcept;
+/// The clockwise degrees of an orientation: 0, 90, 180 or 270. If is_mirrored(), they come after
+/// the picture was mirrored left to right.
 ZERORUN_API int rotation_of(int orientation) noexcept;
 
 /// Converts RGB samples from the space of an ICC profile to sRGB, by lcms2 with relative

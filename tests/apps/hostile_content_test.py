@@ -1,0 +1,210 @@
+# Metadata that lies: EXIF that loops or repeats, half profiles, packed bombs, bytes that are no text.
+# SPDX-License-Identifier: MIT
+import json
+import pathlib
+import resource
+import struct
+import subprocess
+import unittest
+import zlib
+
+from metadata_test import exiftool, needs_exiftool, swapped_profile
+from support import PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv
+
+TIFF = b"II*\0\x08\0\0\0"
+
+
+def segment(marker, payload):
+    return bytes([0xFF, marker]) + struct.pack(">H", len(payload) + 2) + payload
+
+
+def directory(entries):
+    """(tag, type, count, value or offset); at offset 8 of TIFF data, at the end if none follows."""
+    return struct.pack("<H", len(entries)) + b"".join(
+        struct.pack("<HHII", *entry) for entry in entries) + bytes(4)
+
+
+def png(chunks):
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    header = struct.pack(">2I5B", 2, 2, 8, 2, 0, 0, 0)
+    rows = zlib.compress(2 * (b"\0" + bytes(6)))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+            b"".join(chunk(kind, data) for kind, data in chunks) + chunk(b"IDAT", rows) +
+            chunk(b"IEND", b""))
+
+
+class HostileContentTest(ProgramTest):
+    MEGABYTES = 900  # of address space; libraries map about half of it
+
+    def setUp(self):
+        super().setUp()
+        self.encode(make_ppm(self.path("in.ppm"), 16, 16), "-o", self.path("plain.jpg"))
+        self.plain = pathlib.Path(self.path("plain.jpg")).read_bytes()
+
+    def jpeg(self, *segments):
+        path = self.dir / "in.jpg"
+        path.write_bytes(self.plain[:2] + b"".join(segments) + self.plain[2:])
+        return path
+
+    def exif(self, entries, extra=b""):
+        return self.jpeg(segment(0xE1, b"Exif\0\0" + TIFF + directory(entries) + extra))
+
+    def icc_of(self, path):
+        self.decode(path, "-o", self.path("icc.png"), "-y", "--quiet")
+        data = pathlib.Path(self.path("icc.png")).read_bytes()
+        return data.count(b"iCCP")
+
+    def limited(self, *arguments):
+        """A run that may not take much memory or time."""
+        most = self.MEGABYTES << 20
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=30,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (most, most)))
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done
+
+    @needs_opencv
+    def test_exif_that_points_at_itself(self):
+        loops = self.exif([(0x0112, 3, 1, 6), (0x8769, 4, 1, 8), (0x8825, 4, 1, 8)])
+        self.assertEqual(self.info(loops)["jpeg"]["exif_orientation"], 6)
+        for kind in ("png", "tif", "webp", "jpg"):
+            command = "encode" if kind == "jpg" else "decode"
+            self.limited(command, loops, "-o", self.path("out." + kind), "-y")
+            self.assertLess((self.dir / ("out." + kind)).stat().st_size, 20000)
+
+    @needs_opencv
+    def test_exif_that_repeats_a_value(self):
+        """5000 entries of 59000 bytes would be 295 MB in a TIFF file."""
+        many = [(i, 7, 59000, 0) for i in range(0x9000, 0x9000 + 5000)]
+        inner = struct.pack("<HHII", 0x8769, 4, 1, 8 + 2 + 12 + 4)
+        data = TIFF + struct.pack("<H", 1) + inner + bytes(4) + directory(many)
+        for payload in (data, TIFF + directory([(270, 7, 59000, 0)] * 5000)):
+            path = self.jpeg(segment(0xE1, b"Exif\0\0" + payload[:65000]))
+            self.limited("decode", path, "-o", self.path("out.tif"), "-y", "--quiet")
+            self.assertLess((self.dir / "out.tif").stat().st_size, 3 << 20)
+            tiff = self.dir / "in.tif"
+            self.decode(self.path("plain.jpg"), "-o", tiff, "-y", "--quiet")
+
+    @needs_opencv
+    @needs_exiftool
+    def test_good_exif_still_goes_through_tiff(self):
+        """Directories are sorted and bounded, and nothing else changes."""
+        exiftool("-overwrite_original", "-EXIF:Make=M", "-EXIF:Artist=A", "-ISO=320",
+                 "-GPSLatitude=12.5", "-GPSLatitudeRef=N", "-UserComment=" + 2000 * "x",
+                 self.path("plain.jpg"))
+        self.decode(self.path("plain.jpg"), "-o", self.path("a.tif"))
+        self.encode(self.path("a.tif"), "-o", self.path("a.jpg"))
+        names = ("-EXIF:Make", "-EXIF:Artist", "-EXIF:ISO", "-GPSLatitude", "-EXIF:UserComment")
+        want, *found = (exiftool("-j", *names, self.path(n)) for n in ("plain.jpg", "a.tif", "a.jpg"))
+        for text in found:
+            got = {k: v for k, v in json.loads(text)[0].items() if k != "SourceFile"}
+            self.assertEqual(got, {k: v for k, v in json.loads(want)[0].items() if k != "SourceFile"})
+            self.assertEqual(len(got), 5)
+
+    def test_values_outside_of_the_data(self):
+        for entries in ([(271, 2, 0xFFFFFFFF, 0xFFFFFFF0), (0x0112, 3, 0xFFFFFFFF, 9)],
+                        [(271, 2, 0, 0), (33434, 5, 1, 0xFFFFFFFF), (0x0112, 3, 1, 0)],
+                        [(0x0112, 3, 1, 9)], [(0x8769, 4, 1, 0xFFFFFFFF)]):
+            path = self.exif(entries)
+            self.assertEqual(self.info(path)["rotation_degrees"], 0)
+            self.decode(path, "-o", self.path("o.ppm"), "-y", "--quiet")
+
+    def test_bytes_that_are_no_text(self):
+        path = self.exif([(271, 2, 20, 8 + 2 + 12 + 4)], b"\xff\xfe\x80bad\x1b[31m" + bytes(20))
+        info = self.info(path)
+        self.assertIn("bad", info["exif"]["make"])
+        text = self.zerorun("info", path).stdout
+        self.assertNotIn(b"\x1b", text)
+
+    def test_names_that_are_no_text(self):
+        name = bytes(self.dir) + b"/caf\xe9.jpg"
+        pathlib.Path(self.path("plain.jpg")).rename(name.decode(errors="surrogateescape"))
+        done = subprocess.run([PROGRAM.encode(), b"encode", name, b"-o", bytes(self.dir) + b"/\xe9.mjpeg",
+                               b"--progress", b"json", b"--stats", bytes(self.dir) + b"/s.json",
+                               b"--device", b"cpu"], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        events = [json.loads(line) for line in done.stderr.decode().splitlines() if line.startswith("{")]
+        self.assertEqual(events[-1]["outcome"], "done")
+        json.loads((self.dir / "s.json").read_text())
+        subprocess.run([PROGRAM.encode(), b"info", name, b"--json"], check=True, capture_output=True)
+
+    @needs_containers
+    def test_tags_and_time_codes_that_are_no_text(self):
+        for code in ("99:99:99:99", "-1:00:00:00", "x", "01:02:03:04:05", "\x1b[31m"):
+            mkv = self.path("t.mkv")
+            self.encode(make_y4m(self.path("in.y4m"), frames=2), "-o", self.path("a.mkv"), "-y")
+            ffmpeg("-i", self.path("a.mkv"), "-c", "copy", "-metadata", f"timecode={code}",
+                   "-metadata", "title=t\x1b[31m", mkv)
+            for kind in ("mov", "mkv", "mp4", "avi"):
+                self.zerorun("copy", mkv, "-o", self.path("o." + kind), "-y")
+                ffmpeg("-xerror", "-i", self.path("o." + kind), "-f", "null", "-")
+            self.assertNotIn(b"\x1b", self.zerorun("info", mkv).stdout)
+            self.info(mkv)
+
+    def test_profiles_that_are_not_whole(self):
+        icc = swapped_profile()
+        half = len(icc) // 2
+
+        def part(number, count, data):
+            return segment(0xE2, b"ICC_PROFILE\0" + bytes([number, count]) + data)
+        first, second = icc[:half], icc[half:]
+        whole = [[part(1, 1, icc)], [part(1, 2, first), part(2, 2, second)],
+                 [part(2, 2, second), part(1, 2, first)],
+                 [part(1, 2, first), part(1, 2, first), part(2, 2, second)]]
+        broken = [[part(1, 3, first), part(2, 3, second)], [part(2, 2, second)], [part(0, 0, icc)],
+                  [part(1, 2, first), part(3, 2, second)]]
+        for parts in whole:
+            self.assertEqual(self.icc_of(self.jpeg(*parts)), 1)
+        for parts in broken:
+            path = self.jpeg(*parts)
+            self.assertEqual(self.icc_of(path), 0)
+            self.assertIsNone(self.info(path).get("icc"))
+
+    def test_profile_of_a_megabyte_and_damaged_profile(self):
+        icc = swapped_profile() + bytes(1 << 20)
+        count = (len(icc) + 64999) // 65000
+        path = self.jpeg(*[segment(0xE2, b"ICC_PROFILE\0" + bytes([i + 1, count]) +
+                                   icc[65000 * i:65000 * (i + 1)]) for i in range(count)])
+        self.encode(path, "-o", self.path("o.jpg"), "--quiet")
+        self.assertEqual(self.icc_of(self.path("o.jpg")), 1)
+        junk = self.jpeg(segment(0xE2, b"ICC_PROFILE\0\1\1" + bytes(range(200))))
+        done = self.decode(junk, "-o", self.path("x.png"), "--icc", "convert", code=3)
+        self.assert_sentence(done, "in.jpg", "ICC profile")
+        self.encode(junk, "-o", self.path("x.jpg"), "--icc", "convert", code=3)
+        self.assert_nothing_left("x.png")
+
+    def test_packed_bombs_in_png(self):
+        """Hundreds of chunks that unpack to 15 MB each: one profile and one text are enough."""
+        bomb = zlib.compress(bytes(15 << 20), 9)
+        path = self.dir / "bomb.png"
+        for kind, head in ((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0"), (b"iCCP", b"x\0\0")):
+            path.write_bytes(png([(kind, head + bomb)] * 400))
+            done = self.limited("info", path, "--json")
+            json.loads(done.stdout)
+
+    def test_fill_bytes_before_exif(self):
+        """T.81 B.1.1.2: any number of FF may stand before a marker."""
+        exif = segment(0xE1, b"Exif\0\0" + TIFF + directory([(0x0112, 3, 1, 6)]))
+        path = self.jpeg(b"\xff" * 9 + exif)
+        self.assertEqual(self.info(path)["rotation_degrees"], 90)
+        self.decode(path, "-o", self.path("o.png"))
+        self.assertEqual(self.info(self.path("o.png"))["rotation_degrees"], 0)
+
+    @needs_containers
+    def test_zeros_behind_an_avi_file(self):
+        """An index that forgets frames makes zerorun count them: zeros are not chunks."""
+        self.encode(make_y4m(self.path("in.y4m"), frames=12), "-o", self.path("in.avi"))
+        data = bytearray(pathlib.Path(self.path("in.avi")).read_bytes())
+        index = data.rindex(b"idx1")
+        struct.pack_into("<I", data, index + 4, 16 * 4)
+        del data[index + 8 + 16 * 4:]
+        with open(self.path("lie.avi"), "wb") as out:
+            out.write(data)
+            out.truncate(len(data) + (300 << 20))
+        done = self.zerorun("copy", self.path("lie.avi"), "-o", self.path("o.mjpeg"), timeout=30)
+        self.assertIn(b"12 frames", done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+# Turned and mirrored pictures in containers: `encode` and `copy` write what FFmpeg reads, and back.
+# SPDX-License-Identifier: MIT
+import pathlib
+import unittest
+
+from metadata_test import needs_exiftool, ppm_pixels, tags_of, turned
+from support import ProgramTest, ffmpeg, needs_containers
+
+# Exif 2.32, 4.6.4, as mirroring left to right followed by a clockwise turn.
+TURNS = {1: (False, 0), 2: (True, 0), 3: (False, 180), 4: (True, 180), 5: (True, 270),
+         6: (False, 90), 7: (True, 90), 8: (False, 270)}
+
+
+def quarters(path, width=48, height=32):
+    """A picture whose four corners have four colours."""
+    colours = (b"\xe0\x20\x20", b"\x20\xe0\x20", b"\x20\x20\xe0", b"\xe0\xe0\x20")
+    rows = b"".join(b"".join(colours[2 * (2 * y >= height) + (2 * x >= width)]
+                             for x in range(width)) for y in range(height))
+    pathlib.Path(path).write_bytes(f"P6\n{width} {height}\n255\n".encode() + rows)
+    return str(path)
+
+
+def corners(data):
+    rows = ppm_pixels(data)
+    return [rows[y][x] for y in (3, len(rows) - 4) for x in (3, len(rows[0]) - 4)]
+
+
+@needs_containers
+class TurnedVideoTest(ProgramTest):
+    def portrait(self, orientation):
+        exif = self.dir / "exif"
+        exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" +
+                         bytes([orientation]) + bytes(7))
+        out = self.path(f"o{orientation}.jpg")
+        self.encode(quarters(self.path("in.ppm")), "-o", out, "-q", 95, "--exif", exif, "-y")
+        return out
+
+    def shown(self, video):
+        self.decode(video, "-o", self.path("shown.ppm"), "-y")
+        return pathlib.Path(self.path("shown.ppm")).read_bytes()
+
+    def shown_by_ffmpeg(self, video):
+        return ffmpeg("-i", video, "-frames:v", 1, "-f", "image2pipe", "-c:v", "ppm", "-").stdout
+
+    def assert_same_corners(self, first, second, what):
+        for a, b in zip(corners(first), corners(second)):
+            self.assertLess(max(abs(x - y) for x, y in zip(a, b)), 40, f"{what}: {a} {b}")
+
+    def check_video(self, video, orientation):
+        info = self.info(video)
+        self.assertEqual((info["mirrored"], info["rotation_degrees"]), TURNS[orientation])
+        want = turned(ppm_pixels(pathlib.Path(self.path("in.ppm")).read_bytes()), orientation)
+        ours = self.shown(video)
+        for a, b in zip(corners(ours), [want[y][x] for y in (3, -4) for x in (3, -4)]):
+            self.assertLess(max(abs(x - y) for x, y in zip(a, b)), 40, orientation)
+        self.assert_same_corners(ours, self.shown_by_ffmpeg(video), orientation)
+
+    def test_every_orientation_in_mov_and_mp4(self):
+        for orientation in range(1, 9):
+            jpeg = self.portrait(orientation)
+            for command, kind in (("encode", "mov"), ("encode", "mp4"), ("copy", "mov")):
+                video = self.path(f"{command}.{kind}")
+                self.zerorun(command, jpeg, "-o", video, "-y", "--quiet")
+                self.check_video(video, orientation)
+                # From a container on to the next one, and back to a picture.
+                self.zerorun("copy", video, "-o", self.path("again.mov"), "-y", "--quiet")
+                self.check_video(self.path("again.mov"), orientation)
+                self.zerorun("copy", video, "-o", self.path("back.jpg"), "-y", "--quiet")
+                self.assertEqual(self.info(self.path("back.jpg"))["jpeg"]["exif_orientation"],
+                                 orientation, command)
+                self.assertEqual(self.shown(self.path("back.jpg")), self.shown(video))
+            # The stream that was copied is the picture's, byte for byte.
+            self.zerorun("copy", self.path("copy.mov"), "-o", self.path("same.jpg"), "-y", "--quiet")
+            self.assertEqual(pathlib.Path(self.path("same.jpg")).read_bytes(),
+                             pathlib.Path(jpeg).read_bytes())
+
+    def test_what_cannot_say_it_is_noted(self):
+        self.zerorun("copy", self.portrait(7), "-o", self.path("turned.mov"), "--quiet")
+        for kind in ("mkv", "avi", "mjpeg"):
+            done = self.zerorun("copy", self.path("turned.mov"), "-o", self.path("out." + kind))
+            self.assertIn(b".mov", done.stderr, kind)
+
+    def test_other_video_mirrored(self):
+        """Not JPEG: its matrix is the display matrix of a MOV made by FFmpeg's muxer."""
+        self.portrait(1)
+        ffmpeg("-i", self.path("in.ppm"), "-c:v", "png", self.path("bare.mov"))
+        data = bytearray(pathlib.Path(self.path("bare.mov")).read_bytes())
+        unit = (65536).to_bytes(4, "big")
+        at = data.index(b"tkhd") + 4 + 40  # the matrix of the track header: version 0
+        self.assertEqual(data[at:at + 4], unit)
+        data[at:at + 4] = (-65536 & 0xFFFFFFFF).to_bytes(4, "big")  # x' = -x
+        pathlib.Path(self.path("png.mov")).write_bytes(bytes(data))
+        info = self.info(self.path("png.mov"))
+        self.assertEqual((info["mirrored"], info["rotation_degrees"]), (True, 0))
+        want = turned(ppm_pixels(self.shown(self.path("bare.mov"))), 2)
+        self.assertEqual(ppm_pixels(self.shown(self.path("png.mov"))), want)
+
+    def test_a_sequence_keeps_what_differs_from_the_first(self):
+        """The display matrix says it for the first picture; EXIF still says what is not the same."""
+        for i, orientation in enumerate((6, 6, 3), 1):
+            self.zerorun("copy", self.portrait(orientation), "-o", self.path(f"s{i}.jpg"), "--quiet")
+        self.encode(self.path("s%d.jpg"), "-o", self.path("mixed.mov"), "--quiet")
+        self.assertEqual(self.info(self.path("mixed.mov"))["rotation_degrees"], 90)
+        data = self.zerorun("copy", self.path("mixed.mov"), "-o", "-", "--quiet").stdout
+        orientations = [picture[picture.index(b"Exif\0\0") + 24] for picture in data.split(b"\xff\xd8")[1:]]
+        self.assertEqual(orientations, [1, 1, 3])
+
+    @needs_exiftool
+    def test_exiftool_reads_the_rotation(self):
+        for orientation in (6, 3, 8):
+            self.encode(self.portrait(orientation), "-o", self.path("o.mov"), "-y", "--quiet")
+            self.assertEqual(tags_of(self.path("o.mov"), "Rotation")["Rotation"],
+                             TURNS[orientation][1])
+
+
+if __name__ == "__main__":
+    unittest.main()

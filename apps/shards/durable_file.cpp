@@ -113,7 +113,14 @@ Status DurableFile::sync() const {
   return Status::ok();
 }
 
-bool DurableFile::lock() const noexcept { return ::flock(file_, LOCK_EX | LOCK_NB) == 0; }
+DurableFile::Lock DurableFile::lock() const noexcept {
+  int result = 0;
+  do {
+    result = ::flock(file_, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return Lock::taken;
+  return errno == EWOULDBLOCK ? Lock::busy : Lock::unknown;
+}
 
 bool DurableFile::is_named(const std::string& path) const noexcept {
   struct stat mine {
@@ -124,6 +131,8 @@ bool DurableFile::is_named(const std::string& path) const noexcept {
 
 static Status sync_path(const std::string& path, int flags) {
   const int file = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
+  // A folder may be one to write to, but not to read: then there is no way to sync it.
+  if (file < 0 && errno == EACCES && (flags & O_DIRECTORY) != 0) return Status::ok();
   if (file < 0) return failure(Errc::write_failed, path, errno);
   // Some file systems cannot sync a folder (EINVAL): they write names at once.
   const bool done = ::fsync(file) == 0 || errno == EINVAL;
@@ -134,8 +143,10 @@ static Status sync_path(const std::string& path, int flags) {
 
 Status sync_folder(const std::string& folder) { return sync_path(folder, O_DIRECTORY); }
 
+Status sync_data(const std::string& path) { return sync_path(path, 0); }
+
 Status sync_file(const std::string& path) {
-  ZR_TRY(sync_path(path, 0));
+  ZR_TRY(sync_data(path));
   return sync_folder(folder_of(path));
 }
 

@@ -30,9 +30,11 @@ bool exists(const std::string& path) {
 void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directory(folder, error);
-  if (!error && std::filesystem::is_directory(folder, error)) return;
-  fail(Exit::output, folder,
-       Status(Errc::open_failed, error ? error.message() : "it is no directory"));
+  if (error || !std::filesystem::is_directory(folder, error))
+    fail(Exit::output, folder,
+         Status(Errc::open_failed, error ? error.message() : "it is no directory"));
+  if (const Status status = sync_folder(folder_of(folder)); !status)
+    fail(Exit::output, folder, status);
 }
 
 }  // namespace
@@ -60,6 +62,8 @@ void ShardRun::take() {
     fail(Exit::output, output_name_, Status(Errc::output_exists));
   make_folder(paths_.folder);
   open_.journal = value_or_fail(lock_journal(paths_), Exit::output, paths_.folder);
+  if (!open_.journal)  // a scheduler that took the other for dead has to come again
+    fail(Exit::failed, words() + " is being made by another process; try again when it has ended");
   if (!options_.shard.resume && !options_.output.overwrite) refuse_leftovers();
   Reasons reasons;
   if (options_.shard.resume && keep_whole(reasons)) return;

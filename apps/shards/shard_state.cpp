@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/common/console.hpp"
 #include "apps/shards/hash.hpp"
 #include "codec/base/try.hpp"
 
@@ -118,9 +119,17 @@ Result<std::size_t> count_good_frames(const DurableFile& data,
 Result<std::unique_ptr<DurableFile>> lock_journal(const ShardPaths& paths) {
   for (;;) {
     ZR_LET(journal, DurableFile::open(paths.journal, DurableFile::Open::append));
-    if (!journal->lock())
-      return Status(Errc::write_failed,
-                    "'" + paths.journal + "': another process makes this shard");
+    switch (journal->lock()) {
+      case DurableFile::Lock::busy:
+        return std::unique_ptr<DurableFile>();
+      case DurableFile::Lock::unknown:
+        console::note(paths.folder +
+                      ": this file system has no locks, so nothing keeps two processes from making "
+                      "one shard");
+        return std::move(journal);
+      case DurableFile::Lock::taken:
+        break;
+    }
     // The one before may have completed the shard and removed its journal between the two calls.
     if (journal->is_named(paths.journal)) return std::move(journal);
   }
@@ -169,6 +178,7 @@ Result<OpenShard> reopen(const ShardPaths& paths, std::unique_ptr<DurableFile> j
     ZR_LET(data, DurableFile::open(paths.data_part, DurableFile::Open::append));
     shard.data = std::move(data);
   }
+  ZR_TRY(sync_folder(paths.folder));  // the two names, without which their bytes are lost
   ZR_LET(good, count_good(wanted, output, shard.data.get(), found.frames));
   if (good < found.frames.size())
     reasons.push_back(fmt::format("frame {} of it and those behind are torn", good));
@@ -181,6 +191,10 @@ Result<OpenShard> reopen(const ShardPaths& paths, std::unique_ptr<DurableFile> j
   }
   shard.head = *found.head;
   ZR_TRY(shard.journal->cut(found.ends[good]));
+  // The run before may have been killed with frames that are not durable. They would come on top of
+  // those that this run may lose.
+  if (shard.data) ZR_TRY(shard.data->sync());
+  ZR_TRY(shard.journal->sync());
   return shard;
 }
 

@@ -217,7 +217,7 @@ class Faults(ShardTest):
         import fcntl
         with open(self.shard("000-of-004.journal"), "w") as journal:
             fcntl.flock(journal, fcntl.LOCK_EX)
-            done = self.encode(self.source, "-o", self.out, "--shard", "0/4", "-y", code=4)
+            done = self.encode(self.source, "-o", self.out, "--shard", "0/4", "-y", code=1)
         self.assert_sentence(done, "another process")
 
     def test_verify_compares_with_the_manifest(self):

@@ -129,6 +129,22 @@ bool DurableFile::is_named(const std::string& path) const noexcept {
          mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
+EarlyWriteback::EarlyWriteback(const std::string& path)
+    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+
+EarlyWriteback::~EarlyWriteback() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void EarlyWriteback::reached(std::int64_t end) noexcept {
+  constexpr std::int64_t kStep = std::int64_t{8} << 20;
+  if (file_ < 0 || end - begun_ < kStep) return;
+#ifdef SYNC_FILE_RANGE_WRITE
+  ::sync_file_range(file_, begun_, end - begun_, SYNC_FILE_RANGE_WRITE);
+#endif
+  begun_ = end;
+}
+
 static Status sync_path(const std::string& path, int flags) {
   const int file = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
   // A folder may be one to write to, but not to read: then there is no way to sync it.

@@ -13,6 +13,7 @@
 
 #include "apps/common/console.hpp"
 #include "apps/shards/hash.hpp"
+#include "apps/shards/shard_writer.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -78,6 +79,14 @@ Result<JournalText> read_journal(const DurableFile& journal) {
   std::string text(static_cast<std::size_t>(journal.size()), '\0');
   ZR_LET(got, journal.read_at(0, std::as_writable_bytes(std::span(text))));
   return parse_journal(std::string_view(text).substr(0, got));
+}
+
+/// Those of the first `count` that an earlier run may not have made durable.
+Status sync_pictures(const ShardHead& head, const std::string& output, std::size_t count) {
+  constexpr std::size_t kMost = ShardWriter::kMostFrames + 1;
+  for (std::size_t k = count > kMost ? count - kMost : 0; k < count; ++k)
+    ZR_TRY(sync_data(picture_path(head, output, k)));
+  return count > 0 ? sync_folder(folder_of(picture_path(head, output, 0))) : Status::ok();
 }
 
 /// A run that was killed between the two last steps has named the data already.
@@ -185,15 +194,13 @@ Result<OpenShard> reopen(const ShardPaths& paths, std::unique_ptr<DurableFile> j
   found.frames.resize(good);
   shard.frames = std::move(found.frames);
   if (shard.data) ZR_TRY(shard.data->cut(total_bytes(shard.frames, good)));
-  if (good == 0) {
-    ZR_TRY(shard.journal->cut(0));
-    return shard;
-  }
+  if (!is_mine) return shard;
+  // The head stays, even alone: pictures without a line may lie there, and it says whose they are.
   shard.head = *found.head;
   ZR_TRY(shard.journal->cut(found.ends[good]));
   // The run before may have been killed with frames that are not durable. They would come on top of
   // those that this run may lose.
-  if (shard.data) ZR_TRY(shard.data->sync());
+  ZR_TRY(shard.data ? shard.data->sync() : sync_pictures(wanted, output, good));
   ZR_TRY(shard.journal->sync());
   return shard;
 }

@@ -21,7 +21,7 @@ Result<std::size_t> count_good_frames(const DurableFile& data,
 struct OpenShard {
   std::unique_ptr<DurableFile> journal;
   std::unique_ptr<DurableFile> data;  ///< null for pictures
-  ShardHead head;                     ///< of the journal, if there are frames
+  ShardHead head;                     ///< of the journal, if the shard was begun
   std::vector<ShardFrame> frames;     ///< that are there and whole
   bool was_begun = false;             ///< an earlier run has begun this very shard
 };

@@ -2,6 +2,7 @@
 # leaves.
 # SPDX-License-Identifier: MIT
 import collections
+import json
 import os
 import re
 import shutil
@@ -56,9 +57,7 @@ class DiskLog:
             file.durable = min(file.durable, os.path.getsize(path) if os.path.exists(path) else number)
             file.writes.append((seconds, number))
         elif letter == "S":
-            file = self.files[path]
-            file.durable = max(file.durable, number)
-            file.writes = [write for write in file.writes if write[1] > number]
+            self.files[path].durable = max(self.files[path].durable, number)
         elif letter == "D":
             self.names = [op for op in self.names if os.path.dirname(op[1]) != path]
         elif letter == "R":
@@ -74,20 +73,43 @@ class DiskLog:
         worst = (0, 0.0)
         for path, file in self.files.items():
             if path.endswith(".journal") and file.writes and os.path.exists(path):
-                head = 1 if file.durable == 0 else 0
-                frames = len(file.writes) - head
-                span = file.writes[-1][0] - file.writes[min(head, frames)][0] if frames else 0.0
-                worst = max(worst, (frames, span))
+                frames = len(self.journal(path)[1]) - self.durable_frames(path)
+                times = [seconds for seconds, _ in file.writes[-frames:]] if frames else [0.0]
+                worst = max(worst, (frames, times[-1] - times[0]))
         return worst
 
-    def durable_lines(self, path):
-        with open(path, "rb") as journal:
-            return journal.read(self.files[path].durable).count(b"\n")
+    def journal(self, path, size=-1):
+        """The head and the whole lines of a journal, or of its first bytes."""
+        with open(path, "rb") as file:
+            lines = file.read(size).split(b"\n")[:-1]
+        return (json.loads(lines[0]) if lines else None), lines[1:]
+
+    def durable_frames(self, path):
+        """How many frames have a durable line, and durable bytes before that."""
+        head, lines = self.journal(path, self.files[path].durable)
+        data = [p for p in self.files if p.startswith(path[:-len("journal")]) and p.endswith(".part")
+                and not p.endswith("json.part")]
+        end = 0
+        for count, line in enumerate(lines):
+            size = json.loads(line.rsplit(b" ", 1)[0])[0]
+            end += size
+            if head["kind"] != "pictures":
+                if not data or self.files[data[0]].durable < end:
+                    return count
+            elif not self.is_durable_picture(path, head, count, size):
+                return count
+        return len(lines)
+
+    def is_durable_picture(self, journal, head, count, size):
+        first, _, step = head["span"]
+        number = head["start_number"] + first + count * step
+        path = os.path.join(os.path.dirname(os.path.dirname(journal)), head["output"] % number)
+        return self.files[path].durable >= size and all(op[1] != path for op in self.names)
 
     def cut_power(self, chance):
         """What was not made durable is lost, or not, in the order of the log."""
         self.lines()
-        promised = {path: self.durable_lines(path) for path in list(self.files)
+        promised = {path: self.durable_frames(path) for path in list(self.files)
                     if path.endswith(".journal") and os.path.exists(path)}
         for letter, path, source in reversed(self.names[chance.randint(0, len(self.names)):]):
             if letter == "C" and os.path.exists(path):
@@ -116,7 +138,7 @@ class DiskLog:
     def compare_kept(self, output, shard, shards, text):
         """The resumed run has to have found every frame that was durable before the power cut."""
         stem = f"{shard:03}-of-{max(shards, 1):03}"
-        promised = self.journals_kept.get(f"{output}.shards/{stem}.journal", 0) - 1
+        promised = self.journals_kept.get(f"{output}.shards/{stem}.journal", 0)
         found = re.search(r"(\d+) of \d+ frames are there already", text)
         kept = int(found.group(1)) if found else 0
         whole = "nothing is left to do" in text

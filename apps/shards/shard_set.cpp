@@ -100,7 +100,7 @@ void ShardSet::check_data(ShardPart& part) const {
 }
 
 Result<std::shared_ptr<const DurableFile>> ShardSet::data_of(std::uint32_t part) const {
-  constexpr std::size_t kMostFiles = 64;  // interleaved ranges take turns
+  constexpr std::size_t kMostFiles = 32;  // interleaved ranges take turns
   const std::lock_guard lock(open_data_->mutex);
   auto& files = open_data_->files;
   const auto found = std::find_if(files.begin(), files.end(),

@@ -87,14 +87,14 @@ class DiskLog:
     def durable_frames(self, path):
         """How many frames have a durable line, and durable bytes before that."""
         head, lines = self.journal(path, self.files[path].durable)
-        data = [p for p in self.files if p.startswith(path[:-len("journal")]) and p.endswith(".part")
-                and not p.endswith("json.part")]
+        data = [p for p in self.files if p.startswith(path[:-len("journal")])
+                and p.removesuffix(".part").endswith((".mjpeg", ".frames"))]
         end = 0
         for count, line in enumerate(lines):
             size = json.loads(line.rsplit(b" ", 1)[0])[0]
             end += size
             if head["kind"] != "pictures":
-                if not data or self.files[data[0]].durable < end:
+                if max((self.files[p].durable for p in data), default=0) < end:
                     return count
             elif not self.is_durable_picture(path, head, count, size):
                 return count

@@ -45,6 +45,8 @@ class Reader {
   virtual Result<std::int64_t> seek_index(std::int64_t) { return cannot_seek(); }
   /// True if seek_index() finds every index exactly and reads little of what lies before it.
   virtual bool finds_index() { return false; }
+  /// The number of frames if it is not in info() and can be had without reading them; -1 otherwise.
+  virtual std::int64_t listed_frames() { return -1; }
   /// The next call of next() gives the last frame whose time is not after `pts`, or the first one.
   /// Returns its index. This default is for readers whose times are indices.
   virtual Result<std::int64_t> seek_time(std::int64_t pts) {

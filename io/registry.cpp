@@ -8,6 +8,7 @@
 
 #include "io/formats.hpp"
 #include "io/image_file.hpp"
+#include "zerorun/frame_count.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -253,6 +254,16 @@ Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
   return guarded_open([&]() -> Result<std::unique_ptr<PacketSource>> {
     ZR_LET(reader, open_packet_reader(input, options));
     return select_packets(std::move(reader), options);
+  });
+}
+
+Result<std::int64_t> count_listed_frames(const Location& input, const SourceOptions& options) {
+  return guarded_open([&]() -> Result<std::int64_t> {
+    ZR_LET(reader, open_packet_reader(input, options));
+    const std::int64_t count = reader->listed_frames();
+    if (count < 0) return count;
+    const std::int64_t end = options.last_frame < 0 ? count : std::min(count, options.last_frame);
+    return std::max<std::int64_t>(end - options.first_frame, 0);
   });
 }
 

@@ -104,8 +104,9 @@ class Selected : public Source {
     if (first_ == 0) return true;
     const std::int64_t count = reader_->info().frame_count;
     std::int64_t index = 0;
-    if (count > 0 && reader_->finds_index()) {
-      const std::int64_t wanted = std::min(first_, count - 1);  // there may be more than it says
+    if (count != 0 && reader_->finds_index()) {
+      // There may be more than it says.
+      const std::int64_t wanted = count > 0 ? std::min(first_, count - 1) : first_;
       ZR_LET(found, reader_->seek_index(wanted));
       index = found == wanted ? found : 0;
       if (found != wanted) ZR_TRY(reader_->seek_index(0).status());

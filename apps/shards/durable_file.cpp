@@ -113,7 +113,14 @@ Status DurableFile::sync() const {
   return Status::ok();
 }
 
-bool DurableFile::lock() const noexcept { return ::flock(file_, LOCK_EX | LOCK_NB) == 0; }
+DurableFile::Lock DurableFile::lock() const noexcept {
+  int result = 0;
+  do {
+    result = ::flock(file_, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return Lock::taken;
+  return errno == EWOULDBLOCK ? Lock::busy : Lock::unknown;
+}
 
 bool DurableFile::is_named(const std::string& path) const noexcept {
   struct stat mine {
@@ -122,8 +129,26 @@ bool DurableFile::is_named(const std::string& path) const noexcept {
          mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
+EarlyWriteback::EarlyWriteback(const std::string& path)
+    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+
+EarlyWriteback::~EarlyWriteback() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void EarlyWriteback::reached(std::int64_t end) noexcept {
+  constexpr std::int64_t kStep = std::int64_t{8} << 20;
+  if (file_ < 0 || end - begun_ < kStep) return;
+#ifdef SYNC_FILE_RANGE_WRITE
+  ::sync_file_range(file_, begun_, end - begun_, SYNC_FILE_RANGE_WRITE);
+#endif
+  begun_ = end;
+}
+
 static Status sync_path(const std::string& path, int flags) {
   const int file = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
+  // A folder may be one to write to, but not to read: then there is no way to sync it.
+  if (file < 0 && errno == EACCES && (flags & O_DIRECTORY) != 0) return Status::ok();
   if (file < 0) return failure(Errc::write_failed, path, errno);
   // Some file systems cannot sync a folder (EINVAL): they write names at once.
   const bool done = ::fsync(file) == 0 || errno == EINVAL;
@@ -134,8 +159,10 @@ static Status sync_path(const std::string& path, int flags) {
 
 Status sync_folder(const std::string& folder) { return sync_path(folder, O_DIRECTORY); }
 
+Status sync_data(const std::string& path) { return sync_path(path, 0); }
+
 Status sync_file(const std::string& path) {
-  ZR_TRY(sync_path(path, 0));
+  ZR_TRY(sync_data(path));
   return sync_folder(folder_of(path));
 }
 

@@ -38,8 +38,13 @@ class DurableFile {
   Status cut(std::int64_t bytes);
   /// Waits until what was written is on the disk.
   Status sync() const;
-  /// Takes the file for this process until it is closed; false if another process has it.
-  bool lock() const noexcept;
+  enum class Lock {
+    taken,
+    busy,     ///< another process has the file
+    unknown,  ///< the file system has no locks (Lustre without -o flock)
+  };
+  /// Takes the file for this process until it is closed or ends, in whatever way.
+  Lock lock() const noexcept;
   /// True if `path` still is this file: somebody may have renamed or removed it before lock().
   bool is_named(const std::string& path) const noexcept;
 
@@ -53,8 +58,27 @@ class DurableFile {
   std::int64_t size_ = 0;
 };
 
+/// Starts the disk while another object still writes a file, so that the sync at its end has little
+/// left to do: Linux begins by itself only after gigabytes or half a minute.
+class EarlyWriteback {
+ public:
+  /// A file that is there already; without one nothing happens.
+  explicit EarlyWriteback(const std::string& path);
+  EarlyWriteback(const EarlyWriteback&) = delete;
+  EarlyWriteback& operator=(const EarlyWriteback&) = delete;
+  ~EarlyWriteback();
+  /// Bytes that were written so far.
+  void reached(std::int64_t end) noexcept;
+
+ private:
+  int file_ = -1;
+  std::int64_t begun_ = 0;
+};
+
 /// Waits until the names in a folder are on the disk.
 Status sync_folder(const std::string& folder);
+/// Waits until what is in a file is on the disk.
+Status sync_data(const std::string& path);
 /// Waits until a file and its name are on the disk.
 Status sync_file(const std::string& path);
 /// Makes `path` a file with this text: written as PATH.part, made durable, renamed, made durable.

@@ -137,6 +137,7 @@ class Join {
   template <typename Sink, typename Prepare>
   void copy(Sink& sink, const Prepare& prepare) {
     register_part(output());
+    EarlyWriteback writeback(output().name + ".part");
     const PipelineSteps<JoinJob> steps = {
         .read = [this, next = std::size_t{0}](JoinJob& job) mutable -> Result<bool> {
           job.position = next++;
@@ -149,7 +150,9 @@ class Join {
         .write =
             [&](JoinJob& job) {
               job.out.time = set_.time_of(job.position);
-              return sink.commit(job.out);
+              ZR_TRY(sink.commit(job.out));
+              writeback.reached(sink.bytes_written());
+              return Status::ok();
             }};
     const PipelineEnd end = run_pipeline<JoinJob>(kLanes, steps);
     if (!end.status)

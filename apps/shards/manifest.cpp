@@ -6,6 +6,7 @@
 
 #include <array>
 #include <limits>
+#include <set>
 
 #include "apps/common/json_text.hpp"
 #include "apps/common/text.hpp"
@@ -108,6 +109,16 @@ ShardHead parse_head(const Json& json) {
   return head;
 }
 
+/// It follows from the frames, and no head but that of a manifest has it.
+void check_input_hash(ShardManifest& manifest) {
+  Json& input = manifest.head.input;
+  if (!input.contains("xxh3")) return;
+  const auto hash = input_hash(manifest.frames);
+  if (!hash || text(input, "xxh3") != hash_text(*hash))
+    throw JsonError("\"xxh3\" is not that of its frames' sources");
+  input.erase("xxh3");
+}
+
 /// The head without what a resumed run cannot know from its own first frame.
 Json work_json(const ShardHead& head) {
   Json json = to_json(head);
@@ -159,8 +170,20 @@ bool is_same_work(const ShardHead& a, const ShardHead& b, std::string& differenc
   return true;
 }
 
+std::optional<std::uint64_t> input_hash(const std::vector<ShardFrame>& frames) {
+  Xxh3 hash;
+  for (const ShardFrame& frame : frames) {
+    if (frame.source == 0) return std::nullopt;
+    hash.add(frame.source);
+  }
+  return hash.value();
+}
+
+Json as_written(const Json& json) { return Json::parse(json_text(json)); }
+
 std::string manifest_text(const ShardManifest& manifest) {
   Json json = to_json(manifest.head);
+  if (const auto hash = input_hash(manifest.frames)) json["input"]["xxh3"] = hash_text(*hash);
   // One frame a line: short for a million frames, and readable.
   std::string text = json_text(json, 1);
   text.resize(text.rfind('\n'));  // the closing brace comes after the frames
@@ -173,8 +196,13 @@ std::string manifest_text(const ShardManifest& manifest) {
 Result<Json> parse_json(std::string_view text) {
   return checked_json([&] {
     constexpr int kDeepest = 8;
-    const auto limit = [](int depth, Json::parse_event_t, Json&) {
+    std::array<std::set<std::string>, kDeepest + 2> keys;  // of the object at each depth
+    const auto limit = [&keys](int depth, Json::parse_event_t event, Json& value) {
       if (depth > kDeepest) throw JsonError("it is nested too deeply");
+      const auto inner = static_cast<std::size_t>(depth);
+      if (event == Json::parse_event_t::object_start) keys[inner + 1].clear();
+      if (event == Json::parse_event_t::key && !keys[inner].insert(value.get<std::string>()).second)
+        throw JsonError("it has a key twice");
       return true;
     };
     return Json::parse(text, limit);
@@ -193,6 +221,7 @@ Result<ShardManifest> parse_manifest(std::string_view text) {
     if (manifest.frames.size() > static_cast<std::size_t>(manifest.head.span.count()) &&
         manifest.head.span.last < manifest.head.total)
       throw JsonError("there are more frames than the shard has");
+    check_input_hash(manifest);
     return manifest;
   });
 }

@@ -44,7 +44,8 @@ struct ShardHead {
   std::string output_format;  ///< of --output-format
   /// All that the bytes follow from beside the input.
   nlohmann::ordered_json parameters;
-  /// Path, size and time of the input: an identity, never opened.
+  /// Path, size and time of the input: an identity, never opened. In a manifest also "xxh3", the
+  /// input_hash(), which follows from the frames and is compared with them.
   nlohmann::ordered_json input;
   /// Unset for a range that a render manager named.
   std::optional<ShardId> shard;
@@ -62,8 +63,16 @@ struct ShardManifest {
   std::vector<ShardFrame> frames;
 };
 
+/// XXH3 of the bytes of the input that were used, as they were read: packets, or samples where
+/// pictures or video were decoded. It is the XXH3 of those of the frames, in order, so that shards
+/// and resumed runs need not read anything twice. nullopt if some stayed in device memory.
+std::optional<std::uint64_t> input_hash(const std::vector<ShardFrame>& frames);
+
 /// "zerorun VERSION", which shards carry.
 std::string program_text();
+
+/// As it is when it was written and read again.
+nlohmann::ordered_json as_written(const nlohmann::ordered_json& json);
 
 nlohmann::ordered_json to_json(const ShardHead& head);
 /// Errors: bad_input, which says what is wrong. Nothing in the JSON is trusted.

@@ -13,6 +13,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/shards/hash.hpp"
+#include "zerorun/frame_count.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -72,13 +73,18 @@ nlohmann::ordered_json files_identity(const InputOptions& input, const FrameSpan
 
 }  // namespace
 
-std::int64_t count_frames(const InputOptions& input) {
+FrameCount count_frames(const InputOptions& input) {
   AnySource source = open_any(input);
-  if (source.info().frame_count >= 0) return source.info().frame_count;
+  if (source.info().frame_count >= 0) return {source.info().frame_count, false};
+  if (source.packets) {
+    const auto listed = io::count_listed_frames(input_location(input),
+                                                source_options(input, {.backend = Backend::cpu}));
+    if (listed && *listed >= 0) return {*listed, true};
+  }
   for (std::int64_t count = 0;; ++count) {
     const auto more = source.next();
     if (!more) fail_input(input.name, more.status(), source.info().is_jpeg);
-    if (!*more) return count;
+    if (!*more) return {count, true};
   }
 }
 

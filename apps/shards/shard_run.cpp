@@ -31,19 +31,22 @@ bool exists(const std::string& path) {
 void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directory(folder, error);
-  if (!error && std::filesystem::is_directory(folder, error)) return;
-  fail(Exit::output, folder,
-       Status(Errc::open_failed, error ? error.message() : "it is no directory"));
+  if (error || !std::filesystem::is_directory(folder, error))
+    fail(Exit::output, folder,
+         Status(Errc::open_failed, error ? error.message() : "it is no directory"));
+  if (const Status status = sync_folder(folder_of(folder)); !status)
+    fail(Exit::output, folder, status);
 }
 
 }  // namespace
 
 ShardRun::ShardRun(FrameOptions& options, ShardHead wanted)
-    : options_(options), wanted_(std::move(wanted)), output_name_(options.output.name) {
+    : options_(options),
+      wanted_(std::move(wanted)),
+      output_name_(options.output.name),
+      input_(options.input) {
   const std::string folder = shard_folder(output_name_);
   paths_ = shard_paths(folder, shard_stem(wanted_.shard, wanted_.span), wanted_.kind);
-  input_first_ = options.input.range.first;
-  input_last_ = options.input.range.last;
 }
 
 /// Leaves no empty files of a run that ended before its first frame.
@@ -61,6 +64,8 @@ void ShardRun::take() {
     fail(Exit::output, output_name_, Status(Errc::output_exists));
   make_folder(paths_.folder);
   open_.journal = value_or_fail(lock_journal(paths_), Exit::output, paths_.folder);
+  if (!open_.journal)  // a scheduler that took the other for dead has to come again
+    fail(Exit::failed, words() + " is being made by another process; try again when it has ended");
   if (!options_.shard.resume && !options_.output.overwrite) refuse_leftovers();
   Reasons reasons;
   if (options_.shard.resume && keep_whole(reasons)) return;
@@ -98,11 +103,11 @@ void ShardRun::refuse_leftovers() const {
 }
 
 /// Pictures that were there before. A run that was killed may have named up to kMostFrames
-/// pictures whose lines are not in its journal.
+/// pictures, and one that was next, whose lines are not in its journal.
 void ShardRun::refuse_pictures() const {
   if (wanted_.kind != ShardKind::pictures) return;
   std::int64_t first = static_cast<std::int64_t>(open_.frames.size());
-  if (open_.was_begun) first += ShardWriter::kMostFrames;
+  if (open_.was_begun) first += ShardWriter::kMostFrames + 1;
   for (std::int64_t k = first; k < wanted_.span.count(); ++k) {
     const std::string path = picture_path(wanted_, output_name_, static_cast<std::size_t>(k));
     if (exists(path)) fail(Exit::output, path, Status(Errc::output_exists));
@@ -110,14 +115,15 @@ void ShardRun::refuse_pictures() const {
 }
 
 bool ShardRun::reaches_end() const noexcept {
-  return wanted_.span.last == wanted_.total && wanted_.span.step == 1 && input_last_ < 0;
+  return !is_exact_count_ && wanted_.span.last == wanted_.total && wanted_.span.step == 1 &&
+         input_.range.last < 0;
 }
 
 void ShardRun::set_range() {
   if (is_complete_) return;
   const auto done = static_cast<std::int64_t>(open_.frames.size());
-  options_.input.range.first = input_first_ + wanted_.span.first + done * step();
-  options_.input.range.last = reaches_end() ? -1 : input_first_ + wanted_.span.last;
+  options_.input.range.first = input_.range.first + wanted_.span.first + done * step();
+  options_.input.range.last = reaches_end() ? -1 : input_.range.first + wanted_.span.last;
   const std::int64_t count = wanted_.span.count();
   has_all_ = count == 0 || (done >= count && !(reaches_end() && has_rest()));
 }
@@ -125,7 +131,7 @@ void ShardRun::set_range() {
 /// True if the input has more frames than its headers say. The last shard gets them.
 bool ShardRun::has_rest() const {
   InputOptions rest = options_.input;
-  rest.range = {input_first_ + wanted_.span.first +
+  rest.range = {input_.range.first + wanted_.span.first +
                     (writer_ ? writer_->frames() : static_cast<std::int64_t>(open_.frames.size())),
                 -1};
   return has_frames(rest);
@@ -137,14 +143,15 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
     head = wanted_;
     head.sink = options;
     // Of the whole output: the range of the input is now that of the shard.
-    const bool ends = input_last_ >= 0 && options.frame_rate.known();
+    const bool ends = input_.range.last >= 0 && options.frame_rate.known();
     head.sink.audio_end_seconds =
         ends ? options.audio_start_seconds +
-                   static_cast<double>(input_last_ - input_first_) / options.frame_rate.value()
+                   static_cast<double>(input_.range.last - input_.range.first) /
+                       options.frame_rate.value()
              : -1.0;
     head.has_audio = !options.audio_from.empty();
     head.pixel_format = format;
-    ZR_TRY(open_.journal->write(json_text(to_json(head)) + "\n"));
+    ZR_TRY(write_head(head));
   } else if (wanted_.kind != ShardKind::pictures &&
              (head.sink.width != options.width || head.sink.height != options.height ||
               head.pixel_format != format) &&
@@ -157,6 +164,15 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
   writer_ = std::make_unique<ShardWriter>(paths_, std::move(head), std::move(open_.frames),
                                           std::move(open_.journal), std::move(open_.data));
   return Status::ok();
+}
+
+/// Pictures get their names at once, so it has to be known before whose they are.
+Status ShardRun::write_head(const ShardHead& head) {
+  const std::string text = json_text(to_json(head)) + "\n";
+  if (open_.was_begun && json_text(to_json(open_.head)) + "\n" == text) return Status::ok();
+  ZR_TRY(open_.journal->cut(0));
+  ZR_TRY(open_.journal->write(text));
+  return wanted_.kind == ShardKind::pictures ? open_.journal->sync() : Status::ok();
 }
 
 /// The file names of pictures are counted from the first frame of the whole output.
@@ -219,12 +235,17 @@ Status ShardRun::end_input() {
   const bool has_all = writer_->frames() >= wanted_.span.count();
   const bool is_cut = signals::received() != 0 && !(has_all && !(reaches_end() && has_rest()));
   if (is_cut) return Status::ok();
+  is_input_changed_ = as_written(input_identity(input_, wanted_.span)) != wanted_.input;
+  if (is_input_changed_) return Status::ok();
   ZR_TRY(writer_->complete());
   is_complete_ = true;
   return Status::ok();
 }
 
 Exit ShardRun::finish() {
+  if (is_input_changed_)
+    fail(Exit::input, input_.name + " was changed while it was read, so " + words() +
+                          " is not finished; the same command makes it again");
   if (!is_complete_ && has_all_) {
     if (open_.frames.empty()) {  // more shards than frames
       io::SinkOptions none;

@@ -68,6 +68,7 @@ class ShardRun {
   void set_range();
   bool has_rest() const;
   Status begin(const io::SinkOptions& options, const std::string& format);
+  Status write_head(const ShardHead& head);
   void open_shard_again();
   void fill_next(const io::FrameTime& time, std::uint64_t hash, std::int64_t bytes) noexcept;
   bool reaches_end() const noexcept;
@@ -79,12 +80,13 @@ class ShardRun {
   ShardHead wanted_;
   ShardPaths paths_;
   std::string output_name_;
-  std::int64_t input_first_ = 0, input_last_ = -1;  // of --frames
   OpenShard open_;
   std::unique_ptr<ShardWriter> writer_;
   ShardFrame next_;
+  InputOptions input_;            // as it was given: options_ has the range that is left
+  bool is_exact_count_ = false;   // the headers did not have to be trusted for the number of frames
   bool is_whole_output_ = false;  // --resume without a shard
-  bool has_all_ = false, is_complete_ = false;
+  bool has_all_ = false, is_complete_ = false, is_input_changed_ = false;
 };
 
 }  // namespace zerorun::app

@@ -78,11 +78,11 @@ void ShardSet::add_part(const std::string& stem) {
   if (part.manifest.frames.size() > UINT32_MAX)
     fail(Exit::input, name + ": it has too many frames");
   part.paths = shard_paths(folder_, stem, head.kind);
-  open_data(part);
+  check_data(part);
   parts_.push_back(std::move(part));
 }
 
-void ShardSet::open_data(ShardPart& part) const {
+void ShardSet::check_data(ShardPart& part) const {
   std::int64_t position = 0;
   for (const ShardFrame& frame : part.manifest.frames) {
     part.offsets.push_back(position);
@@ -91,11 +91,27 @@ void ShardSet::open_data(ShardPart& part) const {
   part.offsets.push_back(position);
   if (part.paths.data.empty()) return;
   const std::string name = folder_ + ": " + words(part);
-  part.data =
+  const auto data =
       value_or_fail(DurableFile::open(part.paths.data, DurableFile::Open::read), Exit::input, name);
-  if (part.data->size() != position)
+  if (data->size() != position)
     fail(Exit::input, fmt::format("{}: its data has {} bytes instead of {}; make it again", name,
-                                  part.data->size(), position));
+                                  data->size(), position));
+}
+
+Result<std::shared_ptr<const DurableFile>> ShardSet::data_of(std::uint32_t part) const {
+  constexpr std::size_t kMostFiles = 32;  // interleaved ranges take turns
+  const std::lock_guard lock(open_data_->mutex);
+  auto& files = open_data_->files;
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [&](const auto& entry) { return entry.first == part; });
+  if (found != files.end()) {
+    files.splice(files.begin(), files, found);
+    return files.front().second;
+  }
+  ZR_LET(data, DurableFile::open(parts_[part].paths.data, DurableFile::Open::read));
+  if (files.size() == kMostFiles) files.pop_back();
+  files.emplace_front(part, std::move(data));
+  return files.front().second;
 }
 
 void ShardSet::compare_heads() const {
@@ -226,7 +242,8 @@ Status ShardSet::read(const ShardEntry& entry, std::vector<std::byte>& bytes) co
   const ShardPart& part = part_of(entry);
   const ShardFrame& frame = frame_of(entry);
   bytes.resize(static_cast<std::size_t>(frame.bytes));
-  ZR_LET(got, part.data->read_at(part.offsets[entry.frame], bytes));
+  ZR_LET(data, data_of(entry.part));
+  ZR_LET(got, data->read_at(part.offsets[entry.frame], bytes));
   if (got == bytes.size() && xxh3(bytes) == frame.hash) return Status::ok();
   return Status(Errc::bad_input,
                 fmt::format("{}: frame {} of it is torn; make the shard again with --resume",

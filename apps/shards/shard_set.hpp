@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/shards/durable_file.hpp"
@@ -20,7 +23,7 @@ struct ShardPart {
   ShardPaths paths;
   ShardManifest manifest;
   std::vector<std::int64_t> offsets;  ///< of the frames in the data, and its size
-  std::unique_ptr<DurableFile> data;  ///< null for pictures
+  bool has_data() const noexcept { return !paths.data.empty(); }  ///< pictures have none
 };
 
 /// Where a frame of the output comes from.
@@ -33,7 +36,7 @@ struct ShardEntry {
 
 class ShardSet {
  public:
-  /// Reads all manifests of a folder, opens the data, and compares sizes. Files are found by the
+  /// Reads all manifests of a folder and compares the sizes of the data. Files are found by the
   /// names of the manifests; nothing in a manifest is taken for a path. Ends the command with
   /// exit 3 and the name of the shard if one is damaged, missing, doubled, of other work, or not
   /// finished. `allow_missing` holds the frame before a missing one instead (the one after it at
@@ -60,7 +63,8 @@ class ShardSet {
  private:
   void read_folder();
   void add_part(const std::string& stem);
-  void open_data(ShardPart& part) const;
+  void check_data(ShardPart& part) const;
+  Result<std::shared_ptr<const DurableFile>> data_of(std::uint32_t part) const;
   void compare_heads() const;
   void put_in_order();
   void check_ends() const;
@@ -69,7 +73,15 @@ class ShardSet {
   void hold(std::int64_t first, std::int64_t last, const ShardEntry& by);
   std::int64_t end_of_input() const;
 
+  /// Data of parts, the one that was asked for last in front. There may be more parts than a
+  /// process may open files.
+  struct OpenData {
+    std::mutex mutex;
+    std::list<std::pair<std::uint32_t, std::shared_ptr<const DurableFile>>> files;
+  };
+
   std::string folder_;
+  std::unique_ptr<OpenData> open_data_ = std::make_unique<OpenData>();
   std::vector<ShardPart> parts_;
   std::vector<ShardEntry> entries_;
   std::vector<std::string> unfinished_;  // stems

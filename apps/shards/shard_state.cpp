@@ -11,7 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/common/console.hpp"
 #include "apps/shards/hash.hpp"
+#include "apps/shards/shard_writer.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -79,6 +81,14 @@ Result<JournalText> read_journal(const DurableFile& journal) {
   return parse_journal(std::string_view(text).substr(0, got));
 }
 
+/// Those of the first `count` that an earlier run may not have made durable.
+Status sync_pictures(const ShardHead& head, const std::string& output, std::size_t count) {
+  constexpr std::size_t kMost = ShardWriter::kMostFrames + 1;
+  for (std::size_t k = count > kMost ? count - kMost : 0; k < count; ++k)
+    ZR_TRY(sync_data(picture_path(head, output, k)));
+  return count > 0 ? sync_folder(folder_of(picture_path(head, output, 0))) : Status::ok();
+}
+
 /// A run that was killed between the two last steps has named the data already.
 void unname_data(const ShardPaths& paths) {
   if (!paths.data.empty() && !exists(paths.data_part) && exists(paths.data))
@@ -118,9 +128,17 @@ Result<std::size_t> count_good_frames(const DurableFile& data,
 Result<std::unique_ptr<DurableFile>> lock_journal(const ShardPaths& paths) {
   for (;;) {
     ZR_LET(journal, DurableFile::open(paths.journal, DurableFile::Open::append));
-    if (!journal->lock())
-      return Status(Errc::write_failed,
-                    "'" + paths.journal + "': another process makes this shard");
+    switch (journal->lock()) {
+      case DurableFile::Lock::busy:
+        return std::unique_ptr<DurableFile>();
+      case DurableFile::Lock::unknown:
+        console::note(paths.folder +
+                      ": this file system has no locks, so nothing keeps two processes from making "
+                      "one shard");
+        return std::move(journal);
+      case DurableFile::Lock::taken:
+        break;
+    }
     // The one before may have completed the shard and removed its journal between the two calls.
     if (journal->is_named(paths.journal)) return std::move(journal);
   }
@@ -169,18 +187,21 @@ Result<OpenShard> reopen(const ShardPaths& paths, std::unique_ptr<DurableFile> j
     ZR_LET(data, DurableFile::open(paths.data_part, DurableFile::Open::append));
     shard.data = std::move(data);
   }
+  ZR_TRY(sync_folder(paths.folder));  // the two names, without which their bytes are lost
   ZR_LET(good, count_good(wanted, output, shard.data.get(), found.frames));
   if (good < found.frames.size())
     reasons.push_back(fmt::format("frame {} of it and those behind are torn", good));
   found.frames.resize(good);
   shard.frames = std::move(found.frames);
   if (shard.data) ZR_TRY(shard.data->cut(total_bytes(shard.frames, good)));
-  if (good == 0) {
-    ZR_TRY(shard.journal->cut(0));
-    return shard;
-  }
+  if (!is_mine) return shard;
+  // The head stays, even alone: pictures without a line may lie there, and it says whose they are.
   shard.head = *found.head;
   ZR_TRY(shard.journal->cut(found.ends[good]));
+  // The run before may have been killed with frames that are not durable. They would come on top of
+  // those that this run may lose.
+  ZR_TRY(shard.data ? shard.data->sync() : sync_pictures(wanted, output, good));
+  ZR_TRY(shard.journal->sync());
   return shard;
 }
 

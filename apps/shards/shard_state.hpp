@@ -21,7 +21,7 @@ Result<std::size_t> count_good_frames(const DurableFile& data,
 struct OpenShard {
   std::unique_ptr<DurableFile> journal;
   std::unique_ptr<DurableFile> data;  ///< null for pictures
-  ShardHead head;                     ///< of the journal, if there are frames
+  ShardHead head;                     ///< of the journal, if the shard was begun
   std::vector<ShardFrame> frames;     ///< that are there and whole
   bool was_begun = false;             ///< an earlier run has begun this very shard
 };
@@ -29,8 +29,7 @@ struct OpenShard {
 /// What keeps a shard's leftovers from being used; for a note to the user.
 using Reasons = std::vector<std::string>;
 
-/// Takes the shard's journal. Errors: write_failed (another process makes this shard), those of
-/// DurableFile.
+/// Takes the shard's journal; null if another process has it. Errors: those of DurableFile.
 Result<std::unique_ptr<DurableFile>> lock_journal(const ShardPaths& paths);
 
 /// The manifest of a whole shard. nullopt if there is none or it is of other work, torn or does not

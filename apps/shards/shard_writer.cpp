@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "codec/base/try.hpp"
@@ -117,7 +118,12 @@ void ShardWriter::run() {
 }
 
 Status ShardWriter::make_durable(const std::vector<std::string>& pictures) const {
-  for (const std::string& path : pictures) ZR_TRY(sync_file(path));
+  std::set<std::string> folders;
+  for (const std::string& path : pictures) {
+    ZR_TRY(sync_data(path));
+    folders.insert(folder_of(path));
+  }
+  for (const std::string& folder : folders) ZR_TRY(sync_folder(folder));
   if (data_) ZR_TRY(data_->sync());
   return journal_->sync();
 }

@@ -20,15 +20,18 @@ std::optional<ShardId> checked(std::int64_t index, std::int64_t count) {
   return ShardId{index, count};
 }
 
-/// A job array may begin at any number. Its step has no variable, so a gap is not seen here: the
-/// count then is smaller than the range, and checked() refuses the indices that do not fit.
+/// A job array may begin at any number and have a step. A list with gaps, such as the tasks 3 and 7
+/// of an array that failed before, does not tell how many shards there are: it is refused.
 std::optional<ShardId> slurm_array(const Environment& environment) {
   const auto task = number(environment, "SLURM_ARRAY_TASK_ID");
   const auto count = number(environment, "SLURM_ARRAY_TASK_COUNT");
   if (!task || !count) return std::nullopt;
   const std::int64_t first = number(environment, "SLURM_ARRAY_TASK_MIN").value_or(0);
-  if (first < 0 || *task < first) return std::nullopt;
-  return checked(*task - first, *count);
+  const std::int64_t step = number(environment, "SLURM_ARRAY_TASK_STEP").value_or(1);
+  const auto last = number(environment, "SLURM_ARRAY_TASK_MAX");
+  if (first < 0 || *task < first || step < 1 || (*task - first) % step != 0) return std::nullopt;
+  if (last && (*last < first || (*last - first) / step + 1 != *count)) return std::nullopt;
+  return checked((*task - first) / step, *count);
 }
 
 struct Pair {
@@ -75,8 +78,8 @@ std::optional<ShardId> shard_from(const Environment& environment, std::string& e
     const auto shard = slurm_array(environment);
     if (!shard)
       error =
-          "SLURM_ARRAY_TASK_ID, _COUNT and _MIN are no shard; the array has to be A-B without a "
-          "step";
+          "SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX and _STEP are no shard; the array has to be A-B "
+          "or A-B:STEP without gaps (name the shards of a part of it by --shard I/N)";
     return shard;
   }
   for (const Pair& pair : kPairs) {

@@ -134,7 +134,7 @@ void verify_shards(const std::string& folder) {
   std::int64_t total = 0;
   for (const ShardEntry& entry : set.entries()) {
     const ShardPart& part = set.part_of(entry);
-    if (part.data) {
+    if (part.has_data()) {
       if (const Status status = set.read(entry, bytes); !status)
         fail(Exit::mismatch, folder + ": " + status.detail());
     } else if (const std::string path = picture_path(part.manifest.head, output, entry.frame);

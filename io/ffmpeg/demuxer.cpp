@@ -14,6 +14,7 @@
 #include "io/ffmpeg/avi_index.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/input_head.hpp"
+#include "io/ffmpeg/mkv_index.hpp"
 
 namespace zerorun::io::av {
 namespace {
@@ -189,7 +190,29 @@ Status Demuxer::seek(std::int64_t pts) {
   return error < 0 ? failure(Errc::read_failed, name_, error) : Status::ok();
 }
 
+/// Of a Matroska file whose frames are all key frames. The walk has to agree with the packets that
+/// were read at the start.
+std::optional<FrameTimes> Demuxer::walked_times() {
+  if (!std::string_view(context_->iformat->name).starts_with("matroska") || !can_seek() ||
+      missing_bytes_ > 0 || !is_intra_only(stream_))
+    return std::nullopt;
+  const auto file = ByteReader::open(name_);
+  if (!file) return std::nullopt;
+  auto times = mkv_frame_times(*file);
+  if (!times || times->size() < first_times_.size() ||
+      !std::equal(first_times_.begin(), first_times_.end(), times->begin()))
+    return std::nullopt;
+  for (std::int64_t& time : *times) time -= start_;
+  return FrameTimes(*std::move(times));
+}
+
+std::int64_t Demuxer::listed_frames() {
+  const bool is_known = info_.frame_count >= 0 || !finds_index() || !times().lists_all();
+  return is_known ? -1 : times().count();
+}
+
 const FrameTimes& Demuxer::times() {
+  if (!times_) times_ = walked_times();
   if (!times_) {
     // MOV, MP4 and AVI files have an index of all frames, if they are whole. Its times are decoding
     // times, which are presentation times too if all frames are key frames.
@@ -220,6 +243,7 @@ Status Demuxer::look_ahead() {
     if (!more) ahead_error_ = more.status();
     if (!more || !*more) break;
     bytes += packet->size;
+    first_times_.push_back(packet->pts);
     ahead_.push_back(std::move(packet));
   }
   return Status::ok();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "io/byte_reader.hpp"
 #include "io/ffmpeg/frame_times.hpp"
@@ -36,6 +37,8 @@ class Demuxer {
   /// True if times() has the exact time of every frame: the container lists them, or it lists all
   /// packets and their rate is constant.
   bool finds_index();
+  /// The number of frames if times() lists all, though info() has none: -1 = they must be read.
+  std::int64_t listed_frames();
   /// Puts a packet back for the next read().
   void unread(PacketPtr packet) { ahead_.push_front(std::move(packet)); }
   const FrameTimes& times();
@@ -54,6 +57,7 @@ class Demuxer {
   Status distrust_index(const std::string& format);
   Status choose_stream();
   Result<bool> next_packet(AVPacket& packet);
+  std::optional<FrameTimes> walked_times();
   Status look_ahead();
   void describe();
   static int read_pipe(void* self, std::uint8_t* out, int count);
@@ -66,8 +70,9 @@ class Demuxer {
   std::int64_t start_ = 0;  // in the stream's time base
   std::int64_t missing_bytes_ = 0;
   std::int64_t delivered_ = 0;
-  std::deque<PacketPtr> ahead_;  // read to measure the rate; read() gives them first
-  Status ahead_error_;           // of the look-ahead; read() gives it after them
+  std::deque<PacketPtr> ahead_;            // read to measure the rate; read() gives them first
+  std::vector<std::int64_t> first_times_;  // of these
+  Status ahead_error_;                     // of the look-ahead; read() gives it after them
   SourceInfo info_;
   std::optional<FrameTimes> times_;
 };
@@ -85,6 +90,7 @@ class DemuxerReader : public Base {
   }
   bool can_seek() const override { return demuxer_->can_seek(); }
   bool finds_index() override { return demuxer_->finds_index(); }
+  std::int64_t listed_frames() override { return demuxer_->listed_frames(); }
   Result<std::int64_t> seek_index(std::int64_t index) override {
     return this->seek_time(demuxer_->times().time_of(index));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "io/ffmpeg/av.hpp"
@@ -25,6 +26,9 @@ void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, 
 class FrameTimes {
  public:
   FrameTimes(AVStream* stream, std::int64_t start, bool lists_all_frames, const SourceInfo& info);
+  /// All times, rising; not empty.
+  explicit FrameTimes(std::vector<std::int64_t> times)
+      : times_(std::move(times)), first_(times_.front()) {}
 
   /// The frame that is shown at `pts`.
   std::int64_t index_at(std::int64_t pts) const noexcept;
@@ -32,6 +36,8 @@ class FrameTimes {
   std::int64_t first() const noexcept { return first_; }
   /// True if the time of every frame is known.
   bool lists_all() const noexcept { return !times_.empty(); }
+  /// How many frames there are if lists_all().
+  std::int64_t count() const noexcept { return static_cast<std::int64_t>(times_.size()); }
 
  private:
   std::vector<std::int64_t> times_;  // sorted; empty = by the rate

@@ -1,5 +1,6 @@
 # Shards, resume, concat and verify: the result is that of one run, whatever happened on the way.
 # SPDX-License-Identifier: MIT
+import json
 import os
 import pathlib
 import random
@@ -217,7 +218,7 @@ class Faults(ShardTest):
         import fcntl
         with open(self.shard("000-of-004.journal"), "w") as journal:
             fcntl.flock(journal, fcntl.LOCK_EX)
-            done = self.encode(self.source, "-o", self.out, "--shard", "0/4", "-y", code=4)
+            done = self.encode(self.source, "-o", self.out, "--shard", "0/4", "-y", code=1)
         self.assert_sentence(done, "another process")
 
     def test_verify_compares_with_the_manifest(self):
@@ -362,7 +363,127 @@ class Killed(ShardTest):
             self.assert_sentence(done, "--shard")
 
 
+class ManyAndOdd(ShardTest):
+    def test_more_shards_than_a_process_may_open_files(self):
+        source = make_y4m(self.path("in.y4m"), 16, 16, frames=70)
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        self.make_shards(source, self.path("out.mjpeg"), 64)
+        few = 52  # a process that plays, and 32 shards that are open at a time
+        self.zerorun("concat", self.path("out.mjpeg"), preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (few, few)))
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+
+    def test_names_need_not_be_utf8(self):
+        source = os.fsencode(self.path("in")) + b"\xff\xe9.y4m"
+        os.rename(make_y4m(self.path("in.y4m")), source)
+        out = os.fsencode(self.path("out")) + b"\xfe.mjpeg"
+        for index in (0, 1, 1):
+            done = self.run_bytes(b"encode", source, b"-o", out, b"--shard", b"%d/2" % index, b"--resume")
+        self.assertIn(b"nothing is left to do", done.stderr)
+        self.run_bytes(b"concat", out)
+        self.run_bytes(b"encode", source, b"-o", os.fsencode(self.path("one.mjpeg")))
+        self.assertEqual(pathlib.Path(os.fsdecode(out)).read_bytes(),
+                         pathlib.Path(self.path("one.mjpeg")).read_bytes())
+
+    def run_bytes(self, *arguments):
+        done = subprocess.run([os.fsencode(PROGRAM), *arguments], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_an_input_that_changes_meanwhile_is_named(self):
+        source = make_y4m(self.path("in.y4m"), 640, 480, frames=60)
+        command = [PROGRAM, "encode", source, "-o", self.path("out.mjpeg"), "--shard", "0/1", "--device",
+                   "cpu", "--threads", "1"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        journal = pathlib.Path(self.folder("out.mjpeg"), "000-of-001.journal")
+        while process.poll() is None and not (journal.exists() and journal.stat().st_size > 0):
+            time.sleep(0.001)
+        os.utime(source, (1, 1))
+        text = process.communicate()[1].decode()
+        self.assertEqual(process.returncode, 3, text)
+        self.assertIn("was changed while it was read", text)
+        self.assertFalse(journal.with_suffix(".json").exists())
+        done = self.encode(source, "-o", self.path("out.mjpeg"), "--shard", "0/1", "--resume")
+        self.assertIn("begun with another input (time)", done.stderr.decode())
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        self.zerorun("concat", self.path("out.mjpeg"))
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+
+    def test_the_manifest_has_the_hash_of_what_was_read(self):
+        source = make_y4m(self.path("in.y4m"))
+        self.make_shards(source, self.path("a.mjpeg"), 2)
+        self.encode(source, "-o", self.path("b.mjpeg"), "--shard", "0/1", "-q", "50")
+        hashes = {}
+        for name in ("a", "b"):
+            self.zerorun("concat", self.path(name + ".mjpeg"), "--manifest", self.path(name + ".json"))
+            hashes[name] = json.loads(pathlib.Path(self.path(name + ".json")).read_text())["input"]["xxh3"]
+        self.assertEqual(hashes["a"], hashes["b"])  # of the same bytes, however they were split and coded
+        data = bytearray(pathlib.Path(source).read_bytes())
+        data[-1] ^= 1
+        pathlib.Path(source).write_bytes(data)
+        self.encode(source, "-o", self.path("c.mjpeg"), "--shard", "0/1")
+        self.zerorun("concat", self.path("c.mjpeg"), "--manifest", self.path("c.json"))
+        other = json.loads(pathlib.Path(self.path("c.json")).read_text())["input"]["xxh3"]
+        self.assertNotEqual(other, hashes["a"])
+
+
+class HostileManifests(ShardTest):
+    """What a stranger put into the folder is refused in one sentence, and nothing is written."""
+    def setUp(self):
+        super().setUp()
+        self.out = self.path("out.mjpeg")
+        self.make_shards(make_y4m(self.path("in.y4m")), self.out, 2)
+        self.manifest = pathlib.Path(self.folder("out.mjpeg"), "000-of-002.json")
+        self.text = self.manifest.read_bytes()
+
+    def refuse(self, text):
+        self.manifest.write_bytes(text)
+        for command in (["concat", self.out], ["verify", self.folder("out.mjpeg")]):
+            done = self.zerorun(*command, code=3)
+            self.assert_sentence(done, "000-of-002")
+        self.assert_nothing_left("out.mjpeg")
+
+    def test_cut_short(self):
+        for size in range(0, len(self.text) - 3, len(self.text) // 12):
+            self.refuse(self.text[:size])
+
+    def test_values(self):
+        changes = [(b'"total": 8', b'"total": 8, "total": 8'), (b'"total": 8', b'"total": 1e99'),
+                   (b'"total": 8', b'"total": 1099511627776'), (b'"out.mjpeg"', b'"../out.mjpeg"'),
+                   (b'"out.mjpeg"', b'"/etc/passwd"'), (b'"out.mjpeg"', b'"out.mjpeg\\u0000"'),
+                   (b'"out.mjpeg"', b'"\xff"'), (b'"frames": [', b'"frames": [[],'),
+                   (b'"frames": [', b'"frames": [' + b"[" * 100000), (b'"xxh3": "', b'"xxh3": "0'),
+                   (b'"kind": "packets"', b'"kind": "pictures"')]
+        for old, new in changes:
+            self.assertIn(old, self.text)
+            self.refuse(self.text.replace(old, new, 1))
+
+    def test_what_is_no_file(self):
+        os.remove(self.manifest)
+        os.symlink(self.manifest.with_name("001-of-002.json"), self.manifest)
+        self.assert_sentence(self.zerorun("concat", self.out, code=3), "links are not followed")
+        for make in (os.mkfifo, os.mkdir):
+            os.remove(self.manifest)
+            make(self.manifest)
+            self.assert_sentence(self.zerorun("concat", self.out, code=3), "000-of-002", "no regular file")
+
+
 class DeviceShards(ShardTest):
+    def test_workers_of_a_node_share_its_gpus(self):
+        source = make_y4m(self.path("in.y4m"), frames=4)
+        for variable in ("SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"):
+            for rank, device in ((0, 0), (1, 1), (2, 2), (3, 0), (7, 1)):
+                done = self.zerorun("encode", source, "-o", self.path("out.mjpeg"), "--shard", "0/1", "-y",
+                                    "--device", "cuda", "--progress", "json",
+                                    env={**os.environ, "ZERORUN_TEST_DEVICES": "3", variable: str(rank)})
+                end = json.loads(done.stderr.decode().splitlines()[-1])
+                self.assertTrue(str(end).count(f"'device': 'cuda:{device} "), f"{variable}={rank}: {end}")
+        # A device that was named is the one that is taken.
+        done = self.zerorun("encode", source, "-o", self.path("out.mjpeg"), "--shard", "0/1", "-y", "--device",
+                            "cuda:2", "--progress", "json",
+                            env={**os.environ, "ZERORUN_TEST_DEVICES": "3", "SLURM_LOCALID": "1"})
+        self.assertIn('"cuda:2 ', done.stderr.decode().splitlines()[-1])
+
     def test_shards_of_a_gpu_are_those_of_the_cpu(self):
         if subprocess.run([PROGRAM, "encode", make_y4m(self.path("one.y4m"), frames=1), "-o", "null:",
                            "--device", "cuda"], capture_output=True).returncode != 0:

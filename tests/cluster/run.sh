@@ -2,11 +2,13 @@
 # Shards on the real engines: a Slurm of three nodes on this machine, Open MPI's launcher, GNU parallel
 # and an Open Job Description. Daemons of nodes and workers are killed meanwhile; the results are
 # compared with an unsharded run byte by byte. Needs root, because Slurm's daemons do.
-# usage: tests/cluster/run.sh [ZERORUN]   (default build/release/bin/zerorun)
+# Where it can, the machine plays several hosts with networks and mounts of their own (hosts.sh).
+# usage: tests/cluster/run.sh [ZERORUN [KILLS]]   (default build/release/bin/zerorun, 8 kills)
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 ZERORUN=$(realpath "${1:-$root/build/release/bin/zerorun}")
+wanted_kills=${2:-8}
 export ZERORUN
 samples=$root/samples/cluster
 [ "$(id -u)" = 0 ] || { echo "run it as root: Slurm's daemons need that"; exit 2; }
@@ -20,7 +22,7 @@ fi
 dir=$(mktemp -d /tmp/zerorun-cluster-XXXXXX)
 # shellcheck source=tests/cluster/slurm.sh
 . "$root/tests/cluster/slurm.sh"
-trap 'code=$?; stop_slurm; if [ $code = 0 ]; then rm -rf "$dir"; else echo "see $dir"; fi' EXIT
+trap 'code=$?; [ $code = 0 ] || stop_slurm; if [ $code = 0 ]; then rm -rf "$dir"; else echo "see $dir"; fi' EXIT
 cd "$dir"
 
 same() {  # NAME: out/NAME and one/NAME
@@ -61,6 +63,7 @@ fi
 
 echo "== Slurm"
 start_slurm
+is_isolated && echo "three hosts with networks and mounts of their own" || echo "three daemons on one host"
 submit() {  # prints the id of the job that joins
   bash "$samples/encode_array.sbatch" "$dir/in/long.y4m" "$dir/out/shot.$video" "$@" |
     tee submit.log | sed -n 's/^Submitted batch job //p'
@@ -70,25 +73,54 @@ join=$(submit 6 --device cpu --threads 1)
 wait_for_job "$join"
 same "shot.$video" "array and dependent job"
 
-echo "== Slurm, with nodes and workers killed"
+echo "== Slurm, arrays as they are numbered"
+array() {  # RANGE OUTPUT: waits; 0 if all tasks did well
+  sbatch --wait --quiet --array="$1" --output="$dir/array-%a.log" \
+    --wrap "env | grep SLURM_ARRAY; exec '$ZERORUN' encode '$dir/in/long.y4m' -o '$dir/out/$2' --shard auto --device cpu"
+}
 fresh
-join=$(submit 6 --device cpu --threads 1 --cpu scalar)
-kills=0
-for round in $(seq 60); do
-  sleep 0.3
-  if kill_a_worker "$dir/out"; then
-    kills=$((kills + 1))
-    kill_and_restart_node "n$((round % 3 + 1))"
-  fi
-  [ $kills -lt 6 ] || break
-done
-[ $kills -gt 0 ] || { echo "FAILED: no worker was there to be killed"; exit 1; }
-resubmit=0
-until wait_for_job "$join"; do  # a worker that was killed failed its task: the same line goes on
-  resubmit=$((resubmit + 1))
-  [ $resubmit -le 5 ] || { squeue; tail -n 40 log/*; exit 1; }
-  scancel "$join" 2>/dev/null || true
+array 1-5:2 "shot.$video" || { cat array-*.log; exit 1; }
+"$ZERORUN" concat "out/shot.$video" --delete-shards --quiet
+same "shot.$video" "array with a step"
+fresh
+! array 3,4,7 "shot.$video" 2>/dev/null || { echo "FAILED: a list with gaps was taken for shards"; exit 1; }
+echo "ok: a list with gaps is refused: $(tail -n 1 array-7.log)"
+
+echo "== Slurm, with controller, nodes and workers killed"
+declare -A killed=()
+strike() {  # kills something that is there; 1 if there was nothing
+  local node=n$((RANDOM % 3 + 1))
+  case $((RANDOM % 5)) in
+    0 | 1) kill_a_worker "$dir/out" || return 1; what="worker" ;;
+    2) crash_node $node; what="whole node" ;;
+    3) kill_and_restart_node $node; what="node's daemon" ;;
+    4) kill_and_restart_controller; what="controller" ;;
+  esac
+  killed[$what]=$((${killed[$what]:-0} + 1))
+}
+kills=0 rounds=0 resubmit=0
+while [ $kills -lt "$wanted_kills" ]; do
+  rounds=$((rounds + 1))
+  fresh
   join=$(submit 6 --device cpu --threads 1 --cpu scalar)
+  for _ in $(seq 4); do
+    sleep 0.$((RANDOM % 9 + 1))
+    if [ $kills -lt "$wanted_kills" ] && strike; then kills=$((kills + 1)); fi
+  done
+  tries=0
+  until wait_for_job "$join"; do  # a worker that was killed failed its task: the same line goes on
+    resubmit=$((resubmit + 1)) tries=$((tries + 1))
+    [ $tries -le 8 ] || { squeue; tail -n 40 log/*; exit 1; }
+    scancel -u root 2>/dev/null || true
+    join=$(submit 6 --device cpu --threads 1 --cpu scalar)
+  done
+  same "shot.$video" "round $rounds"
 done
-same "shot.$video" "$kills workers killed, $resubmit more submissions after kills"
+for what in "${!killed[@]}"; do echo "${killed[$what]} times: $what"; done
+echo "$kills kills in $rounds rounds, $resubmit more submissions after them"
+
+stop_slurm
+left=$(processes_left)
+[ -z "$left" ] || { echo "FAILED: processes are left: $left"; exit 1; }
+echo "no process is left"
 echo "all right"

@@ -1,8 +1,11 @@
 # A Slurm of three nodes on one machine, for run.sh: start_slurm, stop_slurm, and what kills parts of
 # it. Every process is ended by the id that it wrote down. Everything is under $dir.
+# Where the machine allows it (hosts.sh), each node has a network and mounts of its own.
 # SPDX-License-Identifier: MIT
 
 nodes=(n1 n2 n3)
+# shellcheck source=tests/cluster/hosts.sh
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 
 write_config() {
   local host
@@ -10,7 +13,7 @@ write_config() {
   mkdir -p "$dir/log" "$dir/state"
   cat >"$dir/slurm.conf" <<CONF
 ClusterName=zerorun
-SlurmctldHost=$host(127.0.0.1)
+SlurmctldHost=$host($login_address)
 SlurmctldPort=$((base_port))
 AuthType=auth/munge
 SlurmUser=root
@@ -31,7 +34,7 @@ MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SchedulerParameters=sched_interval=1
-NodeName=n[1-3] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((base_port + 1))-$((base_port + 3))] CPUs=2 RealMemory=500 State=UNKNOWN
+NodeName=n[1-3] NodeHostname=$host NodeAddr=$node_addresses Port=[$((base_port + 1))-$((base_port + 3))] CPUs=2 RealMemory=500 State=UNKNOWN
 PartitionName=p Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP
 CONF
   export SLURM_CONF=$dir/slurm.conf
@@ -51,10 +54,11 @@ start_munge() {
   su -s /bin/sh munge -c "/usr/sbin/munged --pid-file=$dir/munge/munged.pid --log-file=$dir/munge/munged.log --seed-file=$dir/munge/seed"
 }
 
-start_node() { slurmd -N "$1"; }
+start_node() { on_host "$1" slurmd -N "$1"; }
 
 start_slurm() {
   base_port=$((17000 + RANDOM % 2000 * 4))
+  make_hosts
   write_config
   start_munge
   slurmctld -c
@@ -94,6 +98,20 @@ stop_slurm() {
   for node in "${nodes[@]}"; do end_by_file "$dir/d-$node.pid" TERM; done
   end_by_file "$dir/ctld.pid" TERM
   end_by_file "$dir/munge/munged.pid" TERM
+  remove_hosts
+}
+
+# Every process that has the folder of this run in its command line or as its working folder.
+processes_left() {
+  local process
+  for process in /proc/[0-9]*; do
+    [ "${process#/proc/}" != $$ ] && [ "${process#/proc/}" != "$BASHPID" ] || continue
+    if grep -qaF "$dir" "$process/cmdline" 2>/dev/null ||
+      [ "$(readlink "$process/cwd" 2>/dev/null)" = "$dir" ]; then
+      grep -q "^PPid:[[:space:]]*$$\$" "$process/status" 2>/dev/null && continue  # of this script
+      echo "${process#/proc/} $(tr '\0' ' ' 2>/dev/null <"$process/cmdline" || true)"
+    fi
+  done
 }
 
 # 0 when the job is complete, 1 when it failed or can never run.
@@ -112,6 +130,23 @@ wait_for_job() {
   return 1
 }
 
+kill_and_restart_controller() {
+  end_by_file "$dir/ctld.pid" KILL
+  slurmctld
+}
+
+# As a power cut of the node: its daemon, its steps, its workers, all at once.
+crash_node() {
+  local id
+  if is_isolated; then
+    for id in $(ip netns pids "$(host_name "$1")"); do kill -KILL "$id" 2>/dev/null || true; done
+    rm -f "$dir/d-$1.pid"
+    start_node "$1"
+  else
+    kill_and_restart_node "$1"
+  fi
+}
+
 kill_and_restart_node() {
   end_by_file "$dir/d-$1.pid" KILL
   start_node "$1"
@@ -123,7 +158,10 @@ kill_a_worker() {
   for process in /proc/[0-9]*; do
     [ "$(readlink "$process/exe" 2>/dev/null)" = "$ZERORUN" ] || continue
     tr '\0' ' ' <"$process/cmdline" 2>/dev/null | grep -qF " $1/" || continue
-    echo "SIGKILL for worker ${process#/proc/}"
+    if find "$process/fd" -lname 'socket:*' 2>/dev/null | grep -q .; then
+      echo "FAILED: worker ${process#/proc/} has a socket"
+      exit 1
+    fi
     kill -KILL "${process#/proc/}" 2>/dev/null || continue
     return 0
   done

@@ -169,7 +169,7 @@ std::string report_csv(const Report& report) {
 }
 
 std::string report_html(const Report& report) {
-  std::string data = report_json(report).dump();
+  std::string data = json_text(report_json(report));
   // A browser ends a script at "</", even inside a string.
   for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
     data.replace(at, 1, "\\u003c");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/shards/hash.hpp"
 #include "apps/shards/shard_paths.hpp"
 
 namespace zerorun::app {
@@ -83,10 +84,45 @@ TEST(Manifest, HostileValuesAreRefused) {
       {"[100,4,1,64,48", "[100,4,1,0,48"}};
   for (const auto& [from, to] : changes)
     EXPECT_FALSE(parse_manifest(with(from, to))) << from << " -> " << to;
+  std::string nul = with("\"shot.mov\"", "\"shot.mov\\u0000.txt\"");
+  EXPECT_FALSE(parse_manifest(nul));
+  EXPECT_FALSE(parse_manifest(with("shot.mov", "shot\xFF.mov")));  // not UTF-8
+  // Readers differ in which of two values they take.
+  EXPECT_FALSE(parse_manifest(with("\"total\": 10", "\"total\": 10, \"total\": 10")));
+  EXPECT_FALSE(parse_manifest(with("\"size\": 7", "\"size\": 7, \"size\": 8")));
+  EXPECT_FALSE(parse_manifest(with("\"total\": 10", "\"total\": 1099511627777")));
+  EXPECT_FALSE(parse_manifest(with("\"total\": 10", "\"total\": 10.5")));
   // More frames than the span has.
   ShardManifest longer = sample();
   longer.frames.push_back(longer.frames.back());
   EXPECT_FALSE(parse_manifest(manifest_text(longer)));
+}
+
+TEST(Manifest, HasTheHashOfTheInputsBytes) {
+  ShardManifest manifest = sample();
+  EXPECT_FALSE(input_hash(manifest.frames));  // one source is not known
+  EXPECT_EQ(manifest_text(manifest).find("xxh3"), std::string::npos);
+  for (std::size_t i = 0; i < manifest.frames.size(); ++i) manifest.frames[i].source = 77 + i;
+  const std::string text = manifest_text(manifest);
+  const std::string hash = hash_text(*input_hash(manifest.frames));
+  ASSERT_NE(text.find("\"xxh3\": \"" + hash + "\""), std::string::npos) << text;
+  const auto got = parse_manifest(text);
+  ASSERT_TRUE(got) << got.status().message();
+  EXPECT_EQ(to_json(got->head), to_json(manifest.head));  // not a part of the work's identity
+  std::swap(manifest.frames[0].source, manifest.frames[1].source);
+  EXPECT_NE(hash_text(*input_hash(manifest.frames)), hash);
+  std::string other = text;
+  other[other.find(hash)] ^= 1;
+  EXPECT_FALSE(parse_manifest(other));
+}
+
+TEST(Manifest, NamesThatAreNotUtf8AreWritten) {
+  ShardManifest manifest = sample();
+  manifest.head.input["path"] = "in\xFF.y4m";
+  manifest.head.input = as_written(manifest.head.input);
+  const auto got = parse_manifest(manifest_text(manifest));
+  ASSERT_TRUE(got) << got.status().message();
+  EXPECT_EQ(to_json(got->head), to_json(manifest.head));
 }
 
 TEST(Manifest, DeepNestingEndsEarly) {

@@ -76,7 +76,20 @@ TEST(Split, SchedulersNumberTheirTasks) {
   EXPECT_EQ(shard_of({{"PMIX_RANK", "5"}, {"SLURM_NTASKS", "6"}}), (ShardId{5, 6}));
   EXPECT_FALSE(shard_of({}));
   EXPECT_FALSE(shard_of({{"SLURM_PROCID", "8"}, {"SLURM_NTASKS", "8"}}));
-  // An array with a step: five tasks, numbered up to 8.
+  // Five tasks, numbered up to 8 by a step of two.
+  EXPECT_EQ(shard_of({{"SLURM_ARRAY_TASK_ID", "8"},
+                      {"SLURM_ARRAY_TASK_COUNT", "5"},
+                      {"SLURM_ARRAY_TASK_MIN", "0"},
+                      {"SLURM_ARRAY_TASK_MAX", "8"},
+                      {"SLURM_ARRAY_TASK_STEP", "2"}}),
+            (ShardId{4, 5}));
+  // --array=3,7 of sixteen: task 3 must not become shard 0 of 2.
+  EXPECT_FALSE(shard_of({{"SLURM_ARRAY_TASK_ID", "3"},
+                         {"SLURM_ARRAY_TASK_COUNT", "2"},
+                         {"SLURM_ARRAY_TASK_MIN", "3"},
+                         {"SLURM_ARRAY_TASK_MAX", "7"},
+                         {"SLURM_ARRAY_TASK_STEP", "1"}}));
+  // The same five without their step.
   EXPECT_FALSE(shard_of({{"SLURM_ARRAY_TASK_ID", "8"},
                          {"SLURM_ARRAY_TASK_COUNT", "5"},
                          {"SLURM_ARRAY_TASK_MIN", "0"}}));

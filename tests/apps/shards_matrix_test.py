@@ -1,0 +1,154 @@
+# Every number of shards with every container and kind of input: concat gives the file of one run, and
+# decoded shards its pictures. A part that covers all pairs, or all with ZERORUN_MATRIX=full.
+# SPDX-License-Identifier: MIT
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from support import BUILT_WITH_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers
+
+COUNTS = (1, 2, 3, 7, 16, 64)
+CONTAINERS = ("mov", "mkv", "avi", "mp4", "mjpeg")
+INPUTS = ("gaps", "mov", "avi", "y4m", "vfr.mkv")
+DECODED = ("mov", "mkv", "avi", "mp4", "mjpeg", "jpg")
+FRAMES = 41
+FULL = os.environ.get("ZERORUN_MATRIX") == "full"
+WORKERS = 2
+
+
+def covering(*lists):
+    """Each value of a list with each of the first two lists' pairs, turn by turn."""
+    whole = list(itertools.product(*lists))
+    if FULL:
+        return whole
+    counts, *others = lists
+    return [(counts[i % len(counts)], *rest) for i, rest in enumerate(itertools.product(*others))]
+
+
+class Matrix(ProgramTest):
+    BACKENDS = (("--device", "cpu", "--threads", "1"),)
+
+    def make_inputs(self):
+        y4m = make_y4m(self.path("in.y4m"), frames=FRAMES)
+        os.mkdir(self.path("seq"))
+        for frame in range(FRAMES):
+            if frame not in (5, 20, 21):
+                make_ppm(self.path(f"seq/{frame:04}.ppm"), frame=frame)
+        ffmpeg("-i", y4m, "-vf", "select='not(eq(mod(n,7),3))'", "-fps_mode", "vfr", "-c:v", "mjpeg",
+               self.path("in.vfr.mkv"))
+        ffmpeg("-i", y4m, "-f", "lavfi", "-i", "sine=d=1.64", "-c:v", "mjpeg", "-c:a", "pcm_s16le",
+               self.path("in.avi"))
+        self.encode(self.path("in.avi"), "-o", self.path("in.mov"))
+
+    def source(self, kind):
+        return self.path("seq/%04d.ppm") if kind == "gaps" else self.path("in." + kind)
+
+    def run_all(self, commands):
+        def run(command):
+            return subprocess.run([PROGRAM, *command], capture_output=True, timeout=300)
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            for command, done in zip(commands, pool.map(run, commands)):
+                self.assertEqual(done.returncode, 0, f"{command}: {done.stderr.decode()}")
+
+    def shards(self, verb, source, output, count, options, backend):
+        self.run_all([[verb, source, "-o", output, "--shard", f"{index}/{count}", "--quiet", *options,
+                       *backend] for index in range(count)])
+
+    def options(self, kind, extension):
+        if kind == "gaps":
+            return ["--missing", "hold"]
+        return ["--fps", "25"] if kind == "vfr.mkv" and extension in ("avi", "mjpeg") else []
+
+    @needs_containers
+    def test_encode(self):
+        self.make_inputs()
+        for kind, extension in itertools.product(INPUTS, CONTAINERS):
+            self.encode(self.source(kind), "-o", self.path(f"{kind}.one.{extension}"), "--quiet",
+                        *self.options(kind, extension))
+        for count, kind, extension in covering(COUNTS, INPUTS, CONTAINERS):
+            for backend in self.BACKENDS:
+                with self.subTest(count=count, kind=kind, extension=extension, backend=backend):
+                    out, source = self.path("out." + extension), self.source(kind)
+                    self.shards("encode", source, out, count, self.options(kind, extension), backend)
+                    self.zerorun("concat", out, "--audio", source, "--delete-shards", "--quiet")
+                    one = self.path(f"{kind}.one.{extension}")
+                    self.assertTrue(pathlib.Path(one).read_bytes() == pathlib.Path(out).read_bytes())
+                    os.remove(out)
+
+    @needs_containers
+    def test_decode(self):
+        self.make_inputs()
+        for extension in DECODED[:-1]:
+            self.encode(self.path("in.y4m"), "-o", self.path("coded." + extension), "--quiet")
+        os.mkdir(self.path("jpg"))
+        self.encode(self.path("in.y4m"), "-o", self.path("jpg/%03d.jpg"), "--quiet")
+        for target in ("y4m", "ppm"):
+            for count, extension in covering(COUNTS, DECODED):
+                with self.subTest(target=target, count=count, extension=extension):
+                    source = self.path("jpg/%03d.jpg" if extension == "jpg" else "coded." + extension)
+                    self.compare_decoded(source, target, count)
+
+    def compare_decoded(self, source, target, count):
+        for name in ("one", "out"):
+            shutil.rmtree(self.path(name), ignore_errors=True)
+            os.mkdir(self.path(name))
+        name = "shot.y4m" if target == "y4m" else "%03d.ppm"
+        self.decode(source, "-o", self.path("one/" + name), "--quiet")
+        for backend in self.BACKENDS:
+            self.shards("decode", source, self.path("out/" + name), count, (), backend)
+            self.zerorun("concat", self.path("out/" + name), "-y", "--delete-shards", "--quiet")
+            names = sorted(os.listdir(self.path("one")))
+            self.assertEqual(names, sorted(os.listdir(self.path("out"))))
+            for name in names:
+                one, out = (pathlib.Path(self.path(f"{folder}/{name}")) for folder in ("one", "out"))
+                self.assertTrue(one.read_bytes() == out.read_bytes(), name)
+
+
+@unittest.skipUnless(BUILT_WITH_FFMPEG, "this build has no FFmpeg")
+class BytesRead(ProgramTest):
+    """A late shard enters its input by the index: it does not read what lies before."""
+    def bytes_read(self, *arguments):
+        process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        with process.stderr:
+            text = process.stderr.read()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        try:
+            with open(f"/proc/{process.pid}/io") as file:
+                count = int(file.read().split()[1])
+        except OSError:
+            process.wait()
+            self.skipTest("this machine does not tell what a process read")
+        self.assertEqual(process.wait(), 0, text.decode())
+        return count
+
+    @needs_containers
+    def test_the_last_shard_reads_its_part(self):
+        y4m = make_y4m(self.path("in.y4m"), 320, 240, frames=32)
+        for turn in range(20):  # 640 frames: what is read to describe the input hardly counts
+            with open(self.path("long.y4m"), "ab") as out:
+                data = pathlib.Path(y4m).read_bytes()
+                out.write(data if turn == 0 else data[data.index(b"\n") + 1:])
+        start = self.bytes_read("--version")
+        for extension in ("mov", "mp4", "mkv", "avi", "y4m", "mjpeg"):
+            source = self.path("long." + extension)
+            if extension != "y4m":
+                self.encode(self.path("long.y4m"), "-o", source)
+            size = os.path.getsize(source)
+            verb, output = ("encode", "out.mov") if extension == "y4m" else ("decode", "out.y4m")
+            with self.subTest(extension=extension, bytes=size):
+                one = self.bytes_read(verb, source, "-o", "null:", "--frames", "0:1", "--device", "cpu")
+                last = self.bytes_read(verb, source, "-o", self.path(output), "--shard", "15/16", "--device",
+                                       "cpu", "--threads", "1")
+                shutil.rmtree(self.path(output) + ".shards")
+                print(f"{extension}: {size} bytes, first frame {one - start}, last of 16 shards {last - start}")
+                # Raw Motion JPEG has no index: it is searched for its frames, to count them and to
+                # come to the first.
+                most = (2.2 if extension == "mjpeg" else 0.3) * size
+                self.assertLess(last - start, most)
+
+
+del ProgramTest

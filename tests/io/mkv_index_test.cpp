@@ -1,0 +1,114 @@
+// The walk through the block headers of a Matroska file finds every frame, and follows no lie.
+// SPDX-License-Identifier: MIT
+#include "io/ffmpeg/mkv_index.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+
+#include "tests/io/support.hpp"
+#include "zerorun/frame_count.hpp"
+
+namespace zerorun::test {
+namespace {
+
+constexpr int kFrames = 40;
+
+class MkvIndex : public ::testing::Test {
+ protected:
+  std::string write(bool variable) {
+    const std::vector<Packet> packets = make_packets(kFrames);
+    io::SinkOptions options = sink_options();
+    options.variable_frame_rate = variable;
+    auto sink = io::open_packet_sink({scratch_.path("a.mkv"), "", {}}, options);
+    EXPECT_TRUE(sink) << why(sink);
+    std::int64_t pts = 0;
+    for (int i = 0; i < kFrames; ++i, pts += variable ? 1 + i % 3 : 1)
+      EXPECT_TRUE((*sink)->write(packets[static_cast<std::size_t>(i)], {pts, 1}));
+    EXPECT_TRUE((*sink)->finish());
+    return scratch_.path("a.mkv");
+  }
+
+  static std::optional<std::vector<std::int64_t>> walk(const std::string& path) {
+    const auto file = io::ByteReader::open(path);
+    EXPECT_TRUE(file);
+    return io::av::mkv_frame_times(*file);
+  }
+
+  std::optional<std::vector<std::int64_t>> walk_text(const std::string& text) {
+    return walk(scratch_.write("b.mkv", text));
+  }
+
+  ScratchFolder scratch_;
+};
+
+TEST_F(MkvIndex, HasTheTimesThatPacketsHave) {
+  for (const bool variable : {false, true}) {
+    const std::string path = write(variable);
+    const auto times = walk(path);
+    ASSERT_TRUE(times);
+    auto source = io::open_packets({path, "", {}}, {});
+    ASSERT_TRUE(source) << why(source);
+    const ReadPackets read = read_all(**source);
+    ASSERT_EQ(times->size(), read.times.size());
+    for (std::size_t i = 0; i < times->size(); ++i)
+      EXPECT_EQ((*times)[i] - times->front(), read.times[i].pts - read.times.front().pts) << i;
+    ::unlink(path.c_str());
+  }
+}
+
+TEST_F(MkvIndex, CountsWhatARangeHas) {
+  const io::Location input{write(true), "", {}};
+  io::SourceOptions options;
+  const auto all = io::count_listed_frames(input, options);
+  ASSERT_TRUE(all) << why(all);
+  EXPECT_EQ(*all, kFrames);
+  options.first_frame = 7;
+  options.last_frame = 19;
+  EXPECT_EQ(*io::count_listed_frames(input, options), 12);
+  options.first_frame = 99;
+  options.last_frame = -1;
+  EXPECT_EQ(*io::count_listed_frames(input, options), 0);
+  const std::string raw = scratch_.write("a.mjpeg", make_packets(1)[0]);
+  EXPECT_EQ(*io::count_listed_frames({raw, "", {}}, {}), -1);
+}
+
+TEST_F(MkvIndex, ACutFileHasNone) {
+  const std::string text = text_of(write(false));
+  for (std::size_t size = 0; size < text.size(); size += 509)
+    EXPECT_FALSE(walk_text(text.substr(0, size))) << size;
+}
+
+TEST_F(MkvIndex, EveryWrongByteEndsTheWalkOrLeavesRisingTimes) {
+  const std::string text = text_of(write(true));
+  std::mt19937 random(1);
+  for (int turn = 0; turn < 1000; ++turn) {
+    std::string wrong = text;
+    wrong[random() % wrong.size()] = static_cast<char>(random());
+    wrong[random() % std::min<std::size_t>(wrong.size(), 700)] = static_cast<char>(random());
+    const auto times = walk_text(wrong);
+    if (!times) continue;
+    EXPECT_FALSE(times->empty());
+    EXPECT_TRUE(std::is_sorted(times->begin(), times->end()));
+  }
+}
+
+TEST_F(MkvIndex, LacingAndEqualTimesAreNotFollowed) {
+  const std::string text = text_of(write(false));
+  ASSERT_TRUE(walk_text(text));
+  // A3 or A1, the size in two bytes, track 1, time in two bytes, flags.
+  const auto is_block = [&](std::size_t i) {
+    return (text[i] == '\xA3' || text[i] == '\xA1') && (text[i + 1] & 0xC0) == 0x40 &&
+           text[i + 3] == '\x81';
+  };
+  std::size_t at = text.find("\x1F\x43\xB6\x75");  // the first cluster
+  ASSERT_NE(at, std::string::npos);
+  while (at + 7 < text.size() && !is_block(at)) ++at;
+  ASSERT_LT(at + 7, text.size()) << "the muxer writes its blocks in another way";
+  std::string laced = text;
+  laced[at + 6] = static_cast<char>(laced[at + 6] | 0x02);
+  EXPECT_FALSE(walk_text(laced));
+}
+
+}  // namespace
+}  // namespace zerorun::test

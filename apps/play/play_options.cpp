@@ -33,6 +33,11 @@ void add_playing_options(CLI::App& command, PlayOptions& options) {
       ->default_str("1");
   command.add_flag("--loop", options.loop, "Start again at the end");
   command.add_flag("--pause", options.paused, "Show the first frame and wait");
+  command
+      .add_option("--volume", options.volume, "Loudness of the sound in per cent (default: 100)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100).description(""));
+  command.add_flag("--mute", options.mute, "Begin without sound");
   command.add_flag("--autoexit", options.autoexit, "Close the window at the end");
 }
 

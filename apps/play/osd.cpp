@@ -49,8 +49,8 @@ std::string psnr_text(const SquaredError& error, PixelFormat format) {
   const auto decibels = [](double db) {
     return std::isinf(db) ? std::string("equal") : fmt::format("{:.2f}", db);
   };
-  std::string text =
-      fmt::format("PSNR {} dB ({} ", decibels(error.psnr()), psnr_components(format));
+  if (std::isinf(error.psnr())) return "PSNR: all samples are equal";
+  std::string text = fmt::format("PSNR {:.2f} dB ({} ", error.psnr(), psnr_components(format));
   for (int c = 0; c < error.components; ++c) text += (c == 0 ? "" : ", ") + decibels(error.psnr(c));
   return text + ")";
 }

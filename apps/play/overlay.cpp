@@ -70,29 +70,27 @@ void Overlay::draw_names(const OverlayContent& content) {
 SDL_Point Overlay::panel_size() const {
   const SDL_Point size = window_.size();
   return {std::clamp(24 * text_.points(), size.x / 3, std::max(size.x / 2, 1)),
-          std::min(8 * text_.points(), size.y / 3)};
+          std::min(8 * text_.points(), size.y / 4)};
 }
 
-/// The text stands on the panel, at its upper edge.
-void Overlay::draw_panel_text(Label label, const std::string& text, SDL_Rect panel) {
-  text_.draw(label, text, {panel, -1, -1});
-}
-
-/// The histogram at the upper right, the graph at the lower right.
+/// The histogram at the upper right with its text below, the graph at the lower right with its text
+/// above.
 void Overlay::draw_panels(const OverlayContent& content) {
   const SDL_Point size = panel_size();
-  SDL_Rect panel{free_.x + free_.w - size.x, free_.y, size.x, size.y};
+  const int half = free_.h / 2;
+  SDL_Rect panel{free_.x + free_.w - size.x, free_.y, size.x, std::min(size.y, half)};
   if (content.histogram != nullptr) {
     content.histogram->draw(window_.renderer(), panel);
-    draw_panel_text(Label::histogram, content.histogram->text(), panel);
+    const SDL_Rect below{panel.x, panel.y + panel.h, panel.w, half - panel.h};
+    text_.draw(Label::histogram, content.histogram->text(), {below, 1, -1});
   }
   if (content.graph == nullptr) return;
-  panel.y = free_.y + free_.h - size.y;
+  panel.y = free_.y + free_.h - panel.h;
   content.graph->draw(window_.renderer(), panel);
-  draw_panel_text(Label::graph, content.graph->text(), panel);
+  const SDL_Rect above{panel.x, panel.y - (half - panel.h), panel.w, half - panel.h};
+  text_.draw(Label::graph, content.graph->text(), {above, 1, 1});
   const int line = content.graph->line_at(panel);
-  text_.draw(Label::graph_line, "16.7 ms",
-             {{panel.x, line, panel.w, panel.y + panel.h - line}, 1, -1});
+  text_.draw(Label::graph_line, "16.7 ms", {{panel.x, panel.y, panel.w, line - panel.y}, -1, 1});
 }
 
 }  // namespace zerorun::app

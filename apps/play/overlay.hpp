@@ -37,7 +37,6 @@ class Overlay {
   void draw_names(const OverlayContent& content);
   void draw_bar(const SeekBarState& state);
   void draw_panels(const OverlayContent& content);
-  void draw_panel_text(Label label, const std::string& text, SDL_Rect panel);
   SDL_Point panel_size() const;
 
   Window& window_;

@@ -80,8 +80,10 @@ void add_play_options(CLI::App& command, PlayOptions& options) {
   add_window_options(command, options);
   command.option_defaults()->group("Comparing");
   command
-      .add_option("--compare", options.other,
-                  "Show a second input beside the first, or the difference of the two, with PSNR")
+      .add_option(
+          "--compare", options.other,
+          "Show a second input beside the first, or the difference of the two, with PSNR and "
+          "SSIM")
       ->type_name("OTHER");
   add_choice<CompareView>(command, "--view", options.view,
                           {{"side", CompareView::side}, {"difference", CompareView::difference}},

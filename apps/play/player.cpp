@@ -114,6 +114,7 @@ void Player::handle(const SDL_Event& event) {
     case SDL_MOUSEBUTTONUP:
       release_mouse();
       break;
+    case SDL_DROPTEXT:
     case SDL_DROPFILE:
     case SDL_DROPCOMPLETE:
       handle_drop(event.drop);
@@ -138,7 +139,7 @@ void Player::handle_window(const SDL_WindowEvent& event) {
 void Player::handle_drop(const SDL_DropEvent& event) {
   if (event.type == SDL_DROPCOMPLETE) has_dropped_ = !dropped_.empty();
   if (event.file == nullptr) return;
-  dropped_.emplace_back(event.file);
+  if (event.type == SDL_DROPFILE) dropped_.emplace_back(event.file);
   SDL_free(event.file);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <system_error>
 #include <utility>
 
 namespace zerorun::app {
@@ -45,7 +46,12 @@ std::unique_ptr<Sound> Sound::open(const PlayInput& input, MediaClock& clock,
   const double zero = static_cast<double>(input.info().first_pts) * input.info().time_base.value();
   std::unique_ptr<Sound> sound(new Sound(*std::move(source), zero, clock));
   if (!sound->open_device(problem)) return nullptr;
-  sound->reader_ = std::thread([raw = sound.get()] { raw->read(); });
+  try {
+    sound->reader_ = std::thread([raw = sound.get()] { raw->read(); });
+  } catch (const std::system_error& error) {
+    problem = error.what();
+    return nullptr;
+  }
   SDL_PauseAudioDevice(sound->device_, 0);
   return sound;
 }

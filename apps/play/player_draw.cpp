@@ -92,7 +92,7 @@ void Player::draw() {
   if (with_help_) content.help = help_text();
   content.message = bottom_text();
   content.metrics = metrics_text();
-  if (with_graph_) content.graph = &graph_;
+  if (with_graph_ && !with_help_) content.graph = &graph_;
   drew_bar_ = shows_bar();
   if (drew_bar_)
     content.bar = {drag_target_.value_or(playback_.position()), session_.input->duration_seconds(),

@@ -136,7 +136,8 @@ void Screen::draw(OverlayContent content) {
   if (shows_first()) draw_part(first_, first_mask_, part(*session_.input, false));
   if (shows_second() && has_second_) draw_part(second_, second_mask_, part(*session_.other, true));
   name_parts(content);
-  if (with_clipping_) content.histogram = shows_first() ? &histogram_ : &second_histogram_;
+  if (with_clipping_ && content.help.empty())
+    content.histogram = shows_first() ? &histogram_ : &second_histogram_;
   overlay_.draw(content);
   SDL_RenderPresent(renderer);
 }

@@ -62,6 +62,20 @@ TTF_Font* TextPainter::font(int points) {
   return font.get();
 }
 
+/// The width of the longest line. SDL_ttf makes a text as wide as the width at which it breaks
+/// lines.
+int longest_line(TTF_Font* font, const std::string& text) {
+  int longest = 1;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    int width = 0;
+    TTF_SizeUTF8(font, text.substr(from, end - from).c_str(), &width, nullptr);
+    longest = std::max(longest, width);
+    from = end + 1;
+  }
+  return longest;
+}
+
 /// The text as large as it may be in this room.
 SdlPtr<SDL_Surface> TextPainter::letters(const std::string& text, SDL_Point room) {
   constexpr SDL_Color kWhite{255, 255, 255, 255};
@@ -69,8 +83,9 @@ SdlPtr<SDL_Surface> TextPainter::letters(const std::string& text, SDL_Point room
   for (int points = points_; points >= kLeast; --points) {
     TTF_Font* const face = font(points);
     if (face == nullptr) return nullptr;
-    surface.reset(TTF_RenderUTF8_Blended_Wrapped(face, text.c_str(), kWhite,
-                                                 static_cast<Uint32>(std::max(room.x, 1))));
+    const int width = std::min(longest_line(face, text) + 1, std::max(room.x, 1));
+    surface.reset(
+        TTF_RenderUTF8_Blended_Wrapped(face, text.c_str(), kWhite, static_cast<Uint32>(width)));
     if (surface && surface->w <= room.x && surface->h <= room.y) break;
   }
   return surface;

@@ -8,6 +8,7 @@
 
 #include "io/formats.hpp"
 #include "io/image_file.hpp"
+#include "zerorun/audio.hpp"
 #include "zerorun/frame_count.hpp"
 
 namespace zerorun::io {
@@ -292,6 +293,12 @@ bool is_packet_output(const Location& output) {
   if (output.name == "-" && format.empty()) return true;
   return is_raw_mjpeg(format) || is_jpeg_file(format) || !container_muxer(format).empty();
 }
+
+#ifndef ZERORUN_HAVE_FFMPEG
+Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path, const AudioFormat&) {
+  return Status(Errc::not_built, "'" + path + "'");
+}
+#endif
 
 Features features() noexcept {
   Features have;

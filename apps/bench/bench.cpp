@@ -10,10 +10,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "apps/bench/files/files.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/bench/report/report.hpp"
+#include "apps/bench/report/text_table.hpp"
+#include "apps/bench/report/verdict.hpp"
 #include "apps/bench/tune/tune.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
@@ -70,6 +73,7 @@ class BenchRun {
     report_.command = command_text(options_);
     report_.machine = machine_facts(all_cuda(selection_));
     fmt::print("{}\n", machine_text(report_.machine));
+    warn_if_busy();
     if (options_.primitives) {
       run_primitives();
     } else if (options_.files) {
@@ -88,6 +92,13 @@ class BenchRun {
   }
 
  private:
+  void warn_if_busy() {
+    const auto busy = load_warning(machine_load(), std::thread::hardware_concurrency());
+    if (!busy) return;
+    report_.warnings.push_back(*busy);
+    fmt::print("{}\n\n", wrapped("warning: " + *busy, 2));
+  }
+
   /// Before anything is measured, so that a name that cannot be written is an error at once.
   void open_files() {
     const auto open = [this](const std::string& name) {
@@ -173,7 +184,8 @@ class BenchRun {
       std::fflush(stdout);
       return;
     }
-    fmt::print("{}again: {}\n\n", table_text(report_.cases.back(), options_.every_row), command);
+    fmt::print("{}{}\n", table_text(report_.cases.back(), options_.every_row),
+               command_lines(command));
     std::fflush(stdout);
   }
 
@@ -200,8 +212,8 @@ class BenchRun {
       what.frames = static_cast<std::size_t>(setting.frames);
       const std::string command = command_of(what);
       report_.cases.push_back(run_files(what, setting, command));
-      fmt::print("{}, from file to file\n{}again: {}\n\n", title_text(what),
-                 files_table_text(report_.cases.back()), command);
+      fmt::print("{}\n{}{}\n", wrapped(title_text(what) + ", from file to file", 2),
+                 files_table_text(report_.cases.back()), command_lines(command));
       std::fflush(stdout);
     }
   }

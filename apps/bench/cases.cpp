@@ -155,20 +155,6 @@ void check_counts(const char* option, std::vector<int>& counts, std::vector<int>
 
 }  // namespace
 
-const char* name(Operation operation) noexcept {
-  return operation == Operation::encode ? "encode" : "decode";
-}
-const char* name(Streams streams) noexcept {
-  return streams == Streams::libjpeg ? "libjpeg" : streams == Streams::input ? "input" : "zerorun";
-}
-const char* name(Mode mode) noexcept {
-  constexpr const char* kNames[] = {"latency", "throughput", "stages", "whole"};
-  return kNames[static_cast<std::size_t>(mode)];
-}
-const char* name(HuffmanTables tables) noexcept {
-  return tables == HuffmanTables::optimal ? "optimal" : "standard";
-}
-
 Selection selection(const Options& options) {
   Selection selection = options.selection;
   selection.cpu = options.devices.empty();

@@ -8,6 +8,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/common/ssim.hpp"
 #include "apps/play/compare.hpp"
 #include "apps/play/session.hpp"
 
@@ -46,6 +47,7 @@ void compare(const PlayFrame& a, const PlayFrame& b, PlayReport& report) {
   const auto error = compare_error(a.frame.view(), b.frame.view());
   if (!error) fail(Exit::input, fmt::format("frame {}: the two inputs differ in size", a.index));
   report.add_error(*error, a.frame.format());
+  report.add_ssim(luma_ssim(a.frame.view(), b.frame.view()));
 }
 
 }  // namespace

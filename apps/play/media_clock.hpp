@@ -23,6 +23,19 @@ class MediaClock {
     base_ = now_locked();
     held_ = true;
   }
+  /// Moves a running clock by `seconds`: the sound is the master of the pictures.
+  void steer(double seconds) {
+    const std::lock_guard lock(mutex_);
+    if (!held_) base_ += seconds;
+  }
+  struct State {
+    double now, speed;
+    bool is_running;
+  };
+  State state() const {
+    const std::lock_guard lock(mutex_);
+    return {now_locked(), speed_, !held_};
+  }
   double now() const {
     const std::lock_guard lock(mutex_);
     return now_locked();

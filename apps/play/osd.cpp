@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "apps/common/text.hpp"
-#include "codec/arith/color.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -44,17 +43,17 @@ std::string counts_line(const DecodeCounts& counts, const Playback& playback) {
   return line;
 }
 
+}  // namespace
+
 std::string psnr_text(const SquaredError& error, PixelFormat format) {
   const auto decibels = [](double db) {
     return std::isinf(db) ? std::string("equal") : fmt::format("{:.2f}", db);
   };
-  std::string text =
-      fmt::format("PSNR {} dB ({} ", decibels(error.psnr()), psnr_components(format));
+  if (std::isinf(error.psnr())) return "PSNR: all samples are equal";
+  std::string text = fmt::format("PSNR {:.2f} dB ({} ", error.psnr(), psnr_components(format));
   for (int c = 0; c < error.components; ++c) text += (c == 0 ? "" : ", ") + decibels(error.psnr(c));
   return text + ")";
 }
-
-}  // namespace
 
 double RateMeter::update(std::int64_t count) {
   constexpr double kWindow = 0.5;
@@ -95,22 +94,6 @@ std::string time_text(double seconds) {
   const std::string rest = fmt::format("{:02}.{:03}", ms / 1000 % 60, ms % 1000);
   if (minutes < 60) return fmt::format("{}:{}", minutes, rest);
   return fmt::format("{}:{:02}:{}", minutes / 60, minutes % 60, rest);
-}
-
-std::string probe_text(const ConstFrameView& frame, SDL_Point pixel) {
-  const std::string place = fmt::format("x {} y {}  ", pixel.x, pixel.y);
-  const auto sample = [&frame](std::size_t plane, std::ptrdiff_t x, std::ptrdiff_t y) {
-    return int{frame.data[plane][y * frame.stride_bytes[plane] + x]};
-  };
-  if (frame.format == PixelFormat::bgrx32)
-    return place + fmt::format("RGB {} {} {}", sample(0, 4 * pixel.x + 2, pixel.y),
-                               sample(0, 4 * pixel.x + 1, pixel.y),
-                               sample(0, 4 * pixel.x, pixel.y));
-  const int y = sample(0, pixel.x, pixel.y);
-  if (frame.format == PixelFormat::gray8) return place + fmt::format("Y {}", y);
-  const int cb = sample(1, pixel.x / 2, pixel.y / 2), cr = sample(2, pixel.x / 2, pixel.y / 2);
-  const Rgb rgb = ycc_to_rgb(y, cb, cr);
-  return place + fmt::format("YCbCr {} {} {}  RGB {} {} {}", y, cb, cr, rgb.r, rgb.g, rgb.b);
 }
 
 }  // namespace zerorun::app

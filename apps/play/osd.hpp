@@ -36,7 +36,7 @@ class Osd {
 /// "0:01.240"
 std::string time_text(double seconds);
 
-/// The values of a pixel: the stored samples, and RGB.
-std::string probe_text(const ConstFrameView& frame, SDL_Point pixel);
+/// "PSNR 41.20 dB (Y Cb Cr 40.10, 44.00, 44.20)"
+std::string psnr_text(const SquaredError& error, PixelFormat format);
 
 }  // namespace zerorun::app

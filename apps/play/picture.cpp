@@ -33,7 +33,8 @@ SDL_FRect turned(SDL_FRect unit, const Placement& placement) {
 
 }  // namespace
 
-Picture::Picture(SDL_Renderer* renderer) : renderer_(renderer), max_size_(kUsualMaxSize) {
+Picture::Picture(SDL_Renderer* renderer, bool is_blended)
+    : renderer_(renderer), is_blended_(is_blended), max_size_(kUsualMaxSize) {
   SDL_RendererInfo info{};
   if (SDL_GetRendererInfo(renderer, &info) != 0) return;
   const int least = std::min(info.max_texture_width, info.max_texture_height);
@@ -42,8 +43,8 @@ Picture::Picture(SDL_Renderer* renderer) : renderer_(renderer), max_size_(kUsual
 
 Status Picture::make_tiles(const ConstFrameView& frame) {
   tiles_.clear();
-  const Uint32 format =
-      frame.format == PixelFormat::bgrx32 ? SDL_PIXELFORMAT_RGB888 : SDL_PIXELFORMAT_IYUV;
+  const Uint32 rgb = is_blended_ ? SDL_PIXELFORMAT_ARGB8888 : SDL_PIXELFORMAT_RGB888;
+  const Uint32 format = frame.format == PixelFormat::bgrx32 ? rgb : Uint32{SDL_PIXELFORMAT_IYUV};
   for (int y = 0; y < frame.height; y += max_size_)
     for (int x = 0; x < frame.width; x += max_size_) {
       const SDL_Rect area{x, y, std::min(max_size_, frame.width - x),
@@ -52,6 +53,7 @@ Status Picture::make_tiles(const ConstFrameView& frame) {
                                                       SDL_TEXTUREACCESS_STREAMING, area.w, area.h)),
                 area};
       if (!tile.texture) return sdl_failure("a texture");
+      if (is_blended_) SDL_SetTextureBlendMode(tile.texture.get(), SDL_BLENDMODE_BLEND);
       tiles_.push_back(std::move(tile));
     }
   format_ = frame.format;

@@ -12,7 +12,8 @@ namespace zerorun::app {
 
 class Picture {
  public:
-  explicit Picture(SDL_Renderer* renderer);
+  /// `is_blended`: the fourth byte of bgrx32 is the alpha of a picture that lies over another.
+  explicit Picture(SDL_Renderer* renderer, bool is_blended = false);
 
   /// Copies a frame in yuv420p, gray8 or bgrx32. `is_exact`: enlarged pixels are not smoothed.
   /// Errors: device_failure with SDL's message.
@@ -31,6 +32,7 @@ class Picture {
   int upload(Tile& tile, const ConstFrameView& frame);
 
   SDL_Renderer* renderer_;
+  bool is_blended_;
   int max_size_;
   std::vector<Tile> tiles_;
   PixelFormat format_ = PixelFormat::gray8;

@@ -27,6 +27,8 @@ class PlayInput {
   const std::string& name() const noexcept { return input_.name; }
   bool has_packets() const noexcept { return packets_ != nullptr; }
   bool can_seek() const { return packets_ ? packets_->can_seek() : frames_->can_seek(); }
+  /// --fps sets another rate than the input's own, at which its sound could not be in step.
+  bool has_own_rate() const noexcept { return input_.fps.known(); }
   bool is_images() const;  ///< a single picture or a sequence of them
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }

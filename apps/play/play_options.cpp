@@ -33,6 +33,11 @@ void add_playing_options(CLI::App& command, PlayOptions& options) {
       ->default_str("1");
   command.add_flag("--loop", options.loop, "Start again at the end");
   command.add_flag("--pause", options.paused, "Show the first frame and wait");
+  command
+      .add_option("--volume", options.volume, "Loudness of the sound in per cent (default: 100)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100).description(""));
+  command.add_flag("--mute", options.mute, "Begin without sound");
   command.add_flag("--autoexit", options.autoexit, "Close the window at the end");
 }
 
@@ -75,8 +80,10 @@ void add_play_options(CLI::App& command, PlayOptions& options) {
   add_window_options(command, options);
   command.option_defaults()->group("Comparing");
   command
-      .add_option("--compare", options.other,
-                  "Show a second input beside the first, or the difference of the two, with PSNR")
+      .add_option(
+          "--compare", options.other,
+          "Show a second input beside the first, or the difference of the two, with PSNR and "
+          "SSIM")
       ->type_name("OTHER");
   add_choice<CompareView>(command, "--view", options.view,
                           {{"side", CompareView::side}, {"difference", CompareView::difference}},

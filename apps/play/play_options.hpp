@@ -25,6 +25,9 @@ struct PlayOptions {
   bool paused = false;
   bool full_screen = false;
   bool osd = false;
+  int volume = 100;  ///< per cent
+  bool mute = false;
+  bool was_dropped = false;  ///< the input came by the mouse: the window stays if it is broken
   bool autoexit = false;
   bool no_window = false;
   bool json = false;

@@ -54,6 +54,10 @@ std::string PlayReport::text() const {
   if (error)
     text += fmt::format("\n  PSNR     {:.3f} dB over {} frame{} ({})", error->psnr(), compared,
                         compared == 1 ? "" : "s", psnr_components_text(*error));
+  if (ssim_pairs > 0)
+    text += fmt::format("\n  SSIM     {:.6f} over {} frame{} (Y)",
+                        ratio(ssim_sum, static_cast<double>(ssim_pairs)), ssim_pairs,
+                        ssim_pairs == 1 ? "" : "s");
   return text;
 }
 
@@ -79,10 +83,14 @@ nlohmann::json PlayReport::json() const {
     out["lost_devices"].push_back(
         {{"device", fmt::format("cuda:{}", lost.device)}, {"reason", lost.why.message()}});
   if (times && times->count() > 0) out["decode_ms"] = times_json(*times);
+  if (sound)
+    out["sound"] = {
+        {"driver", sound->driver}, {"seconds", sound->seconds}, {"drift_ms", sound->drift_ms}};
   if (error) {
     out["compared"] = compared;
     out["psnr_of"] = psnr_components(compared_format);
     add_psnr(out, *error);
+    if (ssim_pairs > 0) out["ssim"] = ratio(ssim_sum, static_cast<double>(ssim_pairs));
   }
   return out;
 }

@@ -14,6 +14,13 @@
 
 namespace zerorun::app {
 
+/// The sound that was played.
+struct SoundReport {
+  std::string driver;   ///< SDL's: "pulseaudio", "alsa", ...
+  double seconds = 0;   ///< of sound
+  double drift_ms = 0;  ///< distance of the clock from the sound, a moving average
+};
+
 struct PlayReport {
   std::string input;
   std::string device;
@@ -24,12 +31,19 @@ struct PlayReport {
   std::int64_t shown = 0;
   std::int64_t late = 0;            ///< decoded, but the next frame was due already
   std::optional<FrameTimes> times;  ///< --no-window: of every frame
+  std::optional<SoundReport> sound;
   std::optional<SquaredError> error;
   std::int64_t compared = 0;  ///< frames in `error`
+  double ssim_sum = 0.0;      ///< of `ssim_pairs` of them: in a window not all are measured
+  std::int64_t ssim_pairs = 0;
   PixelFormat compared_format = PixelFormat::yuv420p;
 
   /// Adds a pair of frames to `error`.
   void add_error(const SquaredError& of_pair, PixelFormat format);
+  void add_ssim(double of_pair) {
+    ssim_sum += of_pair;
+    ++ssim_pairs;
+  }
   std::string text() const;
   nlohmann::json json() const;
 };

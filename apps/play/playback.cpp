@@ -204,11 +204,25 @@ bool Playback::refuses_to_seek() {
 }
 
 void Playback::seek_by(double seconds) {
+  if (shown_) seek_to(position() + seconds);
+}
+
+void Playback::seek_to(double seconds) {
   if (!shown_ || refuses_to_seek()) return;
-  double to = std::max(0.0, target_.value_or(shown_->at) + seconds);
+  double to = std::max(0.0, seconds);
   const double duration = session_.input->duration_seconds();
   if (duration > 0) to = std::min(to, duration);
   seek(session_.input->pts_at(to), to);
+}
+
+double Playback::position() const noexcept { return target_.value_or(shown_ ? shown_->at : 0.0); }
+
+double Playback::decoded_until() const {
+  if (!shown_) return 0;
+  const int waiting = session_.frames->waiting();
+  const double next = session_.frames->next_time();
+  if (waiting == 0 || next < 0) return shown_->at + shown_->duration;
+  return next + waiting * session_.input->frame_seconds();
 }
 
 void Playback::seek_to_start() {

@@ -28,6 +28,8 @@ class Playback {
   void step_forward();
   void step_back();
   void seek_by(double seconds);
+  /// `seconds` after the first frame.
+  void seek_to(double seconds);
   void seek_to_start();
   void seek_to_end();
   void scale_speed(double factor);
@@ -37,12 +39,18 @@ class Playback {
   void mark_b();
   void clear_marks();
 
+  MediaClock& clock() noexcept { return clock_; }
   const PlayFrame* shown() const noexcept { return shown_.get(); }
   /// The frame of --compare; null if none was read yet.
   const PlayFrame* other_shown() const noexcept { return other_shown_.get(); }
   bool is_pair() const noexcept;
   bool is_paused() const noexcept { return paused_; }
   bool is_at_end() const noexcept { return at_end_; }
+  /// The frame that was asked for last is not there yet.
+  bool is_seeking() const noexcept { return target_.has_value(); }
+  double position() const noexcept;  ///< shown, or sought
+  /// Frames up to this time are decoded and wait to be shown.
+  double decoded_until() const;
   bool loops() const noexcept { return loops_; }
   double speed() const { return clock_.speed(); }
   std::optional<double> a() const noexcept { return a_; }

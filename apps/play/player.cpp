@@ -5,28 +5,18 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "apps/common/console.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/play/compare.hpp"
-#include "apps/play/keys.hpp"
 
 extern "C" const char* zerorun_load_sdl();  // .cmake/load_at_run_time.cmake
 
 namespace zerorun::app {
 namespace {
-
-/// How long a message stays on the picture, and the interval of updating numbers while playing.
-constexpr double kMessageSeconds = 2.5, kOsdSeconds = 0.1;
-
-std::string help_text() {
-  std::string text;
-  for (const KeyHelp& key : key_help()) text += fmt::format("{:<14}{}\n", key.keys, key.text);
-  text.pop_back();
-  return text;
-}
 
 ScreenView first_view(const PlayOptions& options) {
   if (options.other.empty()) return ScreenView::first;
@@ -57,21 +47,23 @@ Player::Player(const PlayOptions& options, PlaySession& session, Window& window)
       screen_(window, session, first_view(options)),
       playback_(session, options),
       with_osd_(options.osd) {
-  if (!screen_.text().problem().empty())
-    console::note("text cannot be shown on the picture: " + screen_.text().problem());
+  const std::string& problem = screen_.overlay().text().problem();
+  if (!problem.empty()) console::note("text cannot be shown on the picture: " + problem);
+  std::string silent;
+  sound_ = Sound::open(*session.input, playback_.clock(), silent);
+  if (!silent.empty()) console::note("the sound cannot be played: " + silent);
+  if (!sound_) return;
+  sound_->set_volume(options.volume);
+  sound_->set_muted(options.mute);
 }
 
 void Player::run() {
-  while (!quits_ && signals::received() == 0) {
+  while (!quits_ && !has_dropped_ && signals::received() == 0) {
     if (playback_.advance()) take_picture();
-    if (playback_.is_at_end() && (options_.autoexit || playback_.shown() == nullptr)) break;
-    if (std::string told = playback_.take_message(); !told.empty()) say(std::move(told));
-    if (!message_.empty() && since_message_.seconds() > kMessageSeconds) {
-      message_.clear();
-      needs_draw_ = true;
-    }
-    // Rates change even if the picture does not.
-    if (with_osd_ && since_osd_.seconds() > 5 * kOsdSeconds) needs_draw_ = true;
+    const bool is_hopeless = playback_.shown() == nullptr && !options_.was_dropped;
+    if (playback_.is_at_end() && (options_.autoexit || is_hopeless)) break;
+    follow_drag();
+    update_overlay();
     if (needs_draw_) draw();
     SDL_Event event;
     const int wait_ms = static_cast<int>(playback_.wait_seconds() * 1e3);
@@ -82,38 +74,13 @@ void Player::run() {
 }
 
 void Player::take_picture() {
+  take_new_picture();
   measure();
   if (Status status = screen_.update(playback_); !status) {
     if (status.code() == Errc::device_failure) fail(Exit::failed, status.message());
     say(status.detail());
   }
   needs_draw_ = true;
-}
-
-/// Measures the PSNR of each pair once.
-void Player::measure() {
-  if (!session_.other || !playback_.is_pair()) {
-    error_.reset();
-    return;
-  }
-  if (playback_.shown_count() == compared_frame_) return;
-  compared_frame_ = playback_.shown_count();
-  error_ = compare_error(playback_.shown()->frame.view(), playback_.other_shown()->frame.view());
-  if (error_) report_.add_error(*error_, playback_.shown()->frame.format());
-}
-
-void Player::draw() {
-  const bool is_still = playback_.is_paused() || playback_.is_at_end();
-  if (with_osd_ && (osd_text_.empty() || is_still || since_osd_.seconds() > kOsdSeconds)) {
-    osd_text_ = osd_.text(session_, playback_, error_);
-    since_osd_ = Stopwatch();
-  }
-  std::string bottom = message_;
-  if (bottom.empty() && screen_.zoom().is_zoomed()) bottom = screen_.probe(playback_);
-  const bool shows_osd = with_osd_ && !with_help_;  // there is room for only one
-  screen_.draw(shows_osd ? osd_text_ : std::string(), bottom,
-               with_help_ ? help_text() : std::string());
-  needs_draw_ = false;
 }
 
 void Player::say(std::string sentence) {
@@ -125,7 +92,7 @@ void Player::say(std::string sentence) {
 void Player::handle(const SDL_Event& event) {
   switch (event.type) {
     case SDL_WINDOWEVENT:
-      needs_draw_ = true;
+      handle_window(event.window);
       break;
     case SDL_RENDER_TARGETS_RESET:
     case SDL_RENDER_DEVICE_RESET:
@@ -139,13 +106,18 @@ void Player::handle(const SDL_Event& event) {
       break;
     }
     case SDL_MOUSEMOTION:
-      if (event.motion.state & SDL_BUTTON_LMASK)
-        screen_.zoom().move(
-            {static_cast<float>(event.motion.xrel), static_cast<float>(event.motion.yrel)});
-      needs_draw_ = needs_draw_ || screen_.zoom().is_zoomed();
+      move_mouse(event.motion);
       break;
     case SDL_MOUSEBUTTONDOWN:
-      if (event.button.button == SDL_BUTTON_LEFT && event.button.clicks == 2) press('f', false);
+      press_mouse(event.button);
+      break;
+    case SDL_MOUSEBUTTONUP:
+      release_mouse();
+      break;
+    case SDL_DROPTEXT:
+    case SDL_DROPFILE:
+    case SDL_DROPCOMPLETE:
+      handle_drop(event.drop);
       break;
     case SDL_QUIT:
       quits_ = true;
@@ -156,33 +128,93 @@ void Player::handle(const SDL_Event& event) {
   }
 }
 
+void Player::handle_window(const SDL_WindowEvent& event) {
+  needs_draw_ = true;
+  if (event.event == SDL_WINDOWEVENT_RESIZED) window_.was_resized();
+  if (event.event == SDL_WINDOWEVENT_DISPLAY_CHANGED || event.event == SDL_WINDOWEVENT_SIZE_CHANGED)
+    window_.update_scale();
+}
+
+/// SDL sends an event for each file, and one behind the last.
+void Player::handle_drop(const SDL_DropEvent& event) {
+  if (event.type == SDL_DROPCOMPLETE) has_dropped_ = !dropped_.empty();
+  if (event.file == nullptr) return;
+  if (event.type == SDL_DROPFILE) dropped_.emplace_back(event.file);
+  SDL_free(event.file);
+}
+
 PlayReport Player::report() const {
   PlayReport report = report_;
   session_.describe(report);
   report.seconds = since_start_.seconds();
   report.shown = playback_.shown_count();
   report.late = playback_.late_count();
-  if (report.shown == 0 && !playback_.first_problem())
+  if (sound_) report.sound = sound_->report();
+  if (report.shown == 0 && !playback_.first_problem() && !options_.was_dropped)
     fail_input(session_.input->name(), playback_.first_problem(), session_.input->info().is_jpeg);
   return report;
 }
 
-Exit play_in_window(const PlayOptions& options) {
+namespace {
+
+std::string title_of(const PlayOptions& options) {
+  return std::filesystem::path(options.input.name).filename().string() + " - zerorun";
+}
+
+/// Opens files as the command line would: several of them are a sequence of pictures.
+std::unique_ptr<PlaySession> open_dropped(std::vector<std::string> files, PlayOptions& options) {
+  PlayOptions wanted = options;
+  wanted.input = {};
+  wanted.input.max_pixels = options.input.max_pixels;
+  wanted.input.name = files.front();
+  if (files.size() > 1) wanted.input.names = std::move(files);
+  wanted.other.clear();
+  wanted.start_seconds = 0;
+  wanted.was_dropped = true;
+  auto session = std::make_unique<PlaySession>(wanted);
+  options = std::move(wanted);
+  return session;
+}
+
+/// Plays until the window is closed (null), or files were dropped on it that can be played.
+std::unique_ptr<PlaySession> play(Player& player, PlayOptions& options) {
+  for (;;) {
+    player.run();
+    std::vector<std::string> files = player.take_dropped();
+    if (files.empty()) return nullptr;
+    try {
+      return open_dropped(std::move(files), options);
+    } catch (const Failure& failure) {
+      player.say(failure.what());
+    }
+  }
+}
+
+}  // namespace
+
+Exit play_in_window(const PlayOptions& asked) {
   if (const char* error = zerorun_load_sdl())
     fail(Exit::device,
          std::string("no window can be opened: ") + error + "; --no-window decodes without one");
   const SdlVideo video;
-  PlaySession session(options);
+  PlayOptions options = asked;
+  auto session = std::make_unique<PlaySession>(options);
   const signals::Graceful graceful;  // only from here on, because opening may wait for a pipe
-  const SDL_Point size = picture_size(session);
-  const std::string title =
-      std::filesystem::path(options.input.name).filename().string() + " - zerorun";
-  Window window(title, size.x, size.y, options.full_screen);
-  Player player(options, session, window);
-  player.run();
-  if (signals::must_stop_now()) fail(Exit::failed, "stopped");
-  print_report(player.report(), options.json);
-  return Exit::done;
+  const SDL_Point size = picture_size(*session);
+  Window window(title_of(options), size.x, size.y, options.full_screen);
+  for (;;) {
+    auto player = std::make_unique<Player>(options, *session, window);
+    auto next = play(*player, options);
+    if (next == nullptr) {
+      window.remember_size();
+      if (signals::must_stop_now()) fail(Exit::failed, "stopped");
+      print_report(player->report(), options.json);
+      return Exit::done;
+    }
+    player.reset();  // it uses the session
+    session = std::move(next);
+    window.set_title(title_of(options));
+  }
 }
 
 }  // namespace zerorun::app

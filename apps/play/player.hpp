@@ -2,55 +2,97 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/play/osd.hpp"
 #include "apps/play/playback.hpp"
 #include "apps/play/screen.hpp"
+#include "apps/play/sound.hpp"
 
 namespace zerorun::app {
 
-/// Shows the frames that Playback chooses, and does what the keys ask for.
+/// Shows the frames that Playback chooses, and does what the keys and the mouse ask for.
 class Player {
  public:
   Player(const PlayOptions& options, PlaySession& session, Window& window);
 
   void run();
   PlayReport report() const;
+  /// The files that were dropped on the window, and ended run(): they are to be played instead of
+  /// the input. Empty if run() ended for another reason.
+  std::vector<std::string> take_dropped() {
+    return std::exchange(has_dropped_, false) ? std::exchange(dropped_, {})
+                                              : std::vector<std::string>();
+  }
+  /// Shows a sentence on the picture.
+  void say(std::string sentence);
 
  private:
   struct Binding;
   static std::span<const Binding> bindings();
   void handle(const SDL_Event& event);
+  void handle_window(const SDL_WindowEvent& event);
+  void handle_drop(const SDL_DropEvent& event);
   void handle_key(const SDL_Event& event);
   void press(SDL_Keycode key, bool is_repeat);
   void change_speed(double factor);  // 0: the usual speed
   void change_gain(bool up);
+  void change_volume(int percent);
+  void toggle_mute();
   void change_view();
   void switch_device();
   using Save = Result<std::string> (*)(const PlayInput&, const PlayFrame&, const std::string&);
   void save(Save write);
-  void say(std::string sentence);
   void take_picture();
+  void take_new_picture();
   void measure();
+  void measure_ssim();
+  bool is_still() const noexcept { return playback_.is_paused() || playback_.is_at_end(); }
+
+  // player_mouse.cpp
+  void press_mouse(const SDL_MouseButtonEvent& event);
+  void move_mouse(const SDL_MouseMotionEvent& event);
+  void release_mouse();
+  void drag_to(SDL_FPoint point);
+  void follow_drag();
+  bool can_show_bar() const;
+  bool shows_bar() const;
+
+  // player_draw.cpp
+  void update_overlay();
   void draw();
+  std::string bottom_text();
+  std::string metrics_text() const;
 
   const PlayOptions& options_;
   PlaySession& session_;
   Window& window_;
   Screen screen_;
   Playback playback_;
+  std::unique_ptr<Sound> sound_;  // uses the clock of playback_; null without sound
   Osd osd_;
-  bool with_osd_, with_help_ = false, quits_ = false;
+  FrameGraph graph_;
+  bool with_osd_, with_help_ = false, with_graph_ = false, quits_ = false;
   bool is_held_ = false;  // the key of the last event
   bool needs_draw_ = true;
+  bool drew_bar_ = false;
+  bool is_dragging_ = false;                // the knob of the bar
+  std::optional<double> drag_target_;       // where it was dragged while the player was seeking
+  std::optional<Stopwatch> since_mouse_;    // it was moved
+  std::optional<Stopwatch> since_picture_;  // a frame was shown while playing
   std::string osd_text_, message_;
-  Stopwatch since_start_, since_osd_, since_message_;
+  Stopwatch since_start_, since_osd_, since_message_, since_ssim_;
   std::optional<SquaredError> error_;  // of the pair that is shown
+  std::optional<double> ssim_;         // of frame `ssim_frame_`
   PlayReport report_;                  // of the pairs so far
-  std::int64_t compared_frame_ = -1;
+  std::int64_t compared_frame_ = -1, ssim_frame_ = -1, graphed_frame_ = 0;
+  std::vector<std::string> dropped_;  // so far; `has_dropped_`: no more of them follow
+  bool has_dropped_ = false;
 };
 
 }  // namespace zerorun::app

@@ -45,10 +45,15 @@ std::span<const Player::Binding> Player::bindings() {
          p.playback_.mark_b(), p.say("B " + time_text(p.playback_.b().value_or(0)));
        }},
       {{'A'}, [](Player& p) { p.playback_.clear_marks(), p.say("no A, no B"); }},
+      {{'m'}, [](Player& p) { p.toggle_mute(); }},
+      {{'9', '/'}, [](Player& p) { p.change_volume(-5); }, true},
+      {{'0', '*'}, [](Player& p) { p.change_volume(5); }, true},
       {{'f'}, [](Player& p) { p.window_.toggle_full_screen(); }},
       {{'o', 'i'}, [](Player& p) { p.with_osd_ = !p.with_osd_; }},
       {{'h', '?', SDLK_F1}, [](Player& p) { p.with_help_ = !p.with_help_; }},
       {{'z'}, [](Player& p) { p.screen_.zoom().toggle_actual_size(), p.take_picture(); }},
+      {{'g'}, [](Player& p) { p.with_graph_ = !p.with_graph_; }},
+      {{'w'}, [](Player& p) { p.screen_.toggle_clipping(), p.take_picture(); }},
       {{'d'}, [](Player& p) { p.switch_device(); }},
       {{'s'}, [](Player& p) { p.save(save_jpeg); }},
       {{'S'}, [](Player& p) { p.save(save_picture); }},
@@ -88,6 +93,18 @@ void Player::handle_key(const SDL_Event& event) {
 void Player::change_speed(double factor) {
   factor > 0 ? playback_.scale_speed(factor) : playback_.usual_speed();
   say(fmt::format("speed {:.2f}", playback_.speed()));
+}
+
+void Player::change_volume(int percent) {
+  if (!sound_) return say("no sound");
+  sound_->set_volume(std::clamp(sound_->volume() + percent, 0, 100));
+  say(fmt::format("volume {} %{}", sound_->volume(), sound_->is_muted() ? ", muted" : ""));
+}
+
+void Player::toggle_mute() {
+  if (!sound_) return say("no sound");
+  sound_->set_muted(!sound_->is_muted());
+  say(sound_->is_muted() ? "muted" : fmt::format("volume {} %", sound_->volume()));
 }
 
 void Player::change_gain(bool up) {

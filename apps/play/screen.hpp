@@ -5,9 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "apps/play/overlay.hpp"
 #include "apps/play/picture.hpp"
 #include "apps/play/playback.hpp"
-#include "apps/play/text_painter.hpp"
+#include "apps/play/probe.hpp"
 #include "apps/play/view.hpp"
 
 namespace zerorun::app {
@@ -20,7 +21,7 @@ class Screen {
 
   /// Copies the current pictures.
   Status update(const Playback& playback);
-  void draw(const std::string& osd, const std::string& message, const std::string& middle);
+  void draw(OverlayContent content);
   void forget_textures();
 
   /// Comparing: side by side, difference, first, second, and again.
@@ -31,8 +32,10 @@ class Screen {
   View& zoom() noexcept { return zoom_; }
   void zoom_at(SDL_FPoint point, double factor);
   /// The pixel under the mouse; empty if there is none.
-  std::string probe(const Playback& playback) const;
-  const TextPainter& text() const noexcept { return text_; }
+  std::string probe(const Playback& playback);
+  /// Histogram, and clipped samples in false colours. Call update() afterwards.
+  void toggle_clipping() { with_clipping_ = !with_clipping_; }
+  Overlay& overlay() noexcept { return overlay_; }
 
  private:
   struct Part {
@@ -40,6 +43,8 @@ class Screen {
     SDL_FRect area{};
   };
 
+  Status update_clipping(const Playback& playback);
+  void name_parts(OverlayContent& content) const;
   Part part(const PlayInput& input, bool is_second) const;
   Part part_under(SDL_FPoint point, bool& is_second) const;
   bool shows_first() const noexcept { return view_ != ScreenView::second; }
@@ -52,11 +57,15 @@ class Screen {
   ScreenView view_;
   int gain_ = 8;
   View zoom_;
-  Picture first_, second_;
+  Picture first_, second_, first_mask_, second_mask_;
+  bool with_clipping_ = false;
+  Histogram histogram_, second_histogram_;
+  Frame mask_;
+  Probe probe_, second_probe_;
   bool has_second_ = false;
   Frame difference_;
   SDL_Point sizes_[2];
-  TextPainter text_;
+  Overlay overlay_;
 };
 
 }  // namespace zerorun::app

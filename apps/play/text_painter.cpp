@@ -9,7 +9,9 @@
 namespace zerorun::app {
 namespace {
 
-constexpr int kMargin = 8;  // between the text, its background and the border
+/// Sizes of letters on an ordinary screen: that of a desktop's text, and the largest one.
+constexpr double kReadable = 13.0, kLargest = 40.0;
+constexpr int kLeast = 7;  ///< smaller letters cannot be told apart
 
 /// The path of the system's monospaced font; empty if there is none.
 std::string monospaced_font() {
@@ -37,50 +39,91 @@ TextPainter::TextPainter(SDL_Renderer* renderer)
 }
 
 TextPainter::~TextPainter() {
-  font_.reset();
+  fonts_.clear();
   labels_ = {};
   if (TTF_WasInit() != 0) TTF_Quit();
 }
 
 void TextPainter::forget() { labels_ = {}; }
 
-void TextPainter::set_size(SDL_Point window) {
-  // Sixty characters must fit into the width, and the lines of the help into the height.
-  const int points = std::clamp(std::min(window.y / 36, window.x / 56), 8, 40);
-  if (points == points_ || !problem_.empty()) return;
-  points_ = points;
-  forget();
-  font_.reset(TTF_OpenFont(font_path_.c_str(), points));
-  if (!font_) problem_ = TTF_GetError();
+void TextPainter::resize(SDL_Point window, double scale) {
+  // A share of the window as players do, but never less than a desktop's text.
+  const double by_window = std::min(window.y / 40.0, window.x / 64.0);
+  points_ = static_cast<int>(std::clamp(by_window, kReadable * scale, kLargest * scale));
 }
 
-bool TextPainter::render(Label& label, const std::string& text) {
-  if (label.texture && label.text == text) return true;
-  constexpr SDL_Color kWhite{255, 255, 255, 255};
-  const SdlPtr<SDL_Surface> surface(
-      TTF_RenderUTF8_Blended_Wrapped(font_.get(), text.c_str(), kWhite, 0));
-  if (!surface) return false;
-  label.texture.reset(SDL_CreateTextureFromSurface(renderer_, surface.get()));
-  label.size = {surface->w, surface->h};
-  label.text = text;
-  return label.texture != nullptr;
+TTF_Font* TextPainter::font(int points) {
+  if (!problem_.empty()) return nullptr;
+  constexpr std::size_t kKept = 8;
+  if (fonts_.size() > kKept && !fonts_.contains(points)) fonts_.clear();
+  auto& font = fonts_[points];
+  if (!font) font.reset(TTF_OpenFont(font_path_.c_str(), points));
+  if (!font) problem_ = TTF_GetError();
+  return font.get();
 }
 
-void TextPainter::draw(Corner corner, const std::string& text, SDL_Point window) {
-  set_size(window);
-  if (!font_ || text.empty()) return;
-  Label& label = labels_[static_cast<std::size_t>(corner)];
-  if (!render(label, text)) return;
-  SDL_Rect box{kMargin, kMargin, label.size.x + 2 * kMargin, label.size.y + 2 * kMargin};
-  if (corner == Corner::bottom_left) box.y = window.y - box.h - kMargin;
-  if (corner == Corner::middle) {
-    box.x = std::max(0, (window.x - box.w) / 2);
-    box.y = std::max(0, (window.y - box.h) / 2);
+/// The width of the longest line. SDL_ttf makes a text as wide as the width at which it breaks
+/// lines.
+int longest_line(TTF_Font* font, const std::string& text) {
+  int longest = 1;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    int width = 0;
+    TTF_SizeUTF8(font, text.substr(from, end - from).c_str(), &width, nullptr);
+    longest = std::max(longest, width);
+    from = end + 1;
   }
+  return longest;
+}
+
+/// The text as large as it may be in this room.
+SdlPtr<SDL_Surface> TextPainter::letters(const std::string& text, SDL_Point room) {
+  constexpr SDL_Color kWhite{255, 255, 255, 255};
+  SdlPtr<SDL_Surface> surface;
+  for (int points = points_; points >= kLeast; --points) {
+    TTF_Font* const face = font(points);
+    if (face == nullptr) return nullptr;
+    const int width = std::min(longest_line(face, text) + 1, std::max(room.x, 1));
+    surface.reset(
+        TTF_RenderUTF8_Blended_Wrapped(face, text.c_str(), kWhite, static_cast<Uint32>(width)));
+    if (surface && surface->w <= room.x && surface->h <= room.y) break;
+  }
+  return surface;
+}
+
+bool TextPainter::render(Painted& painted, const std::string& text, SDL_Point room) {
+  if (painted.texture && painted.text == text && painted.points == points_ &&
+      painted.room.x == room.x && painted.room.y == room.y)
+    return true;
+  const SdlPtr<SDL_Surface> surface = letters(text, room);
+  if (!surface) return false;
+  painted.texture.reset(SDL_CreateTextureFromSurface(renderer_, surface.get()));
+  painted.size = {surface->w, surface->h};
+  painted.text = text;
+  painted.room = room;
+  painted.points = points_;
+  return painted.texture != nullptr;
+}
+
+SDL_Rect TextPainter::draw(Label label, const std::string& text, const TextPlace& place) {
+  const SDL_Rect& area = place.area;
+  const int pad = margin() / 2;
+  const SDL_Point room{area.w - 4 * pad, area.h - 4 * pad};
+  if (text.empty() || room.x <= 0 || room.y <= 0) return {};
+  Painted& painted = labels_[static_cast<std::size_t>(label)];
+  if (!render(painted, text, room)) return {};
+  SDL_Rect box{0, 0, painted.size.x + 2 * pad, painted.size.y + 2 * pad};
+  const auto along = [pad](int from, int length, int size, int where) {
+    if (where < 0) return from + pad;
+    return where > 0 ? from + length - size - pad : from + (length - size) / 2;
+  };
+  box.x = along(area.x, area.w, box.w, place.across);
+  box.y = along(area.y, area.h, box.h, place.down);
   SDL_SetRenderDrawColor(renderer_, 0, 0, 0, 170);
   SDL_RenderFillRect(renderer_, &box);
-  const SDL_Rect to{box.x + kMargin, box.y + kMargin, label.size.x, label.size.y};
-  SDL_RenderCopy(renderer_, label.texture.get(), nullptr, &to);
+  const SDL_Rect to{box.x + pad, box.y + pad, painted.size.x, painted.size.y};
+  SDL_RenderCopy(renderer_, painted.texture.get(), nullptr, &to);
+  return box;
 }
 
 }  // namespace zerorun::app

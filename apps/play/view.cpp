@@ -46,6 +46,11 @@ void View::zoom_at(SDL_FPoint point, double factor, const PictureShape& shape,
   scale_ = to;
 }
 
+double View::factor(const PictureShape& shape, const SDL_FRect& area) const {
+  if (is_zoomed()) return scale_;
+  return static_cast<double>(place(shape, area).box.h / shown_size(shape, true).y);
+}
+
 Placement View::place(const PictureShape& shape, const SDL_FRect& area) const {
   const SDL_FPoint size = shown_size(shape, !is_zoomed());
   const float scale =

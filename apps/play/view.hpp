@@ -34,6 +34,8 @@ class View {
   void zoom_at(SDL_FPoint point, double factor, const PictureShape& shape, const SDL_FRect& area);
   void move(SDL_FPoint by);
 
+  /// Window pixels for a pixel of the picture, as `shape` is placed in `area`.
+  double factor(const PictureShape& shape, const SDL_FRect& area) const;
   Placement place(const PictureShape& shape, const SDL_FRect& area) const;
 
  private:

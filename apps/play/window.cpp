@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "apps/common/failure.hpp"
+#include "apps/play/display_scale.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -28,15 +29,19 @@ bool is_invisible(std::string_view driver) {
   return driver == "offscreen" || driver == "dummy" || driver == "evdev";
 }
 
-/// The size of the picture, reduced to fit on the screen.
+/// The size of the picture, reduced to fit on the screen; or as large as fits into the window that
+/// the user chose last.
 SDL_Point fitting_size(int width, int height) {
   SDL_Rect screen{0, 0, 1280, 720};
   SDL_GetDisplayUsableBounds(0, &screen);
   constexpr double kShare = 0.9;  // the rest is for frames and bars of the desktop
-  const double scale = std::min({1.0, kShare * screen.w / width, kShare * screen.h / height});
+  double scale = std::min({1.0, kShare * screen.w / width, kShare * screen.h / height});
+  if (const auto last = remembered_window_size())
+    scale = std::min(1.0 * std::min(last->width, screen.w) / width,
+                     1.0 * std::min(last->height, screen.h) / height);
   constexpr int kLeastWidth = 480, kLeastHeight = 270;  // the information must fit
-  return {std::max(static_cast<int>(width * scale), std::min(kLeastWidth, screen.w)),
-          std::max(static_cast<int>(height * scale), std::min(kLeastHeight, screen.h))};
+  return {std::max(static_cast<int>(width * scale + 0.5), std::min(kLeastWidth, screen.w)),
+          std::max(static_cast<int>(height * scale + 0.5), std::min(kLeastHeight, screen.h))};
 }
 
 }  // namespace
@@ -71,7 +76,10 @@ Window::Window(const std::string& title, int width, int height, bool full_screen
   SDL_SetRenderDrawBlendMode(renderer_.get(), SDL_BLENDMODE_BLEND);
   SDL_ShowWindow(window_.get());
   SDL_StartTextInput();
+  update_scale();
 }
+
+void Window::update_scale() { scale_ = display_scale(window_.get(), renderer_.get()); }
 
 SDL_Point Window::size() const {
   SDL_Point size{1, 1};
@@ -91,6 +99,18 @@ SDL_FPoint Window::mouse() const {
 void Window::toggle_full_screen() {
   const bool is_full = (SDL_GetWindowFlags(window_.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
   SDL_SetWindowFullscreen(window_.get(), is_full ? 0u : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});
+}
+
+void Window::was_resized() {
+  constexpr Uint32 kOthers = SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED;
+  if ((SDL_GetWindowFlags(window_.get()) & kOthers) != 0) return;
+  WindowSize size;
+  SDL_GetWindowSize(window_.get(), &size.width, &size.height);
+  chosen_size_ = size;
+}
+
+void Window::remember_size() const {
+  if (chosen_size_) remember_window_size(*chosen_size_);
 }
 
 }  // namespace zerorun::app

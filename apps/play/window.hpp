@@ -5,7 +5,10 @@
 #include <SDL.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+
+#include "apps/play/window_state.hpp"
 
 namespace zerorun::app {
 
@@ -29,18 +32,27 @@ class SdlVideo {
 
 class Window {
  public:
-  /// A window for a picture of this size, but smaller than the screen. Ends the command (exit 5) on
-  /// errors.
+  /// A window for a picture of this size, as large as the last one if its size was remembered, and
+  /// smaller than the screen. Ends the command (exit 5) on errors.
   Window(const std::string& title, int width, int height, bool full_screen);
 
   SDL_Renderer* renderer() const noexcept { return renderer_.get(); }
-  SDL_Point size() const;    ///< of the drawing area, in pixels
-  SDL_FPoint mouse() const;  ///< in the same coordinates
+  SDL_Point size() const;                           ///< of the drawing area, in pixels
+  SDL_FPoint mouse() const;                         ///< in the same coordinates
+  double scale() const noexcept { return scale_; }  ///< display_scale()
+  /// Asks again, after the window came to another screen.
+  void update_scale();
+  void set_title(const std::string& title) { SDL_SetWindowTitle(window_.get(), title.c_str()); }
   void toggle_full_screen();
+  /// Keeps the size for the next window, if the user has changed it.
+  void was_resized();
+  void remember_size() const;
 
  private:
   SdlPtr<SDL_Window> window_;
   SdlPtr<SDL_Renderer> renderer_;
+  double scale_ = 1.0;
+  std::optional<WindowSize> chosen_size_;  // by the user
 };
 
 }  // namespace zerorun::app

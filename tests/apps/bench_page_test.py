@@ -3,17 +3,18 @@
 import json
 import pathlib
 import re
-import shutil
+import os
 import struct
 import subprocess
+import tempfile
 import unittest
 import zlib
 
-from support import ProgramTest
+from browser import CHROMIUM, Browser
+from support import PROGRAM, ProgramTest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTH, HEIGHT = 1200, 1600
-OURS = {"light": (0x0b, 0x63, 0xc5), "dark": (0x63, 0xa9, 0xff)}  # --ours in page.html
+OURS = {"light": (0x0b, 0x63, 0xc5), "dark": (0x63, 0xa9, 0xff)}  # --ours in page.css
 PAGE = {"light": (0xff, 0xff, 0xff), "dark": (0x14, 0x18, 0x1e)}
 
 
@@ -102,6 +103,211 @@ class BenchPageTest(ProgramTest):
             self.assertEqual(rows[0][0], PAGE[scheme])
             ours = sum(row.count(OURS[scheme]) for row in rows)
             self.assertGreater(ours, 500, scheme)
+
+    def test_a_page_says_what_it_says_to_a_screen_reader(self):
+        text = pathlib.Path(self.page("synthetic:64x48:photo")).read_text()
+        page = text[:text.index('<script type="application/json"')]
+        for part in ('<html lang="en">', '<label for="case">', 'role="status"', '<main id="main"',
+                     '<nav aria-label="Cases">'):
+            self.assertIn(part, page)
+
+
+KEEP = os.environ.get("ZERORUN_SCREENSHOTS")  # a folder that gets all screenshots
+TWO_QUALITIES = ("synthetic:320x240:photo", "-q", "75,90")
+
+
+@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+class BrowsedPageTest(ProgramTest):
+    """One page in a browser that is clicked, reloaded and printed."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="zerorun-page-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.name = os.path.join(folder.name, "report.html")
+        subprocess.run([PROGRAM, "bench", *TWO_QUALITIES, "--device", "cpu", "--threads", "1",
+                        "--time", "0.02", "--html", cls.name, "-y"], check=True,
+                       capture_output=True)
+        cls.browser = Browser(os.path.join(folder.name, "profile"))
+        cls.addClassCleanup(cls.browser.close)
+        text = pathlib.Path(cls.name).read_text()
+        cls.report = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S).group(1))
+
+    def setUp(self):
+        super().setUp()
+        self.browser.resize(WIDTH, HEIGHT)
+        self.browser.open(f"file://{self.name}?{self.id()}")  # not yet open: no state is left
+
+    def run_script(self, script):
+        return self.browser.run(script)
+
+    def keep(self, name):
+        if KEEP:
+            pathlib.Path(KEEP, f"page-{name}.png").write_bytes(self.browser.screenshot())
+
+    def column(self, number, table=0):
+        return self.run_script(f"""[...document.querySelectorAll("main table")[{table}]
+            .querySelectorAll("tbody tr")].map(row => row.children[{number}].textContent)""")
+
+    def headings(self, table=0):
+        return f'document.querySelectorAll("main table")[{table}].querySelectorAll("thead button")'
+
+    def medians(self, case=0):
+        """The ids of the rows of a case, the fastest first."""
+        return [r["id"] for r in sorted(self.report["cases"][case]["rows"],
+                                        key=lambda r: r["median_us"])]
+
+    def test_encode_and_decode_stand_side_by_side(self):
+        boxes = self.run_script("""[...document.querySelectorAll(".pair.two")[1].children].map(
+            e => [e.querySelector("h3").textContent, e.getBoundingClientRect().x,
+                  e.getBoundingClientRect().y])""")
+        self.assertEqual([box[0] for box in boxes], ["encode", "decode"])
+        self.assertEqual(boxes[0][2], boxes[1][2])
+        self.assertGreater(boxes[1][1], boxes[0][1] + 300)
+        self.browser.resize(480, 900)
+        boxes = self.run_script("""[...document.querySelectorAll(".pair.two")[1].children].map(
+            e => e.getBoundingClientRect().x)""")
+        self.assertEqual(boxes[0], boxes[1], "one below the other on a narrow screen")
+        self.assertLessEqual(self.run_script("document.documentElement.scrollWidth"), 480)
+        self.keep("narrow")
+
+    def test_a_click_sorts(self):
+        order = [r["id"] for r in self.report["cases"][0]["rows"]]
+        self.assertEqual(self.column(0), order)
+        self.browser.click(self.headings() + "[2]")
+        self.assertEqual(self.column(0), self.medians())
+        self.assertEqual(self.run_script(self.headings() + "[2].parentElement.ariaSort"),
+                         "ascending")
+        self.assertIn("median", self.run_script('document.getElementById("status").textContent'))
+        self.run_script(self.headings() + "[2].focus()")
+        self.browser.key("Enter")
+        self.assertEqual(self.column(0), self.medians()[::-1])
+        self.assertEqual(self.run_script(self.headings() + "[2].parentElement.ariaSort"),
+                         "descending")
+
+    def test_a_click_leaves_out_a_coder(self):
+        of = lambda name: f"""[...document.querySelectorAll(".filters button")].find(
+            b => b.textContent === "{name}")"""
+        before = self.column(0)
+        self.assertTrue(any(name.startswith("zerorun-scalar/") for name in before))
+        self.browser.click(of("zerorun-scalar"))
+        self.assertEqual(self.column(0), [name for name in before
+                                          if not name.startswith("zerorun-scalar/")])
+        self.assertEqual(self.run_script(of("zerorun-scalar") + ".ariaPressed"), "false")
+        self.assertNotIn("zerorun-scalar", self.run_script(
+            'document.querySelector("main svg[role=img]").getAttribute("aria-label")'))
+        # The filter was drawn anew and still has the keyboard.
+        self.assertEqual(self.run_script("document.activeElement.textContent"), "zerorun-scalar")
+        self.browser.key(" ")
+        self.assertEqual(self.column(0), before)
+
+    def test_a_link_finds_its_case_again(self):
+        self.assertEqual(self.run_script('document.getElementById("case").value'), "0")
+        self.run_script("""(() => {
+            const chooser = document.getElementById("case");
+            chooser.value = 3;
+            chooser.dispatchEvent(new Event("change"));
+        })()""")
+        link = self.browser.wait_for("location.hash")
+        self.assertEqual(link, "#decode-synthetic:320x240:photo-yuv420p-420-q90-standard-restart-auto")
+        chosen = 'document.getElementById("case").value'
+        self.browser.wait_for(f'{chosen} === "3"')
+        self.browser.reload()
+        self.assertEqual(self.run_script(chosen), "3")
+        self.assertIn("quality 90", self.run_script('document.querySelector("main h3").textContent'))
+        self.run_script('document.getElementById("overview").open = true')
+        self.browser.click('document.querySelectorAll("#overview tbody a")[1]')
+        self.browser.wait_for(f'{chosen} === "1"')
+        self.assertIn("encode-", self.run_script("location.hash"))
+        self.run_script('location.hash = "case2"')  # links of older pages
+        self.browser.wait_for(f'{chosen} === "2"')
+        self.run_script('location.hash = "no-such-case"')
+        self.browser.wait_for(f'{chosen} === "0"')
+
+    def test_verdicts_and_warnings_are_those_of_the_report(self):
+        shown = self.run_script('document.getElementById("main").innerText')
+        for case in (0, 2):  # quality 75
+            for sentence in (self.report["cases"][case]["verdict"] +
+                             self.report["cases"][case]["warnings"]):
+                self.assertIn(sentence, shown)
+        for sentence in self.report["warnings"]:
+            self.assertIn(sentence, self.run_script("document.body.innerText"))
+        self.assertRegex(self.report["machine"]["memory"], r"^\d+\.\d GiB$")
+
+    def test_axes_begin_at_zero_and_size_stands_beside_time(self):
+        firsts = self.run_script("""[...document.querySelectorAll("main .pair svg[role=img]")]
+            .filter(svg => svg.querySelector(".grid"))
+            .map(svg => [...svg.querySelectorAll("text.quiet")].map(t => t.textContent))""")
+        self.assertGreater(len(firsts), 6)
+        for texts in firsts:
+            self.assertIn("0", texts)
+        labels = self.run_script("""[...document.querySelectorAll("svg[role=img]")].map(
+            svg => svg.getAttribute("aria-label"))""")
+        for name in ("PSNR over bytes of a stream", "PSNR over time of one frame"):
+            self.assertEqual(sum(label.startswith(name) for label in labels), 2)
+        joined = self.run_script("""document.querySelector("polyline.joined")
+            .getAttribute("points").split(" ").length""")
+        self.assertEqual(joined, 2, "a point for each quality")
+        self.assertTrue(all(labels))
+
+    def test_legend_explains_each_kind_and_sign(self):
+        text = self.run_script('document.querySelector("[aria-label=Legend]").textContent')
+        for words in ("zerorun", "fastest frame to 99th percentile"):
+            self.assertIn(words, text)
+
+    def test_everything_is_reached_by_the_keyboard_and_has_a_name(self):
+        tree = self.browser.call("Accessibility.getFullAXTree")["nodes"]
+        named = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in tree
+                 if not n["ignored"] and n.get("role", {}).get("value") in
+                 ("button", "link", "combobox", "image", "table", "region", "group", "navigation")]
+        roles = {role for role, _ in named}
+        self.assertLessEqual({"button", "link", "combobox", "image", "table"}, roles)
+        for role, name in named:
+            self.assertTrue(name or role == "group", (role, name))
+        self.browser.key("Tab")
+        self.assertEqual(self.run_script("document.activeElement.id"), "skip")
+        seen = []
+        for _ in range(12):
+            self.browser.key("Tab")
+            seen.append(self.run_script("document.activeElement.tagName"))
+        self.assertIn("SELECT", seen)
+        self.assertIn("BUTTON", seen)
+
+    def test_it_prints_on_a4(self):
+        paper = self.browser.paper()
+        boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)
+        self.assertGreater(len(boxes), 1)
+        for width, height in boxes:
+            self.assertAlmostEqual(float(width), 595, delta=1)
+            self.assertAlmostEqual(float(height), 842, delta=1)
+        # Nothing is wider than the paper: in 96 pixels an inch the text is 186 mm wide.
+        self.browser.resize(703, 1000)
+        self.browser.call("Emulation.setEmulatedMedia", media="print")
+        try:
+            self.assertLessEqual(self.run_script("document.documentElement.scrollWidth"), 703)
+            self.assertEqual(self.run_script(
+                'getComputedStyle(document.querySelector(".filters")).display'), "none")
+        finally:
+            self.browser.call("Emulation.setEmulatedMedia", media="")
+        if KEEP:
+            pathlib.Path(KEEP, "page.pdf").write_bytes(paper)
+
+    def test_text_has_contrast_in_light_and_dark(self):
+        def luminance(colour):
+            channels = [int(v) / 255 for v in re.findall(r"\d+", colour)[:3]]
+            linear = [c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4 for c in channels]
+            return .2126 * linear[0] + .7152 * linear[1] + .0722 * linear[2]
+        for scheme in ("light", "dark"):
+            self.browser.prefer(scheme)
+            page = luminance(self.run_script("getComputedStyle(document.body).backgroundColor"))
+            for selector in ("body", ".quiet", "a", "main th", ".filters button", "svg text"):
+                words = luminance(self.run_script(f"""(() => {{
+                    const s = getComputedStyle(document.querySelector("{selector}"));
+                    return "{selector}".startsWith("svg") ? s.fill : s.color; }})()"""))
+                ratio = (max(page, words) + .05) / (min(page, words) + .05)
+                self.assertGreaterEqual(ratio, 4.5, (scheme, selector))
+            self.keep(scheme)
+        self.browser.prefer("light")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,34 @@ class BenchTest(ProgramTest):
             self.assertEqual(row["psnr_db"], latency["psnr_db"])
             self.assertEqual(len(row["samples_us"]), 3)
 
+    def test_text_fits_into_100_columns(self):
+        long = self.path("a-name-that-is-rather-long-" * 3 + ".ppm")
+        for arguments in (("synthetic:96x64:photo", make_ppm(long, 40, 30), "--threads", "1,2",
+                           "--every-row"), ("--contents", "synthetic:96x64:photo", "--threads", "1")):
+            _, text = self.bench(*arguments)
+            for line in text.splitlines():
+                if long not in line:  # a word is not broken
+                    self.assertLessEqual(len(line), 100, line)
+
+    def test_the_text_has_the_verdict_of_the_report(self):
+        report, text = self.bench("synthetic:96x64:photo", "--threads", "1")
+        joined = " ".join(text.split())
+        for case in report["cases"]:
+            named = {row["coder"].split()[0] for row in case["rows"]} - {"zerorun"}
+            peers = {name for name in named if not name.startswith("zerorun")}
+            for peer in peers:
+                self.assertTrue(any(peer in sentence for sentence in case["verdict"]), peer)
+            for sentence in case["verdict"] + case["warnings"]:
+                self.assertIn(sentence, joined)
+        self.assertRegex(text, r"\nmemory: \d+\.\d GiB\n")
+
+    def test_the_command_of_a_table_is_one_command_for_a_shell(self):
+        _, text = self.bench("synthetic:40x24:text", "--operation", "encode", "--threads", "1")
+        lines = text[text.index("\nagain: ") + 8:].split("\n\n")[0]
+        self.assertIn(" \\\n", lines)
+        self.assertEqual(shlex.split(lines)[:3], ["zerorun", "bench", "synthetic:40x24:text"])
+        self.assertIn("--repetitions", shlex.split(lines))
+
     def test_contents(self):
         kinds = ("photo", "grain", "sensor", "noise", "ramp", "flat", "text", "screen", "lineart")
         inputs = [f"synthetic:96x64:{kind}" for kind in kinds]
@@ -192,7 +220,7 @@ class BenchTest(ProgramTest):
         self.assertEqual(told, [("encode", "zerorun", 60, "5"), ("encode", "zerorun", 60, "1"),
                                 ("decode", "input", 70, "3"), ("decode", "libjpeg", 60, "none"),
                                 ("decode", "zerorun", 60, "5"), ("decode", "zerorun", 60, "1")])
-        self.assertIn("the input's own streams, sampling 420, restart 3", text)
+        self.assertIn("the input's own streams, sampling 420, restart 3", " ".join(text.split()))
         own = self.rows(report, 2)
         ours = own["zerorun/cpu/host>host/latency/1"]
         self.assertAlmostEqual(ours["stream_bytes"] * 3, pathlib.Path(mjpeg).stat().st_size, 3)

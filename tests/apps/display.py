@@ -4,6 +4,7 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import time
 import zlib
 
@@ -126,6 +127,18 @@ class VirtualDisplay:
     def key(self, key, shift=False):
         """By the XTest extension, as from a keyboard."""
         self.xdotool("key", ("shift+" if shift else "") + KEYS.get(key, key))
+
+    def mouse(self, action):
+        """"down" or "up": the left button."""
+        self.xdotool("mouse" + action, 1)
+
+    def drop(self, window, x, y, *files):
+        """By a process of its own, because an error of X ends a process."""
+        corner = dict(line.split("=") for line in self.xdotool(
+            "getwindowgeometry", "--shell", window).split())
+        subprocess.run([sys.executable, "-B", os.path.join(os.path.dirname(__file__), "drop.py"),
+                        self.name, window, str(int(corner["X"]) + x), str(int(corner["Y"]) + y),
+                        *map(str, files)], check=True, timeout=60)
 
     def move_mouse(self, window, x, y):
         self.xdotool("mousemove", "--window", window, x, y)

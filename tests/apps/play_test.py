@@ -7,7 +7,8 @@ import subprocess
 import sys
 import unittest
 
-from support import (PROGRAM, ProgramTest, make_ppm, make_y4m, needs_containers, needs_opencv)
+from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers,
+                     needs_ffmpeg, needs_opencv)
 
 
 class PlayTest(ProgramTest):
@@ -69,6 +70,23 @@ class PlayTest(ProgramTest):
             self.encode(self.y4m, "-o", out)
             self.assertEqual(self.play(out)["decoded"], 9)
             self.assertEqual(self.play(out, "--start", "0.2")["decoded"], 4)
+
+    @needs_ffmpeg
+    def test_ssim_is_that_of_ffmpeg(self):
+        y4m = make_y4m(self.path("big.y4m"), 131, 77, 3)  # blocks at the edges are left out
+        worse = self.path("worse.mjpeg")
+        self.encode(y4m, "-o", worse, "-q", "30")
+        self.decode(worse, "-o", self.path("worse.y4m"))
+        found = ffmpeg("-i", self.path("worse.y4m"), "-i", y4m, "-lavfi", "ssim=stats_file=-", "-f",
+                       "null", "-").stdout.decode()
+        of_frames = [float(line.split("Y:")[1].split()[0]) for line in found.splitlines()]
+        report = self.play(worse, "--compare", y4m)
+        self.assertEqual(len(of_frames), 3)
+        self.assertLess(report["ssim"], 0.99)
+        self.assertAlmostEqual(report["ssim"], sum(of_frames) / 3, delta=2e-6)
+        self.assertEqual(self.play(worse, "--compare", worse)["ssim"], 1)
+        text = self.zerorun("play", worse, "--compare", y4m, "--no-window", "--device", "cpu")
+        self.assertIn(b"SSIM", text.stderr)
 
     def test_a_limit_of_pixels(self):
         def refused(code, *arguments):

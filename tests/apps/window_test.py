@@ -1,5 +1,7 @@
 # Runs play in a real window on a virtual display: sends keys and looks at screenshots.
 # SPDX-License-Identifier: MIT
+import array
+import ctypes.util
 import json
 import os
 import pathlib
@@ -13,10 +15,14 @@ import unittest
 from display import MISSING, VirtualDisplay
 from metadata_test import ppm_pixels, turned
 from orientation_test import quarters
-from support import PROGRAM, ProgramTest, make_y4m, needs_opencv, y4m_frames
+from support import (PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers, needs_opencv,
+                     y4m_frames)
 
 WIDTH, HEIGHT, RATE = 480, 272, 25
 YCC, RGB = (200, 90, 160), (245, 190, 132)  # full range; limited range would give 255, 204, 139
+BAR_TRACK, BAR_AHEAD, BAR_PLAYED = (90, 90, 90), (170, 170, 170), (64, 150, 255)  # seek_bar.cpp
+GRAPH_LINE, GRAPH_DECODE = (255, 70, 70), (64, 150, 255)  # frame_graph.cpp
+BETWEEN = (60, WIDTH, HEIGHT - 120)  # top, width, height: no text of a comparison is there
 BARS = 10  # the bits of the frame's index, the lowest at the left
 
 HAS_WINDOW = "no window" not in subprocess.run(
@@ -80,9 +86,8 @@ def is_letter(r, g, b):
     return min(r, g, b) > 225
 
 
-@unittest.skipUnless(HAS_WINDOW, "this build has no window (SDL)")
-@unittest.skipIf(MISSING, "not installed: " + ", ".join(MISSING))
-class WindowTest(ProgramTest):
+class Player(ProgramTest):
+    """Starts the player on a virtual display, and looks at it."""
     FRAMES = 600
 
     @classmethod
@@ -94,6 +99,10 @@ class WindowTest(ProgramTest):
         fonts = pathlib.Path(folder.name, "fonts.conf")
         fonts.write_text(FONTS.format(cache=folder.name))
         cls.display.environment["FONTCONFIG_FILE"] = str(fonts)
+        # Neither sizes that were remembered nor the scale of the user's desktop.
+        cls.display.environment["HOME"] = cls.display.environment["XDG_STATE_HOME"] = folder.name
+        for name in ("GDK_SCALE", "QT_SCALE_FACTOR", "SDL_AUDIODRIVER"):
+            cls.display.environment.pop(name, None)
 
     def setUp(self):
         super().setUp()
@@ -104,11 +113,11 @@ class WindowTest(ProgramTest):
     def video(self, frames=FRAMES):
         return make_video(self.path("clip.mjpeg"), frames)
 
-    def play(self, *arguments, **options):
+    def play(self, *arguments, environment={}, **options):
         self.player = subprocess.Popen(
             [PROGRAM, "play", *map(str, arguments), "--device", "cpu", "--json", "--save-to",
-             str(self.dir)], env=self.display.environment, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, **options)
+             str(self.dir)], env={**self.display.environment, **environment},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.window = self.display.window("zerorun")
         self.wait_for("the first picture", lambda: self.shot().mean()[0] > 20)
 
@@ -186,6 +195,10 @@ class WindowTest(ProgramTest):
             return is_right(self.index() - first, time.monotonic() - begin)
         self.wait_for("the right speed", is_so)
 
+
+@unittest.skipUnless(HAS_WINDOW, "this build has no window (SDL)")
+@unittest.skipIf(MISSING, "not installed: " + ", ".join(MISSING))
+class WindowTest(Player):
     def test_shows_the_picture_in_its_colours_and_in_time(self):
         self.play(self.video())
         shot = self.shot()
@@ -404,15 +417,18 @@ class WindowTest(ProgramTest):
         self.play(video, "--compare", video, "--pause")
         shot = self.shot()
         self.assertEqual((shot.width, shot.height), (2 * WIDTH, HEIGHT))
-        self.wait_for("two pictures", lambda: self.shot().crop(0, 0, WIDTH, HEIGHT) ==
-                      self.shot().crop(WIDTH, 0, WIDTH, HEIGHT))
+        # The names stand above, the numbers below.
+        self.wait_for("two pictures", lambda: self.shot().crop(0, *BETWEEN) ==
+                      self.shot().crop(WIDTH, *BETWEEN))
         for key, index in (("Right", 25), (",", 24), (".", 25)):
             self.press(key, index)
             self.wait_for("the same frame beside it", lambda: index_of(
                 self.shot().crop(WIDTH, 0, WIDTH, HEIGHT)) == index)
         self.display.key("c")
-        self.wait_for("no difference", lambda: max(self.shot().mean()) < 1)
-        self.assertIsNone(self.finish()["psnr"])
+        self.wait_for("no difference", lambda: max(self.shot().crop(0, *BETWEEN).mean()) < 1)
+        report = self.finish()
+        self.assertIsNone(report["psnr"])
+        self.assertEqual(report["ssim"], 1)
         self.play(video, "--compare", worse, "--view", "difference", "--pause")
         self.wait_for("a difference in colour above",
                       lambda: max(self.shot().crop(300, 20, 400, 80).mean()) > 30)
@@ -464,6 +480,297 @@ class WindowTest(ProgramTest):
         self.play(self.video())
         self.player.send_signal(signal.SIGINT)
         self.assertGreater(self.finish(None, 130)["shown"], 0)
+
+    def bar_track(self, shot):
+        """Left and right end of the track of the seek bar, and its row; None without a bar."""
+        for y in range(shot.height - 1, shot.height * 3 // 4, -1):
+            ends = [x for x in range(shot.width)
+                    if shot.pixel(x, y) in (BAR_TRACK, BAR_AHEAD, BAR_PLAYED)]
+            if len(ends) > shot.width // 4:
+                return ends[0], ends[-1], y
+        return None
+
+    def show_bar(self):
+        """Moves the mouse until the bar is there; returns its track."""
+        found = []
+
+        def is_there():
+            self.display.move_mouse(self.window, 30 + 10 * (len(found) % 7), HEIGHT // 2)
+            found.append(self.bar_track(self.shot()))
+            return found[-1] is not None
+        self.wait_for("the bar", is_there)
+        return found[-1]
+
+    @needs_containers
+    def test_seek_bar_is_dragged_and_shows_what_is_decoded(self):
+        video = make_video(self.path("clip.mov"), 200)
+        self.play(video, "--pause")
+        left, right, row = self.show_bar()
+        at = lambda frame: round(left + (right - left) * (frame + 0.5) / 200)
+        self.wait_for("decoded frames", lambda: BAR_AHEAD in [
+            self.shot().pixel(x, row) for x in range(left, right)])
+        self.display.move_mouse(self.window, at(50), row)
+        self.display.mouse("down")
+        self.wait_for("a frame near 50", lambda: abs(self.index() - 50) <= 2)
+        for frame in (80, 120, 150):
+            self.display.move_mouse(self.window, at(frame), row)
+            self.wait_for(f"a frame near {frame} while the knob is held",
+                          lambda: abs(self.index() - frame) <= 2)
+        self.display.move_mouse(self.window, WIDTH - 2, 5)  # beside the bar: the end
+        self.wait_for("the last frame", lambda: self.index() >= 198)
+        self.display.move_mouse(self.window, at(100), row)
+        self.display.mouse("up")
+        self.wait_for("a frame near 100", lambda: abs(self.index() - 100) <= 2)
+        shot = self.shot()
+        self.assertEqual(shot.pixel(at(40), row), BAR_PLAYED)
+        self.assertEqual(shot.pixel(at(190), row), BAR_TRACK)
+        last = self.index()
+        self.wait_for("no bar any more", lambda: self.bar_track(self.shot()) is None)
+        self.display.mouse("down")  # where the bar was: it is there for the mouse
+        self.display.mouse("up")
+        self.wait_for("the bar", lambda: self.bar_track(self.shot()) is not None)
+        self.assertLessEqual(abs(self.index() - last), 2)
+        self.finish()
+
+    def test_a_pipe_has_no_bar(self):
+        video = self.video(20)
+        with open(video, "rb") as pipe:
+            cat = subprocess.Popen(["cat"], stdin=pipe, stdout=subprocess.PIPE)
+        self.play("-", stdin=cat.stdout)
+        for x in range(30, 200, 20):
+            self.display.move_mouse(self.window, x, HEIGHT - 10)
+            self.assertIsNone(self.bar_track(self.shot()))
+        self.finish()
+        cat.stdout.close()
+        cat.wait()
+
+    def test_letters_follow_the_scale_of_the_system(self):
+        """The box of one line of text is twice as high at twice the scale."""
+        def height_of_box(**environment):
+            self.play(video, "--pause", environment=environment)
+            self.display.key("]")  # "speed 1.10" at the lower left
+            heights = []
+
+            def is_there():
+                shot = self.shot()
+                shade = [y for y in range(HEIGHT) if shot.pixel(8, y) != plain.pixel(8, y)]
+                heights.append(len(shade))
+                return bool(shade)
+            plain = frame0
+            self.wait_for("a message", is_there)
+            self.finish()
+            return heights[-1]
+        video = self.video(30)
+        self.play(video, "--pause")
+        frame0 = self.still()
+        self.finish()
+        once = height_of_box()
+        self.assertGreater(once, 12)
+        self.assertAlmostEqual(height_of_box(GDK_SCALE="2"), 2 * once, delta=4)
+        self.assertAlmostEqual(height_of_box(QT_SCALE_FACTOR="1.5"), 1.5 * once, delta=4)
+        pathlib.Path(self.path(".Xdefaults")).write_text("Xft.dpi: 192\n")
+        self.assertAlmostEqual(height_of_box(HOME=str(self.dir)), 2 * once, delta=4)
+        self.assertEqual(height_of_box(GDK_SCALE="-3", QT_SCALE_FACTOR="nan"), once)
+
+    def test_names_stand_over_the_pictures_that_are_compared(self):
+        video = self.video(5)
+        self.play(video, "--compare", video, "--pause")
+        for left in (WIDTH // 2, WIDTH + WIDTH // 2):
+            self.wait_for("a name", lambda: self.shot().crop(left, 2, WIDTH // 2, 24).share(
+                lambda r, g, b: b > RGB[2] + 40) > 0.01)
+        self.wait_for("numbers below", lambda: self.shot().crop(0, HEIGHT - 30, WIDTH, 28).share(
+            is_letter) > 0.01)
+        self.finish()
+
+    def test_graph_of_frame_times(self):
+        self.play(self.video(100))
+        right = lambda: self.shot().crop(WIDTH // 2, HEIGHT // 2, WIDTH // 2, HEIGHT // 2)
+        self.display.key("g")
+        self.wait_for("the line of 16.7 ms", lambda: right().share(
+            lambda r, g, b: (r, g, b) == GRAPH_LINE) > 0.002)
+        self.wait_for("bars", lambda: right().share(
+            lambda r, g, b: (r, g, b) == GRAPH_DECODE) > 0.0002)
+        self.display.key("g")
+        self.wait_for("no graph", lambda: right().share(
+            lambda r, g, b: (r, g, b) == GRAPH_LINE) == 0)
+        self.finish()
+
+    def test_clipped_samples_in_false_colours(self):
+        half = HEIGHT // 2
+        planes = (bytes([255]) * (WIDTH * half) + bytes([0]) * (WIDTH * half) +
+                  bytes([128]) * (WIDTH * half))
+        y4m = (f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\nFRAME\n"
+               .encode() + planes)
+        pathlib.Path(self.path("clip.y4m")).write_bytes(y4m)
+        self.play(self.path("clip.y4m"), "--pause")
+        self.wait_for_colour((255, 255, 255), (40, 20))
+        self.display.key("w")
+        self.wait_for_colour((255, 40, 40), (40, half - 20))
+        self.wait_for_colour((40, 60, 255), (40, half + 20))
+        self.wait_for("the histogram", lambda: is_dark(*self.shot().pixel(WIDTH - 30, 40)) or
+                      self.shot().crop(WIDTH // 2, 0, WIDTH // 2, 80).share(is_letter) > 0.005)
+        self.display.key("w")
+        self.wait_for_colour((255, 255, 255), (40, half - 20), (WIDTH - 30, 40))
+        self.finish()
+
+    def test_the_size_of_the_window_is_remembered(self):
+        state = self.path("state")
+        video, place = self.video(5), {"XDG_STATE_HOME": state}
+        self.play(video, "--pause", environment=place)
+        self.finish()
+        self.assertFalse(os.path.exists(state), "the size was not chosen by the user")
+        self.play(video, "--pause", environment=place)
+        self.display.xdotool("windowsize", self.window, 720, 408)
+        self.wait_for("the new size", lambda: self.shot().width == 720)
+        self.wait_for("a redrawn picture", lambda: self.shot().pixel(700, 50) != (0, 0, 0))
+        self.finish()
+        self.assertEqual(pathlib.Path(state, "zerorun", "window").read_text(), "720 408\n")
+        self.assertEqual(os.listdir(pathlib.Path(state, "zerorun")), ["window"])
+        self.play(video, "--pause", environment=place)
+        self.assertEqual((self.shot().width, self.shot().height), (720, 408))
+        self.finish()
+        for bad in ("", "999999 3", "-5 40", "many few", "720"):
+            pathlib.Path(state, "zerorun", "window").write_text(bad)
+            self.play(video, "--pause", environment=place)
+            self.assertEqual((self.shot().width, self.shot().height), (WIDTH, HEIGHT), bad)
+            self.finish()
+
+    def test_a_state_folder_that_cannot_be_written_is_no_problem(self):
+        pathlib.Path(self.path("file")).write_text("no folder")
+        video = self.video(5)
+        for folder in (self.path("file"), "relative"):
+            self.play(video, "--pause", environment={"XDG_STATE_HOME": folder})
+            self.display.xdotool("windowsize", self.window, 700, 400)
+            self.wait_for("the new size", lambda: self.shot().width == 700)
+            self.finish()
+        self.assertEqual(pathlib.Path(self.path("file")).read_text(), "no folder")
+        self.assertFalse(os.path.exists("relative"))
+
+    @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
+    def test_files_are_dropped_on_the_window(self):
+        first, second = self.video(5), make_video(self.path("a b%41é.mjpeg"), 40)
+        gray = make_video(self.path("gray.mjpeg"), 2, "--subsampling", "gray")
+        self.play(first, "--pause")
+        self.display.drop(self.window, 50, 50, second)
+        self.press("End", 39)  # the first one has only 5
+        self.assertIn("a b%41é", self.display.xdotool("getwindowname", self.window))
+        pathlib.Path(self.path("broken.mjpeg")).write_bytes(b"no video at all")
+        self.display.drop(self.window, 50, 50, self.path("broken.mjpeg"))
+        self.wait_for("a sentence", lambda: self.shot().crop(0, HEIGHT - 40, WIDTH, 36).share(
+            is_letter) > 0.005)
+        self.press("Home", 0)  # the second one goes on
+        self.press("End", 39)
+        self.display.drop(self.window, 50, 50, gray)
+        self.wait_for_colour((YCC[0],) * 3, (460, 30))
+        self.assertTrue(self.finish()["input"].endswith("gray.mjpeg"))
+
+
+RATE_OF_SOUND = 48000
+
+
+@needs_containers
+@unittest.skipUnless(HAS_WINDOW, "this build has no window (SDL)")
+@unittest.skipIf(MISSING, "not installed: " + ", ".join(MISSING))
+class SoundTest(Player):
+    """SDL's driver "disk" writes the samples that a device would get into a file, one buffer each
+    21 ms, or slower if it is told."""
+    SECONDS = 6
+
+    def setUp(self):
+        super().setUp()
+        self.heard = self.path("heard.raw")
+        self.quiet = make_video(self.path("quiet.mov"), self.SECONDS * RATE)
+        # A tone that tells the second: 400 Hz, 600 Hz, 800 Hz, ...
+        tones = "|".join(2 * [f"0.5*sin(2*PI*t*(400+200*floor(t)))"])
+        ffmpeg("-i", self.quiet, "-f", "lavfi", "-i",
+               f"aevalsrc={tones}:s={RATE_OF_SOUND}:d={self.SECONDS}",
+               "-map", "0:v", "-map", "1:a", "-c:v", "copy", "-c:a", "pcm_s16le",
+               self.path("loud.mov"))
+
+    def listen(self, *arguments, delay=21):
+        self.play(self.path("loud.mov"), *arguments, environment={
+            "SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": self.heard,
+            "SDL_DISKAUDIODELAY": str(delay)})
+
+    def samples(self):
+        """Of the left channel, as the device got them so far."""
+        data = array.array("f")
+        raw = pathlib.Path(self.heard).read_bytes()
+        data.frombytes(raw[:len(raw) // 8 * 8])
+        return data[0::2]
+
+    def tone(self, samples):
+        """Hz, by the changes of the sign."""
+        changes = sum((a < 0) != (b < 0) for a, b in zip(samples, samples[1:]))
+        return changes / 2 / (len(samples) / RATE_OF_SOUND)
+
+    def newest(self, seconds=0.2):
+        return self.samples()[-int(seconds * RATE_OF_SOUND):]
+
+    def test_sound_is_in_step_with_the_picture(self):
+        self.listen()
+        self.wait_for("the fourth second", lambda: self.index() >= 3 * RATE + 5)
+        for _ in range(3):
+            before = self.index()
+            tone = self.tone(self.newest(0.1))
+            after = self.index()
+            if before // RATE == after // RATE and before % RATE >= 5:
+                self.assertAlmostEqual(tone, 400 + 200 * (before // RATE), delta=30)
+        report = self.finish()
+        self.assertEqual(report["sound"]["driver"], "disk")
+        self.assertGreater(report["sound"]["seconds"], 2)
+
+    def test_pictures_follow_the_sound(self):
+        """A device that takes a third longer for its samples makes the video take longer, too."""
+        def seconds(delay):
+            self.listen("--autoexit", delay=delay)
+            report = self.finish(None)
+            self.assertEqual(report["shown"] + report["dropped"] + report["late"],
+                             self.SECONDS * RATE)
+            return report["seconds"], report["sound"]["seconds"]
+        taken, heard = seconds(28)
+        self.assertGreater(taken, 1.2 * self.SECONDS)
+        self.assertGreater(heard, 0.9 * self.SECONDS)
+
+    def test_seeking_takes_the_sound_along(self):
+        self.listen()
+        self.wait_for("sound", lambda: os.path.exists(self.heard) and max(self.newest()) > 0.1)
+        self.display.key("Home")
+        for _ in range(4):
+            self.display.key("Right")
+        self.wait_for("the tone of the fifth second or a later one",
+                      lambda: self.tone(self.newest(0.1)) > 1170)
+        self.display.key(" ")
+        self.wait_for("silence", lambda: max(map(abs, self.newest(0.1))) == 0)
+        self.display.key("Home")
+        self.display.key(" ")
+        self.wait_for("the tone of the first second", lambda: abs(self.tone(self.newest(0.1)) -
+                                                                  400) < 30)
+        self.finish()
+
+    def test_mute_and_volume(self):
+        self.listen("--volume", "50", "--loop")
+        loudest = lambda: max(map(abs, self.newest(0.1))) if os.path.exists(self.heard) else 0
+        self.wait_for("half the volume", lambda: abs(loudest() - 0.5 * 0.25) < 0.01)
+        for _ in range(4):
+            self.display.key("0")
+        self.wait_for("a higher volume", lambda: abs(loudest() - 0.5 * 0.49) < 0.01)
+        self.display.key("m")
+        self.wait_for("no sound", lambda: loudest() == 0)
+        self.display.key("m")
+        self.wait_for("sound again", lambda: abs(loudest() - 0.5 * 0.49) < 0.01)
+        self.display.key("9")
+        self.wait_for("a lower volume", lambda: abs(loudest() - 0.5 * 0.4225) < 0.01)
+        self.finish()
+
+    def test_no_device_is_no_error(self):
+        self.play(self.path("loud.mov"), "--pause", environment={"SDL_AUDIODRIVER": "nonsense"})
+        self.press("Right", RATE)
+        self.display.key("q")
+        out, errors = self.player.communicate(timeout=60)
+        self.assertEqual(self.player.returncode, 0)
+        self.assertIn(b"the sound cannot be played", errors)
+        self.assertNotIn("sound", json.loads(out))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,12 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "tests/io/support.hpp"
+#include "zerorun/audio.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -143,6 +146,54 @@ TEST_F(Audio, ASourceWithoutSoundIsSilent) {
   EXPECT_EQ(io::open_packet_sink({scratch_.path("p.mov"), "", {}}, options).status().code(),
             Errc::open_failed);
   EXPECT_FALSE(scratch_.has("p.mov.part"));
+}
+
+/// All samples of the left channel from `seconds` on.
+std::vector<float> left_samples(io::AudioSource& audio, double seconds) {
+  EXPECT_TRUE(audio.seek(seconds));
+  std::vector<float> left, chunk(1000);
+  for (;;) {
+    const auto count = audio.read(chunk);
+    EXPECT_TRUE(count);
+    if (!count || *count == 0) return left;
+    EXPECT_EQ(*count % 2, 0U);
+    for (std::size_t i = 0; i < *count; i += 2) left.push_back(chunk[i]);
+  }
+}
+
+TEST_F(Audio, DecodesForAPlayerFromAnyTimeOn) {
+  for (const auto& [file, codec] : {std::pair("a.mov", "pcm_s16le"), std::pair("a.mkv", "flac"),
+                                    std::pair("a.mp4", "aac"), std::pair("a.avi", "mp2")}) {
+    auto audio = io::open_audio(make_source(file, codec), {48000, 2});
+    ASSERT_TRUE(audio) << audio.status().message();
+    const auto all = left_samples(**audio, 0);
+    EXPECT_NEAR(static_cast<double>(all.size()), 4 * 48000, 3000) << file;
+    EXPECT_GT(*std::max_element(all.begin(), all.end()), 0.05F) << file;
+    for (const double seconds : {3.0, 0.123, 1.7}) {
+      const auto part = left_samples(**audio, seconds);
+      ASSERT_GT(part.size(), 20000U) << file;
+      const auto first = static_cast<std::size_t>(std::lround(seconds * 48000));
+      double apart = 0;  // sound of this time, and not a part of a period (109 samples) off
+      for (std::size_t i = 4000; i < 12000; ++i)
+        apart = std::max(apart, static_cast<double>(std::abs(part[i] - all[first + i])));
+      EXPECT_LT(apart, 0.01) << file << " from " << seconds;
+    }
+    EXPECT_TRUE(left_samples(**audio, 100).empty()) << file;
+  }
+}
+
+TEST_F(Audio, ResamplesToWhatIsAskedFor) {
+  auto audio = io::open_audio(make_source("a.mov", "pcm_s16le"), {8000, 2});
+  ASSERT_TRUE(audio);
+  EXPECT_NEAR(static_cast<double>(left_samples(**audio, 0).size()), 4 * 8000, 100);
+}
+
+TEST_F(Audio, OfFilesWithoutSoundIsAnError) {
+  const std::string silent = scratch_.path("silent.mov");
+  run("ffmpeg -v error -y -f lavfi -i testsrc=s=64x48:r=25:d=1 -c:v mpeg4 '" + silent + "' 2>&1");
+  EXPECT_EQ(io::open_audio(silent, {}).status().code(), Errc::bad_input);
+  EXPECT_EQ(io::open_audio(scratch_.path("missing.mov"), {}).status().code(), Errc::open_failed);
+  EXPECT_EQ(io::open_audio(silent, {0, 2}).status().code(), Errc::invalid_argument);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 
 #include "apps/bench/files/files.hpp"
 #include "apps/bench/measure/statistics.hpp"
+#include "apps/bench/report/report.hpp"
+#include "apps/bench/report/text_table.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "zerorun/io.hpp"
@@ -183,27 +185,32 @@ CaseResult run_files(const Case& what, const FilesSetting& setting, const std::s
 }
 
 std::string files_table_text(const CaseResult& result) {
-  std::string text =
-      fmt::format("{:<46} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>12}  {}\n",
-                  "coder/device/path/whole/threads, ms a frame", "min", "median", "max", "frames/s",
-                  "CPU s", "start s", "% floor", "bytes", "slowest step");
+  TextTable table({{"coder/device/path/whole/threads, ms a frame", 0, true},
+                   {"min", 5},
+                   {"median"},
+                   {"max", 6},
+                   {"frames/s", 1},
+                   {"CPU s", 3},
+                   {"start s", 4},
+                   {"% floor", 2},
+                   {"bytes", 1},
+                   {"slowest step", 1, true}});
   for (const Row& row : result.rows) {
     const Summary s = summarise(row.microseconds);
     const WholeWay way = row.whole.value_or(WholeWay{});
-    const double bytes = row.stream_bytes > 0 ? row.stream_bytes : row.input_bytes;
-    text +=
-        fmt::format("{:<46} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.1f} {:>9} {:>9} {:>8} {:>12.0f}  {}\n",
-                    row.id(), s.min * 1e-3, s.median * 1e-3, s.max * 1e-3, 1e6 / s.median,
-                    row.whole ? fmt::format("{:.2f}", way.cpu_seconds) : "",
-                    way.wall_step.empty() ? "" : fmt::format("{:.3f}", way.start_seconds),
-                    way.floor_us > 0 ? fmt::format("{:.1f}", 100 * way.floor_us / s.median) : "",
-                    bytes, way.wall_step);
+    const auto ms = [](double us) { return fmt::format("{:.3f}", us * 1e-3); };
+    table.add({row.id(), ms(s.min), ms(s.median), ms(s.max), fmt::format("{:.1f}", 1e6 / s.median),
+               row.whole ? fmt::format("{:.2f}", way.cpu_seconds) : "",
+               way.wall_step.empty() ? "" : fmt::format("{:.3f}", way.start_seconds),
+               way.floor_us > 0 ? fmt::format("{:.1f}", 100 * way.floor_us / s.median) : "",
+               fmt::format("{:.0f}", row.stream_bytes > 0 ? row.stream_bytes : row.input_bytes),
+               way.wall_step});
   }
+  std::string text = table.text();
   for (const Row& row : result.rows)
     if (row.whole && !row.whole->wall.empty())
-      text += fmt::format("{}: {}\n", row.id(), row.whole->wall);
-  for (const std::string& note : result.notes) text += "left out: " + note + "\n";
-  return text;
+      text += wrapped(fmt::format("{}: {}", row.id(), row.whole->wall), 2) + "\n";
+  return text + notes_text(result);
 }
 
 }  // namespace zerorun::app::bench

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/bench/report/report.hpp"
+#include "apps/bench/report/text_table.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -22,8 +23,13 @@ enum class Change {
   only_new,
 };
 
+struct RowName {
+  std::string of_case, id;
+  auto operator<=>(const RowName&) const = default;
+};
+
 struct Comparison {
-  std::string name;  ///< the case and the row
+  RowName name;
   Change change = Change::none;
   double old_us = 0, new_us = 0;  ///< medians
   double percent = 0;             ///< of the old median; positive is slower
@@ -32,8 +38,8 @@ struct Comparison {
 
 /// Rows by name, in the order of the report.
 struct Rows {
-  std::vector<std::string> order;
-  std::map<std::string, Json> by_name;
+  std::vector<RowName> order;
+  std::map<RowName, Json> by_name;
 };
 
 std::string case_name(const Json& entry) {
@@ -58,11 +64,11 @@ Rows rows_of(const Json& report) {
   Rows rows;
   for (const Json& entry : report.at("cases"))
     for (const Json& row : entry.at("rows")) {
-      const std::string name = case_name(entry) + "  " + row.at("id").get<std::string>();
+      const RowName name{case_name(entry), row.at("id").get<std::string>()};
       if (rows.by_name.emplace(name, row).second) rows.order.push_back(name);
     }
   for (const Json& row : report.at("primitives")) {
-    const std::string name = "primitive  " + row.at("id").get<std::string>();
+    const RowName name{"primitives", row.at("id").get<std::string>()};
     if (rows.by_name.emplace(name, row).second) rows.order.push_back(name);
   }
   return rows;
@@ -72,7 +78,7 @@ double change_percent(double before, double after) {
   return before > 0 ? 100 * (after - before) / before : 0;
 }
 
-Comparison compare_rows(const std::string& name, const Json& before, const Json& after,
+Comparison compare_rows(const RowName& name, const Json& before, const Json& after,
                         double threshold) {
   Comparison c{name, Change::none, before.at("median_us"), after.at("median_us"), 0, 0};
   c.percent = change_percent(c.old_us, c.new_us);
@@ -88,19 +94,19 @@ Comparison compare_rows(const std::string& name, const Json& before, const Json&
 std::string line(const Comparison& c) {
   switch (c.change) {
     case Change::only_old:
-      return fmt::format("{:<8} {:>11.1f} {:>11} {:>9} {:>9}  {}\n", "gone", c.old_us, "", "", "",
-                         c.name);
+      return fmt::format("{:<7} {:>10.1f} {:>10} {:>8} {:>8}  {}\n", "gone", c.old_us, "", "", "",
+                         c.name.id);
     case Change::only_new:
-      return fmt::format("{:<8} {:>11} {:>11.1f} {:>9} {:>9}  {}\n", "new", "", c.new_us, "", "",
-                         c.name);
+      return fmt::format("{:<7} {:>10} {:>10.1f} {:>8} {:>8}  {}\n", "new", "", c.new_us, "", "",
+                         c.name.id);
     default:
-      return fmt::format("{:<8} {:>11.1f} {:>11.1f} {:>+8.1f}% {:>9}  {}\n",
+      return fmt::format("{:<7} {:>10.1f} {:>10.1f} {:>+7.1f}% {:>8}  {}\n",
                          c.change == Change::slower   ? "SLOWER"
                          : c.change == Change::faster ? "faster"
                                                       : "same",
                          c.old_us, c.new_us, c.percent,
                          c.bytes_percent == 0 ? "" : fmt::format("{:+.2f}%", c.bytes_percent),
-                         c.name);
+                         c.name.id);
   }
 }
 
@@ -111,8 +117,10 @@ std::string machine_changes(const Json& old_report, const Json& new_report) {
   for (const auto& [key, value] : after.items())
     if (key != "date" && key.find("behind the last row") == std::string::npos &&
         before.contains(key) && before.at(key) != value)
-      text += fmt::format("{}: {} -> {}\n", key, before.at(key).get<std::string>(),
-                          value.get<std::string>());
+      text += wrapped(fmt::format("{}: {} -> {}", key, before.at(key).get<std::string>(),
+                                  value.get<std::string>()),
+                      2) +
+              "\n";
   return text;
 }
 
@@ -120,7 +128,7 @@ std::vector<Comparison> compare_all(const Json& old_report, const Json& new_repo
                                     double threshold) {
   const Rows before = rows_of(old_report), after = rows_of(new_report);
   std::vector<Comparison> out;
-  for (const std::string& name : before.order) {
+  for (const RowName& name : before.order) {
     const Json& row = before.by_name.at(name);
     const auto found = after.by_name.find(name);
     if (found == after.by_name.end()) {
@@ -129,7 +137,7 @@ std::vector<Comparison> compare_all(const Json& old_report, const Json& new_repo
       out.push_back(compare_rows(name, row, found->second, threshold));
     }
   }
-  for (const std::string& name : after.order)
+  for (const RowName& name : after.order)
     if (!before.by_name.contains(name))
       out.push_back({name, Change::only_new, 0, after.by_name.at(name).at("median_us"), 0, 0});
   return out;
@@ -140,9 +148,15 @@ std::vector<Comparison> compare_all(const Json& old_report, const Json& new_repo
 ComparisonText compare_reports(const Json& old_report, const Json& new_report, double threshold) {
   const auto rows = compare_all(old_report, new_report, threshold);
   std::string text = machine_changes(old_report, new_report);
-  text += fmt::format("{:<8} {:>11} {:>11} {:>9} {:>9}  {}\n", "", "old us", "new us", "time",
+  text += fmt::format("{:<7} {:>10} {:>10} {:>8} {:>8}  {}\n", "", "old us", "new us", "time",
                       "bytes", "row");
-  for (const Comparison& row : rows) text += line(row);
+  const std::string* heading = nullptr;
+  for (const Comparison& row : rows) {
+    if (heading == nullptr || *heading != row.name.of_case)
+      text += wrapped(row.name.of_case, 2) + "\n";
+    heading = &row.name.of_case;
+    text += line(row);
+  }
   const auto count = [&rows](Change change) {
     return std::count_if(rows.begin(), rows.end(),
                          [change](const Comparison& row) { return row.change == change; });

@@ -39,7 +39,7 @@ Content content_of(const CaseResult& result) {
       content.bytes = row.stream_bytes;
     } else if (!row.coder.starts_with("zerorun") && (content.peer == 0 || median < content.peer)) {
       content.peer = median;
-      content.peer_name = row.coder;
+      content.peer_name = row.coder.substr(0, row.coder.find(' '));
     }
   }
   return content;
@@ -53,15 +53,15 @@ std::string ratio(double time, const Content& of, double photo_time, const Conte
 }  // namespace
 
 std::string contents_heading() {
-  return fmt::format("{:<8} {:>3} {:<8} {:<7} {:>11} {:>9} {:>9} {:>8} {:>8} {:>9}  {}\n",
+  return fmt::format("{:<7} {:>3} {:<8} {:<7} {:>10} {:>8} {:>8} {:>8} {:>9} {:>8}  {}\n",
                      "content", "q", "tables", "restart", "bytes", "one us", "many us", "one/byte",
-                     "many/byte", "peer us", "fastest peer, one");
+                     "many/byte", "peer us", "fastest peer");
 }
 
 std::string contents_line(const CaseResult& result, const CaseResult& photo) {
   const Content own = content_of(result), first = content_of(photo);
   const Case& what = result.what;
-  return fmt::format("{:<8} {:>3} {:<8} {:<7} {:>11} {:>9.1f} {:>9.1f} {:>8} {:>8} {:>9.0f}  {}\n",
+  return fmt::format("{:<7} {:>3} {:<8} {:<7} {:>10} {:>8.1f} {:>8.1f} {:>8} {:>9} {:>8.0f}  {}\n",
                      what.input.substr(what.input.rfind(':') + 1), what.quality, name(what.huffman),
                      what.restart, with_commas(static_cast<std::int64_t>(own.bytes)), own.one,
                      own.many, ratio(own.one, own, first.one, first),

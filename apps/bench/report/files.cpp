@@ -6,6 +6,8 @@
 
 #include "apps/bench/measure/statistics.hpp"
 #include "apps/bench/report/report.hpp"
+#include "apps/common/json_text.hpp"
+#include "apps/bench/report/verdict.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -127,6 +129,8 @@ nlohmann::ordered_json report_json(const Report& report) {
   for (const auto& [key, value] : report.machine) machine[key] = value;
   for (const CaseResult& result : report.cases) {
     Json entry = case_json(result.what);
+    entry["verdict"] = verdict(result);
+    entry["warnings"] = warnings(result);
     entry["notes"] = result.notes;
     entry["command"] = result.command;
     entry["rows"] = Json::array();
@@ -135,9 +139,10 @@ nlohmann::ordered_json report_json(const Report& report) {
   }
   Json primitives = Json::array();
   for (const PrimitiveRow& row : report.primitives) primitives.push_back(primitive_json(row));
-  return {{"format", "zerorun-bench"}, {"version", kReportVersion},
-          {"command", report.command}, {"machine", std::move(machine)},
-          {"cases", std::move(cases)}, {"primitives", std::move(primitives)}};
+  return {{"format", "zerorun-bench"},          {"version", kReportVersion},
+          {"command", report.command},          {"machine", std::move(machine)},
+          {"warnings", report.warnings},        {"cases", std::move(cases)},
+          {"primitives", std::move(primitives)}};
 }
 
 /// One line a sample.

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <sys/utsname.h>
 
+#include <charconv>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <string_view>
@@ -38,7 +40,21 @@ void add_if_known(Facts& facts, const char* key, std::string value) {
   if (!value.empty()) facts.emplace_back(key, std::move(value));
 }
 
+/// "24684092 kB" as "23.5 GiB".
+std::string memory_text(const std::string& kibibytes) {
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(kibibytes.data(), kibibytes.data() + kibibytes.size(), value);
+  if (error != std::errc()) return {};
+  return fmt::format("{:.1f} GiB", value / (1 << 20));
+}
+
 }  // namespace
+
+double machine_load() {
+  double minute = 0;
+  return getloadavg(&minute, 1) == 1 ? minute : -1;
+}
 
 Facts machine_facts(const std::vector<int>& cuda) {
   Facts facts;
@@ -51,7 +67,9 @@ Facts machine_facts(const std::vector<int>& cuda) {
   facts.emplace_back("cores", std::to_string(std::thread::hardware_concurrency()));
   add_if_known(facts, "cpu clock",
                first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
-  add_if_known(facts, "memory", value_of("/proc/meminfo", "MemTotal"));
+  add_if_known(facts, "memory", memory_text(value_of("/proc/meminfo", "MemTotal")));
+  if (const double load = machine_load(); load >= 0)
+    facts.emplace_back("load before", fmt::format("{:.2f}", load));
   utsname system{};
   if (uname(&system) == 0)
     facts.emplace_back("system",

@@ -20,9 +20,13 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 struct Report {
   std::string command;  ///< the whole command line
   Facts machine;
+  std::vector<std::string> warnings;  ///< about the machine
   std::vector<CaseResult> cases;
   std::vector<PrimitiveRow> primitives;
 };
+
+/// Threads that ran on the machine on average in the last minute; < 0 = not known.
+double machine_load();
 
 /// Facts about the machine; `cuda` are the devices that are measured.
 Facts machine_facts(const std::vector<int>& cuda);
@@ -35,6 +39,11 @@ Facts machine_facts(const std::vector<int>& cuda);
 
 /// "encode street.jpg: 3840x2160 yuv420p, ..."
 std::string title_text(const Case& what);
+
+/// The sentences below the table of a case: its verdict, warnings, and what was left out.
+std::string notes_text(const CaseResult& result);
+/// "again: COMMAND", in lines that a shell joins.
+std::string command_lines(const std::string& command);
 
 /// A table of one case; without `every_row`, of the rows that differ in `at_once` alone the one
 /// with the least median.
@@ -50,7 +59,7 @@ nlohmann::ordered_json report_json(const Report& report);
 std::string report_csv(const Report& report);
 std::string report_html(const Report& report);
 
-/// page.html as it was when the program was built.
+/// The files of page/ as they were when the program was built.
 extern const char* const kReportPage;
 
 struct ComparisonText {

@@ -5,28 +5,38 @@
 #include <algorithm>
 #include <tuple>
 
-#include "apps/bench/report/report.hpp"
 #include "apps/bench/measure/statistics.hpp"
+#include "apps/bench/report/report.hpp"
+#include "apps/bench/report/text_table.hpp"
+#include "apps/bench/report/verdict.hpp"
 #include "apps/common/text.hpp"
 
 namespace zerorun::app::bench {
 namespace {
 
-std::string heading() {
-  return fmt::format("{:<46} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>9} {:>8} {:>10} {:>6}\n",
-                     "coder/device/path/mode/at once, us a frame", "min", "median", "p95", "p99",
-                     "max", "jitter", "frames/s", "GB/s", "bytes", "dB");
-}
-
-std::string line(const Row& row) {
-  const Summary s = summarise(row.microseconds);
-  const double bytes = row.stream_bytes > 0 ? row.stream_bytes : row.input_bytes;
-  return fmt::format(
-      "{:<46} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.0f} {:>8.2f} {:>10} "
-      "{:>6}\n",
-      row.id(), s.min, s.median, s.p95, s.p99, s.max, s.jitter, 1e6 / s.median,
-      row.input_bytes / s.median / 1e3, with_commas(static_cast<std::int64_t>(bytes)),
-      row.psnr > 0 ? fmt::format("{:.2f}", row.psnr) : "");
+TextTable table_of(const std::vector<const Row*>& rows) {
+  TextTable table({{"coder/device/path/mode/at once, us a frame", 0, true},
+                   {"min", 6},
+                   {"median"},
+                   {"p95", 1},
+                   {"p99", 5},
+                   {"max", 7},
+                   {"jitter", 8},
+                   {"frames/s", 4},
+                   {"GB/s", 3},
+                   {"bytes", 2},
+                   {"dB", 2}});
+  for (const Row* row : rows) {
+    const Summary s = summarise(row->microseconds);
+    const auto us = [](double value) { return fmt::format("{:.1f}", value); };
+    const double bytes = row->stream_bytes > 0 ? row->stream_bytes : row->input_bytes;
+    table.add({row->id(), us(s.min), us(s.median), us(s.p95), us(s.p99), us(s.max), us(s.jitter),
+               fmt::format("{:.0f}", 1e6 / s.median),
+               fmt::format("{:.2f}", row->input_bytes / s.median / 1e3),
+               with_commas(static_cast<std::int64_t>(bytes)),
+               row->psnr > 0 ? fmt::format("{:.2f}", row->psnr) : ""});
+  }
+  return table;
 }
 
 std::string stage_lines(const Row& row) {
@@ -41,11 +51,13 @@ std::string stage_lines(const Row& row) {
 
 std::string energy_line(const Row& row) {
   const FrameEnergy& energy = *row.energy;
-  return fmt::format(
-      "energy of {}: {:.3f} mJ a frame, {:.3f} of them above idle; {:.1f} W, idle {:.1f} W, "
-      "{:.1f} s\n",
-      row.id(), 1e3 * energy.joules, 1e3 * energy.above_idle_joules, energy.watts,
-      energy.idle_watts, energy.seconds);
+  return wrapped(
+             fmt::format("energy of {}: {:.3f} mJ a frame, {:.3f} of them above idle; {:.1f} W, "
+                         "idle {:.1f} W, {:.1f} s",
+                         row.id(), 1e3 * energy.joules, 1e3 * energy.above_idle_joules,
+                         energy.watts, energy.idle_watts, energy.seconds),
+             2) +
+         "\n";
 }
 
 /// The fastest row of each group that differs in `at_once` alone.
@@ -92,37 +104,55 @@ std::string title(const Case& what) {
 
 std::string title_text(const Case& what) { return title(what); }
 
+std::string notes_text(const CaseResult& result) {
+  std::string text;
+  for (const std::string& sentence : verdict(result)) text += wrapped(sentence, 2) + "\n";
+  for (const std::string& sentence : warnings(result))
+    text += wrapped("warning: " + sentence, 2) + "\n";
+  for (const std::string& note : result.notes) text += wrapped("left out: " + note, 2) + "\n";
+  return text;
+}
+
+std::string command_lines(const std::string& command) {
+  return wrapped("again: " + command, 4, " \\") + "\n";
+}
+
 std::string table_text(const CaseResult& result, bool every_row) {
-  std::string text = title(result.what) + "\n" + heading();
+  std::string text = wrapped(title(result.what), 2) + "\n";
   std::vector<const Row*> rows;
   for (const Row& row : result.rows) rows.push_back(&row);
   if (!every_row) rows = best_rows(result);
-  for (const Row* row : rows) text += line(*row);
+  text += table_of(rows).text();
   for (const Row* row : rows)
     if (!row->stages.empty()) text += stage_lines(*row);
   for (const Row* row : rows)
     if (row->energy) text += energy_line(*row);
-  for (const std::string& note : result.notes) text += "left out: " + note + "\n";
-  return text;
+  return text + notes_text(result);
 }
 
 std::string primitives_text(const std::vector<PrimitiveRow>& rows) {
-  std::string text = fmt::format("{:<18} {:<12} {:<34} {:>11} {:>11} {:>10} {:>9}\n", "primitive",
-                                 "form", "data", "input MB", "us", "input GB/s", "of copy");
+  TextTable table({{"primitive", 0, true},
+                   {"form", 0, true},
+                   {"data", 0, true},
+                   {"input MB", 1},
+                   {"us"},
+                   {"input GB/s", 2},
+                   {"of copy"}});
   double copy = 0;  // bytes a microsecond, read and written
   for (const PrimitiveRow& row : rows) {
     const double median = summarise(row.microseconds).median;
     if (row.primitive == "copy") copy = row.traffic_bytes / median;
-    text += fmt::format("{:<18} {:<12} {:<34} {:>11.3f} {:>11.1f} {:>10.1f} {:>8.1f}%\n",
-                        row.primitive, row.form, row.data, row.input_bytes / 1e6, median,
-                        row.input_bytes / median / 1e3, 100 * row.traffic_bytes / median / copy);
+    table.add({row.primitive, row.form, row.data, fmt::format("{:.3f}", row.input_bytes / 1e6),
+               fmt::format("{:.1f}", median), fmt::format("{:.1f}", row.input_bytes / median / 1e3),
+               fmt::format("{:.1f}%", 100 * row.traffic_bytes / median / copy)});
   }
-  return text;
+  return table.text();
 }
 
 std::string machine_text(const Facts& facts) {
   std::string text;
-  for (const auto& [key, value] : facts) text += fmt::format("{}: {}\n", key, value);
+  for (const auto& [key, value] : facts)
+    text += wrapped(fmt::format("{}: {}", key, value), 2) + "\n";
   return text;
 }
 

@@ -1,0 +1,153 @@
+// Sentences about the rows of a case.
+// SPDX-License-Identifier: MIT
+#include "apps/bench/report/verdict.hpp"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "apps/bench/measure/statistics.hpp"
+
+namespace zerorun::app::bench {
+namespace {
+
+bool is_ours(const Row& row) { return row.coder.starts_with("zerorun"); }
+bool is_peer(const Row& row) {
+  return !is_ours(row) && row.coder != "copy" && row.coder != "floor" && row.mode != Mode::stages;
+}
+
+/// Rows of single instruction sets and of stages are not what a user gets.
+bool is_usual(const Row& row) {
+  return row.coder == "zerorun" || row.coder == "zerorun-async" || row.coder == "zerorun-batch";
+}
+
+std::string short_name(const Row& row) { return row.coder.substr(0, row.coder.find(' ')); }
+
+struct Pair {
+  const Row* ours = nullptr;
+  const Row* peer = nullptr;
+};
+
+double median(const Row& row) { return summarise(row.microseconds).median; }
+
+/// zerorun's row to compare `peer` with; null if none has its device, path and mode.
+const Row* match(const CaseResult& result, const Row& peer) {
+  const Row* best = nullptr;
+  for (const Row& row : result.rows) {
+    if (!is_ours(row) || row.mode != peer.mode || row.device != peer.device ||
+        row.path != peer.path)
+      continue;
+    // One frame at a time, more threads would make zerorun look better than its code is.
+    const auto rank = [&peer](const Row& r) {
+      return std::tuple(!is_usual(r), peer.mode == Mode::latency && r.at_once != peer.at_once,
+                        median(r));
+    };
+    if (best == nullptr || rank(row) < rank(*best)) best = &row;
+  }
+  return best;
+}
+
+/// The fastest comparable row of each peer in each mode, latency first.
+std::vector<Pair> pairs_of(const CaseResult& result) {
+  std::vector<Pair> pairs;
+  for (const Row& row : result.rows) {
+    if (!is_peer(row)) continue;
+    const Row* ours = match(result, row);
+    if (ours == nullptr) continue;
+    const auto same = std::find_if(pairs.begin(), pairs.end(), [&row](const Pair& pair) {
+      return pair.peer->coder == row.coder && pair.peer->mode == row.mode;
+    });
+    if (same == pairs.end()) {
+      pairs.push_back({ours, &row});
+    } else if (median(row) < median(*same->peer)) {
+      *same = {ours, &row};
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.peer->mode < b.peer->mode; });
+  return pairs;
+}
+
+/// "1 thread", "zerorun 2 threads, nvJPEG 8 threads".
+std::string at_once_text(const Pair& pair) {
+  const auto count = [](const Row& row) {
+    const bool one = row.at_once == 1 && row.unit.ends_with('s');
+    return fmt::format("{} {}", row.at_once,
+                       one ? row.unit.substr(0, row.unit.size() - 1) : row.unit);
+  };
+  const std::string ours = count(*pair.ours), peer = count(*pair.peer);
+  if (ours == peer) return ours;
+  return fmt::format("{} {}, {} {}", short_name(*pair.ours), ours, short_name(*pair.peer), peer);
+}
+
+std::string conditions(const Pair& pair) {
+  return fmt::format("({}, {}; {})", pair.peer->device, pair.peer->path, at_once_text(pair));
+}
+
+bool is_noise(const Pair& pair) {
+  const Summary ours = summarise(pair.ours->microseconds);
+  const Summary peer = summarise(pair.peer->microseconds);
+  return ours.median_low <= peer.median_high && peer.median_low <= ours.median_high;
+}
+
+/// Two significant digits: "0.80", "6.2", "62".
+std::string times_text(double ratio) {
+  return fmt::format("{:.{}f}", ratio, ratio < 0.995 ? 2 : ratio < 9.95 ? 1 : 0);
+}
+
+const char* how(Mode mode) {
+  if (mode == Mode::latency) return "One frame at a time";
+  return mode == Mode::throughput ? "Several frames at once" : "From file to file";
+}
+
+std::string sentence(const Pair& pair) {
+  const std::string start = fmt::format("{}, {}", how(pair.peer->mode), short_name(*pair.ours));
+  const std::string peer = short_name(*pair.peer);
+  const double ours_us = median(*pair.ours), peer_us = median(*pair.peer);
+  if (is_noise(pair))
+    return fmt::format("{} and {} are equally fast within the noise {}.", start, peer,
+                       conditions(pair));
+  if (pair.peer->mode == Mode::throughput)
+    return fmt::format("{} has {}{} {}'s throughput {}.", start, times_text(peer_us / ours_us),
+                       peer_us > ours_us ? " times" : " of", peer, conditions(pair));
+  return fmt::format("{} takes {}{} {}'s time {}.", start, times_text(ours_us / peer_us),
+                     ours_us > peer_us ? " times" : " of", peer, conditions(pair));
+}
+
+}  // namespace
+
+std::vector<std::string> verdict(const CaseResult& result) {
+  std::vector<std::string> sentences;
+  for (const Pair& pair : pairs_of(result)) sentences.push_back(sentence(pair));
+  return sentences;
+}
+
+std::vector<std::string> warnings(const CaseResult& result) {
+  std::vector<std::string> ids;
+  for (const Row& row : result.rows) {
+    const Summary s = summarise(row.microseconds);
+    if (s.p95 > 2 * s.median) ids.push_back(row.id());
+  }
+  if (ids.empty()) return {};
+  constexpr std::size_t kNamed = 3;
+  const std::size_t count = ids.size();
+  const std::string more = count > kNamed ? fmt::format(" and {} more", count - kNamed) : "";
+  ids.resize(std::min(count, kNamed));
+  return {
+      fmt::format("The machine was busy, or its clock changed: the 95th percentile is more than "
+                  "twice the median in {} of {} rows ({}{}).",
+                  count, result.rows.size(), fmt::join(ids, ", "), more)};
+}
+
+std::optional<std::string> load_warning(double load, unsigned processors) {
+  if (load < 0 || load <= 0.25 * processors) return std::nullopt;
+  return fmt::format(
+      "The machine was busy before the measurement: its load was {:.1f}, with {} "
+      "processor{}.",
+      load, processors, processors == 1 ? "" : "s");
+}
+
+}  // namespace zerorun::app::bench

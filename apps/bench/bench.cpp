@@ -14,6 +14,8 @@
 
 #include "apps/bench/files/files.hpp"
 #include "apps/bench/options.hpp"
+#include "apps/bench/quality/other_points.hpp"
+#include "apps/bench/quality/quality.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/bench/report/text_table.hpp"
 #include "apps/bench/report/verdict.hpp"
@@ -61,6 +63,7 @@ class BenchRun {
 
   Exit run() {
     if (options_.tune) return run_tune();
+    if (options_.curves) return run_curves();
     if (options_.primitives && selection_.cuda.empty()) {
       const auto cuda = resolve_backend(Backend::cuda);
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"
@@ -157,6 +160,30 @@ class BenchRun {
       if (options_.keep) keep(kind, result.policy);
     }
     return Exit::done;
+  }
+
+  Exit run_curves() {
+    open_files();
+    QualityReport report = measure_quality(options_);
+    if (!options_.points.empty()) add_other_points(options_.points, report);
+    report.command = curves_command();
+    report.machine = machine_facts({});
+    console::clear_progress();
+    fmt::print("{}", quality_text(report, options_.every_row));
+    if (json_) write(*json_, quality_json(report).dump(1) + "\n");
+    if (csv_) write(*csv_, quality_csv(report));
+    if (html_) write(*html_, quality_html(report));
+    return Exit::done;
+  }
+
+  std::string curves_command() const {
+    std::string text = fmt::format("zerorun bench --curves '{}' --quality {} --subsampling {}",
+                                   join(options_.inputs, "' '"), join(options_.qualities),
+                                   join(options_.samplings));
+    if (options_.rotate) text += fmt::format(" --rotate {}", *options_.rotate);
+    if (selection_.no_peers) text += " --no-peers";
+    if (!options_.points.empty()) text += fmt::format(" --points '{}'", options_.points);
+    return text;
   }
 
   static void keep(const std::string& kind, const TuningPolicy& policy) {
@@ -311,6 +338,7 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
       "  zerorun bench --contents --device cuda --json contents.json\n"
+      "  zerorun bench --curves 'photos/*.png' --html curves.html\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
@@ -320,6 +348,7 @@ Command add_bench(CLI::App& program) {
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_quiet(options->quiet);
     if (options->contents) bench::choose_contents(*command, *options);
+    if (bench::wants_curves(*command, *options)) bench::choose_curves(*command, *options);
     if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();
   };

@@ -44,7 +44,11 @@ void add_case_options(CLI::App& command, Options& options) {
            ":lineart; several are measured one after another (default: synthetic:1920x1080:photo)");
   what.list("--operation", options.operations, "encode,decode", "encode,decode",
             "What is measured; decode reads the streams that --streams names");
-  what.list("-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
+  // It has no default for the help: CLI11 takes that for an option without a value.
+  what.add("-q,--quality", options.qualities, "N,...",
+           "1 to 100 on libjpeg's scale (default: 90); without a number, behind INPUT: --curves")
+      ->delimiter(',')
+      ->expected(0, 100)
       ->check(CLI::Range(1, 100).description(""));
   what.list("--subsampling", options.samplings, "420,422,...", "420",
             "Of the stream: 420, 422, 444, 440, 411, gray");
@@ -79,6 +83,16 @@ void add_case_options(CLI::App& command, Options& options) {
       "Decode one frame of every kind that the generator makes (1920x1080), at five qualities, "
       "with both kinds of tables and three of restart markers; a line for each, with the time "
       "per byte beside a photo's");
+  auto* curves = what.flag(
+      "--curves", options.curves,
+      "Instead of times, measure rate and distortion of INPUT's pictures at several qualities "
+      "(50,65,75,85,90,95): PSNR, SSIM, MS-SSIM, PSNR-HVS-M and SSIMULACRA2, and the bytes that "
+      "each mode and libjpeg-turbo, FFmpeg and OpenCV save at equal quality; --quality without "
+      "numbers means the same");
+  what.add("--points", options.points, "FILE",
+           "With --curves: points of other encoders, a table with tabs between columns such as "
+           "image, sampling, encoder, q, scan_bytes, psnr_y, ssimulacra2")
+      ->needs(curves);
   auto* files = what.flag("--files", options.files,
                           "What a user gets: run the program itself from file to file, FFmpeg "
                           "beside it, and what moving the bytes alone takes");

@@ -32,6 +32,8 @@ struct Options {
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
   bool contents = false;
+  bool curves = false;
+  std::string points;  ///< a table of other encoders' points for --curves
   bool files = false;
   bool energy = false;
   bool tune = false, keep = false;

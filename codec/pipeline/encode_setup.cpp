@@ -147,7 +147,7 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   const auto tables = named_quant_tables(resolve_tables(params), sampling, params.quality);
   setup.quant[0] = params.luma_table.value_or(tables[0]);
   setup.quant[1] = params.chroma_table.value_or(tables[1]);
-  setup.tune = make_tune_rules(params, setup.quant);
+  setup.tune = make_tune_rules(params, sampling == Subsampling::s420, setup.quant);
   for (std::size_t t = 0; t < 2; ++t)
     for (std::size_t i = 0; i < kBlockSize; ++i)
       setup.divisors.table[t][i] = make_divisor(setup.quant[t][i]);

@@ -13,27 +13,42 @@ std::string_view name_in(const std::string_view (&names)[N], T value) {
   return i < N ? names[i] : "unknown";
 }
 
-/// What a squared error of one step is worth, in 256ths of a bit. Photos: 14, 19 and 25 saved 17.0,
-/// 17.3 and 17.1 % at equal SSIMULACRA2 (six parts of photos, 4:2:0, best). Text: 19, 25 and 35
-/// saved 14.2, 14.3 and 13.9 %, and 6.6, 8.2 and 9.2 % at equal PSNR. At high rates 8.7 is the
-/// slope of rate and squared error.
-constexpr std::uint32_t kPhotoWeight = 19 * 256, kTextWeight = 26 * 256, kPsnrWeight = 9 * 256;
+/// What decisions weigh: a squared error of one step, in 256ths of a bit, and the bits of chroma,
+/// in 16ths. Fewer bits keep more of chroma, where colours meet.
+struct Weights {
+  std::uint32_t error, chroma_bits;
+};
 
-std::uint32_t weight_of(Tune tune) {
-  return tune == Tune::psnr ? kPsnrWeight : tune == Tune::text ? kTextWeight : kPhotoWeight;
+/// For all samplings but 4:2:0, and for 4:2:0. Photos: 14, 19 and 25 bits saved 17.0, 17.3 and 17.1
+/// % at equal SSIMULACRA2 (six parts of photos, 4:2:0, best); 11 and 16 16ths of chroma's bits
+/// saved 16.9 and 16.7 % at quality 90 (ten parts, 4:2:0), and 13.7 and 13.2 % at 95 in 4:4:4.
+/// Text: 19, 25 and 35 saved 14.2, 14.3 and 13.9 %, and 6.6, 8.2 and 9.2 % at equal PSNR. At high
+/// rates 8.7 bits is the slope of rate and squared error.
+///
+/// GPU encoders keep rules as long as weight, flags and tables are the same (same_setup() of
+/// cuda/encode/frame_encoder.cpp), so where chroma's bits differ the weights do too.
+constexpr Weights kPhoto[2] = {{20 * 256, 12}, {19 * 256, 13}};
+constexpr Weights kText[2] = {{27 * 256, 12}, {26 * 256, 13}};
+constexpr Weights kPsnr{9 * 256, 16};
+
+Weights weights_of(Tune tune, bool is_420) {
+  return tune == Tune::psnr ? kPsnr : tune == Tune::text ? kText[is_420] : kPhoto[is_420];
 }
 
-/// Bits of AC symbols with their appended bits, by the codes of T.81 K.3. They serve for optimal
-/// tables too: those are known only after the decisions.
-void fill_bits(int table, std::uint8_t (&bits)[256]) {
+/// Bits of AC symbols with their appended bits, by the codes of T.81 K.3, times `scale` 16ths. They
+/// serve for optimal tables too: those are known only after the decisions.
+void fill_bits(int table, std::uint32_t scale, std::uint8_t (&bits)[256]) {
   const HuffmanSpec& spec = standard_huffman_spec(2 + table);
-  for (int symbol = 0; symbol < 256; ++symbol)
-    bits[symbol] = static_cast<std::uint8_t>(kMaxCodeBits + (symbol & 15));
+  const auto scaled = [scale](std::uint32_t n) {
+    return static_cast<std::uint8_t>((n * scale + 8) / 16);
+  };
+  for (std::uint32_t symbol = 0; symbol < 256; ++symbol)
+    bits[symbol] = scaled(kMaxCodeBits + (symbol & 15));
   std::size_t next = 0;
-  for (std::size_t length = 1; length <= kMaxCodeBits; ++length)
+  for (std::uint32_t length = 1; length <= kMaxCodeBits; ++length)
     for (int i = 0; i < spec.bits[length]; ++i) {
       const std::uint8_t symbol = spec.values[next++];
-      bits[symbol] = static_cast<std::uint8_t>(length + (symbol & 15));
+      bits[symbol] = scaled(length + (symbol & 15));
     }
 }
 
@@ -75,10 +90,12 @@ QuantTables resolve_tables(const EncodeParams& params) {
   return QuantTables::annex_k;
 }
 
-TuneRules make_tune_rules(const EncodeParams& params, const std::array<QuantTable, 2>& quant) {
+TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
+                          const std::array<QuantTable, 2>& quant) {
   TuneRules rules{};
   if (params.tune == Tune::exact) return rules;
-  rules.weight = weight_of(params.tune);
+  const Weights weights = weights_of(params.tune, is_420);
+  rules.weight = weights.error;
   rules.masked = params.tune != Tune::psnr;
   rules.by_rate = params.effort == Effort::best;
   for (std::size_t t = 0; t < 2; ++t) {
@@ -88,7 +105,7 @@ TuneRules make_tune_rules(const EncodeParams& params, const std::array<QuantTabl
       rules.table[t].step[k] = q;
       rules.table[t].least[k] = static_cast<std::uint16_t>(least_magnitude(q));
     }
-    fill_bits(static_cast<int>(t), rules.table[t].bits);
+    fill_bits(static_cast<int>(t), t == 0 ? 16 : weights.chroma_bits, rules.table[t].bits);
   }
   return rules;
 }

@@ -15,7 +15,9 @@ Status validate_tuning(const EncodeParams& params);
 /// `params.tables`, or what `automatic` stands for.
 QuantTables resolve_tables(const EncodeParams& params);
 
-/// `quant`: luma and chroma, natural order.
-TuneRules make_tune_rules(const EncodeParams& params, const std::array<QuantTable, 2>& quant);
+/// `quant`: luma and chroma, natural order. The weights of 4:2:0 are others than those of all other
+/// samplings.
+TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
+                          const std::array<QuantTable, 2>& quant);
 
 }  // namespace zerorun

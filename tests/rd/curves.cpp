@@ -3,7 +3,6 @@
 #include "tests/rd/curves.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -60,17 +59,6 @@ bool read_tables(const std::string& path, Mode& mode) {
   return !mode.tables.empty();
 }
 
-/// Bytes of the only scan: behind the SOS segment, before EOI.
-double scan_bytes(const std::vector<std::byte>& jpeg) {
-  const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(jpeg[i]); };
-  for (std::size_t i = 2; i + 4 < jpeg.size();) {
-    const std::size_t length = at(i + 2) << 8 | at(i + 3);
-    if (at(i + 1) == 0xDA) return static_cast<double>(jpeg.size() - 2 - (i + 2 + length));
-    i += 2 + length;
-  }
-  return 0;
-}
-
 std::vector<std::byte> encode_turbo(const Mode& mode, Subsampling sampling, int quality,
                                     const Image& image) {
   test::LibjpegOptions options;
@@ -103,16 +91,6 @@ std::vector<std::byte> encode_zerorun(const Mode& mode, Subsampling sampling, in
   auto encoder = Encoder::create(params);
   if (!encoder || !encoder->encode(frame, jpeg)) jpeg.clear();
   return jpeg;
-}
-
-/// Logarithm of the bytes at a score.
-double log_bytes_at(const Curve& curve, Metric metric, double score) {
-  std::size_t upper = 1;
-  while (upper + 1 < curve.size() && curve[upper].scores[metric] < score) ++upper;
-  const Point &a = curve[upper - 1], &b = curve[upper];
-  const double span = b.scores[metric] - a.scores[metric];
-  const double part = span > 1e-12 ? (score - a.scores[metric]) / span : 0.0;
-  return std::log(a.bytes) + part * (std::log(b.bytes) - std::log(a.bytes));
 }
 
 }  // namespace
@@ -151,19 +129,6 @@ std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality
     return std::nullopt;
   return Point{scan_bytes(jpeg),
                meter.measure({pixels.width, pixels.height, std::move(pixels.samples)})};
-}
-
-double saved_percent(const Curve& base, const Curve& other, Metric metric) {
-  if (base.size() < 2 || other.size() < 2) return 0;
-  const double low = std::max(base.front().scores[metric], other.front().scores[metric]);
-  const double high = std::min(base.back().scores[metric], other.back().scores[metric]);
-  constexpr int kSteps = 200;
-  double sum = 0;
-  for (int i = 0; i <= kSteps; ++i) {
-    const double score = low + (high - low) * i / kSteps;
-    sum += log_bytes_at(other, metric, score) - log_bytes_at(base, metric, score);
-  }
-  return 100 * (1 - std::exp(sum / (kSteps + 1)));
 }
 
 std::optional<Image> read_image(const std::string& path) {

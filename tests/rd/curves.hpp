@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/rd/metrics.hpp"
+#include "apps/bench/quality/curve.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::rd {
@@ -26,20 +26,10 @@ struct Mode {
 /// The error is a sentence.
 std::optional<Mode> parse_mode(const std::string& text, std::string& error);
 
-/// JPEG bytes between SOS and EOI, and the scores of the decoded picture. libjpeg-turbo decodes,
-/// with the accurate transform and fancy up-sampling.
-struct Point {
-  double bytes = 0;
-  Scores scores{};
-};
+/// Bytes between SOS and EOI, and the scores of the decoded picture. libjpeg-turbo decodes, with
+/// the accurate transform and fancy up-sampling.
 std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality,
                              const Image& image, const Meter& meter);
-
-using Curve = std::vector<Point>;  ///< of rising quality
-
-/// Percent of the bytes of `base` that `other` saves at equal score: the mean over the scores that
-/// both curves reach, of the logarithm of the bytes, linear between points.
-double saved_percent(const Curve& base, const Curve& other, Metric metric);
 
 /// A picture file, as RGB.
 std::optional<Image> read_image(const std::string& path);

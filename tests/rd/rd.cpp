@@ -109,7 +109,8 @@ void print_table(const Options& o, const std::vector<Picture>& pictures,
       Scores saved{};
       for (std::size_t m = 0; m < kMetrics; ++m) {
         saved[m] =
-            saved_percent(jobs[base + i].curve, jobs[first + i].curve, static_cast<Metric>(m));
+            saved_percent(jobs[base + i].curve, jobs[first + i].curve, static_cast<Metric>(m))
+                .value_or(0);
         mean[m] += saved[m] / static_cast<double>(of_mode);
       }
       if (o.each)

@@ -37,16 +37,26 @@ Mode mode_of(const std::string& text) {
   return mode.value_or(Mode{});
 }
 
+double saved(const Curve& base, const Curve& other, Metric metric) {
+  const auto percent = saved_percent(base, other, metric);
+  EXPECT_TRUE(percent) << "no scores in common";
+  return percent.value_or(-1e9);
+}
+
+/// The shortest side with all scales of SSIMULACRA2: on smaller pictures the weights of the
+/// reference implementation belong to other features, and tables that are good look bad.
+constexpr int kSide = 256;
+
 /// A picture that needs no data, and parts of three of the data's.
 std::map<std::string, Image> pictures() {
   std::map<std::string, Image> out;
-  out["generated"] = {256, 192, test::make_picture(test::Content::photo, 256, 192, 3, 1)};
+  out["generated"] = {kSide, kSide, test::make_picture(test::Content::photo, kSide, kSide, 3, 1)};
   if (!test_data()) return out;
   for (const auto& [name, path] : {std::pair{"k05", "kodak/kodim05.png"},
                                    {"k08", "kodak/kodim08.png"},
                                    {"text", "rd/text.png"}})
     if (const auto image = read_image((*test_data() / path).string()))
-      out[name] = crop(*image, 128, 128, 256, 192);
+      out[name] = crop(*image, 128, 128, kSide, kSide);
   return out;
 }
 
@@ -111,7 +121,7 @@ TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
     ASSERT_TRUE(before != golden.end()) << key << " is not in " << golden_path();
     auto& [sum, count] = sums[key.substr(key.rfind('\t') + 1)];
     for (std::size_t m = 0; m < kMetrics; ++m)
-      sum[m] += saved_percent(before->second, curve, static_cast<Metric>(m));
+      sum[m] += saved(before->second, curve, static_cast<Metric>(m));
     ++count;
   }
   ASSERT_EQ(sums.size(), modes().size());
@@ -122,14 +132,13 @@ TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
 
 TEST(RateDistortion, TunedModesSaveBytes) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
-  // Small parts of photos; the README has the numbers of whole ones. In 4:4:4 these parts lose by
-  // SSIMULACRA2: their saturated edges suffer from the coarse high frequencies of chroma.
-  const Curves& curves = measure_all();
+  const Curves& curves = measure_all();  // small parts of photos; the README has whole ones
   for (const auto& [key, curve] : curves) {
     if (key.find("tune=photo,effort=best") == std::string::npos || key[0] != 'k') continue;
     const std::string base = key.substr(0, key.rfind('\t') + 1) + "turbo";
-    const bool is_420 = key.find("420") != std::string::npos;
-    EXPECT_GT(saved_percent(curves.at(base), curve, is_420 ? ssimulacra2 : ms_ssim), 5) << key;
+    EXPECT_GT(saved(curves.at(base), curve, ssimulacra2), 9) << key;
+    EXPECT_GT(saved(curves.at(base), curve, ms_ssim), 2) << key;
+    EXPECT_GT(saved(curves.at(base), curve, psnr), 2) << key;
   }
 }
 
@@ -199,8 +208,8 @@ TEST(SavedPercent, IsTheShareOfTheBytes) {
     half.push_back(point);
   }
   for (std::size_t m = 0; m < kMetrics; ++m) {
-    EXPECT_NEAR(saved_percent(base, half, static_cast<Metric>(m)), 50, 1e-9);
-    EXPECT_NEAR(saved_percent(half, base, static_cast<Metric>(m)), -100, 1e-9);
+    EXPECT_NEAR(saved(base, half, static_cast<Metric>(m)), 50, 1e-9);
+    EXPECT_NEAR(saved(half, base, static_cast<Metric>(m)), -100, 1e-9);
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "codec/pipeline/tune_rules.hpp"
@@ -19,12 +21,13 @@ TuneRules rules_of(Tune tune, Effort effort, int quality) {
   EncodeParams params;
   params.tune = tune;
   params.effort = effort;
-  return make_tune_rules(params,
+  return make_tune_rules(params, true,
                          named_quant_tables(resolve_tables(params), Subsampling::s420, quality));
 }
 
-/// Bits of each AC symbol by T.81 C.2, from the lengths of Annex K.
-std::vector<int> symbol_bits(int table) {
+/// Bits of each AC symbol by T.81 C.2, from the lengths of Annex K; those of chroma
+/// times 13/16 where the eye decides.
+std::vector<int> symbol_bits(int table, Tune tune) {
   const HuffmanSpec& spec = standard_huffman_spec(2 + table);
   std::vector<int> bits(256, 16);
   std::size_t at = 0;
@@ -32,7 +35,35 @@ std::vector<int> symbol_bits(int table) {
     for (int i = 0; i < spec.bits[length]; ++i) bits[spec.values[at++]] = static_cast<int>(length);
   for (std::size_t symbol = 0; symbol < 256; ++symbol)
     bits[symbol] += static_cast<int>(symbol % 16);
+  if (table == 1 && tune != Tune::psnr)
+    for (int& n : bits) n = static_cast<int>(std::floor(n * 0.8125 + 0.5));
   return bits;
+}
+
+/// What GPU encoders compare before they keep the rules that they have sent; the quantisation
+/// tables may be the user's own.
+TEST(TuneRules, TheSameWeightsMeanTheSameBits) {
+  const auto quant = named_quant_tables(QuantTables::flat, Subsampling::s420, 50);
+  std::vector<TuneRules> all;
+  for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr})
+    for (const Effort effort : kAllEfforts)
+      for (const bool is_420 : {false, true}) {
+        EncodeParams params;
+        params.tune = tune;
+        params.effort = effort;
+        all.push_back(make_tune_rules(params, is_420, quant));
+        EXPECT_LE(all.back().weight, kMostWeight);
+      }
+  int same = 0;
+  for (const TuneRules& a : all)
+    for (const TuneRules& b : all) {
+      if (a.weight != b.weight || a.masked != b.masked || a.by_rate != b.by_rate) continue;
+      for (std::size_t t = 0; t < 2; ++t)
+        EXPECT_TRUE(std::equal(std::begin(a.table[t].bits), std::end(a.table[t].bits),
+                               std::begin(b.table[t].bits)));
+      ++same;
+    }
+  EXPECT_EQ(same, 12 + 4);  // each with itself, and those for PSNR, whatever the sampling
 }
 
 int size_of(int level) {
@@ -184,7 +215,7 @@ TEST(Tune, RateDecisionsAreThoseOfCodingTheBlock) {
       const std::vector<int> fine =
           any_block(random, random.between(0, 60), raw, rules.table[table]);
       const std::int64_t weight = error_weight(rules, energy);
-      const std::vector<int> wanted = slow_by_rate(fine, symbol_bits(table), weight);
+      const std::vector<int> wanted = slow_by_rate(fine, symbol_bits(table, tune), weight);
       const std::vector<int> found = tuned(raw, rules, table, energy);
       for (std::size_t k = 1; k < 64; ++k)
         ASSERT_EQ(found[k], raw[k] < 0 ? -wanted[k] : wanted[k]) << "block " << i << " at " << k;

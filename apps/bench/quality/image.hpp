@@ -1,4 +1,4 @@
-// Pictures of the rate-distortion harness.
+// Pictures whose quality is measured.
 // SPDX-License-Identifier: MIT
 #pragma once
 

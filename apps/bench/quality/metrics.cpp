@@ -1,6 +1,6 @@
 // PSNR, SSIM and MS-SSIM.
 // SPDX-License-Identifier: MIT
-#include "tests/rd/metrics.hpp"
+#include "apps/bench/quality/metrics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Pictures of the rate-distortion harness.
 // SPDX-License-Identifier: MIT
-#include "tests/rd/image.hpp"
+#include "apps/bench/quality/image.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "tests/rd/metrics.hpp"
+#include "apps/bench/quality/metrics.hpp"
 
 namespace zerorun::rd {
 namespace {

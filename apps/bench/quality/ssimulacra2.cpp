@@ -2,7 +2,7 @@
 // The blur is a plain Gaussian of 11 taps, where the authors use a recursive one: scores differ by
 // less than 0.1.
 // SPDX-License-Identifier: MIT
-#include "tests/rd/ssimulacra2.hpp"
+#include "apps/bench/quality/ssimulacra2.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -5,9 +5,13 @@
 #include <array>
 #include <vector>
 
-#include "tests/rd/image.hpp"
+#include "apps/bench/quality/image.hpp"
 
 namespace zerorun::rd {
+
+/// A picture with a side below this has fewer scales. The weights then belong to other features, as
+/// in the reference implementation: scores of such pictures mean something else.
+inline constexpr int kSsimulacra2Side = 256;
 
 /// Keeps what depends on the original alone.
 class Ssimulacra2 {

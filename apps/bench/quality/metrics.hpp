@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "tests/rd/image.hpp"
-#include "tests/rd/ssimulacra2.hpp"
+#include "apps/bench/quality/image.hpp"
+#include "apps/bench/quality/ssimulacra2.hpp"
 
 namespace zerorun::rd {
 

@@ -53,8 +53,7 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
 /// A notice about options that the container cannot hold; empty if it holds all.
 std::string video_notice(const SinkOptions& options, const std::string& muxer) {
   if (options.rotation_degrees % 360 == 0 || muxer == "mov" || muxer == "mp4") return {};
-  return muxer + " has no place for the rotation of " + std::to_string(options.rotation_degrees) +
-         " degrees; players will show the video unturned (.mov and .mp4 keep it)";
+  return rotation_notice(options, muxer);
 }
 
 /// Whenever the process is killed, the file plays to its last frame. For that Matroska gets a

@@ -3,18 +3,20 @@
 #include "codec/base/thread_pool.hpp"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 namespace zerorun {
 
 ThreadPool::ThreadPool(int workers) {
   if (workers <= 0) workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  threads_.reserve(static_cast<std::size_t>(workers - 1));
   try {
     for (int worker = 1; worker < workers; ++worker)
       threads_.emplace_back([this, worker] { worker_loop(worker); });
-  } catch (const std::system_error&) {
-    // Fewer threads than asked for do the same work.
+  } catch (const std::exception&) {
+    // Fewer threads than asked for do the same work. Those that there are wait here: no exception
+    // may leave the constructor.
   }
 }
 

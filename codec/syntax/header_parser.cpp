@@ -246,6 +246,9 @@ Status HeaderParser::read_sos(Bytes payload) {
     blocks += specs[c].h * specs[c].v;
     scan.components.push_back(static_cast<int>(c));
   }
+  const auto is_scanned = [&](int c) { return scanned_[static_cast<std::size_t>(c)]; };
+  if (std::any_of(scan.components.begin(), scan.components.end(), is_scanned))
+    return fail(Errc::bad_scan_header, "a component is sent twice (T.81 B.2.3)");
   if (count > 1 && blocks > kMaxBlocksPerMcu)
     return fail(Errc::bad_frame_header, std::to_string(blocks) + " blocks in an MCU");
   const Bytes band = payload.subspan(1 + 2 * count);

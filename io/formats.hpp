@@ -168,6 +168,8 @@ Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
                                       const SampleRules& rules);
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
+/// Motion JPEG in AVI. Errors: bad_input, unknown_format (other video), read_failed.
+Result<PacketReaderPtr> open_avi(ByteReader reader);
 Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence);
 /// Decodes JPEG packets by zerorun's own decoder.
 FrameReaderPtr decode_packets(PacketReaderPtr packets, const SourceOptions& options);
@@ -219,10 +221,18 @@ using HalvedFrameSink = HalvedSink<FrameSink, const ConstFrameView&>;
 /// True if a packet starts with SOI (T.81 B.2.1).
 bool is_jpeg(std::span<const std::byte> packet) noexcept;
 PacketSinkPtr make_jpeg_sink(ImageOutput output);
+/// Errors: invalid_argument (size or rate). Audio is left out, which notice() says. Players are
+/// known to take RIFF lists of 1 GB; tests have smaller ones.
+Result<PacketSinkPtr> make_avi_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options,
+                                    std::int64_t most_riff_bytes = std::int64_t{1} << 30);
 FrameSinkPtr make_y4m_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
 /// Errors: invalid_argument (SinkOptions::raw_format).
 Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
 bool is_raw_video(const std::string& format);  ///< raw, yuv, rgb
+/// Whether players have to turn or mirror the pictures.
+bool is_turned(const SinkOptions& options) noexcept;
+/// Says that a container of this kind cannot tell players to.
+std::string rotation_notice(const SinkOptions& options, const std::string& container);
 /// Outputs that keep nothing, or a line with the MD5 of each packet or frame.
 PacketSinkPtr make_null_packet_sink();
 FrameSinkPtr make_null_frame_sink();
@@ -234,6 +244,9 @@ bool is_pnm_output(const std::string& format);  ///< pgm, ppm, pnm
 bool needs_opencv(const std::string& format);   ///< png, tif, tiff, bmp, webp
 
 #ifdef ZERORUN_HAVE_FFMPEG
+/// Whether FFmpeg's libraries are on this machine.
+bool has_ffmpeg_libraries() noexcept;
+
 /// What libavformat found in an input: one of the two is set.
 struct MediaInput {
   PacketReaderPtr packets;  ///< Motion JPEG

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -123,6 +124,15 @@ void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info) {
   info.is_jpeg = true;
   const Result<StreamInfo> stream = inspect(packet, StreamLimits::any_size());
   if (stream) describe_jpeg(*stream, info);
+}
+
+void describe_video_packet(std::span<const std::byte> packet, int height, SourceInfo& info) {
+  const Result<StreamInfo> stream = inspect(packet, StreamLimits::any_size());
+  if (!stream) return;
+  const bool fields = stream->height < height && std::abs(2 * stream->height - height) <= 1;
+  info.width = stream->width;
+  info.height = fields ? 2 * stream->height : stream->height;
+  info.format = closest_format(*stream);
 }
 
 Result<DecodeReport> JpegDecoders::decode_one(Coder& coder, int threads,

@@ -23,6 +23,10 @@ void describe_jpeg(const StreamInfo& stream, SourceInfo& info);
 /// The same by the headers of a packet; where they are damaged, only codec and is_jpeg are set.
 void describe_jpeg(std::span<const std::byte> packet, SourceInfo& info);
 
+/// Size and format of video by its first packet, whose headers are more reliable than those of a
+/// container with pictures of `height` lines. Damaged headers change nothing.
+void describe_video_packet(std::span<const std::byte> packet, int height, SourceInfo& info);
+
 /// Decoders for the threads that load JPEG images: as many as work at a time. Thread-safe.
 class JpegDecoders {
  public:

@@ -77,6 +77,7 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
   if (starts_with(bytes, "BM"sv) && starts_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
   if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
+  if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "AVI "sv, 8)) return ContentKind::avi;
   if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&
       bytes[1] <= std::byte{'6'}) {
     const auto third = static_cast<int>(bytes[2]);

@@ -55,8 +55,9 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   if (target == Target::directory) return system_failure(Errc::open_failed, path, EISDIR);
   if (target == Target::file && !overwrite) return check_not_there(path);
   const std::string part = path + ".part";
-  const int exclusive = overwrite ? O_TRUNC : O_EXCL;
-  out->file_ = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | exclusive, 0666);
+  // Not opened as it is there: it may be a link, or another run may be writing to it.
+  if (overwrite && target_kind(part) != Target::directory) ::unlink(part.c_str());
+  out->file_ = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0666);
   if (out->file_ < 0 && errno == EEXIST)
     return Status(Errc::output_exists,
                   "'" + part + "' is being written, or was left by an interrupted run");

@@ -39,6 +39,15 @@ std::string container_muxer(const std::string& format) {
   return {};
 }
 
+/// AVI needs no FFmpeg, which reads and writes more of it: sound, and other video.
+bool has_ffmpeg() noexcept {
+#ifdef ZERORUN_HAVE_FFMPEG
+  return has_ffmpeg_libraries();
+#else
+  return false;
+#endif
+}
+
 /// guarded() that also catches what std::filesystem and the containers throw.
 template <typename Open>
 auto guarded_open(const Open& open) -> decltype(open()) {
@@ -71,6 +80,7 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
     return as_input(open_pnm_stream(std::move(reader)));
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
     return as_input(open_raw_mjpeg(std::move(reader)));
+  if (kind == ContentKind::avi && !has_ffmpeg()) return as_input(open_avi(std::move(reader)));
 #ifdef ZERORUN_HAVE_FFMPEG
   ZR_LET(media, open_media(std::move(reader), format, options));
   if (media.packets) return Input(std::move(media.packets));
@@ -184,14 +194,16 @@ Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptio
   }
   if (is_raw_mjpeg(format) || muxer == "avi")
     ZR_TRY(refuse_variable_rate(options, muxer.empty() ? "raw Motion JPEG" : "AVI"));
+  const bool is_own_avi = muxer == "avi" && !has_ffmpeg();
 #ifndef ZERORUN_HAVE_FFMPEG
-  if (!muxer.empty()) return Status(Errc::not_built, "'" + output.name + "'");
+  if (!muxer.empty() && !is_own_avi) return Status(Errc::not_built, "'" + output.name + "'");
 #endif
   ZR_LET(file, open_output(parsed, options.overwrite));
   if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput::stream(std::move(file), true));
   if (is_jpeg_file(format))
     return make_jpeg_sink(
         ImageOutput::single(std::move(file), "a pattern such as %05d.jpg or a video such as .mov"));
+  if (is_own_avi) return make_avi_sink(std::move(file), options);
 #ifdef ZERORUN_HAVE_FFMPEG
   return open_container_sink(std::move(file), muxer, options);
 #else

@@ -89,11 +89,19 @@ class Selected : public Source {
                                      : reader_->seek_time(pts);
     if (found && *found != within_range(*found)) found = reader_->seek_index(within_range(*found));
     if (found) index_ = *found;
+    if (found) left_out_ = 0;
     return found;
   }
 
  protected:
   virtual Result<bool> fetch(Work& work) { return reader_->next(work); }
+
+  /// Counts a frame that fetch() leaves out. False: the range ends with it.
+  bool leave_out() noexcept {
+    ++left_out_;
+    return ++index_ != last_;
+  }
+  std::int64_t left_out() const noexcept { return left_out_; }
 
   std::unique_ptr<Reader> reader_;
   SourceInfo info_;
@@ -122,7 +130,7 @@ class Selected : public Source {
     if (last_ >= 0 && index_ >= last_) return false;
     Result<bool> more = fetch(work);
     if (more && !*more) return more;
-    if (own_rate_) work.time = {index_, 1};
+    if (own_rate_) work.time = {index_ - left_out_, 1};
     ++index_;  // a frame that failed counts, too
     return more;
   }
@@ -133,6 +141,7 @@ class Selected : public Source {
   }
 
   std::int64_t first_, last_, index_;
+  std::int64_t left_out_ = 0;  // since the start or the last seek
   bool own_rate_;
   Work ahead_;
   std::optional<Result<bool>> ahead_result_;
@@ -176,14 +185,14 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
       const Status status = work.load(0);
       if (status) {
         if (work.time.duration == 1)
-          work.time.pts -= skipped_;  // of images: counted from the first
+          work.time.pts -= left_out();  // of images: counted from the first
         if (options_.broken == BrokenFrames::hold) ZR_TRY(copy(work.item, last_));
         return true;
       }
       if (options_.broken == BrokenFrames::hold && last_.width() == 0) return status;
       tell(work.name, status);
       if (options_.broken == BrokenFrames::skip) {
-        ++skipped_;
+        if (!leave_out()) return false;
         continue;
       }
       ZR_TRY(copy(last_, work.item));
@@ -265,8 +274,7 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
 
   SourceOptions options_;
   Pool<Scratch> scratches_;
-  Frame last_;                // what BrokenFrames::hold repeats
-  std::int64_t skipped_ = 0;  // by BrokenFrames::skip
+  Frame last_;  // what BrokenFrames::hold repeats
 };
 
 class SelectedPackets final : public Selected<PacketSource, PacketReader, Packet> {

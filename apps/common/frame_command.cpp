@@ -145,6 +145,12 @@ void FrameCommand::finish_reports(const std::vector<std::string>& notes) {
 }
 
 void apply_common_options(FrameOptions& options, bool output_is_jpeg) {
+  // A shard does not know what the frames before its own became.
+  const io::BrokenFrames broken = options.input.broken;
+  if (options.shard.any() && (broken == io::BrokenFrames::skip || broken == io::BrokenFrames::hold))
+    fail(
+        Exit::usage,
+        "--on-error skip and hold do not go with --shard, --range and --resume; black and stop do");
   find_all_devices(options.device);
   console::set_quiet(options.report.quiet);
   console::set_verbose(options.report.verbose);

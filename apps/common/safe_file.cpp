@@ -16,7 +16,9 @@ SafeFile::SafeFile(std::string path, bool overwrite)
   std::error_code ignored;
   if (!overwrite_ && std::filesystem::exists(path_, ignored))
     fail(Exit::output, path_, Status(Errc::output_exists));
-  file_ = std::fopen(part_.c_str(), "wb");
+  // Not opened as it is there: it may be a link.
+  std::remove(part_.c_str());
+  file_ = std::fopen(part_.c_str(), "wbx");
   if (file_ == nullptr) fail_now();
 }
 

@@ -118,6 +118,7 @@ class EncodeRun : FrameCommand {
       return EncodeWorker::create(on_device(params_, device), options_.psnr, options_.verify);
     });
     if (const Status status = workers_->open(0); !status) fail(Exit::usage, "", status);
+    takes_surfaces_ = workers_->own(0)->takes_surfaces();
   }
 
   Status code(EncodeJob& job, int lane) {
@@ -183,7 +184,7 @@ class EncodeRun : FrameCommand {
   }
 
   Status load(EncodeJob& job) {
-    ZR_TRY(workers_->own(0)->load(job));
+    if (!job.in.surface || !takes_surfaces_) ZR_TRY(job.in.load());
     if (options_.deinterlace)
       io::deinterlace(job.in.item.view(),
                       info().content.field_order != io::FieldOrder::bottom_first);
@@ -248,6 +249,7 @@ class EncodeRun : FrameCommand {
   EncodeParams params_;
   std::shared_ptr<FrameFeed> feed_;
   std::optional<DeviceLanes<EncodeWorker>> workers_;
+  bool takes_surfaces_ = false;  // the workers do
   int lanes_ = 1;
   io::SinkOptions sink_options_;
   std::unique_ptr<io::PacketSink> sink_;

@@ -31,9 +31,8 @@ Result<EncodeWorker> EncodeWorker::create(const EncodeParams& params, bool with_
   return worker;
 }
 
-Status EncodeWorker::load(EncodeJob& job) const {
-  const bool takes_surface = encoder.backend() == Backend::cuda && !cpu_twin && !decoder;
-  return job.in.surface && takes_surface ? Status::ok() : job.in.load();
+bool EncodeWorker::takes_surfaces() const noexcept {
+  return encoder.backend() == Backend::cuda && !cpu_twin && !decoder;
 }
 
 Status EncodeWorker::code(EncodeJob& job) {

@@ -42,9 +42,9 @@ struct EncodeWorker {
 
   /// Errors: those of Encoder::create().
   static Result<EncodeWorker> create(const EncodeParams& params, bool with_psnr, bool with_verify);
-  /// Brings the frame into host memory, unless a hardware decoder left it where the encoder takes
-  /// it: comparisons need the samples on the host.
-  Status load(EncodeJob& job) const;
+  /// Whether it takes frames where a hardware decoder left them: comparisons need the samples on
+  /// the host.
+  bool takes_surfaces() const noexcept;
   Status code(EncodeJob& job);
 };
 

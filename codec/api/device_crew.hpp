@@ -89,7 +89,8 @@ class DeviceLanes {
     return coder_of(lane, *device).status();
   }
 
-  /// The coder of open(); null before it.
+  /// The coder of open(); null before it. Not while any lane runs: a device that fails loses its
+  /// coders.
   const Coder* own(int lane) const {
     const auto& coders = lanes_[static_cast<std::size_t>(lane)];
     const auto found = coders.find(crew_.devices()[static_cast<std::size_t>(lane % crew_.count())]);

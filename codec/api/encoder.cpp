@@ -111,18 +111,20 @@ struct Encoder::Impl {
 
 Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format, int width,
                                       int height) {
-  ZR_TRY(validate_params(params));
-  ZR_LET(setup, make_encode_setup(params, format, width, height));
-  std::array<HuffmanSpec, 4> longest;
-  // No table has more symbols than the standard ones: 12 DC or 162 AC.
-  for (int t = 0; t < kEncodeTables; ++t)
-    longest[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
-  std::vector<std::uint8_t> header;
-  write_header(make_stream_header(params, setup, longest), header);
-  const std::int64_t intervals = setup.layout.intervals();
-  const std::int64_t scan =
-      max_stuffed_bytes(max_packed_bytes(setup.layout.blocks(), intervals), intervals);
-  return header.size() + static_cast<std::size_t>(scan) + 2;
+  return guarded([&]() -> Result<std::size_t> {
+    ZR_TRY(validate_params(params));
+    ZR_LET(setup, make_encode_setup(params, format, width, height));
+    std::array<HuffmanSpec, 4> longest;
+    // No table has more symbols than the standard ones: 12 DC or 162 AC.
+    for (int t = 0; t < kEncodeTables; ++t)
+      longest[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
+    std::vector<std::uint8_t> header;
+    write_header(make_stream_header(params, setup, longest), header);
+    const std::int64_t intervals = setup.layout.intervals();
+    const std::int64_t scan =
+        max_stuffed_bytes(max_packed_bytes(setup.layout.blocks(), intervals), intervals);
+    return header.size() + static_cast<std::size_t>(scan) + 2;
+  });
 }
 
 Result<Encoder> Encoder::create(const EncodeParams& params) {

@@ -61,7 +61,7 @@ class FlightRing {
     bool ended;    ///< no job follows
   };
 
-  /// At most `max_begun` jobs are being worked on or are finished and not yet received.
+  /// At most `max_begun` jobs are being worked on, or were and are not yet received.
   FlightRing(int depth, Steps steps, int max_begun = INT32_MAX)
       : state_(std::make_shared<State>(depth, std::move(steps), max_begun)) {}
 
@@ -136,8 +136,7 @@ class FlightRing {
       return !ended && !slots.is_full() && (!steps.may_read || steps.may_read());
     }
     bool may_begin(int lane) {
-      return lane < used_lanes && slots.running() + slots.finished() < max_begun &&
-             slots.has_queued();
+      return lane < used_lanes && slots.begun() < max_begun && slots.has_queued();
     }
     bool is_ready() const {
       const auto* const slot = slots.oldest();

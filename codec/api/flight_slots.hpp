@@ -20,6 +20,7 @@ class FlightSlots {
   struct Slot {
     Step step = Step::queued;
     bool discarded = false;  // while running: nobody receives the job
+    bool added_finished = false;
     Job job;
   };
 
@@ -29,8 +30,11 @@ class FlightSlots {
 
   int depth() const noexcept { return static_cast<int>(slots_.size()); }
   int in_flight() const noexcept { return static_cast<int>(submitted_ - received_); }
-  int running() const noexcept { return running_; }      ///< of the jobs in flight
-  int finished() const noexcept { return finished_; }    ///< of the jobs in flight
+  int running() const noexcept { return running_; }    ///< of the jobs in flight
+  int finished() const noexcept { return finished_; }  ///< of the jobs in flight
+  /// Of the jobs in flight that lanes have begun: those that they work on or have finished. The
+  /// others that are finished may stand behind jobs that wait for a lane.
+  int begun() const noexcept { return running_ + finished_ - added_finished_; }
   int discarded() const noexcept { return discarded_; }  ///< that lanes still work on
   std::int64_t submitted() const noexcept { return submitted_; }
   bool is_full() const noexcept { return in_flight() == depth() || free_.empty(); }
@@ -46,7 +50,8 @@ class FlightSlots {
 
   void add(Slot& slot, Step step) {
     slot.step = step;
-    if (step == Step::finished) ++finished_;
+    slot.added_finished = step == Step::finished;
+    if (slot.added_finished) ++finished_, ++added_finished_;
     at(submitted_++) = &slot;
   }
 
@@ -81,8 +86,10 @@ class FlightSlots {
 
   /// Makes the slot of the oldest job, which is finished, free.
   void remove_oldest() {
-    give_back(*at(received_++));
+    Slot& slot = *at(received_++);
+    give_back(slot);
     --finished_;
+    if (slot.added_finished) --added_finished_;
     begun_ = std::max(begun_, received_);
     pass_dropped();
   }
@@ -100,7 +107,7 @@ class FlightSlots {
     }
     begun_ = submitted_;
     discarded_ += std::exchange(running_, 0);
-    finished_ = 0;
+    finished_ = added_finished_ = 0;
   }
 
  private:
@@ -115,7 +122,7 @@ class FlightSlots {
   std::vector<Slot*> free_;
   std::vector<Slot*> order_;                               // job n is in order_[n % depth]
   std::int64_t submitted_ = 0, begun_ = 0, received_ = 0;  // received_ <= begun_ <= submitted_
-  int running_ = 0, finished_ = 0, discarded_ = 0;
+  int running_ = 0, finished_ = 0, added_finished_ = 0, discarded_ = 0;
 };
 
 }  // namespace zerorun

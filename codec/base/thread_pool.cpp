@@ -3,9 +3,8 @@
 #include "codec/base/thread_pool.hpp"
 
 #include <algorithm>
-#include <new>
+#include <exception>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace zerorun {
@@ -19,14 +18,13 @@ Status validate_threads(int threads) {
 
 ThreadPool::ThreadPool(int workers) {
   if (workers <= 0) workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  threads_.reserve(static_cast<std::size_t>(workers - 1));
   try {
     for (int worker = 1; worker < workers; ++worker)
       threads_.emplace_back([this, worker] { worker_loop(worker); });
-  } catch (const std::system_error&) {
-    // Fewer threads than asked for do the same work.
-  } catch (const std::bad_alloc&) {
-    // The same. An exception that leaves a constructor would destroy threads that nobody has
-    // joined.
+  } catch (const std::exception&) {
+    // Fewer threads than asked for do the same work. Those that there are wait here: no exception
+    // may leave the constructor.
   }
 }
 

@@ -6,6 +6,8 @@
 #include <climits>
 #include <mutex>
 
+#include "io/formats.hpp"
+
 extern "C" const char* zerorun_load_ffmpeg();  // .cmake/load_at_run_time.cmake
 
 namespace zerorun::io::av {
@@ -46,3 +48,9 @@ AVRational to_av(const Rational& r) noexcept {
 }
 
 }  // namespace zerorun::io::av
+
+namespace zerorun::io {
+
+bool has_ffmpeg_libraries() noexcept { return zerorun_load_ffmpeg() == nullptr; }
+
+}  // namespace zerorun::io

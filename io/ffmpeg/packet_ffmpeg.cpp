@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/demuxer.hpp"
 
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "io/frame_jpeg.hpp"
-#include "zerorun/decoder.hpp"
 
 namespace zerorun::io::av {
 namespace {
@@ -16,20 +14,13 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
  public:
   using DemuxerReader::DemuxerReader;
 
-  /// Looks at the first packet: its headers are more reliable than the container's.
   Status start() {
     if (!packet_) return Status(Errc::out_of_memory);
     info_.is_jpeg = true;
     ZR_LET(more, look_ahead());
     if (!more) return Status::ok();
     ZR_TRY(ahead_.load());
-    const Result<StreamInfo> stream = inspect(ahead_.item, StreamLimits::any_size());
-    if (!stream) return Status::ok();
-    const bool fields =
-        stream->height < picture_height() && std::abs(2 * stream->height - picture_height()) <= 1;
-    info_.width = stream->width;
-    info_.height = fields ? 2 * stream->height : stream->height;
-    info_.format = closest_format(*stream);
+    describe_video_packet(ahead_.item, picture_height(), info_);
     return Status::ok();
   }
 

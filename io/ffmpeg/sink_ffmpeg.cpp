@@ -20,10 +20,6 @@ AVRational video_time_base(const SinkOptions& options) {
   return av_inv_q(to_av(options.frame_rate));
 }
 
-bool is_turned(const SinkOptions& options) noexcept {
-  return options.rotation_degrees % 360 != 0 || options.mirrored;
-}
-
 Status set_display_matrix(const SinkOptions& options, AVStream& stream) {
   constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
   auto* matrix = reinterpret_cast<std::int32_t*>(
@@ -62,12 +58,7 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
 /// A notice about options that the container cannot hold; empty if it holds all.
 std::string video_notice(const SinkOptions& options, const std::string& muxer) {
   if (!is_turned(options) || muxer == "mov" || muxer == "mp4") return {};
-  const std::string degrees = std::to_string(options.rotation_degrees) + " degrees";
-  const std::string what = !options.mirrored               ? "the rotation of " + degrees
-                           : options.rotation_degrees == 0 ? "mirroring"
-                                                           : "mirroring and rotation of " + degrees;
-  return muxer + " has no place for " + what +
-         "; players will show the video as it is stored (.mov and .mp4 keep it)";
+  return rotation_notice(options, muxer);
 }
 
 /// Whenever the process is killed, the file plays to its last frame. For that Matroska gets a

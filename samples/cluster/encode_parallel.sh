@@ -5,6 +5,6 @@
 # SPDX-License-Identifier: MIT
 set -eu
 program=${ZERORUN:-zerorun} input=$1 output=$2 shards=$3
-seq 0 $((shards - 1)) | parallel "${@:4}" --retries 3 --halt soon,fail=1 \
+seq 0 $((shards - 1)) | parallel -q "${@:4}" --retries 3 --halt soon,fail=1 \
   "$program" encode "$input" -o "$output" --shard "{}/$shards" --resume --threads 1
 "$program" concat "$output" -y --audio "$input" --delete-shards

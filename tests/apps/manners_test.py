@@ -80,6 +80,18 @@ class SequenceTest(ProgramTest):
                 self.assertEqual(self.coded(source, "--on-error", word), wanted)
                 self.assertEqual(self.said.count("f0010.ppm"), 1, self.said)
 
+    def test_a_range_counts_broken_pictures(self):
+        pathlib.Path(self.path("in/f0010.ppm")).write_bytes(b"P6\n24 16\n255\nshort")
+        source = self.path("in/f%04d.ppm")
+        for frames, wanted in (("0:4", [8, 9, 11]), ("0:3", [8, 9]), ("1:4", [9, 11]), ("4", [8, 9, 11])):
+            self.assertEqual(self.coded(source, "--on-error", "skip", "--frames", frames), wanted, frames)
+        # A shard does not know how many pictures before it were left out, or which one is held.
+        for option in (["--shard", "0/2"], ["--range", "0:2"], ["--resume"]):
+            for word in ("skip", "hold"):
+                done = self.zerorun("encode", source, "-o", self.path("s.mjpeg"), "--on-error", word, *option,
+                                    code=2)
+                self.assertIn(b"--on-error", done.stderr)
+
     def test_a_broken_picture_when_decoding(self):
         (self.dir / "jpg").mkdir()
         for number, jpeg in self.pictures.items():

@@ -119,6 +119,15 @@ class PlayTest(ProgramTest):
         damaged.write_bytes(bytes(data[starts[3]:starts[4]]))
         self.zerorun("play", damaged, "--no-window", code=3)
 
+    def test_many_pictures_one_after_another_are_broken(self):
+        self.encode(self.y4m, "-o", self.path("%03d.jpg"))
+        good = pathlib.Path(self.path("001.jpg")).read_bytes()
+        for number in range(1, 101):
+            broken = 30 <= number < 60
+            pathlib.Path(self.path(f"{number:03}.jpg")).write_bytes(b"text" if broken else good)
+        report = self.play(self.path("%03d.jpg"))
+        self.assertEqual((report["decoded"], report["broken_frames"]), (70, 30))
+
     def test_compares(self):
         self.assertIsNone(self.play(self.mjpeg, "--compare", self.mjpeg)["psnr"])
         report = self.play(self.mjpeg, "--compare", self.y4m)

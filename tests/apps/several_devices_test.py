@@ -63,6 +63,14 @@ class SeveralDevicesTest(ProgramTest):
         alone = self.run_on("decode", out, "-o", "md5:", "--device", "cpu")
         self.assertEqual(done.stdout, alone.stdout)
 
+    def test_the_first_device_may_fail(self):
+        wanted = self.reference()
+        out = self.path("a.mjpeg")
+        for frames in (0, 1, 7, 20):
+            done = self.run_until_told("cuda:0 failed", "encode", self.source, "-o", out, "-y",
+                                       "--device", "cuda:0,1,2", failing=f"0@{frames}")
+            self.assertEqual(pathlib.Path(out).read_bytes(), wanted, done.stderr)
+
     def test_the_run_fails_when_none_is_left(self):
         done = self.run_on("encode", self.source, "-o", self.path("a.mjpeg"), "--device",
                            "cuda:1", failing="1@3", code=5)

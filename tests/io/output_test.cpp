@@ -45,6 +45,21 @@ TEST(OutputFile, WithoutTheEndItIsRemoved) {
   EXPECT_TRUE(scratch.names().empty());
 }
 
+/// Somebody else's link in a shared folder must not lead the bytes to another file.
+TEST(OutputFile, FollowsNoLinkThatHasThePartsName) {
+  const ScratchFolder scratch;
+  scratch.write("precious", std::string("old"));
+  ASSERT_EQ(::symlink(scratch.path("precious").c_str(), scratch.path("a.part").c_str()), 0);
+  EXPECT_EQ(io::OutputFile::create(scratch.path("a"), false).status().code(), Errc::output_exists);
+  auto file = io::OutputFile::create(scratch.path("a"), true);
+  ASSERT_TRUE(file) << why(file);
+  ASSERT_TRUE((*file)->write(bytes("new")));
+  ASSERT_TRUE((*file)->commit());
+  EXPECT_EQ(text_of(scratch.path("precious")), "old");
+  EXPECT_EQ(text_of(scratch.path("a")), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(scratch.path("a")));
+}
+
 TEST(OutputFile, OverwritesOnlyWhenAsked) {
   const ScratchFolder scratch;
   scratch.write("a", std::string("old"));

@@ -35,6 +35,52 @@ def test_errors_have_code_offset_and_sentence():
     assert caught.value.restart_interval >= 0 and caught.value.byte_offset > 600
 
 
+def test_discard_while_other_threads_submit():
+    """A frame that is submitted meanwhile keeps its memory."""
+    coder = zerorun.AsyncEncoder(device="cpu", lanes=2, depth=4)
+    stop = threading.Event()
+    failures = []
+
+    def produce():
+        while not stop.is_set():
+            try:
+                coder.submit(RGB.copy())
+            except Exception as error:  # noqa: BLE001
+                if getattr(error, "code", "") != "queue_full":
+                    failures.append(error)
+                    return
+
+    producers = [threading.Thread(target=produce) for _ in range(2)]
+    for producer in producers:
+        producer.start()
+    wanted = zerorun.encode(RGB, device="cpu")
+    for _ in range(200):
+        coder.discard()
+        done = coder.receive(wait=False)
+        assert done is None or done.value == wanted
+    stop.set()
+    for producer in producers:
+        producer.join()
+    assert not failures
+    coder.close()
+
+
+def test_close_ends_a_receiver_that_waits():
+    coder = zerorun.AsyncEncoder(device="cpu", lanes=1)
+    ended = []
+
+    def receive():
+        with pytest.raises(zerorun.Error) as caught:
+            coder.receive(wait=True)
+        ended.append(caught.value.code)
+
+    receiver = threading.Thread(target=receive)
+    receiver.start()
+    coder.close()
+    receiver.join(30)
+    assert ended == ["already_finished"]
+
+
 def test_kinds_of_errors():
     progressive = bytearray(JPEG)
     progressive[progressive.index(b"\xff\xc0") + 1] = 0xC2

@@ -19,7 +19,7 @@ def write(path, **options):
             video.write(frame)
 
 
-@pytest.mark.parametrize("name", ["a.mjpeg", "%03d.jpg"])
+@pytest.mark.parametrize("name", ["a.avi", "a.mjpeg", "%03d.jpg"])
 def test_there_and_back(name, tmp_path):
     path = tmp_path / name
     write(path)

@@ -116,12 +116,14 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   check(max_encoded_bytes(params, PixelFormat::gray8, 1, 1).status());  // checks the options alone
   const ImageHints hints = image_hints(format, nb::none());
   std::vector<EncodeJob> jobs;
-  std::uintptr_t on = 0;
+  // The stream of the first image on a GPU; the others are made ready on it.
+  std::optional<std::uintptr_t> on;
   for (nb::handle object : images) {
     EncodeJob& job = jobs.emplace_back();
     job.result = result_or_error([&] {
-      on = stream_handle(stream, object);
-      job.image = Image::from(object, hints, on);
+      const std::uintptr_t own = stream_handle(stream, object);
+      job.image = Image::from(object, hints, on.value_or(own));
+      if (!on && job.image->device() != kHost) on = own;
       return nb::none();
     });
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -130,7 +132,7 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   for (EncodeJob& job : jobs)
     if (job.image) (job.image->device() == kHost ? on_host : on_device).push_back(&job);
   encode_host_jobs(on_host, params, parse_int(workers, "workers"));
-  encode_device_jobs(on_device, params, on);
+  encode_device_jobs(on_device, params, on.value_or(0));
   nb::list results;
   for (const EncodeJob& job : jobs) results.append(job.result);
   return results;

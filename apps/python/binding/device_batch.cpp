@@ -95,29 +95,30 @@ nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>& st
   params.backend = Backend::cuda;
   check(resolve_backend(params.backend, params.device).status());
   const std::vector<std::size_t> order = by_length(streams);
-  std::vector<Job> jobs(streams.size());
-  for (const std::size_t i : order) jobs[i].jpeg = streams[i]->bytes();
   const OnDevice current(params.device);
   std::vector<LanePool::Lent> lanes;
   for (int i = lane_count(batch.workers, order.size()); i > 0; --i)
     lanes.push_back(lane_pool().take(params));
+  // Their blocks are freed on the lanes' streams, so the lanes have to live longer.
+  std::vector<Job> jobs(streams.size());
+  for (const std::size_t i : order) jobs[i].jpeg = streams[i]->bytes();
   run_jobs(order.size(), static_cast<int>(lanes.size()), [&](std::size_t item, int worker) {
     const OnDevice here(params.device);
     Job& job = jobs[order[item]];
     job.status = lanes[static_cast<std::size_t>(worker)].coder->decode(job.jpeg, batch.format,
                                                                        job.planes, job.block);
   });
-  for (LanePool::Lent& lane : lanes) {
+  for (const LanePool::Lent& lane : lanes)
     check(order_streams(lane.coder->stream(), batch.stream, params.device));
-    lane_pool().give_back(std::move(lane));
-  }
+  for (Job& job : jobs)
+    if (job.block) job.block->stream = batch.stream;
+  for (LanePool::Lent& lane : lanes) lane_pool().give_back(std::move(lane));
   for (const std::size_t i : order) {
     Job& job = jobs[i];
     if (!job.status) {
       results[i] = exception_of(job.status);
       continue;
     }
-    job.block->stream = batch.stream;
     if (!stream_owner.is_none()) job.block->stream_owner = owner_of(nb::borrow(stream_owner));
     results[i] = job.planes->object_of(job.block);
   }

@@ -46,11 +46,12 @@ class Flight {
   template <typename Enqueue>
   void submit(Entry entry, bool wait, const Enqueue& enqueue) {
     const std::shared_ptr<Made> made = this->made();
-    for (;;) {
+    for (;; wait_a_moment()) {
+      check_open();
+      if (made->discarding) continue;
       Status status = enqueue(made->coder);  // and no other thread of Python runs until push_back
       if (status) break;
       if (status.code() != Errc::queue_full || !wait) fail(std::move(status));
-      wait_a_moment();
     }
     entries_.push_back(std::move(entry));
   }
@@ -60,6 +61,7 @@ class Flight {
   bool receive(bool wait, const Take& take) {
     const std::shared_ptr<Made> made = this->made();
     for (;;) {
+      check_open();
       {
         const Locked lock(made->mutex);
         if (made->coder.in_flight() > 0) {
@@ -79,21 +81,12 @@ class Flight {
     made->finished = true;
   }
 
-  void discard() {
-    const std::shared_ptr<Made> made = this->made();
-    const Locked lock(made->mutex);
-    {
-      const nb::gil_scoped_release no_gil;
-      made->coder.discard();
-    }
-    made->finished = false;
-    entries_.clear();
-  }
+  void discard() { discard(this->made()); }
 
   void close() {
-    if (made_.get()) discard();
-    made_ = {};
     closed_ = true;
+    if (const std::shared_ptr<Made> made = made_.get()) discard(made);
+    made_ = {};
   }
 
  private:
@@ -103,7 +96,24 @@ class Flight {
     std::mutex mutex;  ///< of receivers
     Output output;
     bool finished = false;
+    int discarding = 0;  ///< calls of discard() at work: nothing is submitted; the GIL protects it
   };
+
+  /// Frames that are submitted later have entries of their own: none may go with the old ones.
+  void discard(const std::shared_ptr<Made>& made) {
+    std::deque<Entry> gone;  // released last: that may run code of Python
+    ++made->discarding;
+    {
+      const Locked lock(made->mutex);
+      {
+        const nb::gil_scoped_release no_gil;
+        made->coder.discard();
+      }
+      made->finished = false;
+      gone.swap(entries_);
+    }
+    --made->discarding;
+  }
 
   /// A frame in flight is finished soon, so waiting for it needs no look at signals.
   template <typename Take>
@@ -120,8 +130,12 @@ class Flight {
     return true;
   }
 
-  std::shared_ptr<Made> made() {
+  void check_open() const {
     if (closed_) fail(Errc::already_finished, "it is closed");
+  }
+
+  std::shared_ptr<Made> made() {
+    check_open();
     if (made_.is_foreign())
       fail(Errc::already_finished,
            "it was made before this process was forked, and its threads are not here; make "

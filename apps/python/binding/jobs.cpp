@@ -26,10 +26,11 @@ class Crew {
   /// Fewer threads than asked for do the same work; one always does.
   void start(int workers) {
     busy_ = workers;
+    threads_.reserve(static_cast<std::size_t>(workers));
     for (int worker = 0; worker < workers; ++worker) {
       try {
         threads_.emplace_back([this, worker] { work(worker); });
-      } catch (const std::system_error&) {
+      } catch (const std::exception&) {
         const std::lock_guard lock(mutex_);
         busy_ -= workers - worker;
         break;

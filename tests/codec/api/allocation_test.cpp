@@ -18,9 +18,11 @@
 namespace {
 
 std::atomic<long> allocations{0};
+std::atomic<long> allowed{-1};  // allocations until one fails; negative: none does
 
 void* counted(std::size_t bytes, std::size_t alignment) {
   ++allocations;
+  if (allowed >= 0 && allowed-- == 0) throw std::bad_alloc();
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(bytes == 0 ? 1 : bytes)
                                                         : std::aligned_alloc(alignment, rounded);
@@ -53,6 +55,33 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 
 namespace zerorun::test {
 namespace {
+
+/// Calls `make` so that its first allocation fails, then its second one, and so on, until it needs
+/// no more of them.
+template <typename Make>
+void fail_each_allocation(const Make& make) {
+  for (long n = 0;; ++n) {
+    ASSERT_LT(n, 2000);
+    allowed = n;
+    const Status status = make();
+    const bool failed = allowed.exchange(-1) < 0;
+    if (!failed) break;
+    ASSERT_TRUE(status || status.code() == Errc::out_of_memory) << n << status.message();
+  }
+}
+
+TEST(Allocation, AnyOneMayFail) {
+  EncodeParams encode;
+  encode.backend = Backend::cpu;
+  encode.threads = 6;
+  DecodeParams decode;
+  decode.backend = Backend::cpu;
+  decode.threads = 6;
+  fail_each_allocation([&] { return Encoder::create(encode).status(); });
+  fail_each_allocation([&] { return Decoder::create(decode).status(); });
+  fail_each_allocation(
+      [&] { return max_encoded_bytes(encode, PixelFormat::yuv420p, 64, 64).status(); });
+}
 
 TEST(Allocation, EncoderReusesItsMemory) {
   for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {

@@ -3,6 +3,7 @@
 #include "zerorun/decoder.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -213,6 +214,35 @@ TEST(DecoderReportTest, AllCallsAgree) {
     EXPECT_EQ(a->concealed_intervals, (*other)->concealed_intervals);
     EXPECT_EQ(a->first_problem, (*other)->first_problem);
   }
+}
+
+/// libjpeg shows the first one and complains. Each such scan would cost the time of a picture.
+TEST(DecoderReportTest, ASecondScanOfAComponentIsNotDecoded) {
+  const Bytes first = encoded(PixelFormat::yuv420p, 96, 64);
+  const Bytes other = encoded(PixelFormat::yuv420p, 96, 64, {}, Content::noise);
+  const auto scan_of = [](const Bytes& jpeg) {
+    return Bytes(jpeg.begin() + static_cast<std::ptrdiff_t>(parse_headers(jpeg).sos_offset),
+                 jpeg.end());
+  };
+  Bytes two = first;
+  two.resize(two.size() - 2);  // EOI
+  const Bytes second = scan_of(other);
+  two.insert(two.end(), second.begin(), second.end());
+  Frame wanted, got;
+  Decoder decoder = make_decoder();
+  ASSERT_TRUE(decoder.decode(first, PixelFormat::yuv420p, wanted));
+  const auto report = decoder.decode(two, PixelFormat::yuv420p, got);
+  ASSERT_TRUE(report) << report.status().message();
+  EXPECT_EQ(report->first_problem.code(), Errc::extraneous_data);
+  for (int row = 0; row < 64; ++row)
+    ASSERT_EQ(std::memcmp(got.view().data[0] + row * got.view().stride_bytes[0],
+                          wanted.view().data[0] + row * wanted.view().stride_bytes[0], 96),
+              0)
+        << row;
+  DecodeParams strict;
+  strict.strict = true;
+  Decoder refusing = make_decoder(strict);
+  EXPECT_EQ(refusing.decode(two, PixelFormat::yuv420p, got).status().code(), Errc::extraneous_data);
 }
 
 TEST(DecoderReportTest, StrictTurnsDamageIntoAnErrorOfTheSameCode) {

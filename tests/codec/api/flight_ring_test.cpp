@@ -75,6 +75,22 @@ TEST(FlightRing, WorksOnlyOnWhatIsQueued) {
   EXPECT_EQ(ring.receive(true, [](Job&) {}), Received::end);
 }
 
+/// Jobs that need no lane are finished behind others that wait for one: they are not among those
+/// that lanes may begin at a time.
+TEST(FlightRing, GoesOnBehindManyJobsThatNeedNoLane) {
+  for (const int max_begun : {1, 3}) {
+    int next = 0;
+    const auto read = [&next](Job& job, int) {
+      job = {next++, false};
+      if (next > 60) return JobRead::none;
+      return next % 20 > 5 ? JobRead::done : JobRead::queued;
+    };
+    Ring ring(12, {.work = work_on, .read = read}, max_begun);
+    ring.start(2);
+    EXPECT_EQ(receive_all(ring), numbers(60)) << max_begun;
+  }
+}
+
 TEST(FlightRing, SkipsDroppedJobs) {
   std::atomic<int> dropped = 0;
   Ring ring(3, {.work = [](Job& job, int) { return job.value % 2 == 0; },

@@ -32,7 +32,7 @@ class AviWalk {
 
   ByteReader& reader_;
   const int stream_;
-  bool lost_ = false;  // no chunk began where one should
+  bool lost_ = false;            // no chunk began where one should
   std::int64_t lost_bytes_ = 0;  // since then
   std::int64_t skipped_ = 0;
 };

@@ -1,10 +1,12 @@
 # info and devices: facts as text and JSON.
 # SPDX-License-Identifier: MIT
 import json
+import os
 import pathlib
+import subprocess
 import unittest
 
-from support import SAMPLES, ProgramTest, make_ppm, make_y4m, needs_opencv
+from support import PROGRAM, SAMPLES, ProgramTest, make_ppm, make_y4m, needs_opencv
 
 
 class InfoTest(ProgramTest):
@@ -29,6 +31,26 @@ class InfoTest(ProgramTest):
         text = self.zerorun("info", out).stdout.decode()
         for word in ("65x47", "77", "every 9 MCUs", "hello"):
             self.assertIn(word, text)
+
+    def test_names_and_tags_are_any_bytes(self):
+        odd = os.fsencode(self.dir) + b"/caf\xe9.mjpeg"
+        y4m = make_y4m(self.path("in.y4m"), frames=2)
+        done = subprocess.run([PROGRAM, "encode", y4m, "-o", odd, "--progress", "json", "--stats",
+                               self.path("s.json")], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        json.loads(done.stderr.splitlines()[-1])
+        json.loads(pathlib.Path(self.path("s.json")).read_text())
+        done = subprocess.run([PROGRAM, "info", odd, "--json"], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("caf\ufffd", done.stdout.decode())
+        # A manifest has to hold the name as it is.
+        for option in (["--shard", "0/2"], ["--resume"]):
+            other = os.fsencode(self.dir) + b"/th\xe9.mjpeg"
+            done = subprocess.run([PROGRAM, "encode", y4m, "-o", other, *option],
+                                  capture_output=True, timeout=60)
+            self.assertIn(done.returncode, (0, 2), done.stderr)
+            if done.returncode == 2:
+                self.assertIn(b"not UTF-8", done.stderr)
 
     def test_other_inputs(self):
         info = self.info(make_y4m(self.path("in.y4m"), 32, 16, 3, rate="30000:1001"))

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,8 +97,9 @@ class CopyRun {
   /// stays in the streams; MOV and MP4 say it too, for the many readers that look there alone.
   void choose_orientation(io::SinkOptions& sink) {
     const bool is_picture = info().container.find("image") != std::string::npos;
-    const auto stream = inspect(first_->in.item, StreamLimits::any_size());
-    const int by_exif = stream ? stream->exif_orientation : 1;
+    // Not by inspect(), which refuses progressive streams and others that copy takes.
+    const int by_exif =
+        io::picture_content(std::span<const std::byte>(first_->in.item)).orientation;
     const int by_container =
         is_picture ? 1 : io::orientation_of(info().rotation_degrees, info().mirrored);
     const std::string kind = output_kind(output_);

@@ -39,6 +39,19 @@ class SequenceTest(ProgramTest):
         self.encode(self.path("in/f####.ppm"), "-o", self.path("out/s.###.jpg"), "--frames", "2")
         self.assertEqual(sorted(p.name for p in (self.dir / "out").iterdir()), ["s.001.jpg", "s.002.jpg"])
 
+    @needs_containers
+    def test_pictures_that_ffmpeg_alone_reads(self):
+        """Render engines write OpenEXR."""
+        done = ffmpeg("-encoders").stdout
+        if b" exr " not in done:
+            self.skipTest("this FFmpeg writes no OpenEXR")
+        for n in (8, 9, 11):
+            ffmpeg("-i", self.path(f"in/f{n:04}.ppm"), self.path(f"shot.{n:04}.exr"))
+        self.encode(self.path("shot.%04d.exr"), "-o", self.path("o.mov"), "--missing", "hold")
+        self.assertEqual(video_stream(self.path("o.mov"))["nb_read_frames"], "4")
+        text = self.encode(self.path("shot.%05d.exr"), "-o", self.path("x.mov"), code=3).stderr.decode()
+        self.assertIn("write %04d", text)
+
     def test_several_inputs_in_the_shells_order(self):
         names = [self.path(f"in/f{n:04}.ppm") for n in (11, 8, 9)]
         self.assertEqual(self.coded(*names), [11, 8, 9])

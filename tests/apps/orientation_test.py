@@ -1,6 +1,8 @@
 # Turned and mirrored pictures in containers: `encode` and `copy` write what FFmpeg reads, and back.
 # SPDX-License-Identifier: MIT
 import pathlib
+import shutil
+import subprocess
 import unittest
 
 from metadata_test import needs_exiftool, ppm_pixels, tags_of, turned
@@ -73,6 +75,17 @@ class TurnedVideoTest(ProgramTest):
             self.zerorun("copy", self.path("copy.mov"), "-o", self.path("same.jpg"), "-y", "--quiet")
             self.assertEqual(pathlib.Path(self.path("same.jpg")).read_bytes(),
                              pathlib.Path(jpeg).read_bytes())
+
+    @unittest.skipUnless(shutil.which("jpegtran"), "jpegtran is not installed")
+    def test_a_progressive_picture_is_turned_too(self):
+        subprocess.run(["jpegtran", "-progressive", "-copy", "all", "-outfile", self.path("p.jpg"),
+                        self.portrait(7)], check=True)
+        self.zerorun("copy", self.path("p.jpg"), "-o", self.path("p.mov"), "--quiet")
+        info = self.info(self.path("p.mov"))
+        self.assertEqual((info["mirrored"], info["rotation_degrees"]), TURNS[7])
+        self.zerorun("copy", self.path("p.mov"), "-o", self.path("back.jpg"), "--quiet")
+        self.assertEqual(pathlib.Path(self.path("back.jpg")).read_bytes(),
+                         pathlib.Path(self.path("p.jpg")).read_bytes())
 
     def test_what_cannot_say_it_is_noted(self):
         self.zerorun("copy", self.portrait(7), "-o", self.path("turned.mov"), "--quiet")

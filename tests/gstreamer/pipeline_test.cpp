@@ -101,11 +101,12 @@ TEST(GstPipeline, OtherMuxersTakeTheStream) {
 }
 
 bool takes_jpeg(const char* muxer) {
-  const Owned<GstElementFactory> factory(gst_element_factory_find(muxer));
-  if (!factory) return false;
+  GstElementFactory* factory = gst_element_factory_find(muxer);
+  if (factory == nullptr) return false;
   GstCaps* jpeg = gst_caps_new_empty_simple("image/jpeg");
-  const bool takes = gst_element_factory_can_sink_any_caps(factory.get(), jpeg) != FALSE;
+  const bool takes = gst_element_factory_can_sink_any_caps(factory, jpeg) != FALSE;
   gst_caps_unref(jpeg);
+  gst_object_unref(factory);
   return takes;
 }
 

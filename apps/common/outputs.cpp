@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
-#include <regex>
 #include <string_view>
 #include <unistd.h>
 
@@ -72,9 +71,15 @@ bool is_images(const io::Location& output) {
                                          "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 
+/// "%05d" or "####"; "%%" is a percent sign.
 bool is_pattern(const std::string& name) {
-  static const std::regex number("(^|[^%])(%%)*(%[0-9]*[diu]|##)");
-  return std::regex_search(name, number);
+  if (name.find("##") != std::string::npos) return true;
+  for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos; ++at) {
+    const std::size_t end = name.find_first_not_of("0123456789", ++at);
+    if (end != std::string::npos && std::string_view("diu").find(name[end]) != std::string::npos)
+      return true;
+  }
+  return false;
 }
 
 bool is_single_image(const io::Location& output) {

@@ -13,7 +13,7 @@ export ZERORUN
 samples=$root/samples/cluster
 [ "$(id -u)" = 0 ] || { echo "run it as root: Slurm's daemons need that"; exit 2; }
 
-packages=(slurm-wlm munge openmpi-bin parallel)
+packages=(slurm-wlm munge openmpi-bin parallel iproute2)
 if ! dpkg -s "${packages[@]}" >/dev/null 2>&1; then
   apt-get update -q >/dev/null
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q "${packages[@]}" >/dev/null

@@ -52,6 +52,19 @@ void tell(const std::string& output, const JoinResult& result, double seconds) {
                               result.held, result.held == 1 ? " was" : "s were"));
 }
 
+/// Takes the name away first: a folder that a kill left half empty must not look like shards that
+/// are missing, since OUTPUT is whole.
+void delete_shards(const std::string& folder) {
+  std::string name = folder;
+  while (name.ends_with('/')) name.pop_back();
+  const std::string joined = name + ".joined";
+  std::error_code error;
+  std::filesystem::remove_all(joined, error);  // of a run that was killed
+  if (!error) std::filesystem::rename(name, joined, error);
+  if (!error) std::filesystem::remove_all(joined, error);
+  if (error) fail(Exit::output, folder, Status(Errc::write_failed, error.message()));
+}
+
 Exit run(const ConcatOptions& options) {
   console::set_quiet(options.quiet);
   console::set_verbose(options.verbose);
@@ -75,9 +88,7 @@ Exit run(const ConcatOptions& options) {
   const JoinOptions join = shards_of(options);
   const JoinResult result = join_shards(join);
   tell(join.output.name, result, watch.seconds());
-  std::error_code error;
-  if (options.delete_shards) std::filesystem::remove_all(join.folder, error);
-  if (error) fail(Exit::output, join.folder, Status(Errc::write_failed, error.message()));
+  if (options.delete_shards) delete_shards(join.folder);
   return Exit::done;
 }
 

@@ -4,6 +4,9 @@
 
 #include <fmt/core.h>
 #include <xxhash.h>
+#ifdef ZERORUN_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h>  // the same functions under the same names
+#endif
 
 #include <array>
 #include <charconv>

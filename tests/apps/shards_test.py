@@ -38,6 +38,7 @@ class ShardTest(ProgramTest):
             self.zerorun("concat", out, "-y", "--audio", source, "--delete-shards")
             self.assert_same_file("one." + extension, "out." + extension)
             self.assertFalse(os.path.exists(out + ".shards"))
+            self.assertFalse(os.path.exists(out + ".shards.joined"))
 
     def sequence(self, gaps=()):
         os.mkdir(self.path("seq"))
@@ -183,6 +184,13 @@ class Faults(ShardTest):
         done = self.encode(self.source, "-o", self.out, "--shard", "3/4", "--resume")
         self.assertIn("another input", done.stderr.decode())
         self.concat("different runs")
+
+    def test_shards_that_are_deleted_lose_their_name_first(self):
+        left = self.folder("out.mjpeg") + ".joined"  # as a run leaves it that is killed then
+        os.makedirs(left + "/half")
+        self.zerorun("concat", self.out, "--delete-shards")
+        self.assertFalse(os.path.exists(left))
+        self.assertFalse(os.path.exists(self.folder("out.mjpeg")))
 
     def test_whole_shards_are_kept_and_not_overwritten(self):
         before = os.stat(self.shard("000-of-004.mjpeg"))

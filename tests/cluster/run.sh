@@ -13,7 +13,7 @@ export ZERORUN
 samples=$root/samples/cluster
 [ "$(id -u)" = 0 ] || { echo "run it as root: Slurm's daemons need that"; exit 2; }
 
-packages=(slurm-wlm munge openmpi-bin parallel)
+packages=(slurm-wlm munge openmpi-bin parallel iproute2)
 if ! dpkg -s "${packages[@]}" >/dev/null 2>&1; then
   apt-get update -q >/dev/null
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q "${packages[@]}" >/dev/null
@@ -22,7 +22,8 @@ fi
 dir=$(mktemp -d /tmp/zerorun-cluster-XXXXXX)
 # shellcheck source=tests/cluster/slurm.sh
 . "$root/tests/cluster/slurm.sh"
-trap 'code=$?; [ $code = 0 ] || stop_slurm; if [ $code = 0 ]; then rm -rf "$dir"; else echo "see $dir"; fi' EXIT
+trap 'exit 143' HUP INT TERM
+trap 'code=$?; stop_slurm; if [ $code = 0 ]; then rm -rf "$dir"; else echo "see $dir"; fi' EXIT
 cd "$dir"
 
 same() {  # NAME: out/NAME and one/NAME
@@ -101,6 +102,7 @@ strike() {  # kills something that is there; 1 if there was nothing
 kills=0 rounds=0 resubmit=0
 while [ $kills -lt "$wanted_kills" ]; do
   rounds=$((rounds + 1))
+  empty_queue  # a controller that lost its state may run a job of the last round again
   fresh
   join=$(submit 6 --device cpu --threads 1 --cpu scalar)
   for _ in $(seq 4); do
@@ -111,7 +113,7 @@ while [ $kills -lt "$wanted_kills" ]; do
   until wait_for_job "$join"; do  # a worker that was killed failed its task: the same line goes on
     resubmit=$((resubmit + 1)) tries=$((tries + 1))
     [ $tries -le 8 ] || { squeue; tail -n 40 log/*; exit 1; }
-    scancel -u root 2>/dev/null || true
+    empty_queue
     join=$(submit 6 --device cpu --threads 1 --cpu scalar)
   done
   same "shot.$video" "round $rounds"

@@ -86,14 +86,16 @@ end_by_file() {  # FILE SIGNAL
   done
 }
 
-stop_slurm() {
-  if [ -n "${SLURM_CONF:-}" ]; then
+empty_queue() {
+  for _ in $(seq 100); do
     scancel -u root 2>/dev/null || true
-    for _ in $(seq 50); do
-      [ -z "$(squeue -h 2>/dev/null)" ] && break
-      sleep 0.1
-    done
-  fi
+    [ -z "$(squeue -h 2>/dev/null)" ] && break
+    sleep 0.1
+  done
+}
+
+stop_slurm() {
+  if [ -s "$dir/ctld.pid" ] && kill -0 "$(cat "$dir/ctld.pid")" 2>/dev/null; then empty_queue; fi
   local node
   for node in "${nodes[@]}"; do end_by_file "$dir/d-$node.pid" TERM; done
   end_by_file "$dir/ctld.pid" TERM
@@ -114,10 +116,12 @@ processes_left() {
   done
 }
 
-# 0 when the job is complete, 1 when it failed or can never run.
+# 0 when the job is complete, 1 when it failed, can never run, or is not known: a controller that is
+# killed forgets what it had not written.
 wait_for_job() {
   local state reason
   for _ in $(seq 1800); do
+    ! scontrol show job "$1" 2>&1 | grep -q "Invalid job id" || return 1
     read -r state reason < <(scontrol show job "$1" 2>/dev/null |
       sed -nE 's/.*JobState=([A-Z_]+) Reason=([A-Za-z_]+).*/\1 \2/p') || true
     case ${state:-} in

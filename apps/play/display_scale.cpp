@@ -59,7 +59,8 @@ double display_scale(SDL_Window* window, SDL_Renderer* renderer) {
   if (by_server > 1) return std::min(by_server, kLargest);
   double scale =
       std::max(positive(std::getenv("GDK_SCALE")), positive(std::getenv("QT_SCALE_FACTOR")));
-  if (scale == 0) scale = x_resource_dpi() / kUsualDpi;
+  static const double dpi = x_resource_dpi();  // once: while a window is resized this comes often
+  if (scale == 0) scale = dpi / kUsualDpi;
   return std::clamp(scale, 1.0, kLargest);
 }
 

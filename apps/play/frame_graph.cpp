@@ -44,7 +44,8 @@ void FrameGraph::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
   double x =
       area.x + area.w - each * static_cast<double>(times_.size());  // the newest at the right
   for (const Times& t : times_) {
-    const double decode = area.h * std::min(t.decode_ms / top, 1.0);
+    // At least a pixel: a frame that took next to no time is there, too.
+    const double decode = std::max(1.0, area.h * std::min(t.decode_ms / top, 1.0));
     fill(renderer, kDecode, x, area.y + area.h - decode, each, decode);
     const double interval = area.h * std::min(t.interval_ms / top, 1.0);
     if (t.interval_ms > 0) fill(renderer, kInterval, x, area.y + area.h - interval, each, 2);

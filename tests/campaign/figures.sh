@@ -99,7 +99,25 @@ R4() {
   damaged files "$folder"
 }
 
-R5() { cannot_run "no program yet"; }
+# Executions of a target in this and earlier runs: R5.TARGET has a number a line.
+executions() { awk '{ n += $1 } END { print n + 0 }' "$state/R5.$1" 2>/dev/null || echo 0; }
+
+# Random changes of small streams and of files of all kinds; for libFuzzer see tests/fuzz/README.md.
+R5() {
+  local targets=(differential_fuzz decode_fuzz tables_fuzz capi_fuzz container_fuzz inspect_fuzz round_trip_fuzz)
+  local target code all=0
+  build release "${targets[@]}"
+  for target in "${targets[@]}"; do
+    code=0
+    run timeout $((60 * minutes / ${#targets[@]} + 1)) "build/release/tests/fuzz/$target" -mutations=1000000000000 \
+      -seed=$(date +%s) -finding="$state/R5.$target.finding" tests/hostile tests/fuzz/seeds || code=$?
+    sed -n 's/ executions.*//p' "$state/last_run" | tail -n 1 >>"$state/R5.$target"
+    ((code == 124)) || { reached "$target has found something: $state/R5.$target.finding"; exit 1; }
+  done
+  for target in "${targets[@]}"; do all=$((all + $(executions "$target"))); done
+  reached "$all executions, $(executions differential_fuzz) of them differential, no finding open"
+  ((all >= 50000000 && $(executions differential_fuzz) >= 10000000)) || exit 3
+}
 
 R6() {
   need_gpu

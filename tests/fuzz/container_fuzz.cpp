@@ -1,10 +1,12 @@
 // Opens arbitrary bytes as every kind of input of `io`: raw MJPEG, YUV4MPEG2, PNM, MOV, AVI,
-// Matroska, lists. The first byte chooses the kind.
+// Matroska, lists. The first bytes tell the kind, or a byte in the middle names another one.
 // SPDX-License-Identifier: MIT
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/fuzz/fuzz_check.hpp"
 #include "zerorun/io.hpp"
@@ -32,6 +34,19 @@ class MemoryFile {
  private:
   int file_;
 };
+
+/// The kind whose signature the input has; mjpeg if it has none.
+std::size_t kind_of(std::string_view text) {
+  const auto begins = [&](std::string_view with, std::size_t at = 0) {
+    return text.size() >= at + with.size() && text.substr(at, with.size()) == with;
+  };
+  if (begins("YUV4MPEG2")) return 1;
+  if (begins("P5") || begins("P6")) return 2;
+  if (begins("ftyp", 4)) return 3;
+  if (begins("RIFF")) return 4;
+  if (begins("\x1A\x45\xDF\xA3")) return 5;
+  return 0;
+}
 
 void check_status(const Status& status) {
   check(status.is_ok() || !status.message().empty(), "an error has a sentence");
@@ -71,8 +86,11 @@ void read_frames(const io::Location& input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace zerorun;
   if (size < 2) return 0;
-  const fuzz::MemoryFile file(fuzz::stream(data + 1, size - 1));
-  const std::size_t kind = data[0] % (std::size(fuzz::kKinds) + 1);
+  const fuzz::MemoryFile file(fuzz::stream(data, size));
+  const int choice = data[size / 2];
+  const std::size_t kind =
+      choice % 8 != 0 ? fuzz::kind_of({reinterpret_cast<const char*>(data), size})
+                      : static_cast<std::size_t>(choice / 8) % (std::size(fuzz::kKinds) + 1);
   const io::Location input = kind < std::size(fuzz::kKinds)
                                  ? io::Location{file.path(), fuzz::kKinds[kind], {}}
                                  : io::Location{std::string("@").append(file.path()), "", {}};

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include <fmt/core.h>
 
@@ -21,12 +22,16 @@
 namespace zerorun::app::bench {
 namespace {
 
+/// Of one input, unless --rotate says how many: 1.6 GB of pictures of 3840x2160.
+constexpr int kMostPictures = 64;
+
 /// Pictures of an input, rgb24, each a set of its own.
 std::vector<FrameSet> load_pictures(const Options& options, const std::string& input) {
   FrameRequest request;
   request.input = input;
   request.format = PixelFormat::rgb24;
-  request.count = static_cast<std::size_t>(options.rotate.value_or(is_synthetic(input) ? 1 : 256));
+  request.count =
+      static_cast<std::size_t>(options.rotate.value_or(is_synthetic(input) ? 1 : kMostPictures));
   request.mixed = true;
   request.max_pixels = options.max_pixels;
   FrameSet all = load_frames(request);
@@ -259,6 +264,11 @@ bool wants_curves(const CLI::App& command, const Options& options) {
 
 void choose_curves(const CLI::App& command, Options& options) {
   options.curves = true;
+  for (const char* fixed : {"--operation", "--pixels", "--huffman", "--tunes", "--effort",
+                            "--restart", "--index", "--streams"})
+    if (command.count(fixed) > 0)
+      fail(Exit::usage,
+           std::string(fixed) + ": --curves measures modes of its own, whatever it is");
   options.operations = {"encode"};
   options.pixels = {"rgb24"};
   options.tables = {"standard"};

@@ -70,7 +70,7 @@ void add_case_options(CLI::App& command, Options& options) {
             "quality, sampling, tables and restart markers");
   what.number("--rotate", options.rotate, "N", 1, 10000,
               "Number of different frames that take turns")
-      ->default_str("4; 256 of a mixed batch");
+      ->default_str("4; 256 of a mixed batch; up to 64 of --curves");
   add_max_pixels(command, options.max_pixels)->group("What");
   what.flag("--mixed", options.mixed,
             "Decode the images of INPUT as one batch, whatever their sizes: only throughput is "

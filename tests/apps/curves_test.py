@@ -145,6 +145,7 @@ class CurvesTest(ProgramTest):
         self.assert_sentence(self.zerorun(*what, "--points", self.path("no.tsv"), code=3))
         self.assert_sentence(self.zerorun("bench", "--curves", PICTURE, "--quality", "50", code=2))
         self.assert_sentence(self.zerorun("bench", "--points", table, PICTURE, code=2))
+        self.assert_sentence(self.zerorun("bench", "--curves", PICTURE, "--tunes", "text", code=2))
         small = self.curves("--curves", "synthetic:96x80:photo", *what[3:])[1]
         self.assertIn("shorter than 256", small)
 

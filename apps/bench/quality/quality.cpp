@@ -3,11 +3,10 @@
 #include "apps/bench/quality/quality.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include <fmt/core.h>
 
@@ -21,12 +20,16 @@
 namespace zerorun::app::bench {
 namespace {
 
+/// Of one input, unless --rotate says how many: 1.6 GB of pictures of 3840x2160.
+constexpr int kMostPictures = 64;
+
 /// Pictures of an input, rgb24, each a set of its own.
 std::vector<FrameSet> load_pictures(const Options& options, const std::string& input) {
   FrameRequest request;
   request.input = input;
   request.format = PixelFormat::rgb24;
-  request.count = static_cast<std::size_t>(options.rotate.value_or(is_synthetic(input) ? 1 : 256));
+  request.count =
+      static_cast<std::size_t>(options.rotate.value_or(is_synthetic(input) ? 1 : kMostPictures));
   request.mixed = true;
   request.max_pixels = options.max_pixels;
   FrameSet all = load_frames(request);
@@ -220,56 +223,6 @@ class QualityRun {
 };
 
 }  // namespace
-
-Savings savings_of(const QualityPart& part, const EncoderCurves& encoder) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  Savings out;
-  out.least = std::numeric_limits<double>::infinity();
-  rd::Scores count{};
-  const auto& base = part.encoders[encoder.base].curves;
-  for (std::size_t i = 0; i < encoder.curves.size(); ++i) {
-    rd::Scores& saved = out.pictures.emplace_back();
-    for (std::size_t m = 0; m < rd::kMetrics; ++m) {
-      const auto percent =
-          rd::saved_percent(base[i], encoder.curves[i], static_cast<rd::Metric>(m));
-      saved[m] = percent && std::isfinite(*percent) ? *percent : kNone;
-      if (std::isnan(saved[m])) continue;
-      out.mean[m] += saved[m];
-      count[m] += 1;
-    }
-    if (saved[rd::ssimulacra2] < out.least) out.least = saved[rd::ssimulacra2];
-  }
-  for (std::size_t m = 0; m < rd::kMetrics; ++m)
-    out.mean[m] = count[m] > 0 ? out.mean[m] / count[m] : kNone;
-  if (count[rd::ssimulacra2] == 0) out.least = kNone;
-  return out;
-}
-
-/// CLI11 puts a word of its own where an option has no value.
-static bool has_no_number(const CLI::App& command) {
-  const auto& words = command.get_option("--quality")->results();
-  return std::none_of(words.begin(), words.end(), [](const std::string& word) {
-    return word.find_first_of("0123456789") != std::string::npos;
-  });
-}
-
-bool wants_curves(const CLI::App& command, const Options& options) {
-  return options.curves || (command.count("--quality") > 0 && has_no_number(command));
-}
-
-void choose_curves(const CLI::App& command, Options& options) {
-  options.curves = true;
-  options.operations = {"encode"};
-  options.pixels = {"rgb24"};
-  options.tables = {"standard"};
-  options.tunes = {"exact"};
-  options.efforts = {"fast"};
-  if (command.count("--subsampling") == 0) options.samplings = {"420", "444"};
-  if (command.count("--quality") == 0 || has_no_number(command))
-    options.qualities = {50, 65, 75, 85, 90, 95};
-  if (options.qualities.size() < 2)
-    fail(Exit::usage, "--curves needs two qualities or more, for example --quality 50,75,90");
-}
 
 QualityReport measure_quality(const Options& options) { return QualityRun(options).run(); }
 

@@ -497,7 +497,8 @@ class WindowTest(Player):
         def is_there():
             self.display.move_mouse(self.window, 30 + 10 * (len(found) % 7), HEIGHT // 2)
             found.append(self.bar_track(self.shot()))
-            return found[-1] is not None
+            # Twice the same: a picture may be half drawn when the screenshot is taken.
+            return found[-1] is not None and found[-1] == (found[-2:-1] or [None])[0]
         self.wait_for("the bar", is_there)
         return found[-1]
 
@@ -511,7 +512,15 @@ class WindowTest(Player):
             self.shot().pixel(x, row) for x in range(left, right)])
         self.display.move_mouse(self.window, at(50), row)
         self.display.mouse("down")
-        self.wait_for("a frame near 50", lambda: abs(self.index() - 50) <= 2)
+        seen = []
+
+        def is_near_50():
+            seen.append(self.index())
+            return abs(seen[-1] - 50) <= 2
+        try:
+            self.wait_for("a frame near 50", is_near_50)
+        except self.failureException as error:
+            raise self.failureException(f"{error}: {seen[-3:]}, {(left, right, row)}") from None
         for frame in (80, 120, 150):
             self.display.move_mouse(self.window, at(frame), row)
             self.wait_for(f"a frame near {frame} while the knob is held",

@@ -158,7 +158,7 @@ function overview() {
 }
 
 function follow() {
-  const name = decodeURIComponent(location.hash.slice(1));
+  const name = location.hash.slice(1);
   if (name === "main") return;  // the link that skips the heading
   const old = /^case(\d+)$/.exec(name);  // links of older pages count the cases
   const at = old ? Math.min(Number(old[1]), report.cases.length - 1) : slugs.indexOf(name);

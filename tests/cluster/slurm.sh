@@ -119,10 +119,15 @@ processes_left() {
 # 0 when the job is complete, 1 when it failed, can never run, or is not known: a controller that is
 # killed forgets what it had not written.
 wait_for_job() {
-  local state reason
+  local state reason id shown
   for _ in $(seq 1800); do
-    ! scontrol show job "$1" 2>&1 | grep -q "Invalid job id" || return 1
-    read -r state reason < <(scontrol show job "$1" 2>/dev/null |
+    # After the loss of a node Slurm waits two minutes before it runs a job again.
+    for id in $(squeue -h -t PD -o '%i %r' 2>/dev/null | sed -n 's/ BeginTime$//p'); do
+      scontrol update JobId="$id" StartTime=now 2>/dev/null || true
+    done
+    shown=$(scontrol show job "$1" 2>&1) || true
+    [[ $shown != *"Invalid job id"* ]] || return 1
+    read -r state reason < <(printf '%s\n' "$shown" |
       sed -nE 's/.*JobState=([A-Z_]+) Reason=([A-Za-z_]+).*/\1 \2/p') || true
     case ${state:-} in
       COMPLETED) return 0 ;;

@@ -35,7 +35,8 @@ std::unique_ptr<io::PacketSource> open(const std::string& name, const ConcatOpti
   return value_or_fail(io::open_packets({name, "", {}}, source), Exit::input, name);
 }
 
-class Concat {
+/// Shared with the reader thread, which may outlive the command in a blocked read.
+class Concat : public std::enable_shared_from_this<Concat> {
  public:
   explicit Concat(const ConcatOptions& options)
       : options_(options), output_{options.output.name, options.output.format, {}} {
@@ -47,7 +48,7 @@ class Concat {
     register_part(output_);
     auto sink = value_or_fail(io::open_packet_sink(output_, sink_), Exit::output, output_.name);
     const PipelineSteps<FileJob> steps = {
-        .read = [this](FileJob& job) { return read(job); },
+        .read = [self = shared_from_this()](FileJob& job) { return self->read(job); },
         .load = [this](FileJob& job, int) { return load(job); },
         .code = [](FileJob&, int) { return Status::ok(); },
         .pack = [&](FileJob& job) { return sink->prepare(job.packet.item, job.out); },
@@ -156,6 +157,8 @@ class Concat {
 
 }  // namespace
 
-JoinResult concat_files(const ConcatOptions& options) { return Concat(options).run(); }
+JoinResult concat_files(const ConcatOptions& options) {
+  return std::make_shared<Concat>(options)->run();
+}
 
 }  // namespace zerorun::app

@@ -47,7 +47,7 @@ class Verify {
 
   void run() {
     const PipelineSteps<VerifyJob> steps = {
-        .read = [this](VerifyJob& job) { return source_->next(job.packet); },
+        .read = [source = source_](VerifyJob& job) { return source->next(job.packet); },
         .load = [](VerifyJob& job, int) { return job.packet.load(); },
         .code = [this](VerifyJob& job, int lane) { return check(job, lane); },
         .pack = [](VerifyJob&) { return Status::ok(); },
@@ -114,7 +114,7 @@ class Verify {
   int lanes_;
   std::vector<std::optional<Decoder>> decoders_;
   std::optional<ShardManifest> wanted_;
-  std::unique_ptr<io::PacketSource> source_;
+  std::shared_ptr<io::PacketSource> source_;  // the reader thread may outlive the command
   std::int64_t bytes_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 /// An enumerator of C as one of C++; both count from 0 without gaps.
 template <typename Enum>
-Status choose(std::int32_t value, std::int32_t count, const char* name, Enum& out) {
+Status choose(std::int64_t value, std::int64_t count, const char* name, Enum& out) {
   if (value < 0 || value >= count)
     return Status(Errc::invalid_argument,
                   std::string(name) + " " + std::to_string(value) + " is not known");
@@ -89,7 +89,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   if (params.quality != 0) out.quality = params.quality;
   Subsampling sampling{};
   if (params.subsampling != ZERORUN_SUBSAMPLING_AS_FRAME) {
-    ZR_TRY(choose(params.subsampling - 1, 6, "subsampling", sampling));
+    ZR_TRY(choose(std::int64_t{params.subsampling} - 1, 6, "subsampling", sampling));
     out.subsampling = sampling;
   }
   ZR_TRY(choose(params.huffman, 2, "huffman", out.huffman));

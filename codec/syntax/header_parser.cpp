@@ -211,6 +211,9 @@ Status HeaderParser::read_sos(Bytes payload) {
   if (!frame_) return fail(Errc::missing_image, "SOS before SOF");
   if (++scans_ > limits_.max_scans)
     return fail(Errc::too_many_scans, std::to_string(limits_.max_scans));
+  // T.81 A.2: a sequential frame sends each component in one scan. libjpeg-turbo refuses the image,
+  // shows the first one, or what comes last. Behind a complete picture each would cost as much.
+  if (all_components_scanned()) return fail(Errc::extraneous_data, "a component is sent again");
   const std::size_t count = payload.empty() ? 0 : payload[0];
   if (count < 1 || count > 4 || payload.size() != 4 + 2 * count)
     return fail(Errc::bad_segment_length, "SOS");
@@ -246,11 +249,6 @@ Status HeaderParser::read_sos(Bytes payload) {
     blocks += specs[c].h * specs[c].v;
     scan.components.push_back(static_cast<int>(c));
   }
-  // T.81 A.2: a sequential frame sends each component in one scan. Each further one would cost the
-  // time of a picture. libjpeg-turbo refuses the image, shows the first one, or what comes last.
-  const auto is_scanned = [&](int c) { return scanned_[static_cast<std::size_t>(c)]; };
-  if (std::any_of(scan.components.begin(), scan.components.end(), is_scanned))
-    return fail(Errc::extraneous_data, "a component is sent again");
   if (count > 1 && blocks > kMaxBlocksPerMcu)
     return fail(Errc::bad_frame_header, std::to_string(blocks) + " blocks in an MCU");
   const Bytes band = payload.subspan(1 + 2 * count);
@@ -263,7 +261,11 @@ Status HeaderParser::read_sos(Bytes payload) {
   if (scans_ == 1 && count == frame_->components.size()) scan.index = index_.place(scan.layout);
   scan_ = std::move(scan);
   ZR_TRY(latch_tables());
-  for (const int c : scan_.components) scanned_[static_cast<std::size_t>(c)] = true;
+  for (const int c : scan_.components) {
+    bool& is_sent = scanned_[static_cast<std::size_t>(c)];
+    if (is_sent) note_problem(fail(Errc::extraneous_data, "a component is sent again"));
+    is_sent = true;
+  }
   return Status::ok();
 }
 

@@ -43,14 +43,11 @@ class InfoTest(ProgramTest):
         done = subprocess.run([PROGRAM, "info", odd, "--json"], capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("caf\ufffd", done.stdout.decode())
-        # A manifest has to hold the name as it is.
         for option in (["--shard", "0/2"], ["--resume"]):
-            other = os.fsencode(self.dir) + b"/th\xe9.mjpeg"
+            other = os.fsencode(self.dir) + b"/" + option[0].encode() + b"\xe9.mjpeg"
             done = subprocess.run([PROGRAM, "encode", y4m, "-o", other, *option],
                                   capture_output=True, timeout=60)
-            self.assertIn(done.returncode, (0, 2), done.stderr)
-            if done.returncode == 2:
-                self.assertIn(b"not UTF-8", done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_other_inputs(self):
         info = self.info(make_y4m(self.path("in.y4m"), 32, 16, 3, rate="30000:1001"))

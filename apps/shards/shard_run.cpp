@@ -7,9 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "apps/common/console.hpp"
 #include "apps/common/json_text.hpp"
@@ -18,6 +21,7 @@
 #include "apps/shards/join.hpp"
 #include "apps/shards/shard_input.hpp"
 #include "apps/shards/shard_sinks.hpp"
+#include "codec/base/folder_names.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -36,6 +40,20 @@ void make_folder(const std::string& folder) {
          Status(Errc::open_failed, error ? error.message() : "it is no directory"));
   if (const Status status = sync_folder(folder_of(folder)); !status)
     fail(Exit::output, folder, status);
+}
+
+bool same_bytes(const std::string& one, const std::string& other) {
+  std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
+  std::vector<char> from_a(std::size_t{1} << 20), from_b(from_a.size());
+  while (a && b) {
+    a.read(from_a.data(), static_cast<std::streamsize>(from_a.size()));
+    b.read(from_b.data(), static_cast<std::streamsize>(from_b.size()));
+    const auto count = static_cast<std::ptrdiff_t>(a.gcount());
+    if (a.gcount() != b.gcount() ||
+        !std::equal(from_a.begin(), from_a.begin() + count, from_b.begin()))
+      return false;
+  }
+  return a.eof() && b.eof();
 }
 
 }  // namespace
@@ -63,6 +81,7 @@ void ShardRun::take() {
       exists(output_name_) && !exists(paths_.manifest))
     fail(Exit::output, output_name_, Status(Errc::output_exists));
   make_folder(paths_.folder);
+  if (is_whole_output_) refuse_other_shards();
   open_.journal = value_or_fail(lock_journal(paths_), Exit::output, paths_.folder);
   if (!open_.journal)  // a scheduler that took the other for dead has to come again
     fail(Exit::failed, words() + " is being made by another process; try again when it has ended");
@@ -81,6 +100,17 @@ void ShardRun::take() {
     console::note(fmt::format("{}: {} of {} frames are there already", words(), open_.frames.size(),
                               wanted_.span.count()));
   if (!is_redone && reasons.empty()) refuse_pictures();
+}
+
+/// They would be joined with this one, or removed with the folder.
+void ShardRun::refuse_other_shards() const {
+  std::error_code error;
+  const std::string stem = shard_stem(wanted_.shard, wanted_.span);
+  for (const std::string& name : folder_names(paths_.folder, error))
+    if (!name.starts_with(stem))
+      fail(Exit::output, fmt::format("{} holds other shards of {} ({}); join them by `zerorun "
+                                     "concat`, or remove the folder",
+                                     paths_.folder, output_name_, name));
 }
 
 bool ShardRun::keep_whole(Reasons& reasons) {
@@ -282,12 +312,27 @@ void ShardRun::join() const {
     JoinOptions options;
     options.folder = paths_.folder;
     options.output = output_location({}, options_.output);
-    options.overwrite = true;  // take() has looked
+    options.overwrite = options_.output.overwrite;
     options.audio = options_.input.name;
-    join_shards(options);
+    if (!options.overwrite && exists(output_name_))
+      compare_joined(options);
+    else
+      join_shards(options);
   }
   std::error_code ignored;
   std::filesystem::remove_all(paths_.folder, ignored);
+}
+
+/// A run that was killed when it had made OUTPUT leaves the same bytes there. Any other file stays.
+void ShardRun::compare_joined(JoinOptions options) const {
+  const std::string format = std::filesystem::path(output_name_).extension();
+  options.output.name =
+      paths_.folder + "/" + shard_stem(wanted_.shard, wanted_.span) + "-joined" + format;
+  options.overwrite = true;
+  join_shards(options);
+  const bool is_same = same_bytes(options.output.name, output_name_);
+  ::unlink(options.output.name.c_str());
+  if (!is_same) fail(Exit::output, output_name_, Status(Errc::output_exists));
 }
 
 std::string ShardRun::words() const {

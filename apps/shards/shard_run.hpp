@@ -18,6 +18,8 @@
 
 namespace zerorun::app {
 
+struct JoinOptions;
+
 class ShardRun {
  public:
   /// Chooses the shard, takes its files, and sets the range of `options.input` to what is left of
@@ -63,6 +65,7 @@ class ShardRun {
   ShardRun(FrameOptions& options, ShardHead wanted);
   void take();
   bool keep_whole(Reasons& reasons);
+  void refuse_other_shards() const;
   void refuse_leftovers() const;
   void refuse_pictures() const;
   void set_range();
@@ -74,6 +77,7 @@ class ShardRun {
   bool reaches_end() const noexcept;
   Exit tell_interrupted() const;
   void join() const;
+  void compare_joined(JoinOptions options) const;
   std::string words() const;
 
   FrameOptions& options_;

@@ -145,6 +145,7 @@ class HostileContentTest(ProgramTest):
             self.assertNotIn(b"\x1b", self.zerorun("info", mkv).stdout)
             self.info(mkv)
 
+    @needs_opencv
     def test_profiles_that_are_not_whole(self):
         icc = swapped_profile()
         half = len(icc) // 2
@@ -164,6 +165,7 @@ class HostileContentTest(ProgramTest):
             self.assertEqual(self.icc_of(path), 0)
             self.assertIsNone(self.info(path).get("icc"))
 
+    @needs_opencv
     def test_profile_of_a_megabyte_and_damaged_profile(self):
         icc = swapped_profile() + bytes(1 << 20)
         count = (len(icc) + 64999) // 65000
@@ -177,6 +179,7 @@ class HostileContentTest(ProgramTest):
         self.encode(junk, "-o", self.path("x.jpg"), "--icc", "convert", code=3)
         self.assert_nothing_left("x.png")
 
+    @needs_opencv
     def test_packed_bombs_in_png(self):
         """Hundreds of chunks that unpack to 15 MB each: one profile and one text are enough."""
         bomb = zlib.compress(bytes(15 << 20), 9)
@@ -186,6 +189,7 @@ class HostileContentTest(ProgramTest):
             done = self.limited("info", path, "--json")
             json.loads(done.stdout)
 
+    @needs_opencv
     def test_fill_bytes_before_exif(self):
         """T.81 B.1.1.2: any number of FF may stand before a marker."""
         exif = segment(0xE1, b"Exif\0\0" + TIFF + directory([(0x0112, 3, 1, 6)]))

@@ -201,6 +201,30 @@ class Faults(ShardTest):
         done = self.encode(self.source, "-o", self.out, "--shard", "0/4", code=4)
         self.assert_sentence(done, "shard 000-of-004", "--resume")
 
+    def test_a_whole_run_keeps_a_file_that_is_not_its_own(self):
+        y4m, out = make_y4m(self.path("in.y4m"), frames=5), self.path("own.mjpeg")
+        self.encode(y4m, "-o", self.path("whole.mjpeg"))
+        # As a run leaves it that was killed before it joined its frames.
+        self.make_shards(y4m, out, 1)
+        pathlib.Path(out).write_bytes(b"precious")
+        done = self.zerorun("encode", y4m, "-o", out, "--resume", "--device", "cpu", code=4)
+        self.assertIn(b"own.mjpeg", done.stderr)
+        self.assertEqual(pathlib.Path(out).read_bytes(), b"precious")
+        # The same bytes are those of a run that was killed behind the join.
+        shutil.copy(self.path("whole.mjpeg"), out)
+        self.encode(y4m, "-o", out, "--resume")
+        self.assertFalse(os.path.exists(out + ".shards"))
+        self.assert_same_file("whole.mjpeg", "own.mjpeg")
+
+    def test_a_whole_run_among_shards_is_refused_at_once(self):
+        y4m, out = make_y4m(self.path("in.y4m"), frames=5), self.path("some.mjpeg")
+        self.make_shards(y4m, out, 4, which=[1])
+        kept = sorted(os.listdir(out + ".shards"))
+        done = self.zerorun("encode", y4m, "-o", out, "--resume", "--device", "cpu", code=4)
+        self.assertIn(b"concat", done.stderr)
+        self.assertNotIn(b"frames,", done.stderr)
+        self.assertEqual(sorted(os.listdir(out + ".shards")), kept)
+
     def test_nothing_outside_the_folder_is_followed(self):
         secret = self.path("secret")
         data = self.shard("000-of-004.mjpeg")

@@ -100,7 +100,7 @@ class Player(ProgramTest):
         fonts.write_text(FONTS.format(cache=folder.name))
         cls.display.environment["FONTCONFIG_FILE"] = str(fonts)
         # Neither sizes that were remembered nor the scale of the user's desktop.
-        cls.display.environment["HOME"] = cls.display.environment["XDG_STATE_HOME"] = folder.name
+        cls.display.environment["HOME"] = cls.state = folder.name
         for name in ("GDK_SCALE", "QT_SCALE_FACTOR", "SDL_AUDIODRIVER"):
             cls.display.environment.pop(name, None)
 
@@ -114,6 +114,8 @@ class Player(ProgramTest):
         return make_video(self.path("clip.mjpeg"), frames)
 
     def play(self, *arguments, environment={}, **options):
+        # A size that one player remembers must not be the next one's.
+        environment = {"XDG_STATE_HOME": tempfile.mkdtemp(dir=self.state), **environment}
         self.player = subprocess.Popen(
             [PROGRAM, "play", *map(str, arguments), "--device", "cpu", "--json", "--save-to",
              str(self.dir)], env={**self.display.environment, **environment},

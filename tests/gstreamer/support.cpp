@@ -27,6 +27,7 @@ std::string link_plugins() {
                                       "coreelements",
                                       "isomp4",
                                       "jpeg",
+                                      "libav",
                                       "matroska",
                                       "multipart",
                                       "rtp",

@@ -15,7 +15,7 @@ import unittest
 from display import MISSING, VirtualDisplay
 from metadata_test import ppm_pixels, turned
 from orientation_test import quarters
-from support import (PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers, needs_opencv,
+from support import (BUILT_WITH_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers, needs_opencv,
                      y4m_frames)
 
 WIDTH, HEIGHT, RATE = 480, 272, 25
@@ -214,7 +214,8 @@ class WindowTest(Player):
     def test_turned_and_mirrored_pictures_stand_upright(self):
         """Four colours in the corners: as EXIF says, and as the display matrix of a MOV says."""
         stored = ppm_pixels(pathlib.Path(quarters(self.path("q.ppm"), 640, 480)).read_bytes())
-        for orientation, kind in ((2, "jpg"), (5, "jpg"), (6, "mov"), (7, "mov")):
+        video = "mov" if BUILT_WITH_FFMPEG else "jpg"
+        for orientation, kind in ((2, "jpg"), (5, "jpg"), (6, video), (7, video)):
             exif = self.dir / "exif"
             exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" +
                              bytes([orientation]) + bytes(7))

@@ -38,7 +38,8 @@ class AsyncLanes {
   using Make = typename DeviceLanes<Coder>::Make;
   using Work = std::function<Status(Coder& coder, const Job& job, Output& output)>;
 
-  /// Call it once. All coders are made before it returns, those of several devices side by side.
+  /// All coders are made before it returns, those of several devices side by side. After an error
+  /// it may be called again, with another plan.
   Status start(const DevicePlan& plan, Make make, int lanes, int depth, Work work);
 
   /// `fill(job, output)` makes the job, with the ring locked.

@@ -233,6 +233,8 @@ class AviSink final : public HalvedPacketSink {
     ZR_TRY(check_options());
     if (!options_.audio_from.empty()) notice_ = "the audio is left out: this needs FFmpeg";
     if (is_turned(options_)) add_notice(rotation_notice(options_, "avi"));
+    if (!options_.content.timecode.empty() && options_.first_frame != 0)
+      add_notice("the time code is left out: counting it on to a later frame needs FFmpeg");
     const std::vector<std::byte> headers = Headers(options_, rate_).build({}, {});
     ZR_TRY(file_->write(headers));
     begin_segment(0);

@@ -388,9 +388,12 @@ TEST(Avi, RefusesWhatItCannotWrite) {
   options = sink_options();
   options.rotation_degrees = 90;
   options.audio_from = "some.wav";
+  options.content.timecode = "01:00:00:00";
+  options.first_frame = 5;
   auto sink = io::make_avi_sink(*io::OutputFile::create(scratch.path("a.avi"), true), options);
   ASSERT_TRUE(sink) << why(sink);
   EXPECT_THAT((*sink)->notice(), testing::HasSubstr("audio"));
+  EXPECT_THAT((*sink)->notice(), testing::HasSubstr("time code"));
   EXPECT_THAT((*sink)->notice(), testing::HasSubstr("90 degrees"));
   const Packet text(100, std::byte{'a'});
   EXPECT_EQ((*sink)->write(text, at(0)).code(), Errc::invalid_argument);

@@ -275,15 +275,19 @@ TEST(DecodeStreams, DamageIsConcealedWithinItsInterval) {
   EXPECT_FALSE(decode(jpeg, true).is_ok());
 }
 
+Result<DecodeReport> planes_of(const Bytes& jpeg, std::vector<ComponentPlane>& planes) {
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  return decoder ? decoder->decode_planes(jpeg, planes) : decoder.status();
+}
+
 /// Restart markers behind the last interval lose nothing of the image, and are named so.
 TEST(DecodeStreams, SurplusIntervalsAreStrayBytes) {
   const Bytes jpeg = read_file(project_tests() / "hostile/rst_extra.jpg");
   std::vector<ComponentPlane> expected, planes;
   libjpeg_planes(jpeg, expected);
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  auto decoder = Decoder::create(params);
-  const auto report = decoder->decode_planes(jpeg, planes);
+  const auto report = planes_of(jpeg, planes);
   ASSERT_TRUE(report.is_ok()) << report.status().message();
   EXPECT_FALSE(report->is_concealed());
   EXPECT_EQ(report->first_problem.code(), Errc::extraneous_data);
@@ -296,10 +300,7 @@ TEST(DecodeStreams, UnsentComponentsAreConcealed) {
   const Bytes jpeg = read_file(project_tests() / "hostile/sos_two_of_three.jpg");
   std::vector<ComponentPlane> expected, planes;
   libjpeg_planes(jpeg, expected);
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  auto decoder = Decoder::create(params);
-  const auto report = decoder->decode_planes(jpeg, planes);
+  const auto report = planes_of(jpeg, planes);
   ASSERT_TRUE(report.is_ok()) << report.status().message();
   EXPECT_EQ(report->concealed_intervals, 1);
   EXPECT_EQ(report->intervals, 2);

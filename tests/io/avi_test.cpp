@@ -141,6 +141,43 @@ TEST(Avi, HasAnyNumberOfLists) {
   }
 }
 
+/// Players believe the indices; our own reader would find the pictures without them.
+TEST(Avi, IndicesSayWhereThePicturesAre) {
+  const ScratchFolder scratch;
+  const std::vector<Packet> packets = odd_and_even(20);
+  const auto most = static_cast<std::int64_t>(6 * packets[1].size() + 8000);
+  write_frames(scratch.path("a.avi"), packets, sink_options(), most);
+  const Packet file = file_bytes(scratch.path("a.avi"));
+  const auto u32 = [&](std::size_t at) {
+    return std::size_t{io::riff::number_at<std::uint32_t>(file, at)};
+  };
+  std::size_t listed = 0;
+  const auto expect_picture = [&](std::size_t header) {
+    ASSERT_EQ(find(file, "00dc", std::min(header, file.size())), header);
+    EXPECT_EQ(Packet(file.begin() + std::ptrdiff_t(header + 8),
+                     file.begin() + std::ptrdiff_t(header + 8 + u32(header + 4))),
+              packets[listed++]);
+  };
+  const std::size_t super = find(file, "indx");
+  const std::size_t lists = u32(super + 12);
+  ASSERT_GT(lists, 1u);
+  for (std::size_t list = 0; list < lists; ++list) {
+    const std::size_t place = super + 8 + 24 + 16 * list;
+    const std::size_t part = u32(place);
+    ASSERT_EQ(find(file, "ix00", part), part);
+    EXPECT_EQ(u32(place + 8), u32(part + 4) + 8);
+    EXPECT_EQ(u32(place + 12), u32(part + 12));
+    const std::size_t base = u32(part + 8 + 12);
+    for (std::size_t i = 0; i < u32(part + 12); ++i)
+      expect_picture(base + u32(part + 32 + 8 * i) - 8);
+  }
+  EXPECT_EQ(listed, packets.size());
+  listed = 0;  // idx1 has those of the first list
+  const std::size_t old = find(file, "idx1"), movi = find(file, "movi");
+  for (std::size_t i = 0; i < u32(old + 4) / 16; ++i) expect_picture(movi + u32(old + 16 + 16 * i));
+  EXPECT_EQ(listed, u32(super + 8 + 24 + 12));
+}
+
 TEST(Avi, ChunksWithoutDataRepeatAPicture) {
   const ScratchFolder scratch;
   const std::vector<Packet> packets = make_packets(4);

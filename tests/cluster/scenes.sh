@@ -32,7 +32,8 @@ if "$ZERORUN" --version | grep -q +ffmpeg; then video=mov; fi
 
 echo "== Open MPI"
 fresh
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$samples/encode_mpirun.sh" \
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+"$samples/encode_mpirun.sh" \
   in/long.y4m "out/shot.$video" -np 4 --oversubscribe >mpi.log 2>&1 || { cat mpi.log; exit 1; }
 same "shot.$video" "mpirun"
 
@@ -77,6 +78,17 @@ same "shot.$video" "array with a step"
 fresh
 ! array 3,4,7 "shot.$video" 2>/dev/null || { echo "FAILED: a list with gaps was taken for shards"; exit 1; }
 echo "ok: a list with gaps is refused: $(tail -n 1 array-7.log)"
+
+echo "== Slurm, tasks of one job"
+fresh
+srun --quiet -N 3 -n 6 "$ZERORUN" encode "$dir/in/long.y4m" -o "$dir/out/shot.$video" --shard auto --device cpu --quiet
+"$ZERORUN" concat "out/shot.$video" --delete-shards --quiet
+same "shot.$video" "srun"
+fresh
+# The ranks inherit SLURM_PROCID=0 of the job's script.
+sbatch --wait --quiet -N 1 -n 2 --output="$dir/mpi-job.log" --wrap \
+  "'$samples/encode_mpirun.sh' '$dir/in/long.y4m' '$dir/out/shot.$video' -np 2" || { cat mpi-job.log; exit 1; }
+same "shot.$video" "mpirun in a job of Slurm"
 
 echo "== Slurm, with controller, nodes and workers killed"
 python3 "$root/tests/cluster/make_input.py" in/hd.y4m 1280 720 600

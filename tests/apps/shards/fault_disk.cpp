@@ -139,7 +139,7 @@ ssize_t pwritev(int file, const iovec* parts, int count, off_t at) {
     return -1;
   }
   const ssize_t done = REAL(pwritev)(file, parts, count, at);
-  if (done > 0) note('W', path, static_cast<long>(at + done));
+  if (done > 0) note('W', path, static_cast<long>(at));
   return done;
 }
 

@@ -538,7 +538,20 @@ class DeviceShards(ShardTest):
                                     env={**os.environ, "ZERORUN_TEST_DEVICES": "3", variable: str(rank)})
                 end = json.loads(done.stderr.decode().splitlines()[-1])
                 self.assertTrue(str(end).count(f"'device': 'cuda:{device} "), f"{variable}={rank}: {end}")
-        # A device that was named is the one that is taken.
+
+    def test_a_lost_device_ends_with_5_and_another_one_goes_on(self):
+        source, out = make_y4m(self.path("in.y4m"), frames=FRAMES), self.path("out.mjpeg")
+        shard = ("encode", source, "-o", out, "--shard", "0/1", "--resume", "--device", "cuda")
+        one = {**os.environ, "ZERORUN_TEST_DEVICES": "1"}
+        self.zerorun(*shard, code=5, env={**one, "ZERORUN_TEST_FAILING_DEVICE": "0@20"})
+        done = self.zerorun(*shard, env=one)
+        self.assertRegex(done.stderr.decode(), f"[1-9][0-9]* of {FRAMES} frames are there already")
+        self.zerorun("concat", out)
+        self.encode(source, "-o", self.path("one.mjpeg"))
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+
+    def test_a_device_that_was_named_is_taken(self):
+        source = make_y4m(self.path("in.y4m"), frames=4)
         done = self.zerorun("encode", source, "-o", self.path("out.mjpeg"), "--shard", "0/1", "-y", "--device",
                             "cuda:2", "--progress", "json",
                             env={**os.environ, "ZERORUN_TEST_DEVICES": "3", "SLURM_LOCALID": "1"})

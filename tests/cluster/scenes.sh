@@ -98,7 +98,8 @@ declare -A killed=()
 strike() {  # kills something that is there; 1 if there was nothing
   local node=n$((RANDOM % 3 + 1)) what
   case $((RANDOM % 10)) in
-    [0-6]) kill_a_worker "$dir/out" || return 1; what="worker" ;;
+    [0-5]) kill_a_worker "$dir/out" || return 1; what="worker" ;;
+    6) give_notice || return 1; what="notice by SIGTERM" ;;
     7) crash_node $node; what="whole node" ;;
     8) kill_and_restart_node $node; what="node's daemon" ;;
     9) kill_and_restart_controller; what="controller" ;;

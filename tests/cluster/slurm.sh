@@ -196,6 +196,13 @@ kill_and_restart_node() {
   start_node "$1"
 }
 
+# SIGTERM to the script of a running task, as Slurm's --signal sends it before the time is over.
+give_notice() {
+  local task
+  task=$(squeue -h -t R -o %A 2>/dev/null | shuf -n 1)
+  [ -n "$task" ] && scancel --batch --signal=TERM "$task" 2>/dev/null
+}
+
 # A worker is a zerorun whose command line names a file under FOLDER: no other process is touched.
 kill_a_worker() {
   local process

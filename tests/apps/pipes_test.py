@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-from support import (PROGRAM, ProgramTest, make_ppm, make_y4m, needs_ffmpeg, video_stream,
+from support import (PROGRAM, ProgramTest, bytes_in, make_ppm, make_y4m, needs_ffmpeg, video_stream,
                      y4m_frames)
 
 
@@ -65,8 +65,8 @@ class PipesTest(ProgramTest):
         os.close(reading)
         with os.fdopen(writing, "wb", buffering=0) as pipe:
             pipe.write(self.mjpeg[:1])
-            import time
-            time.sleep(0.1)
+            self.wait_until(lambda: bytes_in(pipe) == 0, "the byte was read")
+            self.wait_until_done(process)
             pipe.write(self.mjpeg[1:])
         output = process.communicate(timeout=20)[0]
         self.assertEqual(process.returncode, 0)

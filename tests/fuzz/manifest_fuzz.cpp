@@ -1,5 +1,5 @@
-// Manifests and journals of shards, which another machine may have written: an error with a sentence, or
-// what was parsed is written and parsed again unchanged.
+// Manifests and journals of shards, which another machine may have written: an error with a
+// sentence, or what was parsed is written and parsed again unchanged.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/manifest.hpp"
 
@@ -32,7 +32,8 @@ void parse_line(std::string_view line) {
   const auto frame = app::parse_journal_line(checked);
   if (!frame) return;
   const std::string written = app::journal_line(*frame);
-  const auto again = app::parse_journal_line(std::string_view(written).substr(0, written.size() - 1));
+  const auto again =
+      app::parse_journal_line(std::string_view(written).substr(0, written.size() - 1));
   check(again && *again == *frame, "a frame that was parsed can be written");
 }
 

@@ -112,6 +112,7 @@ DeviceStart::DeviceStart(const DeviceOptions& asked, std::optional<double> pixel
     (void)choose_backend(asked);  // ends the command, unless the device hides its files
   }
   if (choice_.backend == Backend::cpu) return;
+  hide_unused_devices(asked);
   // Not std::async, whose future would wait in its destructor.
   std::packaged_task<Status()> task(
       [start = std::move(probe.start), devices = device_plan(Backend::cuda, asked).devices] {

@@ -101,7 +101,7 @@ class ZERORUN_API AsyncEncoder {
   int depth() const noexcept;
   int lanes() const noexcept;
   Backend backend() const noexcept;  ///< cpu or cuda, never automatic
-  /// The devices that failed so far, in that order, and why.
+  /// The devices that failed so far, in that order, and why. Throws std::bad_alloc.
   std::vector<LostDevice> lost_devices() const;
   const AsyncEncodeParams& params() const noexcept;  ///< as given to create()
 

@@ -44,7 +44,7 @@ class SignalsTest(ProgramTest):
 
     def end(self, process, number):
         process.send_signal(number)
-        code = process.wait(60)
+        code = process.wait(300)
         process.stdin.close()
         text = process.stderr.read().decode()
         process.stderr.close()
@@ -96,7 +96,7 @@ class SignalsTest(ProgramTest):
         self.assertIn(b"interrupt again to stop at once", process.stderr.readline())
         self.wait_until_done(process)  # it would wait for ever
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(60), 130)
+        self.assertEqual(process.wait(300), 130)
 
     def test_two_signals_leave_no_part(self):
         out = self.path("out.mjpeg")

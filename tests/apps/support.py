@@ -163,7 +163,7 @@ class ProgramTest(unittest.TestCase):
 
     def zerorun(self, *arguments, code=0, **options):
         """Runs the program and checks its exit code."""
-        options.setdefault("timeout", 60)
+        options.setdefault("timeout", 300)
         done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, **options)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()}")
         return done

@@ -133,7 +133,7 @@ class Player(ProgramTest):
         """Closes the window and returns the report."""
         if key:
             self.display.key(key)
-        out, errors = self.player.communicate(timeout=60)
+        out, errors = self.player.communicate(timeout=300)
         self.assertEqual(self.player.returncode, code, errors.decode())
         return json.loads(out) if out else {}
 
@@ -780,7 +780,7 @@ class SoundTest(Player):
         self.play(self.path("loud.mov"), "--pause", environment={"SDL_AUDIODRIVER": "nonsense"})
         self.press("Right", RATE)
         self.display.key("q")
-        out, errors = self.player.communicate(timeout=60)
+        out, errors = self.player.communicate(timeout=300)
         self.assertEqual(self.player.returncode, 0)
         self.assertIn(b"the sound cannot be played", errors)
         self.assertNotIn("sound", json.loads(out))

@@ -98,13 +98,18 @@ void EncodeSession::run() {
     deliver_(pending.frame.release(), coded, age_ns);
     if (!to_jfif_) continue;
     const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(coded.frame));
+    try {
+      spare_.push_back(std::move(coded.frame));
+    } catch (const std::bad_alloc&) {  // the next frame makes another one
+    }
   }
 }
 
-void EncodeSession::tell_losses() {
+/// In a thread nobody catches what is thrown: with no memory it tells with the next frame.
+void EncodeSession::tell_losses() noexcept try {
   const std::vector<LostDevice> lost = encoder_.lost_devices();
   for (; told_losses_ < lost.size(); ++told_losses_) lose_(lost[told_losses_]);
+} catch (const std::bad_alloc&) {
 }
 
 void EncodeSession::drain() {

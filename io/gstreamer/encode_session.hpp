@@ -70,7 +70,7 @@ class EncodeSession {
         deliver_(std::move(deliver)),
         lose_(std::move(lose)) {}
   void run();
-  void tell_losses();
+  void tell_losses() noexcept;
   PendingFrame take(std::uint64_t tag);
   Status enqueue(std::uint64_t tag, const ConstFrameView& view, int quality);
   /// To the planar frame of the same sampling with samples as JPEG means them.

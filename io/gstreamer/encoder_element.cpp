@@ -87,7 +87,10 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   }
 }
 
+/// After an error no more frames are taken, until a flush or a new start: an application that stops
+/// at the error would otherwise wait for a pipeline that goes on.
 void post(ZerorunEnc* self, const Status& status) {
+  self->state->flow = GST_FLOW_ERROR;
   post_error(self, status, GST_STREAM_ERROR, GST_STREAM_ERROR_ENCODE);
 }
 

@@ -198,7 +198,7 @@ class ProgressTest(ProgramTest):
                 break
             text += part
         os.close(master)
-        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(process.wait(300), 0)
         seconds = time.monotonic() - start
         lines = text.count(b" ms/f")
         self.assertGreaterEqual(lines, 1)

@@ -134,7 +134,7 @@ function stages(row) {
 
 /* PSNR over size or time. `points` have x, psnr, row and quality; a coder's points are joined. */
 function scatter(points, xName, xText) {
-  const width = 640, height = 300, left = 52, right = 620, top = 12, bottom = 250;
+  const width = 640, height = 300, left = 64, right = 620, top = 12, bottom = 250;
   const svg = shape("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label":
     `PSNR over ${xName}: ` + points.map(p => `${coderName(p.row)} quality ${p.quality}: ` +
       `${p.psnr.toFixed(2)} dB, ${xText(p.x)}`).join("; ")});

@@ -19,6 +19,15 @@
 namespace zerorun::python {
 namespace {
 
+/// Before Python 3.12 an error may still be the arguments of an exception that nobody has made.
+nb::object made_exception(const nb::python_error& error) {
+  const nb::object value = nb::borrow(error.value());
+  if (PyExceptionInstance_Check(value.ptr())) return value;
+  if (PyTuple_Check(value.ptr()))
+    return nb::steal(PyObject_CallObject(error.type().ptr(), value.ptr()));
+  return value.is_none() ? error.type()() : error.type()(value);
+}
+
 /// Errors of one item become its result; others leave the call.
 template <typename Body>
 nb::object result_or_error(const Body& body) {
@@ -28,7 +37,7 @@ nb::object result_or_error(const Body& body) {
     return exception_of(failure.status());
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
-    return nb::borrow(error.value());
+    return made_exception(error);
   } catch (const nb::builtin_exception& error) {
     return nb::borrow(PyExc_TypeError)(error.what());
   }

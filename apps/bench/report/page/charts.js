@@ -166,10 +166,12 @@ function scatter(points, xName, xText) {
   const ends = [...coders].map(([name, own]) => ({name, p: own.at(-1)}))
     .sort((a, b) => b.p.psnr - a.p.psnr);
   let lowest = -Infinity;
-  for (const {name, p} of ends) {
+  for (const [i, {name, p}] of ends.entries()) {
     const at = Math.max(y(p.psnr) - 8, lowest + 13, top + 9), end = x(p.x) > left + 120;
-    svg.append(shape("text", {x: x(p.x) + (end ? -9 : 9), y: at,
-      "text-anchor": end ? "end" : "start"}, name));
+    const isFull = at + 13 > bottom && i + 1 < ends.length;
+    svg.append(shape("text", {x: x(p.x) + (end ? -9 : 9), y: at, "text-anchor": end ? "end" : "start"},
+      isFull ? `and ${ends.length - i} more` : name));
+    if (isFull) break;
     lowest = at;
   }
   svg.append(shape("text", {class: "quiet", x: right, y: bottom + 36, "text-anchor": "end"}, xName));

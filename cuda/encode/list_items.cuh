@@ -126,7 +126,9 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
   load_rows(plane_of(a, lane.block.component), lane.block, s.of_warp[warp].item, rows);
   if ((alone || warp == 0) && tile.first_block > 0) sum_blocks_before(a, tile, s.sum[warp]);
   // The lane's own word, which held its samples at an edge. In a register it would be spilled.
-  if constexpr (tuned) s.of_warp[warp].item[lane_index()] = energy_of_rows(rows);
+  if constexpr (tuned)
+    s.of_warp[warp].item[lane_index()] = energy_and_turn(
+        energy_of_rows(rows), turn_of_block(lane.block.component, lane.block.x, lane.block.y));
   transform_rows(rows, c);
   if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
   const Block& b = lane.block;

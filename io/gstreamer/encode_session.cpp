@@ -105,7 +105,9 @@ Status EncodeSession::submit(GstVideoCodecFrame* frame, const FrameSettings& set
     pending_.emplace(options.tag, std::move(pending));
   }
   Status status = enqueue(view, options);
-  if (!status) take(options.tag);
+  if (status) return status;
+  const PendingFrame lost = take(options.tag);
+  if (lost.rate) lost.rate->coded(lost.number, 0);
   return status;
 } catch (const std::bad_alloc&) {
   return Status(Errc::out_of_memory);

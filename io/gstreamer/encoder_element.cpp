@@ -204,9 +204,11 @@ GstFlowReturn handle_frame(GstVideoEncoder* base, GstVideoCodecFrame* frame) {
     gst_video_encoder_finish_frame(base, frame);
     return flow;
   }
-  const int quality = settings_of(self).quality;
-  const Status status =
-      without_stream_lock(self, [&] { return self->state->session->submit(frame, quality); });
+  const EncoderSettings settings = settings_of(self);
+  const Status status = without_stream_lock(self, [&] {
+    return self->state->session->submit(
+        frame, {settings.quality, settings.bitrate, settings.max_frame_size});
+  });
   if (!status) {
     post(self, status);
     return GST_FLOW_ERROR;

@@ -295,6 +295,12 @@ Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
   return guarded_open([&] { return open_frame_output(output, options); });
 }
 
+std::optional<std::string> numbered_path(const Location& output, std::int64_t number) {
+  const auto pattern = NumberPattern::parse(output.name);
+  if (!pattern || !*pattern) return std::nullopt;
+  return (*pattern)->path(number);
+}
+
 bool is_measuring_output(const Location& output) {
   return output.name == kNull || output.name.starts_with(kMd5);
 }

@@ -262,6 +262,23 @@ void find_all_devices(DeviceOptions& device) {
   device.all_devices = false;
 }
 
+std::optional<std::string> first_visible(const char* visible) {
+  if (visible == nullptr) return "0";
+  const std::string_view all = visible;
+  const std::size_t comma = all.find(',');
+  if (comma == all.npos) return std::nullopt;
+  return std::string(all.substr(0, comma));
+}
+
+void hide_unused_devices(const DeviceOptions& device) {
+  if (device.backend == Backend::cpu || device.index != 0 || !device.list.empty() ||
+      device.all_devices)
+    return;
+  constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
+  if (const auto first = first_visible(std::getenv(kVariable)))
+    ::setenv(kVariable, first->c_str(), 1);
+}
+
 DevicePlan device_plan(Backend backend, const DeviceOptions& device) {
   if (backend != Backend::cuda) return {};
   if (device.list.empty()) return {backend, {device.index}, false};
@@ -269,6 +286,7 @@ DevicePlan device_plan(Backend backend, const DeviceOptions& device) {
 }
 
 Backend choose_backend(const DeviceOptions& device) {
+  hide_unused_devices(device);
   auto plan = plan_devices(device.backend, device.index, device.list);
   if (!plan) fail(exit_for(plan.status(), Exit::device), plan.status().message());
   return plan->backend;

@@ -114,6 +114,14 @@ int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) 
 /// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
 void find_all_devices(DeviceOptions& device);
 
+/// What CUDA_VISIBLE_DEVICES has to become so that CUDA sees no other GPU than the first of those
+/// that `visible`, its value or null, leaves; nullopt: it may stay.
+std::optional<std::string> first_visible(const char* visible);
+
+/// Hides all GPUs but the first from CUDA where `device` means no other: with two H200s CUDA then
+/// starts in 0.23 s instead of 0.46. Works before the first call of CUDA alone.
+void hide_unused_devices(const DeviceOptions& device);
+
 /// Where coders work, after `backend` was chosen.
 DevicePlan device_plan(Backend backend, const DeviceOptions& device);
 

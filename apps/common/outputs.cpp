@@ -71,15 +71,8 @@ bool is_images(const io::Location& output) {
                                          "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 
-/// "%05d" or "####"; "%%" is a percent sign.
 bool is_pattern(const std::string& name) {
-  if (name.find("##") != std::string::npos) return true;
-  for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos; ++at) {
-    const std::size_t end = name.find_first_not_of("0123456789", ++at);
-    if (end != std::string::npos && std::string_view("diu").find(name[end]) != std::string::npos)
-      return true;
-  }
-  return false;
+  return io::numbered_path({name, {}, {}}, 0).has_value();
 }
 
 bool is_single_image(const io::Location& output) {

@@ -24,9 +24,9 @@ bool is_container(const io::Location& output);
 /// A picture or a numbered sequence of pictures, which hold no times.
 bool is_images(const io::Location& output);
 
-/// True if it holds one picture only.
 /// True for a name with a number in it: %d, %05d or ####.
 bool is_pattern(const std::string& name);
+/// True if it holds one picture only.
 bool is_single_image(const io::Location& output);
 
 /// Ends the command with exit 2 if binary data would go to a terminal.

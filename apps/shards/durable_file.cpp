@@ -186,6 +186,18 @@ Status rename_durably(const std::string& from, const std::string& to) {
   return sync_folder(folder_of(to));
 }
 
+Status rename_to_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+    return sync_folder(folder_of(to));
+  if (errno != EEXIST && errno != EINVAL && errno != ENOSYS)
+    return failure(Errc::write_failed, to, errno);
+  // Without RENAME_NOREPLACE in the file system, check first and rename a moment later.
+  struct stat info {};
+  if (errno == EEXIST || ::lstat(to.c_str(), &info) == 0)
+    return Status(Errc::output_exists, "'" + to + "'");
+  return rename_durably(from, to);
+}
+
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;

@@ -85,6 +85,8 @@ Status sync_file(const std::string& path);
 Status replace_file(const std::string& path, std::string_view text);
 /// Renames a file in its folder and makes that durable.
 Status rename_durably(const std::string& from, const std::string& to);
+/// The same if `to` is no file yet. Errors: output_exists.
+Status rename_to_new(const std::string& from, const std::string& to);
 /// "." if the path has none.
 std::string folder_of(const std::string& path);
 /// The whole file. Errors: bad_input if it has more than `most_bytes`.

@@ -91,6 +91,12 @@ class Join {
     return output;
   }
 
+  io::Location written() const {
+    io::Location written = output();
+    if (!options_.written_as.empty()) written.name = options_.written_as;
+    return written;
+  }
+
   /// Pictures of one size in a container; whole frames of the size that their bytes have.
   void check_shapes() const {
     const ShardHead& head = first_head();
@@ -136,8 +142,8 @@ class Join {
 
   template <typename Sink, typename Prepare>
   void copy(Sink& sink, const Prepare& prepare) {
-    register_part(output());
-    EarlyWriteback writeback(output().name + ".part");
+    register_part(written());
+    EarlyWriteback writeback(written().name + ".part");
     const PipelineSteps<JoinJob> steps = {
         .read = [this, next = std::size_t{0}](JoinJob& job) mutable -> Result<bool> {
           job.position = next++;
@@ -160,7 +166,7 @@ class Join {
            end.step == PipelineEnd::Step::write ? output().name : options_.folder, end.status);
     if (end.interrupted) fail(Exit::failed, "interrupted");
     Status status = sink.finish();
-    if (status) status = sync_file(output().name);
+    if (status) status = sync_file(written().name);
     if (!status) fail(Exit::output, output().name, status);
     signals::forget_removals();
     result_.bytes = sink.bytes_written();
@@ -168,7 +174,7 @@ class Join {
 
   void join_packets() {
     auto sink =
-        value_or_fail(io::open_packet_sink(output(), sink_options()), Exit::output, output().name);
+        value_or_fail(io::open_packet_sink(written(), sink_options()), Exit::output, output().name);
     copy(*sink, [&](JoinJob& job) { return sink->prepare(job.bytes, job.out); });
     if (const std::string notice = sink->notice(); !notice.empty())
       console::note(output().name + ": " + notice);
@@ -177,7 +183,7 @@ class Join {
   void join_frames() {
     const PixelFormat format = *parse_pixel_format(first_head().pixel_format);
     auto sink =
-        value_or_fail(io::open_frame_sink(output(), sink_options()), Exit::output, output().name);
+        value_or_fail(io::open_frame_sink(written(), sink_options()), Exit::output, output().name);
     copy(*sink, [&](JoinJob& job) {
       const ShardFrame& frame = set_.frame_of(set_.entries()[job.position]);
       return sink->prepare(view_of(format, frame, job.bytes), job.out);

@@ -12,6 +12,9 @@ namespace zerorun::app {
 struct JoinOptions {
   std::string folder;
   io::Location output;
+  /// If not empty, the file is written under this name, which has the extension of `output`;
+  /// messages name `output`.
+  std::string written_as;
   bool overwrite = false;
   bool allow_missing = false;
   /// The file whose sound belongs into the output, if the shards say that one does; "none" leaves

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "apps/common/text.hpp"
-
 namespace zerorun::app {
 
 std::string shard_folder(const std::string& output) { return output + ".shards"; }
@@ -29,30 +27,6 @@ ShardPaths shard_paths(const std::string& folder, const std::string& stem, Shard
   paths.data = path + (kind == ShardKind::packets ? ".mjpeg" : ".frames");
   paths.data_part = paths.data + ".part";
   return paths;
-}
-
-std::optional<std::string> numbered_name(const std::string& pattern, std::int64_t number) {
-  std::string name;
-  bool found = false;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] != '%') {
-      name += pattern[at];
-      continue;
-    }
-    if (pattern.compare(at, 2, "%%") == 0) {
-      name += pattern[++at];
-      continue;
-    }
-    const std::size_t end = pattern.find_first_not_of("0123456789", at + 1);
-    if (found || end == std::string::npos || pattern[end] != 'd') return std::nullopt;
-    const std::string width = pattern.substr(at + 1, end - at - 1);
-    const auto digits = width.empty() ? std::optional<std::int64_t>(0) : parse_integer(width);
-    if (!digits || *digits > 20) return std::nullopt;
-    name += fmt::format("{:0{}}", number, *digits);
-    found = true;
-    at = end;
-  }
-  return found ? std::optional(name) : std::nullopt;
 }
 
 }  // namespace zerorun::app

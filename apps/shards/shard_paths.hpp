@@ -25,8 +25,4 @@ struct ShardPaths {
 std::string shard_stem(const std::optional<ShardId>& shard, const FrameSpan& span);
 ShardPaths shard_paths(const std::string& folder, const std::string& stem, ShardKind kind);
 
-/// A name with one printf field for a whole number, "dir/%05d.png": the name of `number`.
-/// nullopt if it has no such field or more.
-std::optional<std::string> numbered_name(const std::string& pattern, std::int64_t number);
-
 }  // namespace zerorun::app

@@ -24,8 +24,7 @@ ShardKind kind_of(const FrameOptions& options, const std::string& command) {
   if (options.input.name == "-") refuse("need an INPUT that can be entered anywhere, not a pipe");
   if (output.name == "-" || io::is_measuring_output(output)) refuse("write files alone");
   if (is_images(output)) {
-    if (!numbered_name(output.name, 1))
-      refuse("need a pattern such as 'dir/%05d.png' for pictures");
+    if (!is_pattern(output.name)) refuse("need a pattern such as 'dir/%05d.png' for pictures");
     return ShardKind::pictures;
   }
   const bool is_known =

@@ -307,32 +307,33 @@ Exit ShardRun::tell_interrupted() const {
   return Exit::resume;
 }
 
+/// Not to OUTPUT.part, which may be that of another run: what lies in the folder is ours.
 void ShardRun::join() const {
   if (wanted_.kind != ShardKind::pictures) {
     JoinOptions options;
     options.folder = paths_.folder;
     options.output = output_location({}, options_.output);
-    options.overwrite = options_.output.overwrite;
+    options.written_as = paths_.folder + "/" + shard_stem(wanted_.shard, wanted_.span) + "-joined" +
+                         std::filesystem::path(output_name_).extension().string();
+    options.overwrite = true;
     options.audio = options_.input.name;
-    if (!options.overwrite && exists(output_name_))
-      compare_joined(options);
-    else
-      join_shards(options);
+    join_shards(options);
+    name_joined(options.written_as);
   }
   std::error_code ignored;
   std::filesystem::remove_all(paths_.folder, ignored);
 }
 
 /// A run that was killed when it had made OUTPUT leaves the same bytes there. Any other file stays.
-void ShardRun::compare_joined(JoinOptions options) const {
-  const std::string format = std::filesystem::path(output_name_).extension();
-  options.output.name =
-      paths_.folder + "/" + shard_stem(wanted_.shard, wanted_.span) + "-joined" + format;
-  options.overwrite = true;
-  join_shards(options);
-  const bool is_same = same_bytes(options.output.name, output_name_);
-  ::unlink(options.output.name.c_str());
-  if (!is_same) fail(Exit::output, output_name_, Status(Errc::output_exists));
+void ShardRun::name_joined(const std::string& joined) const {
+  const Status status = options_.output.overwrite ? rename_durably(joined, output_name_)
+                                                  : rename_to_new(joined, output_name_);
+  if (status) return;
+  if (status.code() != Errc::output_exists || !same_bytes(joined, output_name_)) {
+    ::unlink(joined.c_str());
+    fail(Exit::output, output_name_, status);
+  }
+  ::unlink(joined.c_str());
 }
 
 std::string ShardRun::words() const {

@@ -77,7 +77,7 @@ class ShardRun {
   bool reaches_end() const noexcept;
   Exit tell_interrupted() const;
   void join() const;
-  void compare_joined(JoinOptions options) const;
+  void name_joined(const std::string& joined) const;
   std::string words() const;
 
   FrameOptions& options_;

@@ -108,7 +108,7 @@ bool is_good_picture(const std::string& path, const ShardFrame& frame) {
 std::string picture_path(const ShardHead& head, const std::string& output, std::size_t k) {
   const std::int64_t number =
       head.start_number + head.span.first + static_cast<std::int64_t>(k) * head.span.step;
-  return numbered_name(output, number).value_or(output);
+  return io::numbered_path({output, {}, {}}, number).value_or(output);
 }
 
 Result<std::size_t> count_good_frames(const DurableFile& data,

@@ -38,11 +38,13 @@ struct Pair {
   const char* rank;
   const char* size;
 };
-constexpr std::array kPairs{Pair{"SLURM_PROCID", "SLURM_NTASKS"},
-                            Pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+/// Slurm's come last: the ranks of a launcher in a job of Slurm inherit those of the job's script,
+/// where SLURM_PROCID is 0.
+constexpr std::array kPairs{Pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                            Pair{"PMIX_RANK", "PMIX_SIZE"}, Pair{"PMI_RANK", "PMI_SIZE"},
                             // PMIx gives a rank, and the launcher that spoke it the size.
-                            Pair{"PMIX_RANK", "PMIX_SIZE"}, Pair{"PMIX_RANK", "SLURM_NTASKS"},
-                            Pair{"PMI_RANK", "PMI_SIZE"}};
+                            Pair{"PMIX_RANK", "SLURM_NTASKS"},
+                            Pair{"SLURM_PROCID", "SLURM_NTASKS"}};
 
 }  // namespace
 
@@ -96,7 +98,7 @@ std::optional<ShardId> shard_from(const Environment& environment, std::string& e
 }
 
 std::optional<int> local_rank(const Environment& environment) {
-  for (const char* const name : {"SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"})
+  for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"})
     if (const auto rank = number(environment, name); rank && *rank >= 0 && *rank < 4096)
       return static_cast<int>(*rank);
   return std::nullopt;

@@ -43,8 +43,8 @@ std::optional<FrameSpan> parse_frame_span(std::string_view text);
 /// Gives the value of an environment variable; null if it is not set. As std::getenv.
 using Environment = std::function<const char*(const char* name)>;
 
-/// The shard that Slurm (job array, else task of a step) or an MPI launcher gives this process.
-/// nullopt if no complete pair of variables is there; `error` then says what is there.
+/// The shard that a job array of Slurm gives this process, else an MPI launcher, else a step of
+/// Slurm. nullopt if no complete pair of variables is there; `error` then says what is there.
 std::optional<ShardId> shard_from(const Environment& environment, std::string& error);
 
 /// The number of this process on its machine by Slurm or Open MPI: workers share out the GPUs of a

@@ -62,13 +62,6 @@ inline std::optional<DeviceName> parse_device_names(std::string_view text) {
   return DeviceName{Backend::cuda, first, std::move(list), false};
 }
 
-/// The same for what can use one device alone: auto, cpu, cuda or cuda:N.
-inline std::optional<DeviceName> parse_device_name(std::string_view text) {
-  auto parsed = parse_device_names(text);
-  if (parsed && (parsed->all_devices || !parsed->list.empty())) return std::nullopt;
-  return parsed;
-}
-
 /// Finds out what `cuda:all` means on this machine, which starts all devices: `list` and `index`
 /// are then set. Errors: no_device, if there is none.
 inline Status find_all_devices(DeviceName& name) {

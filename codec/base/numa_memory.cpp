@@ -10,13 +10,19 @@
 #include <array>
 #include <charconv>
 #include <climits>
+#include <cstdint>
 #include <fstream>
+#include <limits>
 #include <optional>
+#include <string>
+
+#include "codec/arith/integer.hpp"
 
 namespace zerorun {
 namespace {
 
 constexpr int kMostNodes = 1024;  // as Linux
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::optional<int> parse_node(std::string_view text) {
   int node = 0;
@@ -62,13 +68,23 @@ std::vector<int> memory_nodes(const std::string& folder) {
 }
 
 Result<std::byte*> map_on_node(std::size_t bytes, int node) {
-  void* const memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return Status(Errc::out_of_memory, std::to_string(bytes) + " bytes");
-  auto* const pages = static_cast<std::byte*>(memory);
-  if (node >= 0 && node < kMostNodes) prefer_node(pages, bytes, node);
-  (void)madvise(memory, bytes, MADV_HUGEPAGE);  // fewer pages to find and to lock
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2)
+    return Status(Errc::out_of_memory, std::to_string(bytes) + " bytes");
+  const std::size_t align = bytes < kHugePage ? 1 : kHugePage;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t kept = round_up(bytes, page);
+  const std::size_t mapped = kept + (align > 1 ? align : 0);
+  void* const memory =
+      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return Status(Errc::out_of_memory, std::to_string(bytes) + " bytes");
+  auto* const all = static_cast<std::byte*>(memory);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::size_t before = round_up(address, align) - address;
+  std::byte* const pages = all + before;
+  if (before > 0) (void)munmap(all, before);
+  if (mapped > before + kept) (void)munmap(pages + kept, mapped - before - kept);
+  if (node >= 0 && node < kMostNodes) prefer_node(pages, bytes, node);
+  (void)madvise(pages, bytes, MADV_HUGEPAGE);  // fewer pages to find and to lock
   for (std::size_t at = 0; at < bytes; at += page) pages[at] = std::byte{0};
   return pages;
 }

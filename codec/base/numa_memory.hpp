@@ -18,7 +18,8 @@ std::vector<int> parse_node_list(std::string_view text);
 std::vector<int> memory_nodes(const std::string& folder = "/sys/devices/system/node");
 
 /// Zeroed pages on the node, or on others where it has no room or where the system does not allow
-/// the choice. Every page is there on return. Errors: out_of_memory.
+/// the choice; of a negative node: anywhere. Huge pages where the system has them. Every page is
+/// there on return. Errors: out_of_memory.
 Result<std::byte*> map_on_node(std::size_t bytes, int node);
 /// `bytes` as at map_on_node().
 void unmap_pages(std::byte* memory, std::size_t bytes) noexcept;

@@ -8,10 +8,11 @@ namespace zerorun::fast {
 namespace {
 
 /// Walks from guesses begin this many MCUs before a cut, or this many bits if those are more, and
-/// should meet at the cut. Of 199 cuts of
-/// pictures of 3840x2160 lead to a wrong start: with 8 Kibit 0 of photos at q75 and q90 and of a
-/// ramp, 23 of text and 78 of noise; with 32 Kibit (31 and 14 MCUs) 0 of text and 2 of noise. A
-/// search takes 11 us in 8 Kibit and 39 in 32.
+/// should meet at the cut. How many of 199 cuts of pictures of 3840x2160 had a wrong start:
+///
+///   bits before the cut | photos q75, q90; a ramp | text | noise | time of a search
+///   8 Ki                |                       0 |   23 |    78 |            11 us
+///   32 Ki (31, 14 MCUs) |                       0 |    0 |     2 |            39 us
 constexpr std::uint64_t kWarmMcus = 32, kWarmBits = 8192;
 
 /// A 4K photo takes 17.5 ms of one core to decode at q90 and 13.2 at q75, and 5.2 and 3.2 to count.

@@ -9,7 +9,7 @@
 namespace zerorun {
 
 /// Allocates on the node of the current device, where the machine has several nodes with memory and
-/// the device tells its own; else wherever CUDA likes. For every device. `bytes` > 0.
+/// the device tells its own; else anywhere. For every device. `bytes` > 0.
 cudaError_t allocate_near(void** memory, std::size_t bytes);
 
 /// Releases what allocate_near() gave. Memory that a broken device does not let go stays locked.

@@ -12,97 +12,57 @@
 #include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/entropy/caller_scratch.hpp"
-#include "cuda/entropy/outcome.cuh"
-#include "cuda/entropy/vld_table.cuh"
+#include "cuda/entropy/vld_subsequences.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
 
-constexpr int kThreads = 128;
-constexpr std::uint64_t kSubBits = 1024;  // of a subsequence; more than the longest codeword
-constexpr int kRounds = 6;
-constexpr int kEntries = 32;
-constexpr std::uint8_t kDead = kEntries;  // no entry, because of a fault to the left
-constexpr std::uint64_t kGroup = 256;     // subsequences whose maps one warp applies in a row
+constexpr int kThreads = kSubThreads;
 
-struct Args {
-  const std::uint32_t* in;
-  std::uint64_t bits;
-  const DecodeTable* table;
-  std::uint64_t subs;   // at least 1
-  std::uint8_t* entry;  // [subs] where the first codeword starts, from the subsequence's begin
-  // [subs] entries of the next subsequence. Even rounds read the first and write the second, odd
-  // rounds the other way round.
-  std::uint8_t* even_exits;
-  std::uint8_t* odd_exits;
-  std::uint32_t* count;       // [subs] symbols
-  std::uint64_t* offset;      // [subs] symbols before it
-  std::uint32_t* changed;     // [kRounds] not 0: an exit changed
-  std::uint8_t* maps;         // [subs][kEntries] exit of each entry
-  std::uint8_t* group_maps;   // [groups][kEntries] the same
-  std::uint8_t* group_entry;  // [groups]
-  std::uint8_t* out;
-  std::uint64_t symbols;
-  Outcome* outcome;
-};
-
-__device__ std::uint64_t global_thread() {
-  return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-}
-
-/// Decodes the codewords that start in a subsequence.
-template <typename Sink>
-__device__ Stop decode_sub(const Args& a, const DecodeTable& table, std::uint64_t sub,
-                           unsigned entry, Sink&& sink) {
-  const std::uint64_t begin = sub * kSubBits + entry;
-  const std::uint64_t next = (sub + 1) * kSubBits;
-  const std::uint64_t stop = next < a.bits ? next : a.bits;
-  if (begin >= stop) return {begin, 0, Errc::ok};
-  return decode_range(table, a.in, begin, stop, a.bits, static_cast<std::uint32_t>(kSubBits), sink);
-}
-
-/// The entry of the next subsequence; `fault` stands for what follows a fault.
-__device__ std::uint8_t exit_of(const Stop& stop, std::uint64_t sub, std::uint8_t fault) {
-  const std::uint64_t next = (sub + 1) * kSubBits;
-  if (stop.code != Errc::ok) return fault;
-  return static_cast<std::uint8_t>(stop.at > next ? stop.at - next : 0);
-}
+using Args = SubArgs;
+using Shared = SubShared;
 
 /// One round. A fault may come from a wrong guess; the neighbour then guesses again.
 __global__ void __launch_bounds__(kThreads) synchronize_kernel(Args a, int round) {
-  __shared__ DecodeTable table;
+  __shared__ Shared s;
   if (round > 0 && a.changed[round - 1] == 0) return;
-  load_table(a.table, table);
-  __syncthreads();
   const std::uint64_t sub = global_thread();
-  if (sub >= a.subs || table.usable == 0) return;
   const std::uint8_t* const known = round % 2 == 0 ? a.even_exits : a.odd_exits;
   std::uint8_t* const found = round % 2 == 0 ? a.odd_exits : a.even_exits;
-  const std::uint8_t entry = round > 0 && sub > 0 ? known[sub - 1] : 0;
-  if (round > 0 && entry == a.entry[sub]) {
-    found[sub] = known[sub];
-    return;
+  const bool exists = sub < a.subs;
+  const std::uint8_t entry = exists && round > 0 && sub > 0 ? known[sub - 1] : 0;
+  const bool decodes = exists && (round == 0 || entry != a.entry[sub]);
+  const std::uint8_t before = exists && round > 0 ? known[sub] : 0;
+  if (exists && !decodes) found[sub] = before;
+  if (__syncthreads_or(decodes) == 0) return;  // most CTAs of the later rounds need no table
+  load_table(a.table, s.table);
+  __syncthreads();
+  if (s.table.usable == 0) return;
+  const bool inner = is_inner(a, sub);
+  SubWalk walk = walk_inner_subs(a, s, sub, entry, decodes && inner, round > 0, before);
+  if (!decodes) return;
+  if (!inner) {
+    const Stop stop = decode_outer_sub(a, s.table, sub, entry, [](unsigned) {});
+    walk = {exit_of(stop, sub, 0), stop.symbols};
   }
-  const Stop stop = decode_sub(a, table, sub, entry, [](std::uint8_t) {});
-  const std::uint8_t exit = exit_of(stop, sub, 0);
   a.entry[sub] = entry;
-  a.count[sub] = stop.symbols;
-  found[sub] = exit;
-  if (round == 0 || exit != known[sub]) a.changed[round] = 1;  // all writers write the same
+  a.count[sub] = walk.symbols;
+  found[sub] = walk.exit;
+  if (round == 0 || walk.exit != before) a.changed[round] = 1;  // all writers write the same
 }
 
 __device__ bool synchronized(const Args& a) { return a.changed[kRounds - 1] == 0; }
 
 /// Exact solution, step 1: a warp decodes a subsequence from all entries.
 __global__ void __launch_bounds__(kThreads) map_kernel(Args a) {
-  __shared__ DecodeTable table;
+  __shared__ Shared s;
   if (synchronized(a)) return;
-  load_table(a.table, table);
+  load_table(a.table, s.table);
   __syncthreads();
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t warps = std::uint64_t{gridDim.x} * kThreads / 32;
   for (std::uint64_t sub = global_thread() / 32; sub < a.subs; sub += warps) {
-    const Stop stop = decode_sub(a, table, sub, lane, [](std::uint8_t) {});
+    const Stop stop = count_subs(a, s, sub, lane, true);
     a.maps[sub * kEntries + lane] = exit_of(stop, sub, kDead);
   }
 }
@@ -151,38 +111,31 @@ __global__ void __launch_bounds__(kThreads) spread_kernel(Args a, std::uint64_t 
 
 /// Step 5: the symbols of each subsequence.
 __global__ void __launch_bounds__(kThreads) count_kernel(Args a) {
-  __shared__ DecodeTable table;
+  __shared__ Shared s;
   if (synchronized(a)) return;
-  load_table(a.table, table);
+  load_table(a.table, s.table);
   __syncthreads();
   const std::uint64_t sub = global_thread();
-  if (sub >= a.subs) return;
-  const unsigned entry = a.entry[sub];
-  a.count[sub] = entry == kDead ? 0 : decode_sub(a, table, sub, entry, [](std::uint8_t) {}).symbols;
+  const unsigned entry = sub < a.subs ? a.entry[sub] : kDead;
+  const Stop stop = count_subs(a, s, sub, entry, entry != kDead);
+  if (sub < a.subs) a.count[sub] = stop.symbols;
 }
 
 /// Decodes once more, into place. Only the first fault is reported: where codewords start after it
 /// is unknown. Offsets after it may be wrong, which only moves symbols inside the output.
 __global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
-  __shared__ DecodeTable table;
-  load_table(a.table, table);
+  __shared__ Shared s;
+  load_table(a.table, s.table);
   __syncthreads();
   const std::uint64_t sub = global_thread();
   if (sub == 0) a.outcome->count = a.symbols;
-  if (sub >= a.subs || table.usable == 0) return;
-  const unsigned entry = a.entry[sub];
-  const std::uint64_t first = a.offset[sub];
-  if (entry == kDead || first > a.symbols) return;
-  const std::uint64_t room = a.symbols - first;
-  std::uint64_t written = 0;
-  ByteWriter writer(a.out + first);
-  const Stop stop = decode_sub(a, table, sub, entry, [&](std::uint8_t symbol) {
-    if (written == room) return;
-    writer.put(symbol);
-    ++written;
-  });
-  writer.finish();
-  if (stop.symbols >= room) return;  // no more symbols are asked for
+  if (s.table.usable == 0) return;
+  const unsigned entry = sub < a.subs ? a.entry[sub] : kDead;
+  const std::uint64_t first = entry != kDead ? a.offset[sub] : 0;
+  const bool decodes = entry != kDead && first <= a.symbols;
+  const std::uint64_t room = decodes ? a.symbols - first : 0;
+  const Stop stop = write_subs(a, s, sub, entry, decodes, a.out + first, room);
+  if (!decodes || stop.symbols >= room) return;  // no more symbols are asked for
   if (stop.code != Errc::ok)
     report_fault(a.outcome, stop.at, stop.code, FaultPosition::bits);
   else if (sub + 1 == a.subs)
@@ -214,6 +167,7 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   a.even_exits = scratch.take<std::uint8_t>(subs);
   a.odd_exits = scratch.take<std::uint8_t>(subs);
   a.count = scratch.take<std::uint32_t>(subs);
+  a.marks = scratch.take<std::uint16_t>(subs * kSegments);
   a.offset = scratch.take<std::uint64_t>(subs);
   a.maps = scratch.take<std::uint8_t>(subs * kEntries);
   a.group_maps = scratch.take<std::uint8_t>(groups * kEntries);

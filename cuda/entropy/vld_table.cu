@@ -12,6 +12,43 @@ __device__ std::uint64_t end_of(const DecodeTable& table, int i) {
   return std::uint64_t{table.first[i]} + (std::uint64_t{1} << (32 - table.bits[i]));
 }
 
+/// The thread's codeword, in the order of their bits.
+struct Codeword {
+  bool exists;
+  std::uint32_t first;
+  unsigned bits;
+  std::uint16_t entry;
+
+  __device__ unsigned prefix() const { return first >> (32 - kFastBits); }
+};
+
+/// Stores the entry for every index that begins with the `bits` bits at the front of `first`.
+__device__ void fill(std::uint16_t* table, int index_bits, std::uint32_t first, unsigned bits,
+                     std::uint16_t entry) {
+  const std::uint32_t begin = first >> (32 - index_bits);
+  const std::uint32_t entries = 1u << (static_cast<unsigned>(index_bits) - bits);
+  for (std::uint32_t i = 0; i < entries; ++i) table[begin + i] = entry;
+}
+
+/// Numbers the prefixes that several longer codewords share, and fills their tables. All threads.
+__device__ void fill_long(DecodeTable& table, const Codeword& own) {
+  __shared__ std::uint32_t numbers[kThreads / 32];
+  const unsigned rank = threadIdx.x, lane = rank % 32, own_warp = rank / 32;
+  const bool is_long = own.exists && own.bits > kFastBits;
+  const bool leads = is_long && (rank == 0 || table.bits[rank - 1] <= kFastBits ||
+                                 table.first[rank - 1] >> (32 - kFastBits) != own.prefix());
+  const unsigned leaders = __ballot_sync(kFullWarp, leads);
+  if (lane == 0) numbers[own_warp] = static_cast<unsigned>(__popc(leaders));
+  __syncthreads();
+  unsigned number = static_cast<unsigned>(__popc(leaders & ((2u << lane) - 1))) - 1;
+  for (unsigned warp = 0; warp < own_warp; ++warp) number += numbers[warp];
+  // `number` is that of the last leader up to this codeword, which has the same prefix.
+  if (!is_long || number >= kMoreTables) return;
+  table.fast[own.prefix()] = static_cast<std::uint16_t>(number);
+  if (own.bits <= kFastBits + kMoreBits)
+    fill(table.more[number], kMoreBits, own.first << kFastBits, own.bits - kFastBits, own.entry);
+}
+
 __global__ void __launch_bounds__(kThreads)
     build_table_kernel(const Codebook* book, DecodeTable* out, Outcome* outcome) {
   __shared__ DecodeTable table;
@@ -49,16 +86,16 @@ __global__ void __launch_bounds__(kThreads)
     table.usable = usable;
     if (!usable) report_fault(outcome, 0, Errc::invalid_argument);
   }
-  for (int i = symbol; i < 1 << kFastBits; i += kThreads) table.fast[i] = 0;
+  for (unsigned i = threadIdx.x; i < 1u << kFastBits; i += kThreads) table.fast[i] = kMoreTables;
+  for (unsigned i = threadIdx.x; i < sizeof table.more / sizeof table.more[0][0]; i += kThreads)
+    table.more[0][i] = 0;
   __syncthreads();
-  // A codeword of at most 11 bits fills its entries; those of a prefix code do not overlap.
-  if (usable && symbol < codewords && table.bits[symbol] <= kFastBits) {
-    const std::uint32_t begin = table.first[symbol] >> (32 - kFastBits);
-    const std::uint32_t entries = 1u << (kFastBits - table.bits[symbol]);
-    for (std::uint32_t i = 0; i < entries; ++i)
-      table.fast[begin + i] =
-          static_cast<std::uint16_t>(table.bits[symbol] << 8 | table.symbol[symbol]);
-  }
+  // A codeword of at most kFastBits fills its entries; those of a prefix code do not overlap.
+  const Codeword own{usable && symbol < codewords, table.first[symbol], table.bits[symbol],
+                     static_cast<std::uint16_t>(table.bits[symbol] << 8 | table.symbol[symbol])};
+  if (own.exists && own.bits <= kFastBits)
+    fill(table.fast, kFastBits, own.first, own.bits, own.entry);
+  fill_long(table, own);
   __syncthreads();
   load_table(&table, *out);
 }

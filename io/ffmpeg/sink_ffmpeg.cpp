@@ -156,6 +156,9 @@ class ContainerSink final : public HalvedPacketSink {
   Status open_muxers() {
     const auto add = [this](AVFormatContext& context) { return add_streams(context); };
     Dictionary options;
+    // Optional by RFC 8794, and FFmpeg would compute it over every picture on this one thread,
+    // which halves the speed of copying.
+    if (name_ == "matroska") options.set("write_crc32", "0");
     // delay_moov: the movie box waits for the first packets, which describe AC-3 and others.
     // skip_trailer: no random access table, which grows with every frame.
     if (is_mov())

@@ -147,6 +147,16 @@ class OutputTest(ProgramTest):
             self.assertEqual(pathlib.Path(self.path(out)).read_text(), "keep me")
         self.assert_nothing_left("other.mjpeg")
 
+    def test_a_link_is_replaced_and_its_target_stays(self):
+        target, link = pathlib.Path(self.path("target")), pathlib.Path(self.path("link.mjpeg"))
+        target.write_text("keep me")
+        link.symlink_to(target)
+        self.encode(self.y4m, "-o", link, code=4)
+        self.encode(self.y4m, "-o", link, "-y")
+        self.assertFalse(link.is_symlink())
+        self.assertTrue(link.read_bytes().startswith(b"\xff\xd8"))
+        self.assertEqual(target.read_text(), "keep me")
+
     def test_a_failed_overwrite_keeps_the_old_file(self):
         keep = pathlib.Path(self.path("keep.mjpeg"))
         keep.write_text("keep me")
@@ -186,7 +196,7 @@ class OutputTest(ProgramTest):
             process.stdout.close()
             error = process.stderr.read().decode()
             process.stderr.close()
-            self.assertEqual(process.wait(20), 4, error)
+            self.assertEqual(process.wait(300), 4, error)
             self.assertIn("zerorun: ", error)
 
     def test_help_into_a_closed_pipe_is_no_error(self):

@@ -9,12 +9,15 @@ import shutil
 import subprocess
 import unittest
 
-from support import BUILT_WITH_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers
+from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m,
+                     needs_containers)
 
 COUNTS = (1, 2, 3, 7, 16, 64)
-CONTAINERS = ("mov", "mkv", "avi", "mp4", "mjpeg")
-INPUTS = ("gaps", "mov", "avi", "y4m", "vfr.mkv")
-DECODED = ("mov", "mkv", "avi", "mp4", "mjpeg", "jpg")
+HAS_CONTAINERS = BUILT_WITH_FFMPEG and HAS_FFMPEG
+# Without FFmpeg there is AVI, by a writer and a reader of our own.
+CONTAINERS = ("mov", "mkv", "avi", "mp4", "mjpeg") if HAS_CONTAINERS else ("avi", "mjpeg")
+INPUTS = ("gaps", "mov", "avi", "y4m", "vfr.mkv") if HAS_CONTAINERS else ("gaps", "avi", "y4m")
+DECODED = (*CONTAINERS, "jpg")
 FRAMES = 41
 FULL = os.environ.get("ZERORUN_MATRIX") == "full"
 WORKERS = 2
@@ -38,6 +41,9 @@ class Matrix(ProgramTest):
         for frame in range(FRAMES):
             if frame not in (5, 20, 21):
                 make_ppm(self.path(f"seq/{frame:04}.ppm"), frame=frame)
+        if not HAS_CONTAINERS:
+            self.encode(y4m, "-o", self.path("in.avi"))
+            return
         ffmpeg("-i", y4m, "-vf", "select='not(eq(mod(n,7),3))'", "-fps_mode", "vfr", "-c:v", "mjpeg",
                self.path("in.vfr.mkv"))
         ffmpeg("-i", y4m, "-f", "lavfi", "-i", "sine=d=1.64", "-c:v", "mjpeg", "-c:a", "pcm_s16le",
@@ -63,7 +69,6 @@ class Matrix(ProgramTest):
             return ["--missing", "hold"]
         return ["--fps", "25"] if kind == "vfr.mkv" and extension in ("avi", "mjpeg") else []
 
-    @needs_containers
     def test_encode(self):
         self.make_inputs()
         for kind, extension in itertools.product(INPUTS, CONTAINERS):
@@ -79,7 +84,6 @@ class Matrix(ProgramTest):
                     self.assertTrue(pathlib.Path(one).read_bytes() == pathlib.Path(out).read_bytes())
                     os.remove(out)
 
-    @needs_containers
     def test_decode(self):
         self.make_inputs()
         for extension in DECODED[:-1]:

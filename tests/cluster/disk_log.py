@@ -54,7 +54,7 @@ class DiskLog:
         seconds, number = int(stamp) / 1e9, int(number)
         if letter == "W":
             file = self.files[path]
-            file.durable = min(file.durable, os.path.getsize(path) if os.path.exists(path) else number)
+            file.durable = min(file.durable, number)  # it is written from here on
             file.writes.append((seconds, number))
         elif letter == "S":
             self.files[path].durable = max(self.files[path].durable, number)
@@ -121,19 +121,23 @@ class DiskLog:
                 if not os.path.exists(kept) or os.path.exists(path) or not path.endswith(".journal"):
                     break  # what came before is durable then, too
                 shutil.move(kept, path)
-        for path, file in self.files.items():
-            if os.path.exists(path):
-                self.tear(path, file.durable, chance)
+        kept = {path: self.tear(path, file.durable, chance)
+                for path, file in self.files.items() if os.path.exists(path)}
         self.begin()
+        for path, size in kept.items():  # what lies behind is no data, until it is written again
+            self.files[path].durable = size
         self.journals_kept = promised
 
     def tear(self, path, durable, chance):
+        """Returns how many bytes are left."""
         size = os.path.getsize(path)
         if durable >= size:
-            return
-        os.truncate(path, chance.randint(durable, size))
+            return size
+        left = chance.randint(durable, size)
+        os.truncate(path, left)
         if chance.random() < 0.3:  # a file that has its size but not its data
             os.truncate(path, size)
+        return left
 
     def compare_kept(self, output, shard, shards, text):
         """The resumed run has to have found every frame that was durable before the power cut."""

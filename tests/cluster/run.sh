@@ -2,127 +2,43 @@
 # Shards on the real engines: a Slurm of three nodes on this machine, Open MPI's launcher, GNU parallel
 # and an Open Job Description. Daemons of nodes and workers are killed meanwhile; the results are
 # compared with an unsharded run byte by byte. Needs root, because Slurm's daemons do.
-# Where it can, the machine plays several hosts with networks and mounts of their own (hosts.sh).
+#
+# Everything runs in namespaces of its own (processes, mounts, network), which the kernel ends with all
+# that is in them when this script ends, even by SIGKILL. Where namespaces are not allowed, or with
+# ZERORUN_CLUSTER_PLAIN=1, a process watches this script and tidies up behind it.
 # usage: tests/cluster/run.sh [ZERORUN [KILLS]]   (default build/release/bin/zerorun, 8 kills)
 # SPDX-License-Identifier: MIT
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-ZERORUN=$(realpath "${1:-$root/build/release/bin/zerorun}")
-wanted_kills=${2:-8}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ZERORUN=$(realpath "${1:-$here/../../build/release/bin/zerorun}")
 export ZERORUN
-samples=$root/samples/cluster
 [ "$(id -u)" = 0 ] || { echo "run it as root: Slurm's daemons need that"; exit 2; }
+[ -x "$ZERORUN" ] || { echo "'$ZERORUN' is no program; build it first"; exit 2; }
 
-packages=(slurm-wlm munge openmpi-bin parallel iproute2)
+packages=(slurm-wlm munge openmpi-bin parallel iproute2 psmisc)
 if ! dpkg -s "${packages[@]}" >/dev/null 2>&1; then
   apt-get update -q >/dev/null
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q "${packages[@]}" >/dev/null
 fi
 
-dir=$(mktemp -d /tmp/zerorun-cluster-XXXXXX)
-# shellcheck source=tests/cluster/slurm.sh
-. "$root/tests/cluster/slurm.sh"
-trap 'exit 143' HUP INT TERM
-trap 'code=$?; stop_slurm; if [ $code = 0 ]; then rm -rf "$dir"; else echo "see $dir"; fi' EXIT
-cd "$dir"
-
-same() {  # NAME: out/NAME and one/NAME
-  cmp "one/$1" "out/$1" || { echo "FAILED: $2: $1 differs"; exit 1; }
-  [ ! -e "out/$1.shards" ] || { echo "FAILED: $2: the shards are still there"; exit 1; }
-  echo "ok: $2: $1 is the file of one run"
-}
-fresh() { rm -rf out; mkdir out; }
-
-mkdir one in
-python3 "$root/tests/cluster/make_input.py" in/long.y4m 640 480 720
-video=mjpeg
-if "$ZERORUN" --version | grep -q +ffmpeg; then video=mov; fi
-"$ZERORUN" encode in/long.y4m -o "one/shot.$video" --quiet --device cpu
-
-echo "== Open MPI"
-fresh
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$samples/encode_mpirun.sh" \
-  in/long.y4m "out/shot.$video" -np 4 --oversubscribe >mpi.log 2>&1 || { cat mpi.log; exit 1; }
-same "shot.$video" "mpirun"
-
-echo "== GNU parallel"
-fresh
-"$samples/encode_parallel.sh" in/long.y4m "out/shot.$video" 5 -j 2 >parallel.log 2>&1 ||
-  { cat parallel.log; exit 1; }
-same "shot.$video" "parallel"
-
-if command -v openjd >/dev/null; then
-  echo "== Open Job Description"
-  fresh
-  openjd run "$samples/encode.openjd.yaml" --step Join --run-dependencies -p "Program=$ZERORUN" \
-    -p "Input=$dir/in/long.y4m" -p "Output=$dir/out/shot.$video" >openjd.log 2>&1 ||
-    { tail -40 openjd.log; exit 1; }
-  same "shot.$video" "openjd"
-else
-  echo "skipped: Open Job Description (pip install openjd-cli)"
+dir=$(mktemp -d "${TMPDIR:-/tmp}/zerorun-cluster-XXXXXX")
+export ZERORUN_CLUSTER_DIR=$dir ZERORUN_CLUSTER_CONFINED=no
+confine=(setpriv --pdeathsig KILL)  # with this script end the scenes, or unshare, and with that all
+own=(unshare --pid --fork --kill-child --mount --mount-proc --net)
+if [ "${ZERORUN_CLUSTER_PLAIN:-0}" != 1 ] && "${own[@]}" true 2>/dev/null; then
+  ZERORUN_CLUSTER_CONFINED=yes
+  confine+=("${own[@]}")
 fi
 
-echo "== Slurm"
-start_slurm
-is_isolated && echo "three hosts with networks and mounts of their own" || echo "three daemons on one host"
-submit() {  # prints the id of the job that joins
-  bash "$samples/encode_array.sbatch" "$dir/in/long.y4m" "$dir/out/shot.$video" "$@" |
-    tee submit.log | sed -n 's/^Submitted batch job //p'
+"${confine[@]}" bash "$here/scenes.sh" "${2:-8}" &
+inside=$!
+tidy() {
+  local code=$?
+  # unshare hands no signal on. Where there is none, the scenes tidy up themselves.
+  if [ $ZERORUN_CLUSTER_CONFINED = yes ]; then kill -KILL $inside; else kill -TERM $inside; fi 2>/dev/null || true
+  wait $inside 2>/dev/null || true
+  if [ $code = 0 ]; then rm -rf "$dir"; else echo "see $dir"; fi
 }
-fresh
-join=$(submit 6 --device cpu --threads 1)
-wait_for_job "$join"
-same "shot.$video" "array and dependent job"
-
-echo "== Slurm, arrays as they are numbered"
-array() {  # RANGE OUTPUT: waits; 0 if all tasks did well
-  sbatch --wait --quiet --array="$1" --output="$dir/array-%a.log" \
-    --wrap "env | grep SLURM_ARRAY; exec '$ZERORUN' encode '$dir/in/long.y4m' -o '$dir/out/$2' --shard auto --device cpu"
-}
-fresh
-array 1-5:2 "shot.$video" || { cat array-*.log; exit 1; }
-"$ZERORUN" concat "out/shot.$video" --delete-shards --quiet
-same "shot.$video" "array with a step"
-fresh
-! array 3,4,7 "shot.$video" 2>/dev/null || { echo "FAILED: a list with gaps was taken for shards"; exit 1; }
-echo "ok: a list with gaps is refused: $(tail -n 1 array-7.log)"
-
-echo "== Slurm, with controller, nodes and workers killed"
-declare -A killed=()
-strike() {  # kills something that is there; 1 if there was nothing
-  local node=n$((RANDOM % 3 + 1))
-  case $((RANDOM % 5)) in
-    0 | 1) kill_a_worker "$dir/out" || return 1; what="worker" ;;
-    2) crash_node $node; what="whole node" ;;
-    3) kill_and_restart_node $node; what="node's daemon" ;;
-    4) kill_and_restart_controller; what="controller" ;;
-  esac
-  killed[$what]=$((${killed[$what]:-0} + 1))
-}
-kills=0 rounds=0 resubmit=0
-while [ $kills -lt "$wanted_kills" ]; do
-  rounds=$((rounds + 1))
-  empty_queue  # a controller that lost its state may run a job of the last round again
-  fresh
-  join=$(submit 6 --device cpu --threads 1 --cpu scalar)
-  for _ in $(seq 4); do
-    sleep 0.$((RANDOM % 9 + 1))
-    if [ $kills -lt "$wanted_kills" ] && strike; then kills=$((kills + 1)); fi
-  done
-  tries=0
-  until wait_for_job "$join"; do  # a worker that was killed failed its task: the same line goes on
-    resubmit=$((resubmit + 1)) tries=$((tries + 1))
-    [ $tries -le 8 ] || { squeue; tail -n 40 log/*; exit 1; }
-    empty_queue
-    join=$(submit 6 --device cpu --threads 1 --cpu scalar)
-  done
-  same "shot.$video" "round $rounds"
-done
-for what in "${!killed[@]}"; do echo "${killed[$what]} times: $what"; done
-echo "$kills kills in $rounds rounds, $resubmit more submissions after them"
-
-stop_slurm
-left=$(processes_left)
-[ -z "$left" ] || { echo "FAILED: processes are left: $left"; exit 1; }
-echo "no process is left"
-echo "all right"
+trap 'exit 143' HUP INT TERM
+trap tidy EXIT
+wait $inside

@@ -7,6 +7,29 @@ nodes=(n1 n2 n3)
 # shellcheck source=tests/cluster/hosts.sh
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 
+is_confined() { [ "$ZERORUN_CLUSTER_CONFINED" = yes ]; }
+
+# For the case that nothing else ends the daemons when this script is killed (see run.sh).
+watch_this_script() {
+  set -m  # a process group of its own, which a signal to ours does not reach
+  (
+    trap - EXIT
+    exec </dev/null >/dev/null 2>&1
+    cd /
+    while kill -0 $$; do sleep 0.5; done
+    isolated=$(cat "$dir/isolated" || echo no)
+    stop_slurm
+    processes_left | while read -r id _; do kill -KILL "$id"; done
+  ) &
+  watchdog=$!
+  set +m
+}
+
+stop_watching() {
+  [ -z "${watchdog:-}" ] || kill -KILL -- "-$watchdog" 2>/dev/null || true
+  watchdog=
+}
+
 write_config() {
   local host
   host=$(hostname -s)
@@ -43,15 +66,14 @@ CONF
 # Slurm signs with munge. One that runs already is used and left alone.
 start_munge() {
   munge -n >/dev/null 2>&1 && return
-  if [ ! -s /etc/munge/munge.key ]; then
-    dd if=/dev/urandom bs=1 count=1024 of=/etc/munge/munge.key status=none
-    chown munge: /etc/munge/munge.key
-    chmod 400 /etc/munge/munge.key
-  fi
-  mkdir -p /run/munge "$dir/munge"
-  chown munge: /run/munge "$dir/munge"
+  local own=$dir/munge
+  mkdir -p /run/munge "$own"
+  dd if=/dev/urandom bs=1024 count=1 of="$own/key" status=none
+  chmod 400 "$own/key"
+  chown -R munge: /run/munge "$own"
   chmod 755 "$dir"
-  su -s /bin/sh munge -c "/usr/sbin/munged --pid-file=$dir/munge/munged.pid --log-file=$dir/munge/munged.log --seed-file=$dir/munge/seed"
+  su -s /bin/sh munge -c "/usr/sbin/munged --key-file=$own/key --pid-file=$own/munged.pid \
+    --log-file=$own/munged.log --seed-file=$own/seed"
 }
 
 start_node() { on_host "$1" slurmd -N "$1"; }
@@ -59,6 +81,7 @@ start_node() { on_host "$1" slurmd -N "$1"; }
 start_slurm() {
   base_port=$((17000 + RANDOM % 2000 * 4))
   make_hosts
+  echo $isolated >"$dir/isolated"
   write_config
   start_munge
   slurmctld -c
@@ -103,16 +126,27 @@ stop_slurm() {
   remove_hosts
 }
 
-# Every process that has the folder of this run in its command line or as its working folder.
+# Every process that has the folder of this run in its command line, as its working folder, or in its
+# environment, as all that Slurm has started.
 processes_left() {
   local process
   for process in /proc/[0-9]*; do
     [ "${process#/proc/}" != $$ ] && [ "${process#/proc/}" != "$BASHPID" ] || continue
-    if grep -qaF "$dir" "$process/cmdline" 2>/dev/null ||
+    if grep -qaF "$dir" "$process/cmdline" "$process/environ" 2>/dev/null ||
       [ "$(readlink "$process/cwd" 2>/dev/null)" = "$dir" ]; then
-      grep -q "^PPid:[[:space:]]*$$\$" "$process/status" 2>/dev/null && continue  # of this script
+      grep -qE "^PPid:[[:space:]]*($$|$BASHPID)\$" "$process/status" 2>/dev/null && continue  # of this script
       echo "${process#/proc/} $(tr '\0' ' ' 2>/dev/null <"$process/cmdline" || true)"
     fi
+  done
+}
+
+job_state() { scontrol show job "$1" 2>/dev/null | sed -nE 's/.*JobState=([A-Z_]+) .*/\1/p'; }
+
+# A controller that was killed takes jobs that it had forgotten for strangers, and drains their nodes.
+resume_nodes() {
+  local node
+  for node in $(sinfo -h -N -t drain,down -o %N 2>/dev/null); do
+    scontrol update NodeName="$node" State=RESUME 2>/dev/null || true
   done
 }
 
@@ -134,6 +168,7 @@ wait_for_job() {
       FAILED | CANCELLED | TIMEOUT | NODE_FAIL | BOOT_FAIL) return 1 ;;
     esac
     [ "${reason:-}" != DependencyNeverSatisfied ] || return 1
+    resume_nodes
     sleep 0.1
   done
   return 1
@@ -159,6 +194,13 @@ crash_node() {
 kill_and_restart_node() {
   end_by_file "$dir/d-$1.pid" KILL
   start_node "$1"
+}
+
+# SIGTERM to the script of a running task, as Slurm's --signal sends it before the time is over.
+give_notice() {
+  local task
+  task=$(squeue -h -t R -o %A 2>/dev/null | shuf -n 1)
+  [ -n "$task" ] && scancel --batch --signal=TERM "$task" 2>/dev/null
 }
 
 # A worker is a zerorun whose command line names a file under FOLDER: no other process is touched.

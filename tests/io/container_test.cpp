@@ -4,6 +4,10 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
+#include <algorithm>
+#include <array>
+#include <bit>
+
 #include "tests/io/support.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
@@ -286,6 +290,27 @@ TEST(MovLayout, IsPlainAtTheEnd) {
       ASSERT_LE(at, file.size());
     }
     EXPECT_THAT(boxes, testing::ElementsAre("ftyp", "mdat", "moov")) << name;
+  }
+}
+
+/// Its computation would take more time than the rest of copying.
+TEST(MatroskaLayout, HasNoChecksums) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path("a.mkv");
+  write_file(path, make_packets(3), options_for());
+  const std::vector<std::byte> file = read_file(path);
+  // Identifiers of RFC 9559 and RFC 8794.
+  const std::array segment_parts{std::array<int, 4>{0x15, 0x49, 0xA9, 0x66},   // Info
+                                 std::array<int, 4>{0x16, 0x54, 0xAE, 0x6B},   // Tracks
+                                 std::array<int, 4>{0x1F, 0x43, 0xB6, 0x75}};  // Cluster
+  constexpr std::byte kCrc32{0xBF};
+  for (const auto& id : segment_parts) {
+    // The last ones: the list of parts at the beginning has their identifiers, too.
+    const auto found = std::find_end(file.begin(), file.end(), id.begin(), id.end(),
+                                     [](std::byte b, int i) { return b == std::byte(i); });
+    ASSERT_LT(found + 12, file.end());
+    const auto size_bytes = std::countl_zero(std::to_integer<std::uint8_t>(found[4])) + 1;
+    EXPECT_NE(found[4 + size_bytes], kCrc32);
   }
 }
 

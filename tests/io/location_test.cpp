@@ -65,6 +65,19 @@ TEST(NumberPattern, RefusesEverythingElse) {
   }
 }
 
+TEST(NumberPattern, NumberedPathIsWhatSinksWrite) {
+  for (const auto& [name, path] :
+       std::vector<std::pair<const char*, const char*>>{{"a%%/%05d.png", "a%/00042.png"},
+                                                        {"x.####.jpg", "x.0042.jpg"},
+                                                        {"%d", "42"},
+                                                        {"50%_%04i.jpg", "50%_0042.jpg"},
+                                                        {"%03u.png", "042.png"}})
+    EXPECT_EQ(io::numbered_path({name, "", {}}, 42), path);
+  for (const char* const none :
+       {"a.png", "100%.png", "a#.png", "%d%d", "%s", "%", "%4d.jpg", "%d/a.png", ""})
+    EXPECT_FALSE(io::numbered_path({none, "", {}}, 42)) << none;
+}
+
 LocationKind kind_of(const std::string& name) {
   auto parsed = io::parse_input({name, "", {}});
   EXPECT_TRUE(parsed) << name << ": " << why(parsed);

@@ -31,6 +31,8 @@ Options:
                 and '420' for RGB
   tune          'exact' (libjpeg's bytes), or smaller at equal quality: 'photo', 'text', 'psnr'
   effort        with tune: 'fast', or 'best' for smaller streams
+  target_size   bytes that the stream fills, never more; quality does not count then
+  max_size      bytes that a stream of this quality must not exceed
   tables        'auto', 'annex-k', 'flat', 'ffmpeg' or 'tuned' quantisation tables
   huffman       'standard', or 'optimal' for smaller streams
   restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')

@@ -46,8 +46,9 @@ struct AsyncEncodeParams {
 };
 
 struct SubmitOptions {
-  std::uint64_t tag = 0;            ///< comes back with the frame
-  std::optional<int> quality = {};  ///< of this frame, instead of AsyncEncoder::set_quality()
+  std::uint64_t tag = 0;              ///< comes back with the frame
+  std::optional<int> quality = {};    ///< of this frame, instead of AsyncEncoder::set_quality()
+  std::optional<SizeGoal> size = {};  ///< of this frame, instead of EncodeParams::size
   /// If `depth` frames are in flight: wait until another thread receives one, instead of failing
   /// with queue_full.
   bool wait = false;
@@ -101,7 +102,7 @@ class ZERORUN_API AsyncEncoder {
   int depth() const noexcept;
   int lanes() const noexcept;
   Backend backend() const noexcept;  ///< cpu or cuda, never automatic
-  /// The devices that failed so far, in that order, and why.
+  /// The devices that failed so far, in that order, and why. Throws std::bad_alloc.
   std::vector<LostDevice> lost_devices() const;
   const AsyncEncodeParams& params() const noexcept;  ///< as given to create()
 

@@ -34,7 +34,8 @@ struct DeviceInfo {
   Status usable;  ///< ok, or why this build cannot use it
 };
 
-/// Lists the CUDA devices; empty without a driver, a device or a CUDA build. Thread-safe.
+/// Lists the CUDA devices; empty without a driver, a device or a CUDA build. Thread-safe. Throws
+/// std::bad_alloc.
 ZERORUN_API std::vector<DeviceInfo> cuda_devices();
 
 /// Whether there seems to be an NVIDIA driver with a device. It only looks for their files, within
@@ -47,7 +48,7 @@ ZERORUN_API Status cuda_presence();
 ZERORUN_API Result<DeviceInfo> cuda_device(int device);
 
 /// The indices of the devices that this build can use: a list for AsyncEncodeParams::devices.
-/// Starts all devices. Thread-safe.
+/// Starts all devices. Thread-safe. Throws std::bad_alloc.
 ZERORUN_API std::vector<int> usable_cuda_devices();
 
 /// A device that failed while it coded, and that is not used any more.

@@ -1,5 +1,9 @@
 // What an input says about its pictures beside their samples: colour profile, EXIF, XMP, tags,
 // time code, field order. Sources fill it in, sinks keep what their format can hold.
+//
+// Every function here may be called from any thread. What is damaged or cannot be read counts as
+// not there. Those that return or fill containers throw std::bad_alloc where memory runs out;
+// sources and sinks, which call them, make out_of_memory of it.
 // SPDX-License-Identifier: MIT
 #pragma once
 

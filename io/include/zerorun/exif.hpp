@@ -1,4 +1,5 @@
-// The words that a user looks for in EXIF data and ICC profiles.
+// The words that a user looks for in EXIF data and ICC profiles. What is damaged counts as not
+// there. Thread-safe; std::bad_alloc is thrown where memory runs out.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -325,6 +325,10 @@ ZERORUN_API Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& o
 /// True if open_packet_sink() writes outputs of this name.
 ZERORUN_API bool is_packet_output(const Location& output);
 
+/// The path of picture `number` of an output whose name is a pattern, as the sinks write it:
+/// "dir/00042.png" of "dir/%05d.png" and of "dir/#####.png". nullopt for every other name.
+ZERORUN_API std::optional<std::string> numbered_path(const Location& output, std::int64_t number);
+
 /// True for "null:" and "md5:", which take packets and frames.
 ZERORUN_API bool is_measuring_output(const Location& output);
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -35,6 +36,42 @@ TEST(DeviceChoice, the_start_of_cuda_is_worth_it_from_the_break_even_on) {
 TEST(DeviceChoice, so_many_threads_that_a_gpu_is_no_faster) {
   EXPECT_TRUE(std::isinf(break_even_pixels({2e-3, 1.5e-3, 0.3}, 2)));
   EXPECT_EQ(choose_by_work(1e15, 2, {2e-3, 1.5e-3, 0.3}).backend, Backend::cpu);
+}
+
+TEST(DeviceChoice, cuda_sees_no_other_gpu_than_the_one_in_use) {
+  EXPECT_EQ(first_visible(nullptr), "0");
+  EXPECT_EQ(first_visible("3,1"), "3");
+  EXPECT_EQ(first_visible("GPU-8932f937,GPU-1"), "GPU-8932f937");
+  for (const char* const one : {"", "-1", "2", "MIG-GPU-8932f937/1/2"})
+    EXPECT_EQ(first_visible(one), std::nullopt);
+}
+
+TEST(DeviceChoice, gpus_are_hidden_only_where_the_first_is_meant_alone) {
+  const char* const name = "CUDA_VISIBLE_DEVICES";
+  const auto seen = [&](const DeviceOptions& options) {
+    ::setenv(name, "5,6", 1);
+    hide_unused_devices(options);
+    const std::string value = std::getenv(name);
+    ::unsetenv(name);
+    return value;
+  };
+  DeviceOptions options;
+  for (const Backend backend : {Backend::cuda, Backend::automatic}) {
+    options = {};
+    options.backend = backend;
+    EXPECT_EQ(seen(options), "5");
+    options.index = 1;
+    EXPECT_EQ(seen(options), "5,6");
+    options.index = 0;
+    options.list = {0, 1};
+    EXPECT_EQ(seen(options), "5,6");
+  }
+  options = {};
+  options.backend = Backend::cpu;
+  EXPECT_EQ(seen(options), "5,6");
+  options.backend = Backend::cuda;
+  options.all_devices = true;
+  EXPECT_EQ(seen(options), "5,6");
 }
 
 /// A machine with a device that starts, or says why it does not.

@@ -139,22 +139,27 @@ ssize_t pwritev(int file, const iovec* parts, int count, off_t at) {
     return -1;
   }
   const ssize_t done = REAL(pwritev)(file, parts, count, at);
-  if (done > 0) note('W', path, static_cast<long>(at + done));
+  if (done > 0) note('W', path, static_cast<long>(at));
   return done;
 }
 
 int fsync(int file) { return sync_slowly(file, REAL(fsync)); }
 int fdatasync(int file) { return sync_slowly(file, REAL(fdatasync)); }
 
-int rename(const char* from, const char* to) noexcept {
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned flags) noexcept {
   if (is_watched(from))
     if (const int error = write_error(); error != 0) {
       errno = error;
       return -1;
     }
-  const int result = REAL(rename)(from, to);
+  const int result = REAL(renameat2)(from_folder, from, to_folder, to, flags);
   if (result == 0 && is_watched(from)) note('R', std::string(from) + " " + to, 0);
   return result;
+}
+
+int rename(const char* from, const char* to) noexcept {
+  return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int unlink(const char* path) noexcept {

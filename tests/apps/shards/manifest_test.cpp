@@ -165,14 +165,10 @@ TEST(Manifest, OtherWorkIsNamed) {
   EXPECT_FALSE(is_same_work(head, other, difference));
 }
 
-TEST(Manifest, NamesOfShardsAndPictures) {
+TEST(Manifest, NamesOfShards) {
   EXPECT_EQ(shard_stem(ShardId{3, 16}, {}), "003-of-016");
   EXPECT_EQ(shard_stem(ShardId{3, 100'000}, {}), "000003-of-100000");
   EXPECT_EQ(shard_stem(std::nullopt, {5, 20, 3}), "frames-00000005-00000020-step-3");
-  EXPECT_EQ(numbered_name("a%%/%05d.png", 42), "a%/00042.png");
-  EXPECT_EQ(numbered_name("%d", 7), "7");
-  for (const char* const bad : {"a.png", "%d%d", "%s", "%", "%999999999999999999999d", "%5"})
-    EXPECT_FALSE(numbered_name(bad, 1)) << bad;
 }
 
 }  // namespace

@@ -51,14 +51,18 @@ TEST(Split, WordsAreReadWholeOrRefused) {
     EXPECT_FALSE(parse_frame_span(bad)) << bad;
 }
 
-std::optional<ShardId> shard_of(const std::map<std::string, std::string>& variables) {
+using Variables = std::map<std::string, std::string>;
+
+Environment environment_of(const Variables& variables) {
+  return [&variables](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+}
+
+std::optional<ShardId> shard_of(const Variables& variables) {
   std::string error;
-  const auto shard = shard_from(
-      [&](const char* name) {
-        const auto found = variables.find(name);
-        return found == variables.end() ? nullptr : found->second.c_str();
-      },
-      error);
+  const auto shard = shard_from(environment_of(variables), error);
   EXPECT_EQ(error.empty(), shard.has_value());
   return shard;
 }
@@ -74,6 +78,12 @@ TEST(Split, SchedulersNumberTheirTasks) {
   EXPECT_EQ(shard_of({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}),
             (ShardId{1, 2}));
   EXPECT_EQ(shard_of({{"PMIX_RANK", "5"}, {"SLURM_NTASKS", "6"}}), (ShardId{5, 6}));
+  // In the script of a job of Slurm, whose variables the ranks inherit.
+  const Variables ranks{{"SLURM_PROCID", "0"},         {"SLURM_NTASKS", "2"},
+                        {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"},
+                        {"SLURM_LOCALID", "0"},        {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}};
+  EXPECT_EQ(shard_of(ranks), (ShardId{1, 2}));
+  EXPECT_EQ(local_rank(environment_of(ranks)), 1);
   EXPECT_FALSE(shard_of({}));
   EXPECT_FALSE(shard_of({{"SLURM_PROCID", "8"}, {"SLURM_NTASKS", "8"}}));
   // Five tasks, numbered up to 8 by a step of two.

@@ -3,6 +3,10 @@
 #include "codec/base/numa_memory.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <linux/mempolicy.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,6 +63,22 @@ TEST(NumaMemory, IsGivenForANodeThatIsNotThere) {
   const auto memory = map_on_node(4096, 700);
   ASSERT_TRUE(memory);
   unmap_pages(*memory, 4096);
+}
+
+TEST(NumaMemory, LargeOnesStandWhereHugePagesCan) {
+  constexpr std::size_t kBytes = (std::size_t{5} << 20) + 100;
+  const auto memory = map_on_node(kBytes, -1);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*memory) % (std::uintptr_t{2} << 20), 0u);
+  std::fill_n(*memory, kBytes, std::byte{7});
+  EXPECT_EQ((*memory)[kBytes - 1], std::byte{7});
+  unmap_pages(*memory, kBytes);
+}
+
+TEST(NumaMemory, MoreThanThereCanBeIsAnError) {
+  for (const std::size_t bytes :
+       {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 4})
+    EXPECT_EQ(map_on_node(bytes, -1).status().code(), Errc::out_of_memory);
 }
 
 }  // namespace

@@ -17,11 +17,12 @@ using Bytes = std::vector<std::uint8_t>;
 using Offsets = std::vector<std::uint64_t>;
 using entropy::Codebook;
 
+/// `skew`: of the output in bytes and of the input in words.
 void expect_decode_parity(const Code& code, const Codebook& book, std::size_t symbols,
                           std::size_t skew = 0) {
   Bytes expected(symbols);
   const Status status = entropy::decode(code.words, code.bits, book, expected);
-  GuardedBuffer<std::uint32_t> d_in(Memory::device, code.words);
+  GuardedBuffer<std::uint32_t> d_in(Memory::device, code.words, skew);
   GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
   GuardedBuffer<std::uint8_t> d_out(Memory::device, symbols, skew);
   const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
@@ -39,7 +40,7 @@ void expect_chunks_parity(const Code& code, const Codebook& book, std::uint32_t 
   Bytes expected(symbols);
   const Status status =
       entropy::decode_chunks(code.words, code.bits, book, chunk_symbols, offsets, expected);
-  GuardedBuffer<std::uint32_t> d_in(Memory::device, code.words);
+  GuardedBuffer<std::uint32_t> d_in(Memory::device, code.words, skew);
   GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
   GuardedBuffer<std::uint64_t> d_offsets(Memory::device, offsets);
   GuardedBuffer<std::uint8_t> d_out(Memory::device, symbols, skew);
@@ -63,7 +64,7 @@ Offsets offsets_of(const Bytes& in, const Codebook& book, std::uint32_t chunk_sy
 void expect_both(const Bytes& in, const Codebook& book, std::size_t skew = 0) {
   const Code code = encode_serially(in, book);
   expect_decode_parity(code, book, in.size(), skew);
-  for (const std::uint32_t chunk : {16u, 256u})
+  for (const std::uint32_t chunk : {16u, 32u, 1024u})
     expect_chunks_parity(code, book, chunk, offsets_of(in, book, chunk), in.size(), skew);
 }
 
@@ -85,6 +86,32 @@ TEST_F(DecodeParity, CodewordsOfEveryLength) {
     SCOPED_TRACE(longest);
     expect_both(uniform_bytes(20001, longest + 1, 3), unary_codebook(longest));
     expect_both(Bytes(5000, static_cast<std::uint8_t>(longest)), unary_codebook(longest));
+  }
+}
+
+/// The decoders keep tables for 64 beginnings of 12 bits that longer codewords share.
+TEST_F(DecodeParity, LongCodewordsWithManyBeginnings) {
+  for (const int bits : {15, 16, 17, 20}) {
+    for (const int shared : {1, 2, 8}) {
+      SCOPED_TRACE(testing::Message() << bits << " bits, " << shared << " share a beginning");
+      Codebook book;
+      for (std::size_t s = 0; s < 256; ++s) {
+        const auto begin = static_cast<std::uint32_t>(s) / static_cast<std::uint32_t>(shared);
+        const auto rest = static_cast<std::uint32_t>(s) % static_cast<std::uint32_t>(shared);
+        book.bits[s] = static_cast<std::uint8_t>(bits);
+        book.value[s] = begin << (book.bits[s] - 12) | rest;
+      }
+      expect_both(uniform_bytes(70001, 256, 14), book, 1);
+    }
+  }
+}
+
+TEST_F(DecodeParity, EveryAlignment) {
+  const Bytes in = bytes_of(40000, 5, 15);
+  const Codebook book = codebook_of(in, 16);
+  for (std::size_t skew = 0; skew < 17; ++skew) {
+    SCOPED_TRACE(skew);
+    expect_both(in, book, skew);
   }
 }
 

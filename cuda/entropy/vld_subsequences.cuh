@@ -1,0 +1,200 @@
+// How the decoder without an index walks its subsequences: to count, to synchronise, to write.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/entropy/outcome.cuh"
+#include "cuda/entropy/vld_streams.cuh"
+
+namespace zerorun::cuda_entropy {
+
+inline constexpr int kSubThreads = 256;
+// Of a subsequence. 256 MB of 0, 4 and 8 bits of entropy on an H200: 1.56, 1.58, 1.16 ms; with 1024
+// bits 1.31, 1.82, 0.99; with 4096 bits 2.11, 1.46, 1.30.
+inline constexpr std::uint64_t kSubBits = 2048;
+// Of a segment, more than the longest codeword. Where the first codeword of a segment starts is
+// kept: a walk that comes there again needs not go on.
+inline constexpr unsigned kSegmentBits = 512;
+inline constexpr unsigned kSegments = kSubBits / kSegmentBits;
+inline constexpr unsigned kNoStart = 63;  // after a fault
+inline constexpr int kRounds = 6;
+inline constexpr int kEntries = 32;
+inline constexpr std::uint8_t kDead = kEntries;  // no entry, because of a fault to the left
+inline constexpr std::uint64_t kGroup = 256;  // subsequences whose maps one warp applies in a row
+
+struct SubArgs {
+  const std::uint32_t* in;
+  std::uint64_t bits;
+  const DecodeTable* table;
+  std::uint64_t subs;   // at least 1
+  std::uint8_t* entry;  // [subs] where the first codeword starts, from the subsequence's begin
+  // [subs] entries of the next subsequence. Even rounds read the first and write the second, odd
+  // rounds the other way round.
+  std::uint8_t* even_exits;
+  std::uint8_t* odd_exits;
+  std::uint32_t* count;   // [subs] symbols
+  std::uint64_t* offset;  // [subs] symbols before it
+  // [kSegments][subs] where the first codeword of a segment starts, from the segment's begin, and
+  // 64 times the codewords that start in it.
+  std::uint16_t* marks;
+  std::uint32_t* changed;     // [kRounds] not 0: an exit changed
+  std::uint8_t* maps;         // [subs][kEntries] exit of each entry
+  std::uint8_t* group_maps;   // [groups][kEntries] the same
+  std::uint8_t* group_entry;  // [groups]
+  std::uint8_t* out;
+  std::uint64_t symbols;
+  Outcome* outcome;
+};
+
+struct SubShared {
+  DecodeTable table;
+  RingOfWords<kSubThreads> ring;
+};
+
+__device__ inline std::uint64_t global_thread() {
+  return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+/// Whether no codeword that starts in the subsequence can reach the end of the bits.
+__device__ inline bool is_inner(const SubArgs& a, std::uint64_t sub) {
+  return (sub + 1) * kSubBits + entropy::kMaxCodeBits <= a.bits;
+}
+
+/// Decodes the codewords that start in inner subsequences, of the whole warp; those that are not
+/// decoded give nothing. Calls sink(low, high, count) for 16 symbols, the last time for fewer.
+template <typename Sink>
+__device__ Stop decode_inner_subs(const SubArgs& a, SubShared& s, std::uint64_t sub, unsigned entry,
+                                  bool decodes, Sink&& sink) {
+  constexpr unsigned kEnd = kSubBits;
+  const std::uint64_t begin = decodes ? sub * kSubBits : 0;
+  RingReader<kSubThreads> reader(s.ring, a.in, ceil_div(a.bits, std::uint64_t{32}), begin + entry);
+  unsigned at = decodes ? entry : kEnd;
+  std::uint32_t symbols = 0;
+  bool is_sound = true;
+  const auto take = [&]() -> unsigned {
+    if (!is_sound || at >= kEnd) return 0;
+    const unsigned found = take_codeword(s.table, reader);
+    is_sound = found != 0;
+    at += found >> 8;
+    symbols += is_sound;
+    return found & 0xFF;
+  };
+  const auto two = [&] {
+    reader.refill();
+    const unsigned first = take(), second = take();
+    return first | second << 8;
+  };
+  const auto eight = [&] {
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < 8; i += 2) bytes |= std::uint64_t{two()} << (8 * i);
+    return bytes;
+  };
+  while (__any_sync(kFullWarp, is_sound && at < kEnd)) {
+    reader.top_up();
+    const std::uint32_t before = symbols;
+    const std::uint64_t low = eight(), high = eight();
+    if (symbols != before) sink(low, high, symbols - before);
+  }
+  return {begin + at, symbols, is_sound ? Errc::ok : Errc::bad_huffman_code};
+}
+
+/// Decodes the codewords that start in a subsequence, with an eye on the end of the bits.
+template <typename Sink>
+__device__ Stop decode_outer_sub(const SubArgs& a, const DecodeTable& table, std::uint64_t sub,
+                                 unsigned entry, Sink&& sink) {
+  const std::uint64_t next = (sub + 1) * kSubBits;
+  const std::uint64_t begin = sub * kSubBits + entry;
+  const std::uint64_t stop = next < a.bits ? next : a.bits;
+  if (begin >= stop) return {begin, 0, Errc::ok};
+  return decode_range(table, a.in, begin, stop, a.bits, static_cast<std::uint32_t>(kSubBits), sink);
+}
+
+/// Counts the symbols of the threads' subsequences, where they are to be decoded, and finds where
+/// they end.
+__device__ inline Stop count_subs(const SubArgs& a, SubShared& s, std::uint64_t sub, unsigned entry,
+                                  bool decodes) {
+  const bool inner = is_inner(a, sub);
+  const auto nowhere = [](std::uint64_t, std::uint64_t, unsigned) {};
+  const Stop stop = decode_inner_subs(a, s, sub, entry, decodes && inner, nowhere);
+  if (inner || !decodes) return stop;
+  return decode_outer_sub(a, s.table, sub, entry, [](unsigned) {});
+}
+
+/// Decodes at most `room` symbols of the threads' subsequences to `out`, where they are to be
+/// decoded.
+__device__ inline Stop write_subs(const SubArgs& a, SubShared& s, std::uint64_t sub, unsigned entry,
+                                  bool decodes, std::uint8_t* out, std::uint64_t room) {
+  // No subsequence has more symbols than bits.
+  std::uint32_t left = room < kSubBits ? static_cast<std::uint32_t>(room) : kSubBits;
+  const bool inner = is_inner(a, sub);
+  SixteenWriter writer(out);
+  const Stop stop = decode_inner_subs(a, s, sub, entry, decodes && inner,
+                                      [&](std::uint64_t low, std::uint64_t high, unsigned count) {
+                                        const unsigned kept = count < left ? count : left;
+                                        if (kept != 0) writer.put(low, high, kept);
+                                        left -= kept;
+                                      });
+  writer.finish();
+  if (inner || !decodes) return stop;
+  return decode_outer_sub(a, s.table, sub, entry, [&](unsigned symbol) {
+    if (left == 0) return;
+    *out++ = static_cast<std::uint8_t>(symbol);
+    --left;
+  });
+}
+
+/// The entry of the next subsequence; `fault` stands for what follows a fault.
+__device__ inline std::uint8_t exit_of(const Stop& stop, std::uint64_t sub, std::uint8_t fault) {
+  const std::uint64_t next = (sub + 1) * kSubBits;
+  if (stop.code != Errc::ok) return fault;
+  return static_cast<std::uint8_t>(stop.at > next ? stop.at - next : 0);
+}
+
+struct SubWalk {
+  std::uint8_t exit;
+  std::uint32_t symbols;
+};
+
+/// Counts the codewords that start in inner subsequences, of the whole warp, and finds the exits.
+/// From the second walk on it goes as far as it differs from the one before, which had the exit
+/// `known`.
+__device__ inline SubWalk walk_inner_subs(const SubArgs& a, SubShared& s, std::uint64_t sub,
+                                          unsigned entry, bool decodes, bool is_second,
+                                          std::uint8_t known) {
+  const std::uint64_t begin = decodes ? sub * kSubBits : 0;
+  RingReader<kSubThreads> reader(s.ring, a.in, ceil_div(a.bits, std::uint64_t{32}), begin + entry);
+  std::uint32_t symbols = 0;
+  unsigned at = entry;
+  bool is_sound = true, goes_on = decodes;
+  const auto take = [&] {
+    const unsigned found = take_codeword(s.table, reader);
+    is_sound = found != 0;
+    at += found >> 8;
+    symbols += is_sound;
+  };
+  for (unsigned segment = 0; segment < kSegments; ++segment) {
+    const unsigned start = is_sound ? at - segment * kSegmentBits : kNoStart;
+    const unsigned end = (segment + 1) * kSegmentBits;
+    std::uint16_t* const mark = a.marks + segment * a.subs + sub;
+    if (goes_on && is_second && segment > 0 && *mark % 64 == start) {
+      goes_on = false;
+      for (unsigned rest = 0; rest < kSegments - segment; ++rest)
+        symbols += mark[rest * a.subs] / 64;
+    }
+    if (!__any_sync(kFullWarp, goes_on)) break;
+    const std::uint32_t before = symbols;
+    while (__any_sync(kFullWarp, goes_on && is_sound && at < end)) {
+      reader.top_up();
+#pragma unroll 1
+      for (int i = 0; i < 16 && goes_on && is_sound && at < end; i += 2) {
+        reader.refill();
+        take();
+        if (is_sound && at < end) take();
+      }
+    }
+    if (goes_on) *mark = static_cast<std::uint16_t>(start | (symbols - before) * 64);
+  }
+  if (!goes_on) return {known, symbols};
+  return {static_cast<std::uint8_t>(is_sound ? at - kSubBits : 0), symbols};
+}
+
+}  // namespace zerorun::cuda_entropy

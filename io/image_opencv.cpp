@@ -19,6 +19,7 @@
 #include "io/image_file.hpp"
 #include "io/sample_reader.hpp"
 #include "io/pixel_pack.hpp"
+#include "io/picture_size.hpp"
 #include "zerorun/decoder.hpp"
 
 extern "C" const char* zerorun_load_opencv();  // .cmake/load_at_run_time.cmake
@@ -188,6 +189,7 @@ Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleR
   ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
   if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
   if (kind == ContentKind::png) ZR_TRY(check_png_size(path, data));
+  ZR_TRY(check_stored_size(path, kind, data));
   const QuietOpenCv quiet;
   try {
     // UNCHANGED: all bits, and no rotation by EXIF.

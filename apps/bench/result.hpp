@@ -84,6 +84,7 @@ struct FrameEnergy {
 
 struct Row {
   std::string coder;   ///< "zerorun", "nvJPEG 13.0.1", "libjpeg-turbo 2.1.5", "copy"
+  std::string codec;   ///< whose rows are judged together: "nvJPEG"; empty: the coder alone
   std::string device;  ///< "cpu", "cuda:0"
   std::string path;    ///< "device>host", "pinned>host": from where to where
   Mode mode = Mode::latency;

@@ -14,6 +14,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
+#include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
 
@@ -138,6 +139,7 @@ DeviceOptions DeviceStart::for_source() const {
 Backend DeviceStart::finish() {
   if (!started_.valid()) return choice_.backend;
   const Status status = started_.get();
+  if (status && asked_.backend == Backend::automatic) allow_pageable_instead();
   if (status) return choice_.backend;
   if (asked_.backend == Backend::cuda) fail(exit_for(status, Exit::device), status.message());
   fallback_ = status.message();

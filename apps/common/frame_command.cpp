@@ -102,6 +102,8 @@ void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
     case PipelineEnd::Step::read:
       fail_input(input_name(), end.status, is_jpeg);
     case PipelineEnd::Step::code:
+      if (end.status.code() == Errc::size_not_reached)
+        fail(Exit::output, fmt::format("{}: frame {}", end.name, frame_index()), end.status);
       fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, is_jpeg);
     case PipelineEnd::Step::write:
       fail(write_side_, output_.name, end.status);

@@ -58,7 +58,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
   file_.write(command_ + "_us");
   if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
   if (command_ == "decode") file_.write(",concealed_intervals,slow_scans");
-  if (command_ == "encode") file_.write(",gpu_us");
+  if (command_ == "encode") file_.write(",gpu_us,quality,thrift,codings");
   file_.write("\n");
 }
 
@@ -80,6 +80,11 @@ void StatsFile::add_json(const FrameRecord& record) {
   if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
   if (record.gpu_microseconds) row["gpu_us"] = rounded(*record.gpu_microseconds);
   if (record.slow_scans) row["slow_scans"] = *record.slow_scans;
+  if (const auto& coding = record.coding) {
+    row["quality"] = coding->quality ? nlohmann::json(*coding->quality) : nlohmann::json();
+    row["thrift"] = coding->thrift;
+    row["codings"] = coding->codings;
+  }
   file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", json_text(row)));
 }
 
@@ -94,6 +99,9 @@ void StatsFile::add_csv(const FrameRecord& record) {
   if (record.concealed_intervals) row += fmt::format(",{}", *record.concealed_intervals);
   if (record.gpu_microseconds) row += fmt::format(",{:.3f}", *record.gpu_microseconds);
   if (record.slow_scans) row += fmt::format(",{}", *record.slow_scans);
+  if (const auto& coding = record.coding)
+    row += fmt::format(",{},{},{}", coding->quality ? fmt::format("{}", *coding->quality) : "",
+                       coding->thrift, coding->codings);
   file_.write(row + "\n");
 }
 

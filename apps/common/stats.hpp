@@ -19,6 +19,12 @@ namespace zerorun::app {
 /// Increase it when a column is removed or changes its meaning; add new columns at the end.
 inline constexpr int kStatsVersion = 2;
 
+/// What a frame was coded with.
+struct FrameCoding {
+  std::optional<double> quality;  ///< nothing with own tables
+  int thrift, codings;
+};
+
 struct FrameRecord {
   std::int64_t index = 0;
   std::int64_t pts = 0;                                  ///< in the time base of the header
@@ -28,6 +34,7 @@ struct FrameRecord {
   std::optional<std::int64_t> concealed_intervals = {};  ///< decode
   std::optional<double> gpu_microseconds = {};           ///< encode: of the kernels; 0 on the CPU
   std::optional<int> slow_scans = {};                    ///< decode, as in DecodeReport
+  std::optional<FrameCoding> coding = {};                ///< encode
 };
 
 /// A JSON file is one object: the header's members, "frames" and "summary". A CSV file has the

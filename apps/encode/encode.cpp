@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -66,6 +67,10 @@ class EncodeRun : FrameCommand {
     if (options_.verify && options_.shard_run)
       fail(Exit::usage,
            "--verify does not go with shards and --resume; `zerorun verify` does that");
+    if (options_.size.bitrate != 0 && options_.shard_run)
+      fail(Exit::usage,
+           "--bitrate does not go with shards and --resume, because a frame's share depends on the "
+           "frames before it; --target-size and --max-frame-size do");
     open_reports(options_.psnr);
   }
 
@@ -77,8 +82,9 @@ class EncodeRun : FrameCommand {
     const DeviceOptions device = device_->for_source();
     io::SourceOptions source = source_options(options_.input, device);
     // Pictures of the video decoder stay on its device, where no other one can read them.
-    source.hardware_video =
-        device.backend != Backend::cpu && options_.device.list.empty() && !options_.deinterlace;
+    source.hardware_video = device.backend != Backend::cpu && options_.device.list.empty() &&
+                            !options_.deinterlace &&
+                            !options_.size.any();  // a size takes the frame to the host
     source.samples = options_.samples.rules();
     if (options_.content.icc == IccMode::convert) {
       source.pixel_format = PixelFormat::rgb24;
@@ -122,7 +128,34 @@ class EncodeRun : FrameCommand {
   }
 
   Status code(EncodeJob& job, int lane) {
-    return workers_->run(lane, [&job](EncodeWorker& worker, int) { return worker.code(job); });
+    ZR_TRY(choose_size(job));
+    Status status =
+        workers_->run(lane, [&job](EncodeWorker& worker, int) { return worker.code(job); });
+    return with_rate(job, std::move(status));
+  }
+
+  /// What goes into the stream behind the encoder's back counts.
+  Status choose_size(EncodeJob& job) {
+    job.size = size_goal(options_.size);
+    if (rate_) {
+      ZR_LET(budget, rate_->budget(job.out.index));
+      job.size.target_bytes = budget;
+    }
+    if (!job.size.any()) return Status::ok();
+    const std::size_t others = content_->bytes_of(job);
+    for (std::size_t* bytes : {&job.size.target_bytes, &job.size.max_bytes})
+      if (*bytes != 0) *bytes = *bytes > others ? *bytes - others : 1;
+    return Status::ok();
+  }
+
+  /// Tells the other lanes, which may wait for this frame.
+  Status with_rate(const EncodeJob& job, Status status) {
+    if (!rate_) return status;
+    if (status)
+      rate_->coded(job.out.index, job.jpeg.size() + content_->bytes_of(job));
+    else
+      rate_->fail(status);
+    return status;
   }
 
   PixelFormat coded_format() const {
@@ -153,13 +186,17 @@ class EncodeRun : FrameCommand {
     const char* huffman =
         huffman_of(options_.tuning) == HuffmanTables::optimal ? "optimal" : "standard";
     const bool has_quality = options_.qtables.empty();
+    if (options_.size.bitrate != 0)
+      rate_.emplace(make_rate_control(options_.size, input_name(), rate()));
     describe(info(), frame.width(), frame.height(), frame.format(), rate(),
              fmt::format("{}{}, sampling {}, {} Huffman tables, {}",
-                         has_quality ? fmt::format("quality {}", options_.quality)
+                         has_quality ? size_text(options_.size, options_.quality)
                                      : "tables of " + options_.qtables,
                          tuning_text(options_.tuning), sampling, huffman,
                          device_text(backend_, options_.device)),
-             {{"quality", has_quality ? nlohmann::json(options_.quality) : nlohmann::json()},
+             {{"quality", has_quality && !options_.size.target && !options_.size.bitrate
+                              ? nlohmann::json(options_.quality)
+                              : nlohmann::json()},
               {"subsampling", sampling},
               {"huffman", huffman},
               {"tune", name(options_.tuning.tune)},
@@ -172,7 +209,7 @@ class EncodeRun : FrameCommand {
     const auto feed = feed_;
     const PipelineSteps<EncodeJob> steps = {
         .read = [feed](EncodeJob& job) { return feed->read(job); },
-        .load = [this](EncodeJob& job, int) { return load(job); },
+        .load = [this](EncodeJob& job, int) { return loaded(job, load(job)); },
         .code = [this](EncodeJob& job, int lane) { return code(job, lane); },
         .pack =
             [this](EncodeJob& job) {
@@ -181,6 +218,10 @@ class EncodeRun : FrameCommand {
             },
         .write = [this](EncodeJob& job) { return write(job); }};
     run_frames(lanes_, steps, info(), *sink_);
+  }
+
+  Status loaded(const EncodeJob& job, Status status) {
+    return status ? status : with_rate(job, std::move(status));
   }
 
   Status load(EncodeJob& job) {
@@ -215,7 +256,9 @@ class EncodeRun : FrameCommand {
                    .bytes = job.jpeg.size(),
                    .microseconds = job.microseconds,
                    .error = job.error,
-                   .gpu_microseconds = job.device_microseconds});
+                   .gpu_microseconds = job.device_microseconds,
+                   .coding = coding_of(job.report)});
+    if (options_.size.any()) qualities_.add(job.report.quality);
     if (options_.verify) verifier_.add(job.jpeg);
     if (job.error) {
       if (!summary_.error) summary_.error.emplace();
@@ -227,7 +270,16 @@ class EncodeRun : FrameCommand {
     return Status::ok();
   }
 
+  FrameCoding coding_of(const EncodeReport& report) const {
+    const bool is_scaled = options_.qtables.empty();
+    return {is_scaled ? std::optional(report.quality) : std::nullopt, report.thrift,
+            report.codings};
+  }
+
   void report_end() {
+    if (qualities_.least <= qualities_.most)
+      console::detail(fmt::format("{}: the sizes took quality {:.1f} to {:.1f}", output_.name,
+                                  qualities_.least, qualities_.most));
     if (options_.verify && summary_.frames > 0) {
       verifier_.check(output_);
       console::detail(output_.name +
@@ -256,6 +308,14 @@ class EncodeRun : FrameCommand {
   Verifier verifier_;
   std::optional<EncodeContent> content_;
   ToSrgb to_srgb_;
+  std::optional<RateControl> rate_;  // with --bitrate
+  struct {
+    double least = 101.0, most = 0.0;
+    void add(double quality) {
+      least = std::min(least, quality);
+      most = std::max(most, quality);
+    }
+  } qualities_;  // with a size
 };
 
 }  // namespace

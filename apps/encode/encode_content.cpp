@@ -34,11 +34,23 @@ io::PictureContent EncodeContent::chosen(const io::PictureContent& content) cons
   return kept;
 }
 
-void EncodeContent::add_to(EncodeJob& job) {
+std::vector<MarkerSegment> EncodeContent::segments_of(const EncodeJob& job,
+                                                      std::string* too_long) const {
   static const io::PictureContent kNothing;
+  return io::jpeg_segments(chosen(job.in.content ? *job.in.content : kNothing), too_long);
+}
+
+std::size_t EncodeContent::bytes_of(const EncodeJob& job) const {
   std::string too_long;
-  const auto segments =
-      io::jpeg_segments(chosen(job.in.content ? *job.in.content : kNothing), &too_long);
+  std::size_t bytes = 0;
+  for (const MarkerSegment& segment : segments_of(job, &too_long))
+    bytes += 4 + segment.payload.size();  // marker and length
+  return bytes;
+}
+
+void EncodeContent::add_to(EncodeJob& job) {
+  std::string too_long;
+  const auto segments = segments_of(job, &too_long);
   if (!segments.empty()) io::insert_segments(segments, job.jpeg);
   if (too_long.empty()) return;
   const std::lock_guard lock(mutex_);

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "apps/encode/encode_options.hpp"
 #include "apps/encode/encode_worker.hpp"
@@ -18,12 +20,15 @@ class EncodeContent {
 
   /// Inserts the segments of the frame's picture into job.jpeg.
   void add_to(EncodeJob& job);
+  /// Bytes that add_to() adds.
+  std::size_t bytes_of(const EncodeJob& job) const;
   /// What was too long for a segment; empty if nothing was.
   std::string left_out() const;
 
  private:
   /// What goes into the stream of a picture: options, and what the container says, count more.
   io::PictureContent chosen(const io::PictureContent& content) const;
+  std::vector<MarkerSegment> segments_of(const EncodeJob& job, std::string* too_long) const;
 
   const EncodeOptions& options_;
   int orientation_ = 1;  // of the video or the first picture

@@ -107,6 +107,7 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
                    "others are interpolated");
   add_shard_options(command, options.shard, options.samples.range);
   add_coding_options(command, options);
+  add_size_options(command, options.size);
   add_content_options(command, options);
   add_device_options(command, options.device);
   command.option_defaults()->group("Reports");
@@ -119,7 +120,8 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
       "coded and decode on the CPU without damage. Frames coded on a GPU are coded on "
       "the CPU too and compared. Exit 6 if anything differs");
   add_report_options(command, options.report,
-                     "index, pts, bytes, encode_us, and with --psnr the PSNR");
+                     "index, pts, bytes, encode_us, gpu_us, what the frame was coded with "
+                     "(quality, thrift) and how often it was coded, and with --psnr the PSNR");
 }
 
 nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
@@ -131,21 +133,24 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
     segments.add(std::uint64_t{segment.marker} << 32 | segment.payload.size());
     segments.add(std::as_bytes(std::span(segment.payload)));
   }
-  return {{"quality", params.quality},
-          {"qtables", options.qtables.empty() ? "" : hash_text(tables.value())},
-          {"subsampling", params.subsampling ? std::string(name(*params.subsampling)) : "auto"},
-          {"tune", std::string(name(params.tune))},
-          {"effort", std::string(name(params.effort))},
-          {"tables", std::string(name(params.tables))},
-          {"huffman", static_cast<int>(params.huffman)},
-          {"restart", {static_cast<int>(params.restart.kind), params.restart.count}},
-          {"index", params.index},
-          {"segments", hash_text(segments.value())},
-          {"content", content_parameters(options.content)},
-          {"samples", sample_parameters(options.samples)},
-          {"deinterlace", options.deinterlace},
-          {"rtp", options.for_rtp},
-          {"audio", options.copy_audio}};
+  nlohmann::ordered_json all = {
+      {"quality", params.quality},
+      {"qtables", options.qtables.empty() ? "" : hash_text(tables.value())},
+      {"subsampling", params.subsampling ? std::string(name(*params.subsampling)) : "auto"},
+      {"tune", std::string(name(params.tune))},
+      {"effort", std::string(name(params.effort))},
+      {"tables", std::string(name(params.tables))},
+      {"huffman", static_cast<int>(params.huffman)},
+      {"restart", {static_cast<int>(params.restart.kind), params.restart.count}},
+      {"index", params.index},
+      {"segments", hash_text(segments.value())},
+      {"content", content_parameters(options.content)},
+      {"samples", sample_parameters(options.samples)},
+      {"deinterlace", options.deinterlace},
+      {"rtp", options.for_rtp},
+      {"audio", options.copy_audio}};
+  if (options.size.any() || options.size.note_setting) all["size"] = size_parameters(options.size);
+  return all;
 }
 
 void fit_to_rtp(EncodeParams& params, const std::string& input, int width, int height,
@@ -173,6 +178,8 @@ EncodeParams encode_params(const EncodeOptions& options) {
   params.quality = options.quality;
   params.subsampling = options.subsampling;
   set_tuning(options.tuning, params);
+  params.size = size_goal(options.size);
+  params.note_setting = options.size.note_setting;
   params.restart = options.restart;
   params.index = options.index;
   params.device = options.device.index;

@@ -10,6 +10,7 @@
 #include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/loss_notes.hpp"
+#include "apps/encode/size_options.hpp"
 #include "apps/encode/tune_options.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -19,6 +20,7 @@ struct EncodeOptions : FrameOptions {
   int quality = 90;
   std::optional<Subsampling> subsampling;
   TuneOptions tuning;
+  SizeOptions size;
   RestartPolicy restart;
   bool index = false;
   std::string qtables, comment, exif;

@@ -32,7 +32,8 @@ Result<EncodeWorker> EncodeWorker::create(const EncodeParams& params, bool with_
 }
 
 bool EncodeWorker::takes_surfaces() const noexcept {
-  return encoder.backend() == Backend::cuda && !cpu_twin && !decoder;
+  return encoder.backend() == Backend::cuda && !cpu_twin && !decoder &&
+         !encoder.params().size.any();
 }
 
 Status EncodeWorker::code(EncodeJob& job) {
@@ -40,6 +41,7 @@ Status EncodeWorker::code(EncodeJob& job) {
   const ConstFrameView frame = job.frame().view();
   job.width = surface ? surface->width : frame.width;
   job.height = surface ? surface->height : frame.height;
+  ZR_TRY(encoder.set_size(job.size));
   const Stopwatch watch;
   auto report = surface ? encoder.encode(*surface, job.jpeg) : encoder.encode(frame, job.jpeg);
   job.microseconds = watch.microseconds();
@@ -47,7 +49,9 @@ Status EncodeWorker::code(EncodeJob& job) {
   if (report || !is_of_device(report.status())) job.in.drop();
   if (!report) return report.status();
   job.device_microseconds = report->device_microseconds;
+  job.report = *report;
   if (cpu_twin) {
+    ZR_TRY(cpu_twin->set_size(job.size));
     if (auto twin = cpu_twin->encode(frame, twin_jpeg); !twin) return twin.status();
     if (twin_jpeg != job.jpeg)
       return Status(Errc::verify_mismatch,

@@ -24,6 +24,8 @@ struct EncodeJob {
   double microseconds = 0.0;         ///< coding alone
   double device_microseconds = 0.0;  ///< of the kernels alone; 0 on the CPU
   std::optional<SquaredError> error;
+  SizeGoal size;        ///< of this frame
+  EncodeReport report;  ///< of its coding
 
   int width = 0, height = 0;      ///< of the frame that was coded
   std::uint64_t source_hash = 0;  ///< XXH3 of its samples, for a shard's manifest

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <vector>
 
 #include "apps/common/options.hpp"
 
@@ -28,6 +29,7 @@ struct PlayOptions {
   int volume = 100;  ///< per cent
   bool mute = false;
   bool was_dropped = false;  ///< the input came by the mouse: the window stays if it is broken
+  std::vector<std::string> then = {};  ///< dropped with the input, and played when it is over
   bool autoexit = false;
   bool no_window = false;
   bool json = false;

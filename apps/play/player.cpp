@@ -4,12 +4,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "apps/common/console.hpp"
+#include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 
@@ -61,7 +63,7 @@ void Player::run() {
   while (!quits_ && !has_dropped_ && signals::received() == 0) {
     if (playback_.advance()) take_picture();
     const bool is_hopeless = playback_.shown() == nullptr && !options_.was_dropped;
-    if (playback_.is_at_end() && (options_.autoexit || is_hopeless)) break;
+    if (playback_.is_at_end() && (options_.autoexit || is_hopeless || awaits_next())) break;
     follow_drag();
     update_overlay();
     if (needs_draw_) draw();
@@ -161,13 +163,23 @@ std::string title_of(const PlayOptions& options) {
   return std::filesystem::path(options.input.name).filename().string() + " - zerorun";
 }
 
-/// Opens files as the command line would: several of them are a sequence of pictures.
+/// Several pictures are a sequence, as on the command line; with videos among them, one is played
+/// after the other.
+void choose_input(std::vector<std::string> files, PlayOptions& options) {
+  options.input.name = files.front();
+  if (files.size() == 1) return;
+  if (std::all_of(files.begin(), files.end(), [](const auto& f) { return is_images({f, {}, {}}); }))
+    options.input.names = std::move(files);
+  else
+    options.then.assign(files.begin() + 1, files.end());
+}
+
 std::unique_ptr<PlaySession> open_dropped(std::vector<std::string> files, PlayOptions& options) {
   PlayOptions wanted = options;
   wanted.input = {};
   wanted.input.max_pixels = options.input.max_pixels;
-  wanted.input.name = files.front();
-  if (files.size() > 1) wanted.input.names = std::move(files);
+  wanted.then.clear();
+  choose_input(std::move(files), wanted);
   wanted.other.clear();
   wanted.start_seconds = 0;
   wanted.was_dropped = true;
@@ -181,11 +193,14 @@ std::unique_ptr<PlaySession> play(Player& player, PlayOptions& options) {
   for (;;) {
     player.run();
     std::vector<std::string> files = player.take_dropped();
+    if (files.empty() && player.awaits_next()) files = std::exchange(options.then, {});
     if (files.empty()) return nullptr;
     try {
-      return open_dropped(std::move(files), options);
+      return open_dropped(files, options);
     } catch (const Failure& failure) {
       player.say(failure.what());
+      // What follows a broken file is played all the same.
+      options.then.assign(files.begin() + 1, files.end());
     }
   }
 }

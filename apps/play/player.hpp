@@ -29,6 +29,8 @@ class Player {
     return std::exchange(has_dropped_, false) ? std::exchange(dropped_, {})
                                               : std::vector<std::string>();
   }
+  /// run() ended because the input did, and `PlayOptions::then` follows.
+  bool awaits_next() const { return playback_.is_at_end() && !quits_ && !options_.then.empty(); }
   /// Shows a sentence on the picture.
   void say(std::string sentence);
 

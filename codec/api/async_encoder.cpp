@@ -13,10 +13,12 @@ namespace {
 struct EncodeJob {
   ConstFrameView view;
   int quality = 0;
+  SizeGoal size;
 };
 
 Status encode(Encoder& encoder, const EncodeJob& job, EncodedFrame& result) {
   ZR_TRY(encoder.set_quality(job.quality));
+  ZR_TRY(encoder.set_size(job.size));
   return with_memory(encoder, [&](HostMemory memory) {
     if (result.jpeg.memory() != memory) result.jpeg = HostBuffer(memory);
     auto report = encoder.encode(job.view, result.jpeg);
@@ -38,6 +40,7 @@ struct AsyncEncoder::Impl {
     if (options.quality) ZR_TRY(guarded([&] { return validate_quality(*options.quality); }));
     return lanes.submit(options.tag, options.wait, [&](EncodeJob& job, EncodedFrame& result) {
       job.quality = options.quality.value_or(quality);
+      job.size = options.size.value_or(params.encode.size);
       fill(job, result);
     });
   }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "codec/arith/symbol.hpp"
 #include "codec/base/try.hpp"
@@ -12,6 +13,8 @@
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/backend_choice.hpp"
 #include "codec/pipeline/pipelines.hpp"
+#include "codec/pipeline/sample_tiles.hpp"
+#include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/marker.hpp"
 
@@ -23,6 +26,10 @@ struct Encoder::Impl {
   PipelineAndSpare<EncodePipeline> pipelines;
   std::optional<EncodeSetup> setup = {};  // of the last frame's shape
   std::vector<std::uint8_t> header = {};
+  int codings = 1;  // of the last frame
+  // Where a size is to be reached: a sample of the frame, and what codes it.
+  Frame sample = {};
+  std::optional<PipelineAndSpare<EncodePipeline>> sample_pipelines = {};
 
   Status prepare(PixelFormat format, int width, int height) {
     if (setup && setup->format == format && setup->width == width && setup->height == height)
@@ -38,16 +45,73 @@ struct Encoder::Impl {
     ZR_TRY(validate(frame));
     ZR_TRY(prepare(frame.format, frame.width, frame.height));
     return pipelines.run([&]() -> Result<EncodeReport> {
-      std::array<HuffmanSpec, 4> specs;
-      ZR_TRY(pipelines.active().encode_scan(*setup, frame, specs));
-      ZR_TRY(make_header(specs));
+      ZR_TRY(params.size.any() ? code_to_size(frame) : code_once(frame));
       return deliver(total_bytes());
     });
+  }
+
+  Status code_once(const ConstFrameView& frame) {
+    codings = 1;
+    std::array<HuffmanSpec, 4> specs;
+    ZR_TRY(pipelines.active().encode_scan(*setup, frame, specs));
+    return make_header(specs);
+  }
+
+  Status code_to_size(const ConstFrameView& frame) {
+    SizedCoders coders;
+    bool is_first = true;
+    coders.whole = [&](const SizeSetting& setting) -> Result<CodedSize> {
+      change_setting(params, setting, *setup);
+      std::array<HuffmanSpec, 4> specs;
+      EncodePipeline& pipeline = pipelines.active();
+      ZR_TRY(is_first ? pipeline.encode_scan(*setup, frame, specs)
+                      : pipeline.encode_again(*setup, frame, specs));
+      is_first = false;
+      ZR_TRY(make_header(specs));
+      return CodedSize{pipeline.scan_bytes(), total_bytes()};
+    };
+    ZR_LET(sampled, sample_tiles(frame, sample));
+    std::optional<EncodeSetup> sample_setup;
+    if (sampled) ZR_TRY(add_sample(sample_setup, coders));
+    // Without thrift `exact` knows no decisions: from 1 on sizes do not jump.
+    const SizeSetting most{params.quality * kQualityUnit, params.tune == Tune::exact ? 1 : 0};
+    ZR_LET(outcome, reach_size(params.size, most, coders));
+    codings = outcome.codings;
+    return Status::ok();
+  }
+
+  Status add_sample(std::optional<EncodeSetup>& sample_setup, SizedCoders& coders) {
+    EncodeParams of_sample = params;
+    of_sample.threads = 1;
+    of_sample.index = false;
+    if (!sample_pipelines) {
+      ZR_LET(made, make_encode_pipelines(backend, of_sample));
+      sample_pipelines = std::move(made);
+    }
+    ZR_LET(fresh, make_encode_setup(of_sample, sample.format(), sample.width(), sample.height()));
+    sample_setup = fresh;
+    coders.whole_blocks = static_cast<std::uint64_t>(setup->layout.blocks());
+    coders.sample_blocks = static_cast<std::uint64_t>(fresh.layout.blocks());
+    coders.sample = [this, &sample_setup](const SizeSetting& setting) {
+      change_setting(params, setting, *sample_setup);
+      return sample_pipelines->run([&]() -> Result<std::uint64_t> {
+        std::array<HuffmanSpec, 4> specs;
+        EncodePipeline& pipeline = sample_pipelines->active();
+        ZR_TRY(pipeline.encode_scan(*sample_setup, std::as_const(sample).view(), specs));
+        return pipeline.scan_bytes();
+      });
+    };
+    return Status::ok();
   }
 
   template <typename Deliver>
   Result<EncodeReport> code(const DeviceSurface& surface, const Deliver& deliver) {
     ZR_TRY(validate(surface));
+    if (params.size.any())
+      return Status(Errc::invalid_argument,
+                    "pictures in device memory are not coded to a size; bring the frame to host "
+                    "memory");
+    codings = 1;
     ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
     std::array<HuffmanSpec, 4> specs;
     ZR_TRY(pipelines.first().encode_surface(*setup, surface, specs));
@@ -104,8 +168,12 @@ struct Encoder::Impl {
     out += pipelines.active().scan_bytes();
     out[0] = std::byte{0xFF};
     out[1] = std::byte{marker::kEoi};
-    return EncodeReport{total_bytes(), setup->layout.restart_interval,
-                        pipelines.active().device_microseconds()};
+    return EncodeReport{total_bytes(),
+                        setup->layout.restart_interval,
+                        pipelines.active().device_microseconds(),
+                        static_cast<double>(setup->setting.quality_16ths) / kQualityUnit,
+                        setup->setting.thrift,
+                        codings};
   }
 };
 
@@ -171,6 +239,19 @@ Status Encoder::set_quality(int quality) {
     ZR_TRY(validate_quality(quality));
     if (quality != impl_->params.quality) impl_->setup.reset();
     impl_->params.quality = quality;
+    return Status::ok();
+  });
+}
+
+Status Encoder::set_size(const SizeGoal& size) {
+  return guarded([&]() -> Status {
+    EncodeParams& params = impl_->params;
+    const SizeGoal before = std::exchange(params.size, size);
+    if (Status status = validate_size(params); !status) {
+      params.size = before;
+      return status;
+    }
+    if (size != before) impl_->setup.reset();
     return Status::ok();
   });
 }

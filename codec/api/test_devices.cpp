@@ -59,6 +59,11 @@ class FailingEncodePipeline final : public EncodePipeline {
     Status status = failure_.next();
     return status ? inner_->encode_scan(setup, frame, specs) : status;
   }
+  Status encode_again(const EncodeSetup& setup, const ConstFrameView& frame,
+                      std::array<HuffmanSpec, 4>& specs) override {
+    Status status = failure_.next();
+    return status ? inner_->encode_again(setup, frame, specs) : status;
+  }
   Status encode_surface(const EncodeSetup& setup, const DeviceSurface& surface,
                         std::array<HuffmanSpec, 4>& specs) override {
     Status status = failure_.next();

@@ -42,9 +42,11 @@ struct TuneTable {
 };
 
 /// Plain data. `weight` is what a squared error of one step is worth, in 256ths of a bit, in a
-/// block without texture; 0: coefficients are rounded and nothing else is decided.
+/// block without texture; 0: coefficients are rounded and nothing else is decided. Blocks whose
+/// turn is below `thrifty_turns` have `thrifty_weight`.
 struct TuneRules {
   std::uint32_t weight;
+  std::uint32_t thrifty_weight, thrifty_turns;
   bool masked;   ///< errors in blocks with texture are worth less
   bool by_rate;  ///< decide by the bits that are saved; else by a dead zone
   TuneTable table[2];
@@ -62,10 +64,26 @@ ZR_HD std::uint32_t ac_energy(std::uint32_t sum, std::uint32_t sum_of_squares) {
   return (64 * sum_of_squares - sum * sum) / 64;
 }
 
+/// When a block is among the thrifty ones: 0..255, evenly spread over the plane. The constants are
+/// 2^32 g and 2^32 g^2, rounded, with 1 / g the real root of x^3 = x + 1.
+ZR_HD std::uint32_t turn_of_block(int component, int x_block, int y_block) {
+  return (static_cast<std::uint32_t>(x_block) * 3242174889u +
+          static_cast<std::uint32_t>(y_block) * 2447445414u +
+          static_cast<std::uint32_t>(component) * 1431655765u) >>
+         24;
+}
+
+/// Energy and turn of a block in one word; an energy takes 21 bits.
+ZR_HD std::uint32_t energy_and_turn(std::uint32_t energy, std::uint32_t turn) {
+  return energy | turn << 24;
+}
+
 /// What a squared error is worth in a block, in 256ths of a bit.
-ZR_HD std::uint32_t error_weight(const TuneRules& rules, std::uint32_t energy) {
-  if (!rules.masked) return rules.weight;
-  return rules.weight * kMaskingEnergy / (kMaskingEnergy + energy);
+ZR_HD std::uint32_t error_weight(const TuneRules& rules, std::uint32_t energy_turn) {
+  const bool is_thrifty = energy_turn >> 24 < rules.thrifty_turns;
+  const std::uint32_t weight = is_thrifty ? rules.thrifty_weight : rules.weight;
+  if (!rules.masked) return weight;
+  return weight * kMaskingEnergy / (kMaskingEnergy + (energy_turn & 0xFFFFFF));
 }
 
 /// The dead zone: whether a coefficient that rounds to 1 becomes 0. It ends at
@@ -181,8 +199,8 @@ ZR_HD std::uint64_t tune_by_rate(Block& block, std::uint64_t candidates, const T
 
 template <typename Block>
 ZR_HD std::uint64_t tune_block(Block& block, std::uint64_t candidates, const TuneRules& rules,
-                               const TuneTable& table, std::uint32_t energy) {
-  const std::uint32_t weight = error_weight(rules, energy);
+                               const TuneTable& table, std::uint32_t energy_turn) {
+  const std::uint32_t weight = error_weight(rules, energy_turn);
   return rules.by_rate ? tune_by_rate(block, candidates, table, weight)
                        : tune_by_dead_zone(block, candidates, weight);
 }

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/backend.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "codec/arith/integer.hpp"
@@ -15,19 +19,52 @@ namespace {
 
 constexpr std::size_t kAlign = 64;
 
+/// Pageable memory that was given instead of pinned memory.
+class Instead {
+ public:
+  Result<std::byte*> allocate(std::size_t bytes) {
+    ZR_LET(data, allocate_pageable(bytes));
+    std::unique_ptr<std::byte, void (*)(void*)> memory(data, std::free);
+    const std::lock_guard lock(mutex_);
+    given_.insert(data);
+    return memory.release();
+  }
+  bool release(std::byte* memory) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (given_.erase(memory) == 0) return false;
+    std::free(memory);
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::byte*> given_;
+};
+
+/// Made by allow_pageable_instead() and never destroyed.
+std::atomic<Instead*> g_instead{nullptr};
+
 void release(HostMemory memory, std::byte* data) noexcept {
   if (data == nullptr) return;
-  if (memory == HostMemory::pinned)
-    release_pinned(data);
-  else
+  if (memory == HostMemory::pageable)
     std::free(data);
+  else if (Instead* const instead = g_instead; instead == nullptr || !instead->release(data))
+    release_pinned(data);
 }
 
 Result<std::byte*> allocate(HostMemory memory, std::size_t bytes) {
-  return memory == HostMemory::pinned ? allocate_pinned(bytes) : allocate_pageable(bytes);
+  if (memory == HostMemory::pageable) return allocate_pageable(bytes);
+  auto made = allocate_pinned(bytes);
+  Instead* const instead = g_instead;
+  return made || instead == nullptr ? made : instead->allocate(bytes);
 }
 
 }  // namespace
+
+void allow_pageable_instead() {
+  static Instead& only = *new Instead;
+  g_instead = &only;
+}
 
 Result<std::byte*> allocate_pageable(std::size_t bytes) {
   auto* const data = static_cast<std::byte*>(std::aligned_alloc(kAlign, bytes));

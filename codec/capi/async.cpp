@@ -53,14 +53,15 @@ zerorun_status discard(Handle* handle) {
   });
 }
 
-/// Receives into handle->taken, and describes it in `out` as `fill` does after a success.
+/// Receives into handle->taken, and describes it in `out` as `fill` does after a success. `least`:
+/// bytes of the struct in the first version.
 template <typename Handle, typename Out, typename Fill>
-zerorun_status receive(Handle* handle, std::int32_t wait, Out* out, const char* out_name,
-                       const Fill& fill) {
+zerorun_status receive(Handle* handle, std::int32_t wait, Out* out, std::size_t least,
+                       const char* out_name, const Fill& fill) {
   Received received = Received::not_yet;
   const Status status = contained([&]() -> Status {
     if (handle == nullptr || out == nullptr) return null_argument("the handle or the output");
-    ZR_TRY(check_size(*out, out_name));
+    if (out->struct_size < least) return wrong_size(out_name);
     received = handle->object.receive(handle->taken, wait != 0);
     return Status::ok();
   });
@@ -151,9 +152,12 @@ zerorun_status zerorun_async_encoder_submit(zerorun_async_encoder* encoder,
                                             zerorun_error* error) {
   return on_object(encoder, error, [&](AsyncEncoder& object) -> Status {
     ZR_LET(view, to_view(frame));
-    ZR_LET(wanted, read_struct(options, sizeof *options, "zerorun_submit_options"));
+    ZR_LET(wanted, read_struct(options, offsetof(zerorun_submit_options, target_bytes),
+                               "zerorun_submit_options"));
     SubmitOptions submit{.tag = wanted.tag, .wait = wanted.wait != 0};
     if (wanted.quality != 0) submit.quality = wanted.quality;
+    const SizeGoal size{wanted.target_bytes, wanted.max_bytes};
+    if (size.any()) submit.size = size;
     return object.submit(view, submit);
   });
 }
@@ -175,15 +179,19 @@ zerorun_status zerorun_async_decoder_submit(zerorun_async_decoder* decoder, cons
 
 zerorun_status zerorun_async_encoder_receive(zerorun_async_encoder* encoder, std::int32_t wait,
                                              zerorun_encoded* out) {
-  return receive(encoder, wait, out, "zerorun_encoded", [&](zerorun_encoded& result) {
-    result.jpeg = reinterpret_cast<const std::uint8_t*>(encoder->taken.jpeg.data());
-    result.size = encoder->taken.jpeg.size();
-  });
+  return receive(encoder, wait, out, offsetof(zerorun_encoded, quality), "zerorun_encoded",
+                 [&](zerorun_encoded& result) {
+                   result.jpeg = reinterpret_cast<const std::uint8_t*>(encoder->taken.jpeg.data());
+                   result.size = encoder->taken.jpeg.size();
+                   result.quality = encoder->taken.report.quality;
+                   result.thrift = encoder->taken.report.thrift;
+                   result.codings = encoder->taken.report.codings;
+                 });
 }
 
 zerorun_status zerorun_async_decoder_receive(zerorun_async_decoder* decoder, std::int32_t wait,
                                              zerorun_decoded* out) {
-  return receive(decoder, wait, out, "zerorun_decoded", [&](zerorun_decoded& result) {
+  return receive(decoder, wait, out, sizeof *out, "zerorun_decoded", [&](zerorun_decoded& result) {
     decoder->frame = from_view(decoder->taken.frame.view());
     decoder->report = from_report(decoder->taken.report);
     result.frame = &decoder->frame;

@@ -11,6 +11,7 @@ struct zerorun_encoder {
   Encoder object;
   zerorun_error error = make_error(Status::ok());
   HostBuffer jpeg{preferred_memory(object.backend())};
+  EncodeReport report = {};
 };
 
 zerorun_status zerorun_encoder_create(const zerorun_encode_params* params, zerorun_encoder** out,
@@ -28,6 +29,7 @@ zerorun_status zerorun_encoder_encode(zerorun_encoder* encoder, const zerorun_fr
     if (jpeg == nullptr || size == nullptr) return null_argument("jpeg or size");
     ZR_LET(view, to_view(frame));
     ZR_LET(report, encoder->object.encode(view, encoder->jpeg));
+    encoder->report = report;
     *jpeg = reinterpret_cast<const std::uint8_t*>(encoder->jpeg.data());
     *size = report.bytes;
     return Status::ok();
@@ -42,6 +44,7 @@ zerorun_status zerorun_encoder_encode_to(zerorun_encoder* encoder, const zerorun
     if (out == nullptr || size == nullptr) return null_argument("out or size");
     ZR_LET(view, to_view(frame));
     ZR_LET(report, encoder->object.encode(view, {reinterpret_cast<std::byte*>(out), capacity}));
+    encoder->report = report;
     *size = report.bytes;
     return Status::ok();
   });
@@ -63,6 +66,20 @@ zerorun_status zerorun_max_encoded_bytes(const zerorun_encode_params* params, st
 
 zerorun_status zerorun_encoder_set_quality(zerorun_encoder* encoder, std::int32_t quality) {
   return on_handle(encoder, [&] { return encoder->object.set_quality(quality); });
+}
+
+zerorun_status zerorun_encoder_set_size(zerorun_encoder* encoder, std::size_t target_bytes,
+                                        std::size_t max_bytes) {
+  return on_handle(encoder, [&] { return encoder->object.set_size({target_bytes, max_bytes}); });
+}
+
+zerorun_status zerorun_encoder_setting(const zerorun_encoder* encoder, double* quality,
+                                       std::int32_t* thrift, std::int32_t* codings) {
+  if (encoder == nullptr) return ZERORUN_INVALID_ARGUMENT;
+  if (quality != nullptr) *quality = encoder->report.quality;
+  if (thrift != nullptr) *thrift = encoder->report.thrift;
+  if (codings != nullptr) *codings = encoder->report.codings;
+  return ZERORUN_OK;
 }
 
 std::int32_t zerorun_encoder_backend(const zerorun_encoder* e) { return backend_of(e); }

@@ -10,16 +10,19 @@ namespace zerorun {
 namespace {
 
 /// Quantises a block whose coefficients stand in `zz` as the transform left them.
-void tune_raw_block(const TuneRules& rules, int table, std::uint32_t energy, const Divisor& dc,
+void tune_raw_block(const TuneRules& rules, int table, std::uint32_t energy_turn, const Divisor& dc,
                     std::int16_t* zz) {
   zz[0] = static_cast<std::int16_t>(quantise(zz[0], dc));
   RawBlock block(zz, 1, rules.table[table]);
-  block.clear_all_but(tune_block(block, block.candidates(), rules, rules.table[table], energy));
+  block.clear_all_but(
+      tune_block(block, block.candidates(), rules, rules.table[table], energy_turn));
 }
 
 /// One block (T.81 A.3.1, A.3.3, A.3.4). The plane's last column and row are repeated.
-void code_block(const FdctQuantArgs& a, const ConstPlaneView& plane, int x0, int y0, int table,
-                std::int16_t* zz) {
+void code_block(const FdctQuantArgs& a, const BlockPlace& place, std::int16_t* zz) {
+  const ConstPlaneView& plane = a.plane[place.component];
+  const int x0 = place.x * kBlockEdge, y0 = place.y * kBlockEdge;
+  const int table = place.component == 0 ? 0 : 1;
   const bool tuned = a.tune != nullptr;
   std::uint32_t sum = 0, squares = 0;
   std::uint32_t work[kBlockEdge][kBlockEdge];
@@ -46,7 +49,10 @@ void code_block(const FdctQuantArgs& a, const ConstPlaneView& plane, int x0, int
                                             : quantise(coefficient, a.divisors->table[table][at]));
   }
   if (tuned)
-    tune_raw_block(*a.tune, table, ac_energy(sum, squares), a.divisors->table[table][0], zz);
+    tune_raw_block(
+        *a.tune, table,
+        energy_and_turn(ac_energy(sum, squares), turn_of_block(place.component, place.x, place.y)),
+        a.divisors->table[table][0], zz);
 }
 
 }  // namespace
@@ -61,9 +67,7 @@ Status fdct_quant_cpu(const FdctQuantArgs& a, Exec&) {
         zz[0] = zz[-kBlockSize];
         continue;
       }
-      const int table = place.component == 0 ? 0 : 1;
-      code_block(a, a.plane[place.component], place.x * kBlockEdge, place.y * kBlockEdge, table,
-                 zz);
+      code_block(a, place, zz);
     }
   }
   return Status::ok();

@@ -195,11 +195,12 @@ HWY_INLINE void transform_blocks(const std::uint8_t* samples, std::int64_t strid
 }
 
 /// Decides about the coefficients of a block: tune_block() of arith/tune.hpp.
-HWY_INLINE void decide(const TransformRunArgs& a, int table, std::uint32_t energy, std::int16_t* zz,
-                       std::uint64_t& nonzero) {
+HWY_INLINE void decide(const TransformRunArgs& a, int table, std::uint32_t energy_turn,
+                       std::int16_t* zz, std::uint64_t& nonzero) {
   zz[0] = static_cast<std::int16_t>(quantise(zz[0], a.dc[table]));
   RawBlock block(zz, 1, a.tune->table[table]);
-  nonzero = tune_block(block, nonzero & ~std::uint64_t{1}, *a.tune, a.tune->table[table], energy);
+  nonzero =
+      tune_block(block, nonzero & ~std::uint64_t{1}, *a.tune, a.tune->table[table], energy_turn);
 }
 
 /// Copies blocks that lie partly outside of the plane, repeating the last column and row.
@@ -256,7 +257,8 @@ void transform_row(const TransformRunArgs& a, int c, int x_block, int y_block, i
     }
     if constexpr (kTuned)
       for (int j = 0; j < std::min(blocks - b, static_cast<int>(kVectorBlocks)); ++j)
-        decide(a, table, energy[j], to.zz[j], *to.nonzero[j]);
+        decide(a, table, energy_and_turn(energy[j], turn_of_block(c, x_block + b + j, y_block)),
+               to.zz[j], *to.nonzero[j]);
   }
 }
 

@@ -3,10 +3,10 @@
 #include "codec/pipeline/decode_pipeline.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
+#include "codec/pipeline/flat_mcus.hpp"
 #include "codec/pipeline/scan_report.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
@@ -32,6 +32,7 @@ class CpuDecodePipeline final : public DecodePipeline {
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
     coefficients_ = nullptr;
     frame_ = frame;
+    flat_components_.begin();
     std::fill_n(scanned_, kMaxComponents, false);
     for (std::size_t c = 0; c < frame.components.size(); ++c) {
       PlaneView& plane = planes_[c];
@@ -52,6 +53,7 @@ class CpuDecodePipeline final : public DecodePipeline {
 
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) override {
     coefficients_ = &out;
+    flat_components_.begin();
     return Status::ok();
   }
 
@@ -74,16 +76,22 @@ class CpuDecodePipeline final : public DecodePipeline {
                                 &segment_total, &outcome.consumed_bytes},
                                exec);
     clean_bytes_ = segments[segment_total].first_byte;
-    plan_restarts({segments, segment_total}, scan.layout.intervals(), plan_);
-    results_.resize(static_cast<std::size_t>(scan.layout.intervals()));
-    decode_intervals();
+    const std::int64_t intervals = scan.layout.intervals();
+    const std::int64_t reached = reached_intervals(segment_total, intervals);
+    plan_restarts({segments, segment_total}, reached, plan_);
+    results_.resize(static_cast<std::size_t>(reached));
+    flat_.resize(static_cast<std::size_t>(reached));
+    decode_intervals(reached);
     report_scan(data, {segments, segment_total + 1}, plan_, results_, outcome);
+    outcome.intervals = intervals;
+    outcome.concealed_intervals += intervals - reached;
+    keep_flat_mcus(reached);
     return Status::ok();
   }
 
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                       const FrameView& out) override {
-    fill_missing(frame_, scanned_, planes_);
+    fill_gaps();
     if (out.data[0] == planes_[0].data) return Status::ok();  // direct: already there
     constexpr int kRows = 64;
     const ColorUpsampleArgs args =
@@ -98,12 +106,13 @@ class CpuDecodePipeline final : public DecodePipeline {
   }
 
   Status finish_planes(std::vector<ComponentPlane>& out) override {
-    fill_missing(frame_, scanned_, planes_);
+    fill_gaps();
     copy_planes(frame_, planes_, out);
     return Status::ok();
   }
 
   Status finish_coefficients() override {
+    flat_components_.fill_coefficients(pool_, *coefficients_);
     coefficients_ = nullptr;
     return Status::ok();
   }
@@ -111,8 +120,25 @@ class CpuDecodePipeline final : public DecodePipeline {
  private:
   const ScanLayout& layout() const { return scan_->layout; }
 
-  void decode_intervals() {
-    const std::int64_t intervals = layout().intervals();
+  /// No segment takes more than three intervals (plan_restarts()), so that all from the result on
+  /// are lost. A few bytes then cost the same whatever the size of the image.
+  static std::int64_t reached_intervals(std::uint64_t segments, std::int64_t intervals) {
+    return std::min(intervals, 3 * static_cast<std::int64_t>(segments) + 2);
+  }
+
+  void fill_gaps() {
+    flat_components_.fill_planes(pool_, planes_);
+    fill_missing(frame_, scanned_, planes_);
+  }
+
+  void keep_flat_mcus(std::int64_t reached) {
+    const std::int64_t rest = std::min(reached * layout().interval_mcus(), layout().mcus());
+    flat_.push_back({rest, layout().mcus(), {}});
+    std::erase_if(flat_, [](const FlatMcus& flat) { return flat.first == flat.end; });
+    flat_components_.set(*scan_, flat_);
+  }
+
+  void decode_intervals(std::int64_t intervals) {
     const std::int64_t per_task = std::max<std::int64_t>(1, kTaskMcus / layout().interval_mcus());
     pool_.run(ceil_div(intervals, per_task), [&](std::int64_t task, int worker) {
       const std::int64_t end = std::min((task + 1) * per_task, intervals);
@@ -122,33 +148,29 @@ class CpuDecodePipeline final : public DecodePipeline {
   }
 
   void decode_interval(std::int64_t interval, Scratch& scratch) {
-    BitCursor cursor{};
     const std::int64_t segment = plan_.segment_of_interval[static_cast<std::size_t>(interval)];
-    if (segment != kLostInterval) {
-      cursor.bit = segments_.data()[segment].first_byte * 8;
-      cursor.end_bit = segments_.data()[segment + 1].first_byte * 8;
-    }
-    const std::int64_t per_mcu = layout().blocks_per_mcu;
-    const std::int64_t slice_mcus = std::max<std::int64_t>(1, kSliceBlocks / per_mcu);
     const std::int64_t first = interval * layout().interval_mcus();
-    const std::int64_t end = std::min(first + layout().interval_mcus(), layout().mcus());
+    FlatMcus& flat = flat_[static_cast<std::size_t>(interval)];
+    flat = {first, std::min(first + layout().interval_mcus(), layout().mcus()), {}};
     IntervalResult& result = results_[static_cast<std::size_t>(interval)];
     result = {};
-    std::int16_t carry[kMaxComponents] = {};
-    for (std::int64_t mcu = first; mcu < end; mcu += slice_mcus) {
-      decode_slice(mcu, std::min(slice_mcus, end - mcu), cursor, carry, scratch);
-      if (result.fault != Errc::ok || cursor.fault == Errc::ok) continue;
-      result.fault = cursor.fault;
-      result.bit = cursor.bit;
-      cursor.bit = cursor.end_bit;  // read no more of a damaged interval
-    }
-    if (result.fault == Errc::ok) result.bit = cursor.bit;
-    result.end_bit = cursor.end_bit;
+    if (segment == kLostInterval) return;
+    BitCursor cursor{};
+    cursor.bit = segments_.data()[segment].first_byte * 8;
+    cursor.end_bit = segments_.data()[segment + 1].first_byte * 8;
+    const std::int64_t slice_mcus =
+        std::max<std::int64_t>(1, kSliceBlocks / layout().blocks_per_mcu);
+    // Behind a fault no block has data: all are as the DC prediction leaves them.
+    while (flat.first < flat.end && cursor.fault == Errc::ok)
+      flat.first += decode_slice(flat.first, std::min(slice_mcus, flat.end - flat.first), cursor,
+                                 flat.dc, scratch);
+    result = {cursor.fault, cursor.bit, cursor.end_bit};
   }
 
-  void decode_slice(std::int64_t first_mcu, std::int64_t mcus, BitCursor& cursor,
-                    std::int16_t* carry, Scratch& scratch) {
-    const std::int64_t blocks = mcus * layout().blocks_per_mcu;
+  /// Returns how many MCUs it has decoded: all, or those up to the one with the fault.
+  std::int64_t decode_slice(std::int64_t first_mcu, std::int64_t mcus, BitCursor& cursor,
+                            std::int16_t* carry, Scratch& scratch) {
+    std::int64_t blocks = mcus * layout().blocks_per_mcu;
     RunLevel* pairs = scratch.pairs.reserve(blocks * kBlockSize);
     std::uint8_t* pair_count = scratch.pair_count.reserve(blocks);
     std::int16_t* coefficients = scratch.coefficients.reserve(blocks * kBlockSize);
@@ -159,16 +181,19 @@ class CpuDecodePipeline final : public DecodePipeline {
     (void)stages_.huffman_decode({layout(), clean_.data(), clean_bytes_, &huffman_, &cursor, 1,
                                   nullptr, 0, nullptr, pairs, pair_count},
                                  exec);
+    if (cursor.fault != Errc::ok) mcus = cursor.good_blocks / layout().blocks_per_mcu + 1;
+    blocks = mcus * layout().blocks_per_mcu;
     (void)stages_.zero_run_expand({blocks, pairs, pair_count, coefficients, diff}, exec);
     (void)stages_.dc_predict({layout(), first_mcu, mcus, diff, coefficients, carry}, exec);
     if (coefficients_ != nullptr) {
       store_coefficients(*scan_, first_mcu, mcus, coefficients, *coefficients_);
-      return;
+      return mcus;
     }
     DequantIdctArgs transform{layout(), &dequant_, first_mcu, mcus, coefficients, {}};
     for (std::size_t i = 0; i < scan_->components.size(); ++i)
       transform.plane[i] = planes_[scan_->components[i]];
     (void)stages_.dequant_idct(transform, exec);
+    return mcus;
   }
 
   const StageTable& stages_;
@@ -191,46 +216,11 @@ class CpuDecodePipeline final : public DecodePipeline {
   Buffer<EntropySegment> segments_;
   RestartPlan plan_;
   std::vector<IntervalResult> results_;
+  std::vector<FlatMcus> flat_;  ///< one an interval that was reached; empty: it has data to its end
+  FlatComponents flat_components_;
 };
 
 }  // namespace
-
-void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
-                        const std::int16_t* blocks, std::vector<ComponentCoefficients>& out) {
-  for (std::int64_t m = first_mcu; m < first_mcu + mcus; ++m)
-    for (std::int32_t i = 0; i < scan.layout.blocks_per_mcu; ++i, blocks += kBlockSize) {
-      const BlockPlace place = place_block(scan.layout, m, i);
-      if (!place.inside) continue;
-      auto& component =
-          out[static_cast<std::size_t>(scan.components[static_cast<std::size_t>(place.component)])];
-      const std::int64_t at = std::int64_t{place.y} * component.blocks_wide + place.x;
-      std::copy_n(blocks, kBlockSize, component.values.begin() + at * kBlockSize);
-    }
-}
-
-void fill_missing(const FrameHeader& frame, const bool* scanned, const PlaneView* planes) {
-  for (std::size_t c = 0; c < frame.components.size(); ++c) {
-    const PlaneView& plane = planes[c];
-    if (scanned[c] || plane.data == nullptr) continue;
-    for (int y = 0; y < plane.height; ++y)
-      std::memset(plane.data + y * plane.stride_bytes, 128, static_cast<std::size_t>(plane.width));
-  }
-}
-
-void copy_planes(const FrameHeader& frame, const PlaneView* planes,
-                 std::vector<ComponentPlane>& out) {
-  out.resize(frame.components.size());
-  for (std::size_t c = 0; c < out.size(); ++c) {
-    const PlaneView& plane = planes[c];
-    out[c].width = plane.width;
-    out[c].height = plane.height;
-    const auto width = static_cast<std::size_t>(plane.width);
-    out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
-    for (int y = 0; y < plane.height; ++y)
-      std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
-                  plane.data + y * plane.stride_bytes, width);
-  }
-}
 
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages) {
   return std::make_unique<CpuDecodePipeline>(threads, stages);

@@ -50,11 +50,6 @@ class CpuEncodePipeline final : public EncodePipeline {
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
     setup_ = &setup;
-    plan_ = SlicePlan(setup.layout);
-    if (states_.size() < static_cast<std::size_t>(plan_.count()))
-      states_.resize(static_cast<std::size_t>(plan_.count()));
-    pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
-    index_.start(setup);
     planes_.make(
         setup, frame, [this](std::int64_t jobs, const auto& job) { pool_.run(jobs, job); },
         [this](const ColorSubsampleArgs& rows, int worker) {
@@ -62,6 +57,17 @@ class CpuEncodePipeline final : public EncodePipeline {
           exec.rows = &scratch_[static_cast<std::size_t>(worker)].rows;
           (void)stages_.color_subsample(rows, exec);  // CPU stages cannot fail
         });
+    return encode_again(setup, frame, specs);
+  }
+
+  Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
+                      std::array<HuffmanSpec, 4>& specs) override {
+    setup_ = &setup;
+    plan_ = SlicePlan(setup.layout);
+    if (states_.size() < static_cast<std::size_t>(plan_.count()))
+      states_.resize(static_cast<std::size_t>(plan_.count()));
+    pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
+    index_.start(setup);
     if (setup.huffman == HuffmanTables::optimal) {
       for_each_slice([this](std::int64_t i, Scratch& scratch) {
         to_symbols(plan_[i], scratch, state(i).symbols);

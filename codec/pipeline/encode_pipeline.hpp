@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "codec/arith/size_search.hpp"
 #include "codec/encode/fdct_quant.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_index.hpp"
@@ -27,7 +28,8 @@ struct EncodeSetup {
   ScanLayout layout;
   std::array<QuantTable, 2> quant;
   DivisorTables divisors;
-  TuneRules tune;  ///< not active where the bytes are libjpeg's
+  TuneRules tune;       ///< not active where the bytes are libjpeg's
+  SizeSetting setting;  ///< what tables and rules were made for
   HuffmanTables huffman;
   int index_group_mcus;  ///< MCUs in a group of the scan index; 0: no index
   /// The frame's planes are the component planes: no color_subsample.
@@ -46,6 +48,12 @@ class EncodePipeline {
   /// frame. Errors: invalid_argument (the pipeline is the CPU's).
   virtual Status encode_surface(const EncodeSetup& setup, const DeviceSurface& surface,
                                 std::array<HuffmanSpec, 4>& specs);
+  /// Codes the frame of the last encode_scan(), which must not have changed, with a setup that
+  /// differs from the last one in nothing but tables and rules.
+  virtual Status encode_again(const EncodeSetup& setup, const ConstFrameView& frame,
+                              std::array<HuffmanSpec, 4>& specs) {
+    return encode_scan(setup, frame, specs);
+  }
   virtual std::uint64_t scan_bytes() const = 0;
   /// Device time for the coding, without copies of frame and bytes; 0 on the CPU.
   virtual double device_microseconds() const { return 0.0; }

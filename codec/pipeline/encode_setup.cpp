@@ -3,6 +3,7 @@
 #include "codec/pipeline/encode_setup.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
 #include "codec/base/thread_pool.hpp"
@@ -51,6 +52,15 @@ Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layou
   return automatic_restart_interval(layout, params.huffman);
 }
 
+/// Always of one length, so that the size of a stream does not depend on it.
+std::string text_of(const SizeSetting& setting) {
+  char text[48];
+  std::snprintf(text, sizeof text, "zerorun: quality %03d.%04d thrift %04d",
+                setting.quality_16ths / kQualityUnit,
+                setting.quality_16ths % kQualityUnit * (10000 / kQualityUnit), setting.thrift);
+  return text;
+}
+
 /// Decoders refuse large headers: ours of more than 64 MiB by default.
 Status check_index(const EncodeSetup& setup) {
   constexpr std::size_t kMost = std::size_t{48} << 20;
@@ -92,8 +102,16 @@ Status validate_quality(int quality) {
   return Status(Errc::invalid_argument, "quality " + std::to_string(quality) + " is not in 1..100");
 }
 
+Status validate_size(const EncodeParams& params) {
+  if (!params.size.any() || (!params.luma_table && !params.chroma_table)) return Status::ok();
+  return Status(Errc::invalid_argument,
+                "a size does not go with own quantisation tables, because it is reached by scaling "
+                "named ones");
+}
+
 Status validate_params(const EncodeParams& params) {
   ZR_TRY(validate_quality(params.quality));
+  ZR_TRY(validate_size(params));
   ZR_TRY(validate_tuning(params));
   ZR_TRY(check_table(params.luma_table, "the luma table"));
   ZR_TRY(check_table(params.chroma_table, "the chroma table"));
@@ -144,17 +162,23 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
     ZR_TRY(check_index(setup));
   }
 
-  const auto tables = named_quant_tables(resolve_tables(params), sampling, params.quality);
-  setup.quant[0] = params.luma_table.value_or(tables[0]);
-  setup.quant[1] = params.chroma_table.value_or(tables[1]);
-  setup.tune = make_tune_rules(params, sampling == Subsampling::s420, setup.quant);
-  for (std::size_t t = 0; t < 2; ++t)
-    for (std::size_t i = 0; i < kBlockSize; ++i)
-      setup.divisors.table[t][i] = make_divisor(setup.quant[t][i]);
+  change_setting(params, {params.quality * kQualityUnit, 0}, setup);
   // Any planar frame has grey in its first plane.
   setup.planes_are_components =
       is_planar_yuv(format) && (sampling == Subsampling::gray || planar_format(sampling) == format);
   return setup;
+}
+
+void change_setting(const EncodeParams& params, const SizeSetting& setting, EncodeSetup& setup) {
+  const Subsampling sampling = choose_subsampling(params, setup.format);
+  const auto tables = quant_tables_between(resolve_tables(params), sampling, setting.quality_16ths);
+  setup.setting = setting;
+  setup.quant[0] = params.luma_table.value_or(tables[0]);
+  setup.quant[1] = params.chroma_table.value_or(tables[1]);
+  setup.tune = make_tune_rules(params, sampling == Subsampling::s420, setup.quant, setting.thrift);
+  for (std::size_t t = 0; t < 2; ++t)
+    for (std::size_t i = 0; i < kBlockSize; ++i)
+      setup.divisors.table[t][i] = make_divisor(setup.quant[t][i]);
 }
 
 StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
@@ -163,9 +187,10 @@ StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& s
   // At most 67 million MCUs fit a frame.
   const auto groups =
       group == 0 ? 0u : static_cast<std::uint32_t>(index_groups(setup.layout, group));
-  return {
-      setup.width, setup.height, setup.layout.components,       setup.h_max, setup.v_max, &params,
-      setup.quant, specs,        setup.layout.restart_interval, group,       groups};
+  return {setup.width, setup.height, setup.layout.components,
+          setup.h_max, setup.v_max,  &params,
+          setup.quant, specs,        setup.layout.restart_interval,
+          group,       groups,       params.note_setting ? text_of(setup.setting) : std::string()};
 }
 
 }  // namespace zerorun

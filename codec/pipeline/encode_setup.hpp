@@ -10,6 +10,9 @@ namespace zerorun {
 /// Errors: invalid_argument.
 Status validate_quality(int quality);
 
+/// Errors: invalid_argument (a size does not go with own tables).
+Status validate_size(const EncodeParams& params);
+
 /// Range checks of everything that does not depend on a frame.
 Status validate_params(const EncodeParams& params);
 
@@ -17,6 +20,10 @@ Status validate_params(const EncodeParams& params);
 /// decoders), invalid_frame.
 Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat format, int width,
                                       int height);
+
+/// The same for another setting than that of params.quality. `setup` is of the same parameters and
+/// shape.
+void change_setting(const EncodeParams& params, const SizeSetting& setting, EncodeSetup& setup);
 
 /// What write_header() needs; it refers to `params`.
 StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,

@@ -50,16 +50,22 @@ class FastEncodePipeline final : public EncodePipeline {
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
     setup_ = &setup;
-    plan_ = SlicePlan(setup.layout);
-    if (states_.size() < static_cast<std::size_t>(plan_.count()))
-      states_.resize(static_cast<std::size_t>(plan_.count()));
-    pieces_.start(plan_.count());
-    index_.start(setup);
     planes_.make(
         setup, frame, [this](std::int64_t jobs, const auto& job) { run_jobs(jobs, job); },
         [this](const ColorSubsampleArgs& rows, int worker) {
           fast::color_subsample(colors_, rows, scratch_[static_cast<std::size_t>(worker)].rows);
         });
+    return encode_again(setup, frame, specs);
+  }
+
+  Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
+                      std::array<HuffmanSpec, 4>& specs) override {
+    setup_ = &setup;
+    plan_ = SlicePlan(setup.layout);
+    if (states_.size() < static_cast<std::size_t>(plan_.count()))
+      states_.resize(static_cast<std::size_t>(plan_.count()));
+    pieces_.start(plan_.count());
+    index_.start(setup);
     for (std::size_t t = 0; t < 2; ++t)
       if (quant_table_[t] != setup.quant[t]) {
         quant_table_[t] = setup.quant[t];

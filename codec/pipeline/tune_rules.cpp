@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/tune_rules.hpp"
 
+#include <algorithm>
+
+#include "codec/arith/size_search.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 
 namespace zerorun {
@@ -25,11 +28,14 @@ struct Weights {
 /// Text: 19, 25 and 35 saved 14.2, 14.3 and 13.9 %, and 6.6, 8.2 and 9.2 % at equal PSNR. At high
 /// rates 8.7 bits is the slope of rate and squared error.
 ///
-/// GPU encoders keep rules as long as weight, flags and tables are the same (same_setup() of
+/// GPU encoders keep rules as long as weight, flags and tables are the same (same_tables() of
 /// cuda/encode/frame_encoder.cpp), so where chroma's bits differ the weights do too.
 constexpr Weights kPhoto[2] = {{20 * 256, 12}, {19 * 256, 13}};
 constexpr Weights kText[2] = {{27 * 256, 12}, {26 * 256, 13}};
 constexpr Weights kPsnr{9 * 256, 16};
+/// Of Tune::exact with thrift: what rounds to 1 from just above one half becomes 0, and with each
+/// step more.
+constexpr std::uint32_t kExactWeights[kThriftSteps + 1] = {1u << 20, 8000, 4000, 2000, 1000};
 
 Weights weights_of(Tune tune, bool is_420) {
   return tune == Tune::psnr ? kPsnr : tune == Tune::text ? kText[is_420] : kPhoto[is_420];
@@ -91,13 +97,20 @@ QuantTables resolve_tables(const EncodeParams& params) {
 }
 
 TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
-                          const std::array<QuantTable, 2>& quant) {
+                          const std::array<QuantTable, 2>& quant, int thrift) {
   TuneRules rules{};
-  if (params.tune == Tune::exact) return rules;
+  const bool is_exact = params.tune == Tune::exact;
+  if (is_exact && thrift == 0) return rules;
   const Weights weights = weights_of(params.tune, is_420);
-  rules.weight = weights.error;
-  rules.masked = params.tune != Tune::psnr;
-  rules.by_rate = params.effort == Effort::best;
+  const auto weight_of_step = [&](int step) {
+    return is_exact ? kExactWeights[step] : weights.error >> step;
+  };
+  const int step = thrift / kThriftStep;
+  rules.weight = weight_of_step(step);
+  rules.thrifty_weight = weight_of_step(std::min(step + 1, kThriftSteps));
+  rules.thrifty_turns = static_cast<std::uint32_t>(thrift % kThriftStep);
+  rules.masked = params.tune == Tune::photo || params.tune == Tune::text;
+  rules.by_rate = !is_exact && params.effort == Effort::best;
   for (std::size_t t = 0; t < 2; ++t) {
     for (std::size_t k = 0; k < kBlockSize; ++k) {
       const std::uint16_t q = quant[t][kNaturalOfZigzag[k]];

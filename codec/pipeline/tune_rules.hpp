@@ -18,6 +18,6 @@ QuantTables resolve_tables(const EncodeParams& params);
 /// `quant`: luma and chroma, natural order. The weights of 4:2:0 are others than those of all other
 /// samplings.
 TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
-                          const std::array<QuantTable, 2>& quant);
+                          const std::array<QuantTable, 2>& quant, int thrift = 0);
 
 }  // namespace zerorun

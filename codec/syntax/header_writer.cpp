@@ -49,6 +49,10 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
     put_segment(segment.marker, segment.payload.size(), out);
     out.insert(out.end(), segment.payload.begin(), segment.payload.end());
   }
+  if (!header.setting.empty()) {
+    put_segment(marker::kCom, header.setting.size(), out);
+    out.insert(out.end(), header.setting.begin(), header.setting.end());
+  }
   HeaderPlaces places{};
   // In front of the tables, so that its place does not depend on them.
   if (header.index_group_mcus != 0)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "codec/syntax/huffman_spec.hpp"
@@ -24,6 +25,7 @@ struct StreamHeader {
   int restart_interval;
   int index_group_mcus;  ///< 0: no index
   std::uint32_t index_groups;
+  std::string setting;  ///< of a COM segment; empty: none
 };
 
 /// Where the DHT segments lie in a header. Everything else in it is known before the frame is

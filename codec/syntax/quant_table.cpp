@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codec/arith/size_search.hpp"
+
 namespace zerorun {
 namespace {
 
@@ -59,6 +61,23 @@ std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sam
       break;
   }
   return {scaled_quant_table(false, quality), scaled_quant_table(true, quality)};
+}
+
+std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling sampling,
+                                               int quality_16ths) {
+  const int quality = quality_16ths / kQualityUnit, part = quality_16ths % kQualityUnit;
+  std::array<QuantTable, 2> out = named_quant_tables(tables, sampling, quality);
+  if (part == 0) return out;
+  const std::array<QuantTable, 2> next = named_quant_tables(tables, sampling, quality + 1);
+  for (std::size_t t = 0; t < out.size(); ++t)
+    for (std::size_t i = 0; i < out[t].size(); ++i) {
+      const int from = out[t][i], steps = next[t][i] - from;
+      // Entries that differ by 1 take their step at different parts; neighbours far apart.
+      const int turn = static_cast<int>(i * 5 + i / 8 * 3 + 7 * t) % kQualityUnit;
+      const int moved = (steps < 0 ? -steps : steps) * part + turn;
+      out[t][i] = static_cast<std::uint16_t>(from + (steps < 0 ? -1 : 1) * (moved / kQualityUnit));
+    }
+  return out;
 }
 
 std::optional<int> estimate_quality(const QuantTable& luma, const QuantTable* chroma) {

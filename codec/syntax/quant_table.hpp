@@ -15,6 +15,11 @@ QuantTable scaled_quant_table(bool chroma, int quality);
 /// `automatic`. Only the tuned ones depend on the sampling.
 std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sampling, int quality);
 
+/// The same between two qualities, in 16ths of one: from one quality to the next, the entries take
+/// the values of the next one after another. Tables of whole qualities are the named ones.
+std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling sampling,
+                                               int quality_16ths);
+
 /// Luma and chroma of the trained tables (tests/rd/train_tables.py).
 std::array<QuantTable, 2> tuned_quant_tables(bool is_420, int quality);
 

@@ -39,16 +39,21 @@ Status FrameDownload::run(std::span<const PlaneCopy> planes, cudaStream_t stream
 
 Status FrameDownload::enqueue(std::span<const PlaneCopy> planes, cudaStream_t stream) {
   std::size_t all_bytes = 0, staged = 0;
+  // CUDA is asked once: the answer may change when a call fails, and the staging has to be large
+  // enough.
+  direct_.clear();
   for (const PlaneCopy& plane : planes) {
     all_bytes += plane.row_bytes * plane.rows;
-    if (!device_can_write(plane)) staged += plane.row_bytes * plane.rows;
+    direct_.push_back(device_can_write(plane));
+    if (!direct_.back()) staged += plane.row_bytes * plane.rows;
   }
   ZR_TRY(staging_.reserve(static_cast<std::int64_t>(staged)));
   const std::size_t piece_bytes = std::max(piece_bytes_, all_bytes / kMostPieces);
   pieces_.clear();
   staged_bytes_ = 0;
-  for (const PlaneCopy& plane : planes) {
-    if (device_can_write(plane))
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    const PlaneCopy& plane = planes[p];
+    if (direct_[p])
       ZR_TRY(enqueue_copy(plane, plane.to, static_cast<std::size_t>(plane.stride), stream));
     else
       ZR_TRY(stage(plane, piece_bytes, stream));

@@ -48,6 +48,7 @@ class FrameDownload {
   std::shared_ptr<CopyCrew> crew_;
   PinnedBuffer<std::uint8_t> staging_;
   std::size_t staged_bytes_ = 0;
+  std::vector<bool> direct_;       ///< planes that the device writes to the caller's memory
   std::vector<CopyPiece> pieces_;  ///< from staging to the caller's memory
   std::vector<Event> arrived_;     ///< one a piece
 };

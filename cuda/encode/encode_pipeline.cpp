@@ -37,7 +37,19 @@ class CudaEncodePipeline final : public EncodePipeline {
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
     return encode(setup, specs, [&](ConstFrameView& on_device) {
-      return upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device);
+      uploaded_ = {};
+      ZR_TRY(upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device));
+      uploaded_ = on_device;
+      return Status::ok();
+    });
+  }
+
+  Status encode_again(const EncodeSetup& setup, const ConstFrameView& frame,
+                      std::array<HuffmanSpec, 4>& specs) override {
+    if (uploaded_.data[0] == nullptr) return encode_scan(setup, frame, specs);
+    return encode(setup, specs, [&](ConstFrameView& on_device) {
+      on_device = uploaded_;
+      return Status::ok();
     });
   }
 
@@ -131,6 +143,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   Stream stream_;
   Event begin_, end_;  // around the kernels
   FrameUpload upload_;
+  ConstFrameView uploaded_;  // the frame of the last encode_scan(), on the device; or empty
   PinnedBuffer<FrameOutcome> outcome_;
   DeviceBuffer<std::uint8_t> scan_;
   DeviceBuffer<std::uint8_t> converted_;  // planes of a surface

@@ -34,14 +34,21 @@ std::int64_t plane_bytes(const ScanLayout::Component& component) {
   return std::int64_t{plane_stride(component)} * component.height;
 }
 
-/// Whether memory and tables made for one setup fit the other.
-bool same_setup(const EncodeSetup& a, const EncodeSetup& b) {
+/// Whether memory and launches made for one setup fit the other.
+bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
          a.v_max == b.v_max && a.layout.components == b.layout.components &&
-         a.layout.restart_interval == b.layout.restart_interval && a.quant == b.quant &&
-         a.tune.weight == b.tune.weight && a.tune.masked == b.tune.masked &&
-         a.tune.by_rate == b.tune.by_rate && a.huffman == b.huffman &&
+         a.layout.restart_interval == b.layout.restart_interval &&
+         a.tune.active() == b.tune.active() && a.huffman == b.huffman &&
          a.index_group_mcus == b.index_group_mcus;
+}
+
+/// And so do the tables on the device.
+bool same_tables(const EncodeSetup& a, const EncodeSetup& b) {
+  return a.quant == b.quant && a.tune.weight == b.tune.weight &&
+         a.tune.thrifty_weight == b.tune.thrifty_weight &&
+         a.tune.thrifty_turns == b.tune.thrifty_turns && a.tune.masked == b.tune.masked &&
+         a.tune.by_rate == b.tune.by_rate;
 }
 
 }  // namespace
@@ -73,8 +80,14 @@ void FrameEncoder::set_header(const EncodeParams& params, const EncodeSetup& set
 Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob> jobs,
                              cudaStream_t stream, const StepProbe& probe) {
   const auto frames = static_cast<std::uint32_t>(jobs.size());
-  if (!std::exchange(complete_, false) || !setup_ || !same_setup(*setup_, setup) || frames > room_)
+  if (!std::exchange(complete_, false) || !setup_ || !same_shape(*setup_, setup) ||
+      frames > room_) {
     ZR_TRY(prepare(setup, frames, stream));
+  } else if (!same_tables(*setup_, setup)) {
+    setup_.reset();
+    ZR_TRY(upload_rules(setup, stream));
+    setup_ = setup;
+  }
   if (probe) {
     ZR_TRY(launch(setup, jobs, stream, probe));
   } else {
@@ -226,12 +239,20 @@ Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
     ZR_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
     return Status::ok();
   };
-  const ReciprocalTables reciprocals = make_reciprocals(setup.quant);
-  ZR_TRY(send(reciprocals_.data(), &reciprocals, sizeof reciprocals));
-  ZR_TRY(send(tune_.data(), &setup.tune, sizeof setup.tune));
+  ZR_TRY(upload_rules(setup, stream));
   if (!header_.empty()) ZR_TRY(send(header_parts_.data(), header_.data(), header_.size()));
   if (setup.huffman == HuffmanTables::optimal) return Status::ok();
   return upload_standard_huffman(specs_.data(), tables_.data(), stream);
+}
+
+/// What the quality decides: behind the frames before, which are coded with the old tables.
+Status FrameEncoder::upload_rules(const EncodeSetup& setup, cudaStream_t stream) {
+  const ReciprocalTables reciprocals = make_reciprocals(setup.quant);
+  ZR_CUDA_TRY(cudaMemcpyAsync(reciprocals_.data(), &reciprocals, sizeof reciprocals,
+                              cudaMemcpyHostToDevice, stream));
+  ZR_CUDA_TRY(cudaMemcpyAsync(tune_.data(), &setup.tune, sizeof setup.tune, cudaMemcpyHostToDevice,
+                              stream));
+  return Status::ok();
 }
 
 Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs,

@@ -65,6 +65,7 @@ class FrameEncoder {
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   Status reserve(const EncodeSetup& setup);
   Status upload(const EncodeSetup& setup, cudaStream_t stream);
+  Status upload_rules(const EncodeSetup& setup, cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                      const StepProbe& probe, CodeTilesArgs& args);
   Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,

@@ -115,18 +115,25 @@ struct Lane {
 
 /// Loads the samples of the lane's block and transforms its rows. A lane without a block gets some
 /// samples. `alone`: the warps before this one do not do the same for the tiles before. `tuned`:
-/// the lane's word of the warp's items gets
-/// ac_energy() of the samples.
+/// the lane's word of the warp's items gets energy_and_turn() of the block.
 template <bool alone, bool tuned>
 __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
                                         Coefficients& c) {
   const int warp = warp_index();
   const Tile& tile = lane.tile;
+  // Behind the samples of blocks at an edge, until the energy is known. In a register it would be
+  // spilled.
+  constexpr int kTurns = 16 * 32;
+  if constexpr (tuned)
+    s.of_warp[warp].item[kTurns + lane_index()] =
+        energy_and_turn(0, turn_of_block(lane.block.component, lane.block.x, lane.block.y));
   uint2 rows[8];
   load_rows(plane_of(a, lane.block.component), lane.block, s.of_warp[warp].item, rows);
   if ((alone || warp == 0) && tile.first_block > 0) sum_blocks_before(a, tile, s.sum[warp]);
   // The lane's own word, which held its samples at an edge. In a register it would be spilled.
-  if constexpr (tuned) s.of_warp[warp].item[lane_index()] = energy_of_rows(rows);
+  if constexpr (tuned)
+    s.of_warp[warp].item[lane_index()] =
+        energy_of_rows(rows) | s.of_warp[warp].item[kTurns + lane_index()];
   transform_rows(rows, c);
   if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
   const Block& b = lane.block;

@@ -105,15 +105,16 @@ __global__ void __launch_bounds__(kThreads)
     bool padding = false;
     int component = 0;
     std::uint32_t v[8];
-    [[maybe_unused]] std::uint32_t energy = 0;
+    [[maybe_unused]] std::uint32_t energy = 0, turn = 0;
     if (active) {
       const std::int64_t mcu = a.first_mcu + block / a.layout.blocks_per_mcu;
       const auto index = static_cast<std::int32_t>(block % a.layout.blocks_per_mcu);
       const BlockPlace place = source_place(a.layout, mcu, index, padding);
       component = place.component;
+      if constexpr (kTuned) turn = turn_of_block(component, place.x, place.y);
       load_row(a.plane[component], place.x * kBlockEdge, place.y * kBlockEdge + line, v);
     }
-    if constexpr (kTuned) energy = energy_of_lanes(v, active);
+    if constexpr (kTuned) energy = energy_and_turn(energy_of_lanes(v, active), turn);
     if (active) {
       fdct8<1>(v);
 #pragma unroll

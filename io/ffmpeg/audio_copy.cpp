@@ -33,12 +33,11 @@ Result<std::unique_ptr<AudioCopy>> AudioCopy::open(const SinkOptions& options,
   audio->packet_.reset(av_packet_alloc());
   if (!audio->packet_) return Status(Errc::out_of_memory);
   Dictionary protocols;
-  protocols.set("protocol_whitelist", "file");
+  set_input_limits(protocols);
   const std::string url = "file:" + audio->name_;
   int error = avformat_open_input(&audio->context_, url.c_str(), nullptr, protocols.out());
   if (error < 0) return failure(Errc::open_failed, audio->name_, error);
-  error = avformat_find_stream_info(audio->context_, nullptr);
-  if (error < 0) return failure(Errc::bad_input, audio->name_, error);
+  ZR_TRY(find_streams(*audio->context_, audio->name_));
   ZR_TRY(audio->choose_tracks(container));
   if (audio->start_ > 0 && audio->has_streams()) {
     const auto target =

@@ -68,14 +68,13 @@ Status FfmpegAudio::open() {
   frame_.reset(av_frame_alloc());
   if (!packet_ || !frame_) return Status(Errc::out_of_memory);
   av::Dictionary protocols;
-  protocols.set("protocol_whitelist", "file");
+  av::set_input_limits(protocols);
   const std::string url = "file:" + name_;
   AVFormatContext* context = nullptr;
   int error = avformat_open_input(&context, url.c_str(), nullptr, protocols.out());
   if (error < 0) return av::failure(Errc::open_failed, name_, error);
   context_.reset(context);
-  error = avformat_find_stream_info(context, nullptr);
-  if (error < 0) return av::failure(Errc::bad_input, name_, error);
+  ZR_TRY(av::find_streams(*context, name_));
   const AVCodec* codec = nullptr;
   const int index = av_find_best_stream(context, AVMEDIA_TYPE_AUDIO, -1, -1, &codec, 0);
   if (index < 0 || codec == nullptr) return av::failure(Errc::bad_input, name_, index);

@@ -5,8 +5,11 @@
 #include <array>
 #include <climits>
 #include <mutex>
+#include <vector>
 
+#include "codec/base/try.hpp"
 #include "io/formats.hpp"
+#include "zerorun/decoder.hpp"
 
 extern "C" const char* zerorun_load_ffmpeg();  // .cmake/load_at_run_time.cmake
 
@@ -27,6 +30,48 @@ std::string reason(int error) {
 Status failure(Errc code, const std::string& name, int error) {
   if (error == AVERROR(ENOMEM)) return Status(Errc::out_of_memory, "'" + name + "'");
   return Status(code, "'" + name + "': " + reason(error));
+}
+
+void set_input_limits(Dictionary& options) {
+  // A playlist under another name must not reach the network.
+  options.set("protocol_whitelist", "file");
+  options.set("probesize", "5000000");
+  options.set("formatprobesize", "1048576");
+  options.set("max_streams", "4096");  // more than find_streams() takes, so that it can say so
+}
+
+Status check_pixels(const AVCodecParameters& stream, const std::string& name) {
+  constexpr std::int64_t kMaxPixels = StreamLimits{}.max_pixels;
+  if (stream.codec_type != AVMEDIA_TYPE_VIDEO || stream.codec_id == AV_CODEC_ID_MJPEG ||
+      std::int64_t{stream.width} * stream.height <= kMaxPixels)
+    return Status::ok();
+  return Status(Errc::too_many_pixels, "'" + name + "': " + std::to_string(stream.width) + "x" +
+                                           std::to_string(stream.height) + ", limit " +
+                                           std::to_string(kMaxPixels));
+}
+
+Status find_streams(AVFormatContext& context, const std::string& name) {
+  constexpr unsigned kMostStreams = 256;  // films have attachments, such as fonts
+  const auto check_count = [&] {
+    if (context.nb_streams <= kMostStreams) return Status::ok();
+    return Status(Errc::bad_input, "'" + name + "' has " + std::to_string(context.nb_streams) +
+                                       " streams, limit " + std::to_string(kMostStreams));
+  };
+  ZR_TRY(check_count());
+  // Before probing: a decoder that refuses the size forgets it.
+  for (unsigned i = 0; i < context.nb_streams; ++i)
+    ZR_TRY(check_pixels(*context.streams[i]->codecpar, name));
+  std::vector<Dictionary> limits(context.nb_streams);
+  std::vector<AVDictionary*> options;
+  for (Dictionary& limit : limits) {
+    limit.set("max_pixels", std::to_string(StreamLimits{}.max_pixels).c_str());
+    options.push_back(*limit.out());
+  }
+  const int error = avformat_find_stream_info(&context, options.data());
+  // It may have taken out what a decoder knows.
+  for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].out() = options[i];
+  if (error < 0) return failure(Errc::bad_input, name, error);
+  return check_count();
 }
 
 void keep_quiet() {

@@ -13,6 +13,7 @@ extern "C" {
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "zerorun/io.hpp"
 
@@ -37,6 +38,7 @@ class Dictionary {
   Dictionary() = default;
   Dictionary(const Dictionary&) = delete;
   Dictionary& operator=(const Dictionary&) = delete;
+  Dictionary(Dictionary&& other) noexcept : entries_(std::exchange(other.entries_, nullptr)) {}
   ~Dictionary() { av_dict_free(&entries_); }
   void set(const char* key, const char* value) { av_dict_set(&entries_, key, value, 0); }
   AVDictionary** out() noexcept { return &entries_; }
@@ -53,6 +55,17 @@ std::string reason(int error);
 
 /// Errc::out_of_memory for AVERROR(ENOMEM), else `code`; "'name': reason".
 Status failure(Errc code, const std::string& name, int error);
+
+/// What every input is opened with: nothing but files, and the limits of probing.
+void set_input_limits(Dictionary& options);
+
+/// Errors: too_many_pixels, for a picture of more than StreamLimits allows. Motion JPEG has limits
+/// of its own.
+Status check_pixels(const AVCodecParameters& stream, const std::string& name);
+
+/// avformat_find_stream_info() within limits: of streams, because each gets a decoder, and of the
+/// pixels of a picture. Errors: bad_input, and those of failure() and check_pixels().
+Status find_streams(AVFormatContext& context, const std::string& name);
 
 /// Switches off FFmpeg's log to stderr, unless the host has chosen a log level: the library never
 /// prints.

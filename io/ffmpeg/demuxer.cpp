@@ -126,15 +126,18 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format, bool 
     context_->pb = pipe_context_;
   }
   Dictionary options;
-  // A playlist under another name must not reach the network.
-  options.set("protocol_whitelist", "file");
+  set_input_limits(options);
   options.set("pattern_type", "none");  // image2 must not read a name as a pattern
   int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
   if (error == AVERROR_INVALIDDATA && forced == nullptr) return unknown_input(name_, head);
+  // FFmpeg says so also where there are more streams than it may make.
+  if (error == AVERROR(ENOMEM))
+    return Status(
+        Errc::bad_input,
+        "'" + name_ + "': it has too many streams, or there is no memory for its headers");
   if (error < 0) return failure(Errc::bad_input, name_, error);
   if (forced == nullptr && is_guess(*context_)) return unknown_input(name_, head);
-  error = avformat_find_stream_info(context_, nullptr);
-  if (error < 0) return failure(Errc::bad_input, name_, error);
+  ZR_TRY(find_streams(*context_, name_));
   const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;
   if (announced && *announced > there + kMiscounted) missing_bytes_ = *announced - there;
   return Status::ok();

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/base/try.hpp"
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/nvdec.hpp"
@@ -24,6 +25,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
 
   Status start(const SourceOptions& options) {
     const AVCodecParameters& parameters = *demuxer_->stream().codecpar;
+    ZR_TRY(check_pixels(parameters, demuxer_->name()));
     info_.format = closest_format(static_cast<AVPixelFormat>(parameters.format));
     if (!packet_ || !picture_) return Status(Errc::out_of_memory);
     rules_ = options.samples;
@@ -99,7 +101,8 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     codec_.reset(avcodec_alloc_context3(codec));
     if (!codec_) return Status(Errc::out_of_memory);
     int error = avcodec_parameters_to_context(codec_.get(), &parameters);
-    codec_->thread_count = options.threads;  // 0 = one per core
+    codec_->max_pixels = StreamLimits{}.max_pixels;  // the size may change in the middle
+    codec_->thread_count = options.threads;          // 0 = one per core
     codec_->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
     codec_->pkt_timebase = demuxer_->stream().time_base;
     if (error >= 0) error = avcodec_open2(codec_.get(), codec, nullptr);

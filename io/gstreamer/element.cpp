@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/element.hpp"
 
+#include <new>
+
 namespace zerorun::gst {
 
-void post_error(gpointer element, const Status& status, GQuark domain, gint code) {
+void post_error(gpointer element, const Status& status, GQuark domain, gint code) noexcept try {
   const ErrorGroup kind = group(status.code());
   if (kind == ErrorGroup::argument || kind == ErrorGroup::device) {
     domain = GST_LIBRARY_ERROR;
@@ -13,6 +15,8 @@ void post_error(gpointer element, const Status& status, GQuark domain, gint code
   gst_element_message_full(GST_ELEMENT(element), GST_MESSAGE_ERROR, domain, code,
                            g_strdup(status.message().c_str()), nullptr, __FILE__, GST_FUNCTION,
                            __LINE__);
+} catch (const std::bad_alloc&) {
+  post_no_memory(element);
 }
 
 void post_no_memory(gpointer element) noexcept {

@@ -29,7 +29,7 @@ class ObjectLock {
 
 /// Posts an error message: LIBRARY SETTINGS about an argument, LIBRARY INIT about a device, else
 /// `domain` and `code`.
-void post_error(gpointer element, const Status& status, GQuark domain, gint code);
+void post_error(gpointer element, const Status& status, GQuark domain, gint code) noexcept;
 
 /// parse_device_names() of a `device` property, with all devices found. Errors: invalid_argument,
 /// no_device.

@@ -27,11 +27,37 @@ Result<std::unique_ptr<EncodeSession>> EncodeSession::create(const AsyncEncodePa
 
 EncodeSession::~EncodeSession() { discard(); }
 
-Status EncodeSession::enqueue(std::uint64_t tag, const ConstFrameView& view, int quality) {
-  SubmitOptions options;
-  options.tag = tag;
-  options.quality = quality;
-  options.wait = true;
+Status EncodeSession::start_rate(const FrameSettings& settings) {
+  const auto most = static_cast<std::size_t>(settings.max_frame_size);
+  if (rate_ == nullptr) {
+    if (GST_VIDEO_INFO_FPS_N(&info_) == 0)
+      return Status(Errc::invalid_argument,
+                    "bitrate needs caps with a frame rate; set one, or use max-frame-size");
+    ZR_LET(made, RateControl::create({settings.bitrate, GST_VIDEO_INFO_FPS_N(&info_),
+                                      GST_VIDEO_INFO_FPS_D(&info_), 0, most}));
+    rate_ = std::make_shared<RateControl>(std::move(made));
+    next_number_ = 0;
+  } else if (settings.bitrate != rate_settings_.bitrate ||
+             settings.max_frame_size != rate_settings_.max_frame_size) {
+    ZR_TRY(rate_->set_rate(settings.bitrate, most));
+  }
+  rate_settings_ = settings;
+  return Status::ok();
+}
+
+Result<SizeGoal> EncodeSession::size_of(const FrameSettings& settings, PendingFrame& pending) {
+  if (settings.bitrate == 0) {
+    rate_.reset();
+    return SizeGoal{0, static_cast<std::size_t>(settings.max_frame_size)};
+  }
+  ZR_TRY(start_rate(settings));
+  ZR_LET(budget, rate_->budget(next_number_));
+  pending.rate = rate_;
+  pending.number = next_number_++;
+  return SizeGoal{budget, 0};
+}
+
+Status EncodeSession::enqueue(const ConstFrameView& view, const SubmitOptions& options) {
   if (!to_jfif_) return encoder_.submit(view, options);
   Frame converted;
   {
@@ -58,7 +84,7 @@ Status EncodeSession::convert(const ConstFrameView& in, Frame& out) {
   return Status::ok();
 }
 
-Status EncodeSession::submit(GstVideoCodecFrame* frame, int quality) try {
+Status EncodeSession::submit(GstVideoCodecFrame* frame, const FrameSettings& settings) try {
   PendingFrame pending;
   pending.frame.reset(frame);
   auto samples = std::make_unique<GstVideoFrame>();
@@ -68,13 +94,18 @@ Status EncodeSession::submit(GstVideoCodecFrame* frame, int quality) try {
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   const ConstFrameView view =
       view_of(*pending.samples, *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
-  const std::uint64_t tag = next_tag_++;
+  ZR_LET(size, size_of(settings, pending));
+  SubmitOptions options;
+  options.tag = next_tag_++;
+  options.quality = settings.quality;
+  options.size = size;
+  options.wait = true;
   {
     const std::lock_guard lock(mutex_);
-    pending_.emplace(tag, std::move(pending));
+    pending_.emplace(options.tag, std::move(pending));
   }
-  Status status = enqueue(tag, view, quality);
-  if (!status) take(tag);
+  Status status = enqueue(view, options);
+  if (!status) take(options.tag);
   return status;
 } catch (const std::bad_alloc&) {
   return Status(Errc::out_of_memory);
@@ -94,17 +125,23 @@ void EncodeSession::run() {
     tell_losses();
     PendingFrame pending = take(coded.tag);
     pending.samples.reset();
+    if (pending.rate) pending.rate->coded(pending.number, coded.status ? coded.jpeg.size() : 0);
     const gint64 age_ns = (g_get_monotonic_time() - pending.since_us) * 1000;
     deliver_(pending.frame.release(), coded, age_ns);
     if (!to_jfif_) continue;
     const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(coded.frame));
+    try {
+      spare_.push_back(std::move(coded.frame));
+    } catch (const std::bad_alloc&) {  // the next frame makes another one
+    }
   }
 }
 
-void EncodeSession::tell_losses() {
+/// In a thread nobody catches what is thrown: with no memory it tells with the next frame.
+void EncodeSession::tell_losses() noexcept try {
   const std::vector<LostDevice> lost = encoder_.lost_devices();
   for (; told_losses_ < lost.size(); ++told_losses_) lose_(lost[told_losses_]);
+} catch (const std::bad_alloc&) {
 }
 
 void EncodeSession::drain() {
@@ -116,6 +153,7 @@ void EncodeSession::drain() {
 void EncodeSession::discard() {
   encoder_.discard();
   drain();
+  rate_.reset();  // dropped frames have no size
   const std::lock_guard lock(mutex_);
   pending_.clear();
 }

@@ -15,6 +15,7 @@
 
 #include "io/ycc_to_jfif.hpp"
 #include "zerorun/async.hpp"
+#include "zerorun/rate.hpp"
 
 namespace zerorun::gst {
 
@@ -32,6 +33,15 @@ struct PendingFrame {
   std::unique_ptr<GstVideoCodecFrame, Release> frame;
   std::unique_ptr<GstVideoFrame, Release> samples;
   gint64 since_us = g_get_monotonic_time();
+  std::shared_ptr<RateControl> rate;  ///< that gave its budget; null: none
+  std::int64_t number = 0;            ///< of the frame, for `rate`
+};
+
+/// What may change from frame to frame.
+struct FrameSettings {
+  int quality;
+  int bitrate;         ///< bits a second; 0: none
+  int max_frame_size;  ///< bytes; 0: none
 };
 
 /// One thread at a time may call members, and must not hold the lock that `deliver` takes.
@@ -53,7 +63,7 @@ class EncodeSession {
   ~EncodeSession();
 
   /// Takes the reference to the frame, even if it fails, and waits for a place in the queue.
-  Status submit(GstVideoCodecFrame* frame, int quality);
+  Status submit(GstVideoCodecFrame* frame, const FrameSettings& settings);
   /// Waits until everything is delivered.
   void drain();
   /// Drops what is in flight.
@@ -70,9 +80,12 @@ class EncodeSession {
         deliver_(std::move(deliver)),
         lose_(std::move(lose)) {}
   void run();
-  void tell_losses();
+  void tell_losses() noexcept;
   PendingFrame take(std::uint64_t tag);
-  Status enqueue(std::uint64_t tag, const ConstFrameView& view, int quality);
+  Status enqueue(const ConstFrameView& view, const SubmitOptions& options);
+  /// The size of the next frame. Waits for the size of a frame before it.
+  Result<SizeGoal> size_of(const FrameSettings& settings, PendingFrame& pending);
+  Status start_rate(const FrameSettings& settings);
   /// To the planar frame of the same sampling with samples as JPEG means them.
   Status convert(const ConstFrameView& in, Frame& out);
 
@@ -85,6 +98,9 @@ class EncodeSession {
   Frame planes_;                          // of packed and semi-planar input
   std::thread thread_;
   std::uint64_t next_tag_ = 0;
+  std::shared_ptr<RateControl> rate_;  // while there is a bitrate
+  FrameSettings rate_settings_{};      // what it was told
+  std::int64_t next_number_ = 0;       // of its frames
 
   std::mutex mutex_;  // guards what follows
   std::map<std::uint64_t, PendingFrame> pending_;

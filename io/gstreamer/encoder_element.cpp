@@ -87,7 +87,10 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   }
 }
 
+/// After an error no more frames are taken, until a flush or a new start: an application that stops
+/// at the error would otherwise wait for a pipeline that goes on.
 void post(ZerorunEnc* self, const Status& status) {
+  self->state->flow = GST_FLOW_ERROR;
   post_error(self, status, GST_STREAM_ERROR, GST_STREAM_ERROR_ENCODE);
 }
 
@@ -201,9 +204,11 @@ GstFlowReturn handle_frame(GstVideoEncoder* base, GstVideoCodecFrame* frame) {
     gst_video_encoder_finish_frame(base, frame);
     return flow;
   }
-  const int quality = settings_of(self).quality;
-  const Status status =
-      without_stream_lock(self, [&] { return self->state->session->submit(frame, quality); });
+  const EncoderSettings settings = settings_of(self);
+  const Status status = without_stream_lock(self, [&] {
+    return self->state->session->submit(
+        frame, {settings.quality, settings.bitrate, settings.max_frame_size});
+  });
   if (!status) {
     post(self, status);
     return GST_FLOW_ERROR;

@@ -85,7 +85,8 @@ constexpr std::variant<int Settings::*, bool Settings::*, HuffmanTables Settings
                   &Settings::huffman,    &Settings::subsampling,
                   &Settings::scan_index, &Settings::device,
                   &Settings::depth,      &Settings::tune,
-                  &Settings::effort,     &Settings::tables};
+                  &Settings::effort,     &Settings::tables,
+                  &Settings::bitrate,    &Settings::max_frame_size};
 static_assert(std::size(kMembers) == kSettingCount);
 
 /// Calls visit(setting) with the setting of a property.
@@ -154,6 +155,15 @@ void install_settings(GObjectClass* type) {
                             effort_type(), static_cast<int>(initial.effort), kReadyFlags));
   install(g_param_spec_enum("tables", "Tables", "Quantisation tables, scaled by quality",
                             tables_type(), static_cast<int>(initial.tables), kReadyFlags));
+  install(
+      g_param_spec_int("bitrate", "Bitrate",
+                       "Bits a second, kept by a leaky bucket of one second; the quality of each "
+                       "frame follows. 0: quality decides. Applies from the next frame on",
+                       0, G_MAXINT, initial.bitrate, kPlaying));
+  install(g_param_spec_int("max-frame-size", "Largest frame",
+                           "Bytes that no frame exceeds: its quality is lowered where it would. 0: "
+                           "none. Applies from the next frame on",
+                           0, G_MAXINT, initial.max_frame_size, kPlaying));
 }
 
 void set_setting(EncoderSettings& settings, guint id, const GValue* value) {

@@ -22,10 +22,12 @@ struct EncoderSettings {
   Tune tune = Tune::exact;
   Effort effort = Effort::fast;
   QuantTables tables = QuantTables::automatic;
+  int bitrate = 0;         ///< bits a second; 0: quality decides
+  int max_frame_size = 0;  ///< bytes; 0: none
 };
 
 /// The properties have the ids 1 to `kSettingCount`.
-inline constexpr guint kSettingCount = 10;
+inline constexpr guint kSettingCount = 12;
 
 void install_settings(GObjectClass* type);
 void set_setting(EncoderSettings& settings, guint id, const GValue* value);

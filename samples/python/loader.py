@@ -8,33 +8,27 @@
 """
 import argparse
 import concurrent.futures
-import pathlib
+import os
 import time
 
 import zerorun
 
 
-def batches(folder, size, device=None, format="rgb24", ahead=2, readers=8):
+def batches(folder, size, device=None, format="rgb24", ahead=2):
     """Yields lists of arrays; on a GPU they are zerorun.DeviceArray. Files that cannot be decoded
     are left out, with a line that says why."""
-    paths = sorted(str(path) for path in pathlib.Path(folder).iterdir()
-                   if path.suffix.lower() in (".jpg", ".jpeg"))
+    paths = sorted(entry.path for entry in os.scandir(folder)
+                   if entry.name.lower().endswith((".jpg", ".jpeg")))
     chunks = [paths[i:i + size] for i in range(0, len(paths), size)]
-    with concurrent.futures.ThreadPoolExecutor(readers) as files, \
-            concurrent.futures.ThreadPoolExecutor(1) as decoder:
-        def load(chunk):
-            return [data for part in
-                    [files.submit(read_all, chunk[i::readers]) for i in range(readers)]
-                    for data in part.result()]
 
-        def decode(chunk):
-            order = [path for i in range(readers) for path in chunk[i::readers]]
-            pictures = zerorun.decode_batch(load(chunk), format, device=device)
-            for path, picture in zip(order, pictures):
-                if isinstance(picture, Exception):
-                    print(f"{path}: {picture}")
-            return [picture for picture in pictures if not isinstance(picture, Exception)]
+    def decode(chunk):
+        pictures = zerorun.decode_batch(chunk, format, device=device)  # reads the files, too
+        for path, picture in zip(chunk, pictures):
+            if isinstance(picture, Exception):
+                print(f"{path}: {picture}")
+        return [picture for picture in pictures if not isinstance(picture, Exception)]
 
+    with concurrent.futures.ThreadPoolExecutor(1) as decoder:
         waiting = [decoder.submit(decode, chunk) for chunk in chunks[:ahead]]
         for following in range(ahead, len(chunks) + ahead):
             if not waiting:
@@ -43,14 +37,6 @@ def batches(folder, size, device=None, format="rgb24", ahead=2, readers=8):
             if following < len(chunks):
                 waiting.append(decoder.submit(decode, chunks[following]))
             yield pictures
-
-
-def read_all(paths):
-    found = []
-    for path in paths:
-        with open(path, "rb") as file:
-            found.append(file.read())
-    return found
 
 
 def main():

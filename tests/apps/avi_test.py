@@ -50,7 +50,7 @@ class AviTest(ProgramTest):
         os.mkfifo(pipe)
         with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as cat:
             self.encode(self.y4m, "-o", pipe)
-            through = cat.communicate(timeout=60)[0]
+            through = cat.communicate(timeout=300)[0]
         pathlib.Path(self.path("through.avi")).write_bytes(through)
         self.zerorun("copy", self.path("through.avi"), "-o", self.path("through.mjpeg"))
         self.assertEqual(pathlib.Path(self.path("through.mjpeg")).read_bytes(),

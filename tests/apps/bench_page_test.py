@@ -250,6 +250,33 @@ class BrowsedPageTest(ProgramTest):
         self.assertEqual(joined, 2, "a point for each quality")
         self.assertTrue(all(labels))
 
+    def test_no_label_of_a_chart_is_cut_off(self):
+        """With many coders, long names and axes of half decibels, too."""
+        report = json.loads(json.dumps(self.report))
+        for case in report["cases"]:
+            model = next(row for row in case["rows"] if row["mode"] == "latency" and row.get("psnr_db"))
+            for row in case["rows"]:
+                if row.get("psnr_db"):
+                    row["psnr_db"] = 42.8
+            for number in range(12):
+                row = {**model, "coder": f"nvJPEG-hardware-{number} 13.0.1"}
+                case["rows"].append({**row, "id": row["id"].replace(model["coder"].split()[0],
+                                                                     row["coder"].split()[0])})
+        text = pathlib.Path(self.name).read_text()
+        data = re.search(r'id="data">(.*?)</script>', text, re.S)
+        many = pathlib.Path(self.name).with_name("many.html")
+        many.write_text(text[:data.start(1)] + json.dumps(report).replace("<", "\\u003c") +
+                        text[data.end(1):])
+        self.browser.open(f"file://{many}")
+        cut = self.run_script("""[...document.querySelectorAll("svg text")].filter(text => {
+            const box = text.getBBox(), all = text.ownerSVGElement.viewBox.baseVal;
+            return box.x < -0.5 || box.x + box.width > all.width + 0.5 ||
+                box.y < -0.5 || box.y + box.height > all.height + 0.5;
+        }).map(text => text.textContent)""")
+        self.assertEqual(cut, [])
+        self.assertGreater(self.run_script("""[...document.querySelectorAll("svg text")].filter(
+            text => text.textContent.endsWith(".5 dB")).length"""), 0)
+
     def test_legend_explains_each_kind_and_sign(self):
         text = self.run_script('document.querySelector("[aria-label=Legend]").textContent')
         for words in ("zerorun", "fastest frame to 99th percentile"):

@@ -44,7 +44,7 @@ class Browser:
         os.close(self.to)
         os.close(self.answers)
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(300)
 
     def message(self, end):
         while b"\0" not in self.buffer:

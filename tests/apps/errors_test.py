@@ -196,7 +196,7 @@ class OutputTest(ProgramTest):
             process.stdout.close()
             error = process.stderr.read().decode()
             process.stderr.close()
-            self.assertEqual(process.wait(20), 4, error)
+            self.assertEqual(process.wait(300), 4, error)
             self.assertIn("zerorun: ", error)
 
     def test_help_into_a_closed_pipe_is_no_error(self):

@@ -35,7 +35,7 @@ def png(chunks):
             chunk(b"IEND", b""))
 
 
-class HostileContentTest(ProgramTest):
+class HostileTest(ProgramTest):
     MEGABYTES = 900  # of address space; libraries map about half of it
 
     def setUp(self):
@@ -56,17 +56,28 @@ class HostileContentTest(ProgramTest):
         data = pathlib.Path(self.path("icc.png")).read_bytes()
         return data.count(b"iCCP")
 
-    def limited(self, *arguments):
-        """A run that may not take much memory or time."""
+    def limit_memory(self):
         # The shadow memory of sanitizers is larger than any limit.
         program = pathlib.Path(PROGRAM).read_bytes()
         is_sanitized = b"__asan_" in program or b"__tsan_" in program
         most = resource.RLIM_INFINITY if is_sanitized else self.MEGABYTES << 20
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=30,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (most, most)))
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        self.limit_time()
+
+    @staticmethod
+    def limit_time():
+        """Of the processor, which does not depend on what else the machine does."""
+        resource.setrlimit(resource.RLIMIT_CPU, (30, 60))
+
+    def limited(self, *arguments):
+        """A run that may not take much memory or time."""
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=300,
+                              preexec_fn=self.limit_memory)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return done
 
+
+class HostileContentTest(HostileTest):
     @needs_opencv
     def test_exif_that_points_at_itself(self):
         loops = self.exif([(0x0112, 3, 1, 6), (0x8769, 4, 1, 8), (0x8825, 4, 1, 8)])
@@ -125,7 +136,7 @@ class HostileContentTest(ProgramTest):
         pathlib.Path(self.path("plain.jpg")).rename(name.decode(errors="surrogateescape"))
         done = subprocess.run([PROGRAM.encode(), b"encode", name, b"-o", bytes(self.dir) + b"/\xe9.mjpeg",
                                b"--progress", b"json", b"--stats", bytes(self.dir) + b"/s.json",
-                               b"--device", b"cpu"], capture_output=True, timeout=60)
+                               b"--device", b"cpu"], capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         events = [json.loads(line) for line in done.stderr.decode().splitlines() if line.startswith("{")]
         self.assertEqual(events[-1]["outcome"], "done")
@@ -209,8 +220,66 @@ class HostileContentTest(ProgramTest):
         with open(self.path("lie.avi"), "wb") as out:
             out.write(data)
             out.truncate(len(data) + (300 << 20))
-        done = self.zerorun("copy", self.path("lie.avi"), "-o", self.path("o.mjpeg"), timeout=30)
+        done = self.zerorun("copy", self.path("lie.avi"), "-o", self.path("o.mjpeg"),
+                            preexec_fn=self.limit_time)
         self.assertIn(b"12 frames", done.stdout + done.stderr)
+
+
+def tiff(*entries):
+    """A TIFF file of a few bytes with these (tag, value)s, of one sample of 8 bits."""
+    rest = [(258, 8), (259, 1), (262, 1), (277, 1)]
+    return TIFF + directory([(tag, 4, 1, value) for tag, value in sorted([*entries, *rest])])
+
+
+class HostileSizeTest(HostileTest):
+    """Pictures and videos that say they are huge, for FFmpeg and OpenCV."""
+    def refused(self, path, *words):
+        """One sentence, code 3, no output, and little memory."""
+        done = subprocess.run([PROGRAM, "decode", path, "-o", self.path("out.ppm")], capture_output=True,
+                              timeout=300, preexec_fn=self.limit_memory)
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assert_sentence(done, path.name, *words)
+        self.assert_nothing_left("out.ppm")
+
+    @needs_opencv
+    def test_pictures(self):
+        tiles = ((322, 30000), (323, 30000), (324, 8), (325, 100))
+        strips = ((273, 8), (278, 99999), (279, 100))
+        vp8l = b"VP8L" + struct.pack("<IBI", 25, 0x2F, 0x3FFF | 0x3FFF << 14) + bytes(21)
+        vp8x = b"VP8X" + struct.pack("<II", 10, 0) + 2 * (20000).to_bytes(3, "little") + vp8l
+        vp8 = b"VP8 " + struct.pack("<I3B3BHH", 22, 0, 0, 0, 0x9D, 1, 0x2A, 0x3FFF, 0x3FFF) + bytes(12)
+        webp = lambda chunks: b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks
+        for name, data, words in (
+                ("tall.tif", tiff((256, 30000), (257, 30000), *strips), ["30000x30000", "limit 134217728"]),
+                ("twice.tif", tiff((256, 16), (256, 30000), (257, 30000), *strips), ["30000x30000"]),
+                ("tiles.tif", tiff((256, 16), (257, 16), *tiles), ["tiles of 30000x30000"]),
+                ("wide.tif", tiff((256, 16), (257, 16), *tiles).replace(
+                    struct.pack("<HH", 322, 4), struct.pack("<HH", 322, 9)), ["its size is not a number"]),
+                ("l.webp", webp(vp8l), ["16384x16384"]), ("x.webp", webp(vp8x), ["20001x20001"]),
+                ("p.webp", webp(vp8), ["16383x16383"])):
+            with self.subTest(name=name):
+                (self.dir / name).write_bytes(data)
+                self.refused(self.dir / name, *words)
+
+    @needs_containers
+    def test_video(self):
+        """An AVI whose header says 15000x15000 (FFmpeg refuses twice that itself), and MOVs with many tracks."""
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.1", "-c:v", "ffv1", self.path("in.avi"))
+        data = (self.dir / "in.avi").read_bytes()
+        at = data.index(b"strf") + 8
+        data = data[:at + 4] + struct.pack("<2i", 15000, 15000) + data[at + 12:]
+        (self.dir / "huge.avi").write_bytes(data)
+        self.refused(self.dir / "huge.avi", "15000x15000", "limit 134217728")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.1", "-c:v", "png", self.path("in.mov"))
+        data = (self.dir / "in.mov").read_bytes()
+        moov = data.index(b"moov") - 4
+        track = data.index(b"trak") - 4
+        track = data[track:track + struct.unpack_from(">I", data, track)[0]]
+        for tracks in (300, 5000):
+            size = struct.unpack_from(">I", data, moov)[0] + tracks * len(track)
+            (self.dir / "many.mov").write_bytes(data[:moov] + struct.pack(">I", size) + data[moov + 4:] +
+                                                tracks * track)
+            self.refused(self.dir / "many.mov", "301 streams, limit 256" if tracks == 300 else "too many streams")
 
 
 if __name__ == "__main__":

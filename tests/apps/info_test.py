@@ -36,17 +36,17 @@ class InfoTest(ProgramTest):
         odd = os.fsencode(self.dir) + b"/caf\xe9.mjpeg"
         y4m = make_y4m(self.path("in.y4m"), frames=2)
         done = subprocess.run([PROGRAM, "encode", y4m, "-o", odd, "--progress", "json", "--stats",
-                               self.path("s.json")], capture_output=True, timeout=60)
+                               self.path("s.json")], capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         json.loads(done.stderr.splitlines()[-1])
         json.loads(pathlib.Path(self.path("s.json")).read_text())
-        done = subprocess.run([PROGRAM, "info", odd, "--json"], capture_output=True, timeout=60)
+        done = subprocess.run([PROGRAM, "info", odd, "--json"], capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("caf\ufffd", done.stdout.decode())
         for option in (["--shard", "0/2"], ["--resume"]):
             other = os.fsencode(self.dir) + b"/" + option[0].encode() + b"\xe9.mjpeg"
             done = subprocess.run([PROGRAM, "encode", y4m, "-o", other, *option],
-                                  capture_output=True, timeout=60)
+                                  capture_output=True, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_other_inputs(self):

@@ -222,7 +222,7 @@ class FullDiskTest(ProgramTest):
     def encode_limited(self, out, limit):
         y4m = make_y4m(self.path("in.y4m"), 160, 120, 40)
         done = subprocess.run([PROGRAM, "encode", y4m, "-o", self.path(out), "--device", "cpu"],
-                              capture_output=True, timeout=60, restore_signals=False,
+                              capture_output=True, timeout=300, restore_signals=False,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertEqual(done.returncode, 4, done.stderr.decode())
         self.assertFalse((self.dir / out).exists())

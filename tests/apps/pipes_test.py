@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-from support import (PROGRAM, ProgramTest, make_ppm, make_y4m, needs_ffmpeg, video_stream,
+from support import (PROGRAM, ProgramTest, bytes_in, make_ppm, make_y4m, needs_ffmpeg, video_stream,
                      y4m_frames)
 
 
@@ -65,10 +65,10 @@ class PipesTest(ProgramTest):
         os.close(reading)
         with os.fdopen(writing, "wb", buffering=0) as pipe:
             pipe.write(self.mjpeg[:1])
-            import time
-            time.sleep(0.1)
+            self.wait_until(lambda: bytes_in(pipe) == 0, "the byte was read")
+            self.wait_until_done(process)
             pipe.write(self.mjpeg[1:])
-        output = process.communicate(timeout=20)[0]
+        output = process.communicate(timeout=300)[0]
         self.assertEqual(process.returncode, 0)
         self.assertEqual(len(y4m_frames(output)), 5)
 
@@ -79,14 +79,14 @@ class PipesTest(ProgramTest):
              "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "-"], stdout=subprocess.PIPE)
         self.encode("-", "-o", self.path("out.mjpeg"), stdin=source.stdout)
         source.stdout.close()
-        self.assertEqual(source.wait(20), 0)
+        self.assertEqual(source.wait(300), 0)
         self.assertEqual(self.info(self.path("out.mjpeg"))["frames"], 25)
         ours = subprocess.Popen([PROGRAM, "decode", self.path("out.mjpeg"), "-o", "-", "--quiet"],
                                 stdout=subprocess.PIPE)
         subprocess.run(["ffmpeg", "-loglevel", "error", "-y", "-i", "-", "-c:v", "ffv1",
                         self.path("back.mkv")], stdin=ours.stdout, check=True)
         ours.stdout.close()
-        self.assertEqual(ours.wait(20), 0)
+        self.assertEqual(ours.wait(300), 0)
         self.assertEqual(int(video_stream(self.path("back.mkv"))["nb_read_frames"]), 25)
 
 

@@ -16,7 +16,7 @@ PROGRAMS = pathlib.Path(os.environ["ZERORUN_SAMPLES"])
 
 class SamplesTest(ProgramTest):
     def sample(self, name, *arguments, code=0):
-        done = subprocess.run([PROGRAMS / name, *arguments], capture_output=True, timeout=60)
+        done = subprocess.run([PROGRAMS / name, *arguments], capture_output=True, timeout=300)
         self.assertEqual(done.returncode, code, done.stderr.decode())
         return done
 
@@ -88,7 +88,7 @@ class SamplesTest(ProgramTest):
 
     def test_live_server_sends_parts(self):
         directly = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with directly.open(self.serve("5"), timeout=60) as answer:
+        with directly.open(self.serve("5"), timeout=300) as answer:
             self.assertEqual(answer.headers["Content-Type"],
                              "multipart/x-mixed-replace; boundary=frame")
             parts = answer.read().split(b"--frame\r\n")[1:]

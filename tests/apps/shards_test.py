@@ -446,7 +446,7 @@ class ManyAndOdd(ShardTest):
                          pathlib.Path(self.path("one.mjpeg")).read_bytes())
 
     def run_bytes(self, *arguments):
-        done = subprocess.run([os.fsencode(PROGRAM), *arguments], capture_output=True, timeout=60)
+        done = subprocess.run([os.fsencode(PROGRAM), *arguments], capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 

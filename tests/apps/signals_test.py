@@ -1,17 +1,14 @@
 # SIGINT and SIGTERM finish the file; a second one ends at once.
 # SPDX-License-Identifier: MIT
-import array
-import fcntl
 import json
 import os
 import pathlib
 import signal
 import subprocess
-import termios
-import time
 import unittest
 
-from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, make_y4m, video_stream)
+from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, bytes_in, make_y4m,
+                     video_stream)
 
 
 class SignalsTest(ProgramTest):
@@ -29,24 +26,13 @@ class SignalsTest(ProgramTest):
                                 stderr=subprocess.PIPE)
 
     def feed(self, process, count, until):
-        """Gives some frames and waits until the output has grown: the program then waits for more
-        on a pipe that stays open."""
+        """Gives some frames and waits until all are coded: the program then waits for more on a pipe
+        that stays open."""
         process.stdin.write(self.header + b"".join(self.frames[:count]))
         process.stdin.flush()
-        self.wait_until(lambda: os.path.exists(until) and os.path.getsize(until) > 0)
-        time.sleep(1)  # the rest of the frames, which are there already
-
-    def wait_until(self, is_so):
-        end = time.monotonic() + 30
-        while not is_so():
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.01)
-
-    @staticmethod
-    def bytes_in(pipe):
-        count = array.array("i", [0])
-        fcntl.ioctl(pipe, termios.FIONREAD, count)
-        return count[0]
+        self.wait_until(lambda: os.path.exists(until) and os.path.getsize(until) > 0, "output")
+        self.wait_until(lambda: bytes_in(process.stdin) == 0, "an empty pipe")
+        self.wait_until_done(process)
 
     @staticmethod
     def takes_signals(pid):
@@ -56,11 +42,9 @@ class SignalsTest(ProgramTest):
                       .split()[1], 16)
         return blocked & 1 << signal.SIGINT - 1 != 0
 
-    def end(self, process, number, seconds):
-        start = time.monotonic()
+    def end(self, process, number):
         process.send_signal(number)
-        code = process.wait(20)
-        self.assertLess(time.monotonic() - start, seconds)
+        code = process.wait(300)
         process.stdin.close()
         text = process.stderr.read().decode()
         process.stderr.close()
@@ -74,7 +58,7 @@ class SignalsTest(ProgramTest):
                     out = self.path("out." + kind)
                     process = self.start("encode", out, "-y")
                     self.feed(process, 4, out + ".part")
-                    self.assertEqual(self.end(process, number, 5)[0], code)
+                    self.assertEqual(self.end(process, number)[0], code)
                     self.assertFalse(os.path.exists(out + ".part"))
                     self.assertEqual(self.info(out)["frames"], 4)
                     if kind != "mjpeg":
@@ -85,7 +69,7 @@ class SignalsTest(ProgramTest):
         out = self.path("out.y4m")
         process = self.start("decode", out)
         self.feed(process, 3, out + ".part")
-        code, text = self.end(process, signal.SIGINT, 5)
+        code, text = self.end(process, signal.SIGINT)
         self.assertEqual(code, 130)
         self.assertIn("interrupted", text)
         self.assertEqual(pathlib.Path(out).read_bytes().count(b"FRAME\n"), 3)
@@ -93,10 +77,10 @@ class SignalsTest(ProgramTest):
     def test_before_the_first_frame_nothing_is_written(self):
         process = self.start("encode", self.path("out.mjpeg"))
         self.wait_until(lambda: self.takes_signals(process.pid))
-        self.assertEqual(self.end(process, signal.SIGINT, 5)[0], 130)
+        self.assertEqual(self.end(process, signal.SIGINT)[0], 130)
         self.assert_nothing_left("out.mjpeg")
 
-    def test_a_second_signal_ends_within_a_second(self):
+    def test_a_second_signal_ends_what_would_never_end(self):
         # The output is a pipe that nobody reads: the end of the file cannot be written.
         fifo = self.path("out.fifo")
         os.mkfifo(fifo)
@@ -105,15 +89,14 @@ class SignalsTest(ProgramTest):
         large = make_y4m(self.path("large.y4m"), 320, 240, 30)
         process = subprocess.Popen([PROGRAM, "encode", large, "-o", fifo, "--output-format",
                                     "mjpeg", "-q", "100", "--device", "cpu"],
-                                   stderr=subprocess.DEVNULL)
-        self.wait_until(lambda: self.bytes_in(reader) > 60000)  # full but for less than a page
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.stderr.close)
+        self.wait_until(lambda: bytes_in(reader) > 60000, "a full pipe, but for less than a page")
         process.send_signal(signal.SIGINT)
-        with self.assertRaises(subprocess.TimeoutExpired):
-            process.wait(0.5)
-        start = time.monotonic()
+        self.assertIn(b"interrupt again to stop at once", process.stderr.readline())
+        self.wait_until_done(process)  # it would wait for ever
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(10), 130)
-        self.assertLess(time.monotonic() - start, 1.5)  # half a second of grace, and the machine's
+        self.assertEqual(process.wait(300), 130)
 
     def test_two_signals_leave_no_part(self):
         out = self.path("out.mjpeg")
@@ -121,7 +104,7 @@ class SignalsTest(ProgramTest):
         self.feed(process, 4, out + ".part")
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
-        code, _ = self.end(process, signal.SIGTERM, 5)
+        code, _ = self.end(process, signal.SIGTERM)
         self.assertEqual(code, 143)
         self.assertFalse(os.path.exists(out + ".part"))
         if os.path.exists(out):  # the first one was seen to before the second came
@@ -131,7 +114,7 @@ class SignalsTest(ProgramTest):
         out = self.path("out.mjpeg")
         process = self.start("encode", out, "--progress", "json", "--stats", self.path("s.json"))
         self.feed(process, 4, out + ".part")
-        code, text = self.end(process, signal.SIGINT, 5)
+        code, text = self.end(process, signal.SIGINT)
         self.assertEqual(code, 130)
         events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
         self.assertEqual((events[-1]["progress"], events[-1]["outcome"]), ("end", "interrupted"))

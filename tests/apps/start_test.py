@@ -17,7 +17,7 @@ class StartTest(ProgramTest):
     def libraries(self, *arguments):
         """The libraries that a run opened, by the dynamic linker's own report."""
         report = self.dir / "report"
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=60,
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=300,
                               env={**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(report)})
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         names = set()

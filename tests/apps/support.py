@@ -1,5 +1,7 @@
 # What the tests of the program share: running it, making input, asking FFmpeg.
 # SPDX-License-Identifier: MIT
+import array
+import fcntl
 import json
 import os
 import pathlib
@@ -7,6 +9,8 @@ import random
 import shutil
 import subprocess
 import tempfile
+import termios
+import time
 import unittest
 
 PROGRAM = os.environ["ZERORUN_PROGRAM"]
@@ -107,6 +111,30 @@ def ffmpeg(*arguments, **options):
     return done
 
 
+def bytes_in(pipe):
+    """What a pipe holds that nobody has read yet."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
+def threads_at_rest(pid):
+    """How often each thread of a process has run, if none wants to run now; else None. The same
+    answer twice: nothing has happened in between, so all that could be done is done."""
+    switches = {}
+    try:
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            status = dict(line.split(":\t", 1) for line in
+                          (task / "status").read_text().splitlines() if ":\t" in line)
+            if status["State"][0] != "S":
+                return None
+            switches[task.name] = (status["voluntary_ctxt_switches"],
+                                   status["nonvoluntary_ctxt_switches"])
+    except FileNotFoundError:  # a thread that ends
+        return None
+    return switches
+
+
 class ProgramTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="zerorun-cli-")
@@ -116,9 +144,26 @@ class ProgramTest(unittest.TestCase):
     def path(self, name):
         return str(self.dir / name)
 
+    def wait_until(self, is_so, what=""):
+        """Asks again and again. The time is not part of a test: it only ends one that hangs."""
+        end = time.monotonic() + 60
+        while not is_so():
+            self.assertLess(time.monotonic(), end, f"never: {what}")
+            time.sleep(0.01)
+
+    def wait_until_done(self, process):
+        """Waits until a process has done all it can with its input so far. Its input stays open."""
+        seen = [None]
+
+        def rests():
+            self.assertIsNone(process.poll(), "the process has ended")
+            seen.append(threads_at_rest(process.pid))
+            return seen[-1] is not None and seen[-1] == seen[-2]
+        self.wait_until(rests, "a process that waits for input")
+
     def zerorun(self, *arguments, code=0, **options):
         """Runs the program and checks its exit code."""
-        options.setdefault("timeout", 60)
+        options.setdefault("timeout", 300)
         done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, **options)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()}")
         return done

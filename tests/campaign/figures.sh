@@ -24,6 +24,7 @@ declare -A goals=(
   [R19]="each bug left a test; binaries are hardened; limits are written down"
 )
 
+export ZERORUN_TIMED=1  # limits of seconds are those of the figures (tests/support/resources.hpp)
 reached() { printf 'reached: %s\n' "$*"; }
 cannot_run() { reached "$*"; exit 77; }
 need_data() { [ -e "$ZERORUN_TEST_DATA/MANIFEST.tsv" ] || cannot_run "no test data (ZERORUN_TEST_DATA)"; }
@@ -154,10 +155,12 @@ R9() {
 }
 
 R10() {
-  build release allocation_fault_test cuda_fault_test zerorun_program zerorun_fail_new zerorun_gstreamer
+  build release allocation_fault_test cuda_fault_test zerorun_program zerorun_stand_in zerorun_fail_new zerorun_gstreamer
   tests release 'unit\.(AllocationFault|CudaFault)' || exit 1
   local code=0 library
   library=$(passed)
+  run python3 -B tests/faults/cuda_program.py --program build/release/tests/faults/zerorun_stand_in || exit 1
+  library+="; CUDA calls of the program: $(last_line)"
   run python3 -B tests/faults/allocations.py --program build/release/bin/zerorun --minutes "$minutes" \
     --plugin build/release/gstreamer-1.0 --fail-new build/release/tests/faults/libzerorun_fail_new.so \
     --state "$state/R10.runs" || code=$?

@@ -135,6 +135,37 @@ TEST_F(PipelineParity, EveryTune) {
           }
 }
 
+/// The same decisions, and kernels whose tables change between the codings of a frame.
+TEST_F(PipelineParity, TargetSizes) {
+  for (const Tune tune : kAllTunes)
+    for (const Effort effort : kAllEfforts)
+      for (const HuffmanTables tables : kTables)
+        for (const Content content : {Content::photo, Content::noise, Content::checker})
+          for (const auto& [width, height] : {std::pair{203, 117}, std::pair{1283, 723}}) {
+            EncodeParams params;
+            params.tune = tune;
+            params.effort = effort;
+            params.huffman = tables;
+            params.index = width == 203 && effort == Effort::fast;
+            params.size.target_bytes = static_cast<std::size_t>(width * height / 5);
+            params.note_setting = true;
+            Pair pair(params);
+            for (const PixelFormat format : {PixelFormat::rgb24, PixelFormat::yuv422p})
+              ASSERT_NO_FATAL_FAILURE(
+                  pair.expect_same(make_frame(content, format, width, height, 5).view()))
+                  << name(tune) << " " << name(effort);
+          }
+}
+
+TEST_F(PipelineParity, SizesOfDeviceFramesAreRefused) {
+  EncodeParams params;
+  params.size.max_bytes = 100000;
+  const auto encoder = DeviceEncoder::create(params);
+  ASSERT_FALSE(encoder);
+  EXPECT_EQ(encoder.status().code(), Errc::invalid_argument);
+  EXPECT_NE(encoder.status().message().find("frames in host memory"), std::string::npos);
+}
+
 TEST_F(PipelineParity, TunedTilesOfEveryDensity) {
   for (const int kept : {1, 8, 28, 32, 50, 55, 56, 57, 63, 64}) {
     QuantTable table;

@@ -210,6 +210,13 @@ cudaError_t cudaDriverGetVersion(int* version) {
   *version = 13000;
   return cudaSuccess;
 }
+// What only `zerorun bench` calls.
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int) {
+  ZR_OR_FAIL("cudaDeviceGetPCIBusId");
+  std::snprintf(id, static_cast<std::size_t>(size), "0000:00:00.0");
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   ZR_OR_FAIL("cudaGetDeviceProperties");
   *properties = cudaDeviceProp{};
@@ -269,6 +276,7 @@ cudaError_t cudaHostAlloc(void** out, std::size_t bytes, unsigned) {
   ZR_OR_FAIL("cudaHostAlloc");
   return allocated(out, bytes, cudaMemoryTypeHost);
 }
+cudaError_t cudaMallocHost(void** out, std::size_t bytes) { return cudaHostAlloc(out, bytes, 0); }
 cudaError_t cudaFree(void* memory) { return released(memory, fate("cudaFree")); }
 cudaError_t cudaFreeHost(void* memory) { return released(memory, fate("cudaFreeHost")); }
 cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
@@ -312,6 +320,17 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t stride, int value, std::size
   return cudaSuccess;
 }
 
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DAsync(to, to_stride, from, from_stride, width, height, kind, nullptr);
+}
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  return cudaMemsetAsync(to, value, bytes, nullptr);
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned) {
   ZR_OR_FAIL("cudaStreamCreateWithFlags");
   return created(out);
@@ -332,6 +351,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned) {
   ZR_OR_FAIL("cudaEventCreateWithFlags");
   return created(out);
 }
+cudaError_t cudaEventCreate(cudaEvent_t* out) { return cudaEventCreateWithFlags(out, 0); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return destroyed(event, fate("cudaEventDestroy"));
 }

@@ -181,6 +181,40 @@ TEST(GstEncoder, PropertiesReachTheStream) {
   EXPECT_EQ(info->subsampling, Subsampling::gray);
 }
 
+TEST(GstEncoder, SizesReachTheStream) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 15);
+  const std::string caps = raw_caps("I420", 320, 240);  // 25 frames a second
+  EncodeParams params;
+  params.size.max_bytes = 9000;
+  const Bytes capped = encode_one("zerorunenc device=cpu max-frame-size=9000", frame, caps);
+  EXPECT_EQ(capped, encode(frame.view(), params));
+  EXPECT_LE(capped.size(), 9000u);
+  params.size = {};
+  params.size.target_bytes = 12000;  // half a bucket is there, and no more is wanted
+  EXPECT_EQ(encode_one("zerorunenc device=cpu bitrate=2400000", frame, caps),
+            encode(frame.view(), params));
+}
+
+TEST(GstEncoder, TheBitrateChangesWhilePlaying) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 15);
+  const std::string caps = raw_caps("I420", 320, 240);
+  const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=1 bitrate=2400000");
+  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const auto size_of_next = [&] {
+    const Owned<GstBuffer> out(
+        gst_harness_push_and_pull(harness.get(), to_buffer(frame, caps).release()));
+    return out ? gst_buffer_get_size(out.get()) : 0;
+  };
+  EXPECT_NEAR(static_cast<double>(size_of_next()), 12000, 60);
+  g_object_set(harness->element, "bitrate", 3000000, nullptr);
+  EXPECT_NEAR(static_cast<double>(size_of_next()), 15000, 75);
+  g_object_set(harness->element, "max-frame-size", 10000, nullptr);
+  EXPECT_NEAR(static_cast<double>(size_of_next()), 9975, 26);
+  g_object_set(harness->element, "bitrate", 0, "max-frame-size", 0, nullptr);
+  EncodeParams params;
+  EXPECT_EQ(size_of_next(), encode(frame.view(), params).size());
+}
+
 TEST(GstEncoder, PixelAspectGoesIntoTheHeader) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 32, 32, 16);
   const Bytes jpeg =

@@ -42,6 +42,16 @@ std::string source(int frames, const std::string& more = "pattern=ball") {
          " ! video/x-raw,format=I420,width=176,height=146,framerate=25/1 ! ";
 }
 
+/// Asks again and again, for half a minute at most.
+template <typename Condition>
+bool comes(const Condition& is_so) {
+  for (int tries = 0; tries < 3000; ++tries) {
+    if (is_so()) return true;
+    g_usleep(10000);
+  }
+  return false;
+}
+
 /// Frames and bytes that arrive at the element `sink`.
 struct Arrived {
   std::atomic<int> frames{0};
@@ -174,10 +184,12 @@ TEST(GstPipeline, AStopWhileDownstreamBlocksIsSafe) {
                            "queue max-size-buffers=1 ! fakesink sync=true"}) {
     const Pipeline pipeline(
         "videotestsrc ! video/x-raw,width=64,height=48,framerate=1/1 ! "
-        "zerorunenc device=cpu depth=4 ! " +
+        "zerorunenc name=encoder device=cpu depth=4 ! " +
         std::string(sink));
     ASSERT_TRUE(pipeline.set_state(GST_STATE_PLAYING)) << sink;
-    g_usleep(50000);  // the first frames are shown, the queue is full, the sink waits
+    const Owned<GstElement> encoder = pipeline.element("encoder");
+    // The sink shows the first frame, and waits for a second before it takes the next.
+    EXPECT_TRUE(comes([&] { return statistic(encoder.get(), "frames") >= 2; })) << sink;
     ASSERT_TRUE(pipeline.set_state(GST_STATE_PAUSED)) << sink;
     ASSERT_TRUE(pipeline.set_state(GST_STATE_NULL)) << sink;
   }
@@ -211,14 +223,13 @@ TEST(GstPipeline, SeeksFlushAndGoOn) {
   watch(pipeline, arrived);
   ASSERT_TRUE(pipeline.set_state(GST_STATE_PLAYING));
   for (gint64 second = 1; second <= 10; ++second) {
-    g_usleep(20000);
+    EXPECT_TRUE(comes([&] { return arrived.frames > 0; }));
     ASSERT_TRUE(gst_element_seek_simple(pipeline.get(), GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
                                         second * 1000 * GST_SECOND));
     ASSERT_NE(gst_element_get_state(pipeline.get(), nullptr, nullptr, 20 * GST_SECOND),
               GST_STATE_CHANGE_FAILURE);
     const auto from = static_cast<guint64>(second) * 1000 * GST_SECOND;
-    for (int tries = 0; arrived.last_pts < from && tries < 1000; ++tries) g_usleep(10000);
-    EXPECT_GE(arrived.last_pts, from);
+    EXPECT_TRUE(comes([&] { return arrived.last_pts >= from; }));
   }
 }
 
@@ -260,13 +271,12 @@ TEST(GstPipeline, CapsMayChangeWhilePlaying) {
     const Owned<GstCaps> caps(gst_caps_from_string(
         ("video/x-raw,format=NV12,height=50,width=" + std::to_string(width)).c_str()));
     g_object_set(filter.get(), "caps", caps.get(), nullptr);
-    int now = 0;
-    for (int tries = 0; now != width && tries < 1000; ++tries) {
-      g_usleep(10000);
+    EXPECT_TRUE(comes([&] {
+      int now = 0;
       const Owned<GstCaps> current(gst_pad_get_current_caps(pad));
       if (current) gst_structure_get_int(gst_caps_get_structure(current.get(), 0), "width", &now);
-    }
-    EXPECT_EQ(now, width);
+      return now == width;
+    })) << width;
   }
   gst_object_unref(pad);
 }

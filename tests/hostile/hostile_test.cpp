@@ -47,7 +47,7 @@ TEST(Hostile, BombsAreRefusedFromTheHeader) {
     auto decoder = Decoder::create(params);
     ASSERT_TRUE(decoder.is_ok());
     std::vector<ComponentPlane> planes;
-    double best = 1;
+    double best = time_limit(1);
     std::size_t memory_bytes = 0;
     for (int attempt = 0; attempt < 3; ++attempt) {
       const PeakMemory memory;
@@ -57,7 +57,7 @@ TEST(Hostile, BombsAreRefusedFromTheHeader) {
       best = std::min(best, process_seconds() - start);
       memory_bytes = std::max(memory_bytes, memory.growth_bytes());
     }
-    EXPECT_LT(best, 0.010) << file;
+    EXPECT_LT(best, time_limit(0.010)) << file;
     EXPECT_LT(memory_bytes, std::size_t{32} << 20) << file;
   }
 }
@@ -115,8 +115,13 @@ TEST(Hostile, FloodsTakeLinearTime) {
                         {"RST", data, {0xFF, 0xD0}, 125'000},
                         {"fill bytes in the scan", data, {0xFF}, 500'000}};
   for (const Case& c : cases) {
-    const double one = cost(c.offset, flood(c.unit, c.count));
-    const double eight = cost(c.offset, flood(c.unit, 8 * c.count));
+    double one = 0, eight = 0;
+    // What is linear is so at one of a few attempts, what is quadratic at none.
+    for (int attempt = 0; attempt == 0 || (attempt < 10 && eight >= 24 * one); ++attempt) {
+      one = cost(c.offset, flood(c.unit, c.count));
+      eight = cost(c.offset, flood(c.unit, 8 * c.count));
+      if (kSanitized) break;
+    }
     if (kSanitized) continue;
     EXPECT_LT(eight, 24 * one) << c.name << ": " << one << " s, then " << eight << " s";
   }

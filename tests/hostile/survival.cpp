@@ -75,7 +75,7 @@ Outcome survive(std::span<const std::byte> jpeg, const std::string& label) {
     const auto report = decoder.decode_planes(input.bytes(), outcome.planes);
     outcome.seconds = process_seconds() - start;
     outcome.memory_bytes = memory.growth_bytes();
-    EXPECT_LE(outcome.seconds, kMaxSeconds) << label;
+    EXPECT_LE(outcome.seconds, time_limit(kMaxSeconds)) << label;
     EXPECT_LE(outcome.memory_bytes, kMaxMemoryBytes) << label;
     outcome.status = report.status();
     if (report.is_ok()) outcome.report = *report;

@@ -144,18 +144,23 @@ def pieces(photos, count, least, most, seed=1):
 
 
 def batches(options, photos):
+    """All contestants take turns: samples and colours, and numbers of threads."""
     streams = pieces(photos, options.batch, 0.1, 12)
-    planes = {"decode_batch to yuv420p": "yuv420p", "decode_batch to rgb24": "rgb24"}
-    for title, form in planes.items():
+
+    def contestant(form, workers):
         def call():
-            results = zerorun.decode_batch(streams, form, device="cuda", workers=options.threads)
-            assert not any(isinstance(r, Exception) for r in results)
-            first = results[-1][0] if isinstance(results[-1], tuple) else results[-1]
-            first.numpy()
-        results = paired({title: call}, options.rounds)
-        seconds = results[title][0]
-        print(f"{title}: {seconds / len(streams) * 1e6:.1f} us an image, {len(streams)} photos of "
-              f"0.1 to 12 megapixels, {sum(map(len, streams)) >> 20} MiB of JPEG")
+            results = zerorun.decode_batch(streams, form, device=options.device, workers=workers)
+            assert not any(isinstance(result, Exception) for result in results)
+            if options.device != "cpu":
+                last = results[-1][0] if isinstance(results[-1], tuple) else results[-1]
+                last.numpy()
+        return call
+    calls = {f"decode_batch to {form}, {workers or 'automatic'} workers": contestant(form, workers)
+             for form in ("yuv420p", "rgb24") for workers in map(int, options.threads.split(","))}
+    print(f"{len(streams)} photos of 0.1 to 12 megapixels, {sum(map(len, streams)) >> 20} MiB of JPEG "
+          f"in pageable memory, to {options.device}")
+    for title, (seconds, _) in paired(calls, options.rounds).items():
+        print(f"  {title:44} {seconds / len(streams) * 1e6:8.1f} us an image")
 
 
 def folder(options, photos):
@@ -165,13 +170,14 @@ def folder(options, photos):
             pathlib.Path(at, f"{i:05}.jpg").write_bytes(streams[i % len(streams)])
         sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "samples" / "python"))
         import loader
-        rates = []
-        for _ in range(4):
-            begin = time.perf_counter()
-            count = sum(len(batch) for batch in loader.batches(at, 256, device=options.device))
-            rates.append(count / (time.perf_counter() - begin))
-        print(f"folder of {options.folder} files of 0.1 to 0.5 megapixels to tensors: "
-              f"{statistics.median(rates[1:]):.0f} images/s (device {options.device})")
+        for size in (64, 256, 1024):
+            rates = []
+            for _ in range(5):
+                begin = time.perf_counter()
+                count = sum(map(len, loader.batches(at, size, device=options.device)))
+                rates.append(count / (time.perf_counter() - begin))
+            print(f"folder of {options.folder} files of 0.1 to 0.5 megapixels to tensors, batches of "
+                  f"{size}: {statistics.median(rates[1:]):.0f} images/s (device {options.device})")
 
 
 def tensors(options, photos):
@@ -209,7 +215,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--batch", type=int, default=0)
     parser.add_argument("--folder", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--threads", default="0", help="of --batch; a list: 0,8,16")
     parser.add_argument("--tensors", action="store_true")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()

@@ -221,6 +221,33 @@ def test_batches():
         zerorun.encode_batch(broken())
 
 
+def test_batches_of_files(tmp_path):
+    wanted = [zerorun.encode(picture("rgb24", 20 + 7 * i, 60, i)) for i in range(12)]
+    paths = [tmp_path / f"{i}.jpg" for i in range(12)]
+    for path, jpeg in zip(paths, wanted):
+        path.write_bytes(jpeg)
+    odd = os.path.join(os.fsencode(tmp_path), b"\xff \xe4.jpg")
+    with open(odd, "wb") as file:
+        file.write(wanted[0])
+    (tmp_path / "empty.jpg").touch()
+    with open(tmp_path / "sparse.jpg", "wb") as file:
+        file.truncate(1 << 40)
+    os.mkfifo(tmp_path / "pipe.jpg")
+    inputs = [*paths[:6], wanted[6], *map(str, paths[7:]), os.fsdecode(odd)]
+    for workers in (0, 1, 5):
+        found = zerorun.decode_batch(inputs, device="cpu", workers=workers)
+        assert all(same(a, zerorun.decode(b)) for a, b in zip(found, [*wanted, wanted[0]]))
+    bad = [tmp_path / "absent.jpg", tmp_path, tmp_path / "empty.jpg", tmp_path / "pipe.jpg",
+           tmp_path / "sparse.jpg", "a\0b", ""]
+    found = zerorun.decode_batch([*bad, paths[3]], device="cpu")
+    assert same(found.pop(), zerorun.decode(wanted[3]))
+    assert [type(error) for error in found] == [
+        zerorun.FileError, zerorun.FileError, zerorun.CorruptError, zerorun.FileError,
+        zerorun.CapacityError, ValueError, zerorun.FileError]
+    assert f"{bad[0]}: No such file or directory" in str(found[0])
+    assert "regular file" in str(found[3]) and "2 GiB" in str(found[4])
+
+
 def test_several_gpus_code_frames_and_one_fails(monkeypatch):
     """The CPU pretends to be three GPUs."""
     monkeypatch.setenv("ZERORUN_TEST_DEVICES", "3")

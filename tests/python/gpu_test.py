@@ -185,6 +185,23 @@ def test_batches():
     assert all(same(a, zerorun.decode(s, "nv12", device="cpu")) for a, s in zip(on_host, wanted))
 
 
+def test_batches_of_files(tmp_path):
+    wanted = [zerorun.encode(picture("rgb24", 16 + 31 * i, 300 - 9 * i, i), device="cpu")
+              for i in range(30)]
+    paths = [tmp_path / f"{i}.jpg" for i in range(len(wanted))]
+    for path, jpeg in zip(paths, wanted):
+        path.write_bytes(jpeg)
+    inputs = [paths[i] if i % 3 else wanted[i] for i in range(len(wanted))]
+    pixels = [zerorun.decode(jpeg, device="cpu") for jpeg in wanted]
+    for workers in (0, 1, 3, 40):
+        found = zerorun.decode_batch([*inputs, tmp_path / "absent.jpg", tmp_path], device="cuda",
+                                     workers=workers)
+        assert all(same(a.numpy(), b) for a, b in zip(found, pixels))
+        assert [type(error) for error in found[-2:]] == [zerorun.FileError] * 2
+    on_host = zerorun.decode_batch(inputs, device="cuda", to="host")
+    assert all(same(a, b) for a, b in zip(on_host, pixels))
+
+
 def test_frames_in_flight():
     images = [picture("rgb24", 200, 100, i) for i in range(30)]
     wanted = [zerorun.encode(image, device="cpu") for image in images]
@@ -307,6 +324,38 @@ def test_cupy():
     decoded = zerorun.decode(wanted, device="cuda")
     assert same(cupy.asnumpy(cupy.asarray(decoded)), zerorun.decode(wanted, device="cpu"))
     assert same(cupy.asnumpy(cupy.from_dlpack(decoded)), zerorun.decode(wanted, device="cpu"))
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    if not any(device.platform == "gpu" for device in jax.devices()):
+        pytest.skip("this JAX has no GPU")
+    image = picture("rgb24", 333, 222)
+    wanted = zerorun.encode(image, device="cpu")
+    pixels = zerorun.decode(wanted, device="cpu")
+    array = jax.device_put(image, jax.devices("gpu")[0])
+    pointer = array.unsafe_buffer_pointer()
+    assert zerorun.encode(array) == wanted
+    assert zerorun.encode(255 - array) == zerorun.encode(255 - image, device="cpu")
+    decoded = zerorun.decode(wanted, device="cuda")
+    taken = jax.dlpack.from_dlpack(decoded)
+    assert taken.unsafe_buffer_pointer() == decoded.__cuda_array_interface__["data"][0]
+    assert same(np.asarray(taken), pixels) and pointer == array.unsafe_buffer_pointer()
+    with pytest.raises(zerorun.ArgumentError):  # arrays of JAX never change
+        zerorun.decode(wanted, out=jax.numpy.zeros_like(array))
+
+
+def test_tensors_are_not_copied():
+    """Decoded arrays and tensors share memory, and encoding allocates none in PyTorch's pool."""
+    torch = pytest.importorskip("torch")
+    image = picture("rgb24", 640, 480)
+    jpeg = zerorun.encode(image, device="cpu")
+    decoded = zerorun.decode(jpeg, device="cuda")
+    assert torch.from_dlpack(decoded).data_ptr() == decoded.__cuda_array_interface__["data"][0]
+    tensor = torch.from_numpy(image).cuda()
+    before = torch.cuda.memory_stats()["allocation.all.allocated"]
+    assert zerorun.encode(tensor) == jpeg
+    assert torch.cuda.memory_stats()["allocation.all.allocated"] == before
 
 
 def test_photos_on_both():

@@ -5,6 +5,7 @@
 #   PYTHON            the interpreter (python3)
 #   ZERORUN_PROGRAM   the program to compare with; without it these tests skip
 #   ZERORUN_WHEEL     pip's options for the build, for example --config-settings=cmake.define.ZERORUN_CUDA=OFF
+#   ZERORUN_SDIST     an unpacked source distribution, from which the wheel is built instead of the tree
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -32,11 +33,16 @@ bin=$build/venv/bin
 
 read -ra options <<<"${ZERORUN_WHEEL:-}"
 "$bin/pip" wheel -q --no-deps -w "$build/wheel" --config-settings="build-dir=$build/build" \
-  "${options[@]}" ./apps/python
+  "${options[@]}" "${ZERORUN_SDIST:-./apps/python}"
 echo "built $(basename "$build"/wheel/*.whl)"
 "$bin/pip" install -q "$build"/wheel/*.whl
 "$bin/python" -c 'import zerorun; zerorun.decode(zerorun.encode(bytes(192), format="rgb24", size=(8, 8)))'
 "$bin/pip" install -q pytest mypy typing_extensions
+
+# The source distribution has all that the build needs, and makes the same one again.
+if [ -z "${ZERORUN_SDIST:-}" ]; then
+  PYTHON=$bin/python tests/python/sdist.sh "$build/sdist"
+fi
 
 # A wheel without CUDA leaves the code for GPUs out; it compiles all the same.
 for cuda in "${CUDA_PATH:-/usr/local/cuda}/include"; do

@@ -17,6 +17,11 @@ inline constexpr bool kSanitized = false;
 /// the load of the machine.
 double process_seconds();
 
+/// What a call may take. tests/campaign.sh measures on a machine that does nothing else, and sets
+/// ZERORUN_TIMED: the limit is `seconds`, the figure that is promised. Anywhere else the limit only
+/// tells a call that ends from one that does not.
+double time_limit(double seconds);
+
 /// How much the resident memory has grown at most since construction.
 class PeakMemory {
  public:

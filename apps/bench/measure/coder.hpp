@@ -53,6 +53,7 @@ using RunSteps = std::function<Status(std::size_t index, std::vector<StepTime>& 
 /// A coder on a path that can be measured.
 struct Coder {
   std::string name = "zerorun", device = "cpu", path = "host>host";
+  std::string codec = {};  ///< as Row::codec
   Drive drive = Drive::threads;
   bool measure_latency = true;
   int latency_threads = 1;       ///< shown with the latency: threads that work on one frame

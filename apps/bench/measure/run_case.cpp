@@ -56,6 +56,7 @@ class CaseRun {
   Row row_of(const Coder& coder, Mode mode, int at_once) const {
     Row row;
     row.coder = coder.name;
+    row.codec = coder.codec;
     row.device = coder.device;
     row.path = coder.path;
     row.mode = mode;

@@ -26,6 +26,9 @@ bool is_usual(const Row& row) {
 
 std::string short_name(const Row& row) { return row.coder.substr(0, row.coder.find(' ')); }
 
+/// What a sentence is about: a library is judged by the best of its backends.
+std::string codec_name(const Row& row) { return row.codec.empty() ? short_name(row) : row.codec; }
+
 struct Pair {
   const Row* ours = nullptr;
   const Row* peer = nullptr;
@@ -50,7 +53,7 @@ const Row* match(const CaseResult& result, const Row& peer) {
   return best;
 }
 
-/// The fastest comparable row of each peer in each mode, latency first.
+/// The fastest comparable row of each codec in each mode, latency first.
 std::vector<Pair> pairs_of(const CaseResult& result) {
   std::vector<Pair> pairs;
   for (const Row& row : result.rows) {
@@ -58,7 +61,7 @@ std::vector<Pair> pairs_of(const CaseResult& result) {
     const Row* ours = match(result, row);
     if (ours == nullptr) continue;
     const auto same = std::find_if(pairs.begin(), pairs.end(), [&row](const Pair& pair) {
-      return pair.peer->coder == row.coder && pair.peer->mode == row.mode;
+      return codec_name(*pair.peer) == codec_name(row) && pair.peer->mode == row.mode;
     });
     if (same == pairs.end()) {
       pairs.push_back({ours, &row});
@@ -71,7 +74,7 @@ std::vector<Pair> pairs_of(const CaseResult& result) {
   return pairs;
 }
 
-/// "1 thread", "zerorun 2 threads, nvJPEG 8 threads".
+/// "1 thread", "nvJPEG-hybrid, 1 thread", "zerorun 2 threads, nvJPEG-hardware 8 threads".
 std::string at_once_text(const Pair& pair) {
   const auto count = [](const Row& row) {
     const bool one = row.at_once == 1 && row.unit.ends_with('s');
@@ -79,7 +82,8 @@ std::string at_once_text(const Pair& pair) {
                        one ? row.unit.substr(0, row.unit.size() - 1) : row.unit);
   };
   const std::string ours = count(*pair.ours), peer = count(*pair.peer);
-  if (ours == peer) return ours;
+  const bool is_backend = short_name(*pair.peer) != codec_name(*pair.peer);
+  if (ours == peer) return is_backend ? short_name(*pair.peer) + ", " + ours : ours;
   return fmt::format("{} {}, {} {}", short_name(*pair.ours), ours, short_name(*pair.peer), peer);
 }
 
@@ -105,7 +109,7 @@ const char* how(Mode mode) {
 
 std::string sentence(const Pair& pair) {
   const std::string start = fmt::format("{}, {}", how(pair.peer->mode), short_name(*pair.ours));
-  const std::string peer = short_name(*pair.peer);
+  const std::string peer = codec_name(*pair.peer);
   const double ours_us = median(*pair.ours), peer_us = median(*pair.peer);
   if (is_noise(pair))
     return fmt::format("{} and {} are equally fast within the noise {}.", start, peer,

@@ -11,7 +11,8 @@
 namespace zerorun::app::bench {
 
 /// A sentence for each peer and mode: "One frame at a time, zerorun takes 0.80 of libjpeg-turbo's
-/// time (cpu, host>host; 1 thread)." The peer's fastest row is compared with zerorun's row of the
+/// time (cpu, host>host; 1 thread)." A peer with several backends has one sentence, which names the
+/// fastest. The peer's fastest row is compared with zerorun's row of the
 /// same device and path: one frame at a time with as many threads, if there is such a row, else
 /// with the fastest. Empty without peers.
 std::vector<std::string> verdict(const CaseResult& result);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "apps/python/binding/batch_input.hpp"
 #include "apps/python/binding/coders.hpp"
 #include "apps/python/binding/decode_target.hpp"
 #include "apps/python/binding/device.hpp"
@@ -18,6 +19,15 @@
 namespace zerorun::python {
 namespace {
 
+/// Before Python 3.12 an error may still be the arguments of an exception that nobody has made.
+nb::object made_exception(const nb::python_error& error) {
+  const nb::object value = nb::borrow(error.value());
+  if (PyExceptionInstance_Check(value.ptr())) return value;
+  if (PyTuple_Check(value.ptr()))
+    return nb::steal(PyObject_CallObject(error.type().ptr(), value.ptr()));
+  return value.is_none() ? error.type()() : error.type()(value);
+}
+
 /// Errors of one item become its result; others leave the call.
 template <typename Body>
 nb::object result_or_error(const Body& body) {
@@ -27,7 +37,7 @@ nb::object result_or_error(const Body& body) {
     return exception_of(failure.status());
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
-    return nb::borrow(error.value());
+    return made_exception(error);
   } catch (const nb::builtin_exception& error) {
     return nb::borrow(PyExc_TypeError)(error.what());
   }
@@ -139,19 +149,46 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
 }
 
 struct DecodeJob {
-  std::unique_ptr<JpegData> data;
+  std::unique_ptr<BatchInput> input;
+  HostBuffer file;
+  std::span<const std::byte> jpeg;
   std::optional<Picture> picture;
   nb::object result;
   Status status;
 };
 
+/// Reads the files of a batch side by side; what cannot be read has its error as result.
+void read_files(std::vector<DecodeJob>& jobs, int wanted) {
+  std::vector<DecodeJob*> files;
+  for (DecodeJob& job : jobs) {
+    if (!job.input) continue;
+    if (job.input->is_file())
+      files.push_back(&job);
+    else
+      job.jpeg = value_of(job.input->bytes(job.file));
+  }
+  if (files.empty()) return;
+  run_jobs(files.size(), worker_count(wanted, false, files.size()), [&](std::size_t item, int) {
+    DecodeJob& job = *files[item];
+    const auto bytes = job.input->bytes(job.file);
+    job.status = bytes.status();
+    if (bytes) job.jpeg = *bytes;
+  });
+  for (DecodeJob* job : files) {
+    if (job->status) continue;
+    job->result = exception_of(job->status);
+    job->input.reset();
+  }
+}
+
 void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, PixelFormat format,
                       int wanted) {
+  read_files(jobs, wanted);
   std::vector<DecodeJob*> ready;
   for (DecodeJob& job : jobs) {
-    if (!job.data) continue;
+    if (!job.input) continue;
     job.result = result_or_error([&]() -> nb::object {
-      const StreamInfo info = value_of(inspect(job.data->bytes(), params.limits));
+      const StreamInfo info = value_of(inspect(job.jpeg, params.limits));
       job.picture = new_picture(format, info.width, info.height);
       ready.push_back(&job);
       return job.picture->object;
@@ -161,7 +198,7 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
   LentCoders<DecoderPool, DecodeParams> coders(decoder_pool(), params, wanted, ready.size());
   run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker) {
     DecodeJob& job = *ready[item];
-    job.status = coders.at(worker).decode(job.data->bytes(), job.picture->view).status();
+    job.status = coders.at(worker).decode(job.jpeg, job.picture->view).status();
   });
   for (DecodeJob* job : ready)
     if (!job->status) job->result = exception_of(job->status);
@@ -175,23 +212,20 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
   for (nb::handle object : streams) {
     DecodeJob& job = jobs.emplace_back();
     job.result = result_or_error([&] {
-      job.data = std::make_unique<JpegData>(object);
-      if (job.data->device() != kHost)
-        fail(Errc::invalid_argument, "a batch takes streams in host memory");
+      job.input = std::make_unique<BatchInput>(object);
       return nb::none();
     });
-    if (!job.result.is_none()) job.data.reset();
   }
   const int wanted = parse_int(workers, "workers");
   if (wants_device(to, params)) {
-    std::vector<std::unique_ptr<JpegData>> data;
+    std::vector<std::unique_ptr<BatchInput>> inputs;
     nb::list results;
     for (DecodeJob& job : jobs) {
       results.append(job.result);
-      data.push_back(std::move(job.data));
+      inputs.push_back(std::move(job.input));
     }
     const std::uintptr_t on = stream_handle(stream, nb::none());
-    return decode_batch_to_device(data, results, {pixels, on, wanted}, params, stream);
+    return decode_batch_to_device(inputs, results, {pixels, on, wanted}, params, stream);
   }
   decode_host_jobs(jobs, params, pixels, wanted);
   nb::list results;

@@ -7,8 +7,9 @@
 
 namespace zerorun::python {
 
-/// Runs job(item, worker) for items 0 to count-1 on up to `workers` threads. Call it with the GIL
-/// held; jobs run without it and must not throw. Errors: what a signal's handler raises, after the
+/// Runs job(item, worker) for items 0 to count-1 on up to `workers` threads. Worker n begins with
+/// item n, and takes the next one that nobody has when it is done. Call it with the GIL held; jobs
+/// run without it and must not throw. Errors: what a signal's handler raises, after the
 /// jobs under way have ended.
 void run_jobs(std::size_t count, int workers,
               const std::function<void(std::size_t item, int worker)>& job);

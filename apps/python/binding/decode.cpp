@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 

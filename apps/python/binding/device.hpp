@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/python/binding/arrays.hpp"
+#include "apps/python/binding/batch_input.hpp"
 #include "apps/python/binding/images.hpp"
 #include "apps/python/binding/pictures.hpp"
 #include "zerorun/decoder.hpp"
@@ -62,13 +63,13 @@ Picture new_device_picture(PixelFormat format, int width, int height, int device
                            std::uintptr_t stream, nb::handle stream_owner);
 
 /// Decodes streams of any sizes side by side into `results`: for each its arrays or an error. Null
-/// streams are left out; their result is there already.
+/// inputs are left out; their result is there already.
 struct DeviceBatch {
   PixelFormat format;
   std::uintptr_t stream;
   int workers;
 };
-nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>& streams,
+nb::list decode_batch_to_device(const std::vector<std::unique_ptr<BatchInput>>& inputs,
                                 nb::list results, const DeviceBatch& batch,
                                 const DecodeParams& params, nb::handle stream_owner);
 

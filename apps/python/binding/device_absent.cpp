@@ -30,7 +30,7 @@ Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handl
   fail(Errc::cuda_not_built, {});
 }
 
-nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>&, nb::list,
+nb::list decode_batch_to_device(const std::vector<std::unique_ptr<BatchInput>>&, nb::list,
                                 const DeviceBatch&, const DecodeParams&, nb::handle) {
   fail(Errc::cuda_not_built, {});
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/python/binding/batch.hpp"
+#include "apps/python/binding/batch_input.hpp"
 #include "apps/python/binding/coder_pool.hpp"
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/device_array.hpp"
@@ -16,6 +17,14 @@
 
 namespace zerorun::python {
 namespace {
+
+struct Job {
+  const BatchInput* input = nullptr;
+  std::size_t likely_bytes = 0;
+  std::optional<DevicePlanes> planes;
+  std::shared_ptr<DeviceBlock> block;
+  Status status;
+};
 
 /// A decoder with a stream of its own, so that copies and kernels of several images overlap.
 class Lane {
@@ -34,23 +43,30 @@ class Lane {
   }
 
   std::uintptr_t stream() const { return reinterpret_cast<std::uintptr_t>(stream_); }
+  /// The most bytes that it was given at once: a measure of the memory that it has.
+  std::size_t most_bytes() const { return most_bytes_; }
 
-  Status decode(std::span<const std::byte> jpeg, PixelFormat format,
-                std::optional<DevicePlanes>& planes, std::shared_ptr<DeviceBlock>& block) {
-    const Result<StreamInfo> info = inspect(jpeg, decoder_.params().limits);
+  Status decode(Job& job, PixelFormat format) {
+    const Result<std::span<const std::byte>> jpeg = job.input->bytes(file_);
+    if (!jpeg) return jpeg.status();
+    const Result<StreamInfo> info = inspect(*jpeg, decoder_.params().limits);
     if (!info) return info.status();
-    planes.emplace(format, info->width, info->height);
+    most_bytes_ = std::max(most_bytes_, jpeg->size());
+    job.planes.emplace(format, info->width, info->height);
     Result<std::shared_ptr<DeviceBlock>> memory =
-        allocate_device_block(planes->bytes, device_, stream());
+        allocate_device_block(job.planes->bytes, device_, stream());
     if (!memory) return memory.status();
-    block = *memory;
-    return decoder_.decode(jpeg, planes->view_of(*block), stream_).status();
+    job.block = *memory;
+    return decoder_.decode(*jpeg, job.planes->view_of(*job.block), stream_).status();
   }
 
  private:
   DeviceDecoder decoder_;
   int device_;
   cudaStream_t stream_ = nullptr;
+  // A file is read to where the GPU fetches it. The decoder has fetched all when it returns.
+  HostBuffer file_{HostMemory::pinned};
+  std::size_t most_bytes_ = 0;
 };
 
 using LanePool = CoderPool<Lane, DecodeParams>;
@@ -59,22 +75,37 @@ LanePool& lane_pool() {
   return pool;
 }
 
-struct Job {
-  std::span<const std::byte> jpeg;
-  std::optional<DevicePlanes> planes;
-  std::shared_ptr<DeviceBlock> block;
-  Status status;
-};
+std::vector<Job> jobs_of(const std::vector<std::unique_ptr<BatchInput>>& inputs) {
+  std::vector<Job> jobs(inputs.size());
+  const nb::gil_scoped_release no_gil;  // asking for the sizes of files may take a while
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    jobs[i].input = inputs[i].get();
+    jobs[i].likely_bytes = inputs[i]->likely_bytes();
+  }
+  return jobs;
+}
 
 /// The longest first, so that no thread begins with one when the others have ended.
-std::vector<std::size_t> by_length(const std::vector<std::unique_ptr<JpegData>>& streams) {
+std::vector<std::size_t> by_length(const std::vector<Job>& jobs) {
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < streams.size(); ++i)
-    if (streams[i]) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return streams[a]->bytes().size() > streams[b]->bytes().size();
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (jobs[i].input != nullptr) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return jobs[a].likely_bytes > jobs[b].likely_bytes;
   });
   return order;
+}
+
+/// The lane with the most memory first: it gets the longest stream. Memory that grows makes all
+/// lanes wait for the device.
+std::vector<LanePool::Lent> take_lanes(const DecodeParams& params, int count) {
+  std::vector<LanePool::Lent> lanes;
+  for (int i = 0; i < count; ++i) lanes.push_back(lane_pool().take(params));
+  std::stable_sort(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) {
+    return a.coder->most_bytes() > b.coder->most_bytes();
+  });
+  return lanes;
 }
 
 int lane_count(int wanted, std::size_t jobs) {
@@ -86,7 +117,7 @@ int lane_count(int wanted, std::size_t jobs) {
 
 }  // namespace
 
-nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>& streams,
+nb::list decode_batch_to_device(const std::vector<std::unique_ptr<BatchInput>>& inputs,
                                 nb::list results, const DeviceBatch& batch,
                                 const DecodeParams& wanted, nb::handle stream_owner) {
   check_cuda_after_fork();
@@ -94,19 +125,17 @@ nb::list decode_batch_to_device(const std::vector<std::unique_ptr<JpegData>>& st
   DecodeParams params = wanted;
   params.backend = Backend::cuda;
   check(resolve_backend(params.backend, params.device).status());
-  const std::vector<std::size_t> order = by_length(streams);
   const OnDevice current(params.device);
-  std::vector<LanePool::Lent> lanes;
-  for (int i = lane_count(batch.workers, order.size()); i > 0; --i)
-    lanes.push_back(lane_pool().take(params));
+  const auto count = static_cast<std::size_t>(
+      std::count_if(inputs.begin(), inputs.end(), [](const auto& i) { return i != nullptr; }));
+  std::vector<LanePool::Lent> lanes = take_lanes(params, lane_count(batch.workers, count));
   // Their blocks are freed on the lanes' streams, so the lanes have to live longer.
-  std::vector<Job> jobs(streams.size());
-  for (const std::size_t i : order) jobs[i].jpeg = streams[i]->bytes();
+  std::vector<Job> jobs = jobs_of(inputs);
+  const std::vector<std::size_t> order = by_length(jobs);
   run_jobs(order.size(), static_cast<int>(lanes.size()), [&](std::size_t item, int worker) {
     const OnDevice here(params.device);
     Job& job = jobs[order[item]];
-    job.status = lanes[static_cast<std::size_t>(worker)].coder->decode(job.jpeg, batch.format,
-                                                                       job.planes, job.block);
+    job.status = lanes[static_cast<std::size_t>(worker)].coder->decode(job, batch.format);
   });
   for (const LanePool::Lent& lane : lanes)
     check(order_streams(lane.coder->stream(), batch.stream, params.device));

@@ -31,6 +31,8 @@ Options:
                 and '420' for RGB
   tune          'exact' (libjpeg's bytes), or smaller at equal quality: 'photo', 'text', 'psnr'
   effort        with tune: 'fast', or 'best' for smaller streams
+  target_size   bytes that the stream fills, never more; quality does not count then
+  max_size      bytes that a stream of this quality must not exceed
   tables        'auto', 'annex-k', 'flat', 'ffmpeg' or 'tuned' quantisation tables
   huffman       'standard', or 'optimal' for smaller streams
   restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')
@@ -140,14 +142,17 @@ An image that cannot be encoded has its exception in the list, and the others go
 workers is the number of threads; 0: one a core, 4 on a GPU. Pictures that lie on a GPU
 are coded there together. Ctrl-C ends the call. Options are those of encode().)";
 inline constexpr char kDecodeBatchSig[] =
-    "def decode_batch(streams: Iterable[Data], format: str = \"rgb24\", *, to: Optional[str] = "
-    "None, stream: Stream = None, workers: int = 0, **options: Unpack[DecodeOptions]) -> list[Any]";
+    "def decode_batch(streams: Iterable[Union[Data, str, PathLike[str]]], format: str = \"rgb24\", "
+    "*, to: Optional[str] = None, stream: Stream = None, workers: int = 0, **options: "
+    "Unpack[DecodeOptions]) -> list[Any]";
 inline constexpr char kDecodeBatch[] =
     R"(Decodes streams of any sizes side by side; returns a list of arrays in their order.
 
-A stream that cannot be decoded has its exception in the list, and the others go on.
-workers is the number of threads; 0: one a core (at most 16 to device memory), 4 on a GPU
-to host memory. format, to and the options are those of decode().)";
+A str or an os.PathLike is the name of a file, which is read by the thread that decodes it:
+the fastest way from a folder to arrays. A stream that cannot be read or decoded has its
+exception in the list, and the others go on. workers is the number of threads; 0: one a core
+(at most 16 to device memory), 4 on a GPU to host memory. format, to and the options are
+those of decode().)";
 
 inline constexpr char kAsyncEncoder[] =
     R"(Encodes several frames at a time; they come back in the order of submission.

@@ -26,18 +26,17 @@ class Crew {
   /// Fewer threads than asked for do the same work; one always does.
   void start(int workers) {
     busy_ = workers;
+    next_ = static_cast<std::size_t>(workers);
     threads_.reserve(static_cast<std::size_t>(workers));
-    for (int worker = 0; worker < workers; ++worker) {
-      try {
-        threads_.emplace_back([this, worker] { work(worker); });
-      } catch (const std::exception&) {
-        const std::lock_guard lock(mutex_);
-        busy_ -= workers - worker;
-        break;
-      }
+    int started = 0;
+    try {
+      for (; started < workers; ++started)
+        threads_.emplace_back([this, worker = started] { work(worker); });
+    } catch (const std::exception&) {
+      for (int worker = started; worker < workers; ++worker) run(worker);
+      const std::lock_guard lock(mutex_);
+      busy_ -= workers - started;
     }
-    if (threads_.empty())
-      for (std::size_t item; (item = next_++) < count_;) job_(item, 0);
   }
 
   /// False after a while without an end.
@@ -47,15 +46,24 @@ class Crew {
     return done_.wait_for(lock, kLookForSignals, [this] { return busy_ <= 0; });
   }
 
-  void stop() { next_ = count_; }
+  void stop() {
+    stopped_ = true;
+    next_ = count_;
+  }
   void join() {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
 
  private:
-  void work(int worker) {
+  /// Every worker begins with the item of its own number, as run_jobs() promises.
+  void run(int worker) {
+    if (const auto first = static_cast<std::size_t>(worker); first < count_ && !stopped_)
+      job_(first, worker);
     for (std::size_t item; (item = next_.fetch_add(1)) < count_;) job_(item, worker);
+  }
+  void work(int worker) {
+    run(worker);
     const std::lock_guard lock(mutex_);
     if (--busy_ <= 0) done_.notify_all();
   }
@@ -63,6 +71,7 @@ class Crew {
   const std::size_t count_;
   const std::function<void(std::size_t, int)>& job_;
   std::atomic<std::size_t> next_{0};
+  std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   std::condition_variable done_;
   int busy_ = 0;

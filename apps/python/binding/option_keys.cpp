@@ -30,6 +30,8 @@ std::string key_of(const EncodeParams& params) {
         static_cast<int>(params.backend), params.device, params.threads,
         static_cast<int>(params.instruction_set)})
     append(key, part);
+  append(key, static_cast<std::int64_t>(params.size.target_bytes));
+  append(key, static_cast<std::int64_t>(params.size.max_bytes));
   append(key, params.luma_table);
   append(key, params.chroma_table);
   for (const MarkerSegment& segment : params.segments) {

@@ -168,6 +168,14 @@ bool set_coding(EncodeParams& params, const std::string& key, nb::handle value) 
   return true;
 }
 
+/// Bytes; None: no such size.
+std::size_t parse_size(nb::handle value, const char* name) {
+  if (value.is_none()) return 0;
+  const std::int64_t bytes = parse_int64(value, name);
+  if (bytes < 1) fail(Errc::invalid_argument, std::string(name) + " is not a number of bytes");
+  return static_cast<std::size_t>(bytes);
+}
+
 bool set_tuning(EncodeParams& params, const std::string& key, nb::handle value) {
   if (key == "tune")
     params.tune = parse_name(value, "tune", kAllTunes, "exact, photo, text or psnr");
@@ -176,6 +184,10 @@ bool set_tuning(EncodeParams& params, const std::string& key, nb::handle value) 
   else if (key == "tables")
     params.tables =
         parse_name(value, "tables", kAllQuantTables, "auto, annex-k, flat, ffmpeg or tuned");
+  else if (key == "target_size")
+    params.size.target_bytes = parse_size(value, "target_size");
+  else if (key == "max_size")
+    params.size.max_bytes = parse_size(value, "max_size");
   else
     return false;
   return true;

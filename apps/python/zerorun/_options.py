@@ -23,6 +23,8 @@ class EncodeOptions(TypedDict, total=False):
     tune: str
     effort: str
     tables: str
+    target_size: Optional[int]
+    max_size: Optional[int]
     restart: Union[str, int, None]
     index: bool
     luma_table: Optional[Sequence[Any]]

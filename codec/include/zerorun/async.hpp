@@ -46,8 +46,9 @@ struct AsyncEncodeParams {
 };
 
 struct SubmitOptions {
-  std::uint64_t tag = 0;            ///< comes back with the frame
-  std::optional<int> quality = {};  ///< of this frame, instead of AsyncEncoder::set_quality()
+  std::uint64_t tag = 0;              ///< comes back with the frame
+  std::optional<int> quality = {};    ///< of this frame, instead of AsyncEncoder::set_quality()
+  std::optional<SizeGoal> size = {};  ///< of this frame, instead of EncodeParams::size
   /// If `depth` frames are in flight: wait until another thread receives one, instead of failing
   /// with queue_full.
   bool wait = false;

@@ -81,6 +81,22 @@ struct MarkerSegment {
   std::vector<std::uint8_t> payload;  ///< without the length field; at most 65533 bytes
 };
 
+/// How large a stream shall be, SOI to EOI. Quality, and in small steps the decisions about
+/// coefficients, are found for each picture from nothing but the picture and the parameters, so the
+/// bytes are the same on every backend. A picture is coded about twice, and a sample of it that has
+/// a 32nd of its pixels some ten times.
+struct SizeGoal {
+  /// 0: none. A stream is never larger, and at most 0.5 % smaller if the picture can fill it at
+  /// quality 100; `quality` does not count. Below some 10,000 bytes single coefficients may take
+  /// more than 0.5 %; the stream is then the largest that was found.
+  std::size_t target_bytes = 0;
+  /// 0: none. A stream of `quality` that is larger is coded so that it fills these bytes.
+  std::size_t max_bytes = 0;
+
+  bool any() const noexcept { return target_bytes != 0 || max_bytes != 0; }
+  friend bool operator==(const SizeGoal&, const SizeGoal&) = default;
+};
+
 struct EncodeParams {
   int quality = 90;  ///< 1..100, libjpeg's scale over the tables of T.81 K.1 and K.2
   Tune tune = Tune::exact;
@@ -104,6 +120,12 @@ struct EncodeParams {
   int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one frame; 0 = one per core; CUDA: to copy it, 0 = a few
   InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
+  /// Does not go with luma_table and chroma_table. Streams that cannot be so small are
+  /// size_not_reached.
+  SizeGoal size;
+  /// Writes a COM segment "zerorun: quality 087.2500 thrift 0012" behind `segments`: what the
+  /// picture was coded with (see EncodeReport).
+  bool note_setting = false;
 };
 
 /// What one call did.
@@ -113,6 +135,11 @@ struct EncodeReport {
   /// CUDA: from the start of the frame's first kernel to the end of its last, by the device's
   /// clock; the copies of frame and stream do not count. CPU: 0.
   double device_microseconds = 0.0;
+  /// What the picture was coded with: EncodeParams::quality, or what reaches the size. Between two
+  /// qualities some entries of the tables are those of the higher one.
+  double quality = 0.0;
+  int thrift = 0;   ///< 0 without a size; up to 1024: so much rather are coefficients dropped
+  int codings = 1;  ///< of the whole picture, until it had its size
 };
 
 /// A size that no stream of such a frame exceeds, whatever its samples are: every block has a code
@@ -142,12 +169,16 @@ class ZERORUN_API Encoder {
 
   /// The same for a video decoder's picture in the memory of the encoder's device, which is read
   /// until the call returns. The bytes are those of the yuv420p frame that `surface.conversion`
-  /// makes of it. Errors: also invalid_argument (the backend is the CPU's).
+  /// makes of it. Errors: also invalid_argument (the backend is the CPU's; there is a size, for
+  /// which the frame has to lie in host memory).
   Result<EncodeReport> encode(const DeviceSurface& surface, std::vector<std::byte>& out);
   Result<EncodeReport> encode(const DeviceSurface& surface, HostBuffer& out);
 
   /// Quality of all later frames, 1..100. Errors: invalid_argument.
   Status set_quality(int quality);
+
+  /// Size of all later frames. Errors: invalid_argument (there are own tables).
+  Status set_size(const SizeGoal& size);
 
   /// cpu or cuda: what `automatic` became.
   Backend backend() const noexcept;

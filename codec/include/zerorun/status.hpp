@@ -72,7 +72,8 @@ enum class Errc : std::uint16_t {
   too_many_pixels = 402,
   too_many_scans = 403,
   too_much_header = 404,
-  queue_full = 405,  ///< as many frames as allowed are in flight; receive one first
+  queue_full = 405,        ///< as many frames as allowed are in flight; receive one first
+  size_not_reached = 406,  ///< even the smallest stream of the picture is above the size asked for
 
   // 5xx: devices
   no_device = 500,          ///< CUDA was requested and there is no usable device

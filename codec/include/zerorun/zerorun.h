@@ -74,6 +74,7 @@ enum {
   ZERORUN_TOO_MANY_SCANS = 403,
   ZERORUN_TOO_MUCH_HEADER = 404,
   ZERORUN_QUEUE_FULL = 405,
+  ZERORUN_SIZE_NOT_REACHED = 406,
   /* Devices */
   ZERORUN_NO_DEVICE = 500,
   ZERORUN_DEVICE_UNSUITABLE = 501,
@@ -204,6 +205,12 @@ typedef struct zerorun_encode_params {
   int32_t tune;            /* ZERORUN_TUNE_... */
   int32_t effort;          /* ZERORUN_EFFORT_... */
   int32_t tables;          /* ZERORUN_TABLES_... */
+  int32_t note_setting;    /* not 0: a COM segment says what each picture was coded with */
+  /* Sizes of a stream, SOI to EOI; 0: none. Does not go with own tables. Streams are never larger
+   * than target_bytes, and at most 0.5 % smaller where the picture can fill it; quality does not
+   * count then. A stream of `quality` that is above max_bytes is coded to fill max_bytes. A picture
+   * that cannot be so small is ZERORUN_SIZE_NOT_REACHED. */
+  size_t target_bytes, max_bytes;
 } zerorun_encode_params;
 
 typedef struct zerorun_encoder zerorun_encoder;
@@ -224,6 +231,13 @@ zerorun_status zerorun_max_encoded_bytes(const zerorun_encode_params* params, in
                                          int32_t width, int32_t height, size_t* size);
 /* For all later frames. */
 zerorun_status zerorun_encoder_set_quality(zerorun_encoder* encoder, int32_t quality);
+/* target_bytes and max_bytes of all later frames. */
+zerorun_status zerorun_encoder_set_size(zerorun_encoder* encoder, size_t target_bytes,
+                                        size_t max_bytes);
+/* What the last frame was coded with: `thrift` is 0 without a size, and up to 1024 where
+ * coefficients are dropped to reach it. Any pointer may be null. */
+zerorun_status zerorun_encoder_setting(const zerorun_encoder* encoder, double* quality,
+                                       int32_t* thrift, int32_t* codings);
 /* What AUTOMATIC became: ZERORUN_BACKEND_CPU or _CUDA; AUTOMATIC for null. */
 int32_t zerorun_encoder_backend(const zerorun_encoder* encoder);
 /* The error of the last call with this handle; null for null. */
@@ -248,9 +262,10 @@ typedef struct zerorun_async_params {
 
 typedef struct zerorun_submit_options {
   size_t struct_size;
-  uint64_t tag;    /* comes back with the frame */
-  int32_t quality; /* of this frame; 0: that of the encoder */
-  int32_t wait;    /* not 0: wait until another thread makes room by receiving */
+  uint64_t tag;                   /* comes back with the frame */
+  int32_t quality;                /* of this frame; 0: that of the encoder */
+  int32_t wait;                   /* not 0: wait until another thread makes room by receiving */
+  size_t target_bytes, max_bytes; /* of this frame; both 0: those of the encoder */
 } zerorun_submit_options;
 
 typedef struct zerorun_encoded {
@@ -260,6 +275,8 @@ typedef struct zerorun_encoded {
   const uint8_t* jpeg; /* valid until the next receive; null after an error */
   size_t size;
   const zerorun_error* error; /* of this frame alone, valid as long as jpeg; null: none */
+  double quality;             /* these three as of zerorun_encoder_setting() */
+  int32_t thrift, codings;
 } zerorun_encoded;
 
 /* `encode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. */

@@ -73,6 +73,32 @@ TEST(Verdict, ComparesNoOtherDeviceOrPath) {
   EXPECT_THAT(verdict(result), IsEmpty());
 }
 
+/// As on a GPU: every backend of nvJPEG has rows for single images, and one for batches.
+std::vector<Row> rows_of_nvjpeg(const std::string& backend, double alone_us, double many_us,
+                                double batch_us) {
+  std::vector<Row> rows = {
+      row("nvJPEG-" + backend + " 13.0.1", Mode::latency, 1, alone_us),
+      row("nvJPEG-" + backend + " 13.0.1", Mode::throughput, 8, many_us),
+      row("nvJPEG-" + backend + "-batched 13.0.1", Mode::throughput, 64, batch_us)};
+  for (Row& each : rows) each.codec = "nvJPEG";
+  rows.back().unit = "frames";
+  return rows;
+}
+
+TEST(Verdict, JudgesALibraryByTheBestOfItsBackends) {
+  CaseResult result;
+  result.rows = {row("zerorun", Mode::latency, 1, 80), row("zerorun", Mode::throughput, 8, 20)};
+  for (const auto& rows :
+       {rows_of_nvjpeg("default", 1300, 178, 7200), rows_of_nvjpeg("hybrid", 1250, 182, 7300),
+        rows_of_nvjpeg("hardware", 1270, 176, 170)})
+    result.rows.insert(result.rows.end(), rows.begin(), rows.end());
+  EXPECT_THAT(verdict(result),
+              ElementsAre("One frame at a time, zerorun takes 0.06 of nvJPEG's time (cpu, "
+                          "host>host; nvJPEG-hybrid, 1 thread).",
+                          "Several frames at once, zerorun has 8.5 times nvJPEG's throughput (cpu, "
+                          "host>host; zerorun 8 threads, nvJPEG-hardware-batched 64 frames)."));
+}
+
 TEST(Warnings, NameRowsWhoseTimesAreFarApart) {
   CaseResult result;
   result.rows = {row("zerorun", Mode::latency, 1, 10), row("Other 1", Mode::latency, 1, 10)};

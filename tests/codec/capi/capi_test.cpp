@@ -627,6 +627,7 @@ TEST(CApi, EveryCodeHasTheNumberOfItsName) {
                                                           CODE(TOO_MANY_SCANS),
                                                           CODE(TOO_MUCH_HEADER),
                                                           CODE(QUEUE_FULL),
+                                                          CODE(SIZE_NOT_REACHED),
                                                           CODE(NO_DEVICE),
                                                           CODE(DEVICE_UNSUITABLE),
                                                           CODE(DEVICE_FAILURE),
@@ -636,6 +637,33 @@ TEST(CApi, EveryCodeHasTheNumberOfItsName) {
     for (char& c : name) c = static_cast<char>(std::tolower(c));
     EXPECT_EQ(zerorun_status_name(code), name);
   }
+}
+
+TEST(CApi, SizesAreReached) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 1);
+  auto c = cpu_params();
+  c.note_setting = 1;
+  c.target_bytes = 12000;
+  EncodeParams cpp;
+  cpp.note_setting = true;
+  cpp.size.target_bytes = 12000;
+  EncoderHandle encoder(c);
+  const zerorun_frame view = to_c(frame);
+  EXPECT_EQ(encoder.encode(view), encoded_by_cpp(frame, cpp));
+  double quality = 0;
+  std::int32_t thrift = -1, codings = 0;
+  EXPECT_EQ(zerorun_encoder_setting(encoder.handle, &quality, &thrift, &codings), ZERORUN_OK);
+  EXPECT_GT(quality, 1.0);
+  EXPECT_GE(thrift, 0);
+  EXPECT_GE(codings, 1);
+  ASSERT_EQ(zerorun_encoder_set_size(encoder.handle, 0, 9000), ZERORUN_OK);
+  cpp.size = {0, 9000};
+  EXPECT_EQ(encoder.encode(view), encoded_by_cpp(frame, cpp));
+  ASSERT_EQ(zerorun_encoder_set_size(encoder.handle, 900, 0), ZERORUN_OK);
+  const std::uint8_t* jpeg = nullptr;
+  std::size_t size = 0;
+  EXPECT_EQ(zerorun_encoder_encode(encoder.handle, &view, &jpeg, &size), ZERORUN_SIZE_NOT_REACHED);
+  EXPECT_EQ(zerorun_encoder_set_size(nullptr, 1, 0), ZERORUN_INVALID_ARGUMENT);
 }
 
 TEST(CApi, NamesAndVersion) {

@@ -134,7 +134,7 @@ function stages(row) {
 
 /* PSNR over size or time. `points` have x, psnr, row and quality; a coder's points are joined. */
 function scatter(points, xName, xText) {
-  const width = 640, height = 300, left = 52, right = 620, top = 12, bottom = 250;
+  const width = 640, height = 300, left = 64, right = 620, top = 12, bottom = 250;
   const svg = shape("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label":
     `PSNR over ${xName}: ` + points.map(p => `${coderName(p.row)} quality ${p.quality}: ` +
       `${p.psnr.toFixed(2)} dB, ${xText(p.x)}`).join("; ")});
@@ -166,10 +166,12 @@ function scatter(points, xName, xText) {
   const ends = [...coders].map(([name, own]) => ({name, p: own.at(-1)}))
     .sort((a, b) => b.p.psnr - a.p.psnr);
   let lowest = -Infinity;
-  for (const {name, p} of ends) {
+  for (const [i, {name, p}] of ends.entries()) {
     const at = Math.max(y(p.psnr) - 8, lowest + 13, top + 9), end = x(p.x) > left + 120;
-    svg.append(shape("text", {x: x(p.x) + (end ? -9 : 9), y: at,
-      "text-anchor": end ? "end" : "start"}, name));
+    const isFull = at + 13 > bottom && i + 1 < ends.length;
+    svg.append(shape("text", {x: x(p.x) + (end ? -9 : 9), y: at, "text-anchor": end ? "end" : "start"},
+      isFull ? `and ${ends.length - i} more` : name));
+    if (isFull) break;
     lowest = at;
   }
   svg.append(shape("text", {class: "quiet", x: right, y: bottom + 36, "text-anchor": "end"}, xName));

@@ -1,0 +1,44 @@
+// Options of `zerorun encode` that say how large the result shall be.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "zerorun/encoder.hpp"
+#include "zerorun/io.hpp"
+#include "zerorun/rate.hpp"
+
+namespace zerorun::app {
+
+struct SizeOptions {
+  std::int64_t target = 0, max_frame = 0;  ///< bytes a frame; 0: none
+  std::int64_t bitrate = 0;                ///< bits a second; 0: none
+  std::int64_t bucket = 0;                 ///< bytes; 0: of a second
+  bool note_setting = false;
+
+  bool any() const noexcept { return target != 0 || max_frame != 0 || bitrate != 0; }
+};
+
+void add_size_options(CLI::App& command, SizeOptions& options);
+
+/// "200000", "200k", "1.5M", "2G" (thousands); nullopt if it is not a whole number from 1 to 2^50.
+std::optional<std::int64_t> parse_amount(const std::string& text);
+
+/// Frames with --bitrate get their targets one after another.
+SizeGoal size_goal(const SizeOptions& options);
+
+/// Ends the command if the frame rate is not known.
+RateControl make_rate_control(const SizeOptions& options, const std::string& input,
+                              io::Rational rate);
+
+/// "quality 90", "200,000 bytes a frame", ...: what decides the size, for the report.
+std::string size_text(const SizeOptions& options, int quality);
+
+/// The sizes that coded bytes follow from.
+std::string size_parameters(const SizeOptions& options);
+
+}  // namespace zerorun::app

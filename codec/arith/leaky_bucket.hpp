@@ -1,0 +1,36 @@
+// The budgets of frames by a leaky bucket, in integers.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace zerorun {
+
+/// Bytes that leak between two frames: rate * den / (8 * num), the remainder kept for later.
+struct BucketLeak {
+  std::int64_t rate, num, den;
+  std::int64_t remainder = 0;
+
+  std::int64_t next() {
+    const auto eights = static_cast<unsigned __int128>(8) * static_cast<std::uint64_t>(num);
+    const auto bits = static_cast<unsigned __int128>(rate) * static_cast<std::uint64_t>(den) +
+                      static_cast<std::uint64_t>(remainder);
+    remainder = static_cast<std::int64_t>(bits % eights);
+    return static_cast<std::int64_t>(bits / eights);
+  }
+};
+
+/// How full the bucket is after a frame of `bytes`, when `leaked` bytes have left it.
+inline std::int64_t level_after(std::int64_t level, std::int64_t bytes, std::int64_t leaked) {
+  return std::max<std::int64_t>(0, level + bytes - leaked);
+}
+
+/// What a frame may take when the bucket has `level` bytes: `leaked` and an eighth of what is
+/// missing to half a bucket, at least 1 byte and at most what is free.
+inline std::int64_t frame_budget(std::int64_t bucket, std::int64_t level, std::int64_t leaked) {
+  const std::int64_t wanted = leaked + (bucket / 2 - level) / 8;
+  return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, bucket - level));
+}
+
+}  // namespace zerorun

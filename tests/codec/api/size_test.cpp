@@ -1,0 +1,349 @@
+// Streams of a wanted size: never above it, and at most 0.5 % below where the picture can fill it.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "codec/arith/size_search.hpp"
+#include "codec/arith/tune.hpp"
+#include "codec/pipeline/sample_tiles.hpp"
+#include "codec/syntax/quant_table.hpp"
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/async.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// Of any run of blocks in a row, a column or a square, about the same share comes before a turn.
+TEST(SizeArith, TurnsAreSpreadEvenly) {
+  for (const int wide : {1, 8, 64})
+    for (int at = 0; at < 3000; at += 101)
+      for (const std::uint32_t turn : {16u, 64u, 128u, 200u}) {
+        int before = 0;
+        for (int i = 0; i < 64; ++i)
+          before += turn_of_block(at % 3, at + i % wide, 7 * at + i / wide) < turn ? 1 : 0;
+        EXPECT_NEAR(before, static_cast<int>(turn) / 4, 7) << wide << " " << turn;
+      }
+}
+
+TEST(SizeArith, Log2IsThatOfTheLibrary) {
+  for (std::uint64_t value = 1; value < std::uint64_t{1} << 47; value += 1 + value / 7)
+    EXPECT_NEAR(static_cast<double>(log2_fixed(value)) / 65536.0,
+                std::log2(static_cast<double>(value)), 3e-5)
+        << value;
+}
+
+/// A picture of 2^bits bytes at quality 75, with jumps and a little noise from one setting to the
+/// next.
+std::uint64_t model_size(double bits, const SizeSetting& s, double jump, std::uint64_t seed) {
+  const double q = s.quality_16ths / 16.0;
+  const double steps = std::floor(q * 3) / 3;  // tables change in steps
+  const double base = bits + 4.0 * std::pow((steps - 75) / 25, 3) * (1 + jump);
+  const double saved = 0.8 * s.thrift / kMostThrift;
+  Random random(seed * 1000003u + static_cast<std::uint64_t>(s.quality_16ths) * 2048u +
+                static_cast<std::uint64_t>(s.thrift));
+  const double noise = 1e-4 * static_cast<double>(random.below(100)) / 100;
+  return static_cast<std::uint64_t>(std::exp2(base - saved + noise));
+}
+
+TEST(SizeSearch, FindsTheWindowWithFewSizes) {
+  int asked = 0, found = 0, all = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    for (const std::uint64_t target : {30000u, 100000u, 400000u}) {
+      const double bits = 15 + static_cast<double>(seed % 10) / 4;
+      SizeSearch search(window_of(target), kMostQuality, 0);
+      while (!search.is_done()) {
+        ++asked;
+        search.add(model_size(bits, search.next(), static_cast<double>(seed % 4), seed));
+      }
+      const bool can_fill =
+          model_size(bits, {kMostQuality, 0}, static_cast<double>(seed % 4), seed) >= target;
+      if (search.best().is_known()) {
+        EXPECT_LE(search.best().size, target);
+      }
+      if (!can_fill) continue;
+      ++all;
+      found += search.best().is_known() && window_of(target).holds(search.best().size) ? 1 : 0;
+    }
+  EXPECT_GT(all, 300);
+  EXPECT_GE(found * 1000, all * 999);
+  EXPECT_LE(asked, 200 * 3 * 12);
+}
+
+TEST(SizeSearch, SaysWhatIsTheLeast) {
+  SizeSearch search(window_of(1000), kMostQuality, 0);
+  while (!search.is_done())
+    search.add(2000 +
+               static_cast<std::uint64_t>(search.next().quality_16ths - search.next().thrift / 64));
+  EXPECT_FALSE(search.best().is_known());
+  EXPECT_EQ(search.least().setting, (SizeSetting{kLeastQuality, kMostThrift}));
+}
+
+TEST(QuantTablesBetween, LeadFromOneQualityToTheNext) {
+  for (const QuantTables tables : {QuantTables::annex_k, QuantTables::flat, QuantTables::tuned})
+    for (int quality = 1; quality < 100; ++quality) {
+      const auto from = named_quant_tables(tables, Subsampling::s420, quality);
+      const auto to = named_quant_tables(tables, Subsampling::s420, quality + 1);
+      EXPECT_EQ(quant_tables_between(tables, Subsampling::s420, 16 * quality), from);
+      auto before = from;
+      for (int part = 1; part < 16; ++part) {
+        const auto now = quant_tables_between(tables, Subsampling::s420, 16 * quality + part);
+        for (std::size_t t = 0; t < 2; ++t)
+          for (std::size_t i = 0; i < 64; ++i) {
+            const auto [low, high] = std::minmax(before[t][i], to[t][i]);
+            EXPECT_TRUE(now[t][i] >= low && now[t][i] <= high);
+          }
+        before = now;
+      }
+    }
+}
+
+/// 64 bytes of a row are found again in the frame at a multiple of 32 pixels.
+TEST(SampleTiles, AreTilesOfTheFrame) {
+  for (const PixelFormat format : kAllFormats) {
+    const TestFrame frame = make_frame(Content::noise, format, 1031, 719, 5, Layout::bottom_up);
+    Frame sample;
+    auto made = sample_tiles(frame.view(), sample);
+    ASSERT_TRUE(made && *made);
+    const ConstFrameView view = std::as_const(sample).view();
+    EXPECT_EQ(view.width % 64 + view.height % 64, 0);
+    for (int p = 0; p < plane_count(format); ++p) {
+      const std::size_t tile = plane_row_bytes(format, p, 64);
+      const std::size_t step = plane_row_bytes(format, p, 32);
+      const int rows = plane_rows(format, p, 32);
+      const std::uint8_t* wanted = view.data[static_cast<std::size_t>(p)] + tile;
+      bool found = false;
+      for (int y = 0; y < frame.rows(p) && !found; y += rows)
+        for (std::size_t x = 0; x + tile <= frame.row_bytes(p) && !found; x += step)
+          found = std::memcmp(frame.row(p, y) + x, wanted, tile) == 0;
+      EXPECT_TRUE(found) << name(format) << " plane " << p;
+    }
+  }
+  const TestFrame small = make_frame(Content::noise, PixelFormat::gray8, 640, 480, 5);
+  Frame sample;
+  auto made = sample_tiles(small.view(), sample);
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(*made);
+}
+
+EncodeParams params_of(Tune tune, Effort effort, HuffmanTables huffman) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  params.tune = tune;
+  params.effort = effort;
+  params.huffman = huffman;
+  return params;
+}
+
+std::size_t size_at(const EncodeParams& params, const ConstFrameView& frame, int quality) {
+  EncodeParams fixed = params;
+  fixed.size = {};
+  fixed.quality = quality;
+  auto encoder = Encoder::create(fixed);
+  Bytes out;
+  EXPECT_TRUE(encoder && encoder->encode(frame, out));
+  return out.size();
+}
+
+struct Tally {
+  int above = 0, within = 0, all = 0, codings = 0;
+};
+
+/// Targets from that of quality 20 to that of quality 97.
+void try_targets(const EncodeParams& given, const ConstFrameView& frame, int targets,
+                 Tally& tally) {
+  const auto low = static_cast<double>(size_at(given, frame, 20));
+  const auto high = static_cast<double>(size_at(given, frame, 97));
+  EncodeParams params = given;
+  params.size.target_bytes = 1;
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder);
+  Bytes out;
+  for (int n = 0; n < targets; ++n) {
+    const auto target = static_cast<std::size_t>(low * std::pow(high / low, (n + 0.5) / targets));
+    ASSERT_TRUE(encoder->set_size({target, 0}));
+    const auto report = encoder->encode(frame, out);
+    ASSERT_TRUE(report) << report.status().message();
+    EXPECT_EQ(report->bytes, out.size());
+    Pixels pixels;
+    EXPECT_TRUE(libjpeg_pixels(out, PixelOutput::rgb, true, pixels).clean());
+    ++tally.all;
+    tally.codings += report->codings;
+    tally.above += out.size() > target ? 1 : 0;
+    tally.within += out.size() <= target && out.size() >= target - target / 200 ? 1 : 0;
+  }
+}
+
+/// Noise at the highest qualities, and squares of black and white, jump by more than 0.5 % where an
+/// entry of a table changes, and thrift has little to take there: one of 48 may miss.
+void expect_exact(const Tally& tally, const char* what) {
+  std::printf("%s: %d streams, %d above, %d within 0.5 %%, %.2f codings of each\n", what, tally.all,
+              tally.above, tally.within, static_cast<double>(tally.codings) / tally.all);
+  EXPECT_EQ(tally.above, 0) << what;
+  EXPECT_GE(tally.within * 48, tally.all * 47) << what;
+}
+
+TEST(TargetSize, SmallPicturesHaveIt) {
+  Tally tally;
+  for (const Content content : {Content::photo, Content::noise, Content::checker})
+    for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
+      for (const Tune tune : {Tune::exact, Tune::photo}) {
+        const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 320, 240, 3);
+        try_targets(params_of(tune, Effort::best, huffman), frame.view(), 4, tally);
+      }
+  expect_exact(tally, "small pictures");
+}
+
+TEST(TargetSize, LargePicturesHaveItAfterTwoCodings) {
+  Tally tally;
+  for (const Content content : {Content::photo, Content::noise})
+    for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
+      for (const Tune tune : {Tune::exact, Tune::photo}) {
+        const TestFrame frame = make_frame(content, PixelFormat::rgb24, 1280, 720, 3);
+        try_targets(params_of(tune, Effort::fast, huffman), frame.view(), 3, tally);
+      }
+  expect_exact(tally, "large pictures");
+  EXPECT_LE(tally.codings, 3 * tally.all);
+}
+
+TEST(TargetSize, BytesDoNotDependOnThreadsAndInstructions) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv422p, 1024, 640, 9);
+  Bytes first;
+  for (const int threads : {1, 3})
+    for (const InstructionSet set : {InstructionSet::best, InstructionSet::scalar}) {
+      EncodeParams params = params_of(Tune::photo, Effort::best, HuffmanTables::optimal);
+      params.threads = threads;
+      params.instruction_set = set;
+      params.size.target_bytes = 90000;
+      auto encoder = Encoder::create(params);
+      Bytes out;
+      ASSERT_TRUE(encoder && encoder->encode(frame.view(), out));
+      if (first.empty()) first = out;
+      EXPECT_EQ(out, first);
+    }
+}
+
+TEST(TargetSize, OneColourIsCodedAsWellAsItCanBe) {
+  const TestFrame frame = make_frame(Content::flat, PixelFormat::yuv420p, 1024, 640, 1);
+  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  const std::size_t most = size_at(params, frame.view(), 100);
+  params.size.target_bytes = 200000;
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  const auto report = encoder->encode(frame.view(), out);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->bytes, most);
+  EXPECT_EQ(report->quality, 100.0);
+  EXPECT_EQ(report->thrift, 1);
+}
+
+TEST(TargetSize, WhatCannotBeReachedIsSaid) {
+  for (const int width : {64, 1280}) {
+    const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, width, 720, 1);
+    EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+    params.size.target_bytes = 900;
+    auto encoder = Encoder::create(params);
+    Bytes out;
+    const auto report = encoder->encode(frame.view(), out);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.status().code(), Errc::size_not_reached);
+    EXPECT_NE(report.status().message().find("900 were asked for; ask for more"), std::string::npos)
+        << report.status().message();
+    // The encoder goes on.
+    ASSERT_TRUE(encoder->set_size({}));
+    EXPECT_TRUE(encoder->encode(frame.view(), out));
+  }
+}
+
+TEST(TargetSize, DoesNotGoWithOwnTables) {
+  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  params.luma_table.emplace().fill(9);
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder);
+  EXPECT_EQ(encoder->set_size({1000, 0}).code(), Errc::invalid_argument);
+  EXPECT_FALSE(encoder->params().size.any());
+  params.size.max_bytes = 1000;
+  EXPECT_FALSE(Encoder::create(params));
+}
+
+TEST(MaxSize, ChangesNothingThatIsSmaller) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 1024, 640, 4);
+  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  Bytes plain, capped;
+  ASSERT_TRUE(Encoder::create(params)->encode(frame.view(), plain));
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder->set_size({0, plain.size()}));
+  auto report = encoder->encode(frame.view(), capped);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(capped, plain);
+  EXPECT_EQ(report->codings, 1);
+  const std::size_t less = plain.size() * 4 / 5;
+  ASSERT_TRUE(encoder->set_size({0, less}));
+  report = encoder->encode(frame.view(), capped);
+  ASSERT_TRUE(report);
+  EXPECT_LE(capped.size(), less);
+  EXPECT_GE(capped.size(), less - less / 200);
+  EXPECT_LE(report->quality, 90.0);
+  // And back.
+  ASSERT_TRUE(encoder->set_size({}));
+  ASSERT_TRUE(encoder->encode(frame.view(), capped));
+  EXPECT_EQ(capped, plain);
+}
+
+TEST(TargetSize, TheSettingIsNotedInAComment) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
+  EncodeParams params = params_of(Tune::photo, Effort::best, HuffmanTables::optimal);
+  params.note_setting = true;
+  params.size.target_bytes = 9000;
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  const auto report = encoder->encode(frame.view(), out);
+  ASSERT_TRUE(report);
+  EXPECT_LE(out.size(), 9000u);
+  char text[64];
+  std::snprintf(text, sizeof text, "zerorun: quality %08.4f thrift %04d", report->quality,
+                report->thrift);
+  const auto* begin = reinterpret_cast<const char*>(out.data());
+  EXPECT_NE(std::string(begin, out.size()).find(text), std::string::npos) << text;
+}
+
+TEST(TargetSize, AsynchronousFramesHaveTheirOwn) {
+  AsyncEncodeParams params;
+  params.encode = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  params.lanes = 3;
+  params.depth = 6;
+  auto async = AsyncEncoder::create(params);
+  ASSERT_TRUE(async);
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 640, 480, 4);
+  for (std::size_t i = 0; i < 6; ++i) {
+    SubmitOptions options;
+    if (i > 0) options.size = SizeGoal{10000 * i, 0};
+    ASSERT_TRUE(async->submit(frame.view(), options));
+  }
+  EncodedFrame coded;
+  for (std::size_t i = 0; i < 6; ++i) {
+    ASSERT_EQ(async->receive(coded, true), Received::frame);
+    ASSERT_TRUE(coded.status);
+    EncodeParams alone = params.encode;
+    if (i > 0) alone.size.target_bytes = 10000 * i;
+    Bytes out;
+    ASSERT_TRUE(Encoder::create(alone)->encode(frame.view(), out));
+    EXPECT_TRUE(std::ranges::equal(out, std::span(coded.jpeg.data(), coded.jpeg.size()))) << i;
+    if (i > 0) {
+      EXPECT_LE(coded.jpeg.size(), 10000 * i);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -142,9 +142,13 @@ processes_left() {
 
 job_state() { scontrol show job "$1" 2>/dev/null | sed -nE 's/.*JobState=([A-Z_]+) .*/\1/p'; }
 
-# A controller that was killed takes jobs that it had forgotten for strangers, and drains their nodes.
-resume_nodes() {
-  local node
+# A controller that was killed takes jobs that it had forgotten for strangers: it drains their nodes, and
+# holds the jobs that it could not start there.
+resume_what_slurm_stopped() {
+  local node id
+  for id in $(squeue -h -t PD -o '%A %r' 2>/dev/null | sed -n 's/ .*requeued held.*//p'); do
+    scontrol release "$id" 2>/dev/null || true
+  done
   for node in $(sinfo -h -N -t drain,down -o %N 2>/dev/null); do
     scontrol update NodeName="$node" State=RESUME 2>/dev/null || true
   done
@@ -168,7 +172,7 @@ wait_for_job() {
       FAILED | CANCELLED | TIMEOUT | NODE_FAIL | BOOT_FAIL) return 1 ;;
     esac
     [ "${reason:-}" != DependencyNeverSatisfied ] || return 1
-    resume_nodes
+    resume_what_slurm_stopped
     sleep 0.1
   done
   return 1

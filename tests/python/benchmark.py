@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import io
 import os
 import pathlib
@@ -19,27 +20,27 @@ import numpy as np
 import zerorun
 
 
-def paired(contestants, rounds):
-    """Median seconds of each, and the median of its ratios to the first."""
+def paired(contestants, rounds, clock=time.perf_counter):
+    """Median and least seconds of each, and the median of its ratios to the first."""
     times = {name: [] for name in contestants}
     for name, call in contestants.items():
         call()
     for turn in range(rounds):
         names = list(contestants)
         for name in names[turn % len(names):] + names[:turn % len(names)]:
-            begin = time.perf_counter()
+            begin = clock()
             contestants[name]()
-            times[name].append(time.perf_counter() - begin)
+            times[name].append(clock() - begin)
     first = next(iter(times))
-    return {name: (statistics.median(own),
+    return {name: (statistics.median(own), min(own),
                    statistics.median(b / a for a, b in zip(times[first], own)))
             for name, own in times.items()}
 
 
 def show(title, results):
     print(f"\n{title}")
-    for name, (seconds, ratio) in results.items():
-        print(f"  {name:34} {seconds * 1e3:9.2f} ms   {ratio:5.2f}")
+    for name, (seconds, least, ratio) in results.items():
+        print(f"  {name:34} {seconds * 1e3:9.2f} ms  {least * 1e3:9.2f} ms   {ratio:5.2f}")
 
 
 def resized(path, size):
@@ -111,6 +112,47 @@ def decoders(jpeg):
     return calls
 
 
+class CFrame(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("format", ctypes.c_int32),
+                ("width", ctypes.c_int32), ("height", ctypes.c_int32),
+                ("data", ctypes.c_void_p * 3), ("stride", ctypes.c_ssize_t * 3)]
+
+
+class CParams(ctypes.Structure):
+    """Fields that both kinds of parameters have at these places; the rest is 0."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("fields", ctypes.c_int32 * 64)]
+
+
+def library_calls(path, pixels, jpeg, quality):
+    """The same calls of libzerorun.so by its C interface, on one thread: what the binding adds."""
+    library = ctypes.CDLL(path)
+    encode_params, decode_params = CParams(ctypes.sizeof(CParams)), CParams(ctypes.sizeof(CParams))
+    encode_params.fields[0] = quality
+    encode_params.fields[5], encode_params.fields[7] = 1, 1  # CPU, one thread
+    decode_params.fields[2], decode_params.fields[4] = 1, 1
+    encoder, decoder = ctypes.c_void_p(), ctypes.c_void_p()
+    assert library.zerorun_encoder_create(ctypes.byref(encode_params), ctypes.byref(encoder), None) == 0
+    assert library.zerorun_decoder_create(ctypes.byref(decode_params), ctypes.byref(decoder), None) == 0
+
+    def frame_of(array):
+        height, width, _ = array.shape
+        rgb24 = 10
+        return CFrame(ctypes.sizeof(CFrame), rgb24, width, height,
+                      (ctypes.c_void_p * 3)(array.ctypes.data), (ctypes.c_ssize_t * 3)(array.strides[0]))
+    source, out, target = frame_of(pixels), np.empty_like(pixels), ctypes.c_void_p()
+    into, size = frame_of(out), ctypes.c_size_t()
+
+    def encode():
+        assert library.zerorun_encoder_encode(encoder, ctypes.byref(source), ctypes.byref(target),
+                                              ctypes.byref(size)) == 0
+
+    def decode(kept=out):  # `into` has its address alone
+        assert kept is not None
+        assert library.zerorun_decoder_decode_to(decoder, jpeg, ctypes.c_size_t(len(jpeg)),
+                                                 ctypes.byref(into), None) == 0
+    return encode, decode
+
+
 def libjpeg_stream(pixels, quality):
     """A stream without restart markers, as cameras write it."""
     return zerorun.encode(pixels, quality=quality, restart=None)
@@ -121,10 +163,15 @@ def single(options, photos):
     pixels = resized(photos[0], (width, height))
     jpeg = libjpeg_stream(pixels, options.quality)
     print(f"{photos[0]} as {width}x{height}, quality {options.quality}, 4:2:0, RGB in host memory; "
-          f"{os.cpu_count()} cores; {options.rounds} rounds, medians; the last column is the "
+          f"{os.cpu_count()} cores; {options.rounds} rounds; median, least, and the "
           f"median ratio to the first row")
-    show("encode", paired(encoders(pixels, options.quality), options.rounds))
-    show("decode (a stream without restart markers)", paired(decoders(jpeg), options.rounds))
+    encode, decode = encoders(pixels, options.quality), decoders(jpeg)
+    if options.library:
+        encode["libzerorun.so, one thread"], decode["libzerorun.so, one thread"] = library_calls(
+            options.library, pixels, jpeg, options.quality)
+    clock = time.process_time if options.cpu_time else time.perf_counter
+    show("encode", paired(encode, options.rounds, clock))
+    show("decode (a stream without restart markers)", paired(decode, options.rounds, clock))
 
 
 def pieces(photos, count, least, most, seed=1):
@@ -159,7 +206,7 @@ def batches(options, photos):
              for form in ("yuv420p", "rgb24") for workers in map(int, options.threads.split(","))}
     print(f"{len(streams)} photos of 0.1 to 12 megapixels, {sum(map(len, streams)) >> 20} MiB of JPEG "
           f"in pageable memory, to {options.device}")
-    for title, (seconds, _) in paired(calls, options.rounds).items():
+    for title, (seconds, _, _) in paired(calls, options.rounds).items():
         print(f"  {title:44} {seconds / len(streams) * 1e6:8.1f} us an image")
 
 
@@ -216,6 +263,9 @@ def main():
     parser.add_argument("--batch", type=int, default=0)
     parser.add_argument("--folder", type=int, default=0)
     parser.add_argument("--threads", default="0", help="of --batch; a list: 0,8,16")
+    parser.add_argument("--cpu-time", action="store_true",
+                        help="seconds of all threads: for machines where others work, too")
+    parser.add_argument("--library", help="libzerorun.so, whose C interface is timed, too")
     parser.add_argument("--tensors", action="store_true")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()

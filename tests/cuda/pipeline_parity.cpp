@@ -53,6 +53,12 @@ class Pair {
     std::vector<std::byte> expected, found;
     const auto cpu = cpu_->encode(frame, expected);
     const auto cuda = cuda_->encode(frame, found);
+    if (cpu.status().code() == Errc::size_not_reached) {
+      ++unreached_;
+      EXPECT_EQ(cuda.status().code(), Errc::size_not_reached);
+      EXPECT_EQ(cuda.status().message(), cpu.status().message());
+      return;
+    }
     ASSERT_TRUE(cpu) << cpu.status().message();
     ASSERT_TRUE(cuda) << cuda.status().message();
     ASSERT_EQ(cuda_->backend(), Backend::cuda);
@@ -61,6 +67,9 @@ class Pair {
         << describe(params_, frame) << ": " << expected.size() << " bytes by the CPU, "
         << found.size() << " by CUDA; " << first_difference(params_, frame);
   }
+
+  /// Frames that neither could make as small as was asked for.
+  int unreached() const { return unreached_; }
 
  private:
   static std::optional<Encoder> make(const EncodeParams& params) {
@@ -72,6 +81,7 @@ class Pair {
 
   EncodeParams params_;
   std::optional<Encoder> cpu_, cuda_;
+  int unreached_ = 0;
 };
 
 class PipelineParity : public GpuTest {};
@@ -137,6 +147,7 @@ TEST_F(PipelineParity, EveryTune) {
 
 /// The same decisions, and kernels whose tables change between the codings of a frame.
 TEST_F(PipelineParity, TargetSizes) {
+  int unreached = 0;
   for (const Tune tune : kAllTunes)
     for (const Effort effort : kAllEfforts)
       for (const HuffmanTables tables : kTables)
@@ -154,7 +165,10 @@ TEST_F(PipelineParity, TargetSizes) {
               ASSERT_NO_FATAL_FAILURE(
                   pair.expect_same(make_frame(content, format, width, height, 5).view()))
                   << name(tune) << " " << name(effort);
+            unreached += pair.unreached();
           }
+  EXPECT_GT(unreached, 0);
+  EXPECT_LT(unreached, 20);  // of 192: noise in 4:2:2 has larger streams
 }
 
 TEST_F(PipelineParity, SizesOfDeviceFramesAreRefused) {

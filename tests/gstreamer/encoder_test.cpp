@@ -200,17 +200,19 @@ TEST(GstEncoder, TheBitrateChangesWhilePlaying) {
   const std::string caps = raw_caps("I420", 320, 240);
   const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=1 bitrate=2400000");
   gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstElement> encoder(gst_harness_find_element(harness.get(), "zerorunenc"));
+  ASSERT_TRUE(encoder);
   const auto size_of_next = [&] {
     const Owned<GstBuffer> out(
         gst_harness_push_and_pull(harness.get(), to_buffer(frame, caps).release()));
     return out ? gst_buffer_get_size(out.get()) : 0;
   };
   EXPECT_NEAR(static_cast<double>(size_of_next()), 12000, 60);
-  g_object_set(harness->element, "bitrate", 3000000, nullptr);
+  g_object_set(encoder.get(), "bitrate", 3000000, nullptr);
   EXPECT_NEAR(static_cast<double>(size_of_next()), 15000, 75);
-  g_object_set(harness->element, "max-frame-size", 10000, nullptr);
+  g_object_set(encoder.get(), "max-frame-size", 10000, nullptr);
   EXPECT_NEAR(static_cast<double>(size_of_next()), 9975, 26);
-  g_object_set(harness->element, "bitrate", 0, "max-frame-size", 0, nullptr);
+  g_object_set(encoder.get(), "bitrate", 0, "max-frame-size", 0, nullptr);
   EncodeParams params;
   EXPECT_EQ(size_of_next(), encode(frame.view(), params).size());
 }

@@ -9,7 +9,7 @@
 namespace zerorun::cuda_entropy {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = kDecoderThreads;
 
 struct Args {
   const std::uint32_t* in;
@@ -109,7 +109,7 @@ __device__ void decode_faulty_chunk(const Args& a, const DecodeTable& table, std
   if (code != Errc::ok) report_fault(a.outcome, stop.at, code, FaultPosition::bits);
 }
 
-__global__ void __launch_bounds__(kThreads) decode_chunks_kernel(Args a) {
+__global__ void ZR_DECODER_BOUNDS decode_chunks_kernel(Args a) {
   __shared__ DecodeTable table;
   __shared__ RingOfWords<kThreads> ring;
   load_table(a.table, table);

@@ -23,7 +23,7 @@ using Args = SubArgs;
 using Shared = SubShared;
 
 /// One round. A fault may come from a wrong guess; the neighbour then guesses again.
-__global__ void __launch_bounds__(kThreads) synchronize_kernel(Args a, int round) {
+__global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
   __shared__ Shared s;
   if (round > 0 && a.changed[round - 1] == 0) return;
   const std::uint64_t sub = global_thread();

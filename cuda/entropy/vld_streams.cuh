@@ -10,6 +10,14 @@
 
 namespace zerorun::cuda_entropy {
 
+inline constexpr int kDecoderThreads = 256;
+// By itself ptxas takes 40 registers on 10.0, for a sixth CTA, and spills some.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1000
+#define ZR_DECODER_BOUNDS __launch_bounds__(kDecoderThreads, 5)
+#else
+#define ZR_DECODER_BOUNDS __launch_bounds__(kDecoderThreads)
+#endif
+
 /// Words of each thread's part of the input, on their way through shared memory.
 template <int kThreads>
 struct RingOfWords {

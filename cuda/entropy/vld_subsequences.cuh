@@ -7,7 +7,7 @@
 
 namespace zerorun::cuda_entropy {
 
-inline constexpr int kSubThreads = 256;
+inline constexpr int kSubThreads = kDecoderThreads;
 // Of a subsequence. 256 MB of 0, 4 and 8 bits of entropy on an H200: 1.56, 1.58, 1.16 ms; with 1024
 // bits 1.31, 1.82, 0.99; with 4096 bits 2.11, 1.46, 1.30.
 inline constexpr std::uint64_t kSubBits = 2048;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/common/failure.hpp"
 
+#include "apps/common/signals.hpp"
+
 namespace zerorun::app {
 
 Exit exit_for(const Status& status, Exit side) noexcept {
@@ -23,6 +25,10 @@ Exit exit_for(const Status& status, Exit side) noexcept {
 }
 
 void fail(Exit code, std::string sentence) { throw Failure(code, std::move(sentence)); }
+
+void fail_interrupted() {
+  throw Interrupted(static_cast<Exit>(128 + signals::received()), "interrupted");
+}
 
 /// Removes the quoted path from the library's message if it repeats the name in front of it.
 static std::string without_name(std::string message, const std::string& name) {

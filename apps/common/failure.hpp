@@ -41,6 +41,15 @@ Exit exit_for(const Status& status, Exit side) noexcept;
 
 [[noreturn]] void fail(Exit code, std::string sentence);
 
+/// A signal ended the command before its work was done.
+class Interrupted : public Failure {
+ public:
+  using Failure::Failure;
+};
+
+/// Throws Interrupted with 128 + the number of the signal.
+[[noreturn]] void fail_interrupted();
+
 /// "NAME: sentence", with the name once.
 std::string sentence_about(const std::string& name, const Status& status);
 

@@ -61,7 +61,7 @@ class Concat : public std::enable_shared_from_this<Concat> {
     const bool is_output = end.step == PipelineEnd::Step::write;
     if (!end.status)
       fail(is_output ? Exit::output : Exit::input, is_output ? output_.name : end.name, end.status);
-    if (end.interrupted) fail(Exit::failed, "interrupted");
+    if (end.interrupted) fail_interrupted();
     if (const Status status = sink->finish(); !status) fail(Exit::output, output_.name, status);
     signals::forget_removals();
     if (const std::string notice = sink->notice(); !notice.empty())

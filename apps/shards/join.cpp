@@ -164,7 +164,7 @@ class Join {
     if (!end.status)
       fail(end.step == PipelineEnd::Step::write ? Exit::output : Exit::input,
            end.step == PipelineEnd::Step::write ? output().name : options_.folder, end.status);
-    if (end.interrupted) fail(Exit::failed, "interrupted");
+    if (end.interrupted) fail_interrupted();
     Status status = sink.finish();
     if (status) status = sync_file(written().name);
     if (!status) fail(Exit::output, output().name, status);

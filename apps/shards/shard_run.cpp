@@ -288,7 +288,12 @@ Exit ShardRun::finish() {
     is_complete_ = true;
   }
   if (!is_complete_) return tell_interrupted();
-  if (is_whole_output_) join();
+  if (!is_whole_output_) return Exit::done;
+  try {
+    join();
+  } catch (const Interrupted&) {
+    return tell_interrupted();
+  }
   return Exit::done;
 }
 
@@ -298,8 +303,9 @@ void ShardRun::open_shard_again() {
 }
 
 Exit ShardRun::tell_interrupted() const {
-  const std::int64_t done =
-      writer_ ? writer_->frames() : static_cast<std::int64_t>(open_.frames.size());
+  const std::int64_t done = writer_        ? writer_->frames()
+                            : is_complete_ ? wanted_.span.count()
+                                           : static_cast<std::int64_t>(open_.frames.size());
   console::note(
       fmt::format("{}: {} of {} frames are on the disk; the same command with --resume "
                   "goes on there",
@@ -309,6 +315,7 @@ Exit ShardRun::tell_interrupted() const {
 
 /// Not to OUTPUT.part, which may be that of another run: what lies in the folder is ours.
 void ShardRun::join() const {
+  const signals::Graceful graceful;
   if (wanted_.kind != ShardKind::pictures) {
     JoinOptions options;
     options.folder = paths_.folder;

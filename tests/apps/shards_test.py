@@ -244,6 +244,26 @@ class Faults(ShardTest):
         self.assertFalse(os.path.exists(out + ".shards"))
         self.assertEqual(others.read_bytes(), b"precious")
 
+    def test_a_signal_amid_the_join_of_a_whole_run_is_resumable(self):
+        y4m, out = make_y4m(self.path("in.y4m"), 16, 16, frames=4000), self.path("cut.mjpeg")
+        self.encode(y4m, "-o", self.path("whole.mjpeg"))
+        joined = pathlib.Path(out + ".shards", "000-of-001-joined.mjpeg.part")
+        for _ in range(50):  # a process may have joined all before the signal comes
+            self.make_shards(y4m, out, 1)
+            process = subprocess.Popen([PROGRAM, "encode", y4m, "-o", out, "-y", "--resume", "--device", "cpu"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            while process.poll() is None and not joined.exists():
+                time.sleep(0.0005)
+            process.send_signal(signal.SIGTERM)
+            text = process.communicate()[1].decode()
+            self.assertIn(process.returncode, (0, 75, 143), text)
+            if process.returncode == 75:
+                break
+        self.assertEqual(process.returncode, 75)
+        self.assertIn("4000 of 4000 frames are on the disk; the same command with --resume", text)
+        self.encode(y4m, "-o", out, "-y", "--resume")
+        self.assert_same_file("whole.mjpeg", "cut.mjpeg")
+
     def test_a_whole_run_among_shards_is_refused_at_once(self):
         y4m, out = make_y4m(self.path("in.y4m"), frames=5), self.path("some.mjpeg")
         self.make_shards(y4m, out, 4, which=[1])
@@ -347,8 +367,8 @@ class Killed(ShardTest):
             except subprocess.TimeoutExpired:
                 process.send_signal(chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM)))
                 killed += 1
-            process.communicate()
-            self.assertIn(process.returncode, (0, -9, -15, 75, 143))
+            text = process.communicate()[1].decode()
+            self.assertIn(process.returncode, (0, -9, -15, 75, 143), text)
             if chance.random() < 0.2:  # what a power cut may leave
                 self.tear(chance)
             if chance.random() < 0.1:

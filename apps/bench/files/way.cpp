@@ -69,7 +69,7 @@ Result<Sample> run_once(const FilesSetting& setting, const Way& way) {
   auto run = run_child(way.words, "", log);
   if (!run) return run.status();
   // The folder is removed on the way out, and main() ends with the code of the signal.
-  if (signals::received() != 0) fail(Exit::failed, "interrupted");
+  if (signals::received() != 0) fail_interrupted();
   if (run->exit_code != 0)
     return Status(Errc::bad_input,
                   fmt::format("exit code {}: {}", run->exit_code, last_line(log, "")));

@@ -56,7 +56,7 @@ double trial_bytes(const Case& what, const FilesSetting& setting, int q, int fra
   const std::string out = setting.folder.path("trial");
   const auto run =
       run_child(ffmpeg_words(setting.files.ffmpeg, options, out), "", setting.folder.path("log"));
-  if (signals::received() != 0) fail(Exit::failed, "interrupted");
+  if (signals::received() != 0) fail_interrupted();
   return run && run->exit_code == 0 ? static_cast<double>(input_files(out).bytes) : 0.0;
 }
 

@@ -31,14 +31,14 @@ struct BitPutter {
     s.pending = pending;
     s.free = free;
   }
-  /// 1..27 bits.
+  /// 1..54 bits.
   HWY_INLINE void put(std::uint64_t bits, int length) {
     free -= length;
     if (HWY_LIKELY(free > 0)) {
       pending = pending << length | bits;
       return;
     }
-    // The word lacks room for -free bits. free is -26..0 here, so at least one bit is stored.
+    // The word lacks room for -free bits. free is -53..0 here, so at least one bit is stored.
     const std::uint64_t word = __builtin_bswap64(pending << (length + free) | bits >> -free);
     std::memcpy(out, &word, sizeof word);
     out += sizeof word;
@@ -46,6 +46,10 @@ struct BitPutter {
     free += 64;
   }
   HWY_INLINE void put_entry(std::uint32_t entry) { put(entry >> 5, static_cast<int>(entry & 31)); }
+  HWY_INLINE void put_entries(std::uint32_t first, std::uint32_t second) {
+    const std::uint32_t length = second & 31;
+    put(std::uint64_t{first >> 5} << length | second >> 5, static_cast<int>((first & 31) + length));
+  }
 };
 
 /// Category and appended bits of a value.
@@ -59,27 +63,32 @@ HWY_INLINE Appended appended_bits(std::int32_t value) {
   return {ssss, static_cast<std::uint32_t>(value + sign) & ((1u << ssss) - 1)};
 }
 
+/// Where index k of the zig-zag order stands, so that a run is a row of CodeTables::direct.
+HWY_INLINE std::uint32_t place_of(int k) { return static_cast<std::uint32_t>(k) * kDirectValues; }
+/// A run of 16 zeros.
+inline constexpr std::uint32_t kLongRun = 16 * kDirectValues;
+
 HWY_INLINE void code_block(const std::int16_t* zz, std::uint64_t nonzero, std::int32_t diff,
                            const std::uint32_t* dc, const std::uint32_t* ac,
                            const std::uint32_t* direct, BitPutter& bits) {
   const Appended first = appended_bits(diff);
   bits.put_entry(dc[first.ssss] | first.bits << 5);
-  int last = 0;  // zig-zag index of the last coded coefficient
+  std::uint32_t after = kDirectValues;  // behind the last coded coefficient; see place_of()
   for (std::uint64_t rest = nonzero & ~std::uint64_t{1}; rest != 0; rest &= rest - 1) {
     const int k = std::countr_zero(rest);
-    int run = k - last - 1;
-    last = k;
-    for (; HWY_UNLIKELY(run > 15); run -= 16) bits.put_entry(ac[kZrl]);
+    std::uint32_t run = place_of(k) - after;
+    after = place_of(k + 1);
+    for (; HWY_UNLIKELY(run >= kLongRun); run -= kLongRun) bits.put_entry(ac[kZrl]);
     const std::int32_t value = zz[k];
     const auto at = static_cast<std::uint32_t>(value + kDirectOffset);
     if (HWY_LIKELY(at < kDirectValues)) {
-      bits.put_entry(direct[static_cast<std::uint32_t>(run) * kDirectValues + at]);
+      bits.put_entry(direct[run + at]);
     } else {
       const Appended coded = appended_bits(value);
-      bits.put_entry(ac[static_cast<std::uint32_t>(run) << 4 | coded.ssss] | coded.bits << 5);
+      bits.put_entry(ac[run / kDirectValues << 4 | coded.ssss] | coded.bits << 5);
     }
   }
-  if (last < kBlockSize - 1) bits.put_entry(ac[kEob]);
+  if (after < place_of(kBlockSize)) bits.put_entry(ac[kEob]);
 }
 
 inline void code_run(const ScanLayout& layout, const BlockRun& run, int first_mcu, int mcus,
@@ -111,23 +120,23 @@ HWY_INLINE std::uint16_t* tokens_of_block(const std::int16_t* zz, std::uint64_t 
   add(kTokenLong + dc_table * 256 + first.ssss);
   *out++ = static_cast<std::uint16_t>(first.bits);
   const std::uint32_t base = ac_table * kTokensPerTable;
-  int last = 0;
+  std::uint32_t after = kDirectValues;
   for (std::uint64_t rest = nonzero & ~std::uint64_t{1}; rest != 0; rest &= rest - 1) {
     const int k = std::countr_zero(rest);
-    int run = k - last - 1;
-    last = k;
-    for (; HWY_UNLIKELY(run > 15); run -= 16) add(base + kTokenSymbol + kZrl);
+    std::uint32_t run = place_of(k) - after;
+    after = place_of(k + 1);
+    for (; HWY_UNLIKELY(run >= kLongRun); run -= kLongRun) add(base + kTokenSymbol + kZrl);
     const std::int32_t value = zz[k];
     const auto at = static_cast<std::uint32_t>(value + kDirectOffset);
     if (HWY_LIKELY(at < kDirectValues)) {
-      add(base + static_cast<std::uint32_t>(run) * kDirectValues + at);
+      add(base + run + at);
     } else {
       const Appended coded = appended_bits(value);
-      add(kTokenLong + (2 + ac_table) * 256 + (static_cast<std::uint32_t>(run) << 4 | coded.ssss));
+      add(kTokenLong + (2 + ac_table) * 256 + (run / kDirectValues << 4 | coded.ssss));
       *out++ = static_cast<std::uint16_t>(coded.bits);
     }
   }
-  if (last < kBlockSize - 1) add(base + kTokenSymbol + kEob);
+  if (after < place_of(kBlockSize)) add(base + kTokenSymbol + kEob);
   return out;
 }
 
@@ -148,15 +157,28 @@ inline std::uint16_t* tokens_of_run(const ScanLayout& layout, const BlockRun& ru
   return out;
 }
 
+HWY_INLINE void code_token(const std::uint16_t*& next, const TokenCodes& codes, BitPutter& bits) {
+  const std::uint32_t token = *next++;
+  std::uint32_t entry = codes.entry[token];
+  if ((token & kTokenLong) != 0) entry |= std::uint32_t{*next++} << 5;
+  bits.put_entry(entry);
+}
+
 inline void code_tokens(const std::uint16_t* begin, const std::uint16_t* end,
                         const TokenCodes& codes, BitState& state) {
   BitPutter bits(state);
-  while (begin < end) {
-    const std::uint32_t token = *begin++;
-    std::uint32_t entry = codes.entry[token];
-    if (HWY_UNLIKELY(token >= kTokenLong)) entry |= std::uint32_t{*begin++} << 5;
-    bits.put_entry(entry);
+  while (end - begin >= 4) {
+    std::uint64_t four;
+    std::memcpy(&four, begin, sizeof four);
+    if (HWY_LIKELY((four & kTokenLong * 0x0001'0001'0001'0001u) == 0)) {
+      bits.put_entries(codes.entry[begin[0]], codes.entry[begin[1]]);
+      bits.put_entries(codes.entry[begin[2]], codes.entry[begin[3]]);
+      begin += 4;
+    } else {
+      code_token(begin, codes, bits);
+    }
   }
+  while (begin < end) code_token(begin, codes, bits);
   bits.save(state);
 }
 

@@ -30,7 +30,9 @@ const CodeTables& standard_code_tables();
 // or, for all else, kTokenLong + table * 256 + RRRRSSSS, followed by the appended bits.
 inline constexpr int kTokenSymbol = 16 * kDirectValues;
 inline constexpr int kTokensPerTable = kTokenSymbol + 256;
-inline constexpr int kTokenLong = 2 * kTokensPerTable;
+/// A bit of its own, so that one test shows whether there is such a token among several.
+inline constexpr int kTokenLong = 1 << 12;
+static_assert(2 * kTokensPerTable <= kTokenLong);
 inline constexpr int kTokenKinds = kTokenLong + kEncodeTables * 256;
 /// A DC and 63 AC coefficients of two tokens each; ZRL takes less than the zeros it stands for.
 inline constexpr int kMaxBlockTokens = 2 * 64;

@@ -154,7 +154,7 @@ class EncodeRun : FrameCommand {
     if (status)
       rate_->coded(job.out.index, job.jpeg.size() + content_->bytes_of(job));
     else
-      rate_->fail(status);
+      rate_->fail(job.out.index, status);
     return status;
   }
 

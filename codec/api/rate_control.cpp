@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -70,6 +71,8 @@ struct RateControl::Impl {
                               frames[static_cast<std::size_t>(number - first)].bytes >= 0);
   }
 
+  bool is_behind_failure(std::int64_t number) const { return number > failed; }
+
   /// Frames that budgets may count with their sizes: `level` is that behind them.
   void pass_known(std::int64_t next) {
     while (first <= next - kDelay && !frames.empty() && frames.front().bytes >= 0) {
@@ -106,9 +109,10 @@ struct RateControl::Impl {
   RateLimits limits;
   std::int64_t bucket;
   BucketLeak leak;
-  std::int64_t level;        // before frame `first`
-  std::int64_t first = 0;    // number of frames.front()
-  std::deque<Frame> frames;  // that have a budget
+  std::int64_t level;                                              // before frame `first`
+  std::int64_t first = 0;                                          // number of frames.front()
+  std::deque<Frame> frames;                                        // that have a budget
+  std::int64_t failed = std::numeric_limits<std::int64_t>::max();  // the first frame that did
   Status failure;
 };
 
@@ -126,9 +130,10 @@ Result<std::size_t> RateControl::budget(std::int64_t number) {
       return Status(Errc::invalid_argument, "the budget of this frame was asked for before");
     while (impl_->first + static_cast<std::int64_t>(impl_->frames.size()) <= number) {
       const std::int64_t next = impl_->first + static_cast<std::int64_t>(impl_->frames.size());
-      impl_->changed.wait(
-          lock, [&] { return !impl_->failure || impl_->is_known(next - kDelay) || next < kDelay; });
-      if (!impl_->failure) return impl_->failure;
+      impl_->changed.wait(lock, [&] {
+        return impl_->is_behind_failure(number) || impl_->is_known(next - kDelay) || next < kDelay;
+      });
+      if (impl_->is_behind_failure(number)) return impl_->failure;
       // Another thread may have made it meanwhile.
       if (impl_->first + static_cast<std::int64_t>(impl_->frames.size()) == next)
         impl_->add_budget();
@@ -149,10 +154,13 @@ void RateControl::coded(std::int64_t number, std::size_t bytes) {
   impl_->changed.notify_all();
 }
 
-void RateControl::fail(const Status& why) {
+void RateControl::fail(std::int64_t number, const Status& why) {
   {
     const std::lock_guard lock(impl_->mutex);
-    if (impl_->failure) impl_->failure = why;
+    if (number < impl_->failed) {
+      impl_->failed = number;
+      impl_->failure = why;
+    }
   }
   impl_->changed.notify_all();
 }

@@ -38,12 +38,13 @@ class ZERORUN_API RateControl {
   ~RateControl();
 
   /// Bytes that frame `number`, counted from 0, may take. Waits until the size of frame `number` -
-  /// kDelay is known. Errors: what fail() was told.
+  /// kDelay is known. Errors: what fail() was told of a frame before it.
   Result<std::size_t> budget(std::int64_t number);
   /// The size of a frame; 0 if it is left out. Only the first for a number counts.
   void coded(std::int64_t number, std::size_t bytes);
-  /// Ends all waiting in budget(), now and later.
-  void fail(const Status& why);
+  /// The size of frame `number` will never be known. Ends all waiting for budgets of later frames,
+  /// now and then; those of the frames before it are given as ever.
+  void fail(std::int64_t number, const Status& why);
 
   /// For frames whose budget nobody has asked for yet. If the bucket is that of a second, another
   /// rate begins with another bucket, half full. Errors: invalid_argument.

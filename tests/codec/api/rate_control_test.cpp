@@ -128,8 +128,27 @@ TEST(RateControl, AFailureEndsTheWaiting) {
     ASSERT_FALSE(late);
     EXPECT_EQ(late.status().code(), Errc::read_failed);
   });
-  rate->fail(Status(Errc::read_failed));
+  rate->fail(1, Status(Errc::read_failed));
   waits.join();
+}
+
+TEST(RateControl, FramesBeforeAFailureHaveTheirBudgets) {
+  auto rate = RateControl::create(limits_of(2000000)),
+       sound = RateControl::create(limits_of(2000000));
+  constexpr std::int64_t kFailed = RateControl::kDelay + 3;
+  rate->fail(kFailed, Status(Errc::read_failed));
+  rate->fail(kFailed + 1, Status(Errc::bad_input));
+  for (std::int64_t i = 0; i <= kFailed; ++i) {
+    const auto budget = rate->budget(i), expected = sound->budget(i);
+    ASSERT_TRUE(budget) << i;
+    ASSERT_EQ(*budget, *expected) << i;
+    rate->coded(i, *budget);
+    sound->coded(i, *expected);
+  }
+  for (const std::int64_t late : {kFailed + 1, kFailed + 2, kFailed + RateControl::kDelay})
+    EXPECT_EQ(rate->budget(late).status().code(), Errc::read_failed) << late;
+  rate->fail(kFailed - 1, Status(Errc::bad_input));
+  EXPECT_EQ(rate->budget(kFailed + 1).status().code(), Errc::bad_input);
 }
 
 TEST(RateControl, AnotherRateCountsFromTheNextFrameOn) {

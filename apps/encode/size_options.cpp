@@ -30,7 +30,7 @@ std::int64_t unit_of(char letter) {
 }  // namespace
 
 std::optional<std::int64_t> parse_amount(const std::string& text) {
-  if (text.empty()) return std::nullopt;
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
   std::int64_t unit = unit_of(text.back());
   const std::string number = unit == 0 ? text : text.substr(0, text.size() - 1);
   if (unit == 0) unit = 1;

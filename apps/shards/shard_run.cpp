@@ -81,7 +81,10 @@ void ShardRun::take() {
       exists(output_name_) && !exists(paths_.manifest))
     fail(Exit::output, output_name_, Status(Errc::output_exists));
   make_folder(paths_.folder);
-  if (is_whole_output_) refuse_other_shards();
+  if (is_whole_output_) {
+    refuse_other_shards();
+    refuse_other_file_system();
+  }
   open_.journal = value_or_fail(lock_journal(paths_), Exit::output, paths_.folder);
   if (!open_.journal)  // a scheduler that took the other for dead has to come again
     fail(Exit::failed, words() + " is being made by another process; try again when it has ended");
@@ -111,6 +114,22 @@ void ShardRun::refuse_other_shards() const {
       fail(Exit::output, fmt::format("{} holds other shards of {} ({}); join them by `zerorun "
                                      "concat`, or remove the folder",
                                      paths_.folder, output_name_, name));
+}
+
+/// The folder may be a link or a mount. What is joined in it gets its name at the end, which must
+/// not fail then.
+void ShardRun::refuse_other_file_system() const {
+  if (wanted_.kind == ShardKind::pictures) return;
+  std::string parent = std::filesystem::path(output_name_).parent_path().string();
+  if (parent.empty()) parent = ".";
+  struct stat here {
+  }, there{};
+  if (::stat(parent.c_str(), &here) != 0 || ::stat(paths_.folder.c_str(), &there) != 0) return;
+  if (here.st_dev != there.st_dev)
+    fail(Exit::output,
+         fmt::format("{} is on another file system than {}, so --resume cannot move the "
+                     "whole there; make shards (--shard) and join them by `zerorun concat`",
+                     paths_.folder, output_name_));
 }
 
 bool ShardRun::keep_whole(Reasons& reasons) {

@@ -66,6 +66,7 @@ class ShardRun {
   void take();
   bool keep_whole(Reasons& reasons);
   void refuse_other_shards() const;
+  void refuse_other_file_system() const;
   void refuse_leftovers() const;
   void refuse_pictures() const;
   void set_range();

@@ -8,6 +8,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv)
@@ -272,6 +273,17 @@ class Faults(ShardTest):
         self.assertIn(b"concat", done.stderr)
         self.assertNotIn(b"frames,", done.stderr)
         self.assertEqual(sorted(os.listdir(out + ".shards")), kept)
+
+    def test_a_folder_on_another_file_system_is_refused_at_once(self):
+        other = pathlib.Path("/dev/shm")
+        if not os.access(other, os.W_OK) or other.stat().st_dev == os.stat(self.path(".")).st_dev:
+            self.skipTest("there is no second file system")
+        y4m, out = make_y4m(self.path("in.y4m"), frames=5), self.path("far.mjpeg")
+        with tempfile.TemporaryDirectory(dir=other) as folder:
+            os.symlink(folder, out + ".shards")
+            done = self.zerorun("encode", y4m, "-o", out, "--resume", "--device", "cpu", code=4)
+            self.assert_sentence(done, "another file system")
+            self.assertEqual(os.listdir(folder), [])
 
     def test_nothing_outside_the_folder_is_followed(self):
         secret = self.path("secret")

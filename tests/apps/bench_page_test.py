@@ -251,13 +251,14 @@ class BrowsedPageTest(ProgramTest):
         self.assertTrue(all(labels))
 
     def test_no_label_of_a_chart_is_cut_off(self):
-        """With many coders, long names and axes of half decibels, too."""
+        """With many coders, long names, axes of half decibels and a tick at the end of an axis, too."""
         report = json.loads(json.dumps(self.report))
         for case in report["cases"]:
             model = next(row for row in case["rows"] if row["mode"] == "latency" and row.get("psnr_db"))
             for row in case["rows"]:
                 if row.get("psnr_db"):
                     row["psnr_db"] = 42.8
+                    row["median_us"] = 1500 / 1.08  # a tick, 1.50 ms, at the end of the axis
             for number in range(12):
                 row = {**model, "coder": f"nvJPEG-hardware-{number} 13.0.1"}
                 case["rows"].append({**row, "id": row["id"].replace(model["coder"].split()[0],

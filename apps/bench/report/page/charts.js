@@ -8,6 +8,11 @@ function ticks(low, high) {
   return out;
 }
 
+/* How the label of a tick of a horizontal axis stands at `at`, so that it stays inside of `width`. */
+function anchor(at, left, width) {
+  return at === left ? "start" : at > width - 40 ? "end" : "middle";
+}
+
 /* A mark for each kind of coder: its shape tells what its colour does. */
 function mark(kind, x, y, r) {
   const fill = `var(--${kind})`;
@@ -54,7 +59,7 @@ function dots(rows, title) {
   for (const t of ticks(0, high)) {
     svg.append(shape("line", {class: "grid", x1: x(t), x2: x(t), y1: top, y2: bottom}));
     svg.append(shape("text", {class: "quiet", x: x(t), y: bottom + 16,
-      "text-anchor": t === 0 ? "start" : "middle"}, time(t)));
+      "text-anchor": anchor(x(t), left, width)}, time(t)));
   }
   rows.forEach((row, i) => {
     const y = top + i * height + 27, g = shape("g", {});
@@ -84,8 +89,8 @@ function strip(row) {
   const y = v => bottom - (bottom - top) * Math.min(v, high) / high;
   for (const t of ticks(0, high)) {
     svg.append(shape("line", {class: "grid", x1: left, x2: right, y1: y(t), y2: y(t)}));
-    svg.append(shape("text", {class: "quiet", x: left - 6, y: y(t) + 4, "text-anchor": "end"},
-      time(t)));
+    svg.append(shape("text", {class: "quiet", x: left - 6, y: Math.max(y(t) + 4, 13),
+      "text-anchor": "end"}, time(t)));
   }
   const x = i => left + (mid - left) * (s.length > 1 ? i / (s.length - 1) : .5);
   svg.append(shape("polyline", {fill: "none", stroke: colour(row), "stroke-width": 1.2,
@@ -145,8 +150,8 @@ function scatter(points, xName, xText) {
   const y = v => bottom - (bottom - top) * (v - low) / (up - low);
   for (const t of ticks(0, high)) {
     svg.append(shape("line", {class: "grid", x1: x(t), x2: x(t), y1: top, y2: bottom}));
-    svg.append(shape("text", {class: "quiet", x: x(t), y: bottom + 16, "text-anchor":
-      t === 0 ? "start" : "middle"}, xText(t)));
+    svg.append(shape("text", {class: "quiet", x: x(t), y: bottom + 16,
+      "text-anchor": anchor(x(t), left, width)}, xText(t)));
   }
   for (const t of ticks(low, up)) {
     svg.append(shape("line", {class: "grid", x1: left, x2: right, y1: y(t), y2: y(t)}));

@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
   int code = zerorun::app::guarded_run(argc, argv);
   // After an interruption that was handled; a failure on the way keeps its own code.
   if (signals::received() != 0 && (code == 0 || signals::must_stop_now()))
-    code = 128 + signals::received();
+    code = signals::exit_code();
   if (!signals::is_thread_left_behind()) return code;
   std::fflush(nullptr);
   std::_Exit(code);

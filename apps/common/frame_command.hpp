@@ -132,7 +132,8 @@ class FrameCommand {
             .write =
                 [meter, &steps](Job& job) {
                   return meter->time(Step::write, [&] { return steps.write(job); });
-                }};
+                },
+            .over = steps.over};
   }
   /// Prints which devices failed since the last call.
   void tell_lost_devices();

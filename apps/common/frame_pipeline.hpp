@@ -38,6 +38,9 @@ struct PipelineSteps {
   std::function<Status(Job&)> pack;            ///< the parallel half of writing
   /// The serial half of writing. Runs on the caller's thread, in order.
   std::function<Status(Job&)> write;
+  /// Lanes take no more frames, perhaps leaving out some that were read: steps must not wait for
+  /// them any longer. May be empty; called once, from the caller's thread.
+  std::function<void()> over = {};
 };
 
 /// Job holds one frame and everything about it: name() for messages, and `out`, an io::Outgoing,
@@ -85,11 +88,13 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
   const struct Drop {
     FlightRing<Entry>& ring;
     std::atomic<bool>& is_over;
+    const std::function<void()>& over;
     ~Drop() {
       is_over = true;
+      if (over) over();
       ring.discard(true);
     }
-  } drop{ring, *is_over};
+  } drop{ring, *is_over, steps.over};
   ring.start(lanes);
   PipelineEnd end;
   Entry entry;

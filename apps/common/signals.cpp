@@ -20,6 +20,7 @@ namespace {
 
 std::atomic<int> g_received{0};
 std::atomic<int> g_graceful{0};
+std::atomic<int> g_exit_code{0};  // 0: 128 + the signal
 std::atomic<bool> g_must_stop{false};
 std::atomic<bool> g_left_behind{false};
 
@@ -53,7 +54,7 @@ void wait_for_signals(sigset_t set) {
     }
     remove_parts();
     console::clear_progress();
-    std::_Exit(128 + g_received);
+    std::_Exit(exit_code());
   }
 }
 
@@ -72,6 +73,8 @@ void install() {
   std::thread(wait_for_signals, set).detach();
 }
 
+void set_exit_code(int code) noexcept { g_exit_code = code; }
+int exit_code() noexcept { return g_exit_code != 0 ? g_exit_code.load() : 128 + g_received; }
 int received() noexcept { return g_received; }
 bool must_stop_now() noexcept { return g_must_stop; }
 

@@ -11,6 +11,11 @@ namespace zerorun::app::signals {
 /// A signal that the parent ignored (nohup, background jobs of sh) stays ignored.
 void install();
 
+/// From here on a signal ends the process with this code instead of 128 + its number.
+void set_exit_code(int code) noexcept;
+/// What a signal ends the process with.
+int exit_code() noexcept;
+
 /// The number of the first signal; 0 if there was none.
 int received() noexcept;
 

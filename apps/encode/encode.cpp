@@ -216,7 +216,11 @@ class EncodeRun : FrameCommand {
               content_->add_to(job);
               return sink_->prepare(job.jpeg, job.out);
             },
-        .write = [this](EncodeJob& job) { return write(job); }};
+        .write = [this](EncodeJob& job) { return write(job); },
+        .over =
+            [this] {
+              if (rate_) rate_->fail(-1, Status(Errc::already_finished));
+            }};
     run_frames(lanes_, steps, info(), *sink_);
   }
 

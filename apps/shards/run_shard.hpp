@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "apps/common/signals.hpp"
 #include "apps/shards/shard_run.hpp"
 
 namespace zerorun::app {
@@ -12,6 +13,7 @@ template <typename Parameters, typename Run>
 Exit run_shard(FrameOptions& options, const char* command, const Parameters& parameters,
                const Run& run) {
   if (!options.shard.any()) return run();
+  signals::set_exit_code(static_cast<int>(Exit::resume));
   options.shard_run = ShardRun::plan(options, command, parameters());
   if (!options.shard_run->has_all_frames()) static_cast<void>(run());
   return options.shard_run->finish();

@@ -9,6 +9,9 @@ namespace zerorun {
 
 /// Bytes that leak between two frames: rate * den / (8 * num), the remainder kept for later.
 struct BucketLeak {
+  /// Larger shares count as this one, so that sums with it fit 63 bits.
+  static constexpr unsigned __int128 kMost = std::int64_t{1} << 60;
+
   std::int64_t rate, num, den;
   std::int64_t remainder = 0;
 
@@ -17,7 +20,7 @@ struct BucketLeak {
     const auto bits = static_cast<unsigned __int128>(rate) * static_cast<std::uint64_t>(den) +
                       static_cast<std::uint64_t>(remainder);
     remainder = static_cast<std::int64_t>(bits % eights);
-    return static_cast<std::int64_t>(bits / eights);
+    return static_cast<std::int64_t>(std::min(bits / eights, kMost));
   }
 };
 

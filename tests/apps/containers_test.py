@@ -92,6 +92,21 @@ class ContainersTest(ProgramTest):
         done = self.encode(source, "-o", self.path("out.mjpeg"))
         self.assertIn("sound", done.stderr.decode())
 
+    def test_a_rate_that_changes_late_is_kept(self):
+        """Matroska has no index of all frames, and its first frames have an even rate."""
+        source, out = self.path("late.mkv"), self.path("late.mov")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:r=50", "-vf", "select='gte(n,150)+not(mod(n,2))'",
+               "-t", "4", "-fps_mode", "vfr", "-c:v", "mjpeg", source)
+        for command in ("copy", "encode"):
+            self.zerorun(command, source, "-o", out, "-y")
+            times = [[float(frame["pts_time"]) for frame in
+                      probe(path, "-show_frames", "-select_streams", "v")["frames"]]
+                     for path in (source, out)]
+            self.assertEqual(len(times[1]), 125)
+            self.assertLess(max(times[0]), 4)
+            for before, after in zip(*times):
+                self.assertAlmostEqual(before - times[0][0], after - times[1][0], delta=0.0011)
+
     def test_variable_rate_is_kept_or_refused(self):
         source = self.path("variable.mov")
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1", "-vf",

@@ -360,6 +360,24 @@ class Killed(ShardTest):
         self.assert_same_file("one.mjpeg", "out.mjpeg")
         self.assertFalse(os.path.exists(self.folder("out.mjpeg")))
 
+    def test_a_signal_before_the_first_frame_is_resumable(self):
+        source = self.path("slow.y4m")
+        os.mkfifo(source)
+        process = self.start("encode", source, "-o", self.path("out.mjpeg"), "--shard", "0/2")
+        writer = []
+
+        def is_opened():
+            try:
+                writer.append(os.open(source, os.O_WRONLY | os.O_NONBLOCK))
+            except OSError:  # nobody reads yet
+                return False
+            return True
+        self.wait_for(is_opened, process)
+        process.send_signal(signal.SIGTERM)
+        text = process.communicate(timeout=300)[1].decode()
+        os.close(writer[0])
+        self.assertEqual(process.returncode, 75, text)
+
     def test_random_kills(self):
         seed = int(os.environ.get("ZERORUN_SEED", random.randrange(1 << 30)))
         kills = int(os.environ.get("ZERORUN_KILLS", "12"))

@@ -161,6 +161,17 @@ TEST(RateControl, AnotherRateCountsFromTheNextFrameOn) {
   EXPECT_EQ(rate->set_rate(0, 0).code(), Errc::invalid_argument);
 }
 
+TEST(RateControl, SharesBeyondAllBoundsAreRefused) {
+  RateLimits limits;
+  limits.bits_per_second = std::int64_t{1} << 50;
+  limits.frame_rate_num = 1;
+  for (limits.frame_rate_den = std::int64_t{1} << 31; limits.frame_rate_den > 1 << 12;
+       limits.frame_rate_den /= 2)
+    EXPECT_FALSE(RateControl::create(limits)) << limits.frame_rate_den;
+  limits.frame_rate_den = 1;
+  EXPECT_TRUE(RateControl::create(limits));
+}
+
 TEST(RateControl, WrongLimitsAreNamed) {
   EXPECT_FALSE(RateControl::create({}));
   RateLimits limits = limits_of(8000000);

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The tests of the Python package with the binding and the library under AddressSanitizer and UBSan.
+# Exit 77: something that this needs is not there.
 # usage: tests/python/asan.sh BUILD_FOLDER [ARGUMENT OF PYTEST...]
+#   ZERORUN_PROGRAM, ZERORUN_WALK_SECONDS   as for the tests
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -8,12 +10,21 @@ mkdir -p "$1"
 build=$(cd "$1" && pwd)
 shift
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
-"${PYTHON:-python3}" -m venv "$build/venv"
+unset PYTHONPATH PYTHONHOME
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+"${PYTHON:-python3}" -m venv "$build/venv" || skip "python3-venv is not installed"
 bin=$build/venv/bin
-"$bin/pip" install -q nanobind numpy pytest
+"$bin/pip" install -q nanobind numpy pytest >"$build/pip.log" 2>&1 ||
+  skip "pip cannot get packages: $(tail -1 "$build/pip.log")"
 cmake -S apps/python -B "$build/build" -G Ninja -DPython_EXECUTABLE="$bin/python" -DZERORUN_CUDA=OFF \
   -DZERORUN_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" >/dev/null
-cmake --build "$build/build" --target _zerorun
+cmake --build "$build/build" --target _zerorun >"$build/build.log" || {
+  tail -40 "$build/build.log"
+  exit 1
+}
 mkdir -p "$build/site"
 cp -r apps/python/zerorun "$build/site/"
 cp "$build"/build/_zerorun*.so "$build/site/zerorun/"

@@ -31,10 +31,12 @@ cp "$build"/build/_zerorun*.so "$build/site/zerorun/"
 
 # The interpreter has no AddressSanitizer, so the run-time library comes first. Objects that live to
 # the end of the interpreter are its own; memory_test looks for leaks. GCC's run-time library counts a
-# refused allocation as an error; Python makes a MemoryError of it.
+# refused allocation as an error; Python makes a MemoryError of it. The tests of fork() are left out: where
+# another thread holds a lock of its allocator meanwhile, the child waits for that for ever (GCC 12).
 preload=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(g++ -print-file-name=libstdc++.so)
 cd tests/python
 env LD_PRELOAD="$preload" PYTHONMALLOC=malloc PYTHONPATH="$build/site" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 \
   UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-  "$bin/python" -X faulthandler -m pytest -q -s --ignore=memory_test.py --ignore=typing_test.py "$@"
+  "$bin/python" -X faulthandler -m pytest -q -s --ignore=memory_test.py --ignore=typing_test.py \
+  --deselect coders_test.py::test_fork --deselect coders_test.py::test_fork_while_threads_code "$@"

@@ -9,6 +9,7 @@ from support import picture
 
 FORMATS = [*zerorun.FORMATS, "rgb", "bgra", "", "rgb48", "\ud800", None, 7, b"rgb24"]
 SMALL = picture("rgb24", 40, 24)
+SMALL.flags.writeable = False  # else a call takes it for its output
 JPEG = zerorun.encode(SMALL, device="cpu")
 PIXELS = zerorun.decode(JPEG, device="cpu")
 
@@ -49,7 +50,7 @@ class Lying:
     def __init__(self, choose):
         self.__cuda_array_interface__ = choose([None, 5, {}, {"shape": (4, 4), "typestr": "|u1", "data": (64, False)}])
         self.place = choose([(1, 0), (2, 0), (2, 99), (13, 0), (7, 1), (1,), None, ("a", "b"), (1 << 80, 0)])
-        self.capsule = choose([None, 5, b"", np.zeros(3), SMALL.__dlpack__()])
+        self.capsule = choose([None, 5, b"", np.zeros(3), SMALL.copy().__dlpack__()])
 
     def __dlpack__(self, **_):
         return self.capsule

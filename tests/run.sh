@@ -64,6 +64,9 @@ if [ "$mode" = all ]; then
   step "AddressSanitizer and UBSan: unit, oracle, hostile and fuzz tests"
   ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|fuzz|io|gstreamer' -j "$(nproc)"
 
+  step "AddressSanitizer and UBSan: Python package"
+  ZERORUN_PROGRAM=$PWD/build/release/bin/zerorun tests/python/asan.sh build/asan/python || [ $? -eq 77 ]
+
   step "ThreadSanitizer: build"
   configure tsan
   cmake --build --preset tsan

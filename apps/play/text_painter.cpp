@@ -83,7 +83,8 @@ SdlPtr<SDL_Surface> TextPainter::letters(const std::string& text, SDL_Point room
   for (int points = points_; points >= kLeast; --points) {
     TTF_Font* const face = font(points);
     if (face == nullptr) return nullptr;
-    const int width = std::min(longest_line(face, text) + 1, std::max(room.x, 1));
+    // SDL_ttf breaks a line that fits to the pixel; the room of a letter more keeps it whole.
+    const int width = std::min(longest_line(face, text) + points, std::max(room.x, 1));
     surface.reset(
         TTF_RenderUTF8_Blended_Wrapped(face, text.c_str(), kWhite, static_cast<Uint32>(width)));
     if (surface && surface->w <= room.x && surface->h <= room.y) break;

@@ -5,6 +5,8 @@
     for pictures in loader.batches('photos', 64, device='cuda'):
         tensors = [torch.from_dlpack(picture) for picture in pictures]   # no copy
         ...
+
+train.py has a training loop that is fed so.
 """
 import argparse
 import concurrent.futures
@@ -14,11 +16,16 @@ import time
 import zerorun
 
 
-def batches(folder, size, device=None, format="rgb24", ahead=2):
-    """Yields lists of arrays; on a GPU they are zerorun.DeviceArray. Files that cannot be decoded
-    are left out, with a line that says why."""
-    paths = sorted(entry.path for entry in os.scandir(folder)
-                   if entry.name.lower().endswith((".jpg", ".jpeg")))
+def jpegs(folder):
+    """The paths of the JPEG files in a folder, sorted."""
+    return sorted(entry.path for entry in os.scandir(folder)
+                  if entry.name.lower().endswith((".jpg", ".jpeg")))
+
+
+def named_batches(paths, size, device=None, format="rgb24", ahead=2):
+    """Yields lists of (path, array); on a GPU the arrays are zerorun.DeviceArray. Files that cannot be
+    decoded are left out, with a line that says why. While the caller works on a batch, a thread decodes
+    the next ones, `ahead` at most."""
     chunks = [paths[i:i + size] for i in range(0, len(paths), size)]
 
     def decode(chunk):
@@ -26,7 +33,7 @@ def batches(folder, size, device=None, format="rgb24", ahead=2):
         for path, picture in zip(chunk, pictures):
             if isinstance(picture, Exception):
                 print(f"{path}: {picture}")
-        return [picture for picture in pictures if not isinstance(picture, Exception)]
+        return [pair for pair in zip(chunk, pictures) if not isinstance(pair[1], Exception)]
 
     with concurrent.futures.ThreadPoolExecutor(1) as decoder:
         waiting = [decoder.submit(decode, chunk) for chunk in chunks[:ahead]]
@@ -39,6 +46,12 @@ def batches(folder, size, device=None, format="rgb24", ahead=2):
             yield pictures
 
 
+def batches(folder, size, device=None, format="rgb24", ahead=2):
+    """As named_batches(), of all JPEG files in a folder and without their paths."""
+    for batch in named_batches(jpegs(folder), size, device, format, ahead):
+        yield [picture for _, picture in batch]
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("folder")
@@ -47,7 +60,7 @@ def main():
     options = parser.parse_args()
     begin, count, pixels = time.perf_counter(), 0, 0
     for pictures in batches(options.folder, options.batch, options.device):
-        count += len(pictures)  # a training step would go here
+        count += len(pictures)  # a training step would go here; train.py has one
         pixels += sum(picture.shape[0] * picture.shape[1] for picture in pictures)
     seconds = time.perf_counter() - begin
     print(f"{count} pictures, {pixels / 1e6:.1f} megapixels, {count / seconds:.0f} pictures/s")

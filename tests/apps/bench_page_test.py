@@ -269,6 +269,15 @@ class BrowsedPageTest(ProgramTest):
         many.write_text(text[:data.start(1)] + json.dumps(report).replace("<", "\\u003c") +
                         text[data.end(1):])
         self.browser.open(f"file://{many}")
+        self.addCleanup(self.browser.call, "Emulation.setEmulatedMedia", media="")
+        for width, media in ((WIDTH, "screen"), (400, "screen"), (703, "print")):
+            self.browser.call("Emulation.setEmulatedMedia", media=media)
+            self.browser.resize(width, 1000)
+            with self.subTest(width=width, media=media):
+                self.check_labels()
+
+    def check_labels(self):
+        self.browser.wait_for("chartWidth === columnWidth(sideBySide(shownCase).length)")
         cut = self.run_script("""[...document.querySelectorAll("svg text")].filter(text => {
             const box = text.getBBox(), all = text.ownerSVGElement.viewBox.baseVal;
             return box.x < -0.5 || box.x + box.width > all.width + 0.5 ||
@@ -277,6 +286,31 @@ class BrowsedPageTest(ProgramTest):
         self.assertEqual(cut, [])
         self.assertGreater(self.run_script("""[...document.querySelectorAll("svg text")].filter(
             text => text.textContent.endsWith(".5 dB")).length"""), 0)
+
+    def test_letters_of_charts_are_as_large_on_a_telephone_and_on_paper(self):
+        """The chart is drawn for the width that it has, instead of being made smaller."""
+        self.addCleanup(self.browser.call, "Emulation.setEmulatedMedia", media="")
+        for width, media, columns in ((WIDTH, "screen", 2), (400, "screen", 1), (703, "print", 2), (WIDTH, "screen", 2)):
+            self.browser.call("Emulation.setEmulatedMedia", media=media)
+            self.browser.resize(width, 1000)
+            letters = """[...document.querySelectorAll("main svg[role=img] text")].map(text => {
+                const svg = text.ownerSVGElement;
+                return parseFloat(getComputedStyle(text).fontSize) * svg.getBoundingClientRect().width /
+                    svg.viewBox.baseVal.width; })"""
+            with self.subTest(width=width, media=media):
+                self.browser.wait_for(f"Math.min(...{letters}) > 12")
+                self.assertLess(self.run_script(f"Math.max(...{letters})"), 15)
+                self.assertEqual(self.run_script("""getComputedStyle(document.querySelector(".pair.two"))
+                    .gridTemplateColumns.split(" ").length"""), columns)
+
+    def test_commands_break_between_words(self):
+        self.browser.resize(400, 1000)
+        words = self.run_script("""[...document.querySelectorAll("code span")].map(
+            span => [span.textContent, span.getBoundingClientRect().height])""")
+        self.assertIn("--repetitions", [word for word, _ in words])
+        for word, height in words:
+            self.assertLess(height, 30, word)
+        self.assertEqual(self.run_script('document.getElementById("command").textContent'), self.report["command"])
 
     def test_legend_explains_each_kind_and_sign(self):
         text = self.run_script('document.querySelector("[aria-label=Legend]").textContent')

@@ -295,6 +295,26 @@ class WindowTest(Player):
         self.wait_for("the picture again", lambda: middle().share(is_dark) == 0)
         self.finish("Escape")
 
+    def test_no_line_of_text_is_broken(self):
+        """The longest line of a box had its last word in a line of its own."""
+        self.play(self.video(), "--pause")
+        upper = lambda: self.still().crop(0, 0, WIDTH, HEIGHT // 2)
+        self.wait_for("the picture", lambda: upper().share(is_dark) == 0)
+        self.display.key("o")
+        self.wait_for("information", lambda: upper().share(is_dark) > 0.1)
+        shot = upper()
+        ends = []  # of each line of letters
+        for y in range(shot.height):
+            letters = [x for x in range(WIDTH) if shot.pixel(x, y)[2] > RGB[2] + 10]
+            if letters and not (y and above):
+                ends.append(0)
+            if letters:
+                ends[-1] = max(ends[-1], letters[-1])
+            above = letters
+        self.assertGreater(len(ends), 4)
+        self.assertGreater(min(ends), 60, ends)
+        self.finish()
+
     def test_pause_pauses_and_goes_on(self):
         self.play(self.video())
         self.display.key(" ")

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The tests of the Python package with the binding and the library under AddressSanitizer and UBSan.
+# Exit 77: something that this needs is not there.
 # usage: tests/python/asan.sh BUILD_FOLDER [ARGUMENT OF PYTEST...]
+#   ZERORUN_PROGRAM, ZERORUN_WALK_SECONDS   as for the tests
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -8,22 +10,33 @@ mkdir -p "$1"
 build=$(cd "$1" && pwd)
 shift
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
-"${PYTHON:-python3}" -m venv "$build/venv"
+unset PYTHONPATH PYTHONHOME
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+"${PYTHON:-python3}" -m venv "$build/venv" || skip "python3-venv is not installed"
 bin=$build/venv/bin
-"$bin/pip" install -q nanobind numpy pytest
+"$bin/pip" install -q nanobind numpy pytest >"$build/pip.log" 2>&1 ||
+  skip "pip cannot get packages: $(tail -1 "$build/pip.log")"
 cmake -S apps/python -B "$build/build" -G Ninja -DPython_EXECUTABLE="$bin/python" -DZERORUN_CUDA=OFF \
   -DZERORUN_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" >/dev/null
-cmake --build "$build/build" --target _zerorun
+cmake --build "$build/build" --target _zerorun >"$build/build.log" || {
+  tail -40 "$build/build.log"
+  exit 1
+}
 mkdir -p "$build/site"
 cp -r apps/python/zerorun "$build/site/"
 cp "$build"/build/_zerorun*.so "$build/site/zerorun/"
 
 # The interpreter has no AddressSanitizer, so the run-time library comes first. Objects that live to
 # the end of the interpreter are its own; memory_test looks for leaks. GCC's run-time library counts a
-# refused allocation as an error; Python makes a MemoryError of it.
+# refused allocation as an error; Python makes a MemoryError of it. The tests of fork() are left out: where
+# another thread holds a lock of its allocator meanwhile, the child waits for that for ever (GCC 12).
 preload=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(g++ -print-file-name=libstdc++.so)
 cd tests/python
 env LD_PRELOAD="$preload" PYTHONMALLOC=malloc PYTHONPATH="$build/site" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 \
   UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-  "$bin/python" -X faulthandler -m pytest -q -s --ignore=memory_test.py --ignore=typing_test.py "$@"
+  "$bin/python" -X faulthandler -m pytest -q -s --ignore=memory_test.py --ignore=typing_test.py \
+  --deselect coders_test.py::test_fork --deselect coders_test.py::test_fork_while_threads_code "$@"

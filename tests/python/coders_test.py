@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import zerorun
 
-from support import PHOTOS, ROOT, picture, same
+from support import PHOTOS, picture, same
 
 RGB = picture("rgb24", 200, 120)
 JPEG = zerorun.encode(RGB, device="cpu")
@@ -541,12 +541,3 @@ def test_help_and_names():
     with pytest.raises(zerorun.ArgumentError):
         zerorun.encode(RGB, instruction_set="mmx")
     zerorun.release_memory()
-
-
-def test_samples(tmp_path):
-    samples = ROOT / "samples" / "python"
-    for words in (["there_and_back.py"], ["loader.py", ROOT / "samples" / "media"],
-                  ["live_plot.py", "--text", "--frames", "3", "--size", "320x240"]):
-        done = subprocess.run([sys.executable, "-B", samples / words[0], *map(str, words[1:])],
-                              capture_output=True, text=True)
-        assert done.returncode == 0 and done.stdout and not done.stderr, done.stderr

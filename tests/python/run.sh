@@ -6,6 +6,7 @@
 #   ZERORUN_PROGRAM   the program to compare with; without it these tests skip
 #   ZERORUN_WHEEL     pip's options for the build, for example --config-settings=cmake.define.ZERORUN_CUDA=OFF
 #   ZERORUN_SDIST     an unpacked source distribution, from which the wheel is built instead of the tree
+#   ZERORUN_BUILT     a wheel that is there already; none is built
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -31,16 +32,22 @@ bin=$build/venv/bin
 "$bin/pip" download -q --no-deps -d "$build/reachable" scikit-build-core nanobind numpy pytest \
   >"$build/download.log" 2>&1 || skip "pip cannot get packages: $(tail -1 "$build/download.log")"
 
-read -ra options <<<"${ZERORUN_WHEEL:-}"
-"$bin/pip" wheel -q --no-deps -w "$build/wheel" --config-settings="build-dir=$build/build" \
-  "${options[@]}" "${ZERORUN_SDIST:-./apps/python}"
-echo "built $(basename "$build"/wheel/*.whl)"
+if [ -n "${ZERORUN_BUILT:-}" ]; then
+  mkdir "$build/wheel"
+  cp "$ZERORUN_BUILT" "$build/wheel/"
+  echo "takes $(basename "$build"/wheel/*.whl)"
+else
+  read -ra options <<<"${ZERORUN_WHEEL:-}"
+  "$bin/pip" wheel -q --no-deps -w "$build/wheel" --config-settings="build-dir=$build/build" \
+    "${options[@]}" "${ZERORUN_SDIST:-./apps/python}"
+  echo "built $(basename "$build"/wheel/*.whl)"
+fi
 "$bin/pip" install -q "$build"/wheel/*.whl
 "$bin/python" -c 'import zerorun; zerorun.decode(zerorun.encode(bytes(192), format="rgb24", size=(8, 8)))'
 "$bin/pip" install -q pytest mypy typing_extensions
 
 # The source distribution has all that the build needs, and makes the same one again.
-if [ -z "${ZERORUN_SDIST:-}" ]; then
+if [ -z "${ZERORUN_SDIST:-}${ZERORUN_BUILT:-}" ]; then
   PYTHON=$bin/python tests/python/sdist.sh "$build/sdist"
 fi
 

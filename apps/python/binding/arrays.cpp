@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/arrays.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/gil.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -22,7 +24,7 @@ bool is_bytes_format(const Py_buffer& buffer) {
 struct BufferRelease {
   void operator()(Py_buffer* buffer) const {
     if (!Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire gil;
+    const WithGil gil;
     PyBuffer_Release(buffer);
     delete buffer;
   }
@@ -42,16 +44,9 @@ Array array_from_buffer(nb::handle object, const std::string& name) {
   if (owner->ndim > 3) fail_dimensions(name, owner->ndim);
   Array array;
   array.data = static_cast<std::uint8_t*>(owner->buf);
-  array.dimensions = owner->ndim;
   if (owner->ndim > 0 && owner->shape == nullptr) fail_dimensions(name, 0);
-  std::int64_t tight = 1;
-  for (int i = owner->ndim; i-- > 0;) {
-    const auto at = static_cast<std::size_t>(i);
-    array.shape[at] = owner->shape[i];
-    // Arrays of ctypes have none, although the protocol asks for them.
-    array.stride[at] = owner->strides == nullptr ? tight : owner->strides[i];
-    tight *= owner->shape[i];
-  }
+  // Arrays of ctypes have no strides, although the protocol asks for them.
+  set_shape(array, owner->ndim, owner->shape, owner->strides, name);
   array.writable = writable;
   array.owner = owner;
   return array;
@@ -62,7 +57,7 @@ Array array_from_buffer(nb::handle object, const std::string& name) {
 std::shared_ptr<void> owner_of(nb::object object) {
   return {object.release().ptr(), [](void* kept) {
             if (!Py_IsInitialized()) return;
-            const nb::gil_scoped_acquire gil;
+            const WithGil gil;
             Py_DECREF(static_cast<PyObject*>(kept));
           }};
 }
@@ -77,6 +72,19 @@ void fail_dimensions(const std::string& name, std::int64_t dimensions) {
   fail(Errc::invalid_frame, name + " has " + std::to_string(dimensions) +
                                 " dimensions, but a picture has at most 3 (height, width, "
                                 "channels)");
+}
+
+void set_shape(Array& array, int dimensions, const std::int64_t* shape, const std::int64_t* strides,
+               const std::string& name) {
+  array.dimensions = dimensions;
+  std::int64_t tight = 1;
+  for (int i = dimensions; i-- > 0;) {
+    const auto at = static_cast<std::size_t>(i);
+    array.shape[at] = shape[i];
+    array.stride[at] = strides == nullptr ? tight : strides[i];
+    if (shape[i] < 0 || __builtin_mul_overflow(tight, std::max<std::int64_t>(shape[i], 1), &tight))
+      fail(Errc::invalid_frame, name + " has a shape that no memory can have");
+  }
 }
 
 std::string shape_text(const Array& array) {

@@ -38,6 +38,11 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
 std::optional<Array> array_from_dlpack(nb::handle object, const std::string& name,
                                        std::uintptr_t stream);
 
+/// Takes over a shape of at most three dimensions and its strides in bytes, which may be null:
+/// without gaps. Errors: ArgumentError for negative sizes and for more than 2^63 bytes.
+void set_shape(Array& array, int dimensions, const std::int64_t* shape, const std::int64_t* strides,
+               const std::string& name);
+
 /// An owner that keeps a Python object alive.
 std::shared_ptr<void> owner_of(nb::object object);
 

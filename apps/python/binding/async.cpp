@@ -9,6 +9,7 @@
 #include "apps/python/binding/coders.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "apps/python/binding/flight.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/images.hpp"
 #include "apps/python/binding/pictures.hpp"
 
@@ -18,8 +19,8 @@ namespace {
 /// A zerorun.Coded.
 nb::object coded(std::int64_t number, nb::handle tag, nb::object value, const Status& status) {
   const nb::object make = nb::module_::import_("zerorun._types").attr("Coded");
-  if (!status) return make(number, tag, nb::none(), exception_of(status));
-  return make(number, tag, value, nb::none());
+  if (!status) return call_python(make, number, tag, nb::none(), exception_of(status));
+  return call_python(make, number, tag, value, nb::none());
 }
 
 /// The value of a zerorun.Coded, or its exception.
@@ -36,17 +37,12 @@ class PyAsync {
  public:
   explicit PyAsync(Coder coder) : flight_(std::move(coder)) {}
 
-  nb::object receive(bool wait) {
-    nb::object result = nb::none();
-    flight_.receive(wait, [&](Output& output, Entry& entry) {
-      result = coded(output.number, entry.tag, Self::value_of_output(output, entry), output.status);
-    });
-    return result;
-  }
+  nb::object receive(bool wait) { return receive(wait, wait); }
 
+  /// Another thread may take the last frame meanwhile, so this does not wait for one to be
+  /// submitted.
   nb::object next() {
-    if (in_flight() == 0) throw nb::stop_iteration();
-    nb::object result = receive(true);
+    nb::object result = receive(true, false);
     if (result.is_none()) throw nb::stop_iteration();
     return result;
   }
@@ -67,6 +63,15 @@ class PyAsync {
 
  protected:
   Flight<Coder, Output, Entry> flight_;
+
+ private:
+  nb::object receive(bool wait, bool also_for_submit) {
+    nb::object result = nb::none();
+    flight_.receive(wait, also_for_submit, [&](Output& output, Entry& entry) {
+      result = coded(output.number, entry.tag, Self::value_of_output(output, entry), output.status);
+    });
+    return result;
+  }
 };
 
 struct EncodeEntry {
@@ -87,7 +92,7 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
       fail(Errc::invalid_argument,
            "image is in the memory of a GPU; Encoder.encode_into() codes it there without waiting");
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       image.settle();
     }
     SubmitOptions options;
@@ -103,7 +108,8 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
   }
 
   void set_quality(nb::handle quality) {
-    check(flight_.coder().set_quality(parse_int(quality, "quality")));
+    const int value = parse_int(quality, "quality");  // first: it may run code that closes this
+    check(flight_.coder().set_quality(value));
   }
 
  private:
@@ -130,7 +136,7 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
       : PyAsync(make(format, lanes, depth, options)) {}
 
   void submit(nb::handle object, nb::handle tag, nb::handle format, nb::handle out, bool wait) {
-    const AsyncDecodeParams& params = flight_.coder().params();
+    const AsyncDecodeParams params = flight_.coder().params();  // a copy: `object` may close this
     DecodeEntry entry{nb::borrow(tag), std::make_unique<JpegData>(object), {}};
     if (entry.data->device() != kHost)
       fail(Errc::invalid_argument, "data must be in host memory for this call");
@@ -176,9 +182,8 @@ class Mapped {
   nb::object next() {
     auto& coder = nb::cast<Coder&>(owner_);
     while (!ended_ && coder.in_flight() < coder.depth()) {
-      const nb::object item = nb::steal(PyIter_Next(inputs_.ptr()));
+      const nb::object item = next_item(inputs_);
       if (!item.is_valid()) {
-        if (PyErr_Occurred() != nullptr) throw nb::python_error();
         ended_ = true;
         break;
       }
@@ -214,7 +219,9 @@ void bind_shared(nb::module_& module, nb::class_<Coder>& type, const char* mappe
             return Mapped<Coder>(std::move(self), std::move(inputs));
           },
           "inputs"_a, nb::sig(docs::kMapSig), docs::kMap)
-      .def("receive", &Coder::receive, "wait"_a = true, nb::sig(docs::kReceiveSig), docs::kReceive)
+      .def(
+          "receive", [](Coder& self, bool wait) { return self.receive(wait); }, "wait"_a = true,
+          nb::sig(docs::kReceiveSig), docs::kReceive)
       .def("finish", &Coder::finish, docs::kFinish)
       .def("discard", &Coder::discard, docs::kDiscard)
       .def("close", &Coder::close, "Drops what is in flight; later calls raise an error.")

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
+#include <new>
 #include <optional>
 #include <span>
 
@@ -14,6 +15,7 @@
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/images.hpp"
 
 namespace zerorun::python {
@@ -76,25 +78,32 @@ struct EncodeJob {
   std::size_t bytes = 0;
 };
 
-void encode_job(HostEncoder& coder, EncodeJob& job) {
+/// An exception that leaves a thread would end the process.
+template <typename Body>
+void run_guarded(Status& status, const Body& body) {
   try {
-    job.image->settle();
-    Result<EncodeReport> report = coder.encoder.encode(job.image->view(), coder.stream);
-    job.status = report.status();
-    if (!report) return;
-    job.bytes = coder.stream.size();
-    job.jpeg = std::make_unique_for_overwrite<char[]>(job.bytes);
-    std::memcpy(job.jpeg.get(), coder.stream.data(), job.bytes);
+    body();
   } catch (const std::bad_alloc&) {
-    job.status = Status(Errc::out_of_memory);
+    status = Status(Errc::out_of_memory);
   }
+}
+
+void encode_job(HostEncoder& coder, EncodeJob& job) {
+  job.image->settle();
+  Result<EncodeReport> report = coder.encoder.encode(job.image->view(), coder.stream);
+  job.status = report.status();
+  if (!report) return;
+  job.bytes = coder.stream.size();
+  job.jpeg = std::make_unique_for_overwrite<char[]>(job.bytes);
+  std::memcpy(job.jpeg.get(), coder.stream.data(), job.bytes);
 }
 
 void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params, int wanted) {
   if (jobs.empty()) return;
   LentCoders<EncoderPool, EncodeParams> coders(encoder_pool(), params, wanted, jobs.size());
-  run_jobs(jobs.size(), coders.size(),
-           [&](std::size_t item, int worker) { encode_job(coders.at(worker), *jobs[item]); });
+  run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker) {
+    run_guarded(jobs[item]->status, [&] { encode_job(coders.at(worker), *jobs[item]); });
+  });
   for (EncodeJob* job : jobs)
     job->result = job->status ? nb::object(nb::bytes(job->jpeg.get(), job->bytes))
                               : exception_of(job->status);
@@ -128,7 +137,8 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   std::vector<EncodeJob> jobs;
   // The stream of the first image on a GPU; the others are made ready on it.
   std::optional<std::uintptr_t> on;
-  for (nb::handle object : images) {
+  const nb::object iterator = nb::iter(images);
+  while (const nb::object object = next_item(iterator)) {
     EncodeJob& job = jobs.emplace_back();
     job.result = result_or_error([&] {
       const std::uintptr_t own = stream_handle(stream, object);
@@ -170,9 +180,11 @@ void read_files(std::vector<DecodeJob>& jobs, int wanted) {
   if (files.empty()) return;
   run_jobs(files.size(), worker_count(wanted, false, files.size()), [&](std::size_t item, int) {
     DecodeJob& job = *files[item];
-    const auto bytes = job.input->bytes(job.file);
-    job.status = bytes.status();
-    if (bytes) job.jpeg = *bytes;
+    run_guarded(job.status, [&] {
+      const auto bytes = job.input->bytes(job.file);
+      job.status = bytes.status();
+      if (bytes) job.jpeg = *bytes;
+    });
   });
   for (DecodeJob* job : files) {
     if (job->status) continue;
@@ -198,7 +210,9 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
   LentCoders<DecoderPool, DecodeParams> coders(decoder_pool(), params, wanted, ready.size());
   run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker) {
     DecodeJob& job = *ready[item];
-    job.status = coders.at(worker).decode(job.jpeg, job.picture->view).status();
+    run_guarded(job.status, [&] {
+      job.status = coders.at(worker).decode(job.jpeg, job.picture->view).status();
+    });
   });
   for (DecodeJob* job : ready)
     if (!job->status) job->result = exception_of(job->status);
@@ -209,7 +223,8 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
   const DecodeParams params = decode_params(options);
   const PixelFormat pixels = parse_format(format);
   std::vector<DecodeJob> jobs;
-  for (nb::handle object : streams) {
+  const nb::object iterator = nb::iter(streams);
+  while (const nb::object object = next_item(iterator)) {
     DecodeJob& job = jobs.emplace_back();
     job.result = result_or_error([&] {
       job.input = std::make_unique<BatchInput>(object);

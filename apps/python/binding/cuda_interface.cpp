@@ -77,8 +77,7 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   if (!nb::isinstance<nb::dict>(found)) return {};
   const nb::dict description = nb::borrow<nb::dict>(found);
   const nb::object type = entry(description, "typestr");
-  const std::string dtype =
-      nb::isinstance<nb::str>(type) ? nb::cast<std::string>(type) : std::string("?");
+  const std::string dtype = nb::isinstance<nb::str>(type) ? utf8_of(type) : std::string("?");
   if (dtype != "|u1" && dtype != "<u1" && dtype != "u1") fail_dtype(name, dtype);
   if (!entry(description, "mask").is_none()) fail_description(name, "a mask");
   Array array;

@@ -12,6 +12,7 @@
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/pictures.hpp"
 
 namespace zerorun::python {
@@ -41,7 +42,7 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
   if (target.device == kHost) {
     DecoderPool::Lent lent = decoder_pool().take(params);
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       report = lent.coder->decode(jpeg.bytes(), target.picture.view);
     }
     decoder_pool().give_back(std::move(lent));
@@ -50,7 +51,7 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
     here.device = target.device;
     DeviceDecoderPool::Lent lent = device_decoder_pool().take(here);
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       report = lent.coder->decode(jpeg, target.picture.view, on);
     }
     device_decoder_pool().give_back(std::move(lent));
@@ -89,7 +90,7 @@ class PyDecoder {
     Target target = make_target({jpeg, format, out, to, stream, on}, params_);
     Result<DecodeReport> report{Status::ok()};
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       const std::lock_guard lock(coders->mutex);
       if (target.device == kHost) {
         report = coders->host->decode(jpeg.bytes(), target.picture.view);
@@ -128,7 +129,7 @@ class PyDecoder {
     std::vector<Part> parts;
     Result<DecodeReport> report{Status::ok()};
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       const std::lock_guard lock(coders->mutex);
       report = (*coders->host.*call)(jpeg.bytes(), parts);
     }

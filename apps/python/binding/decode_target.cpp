@@ -9,6 +9,7 @@
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/forks.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/options.hpp"
 
 namespace zerorun::python {
@@ -34,7 +35,7 @@ void check_target(const Target& target, const JpegData& data, const DecodeParams
 
 bool wants_device(nb::handle to, const DecodeParams& params) {
   if (to.is_none()) return params.backend == Backend::cuda;
-  const std::string text = nb::cast<std::string>(nb::str(to));
+  const std::string text = utf8_of(nb::str(to));
   if (text == "host") return false;
   if (text == "device") return true;
   fail(Errc::invalid_argument, "to is '" + text + "', but must be None, 'host' or 'device'");
@@ -45,7 +46,7 @@ Target make_target(const TargetRequest& request, const DecodeParams& params) {
   const int data_device = request.data.device();
   Result<StreamInfo> info{Status::ok()};
   {
-    const nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     if (data_device == kHost)
       info = inspect(request.data.bytes(), params.limits);
     else

@@ -11,6 +11,7 @@
 #include "apps/python/binding/dlpack.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/forks.hpp"
+#include "apps/python/binding/gil.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -90,7 +91,7 @@ nb::object to_numpy(const DeviceArray& array) {
   const auto bytes = static_cast<std::size_t>(array.shape.rows * array.shape.row_bytes());
   Status status;
   {
-    const nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     const OnDevice current(array.block->device);
     const cudaStream_t stream = stream_of(array.block->stream);
     status =
@@ -168,8 +169,8 @@ void bind_device_array(nb::module_& module) {
            [](const DeviceArray& a) { return nb::make_tuple(kDlCuda, a.block->device); })
       .def("numpy", &to_numpy, "A copy in host memory; waits for the stream.")
       .def("__repr__", [](const DeviceArray& a) {
-        return "zerorun.DeviceArray(shape=" + nb::cast<std::string>(nb::repr(shape_of(a))) +
-               ", device='" + device_name(a) + "')";
+        return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(shape_of(a))) + ", device='" +
+               device_name(a) + "')";
       });
 }
 

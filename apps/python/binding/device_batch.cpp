@@ -13,6 +13,7 @@
 #include "apps/python/binding/coder_pool.hpp"
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/device_array.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::python {
@@ -77,7 +78,7 @@ LanePool& lane_pool() {
 
 std::vector<Job> jobs_of(const std::vector<std::unique_ptr<BatchInput>>& inputs) {
   std::vector<Job> jobs(inputs.size());
-  const nb::gil_scoped_release no_gil;  // asking for the sizes of files may take a while
+  const WithoutGil no_gil;  // asking for the sizes of files may take a while
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
     jobs[i].input = inputs[i].get();

@@ -10,6 +10,7 @@
 #include "apps/python/binding/device_memory.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/forks.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::python {
@@ -52,7 +53,7 @@ class EncodeBox final : public DeviceEncodeBox {
     std::size_t size = 0;
     Status status;
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = run(image.view(), stream, size);
     }
     check(std::move(status));
@@ -68,7 +69,7 @@ class EncodeBox final : public DeviceEncodeBox {
     order_after(image.arrays(), stream);
     Status status;
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       const OnDevice current(device_);
       status = encoder_.encode(image.view(), reinterpret_cast<std::byte*>(out.data),
                                static_cast<std::size_t>(out.shape[0]),
@@ -130,7 +131,7 @@ class EncodeBox final : public DeviceEncodeBox {
     }
     Status status;
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = run_group(images, first, offsets, stream);
     }
     check(std::move(status));

@@ -7,6 +7,7 @@
 #include "apps/python/binding/arrays.hpp"
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/gil.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 std::shared_ptr<void> owner_of_tensor(DlManagedTensor* managed) {
   return {managed, [](void* kept) {
             if (!Py_IsInitialized()) return;
-            const nb::gil_scoped_acquire gil;
+            const WithGil gil;
             auto* tensor = static_cast<DlManagedTensor*>(kept);
             if (tensor->release != nullptr) tensor->release(tensor);
           }};
@@ -23,7 +24,8 @@ std::shared_ptr<void> owner_of_tensor(DlManagedTensor* managed) {
 bool is_on_cuda(nb::handle object) {
   const nb::object place = object.attr("__dlpack_device__")();
   if (!nb::isinstance<nb::tuple>(place) || nb::len(place) != 2) return false;
-  const int type = nb::cast<int>(nb::int_(place[0]));
+  int type = 0;
+  if (!nb::try_cast(place[0], type)) fail_type("__dlpack_device__() gives no numbers");
   return type == kDlCuda || type == kDlCudaManaged;
 }
 
@@ -40,14 +42,7 @@ void read_tensor(const DlTensor& tensor, const std::string& name, Array& array) 
                          std::to_string(tensor.type.bits) + " bits");
   if (tensor.dimensions < 0 || tensor.dimensions > 3) fail_dimensions(name, tensor.dimensions);
   array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
-  array.dimensions = tensor.dimensions;
-  std::int64_t tight = 1;
-  for (int i = tensor.dimensions; i-- > 0;) {
-    const auto at = static_cast<std::size_t>(i);
-    array.shape[at] = tensor.shape[i];
-    array.stride[at] = tensor.strides == nullptr ? tight : tensor.strides[i];
-    tight *= tensor.shape[i];
-  }
+  set_shape(array, tensor.dimensions, tensor.shape, tensor.strides, name);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/images.hpp"
 #include "apps/python/binding/locked.hpp"
 
@@ -52,7 +53,7 @@ nb::bytes encode_once(nb::handle object, nb::handle format, nb::handle size, nb:
   EncoderPool::Lent lent = encoder_pool().take(params);
   Status status;
   {
-    const nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     image.settle();
     status = lent.coder->encoder.encode(image.view(), lent.coder->stream).status();
   }
@@ -138,7 +139,7 @@ class PyEncoder {
   static void run(Made& coder, Image& image) {
     Status status;
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       image.settle();
       status = coder.host.encoder.encode(image.view(), coder.host.stream).status();
     }
@@ -150,7 +151,7 @@ class PyEncoder {
       fail(Errc::invalid_argument, "image is in host memory, but out on a GPU");
     Result<EncodeReport> report{Status::ok()};
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       image.settle();
       report = coder.host.encoder.encode(image.view(),
                                          std::span(reinterpret_cast<std::byte*>(out.data),

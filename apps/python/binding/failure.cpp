@@ -4,6 +4,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include "apps/python/binding/gil.hpp"
+
 namespace zerorun::python {
 namespace {
 
@@ -50,10 +52,10 @@ void fail_type(const std::string& sentence) { throw nb::type_error(sentence.c_st
 
 nb::object exception_of(const Status& status) {
   const nb::object make = nb::module_::import_("zerorun._errors").attr("make_error");
-  return make(any_text(status.message()), text(name(status.code())),
-              static_cast<int>(status.code()), text(group_name(status.code())),
-              number_or_none(status.byte_offset()), number_or_none(status.restart_interval()),
-              any_text(status.detail()));
+  return call_python(make, any_text(status.message()), text(name(status.code())),
+                     static_cast<int>(status.code()), text(group_name(status.code())),
+                     number_or_none(status.byte_offset()),
+                     number_or_none(status.restart_interval()), any_text(status.detail()));
 }
 
 void add_failure_translator() {
@@ -71,13 +73,22 @@ void add_failure_translator() {
   });
 }
 
+std::string utf8_of(nb::handle text) {
+  if (!nb::isinstance<nb::str>(text)) fail_type("a str is needed, not " + type_of(text));
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) throw nb::python_error();
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
 std::string type_of(nb::handle object) {
   const nb::handle type = object.type();
-  const std::string name = nb::cast<std::string>(type.attr("__name__"));
+  const nb::object name = nb::getattr(type, "__name__", nb::none());
   const nb::object module = nb::getattr(type, "__module__", nb::none());
-  if (!nb::isinstance<nb::str>(module)) return name;
-  const std::string module_name = nb::cast<std::string>(module);
-  return module_name == "builtins" ? name : module_name + "." + name;
+  if (!nb::isinstance<nb::str>(name)) return "an object";  // a metaclass may say anything
+  if (!nb::isinstance<nb::str>(module)) return utf8_of(name);
+  const std::string module_name = utf8_of(module);
+  return module_name == "builtins" ? utf8_of(name) : module_name + "." + utf8_of(name);
 }
 
 }  // namespace zerorun::python

@@ -44,6 +44,9 @@ nb::object exception_of(const Status& status);
 
 void add_failure_translator();
 
+/// The bytes of a str. Errors: UnicodeEncodeError for halves of surrogate pairs, TypeError.
+std::string utf8_of(nb::handle text);
+
 /// "a str", "a numpy.ndarray": the type of an object, for messages.
 std::string type_of(nb::handle object);
 

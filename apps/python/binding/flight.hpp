@@ -14,6 +14,7 @@
 
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/forks.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/locked.hpp"
 
 namespace zerorun::python {
@@ -21,7 +22,7 @@ namespace zerorun::python {
 /// Lets other threads work for a moment. Errors: what a signal's handler raises.
 inline void wait_a_moment() {
   {
-    const nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -35,7 +36,7 @@ class Flight {
   ~Flight() {
     // The coder lets go of the entries' memory first; its threads need no GIL.
     if (!made_.is_foreign()) {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       made_ = {};
     }
   }
@@ -56,9 +57,10 @@ class Flight {
     entries_.push_back(std::move(entry));
   }
 
-  /// Calls `take(output, entry)` for the oldest frame; false if there is none (yet).
+  /// Calls `take(output, entry)` for the oldest frame; false if there is none (yet). `wait`: until
+  /// it is finished. `also_for_submit`: and until another thread submits one, if none is in flight.
   template <typename Take>
-  bool receive(bool wait, const Take& take) {
+  bool receive(bool wait, bool also_for_submit, const Take& take) {
     const std::shared_ptr<Made> made = this->made();
     for (;;) {
       check_open();
@@ -66,7 +68,7 @@ class Flight {
         const Locked lock(made->mutex);
         if (made->coder.in_flight() > 0) {
           if (receive_one(*made, wait, take)) return true;
-        } else if (made->finished) {
+        } else if (made->finished || !also_for_submit) {
           return false;
         }
       }
@@ -106,7 +108,7 @@ class Flight {
     {
       const Locked lock(made->mutex);
       {
-        const nb::gil_scoped_release no_gil;
+        const WithoutGil no_gil;
         made->coder.discard();
       }
       made->finished = false;
@@ -120,7 +122,7 @@ class Flight {
   bool receive_one(Made& made, bool wait, const Take& take) {
     Received received;
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       received = made.coder.receive(made.output, wait);
     }
     if (received != Received::frame) return false;

@@ -11,6 +11,7 @@
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/pictures.hpp"
 #include "zerorun/backend.hpp"
 
@@ -34,7 +35,7 @@ nb::list component_list(const std::vector<ComponentInfo>& components) {
   const nb::object make = type_named("Component");
   nb::list list;
   for (const ComponentInfo& c : components)
-    list.append(make(c.id, c.h, c.v, c.quant_table, c.width, c.height));
+    list.append(call_python(make, c.id, c.h, c.v, c.quant_table, c.width, c.height));
   return list;
 }
 
@@ -57,14 +58,14 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
   if (jpeg.device() != kHost) fail(Errc::invalid_argument, "data must be in host memory");
   Result<StreamInfo> result{Status::ok()};
   {
-    const nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     result = inspect(jpeg.bytes(), limits);
   }
   const StreamInfo info = value_of(std::move(result));
   nb::object subsampling = nb::none();
   if (info.subsampling) subsampling = nb::cast(std::string(name(*info.subsampling)));
-  return type_named("StreamInfo")(
-      info.width, info.height, color_name(info.color), subsampling,
+  return call_python(
+      type_named("StreamInfo"), info.width, info.height, color_name(info.color), subsampling,
       nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
       info.index_group_mcus, info.extended, info.has_jfif, info.standard_huffman_tables,
       nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y), info.exif_orientation,
@@ -77,10 +78,10 @@ nb::list list_devices() {
   if (cuda_was_used_before_fork()) return list;
   note_cuda_use();
   for (const DeviceInfo& d : cuda_devices())
-    list.append(make("cuda:" + std::to_string(d.index), d.name,
-                     nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
-                     d.multiprocessors, d.usable.is_ok(),
-                     d.usable ? std::string() : d.usable.message()));
+    list.append(call_python(make, "cuda:" + std::to_string(d.index), d.name,
+                            nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
+                            d.multiprocessors, d.usable.is_ok(),
+                            d.usable ? std::string() : d.usable.message()));
   return list;
 }
 
@@ -101,8 +102,8 @@ void release_all() {
 nb::object report_object(const DecodeReport& report) {
   nb::object problem = nb::none();
   if (!report.first_problem) problem = exception_of(report.first_problem);
-  return type_named("Report")(report.bytes_consumed, report.intervals, report.concealed_intervals,
-                              report.slow_scans, problem);
+  return call_python(type_named("Report"), report.bytes_consumed, report.intervals,
+                     report.concealed_intervals, report.slow_scans, problem);
 }
 
 void bind_info(nb::module_& module) {

@@ -13,6 +13,7 @@
 
 #include "apps/python/binding/batch.hpp"
 #include "apps/python/binding/failure.hpp"
+#include "apps/python/binding/gil.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -96,10 +97,10 @@ void run_jobs(std::size_t count, int workers, const std::function<void(std::size
   Crew crew(count, job);
   bool interrupted = false;
   {
-    const nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     crew.start(workers);
     while (!crew.wait()) {
-      const nb::gil_scoped_acquire gil;
+      const WithGil gil;
       if (PyErr_CheckSignals() == 0) continue;
       interrupted = true;
       crew.stop();

@@ -6,6 +6,8 @@
 
 #include <mutex>
 
+#include "apps/python/binding/gil.hpp"
+
 namespace zerorun::python {
 
 /// Holds the mutex, and after the constructor the GIL too. Nobody waits for the mutex with the GIL
@@ -14,7 +16,7 @@ class Locked {
  public:
   explicit Locked(std::mutex& mutex) : mutex_(mutex) {
     if (mutex_.try_lock()) return;
-    const nanobind::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     mutex_.lock();
   }
   Locked(const Locked&) = delete;

@@ -31,7 +31,7 @@ std::int64_t parse_int64(nb::handle number, const char* name) {
 std::string parse_text(nb::handle text, const char* name) {
   if (!nb::isinstance<nb::str>(text))
     fail_type(std::string(name) + " is " + type_of(text) + ", but must be a str");
-  return nb::cast<std::string>(text);
+  return utf8_of(text);
 }
 
 [[noreturn]] void fail_choice(const char* name, const std::string& got, const char* choices) {
@@ -55,7 +55,7 @@ QuantTable parse_table(nb::handle table, const char* name) {
 
 std::optional<Subsampling> parse_subsampling(nb::handle value) {
   if (value.is_none()) return {};
-  const std::string text = nb::cast<std::string>(nb::str(value));
+  const std::string text = utf8_of(nb::str(value));
   if (text == "auto") return {};
   constexpr Subsampling kAll[] = {Subsampling::s444, Subsampling::s422, Subsampling::s420,
                                   Subsampling::s440, Subsampling::s411, Subsampling::gray};
@@ -83,7 +83,7 @@ T parse_name(nb::handle value, const char* key, const T (&all)[N], const char* c
 /// The words of the program's --restart; a number may also be an int, and None means none.
 RestartPolicy parse_restart(nb::handle value) {
   if (value.is_none()) return RestartPolicy::none();
-  const std::string text = nb::cast<std::string>(nb::str(value));
+  const std::string text = utf8_of(nb::str(value));
   if (text == "auto") return RestartPolicy::automatic();
   if (text == "none") return RestartPolicy::none();
   const std::size_t digits = text.find_first_not_of("0123456789");
@@ -266,7 +266,7 @@ PixelFormat parse_format(nb::handle format) {
 
 DeviceChoice parse_device(nb::handle device) {
   if (device.is_none()) return {};
-  const std::string text = nb::cast<std::string>(nb::str(device));
+  const std::string text = utf8_of(nb::str(device));
   if (text == "auto") return {};
   if (text == "cpu") return {Backend::cpu, 0};
   if (text == "cuda") return {Backend::cuda, 0};
@@ -295,7 +295,7 @@ std::vector<int> indices_of(nb::handle devices) {
   for (const nb::handle each : nb::borrow<nb::sequence>(devices)) {
     const DeviceChoice choice = parse_device(each);
     if (choice.backend != Backend::cuda)
-      fail_choice("device", nb::cast<std::string>(nb::str(each)), "a GPU; a list is of GPUs alone");
+      fail_choice("device", utf8_of(nb::str(each)), "a GPU; a list is of GPUs alone");
     list.push_back(choice.index);
   }
   return list;
@@ -311,7 +311,7 @@ std::vector<int> take_device_list(nb::kwargs& options) {
     list = indices_of(device);
     if (list.empty()) fail_choice("device", "[]", "a list of at least one GPU");
   } else {
-    const std::string text = nb::cast<std::string>(nb::str(device));
+    const std::string text = utf8_of(nb::str(device));
     if (text == "cuda:all") {
       list = usable_cuda_devices();
       if (list.empty()) fail(Errc::no_device, "there is no usable CUDA device");
@@ -330,7 +330,7 @@ std::vector<int> take_device_list(nb::kwargs& options) {
 EncodeParams encode_params(const nb::kwargs& options) {
   EncodeParams params;
   for (const auto& [name, value] : options) {
-    const std::string key = nb::cast<std::string>(name);
+    const std::string key = utf8_of(name);
     if (!set_common(params, key, value) && !set_coding(params, key, value) &&
         !set_tuning(params, key, value) && !set_content(params, key, value))
       fail_keyword(key);
@@ -341,7 +341,7 @@ EncodeParams encode_params(const nb::kwargs& options) {
 DecodeParams decode_params(const nb::kwargs& options) {
   DecodeParams params;
   for (const auto& [name, value] : options) {
-    const std::string key = nb::cast<std::string>(name);
+    const std::string key = utf8_of(name);
     if (!set_common(params, key, value) && !set_decoding(params, key, value)) fail_keyword(key);
   }
   return params;

@@ -6,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/python/binding/coders.hpp"
+#include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/locked.hpp"
 #include "apps/python/binding/pictures.hpp"
 #include "zerorun/io.hpp"
@@ -52,7 +54,7 @@ class PacketWriter {
     const Locked lock(shared->mutex);
     Status status;
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = shared->file->write(data.bytes(), {frames_, 1});
     }
     check(std::move(status));
@@ -64,7 +66,7 @@ class PacketWriter {
     const Locked lock(shared->mutex);
     Status status;
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = shared->file->finish();
     }
     file_ = {};
@@ -91,7 +93,7 @@ class PacketReader {
     const Locked lock(shared->mutex);
     Result<bool> more{Status::ok()};
     {
-      const nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       more = shared->file->read(packet_, time_);
     }
     if (!value_of(std::move(more))) return nb::none();
@@ -105,17 +107,21 @@ class PacketReader {
     const io::SourceInfo& info = shared->file->info();
     const io::Rational rate = info.frame_rate.known() ? info.frame_rate : io::Rational{25, 1};
     const double seconds = static_cast<double>(frame) / rate.value();
-    const auto pts = static_cast<std::int64_t>(seconds / info.time_base.value() + 0.5);
+    const double pts = seconds / info.time_base.value() + 0.5;
+    constexpr double kMostPts = 1e18;  // and the first one of the file still fits beside it
+    if (frame < 0 || !(pts < kMostPts))
+      fail(Errc::invalid_argument, "there is no frame " + std::to_string(frame));
     Result<std::int64_t> found{Status::ok()};
     {
-      const nb::gil_scoped_release no_gil;
-      found = shared->file->seek(info.first_pts + pts);
+      const WithoutGil no_gil;
+      found = shared->file->seek(info.first_pts + static_cast<std::int64_t>(pts));
     }
     return value_of(std::move(found));
   }
 
   nb::tuple info() const {
     const auto shared = opened(file_);
+    const Locked lock(shared->mutex);
     const io::SourceInfo& info = shared->file->info();
     return nb::make_tuple(info.width, info.height, info.frame_rate.num, info.frame_rate.den,
                           info.frame_count, info.container);

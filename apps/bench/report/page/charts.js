@@ -1,5 +1,9 @@
 // The plots of the report. Axes of times and sizes begin at zero. SPDX-License-Identifier: MIT
 
+/* The width in pixels of the charts that are drawn next: as much as their column has, so that their
+   letters are as large as the text beside them, on a telephone and on paper, too. */
+let chartWidth = 640;
+
 function ticks(low, high) {
   const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw || 1));
   const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw * .999) || power;
@@ -50,7 +54,7 @@ const kindsOf = rows => new Set(rows.map(coderKind));
 /* A sign at the median, a line from the least to the 99th percentile. A row that was held up once
    is cut at the edge, so that it does not hide all others. */
 function dots(rows, title) {
-  const width = 640, left = 8, right = 550, height = 38, top = 4;
+  const width = chartWidth, left = 8, right = width - 90, height = 38, top = 4;
   const bottom = top + rows.length * height;
   const svg = shape("svg", {viewBox: `0 0 ${width} ${bottom + 24}`, role: "img", "aria-label":
     `${title}: ` + rows.map(r => `${label(r)} ${time(r.median_us)}`).join("; ")});
@@ -63,7 +67,7 @@ function dots(rows, title) {
   }
   rows.forEach((row, i) => {
     const y = top + i * height + 27, g = shape("g", {});
-    svg.append(shape("text", {x: left, y: y - 11}, label(row)));
+    svg.append(shape("text", {class: "over", x: left, y: y - 11}, shortened(label(row), width - left)));
     g.append(shape("line", {x1: x(row.min_us), x2: x(row.p99_us), y1: y, y2: y,
       stroke: "var(--whisker)", "stroke-width": 4, "stroke-linecap": "round"}));
     if (row.p99_us > high)
@@ -79,8 +83,9 @@ function dots(rows, title) {
 
 /* Every sample in the order of the measurement; beside it how often each time came. */
 function strip(row) {
-  const s = row.samples_us, left = 64, mid = 440, from = 460, right = 630, top = 6, bottom = 96;
-  const svg = shape("svg", {viewBox: "0 0 640 122", role: "img", "aria-label":
+  const s = row.samples_us, width = chartWidth, left = 64, right = width - 10, top = 6, bottom = 96;
+  const mid = left + .66 * (right - left), from = mid + 20, isNarrow = width < 450;
+  const svg = shape("svg", {viewBox: `0 0 ${width} 122`, role: "img", "aria-label":
     `${label(row)}: ${whole(s.length)} times from ${time(row.min_us)} to ${time(row.max_us)}, ` +
     `median ${time(row.median_us)}`});
   // Outliers are drawn at the edge, so that they do not flatten the rest.
@@ -109,7 +114,7 @@ function strip(row) {
   svg.append(shape("line", {stroke: "var(--text)", "stroke-dasharray": "4 3", x1: left, x2: right,
     y1: y(row.median_us), y2: y(row.median_us)}));
   svg.append(shape("text", {class: "quiet", x: right, y: 116, "text-anchor": "end"},
-    `how often, of ${whole(s.length)}`));
+    `${isNarrow ? "" : "how often, "}of ${whole(s.length)}`));
   return element("div", {class: "strip"}, element("div", {}, label(row)),
     element("div", {class: "quiet"}, `min ${time(row.min_us)}, median ${time(row.median_us)}, ` +
       `p95 ${time(row.p95_us)}, p99 ${time(row.p99_us)}, max ${time(row.max_us)}, ` +
@@ -119,12 +124,12 @@ function strip(row) {
 function stages(row) {
   const sum = row.stages.reduce((a, s) => a + s.median_us, 0);
   const percent = stage => `${(100 * stage.median_us / sum).toFixed(1)} %`;
-  const svg = shape("svg", {viewBox: "0 0 640 30", role: "img", "aria-label": `${label(row)}: ` +
+  const svg = shape("svg", {viewBox: `0 0 ${chartWidth} 30`, role: "img", "aria-label": `${label(row)}: ` +
     row.stages.map(s => `${s.stage} ${percent(s)}`).join(", ")});
   const key = element("div", {class: "key"});
   let at = 0;
   row.stages.forEach((stage, i) => {
-    const width = 640 * stage.median_us / sum, fill = `var(--s${i % 10})`;
+    const width = chartWidth * stage.median_us / sum, fill = `var(--s${i % 10})`;
     const text = `${stage.stage} ${time(stage.median_us)}, ${percent(stage)}`;
     svg.append(hint(shape("rect", {x: at, y: 0, width: Math.max(0, width - 1), height: 30, fill}),
       text));
@@ -139,7 +144,7 @@ function stages(row) {
 
 /* PSNR over size or time. `points` have x, psnr, row and quality; a coder's points are joined. */
 function scatter(points, xName, xText) {
-  const width = 640, height = 300, left = 64, right = 620, top = 12, bottom = 250;
+  const width = chartWidth, height = 300, left = 64, right = width - 28, top = 12, bottom = 250;
   const svg = shape("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label":
     `PSNR over ${xName}: ` + points.map(p => `${coderName(p.row)} quality ${p.quality}: ` +
       `${p.psnr.toFixed(2)} dB, ${xText(p.x)}`).join("; ")});
@@ -160,7 +165,10 @@ function scatter(points, xName, xText) {
   }
   const coders = new Map();
   for (const p of points) coders.set(coderName(p.row), [...coders.get(coderName(p.row)) || [], p]);
-  for (const own of coders.values()) {
+  // zerorun's marks come last: where coders write the same bytes, theirs would hide it.
+  const oursLast = [...coders.values()].sort((a, b) =>
+    (coderKind(a[0].row) === "ours") - (coderKind(b[0].row) === "ours"));
+  for (const own of oursLast) {
     own.sort((a, b) => a.quality - b.quality);
     svg.append(shape("polyline", {class: "joined", fill: "none", stroke: colour(own[0].row),
       "stroke-width": 1.5, points: own.map(p => `${x(p.x)},${y(p.psnr)}`).join(" ")}));
@@ -172,9 +180,10 @@ function scatter(points, xName, xText) {
     .sort((a, b) => b.p.psnr - a.p.psnr);
   let lowest = -Infinity;
   for (const [i, {name, p}] of ends.entries()) {
-    const at = Math.max(y(p.psnr) - 8, lowest + 13, top + 9), end = x(p.x) > left + 120;
+    const at = Math.max(y(p.psnr) - 8, lowest + 13, top + 9), end = x(p.x) > (left + right) / 2;
     const isFull = at + 13 > bottom && i + 1 < ends.length;
-    svg.append(shape("text", {x: x(p.x) + (end ? -9 : 9), y: at, "text-anchor": end ? "end" : "start"},
+    svg.append(shape("text", {class: "over", x: x(p.x) + (end ? -9 : 9), y: at,
+      "text-anchor": end ? "end" : "start"},
       isFull ? `and ${ends.length - i} more` : name));
     if (isFull) break;
     lowest = at;

@@ -99,12 +99,33 @@ function filters(cases) {
   return box;
 }
 
-let shownCase = null;
+let shownCase = null, isOnPaper = matchMedia("print").matches;
+
+/* Pixels of a chart's column; A4 has 703 between the margins of its page. */
+function columnWidth(columns) {
+  const isTwo = columns > 1 && (isOnPaper || matchMedia("(min-width: 55.01rem)").matches);
+  const all = isOnPaper ? 703 : main.clientWidth;
+  return Math.min(640, Math.floor(isTwo ? (all - (isOnPaper ? 16 : 32)) / 2 : all));
+}
+
+/* Draws again what is shown if the charts have another width now. */
+function fit() {
+  if (shownCase === null || columnWidth(sideBySide(shownCase).length) === chartWidth) return;
+  const focused = document.activeElement, at = scrollY;
+  show(shownCase, "button", focused?.closest(".filters") ? focused.textContent : undefined);
+  scrollTo(0, at);
+}
+function setPaper(now) {
+  isOnPaper = now;
+  fit();
+}
+
 /* Draws the case; then the keyboard's focus goes to the `focused` filter, which was redrawn. */
 function show(c, tag, focused) {
   shownCase = c;
   main.replaceChildren();
   const cases = sideBySide(c);
+  chartWidth = columnWidth(cases.length);
   main.append(element("div", {class: cases.length > 1 ? "pair two" : "pair"},
     ...cases.map(verdictOf)));
   main.append(filters(cases));
@@ -129,14 +150,14 @@ function show(c, tag, focused) {
     const rows = rowsOf(c, "stages");
     return rows.length > 0 ? rows.map(stages) : null;
   });
-  main.append(element("h2", {}, "All rows"), element("p", {class: "quiet"},
+  main.append(element("h2", {}, "All rows"), element("p", {class: "quiet how"},
     "A click on a heading sorts, a second one turns the order round."));
   for (const c of cases) {
     main.append(sortedTable(caseTitle(c), ROW_COLUMNS, c.rows.filter(isShown), rowOrder,
       r => isBusy(r) ? {title: r.command, class: "busy"} : {title: r.command}));
     for (const note of c.notes) main.append(element("p", {class: "quiet"}, "Left out: " + note));
     if (c.rows.length > 0)
-      main.append(element("p", {}, "Again: ", element("code", {}, c.command)));
+      main.append(element("p", {}, "Again: ", element("code", {}, ...commandWords(c.command))));
   }
   if (focused !== undefined)
     [...main.querySelectorAll(".filters " + tag)].find(b => b.textContent === focused)?.focus();
@@ -169,7 +190,7 @@ function follow() {
   if (name !== "" && at < 0) say("This report has no such case; the first one is shown");
 }
 
-document.getElementById("command").textContent = report.command;
+document.getElementById("command").append(...commandWords(report.command));
 for (const [key, value] of Object.entries(report.machine))
   document.getElementById("machine").append(element("dt", {}, key), element("dd", {}, value));
 for (const warning of report.warnings || [])
@@ -184,6 +205,10 @@ document.getElementById("choice").hidden = report.cases.length === 0;
 document.getElementById("overview").hidden = report.cases.length < 2;
 if (report.cases.length > 1) document.getElementById("overview").append(overview());
 addEventListener("hashchange", follow);
+addEventListener("resize", fit);
+addEventListener("beforeprint", () => setPaper(true));
+addEventListener("afterprint", () => setPaper(false));
+matchMedia("print").addEventListener("change", event => setPaper(event.matches));
 follow();
 if (report.primitives.length > 0) main.append(primitives(report.primitives, rowOrder));
 document.body.dataset.ready = report.cases.length;

@@ -13,6 +13,15 @@ function shape(tag, attributes, text) {
   if (text !== undefined) e.textContent = text;
   return e;
 }
+/* A command whose lines break between words only, never behind a hyphen. */
+function commandWords(text) {
+  return text.split(" ").flatMap(word => [element("span", {}, word), " "]).slice(0, -1);
+}
+/* Cut to about `width` pixels of a chart's letters. */
+function shortened(text, width) {
+  const most = Math.floor(width / 7.5);
+  return text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
+}
 function hint(e, text) { e.append(shape("title", {}, text)); return e; }
 
 /* Numbers: three significant digits are more than a measurement holds. */

@@ -20,6 +20,7 @@
 #include "apps/common/help.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/sandbox/sandbox.hpp"
 #include "zerorun/io.hpp"
 #include "zerorun/status.hpp"
 
@@ -44,6 +45,7 @@ std::string version_text() {
   text += with.ffmpeg ? " +ffmpeg" : " -ffmpeg";
   text += with.opencv ? " +opencv" : " -opencv";
   text += cuda_presence().code() != Errc::cuda_not_built ? " +cuda" : " -cuda";
+  text += sandbox::is_built() ? " +sandbox" : " -sandbox";
   return text;
 }
 
@@ -78,6 +80,12 @@ std::vector<const char*> without_help_command(int argc, const char* const* argv)
   return words;
 }
 
+/// Threads have the rights of the thread that made them, so the one for signals comes after.
+void enter_sandbox(const CLI::App& command) {
+  sandbox::drop_rights(command);
+  signals::install();
+}
+
 int run(int argc, const char* const* argv) {
   CLI::App program("JPEG and Motion JPEG for images and video, on the CPU and on NVIDIA GPUs",
                    "zerorun");
@@ -93,6 +101,7 @@ int run(int argc, const char* const* argv) {
       {"verify", add_verify(program)},  {"play", add_play(program)},
       {"info", add_info(program)},      {"bench", add_bench(program)},
       {"devices", add_devices(program)}};
+  sandbox::add_options(program);
   const std::vector<const char*> words = without_help_command(argc, argv);
   argc = static_cast<int>(words.size());
   argv = words.data();
@@ -110,7 +119,10 @@ int run(int argc, const char* const* argv) {
   }
   if (const auto cpu = resolve_instruction_set(); !cpu) fail(Exit::usage, cpu.status().message());
   for (const auto& [name, command] : commands)
-    if (program.got_subcommand(name)) return static_cast<int>(flush_stdout(command()));
+    if (program.got_subcommand(name)) {
+      if (sandbox::is_child()) enter_sandbox(*program.get_subcommand(name));
+      return static_cast<int>(flush_stdout(command()));
+    }
   return static_cast<int>(Exit::usage);
 }
 
@@ -155,7 +167,7 @@ void say_when_memory_runs_out() {
 int guarded_run(int argc, char** argv) {
   try {
     say_when_memory_runs_out();
-    signals::install();
+    if (!sandbox::is_child()) signals::install();
     return handled_run(argc, argv);
   } catch (const std::bad_alloc&) {
     console::no_memory();
@@ -170,6 +182,7 @@ int guarded_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   namespace signals = zerorun::app::signals;
+  if (const auto ended = zerorun::app::sandbox::start(argc, argv)) return *ended;
   int code = zerorun::app::guarded_run(argc, argv);
   // After an interruption that was handled; a failure on the way keeps its own code.
   if (signals::received() != 0 && (code == 0 || signals::must_stop_now()))

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# Runs figures of the reliability campaign, R1 to R19, and prints a table: figure, goal, reached, seconds.
+# Runs figures of the reliability campaign, R1 to R19 and coverage, and prints a table: figure, goal, reached, seconds.
 # Results and the progress of long figures lie in build/campaign, so a later run goes on where this one ends.
 # SPDX-License-Identifier: MIT
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD state=$PWD/build/campaign minutes=10 again=0 only_table=0 wanted=()
+root=$PWD state=${ZERORUN_CAMPAIGN:-$PWD/build/campaign} minutes=10 again=0 only_table=0 wanted=()
 source tests/campaign/figures.sh
 
 usage() {
   cat <<TEXT
-usage: tests/campaign.sh [--minutes N] [--again] [--table] [FIGURE...]
+usage: tests/campaign.sh [--minutes N] [--again] [--table] [--survey FOLDER] [FIGURE...]
 
-  FIGURE       R1 to R19; all of them if none is named
+  FIGURE       R1 to R19, coverage; all of them if none is named
   --minutes N  how long each of the long figures (R5, R7, R9, R13, R17) may take in this run; default 10
   --again      forgets what earlier runs of these figures reached
+  --survey D   the folder of JPEG files for R4, or ZERORUN_SURVEY (default: the corpora)
   --table      runs nothing and prints the table of what has been reached
 
   ZERORUN_TEST_DATA  the corpora (default: ../shared/data); figures that need them say so where they are missing
-  ZERORUN_SURVEY     the folder of JPEG files for R4 (default: the corpora)
+  ZERORUN_CAMPAIGN   the folder of results and progress, which may outlive this clone (default: build/campaign)
 
-Exit code 0: every figure that ran is reached; 1: one is missed. The log of a figure is build/campaign/FIGURE.log.
+Exit code 0: every figure that ran is reached; 1: one is missed. The log of a figure is FIGURE.log there.
 TEXT
 }
 
@@ -27,16 +28,17 @@ while (($#)); do
   case $1 in
     --minutes) minutes=${2:?--minutes needs a number}; shift ;;
     --again) again=1 ;;
+    --survey) ZERORUN_SURVEY=$(realpath -e -- "${2:?--survey needs a folder}") || exit 2; shift ;;
     --table) only_table=1 ;;
     -h | --help) usage; exit 0 ;;
-    R[1-9] | R1[0-9]) wanted+=("$1") ;;
+    R[1-9] | R1[0-9] | coverage) wanted+=("$1") ;;
     *) echo "campaign.sh: '$1' is no figure and no option" >&2; usage >&2; exit 2 ;;
   esac
   shift
 done
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "campaign.sh: --minutes takes a whole number" >&2; exit 2; }
 export ZERORUN_TEST_DATA=${ZERORUN_TEST_DATA:-$root/../shared/data}
-mkdir -p "$state"
+mkdir -p "$state" && state=$(realpath "$state")
 
 # A figure is a function. It prints what it does, and last a line "reached: SENTENCE". It returns 0 if
 # the goal is reached, 3 if nothing is wrong but more is to do (the next run goes on), 77 if the figure

@@ -54,7 +54,7 @@ if [ "$mode" = all ]; then
   step "without OpenCV and FFmpeg: build the program"
   configure core -DZERORUN_CUDA=OFF
   cmake --build --preset core --target zerorun_program pan_zoom encode_minimal decode_minimal live_server \
-    fault_disk
+    fault_disk intruder
   step "without OpenCV and FFmpeg: tests of the program"
   ctest --no-tests=error --preset core -L cli -j "$(nproc)"
 

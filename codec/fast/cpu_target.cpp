@@ -4,11 +4,23 @@
 
 #include <array>
 
+#if defined(ZERORUN_HAVE_HIGHWAY) && defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace zerorun {
 namespace {
 
 constexpr std::array<std::string_view, 6> kNames{"best", "scalar", "sse4",
                                                  "avx2", "avx512", "neon"};
+
+#if defined(ZERORUN_HAVE_HIGHWAY) && defined(__x86_64__)
+/// Clang 14's __builtin_cpu_supports() does not know the word.
+bool has_f16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
 
 std::vector<CpuTarget> find_targets() {
   std::vector<CpuTarget> found{CpuTarget::scalar};
@@ -24,8 +36,7 @@ std::vector<CpuTarget> find_targets() {
     return found;
   found.push_back(CpuTarget::sse4);
   if (!has(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("bmi"),
-           __builtin_cpu_supports("bmi2"), __builtin_cpu_supports("fma"),
-           __builtin_cpu_supports("f16c")))
+           __builtin_cpu_supports("bmi2"), __builtin_cpu_supports("fma"), has_f16c()))
     return found;
   found.push_back(CpuTarget::avx2);
   if (has(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512vl"),

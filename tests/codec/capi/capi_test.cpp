@@ -300,6 +300,28 @@ TEST(CApi, BadParametersAreErrors) {
   EXPECT_EQ(with(&P::struct_size, std::size_t{12}), ZERORUN_INVALID_ARGUMENT);
 }
 
+TEST(CApi, BadSegmentsAreNamed) {
+  const std::vector<std::uint8_t> payload(70000, 1);
+  const auto create = [&](std::int32_t marker, const void* data, std::size_t size) {
+    const zerorun_segment segment{marker, data, size};
+    auto params = cpu_params();
+    params.segments = &segment;
+    params.segment_count = 1;
+    zerorun_encoder* handle = nullptr;
+    auto error = sized<zerorun_error>();
+    const zerorun_status status = zerorun_encoder_create(&params, &handle, &error);
+    EXPECT_EQ(error.code, status);
+    EXPECT_EQ(handle == nullptr, status != ZERORUN_OK);
+    zerorun_encoder_destroy(handle);
+    return std::string(error.message);
+  };
+  EXPECT_EQ(create(0xFE, payload.data(), 65533), "");
+  EXPECT_THAT(create(0xFE, payload.data(), 65534), HasSubstr("65533"));
+  EXPECT_THAT(create(0x100, payload.data(), 4), HasSubstr("not a byte"));
+  EXPECT_THAT(create(-1, payload.data(), 4), HasSubstr("not a byte"));
+  EXPECT_THAT(create(0xFE, nullptr, 4), HasSubstr("payload"));
+}
+
 /// A caller of the first version, whose struct ended before `instruction_set`: what lies there is
 /// not read.
 TEST(CApi, KnowsTheShorterDecodeParams) {
@@ -489,6 +511,8 @@ TEST(CApi, SeveralDevicesCodeFramesAndOneFails) {
   EXPECT_EQ(device, 1);
   EXPECT_EQ(why.code, ZERORUN_DEVICE_FAILURE);
   EXPECT_EQ(zerorun_async_encoder_lost_device(handle, 1, nullptr, nullptr), ZERORUN_END);
+  EXPECT_EQ(zerorun_async_decoder_lost_device(nullptr, 0, nullptr, nullptr),
+            ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(zerorun_async_encoder_lost_device(nullptr, 0, nullptr, nullptr),
             ZERORUN_INVALID_ARGUMENT);
   zerorun_async_encoder_destroy(handle);
@@ -584,6 +608,13 @@ TEST(CApi, DeviceFunctionsSayWhyNot) {
             ZERORUN_OK);
   EXPECT_NE(zerorun_device_decoder_decode(nullptr, nullptr, 0, nullptr, nullptr, nullptr),
             ZERORUN_OK);
+  EXPECT_NE(zerorun_device_decoder_decode_device(nullptr, nullptr, 0, nullptr, nullptr, nullptr),
+            ZERORUN_OK);
+  EXPECT_NE(
+      zerorun_device_encoder_encode_batch(nullptr, 1, nullptr, nullptr, nullptr, nullptr, nullptr),
+      ZERORUN_OK);
+  EXPECT_EQ(zerorun_device_encoder_error(nullptr), nullptr);
+  EXPECT_EQ(zerorun_device_decoder_error(nullptr), nullptr);
   void* memory = nullptr;
   EXPECT_EQ(zerorun_allocate_pinned(1000, &memory, nullptr), device);
   EXPECT_EQ(memory == nullptr, device != ZERORUN_OK);

@@ -1,0 +1,107 @@
+// Does what a program does that an input has taken over; preloaded into the program by
+// sandbox_test.py. When a file is opened whose name has "intrude" in it, it tries INTRUDER_DOES,
+// and writes to stderr "intruder: done" or "intruder: refused". INTRUDER_FILE is the file, program
+// or process that it wants.
+// SPDX-License-Identifier: MIT
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+using Open = int(const char*, int, ...);
+
+std::string setting(const char* name) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
+Open* real_open() {
+  static Open* const function = reinterpret_cast<Open*>(dlsym(RTLD_NEXT, "open"));
+  return function;
+}
+
+bool can_connect() {
+  const int made = socket(AF_INET, SOCK_STREAM, 0);
+  const int local = socket(AF_UNIX, SOCK_STREAM, 0);
+  return made >= 0 || local >= 0;
+}
+
+bool can_run() {
+  const std::string program = setting("INTRUDER_FILE");
+  char* const words[] = {const_cast<char*>(program.c_str()), nullptr};
+  execv(program.c_str(), words);
+  return false;
+}
+
+bool can_fork() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  return child > 0;
+}
+
+/// True if it worked.
+bool intrude(const std::string& what) {
+  const std::string file = setting("INTRUDER_FILE");
+  if (what == "read") return real_open()(file.c_str(), O_RDONLY) >= 0;
+  if (what == "write") return real_open()(file.c_str(), O_WRONLY | O_CREAT, 0666) >= 0;
+  if (what == "truncate") return truncate(file.c_str(), 0) == 0;
+  if (what == "remove") return unlink(file.c_str()) == 0;
+  if (what == "chmod") return chmod(file.c_str(), 0777) == 0;
+  if (what == "socket") return can_connect();
+  if (what == "exec") return can_run();
+  if (what == "fork") return can_fork();
+  if (what == "signal") return kill(getppid(), 0) == 0;
+  if (what == "trace") return ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr) == 0;
+  if (what == "crash") std::raise(SIGSEGV);
+  if (what == "killed") std::raise(SIGKILL);
+  return false;
+}
+
+void look_at(const char* path) {
+  static std::atomic<bool> is_over{false};
+  if (std::strstr(path, "intrude") == nullptr || is_over.exchange(true)) return;
+  // Threads may be made, and have no more rights.
+  bool is_done = false;
+  std::thread([&is_done] { is_done = intrude(setting("INTRUDER_DOES")); }).join();
+  const std::string_view text = is_done ? "intruder: done\n" : "intruder: refused\n";
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) _exit(99);
+}
+
+}  // namespace
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  // The sandbox itself only looks at the file.
+  if ((flags & O_PATH) == 0) look_at(path);
+  return real_open()(path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return open(path, flags, mode);
+}
+
+}  // extern "C"

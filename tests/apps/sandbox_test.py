@@ -1,0 +1,222 @@
+# --sandbox: what an input cannot do once it has taken the program over, and that nothing else changes.
+# SPDX-License-Identifier: MIT
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from support import (PROGRAM, VERSION, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers,
+                     needs_opencv)
+
+INTRUDER = os.environ.get("ZERORUN_INTRUDER", "")
+CONTAINERS = ["mov", "mp4", "mkv", "avi", "mjpeg"]
+
+
+def kernel_has_landlock():
+    import ctypes
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) >= 1
+
+
+@unittest.skipUnless("+sandbox" in VERSION, "this build has no sandbox")
+@unittest.skipUnless(kernel_has_landlock(), "this kernel has no Landlock")
+class SandboxTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        # The secret lies beside the folders of input and output, and is no file of the system.
+        for name in ("in", "out"):
+            (self.dir / name).mkdir()
+        self.secret = self.dir / "secret"
+        self.secret.write_text("secret")
+
+    def both(self, *arguments):
+        """The same with and without a sandbox: exit code, stdout, stderr."""
+        plain, boxed = (self.run_program(*arguments, *more) for more in ([], ["--sandbox"]))
+        self.assertEqual((plain.returncode, plain.stdout, plain.stderr),
+                         (boxed.returncode, boxed.stdout, boxed.stderr), arguments)
+        return boxed
+
+    def run_program(self, *arguments, **options):
+        return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=300,
+                              **options)
+
+    def same_file(self, *arguments, output):
+        """OUTPUT has the same bytes with and without a sandbox."""
+        results = []
+        for more in ([], ["--sandbox"]):
+            done = self.run_program(*arguments, "-o", output, "-y", "--quiet", *more)
+            self.assertEqual(done.returncode, 0, (arguments, more, done.stderr))
+            results.append(pathlib.Path(output).read_bytes())
+        self.assertEqual(results[0], results[1], arguments)
+
+    @needs_containers
+    def test_containers_have_the_same_bytes(self):
+        y4m = make_y4m(self.path("in/a.y4m"))
+        for kind in CONTAINERS:
+            with self.subTest(kind):
+                self.same_file("encode", y4m, output=self.path(f"out/a.{kind}"))
+                self.same_file("decode", self.path(f"out/a.{kind}"),
+                               output=self.path(f"out/{kind}.y4m"))
+                self.same_file("copy", self.path(f"out/a.{kind}"),
+                               output=self.path(f"out/copy_{kind}.mov"))
+                for command in ("info", "verify"):
+                    done = self.both(command, self.path(f"out/a.{kind}"))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+
+    @needs_containers
+    def test_video_of_other_codecs_with_sound(self):
+        video = self.path("in/a.mp4")
+        ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.4", "-f", "lavfi", "-i",
+               "sine=duration=0.4", "-c:v", "mpeg4", "-c:a", "aac", video)
+        self.same_file("encode", video, output=self.path("out/a.mov"))
+
+    @needs_opencv
+    def test_pictures(self):
+        for number in range(3):
+            make_ppm(self.path(f"in/p{number}.ppm"), frame=number)
+        for kind in ("png", "tiff", "bmp", "webp"):
+            pattern = self.path(f"out/p%d.{kind}")
+            self.zerorun("encode", self.path("in/p%d.ppm"), "-o", self.path("in/p.mov"), "-y")
+            self.zerorun("decode", self.path("in/p.mov"), "-o", pattern, "--sandbox")
+            self.same_file("encode", pattern, output=self.path("out/p.mjpeg"))
+
+    def test_lists_globs_folders_and_stdin(self):
+        for number in range(3):
+            make_ppm(self.path(f"in/p{number}.ppm"), frame=number)
+        (self.dir / "list").mkdir()
+        (self.dir / "list" / "l.txt").write_text("../in/p0.ppm\n" + self.path("in/p2.ppm") + "\n")
+        for source in ("in", "in/*.ppm", "in/p%d.ppm", "@list/l.txt"):
+            source = "@" + self.path(source[1:]) if source[0] == "@" else self.path(source)
+            self.same_file("encode", source, output=self.path("out/p.mjpeg"))
+        with open(self.path("in/p0.ppm"), "rb") as source:
+            done = self.run_program("encode", "-", "--format", "pnm", "-o", "-", "--sandbox",
+                                    stdin=source)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, self.run_program("encode", self.path("in/p0.ppm"), "-o", "-").stdout)
+
+    def test_names_in_the_folder_where_the_program_runs(self):
+        make_y4m(self.path("a.y4m"))
+        done = self.run_program("encode", "a.y4m", "-o", "a.mjpeg", "--sandbox", cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_errors_are_the_same(self):
+        broken = self.path("in/broken.y4m")
+        pathlib.Path(broken).write_bytes(b"YUV4MPEG2 W64 H48\nFRAME\nshort")
+        self.assertEqual(self.both("encode", broken, "-o", self.path("out/a.mjpeg")).returncode, 3)
+        self.assertEqual(self.both("info", self.path("in/none.mov")).returncode, 3)
+        self.assertEqual(self.both("verify", broken).returncode, 3)
+        self.assertEqual(self.both("encode", broken, "--nonsense").returncode, 2)
+
+    def test_damage_has_the_same_exit_code(self):
+        make_y4m(self.path("in/a.y4m"))
+        self.encode(self.path("in/a.y4m"), "-o", self.path("in/a.mjpeg"))
+        data = pathlib.Path(self.path("in/a.mjpeg")).read_bytes()
+        pathlib.Path(self.path("in/cut.mjpeg")).write_bytes(data[:len(data) * 2 // 3])
+        self.both("verify", self.path("in/cut.mjpeg"))
+
+    def intrude(self, what, target=None, *options):
+        """Without -v the program hides what others write to stderr."""
+        source = make_y4m(self.path("in/intrude.y4m"))
+        environment = {**os.environ, "LD_PRELOAD": INTRUDER, "INTRUDER_DOES": what,
+                       "INTRUDER_FILE": str(target or self.secret)}
+        return self.run_program("encode", source, "-o", self.path("out/a.mjpeg"), "-y",
+                                "--device", "cpu", *options, env=environment)
+
+    @unittest.skipUnless(INTRUDER, "there is no intruder")
+    def test_what_an_intruder_cannot_do(self):
+        for what, target in (("read", None), ("read", "/etc/passwd"), ("write", None),
+                             ("write", self.dir / "new"), ("write", self.dir / "in" / "new"),
+                             ("truncate", None), ("truncate", self.dir / "in" / "intrude.y4m"),
+                             ("remove", None), ("chmod", None), ("socket", None), ("fork", None),
+                             ("signal", None)):
+            with self.subTest(what, target=target):
+                done = self.intrude(what, target, "-v", "--sandbox")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(b"intruder: refused", done.stderr)
+                self.assertEqual(self.secret.read_text(), "secret")
+
+    @unittest.skipUnless(INTRUDER, "there is no intruder")
+    def test_without_a_sandbox_an_intruder_can(self):
+        for what, target in (("read", "/etc/passwd"), ("socket", None), ("fork", None),
+                             ("signal", None), ("chmod", None)):
+            with self.subTest(what, target=target):
+                self.assertIn(b"intruder: done", self.intrude(what, target, "-v").stderr)
+
+    @unittest.skipUnless(INTRUDER, "there is no intruder")
+    def test_an_intruder_that_goes_too_far_is_killed(self):
+        program = shutil.which("true")
+        for what, words in (("exec", ("SIGSYS", "forbids")), ("trace", ("SIGSYS", "forbids")),
+                            ("crash", ("SIGSEGV", "crashed")), ("killed", ("SIGKILL", "memory"))):
+            with self.subTest(what):
+                done = self.intrude(what, program, "--sandbox")
+                self.assertEqual(done.returncode, 3, done.stderr)
+                number = getattr(signal, words[0])
+                self.assert_sentence(done, f"signal {int(number)} ", words[1])
+                self.assertFalse(os.path.exists(self.path("out/a.mjpeg")))
+
+    @unittest.skipUnless(INTRUDER, "there is no intruder")
+    def test_a_kill_is_the_last_event_of_json_progress(self):
+        source = make_y4m(self.path("in/intrude.y4m"))
+        done = self.run_program(
+            "encode", source, "-o", self.path("out/a.mjpeg"), "--progress", "json", "--sandbox",
+            env={**os.environ, "LD_PRELOAD": INTRUDER, "INTRUDER_DOES": "crash"})
+        last = json.loads(done.stderr.decode().splitlines()[-1])
+        self.assertEqual((last["outcome"], last["exit_code"]), ("failed", 3))
+
+    def test_signals_reach_the_process_in_the_sandbox_once(self):
+        """One signal ends the file, as without a sandbox; its frames are all there."""
+        frames = make_y4m(self.path("in/a.y4m"), frames=4)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number), subprocess.Popen(
+                    [PROGRAM, "encode", "-", "--format", "y4m", "-o", self.path("out/a.mjpeg"), "-y",
+                     "--sandbox", "--device", "cpu"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                process.stdin.write(pathlib.Path(frames).read_bytes())
+                process.stdin.flush()
+                part = self.path("out/a.mjpeg.part")
+                self.wait_until(lambda: os.path.exists(part) and os.path.getsize(part) > 0,
+                                "the first frame")
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=300), 128 + number)
+                self.assertTrue(os.path.exists(self.path("out/a.mjpeg")), process.stderr.read())
+            self.zerorun("verify", self.path("out/a.mjpeg"))
+
+    def test_the_child_ends_with_its_parent(self):
+        make_y4m(self.path("in/a.y4m"))
+        with subprocess.Popen([PROGRAM, "encode", "-", "--format", "y4m", "-o", "-", "--sandbox"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            self.wait_until(lambda: children.read_text().strip(), "the child")
+            child = children.read_text().strip()
+            process.kill()
+            process.wait(timeout=300)
+            self.wait_until(lambda: not os.path.exists(f"/proc/{child}/exe"), "the end of the child")
+
+    def test_the_environment_asks_for_it(self):
+        make_y4m(self.path("in/a.y4m"))
+        with subprocess.Popen([PROGRAM, "encode", "-", "--format", "y4m", "-o", "-"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env={**os.environ, "ZERORUN_SANDBOX": "1"}) as process:
+            tasks = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            self.wait_until(lambda: tasks.read_text().strip(), "the child")
+            child = tasks.read_text().strip()
+            filters = lambda: [line for line in pathlib.Path(f"/proc/{child}/status").read_text()
+                               .splitlines() if line == "Seccomp:\t2"]
+            self.wait_until(filters, "a filter of system calls")
+            process.stdin.close()
+            process.wait(timeout=300)
+
+
+@unittest.skipIf("+sandbox" in VERSION, "this build has a sandbox")
+class NoSandboxTest(ProgramTest):
+    def test_it_is_refused(self):
+        make_y4m(self.path("a.y4m"))
+        done = self.encode(self.path("a.y4m"), "-o", self.path("a.mjpeg"), "--sandbox", code=1)
+        self.assert_sentence(done, "--sandbox", "libseccomp")
+        self.assert_nothing_left("a.mjpeg")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -119,9 +119,11 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
       "Read OUTPUT back when it is complete: every frame must have the bytes that were "
       "coded and decode on the CPU without damage. Frames coded on a GPU are coded on "
       "the CPU too and compared. Exit 6 if anything differs");
-  add_report_options(command, options.report,
-                     "index, pts, bytes, encode_us, gpu_us, what the frame was coded with "
-                     "(quality, thrift) and how often it was coded, and with --psnr the PSNR");
+  add_report_options(
+      command, options.report,
+      "index, pts, bytes, encode_us, gpu_us, what the frame was coded with "
+      "(quality, thrift), how often it was coded, what a target reached, and with --psnr "
+      "the PSNR");
 }
 
 nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {

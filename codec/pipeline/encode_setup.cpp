@@ -102,7 +102,22 @@ Status validate_quality(int quality) {
   return Status(Errc::invalid_argument, "quality " + std::to_string(quality) + " is not in 1..100");
 }
 
+static Status validate_targets(const SizeGoal& goal) {
+  const auto refused = [](const char* why) { return Status(Errc::invalid_argument, why); };
+  // What is no number is in no range.
+  if (goal.target_psnr != 0 && !(goal.target_psnr > 0 && goal.target_psnr <= 200))
+    return refused("a target PSNR is above 0 and at most 200 dB");
+  if (goal.target_ssim != 0 && !(goal.target_ssim > 0 && goal.target_ssim <= 1))
+    return refused("a target SSIM is above 0 and at most 1");
+  if (goal.target_psnr != 0 && goal.target_ssim != 0)
+    return refused("a picture is coded to a PSNR or to an SSIM, not to both");
+  if (goal.is_of_quality() && (goal.target_bytes != 0 || goal.max_bytes != 0))
+    return refused("a picture is coded to a size or to a quality, not to both");
+  return Status::ok();
+}
+
 Status validate_size(const EncodeParams& params) {
+  ZR_TRY(validate_targets(params.size));
   if (!params.size.any() || (!params.luma_table && !params.chroma_table)) return Status::ok();
   return Status(Errc::invalid_argument,
                 "a size does not go with own quantisation tables, because it is reached by scaling "

@@ -171,6 +171,26 @@ TEST_F(PipelineParity, TargetSizes) {
   EXPECT_LT(unreached, 20);  // of 192: noise in 4:2:2 has larger streams
 }
 
+/// The samples that decide are those of the CPU's decoder with both.
+TEST_F(PipelineParity, TargetQualities) {
+  for (const Tune tune : kAllTunes)
+    for (const HuffmanTables tables : kTables)
+      for (const auto& [width, height] : {std::pair{203, 117}, std::pair{1283, 723}})
+        for (const SizeGoal& goal : {SizeGoal{0, 0, 33.5, 0}, SizeGoal{0, 0, 0, 0.94}}) {
+          EncodeParams params;
+          params.tune = tune;
+          params.effort = width == 203 ? Effort::best : Effort::fast;
+          params.huffman = tables;
+          params.size = goal;
+          params.note_setting = true;
+          Pair pair(params);
+          for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::yuv422p})
+            ASSERT_NO_FATAL_FAILURE(
+                pair.expect_same(make_frame(Content::photo, format, width, height, 5).view()))
+                << name(tune);
+        }
+}
+
 TEST_F(PipelineParity, SizesOfDeviceFramesAreRefused) {
   EncodeParams params;
   params.size.max_bytes = 100000;

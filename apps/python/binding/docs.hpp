@@ -33,6 +33,8 @@ Options:
   effort        with tune: 'fast', or 'best' for smaller streams
   target_size   bytes that the stream fills, never more; quality does not count then
   max_size      bytes that a stream of this quality must not exceed
+  target_psnr   dB that the decoded samples have at least, by the lowest quality that does it
+  target_ssim   the same for the SSIM of luma (0.98)
   tables        'auto', 'annex-k', 'flat', 'ffmpeg' or 'tuned' quantisation tables
   huffman       'standard', or 'optimal' for smaller streams
   restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')

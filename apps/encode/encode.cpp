@@ -183,8 +183,7 @@ class EncodeRun : FrameCommand {
     if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink_options_);
     sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
-    const char* huffman =
-        huffman_of(options_.tuning) == HuffmanTables::optimal ? "optimal" : "standard";
+    const std::string huffman = huffman_text(params_.huffman);
     const bool has_quality = options_.qtables.empty();
     if (options_.size.bitrate != 0)
       rate_.emplace(make_rate_control(options_.size, input_name(), rate()));

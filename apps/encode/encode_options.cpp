@@ -158,7 +158,7 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
 void fit_to_rtp(EncodeParams& params, const std::string& input, int width, int height,
                 Subsampling native) {
   constexpr int kMostPixels = 2040;  // RFC 2435, 3.1.5: eight bits that count blocks
-  if (params.huffman == HuffmanTables::optimal)
+  if (params.huffman != HuffmanTables::standard)
     fail(Exit::usage,
          "--compat rtp: RFC 2435 carries no Huffman tables, so they are --huffman standard");
   if (params.index) fail(Exit::usage, "--compat rtp: RFC 2435 carries no --index");
@@ -180,6 +180,8 @@ EncodeParams encode_params(const EncodeOptions& options) {
   params.quality = options.quality;
   params.subsampling = options.subsampling;
   set_tuning(options.tuning, params);
+  // What nobody asked for: RFC 2435 carries no tables.
+  if (options.for_rtp && !options.tuning.huffman) params.huffman = HuffmanTables::standard;
   params.size = size_goal(options.size);
   params.note_setting = options.size.note_setting;
   params.restart = options.restart;

@@ -92,7 +92,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
     ZR_TRY(choose(std::int64_t{params.subsampling} - 1, 6, "subsampling", sampling));
     out.subsampling = sampling;
   }
-  ZR_TRY(choose(params.huffman, 2, "huffman", out.huffman));
+  ZR_TRY(choose(params.huffman, 3, "huffman", out.huffman));
   ZR_LET(restart, to_restart(params.restart, params.restart_count));
   out.restart = restart;
   ZR_TRY(choose(params.backend, 3, "backend", out.backend));

@@ -21,6 +21,7 @@ GType huffman_type() {
       {static_cast<int>(HuffmanTables::standard), "The tables of T.81 Annex K.3", "standard"},
       {static_cast<int>(HuffmanTables::optimal), "Built for each frame; smaller, slower",
        "optimal"},
+      {static_cast<int>(HuffmanTables::trained), "Trained on pictures; smaller", "trained"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("ZerorunHuffman", values);
   return type;

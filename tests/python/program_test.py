@@ -44,6 +44,10 @@ def test_tunes_as_the_program(tune, tables, tmp_path):
         run_program("encode", source, "-o", target, "-y", "--device", "cpu", "--tune", tune,
                     "--effort", effort, "--tables", tables, "--huffman", "standard")
         assert zerorun.encode(image, tune=tune, effort=effort, tables=tables) == target.read_bytes()
+        run_program("encode", source, "-o", target, "-y", "--device", "cpu", "--tune", tune,
+                    "--effort", effort, "--tables", tables, "--huffman", "trained")
+        assert target.read_bytes() == zerorun.encode(image, tune=tune, effort=effort, tables=tables,
+                                                     huffman="trained")
 
 
 @needs_program

@@ -68,7 +68,8 @@ HuffmanTables parse_huffman(nb::handle value) {
   const std::string text = parse_text(value, "huffman");
   if (text == "standard") return HuffmanTables::standard;
   if (text == "optimal") return HuffmanTables::optimal;
-  fail_choice("huffman", text, "standard or optimal");
+  if (text == "trained") return HuffmanTables::trained;
+  fail_choice("huffman", text, "standard, optimal or trained");
 }
 
 /// One of the values of an enumeration, by its name.

@@ -22,6 +22,7 @@ namespace zerorun {
 enum class HuffmanTables : std::uint8_t {
   standard,  ///< T.81 Annex K.3, the same in every frame
   optimal,   ///< built for each frame by T.81 K.2; smaller, one more pass
+  trained,   ///< from the statistics of photos, for each tune; smaller than standard, in one pass
 };
 
 /// How many MCUs lie between two RSTm markers (T.81 E.1.4).

@@ -152,7 +152,7 @@ enum {
   ZERORUN_SUBSAMPLING_GRAY = 6
 };
 
-enum { ZERORUN_HUFFMAN_STANDARD = 0, ZERORUN_HUFFMAN_OPTIMAL = 1 };
+enum { ZERORUN_HUFFMAN_STANDARD = 0, ZERORUN_HUFFMAN_OPTIMAL = 1, ZERORUN_HUFFMAN_TRAINED = 2 };
 
 enum { /* what coefficients are decided for; all but EXACT make smaller files at equal quality */
        ZERORUN_TUNE_EXACT = 0, /* the bytes of libjpeg-turbo */

@@ -698,6 +698,19 @@ TEST(CApi, QualitiesAreReached) {
   EXPECT_EQ(zerorun_encoder_reached(encoder.handle), 0.0);
 }
 
+TEST(CApi, TrainedTablesAreKnown) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 160, 120, 1);
+  auto c = cpu_params();
+  c.huffman = ZERORUN_HUFFMAN_TRAINED;
+  EncodeParams cpp;
+  cpp.huffman = HuffmanTables::trained;
+  EncoderHandle encoder(c);
+  EXPECT_EQ(encoder.encode(to_c(frame)), encoded_by_cpp(frame, cpp));
+  c.huffman = ZERORUN_HUFFMAN_TRAINED + 1;
+  zerorun_encoder* none = nullptr;
+  EXPECT_EQ(zerorun_encoder_create(&c, &none, nullptr), ZERORUN_INVALID_ARGUMENT);
+}
+
 TEST(CApi, NamesAndVersion) {
   EXPECT_STREQ(zerorun_version(), version());
   EXPECT_STREQ(zerorun_status_name(ZERORUN_OK), "ok");

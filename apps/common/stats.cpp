@@ -85,7 +85,8 @@ void StatsFile::add_json(const FrameRecord& record) {
     row["thrift"] = coding->thrift;
     row["codings"] = coding->codings;
     if (coding->reached)  // JSON has no infinity
-      row["reached"] = std::isinf(*coding->reached) ? nlohmann::json() : *coding->reached;
+      row["reached"] =
+          std::isinf(*coding->reached) ? nlohmann::json() : nlohmann::json(*coding->reached);
   }
   file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", json_text(row)));
 }

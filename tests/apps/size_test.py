@@ -102,16 +102,17 @@ class SizeTest(ProgramTest):
         for options in (["--target-psnr", "38"], ["--target-ssim", "0.96"]):
             one = self.frames("--threads", "1", *options)
             self.assertEqual(self.frames("--threads", "4", *options), one)
+            joined = self.path(options[0] + ".mjpeg")
             for part in ("0/2", "1/2"):
-                self.encode(self.source, "-o", self.path("two.mjpeg"), "--shard", part, *options)
-            self.zerorun("concat", self.path("two.mjpeg"))
-            self.assertEqual(split_jpegs(pathlib.Path(self.path("two.mjpeg")).read_bytes()), one)
-            os.remove(self.path("two.mjpeg"))
+                self.encode(self.source, "-o", joined, "--shard", part, *options)
+            self.zerorun("concat", joined)
+            self.assertEqual(split_jpegs(pathlib.Path(joined).read_bytes()), one)
 
     def test_one_colour_reaches_everything_with_the_lowest_quality(self):
         grey = self.path("grey.y4m")
         pathlib.Path(grey).write_bytes(b"YUV4MPEG2 W64 H48 F25:1 C420jpeg XCOLORRANGE=FULL\nFRAME\n" + b"\x80" * (64 * 48 * 3 // 2))
-        done = self.encode(grey, "-o", self.path("g.mjpeg"), "--target-psnr", "200", "--stats", self.path("g.json"))
+        done = self.encode(grey, "-o", self.path("g.mjpeg"), "--target-psnr", "200", "-v", "--stats",
+                           self.path("g.json"))
         with open(self.path("g.json")) as file:
             stats = json.load(file)
         self.assertEqual(stats["frames"][0]["quality"], 1)

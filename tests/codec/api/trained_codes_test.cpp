@@ -121,7 +121,7 @@ TEST(TrainedCodes, AreBetweenAnnexKAndOptimalOrNear) {
           return encoded(params, frame.view()).size();
         };
         const std::size_t trained = size(HuffmanTables::trained);
-        EXPECT_LT(trained * 50, size(HuffmanTables::standard) * 51) << name(tune) << quality;
+        EXPECT_LT(trained * 100, size(HuffmanTables::standard) * 103) << name(tune) << quality;
         EXPECT_GT(trained + 300, size(HuffmanTables::optimal)) << name(tune) << " " << quality;
       }
 }

@@ -15,7 +15,9 @@ const char* name(Mode mode) noexcept {
   return kNames[static_cast<std::size_t>(mode)];
 }
 const char* name(HuffmanTables tables) noexcept {
-  return tables == HuffmanTables::optimal ? "optimal" : "standard";
+  return tables == HuffmanTables::optimal   ? "optimal"
+         : tables == HuffmanTables::trained ? "trained"
+                                            : "standard";
 }
 
 }  // namespace zerorun::app::bench

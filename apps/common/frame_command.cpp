@@ -102,7 +102,8 @@ void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
     case PipelineEnd::Step::read:
       fail_input(input_name(), end.status, is_jpeg);
     case PipelineEnd::Step::code:
-      if (end.status.code() == Errc::size_not_reached)
+      if (end.status.code() == Errc::size_not_reached ||
+          end.status.code() == Errc::quality_not_reached)
         fail(Exit::output, fmt::format("{}: frame {}", end.name, frame_index()), end.status);
       fail_input(fmt::format("{}: frame {}", end.name, frame_index()), end.status, is_jpeg);
     case PipelineEnd::Step::write:

@@ -58,7 +58,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
   file_.write(command_ + "_us");
   if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
   if (command_ == "decode") file_.write(",concealed_intervals,slow_scans");
-  if (command_ == "encode") file_.write(",gpu_us,quality,thrift,codings");
+  if (command_ == "encode") file_.write(",gpu_us,quality,thrift,codings,reached");
   file_.write("\n");
 }
 
@@ -84,6 +84,9 @@ void StatsFile::add_json(const FrameRecord& record) {
     row["quality"] = coding->quality ? nlohmann::json(*coding->quality) : nlohmann::json();
     row["thrift"] = coding->thrift;
     row["codings"] = coding->codings;
+    if (coding->reached)  // JSON has no infinity
+      row["reached"] =
+          std::isinf(*coding->reached) ? nlohmann::json() : nlohmann::json(*coding->reached);
   }
   file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", json_text(row)));
 }
@@ -100,8 +103,9 @@ void StatsFile::add_csv(const FrameRecord& record) {
   if (record.gpu_microseconds) row += fmt::format(",{:.3f}", *record.gpu_microseconds);
   if (record.slow_scans) row += fmt::format(",{}", *record.slow_scans);
   if (const auto& coding = record.coding)
-    row += fmt::format(",{},{},{}", coding->quality ? fmt::format("{}", *coding->quality) : "",
-                       coding->thrift, coding->codings);
+    row += fmt::format(",{},{},{},{}", coding->quality ? fmt::format("{}", *coding->quality) : "",
+                       coding->thrift, coding->codings,
+                       coding->reached ? fmt::format("{}", *coding->reached) : "");
   file_.write(row + "\n");
 }
 

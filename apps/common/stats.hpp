@@ -23,6 +23,7 @@ inline constexpr int kStatsVersion = 2;
 struct FrameCoding {
   std::optional<double> quality;  ///< nothing with own tables
   int thrift, codings;
+  std::optional<double> reached;  ///< the PSNR or SSIM that was asked for, as it came out
 };
 
 struct FrameRecord {

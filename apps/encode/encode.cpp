@@ -183,8 +183,7 @@ class EncodeRun : FrameCommand {
     if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink_options_);
     sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
-    const char* huffman =
-        huffman_of(options_.tuning) == HuffmanTables::optimal ? "optimal" : "standard";
+    const std::string huffman = huffman_text(params_.huffman);
     const bool has_quality = options_.qtables.empty();
     if (options_.size.bitrate != 0)
       rate_.emplace(make_rate_control(options_.size, input_name(), rate()));
@@ -194,7 +193,7 @@ class EncodeRun : FrameCommand {
                                      : "tables of " + options_.qtables,
                          tuning_text(options_.tuning), sampling, huffman,
                          device_text(backend_, options_.device)),
-             {{"quality", has_quality && !options_.size.target && !options_.size.bitrate
+             {{"quality", has_quality && !options_.size.has_own_quality()
                               ? nlohmann::json(options_.quality)
                               : nlohmann::json()},
               {"subsampling", sampling},
@@ -262,7 +261,7 @@ class EncodeRun : FrameCommand {
                    .error = job.error,
                    .gpu_microseconds = job.device_microseconds,
                    .coding = coding_of(job.report)});
-    if (options_.size.any()) qualities_.add(job.report.quality);
+    if (options_.size.any()) settings_.add(job.report);
     if (options_.verify) verifier_.add(job.jpeg);
     if (job.error) {
       if (!summary_.error) summary_.error.emplace();
@@ -276,14 +275,16 @@ class EncodeRun : FrameCommand {
 
   FrameCoding coding_of(const EncodeReport& report) const {
     const bool is_scaled = options_.qtables.empty();
-    return {is_scaled ? std::optional(report.quality) : std::nullopt, report.thrift,
-            report.codings};
+    return {is_scaled ? std::optional(report.quality) : std::nullopt, report.thrift, report.codings,
+            options_.size.is_of_quality() ? std::optional(report.reached) : std::nullopt};
   }
 
   void report_end() {
-    if (qualities_.least <= qualities_.most)
-      console::detail(fmt::format("{}: the sizes took quality {:.1f} to {:.1f}", output_.name,
-                                  qualities_.least, qualities_.most));
+    if (settings_.frames > 0)
+      console::detail(fmt::format(
+          "{}: the {} took quality {:.1f} to {:.1f}, and {:.1f} codings a frame", output_.name,
+          options_.size.is_of_quality() ? "targets" : "sizes", settings_.least, settings_.most,
+          static_cast<double>(settings_.codings) / static_cast<double>(settings_.frames)));
     if (options_.verify && summary_.frames > 0) {
       verifier_.check(output_);
       console::detail(output_.name +
@@ -314,12 +315,15 @@ class EncodeRun : FrameCommand {
   ToSrgb to_srgb_;
   std::optional<RateControl> rate_;  // with --bitrate
   struct {
-    double least = 101.0, most = 0.0;
-    void add(double quality) {
-      least = std::min(least, quality);
-      most = std::max(most, quality);
+    double least = 101.0, most = 0.0;  // quality
+    std::int64_t frames = 0, codings = 0;
+    void add(const EncodeReport& report) {
+      least = std::min(least, report.quality);
+      most = std::max(most, report.quality);
+      ++frames;
+      codings += report.codings;
     }
-  } qualities_;  // with a size
+  } settings_;  // with a size or a target of quality
 };
 
 }  // namespace

@@ -119,9 +119,11 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
       "Read OUTPUT back when it is complete: every frame must have the bytes that were "
       "coded and decode on the CPU without damage. Frames coded on a GPU are coded on "
       "the CPU too and compared. Exit 6 if anything differs");
-  add_report_options(command, options.report,
-                     "index, pts, bytes, encode_us, gpu_us, what the frame was coded with "
-                     "(quality, thrift) and how often it was coded, and with --psnr the PSNR");
+  add_report_options(
+      command, options.report,
+      "index, pts, bytes, encode_us, gpu_us, what the frame was coded with "
+      "(quality, thrift), how often it was coded, what a target reached, and with --psnr "
+      "the PSNR");
 }
 
 nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
@@ -156,7 +158,7 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
 void fit_to_rtp(EncodeParams& params, const std::string& input, int width, int height,
                 Subsampling native) {
   constexpr int kMostPixels = 2040;  // RFC 2435, 3.1.5: eight bits that count blocks
-  if (params.huffman == HuffmanTables::optimal)
+  if (params.huffman != HuffmanTables::standard)
     fail(Exit::usage,
          "--compat rtp: RFC 2435 carries no Huffman tables, so they are --huffman standard");
   if (params.index) fail(Exit::usage, "--compat rtp: RFC 2435 carries no --index");
@@ -178,6 +180,8 @@ EncodeParams encode_params(const EncodeOptions& options) {
   params.quality = options.quality;
   params.subsampling = options.subsampling;
   set_tuning(options.tuning, params);
+  // What nobody asked for: RFC 2435 carries no tables.
+  if (options.for_rtp && !options.tuning.huffman) params.huffman = HuffmanTables::standard;
   params.size = size_goal(options.size);
   params.note_setting = options.size.note_setting;
   params.restart = options.restart;

@@ -4,6 +4,9 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
+#include <system_error>
+
 #include "apps/common/failure.hpp"
 #include "apps/common/options.hpp"
 #include "apps/common/text.hpp"
@@ -25,6 +28,33 @@ std::int64_t unit_of(char letter) {
     default:
       return 0;
   }
+}
+
+/// A number above 0, up to `most`.
+std::optional<double> parse_target(const std::string& text, double most) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || last != end || !(number > 0 && number <= most)) return std::nullopt;
+  return number;
+}
+
+/// One of these and no size.
+void add_quality_targets(CLI::App& command, SizeOptions& options) {
+  CLI::Option* psnr = add_parsed(
+      command, "--target-psnr", options.psnr,
+      [](const std::string& text) { return parse_target(text, 200); }, "DB",
+      "a number of dB above 0, up to 200 (42.5)",
+      "Find the lowest quality, in 16ths, with which each frame has this PSNR, as --psnr measures "
+      "it. --quality does not count");
+  CLI::Option* ssim = add_parsed(
+      command, "--target-ssim", options.ssim,
+      [](const std::string& text) { return parse_target(text, 1); }, "VALUE",
+      "a number above 0, up to 1 (0.985)",
+      "The same for the SSIM of luma, as FFmpeg's ssim filter measures it");
+  psnr->excludes(ssim);
+  for (const char* size : {"--target-size", "--max-frame-size", "--bitrate"})
+    for (CLI::Option* target : {psnr, ssim}) target->excludes(command.get_option(size));
 }
 
 }  // namespace
@@ -67,12 +97,14 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
              "With --bitrate: what the receiver's buffer holds")
       ->needs(bitrate)
       ->default_str("a second");
+  add_quality_targets(command, options);
   command.add_flag("--note-setting", options.note_setting,
                    "Put a COM segment into every frame that tells the quality it was coded with");
 }
 
 SizeGoal size_goal(const SizeOptions& options) {
-  return {static_cast<std::size_t>(options.target), static_cast<std::size_t>(options.max_frame)};
+  return {static_cast<std::size_t>(options.target), static_cast<std::size_t>(options.max_frame),
+          options.psnr, options.ssim};
 }
 
 RateControl make_rate_control(const SizeOptions& options, const std::string& input,
@@ -89,6 +121,8 @@ RateControl make_rate_control(const SizeOptions& options, const std::string& inp
 std::string size_text(const SizeOptions& options, int quality) {
   if (options.bitrate != 0) return with_commas(options.bitrate) + " bits/s";
   if (options.target != 0) return with_commas(options.target) + " bytes a frame";
+  if (options.psnr != 0) return fmt::format("{} dB a frame", options.psnr);
+  if (options.ssim != 0) return fmt::format("SSIM {} a frame", options.ssim);
   const std::string cap = options.max_frame == 0 ? ""
                                                  : fmt::format(", at most {} bytes a frame",
                                                                with_commas(options.max_frame));
@@ -96,8 +130,10 @@ std::string size_text(const SizeOptions& options, int quality) {
 }
 
 std::string size_parameters(const SizeOptions& options) {
-  return fmt::format("target {} max {} note {}", options.target, options.max_frame,
-                     options.note_setting);
+  std::string text = fmt::format("target {} max {} note {}", options.target, options.max_frame,
+                                 options.note_setting);
+  if (options.is_of_quality()) text += fmt::format(" psnr {} ssim {}", options.psnr, options.ssim);
+  return text;
 }
 
 }  // namespace zerorun::app

@@ -18,9 +18,15 @@ struct SizeOptions {
   std::int64_t target = 0, max_frame = 0;  ///< bytes a frame; 0: none
   std::int64_t bitrate = 0;                ///< bits a second; 0: none
   std::int64_t bucket = 0;                 ///< bytes; 0: of a second
+  double psnr = 0, ssim = 0;               ///< of each frame; 0: none
   bool note_setting = false;
 
-  bool any() const noexcept { return target != 0 || max_frame != 0 || bitrate != 0; }
+  bool is_of_quality() const noexcept { return psnr != 0 || ssim != 0; }
+  bool any() const noexcept {
+    return target != 0 || max_frame != 0 || bitrate != 0 || is_of_quality();
+  }
+  /// Whether --quality counts.
+  bool has_own_quality() const noexcept { return target != 0 || bitrate != 0 || is_of_quality(); }
 };
 
 void add_size_options(CLI::App& command, SizeOptions& options);

@@ -20,9 +20,12 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.option_defaults()->group("Coding");
   using H = std::optional<HuffmanTables>;
   add_choice<H>(command, "--huffman", options.huffman,
-                {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}},
-                "Tables of T.81 Annex K, or tables made for each frame (smaller, slower)")
-      ->default_str("standard; optimal with --tune and --effort best");
+                {{"standard", HuffmanTables::standard},
+                 {"optimal", HuffmanTables::optimal},
+                 {"trained", HuffmanTables::trained}},
+                "Tables of T.81 Annex K, tables made for each frame (smaller, slower), or tables "
+                "that were trained on pictures (smaller, as fast as Annex K's)")
+      ->default_str("standard; trained with --tune, optimal with --effort best too");
   add_choice<Tune>(
       command, "--tune", options.tune,
       {{"exact", Tune::exact}, {"photo", Tune::photo}, {"text", Tune::text}, {"psnr", Tune::psnr}},
@@ -44,8 +47,15 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
 }
 
 HuffmanTables huffman_of(const TuneOptions& options) {
-  const bool two_passes = options.tune != Tune::exact && options.effort == Effort::best;
-  return options.huffman.value_or(two_passes ? HuffmanTables::optimal : HuffmanTables::standard);
+  if (options.huffman) return *options.huffman;
+  if (options.tune == Tune::exact) return HuffmanTables::standard;
+  return options.effort == Effort::best ? HuffmanTables::optimal : HuffmanTables::trained;
+}
+
+const char* huffman_text(HuffmanTables tables) {
+  return tables == HuffmanTables::optimal   ? "optimal"
+         : tables == HuffmanTables::trained ? "trained"
+                                            : "standard";
 }
 
 void set_tuning(const TuneOptions& options, EncodeParams& params) {

@@ -23,6 +23,9 @@ void add_tune_options(CLI::App& command, TuneOptions& options);
 /// The code tables that were asked for, or that suit the effort.
 HuffmanTables huffman_of(const TuneOptions& options);
 
+/// "standard", ...: as --huffman has it.
+const char* huffman_text(HuffmanTables tables);
+
 /// Reads the tables if they are a file.
 void set_tuning(const TuneOptions& options, EncodeParams& params);
 

@@ -8,9 +8,9 @@
 #include "apps/common/console.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/common/ssim.hpp"
 #include "apps/play/compare.hpp"
 #include "apps/play/session.hpp"
+#include "codec/base/luma_ssim.hpp"
 
 namespace zerorun::app {
 namespace {

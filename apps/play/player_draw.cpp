@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 
-#include "apps/common/ssim.hpp"
 #include "apps/play/compare.hpp"
 #include "apps/play/keys.hpp"
 #include "apps/play/player.hpp"
+#include "codec/base/luma_ssim.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "codec/api/quality_encoder.hpp"
 #include "codec/arith/symbol.hpp"
 #include "codec/base/try.hpp"
 #include "codec/encode/bit_pack.hpp"
@@ -27,7 +28,8 @@ struct Encoder::Impl {
   std::optional<EncodeSetup> setup = {};  // of the last frame's shape
   std::vector<std::uint8_t> header = {};
   int codings = 1;  // of the last frame
-  // Where a size is to be reached: a sample of the frame, and what codes it.
+  QualityEncoder to_quality = {};
+  // Where a size or quality is to be reached: a sample of the frame, and what codes it.
   Frame sample = {};
   std::optional<PipelineAndSpare<EncodePipeline>> sample_pipelines = {};
 
@@ -45,7 +47,9 @@ struct Encoder::Impl {
     ZR_TRY(validate(frame));
     ZR_TRY(prepare(frame.format, frame.width, frame.height));
     return pipelines.run([&]() -> Result<EncodeReport> {
-      ZR_TRY(params.size.any() ? code_to_size(frame) : code_once(frame));
+      ZR_TRY(is_to_quality()     ? code_to_quality(frame)
+             : params.size.any() ? code_to_size(frame)
+                                 : code_once(frame));
       return deliver(total_bytes());
     });
   }
@@ -80,18 +84,29 @@ struct Encoder::Impl {
     return Status::ok();
   }
 
-  Status add_sample(std::optional<EncodeSetup>& sample_setup, SizedCoders& coders) {
+  EncodeParams params_of_sample() const {
     EncodeParams of_sample = params;
     of_sample.threads = 1;
     of_sample.index = false;
+    of_sample.segments.clear();
+    return of_sample;
+  }
+
+  /// Makes what codes the sample.
+  Status prepare_sample(const EncodeParams& of_sample, std::optional<EncodeSetup>& sample_setup) {
     if (!sample_pipelines) {
       ZR_LET(made, make_encode_pipelines(backend, of_sample));
       sample_pipelines = std::move(made);
     }
     ZR_LET(fresh, make_encode_setup(of_sample, sample.format(), sample.width(), sample.height()));
     sample_setup = fresh;
+    return Status::ok();
+  }
+
+  Status add_sample(std::optional<EncodeSetup>& sample_setup, SizedCoders& coders) {
+    ZR_TRY(prepare_sample(params_of_sample(), sample_setup));
     coders.whole_blocks = static_cast<std::uint64_t>(setup->layout.blocks());
-    coders.sample_blocks = static_cast<std::uint64_t>(fresh.layout.blocks());
+    coders.sample_blocks = static_cast<std::uint64_t>(sample_setup->layout.blocks());
     coders.sample = [this, &sample_setup](const SizeSetting& setting) {
       change_setting(params, setting, *sample_setup);
       return sample_pipelines->run([&]() -> Result<std::uint64_t> {
@@ -104,13 +119,73 @@ struct Encoder::Impl {
     return Status::ok();
   }
 
+  Status code_to_quality(const ConstFrameView& frame) {
+    bool is_first = true;
+    const QualityEncoder::Picture picture{
+        frame, [&](int quality, std::vector<std::byte>& jpeg) {
+          change_setting(params, {quality, 0}, *setup);
+          std::array<HuffmanSpec, 4> specs;
+          EncodePipeline& pipeline = pipelines.active();
+          ZR_TRY(std::exchange(is_first, false) ? pipeline.encode_scan(*setup, frame, specs)
+                                                : pipeline.encode_again(*setup, frame, specs));
+          ZR_TRY(make_header(specs));
+          return join(header, pipeline, jpeg);
+        }};
+    const EncodeParams of_sample = params_of_sample();
+    std::optional<EncodeSetup> sample_setup;
+    std::optional<QualityEncoder::Picture> sampled;
+    ZR_LET(has_sample, sample_tiles(frame, sample));
+    if (has_sample) {
+      ZR_TRY(prepare_sample(of_sample, sample_setup));
+      sampled = {std::as_const(sample).view(), [&](int quality, std::vector<std::byte>& jpeg) {
+                   return code_sample(of_sample, *sample_setup, quality, jpeg);
+                 }};
+    }
+    ZR_LET(outcome, to_quality.encode(params.size, params.threads, picture, sampled));
+    change_setting(params, {outcome.quality_16ths, 0}, *setup);
+    codings = outcome.codings;
+    return Status::ok();
+  }
+
+  Status code_sample(const EncodeParams& of_sample, EncodeSetup& sample_setup, int quality,
+                     std::vector<std::byte>& jpeg) {
+    change_setting(of_sample, {quality, 0}, sample_setup);
+    const auto done = sample_pipelines->run([&]() -> Result<bool> {
+      std::array<HuffmanSpec, 4> specs;
+      EncodePipeline& pipeline = sample_pipelines->active();
+      ZR_TRY(pipeline.encode_scan(sample_setup, std::as_const(sample).view(), specs));
+      std::vector<std::uint8_t> head;
+      write_header(make_stream_header(of_sample, sample_setup, specs), head);
+      ZR_TRY(join(head, pipeline, jpeg));
+      return true;
+    });
+    return done.status();
+  }
+
+  /// Header, scan and EOI.
+  static Status join(const std::vector<std::uint8_t>& header, EncodePipeline& pipeline,
+                     std::vector<std::byte>& out) {
+    out.resize(header.size() + pipeline.scan_bytes() + 2);
+    return join(header, pipeline, out.data());
+  }
+  static Status join(const std::vector<std::uint8_t>& header, EncodePipeline& pipeline,
+                     std::byte* out) {
+    std::memcpy(out, header.data(), header.size());
+    out += header.size();
+    ZR_TRY(pipeline.copy_scan(out));
+    out += pipeline.scan_bytes();
+    out[0] = std::byte{0xFF};
+    out[1] = std::byte{marker::kEoi};
+    return Status::ok();
+  }
+
   template <typename Deliver>
   Result<EncodeReport> code(const DeviceSurface& surface, const Deliver& deliver) {
     ZR_TRY(validate(surface));
     if (params.size.any())
       return Status(Errc::invalid_argument,
-                    "pictures in device memory are not coded to a size; bring the frame to host "
-                    "memory");
+                    "pictures in device memory are not coded to a size or quality; bring the frame "
+                    "to host memory");
     codings = 1;
     ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
     std::array<HuffmanSpec, 4> specs;
@@ -159,21 +234,26 @@ struct Encoder::Impl {
     });
   }
 
-  std::size_t total_bytes() const { return header.size() + pipelines.active().scan_bytes() + 2; }
+  /// Whether the stream lies in `to_quality` and not in the pipeline.
+  bool is_to_quality() const { return params.size.is_of_quality(); }
+
+  std::size_t total_bytes() const {
+    return is_to_quality() ? to_quality.jpeg().size()
+                           : header.size() + pipelines.active().scan_bytes() + 2;
+  }
 
   Result<EncodeReport> deliver(std::byte* out) {
-    std::memcpy(out, header.data(), header.size());
-    out += header.size();
-    ZR_TRY(pipelines.active().copy_scan(out));
-    out += pipelines.active().scan_bytes();
-    out[0] = std::byte{0xFF};
-    out[1] = std::byte{marker::kEoi};
+    if (is_to_quality())
+      std::memcpy(out, to_quality.jpeg().data(), to_quality.jpeg().size());
+    else
+      ZR_TRY(join(header, pipelines.active(), out));
     return EncodeReport{total_bytes(),
                         setup->layout.restart_interval,
                         pipelines.active().device_microseconds(),
                         static_cast<double>(setup->setting.quality_16ths) / kQualityUnit,
                         setup->setting.thrift,
-                        codings};
+                        codings,
+                        is_to_quality() ? to_quality.value() : 0.0};
   }
 };
 

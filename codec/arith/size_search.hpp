@@ -22,7 +22,7 @@ inline constexpr int kMostThrift = 1024;
 /// From one multiple of it to the next, block after block gets the next lower worth of an error.
 inline constexpr int kThriftStep = 256, kThriftSteps = kMostThrift / kThriftStep;
 
-/// log2(value) in 2^-16, rounded down; value is at least 1 and below 2^48.
+/// log2(value) in 2^-16, rounded down; value is at least 1.
 inline std::int64_t log2_fixed(std::uint64_t value) {
   const int whole = 63 - __builtin_clzll(value);
   std::uint64_t mantissa = whole > 31 ? value >> (whole - 31) : value << (31 - whole);

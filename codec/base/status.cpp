@@ -64,6 +64,7 @@ constexpr std::array kEntries{
              "raise max_header_bytes if you trust the file"),
     ZR_ENTRY(queue_full, "no more frames can be in flight", "receive one, or raise the depth"),
     ZR_ENTRY(size_not_reached, "the picture cannot be made that small", ""),
+    ZR_ENTRY(quality_not_reached, "the picture cannot be coded that well", ""),
     ZR_ENTRY(no_device, "no usable CUDA device", "use the CPU backend"),
     ZR_ENTRY(device_unsuitable, "the CUDA device cannot run this build",
              "use the CPU backend, or build for this device"),

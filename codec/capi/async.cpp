@@ -156,7 +156,8 @@ zerorun_status zerorun_async_encoder_submit(zerorun_async_encoder* encoder,
                                "zerorun_submit_options"));
     SubmitOptions submit{.tag = wanted.tag, .wait = wanted.wait != 0};
     if (wanted.quality != 0) submit.quality = wanted.quality;
-    const SizeGoal size{wanted.target_bytes, wanted.max_bytes};
+    const SizeGoal size{wanted.target_bytes, wanted.max_bytes, wanted.target_psnr,
+                        wanted.target_ssim};
     if (size.any()) submit.size = size;
     return object.submit(view, submit);
   });
@@ -186,6 +187,7 @@ zerorun_status zerorun_async_encoder_receive(zerorun_async_encoder* encoder, std
                    result.quality = encoder->taken.report.quality;
                    result.thrift = encoder->taken.report.thrift;
                    result.codings = encoder->taken.report.codings;
+                   result.reached = encoder->taken.report.reached;
                  });
 }
 

@@ -92,7 +92,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
     ZR_TRY(choose(std::int64_t{params.subsampling} - 1, 6, "subsampling", sampling));
     out.subsampling = sampling;
   }
-  ZR_TRY(choose(params.huffman, 2, "huffman", out.huffman));
+  ZR_TRY(choose(params.huffman, 3, "huffman", out.huffman));
   ZR_LET(restart, to_restart(params.restart, params.restart_count));
   out.restart = restart;
   ZR_TRY(choose(params.backend, 3, "backend", out.backend));
@@ -110,7 +110,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   }
   out.luma_table = to_table(params.luma_table);
   out.chroma_table = to_table(params.chroma_table);
-  out.size = {params.target_bytes, params.max_bytes};
+  out.size = {params.target_bytes, params.max_bytes, params.target_psnr, params.target_ssim};
   out.note_setting = params.note_setting != 0;
   ZR_TRY(to_segments(params, out.segments));
   return out;

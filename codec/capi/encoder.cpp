@@ -73,6 +73,13 @@ zerorun_status zerorun_encoder_set_size(zerorun_encoder* encoder, std::size_t ta
   return on_handle(encoder, [&] { return encoder->object.set_size({target_bytes, max_bytes}); });
 }
 
+zerorun_status zerorun_encoder_set_target(zerorun_encoder* encoder, double target_psnr,
+                                          double target_ssim) {
+  return on_handle(encoder, [&] {
+    return encoder->object.set_size({0, 0, target_psnr, target_ssim});
+  });
+}
+
 zerorun_status zerorun_encoder_setting(const zerorun_encoder* encoder, double* quality,
                                        std::int32_t* thrift, std::int32_t* codings) {
   if (encoder == nullptr) return ZERORUN_INVALID_ARGUMENT;
@@ -80,6 +87,10 @@ zerorun_status zerorun_encoder_setting(const zerorun_encoder* encoder, double* q
   if (thrift != nullptr) *thrift = encoder->report.thrift;
   if (codings != nullptr) *codings = encoder->report.codings;
   return ZERORUN_OK;
+}
+
+double zerorun_encoder_reached(const zerorun_encoder* encoder) {
+  return encoder == nullptr ? 0.0 : encoder->report.reached;
 }
 
 std::int32_t zerorun_encoder_backend(const zerorun_encoder* e) { return backend_of(e); }

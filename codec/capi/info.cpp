@@ -35,7 +35,8 @@ static_assert(same(ZERORUN_BACKEND_AUTOMATIC, Backend::automatic) &&
               same(ZERORUN_BACKEND_CPU, Backend::cpu) && same(ZERORUN_BACKEND_CUDA, Backend::cuda));
 constexpr bool same(int c, HuffmanTables cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_HUFFMAN_STANDARD, HuffmanTables::standard) &&
-              same(ZERORUN_HUFFMAN_OPTIMAL, HuffmanTables::optimal));
+              same(ZERORUN_HUFFMAN_OPTIMAL, HuffmanTables::optimal) &&
+              same(ZERORUN_HUFFMAN_TRAINED, HuffmanTables::trained));
 constexpr bool same(int c, Tune cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_TUNE_EXACT, Tune::exact) && same(ZERORUN_TUNE_PHOTO, Tune::photo) &&
               same(ZERORUN_TUNE_TEXT, Tune::text) && same(ZERORUN_TUNE_PSNR, Tune::psnr));

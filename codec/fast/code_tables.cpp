@@ -24,12 +24,17 @@ void fill_code_tables(const HuffmanEncodeTables& tables, CodeTables& out) {
       }
 }
 
+void fill_code_tables(const std::array<HuffmanSpec, kEncodeTables>& specs, CodeTables& out) {
+  HuffmanEncodeTables tables;
+  for (int t = 0; t < kEncodeTables; ++t)
+    fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables);
+  fill_code_tables(tables, out);
+}
+
 const CodeTables& standard_code_tables() {
   static const auto kTables = [] {
-    HuffmanEncodeTables tables;
-    for (int t = 0; t < kEncodeTables; ++t) fill_encode_table(standard_huffman_spec(t), t, tables);
     CodeTables out;
-    fill_code_tables(tables, out);
+    fill_code_tables(standard_huffman_specs(), out);
     return out;
   }();
   return kTables;

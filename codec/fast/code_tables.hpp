@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "codec/encode/symbol_histogram.hpp"
@@ -20,6 +21,7 @@ struct CodeTables {
 };
 
 void fill_code_tables(const HuffmanEncodeTables& tables, CodeTables& out);
+void fill_code_tables(const std::array<HuffmanSpec, kEncodeTables>& specs, CodeTables& out);
 /// Of the tables of T.81 Annex K, made once.
 const CodeTables& standard_code_tables();
 

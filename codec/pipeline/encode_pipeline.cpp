@@ -75,14 +75,13 @@ class CpuEncodePipeline final : public EncodePipeline {
       });
       build_optimal_specs(specs);
     } else {
-      for (int t = 0; t < kEncodeTables; ++t)
-        specs[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
+      specs = *setup.fixed_specs;
     }
     for (int t = 0; t < kEncodeTables; ++t)
       fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables_);
 
     for_each_slice([this](std::int64_t i, Scratch& scratch) {
-      const bool one_pass = setup_->huffman == HuffmanTables::standard;
+      const bool one_pass = setup_->huffman != HuffmanTables::optimal;
       if (one_pass) to_symbols(plan_[i], scratch, scratch.symbols);
       to_bits(i, scratch, one_pass ? scratch.symbols : state(i).symbols);
     });

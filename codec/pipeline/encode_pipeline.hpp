@@ -31,6 +31,9 @@ struct EncodeSetup {
   TuneRules tune;       ///< not active where the bytes are libjpeg's
   SizeSetting setting;  ///< what tables and rules were made for
   HuffmanTables huffman;
+  /// Where huffman is not optimal: its tables, which outlive all coders. The same tables have the
+  /// same address.
+  const std::array<HuffmanSpec, 4>* fixed_specs;
   int index_group_mcus;  ///< MCUs in a group of the scan index; 0: no index
   /// The frame's planes are the component planes: no color_subsample.
   bool planes_are_components;

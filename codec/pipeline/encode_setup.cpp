@@ -12,6 +12,7 @@
 #include "codec/pipeline/tune_rules.hpp"
 #include "codec/syntax/marker.hpp"
 #include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/trained_codes.hpp"
 
 namespace zerorun {
 namespace {
@@ -102,7 +103,22 @@ Status validate_quality(int quality) {
   return Status(Errc::invalid_argument, "quality " + std::to_string(quality) + " is not in 1..100");
 }
 
+static Status validate_targets(const SizeGoal& goal) {
+  const auto refused = [](const char* why) { return Status(Errc::invalid_argument, why); };
+  // What is no number is in no range.
+  if (goal.target_psnr != 0 && !(goal.target_psnr > 0 && goal.target_psnr <= 200))
+    return refused("a target PSNR is above 0 and at most 200 dB");
+  if (goal.target_ssim != 0 && !(goal.target_ssim > 0 && goal.target_ssim <= 1))
+    return refused("a target SSIM is above 0 and at most 1");
+  if (goal.target_psnr != 0 && goal.target_ssim != 0)
+    return refused("a picture is coded to a PSNR or to an SSIM, not to both");
+  if (goal.is_of_quality() && (goal.target_bytes != 0 || goal.max_bytes != 0))
+    return refused("a picture is coded to a size or to a quality, not to both");
+  return Status::ok();
+}
+
 Status validate_size(const EncodeParams& params) {
+  ZR_TRY(validate_targets(params.size));
   if (!params.size.any() || (!params.luma_table && !params.chroma_table)) return Status::ok();
   return Status(Errc::invalid_argument,
                 "a size does not go with own quantisation tables, because it is reached by scaling "
@@ -113,6 +129,8 @@ Status validate_params(const EncodeParams& params) {
   ZR_TRY(validate_quality(params.quality));
   ZR_TRY(validate_size(params));
   ZR_TRY(validate_tuning(params));
+  if (params.huffman > HuffmanTables::trained)
+    return Status(Errc::invalid_argument, "huffman has no such value");
   ZR_TRY(check_table(params.luma_table, "the luma table"));
   ZR_TRY(check_table(params.chroma_table, "the chroma table"));
   const bool counted = params.restart.kind == RestartPolicy::Kind::mcus ||
@@ -175,6 +193,10 @@ void change_setting(const EncodeParams& params, const SizeSetting& setting, Enco
   setup.setting = setting;
   setup.quant[0] = params.luma_table.value_or(tables[0]);
   setup.quant[1] = params.chroma_table.value_or(tables[1]);
+  setup.fixed_specs = params.huffman == HuffmanTables::trained
+                          ? &trained_huffman_specs(params.tune, sampling == Subsampling::s420,
+                                                   setting.quality_16ths)
+                          : &standard_huffman_specs();
   setup.tune = make_tune_rules(params, sampling == Subsampling::s420, setup.quant, setting.thrift);
   for (std::size_t t = 0; t < 2; ++t)
     for (std::size_t i = 0; i < kBlockSize; ++i)

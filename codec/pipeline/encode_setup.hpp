@@ -10,7 +10,8 @@ namespace zerorun {
 /// Errors: invalid_argument.
 Status validate_quality(int quality);
 
-/// Errors: invalid_argument (a size does not go with own tables).
+/// Errors: invalid_argument (a size does not go with own tables, targets of quality are out of
+/// range or do not go with a size).
 Status validate_size(const EncodeParams& params);
 
 /// Range checks of everything that does not depend on a frame.

@@ -81,13 +81,13 @@ class FastEncodePipeline final : public EncodePipeline {
     if (setup.huffman == HuffmanTables::optimal) {
       code_with_optimal_tables(specs);
     } else {
-      for (int t = 0; t < kEncodeTables; ++t)
-        specs[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
-      for_each_slice([this](std::int64_t i, Scratch& scratch) {
+      specs = *setup.fixed_specs;
+      const fast::CodeTables& codes = fixed_codes(*setup.fixed_specs);
+      for_each_slice([this, &codes](std::int64_t i, Scratch& scratch) {
         const Slice slice = plan_[i];
         fast::SliceBits out = reserve_bits(slice, scratch);
-        fast::code_slice(coding_, {slice.first_mcu, slice.mcus}, plan_.slices_are_parts(),
-                         fast::standard_code_tables(), *scratch.run, out);
+        fast::code_slice(coding_, {slice.first_mcu, slice.mcus}, plan_.slices_are_parts(), codes,
+                         *scratch.run, out);
         finish_slice(i, out);
       });
     }
@@ -123,6 +123,16 @@ class FastEncodePipeline final : public EncodePipeline {
     run_jobs(plan_.count(), [&](std::int64_t i, int worker) {
       job(i, scratch_[static_cast<std::size_t>(worker)]);
     });
+  }
+
+  /// Made when they change.
+  const fast::CodeTables& fixed_codes(const std::array<HuffmanSpec, 4>& specs) {
+    if (&specs == &standard_huffman_specs()) return fast::standard_code_tables();
+    if (fixed_specs_ != &specs) {
+      fast::fill_code_tables(specs, fixed_codes_);
+      fixed_specs_ = &specs;
+    }
+    return fixed_codes_;
   }
 
   fast::SliceBits reserve_bits(const Slice& slice, Scratch& scratch) {
@@ -238,6 +248,8 @@ class FastEncodePipeline final : public EncodePipeline {
   std::array<QuantTable, 2> quant_table_{};
   fast::QuantRows quant_[2];
   fast::FrameCoding coding_{};
+  const std::array<HuffmanSpec, 4>* fixed_specs_ = nullptr;  // of fixed_codes_
+  fast::CodeTables fixed_codes_;
 };
 
 }  // namespace

@@ -74,6 +74,8 @@ const HuffmanSpec& standard_huffman_spec(int table) noexcept {
   return kStandard[static_cast<std::size_t>(table)];
 }
 
+const std::array<HuffmanSpec, 4>& standard_huffman_specs() noexcept { return kStandard; }
+
 Status check_huffman_spec(const HuffmanSpec& spec, bool is_dc) {
   if (spec.count() > 256)
     return Status(Errc::bad_huffman_table, std::to_string(spec.count()) + " symbols");

@@ -25,6 +25,9 @@ struct HuffmanSpec {
 /// chroma.
 const HuffmanSpec& standard_huffman_spec(int table) noexcept;
 
+/// All four.
+const std::array<HuffmanSpec, 4>& standard_huffman_specs() noexcept;
+
 /// ok if the specification is a prefix code without an all-ones codeword (T.81 C.2, K.2), and DC
 /// categories are at most 15 (libjpeg decodes these; T.81 allows 11).
 Status check_huffman_spec(const HuffmanSpec& spec, bool is_dc);

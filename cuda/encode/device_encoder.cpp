@@ -123,8 +123,9 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
     ZR_TRY(validate_params(params));
     if (params.size.any())
       return Status(Errc::invalid_argument,
-                    "the encoder of device frames does not reach sizes, because that takes a round "
-                    "trip to the host; Encoder and AsyncEncoder do it with frames in host memory");
+                    "the encoder of device frames does not reach sizes and qualities, because that "
+                    "takes a round trip to the host; Encoder and AsyncEncoder do it with frames in "
+                    "host memory");
     if (params.backend == Backend::cpu)
       return Status(Errc::invalid_argument, "the CPU backend cannot code device frames");
     const auto backend = resolve_backend(Backend::cuda, params.device);

@@ -107,7 +107,7 @@ class CudaEncodePipeline final : public EncodePipeline {
     }
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
-      specs[t] = optimal ? outcome_.data()->specs[t] : standard_huffman_spec(static_cast<int>(t));
+      specs[t] = optimal ? outcome_.data()->specs[t] : (*setup.fixed_specs)[t];
     return Status::ok();
   }
 

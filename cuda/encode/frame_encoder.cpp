@@ -40,7 +40,7 @@ bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
          a.v_max == b.v_max && a.layout.components == b.layout.components &&
          a.layout.restart_interval == b.layout.restart_interval &&
          a.tune.active() == b.tune.active() && a.huffman == b.huffman &&
-         a.index_group_mcus == b.index_group_mcus;
+         a.fixed_specs == b.fixed_specs && a.index_group_mcus == b.index_group_mcus;
 }
 
 /// And so do the tables on the device.
@@ -184,7 +184,7 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   parity_ = 0;
   used_frames_[0] = used_frames_[1] = 0;
   setup_ = setup;
-  if (setup.huffman == HuffmanTables::standard) return finish_tables(1, stream);
+  if (setup.huffman != HuffmanTables::optimal) return finish_tables(1, stream);
   ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, room_ * sizeof(SymbolCounts), stream));
   return Status::ok();
 }
@@ -242,7 +242,7 @@ Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   ZR_TRY(upload_rules(setup, stream));
   if (!header_.empty()) ZR_TRY(send(header_parts_.data(), header_.data(), header_.size()));
   if (setup.huffman == HuffmanTables::optimal) return Status::ok();
-  return upload_standard_huffman(specs_.data(), tables_.data(), stream);
+  return upload_huffman(*setup.fixed_specs, specs_.data(), tables_.data(), stream);
 }
 
 /// What the quality decides: behind the frames before, which are coded with the old tables.

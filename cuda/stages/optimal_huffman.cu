@@ -201,17 +201,4 @@ Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec) {
   return Status::ok();
 }
 
-Status upload_standard_huffman(HuffmanSpec* specs, HuffmanEncodeTables* tables,
-                               cudaStream_t stream) {
-  // From pageable memory the calls return when the source has been read.
-  HuffmanEncodeTables filled;
-  for (int t = 0; t < kEncodeTables; ++t) {
-    const HuffmanSpec& spec = standard_huffman_spec(t);
-    fill_encode_table(spec, t, filled);
-    ZR_CUDA_TRY(cudaMemcpyAsync(specs + t, &spec, sizeof spec, cudaMemcpyHostToDevice, stream));
-  }
-  ZR_CUDA_TRY(cudaMemcpyAsync(tables, &filled, sizeof filled, cudaMemcpyHostToDevice, stream));
-  return Status::ok();
-}
-
 }  // namespace zerorun

@@ -1,9 +1,11 @@
 // Code tables in device memory: optimal ones from the statistics, so that no frame waits for the
-// host, and the standard ones.
+// host, and fixed ones.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cuda_runtime_api.h>
+
+#include <array>
 
 #include "codec/base/exec.hpp"
 #include "codec/encode/symbol_histogram.hpp"
@@ -23,8 +25,9 @@ struct OptimalHuffmanArgs {
 /// Asynchronous on exec.stream.
 Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec);
 
-/// Sends the tables of T.81 Annex K in the same form: specs[kEncodeTables] and one `tables`.
-Status upload_standard_huffman(HuffmanSpec* specs, HuffmanEncodeTables* tables,
-                               cudaStream_t stream);
+/// Sends tables of the host in the same form: specs[kEncodeTables] and one `tables`. Returns when
+/// `from` has been read.
+Status upload_huffman(const std::array<HuffmanSpec, kEncodeTables>& from, HuffmanSpec* specs,
+                      HuffmanEncodeTables* tables, cudaStream_t stream);
 
 }  // namespace zerorun

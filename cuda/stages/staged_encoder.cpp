@@ -69,7 +69,7 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
 
 Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t stream) {
   if (uploaded_ && uploaded_->quant == setup.quant && uploaded_->huffman == setup.huffman &&
-      uploaded_->tune.weight == setup.tune.weight &&
+      uploaded_->fixed_specs == setup.fixed_specs && uploaded_->tune.weight == setup.tune.weight &&
       uploaded_->tune.thrifty_weight == setup.tune.thrifty_weight &&
       uploaded_->tune.thrifty_turns == setup.tune.thrifty_turns &&
       uploaded_->tune.masked == setup.tune.masked && uploaded_->tune.by_rate == setup.tune.by_rate)
@@ -80,8 +80,8 @@ Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t strea
                               cudaMemcpyHostToDevice, stream));
   ZR_CUDA_TRY(cudaMemcpyAsync(tune_.data(), &setup.tune, sizeof setup.tune, cudaMemcpyHostToDevice,
                               stream));
-  if (setup.huffman == HuffmanTables::standard)
-    ZR_TRY(upload_standard_huffman(arrays_.specs, arrays_.tables, stream));
+  if (setup.huffman != HuffmanTables::optimal)
+    ZR_TRY(upload_huffman(*setup.fixed_specs, arrays_.specs, arrays_.tables, stream));
   uploaded_ = setup;
   return Status::ok();
 }
@@ -129,7 +129,7 @@ Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const S
 }
 
 Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
-  if (setup.huffman == HuffmanTables::standard) return Status::ok();
+  if (setup.huffman != HuffmanTables::optimal) return Status::ok();
   const std::int64_t blocks = setup.layout.blocks();
   ZR_TRY(announce(probe, "symbol_histogram"));
   ZR_CUDA_TRY(cudaMemsetAsync(counts_, 0, sizeof(SymbolCounts), stream_of(exec)));

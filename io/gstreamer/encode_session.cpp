@@ -46,10 +46,15 @@ Status EncodeSession::start_rate(const FrameSettings& settings) {
 }
 
 Result<SizeGoal> EncodeSession::size_of(const FrameSettings& settings, PendingFrame& pending) {
+  const SizeGoal goal{0, static_cast<std::size_t>(settings.max_frame_size), settings.target_psnr,
+                      settings.target_ssim};
   if (settings.bitrate == 0) {
     rate_.reset();
-    return SizeGoal{0, static_cast<std::size_t>(settings.max_frame_size)};
+    return goal;
   }
+  if (goal.is_of_quality())
+    return Status(Errc::invalid_argument,
+                  "bitrate does not go with target-psnr and target-ssim; set one to 0");
   ZR_TRY(start_rate(settings));
   ZR_LET(budget, rate_->budget(next_number_));
   pending.rate = rate_;

@@ -42,6 +42,8 @@ struct FrameSettings {
   int quality;
   int bitrate;         ///< bits a second; 0: none
   int max_frame_size;  ///< bytes; 0: none
+  double target_psnr;  ///< dB; 0: none
+  double target_ssim;  ///< 0: none
 };
 
 /// One thread at a time may call members, and must not hold the lock that `deliver` takes.

@@ -207,7 +207,8 @@ GstFlowReturn handle_frame(GstVideoEncoder* base, GstVideoCodecFrame* frame) {
   const EncoderSettings settings = settings_of(self);
   const Status status = without_stream_lock(self, [&] {
     return self->state->session->submit(
-        frame, {settings.quality, settings.bitrate, settings.max_frame_size});
+        frame, {settings.quality, settings.bitrate, settings.max_frame_size, settings.target_psnr,
+                settings.target_ssim});
   });
   if (!status) {
     post(self, status);

@@ -21,6 +21,7 @@ GType huffman_type() {
       {static_cast<int>(HuffmanTables::standard), "The tables of T.81 Annex K.3", "standard"},
       {static_cast<int>(HuffmanTables::optimal), "Built for each frame; smaller, slower",
        "optimal"},
+      {static_cast<int>(HuffmanTables::trained), "Trained on pictures; smaller", "trained"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("ZerorunHuffman", values);
   return type;
@@ -80,13 +81,14 @@ using Settings = EncoderSettings;
 /// The settings by the ids of their properties, which count from 1.
 constexpr std::variant<int Settings::*, bool Settings::*, HuffmanTables Settings::*,
                        std::string Settings::*, Tune Settings::*, Effort Settings::*,
-                       QuantTables Settings::*>
-    kMembers[] = {&Settings::quality,    &Settings::restart_interval,
-                  &Settings::huffman,    &Settings::subsampling,
-                  &Settings::scan_index, &Settings::device,
-                  &Settings::depth,      &Settings::tune,
-                  &Settings::effort,     &Settings::tables,
-                  &Settings::bitrate,    &Settings::max_frame_size};
+                       QuantTables Settings::*, double Settings::*>
+    kMembers[] = {&Settings::quality,     &Settings::restart_interval,
+                  &Settings::huffman,     &Settings::subsampling,
+                  &Settings::scan_index,  &Settings::device,
+                  &Settings::depth,       &Settings::tune,
+                  &Settings::effort,      &Settings::tables,
+                  &Settings::bitrate,     &Settings::max_frame_size,
+                  &Settings::target_psnr, &Settings::target_ssim};
 static_assert(std::size(kMembers) == kSettingCount);
 
 /// Calls visit(setting) with the setting of a property.
@@ -104,6 +106,7 @@ void get(const GValue* value, Enum& setting) {
   setting = static_cast<Enum>(g_value_get_enum(value));
 }
 void get(const GValue* value, bool& setting) { setting = g_value_get_boolean(value) != FALSE; }
+void get(const GValue* value, double& setting) { setting = g_value_get_double(value); }
 void get(const GValue* value, std::string& setting) { setting = device_text(value); }
 
 void set(GValue* value, int setting) {
@@ -113,6 +116,7 @@ template <typename Enum>
 requires std::is_enum_v<Enum>
 void set(GValue* value, Enum setting) { g_value_set_enum(value, static_cast<int>(setting)); }
 void set(GValue* value, bool setting) { g_value_set_boolean(value, setting); }
+void set(GValue* value, double setting) { g_value_set_double(value, setting); }
 void set(GValue* value, const std::string& setting) { g_value_set_string(value, setting.c_str()); }
 
 }  // namespace
@@ -164,6 +168,14 @@ void install_settings(GObjectClass* type) {
                            "Bytes that no frame exceeds: its quality is lowered where it would. 0: "
                            "none. Applies from the next frame on",
                            0, G_MAXINT, initial.max_frame_size, kPlaying));
+  install(g_param_spec_double("target-psnr", "PSNR",
+                              "dB that the decoded samples of each frame have at least, by the "
+                              "lowest quality that does it; without bitrate and max-frame-size. 0: "
+                              "none. Applies from the next frame on",
+                              0, 200, initial.target_psnr, kPlaying));
+  install(g_param_spec_double("target-ssim", "SSIM",
+                              "The same for the SSIM of luma, and without target-psnr. 0: none", 0,
+                              1, initial.target_ssim, kPlaying));
 }
 
 void set_setting(EncoderSettings& settings, guint id, const GValue* value) {

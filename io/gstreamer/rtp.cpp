@@ -51,7 +51,7 @@ void fit_to_payloader(GstElement* encoder, EncodeParams& params, PixelFormat for
     params.subsampling = Subsampling::s420;
   if (params.subsampling && !fits(*params.subsampling))
     warn(encoder, "RFC 2435 (rtpjpegpay) has 4:2:0 and 4:2:2 alone; set subsampling to 420 or 422");
-  if (params.huffman == HuffmanTables::optimal)
+  if (params.huffman != HuffmanTables::standard)
     warn(encoder, "RFC 2435 (rtpjpegpay) carries no Huffman tables; set huffman to standard");
 }
 

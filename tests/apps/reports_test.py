@@ -29,7 +29,8 @@ class StatsTest(ProgramTest):
                          ("zerorun-stats", 2, "encode"))
         self.assertEqual(header["summary"]["frames"], 4)
         self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "encode_us", "psnr", "psnr_0",
-                                         "psnr_1", "psnr_2", "gpu_us", "quality", "thrift", "codings"])
+                                         "psnr_1", "psnr_2", "gpu_us", "quality", "thrift", "codings",
+                                         "reached"])
         self.assertEqual([int(row["index"]) for row in rows], [1, 2, 3, 4])
         self.assertEqual(sum(int(row["bytes"]) for row in rows),
                          pathlib.Path(self.path("o.mjpeg")).stat().st_size)

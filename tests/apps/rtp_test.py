@@ -35,11 +35,20 @@ class RtpTest(ProgramTest):
 
     def test_what_rfc_2435_cannot_carry_is_refused(self):
         for options, code, word in ((["--huffman", "optimal"], 2, "Huffman"),
+                                    (["--huffman", "trained", "--tune", "photo"], 2, "Huffman"),
                                     (["--subsampling", "444"], 2, "4:2:2"), (["--index"], 2, "--index")):
             done = self.encode(self.y4m, "-o", self.path("x.mjpeg"), "--compat", "rtp", *options, code=code)
             self.assert_sentence(done, word)
         wide = make_ppm(self.path("wide.ppm"), 2048, 8)
         self.assert_sentence(self.encode(wide, "-o", self.path("x.jpg"), "--compat", "rtp", code=4), "2040")
+
+    def test_tuned_frames_get_the_tables_of_annex_k(self):
+        for options in (["--tune", "photo"], ["--tune", "text", "--effort", "best"]):
+            self.encode(self.y4m, "-o", self.path("t.mjpeg"), "-y", "--compat", "rtp", *options)
+            self.encode(self.y4m, "-o", self.path("s.mjpeg"), "-y", "--huffman", "standard", "--restart", "none",
+                        *options)
+            self.assertEqual(pathlib.Path(self.path("t.mjpeg")).read_bytes(),
+                             pathlib.Path(self.path("s.mjpeg")).read_bytes())
 
     def test_what_nobody_asked_for_is_chosen(self):
         for tag in ("422", "444", "mono"):

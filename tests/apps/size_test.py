@@ -67,6 +67,76 @@ class SizeTest(ProgramTest):
             level = max(0, level - rate / 8 / 25)
         self.assertAlmostEqual(sum(sizes) * 8 * 25 / len(sizes) / rate, 1, delta=0.01)
 
+    def stats(self, *options):
+        self.frames(*options, "--stats", self.path("s.csv"))
+        with open(self.path("s.csv"), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_target_psnr_is_what_psnr_measures_and_a_16th_less_has_it_not(self):
+        for options in ([], ["--tune", "photo", "--effort", "best"], ["--subsampling", "gray", "--huffman", "optimal"]):
+            target = "15.5" if "gray" in options else "36.25"
+            rows = self.stats("--target-psnr", target, "--psnr", "--frames", "0:6", *options)
+            self.assertEqual(len(rows), 6)
+            for row in rows:
+                self.assertGreaterEqual(float(row["psnr"]), float(target) - 0.0005)  # printed with 3 digits
+                self.assertAlmostEqual(float(row["reached"]), float(row["psnr"]), delta=0.0006)
+                self.assertTrue(1 <= float(row["quality"]) <= 100 and float(row["quality"]) * 16 % 1 == 0)
+                self.assertEqual(row["thrift"], "0")
+                self.assertTrue(1 <= int(row["codings"]) <= 23)
+            if float(rows[0]["quality"]) > 1:  # whole qualities below have less
+                lower = int(float(rows[0]["quality"]) - 1 / 16)
+                plain = self.stats("-q", str(lower), "--psnr", "--frames", "0:1", *options)
+                self.assertLess(float(plain[0]["psnr"]), float(target))
+                self.assertEqual(plain[0]["reached"], "")
+
+    def test_target_ssim_is_what_play_measures(self):
+        rows = self.stats("--target-ssim", "0.95", "--frames", "0:3")
+        for row in rows:
+            self.assertGreaterEqual(float(row["reached"]), 0.95)
+            self.assertLess(float(row["reached"]), 0.96)
+        self.encode(self.source, "-o", self.path("s.avi"), "--target-ssim", "0.95", "--frames", "0:3", "-y")
+        self.encode(self.source, "-o", self.path("better.avi"), "--target-ssim", "0.99", "--frames", "0:3", "-y")
+        self.assertGreater(os.path.getsize(self.path("better.avi")), os.path.getsize(self.path("s.avi")))
+
+    def test_targets_of_quality_do_not_depend_on_threads_and_shards(self):
+        for options in (["--target-psnr", "38"], ["--target-ssim", "0.96"]):
+            one = self.frames("--threads", "1", *options)
+            self.assertEqual(self.frames("--threads", "4", *options), one)
+            joined = self.path(options[0] + ".mjpeg")
+            for part in ("0/2", "1/2"):
+                self.encode(self.source, "-o", joined, "--shard", part, *options)
+            self.zerorun("concat", joined)
+            self.assertEqual(split_jpegs(pathlib.Path(joined).read_bytes()), one)
+
+    def test_one_colour_reaches_everything_with_the_lowest_quality(self):
+        grey = self.path("grey.y4m")
+        pathlib.Path(grey).write_bytes(b"YUV4MPEG2 W64 H48 F25:1 C420jpeg XCOLORRANGE=FULL\nFRAME\n" + b"\x80" * (64 * 48 * 3 // 2))
+        done = self.encode(grey, "-o", self.path("g.mjpeg"), "--target-psnr", "200", "-v", "--stats",
+                           self.path("g.json"))
+        with open(self.path("g.json")) as file:
+            stats = json.load(file)
+        self.assertEqual(stats["frames"][0]["quality"], 1)
+        self.assertIsNone(stats["frames"][0]["reached"])  # no error: infinity
+        self.assertIsNone(stats["quality"])
+        self.assertIn("200 dB a frame", done.stderr.decode())
+
+    def test_qualities_that_cannot_be_are_said(self):
+        out = ("-o", self.path("no.mjpeg"))
+        done = self.encode(self.source, *out, "--target-psnr", "120", code=4)
+        self.assert_sentence(done, "frame 0", "at quality 100 this picture has a PSNR of",
+                             "120.000 dB was asked for; ask for less")
+        self.assertFalse(os.path.exists(self.path("no.mjpeg")))
+        for options, words in ((["--target-psnr", "0"], "above 0, up to 200"), (["--target-psnr", "nan"], "above 0"),
+                               (["--target-psnr", "inf"], "above 0"), (["--target-psnr", "40dB"], "above 0"),
+                               (["--target-psnr", "-3"], "above 0"), (["--target-psnr", "201"], "up to 200"),
+                               (["--target-ssim", "1.01"], "up to 1"), (["--target-ssim", ""], "up to 1"),
+                               (["--target-psnr", "40", "--target-ssim", "0.9"], "--target-ssim"),
+                               (["--target-psnr", "40", "--target-size", "9k"], "--target-size"),
+                               (["--target-ssim", "0.9", "--max-frame-size", "9k"], "--max-frame-size"),
+                               (["--target-ssim", "0.9", "--bitrate", "1M"], "--bitrate")):
+            with self.subTest(options=options):
+                self.assertIn(words, self.encode(self.source, *out, *options, code=2).stderr.decode())
+
     def test_stats_say_what_each_frame_was_coded_with(self):
         self.frames("--target-size", "12k", "--stats", self.path("s.csv"))
         with open(self.path("s.csv"), newline="") as file:

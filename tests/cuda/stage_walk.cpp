@@ -78,7 +78,7 @@ void make_tables(const EncodeSetup& setup, CpuArrays& out, Exec& exec) {
   for (int t = 0; t < kEncodeTables; ++t)
     fill_encode_table(setup.huffman == HuffmanTables::optimal
                           ? optimal_huffman_spec(counts.count[t])
-                          : standard_huffman_spec(t),
+                          : (*setup.fixed_specs)[static_cast<std::size_t>(t)],
                       t, out.tables);
 }
 

@@ -195,6 +195,39 @@ TEST(GstEncoder, SizesReachTheStream) {
             encode(frame.view(), params));
 }
 
+TEST(GstEncoder, TargetsOfQualityChangeWhilePlaying) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 160, 120, 15);
+  const std::string caps = raw_caps("I420", 160, 120);
+  const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=1 target-psnr=36.5");
+  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstElement> encoder(gst_harness_find_element(harness.get(), "zerorunenc"));
+  ASSERT_TRUE(encoder);
+  const auto next = [&] {
+    const Owned<GstBuffer> out(
+        gst_harness_push_and_pull(harness.get(), to_buffer(frame, caps).release()));
+    return out ? bytes_of(out.get()) : Bytes{};
+  };
+  EncodeParams params;
+  params.size.target_psnr = 36.5;
+  const Bytes first = next();
+  EXPECT_EQ(first, encode(frame.view(), params));
+  g_object_set(encoder.get(), "target-psnr", 30.0, nullptr);
+  params.size.target_psnr = 30;
+  const Bytes second = next();
+  EXPECT_EQ(second, encode(frame.view(), params));
+  EXPECT_LT(second.size(), first.size());
+  g_object_set(encoder.get(), "target-psnr", 0.0, "target-ssim", 0.9, nullptr);
+  params.size = {};
+  params.size.target_ssim = 0.9;
+  EXPECT_EQ(next(), encode(frame.view(), params));
+  gdouble ssim = 0;
+  g_object_get(encoder.get(), "target-ssim", &ssim, nullptr);
+  EXPECT_EQ(ssim, 0.9);
+  g_object_set(encoder.get(), "target-ssim", 0.0, nullptr);
+  params.size = {};
+  EXPECT_EQ(next(), encode(frame.view(), params));
+}
+
 TEST(GstEncoder, TheBitrateChangesWhilePlaying) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 15);
   const std::string caps = raw_caps("I420", 320, 240);

@@ -541,3 +541,17 @@ def test_help_and_names():
     with pytest.raises(zerorun.ArgumentError):
         zerorun.encode(RGB, instruction_set="mmx")
     zerorun.release_memory()
+
+
+def test_targets_of_quality_that_cannot_be():
+    image = np.random.default_rng(1).integers(0, 256, (48, 64, 3), np.uint8)
+    for options in ({"target_psnr": 99}, {"target_ssim": 1}):
+        with pytest.raises(zerorun.CapacityError, match="at quality 100 this picture has"):
+            zerorun.encode(image, **options)
+    for options in ({"target_psnr": 0}, {"target_psnr": -1.5}, {"target_psnr": float("nan")}, {"target_ssim": 1.5},
+                    {"target_psnr": 30, "target_ssim": 0.9}, {"target_psnr": 30, "target_size": 5000}):
+        with pytest.raises(zerorun.ArgumentError):
+            zerorun.encode(image, **options)
+    for value in ("40", True, [40]):
+        with pytest.raises(TypeError, match="target_psnr"):
+            zerorun.encode(image, target_psnr=value)

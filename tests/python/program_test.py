@@ -44,6 +44,24 @@ def test_tunes_as_the_program(tune, tables, tmp_path):
         run_program("encode", source, "-o", target, "-y", "--device", "cpu", "--tune", tune,
                     "--effort", effort, "--tables", tables, "--huffman", "standard")
         assert zerorun.encode(image, tune=tune, effort=effort, tables=tables) == target.read_bytes()
+        run_program("encode", source, "-o", target, "-y", "--device", "cpu", "--tune", tune,
+                    "--effort", effort, "--tables", tables, "--huffman", "trained")
+        assert target.read_bytes() == zerorun.encode(image, tune=tune, effort=effort, tables=tables,
+                                                     huffman="trained")
+
+
+@needs_program
+@pytest.mark.parametrize("option, value", [("target_psnr", 33), ("target_psnr", 30.5), ("target_ssim", 0.93)])
+def test_targets_of_quality_as_the_program(option, value, tmp_path):
+    image = picture("rgb24", 83, 45)
+    source, target = tmp_path / "in.pnm", tmp_path / "out.jpg"
+    write_input(source, "rgb24", image)
+    run_program("encode", source, "-o", target, "-y", "--device", "cpu",
+                "--" + option.replace("_", "-"), value)
+    jpeg = zerorun.encode(image, **{option: value})
+    assert jpeg == target.read_bytes()
+    assert zerorun.encode(image, **{option: None}) == zerorun.encode(image)
+    assert zerorun.encode(image, **{option: value * 0.9}) != jpeg  # coders are kept by their options
 
 
 @needs_program

@@ -32,9 +32,10 @@ bool set_option(const std::string& key, const std::string& value, EncodeParams& 
   if (key == "effort")
     return choose<Effort>({{"fast", Effort::fast}, {"best", Effort::best}}, value, params.effort);
   if (key == "huffman")
-    return choose<HuffmanTables>(
-        {{"standard", HuffmanTables::standard}, {"optimal", HuffmanTables::optimal}}, value,
-        params.huffman);
+    return choose<HuffmanTables>({{"standard", HuffmanTables::standard},
+                                  {"optimal", HuffmanTables::optimal},
+                                  {"trained", HuffmanTables::trained}},
+                                 value, params.huffman);
   if (key == "tables")
     return choose<QuantTables>({{"annex-k", QuantTables::annex_k},
                                 {"flat", QuantTables::flat},

@@ -23,6 +23,7 @@ const std::vector<std::string>& modes() {
   static const std::vector<std::string> kModes = {"turbo",
                                                   "zerorun:tables=tuned",
                                                   "zerorun:tune=photo",
+                                                  "zerorun:tune=photo,huffman=trained",
                                                   "zerorun:tune=photo,effort=best,huffman=optimal",
                                                   "zerorun:tune=text,effort=best,huffman=optimal",
                                                   "zerorun:tune=psnr,effort=best,huffman=optimal"};
@@ -140,6 +141,22 @@ TEST(RateDistortion, TunedModesSaveBytes) {
     EXPECT_GT(saved(curves.at(base), curve, ms_ssim), 2) << key;
     EXPECT_GT(saved(curves.at(base), curve, psnr), 2) << key;
   }
+}
+
+/// The same coefficients with fewer bits, on the mean of the photos.
+TEST(RateDistortion, TrainedTablesSaveBytes) {
+  if (!test_data()) GTEST_SKIP() << kNoTestData;
+  const Curves& curves = measure_all();
+  double sum = 0;
+  int count = 0;
+  for (const auto& [key, curve] : curves) {
+    const std::size_t at = key.find(",huffman=trained");
+    if (at == std::string::npos || key[0] != 'k') continue;
+    sum += saved(curves.at(key.substr(0, at)), curve, psnr);
+    ++count;
+  }
+  ASSERT_EQ(count, 4);
+  EXPECT_GT(sum / count, 0.5);
 }
 
 TEST(RateDistortion, ExactHasTheBytesOfLibjpeg) {

@@ -33,8 +33,10 @@ Options:
   effort        with tune: 'fast', or 'best' for smaller streams
   target_size   bytes that the stream fills, never more; quality does not count then
   max_size      bytes that a stream of this quality must not exceed
+  target_psnr   dB that the decoded samples have at least, by the lowest quality that does it
+  target_ssim   the same for the SSIM of luma (0.98)
   tables        'auto', 'annex-k', 'flat', 'ffmpeg' or 'tuned' quantisation tables
-  huffman       'standard', or 'optimal' for smaller streams
+  huffman       'standard', or smaller: 'trained' (as fast), 'optimal' (two passes)
   restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')
   index         True adds an index, with which zerorun decodes faster on a GPU
   luma_table, chroma_table   64 entries from 1 to 255 in row order

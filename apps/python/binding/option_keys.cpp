@@ -1,5 +1,6 @@
 // Parameters as keys of the coders that are kept.
 // SPDX-License-Identifier: MIT
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ std::string key_of(const EncodeParams& params) {
     append(key, part);
   append(key, static_cast<std::int64_t>(params.size.target_bytes));
   append(key, static_cast<std::int64_t>(params.size.max_bytes));
+  append(key, std::bit_cast<std::int64_t>(params.size.target_psnr));
+  append(key, std::bit_cast<std::int64_t>(params.size.target_ssim));
   append(key, params.luma_table);
   append(key, params.chroma_table);
   for (const MarkerSegment& segment : params.segments) {

@@ -68,7 +68,8 @@ HuffmanTables parse_huffman(nb::handle value) {
   const std::string text = parse_text(value, "huffman");
   if (text == "standard") return HuffmanTables::standard;
   if (text == "optimal") return HuffmanTables::optimal;
-  fail_choice("huffman", text, "standard or optimal");
+  if (text == "trained") return HuffmanTables::trained;
+  fail_choice("huffman", text, "standard, optimal or trained");
 }
 
 /// One of the values of an enumeration, by its name.
@@ -176,6 +177,20 @@ std::size_t parse_size(nb::handle value, const char* name) {
   return static_cast<std::size_t>(bytes);
 }
 
+/// None: no such target.
+double parse_target(nb::handle value, const char* name) {
+  if (value.is_none()) return 0;
+  if (PyBool_Check(value.ptr()) || PyNumber_Check(value.ptr()) == 0)
+    fail_type(std::string(name) + " is " + type_of(value) + ", but must be a number");
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    fail_type(std::string(name) + " is " + type_of(value) + ", but must be a number");
+  }
+  if (number == 0) fail(Errc::invalid_argument, std::string(name) + " is 0, but must be above");
+  return number;
+}
+
 bool set_tuning(EncodeParams& params, const std::string& key, nb::handle value) {
   if (key == "tune")
     params.tune = parse_name(value, "tune", kAllTunes, "exact, photo, text or psnr");
@@ -188,6 +203,10 @@ bool set_tuning(EncodeParams& params, const std::string& key, nb::handle value) 
     params.size.target_bytes = parse_size(value, "target_size");
   else if (key == "max_size")
     params.size.max_bytes = parse_size(value, "max_size");
+  else if (key == "target_psnr")
+    params.size.target_psnr = parse_target(value, "target_psnr");
+  else if (key == "target_ssim")
+    params.size.target_ssim = parse_target(value, "target_ssim");
   else
     return false;
   return true;

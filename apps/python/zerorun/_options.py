@@ -25,6 +25,8 @@ class EncodeOptions(TypedDict, total=False):
     tables: str
     target_size: Optional[int]
     max_size: Optional[int]
+    target_psnr: Optional[float]
+    target_ssim: Optional[float]
     restart: Union[str, int, None]
     index: bool
     luma_table: Optional[Sequence[Any]]

@@ -22,6 +22,7 @@ namespace zerorun {
 enum class HuffmanTables : std::uint8_t {
   standard,  ///< T.81 Annex K.3, the same in every frame
   optimal,   ///< built for each frame by T.81 K.2; smaller, one more pass
+  trained,   ///< from the statistics of photos, for each tune; smaller than standard, in one pass
 };
 
 /// How many MCUs lie between two RSTm markers (T.81 E.1.4).
@@ -81,10 +82,10 @@ struct MarkerSegment {
   std::vector<std::uint8_t> payload;  ///< without the length field; at most 65533 bytes
 };
 
-/// How large a stream shall be, SOI to EOI. Quality, and in small steps the decisions about
-/// coefficients, are found for each picture from nothing but the picture and the parameters, so the
-/// bytes are the same on every backend. A picture is coded about twice, and a sample of it that has
-/// a 32nd of its pixels some ten times.
+/// How large a stream shall be, SOI to EOI, or how near to its frame. Quality, and in small steps
+/// the decisions about coefficients, are found for each picture from nothing but the picture and
+/// the parameters, so the bytes are the same on every backend. For a size, a picture is coded about
+/// twice, and a sample of it that has a 32nd of its pixels some ten times.
 struct SizeGoal {
   /// 0: none. A stream is never larger, and at most 0.5 % smaller if the picture can fill it at
   /// quality 100; `quality` does not count. Below some 10,000 bytes single coefficients may take
@@ -92,8 +93,24 @@ struct SizeGoal {
   std::size_t target_bytes = 0;
   /// 0: none. A stream of `quality` that is larger is coded so that it fills these bytes.
   std::size_t max_bytes = 0;
+  /// 0: none. Above 0, up to 200 dB: the lowest quality, in steps of a 16th, whose decoded samples
+  /// have this PSNR, while those of the next lower step have not; `quality` does not count. The
+  /// PSNR is that of the mean squared error over all samples of all components, in the frame's own
+  /// format and size, and infinite where they are equal; Decoder decodes, by its default
+  /// parameters. Quality 1 to 100 are tried: what 100 does not reach is quality_not_reached. PSNR
+  /// need not rise with each step, so lower ones that reach it, too, may be left out. A picture is
+  /// coded and decoded (on the CPU) kMostQualityCodings times at most, large ones about three
+  /// times, and small ones six times.
+  double target_psnr = 0;
+  /// 0: none. The same for SSIM, above 0 and up to 1: the mean over windows of 8x8 samples of luma,
+  /// four samples apart, as FFmpeg's ssim filter computes it; luma of RGB is JFIF's.
+  double target_ssim = 0;
 
-  bool any() const noexcept { return target_bytes != 0 || max_bytes != 0; }
+  static constexpr int kMostQualityCodings = 23;
+
+  bool any() const noexcept { return target_bytes != 0 || max_bytes != 0 || is_of_quality(); }
+  /// Does not go with target_bytes and max_bytes; and of the two there is one.
+  bool is_of_quality() const noexcept { return target_psnr != 0 || target_ssim != 0; }
   friend bool operator==(const SizeGoal&, const SizeGoal&) = default;
 };
 
@@ -121,7 +138,7 @@ struct EncodeParams {
   int threads = 0;  ///< CPU threads for one frame; 0 = one per core; CUDA: to copy it, 0 = a few
   InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
   /// Does not go with luma_table and chroma_table. Streams that cannot be so small are
-  /// size_not_reached.
+  /// size_not_reached, and such that cannot be so good quality_not_reached.
   SizeGoal size;
   /// Writes a COM segment "zerorun: quality 087.2500 thrift 0012" behind `segments`: what the
   /// picture was coded with (see EncodeReport).
@@ -139,7 +156,9 @@ struct EncodeReport {
   /// qualities some entries of the tables are those of the higher one.
   double quality = 0.0;
   int thrift = 0;   ///< 0 without a size; up to 1024: so much rather are coefficients dropped
-  int codings = 1;  ///< of the whole picture, until it had its size
+  int codings = 1;  ///< of the whole picture, until it had its size or quality
+  /// With SizeGoal::target_psnr or target_ssim: the dB or the SSIM that the stream has.
+  double reached = 0.0;
 };
 
 /// A size that no stream of such a frame exceeds, whatever its samples are: every block has a code
@@ -177,7 +196,8 @@ class ZERORUN_API Encoder {
   /// Quality of all later frames, 1..100. Errors: invalid_argument.
   Status set_quality(int quality);
 
-  /// Size of all later frames. Errors: invalid_argument (there are own tables).
+  /// Size or quality of all later frames. Errors: invalid_argument (there are own tables; what is
+  /// asked for is out of range or does not go together).
   Status set_size(const SizeGoal& size);
 
   /// cpu or cuda: what `automatic` became.

@@ -74,6 +74,7 @@ enum class Errc : std::uint16_t {
   too_much_header = 404,
   queue_full = 405,        ///< as many frames as allowed are in flight; receive one first
   size_not_reached = 406,  ///< even the smallest stream of the picture is above the size asked for
+  quality_not_reached = 407,  ///< quality 100 is not as near to the picture as was asked for
 
   // 5xx: devices
   no_device = 500,          ///< CUDA was requested and there is no usable device

@@ -75,6 +75,7 @@ enum {
   ZERORUN_TOO_MUCH_HEADER = 404,
   ZERORUN_QUEUE_FULL = 405,
   ZERORUN_SIZE_NOT_REACHED = 406,
+  ZERORUN_QUALITY_NOT_REACHED = 407,
   /* Devices */
   ZERORUN_NO_DEVICE = 500,
   ZERORUN_DEVICE_UNSUITABLE = 501,
@@ -151,7 +152,7 @@ enum {
   ZERORUN_SUBSAMPLING_GRAY = 6
 };
 
-enum { ZERORUN_HUFFMAN_STANDARD = 0, ZERORUN_HUFFMAN_OPTIMAL = 1 };
+enum { ZERORUN_HUFFMAN_STANDARD = 0, ZERORUN_HUFFMAN_OPTIMAL = 1, ZERORUN_HUFFMAN_TRAINED = 2 };
 
 enum { /* what coefficients are decided for; all but EXACT make smaller files at equal quality */
        ZERORUN_TUNE_EXACT = 0, /* the bytes of libjpeg-turbo */
@@ -211,6 +212,11 @@ typedef struct zerorun_encode_params {
    * count then. A stream of `quality` that is above max_bytes is coded to fill max_bytes. A picture
    * that cannot be so small is ZERORUN_SIZE_NOT_REACHED. */
   size_t target_bytes, max_bytes;
+  /* 0: none. The lowest quality, in steps of a 16th, whose decoded samples have this PSNR in dB (up
+   * to 200), or this SSIM of luma (up to 1); SizeGoal in zerorun/encoder.hpp defines both. One of
+   * the two, and without sizes and own tables; quality does not count. What quality 100 does not
+   * reach is ZERORUN_QUALITY_NOT_REACHED. */
+  double target_psnr, target_ssim;
 } zerorun_encode_params;
 
 typedef struct zerorun_encoder zerorun_encoder;
@@ -231,13 +237,19 @@ zerorun_status zerorun_max_encoded_bytes(const zerorun_encode_params* params, in
                                          int32_t width, int32_t height, size_t* size);
 /* For all later frames. */
 zerorun_status zerorun_encoder_set_quality(zerorun_encoder* encoder, int32_t quality);
-/* target_bytes and max_bytes of all later frames. */
+/* target_bytes and max_bytes of all later frames, without a target of quality. */
 zerorun_status zerorun_encoder_set_size(zerorun_encoder* encoder, size_t target_bytes,
                                         size_t max_bytes);
+/* target_psnr and target_ssim of all later frames, without sizes. */
+zerorun_status zerorun_encoder_set_target(zerorun_encoder* encoder, double target_psnr,
+                                          double target_ssim);
 /* What the last frame was coded with: `thrift` is 0 without a size, and up to 1024 where
  * coefficients are dropped to reach it. Any pointer may be null. */
 zerorun_status zerorun_encoder_setting(const zerorun_encoder* encoder, double* quality,
                                        int32_t* thrift, int32_t* codings);
+/* With target_psnr or target_ssim: what the last frame has; may be infinity. Else 0; also for null.
+ */
+double zerorun_encoder_reached(const zerorun_encoder* encoder);
 /* What AUTOMATIC became: ZERORUN_BACKEND_CPU or _CUDA; AUTOMATIC for null. */
 int32_t zerorun_encoder_backend(const zerorun_encoder* encoder);
 /* The error of the last call with this handle; null for null. */
@@ -265,7 +277,8 @@ typedef struct zerorun_submit_options {
   uint64_t tag;                   /* comes back with the frame */
   int32_t quality;                /* of this frame; 0: that of the encoder */
   int32_t wait;                   /* not 0: wait until another thread makes room by receiving */
-  size_t target_bytes, max_bytes; /* of this frame; both 0: those of the encoder */
+  size_t target_bytes, max_bytes; /* of this frame; all four 0: those of the encoder */
+  double target_psnr, target_ssim;
 } zerorun_submit_options;
 
 typedef struct zerorun_encoded {
@@ -277,6 +290,7 @@ typedef struct zerorun_encoded {
   const zerorun_error* error; /* of this frame alone, valid as long as jpeg; null: none */
   double quality;             /* these three as of zerorun_encoder_setting() */
   int32_t thrift, codings;
+  double reached; /* as of zerorun_encoder_reached() */
 } zerorun_encoded;
 
 /* `encode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. */

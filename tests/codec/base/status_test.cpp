@@ -60,6 +60,7 @@ constexpr Pinned kPinned[] = {
     {Errc::too_much_header, 404, "too_much_header", ErrorGroup::capacity},
     {Errc::queue_full, 405, "queue_full", ErrorGroup::capacity},
     {Errc::size_not_reached, 406, "size_not_reached", ErrorGroup::capacity},
+    {Errc::quality_not_reached, 407, "quality_not_reached", ErrorGroup::capacity},
     {Errc::no_device, 500, "no_device", ErrorGroup::device},
     {Errc::device_unsuitable, 501, "device_unsuitable", ErrorGroup::device},
     {Errc::device_failure, 502, "device_failure", ErrorGroup::device},

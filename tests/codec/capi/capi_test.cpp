@@ -659,6 +659,7 @@ TEST(CApi, EveryCodeHasTheNumberOfItsName) {
                                                           CODE(TOO_MUCH_HEADER),
                                                           CODE(QUEUE_FULL),
                                                           CODE(SIZE_NOT_REACHED),
+                                                          CODE(QUALITY_NOT_REACHED),
                                                           CODE(NO_DEVICE),
                                                           CODE(DEVICE_UNSUITABLE),
                                                           CODE(DEVICE_FAILURE),
@@ -695,6 +696,50 @@ TEST(CApi, SizesAreReached) {
   std::size_t size = 0;
   EXPECT_EQ(zerorun_encoder_encode(encoder.handle, &view, &jpeg, &size), ZERORUN_SIZE_NOT_REACHED);
   EXPECT_EQ(zerorun_encoder_set_size(nullptr, 1, 0), ZERORUN_INVALID_ARGUMENT);
+}
+
+TEST(CApi, QualitiesAreReached) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 160, 120, 1);
+  auto c = cpu_params();
+  c.target_psnr = 34.5;
+  EncodeParams cpp;
+  cpp.size.target_psnr = 34.5;
+  EncoderHandle encoder(c);
+  const zerorun_frame view = to_c(frame);
+  EXPECT_EQ(zerorun_encoder_reached(encoder.handle), 0.0);
+  EXPECT_EQ(encoder.encode(view), encoded_by_cpp(frame, cpp));
+  EXPECT_GE(zerorun_encoder_reached(encoder.handle), 34.5);
+  EXPECT_LT(zerorun_encoder_reached(encoder.handle), 36);
+  ASSERT_EQ(zerorun_encoder_set_target(encoder.handle, 0, 0.93), ZERORUN_OK);
+  cpp.size = {};
+  cpp.size.target_ssim = 0.93;
+  EXPECT_EQ(encoder.encode(view), encoded_by_cpp(frame, cpp));
+  EXPECT_GE(zerorun_encoder_reached(encoder.handle), 0.93);
+  ASSERT_EQ(zerorun_encoder_set_target(encoder.handle, 150, 0), ZERORUN_OK);
+  const std::uint8_t* jpeg = nullptr;
+  std::size_t size = 0;
+  EXPECT_EQ(zerorun_encoder_encode(encoder.handle, &view, &jpeg, &size),
+            ZERORUN_QUALITY_NOT_REACHED);
+  EXPECT_EQ(zerorun_encoder_set_target(encoder.handle, 40, 0.9), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_encoder_set_target(encoder.handle, -1, 0), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_encoder_set_target(nullptr, 40, 0), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(zerorun_encoder_reached(nullptr), 0.0);
+  ASSERT_EQ(zerorun_encoder_set_size(encoder.handle, 0, 0), ZERORUN_OK);
+  EXPECT_EQ(encoder.encode(view), encoded_by_cpp(frame, EncodeParams{}));
+  EXPECT_EQ(zerorun_encoder_reached(encoder.handle), 0.0);
+}
+
+TEST(CApi, TrainedTablesAreKnown) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 160, 120, 1);
+  auto c = cpu_params();
+  c.huffman = ZERORUN_HUFFMAN_TRAINED;
+  EncodeParams cpp;
+  cpp.huffman = HuffmanTables::trained;
+  EncoderHandle encoder(c);
+  EXPECT_EQ(encoder.encode(to_c(frame)), encoded_by_cpp(frame, cpp));
+  c.huffman = ZERORUN_HUFFMAN_TRAINED + 1;
+  zerorun_encoder* none = nullptr;
+  EXPECT_EQ(zerorun_encoder_create(&c, &none, nullptr), ZERORUN_INVALID_ARGUMENT);
 }
 
 TEST(CApi, NamesAndVersion) {

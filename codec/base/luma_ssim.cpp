@@ -1,6 +1,6 @@
 // Structural similarity of the luma of two frames.
 // SPDX-License-Identifier: MIT
-#include "apps/common/ssim.hpp"
+#include "codec/base/luma_ssim.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "codec/arith/color.hpp"
+#include "codec/base/component_layout.hpp"
 
-namespace zerorun::app {
+namespace zerorun {
 namespace {
 
 constexpr int kBlock = 4;  ///< samples along the side of a block; a window has 2x2 of them
@@ -36,18 +37,19 @@ double window_ssim(const Sums& p, const Sums& q, const Sums& r, const Sums& s) {
 }
 
 void luma_row(const ConstFrameView& frame, int y, std::vector<std::uint8_t>& row) {
-  const std::uint8_t* from = frame.data[0] + y * frame.stride_bytes[0];
-  const auto width = static_cast<std::size_t>(frame.width);
+  const auto at = [&](int component) {
+    const ComponentLayout in = component_layout(frame.format, component, frame.width, frame.height);
+    const auto plane = static_cast<std::size_t>(in.plane);
+    return std::pair(frame.data[plane] + y * frame.stride_bytes[plane] + in.offset, in.step);
+  };
+  const auto [first, step] = at(0);  // luma, or red
   if (!is_rgb(frame.format)) {
-    std::copy_n(from, width, row.data());
+    for (std::size_t x = 0; x < row.size(); ++x) row[x] = first[x * static_cast<unsigned>(step)];
     return;
   }
-  const std::size_t step = plane_row_bytes(frame.format, 0, frame.width) / width;
-  const bool is_blue_first =
-      frame.format == PixelFormat::bgr24 || frame.format == PixelFormat::bgrx32;
-  for (std::size_t x = 0; x < width; ++x, from += step)
-    row[x] =
-        is_blue_first ? rgb_to_y(from[2], from[1], from[0]) : rgb_to_y(from[0], from[1], from[2]);
+  const std::uint8_t *green = at(1).first, *blue = at(2).first;
+  for (std::size_t x = 0, from = 0; x < row.size(); ++x, from += static_cast<unsigned>(step))
+    row[x] = rgb_to_y(first[from], green[from], blue[from]);
 }
 
 void add_row(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b,
@@ -95,4 +97,4 @@ double luma_ssim(const ConstFrameView& a, const ConstFrameView& b) {
   return sum / ((across - 1) * (down - 1));
 }
 
-}  // namespace zerorun::app
+}  // namespace zerorun

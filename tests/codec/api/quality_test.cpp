@@ -1,0 +1,435 @@
+// Streams of a wanted PSNR or SSIM: near enough, and not so with the next lower setting.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codec/api/quality_encoder.hpp"
+#include "codec/arith/quality_search.hpp"
+#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/pipelines.hpp"
+#include "codec/syntax/header_writer.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/async.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// Squared error that falls with quality, in steps and with noise.
+std::uint64_t model_loss(int quality, std::uint64_t seed, double noise) {
+  Random random(seed * 100003u + static_cast<std::uint64_t>(quality));
+  const double steps = std::floor(quality / static_cast<double>(1 + seed % 9));
+  const double bits = 40 - steps / 100 * (1 + static_cast<double>(seed % 3)) -
+                      std::pow(steps / 1600, 4) +
+                      noise * static_cast<double>(random.below(1000)) / 1000;
+  return static_cast<std::uint64_t>(std::exp2(std::max(bits, 0.0)));
+}
+
+TEST(QualitySearch, FindsASettingBelowWhichTheNextIsWorse) {
+  int asked = 0, searches = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    for (const double noise : {0.0, 0.2, 20.0})
+      for (const double bits : {5.0, 25.0, 33.0, 39.5}) {
+        const auto wanted = static_cast<std::uint64_t>(std::exp2(bits));
+        const auto is_enough = [&](int q) { return model_loss(q, seed, noise) <= wanted; };
+        QualitySearch search(wanted);
+        int n = 0;
+        for (; !search.is_done(); ++n) {
+          const int at = search.next();
+          ASSERT_TRUE(at > search.low() && at <= search.high());
+          search.add({is_enough(at), model_loss(at, seed, noise)});
+        }
+        ASSERT_LE(n, QualitySearch::kMostAsked);
+        asked += n;
+        ++searches;
+        const auto found = search.found();
+        if (!found) {
+          EXPECT_FALSE(is_enough(kMostQuality));
+          continue;
+        }
+        EXPECT_TRUE(is_enough(*found));
+        EXPECT_TRUE(*found == kLeastQuality || !is_enough(*found - 1)) << *found;
+        for (int q = kLeastQuality; noise == 0 && q < *found; ++q) ASSERT_FALSE(is_enough(q));
+      }
+  std::printf("%.2f asked for each search\n", static_cast<double>(asked) / searches);
+  EXPECT_LE(asked, 11 * searches);
+}
+
+TEST(QualitySearch, TakesAdviceGoodAndBad) {
+  for (const int wanted : {kLeastQuality, 17, 900, 1599, kMostQuality})
+    for (const int advice : {1, kLeastQuality, 899, 901, kMostQuality, 5000}) {
+      QualitySearch search(1000);
+      int n = 0;
+      for (; !search.is_done(); ++n) {
+        const int at = search.next(advice);
+        search.add({at >= wanted, at >= wanted ? 900u : 1100u});
+      }
+      EXPECT_EQ(search.found(), wanted);
+      EXPECT_LE(n, QualitySearch::kMostAsked);
+      if (std::abs(advice - wanted) <= 1) {
+        EXPECT_LE(n, 4);
+      }
+    }
+}
+
+TEST(QualitySearch, TheDocumentedBoundIsTheRealOne) {
+  EXPECT_EQ(QualitySearch::kMostAsked, SizeGoal::kMostQualityCodings);
+}
+
+EncodeParams cpu_params(Tune tune, Effort effort, HuffmanTables huffman) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  params.tune = tune;
+  params.effort = effort;
+  params.huffman = huffman;
+  return params;
+}
+
+/// A stream of any setting, made without a search.
+Bytes stream_at(const EncodeParams& given, const ConstFrameView& frame, int quality_16ths) {
+  EncodeParams params = given;
+  params.size = {};
+  auto setup = make_encode_setup(params, frame.format, frame.width, frame.height);
+  auto pipelines = make_encode_pipelines(Backend::cpu, params);
+  EXPECT_TRUE(setup && pipelines);
+  change_setting(params, {quality_16ths, 0}, *setup);
+  std::array<HuffmanSpec, 4> specs;
+  EncodePipeline& pipeline = pipelines->first();
+  EXPECT_TRUE(pipeline.encode_scan(*setup, frame, specs));
+  std::vector<std::uint8_t> header;
+  (void)write_header(make_stream_header(params, *setup, specs), header);
+  Bytes out(header.size() + pipeline.scan_bytes() + 2);
+  std::memcpy(out.data(), header.data(), header.size());
+  EXPECT_TRUE(pipeline.copy_scan(out.data() + header.size()));
+  out[out.size() - 2] = std::byte{0xFF};
+  out[out.size() - 1] = std::byte{0xD9};
+  return out;
+}
+
+/// Bytes of a row one after another are samples, whatever the format.
+double plain_psnr(const ConstFrameView& a, const ConstFrameView& b) {
+  double sum = 0, samples = 0;
+  for (int p = 0; p < plane_count(a.format); ++p)
+    for (int y = 0; y < plane_rows(a.format, p, a.height); ++y)
+      for (std::size_t x = 0; x < plane_row_bytes(a.format, p, a.width); ++x) {
+        const auto plane = static_cast<std::size_t>(p);
+        const double d = double{1} * a.data[plane][y * a.stride_bytes[plane] + std::ptrdiff_t(x)] -
+                         b.data[plane][y * b.stride_bytes[plane] + std::ptrdiff_t(x)];
+        sum += d * d;
+        ++samples;
+      }
+  if (sum == 0) return std::numeric_limits<double>::infinity();
+  return 10 * std::log10(255.0 * 255.0 * samples / sum);
+}
+
+/// Of planar frames, by its definition: means, variances and the covariance of each window.
+double plain_ssim(const ConstFrameView& a, const ConstFrameView& b) {
+  const auto at = [](const ConstFrameView& f, int x, int y) {
+    return double{1} * f.data[0][y * f.stride_bytes[0] + x];
+  };
+  double sum = 0;
+  int windows = 0;
+  for (int y = 0; y + 8 <= a.height; y += 4)
+    for (int x = 0; x + 8 <= a.width; x += 4, ++windows) {
+      double ma = 0, mb = 0, va = 0, vb = 0, cov = 0;
+      for (int i = 0; i < 64; ++i) {
+        ma += at(a, x + i % 8, y + i / 8) / 64;
+        mb += at(b, x + i % 8, y + i / 8) / 64;
+      }
+      for (int i = 0; i < 64; ++i) {
+        const double da = at(a, x + i % 8, y + i / 8) - ma, db = at(b, x + i % 8, y + i / 8) - mb;
+        va += da * da / 63, vb += db * db / 63, cov += da * db / 63;
+      }
+      const double c1 = 0.01 * 0.01 * 255 * 255 / 64, c2 = 0.03 * 0.03 * 255 * 255;
+      sum += (2 * ma * mb + c1) * (2 * cov + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2));
+    }
+  return sum / windows;
+}
+
+double score(const Bytes& jpeg, const ConstFrameView& frame, bool by_ssim) {
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  auto decoder = Decoder::create(params);
+  Frame decoded;
+  EXPECT_TRUE(decoder && decoder->decode(jpeg, frame.format, decoded));
+  const ConstFrameView view = std::as_const(decoded).view();
+  return by_ssim ? plain_ssim(frame, view) : plain_psnr(frame, view);
+}
+
+SizeGoal goal_of(double target, bool by_ssim) {
+  SizeGoal goal;
+  (by_ssim ? goal.target_ssim : goal.target_psnr) = target;
+  return goal;
+}
+
+struct Coded {
+  Bytes jpeg;
+  EncodeReport report;
+};
+
+Coded coded_to(const EncodeParams& given, const ConstFrameView& frame, const SizeGoal& goal) {
+  EncodeParams params = given;
+  params.size = goal;
+  auto encoder = Encoder::create(params);
+  EXPECT_TRUE(encoder);
+  Coded out;
+  auto report = encoder->encode(frame, out.jpeg);
+  EXPECT_TRUE(report) << report.status().message();
+  if (report) out.report = *report;
+  return out;
+}
+
+/// Every setting there is, coded and measured by the plain definitions: what the search finds is
+/// the setting at which they say that the target is reached, and not one step below it. Scores are
+/// almost monotone, so it is the lowest of all, or little more.
+TEST(TargetQuality, IsThatOfTheBruteForce) {
+  int searches = 0, lowest = 0;
+  for (const bool by_ssim : {false, true})
+    for (const auto& [tune, effort, huffman] :
+         {std::tuple{Tune::exact, Effort::fast, HuffmanTables::standard},
+          std::tuple{Tune::photo, Effort::fast, HuffmanTables::optimal},
+          std::tuple{Tune::text, Effort::best, HuffmanTables::optimal}})
+      for (const Content content : {Content::photo, Content::noise, Content::checker}) {
+        const EncodeParams params = cpu_params(tune, effort, huffman);
+        const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 40, 32, 5);
+        std::vector<double> scores(kMostQuality + 1);
+        for (int q = kLeastQuality; q <= kMostQuality; ++q)
+          scores[static_cast<std::size_t>(q)] =
+              score(stream_at(params, frame.view(), q), frame.view(), by_ssim);
+        for (const int aim : {200, 801, 1240, 1500, 1590}) {
+          // Between the scores of two settings, so that no rounding of a sum decides.
+          const double target = scores[static_cast<std::size_t>(aim)] - 1e-9;
+          if (!(target > 0) || target > 200) continue;
+          const Coded coded = coded_to(params, frame.view(), goal_of(target, by_ssim));
+          const int found = static_cast<int>(std::lround(coded.report.quality * 16));
+          ASSERT_TRUE(found >= kLeastQuality && found <= kMostQuality);
+          EXPECT_GE(scores[static_cast<std::size_t>(found)], target);
+          if (found > kLeastQuality) {
+            EXPECT_LT(scores[static_cast<std::size_t>(found) - 1], target);
+          }
+          EXPECT_NEAR(coded.report.reached, scores[static_cast<std::size_t>(found)], 1e-9);
+          EXPECT_EQ(coded.jpeg, stream_at(params, frame.view(), found));
+          EXPECT_LE(coded.report.codings, SizeGoal::kMostQualityCodings);
+          EXPECT_EQ(coded.report.thrift, 0);
+          int least = kLeastQuality;
+          while (scores[static_cast<std::size_t>(least)] < target) ++least;
+          EXPECT_LE(found - least, 16 * 6) << "target " << target;
+          ++searches;
+          lowest += found == least ? 1 : 0;
+        }
+      }
+  std::printf("%d searches, %d found the lowest setting of all\n", searches, lowest);
+  EXPECT_GE(searches, 60);
+  EXPECT_GE(lowest * 3, searches * 2);
+}
+
+TEST(TargetQuality, LargePicturesTakeFewCodings) {
+  int codings = 0, searches = 0;
+  for (const Content content : {Content::photo, Content::noise})
+    for (const bool by_ssim : {false, true})
+      for (const Tune tune : {Tune::exact, Tune::photo}) {
+        const EncodeParams params = cpu_params(tune, Effort::fast, HuffmanTables::standard);
+        const TestFrame frame = make_frame(content, PixelFormat::yuv422p, 1280, 720, 3);
+        for (const int aim : {800, 1441}) {
+          const double target =
+              score(stream_at(params, frame.view(), aim), frame.view(), by_ssim) - 1e-9;
+          const Coded coded = coded_to(params, frame.view(), goal_of(target, by_ssim));
+          const int found = static_cast<int>(std::lround(coded.report.quality * 16));
+          EXPECT_GE(score(coded.jpeg, frame.view(), by_ssim), target);
+          EXPECT_LT(score(stream_at(params, frame.view(), found - 1), frame.view(), by_ssim),
+                    target);
+          EXPECT_EQ(coded.jpeg, stream_at(params, frame.view(), found));
+          codings += coded.report.codings;
+          ++searches;
+        }
+      }
+  std::printf("%.2f codings of each\n", static_cast<double>(codings) / searches);
+  EXPECT_LE(codings, 5 * searches);
+}
+
+TEST(TargetQuality, WorksWithAllFormats) {
+  for (const PixelFormat format : kAllFormats) {
+    const TestFrame frame = make_frame(Content::photo, format, 98, 70, 7, Layout::bottom_up);
+    const EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
+    for (const bool by_ssim : {false, true}) {
+      const double target = by_ssim ? 0.9 : 25;
+      const Coded coded = coded_to(params, frame.view(), goal_of(target, by_ssim));
+      EXPECT_GE(coded.report.reached, target) << name(format);
+      EXPECT_LT(coded.report.quality, 100) << name(format);
+      const bool has_spare_bytes = format >= PixelFormat::rgbx32;
+      if (!by_ssim && !has_spare_bytes) {
+        EXPECT_NEAR(score(coded.jpeg, frame.view(), false), coded.report.reached, 1e-9)
+            << name(format);
+      }
+    }
+  }
+}
+
+/// Packed samples are those of the planes that they were made of.
+TEST(TargetQuality, PackedFramesHaveTheLumaOfPlanarOnes) {
+  const EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
+  for (const auto& [planar, packed] : {std::pair{PixelFormat::yuv420p, PixelFormat::nv21},
+                                       std::pair{PixelFormat::yuv422p, PixelFormat::uyvy},
+                                       std::pair{PixelFormat::yuv422p, PixelFormat::yuyv},
+                                       std::pair{PixelFormat::rgb24, PixelFormat::xbgr32},
+                                       std::pair{PixelFormat::rgb24, PixelFormat::bgrx32}}) {
+    const TestFrame frame = make_frame(Content::photo, planar, 96, 64, 7);
+    const TestFrame other = rearrange(frame, packed);
+    for (const SizeGoal& goal : {goal_of(30, false), goal_of(0.95, true)}) {
+      const Coded a = coded_to(params, frame.view(), goal),
+                  b = coded_to(params, other.view(), goal);
+      EXPECT_EQ(a.jpeg, b.jpeg) << name(packed);
+      EXPECT_EQ(a.report.reached, b.report.reached) << name(packed);
+    }
+  }
+}
+
+TEST(TargetQuality, BytesDoNotDependOnThreadsAndInstructions) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv422p, 1024, 640, 9);
+  for (const SizeGoal& goal : {goal_of(38.5, false), goal_of(0.97, true)}) {
+    Bytes first;
+    for (const int threads : {1, 3})
+      for (const InstructionSet set : {InstructionSet::best, InstructionSet::scalar}) {
+        EncodeParams params = cpu_params(Tune::photo, Effort::best, HuffmanTables::optimal);
+        params.threads = threads;
+        params.instruction_set = set;
+        const Coded coded = coded_to(params, frame.view(), goal);
+        if (first.empty()) first = coded.jpeg;
+        EXPECT_EQ(coded.jpeg, first);
+      }
+  }
+}
+
+TEST(TargetQuality, OneColourNeedsTheLowestAlone) {
+  for (const int width : {40, 1280}) {
+    const TestFrame frame(PixelFormat::yuv420p, width, 720, Layout::tight, 0x80);
+    const EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
+    const Coded psnr = coded_to(params, frame.view(), goal_of(200, false));
+    EXPECT_EQ(psnr.report.quality, 1.0);
+    EXPECT_TRUE(std::isinf(psnr.report.reached));
+    const Coded ssim = coded_to(params, frame.view(), goal_of(1, true));
+    EXPECT_EQ(ssim.report.quality, 1.0);
+    EXPECT_EQ(ssim.report.reached, 1.0);
+  }
+}
+
+TEST(TargetQuality, WhatCannotBeReachedIsSaid) {
+  for (const int width : {64, 1280}) {
+    const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, width, 720, 1);
+    EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
+    for (const SizeGoal& goal : {goal_of(70, false), goal_of(1, true)}) {
+      params.size = goal;
+      auto encoder = Encoder::create(params);
+      ASSERT_TRUE(encoder);
+      Bytes out;
+      const auto report = encoder->encode(frame.view(), out);
+      ASSERT_FALSE(report);
+      EXPECT_EQ(report.status().code(), Errc::quality_not_reached);
+      const char* asked = goal.target_psnr != 0 ? "70.000 dB was asked for" : "1.000000 was asked";
+      EXPECT_NE(report.status().message().find(asked), std::string::npos)
+          << report.status().message();
+      // The encoder goes on.
+      ASSERT_TRUE(encoder->set_size({}));
+      EXPECT_TRUE(encoder->encode(frame.view(), out));
+      EXPECT_EQ(out, stream_at(params, frame.view(), 90 * 16));
+    }
+  }
+}
+
+TEST(TargetQuality, RefusesWhatMakesNoSense) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder);
+  const SizeGoal bad[] = {
+      goal_of(-1, false),        goal_of(200.1, false),      goal_of(kNan, false),
+      goal_of(kInfinity, false), goal_of(-kInfinity, false), goal_of(-0.5, true),
+      goal_of(1.0000001, true),  goal_of(kNan, true),        {0, 0, 40, 0.9},
+      {5000, 0, 40, 0},          {0, 5000, 0, 0.9}};
+  for (const SizeGoal& goal : bad) {
+    EXPECT_EQ(encoder->set_size(goal).code(), Errc::invalid_argument);
+    EXPECT_FALSE(encoder->params().size.any());
+    params.size = goal;
+    EXPECT_FALSE(Encoder::create(params));
+  }
+  params.size = goal_of(40, false);
+  params.luma_table.emplace().fill(9);
+  EXPECT_FALSE(Encoder::create(params));
+  // What is tiny is no error: the lowest quality has it.
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::gray8, 33, 9, 1);
+  for (const SizeGoal& goal : {goal_of(1e-300, false), goal_of(1e-300, true)}) {
+    ASSERT_TRUE(encoder->set_size(goal));
+    Bytes out;
+    EXPECT_TRUE(encoder->encode(frame.view(), out));
+  }
+}
+
+TEST(TargetQuality, TheSettingIsNotedAndTheNextFrameHasItsOwn) {
+  EncodeParams params = cpu_params(Tune::photo, Effort::best, HuffmanTables::optimal);
+  params.note_setting = true;
+  params.size = goal_of(35, false);
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder);
+  for (const Content content : {Content::photo, Content::checker, Content::flat}) {
+    const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 160, 120, 4);
+    Bytes out;
+    const auto report = encoder->encode(frame.view(), out);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->bytes, out.size());
+    char text[64];
+    std::snprintf(text, sizeof text, "zerorun: quality %08.4f thrift 0000", report->quality);
+    const auto* begin = reinterpret_cast<const char*>(out.data());
+    EXPECT_NE(std::string(begin, out.size()).find(text), std::string::npos) << text;
+    // Into memory of the caller, too.
+    Bytes room(out.size());
+    ASSERT_TRUE(encoder->encode(frame.view(), std::span(room)));
+    EXPECT_EQ(room, out);
+    EXPECT_EQ(encoder->encode(frame.view(), std::span(room).first(9)).status().code(),
+              Errc::output_too_small);
+  }
+}
+
+TEST(TargetQuality, AsynchronousFramesHaveTheirOwn) {
+  AsyncEncodeParams params;
+  params.encode = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
+  params.lanes = 3;
+  params.depth = 6;
+  auto async = AsyncEncoder::create(params);
+  ASSERT_TRUE(async);
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
+  const auto goal_at = [](int i) {
+    return i == 0       ? SizeGoal{}
+           : i % 2 == 0 ? goal_of(0.8 + i * 0.02, true)
+                        : goal_of(28 + i, false);
+  };
+  for (int i = 0; i < 6; ++i) {
+    SubmitOptions options;
+    options.size = goal_at(i);
+    ASSERT_TRUE(async->submit(frame.view(), options));
+  }
+  EncodedFrame coded;
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(async->receive(coded, true), Received::frame);
+    ASSERT_TRUE(coded.status) << coded.status.message();
+    const Coded alone = coded_to(params.encode, frame.view(), goal_at(i));
+    EXPECT_TRUE(std::ranges::equal(alone.jpeg, std::span(coded.jpeg.data(), coded.jpeg.size())));
+    EXPECT_EQ(coded.report.reached, alone.report.reached);
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,147 @@
+// Trained Huffman tables: a code for every symbol, and streams of the same coefficients.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "codec/syntax/trained_codes.hpp"
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// DC categories 0 to 11; AC: EOB, ZRL, and runs of 0 to 15 before categories 1 to 10.
+std::set<int> symbols_of_baseline(bool is_dc) {
+  std::set<int> symbols;
+  for (int size = 0; size <= 11 && is_dc; ++size) symbols.insert(size);
+  for (int run = 0; run < 16 && !is_dc; ++run)
+    for (int size = 1; size <= 10; ++size) symbols.insert(run << 4 | size);
+  if (!is_dc) symbols.insert({0x00, 0xF0});
+  return symbols;
+}
+
+TEST(TrainedCodes, HaveACodeForEverySymbol) {
+  for (const Tune tune : kAllTunes)
+    for (const bool is_420 : {false, true})
+      for (int quality = 16; quality <= 1600; ++quality) {
+        const auto& specs = trained_huffman_specs(tune, is_420, quality);
+        for (int t = 0; t < 4; ++t) {
+          const HuffmanSpec& spec = specs[static_cast<std::size_t>(t)];
+          const bool is_dc = t < 2;
+          ASSERT_TRUE(check_huffman_spec(spec, is_dc));
+          const std::set<int> found(spec.values.begin(), spec.values.begin() + spec.count());
+          ASSERT_EQ(found, symbols_of_baseline(is_dc));
+          ASSERT_EQ(static_cast<int>(found.size()), spec.count());
+          // The bits of a DC difference stay within what Annex K's tables may take.
+          for (std::size_t length = 12; is_dc && length <= 16; ++length)
+            ASSERT_EQ(spec.bits[length], 0);
+        }
+      }
+}
+
+EncodeParams params_of(Tune tune, Effort effort, HuffmanTables huffman) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  params.tune = tune;
+  params.effort = effort;
+  params.huffman = huffman;
+  return params;
+}
+
+Bytes encoded(const EncodeParams& params, const ConstFrameView& frame) {
+  Bytes out;
+  auto encoder = Encoder::create(params);
+  EXPECT_TRUE(encoder && encoder->encode(frame, out));
+  return out;
+}
+
+std::vector<ComponentCoefficients> coefficients_of(const Bytes& jpeg) {
+  std::vector<ComponentCoefficients> out;
+  const LibjpegVerdict verdict = libjpeg_coefficients(jpeg, out);
+  EXPECT_TRUE(verdict.clean()) << verdict.text;
+  return out;
+}
+
+TEST(TrainedCodes, ChangeNothingButTheCode) {
+  for (const Tune tune : kAllTunes)
+    for (const Effort effort : kAllEfforts)
+      for (const Content content : kContents)
+        for (const PixelFormat format :
+             {PixelFormat::yuv420p, PixelFormat::yuv444p, PixelFormat::gray8})
+          for (const int quality : {1, 40, 75, 90, 100}) {
+            EncodeParams params = params_of(tune, effort, HuffmanTables::trained);
+            params.quality = quality;
+            const TestFrame frame = make_frame(content, format, 77, 50, 3);
+            const Bytes trained = encoded(params, frame.view());
+            EncodeParams scalar = params;
+            scalar.instruction_set = InstructionSet::scalar;
+            EXPECT_EQ(encoded(scalar, frame.view()), trained);
+            params.huffman = HuffmanTables::standard;
+            const auto ours = coefficients_of(trained);
+            const auto wanted = coefficients_of(encoded(params, frame.view()));
+            ASSERT_EQ(ours.size(), wanted.size());
+            for (std::size_t c = 0; c < ours.size(); ++c)
+              EXPECT_EQ(ours[c].values, wanted[c].values) << name(tune) << " " << quality;
+          }
+}
+
+/// One encoder, whose tables change with quality, sampling and back.
+TEST(TrainedCodes, FollowTheQuality) {
+  EncodeParams params = params_of(Tune::photo, Effort::fast, HuffmanTables::trained);
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder);
+  for (const int quality : {95, 20, 75, 95, 100, 1})
+    for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::yuv422p}) {
+      const TestFrame frame = make_frame(Content::photo, format, 320, 200, 4);
+      ASSERT_TRUE(encoder->set_quality(quality));
+      Bytes out;
+      ASSERT_TRUE(encoder->encode(frame.view(), out));
+      params.quality = quality;
+      EXPECT_EQ(out, encoded(params, frame.view()));
+    }
+}
+
+/// On real photos they are smaller than Annex K's (tests/rd); this picture is none, and has more
+/// noise.
+TEST(TrainedCodes, AreBetweenAnnexKAndOptimalOrNear) {
+  for (const Tune tune : {Tune::exact, Tune::photo, Tune::psnr})
+    for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::yuv444p})
+      for (const int quality : {50, 75, 90, 95}) {
+        const TestFrame frame = make_frame(Content::photo, format, 480, 320, 4);
+        const auto size = [&](HuffmanTables huffman) {
+          EncodeParams params = params_of(tune, Effort::fast, huffman);
+          params.quality = quality;
+          return encoded(params, frame.view()).size();
+        };
+        const std::size_t trained = size(HuffmanTables::trained);
+        EXPECT_LT(trained * 100, size(HuffmanTables::standard) * 103) << name(tune) << quality;
+        EXPECT_GT(trained + 300, size(HuffmanTables::optimal)) << name(tune) << " " << quality;
+      }
+}
+
+TEST(TrainedCodes, GoWithSizesAndQualities) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
+  EncodeParams params = params_of(Tune::photo, Effort::fast, HuffmanTables::trained);
+  params.size.target_bytes = 9000;
+  const Bytes sized = encoded(params, frame.view());
+  EXPECT_LE(sized.size(), 9000u);
+  EXPECT_GE(sized.size(), 8955u);
+  params.size = {};
+  params.size.target_psnr = 36;
+  auto encoder = Encoder::create(params);
+  Bytes out;
+  const auto report = encoder->encode(frame.view(), out);
+  ASSERT_TRUE(report);
+  EXPECT_GE(report->reached, 36);
+  EXPECT_FALSE(inspect(out)->standard_huffman_tables);
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,232 @@
+// Codes many small pictures to 20 sizes each, with both kinds of Huffman tables, and counts what is
+// above its size, and what is within 0.5 % below it.
+// usage: zerorun_exact_size STATE MINUTES TILES INPUT...
+// INPUT is a picture or a video, of which up to TILES pieces of 256x192 are taken, spread over it;
+// "made" are pictures that need no file. STATE keeps what is done: the next call goes on. The last
+// line says what was reached. Exit code 0: all is done and nothing is above; 1: something is;
+// 2: usage, or an input cannot be read; 3: the next call goes on.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/pictures.hpp"
+#include "zerorun/encoder.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::rd {
+namespace {
+
+constexpr int kWidth = 256, kHeight = 192, kTargets = 20, kMostFrames = 64;
+
+struct Tally {
+  long streams = 0, above = 0, within = 0, codings = 0, most_codings = 0;
+
+  void add(const Tally& other) {
+    streams += other.streams;
+    above += other.above;
+    within += other.within;
+    codings += other.codings;
+    most_codings = std::max(most_codings, other.most_codings);
+  }
+};
+
+/// Two passes and tuned decisions take turns with the plain ones.
+EncodeParams params_of(std::size_t number, HuffmanTables huffman) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  params.huffman = huffman;
+  params.tune = number % 2 == 0 ? Tune::exact : Tune::photo;
+  params.effort = number % 4 < 2 ? Effort::fast : Effort::best;
+  return params;
+}
+
+std::size_t plain_size(EncodeParams params, const ConstFrameView& frame, int quality) {
+  params.quality = quality;
+  std::vector<std::byte> out;
+  auto encoder = Encoder::create(params);
+  if (!encoder || !encoder->encode(frame, out)) std::abort();
+  return out.size();
+}
+
+/// Targets from the size of quality 20 to that of 97, in equal ratios.
+Tally try_targets(const ConstFrameView& frame, const EncodeParams& given) {
+  const auto low = static_cast<double>(plain_size(given, frame, 20));
+  const auto high = static_cast<double>(plain_size(given, frame, 97));
+  auto encoder = Encoder::create(given);
+  Tally tally;
+  std::vector<std::byte> out;
+  for (int n = 0; n < kTargets; ++n) {
+    const auto target = static_cast<std::size_t>(low * std::pow(high / low, (n + 0.5) / kTargets));
+    if (!encoder->set_size({target, 0})) std::abort();
+    const auto report = encoder->encode(frame, out);
+    ++tally.streams;
+    if (!report) continue;  // counts as neither
+    tally.codings += report->codings;
+    tally.most_codings = std::max<long>(tally.most_codings, report->codings);
+    tally.above += out.size() > target ? 1 : 0;
+    tally.within += out.size() <= target && out.size() >= target - target / 200 ? 1 : 0;
+  }
+  return tally;
+}
+
+/// What is done, a line for each piece.
+class State {
+ public:
+  explicit State(const std::string& path) {
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+      std::istringstream words(line);
+      std::string name;
+      Tally tally;
+      if (words >> tally.streams >> tally.above >> tally.within >> tally.codings >>
+          tally.most_codings >> name)
+        count(name, tally);
+    }
+    out_.open(path, std::ios::app);
+  }
+
+  bool has(const std::string& name) const { return done_.contains(name); }
+  void add(const std::string& name, const Tally& tally) {
+    count(name, tally);
+    out_ << tally.streams << ' ' << tally.above << ' ' << tally.within << ' ' << tally.codings
+         << ' ' << tally.most_codings << ' ' << name << std::endl;
+    if (tally.above > 0 || tally.within < tally.streams)
+      std::printf("%s: %ld above, %ld of %ld within 0.5 %%\n", name.c_str(), tally.above,
+                  tally.within, tally.streams);
+  }
+
+  const Tally& all() const { return all_; }
+  std::size_t pieces() const { return done_.size(); }
+
+ private:
+  void count(const std::string& name, const Tally& tally) {
+    if (done_.insert(name).second) all_.add(tally);
+  }
+
+  std::set<std::string> done_;
+  std::ofstream out_;
+  Tally all_;
+};
+
+class Campaign {
+ public:
+  Campaign(const std::string& state, double minutes)
+      : state_(state),
+        end_(std::chrono::steady_clock::now() +
+             std::chrono::duration_cast<std::chrono::milliseconds>(
+                 std::chrono::duration<double>(60 * minutes))) {}
+
+  bool is_over() const { return is_cut_; }
+  const State& state() const { return state_; }
+
+  void try_piece(const std::string& name, const ConstFrameView& piece) {
+    ++number_;
+    if (state_.has(name)) return;
+    is_cut_ = is_cut_ || std::chrono::steady_clock::now() >= end_;
+    if (is_cut_) return;
+    Tally tally;
+    for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal})
+      tally.add(try_targets(piece, params_of(number_, huffman)));
+    state_.add(name, tally);
+  }
+
+ private:
+  State state_;
+  std::chrono::steady_clock::time_point end_;
+  std::size_t number_ = 0;
+  bool is_cut_ = false;
+};
+
+void try_made(Campaign& campaign, int count) {
+  using test::Content;
+  for (int n = 0; n < count; ++n)
+    for (const Content content :
+         {Content::noise, Content::checker, Content::extreme, Content::photo, Content::gradient}) {
+      const auto rgb =
+          test::make_picture(content, kWidth, kHeight, 3, static_cast<std::uint64_t>(n));
+      const ConstFrameView view{
+          PixelFormat::rgb24, kWidth, kHeight, {rgb.data(), nullptr, nullptr}, {3 * kWidth, 0, 0}};
+      campaign.try_piece("made-" + std::string(test::name(content)) + "-" + std::to_string(n),
+                         view);
+    }
+}
+
+/// Up to `count` pieces, spread over the frame.
+void try_pieces(Campaign& campaign, const std::string& name, const ConstFrameView& frame,
+                int count) {
+  const int across = frame.width / kWidth, all = across * (frame.height / kHeight);
+  count = std::min(count, all);
+  for (int n = 0; n < count && !campaign.is_over(); ++n) {
+    const int at = static_cast<int>(static_cast<std::int64_t>(n) * all / count);
+    const int x = at % across * kWidth, y = at / across * kHeight;
+    const ConstFrameView piece{
+        PixelFormat::rgb24,
+        kWidth,
+        kHeight,
+        {frame.data[0] + y * frame.stride_bytes[0] + 3 * x, nullptr, nullptr},
+        frame.stride_bytes};
+    campaign.try_piece(name + "-" + std::to_string(at), piece);
+  }
+}
+
+/// Every frame of a video gives one piece at least, up to kMostFrames of them.
+Status try_input(Campaign& campaign, const std::string& path, int count) {
+  io::SourceOptions options;
+  options.pixel_format = PixelFormat::rgb24;
+  auto source = io::open_frames({path, "", {}}, options);
+  if (!source) return source.status();
+  const std::int64_t frames =
+      std::clamp<std::int64_t>((*source)->info().frame_count, 1, kMostFrames);
+  Frame frame;
+  io::FrameTime time;
+  for (int n = 0; n < frames && !campaign.is_over(); ++n) {
+    auto more = (*source)->read(frame, time);
+    if (!more) return more.status();
+    if (!*more) break;
+    const int share = std::max(1, static_cast<int>(count / frames));
+    try_pieces(campaign, path.substr(path.rfind('/') + 1) + "-" + std::to_string(n),
+               std::as_const(frame).view(), share);
+  }
+  return Status::ok();
+}
+
+int run(int argc, char** argv) {
+  if (argc < 5) {
+    std::fprintf(stderr, "usage: zerorun_exact_size STATE MINUTES TILES INPUT...\n");
+    return 2;
+  }
+  Campaign campaign(argv[1], std::atof(argv[2]));
+  const int count = std::atoi(argv[3]);
+  for (int i = 4; i < argc && !campaign.is_over(); ++i) {
+    const std::string input = argv[i];
+    if (input == "made") {
+      try_made(campaign, count / 5);
+    } else if (const Status status = try_input(campaign, input, count); !status) {
+      std::fprintf(stderr, "zerorun_exact_size: %s: %s\n", argv[i], status.message().c_str());
+      return 2;
+    }
+  }
+  const Tally& all = campaign.state().all();
+  const auto streams = static_cast<double>(std::max(1L, all.streams));
+  std::printf(
+      "%zu frames, %ld streams: %ld above, %.2f %% within 0.5 %% below, %.2f codings each, "
+      "%ld at most\n",
+      campaign.state().pieces(), all.streams, all.above,
+      100.0 * static_cast<double>(all.within) / streams, static_cast<double>(all.codings) / streams,
+      all.most_codings);
+  return all.above > 0 ? 1 : campaign.is_over() ? 3 : 0;
+}
+
+}  // namespace
+}  // namespace zerorun::rd
+
+int main(int argc, char** argv) { return zerorun::rd::run(argc, argv); }

@@ -17,6 +17,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/common/text.hpp"
 #include "apps/common/srgb.hpp"
 #include "apps/common/verify.hpp"
 #include "apps/encode/encode_content.hpp"
@@ -67,6 +68,11 @@ class EncodeRun : FrameCommand {
     if (options_.verify && options_.shard_run)
       fail(Exit::usage,
            "--verify does not go with shards and --resume; `zerorun verify` does that");
+    if (!options_.qtables.empty() && options_.size.any())
+      fail(Exit::usage,
+           "--qtables says what each coefficient is divided by, so a size or a target of quality "
+           "has "
+           "nothing to choose; --tables names tables that it can scale");
     if (options_.size.bitrate != 0 && options_.shard_run)
       fail(Exit::usage,
            "--bitrate does not go with shards and --resume, because a frame's share depends on the "
@@ -131,7 +137,19 @@ class EncodeRun : FrameCommand {
     ZR_TRY(choose_size(job));
     Status status =
         workers_->run(lane, [&job](EncodeWorker& worker, int) { return worker.code(job); });
-    return with_rate(job, std::move(status));
+    return with_rate(job, about_size(job, std::move(status)));
+  }
+
+  /// The encoder knows neither the metadata nor the rate.
+  Status about_size(const EncodeJob& job, Status status) const {
+    if (status.code() != Errc::size_not_reached) return status;
+    std::string detail = status.detail();
+    if (rate_)
+      detail += fmt::format("; --bitrate {} leaves no more for this frame", options_.size.bitrate);
+    if (const std::size_t others = content_->bytes_of(job); others != 0)
+      detail += fmt::format("; {} bytes of metadata, which --metadata none leaves out, count, too",
+                            with_commas(static_cast<std::int64_t>(others)));
+    return Status(status.code(), detail);
   }
 
   /// What goes into the stream behind the encoder's back counts.

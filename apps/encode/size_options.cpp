@@ -84,19 +84,20 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
   command.option_defaults()->group("Size");
   CLI::Option* target = add_parsed(
       command, "--target-size", options.target, parse_amount, "BYTES", kExpected,
-      "Find the quality with which each frame has this size: never more bytes, and at most 0.5 % "
-      "fewer if the picture can fill them. --quality does not count");
+      "Find the quality with which each frame has this size: never more bytes, and mostly at most "
+      "0.5 % fewer if the picture can fill them. --quality does not count");
   add_parsed(command, "--max-frame-size", options.max_frame, parse_amount, "BYTES", kExpected,
              "Code with --quality, and frames that would be larger so that they fill these bytes");
   CLI::Option* bitrate =
-      add_parsed(command, "--bitrate", options.bitrate, parse_amount, "BITS", kExpected,
-                 "Bits a second, by a leaky bucket that begins half full: frames get equal shares, "
-                 "and more after frames that did not fill theirs. Needs the frame rate (--fps)")
+      add_parsed(
+          command, "--bitrate", options.bitrate, parse_amount, "BITS", kExpected,
+          "Bits a second, by a leaky bucket that begins half full: frames get equal shares, "
+          "and more after frames that did not fill theirs. Pictures have 25 a second without --fps")
           ->excludes(target);
   add_parsed(command, "--bucket", options.bucket, parse_amount, "BYTES", kExpected,
              "With --bitrate: what the receiver's buffer holds")
       ->needs(bitrate)
-      ->default_str("a second");
+      ->default_str("a second, or four frames if those are more");
   add_quality_targets(command, options);
   command.add_flag("--note-setting", options.note_setting,
                    "Put a COM segment into every frame that tells the quality it was coded with");
@@ -114,7 +115,8 @@ RateControl make_rate_control(const SizeOptions& options, const std::string& inp
   auto made = RateControl::create({options.bitrate, rate.num, rate.den,
                                    static_cast<std::size_t>(options.bucket),
                                    static_cast<std::size_t>(options.max_frame)});
-  if (!made) fail(Exit::usage, "--bitrate", made.status());
+  if (!made)
+    fail(Exit::usage, options.bucket != 0 ? "--bitrate and --bucket" : "--bitrate", made.status());
   return *std::move(made);
 }
 

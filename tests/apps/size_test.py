@@ -158,6 +158,8 @@ class SizeTest(ProgramTest):
         self.assertFalse(os.path.exists(self.path("no.mjpeg")))
         for options, words in ((["--target-size", "0"], "--target-size"),
                                (["--target-size", "1.2345k"], "--target-size"),
+                               (["--target-size", "-0.5M"], "--target-size"),
+                               (["--bitrate", "1M", "--qtables", self.source], "--qtables"),
                                (["--bitrate", "1M", "--target-size", "9k"], "--target-size"),
                                (["--bucket", "9k"], "--bitrate"),
                                (["--bitrate", "1M", "--bucket", "9k"], "does not hold two frames"),

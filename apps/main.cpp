@@ -120,7 +120,9 @@ int run(int argc, const char* const* argv) {
   if (const auto cpu = resolve_instruction_set(); !cpu) fail(Exit::usage, cpu.status().message());
   for (const auto& [name, command] : commands)
     if (program.got_subcommand(name)) {
-      if (sandbox::is_child()) enter_sandbox(*program.get_subcommand(name));
+      const CLI::App& chosen = *program.get_subcommand(name);
+      sandbox::check_asked(chosen);
+      if (sandbox::is_child()) enter_sandbox(chosen);
       return static_cast<int>(flush_stdout(command()));
     }
   return static_cast<int>(Exit::usage);

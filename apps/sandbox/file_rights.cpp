@@ -29,9 +29,9 @@ std::string folder_of(const fs::path& path) {
 /// The folder of a pattern or glob: what stands before the first part with a wildcard.
 std::string fixed_folder(const fs::path& pattern) {
   fs::path fixed;
-  for (const fs::path& part : pattern) {
+  for (const fs::path& part : pattern.parent_path()) {
     if (part.string().find_first_of("%#*?[") != std::string::npos) break;
-    if (part != pattern.filename()) fixed /= part;
+    fixed /= part;
   }
   return fixed.empty() ? "." : fixed.string();
 }
@@ -61,11 +61,10 @@ void add_input(Paths& paths, const std::string& word) {
 void add_output(Paths& paths, std::string word) {
   std::error_code ignored;
   if (word.starts_with("md5:")) word.erase(0, 4);
-  if (word.empty() || word == "-") return;
+  if (word.empty() || word == "-" || word == "null:") return;
   const fs::file_status status = fs::status(word, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) return add(paths, word);
   add(paths, fixed_folder(word));
-  if (fs::is_symlink(word, ignored)) add(paths, folder_of(fs::weakly_canonical(word, ignored)));
 }
 
 /// Libraries are opened when they are needed, so their folders stay readable.
@@ -109,7 +108,7 @@ void add_gpu(FileRights& rights) {
 
 bool names_file(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  return type.find("FILE") != std::string::npos || type == "INPUT";
+  return type.find("FILE") != std::string::npos;
 }
 
 }  // namespace
@@ -123,8 +122,10 @@ FileRights file_rights(const CLI::App& command) {
         add_output(rights.writable, word);
       } else if (name == "--device" && word.starts_with("cuda")) {
         add_gpu(rights);
-      } else if (names_file(*option)) {
+      } else if (option->get_type_name() == "INPUT") {
         add_input(rights.readable, word);
+      } else if (std::error_code ignored; names_file(*option) && fs::exists(word, ignored)) {
+        add(rights.readable, word);  // some take a word instead of a file
       }
     }
   add_libraries(rights.readable);

@@ -110,14 +110,14 @@ std::string leave_files(const FileRights& files) {
 constexpr std::array kCalls = {
     // files
     "read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2",
-    "pwritev2", "open", "openat", "close", "close_range", "stat", "fstat", "lstat", "newfstatat",
-    "statx", "statfs", "fstatfs", "access", "faccessat", "faccessat2", "lseek", "dup", "dup2",
-    "dup3", "pipe", "pipe2", "tee", "splice", "vmsplice", "sendfile", "copy_file_range", "fcntl",
-    "flock", "fsync", "fdatasync", "sync_file_range", "syncfs", "ftruncate", "fallocate",
-    "fadvise64", "readahead", "getdents", "getdents64", "readlink", "readlinkat", "getcwd", "chdir",
-    "fchdir", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2",
-    "link", "linkat", "umask", "fchmod", "poll", "ppoll", "select", "pselect6", "epoll_create1",
-    "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "recvfrom", "recvmsg",
+    "pwritev2", "close", "close_range", "stat", "fstat", "lstat", "newfstatat", "statx", "statfs",
+    "fstatfs", "access", "faccessat", "faccessat2", "lseek", "dup", "dup2", "dup3", "pipe", "pipe2",
+    "tee", "splice", "vmsplice", "sendfile", "copy_file_range", "flock", "fsync", "fdatasync",
+    "sync_file_range", "syncfs", "ftruncate", "fallocate", "fadvise64", "readahead", "getdents",
+    "getdents64", "readlink", "readlinkat", "getcwd", "chdir", "fchdir", "mkdir", "mkdirat",
+    "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "umask",
+    "fchmod", "poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait",
+    "epoll_pwait", "eventfd2", "recvfrom", "recvmsg",
     // memory
     "brk", "mmap", "munmap", "mremap", "mprotect", "madvise", "msync", "mincore", "mlock", "mlock2",
     "munlock", "mbind", "get_mempolicy", "set_mempolicy", "membarrier",
@@ -134,10 +134,9 @@ constexpr std::array kCalls = {
     "times", "uname", "sysinfo", "getrlimit", "getrusage", "getrandom"};
 
 /// More that NVIDIA's driver calls. Its ioctls are the large door that --device cuda leaves open.
-constexpr std::array kGpuCalls = {"ioctl",          "memfd_create", "mknod",
-                                  "mknodat",        "mlockall",     "prctl",
-                                  "prlimit64",      "setpriority",  "sched_setscheduler",
-                                  "sched_setparam", "socketpair"};
+constexpr std::array kGpuCalls = {
+    "ioctl",       "memfd_create",       "mknod",          "mknodat",   "mlockall", "prctl",
+    "setpriority", "sched_setscheduler", "sched_setparam", "socketpair"};
 
 /// Nothing in a command calls these, so one that does has been taken over: it ends here.
 constexpr std::array kDeadlyCalls = {"execve",
@@ -156,14 +155,15 @@ constexpr std::array kDeadlyCalls = {"execve",
 /// A filter that is being made. A call that the kernel or libseccomp does not know needs no rule.
 class Filter {
  public:
-  Filter() : context_(seccomp_init(SCMP_ACT_ERRNO(EPERM)), &seccomp_release) {
+  explicit Filter(std::uint32_t otherwise)
+      : context_(seccomp_init(otherwise), &seccomp_release), otherwise_(otherwise) {
     if (!context_) error_ = ENOMEM;
   }
 
   template <typename... Conditions>
   void add(std::uint32_t action, const char* name, Conditions... conditions) {
     const int call = seccomp_syscall_resolve_name(name);
-    if (error_ != 0 || call < 0) return;
+    if (error_ != 0 || call < 0 || action == otherwise_) return;
     error_ = -seccomp_rule_add(context_.get(), action, call, sizeof...(conditions), conditions...);
   }
 
@@ -181,6 +181,7 @@ class Filter {
 
  private:
   std::unique_ptr<void, decltype(&seccomp_release)> context_;
+  std::uint32_t otherwise_;
   int error_ = 0;
 };
 
@@ -195,24 +196,65 @@ void add_threads(Filter& filter) {
     filter.add(SCMP_ACT_ALLOW, name, SCMP_A0(SCMP_CMP_EQ, self));
 }
 
+/// Landlock before version 3 lets O_TRUNC empty a file that may only be read, and before version 5
+/// the access mode 3 open any device.
+void add_opening(Filter& filter) {
+  for (const char* const name : {"open", "openat"}) {
+    const unsigned flags = std::strcmp(name, "open") == 0 ? 1 : 2;
+    const auto masked = [flags](std::uint64_t mask, std::uint64_t bits) {
+      return scmp_arg_cmp{flags, SCMP_CMP_MASKED_EQ, mask, bits};
+    };
+    filter.add(SCMP_ACT_ALLOW, name, masked(O_ACCMODE | O_TRUNC, O_RDONLY));
+    filter.add(SCMP_ACT_ALLOW, name, masked(O_ACCMODE, O_WRONLY));
+    filter.add(SCMP_ACT_ALLOW, name, masked(O_ACCMODE, O_RDWR));
+  }
+}
+
+/// Not F_SETOWN and F_SETSIG: a pipe could then send signals to other processes.
+void add_descriptor_calls(Filter& filter) {
+  for (const std::uint64_t what :
+       {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW,
+        F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS,
+        F_GET_SEALS})
+    filter.add(SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_EQ, what));
+}
+
+/// NVIDIA's driver has ioctls without number, but a terminal would take one as if it were typed,
+/// and a pipe a process that it sends signals to. A filter of its own, which comes first: the
+/// strictest answer of all filters counts.
+std::string refuse_foreign_ioctls() {
+  Filter filter(SCMP_ACT_ALLOW);
+  constexpr std::uint64_t kAllBits = 0xFFFFFFFF;  // that the kernel looks at
+  for (const std::uint64_t what :
+       {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCSCTTY, TIOCSPGRP, FIOSETOWN, SIOCSPGRP, FIOASYNC})
+    filter.add(SCMP_ACT_ERRNO(EPERM), "ioctl", SCMP_A1(SCMP_CMP_MASKED_EQ, kAllBits, what));
+  return filter.load();
+}
+
 /// Is it a terminal, how wide is it, how much is in the pipe; names of threads; limits are read.
 void add_questions(Filter& filter) {
   for (const std::uint64_t what : {TCGETS, TIOCGWINSZ, FIONREAD, TIOCGPGRP})
     filter.add(SCMP_ACT_ALLOW, "ioctl", SCMP_A1(SCMP_CMP_EQ, what));
   for (const std::uint64_t what : {PR_SET_NAME, PR_GET_NAME})
     filter.add(SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, what));
-  filter.add(SCMP_ACT_ALLOW, "prlimit64", SCMP_A2(SCMP_CMP_EQ, 0));
+  filter.add(SCMP_ACT_ALLOW, "prlimit64", SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0));
 }
 
 std::string leave_calls(bool with_gpu) {
-  Filter filter;
+  if (with_gpu)
+    if (std::string problem = refuse_foreign_ioctls(); !problem.empty()) return problem;
+  Filter filter(SCMP_ACT_ERRNO(EPERM));
   filter.add_all(SCMP_ACT_ALLOW, kCalls);
   filter.add_all(SCMP_ACT_KILL_PROCESS, kDeadlyCalls);
   add_threads(filter);
-  if (with_gpu)
+  add_opening(filter);
+  add_descriptor_calls(filter);
+  if (with_gpu) {
     filter.add_all(SCMP_ACT_ALLOW, kGpuCalls);
-  else
+    filter.add(SCMP_ACT_ALLOW, "prlimit64", SCMP_A0(SCMP_CMP_EQ, 0));
+  } else {
     add_questions(filter);
+  }
   return filter.load();
 }
 

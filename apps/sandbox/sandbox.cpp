@@ -119,12 +119,14 @@ void add_options(CLI::App& program) {
   for (const std::string_view name : kCommands) {
     CLI::App* const command = program.get_subcommand(std::string(name));
     command->option_defaults()->group("Input");
-    command->add_flag("--sandbox", help);
+    command->add_flag("--sandbox", help)->disable_flag_override();
   }
 }
 
 std::optional<int> start(int argc, const char* const* argv) {
   if (!is_asked(argc, argv)) return std::nullopt;
+  std::signal(SIGCHLD,
+              SIG_DFL);  // a daemon may have left it ignored, and then no child is waited for
   const sigset_t set = passed_signals();
   sigset_t before;
   sigprocmask(SIG_BLOCK, &set, &before);
@@ -141,6 +143,16 @@ std::optional<int> start(int argc, const char* const* argv) {
 }
 
 bool is_child() noexcept { return g_is_child; }
+
+void check_asked(const CLI::App& command) {
+  const char* const variable = std::getenv("ZERORUN_SANDBOX");
+  const std::string_view word = variable == nullptr ? "" : variable;
+  if (!word.empty() && word != "0" && word != "1")
+    fail(Exit::usage, fmt::format("ZERORUN_SANDBOX is '{}'; it takes 0 or 1", word));
+  const CLI::Option* const option = command.get_option_no_throw("--sandbox");
+  if (!g_is_child && option != nullptr && option->count() > 0)
+    fail(Exit::usage, "--sandbox stands behind the command, and takes no value");
+}
 
 void drop_rights(const CLI::App& command) {
   if (!is_built()) fail(Exit::failed, "--sandbox: this build has no sandbox (it needs libseccomp)");

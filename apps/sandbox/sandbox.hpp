@@ -23,6 +23,10 @@ std::optional<int> start(int argc, const char* const* argv);
 /// True in the child.
 bool is_child() noexcept;
 
+/// When the options are known: ends the command where a sandbox was asked for in a way that start()
+/// does not see (exit code 2).
+void check_asked(const CLI::App& command);
+
 /// In the child, when the options are known and before there is a second thread: leaves the files
 /// that the options of `command` name and the libraries of the system, and no network, no other
 /// program and no other process. Ends the command (exit code 1) where the kernel cannot do that.

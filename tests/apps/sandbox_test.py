@@ -52,6 +52,32 @@ class SandboxTest(ProgramTest):
             results.append(pathlib.Path(output).read_bytes())
         self.assertEqual(results[0], results[1], arguments)
 
+    def test_a_sandbox_that_start_does_not_see_is_refused(self):
+        y4m, out = make_y4m(self.path("in/a.y4m")), self.path("out/a.mjpeg")
+        for words, environment in ((["--sandbox=true"], {}), (["--sandbox=1"], {}),
+                                   ([], {"ZERORUN_SANDBOX": "yes"})):
+            with self.subTest(words=words, environment=environment):
+                done = self.run_program("encode", y4m, "-o", out, *words, env={**os.environ, **environment})
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("sandbox", done.stderr.decode().lower())
+                self.assertFalse(os.path.exists(out))
+
+    def test_a_parent_that_waits_for_no_child_is_answered(self):
+        y4m = make_y4m(self.path("in/a.y4m"))
+        done = subprocess.run([PROGRAM, "info", y4m, "--sandbox"], capture_output=True, timeout=300,
+                              preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_name_that_is_a_folder_too(self):
+        """`same/same` may be written, and what lies beside the folder may not be read."""
+        (self.dir / "same").mkdir()
+        y4m = make_y4m(self.path("in/a.y4m"))
+        done = self.run_program("encode", y4m, "-o", "same/same.mjpeg", "--sandbox", cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_program("encode", y4m, "-o", "same/x/same", "--sandbox", "--format", "mjpeg",
+                                cwd=self.dir)
+        self.assertEqual(done.returncode, 4, done.stderr)
+
     @needs_containers
     def test_containers_have_the_same_bytes(self):
         y4m = make_y4m(self.path("in/a.y4m"))
@@ -131,7 +157,8 @@ class SandboxTest(ProgramTest):
                              ("write", self.dir / "new"), ("write", self.dir / "in" / "new"),
                              ("truncate", None), ("truncate", self.dir / "in" / "intrude.y4m"),
                              ("remove", None), ("chmod", None), ("socket", None), ("fork", None),
-                             ("signal", None)):
+                             ("signal", None), ("empty", self.dir / "in" / "intrude.y4m"), ("device", None),
+                             ("owner", None), ("limit", None)):
             with self.subTest(what, target=target):
                 done = self.intrude(what, target, "-v", "--sandbox")
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -141,7 +168,7 @@ class SandboxTest(ProgramTest):
     @unittest.skipUnless(INTRUDER, "there is no intruder")
     def test_without_a_sandbox_an_intruder_can(self):
         for what, target in (("read", "/etc/passwd"), ("socket", None), ("fork", None),
-                             ("signal", None), ("chmod", None)):
+                             ("signal", None), ("chmod", None), ("device", None), ("owner", None), ("limit", None)):
             with self.subTest(what, target=target):
                 self.assertIn(b"intruder: done", self.intrude(what, target, "-v").stderr)
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -54,11 +55,26 @@ bool can_fork() {
   return child > 0;
 }
 
+/// A pipe can send any signal to its owner.
+bool can_send_signals() {
+  int ends[2];
+  return pipe(ends) == 0 && fcntl(ends[0], F_SETOWN, getppid()) == 0;
+}
+
+bool can_limit_parent() {
+  rlimit limit{};
+  return prlimit(getppid(), RLIMIT_CORE, nullptr, &limit) == 0;
+}
+
 /// True if it worked.
 bool intrude(const std::string& what) {
   const std::string file = setting("INTRUDER_FILE");
   if (what == "read") return real_open()(file.c_str(), O_RDONLY) >= 0;
   if (what == "write") return real_open()(file.c_str(), O_WRONLY | O_CREAT, 0666) >= 0;
+  if (what == "empty") return real_open()(file.c_str(), O_RDONLY | O_TRUNC) >= 0;
+  if (what == "device") return real_open()("/dev/full", O_ACCMODE) >= 0;
+  if (what == "owner") return can_send_signals();
+  if (what == "limit") return can_limit_parent();
   if (what == "truncate") return truncate(file.c_str(), 0) == 0;
   if (what == "remove") return unlink(file.c_str()) == 0;
   if (what == "chmod") return chmod(file.c_str(), 0777) == 0;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "apps/sandbox/kernel_rights.hpp"
 
+#include <asm/sockios.h>
 #include <fcntl.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>

@@ -68,15 +68,21 @@ class SandboxTest(ProgramTest):
                               preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_a_name_that_is_a_folder_too(self):
-        """`same/same` may be written, and what lies beside the folder may not be read."""
-        (self.dir / "same").mkdir()
-        y4m = make_y4m(self.path("in/a.y4m"))
-        done = self.run_program("encode", y4m, "-o", "same/same.mjpeg", "--sandbox", cwd=self.dir)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        done = self.run_program("encode", y4m, "-o", "same/x/same", "--sandbox", "--format", "mjpeg",
-                                cwd=self.dir)
-        self.assertEqual(done.returncode, 4, done.stderr)
+    @unittest.skipUnless(INTRUDER, "there is no intruder")
+    def test_no_name_opens_the_folder_beside(self):
+        """Of OUTPUT in a folder of its own name, of words that options take instead of files, and of null:."""
+        make_y4m(self.path("intrude.y4m"))
+        (self.dir / "a.mjpeg").mkdir()
+        environment = {**os.environ, "LD_PRELOAD": INTRUDER, "INTRUDER_DOES": "write", "INTRUDER_FILE": "new"}
+        for what, words in (("write", ["-o", "a.mjpeg/a.mjpeg", "-y"]), ("write", ["-o", "null:"]),
+                            ("read", ["-o", "a.mjpeg/a.mjpeg", "-y", "--tables", "flat"])):
+            with self.subTest(what=what, words=words):
+                environment["INTRUDER_DOES"] = what
+                environment["INTRUDER_FILE"] = "secret" if what == "read" else "new"
+                done = self.run_program("encode", "intrude.y4m", *words, "-v", "--sandbox", "--device", "cpu",
+                                        cwd=self.dir, env=environment)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(b"intruder: refused", done.stderr)
 
     @needs_containers
     def test_containers_have_the_same_bytes(self):

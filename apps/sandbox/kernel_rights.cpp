@@ -117,7 +117,7 @@ constexpr std::array kCalls = {
     "sync_file_range", "syncfs", "ftruncate", "fallocate", "fadvise64", "readahead", "getdents",
     "getdents64", "readlink", "readlinkat", "getcwd", "chdir", "fchdir", "mkdir", "mkdirat",
     "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "umask",
-    "fchmod", "poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait",
+    "poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait",
     "epoll_pwait", "eventfd2", "recvfrom", "recvmsg",
     // memory
     "brk", "mmap", "munmap", "mremap", "mprotect", "madvise", "msync", "mincore", "mlock", "mlock2",

@@ -13,8 +13,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
@@ -56,12 +59,33 @@ sigset_t passed_signals() {
   return set;
 }
 
+/// Whether a word is /dev/fd/N or /proc/self/fd/N, as a shell writes <(command).
+bool names_descriptor(std::string_view word, std::string_view number) {
+  return word.ends_with(number) && word.size() > number.size() + 3 &&
+         word.substr(0, word.size() - number.size()).ends_with("/fd/");
+}
+
+/// What the caller had open is none of the command's business, unless it is named.
+void close_inherited(int argc, const char* const* argv) {
+  std::error_code ignored;
+  std::vector<std::string> open;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored))
+    open.push_back(entry.path().filename().string());
+  for (const std::string& number : open) {
+    const int descriptor = std::atoi(number.c_str());
+    const bool is_named = std::any_of(
+        argv, argv + argc, [&](std::string_view word) { return names_descriptor(word, number); });
+    if (descriptor > STDERR_FILENO && !is_named) close(descriptor);
+  }
+}
+
 /// A group of its own: a terminal signals the parent alone, which passes each signal on once. The
 /// second one would end the command at once.
 void begin_child(pid_t parent) {
   g_is_child = true;
   setpgid(0, 0);
   std::signal(SIGTTOU, SIG_IGN);  // the progress is written to the terminal all the same
+  std::signal(SIGTTIN, SIG_IGN);  // and reading from it is an error, not a stop
   std::signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) std::_Exit(static_cast<int>(Exit::failed));
@@ -139,6 +163,7 @@ std::optional<int> start(int argc, const char* const* argv) {
   if (child > 0) return supervise(child, set, argc, argv);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   begin_child(parent);
+  close_inherited(argc, argv);
   return std::nullopt;
 }
 

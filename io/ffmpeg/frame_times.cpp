@@ -14,7 +14,8 @@ bool agree(const Rational& a, const Rational& b, std::int64_t span_ticks) noexce
   return std::abs(ratio - 1) * static_cast<double>(span_ticks) <= 2.0;
 }
 
-/// The first packets may have another rate than the rest, which the header knows.
+/// The first packets may have another rate than the rest, which the header knows. Times of few
+/// frames are coarse: see agree(), too.
 bool are_alike(const Rational& average, const Rational& measured) noexcept {
   return std::abs(average.value() / measured.value() - 1) < 0.01;
 }
@@ -72,7 +73,7 @@ void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, 
               span * stream->time_base.num, INT32_MAX);
   const Rational measured = from_av(reduced);
   if (!has_whole_index(stream) && average.known() && measured.known() &&
-      !are_alike(average, measured))
+      !are_alike(average, measured) && !agree(average, measured, span))
     info.variable_frame_rate = true;
   if (info.variable_frame_rate) {
     info.frame_rate = average.known() ? average : measured;

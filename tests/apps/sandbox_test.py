@@ -69,6 +69,19 @@ class SandboxTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     @unittest.skipUnless(INTRUDER, "there is no intruder")
+    def test_descriptors_of_the_caller_are_closed_unless_they_are_named(self):
+        with open(self.secret, "rb") as secret, open(make_y4m(self.path("in/intrude.y4m")), "rb") as named:
+            environment = {**os.environ, "LD_PRELOAD": INTRUDER, "INTRUDER_DOES": "inherit",
+                           "INTRUDER_FILE": str(secret.fileno())}
+            for extra, answer in (([], b"intruder: done"), (["--sandbox"], b"intruder: refused")):
+                done = self.run_program("info", self.path("in/intrude.y4m"), "-v", *extra, env=environment,
+                                        pass_fds=[secret.fileno()])
+                self.assertIn(answer, done.stderr)
+            done = self.run_program("info", f"/dev/fd/{named.fileno()}", "--sandbox", pass_fds=[named.fileno()])
+            plain = self.run_program("info", f"/dev/fd/{named.fileno()}", pass_fds=[named.fileno()])
+            self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
+
+    @unittest.skipUnless(INTRUDER, "there is no intruder")
     def test_no_name_opens_the_folder_beside(self):
         """Of OUTPUT in a folder of its own name, of words that options take instead of files, and of null:."""
         make_y4m(self.path("intrude.y4m"))

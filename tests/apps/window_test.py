@@ -842,7 +842,7 @@ class SoundTest(Player):
         self.listen()
         self.wait_for("the second second", lambda: self.index() >= RATE + 5)
         seen = []
-        while self.index() < self.SECONDS * RATE - 8:
+        while self.index() < self.SECONDS * RATE - 8 or not seen:
             before = self.index()
             tone = self.tone(self.newest(0.1))
             after = self.index()

@@ -22,7 +22,7 @@ std::shared_ptr<void> owner_of_tensor(DlManagedTensor* managed) {
 }
 
 bool is_on_cuda(nb::handle object) {
-  const nb::object place = object.attr("__dlpack_device__")();
+  const nb::object place = call_python(object.attr("__dlpack_device__"));
   if (!nb::isinstance<nb::tuple>(place) || nb::len(place) != 2) return false;
   int type = 0;
   if (!nb::try_cast(place[0], type)) fail_type("__dlpack_device__() gives no numbers");
@@ -32,7 +32,7 @@ bool is_on_cuda(nb::handle object) {
 /// A producer on a GPU makes its array valid on `stream`; DLPack calls the default stream 1.
 nb::object capsule_of(nb::handle object, std::uintptr_t stream) {
   const nb::object make = object.attr("__dlpack__");
-  if (!is_on_cuda(object)) return make();
+  if (!is_on_cuda(object)) return call_python(make);
   return make(nb::arg("stream") = nb::int_(stream == 0 ? 1 : stream));
 }
 

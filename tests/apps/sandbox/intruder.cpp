@@ -73,6 +73,7 @@ bool intrude(const std::string& what) {
   if (what == "write") return real_open()(file.c_str(), O_WRONLY | O_CREAT, 0666) >= 0;
   if (what == "empty") return real_open()(file.c_str(), O_RDONLY | O_TRUNC) >= 0;
   if (what == "device") return real_open()("/dev/full", O_ACCMODE) >= 0;
+  if (what == "inherit") return fcntl(std::stoi(file), F_GETFD) >= 0;
   if (what == "owner") return can_send_signals();
   if (what == "limit") return can_limit_parent();
   if (what == "truncate") return truncate(file.c_str(), 0) == 0;

@@ -74,8 +74,8 @@ class SandboxTest(ProgramTest):
             environment = {**os.environ, "LD_PRELOAD": INTRUDER, "INTRUDER_DOES": "inherit",
                            "INTRUDER_FILE": str(secret.fileno())}
             for extra, answer in (([], b"intruder: done"), (["--sandbox"], b"intruder: refused")):
-                done = self.run_program("info", self.path("in/intrude.y4m"), "-v", *extra, env=environment,
-                                        pass_fds=[secret.fileno()])
+                done = self.run_program("encode", self.path("in/intrude.y4m"), "-o", "null:", "--device", "cpu",
+                                        "-v", *extra, env=environment, pass_fds=[secret.fileno()])
                 self.assertIn(answer, done.stderr)
             done = self.run_program("info", f"/dev/fd/{named.fileno()}", "--sandbox", pass_fds=[named.fileno()])
             plain = self.run_program("info", f"/dev/fd/{named.fileno()}", pass_fds=[named.fileno()])

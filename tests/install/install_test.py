@@ -210,7 +210,7 @@ class InstallTest(unittest.TestCase):
                                  "printf '%s\\n' \"${COMPREPLY[@]}\"")
         self.assertEqual(words("zerorun", "enc"), ["encode"])
         self.assertEqual(words("zerorun", "encode", "--qual"), ["--quality"])
-        self.assertEqual(words("zerorun", "encode", "--huffman", ""), ["standard", "optimal"])
+        self.assertEqual(words("zerorun", "encode", "--huffman", ""), ["standard", "optimal", "trained"])
         self.assertEqual(words("zerorun", "encode", "--device", "cu"), ["cuda"])
         self.assertEqual(words("zerorun", "encode", "--range", ""), ["auto", "limited", "full"])
 
@@ -221,7 +221,7 @@ class InstallTest(unittest.TestCase):
             return self.complete("fish", f"source '{script}'; complete -C '{line}' | cut -f1")
         self.assertEqual(words("zerorun enc"), ["encode"])
         self.assertEqual(words("zerorun encode --qual"), ["--quality"])
-        self.assertEqual(sorted(words("zerorun encode --huffman ")), ["optimal", "standard"])
+        self.assertEqual(sorted(words("zerorun encode --huffman ")), ["optimal", "standard", "trained"])
 
     def test_zsh_completion(self):
         script = next(self.prefix.glob("share/zsh/vendor-completions/*"))

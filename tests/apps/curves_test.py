@@ -164,7 +164,7 @@ class CurvesTest(ProgramTest):
             [chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
              f"--user-data-dir={self.path('profile')}", "--virtual-time-budget=3000", "--dump-dom",
              f"file://{page}"], capture_output=True, timeout=120, check=True).stdout.decode()
-        self.assertEqual(drawn.count("<polyline"), 7)  # libjpeg-turbo twice, five modes
+        self.assertEqual(drawn.count("<polyline"), 8)  # libjpeg-turbo twice, six modes
         self.assertIn("zerorun --tune photo --effort best, optimal", drawn)
 
 

@@ -58,7 +58,7 @@ Json stream_json(const InputFacts& facts) {
                {"color", color_name(s.color)},
                {"subsampling", sampling_text(s)},
                {"quality", or_null(s.quality)},
-               {"huffman", s.standard_huffman_tables ? "standard" : "optimal"},
+               {"huffman", s.standard_huffman_tables ? "standard" : "own"},
                {"restart_interval_mcus", s.restart_interval_mcus},
                {"index_group_mcus", s.index_group_mcus},
                {"jfif", s.has_jfif},

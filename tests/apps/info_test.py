@@ -62,7 +62,7 @@ class InfoTest(ProgramTest):
         self.assertEqual(self.info(SAMPLES / "coffee.png")["width"], 600)
         jpeg = self.info(SAMPLES / "raccoon.jpg")["jpeg"]
         self.assertEqual((jpeg["quality"], jpeg["subsampling"], jpeg["huffman"]),
-                         (95, "444", "optimal"))
+                         (95, "444", "own"))
 
     def test_packet_sizes_of_a_sequence(self):
         y4m = make_y4m(self.path("in.y4m"), frames=4)

@@ -28,13 +28,18 @@ class TuneTest(ProgramTest):
         streams.add(self.jpeg())
         self.assertEqual(len(streams), 7)
 
-    def test_best_has_optimal_tables_unless_others_are_asked_for(self):
-        for options, huffman in ((("--effort", "fast"), "standard"),
-                                 (("--effort", "best"), "optimal"),
-                                 (("--effort", "best", "--huffman", "standard"), "standard"),
-                                 (("--effort", "fast", "--huffman", "optimal"), "optimal")):
-            self.jpeg("--tune", "photo", *options)
-            self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["huffman"], huffman, options)
+    def test_tuned_modes_have_tables_of_their_effort_unless_others_are_asked_for(self):
+        def stream(*options):
+            return self.jpeg("--tune", "photo", *options)
+        for effort, huffman in (("fast", "trained"), ("best", "optimal")):
+            unnamed = stream("--effort", effort)
+            self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["huffman"], "own")
+            others = [other for other in ("standard", "optimal", "trained") if other != huffman]
+            self.assertEqual(stream("--effort", effort, "--huffman", huffman), unnamed)
+            for other in others:
+                self.assertNotEqual(stream("--effort", effort, "--huffman", other), unnamed)
+        self.jpeg("--tune", "photo", "--effort", "best", "--huffman", "standard")
+        self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["huffman"], "standard")
         self.jpeg("--effort", "best")
         self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["huffman"], "standard")
 

@@ -285,7 +285,7 @@ TEST(CApi, BadParametersAreErrors) {
   EXPECT_EQ(with(&P::quality, -1), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::quality, 101), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::subsampling, 7), ZERORUN_INVALID_ARGUMENT);
-  EXPECT_EQ(with(&P::huffman, 2), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(with(&P::huffman, 3), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::restart, 4), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(with(&P::restart, ZERORUN_RESTART_MCUS), ZERORUN_INVALID_ARGUMENT);  // count 0
   EXPECT_EQ(with(&P::backend, 3), ZERORUN_INVALID_ARGUMENT);

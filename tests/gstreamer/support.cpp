@@ -14,6 +14,11 @@
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:g_malloc\n";
 }
+/// The run-time library guesses where the thread-local memory of a plugin lies from the words in
+/// front of it, and may look for pointers at an address like 0x450 then.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "intercept_tls_get_addr=0";
+}
 #endif
 
 namespace zerorun::test {

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 
+#include "apps/common/cli_names.hpp"
 #include "apps/common/failure.hpp"
 
 namespace zerorun::app {

@@ -27,6 +27,8 @@
 #include "apps/common/safe_file.hpp"
 #include "apps/common/signals.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace bench {
 namespace {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/bench/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "apps/common/pixel_limit.hpp"
 
 namespace zerorun::app::bench {

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/bench/measure/measure.hpp"
+#include "apps/common/cli_names.hpp"
 
 namespace zerorun::app::bench {
 

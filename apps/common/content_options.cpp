@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/common/content_options.hpp"
 
+#include "apps/common/option_kinds.hpp"
+
 namespace zerorun::app {
 
 void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file) {

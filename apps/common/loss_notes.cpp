@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "apps/common/console.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"
 
 namespace zerorun::app {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string>
 
+#include "apps/common/cli_names.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {

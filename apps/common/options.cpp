@@ -15,6 +15,7 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "codec/base/device_name.hpp"
 

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "apps/common/cli_names.hpp"
 #include "apps/common/text.hpp"
 #include "codec/api/device_crew.hpp"
 #include "zerorun/io.hpp"
@@ -64,42 +62,6 @@ void add_device_options(CLI::App& app, DeviceOptions& device);
 void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns);
 /// --quiet and --verbose, in the group that was used last.
 void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details);
-
-/// The option takes one of a few words.
-template <typename T>
-CLI::Option* add_choice(CLI::App& app, const std::string& option, T& target,
-                        const std::vector<std::pair<std::string, T>>& choices,
-                        const std::string& help) {
-  std::string words, chosen;
-  for (const auto& [word, value] : choices) {
-    words += (words.empty() ? "" : "|") + word;
-    if (value == target) chosen = word;
-  }
-  const auto read = [&target, choices, words, option](const std::string& text) {
-    for (const auto& [word, value] : choices) {
-      if (word != text) continue;
-      target = value;
-      return;
-    }
-    throw CLI::ValidationError(option, "'" + text + "' is not one of " + words);
-  };
-  return app.add_option_function<std::string>(option, read, help)
-      ->type_name(words)
-      ->default_str(chosen);
-}
-
-/// The option takes text that `parse` understands; `expected` says what that is.
-template <typename T, typename Parse>
-CLI::Option* add_parsed(CLI::App& app, const std::string& option, T& target, Parse parse,
-                        const std::string& type, const std::string& expected,
-                        const std::string& help) {
-  const auto read = [&target, parse, expected, option](const std::string& text) {
-    auto value = parse(text);
-    if (!value) throw CLI::ValidationError(option, "'" + text + "' is not " + expected);
-    target = *value;
-  };
-  return app.add_option_function<std::string>(option, read, help)->type_name(type);
-}
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/common/pixel_limit.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
 

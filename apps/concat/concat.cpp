@@ -17,6 +17,8 @@
 #include "apps/shards/join.hpp"
 #include "apps/shards/shard_paths.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/concat/concat_options.hpp"
 
+#include "apps/common/option_kinds.hpp"
+
 namespace zerorun::app {
 
 void add_concat_options(CLI::App& command, ConcatOptions& options) {

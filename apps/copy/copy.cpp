@@ -25,6 +25,8 @@
 #include "codec/base/try.hpp"
 #include "zerorun/orient.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

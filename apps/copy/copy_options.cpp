@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/copy/copy_options.hpp"
 
+#include "apps/common/option_kinds.hpp"
+
 namespace zerorun::app {
 
 void add_copy_options(CLI::App& command, CopyOptions& options) {

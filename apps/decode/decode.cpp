@@ -22,6 +22,8 @@
 #include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/decode/decode_options.hpp"
 
+#include "apps/common/option_kinds.hpp"
+
 namespace zerorun::app {
 
 void add_decode_options(CLI::App& command, DecodeOptions& options) {

@@ -12,6 +12,8 @@
 #include "apps/common/json_text.hpp"
 #include "zerorun/backend.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

@@ -29,6 +29,8 @@
 #include "zerorun/deinterlace.hpp"
 #include "zerorun/zerorun.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

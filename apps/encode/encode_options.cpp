@@ -11,6 +11,7 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/metadata.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/shards/hash.hpp"
 
 namespace zerorun::app {

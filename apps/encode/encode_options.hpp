@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
 #include <string>
 
+#include "apps/common/cli_names.hpp"
 #include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/loss_notes.hpp"

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "apps/common/failure.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"
 #include "apps/common/text.hpp"
 

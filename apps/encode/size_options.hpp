@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "apps/common/cli_names.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/io.hpp"
 #include "zerorun/rate.hpp"

@@ -3,6 +3,7 @@
 #include "apps/encode/tune_options.hpp"
 
 #include "apps/common/metadata.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"
 
 namespace zerorun::app {

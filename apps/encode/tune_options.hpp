@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
 #include <string>
 
+#include "apps/common/cli_names.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::app {

@@ -16,6 +16,8 @@
 #include "apps/common/outputs.hpp"
 #include "apps/info/info_report.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

@@ -84,7 +84,7 @@ std::string Osd::text(PlaySession& session, Playback& playback,
   else
     text += fmt::format("ahead {}  decoded as it is read", session.frames->waiting());
   if (session.other)
-    text += "\n" + (error ? psnr_text(*error, frame->frame.format()) : std::string("PSNR -"));
+    text += fmt::format("\n{}", error ? psnr_text(*error, frame->frame.format()) : "PSNR -");
   return text;
 }
 

@@ -7,6 +7,8 @@
 #include "apps/play/keys.hpp"
 #include "apps/play/session.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/play/play_options.hpp"
 
+#include "apps/common/option_kinds.hpp"
+
 #include <charconv>
 
 namespace zerorun::app {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/sandbox/file_rights.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <link.h>
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+#include "apps/common/cli_names.hpp"
 
 namespace zerorun::app::sandbox {
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/sandbox/sandbox.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/core.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

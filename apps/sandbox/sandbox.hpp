@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
+
+#include "apps/common/cli_names.hpp"
 
 namespace zerorun::app::sandbox {
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/shards/shard_options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <string_view>
 #include <utility>
 

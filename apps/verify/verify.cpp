@@ -8,6 +8,8 @@
 #include "apps/common/console.hpp"
 #include "apps/verify/verify_files.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app {
 namespace {
 

@@ -6,6 +6,8 @@
 #include "apps/bench/quality/quality.hpp"
 #include "apps/common/failure.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace zerorun::app::bench {
 
 /// CLI11 puts a word of its own where an option has no value.

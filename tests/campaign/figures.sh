@@ -156,14 +156,14 @@ R9() {
 }
 
 R10() {
-  build release allocation_fault_test cuda_fault_test zerorun_program zerorun_stand_in zerorun_fail_new zerorun_gstreamer
+  build release allocation_fault_test cuda_fault_test zerorun_program zerorun_stand_in zerorun_fail_new zerorun_gstreamer run_pipeline
   tests release 'unit\.(AllocationFault|CudaFault)' || exit 1
   local code=0 library
   library=$(passed)
   run python3 -B tests/faults/cuda_program.py --program build/release/tests/faults/zerorun_stand_in || exit 1
   library+="; CUDA calls of the program: $(last_line)"
   run python3 -B tests/faults/allocations.py --program build/release/bin/zerorun --minutes "$minutes" \
-    --plugin build/release/gstreamer-1.0 --fail-new build/release/tests/faults/libzerorun_fail_new.so \
+    --plugin build/release/gstreamer-1.0 --pipelines build/release/tests/faults/run_pipeline --fail-new build/release/tests/faults/libzerorun_fail_new.so \
     --state "$state/R10.runs" || code=$?
   reached "library and host side of CUDA: $library; program and GStreamer: $(last_line)"
   return $code

@@ -249,15 +249,24 @@ R19() {
   reached "$(passed), $(find tests/hostile -name '*.jpg' | wc -l) files of known bugs"
 }
 
+# Prints the path of gcovr 8 (Debian 12 has 5.2); without one it is installed beside the results.
+find_gcovr() {
+  local own=$state/gcovr
+  if gcovr --version 2>/dev/null | grep -qE '^gcovr ([89]|[1-9][0-9])'; then command -v gcovr; return; fi
+  [ -x "$own/bin/gcovr" ] || { python3 -m venv "$own" && "$own/bin/pip" install -q 'gcovr>=8,<9'; } >"$state/gcovr.log" 2>&1 || return 1
+  printf '%s\n' "$own/bin/gcovr"
+}
+
 # The preset has counters of lines in all objects. `tests/campaign/coverage.py ... --list` names the lines not run.
 coverage() {
-  local code=0 report=$state/coverage.json
-  command -v gcovr >/dev/null || cannot_run "needs gcovr 8 (pip install gcovr)"
+  local code=0 report=$state/coverage.json gcovr
+  gcovr=$(find_gcovr) ||
+    cannot_run "gcovr 8 could not be installed: try apt-get install python3-venv, or pip install 'gcovr>=8'; see $state/gcovr.log"
   build coverage
   find build/coverage -name '*.gcda' -delete
   # A test that fails under counters fails elsewhere, too; the lines count all the same.
   tests coverage '^(unit|api|io|hostile|manifest|golden|oracle|fuzz)\.|^cli\.(avi|coding|containers|copy|hostile_content|info|loss|manners|metadata|orientation|readers|samples|sequences)$' || true
-  gcovr -r . -f codec/ -f io/ --json "$report" --gcov-ignore-parse-errors negative_hits.warn_once_per_file \
+  "$gcovr" -r . -f codec/ -f io/ --json "$report" --gcov-ignore-parse-errors negative_hits.warn_once_per_file \
     --gcov-ignore-parse-errors suspicious_hits.warn_once_per_file build/coverage/codec build/coverage/io || exit 1
   run python3 -B tests/campaign/coverage.py "$report" tests/campaign/unreachable.txt 95 || code=$?
   reached "$(last_line) ($(passed))"

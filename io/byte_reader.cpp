@@ -14,6 +14,7 @@
 #include <limits>
 #include <utility>
 
+#include "codec/base/interruptions.hpp"
 #include "codec/base/try.hpp"
 #include "io/system_error.hpp"
 
@@ -80,13 +81,14 @@ void ByteReader::close() noexcept {
 }
 
 std::size_t ByteReader::read_file(std::byte* out, std::size_t count) {
+  Interruptions interruptions;
   while (!at_end_ && count > 0) {
     const ssize_t got = ::read(file_, out, count);
     if (got > 0) {
       file_offset_ += static_cast<std::uint64_t>(got);
       return static_cast<std::size_t>(got);
     }
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && interruptions.again()) continue;
     if (got < 0) error_ = system_failure(Errc::read_failed, name_, errno);
     at_end_ = true;
   }
@@ -180,6 +182,7 @@ Result<bool> ByteReader::read_at(std::uint64_t offset,
                                  std::span<const std::span<std::byte>> parts) const {
   std::array<iovec, kMaxParts> vectors;
   std::size_t next = 0, in_part = 0;  // what is read first: a byte of parts[next]
+  Interruptions interruptions;
   while (next < parts.size()) {
     const std::size_t count = std::min(parts.size() - next, kMaxParts);
     for (std::size_t i = 0; i < count; ++i) {
@@ -188,7 +191,7 @@ Result<bool> ByteReader::read_at(std::uint64_t offset,
     }
     const ssize_t got = ::preadv(file_, vectors.data(), static_cast<int>(count),
                                  static_cast<off_t>(start_ + offset));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && interruptions.again()) continue;
     if (got < 0) return system_failure(Errc::read_failed, name_, errno);
     if (got == 0) return false;
     offset += static_cast<std::uint64_t>(got);

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include "io/byte_reader.hpp"
 #include "io/image_file.hpp"
 #include "io/location.hpp"
 #include "io/sequence.hpp"
@@ -41,10 +41,11 @@ bool read_head(const std::string& path, Head& head) {
   if (!std::filesystem::is_regular_file(path, error) || error) return false;
   const auto size = std::filesystem::file_size(path, error);
   if (error) return false;
-  std::ifstream file(path, std::ios::binary);
+  // Not by std::ifstream, which repeats a read that EINTR ends for ever.
+  auto file = ByteReader::open(path);
+  if (!file) return false;
   head.bytes.resize(kHeadBytes);
-  file.read(head.bytes.data(), static_cast<std::streamsize>(kHeadBytes));
-  head.bytes.resize(static_cast<std::size_t>(file.gcount()));
+  head.bytes.resize(file->read(std::as_writable_bytes(std::span(head.bytes))));
   head.file_bytes = static_cast<double>(size);
   return true;
 }

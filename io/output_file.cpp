@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "codec/base/interruptions.hpp"
 #include "codec/base/try.hpp"
 #include "io/system_error.hpp"
 
@@ -103,6 +104,7 @@ Status OutputFile::fail(int error_number) {
 int OutputFile::put(std::int64_t position, Parts parts, std::int64_t& done) const {
   std::array<iovec, kMaxParts> vectors;
   std::size_t next = 0, in_part = 0;  // what is written first: a byte of parts[next]
+  Interruptions interruptions;
   for (;;) {
     while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
     if (next == parts.size()) return 0;
@@ -114,7 +116,7 @@ int OutputFile::put(std::int64_t position, Parts parts, std::int64_t& done) cons
     const ssize_t got = seekable_ ? ::pwritev(file_, vectors.data(), static_cast<int>(count),
                                               static_cast<off_t>(position + done))
                                   : ::writev(file_, vectors.data(), static_cast<int>(count));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && interruptions.again()) continue;
     if (got < 0) return errno;
     if (got == 0) return EIO;  // POSIX allows it; looping on it might never end
     done += got;
@@ -162,10 +164,11 @@ Status OutputFile::seek(std::int64_t position) {
 
 Result<std::size_t> OutputFile::read_at(std::int64_t position, std::span<std::byte> out) {
   std::size_t done = 0;
+  Interruptions interruptions;
   while (done < out.size()) {
     const ssize_t got = ::pread(file_, out.data() + done, out.size() - done,
                                 static_cast<off_t>(position) + static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && interruptions.again()) continue;
     if (got < 0) return fail(errno);
     if (got == 0) break;
     done += static_cast<std::size_t>(got);

@@ -2,8 +2,9 @@
 # Reads from binaries that they are hardened: position-independent, relocations read-only once they are
 # bound, all bound at the start, no executable stack, the stacks of what reads bytes from outside protected,
 # and calls of the C library checked (_FORTIFY_SOURCE).
-# usage: tests/hardening.sh BINARY... [--parsers ARCHIVE[:NAME...]...]
+# usage: tests/hardening.sh BINARY... [--parsers ARCHIVE[:NAME...]...] [--program OBJECT...]
 # ARCHIVE is a static library whose objects parse, or those of its objects alone that have one of the NAMEs.
+# OBJECTs are those of the program; what does not end in .cpp.o is not looked at.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 failed=0
@@ -37,11 +38,26 @@ check_parsers() {
     complain "$archive" "no call is checked (-D_FORTIFY_SOURCE=2)"
 }
 
-check=check_binary
+# An object that prints has the checked function, beside the plain one where libstdc++ takes its address. Three of
+# four objects protect a stack; the others keep nothing on it whose address is taken.
+check_program() {
+  local symbols name guarded
+  symbols=$(nm -uA "$@")
+  for name in $(comm -23 <(objects_with 'v?(f|s|sn)?printf') <(objects_with '__v?(f|s|sn)?printf_chk')); do
+    complain "$name" "its calls of the C library are not checked (-D_FORTIFY_SOURCE=2)"
+  done
+  guarded=$(objects_with __stack_chk_fail | wc -l)
+  ((guarded * 4 > $# * 3)) || complain "the program" "the stacks of $guarded of $# objects are protected"
+}
+objects_with() { sed -nE "s/^(.*):[^:]* U $1\$/\1/p" <<<"$symbols" | sort -u; }
+
+check=check_binary objects=()
 for argument; do
   case $argument in
     --parsers) check=check_parsers ;;
-    *) $check "$argument" ;;
+    --program) check=object ;;
+    *) if [ "$check" != object ]; then $check "$argument"; elif [[ $argument == *.cpp.o ]]; then objects+=("$argument"); fi ;;
   esac
 done
+if [ ${#objects[@]} -gt 0 ]; then check_program "${objects[@]}"; elif [ "$check" = object ]; then complain --program "no object"; fi
 exit "$failed"

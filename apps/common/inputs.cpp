@@ -14,6 +14,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
+#include "codec/base/interruptions.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -27,9 +28,10 @@ bool peek_pipe(TwoBytes& bytes) {
     int copy[2];
     if (pipe(copy) != 0) return false;
     ssize_t count = 0;
+    Interruptions interruptions;
     do {
       count = tee(STDIN_FILENO, copy[1], bytes.size(), 0);
-    } while (count < 0 && errno == EINTR);
+    } while (count < 0 && interruptions.again());
     const bool whole = count == 2 && read(copy[0], bytes.data(), 2) == 2;
     close(copy[0]);
     close(copy[1]);

@@ -220,14 +220,15 @@ void add_descriptor_calls(Filter& filter) {
     filter.add(SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_EQ, what));
 }
 
-/// NVIDIA's driver has ioctls without number, but a terminal would take one as if it were typed,
-/// and a pipe a process that it sends signals to. A filter of its own, which comes first: the
-/// strictest answer of all filters counts.
+/// NVIDIA's driver has ioctls without number, but a terminal would take one as if it were typed or
+/// stop to echo, and a pipe a process that it sends signals to. A filter of its own, which comes
+/// first: the strictest answer of all filters counts.
 std::string refuse_foreign_ioctls() {
   Filter filter(SCMP_ACT_ALLOW);
   constexpr std::uint64_t kAllBits = 0xFFFFFFFF;  // that the kernel looks at
   for (const std::uint64_t what :
-       {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCSCTTY, TIOCSPGRP, FIOSETOWN, SIOCSPGRP, FIOASYNC})
+       {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCSCTTY, TIOCSPGRP, TCSETS, TCSETSW, TCSETSF, TCSETA,
+        TCSETAW, TCSETAF, TIOCSWINSZ, TIOCCONS, FIOSETOWN, SIOCSPGRP, FIOASYNC})
     filter.add(SCMP_ACT_ERRNO(EPERM), "ioctl", SCMP_A1(SCMP_CMP_MASKED_EQ, kAllBits, what));
   return filter.load();
 }

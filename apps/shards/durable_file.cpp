@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "codec/base/interruptions.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -44,9 +45,10 @@ int open_flags(DurableFile::Open how) noexcept {
 Result<std::unique_ptr<DurableFile>> DurableFile::open(const std::string& path, Open how) {
   std::unique_ptr<DurableFile> out(new DurableFile);
   out->path_ = path;
+  Interruptions interruptions;
   do {
     out->file_ = ::open(path.c_str(), open_flags(how), 0666);
-  } while (out->file_ < 0 && errno == EINTR);
+  } while (out->file_ < 0 && interruptions.again());
   if (out->file_ < 0 && errno == EEXIST) return Status(Errc::output_exists, "'" + path + "'");
   if (out->file_ < 0 && errno == ELOOP)
     return Status(Errc::open_failed, "'" + path + "' is a link, and links are not followed");
@@ -65,6 +67,7 @@ DurableFile::~DurableFile() {
 Status DurableFile::write(std::span<const std::span<const std::byte>> parts) {
   std::array<iovec, kMaxParts> vectors;
   std::size_t next = 0, in_part = 0;
+  Interruptions interruptions;
   for (;;) {
     while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
     if (next == parts.size()) return Status::ok();
@@ -74,7 +77,7 @@ Status DurableFile::write(std::span<const std::span<const std::byte>> parts) {
       vectors[i] = {const_cast<std::byte*>(part.data()), part.size()};
     }
     const ssize_t got = ::pwritev(file_, vectors.data(), static_cast<int>(count), size_);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && interruptions.again()) continue;
     if (got <= 0) return failure(Errc::write_failed, path_, got < 0 ? errno : EIO);
     size_ += got;
     in_part += static_cast<std::size_t>(got);
@@ -88,10 +91,11 @@ Status DurableFile::write(std::string_view text) {
 
 Result<std::size_t> DurableFile::read_at(std::int64_t position, std::span<std::byte> out) const {
   std::size_t done = 0;
+  Interruptions interruptions;
   while (done < out.size()) {
     const ssize_t got = ::pread(file_, out.data() + done, out.size() - done,
                                 static_cast<off_t>(position) + static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && interruptions.again()) continue;
     if (got < 0) return failure(Errc::read_failed, path_, errno);
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
@@ -115,9 +119,10 @@ Status DurableFile::sync() const {
 
 DurableFile::Lock DurableFile::lock() const noexcept {
   int result = 0;
+  Interruptions interruptions;
   do {
     result = ::flock(file_, LOCK_EX | LOCK_NB);
-  } while (result != 0 && errno == EINTR);
+  } while (result != 0 && interruptions.again());
   if (result == 0) return Lock::taken;
   return errno == EWOULDBLOCK ? Lock::busy : Lock::unknown;
 }

@@ -35,6 +35,9 @@ Result<std::unique_ptr<AudioCopy>> AudioCopy::open(const SinkOptions& options,
   Dictionary protocols;
   set_input_limits(protocols);
   const std::string url = "file:" + audio->name_;
+  audio->context_ = avformat_alloc_context();
+  if (audio->context_ == nullptr) return Status(Errc::out_of_memory);
+  audio->context_->interrupt_callback = audio->reads_.callback();
   int error = avformat_open_input(&audio->context_, url.c_str(), nullptr, protocols.out());
   if (error < 0) return failure(Errc::open_failed, audio->name_, error);
   ZR_TRY(find_streams(*audio->context_, audio->name_));

@@ -48,6 +48,7 @@ class AudioCopy {
   Result<bool> read_packet();
   bool place(Track& track);
 
+  InterruptedReads reads_;
   AVFormatContext* context_ = nullptr;
   std::string name_;
   std::vector<Track> tracks_;

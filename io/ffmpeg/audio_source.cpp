@@ -48,6 +48,7 @@ class FfmpegAudio final : public AudioSource {
 
   const std::string name_;
   const AudioFormat format_;
+  av::InterruptedReads reads_;
   std::unique_ptr<AVFormatContext, ContextRelease> context_;
   const AVStream* stream_ = nullptr;
   av::CodecPtr decoder_;
@@ -70,7 +71,9 @@ Status FfmpegAudio::open() {
   av::Dictionary protocols;
   av::set_input_limits(protocols);
   const std::string url = "file:" + name_;
-  AVFormatContext* context = nullptr;
+  AVFormatContext* context = avformat_alloc_context();
+  if (context == nullptr) return Status(Errc::out_of_memory);
+  context->interrupt_callback = reads_.callback();
   int error = avformat_open_input(&context, url.c_str(), nullptr, protocols.out());
   if (error < 0) return av::failure(Errc::open_failed, name_, error);
   context_.reset(context);

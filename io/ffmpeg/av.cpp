@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/av.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <mutex>
 #include <vector>
@@ -22,6 +24,7 @@ Status load() {
 }
 
 std::string reason(int error) {
+  if (error == AVERROR_EXIT) error = AVERROR(EINTR);  // InterruptedReads ended it
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
   av_strerror(error, text.data(), text.size());
   return text.data();
@@ -38,6 +41,13 @@ void set_input_limits(Dictionary& options) {
   options.set("probesize", "5000000");
   options.set("formatprobesize", "1048576");
   options.set("max_streams", "4096");  // more than find_streams() takes, so that it can say so
+}
+
+int InterruptedReads::ends(void* self) {
+  if (errno != EINTR) return 0;
+  const bool again = static_cast<InterruptedReads*>(self)->interruptions_.again();
+  errno = 0;  // so that it counts once
+  return again ? 0 : 1;
 }
 
 Status check_pixels(const AVCodecParameters& stream, const std::string& name) {
@@ -72,6 +82,27 @@ Status find_streams(AVFormatContext& context, const std::string& name) {
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].out() = options[i];
   if (error < 0) return failure(Errc::bad_input, name, error);
   return check_count();
+}
+
+Status read_first_packets(AVFormatContext& context, const std::string& name,
+                          std::deque<PacketPtr>& packets) {
+  constexpr std::size_t kMostPackets = 256;
+  constexpr int kMostBytes = 5'000'000;
+  const auto has_video = [&] {
+    return std::any_of(
+        context.streams, context.streams + context.nb_streams,
+        [](const AVStream* s) { return s->codecpar->codec_type == AVMEDIA_TYPE_VIDEO; });
+  };
+  for (int bytes = 0; !has_video() && packets.size() < kMostPackets && bytes < kMostBytes;) {
+    PacketPtr packet(av_packet_alloc());
+    if (!packet) return Status(Errc::out_of_memory);
+    const int error = av_read_frame(&context, packet.get());
+    if (error == AVERROR(ENOMEM)) return failure(Errc::read_failed, name, error);
+    if (error < 0) break;  // who reads on is told
+    bytes += packet->size;
+    packets.push_back(std::move(packet));
+  }
+  return Status::ok();
 }
 
 void keep_quiet() {

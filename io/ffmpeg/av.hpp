@@ -11,10 +11,12 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "codec/base/interruptions.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::io::av {
@@ -59,6 +61,16 @@ Status failure(Errc code, const std::string& name, int error);
 /// What every input is opened with: nothing but files, and the limits of probing.
 void set_input_limits(Dictionary& options);
 
+/// FFmpeg repeats a read that EINTR ended, for ever. It asks the callback before each.
+class InterruptedReads {
+ public:
+  AVIOInterruptCB callback() noexcept { return {&InterruptedReads::ends, this}; }
+
+ private:
+  static int ends(void* self);
+  Interruptions interruptions_;
+};
+
 /// Errors: too_many_pixels, for a picture of more than StreamLimits allows. Motion JPEG has limits
 /// of its own.
 Status check_pixels(const AVCodecParameters& stream, const std::string& name);
@@ -66,6 +78,12 @@ Status check_pixels(const AVCodecParameters& stream, const std::string& name);
 /// avformat_find_stream_info() within limits: of streams, because each gets a decoder, and of the
 /// pixels of a picture. Errors: bad_input, and those of failure() and check_pixels().
 Status find_streams(AVFormatContext& context, const std::string& name);
+
+/// Some containers, such as FLV, show their streams by packets alone, and FFmpeg would give the
+/// decoders that it probes them with no limits. Reads up to the first packet of a video stream;
+/// they are those that av_read_frame() would have given next. Errors: those of failure().
+Status read_first_packets(AVFormatContext& context, const std::string& name,
+                          std::deque<PacketPtr>& packets);
 
 /// Switches off FFmpeg's log to stderr, unless the host has chosen a log level: the library never
 /// prints.

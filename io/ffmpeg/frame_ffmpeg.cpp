@@ -226,7 +226,11 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
 
   Status undecodable(int error) {
     ++index_;
-    return failure(Errc::bad_input, last_name(), error);
+    if (codec_->width > 0 || error != AVERROR(EINVAL))
+      return failure(Errc::bad_input, last_name(), error);
+    return Status(Errc::too_many_pixels, "'" + last_name() +
+                                             "' has no size, or one above the limit of " +
+                                             std::to_string(codec_->max_pixels) + " pixels");
   }
 
   SampleRules rules_;

@@ -1,6 +1,7 @@
 # Metadata that lies: EXIF that loops or repeats, half profiles, packed bombs, bytes that are no text.
 # SPDX-License-Identifier: MIT
 import json
+import os
 import pathlib
 import resource
 import struct
@@ -56,11 +57,14 @@ class HostileTest(ProgramTest):
         data = pathlib.Path(self.path("icc.png")).read_bytes()
         return data.count(b"iCCP")
 
+    @staticmethod
+    def is_sanitized():
+        program = pathlib.Path(PROGRAM).read_bytes()
+        return b"__asan_" in program or b"__tsan_" in program
+
     def limit_memory(self):
         # The shadow memory of sanitizers is larger than any limit.
-        program = pathlib.Path(PROGRAM).read_bytes()
-        is_sanitized = b"__asan_" in program or b"__tsan_" in program
-        most = resource.RLIM_INFINITY if is_sanitized else self.MEGABYTES << 20
+        most = resource.RLIM_INFINITY if self.is_sanitized() else self.MEGABYTES << 20
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         self.limit_time()
 
@@ -280,6 +284,33 @@ class HostileSizeTest(HostileTest):
             (self.dir / "many.mov").write_bytes(data[:moov] + struct.pack(">I", size) + data[moov + 4:] +
                                                 tracks * track)
             self.refused(self.dir / "many.mov", "301 streams, limit 256" if tracks == 300 else "too many streams")
+
+    @needs_containers
+    def test_video_without_a_header(self):
+        """An FLV file has the size in its pictures alone. FFmpeg's probe would take memory for one of 15000x15000."""
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=304x112:d=0.2", "-c:v", "flv1", self.path("in.flv"))
+        self.zerorun("decode", self.path("in.flv"), "-o", self.path("in.y4m"))
+        data = bytearray((self.dir / "in.flv").read_bytes())
+        tag = 13
+        while data[tag] != 9:  # video
+            tag += 11 + int.from_bytes(data[tag + 1:tag + 4], "big") + 4
+        at = tag + 12  # 33 bits of Sorenson's header are before the size of two times 16
+        bits = int.from_bytes(data[at:at + 9], "big")
+        self.assertEqual(bits >> 7 & 0xFFFFFFFF, 304 << 16 | 112)
+        bits += ((15000 - 304) << 16 | (15000 - 112)) << 7
+        data[at:at + 9] = bits.to_bytes(9, "big")
+        (self.dir / "huge.flv").write_bytes(data)
+        self.refused(self.dir / "huge.flv", "limit of 134217728")
+        if not self.is_sanitized():
+            self.assertLess(self.megabytes("info", self.dir / "huge.flv"), self.megabytes("info", self.dir / "in.flv") + 60)
+
+    @staticmethod
+    def megabytes(*arguments):
+        """The most memory that the program had resident."""
+        child = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        used = os.wait4(child.pid, 0)[2]
+        child.returncode = 0
+        return used.ru_maxrss / 1024
 
 
 if __name__ == "__main__":

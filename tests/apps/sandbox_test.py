@@ -1,12 +1,16 @@
 # --sandbox: what an input cannot do once it has taken the program over, and that nothing else changes.
 # SPDX-License-Identifier: MIT
+import contextlib
 import json
 import os
 import pathlib
+import pty
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from support import (PROGRAM, VERSION, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers,
@@ -211,6 +215,43 @@ class SandboxTest(ProgramTest):
             env={**os.environ, "LD_PRELOAD": INTRUDER, "INTRUDER_DOES": "crash"})
         last = json.loads(done.stderr.decode().splitlines()[-1])
         self.assertEqual((last["outcome"], last["exit_code"]), ("failed", 3))
+
+    def at_terminal(self, *arguments, **variables):
+        """What was printed, with a terminal for all three, as in a shell's foreground."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execve(PROGRAM, [PROGRAM, *map(str, arguments)], {**os.environ, **variables})
+        text, end = b"", time.monotonic() + 120
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            if time.monotonic() > end:
+                os.kill(child, signal.SIGKILL)
+            if select.select([terminal], [], [], 0.1)[0]:
+                with contextlib.suppress(OSError):  # nobody has the other end any more
+                    text += os.read(terminal, 4096)
+        self.assertLess(time.monotonic(), end, text)
+        while select.select([terminal], [], [], 0)[0]:
+            try:
+                text += os.read(terminal, 4096)
+            except OSError:
+                break
+        os.close(terminal)
+        return text
+
+    def test_reading_from_a_terminal_does_not_stop_it(self):
+        """The child is no foreground process. It would get SIGTTIN and stop, and its parent would wait."""
+        text = self.at_terminal("encode", "-", "--format", "y4m", "-o", self.path("out/a.mjpeg"), "--sandbox")
+        self.assertIn(b"zerorun: ", text)
+        self.assertFalse(os.path.exists(self.path("out/a.mjpeg")))
+
+    @unittest.skipUnless(INTRUDER, "there is no intruder")
+    def test_a_terminal_cannot_be_changed(self):
+        source = make_y4m(self.path("in/intrude.y4m"))
+        for more, answer in ((["--device", "cpu"], b"intruder: done"), (["--device", "cpu", "--sandbox"], b"intruder: refused"),
+                             (["--device", "cuda", "--sandbox"], b"intruder: refused")):
+            with self.subTest(more):
+                text = self.at_terminal("encode", source, "-o", self.path("out/a.mjpeg"), "-y", "-v", *more,
+                                        LD_PRELOAD=INTRUDER, INTRUDER_DOES="terminal")
+                self.assertIn(answer, text)
 
     def test_signals_reach_the_process_in_the_sandbox_once(self):
         """One signal ends the file, as without a sandbox; its frames are all there."""

@@ -1,7 +1,7 @@
 // Makes many encode and decode calls with changing sizes, formats and options, and prints the
 // memory in use and resident. Encoders and decoders keep memory for the largest frame that they
 // have seen, and must release all of it when they are destroyed. glibc counts memory in its thread
-// caches as in use, so run: GLIBC_TUNABLES=glibc.malloc.tcache_count=0 flat_memory [CALLS].
+// caches as in use, so run: GLIBC_TUNABLES=glibc.malloc.tcache_count=0 flat_memory [CALLS [SEED]].
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
@@ -18,8 +18,8 @@ using namespace zerorun::endurance;
 constexpr int kMaxEdge = 200;
 constexpr long kAllowedLeftKib = 16;  // less than a byte a call over 20,000 calls
 
-void run(int calls, bool tell) {
-  Load load(zerorun::Backend::cpu, kMaxEdge);
+void run(int calls, unsigned seed, bool tell) {
+  Load load(zerorun::Backend::cpu, kMaxEdge, seed);
   const int step = std::max(1, calls / 20);
   long most = 0;
   for (int number = 1; number <= calls; ++number) {
@@ -36,11 +36,17 @@ void run(int calls, bool tell) {
 
 int main(int argc, char** argv) {
   mallopt(M_ARENA_MAX, 1);  // mallinfo2() knows the main arena only
-  run(100, false);          // allocates what stays, such as output buffers
-  std::printf("%ld KiB resident\n", resident_kib());
-  const long before = in_use_kib();
-  run(argc > 1 ? std::atoi(argv[1]) : 100000, true);
+  const int calls = argc > 1 ? std::atoi(argv[1]) : 100000;
+  const auto seed = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1);
+  run(std::min(calls, 1000), seed, false);  // allocates what stays, such as output buffers
+  const long resident = resident_kib(), before = in_use_kib();
+  const long files = open_files(), tasks = threads();
+  std::printf("%ld KiB resident\n", resident);
+  run(calls, seed, true);
   const long left = in_use_kib() - before;
-  std::printf("%ld KiB left behind\n", left);
-  return left > kAllowedLeftKib ? 1 : 0;
+  const long more_files = open_files() - files, more_tasks = threads() - tasks;
+  std::printf(
+      "%d calls: %ld KiB left behind, %ld KiB resident, %ld descriptors, %ld threads more\n", calls,
+      left, resident_kib() - resident, more_files, more_tasks);
+  return left > kAllowedLeftKib || more_files > 0 || more_tasks > 0 ? 1 : 0;
 }

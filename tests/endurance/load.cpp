@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include <malloc.h>
@@ -28,12 +31,25 @@ long resident_kib() {
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
+namespace {
+
+long entries(const char* folder) {
+  const std::filesystem::directory_iterator all(folder);
+  return static_cast<long>(std::distance(begin(all), end(all)));
+}
+
+}  // namespace
+
+long open_files() { return entries("/proc/self/fd"); }
+long threads() { return entries("/proc/self/task"); }
+
 long in_use_kib() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<long>((info.uordblks + info.hblkhd) / 1024);
 }
 
-Load::Load(Backend backend, int max_edge) : backend_(backend), max_edge_(max_edge) {
+Load::Load(Backend backend, int max_edge, unsigned seed)
+    : backend_(backend), max_edge_(max_edge), random_(seed) {
   samples_.resize(static_cast<std::size_t>(max_edge) * static_cast<std::size_t>(max_edge) * 4 * 3);
   for (auto& sample : samples_) sample = static_cast<std::uint8_t>(random_());
   need(decoder_.status(), "decoder");
@@ -57,6 +73,24 @@ void Load::step(int number) {
   if (is_damaged(number)) jpeg_.resize(jpeg_.size() / 2);
   const Status status = decode(number);
   if (!is_damaged(number)) need(status, "decode");
+  if (number % 5 == 0) compare_decoders();
+}
+
+/// One image at a time and in flight.
+void Load::compare_decoders() {
+  const Status status = decoder_->decode(jpeg_, view_.format, frame_).status();
+  if (decode_in_flight().code() != status.code()) {
+    std::fprintf(stderr, "decoders differ: %s\n", status.message().c_str());
+    std::exit(1);
+  }
+  const FrameView a = frame_.view(), b = decoded_.frame.view();
+  for (int p = 0; status && p < plane_count(a.format); ++p)
+    for (int y = 0; y < plane_rows(a.format, p, a.height); ++y)
+      if (std::memcmp(a.data[p] + y * a.stride_bytes[p], b.data[p] + y * b.stride_bytes[p],
+                      plane_row_bytes(a.format, p, a.width)) != 0) {
+        std::fprintf(stderr, "decoders differ in plane %d, row %d\n", p, y);
+        std::exit(1);
+      }
 }
 
 Status Load::decode(int number) {

@@ -17,16 +17,20 @@ namespace zerorun::endurance {
 void need(const Status& status, const char* what);
 
 long resident_kib();
+/// Open descriptors and threads of the process.
+long open_files();
+long threads();
 /// Memory of the main arena, which mallopt(M_ARENA_MAX, 1) makes the only one.
 long in_use_kib();
 
 class Load {
  public:
-  /// Frames of up to `max_edge` pixels in each direction.
-  Load(Backend backend, int max_edge);
+  /// Frames of up to `max_edge` pixels in each direction; another `seed`, other frames and options.
+  Load(Backend backend, int max_edge, unsigned seed = 1);
 
   /// Encodes one frame with random options through one of the interfaces, and decodes it. Every
-  /// seventh stream is damaged before: errors must not leak memory either.
+  /// seventh stream is damaged before: errors must not leak memory either. Ends the program if the
+  /// interfaces for decoding differ in status or samples.
   void step(int number);
 
   /// Frame and stream of the last step.
@@ -46,10 +50,11 @@ class Load {
   void encode_by_c();
   Status decode(int number);
   Status decode_in_flight();
+  void compare_decoders();
 
   Backend backend_;
   int max_edge_;
-  std::mt19937 random_{1};
+  std::mt19937 random_;
   std::vector<std::uint8_t> samples_;
   ConstFrameView view_;
   std::vector<std::byte> jpeg_;

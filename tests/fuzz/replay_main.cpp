@@ -88,6 +88,7 @@ void mutate(const Options& options) {
     std::fprintf(stderr, "fuzz: the input is in %s\n", finding.c_str());
   };
   const auto start = std::chrono::steady_clock::now();
+  auto told = start;  // who is stopped has told nearly all, of a slow target too
   for (long long i = 1; i <= options.mutations; ++i) {
     at_work = seeds[static_cast<std::size_t>(random.below(static_cast<int>(seeds.size())))];
     // Mostly behind the headers, whose parser all decoders share.
@@ -95,8 +96,11 @@ void mutate(const Options& options) {
     const bool anywhere = !info || random.below(4) == 0 || info->header_bytes + 4 > at_work.size();
     test::damage(at_work, random, anywhere ? 2 : info->header_bytes);
     run(at_work);
-    if (i % 100000 != 0 && i != options.mutations) continue;
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (i % 1000 != 0 && i != options.mutations) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told < std::chrono::seconds(5) && i != options.mutations) continue;
+    told = now;
+    const std::chrono::duration<double> seconds = now - start;
     std::printf("%lld executions, %.0f a second, seed %lld\n", i,
                 static_cast<double>(i) / seconds.count(), options.seed);
     std::fflush(stdout);

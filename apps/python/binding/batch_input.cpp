@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "apps/python/binding/failure.hpp"
+#include "codec/base/interruptions.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -48,9 +49,10 @@ class OpenFile {
 /// As many bytes as the file has now, which may be fewer than when it was opened; -1: see errno.
 ssize_t read_all(int file, std::byte* to, std::size_t size) {
   std::size_t at = 0;
+  Interruptions interruptions;
   while (at < size) {
     const ssize_t count = read(file, to + at, size - at);
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && interruptions.again()) continue;
     if (count < 0) return -1;
     if (count == 0) break;
     at += static_cast<std::size_t>(count);

@@ -6,11 +6,13 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -66,6 +68,18 @@ bool can_limit_parent() {
   return prlimit(getppid(), RLIMIT_CORE, nullptr, &limit) == 0;
 }
 
+/// Typing for the user, and changing how the terminal echoes and how large it is.
+bool can_change_terminal() {
+  termios modes{};
+  winsize size{};
+  const bool types = ioctl(STDIN_FILENO, TIOCSTI, "x") == 0;
+  const bool is_set =
+      tcgetattr(STDIN_FILENO, &modes) == 0 && tcsetattr(STDIN_FILENO, TCSANOW, &modes) == 0;
+  const bool is_sized =
+      ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0 && ioctl(STDIN_FILENO, TIOCSWINSZ, &size) == 0;
+  return types || is_set || is_sized;
+}
+
 /// True if it worked.
 bool intrude(const std::string& what) {
   const std::string file = setting("INTRUDER_FILE");
@@ -76,6 +90,7 @@ bool intrude(const std::string& what) {
   if (what == "inherit") return fcntl(std::stoi(file), F_GETFD) >= 0;
   if (what == "owner") return can_send_signals();
   if (what == "limit") return can_limit_parent();
+  if (what == "terminal") return can_change_terminal();
   if (what == "truncate") return truncate(file.c_str(), 0) == 0;
   if (what == "remove") return unlink(file.c_str()) == 0;
   if (what == "chmod") return chmod(file.c_str(), 0777) == 0;

@@ -98,7 +98,6 @@ struct RatePlan {
   /// what all of them may need stays free.
   std::int64_t room(std::int64_t number) const {
     const Frame& frame = at(number);
-    if (!frame.counts) return std::max(frame.budget, bucket / 2);
     RatePlan all = *this;
     while (all.next() < number + RateControl::kDelay) all.add_budget();
     std::int64_t free = bucket;  // the highest level before the frame behind

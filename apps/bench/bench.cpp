@@ -19,6 +19,7 @@
 #include "apps/bench/report/report.hpp"
 #include "apps/bench/report/text_table.hpp"
 #include "apps/bench/report/verdict.hpp"
+#include "apps/bench/sizes/sizes.hpp"
 #include "apps/bench/tune/tune.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
@@ -66,6 +67,7 @@ class BenchRun {
   Exit run() {
     if (options_.tune) return run_tune();
     if (options_.curves) return run_curves();
+    if (options_.exact_size) return run_exact_size();
     if (options_.primitives && selection_.cuda.empty()) {
       const auto cuda = resolve_backend(Backend::cuda);
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"
@@ -176,6 +178,30 @@ class BenchRun {
     if (csv_) write(*csv_, quality_csv(report));
     if (html_) write(*html_, quality_html(report));
     return Exit::done;
+  }
+
+  Exit run_exact_size() {
+    open_files();
+    SizesReport report = measure_sizes(options_, selection_);
+    report.command = exact_size_command();
+    report.machine = machine_facts(selection_.cuda);
+    console::clear_progress();
+    fmt::print("{}\n{}", machine_text(report.machine), sizes_text(report, options_.every_row));
+    if (json_) write(*json_, sizes_json(report).dump(1) + "\n");
+    if (csv_) write(*csv_, sizes_csv(report));
+    return Exit::done;
+  }
+
+  std::string exact_size_command() const {
+    std::string text = fmt::format(
+        "zerorun bench --exact-size '{}' --quality {} --subsampling {} --huffman {} --tunes {} "
+        "--effort {} --restart {} --index {} --device {} --threads {}",
+        join(options_.inputs, "' '"), join(options_.qualities), join(options_.samplings),
+        join(options_.tables), join(options_.tunes), join(options_.efforts),
+        join(options_.restarts), join(options_.indexes), devices_text(selection_),
+        selection_.threads.front());
+    if (options_.rotate) text += fmt::format(" --rotate {}", *options_.rotate);
+    return text;
   }
 
   std::string curves_command() const {
@@ -341,6 +367,7 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
       "  zerorun bench --contents --device cuda --json contents.json\n"
       "  zerorun bench --curves 'photos/*.png' --html curves.html\n"
+      "  zerorun bench --exact-size 'photos/*.png' --every-row\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
@@ -350,6 +377,7 @@ Command add_bench(CLI::App& program) {
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_quiet(options->quiet);
     if (options->contents) bench::choose_contents(*command, *options);
+    if (options->exact_size) bench::choose_sizes(*command, *options);
     if (bench::wants_curves(*command, *options)) bench::choose_curves(*command, *options);
     if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();

@@ -72,7 +72,7 @@ void add_case_options(CLI::App& command, Options& options) {
             "quality, sampling, tables and restart markers");
   what.number("--rotate", options.rotate, "N", 1, 10000,
               "Number of different frames that take turns")
-      ->default_str("4; 256 of a mixed batch; up to 64 of --curves");
+      ->default_str("4; 256 of a mixed batch; up to 64 of --curves and --exact-size");
   add_max_pixels(command, options.max_pixels)->group("What");
   what.flag("--mixed", options.mixed,
             "Decode the images of INPUT as one batch, whatever their sizes: only throughput is "
@@ -95,6 +95,11 @@ void add_case_options(CLI::App& command, Options& options) {
            "With --curves: points of other encoders, a table with tabs between columns such as "
            "image, sampling, encoder, q, scan_bytes, psnr_y, ssimulacra2")
       ->needs(curves);
+  what.flag("--exact-size", options.exact_size,
+            "Instead of times alone, code INPUT's pictures to 20 sizes, from that of one --quality "
+            "to that of another (20,97), in each mode (--huffman, --tunes, --effort): the streams "
+            "above their size, those at most 0.5 % below, and the codings and milliseconds of a "
+            "frame on the first of --threads; --every-row shows each size");
   auto* files = what.flag("--files", options.files,
                           "What a user gets: run the program itself from file to file, FFmpeg "
                           "beside it, and what moving the bytes alone takes");

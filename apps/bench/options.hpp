@@ -32,6 +32,7 @@ struct Options {
   bool primitives = false, quick = false;
   bool contents = false;
   bool curves = false;
+  bool exact_size = false;
   std::string points;  ///< a table of other encoders' points for --curves
   bool files = false;
   bool energy = false;

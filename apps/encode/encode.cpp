@@ -137,9 +137,17 @@ class EncodeRun : FrameCommand {
 
   Status code(EncodeJob& job, int lane) {
     ZR_TRY(choose_size(job));
-    Status status =
-        workers_->run(lane, [&job](EncodeWorker& worker, int) { return worker.code(job); });
+    Status status = code_once(job, lane);
+    if (rate_ && status.code() == Errc::size_not_reached) {
+      ZR_LET(room, rate_->room(job.out.index));
+      job.size.overrun_bytes = without_others(job, room);
+      status = code_once(job, lane);
+    }
     return with_rate(job, about_size(job, std::move(status)));
+  }
+
+  Status code_once(EncodeJob& job, int lane) {
+    return workers_->run(lane, [&job](EncodeWorker& worker, int) { return worker.code(job); });
   }
 
   /// The encoder knows neither the metadata nor the rate.
@@ -147,7 +155,8 @@ class EncodeRun : FrameCommand {
     if (status.code() != Errc::size_not_reached) return status;
     std::string detail = status.detail();
     if (rate_)
-      detail += fmt::format("; --bitrate {} leaves no more for this frame", options_.size.bitrate);
+      detail += fmt::format("; --bitrate {} and its bucket leave no more for this frame",
+                            options_.size.bitrate);
     if (const std::size_t others = content_->bytes_of(job); others != 0)
       detail += fmt::format("; {} bytes of metadata, which --metadata none leaves out, count, too",
                             with_commas(static_cast<std::int64_t>(others)));
@@ -162,10 +171,14 @@ class EncodeRun : FrameCommand {
       job.size.target_bytes = budget;
     }
     if (!job.size.any()) return Status::ok();
-    const std::size_t others = content_->bytes_of(job);
     for (std::size_t* bytes : {&job.size.target_bytes, &job.size.max_bytes})
-      if (*bytes != 0) *bytes = *bytes > others ? *bytes - others : 1;
+      if (*bytes != 0) *bytes = without_others(job, *bytes);
     return Status::ok();
+  }
+
+  std::size_t without_others(const EncodeJob& job, std::size_t bytes) const {
+    const std::size_t others = content_->bytes_of(job);
+    return bytes > others ? bytes - others : 1;
   }
 
   /// Tells the other lanes, which may wait for this frame.

@@ -100,8 +100,10 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
       ->needs(bitrate)
       ->default_str("a second, or four frames if those are more");
   add_quality_targets(command, options);
-  command.add_flag("--note-setting", options.note_setting,
-                   "Put a COM segment into every frame that tells the quality it was coded with");
+  command.add_flag(
+      "--note-setting", options.note_setting,
+      "Put a COM segment into every frame that tells the quality it was coded with, or "
+      "that its tables are those of --qtables");
 }
 
 SizeGoal size_goal(const SizeOptions& options) {

@@ -30,10 +30,12 @@ inline std::int64_t level_after(std::int64_t level, std::int64_t bytes, std::int
 }
 
 /// What a frame may take when the bucket has `level` bytes: `leaked` and an eighth of what is
-/// missing to half a bucket, at least 1 byte and at most what is free.
+/// missing to half a bucket, at least half of `leaked` and 1 byte, and at most what is free. Only
+/// frames that took more than their budgets bring the bucket above half.
 inline std::int64_t frame_budget(std::int64_t bucket, std::int64_t level, std::int64_t leaked) {
   const std::int64_t wanted = leaked + (bucket / 2 - level) / 8;
-  return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, bucket - level));
+  const std::int64_t free = std::max<std::int64_t>(1, bucket - level);
+  return std::clamp<std::int64_t>(wanted, std::clamp<std::int64_t>(leaked / 2, 1, free), free);
 }
 
 }  // namespace zerorun

@@ -53,10 +53,16 @@ Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layou
   return automatic_restart_interval(layout, params.huffman);
 }
 
-/// Always of one length, so that the size of a stream does not depend on it.
-std::string text_of(const SizeSetting& setting) {
-  char text[48];
-  std::snprintf(text, sizeof text, "zerorun: quality %03d.%04d thrift %04d",
+/// Without own tables always of one length, so that the size of a stream does not depend on it.
+std::string text_of(const EncodeParams& params, const EncodeSetup& setup) {
+  const SizeSetting& setting = setup.setting;
+  const bool has_chroma = setup.layout.components > 1;
+  if (params.luma_table && (params.chroma_table || !has_chroma)) return "zerorun: own tables";
+  const char* own = params.luma_table                   ? "own luma table, "
+                    : params.chroma_table && has_chroma ? "own chroma table, "
+                                                        : "";
+  char text[80];
+  std::snprintf(text, sizeof text, "zerorun: %squality %03d.%04d thrift %04d", own,
                 setting.quality_16ths / kQualityUnit,
                 setting.quality_16ths % kQualityUnit * (10000 / kQualityUnit), setting.thrift);
   return text;
@@ -212,7 +218,7 @@ StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& s
   return {setup.width, setup.height, setup.layout.components,
           setup.h_max, setup.v_max,  &params,
           setup.quant, specs,        setup.layout.restart_interval,
-          group,       groups,       params.note_setting ? text_of(setup.setting) : std::string()};
+          group,       groups,       params.note_setting ? text_of(params, setup) : std::string()};
 }
 
 }  // namespace zerorun

@@ -19,8 +19,8 @@ constexpr int kMostGuesses = 4;
 
 class SizeRun {
  public:
-  SizeRun(std::uint64_t target, SizeSetting most, const SizedCoders& coders)
-      : window_(window_of(target)), most_(most), coders_(coders) {}
+  SizeRun(std::uint64_t target, std::uint64_t overrun, SizeSetting most, const SizedCoders& coders)
+      : window_(window_of(target)), overrun_(overrun), most_(most), coders_(coders) {}
 
   Result<SizeOutcome> run(bool try_quality_first) {
     if (try_quality_first) {
@@ -93,7 +93,10 @@ class SizeRun {
       ZR_LET(size, code(search.next()));
       search.add(size);
     }
-    if (!search.best().is_known()) return not_reached(search.least().size);
+    if (!search.best().is_known()) {
+      if (search.least().size > overrun_) return not_reached(search.least().size);
+      return settle(search.least().setting).status();
+    }
     return settle(best_of_all(search.best().setting)).status();
   }
 
@@ -117,16 +120,18 @@ class SizeRun {
   }
 
   Status not_reached(std::uint64_t least) const {
-    return Status(Errc::size_not_reached,
-                  "the smallest stream of this picture has " + std::to_string(least) +
-                      " bytes, and " + std::to_string(window_.most) +
-                      " were asked for; ask for more, or scale the picture down");
+    const std::string limit = overrun_ == 0 ? std::to_string(window_.most) + " were asked for"
+                                            : "there is room for " + std::to_string(overrun_);
+    return Status(Errc::size_not_reached, "the smallest stream of this picture has " +
+                                              std::to_string(least) + " bytes, and " + limit +
+                                              "; ask for more, or scale the picture down");
   }
 
   SizeOutcome outcome() const { return {*last_, codings_}; }
 
   const SizeWindow window_;
-  const SizeSetting most_;  // that gives the most bytes
+  const std::uint64_t overrun_;  // what the smallest stream may have; 0: the window's
+  const SizeSetting most_;       // that gives the most bytes
   const SizedCoders& coders_;
   std::vector<std::pair<SizeSetting, std::uint64_t>> whole_, sampled_;
   std::pair<std::uint64_t, std::uint64_t> ratio_{1, 1};
@@ -142,7 +147,9 @@ Result<SizeOutcome> reach_size(const SizeGoal& goal, const SizeSetting& most,
   const bool caps_alone = goal.target_bytes == 0;
   std::uint64_t target = caps_alone ? goal.max_bytes : goal.target_bytes;
   if (goal.max_bytes != 0) target = std::min<std::uint64_t>(target, goal.max_bytes);
-  return SizeRun(target, {caps_alone ? most.quality_16ths : kMostQuality, most.thrift}, coders)
+  const std::uint64_t overrun = caps_alone ? 0 : goal.overrun_bytes;
+  return SizeRun(target, overrun, {caps_alone ? most.quality_16ths : kMostQuality, most.thrift},
+                 coders)
       .run(caps_alone);
 }
 

@@ -32,8 +32,8 @@ struct SizeOutcome {
 
 /// Codes with the quality of `most` if its size is not above goal.max_bytes and there is no
 /// goal.target_bytes; otherwise so that the size is at most 0.5 % below the target, or as near as
-/// the picture can come, with no less thrift than `most` has. Errors: size_not_reached, those of
-/// the coders.
+/// the picture can come, with no less thrift than `most` has; or the smallest stream of all where
+/// goal.overrun_bytes allows it. Errors: size_not_reached, those of the coders.
 Result<SizeOutcome> reach_size(const SizeGoal& goal, const SizeSetting& most,
                                const SizedCoders& coders);
 

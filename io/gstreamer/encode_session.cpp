@@ -126,11 +126,42 @@ PendingFrame EncodeSession::take(std::uint64_t tag) {
   return node.empty() ? PendingFrame{} : std::move(node.mapped());
 }
 
+void EncodeSession::code_in_room(const PendingFrame& pending, EncodedFrame& coded) {
+  const auto code = [&]() -> Status {
+    ZR_LET(room, pending.rate->room(pending.number));
+    if (!spare_encoder_) {
+      // The lanes have frames behind this one. All backends write the same bytes.
+      EncodeParams params = encoder_.params().encode;
+      params.backend = Backend::cpu;
+      ZR_LET(made, Encoder::create(params));
+      spare_encoder_ = std::move(made);
+    }
+    ZR_LET(budget, pending.rate->budget(pending.number));
+    SizeGoal goal{budget, 0};
+    goal.overrun_bytes = room;
+    ZR_TRY(spare_encoder_->set_size(goal));
+    const ConstFrameView view =
+        to_jfif_ ? std::as_const(coded.frame).view()
+                 : view_of(*pending.samples, *pixel_format(GST_VIDEO_INFO_FORMAT(&info_)));
+    ZR_LET(report, spare_encoder_->encode(view, coded.jpeg));
+    coded.report = report;
+    return Status::ok();
+  };
+  coded.status = guarded(code);
+  if (coded.status.code() == Errc::size_not_reached)
+    coded.status = Status(Errc::size_not_reached,
+                          coded.status.detail() + "; bitrate leaves no more for this frame");
+}
+
 void EncodeSession::run() {
   EncodedFrame coded;
+  bool has_failed = false;
   while (encoder_.receive(coded, true) == Received::frame) {
     tell_losses();
     PendingFrame pending = take(coded.tag);
+    if (pending.rate && coded.status.code() == Errc::size_not_reached && !has_failed)
+      code_in_room(pending, coded);
+    has_failed = has_failed || !coded.status;
     pending.samples.reset();
     if (pending.rate) pending.rate->coded(pending.number, coded.status ? coded.jpeg.size() : 0);
     const gint64 age_ns = (g_get_monotonic_time() - pending.since_us) * 1000;

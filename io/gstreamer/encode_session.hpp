@@ -82,6 +82,9 @@ class EncodeSession {
         deliver_(std::move(deliver)),
         lose_(std::move(lose)) {}
   void run();
+  /// Codes a frame whose smallest stream is above its budget again, with what the bucket has. All
+  /// frames before it are coded.
+  void code_in_room(const PendingFrame& pending, EncodedFrame& coded);
   void tell_losses() noexcept;
   PendingFrame take(std::uint64_t tag);
   Status enqueue(const ConstFrameView& view, const SubmitOptions& options);
@@ -96,6 +99,7 @@ class EncodeSession {
   Deliver deliver_;
   Lose lose_;
   std::size_t told_losses_ = 0;           // of the session's thread
+  std::optional<Encoder> spare_encoder_;  // of the session's thread: for code_in_room()
   std::optional<io::YccToJfif> to_jfif_;  // for samples of another range or matrix than JPEG's
   Frame planes_;                          // of packed and semi-planar input
   std::thread thread_;

@@ -88,9 +88,10 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
 }
 
 /// After an error no more frames are taken, until a flush or a new start: an application that stops
-/// at the error would otherwise wait for a pipeline that goes on.
+/// at the error would otherwise wait for a pipeline that goes on. The frames that were in flight
+/// then may have the same error, which is told once.
 void post(ZerorunEnc* self, const Status& status) {
-  self->state->flow = GST_FLOW_ERROR;
+  if (self->state->flow.exchange(GST_FLOW_ERROR) == GST_FLOW_ERROR) return;
   post_error(self, status, GST_STREAM_ERROR, GST_STREAM_ERROR_ENCODE);
 }
 
@@ -120,7 +121,6 @@ void deliver(ZerorunEnc* self, GstVideoCodecFrame* frame, const EncodedFrame& co
     GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT(frame);
   } else if (!coded.status) {
     post(self, coded.status);
-    self->state->flow = GST_FLOW_ERROR;
   }
   const GstFlowReturn flow = gst_video_encoder_finish_frame(&self->base, frame);
   if (flow != GST_FLOW_OK && self->state->flow == GST_FLOW_OK) self->state->flow = flow;
@@ -146,12 +146,12 @@ void drain(ZerorunEnc* self) {
 
 gboolean start(GstVideoEncoder* base) {
   ZerorunEnc* self = self_of(base);
+  self->state->flow = GST_FLOW_OK;
   const auto params = encode_params(settings_of(self));
   if (!params) {
     post(self, params.status());
     return FALSE;
   }
-  self->state->flow = GST_FLOW_OK;
   const ObjectLock lock(self);
   self->state->counters = {};
   return TRUE;

@@ -78,12 +78,25 @@ class CurvesTest(ProgramTest):
         ppm = make_ppm(self.path("in.ppm"), 320, 256)
         report, _ = self.curves("--curves", ppm, "--quality", "60,80", "--subsampling", "420",
                                 "--no-peers")
-        points = self.encoders(report)["zerorun --tune photo", "standard"]["pictures"][0]["points"]
-        for quality, point in zip((60, 80), points):
-            jpeg = self.path("out.jpg")
-            self.zerorun("encode", ppm, "-o", jpeg, "-q", quality, "--tune", "photo", "--subsampling",
-                         "420", "--restart", "none", "-y")
-            self.assertEqual(point["scan_bytes"], scan_bytes(pathlib.Path(jpeg).read_bytes()))
+        for tables in ("standard", "trained"):
+            row = self.encoders(report)["zerorun --tune photo", tables]
+            self.assertEqual(row["beside_tables"], "standard")
+            for quality, point in zip((60, 80), row["pictures"][0]["points"]):
+                jpeg = self.path("out.jpg")
+                self.zerorun("encode", ppm, "-o", jpeg, "-q", quality, "--tune", "photo",
+                             "--huffman", tables, "--subsampling", "420", "--restart", "none", "-y")
+                self.assertEqual(point["scan_bytes"], scan_bytes(pathlib.Path(jpeg).read_bytes()))
+
+    def test_no_name_is_cut(self):
+        name = "a_picture_whose_name_is_longer_than_the_column_of_names_is_wide"
+        ppm = make_ppm(self.path(name + ".ppm"), 320, 256)
+        _, text = self.curves("--curves", ppm, "--quality", "60,80", "--subsampling", "420",
+                              "--no-peers", "--every-row")
+        rows = text.split("\n\n")[1].splitlines()
+        self.assertEqual(len({len(row) for row in rows}), 2)  # rows of pictures have no "least"
+        self.assertEqual(sum(row.startswith("  " + name + " ") for row in rows), 6)
+        kinds = [row.split()[3] for row in rows if row.startswith("zerorun --tune photo  ")]
+        self.assertEqual(kinds, ["standard", "trained"])
 
     def test_libraries_with_libjpegs_bytes_save_nothing(self):
         report, _ = self.curves("--curves", PICTURE, "--quality", "50,90", "--subsampling", "420")

@@ -4,8 +4,10 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 import unittest
+from random import Random
 
 from support import ProgramTest, HAS_DJPEG, make_y4m
 
@@ -66,6 +68,50 @@ class SizeTest(ProgramTest):
             self.assertLessEqual(level, 2 * bucket + 1)
             level = max(0, level - rate / 8 / 25)
         self.assertAlmostEqual(sum(sizes) * 8 * 25 / len(sizes) / rate, 1, delta=0.01)
+
+    def smallest(self, source, frame):
+        refused = self.encode(source, "-o", self.path("no.mjpeg"), "--target-size", "1", "--huffman", "optimal",
+                              "--frames", f"{frame}:{frame + 1}", code=4)
+        return int(re.search(r"has (\d+) bytes, and 1 were asked for", refused.stderr.decode())[1])
+
+    def noisy_source(self):
+        """Three frames of noise among 60 of one colour."""
+        name, random, size = self.path("noisy.y4m"), Random(1), 320 * 240 * 3 // 2
+        frames = [random.randbytes(size) if n in (20, 21, 40) else b"\x80" * size for n in range(60)]
+        pathlib.Path(name).write_bytes(b"YUV4MPEG2 W320 H240 F25:1 C420jpeg XCOLORRANGE=FULL\n" +
+                                       b"".join(b"FRAME\n" + frame for frame in frames))
+        return name
+
+    def test_a_frame_above_its_budget_takes_what_the_bucket_has(self):
+        self.source = self.noisy_source()
+        noise, grey = self.smallest(self.source, 20), self.smallest(self.source, 0)
+        share = (noise + grey) // 2
+        rate = ("--bitrate", str(share * 8 * 25), "--huffman", "optimal")
+        made = self.frames(*rate, "--threads", "4")
+        self.assertEqual(self.frames(*rate, "--threads", "1"), made)
+        sizes = [len(frame) for frame in made]
+        self.assertEqual([sizes[n] for n in (20, 21)], [noise, self.smallest(self.source, 21)])
+        bucket = level = share * 25 / 2
+        for size in sizes:
+            level += size
+            self.assertLessEqual(level, 2 * bucket + 1)
+            level = max(0, level - share)
+        # Half of 2 shares is less than such a frame has; half of 2.5 has room for one, and not for two.
+        self.assertGreater(noise, 1.13 * share)
+        self.assertLess(noise, 1.25 * share)
+        for bucket, frame in ((2 * share, 20), (5 * share // 2, 21)):
+            done = self.encode(self.source, "-o", self.path("no.mjpeg"), *rate, "--bucket", str(bucket), "--frames",
+                               "20:22", code=4)
+            self.assert_sentence(done, f"frame {frame}", "bytes, and there is room for",
+                                 f"--bitrate {rate[1]} and its bucket leave no more for this frame")
+            self.assertFalse(os.path.exists(self.path("no.mjpeg")))
+
+    def test_own_tables_are_noted_as_such(self):
+        tables = self.path("tables.txt")
+        pathlib.Path(tables).write_text(" ".join(["9"] * 128))
+        for frame in self.frames("--qtables", tables, "--note-setting", "--frames", "0:2"):
+            self.assertIn(b"\xff\xfe\x00\x15zerorun: own tables", frame)
+            self.assertNotIn(b"quality", frame)
 
     def stats(self, *options):
         self.frames(*options, "--stats", self.path("s.csv"))

@@ -195,6 +195,102 @@ TEST(GstEncoder, SizesReachTheStream) {
             encode(frame.view(), params));
 }
 
+/// A harness whose errors can be read.
+class ErrorHarness {
+ public:
+  ErrorHarness(const std::string& launch, const std::string& caps)
+      : harness_(make_harness(launch)), bus_(gst_bus_new()) {
+    gst_element_set_bus(harness_->element, bus_);
+    gst_harness_set_src_caps_str(harness_.get(), caps.c_str());
+  }
+  ~ErrorHarness() {
+    gst_element_set_bus(harness_->element, nullptr);
+    gst_object_unref(bus_);
+  }
+  ErrorHarness(const ErrorHarness&) = delete;
+  ErrorHarness& operator=(const ErrorHarness&) = delete;
+
+  GstHarness* get() const { return harness_.get(); }
+  /// Those that came since the last call.
+  std::vector<std::string> errors() const {
+    std::vector<std::string> texts;
+    while (GstMessage* const message = gst_bus_pop_filtered(bus_, GST_MESSAGE_ERROR)) {
+      GError* error = nullptr;
+      gst_message_parse_error(message, &error, nullptr);
+      texts.push_back(error->message);
+      g_error_free(error);
+      gst_message_unref(message);
+    }
+    return texts;
+  }
+
+ private:
+  Owned<GstHarness> harness_;
+  GstBus* bus_;
+};
+
+TEST(GstEncoder, AFrameAboveItsBudgetTakesWhatTheBucketHas) {
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 160, 120, 15);
+  EncodeParams params;
+  params.size.target_bytes = 1;
+  params.size.overrun_bytes = 1000000;
+  const Bytes smallest = encode(frame.view(), params);
+  const auto share = static_cast<double>(smallest.size() / 3);
+  const int rate = static_cast<int>(share) * 8 * 25;
+  // Samples as JPEG has them, and such that are converted.
+  for (const char* colours : {"1:4:0:0", "bt709"}) {
+    const std::string caps = raw_caps("I420", 160, 120, colours);
+    const ErrorHarness harness("zerorunenc device=cpu depth=1 bitrate=" + std::to_string(rate),
+                               caps);
+    std::vector<std::string> errors;
+    const auto next = [&] {  // nothing after an error
+      gst_harness_push(harness.get(), to_buffer(frame, caps).release());
+      for (int ms = 0; ms < 60000 && errors.empty(); ++ms, g_usleep(1000)) {
+        if (Owned<GstBuffer> out{gst_harness_try_pull(harness.get())}) return out;
+        errors = harness.errors();
+      }
+      return Owned<GstBuffer>{};
+    };
+    double level = share * 25 / 2;
+    int count = 0;
+    while (const Owned<GstBuffer> out = next()) {
+      const gsize size = gst_buffer_get_size(out.get());
+      if (caps.find("bt709") == std::string::npos) {
+        EXPECT_EQ(bytes_of(out.get()), smallest);
+      }
+      EXPECT_GT(static_cast<double>(size), share);
+      level += static_cast<double>(size);
+      EXPECT_LE(level, share * 25);
+      level -= share;
+      ++count;
+    }
+    EXPECT_GT(level + static_cast<double>(smallest.size()) * 1.1, share * 25);
+    EXPECT_GE(count, 4);
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_TRUE(harness.errors().empty());
+    EXPECT_NE(errors[0].find("there is room for"), std::string::npos) << errors[0];
+    EXPECT_NE(errors[0].find("bitrate leaves no more for this frame"), std::string::npos);
+  }
+}
+
+TEST(GstEncoder, AnErrorOfFramesInFlightIsToldOnce) {
+  const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 640, 480, 15);
+  const std::string caps = raw_caps("I420", 640, 480);
+  const ErrorHarness harness("zerorunenc device=cpu depth=8 bitrate=1000", caps);
+  for (int round = 0; round < 2; ++round) {
+    for (int n = 0; n < 8; ++n)
+      if (gst_harness_push(harness.get(), to_buffer(frame, caps).release()) != GST_FLOW_OK) break;
+    gst_harness_push_event(harness.get(), gst_event_new_eos());  // waits for all
+    EXPECT_EQ(harness.errors().size(), 1U) << round;
+    // After a flush there may be another one.
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+  }
+}
+
 TEST(GstEncoder, TargetsOfQualityChangeWhilePlaying) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 160, 120, 15);
   const std::string caps = raw_caps("I420", 160, 120);

@@ -8,7 +8,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/sizes/exact_size.hpp"
 #include "tests/support/pictures.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/io.hpp"
@@ -24,19 +24,7 @@
 namespace zerorun::rd {
 namespace {
 
-constexpr int kWidth = 256, kHeight = 192, kTargets = 20, kMostFrames = 64;
-
-struct Tally {
-  long streams = 0, above = 0, within = 0, codings = 0, most_codings = 0;
-
-  void add(const Tally& other) {
-    streams += other.streams;
-    above += other.above;
-    within += other.within;
-    codings += other.codings;
-    most_codings = std::max(most_codings, other.most_codings);
-  }
-};
+constexpr int kWidth = 256, kHeight = 192, kMostFrames = 64;
 
 /// Two passes and tuned decisions take turns with the plain ones.
 EncodeParams params_of(std::size_t number, HuffmanTables huffman) {
@@ -49,33 +37,12 @@ EncodeParams params_of(std::size_t number, HuffmanTables huffman) {
   return params;
 }
 
-std::size_t plain_size(EncodeParams params, const ConstFrameView& frame, int quality) {
-  params.quality = quality;
-  std::vector<std::byte> out;
-  auto encoder = Encoder::create(params);
-  if (!encoder || !encoder->encode(frame, out)) std::abort();
-  return out.size();
-}
-
-/// Targets from the size of quality 20 to that of 97, in equal ratios.
-Tally try_targets(const ConstFrameView& frame, const EncodeParams& given) {
-  const auto low = static_cast<double>(plain_size(given, frame, 20));
-  const auto high = static_cast<double>(plain_size(given, frame, 97));
-  auto encoder = Encoder::create(given);
-  Tally tally;
-  std::vector<std::byte> out;
-  for (int n = 0; n < kTargets; ++n) {
-    const auto target = static_cast<std::size_t>(low * std::pow(high / low, (n + 0.5) / kTargets));
-    if (!encoder->set_size({target, 0})) std::abort();
-    const auto report = encoder->encode(frame, out);
-    ++tally.streams;
-    if (!report) continue;  // counts as neither
-    tally.codings += report->codings;
-    tally.most_codings = std::max<long>(tally.most_codings, report->codings);
-    tally.above += out.size() > target ? 1 : 0;
-    tally.within += out.size() <= target && out.size() >= target - target / 200 ? 1 : 0;
-  }
-  return tally;
+SizeTally try_targets(const ConstFrameView& frame, const EncodeParams& params) {
+  const auto tallies = try_sizes(params, frame);
+  if (!tallies) std::abort();
+  SizeTally sum;
+  for (const SizeTally& tally : *tallies) sum.add(tally);
+  return sum;
 }
 
 /// What is done, a line for each piece.
@@ -86,7 +53,7 @@ class State {
     for (std::string line; std::getline(in, line);) {
       std::istringstream words(line);
       std::string name;
-      Tally tally;
+      SizeTally tally;
       if (words >> tally.streams >> tally.above >> tally.within >> tally.codings >>
           tally.most_codings >> name)
         count(name, tally);
@@ -95,7 +62,7 @@ class State {
   }
 
   bool has(const std::string& name) const { return done_.contains(name); }
-  void add(const std::string& name, const Tally& tally) {
+  void add(const std::string& name, const SizeTally& tally) {
     count(name, tally);
     out_ << tally.streams << ' ' << tally.above << ' ' << tally.within << ' ' << tally.codings
          << ' ' << tally.most_codings << ' ' << name << std::endl;
@@ -104,17 +71,17 @@ class State {
                   tally.within, tally.streams);
   }
 
-  const Tally& all() const { return all_; }
+  const SizeTally& all() const { return all_; }
   std::size_t pieces() const { return done_.size(); }
 
  private:
-  void count(const std::string& name, const Tally& tally) {
+  void count(const std::string& name, const SizeTally& tally) {
     if (done_.insert(name).second) all_.add(tally);
   }
 
   std::set<std::string> done_;
   std::ofstream out_;
-  Tally all_;
+  SizeTally all_;
 };
 
 class Campaign {
@@ -133,7 +100,7 @@ class Campaign {
     if (state_.has(name)) return;
     is_cut_ = is_cut_ || std::chrono::steady_clock::now() >= end_;
     if (is_cut_) return;
-    Tally tally;
+    SizeTally tally;
     for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal})
       tally.add(try_targets(piece, params_of(number_, huffman)));
     state_.add(name, tally);
@@ -215,7 +182,7 @@ int run(int argc, char** argv) {
       return 2;
     }
   }
-  const Tally& all = campaign.state().all();
+  const SizeTally& all = campaign.state().all();
   const auto streams = static_cast<double>(std::max(1L, all.streams));
   std::printf(
       "%zu frames, %ld streams: %ld above, %.2f %% within 0.5 %% below, %.2f codings each, "

@@ -21,8 +21,7 @@ struct OurMode {
 };
 constexpr OurMode kOurModes[] = {
     {"--tables tuned", Tune::exact, Effort::fast, QuantTables::tuned, HuffmanTables::standard},
-    {"--tune photo --huffman standard", Tune::photo, Effort::fast, QuantTables::automatic,
-     HuffmanTables::standard},
+    {"--tune photo", Tune::photo, Effort::fast, QuantTables::automatic, HuffmanTables::standard},
     {"--tune photo", Tune::photo, Effort::fast, QuantTables::automatic, HuffmanTables::trained},
     {"--tune photo --effort best", Tune::photo, Effort::best, QuantTables::automatic,
      HuffmanTables::optimal},
@@ -49,9 +48,7 @@ Result<Stream> encode_ours(const OurMode& mode, const Case& what, const FrameSet
 CurveEncoder our_encoder(const OurMode& mode) {
   CurveEncoder encoder;
   encoder.name = std::string("zerorun ") + mode.options;
-  // With trained tables it takes one pass, too.
-  encoder.huffman =
-      name(mode.huffman == HuffmanTables::trained ? HuffmanTables::standard : mode.huffman);
+  encoder.huffman = name(mode.huffman);
   encoder.encode = [mode](const Case& what, const FrameSet& frames) {
     return encode_ours(mode, what, frames);
   };

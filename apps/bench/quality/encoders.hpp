@@ -14,7 +14,7 @@ namespace zerorun::app::bench {
 
 struct CurveEncoder {
   std::string name;                         ///< "zerorun --tune photo"
-  std::string huffman;                      ///< "standard" or "optimal"
+  std::string huffman;                      ///< "standard", "trained" or "optimal"
   PixelFormat pixels = PixelFormat::rgb24;  ///< of the frames that it takes
   bool planar = false;                      ///< it takes planes of the stream's sampling instead
   /// Encodes the only frame of a set at the quality and sampling of the case.

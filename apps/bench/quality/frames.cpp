@@ -13,6 +13,9 @@
 namespace zerorun::app::bench {
 namespace {
 
+/// Of one input, unless --rotate says how many: 1.6 GB of pictures of 3840x2160.
+constexpr int kMostPictures = 64;
+
 const std::uint8_t* pixel(const ConstFrameView& rgb, int x, int y) {
   return rgb.data[0] + std::min(y, rgb.height - 1) * rgb.stride_bytes[0] +
          3 * std::min(x, rgb.width - 1);
@@ -52,6 +55,23 @@ void make_planes(const ConstFrameView& rgb, const FrameView& out) {
 }
 
 }  // namespace
+
+std::vector<FrameSet> load_pictures(const Options& options, const std::string& input) {
+  FrameRequest request;
+  request.input = input;
+  request.format = PixelFormat::rgb24;
+  request.count =
+      static_cast<std::size_t>(options.rotate.value_or(is_synthetic(input) ? 1 : kMostPictures));
+  request.mixed = true;
+  request.max_pixels = options.max_pixels;
+  FrameSet all = load_frames(request);
+  std::vector<FrameSet> out(all.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i].input = input;
+    out[i].frames.push_back(std::move(all.frames[i]));
+  }
+  return out;
+}
 
 FrameSet converted(const FrameSet& rgb, PixelFormat format) {
   const ConstFrameView from = rgb.view(0);

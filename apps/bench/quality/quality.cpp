@@ -20,27 +20,6 @@
 namespace zerorun::app::bench {
 namespace {
 
-/// Of one input, unless --rotate says how many: 1.6 GB of pictures of 3840x2160.
-constexpr int kMostPictures = 64;
-
-/// Pictures of an input, rgb24, each a set of its own.
-std::vector<FrameSet> load_pictures(const Options& options, const std::string& input) {
-  FrameRequest request;
-  request.input = input;
-  request.format = PixelFormat::rgb24;
-  request.count =
-      static_cast<std::size_t>(options.rotate.value_or(is_synthetic(input) ? 1 : kMostPictures));
-  request.mixed = true;
-  request.max_pixels = options.max_pixels;
-  FrameSet all = load_frames(request);
-  std::vector<FrameSet> out(all.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i].input = input;
-    out[i].frames.push_back(std::move(all.frames[i]));
-  }
-  return out;
-}
-
 /// The names of files where there is one for each picture.
 std::vector<std::string> names_of(const std::string& input, std::size_t count) {
   const auto stem = [](const std::string& path) {
@@ -142,9 +121,10 @@ class QualityRun {
       if (part.sampling == sampling) return part;
     QualityPart& part = report_.parts.emplace_back();
     part.sampling = sampling;
+    // With trained tables an encoder takes one pass, as with standard ones.
     for (const CurveEncoder& encoder : encoders_)
       part.encoders.push_back(
-          {encoder.name, encoder.huffman, {}, encoder.huffman == "standard" ? 0U : 1U});
+          {encoder.name, encoder.huffman, {}, encoder.huffman == "optimal" ? 1U : 0U});
     return part;
   }
 

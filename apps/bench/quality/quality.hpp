@@ -16,7 +16,7 @@ namespace zerorun::app::bench {
 /// The curves of one encoder, one for each picture; an empty one where it could not.
 struct EncoderCurves {
   std::string encoder;  ///< "zerorun --tune photo"
-  std::string huffman;  ///< kind of tables: "standard" or "optimal"
+  std::string huffman;  ///< kind of tables: "standard", "trained" or "optimal"
   std::vector<rd::Curve> curves;
   std::size_t base = 0;  ///< of the part's encoders: what this one is compared with
 };
@@ -57,7 +57,7 @@ void choose_curves(const CLI::App& command, Options& options);
 /// Encodes, decodes and measures everything. Ends the command when an input cannot be read.
 QualityReport measure_quality(const Options& options);
 
-/// Tables of 100 columns; `every_row`: a row for each picture too.
+/// Tables of 100 columns, and more where names are long; `every_row`: a row for each picture too.
 std::string quality_text(const QualityReport& report, bool every_row);
 nlohmann::ordered_json quality_json(const QualityReport& report);
 std::string quality_csv(const QualityReport& report);

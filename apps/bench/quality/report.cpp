@@ -17,10 +17,10 @@ std::string percent(double value, int width) {
                            : fmt::format("{:>{}.1f}", value, width);
 }
 
-std::string line(const std::string& encoder, const std::string& huffman, const rd::Scores& saved,
-                 const std::string& least) {
+std::string line(const std::string& encoder, std::size_t width, const std::string& huffman,
+                 const rd::Scores& saved, const std::string& least) {
   constexpr int kWidths[] = {7, 7, 9, 12, 13};
-  std::string text = fmt::format("{:<34.34} {:<8}", encoder, huffman);
+  std::string text = fmt::format("{:<{}} {:<8}", encoder, width, huffman);
   for (std::size_t i = 0; i < std::size(kShown); ++i) text += percent(saved[kShown[i]], kWidths[i]);
   return text + least + "\n";
 }
@@ -36,20 +36,33 @@ void for_each_row(const QualityPart& part, const Visit& visit) {
   }
 }
 
+/// Of the column of names: no name is cut.
+std::size_t name_width(const QualityReport& report, const QualityPart& part, bool every_row) {
+  std::size_t width = 34;
+  for_each_row(
+      part, [&](const EncoderCurves& encoder) { width = std::max(width, encoder.encoder.size()); });
+  if (every_row)
+    for (const QualityPicture& picture : report.pictures)
+      width = std::max(width, picture.name.size() + 2);
+  return width;
+}
+
 std::string part_text(const QualityReport& report, const QualityPart& part, bool every_row) {
+  const std::size_t width = name_width(report, part, every_row);
   std::string text = fmt::format(
       "{}, {} picture{}, quality {} to {}: percent of the scan's bytes that are saved at equal\n"
-      "quality, beside {} with the same kind of Huffman tables\n\n",
+      "quality, beside {} with the same kind of Huffman tables\n"
+      "(trained ones beside standard ones, as both take one pass)\n\n",
       zerorun::name(part.sampling), report.pictures.size(), report.pictures.size() == 1 ? "" : "s",
       report.qualities.front(), report.qualities.back(), part.encoders[0].encoder);
-  text += fmt::format("{:<34} {:<8}{:>7}{:>7}{:>9}{:>12}{:>13}{:>7}\n", "encoder", "tables", "PSNR",
-                      "SSIM", "MS-SSIM", "PSNR-HVS-M", "SSIMULACRA2", "least");
+  text += fmt::format("{:<{}} {:<8}{:>7}{:>7}{:>9}{:>12}{:>13}{:>7}\n", "encoder", width, "tables",
+                      "PSNR", "SSIM", "MS-SSIM", "PSNR-HVS-M", "SSIMULACRA2", "least");
   for_each_row(part, [&](const EncoderCurves& encoder) {
     const Savings saved = savings_of(part, encoder);
-    text += line(encoder.encoder, encoder.huffman, saved.mean, percent(saved.least, 7));
+    text += line(encoder.encoder, width, encoder.huffman, saved.mean, percent(saved.least, 7));
     for (std::size_t i = 0; every_row && i < report.pictures.size(); ++i)
       if (!encoder.curves[i].empty())
-        text += line("  " + report.pictures[i].name, "", saved.pictures[i], "");
+        text += line("  " + report.pictures[i].name, width, "", saved.pictures[i], "");
   });
   return text + "\n";
 }

@@ -105,6 +105,9 @@ struct SizeGoal {
   /// 0: none. The same for SSIM, above 0 and up to 1: the mean over windows of 8x8 samples of luma,
   /// four samples apart, as FFmpeg's ssim filter computes it; luma of RGB is JFIF's.
   double target_ssim = 0;
+  /// 0: none. With target_bytes: a picture whose smallest stream is above these is that stream, if
+  /// it has no more than overrun_bytes. For RateControl::room().
+  std::size_t overrun_bytes = 0;
 
   static constexpr int kMostQualityCodings = 23;
 
@@ -141,7 +144,8 @@ struct EncodeParams {
   /// size_not_reached, and such that cannot be so good quality_not_reached.
   SizeGoal size;
   /// Writes a COM segment "zerorun: quality 087.2500 thrift 0012" behind `segments`: what the
-  /// picture was coded with (see EncodeReport).
+  /// picture was coded with (see EncodeReport); with luma_table and chroma_table, which no quality
+  /// scales, "zerorun: own tables", and with one of them "zerorun: own luma table, quality ...".
   bool note_setting = false;
 };
 

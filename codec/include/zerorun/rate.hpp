@@ -14,7 +14,8 @@ namespace zerorun {
 /// between two frames bytes_per_frame = bits_per_second / 8 / frames_per_second leak out. It begins
 /// half full, and budgets lead it back there: a frame gets bytes_per_frame and an eighth of what
 /// the bucket has less than half, but never more than is free. So frames that fill their budgets
-/// keep the rate, and after simple frames, which do not, those that follow may be larger.
+/// keep the rate, and after simple frames, which do not, those that follow may be larger. A frame
+/// that even its smallest stream takes above its budget may take what the bucket has: room().
 struct RateLimits {
   std::int64_t bits_per_second = 0;                     ///< at least 1
   std::int64_t frame_rate_num = 0, frame_rate_den = 1;  ///< frames a second, above 0
@@ -22,7 +23,7 @@ struct RateLimits {
   std::size_t max_frame_bytes = 0;  ///< 0: no limit but the bucket
 };
 
-/// Budgets of frames, in their order, for EncodeParams::size.target_bytes. A budget follows from
+/// Budgets of frames, in their order, for SizeGoal::target_bytes. A budget follows from
 /// the sizes of the frames up to kDelay before it; frames in between count with their whole
 /// budgets. So that many frames may be coded side by side, and budgets do not depend on how many
 /// are. Any thread may call any member at any time, but not while the object is moved or destroyed.
@@ -40,6 +41,13 @@ class ZERORUN_API RateControl {
   /// Bytes that frame `number`, counted from 0, may take. Waits until the size of frame `number` -
   /// kDelay is known. Errors: what fail() was told of a frame before it.
   Result<std::size_t> budget(std::int64_t number);
+  /// For a frame whose budget is too little for any stream of it (size_not_reached), for
+  /// SizeGoal::overrun_bytes: what it may take so that the bucket still does not overflow, whatever
+  /// the frames behind it make of their budgets; never less than its budget. Waits until the sizes
+  /// of all frames before it are known, so these must not wait for it. Errors:
+  /// invalid_argument (the frame has no budget yet, or its size is known), what fail() was told of
+  /// a frame before it.
+  Result<std::size_t> room(std::int64_t number);
   /// The size of a frame; 0 if it is left out. Only the first for a number counts.
   void coded(std::int64_t number, std::size_t bytes);
   /// The size of frame `number` will never be known. Ends all waiting for budgets of later frames,

@@ -33,6 +33,7 @@ class Bucket {
     level_ = std::max(0.0, level_ - leak_);
   }
   bool has_overflown() const { return most_ > bytes_ + 1; }
+  double most() const { return most_; }
 
  private:
   double bytes_, leak_, level_, most_ = 0;
@@ -118,6 +119,137 @@ TEST(RateControl, BudgetsDoNotDependOnThreads) {
     });
   for (std::thread& lane : lanes) lane.join();
   EXPECT_EQ(together, alone);
+}
+
+/// Frames whose budgets are too little take all that the bucket has, while later ones, which fill
+/// their budgets, are under way.
+TEST(RateControl, FramesAboveTheirBudgetsFillTheBucketAndNoMore) {
+  double fullest = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    RateLimits limits = limits_of(4000000);
+    limits.bucket_bytes = seed % 3 == 0 ? 0 : 60000 * (1 + seed % 5);
+    limits.max_frame_bytes = seed % 4 == 0 ? 30000 : 0;
+    auto rate = RateControl::create(limits);
+    ASSERT_TRUE(rate);
+    const auto bytes = static_cast<double>(rate->bucket_bytes());
+    Bucket bucket(bytes, 500000.0 * 1001 / 30000);
+    Random random(seed);
+    std::vector<std::size_t> budgets;
+    for (int i = 0; i < 600; ++i) {
+      while (static_cast<int>(budgets.size()) <= i + random.below(RateControl::kDelay)) {
+        auto budget = rate->budget(static_cast<std::int64_t>(budgets.size()));
+        ASSERT_TRUE(budget);
+        budgets.push_back(*budget);
+      }
+      std::size_t size = budgets[static_cast<std::size_t>(i)];
+      const int kind = random.below(i / 60 % 2 == 0 ? 12 : 3);
+      if (kind == 0) {
+        auto room = rate->room(i);
+        ASSERT_TRUE(room);
+        ASSERT_GE(*room, size);
+        if (limits.max_frame_bytes != 0) {
+          ASSERT_LE(*room, std::max(size, limits.max_frame_bytes));
+        }
+        size = *room;
+      } else if (kind == 1) {
+        size /= 3;
+      }
+      rate->coded(i, size);
+      bucket.add(size);
+      if (seed % 2 == 1 && i % 23 == 22) {
+        limits.max_frame_bytes =
+            i % 2 == 0 ? 0 : 17000 + static_cast<std::size_t>(random.below(20000));
+        ASSERT_TRUE(rate->set_rate(4000000, limits.max_frame_bytes));
+      }
+    }
+    EXPECT_FALSE(bucket.has_overflown()) << seed << ": " << bucket.most() << " of " << bytes;
+    if (limits.max_frame_bytes == 0) fullest = std::max(fullest, bucket.most() / bytes);
+  }
+  EXPECT_GT(fullest, 0.999);
+}
+
+TEST(RateControl, TheRoomIsWhatTheBucketHasLess) {
+  auto rate = RateControl::create(limits_of(8000000));  // half of 1,000,000 bytes is there
+  const std::size_t budget = *rate->budget(0);
+  EXPECT_NEAR(static_cast<double>(*rate->room(0)), 500000, 40);
+  rate->coded(0, 400000);
+  ASSERT_TRUE(rate->budget(1));
+  EXPECT_NEAR(static_cast<double>(*rate->room(1)), 100000 + static_cast<double>(budget), 80);
+  EXPECT_EQ(rate->room(0).status().code(), Errc::invalid_argument);
+  EXPECT_EQ(rate->room(2).status().code(), Errc::invalid_argument);
+  // Those that are not under way yet get less, but no frame gets nothing.
+  rate->coded(1, *rate->room(1));
+  for (std::int64_t i = 2; i < 80; ++i) {
+    const std::size_t later = *rate->budget(i);
+    EXPECT_GE(later, budget / 2 - 1) << i;
+    if (i == 1 + RateControl::kDelay) {
+      EXPECT_LT(later, budget * 3 / 5);
+    }
+    rate->coded(i, later);
+  }
+}
+
+/// Also those of frames that wait for the sizes of others.
+TEST(RateControl, RoomDoesNotDependOnThreads) {
+  struct Taken {
+    std::size_t budget, room;
+    bool operator==(const Taken&) const = default;
+  };
+  const auto needs = [](std::int64_t i) { return i % 11 == 3 || i / 40 % 3 == 1; };
+  const auto size_of = [](std::int64_t i, std::size_t most) {
+    return i % 7 == 0 ? most / 3 : most - most / 500;
+  };
+  const auto take = [&](RateControl& rate, std::int64_t i) {
+    Taken taken{*rate.budget(i), 0};
+    std::this_thread::yield();
+    if (needs(i)) taken.room = *rate.room(i);
+    rate.coded(i, size_of(i, std::max(taken.budget, taken.room)));
+    return taken;
+  };
+  std::map<std::int64_t, Taken> alone;
+  auto one = RateControl::create(limits_of(2000000));
+  for (std::int64_t i = 0; i < 300; ++i) alone[i] = take(*one, i);
+  auto shared = RateControl::create(limits_of(2000000));
+  std::map<std::int64_t, Taken> together;
+  std::mutex mutex;
+  std::int64_t next = 0;
+  std::vector<std::thread> lanes;
+  for (int lane = 0; lane < 7; ++lane)
+    lanes.emplace_back([&] {
+      for (;;) {
+        std::int64_t i;
+        {
+          const std::lock_guard lock(mutex);
+          if (next == 300) return;
+          i = next++;
+        }
+        const Taken taken = take(*shared, i);
+        const std::lock_guard lock(mutex);
+        together[i] = taken;
+      }
+    });
+  for (std::thread& lane : lanes) lane.join();
+  EXPECT_EQ(together, alone);
+}
+
+TEST(RateControl, RoomIsLeftByABucketThatWasGivenUp) {
+  auto rate = RateControl::create(limits_of(8000000));
+  ASSERT_TRUE(rate->budget(0));
+  ASSERT_TRUE(rate->set_rate(4000000, 0));
+  EXPECT_EQ(*rate->room(0), 250000u);
+}
+
+TEST(RateControl, AFailureEndsTheWaitingForRoom) {
+  auto rate = RateControl::create(limits_of(2000000));
+  ASSERT_TRUE(rate->budget(2));
+  std::thread waits([&] {
+    const auto room = rate->room(2);
+    ASSERT_FALSE(room);
+    EXPECT_EQ(room.status().code(), Errc::read_failed);
+  });
+  rate->coded(0, 100);
+  rate->fail(1, Status(Errc::read_failed));
+  waits.join();
 }
 
 TEST(RateControl, AFailureEndsTheWaiting) {

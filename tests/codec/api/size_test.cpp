@@ -88,6 +88,14 @@ TEST(SizeSearch, SaysWhatIsTheLeast) {
   EXPECT_EQ(search.least().setting, (SizeSetting{kLeastQuality, kMostThrift}));
 }
 
+/// How far the entries are from those of other tables, in all.
+int distance(const std::array<QuantTable, 2>& a, const std::array<QuantTable, 2>& b) {
+  int sum = 0;
+  for (std::size_t t = 0; t < 2; ++t)
+    for (std::size_t i = 0; i < 64; ++i) sum += std::abs(a[t][i] - b[t][i]);
+  return sum;
+}
+
 TEST(QuantTablesBetween, LeadFromOneQualityToTheNext) {
   for (const QuantTables tables : {QuantTables::annex_k, QuantTables::flat, QuantTables::tuned})
     for (int quality = 1; quality < 100; ++quality) {
@@ -102,12 +110,16 @@ TEST(QuantTablesBetween, LeadFromOneQualityToTheNext) {
             const auto [low, high] = std::minmax(before[t][i], to[t][i]);
             EXPECT_TRUE(now[t][i] >= low && now[t][i] <= high);
           }
+        // Part of the way, and not all entries at once.
+        const int all = distance(from, to);
+        EXPECT_NEAR(distance(from, now), all * part / 16.0, all / 8.0 + 8)
+            << quality << " " << part;
         before = now;
       }
     }
 }
 
-/// 64 bytes of a row are found again in the frame at a multiple of 32 pixels.
+/// A tile is found again in the frame at a multiple of 32 pixels.
 TEST(SampleTiles, AreTilesOfTheFrame) {
   for (const PixelFormat format : kAllFormats) {
     const TestFrame frame = make_frame(Content::noise, format, 1031, 719, 5, Layout::bottom_up);
@@ -120,11 +132,19 @@ TEST(SampleTiles, AreTilesOfTheFrame) {
       const std::size_t tile = plane_row_bytes(format, p, 64);
       const std::size_t step = plane_row_bytes(format, p, 32);
       const int rows = plane_rows(format, p, 32);
-      const std::uint8_t* wanted = view.data[static_cast<std::size_t>(p)] + tile;
+      const auto plane = static_cast<std::size_t>(p);
+      const std::uint8_t* wanted = view.data[plane] + tile;
+      const auto is_at = [&](std::size_t x, int y) {
+        for (int row = 0; row < 2 * rows; ++row)
+          if (std::memcmp(frame.row(p, y + row) + x, wanted + row * view.stride_bytes[plane],
+                          tile) != 0)
+            return false;
+        return true;
+      };
       bool found = false;
-      for (int y = 0; y < frame.rows(p) && !found; y += rows)
+      for (int y = 0; y + 2 * rows <= frame.rows(p) && !found; y += rows)
         for (std::size_t x = 0; x + tile <= frame.row_bytes(p) && !found; x += step)
-          found = std::memcmp(frame.row(p, y) + x, wanted, tile) == 0;
+          found = is_at(x, y);
       EXPECT_TRUE(found) << name(format) << " plane " << p;
     }
   }
@@ -298,6 +318,72 @@ TEST(MaxSize, ChangesNothingThatIsSmaller) {
   ASSERT_TRUE(encoder->set_size({}));
   ASSERT_TRUE(encoder->encode(frame.view(), capped));
   EXPECT_EQ(capped, plain);
+}
+
+TEST(TargetSize, ThePictureMayOverrunWithItsSmallestStreamAlone) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
+  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  params.size.target_bytes = 900;
+  params.size.overrun_bytes = 100000;
+  auto encoder = Encoder::create(params);
+  Bytes smallest, out;
+  const auto report = encoder->encode(frame.view(), smallest);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->quality, 1.0);
+  EXPECT_EQ(report->bytes, smallest.size());
+  EXPECT_GT(smallest.size(), 900u);
+  params.size.overrun_bytes = smallest.size();
+  ASSERT_TRUE(encoder->set_size(params.size));
+  ASSERT_TRUE(encoder->encode(frame.view(), out));
+  EXPECT_EQ(out, smallest);
+  params.size.overrun_bytes = smallest.size() - 1;
+  ASSERT_TRUE(encoder->set_size(params.size));
+  const auto refused = encoder->encode(frame.view(), out);
+  EXPECT_EQ(refused.status().code(), Errc::size_not_reached);
+  EXPECT_NE(
+      refused.status().message().find("there is room for " + std::to_string(smallest.size() - 1)),
+      std::string::npos)
+      << refused.status().message();
+  // A picture that reaches its size overruns nothing.
+  params.size = {9000, 0};
+  ASSERT_TRUE(encoder->set_size(params.size));
+  Bytes plain;
+  ASSERT_TRUE(encoder->encode(frame.view(), plain));
+  params.size.overrun_bytes = 50000;
+  ASSERT_TRUE(encoder->set_size(params.size));
+  ASSERT_TRUE(encoder->encode(frame.view(), out));
+  EXPECT_EQ(out, plain);
+}
+
+/// Own tables have no quality.
+TEST(NotedSetting, IsWhatTheTablesAre) {
+  const auto note_of = [](const EncodeParams& params, PixelFormat format) {
+    const TestFrame frame = make_frame(Content::photo, format, 64, 48, 4);
+    Bytes out;
+    auto encoder = Encoder::create(params);
+    EXPECT_TRUE(encoder && encoder->encode(frame.view(), out));
+    const std::string text(reinterpret_cast<const char*>(out.data()), out.size());
+    const std::size_t at = text.find("zerorun: ");
+    if (at == std::string::npos) return std::string();
+    const auto length = static_cast<unsigned char>(text[at - 1]);  // of the segment
+    return text.substr(at, length - 2u);
+  };
+  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  params.note_setting = true;
+  params.quality = 77;
+  EXPECT_EQ(note_of(params, PixelFormat::yuv420p), "zerorun: quality 077.0000 thrift 0000");
+  QuantTable table;
+  table.fill(9);
+  params.chroma_table = table;
+  EXPECT_EQ(note_of(params, PixelFormat::yuv420p),
+            "zerorun: own chroma table, quality 077.0000 thrift 0000");
+  EXPECT_EQ(note_of(params, PixelFormat::gray8), "zerorun: quality 077.0000 thrift 0000");
+  params.luma_table = table;
+  EXPECT_EQ(note_of(params, PixelFormat::yuv420p), "zerorun: own tables");
+  params.chroma_table.reset();
+  EXPECT_EQ(note_of(params, PixelFormat::gray8), "zerorun: own tables");
+  EXPECT_EQ(note_of(params, PixelFormat::yuv420p),
+            "zerorun: own luma table, quality 077.0000 thrift 0000");
 }
 
 TEST(TargetSize, TheSettingIsNotedInAComment) {

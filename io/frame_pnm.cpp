@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/convert_timer.hpp"
 #include "io/formats.hpp"
 #include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
@@ -71,6 +72,7 @@ Status make_room(const PnmHeader& header, Frame& frame, std::vector<std::byte>& 
 /// Expands samples that are not bytes from 0 to 255.
 void expand(const PnmHeader& header, std::span<const std::byte> bytes, Frame& frame) {
   if (header.max_value == 255) return;
+  const ConvertTimer timer;
   const auto row_bytes = static_cast<std::size_t>(header.row_bytes());
   for (int row = 0; row < header.height; ++row)
     expand_row(header, bytes.subspan(static_cast<std::size_t>(row) * row_bytes, row_bytes),

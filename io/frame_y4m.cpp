@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/alpha_blend.hpp"
+#include "io/convert_timer.hpp"
 #include "io/formats.hpp"
 #include "io/frame_parts.hpp"
 #include "io/y4m_header.hpp"
@@ -188,6 +189,7 @@ class Y4mReader final : public FrameReader {
 
   /// Samples over 8 bits are little-endian, as is every machine that this runs on.
   Status convert(FrameWork& work) const {
+    const ConvertTimer timer;
     ZR_TRY(work.item.reshape(header_.format, header_.width, header_.height));
     YccPlanes planes;
     const int bytes = header_.depth_bits > 8 ? 2 : 1;

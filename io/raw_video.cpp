@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/alpha_blend.hpp"
+#include "io/convert_timer.hpp"
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
@@ -191,6 +192,7 @@ class RawReader final : public FrameReader {
   }
 
   Status convert(FrameWork& work) const {
+    const ConvertTimer timer;
     const ConstFrameView raw =
         view_of(format_.format, info_.width, info_.height, work.bytes.data(), bytes_per_sample());
     ZR_TRY(work.item.reshape(info_.format, info_.width, info_.height));
@@ -282,6 +284,7 @@ class RawSink final : public HalvedFrameSink {
 
   /// Little-endian, as every machine that this runs on.
   void widen(const ConstFrameView& frame, Outgoing& out) const {
+    const ConvertTimer timer;
     std::size_t samples = 0;
     for (int plane = 0; plane < plane_count(frame.format); ++plane)
       samples += plane_row_bytes(frame.format, plane, frame.width) *

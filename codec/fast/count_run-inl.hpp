@@ -22,29 +22,18 @@ namespace zerorun::fast::HWY_NAMESPACE {
 /// A walk before some codeword.
 struct CountCursor {
   std::uint64_t bit = 0;
-  std::uint64_t place = 0;            ///< CountCycle::Place
+  const CountCycle::Place* place = nullptr;
   std::uint64_t index = kCountIndex;  ///< and the zig-zag index of the codeword; 0: DC
   std::uint64_t blocks = 0, diffs = 0;
 };
-/// As one number, of which a walk chooses one without a branch.
-HWY_INLINE std::uint64_t packed(const CountCycle::Place& place) {
-  std::uint64_t number;
-  static_assert(sizeof number == sizeof place);
-  std::memcpy(&number, &place, sizeof number);
-  return number;
-}
-HWY_INLINE std::uint32_t block_of(std::uint64_t place) { return static_cast<std::uint32_t>(place); }
-HWY_INLINE std::uint32_t table_of(std::uint64_t place) {
-  return static_cast<std::uint32_t>(place >> 32);
-}
 HWY_INLINE CountCursor cursor_at(const CountCycle& cycle, std::uint64_t bit, int block) {
   CountCursor cursor;
   cursor.bit = bit;
-  cursor.place = packed(cycle.before(block));
+  cursor.place = cycle.before(block);
   return cursor;
 }
-HWY_INLINE bool is_at_mcu(const CountCursor& c) {
-  return block_of(c.place) == 0 && c.index == kCountIndex;
+HWY_INLINE bool is_at_mcu(const CountCycle& cycle, const CountCursor& c) {
+  return c.place == cycle.place;
 }
 
 HWY_INLINE std::uint64_t bits_at(const std::uint8_t* bytes, std::uint64_t bit) {
@@ -60,10 +49,10 @@ struct CountedSymbol {
   std::uint32_t k;  ///< kBlockSize behind EOB
 };
 /// By value: a cursor whose address is taken would not stay in registers.
-HWY_NOINLINE CountedSymbol count_symbol(std::uint64_t window, const CountCycle::Block& block,
+HWY_NOINLINE CountedSymbol count_symbol(std::uint64_t window, const CountCycle::Place& place,
                                         std::uint32_t k) {
-  const DecodedSymbol symbol = decode_symbol(k == 0 ? *block.dc_symbols : *block.ac_symbols,
-                                             static_cast<std::uint32_t>(window >> 48));
+  const DecodedSymbol symbol =
+      decode_symbol(*place.symbols, static_cast<std::uint32_t>(window >> 48));
   if (symbol.bits == 0) return {};
   const int run = symbol.value >> 4, ssss = symbol.value & 15;
   const int bits = symbol.bits + ssss;
@@ -78,16 +67,15 @@ HWY_NOINLINE CountedSymbol count_symbol(std::uint64_t window, const CountCycle::
 
 /// A step from the table, or one codeword; `window` are the bits at the cursor. False: wrong bits,
 /// and nothing moves.
-HWY_INLINE bool count_step(const CountCycle& cycle, const std::uint8_t* bytes, CountCursor& c,
-                           std::uint64_t& window) {
-  const CountCycle::Block& block = cycle.block[block_of(c.place)];
-  const CountStep step = cycle.table[table_of(c.place)].step[window >> (64 - kCountBits)];
+HWY_INLINE bool count_step(const std::uint8_t* bytes, CountCursor& c, std::uint64_t& window) {
+  const CountCycle::Place& place = *c.place;
+  const CountStep step = place.steps[window >> (64 - kCountBits)];
   std::uint64_t index = c.index + step.advance;
   std::int64_t diff = step.diff;
   window <<= step.length;
   std::uint64_t bit = c.bit + step.length;
   if (HWY_UNLIKELY((index & kCountLook) != 0)) {
-    const CountedSymbol symbol = count_symbol(bits_at(bytes, c.bit), block,
+    const CountedSymbol symbol = count_symbol(bits_at(bytes, c.bit), place,
                                               static_cast<std::uint32_t>(c.index - kCountIndex));
     if (symbol.bits == 0) return false;
     index = symbol.k == kBlockSize ? kCountEnds : kCountIndex + symbol.k;
@@ -96,23 +84,21 @@ HWY_INLINE bool count_step(const CountCycle& cycle, const std::uint8_t* bytes, C
     window = bits_at(bytes, bit);
   }
   c.bit = bit;
-  c.diffs += static_cast<std::uint64_t>(diff) << block.diff_shift;
+  c.diffs += static_cast<std::uint64_t>(diff) << place.diff_shift;
   // Without a branch, which would be mispredicted once a block.
-  const std::uint64_t ends = index / kCountEnds, mask = 0 - ends;
-  const std::uint64_t same = packed(block.same), next = packed(block.next);
-  c.place = same ^ ((same ^ next) & mask);
-  c.index = (index & ~mask) | kCountIndex;
+  const std::uint64_t ends = index / kCountEnds;
+  c.place = place.next[ends];
+  c.index = (index & (ends - 1)) | kCountIndex;
   c.blocks += ends;
   return true;
 }
 
 /// To the end of the block. False: wrong bits, or they end.
-HWY_INLINE bool count_block(const CountCycle& cycle, const std::uint8_t* bytes,
-                            std::uint64_t end_bit, CountCursor& c) {
+HWY_INLINE bool count_block(const std::uint8_t* bytes, std::uint64_t end_bit, CountCursor& c) {
   const std::uint64_t blocks = c.blocks;
   do {
     std::uint64_t window = bits_at(bytes, c.bit);
-    if (!count_step(cycle, bytes, c, window)) return false;
+    if (!count_step(bytes, c, window)) return false;
   } while (c.blocks == blocks);
   return c.bit <= end_bit;
 }
@@ -120,15 +106,15 @@ HWY_INLINE bool count_block(const CountCycle& cycle, const std::uint8_t* bytes,
 /// To the first start of an MCU at `stop` or behind it.
 HWY_INLINE bool count_to_mcu(const CountCycle& cycle, const std::uint8_t* bytes,
                              std::uint64_t end_bit, std::uint64_t stop, CountCursor& c) {
-  while (c.bit < stop || !is_at_mcu(c))
-    if (!count_block(cycle, bytes, end_bit, c)) return false;
+  while (c.bit < stop || !is_at_mcu(cycle, c))
+    if (!count_block(bytes, end_bit, c)) return false;
   return true;
 }
 
 /// Walks so far that one of them is near its stop: the bits of one wait for the table of another.
 template <int kWalks>
-HWY_NOINLINE bool count_together(const CountCycle& cycle, const std::uint8_t* bytes,
-                                 CountCursor* cursors, const std::uint64_t* stops) {
+HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors,
+                                 const std::uint64_t* stops) {
   constexpr int kSteps = 2;  // in 57 bits of a window
   static_assert(kSteps * kMostCountStepBits <= 57);
   CountCursor c[kWalks];
@@ -141,10 +127,12 @@ HWY_NOINLINE bool count_together(const CountCycle& cycle, const std::uint8_t* by
     if (rounds == 0 || !sound) break;
     for (; rounds > 0 && sound; --rounds)
 #pragma GCC unroll 4
-      for (int w = 0; w < kWalks; ++w) {
-        std::uint64_t window = bits_at(bytes, c[w].bit);
+      for (int w = 0; w < kWalks; ++w) {  // by a copy, which stays in registers
+        CountCursor cursor = c[w];
+        std::uint64_t window = bits_at(bytes, cursor.bit);
 #pragma GCC unroll 2
-        for (int s = 0; s < kSteps; ++s) sound &= count_step(cycle, bytes, c[w], window);
+        for (int s = 0; s < kSteps; ++s) sound &= count_step(bytes, cursor, window);
+        c[w] = cursor;
       }
   }
   std::copy_n(c, kWalks, cursors);
@@ -170,9 +158,9 @@ inline void count_mcus(const CountWalkArgs& a) {
     stops[w] = walks[w]->stop;
   }
   while (count > 0) {
-    const bool sound = count == 4   ? count_together<4>(*a.cycle, a.bytes, cursors, stops)
-                       : count == 3 ? count_together<3>(*a.cycle, a.bytes, cursors, stops)
-                       : count == 2 ? count_together<2>(*a.cycle, a.bytes, cursors, stops)
+    const bool sound = count == 4   ? count_together<4>(a.bytes, cursors, stops)
+                       : count == 3 ? count_together<3>(a.bytes, cursors, stops)
+                       : count == 2 ? count_together<2>(a.bytes, cursors, stops)
                                     : false;
     int left = 0;
     for (int w = 0; w < count; ++w) {
@@ -190,11 +178,10 @@ inline void count_mcus(const CountWalkArgs& a) {
 
 /// Also over bits that are no code: a guess often begins inside a block, and may come to the right
 /// way only behind them.
-HWY_INLINE void pass_block(const CountCycle& cycle, const std::uint8_t* bytes,
-                           std::uint64_t end_bit, CountCursor& c) {
-  if (count_block(cycle, bytes, end_bit, c)) return;
+HWY_INLINE void pass_block(const std::uint8_t* bytes, std::uint64_t end_bit, CountCursor& c) {
+  if (count_block(bytes, end_bit, c)) return;
   ++c.bit;
-  c.place = packed(cycle.block[block_of(c.place)].next);
+  c.place = c.place->next[1];
   c.index = kCountIndex;
 }
 
@@ -212,7 +199,7 @@ inline std::uint64_t find_mcu(const CountCycle& cycle, const std::uint8_t* bytes
   while (count > 1) {
     Guess& last = *std::min_element(guesses, guesses + count, is_behind);
     if (last.cursor.bit >= bit) break;
-    pass_block(cycle, bytes, end_bit, last.cursor);
+    pass_block(bytes, end_bit, last.cursor);
     bool gone = false;
     for (int g = 0; g < count && !gone; ++g) {
       Guess& other = guesses[g];
@@ -224,8 +211,8 @@ inline std::uint64_t find_mcu(const CountCycle& cycle, const std::uint8_t* bytes
   }
   const auto met_fewer = [](const Guess& a, const Guess& b) { return a.met < b.met; };
   CountCursor& best = std::max_element(guesses, guesses + count, met_fewer)->cursor;
-  while (best.bit <= end_bit && (best.bit < bit || !is_at_mcu(best)))
-    pass_block(cycle, bytes, end_bit, best);
+  while (best.bit <= end_bit && (best.bit < bit || !is_at_mcu(cycle, best)))
+    pass_block(bytes, end_bit, best);
   return best.bit;
 }
 

@@ -45,7 +45,7 @@ CountStep ac_step(const Code (&codes)[kEntries], std::uint32_t bits) {
     if (ends) break;
   }
   if (length == 0) return {0, kNoCountStep, 0};
-  return {0, static_cast<std::uint8_t>(advance), static_cast<std::uint8_t>(length)};
+  return {static_cast<std::uint8_t>(length), static_cast<std::uint8_t>(advance), 0};
 }
 
 }  // namespace
@@ -64,8 +64,8 @@ void fill_dc_count_table(const HuffmanSpec& spec, CountTable& out) {
     out.step[i] = {0, kNoCountStep, 0};
     if (codes[i].length == 0 || length > kCountBits) continue;
     const std::uint32_t appended = i >> (kCountBits - length) & ((1u << ssss) - 1);
-    out.step[i] = {static_cast<std::int16_t>(extend(appended, ssss)), 1,
-                   static_cast<std::uint8_t>(length)};
+    out.step[i] = {static_cast<std::uint8_t>(length), 1,
+                   static_cast<std::int16_t>(extend(appended, ssss))};
   }
 }
 

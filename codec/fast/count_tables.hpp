@@ -16,9 +16,9 @@ inline constexpr int kCountBits = 12;
 /// The codewords at the start of the next kCountBits bits: one of DC with its appended bits, or
 /// several of AC of which the appended bits of the last may be farther away.
 struct CountStep {
-  std::int16_t diff;     ///< DC: the difference; AC: 0
-  std::uint8_t advance;  ///< of the zig-zag index, modulo kCountEob where EOB is the last
   std::uint8_t length;   ///< bits
+  std::uint8_t advance;  ///< of the zig-zag index, modulo kCountEob where EOB is the last
+  std::int16_t diff;     ///< DC: the difference; AC: 0
 };
 /// A walk keeps kCountIndex + k for the zig-zag index k of the next coefficient. A step adds its
 /// advance. Then kCountEnds is set behind EOB, and kCountLook where the single codeword has to be
@@ -36,23 +36,23 @@ struct CountTable {
 void fill_ac_count_table(const HuffmanSpec& spec, CountTable& out);
 void fill_dc_count_table(const HuffmanSpec& spec, CountTable& out);
 
-/// The blocks of an MCU as a walk passes them.
+/// The codewords of an MCU as a walk passes them. Points to itself, so it is not copied.
 struct CountCycle {
-  /// What a walk needs of the next codeword: numbers of a block and of a table.
+  /// What a walk needs of its next codeword, which is the DC of a block, or an AC of it.
   struct Place {
-    std::uint32_t block, table;
+    const CountStep* steps;
+    const Place* next[2];  ///< [0]: behind the codeword if the block goes on; [1]: the next block
+    std::uint64_t diff_shift;  ///< where the component's sum stands in CountWalk::diffs
+    const HuffmanDecodeTable* symbols;
   };
-  struct Block {
-    Place same, next;          ///< the next codeword is AC of this block, or DC of the next one
-    std::uint32_t diff_shift;  ///< where the component's sum stands in CountWalk::diffs
-    const HuffmanDecodeTable *dc_symbols, *ac_symbols;
-  };
-  Block block[kMaxBlocksPerMcu];
+  Place place[2 * kMaxBlocksPerMcu];  ///< DC and AC of each block
   int blocks = 0;
-  const CountTable* table = nullptr;  ///< those of DC, and behind them those of AC
 
-  /// Before the first codeword of a block.
-  Place before(int number) const { return block[(number + blocks - 1) % blocks].next; }
+  CountCycle() = default;
+  CountCycle(const CountCycle&) = delete;
+  CountCycle& operator=(const CountCycle&) = delete;
+
+  const Place* before(int block) const { return place + 2 * block; }
 };
 
 }  // namespace zerorun::fast

@@ -29,7 +29,7 @@ void fill_quant_rows(const std::uint16_t* table, QuantRows& out) {
     while ((2u << s) < divisor) ++s;
     const std::uint32_t reciprocal = ((1u << (16 + s)) + divisor - 1) / divisor;
     for (int copy = 0; copy < 4; ++copy) {
-      out.half[i / 8][8 * copy + i % 8] = static_cast<std::uint16_t>(divisor);
+      out.half[i / 8][8 * copy + i % 8] = static_cast<std::uint16_t>(divisor - 1);
       out.reciprocal[i / 8][8 * copy + i % 8] = static_cast<std::uint16_t>(reciprocal);
       out.scale[i / 8][8 * copy + i % 8] = static_cast<std::uint16_t>(1u << (16 - s));
     }

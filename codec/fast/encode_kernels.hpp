@@ -19,7 +19,7 @@ namespace zerorun::fast {
 /// S)) is below 2^14 * 2^(S + 1) < 2^(16 + S), so (t * m) >> (16 + S) is exact. The second shift is
 /// a product with 2^(16 - S). Natural order, each row four times: for vectors of up to 64 bytes.
 struct QuantRows {
-  alignas(64) std::uint16_t half[8][32];        ///< 4 q
+  alignas(64) std::uint16_t half[8][32];        ///< 4 q - 1: (x + half + 1) / 2 is t
   alignas(64) std::uint16_t reciprocal[8][32];  ///< m
   alignas(64) std::uint16_t scale[8][32];       ///< 2^(16 - S)
 };
@@ -68,7 +68,7 @@ struct EncodeKernels {
   std::uint16_t* (*tokens_of_run)(const ScanLayout&, const BlockRun&, int first_mcu, int mcus,
                                   Predictions&, std::uint16_t* out, TokenCounts&);
   /// Stages 5 and 6 for optimal tables.
-  void (*code_tokens)(const std::uint16_t* begin, const std::uint16_t* end, const TokenCodes&,
+  void (*code_tokens)(const std::uint16_t* begin, const std::uint16_t* end, const CodeTables&,
                       BitState&);
   /// Stage 7: copies bytes with 00 after each FF; returns the end. May store 64 bytes after it.
   std::uint8_t* (*stuff)(const std::uint8_t* begin, const std::uint8_t* end, std::uint8_t* out);

@@ -154,37 +154,40 @@ void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const 
       });
 }
 
-std::uint16_t* tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
-                              std::uint16_t* tokens, std::uint64_t* first_token,
-                              IndexEntry* entries, TokenCounts& counts) {
-  std::uint16_t* out = tokens;
+void tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
+                    std::vector<std::uint16_t>& tokens, std::uint64_t* first_token,
+                    IndexEntry* entries, TokenCounts& counts) {
+  const ScanLayout& layout = *frame.layout;
+  std::size_t size = 0;
   std::uint32_t pairs = 0;
   *first_token++ = 0;
   for_each_run(
       frame, slice, run,
       [&](int first, int mcus, Predictions& predictions) {
-        out =
-            frame.kernels->tokens_of_run(*frame.layout, run, first, mcus, predictions, out, counts);
-        if (entries != nullptr) pairs += count_pairs(*frame.layout, run, first, mcus);
+        const auto most = static_cast<std::size_t>(mcus * layout.blocks_per_mcu * kMaxBlockTokens);
+        if (tokens.size() < size + most) tokens.resize(size + size / 2 + most);
+        const std::uint16_t* const end = frame.kernels->tokens_of_run(
+            layout, run, first, mcus, predictions, tokens.data() + size, counts);
+        size = static_cast<std::size_t>(end - tokens.data());
+        if (entries != nullptr) pairs += count_pairs(layout, run, first, mcus);
       },
       [&] {
-        *first_token++ = static_cast<std::uint64_t>(out - tokens);
+        *first_token++ = size;
         if (entries != nullptr) (entries++)->pairs = static_cast<std::uint16_t>(pairs);
         pairs = 0;
       },
       [] {});
-  return out;
 }
 
 void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,
-                       const std::uint64_t* first_token, bool is_part, const TokenCodes& codes,
+                       const std::uint64_t* first_token, bool is_part, const CodeTables& tables,
                        SliceBits& out) {
   BitState state{out.bytes, 0, 64};
   const Ends ends(frame, slice);
   std::int64_t group = 0, interval = 0;
   for (std::int64_t mcu = slice.first_mcu, end = mcu + slice.mcu_count; mcu < end; ++group) {
     const std::uint64_t before = bits_so_far(state, out);
-    frame.kernels->code_tokens(tokens + first_token[group], tokens + first_token[group + 1], codes,
+    frame.kernels->code_tokens(tokens + first_token[group], tokens + first_token[group + 1], tables,
                                state);
     if (out.entries != nullptr)
       out.entries[group].bits = static_cast<std::uint16_t>(bits_so_far(state, out) - before);

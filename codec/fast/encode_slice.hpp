@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "codec/encode/bit_pack.hpp"
 #include "codec/fast/encode_kernels.hpp"
@@ -49,16 +50,16 @@ void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const 
                 BlockRun& run, SliceBits& out);
 
 /// First pass for optimal tables: transforms, counts, and keeps tokens. `first_token` has room for
-/// max_slice_groups() numbers and one more: the tokens of group i of the slice begin there. Returns
-/// the end of the tokens; there is room for kMaxBlockTokens a block. With an index, `entries` gets
-/// the pairs.
-std::uint16_t* tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
-                              std::uint16_t* tokens, std::uint64_t* first_token,
-                              IndexEntry* entries, TokenCounts& counts);
+/// max_slice_groups() numbers and one more: the tokens of group i of the slice begin there.
+/// `tokens` grows if it has to, and keeps its size for the next frame. With an index, `entries`
+/// gets the pairs.
+void tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
+                    std::vector<std::uint16_t>& tokens, std::uint64_t* first_token,
+                    IndexEntry* entries, TokenCounts& counts);
 
 /// Second pass.
 void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,
-                       const std::uint64_t* first_token, bool is_part, const TokenCodes& codes,
+                       const std::uint64_t* first_token, bool is_part, const CodeTables& tables,
                        SliceBits& out);
 
 /// The last `count` (1..7) of `bits` bits, as the highest of a byte; there are at least 8.

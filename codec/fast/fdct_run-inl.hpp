@@ -79,12 +79,11 @@ HWY_INLINE void fdct16(V16 (&v)[8]) {
 
 HWY_INLINE V16 quantise16(V16 x, const QuantRows& quant, int row) {
   const DU16 du;
-  const V16 sign = hn::ShiftRight<15>(x);
   const VU16 magnitude = hn::BitCast(du, hn::Abs(x));
-  const VU16 t = hn::ShiftRight<1>(hn::Add(magnitude, hn::Load(du, quant.half[row])));
+  const VU16 t = hn::AverageRound(magnitude, hn::Load(du, quant.half[row]));
   const VU16 q = hn::MulHigh(hn::MulHigh(t, hn::Load(du, quant.reciprocal[row])),
                              hn::Load(du, quant.scale[row]));
-  return hn::Sub(hn::Xor(hn::BitCast(D16(), q), sign), sign);
+  return with_sign_of(hn::BitCast(D16(), q), x);
 }
 
 template <std::size_t kTo, std::size_t kFrom = 0>

@@ -90,19 +90,16 @@ void ScanDecoder::fill_count_cycle() {
     fill_table(spec, count_memory_->table[number]);
   };
   cycle_.blocks = layout.blocks_per_mcu;
-  cycle_.table = count_memory_->table;
   for (int i = 0; i < cycle_.blocks; ++i) {
-    const auto number = static_cast<std::uint32_t>(i);
     const int c = layout.block_component[i];
     const std::uint32_t dc = layout.component[c].dc_table, ac = layout.component[c].ac_table;
     fill(dc, *scan_->dc[dc], fill_dc_count_table);
     fill(4 + ac, *scan_->ac[ac], fill_ac_count_table);
-    CountCycle::Block& block = cycle_.block[i];
-    block.same = {number, 4 + ac};
-    block.dc_symbols = &dc_[dc]->symbols;
-    block.ac_symbols = &ac_[ac]->symbols;
-    block.diff_shift = static_cast<std::uint32_t>(16 * c);
-    cycle_.block[(i + cycle_.blocks - 1) % cycle_.blocks].next = {number, dc};
+    const auto shift = static_cast<std::uint64_t>(16 * c);
+    CountCycle::Place* const at = cycle_.place + 2 * i;
+    const CountCycle::Place* const next = cycle_.before((i + 1) % cycle_.blocks);
+    at[0] = {count_memory_->table[dc].step, {at + 1, next}, shift, &dc_[dc]->symbols};
+    at[1] = {count_memory_->table[4 + ac].step, {at + 1, next}, shift, &ac_[ac]->symbols};
   }
 }
 

@@ -43,11 +43,12 @@ using V8 = hn::Vec<D8>;
 /// 8x8 blocks that a vector holds one row of: one in each 128 bits.
 inline constexpr std::size_t kVectorBlocks = HWY_LANES(std::int16_t) / 8;
 
-// Highway 1.0.3 has no name for these four. The first three work in each 128 bits:
+// Highway 1.0.3 has no name for these five. The first three work in each 128 bits:
 // multiply_add_pairs is a[2i] * b[2i] + a[2i + 1] * b[2i + 1];
 // pack_signed gives first the lanes of `a`, then those of `b`, limited to -128..127;
 // pack_unsigned limits them to 0..255;
-// of nonzero_bytes bit i is set if byte i is not 0.
+// of nonzero_bytes bit i is set if byte i is not 0;
+// with_sign_of gives 0 where the sign is of 0, so `magnitude` has to be 0 there.
 #if HWY_TARGET == HWY_NEON
 HWY_INLINE V32 multiply_add_pairs(V16 a, V16 b) {
   return V32{vpaddq_s32(vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw)),
@@ -58,6 +59,10 @@ HWY_INLINE V8 pack_signed(V16 a, V16 b) {
 }
 HWY_INLINE V8 pack_unsigned(V16 a, V16 b) {
   return V8{vqmovun_high_s16(vqmovun_s16(a.raw), b.raw)};
+}
+HWY_INLINE V16 with_sign_of(V16 magnitude, V16 x) {
+  const V16 sign = hn::ShiftRight<15>(x);
+  return hn::Sub(hn::Xor(magnitude, sign), sign);
 }
 HWY_INLINE std::uint64_t nonzero_bytes(V8 v) {
   const uint8x16_t bits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -79,6 +84,16 @@ HWY_INLINE V8 pack_signed(V16 a, V16 b) { return V8{ZR_X86(packs_epi16)(a.raw, b
 HWY_INLINE V8 pack_unsigned(V16 a, V16 b) { return V8{ZR_X86(packus_epi16)(a.raw, b.raw)}; }
 #undef ZR_X86
 
+HWY_INLINE V16 with_sign_of(V16 magnitude, V16 x) {
+#if HWY_TARGET == HWY_AVX2
+  return V16{_mm256_sign_epi16(magnitude.raw, x.raw)};
+#elif HWY_TARGET == HWY_SSE4
+  return V16{_mm_sign_epi16(magnitude.raw, x.raw)};
+#else
+  const V16 sign = hn::ShiftRight<15>(x);
+  return hn::Sub(hn::Xor(magnitude, sign), sign);
+#endif
+}
 HWY_INLINE std::uint64_t nonzero_bytes(V8 v) {
 #if HWY_TARGET == HWY_AVX3
   return _mm512_test_epi8_mask(v.raw, v.raw);

@@ -21,7 +21,7 @@ void Unstuffer::cut(std::span<const std::uint8_t> data, int jobs) {
   if (pieces_.size() < count_) pieces_.resize(count_);
   clean_.reserve(static_cast<std::int64_t>(data.size() + kReadAhead + kSpare));
   std::uint8_t* const apart =
-      count_ == 1 ? clean_.data()
+      count_ == 1 ? nullptr
                   : apart_.reserve(static_cast<std::int64_t>(data.size() + count_ * kSpare));
   std::size_t from = 0;
   for (std::size_t p = 0; p < count_; ++p) {
@@ -31,7 +31,7 @@ void Unstuffer::cut(std::span<const std::uint8_t> data, int jobs) {
     while (to > 0 && to < data.size() && data[to - 1] == 0xFF) ++to;
     pieces_[p].begin = data.data() + from;
     pieces_[p].end = data.data() + to;
-    pieces_[p].out = apart + from + p * kSpare;
+    pieces_[p].out = p == 0 ? clean_.data() : apart + from + p * kSpare;
     from = to;
   }
   last_ = jobs - 1;

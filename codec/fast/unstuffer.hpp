@@ -12,8 +12,8 @@
 
 namespace zerorun::fast {
 
-/// cut(), unstuff() for each job, join(), and move() for each job if there are several. Keeps its
-/// memory from scan to scan.
+/// cut(), unstuff() for each job, join(), and move() for each job but the first, whose bytes lie
+/// where they belong. Keeps its memory from scan to scan.
 class Unstuffer {
  public:
   explicit Unstuffer(const DecodeKernels& kernels) : kernels_(kernels) {}

@@ -160,8 +160,9 @@ class FastDecodePipeline final : public DecodePipeline {
     decoder_.begin_scan(scan, data, planes_, coefficients_, jobs);
     run_jobs(jobs, [&](std::int64_t job, int) { decoder_.unstuff(static_cast<int>(job)); });
     if (!decoder_.join_bytes()) return false;
-    if (jobs > 1)
-      run_jobs(jobs, [&](std::int64_t job, int) { decoder_.move_bytes(static_cast<int>(job)); });
+    // The first piece lies where it belongs.
+    run_jobs(jobs - 1,
+             [&](std::int64_t job, int) { decoder_.move_bytes(static_cast<int>(job) + 1); });
     return true;
   }
 

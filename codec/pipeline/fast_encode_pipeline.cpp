@@ -26,7 +26,7 @@ struct SliceState {
   Buffer<std::uint8_t> packed;
   std::uint64_t packed_bits = 0, bits_before = 0;
   // With optimal tables, from the first pass to the second.
-  Buffer<std::uint16_t> tokens;
+  std::vector<std::uint16_t> tokens;
   Buffer<std::uint64_t> first_token;
 };
 
@@ -34,7 +34,6 @@ struct Scratch {
   std::unique_ptr<fast::BlockRun> run = std::make_unique<fast::BlockRun>();
   Buffer<std::uint8_t> packed;
   Buffer<std::uint64_t> interval_bytes;
-  Buffer<std::uint16_t> tokens;
   std::unique_ptr<fast::TokenCounts> counts;
   std::vector<std::uint8_t> rows;
 };
@@ -160,15 +159,11 @@ class FastEncodePipeline final : public EncodePipeline {
     }
     for_each_slice([this](std::int64_t i, Scratch& scratch) {
       const Slice slice = plan_[i];
-      const std::int64_t blocks = slice.mcus * layout().blocks_per_mcu;
-      std::uint16_t* tokens = scratch.tokens.reserve(blocks * fast::kMaxBlockTokens);
       const fast::SliceRange range{slice.first_mcu, slice.mcus};
       std::uint64_t* first =
           state(i).first_token.reserve(fast::max_slice_groups(coding_, range, slice.intervals) + 1);
-      const std::uint16_t* end = fast::tokenise_slice(coding_, range, *scratch.run, tokens, first,
-                                                      index_.of(slice), *scratch.counts);
-      std::copy(static_cast<const std::uint16_t*>(tokens), end,
-                state(i).tokens.reserve(end - tokens));
+      fast::tokenise_slice(coding_, range, *scratch.run, state(i).tokens, first, index_.of(slice),
+                           *scratch.counts);
     });
     SymbolCounts total{};
     for (const Scratch& scratch : scratch_) fast::add_symbol_counts(*scratch.counts, total);
@@ -179,14 +174,11 @@ class FastEncodePipeline final : public EncodePipeline {
     }
     fast::CodeTables codes;
     fast::fill_code_tables(tables, codes);
-    fast::TokenCodes token_codes;
-    fast::fill_token_codes(codes, token_codes);
     for_each_slice([&](std::int64_t i, Scratch& scratch) {
       const Slice slice = plan_[i];
       fast::SliceBits out = reserve_bits(slice, scratch);
       fast::code_slice_tokens(coding_, {slice.first_mcu, slice.mcus}, state(i).tokens.data(),
-                              state(i).first_token.data(), plan_.slices_are_parts(), token_codes,
-                              out);
+                              state(i).first_token.data(), plan_.slices_are_parts(), codes, out);
       finish_slice(i, out);
     });
   }

@@ -115,7 +115,8 @@ HuffmanSpec optimal_huffman_spec(std::span<const std::uint32_t, 256> counts) {
   for (std::size_t i = 1; i <= kMaxCodeBits; ++i)
     spec.bits[i] = static_cast<std::uint8_t>(of_length[i]);
   std::size_t next = 0;  // Sort_input (T.81 Figure K.4): by length before limiting, then by symbol
-  for (int length = 1; length <= int{kReserved}; ++length)
+  const int largest = *std::max_element(size.begin(), size.end());
+  for (int length = 1; length <= largest; ++length)
     for (std::size_t symbol = 0; symbol < 256; ++symbol)
       if (size[symbol] == length) spec.values[next++] = static_cast<std::uint8_t>(symbol);
   return spec;

@@ -11,7 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "codec/base/interruptions.hpp"
@@ -198,6 +200,59 @@ Result<bool> ByteReader::read_at(std::uint64_t offset,
     in_part += static_cast<std::size_t>(got);
     while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
   }
+  return true;
+}
+
+namespace {
+
+/// The parts of bytes `begin` to `end` of all parts together.
+std::vector<std::span<std::byte>> slice(std::span<const std::span<std::byte>> parts,
+                                        std::size_t begin, std::size_t end) {
+  std::vector<std::span<std::byte>> slices;
+  std::size_t at = 0;  // where a part begins
+  for (const std::span<std::byte> part : parts) {
+    const std::size_t from = std::clamp(begin, at, at + part.size()) - at;
+    const std::size_t to = std::clamp(end, at, at + part.size()) - at;
+    if (from < to) slices.push_back(part.subspan(from, to - from));
+    at += part.size();
+  }
+  return slices;
+}
+
+/// Calls job(0) to job(count - 1), each on a thread of its own where there may be one.
+template <typename Job>
+void run_side_by_side(std::size_t count, const Job& job) {
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  std::size_t item = 1;
+  try {
+    for (; item < count; ++item) threads.emplace_back(job, item);
+  } catch (const std::exception&) {  // no thread or no memory is left: this one does the rest
+  }
+  for (job(0); item < count; ++item) job(item);
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+Result<bool> ByteReader::read_at(std::uint64_t offset, std::span<const std::span<std::byte>> parts,
+                                 int threads) const {
+  std::size_t bytes = 0;
+  for (const std::span<std::byte> part : parts) bytes += part.size();
+  const std::size_t wanted =
+      threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
+  const std::size_t count = std::min(wanted, bytes / kPieceBytes);
+  if (count < 2) return read_at(offset, parts);
+  std::vector<std::vector<std::span<std::byte>>> pieces;
+  for (std::size_t i = 0; i < count; ++i)
+    pieces.push_back(
+        slice(parts, bytes / count * i, i + 1 < count ? bytes / count * (i + 1) : bytes));
+  std::vector<Result<bool>> results(count, Result<bool>(true));
+  run_side_by_side(count, [&](std::size_t i) {
+    results[i] = guarded([&] { return read_at(offset + bytes / count * i, pieces[i]); });
+  });
+  for (const Result<bool>& result : results)
+    if (!result || !*result) return result;
   return true;
 }
 

@@ -46,6 +46,9 @@ class ByteReader {
   /// Any number of threads may call it at a time. Errors: read_failed. False at the end of the
   /// file.
   Result<bool> read_at(std::uint64_t offset, std::span<const std::span<std::byte>> parts) const;
+  /// The same by up to `threads` threads, 0: one for each core, where there is enough for several.
+  Result<bool> read_at(std::uint64_t offset, std::span<const std::span<std::byte>> parts,
+                       int threads) const;
   /// Goes to an offset(); false if the input is not a regular file or is shorter.
   bool seek(std::uint64_t offset);
 
@@ -61,6 +64,10 @@ class ByteReader {
   bool is_regular_file() const noexcept { return owned_ && size_.has_value(); }
 
   static constexpr std::size_t kMaxPeek = 4096;
+  /// A thread of read_at() reads at least so much. From the page cache to new memory one and two
+  /// threads take, on two free cores of a cloud Xeon, medians of 101: 0.12 and 0.15 ms for
+  /// 0.3 MB, 0.47 and 0.36 for 1 MB, 1.50 and 0.89 for 3 MB, 11.6 and 6.7 for 25 MB.
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
  private:
   ByteReader() = default;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "io/convert_timer.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
 
 void deinterlace(const FrameView& frame, bool top_first) noexcept {
+  const ConvertTimer timer;
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const std::size_t bytes = plane_row_bytes(frame.format, plane, frame.width);
     const int rows = plane_rows(frame.format, plane, frame.height);

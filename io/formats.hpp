@@ -157,15 +157,16 @@ Result<std::unique_ptr<Base>> started(std::unique_ptr<Made> made) {
   return std::unique_ptr<Base>(std::move(made));
 }
 
-// Readers. A ByteReader stands at the first byte of the stream.
+// Readers. A ByteReader stands at the first byte of the stream. `threads` are those of one frame
+// that may use all (SourceOptions::threads).
 /// Reads one PNM image (P1 to P6) to gray8 or rgb24 and leaves the reader after it. `bytes` is
 /// memory for it. Errors: bad_input, too_many_pixels, read_failed, out_of_memory.
 Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes);
-Result<FrameReaderPtr> open_y4m(ByteReader reader, const SampleRules& rules);
-Result<FrameReaderPtr> open_pnm_stream(ByteReader reader);
+Result<FrameReaderPtr> open_y4m(ByteReader reader, const SampleRules& rules, int threads);
+Result<FrameReaderPtr> open_pnm_stream(ByteReader reader, int threads);
 /// Errors: invalid_argument (size or format), bad_input (a file that is not whole frames).
 Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
-                                      const SampleRules& rules);
+                                      const SampleRules& rules, int threads);
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
 /// Motion JPEG in AVI. Errors: bad_input, unknown_format (other video), read_failed.

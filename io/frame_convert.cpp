@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/convert_timer.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
@@ -157,6 +158,7 @@ Status FrameConverter::convert(const ConstFrameView& in, PixelFormat format, Fra
 }
 
 Status FrameConverter::convert(const ConstFrameView& in, const FrameView& out) {
+  const ConvertTimer timer;
   ZR_TRY(validate(in));
   ZR_TRY(validate(out));
   if (in.width != out.width || in.height != out.height)

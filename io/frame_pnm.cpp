@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/convert_timer.hpp"
 #include "io/formats.hpp"
 #include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
@@ -71,6 +72,7 @@ Status make_room(const PnmHeader& header, Frame& frame, std::vector<std::byte>& 
 /// Expands samples that are not bytes from 0 to 255.
 void expand(const PnmHeader& header, std::span<const std::byte> bytes, Frame& frame) {
   if (header.max_value == 255) return;
+  const ConvertTimer timer;
   const auto row_bytes = static_cast<std::size_t>(header.row_bytes());
   for (int row = 0; row < header.height; ++row)
     expand_row(header, bytes.subspan(static_cast<std::size_t>(row) * row_bytes, row_bytes),
@@ -96,14 +98,14 @@ Status read_samples(ByteReader& reader, const PnmHeader& header, Frame& frame,
 
 class PnmStream final : public AheadReader<FrameReader, Frame> {
  public:
-  explicit PnmStream(ByteReader reader) : reader_(std::move(reader)) {}
+  PnmStream(ByteReader reader, int threads) : reader_(std::move(reader)), threads_(threads) {}
 
   Status start() {
     // Not by next(): an empty stream is an error here, not the end.
     ZR_TRY(begin_image(ahead_));
     ahead_.time = {0, 1};
     has_ahead_ = true;
-    ZR_TRY(ahead_.load());
+    ZR_TRY(ahead_.load(0));
     info_.width = ahead_.item.width();
     info_.height = ahead_.item.height();
     info_.format = ahead_.item.format();
@@ -163,22 +165,23 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
     }
     const std::uint64_t offset = reader_.offset();
     if (!reader_.skip(header.sample_bytes())) return pnm_cut_short(reader_);
-    work.loader = [this, header, offset](FrameWork& loaded, int) {
-      return load(header, offset, loaded);
+    work.loader = [this, header, offset](FrameWork& loaded, int threads) {
+      return load(header, offset, loaded, threads > 0 ? threads : threads_);
     };
     return Status::ok();
   }
 
-  Status load(const PnmHeader& header, std::uint64_t offset, FrameWork& work) const {
+  Status load(const PnmHeader& header, std::uint64_t offset, FrameWork& work, int threads) const {
     std::vector<std::span<std::byte>> parts;
     ZR_TRY(make_room(header, work.item, work.bytes, parts));
-    ZR_LET(whole, reader_.read_at(offset, parts));
+    ZR_LET(whole, reader_.read_at(offset, parts, threads));
     if (!whole) return pnm_cut_short(reader_);
     expand(header, work.bytes, work.item);
     return Status::ok();
   }
 
   ByteReader reader_;
+  int threads_;  // of one image that may use all; 0 = one for each core
 };
 
 }  // namespace
@@ -190,8 +193,8 @@ Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes)
   return Status::ok();
 }
 
-Result<FrameReaderPtr> open_pnm_stream(ByteReader reader) {
-  return started<FrameReader>(std::make_unique<PnmStream>(std::move(reader)));
+Result<FrameReaderPtr> open_pnm_stream(ByteReader reader, int threads) {
+  return started<FrameReader>(std::make_unique<PnmStream>(std::move(reader), threads));
 }
 
 }  // namespace zerorun::io

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/alpha_blend.hpp"
+#include "io/convert_timer.hpp"
 #include "io/formats.hpp"
 #include "io/frame_parts.hpp"
 #include "io/y4m_header.hpp"
@@ -31,12 +32,13 @@ std::optional<std::string> read_line(ByteReader& reader, std::size_t limit) {
 
 class Y4mReader final : public FrameReader {
  public:
-  Y4mReader(ByteReader reader, const Y4mHeader& header, const SampleRules& rules)
+  Y4mReader(ByteReader reader, const Y4mHeader& header, const SampleRules& rules, int threads)
       : reader_(std::move(reader)),
         header_(header),
         rules_(rules),
         to_jfif_(coding_of(header, rules)),
-        first_offset_(reader_.offset()) {
+        first_offset_(reader_.offset()),
+        threads_(threads) {
     info_.width = header.width;
     info_.height = header.height;
     info_.format = header.format;
@@ -145,8 +147,8 @@ class Y4mReader final : public FrameReader {
   Status leave_to_loader(FrameWork& work) {
     const std::uint64_t offset = reader_.offset();
     if (!reader_.skip(header_.frame_bytes())) return cut_short();
-    work.loader = [this, offset, index = index_](FrameWork& loaded, int) {
-      return load(offset, index, loaded);
+    work.loader = [this, offset, index = index_](FrameWork& loaded, int threads) {
+      return load(offset, index, loaded, threads > 0 ? threads : threads_);
     };
     return Status::ok();
   }
@@ -164,10 +166,10 @@ class Y4mReader final : public FrameReader {
     return Status::ok();
   }
 
-  Status load(std::uint64_t offset, std::int64_t index, FrameWork& work) const {
+  Status load(std::uint64_t offset, std::int64_t index, FrameWork& work, int threads) const {
     std::vector<std::span<std::byte>> parts;
     ZR_TRY(make_room(work, parts));
-    ZR_LET(whole, reader_.read_at(offset, parts));
+    ZR_LET(whole, reader_.read_at(offset, parts, threads));
     if (!whole) return Status(Errc::bad_input, where(index) + " is cut short");
     return is_as_it_is() ? Status::ok() : convert(work);
   }
@@ -187,6 +189,7 @@ class Y4mReader final : public FrameReader {
 
   /// Samples over 8 bits are little-endian, as is every machine that this runs on.
   Status convert(FrameWork& work) const {
+    const ConvertTimer timer;
     ZR_TRY(work.item.reshape(header_.format, header_.width, header_.height));
     YccPlanes planes;
     const int bytes = header_.depth_bits > 8 ? 2 : 1;
@@ -220,11 +223,12 @@ class Y4mReader final : public FrameReader {
   SampleRules rules_;
   YccToJfif to_jfif_;
   std::uint64_t first_offset_;
+  int threads_;  // of one frame that may use all; 0 = one for each core
 };
 
 }  // namespace
 
-Result<FrameReaderPtr> open_y4m(ByteReader reader, const SampleRules& rules) {
+Result<FrameReaderPtr> open_y4m(ByteReader reader, const SampleRules& rules, int threads) {
   const std::optional<std::string> line = read_line(reader, kMaxHeaderLine);
   if (!line) {
     ZR_TRY(reader.error());
@@ -233,7 +237,7 @@ Result<FrameReaderPtr> open_y4m(ByteReader reader, const SampleRules& rules) {
   Result<Y4mHeader> header = parse_y4m_header(*line);
   if (!header)
     return Status(header.status().code(), "'" + reader.name() + "': " + header.status().detail());
-  return FrameReaderPtr(std::make_unique<Y4mReader>(std::move(reader), *header, rules));
+  return FrameReaderPtr(std::make_unique<Y4mReader>(std::move(reader), *header, rules, threads));
 }
 
 }  // namespace zerorun::io

@@ -16,6 +16,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
+#include "io/convert_timer.hpp"
 #include "io/image_file.hpp"
 #include "io/sample_reader.hpp"
 #include "io/pixel_pack.hpp"
@@ -174,6 +175,7 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray,
     return Status(Errc::bad_input, "'" + name + "' has " + std::to_string(channels) + " channels");
   const PixelFormat format = gray || channels == 1 ? PixelFormat::gray8 : PixelFormat::rgb24;
   ZR_TRY(out.reshape(format, image.cols, image.rows));
+  const ConvertTimer timer;
   if (image.depth() == CV_16U)
     copy_pixels<std::uint16_t>(image, rules, out);
   else
@@ -216,10 +218,13 @@ Status encode_by_opencv(const ConstFrameView& frame, const std::string& extensio
                          frame.height,
                          {image.data},
                          {static_cast<std::ptrdiff_t>(image.step[0])}};
-    if (gray)
-      copy_frame(frame, view);
-    else
-      swizzle_rgb(frame, view);
+    {
+      const ConvertTimer timer;
+      if (gray)
+        copy_frame(frame, view);
+      else
+        swizzle_rgb(frame, view);
+    }
     std::vector<unsigned char> bytes;
     std::vector<int> parameters;
     // Lossless, as all other formats here: a quality above 100 means lossless WebP.

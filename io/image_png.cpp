@@ -13,6 +13,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
+#include "io/convert_timer.hpp"
 #include "io/image_file.hpp"
 #include "io/pixel_pack.hpp"
 #include "io/sample_reader.hpp"
@@ -146,6 +147,7 @@ Status read_samples(Session& session, const Reader& reader, const Header& header
     rows[y] = is_plain ? row_of(out.view(), 0, static_cast<int>(y)) : all.data() + y * row_bytes;
   if (!read_rows(session, reader, rows.data())) return Status(Errc::bad_input, session.error);
   if (is_plain) return Status::ok();
+  const ConvertTimer timer;
   if (header.is_16_bits)
     copy_pixels<std::uint16_t>(all, channels, rules, out.view());
   else

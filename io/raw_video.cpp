@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/alpha_blend.hpp"
+#include "io/convert_timer.hpp"
 #include "io/formats.hpp"
 #include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
@@ -99,11 +100,12 @@ ConstFrameView view_of(PixelFormat format, int width, int height, const std::byt
 class RawReader final : public FrameReader {
  public:
   RawReader(ByteReader reader, const RawVideo& video, const RawFormat& format,
-            const SampleRules& rules)
+            const SampleRules& rules, int threads)
       : reader_(std::move(reader)),
         format_(format),
         rules_(rules),
-        to_jfif_(coding_of(format, rules)) {
+        to_jfif_(coding_of(format, rules)),
+        threads_(threads) {
     info_.width = video.width;
     info_.height = video.height;
     info_.format = is_as_it_is() ? format.format : planar();
@@ -148,7 +150,9 @@ class RawReader final : public FrameReader {
     if (reader_.size()) {
       const std::uint64_t offset = reader_.offset();
       if (!reader_.skip(frame_bytes_)) return cut_short();
-      work.loader = [this, offset](FrameWork& loaded, int) { return load(offset, loaded); };
+      work.loader = [this, offset](FrameWork& loaded, int threads) {
+        return load(offset, loaded, threads > 0 ? threads : threads_);
+      };
     } else {
       work.bytes.resize(static_cast<std::size_t>(frame_bytes_));
       if (reader_.read(work.bytes) != work.bytes.size()) return cut_short();
@@ -179,15 +183,16 @@ class RawReader final : public FrameReader {
   bool is_as_it_is() const noexcept { return is_rgb(format_.format) || to_jfif_.is_identity(); }
   PixelFormat planar() const noexcept { return planar_format(native_subsampling(format_.format)); }
 
-  Status load(std::uint64_t offset, FrameWork& work) const {
+  Status load(std::uint64_t offset, FrameWork& work, int threads) const {
     work.bytes.resize(static_cast<std::size_t>(frame_bytes_));
     std::span<std::byte> part(work.bytes);
-    ZR_LET(whole, reader_.read_at(offset, std::span(&part, 1)));
+    ZR_LET(whole, reader_.read_at(offset, std::span(&part, 1), threads));
     if (!whole) return Status(Errc::bad_input, "'" + reader_.name() + "' became shorter");
     return convert(work);
   }
 
   Status convert(FrameWork& work) const {
+    const ConvertTimer timer;
     const ConstFrameView raw =
         view_of(format_.format, info_.width, info_.height, work.bytes.data(), bytes_per_sample());
     ZR_TRY(work.item.reshape(info_.format, info_.width, info_.height));
@@ -219,6 +224,7 @@ class RawReader final : public FrameReader {
   SampleRules rules_;
   YccToJfif to_jfif_;
   std::uint64_t frame_bytes_ = 0;
+  int threads_;  // of one frame that may use all; 0 = one for each core
   mutable Pool<ConvertedFrame> scratches_;
 };
 
@@ -278,6 +284,7 @@ class RawSink final : public HalvedFrameSink {
 
   /// Little-endian, as every machine that this runs on.
   void widen(const ConstFrameView& frame, Outgoing& out) const {
+    const ConvertTimer timer;
     std::size_t samples = 0;
     for (int plane = 0; plane < plane_count(frame.format); ++plane)
       samples += plane_row_bytes(frame.format, plane, frame.width) *
@@ -310,7 +317,7 @@ class RawSink final : public HalvedFrameSink {
 }  // namespace
 
 Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
-                                      const SampleRules& rules) {
+                                      const SampleRules& rules, int threads) {
   ZR_LET(format, find_format(video.pixel_format, false));
   if (video.width < 1 || video.height < 1 || video.width > kMaxDimension ||
       video.height > kMaxDimension)
@@ -320,7 +327,8 @@ Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
     return Status(Errc::too_many_pixels, "'" + reader.name() + "'");
   if (reader.peek(1).empty())
     return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
-  return started<FrameReader>(std::make_unique<RawReader>(std::move(reader), video, format, rules));
+  return started<FrameReader>(
+      std::make_unique<RawReader>(std::move(reader), video, format, rules, threads));
 }
 
 Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options) {

@@ -75,9 +75,9 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
     return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
   // Content first: a name may lie. The name helps if there is junk before the first JPEG image.
   if (kind == ContentKind::y4m || format == "y4m")
-    return as_input(open_y4m(std::move(reader), options.samples));
+    return as_input(open_y4m(std::move(reader), options.samples, options.threads));
   if (kind == ContentKind::pnm || is_pnm_output(format) || format == "pbm")
-    return as_input(open_pnm_stream(std::move(reader)));
+    return as_input(open_pnm_stream(std::move(reader), options.threads));
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
     return as_input(open_raw_mjpeg(std::move(reader)));
   if (kind == ContentKind::avi && !has_ffmpeg()) return as_input(open_avi(std::move(reader)));
@@ -116,7 +116,8 @@ Result<Input> open_input(const Location& location, const SourceOptions& options)
   if (location.format == "raw" &&
       (parsed.kind == LocationKind::stream || parsed.kind == LocationKind::file)) {
     ZR_LET(reader, ByteReader::open(parsed.path));
-    return as_input(open_raw_video(std::move(reader), options.raw, options.samples));
+    return as_input(
+        open_raw_video(std::move(reader), options.raw, options.samples, options.threads));
   }
   if (parsed.kind == LocationKind::stream) {
     ZR_LET(reader, ByteReader::open("-"));

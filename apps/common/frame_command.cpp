@@ -86,6 +86,8 @@ StepWords FrameCommand::step_words(const io::SourceInfo& info) const {
   StepWords words;
   const bool is_files = info.container.find("image") != std::string::npos;
   words.input = is_files ? upper(info.codec) + " files" : info.codec + " video";
+  const bool is_video = decodes_input(info) && !is_files && !info.is_jpeg;
+  if (is_video) words.reading = "Reading and decoding the " + words.input;
   if (compresses_output()) words.output = upper(output_kind(output_)) + " files";
   words.coding = summary_.verb == "encode" ? "Coding the frames" : "Decoding the JPEG streams";
   if (backend_ == Backend::cuda) words.coding += " on the GPU";

@@ -16,6 +16,7 @@
 #include "apps/common/step_meter.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/shards/shard_options.hpp"
+#include "zerorun/convert_time.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -121,14 +122,19 @@ class FrameCommand {
                 [this, meter, &steps, loading](Job& job, int lane) {
                   // Pinned frames lie near the device that is going to read or write them.
                   const NearDevice near(crew_->device_for(lane, {}).value_or(kCpuDevice));
-                  return meter->time(loading, [&] { return steps.load(job, lane); });
+                  return meter->time(
+                      loading, [&] { return steps.load(job, lane); }, io::take_convert_time);
                 },
             .code =
                 [meter, &steps](Job& job, int lane) {
-                  return meter->time(Step::code, [&] { return steps.code(job, lane); });
+                  return meter->time(
+                      Step::code, [&] { return steps.code(job, lane); }, io::take_convert_time);
                 },
-            .pack = [meter, &steps, packing](
-                        Job& job) { return meter->time(packing, [&] { return steps.pack(job); }); },
+            .pack =
+                [meter, &steps, packing](Job& job) {
+                  return meter->time(
+                      packing, [&] { return steps.pack(job); }, io::take_convert_time);
+                },
             .write =
                 [meter, &steps](Job& job) {
                   return meter->time(Step::write, [&] { return steps.write(job); });

@@ -24,9 +24,11 @@ std::string activity(Step step, const StepWords& words) {
   switch (step) {
     case Step::read:
     case Step::load:
-      return "Reading the input";
+      return words.reading;
     case Step::decode_input:
       return "Decoding the " + words.input;
+    case Step::convert:
+      return "Converting the samples";
     case Step::code:
       return words.coding;
     case Step::kernels:
@@ -83,7 +85,7 @@ bool is_slower(const StepUse& a, const StepUse& b) {
 
 const char* name(Step step) noexcept {
   constexpr std::array<const char*, kStepCount> kNames = {
-      "read", "load", "decode_input", "code", "kernels", "compress", "store", "write"};
+      "read", "load", "decode_input", "convert", "code", "kernels", "compress", "store", "write"};
   const auto index = static_cast<std::size_t>(step);
   return index < kNames.size() ? kNames[index] : "?";
 }

@@ -19,16 +19,18 @@ namespace zerorun::app {
 
 /// In the order in which a frame takes them.
 enum class Step : std::uint8_t {
-  read,          ///< the serial half of reading: all of it from a pipe, else which frame comes next
+  read,          ///< the serial half of reading: all of it from a pipe, decoding of video, else
+                 ///< which frame comes next
   load,          ///< the parallel half: bytes of a file into memory
-  decode_input,  ///< the same, and PNG, TIFF, video, ... to samples
+  decode_input,  ///< the same, and PNG, TIFF, ... to samples
+  convert,       ///< samples to others on the CPU, where that is a pass of its own, in and out
   code,          ///< zerorun's coding of a frame; on a GPU with the copies to it and from it
   kernels,       ///< the kernels of that on the GPU
   compress,      ///< samples to PNG, TIFF, ..., and their bytes to a file
   store,         ///< the parallel half of writing: bytes to where their place is known
   write,         ///< the serial half: the rest in order
 };
-inline constexpr std::size_t kStepCount = 8;
+inline constexpr std::size_t kStepCount = 9;
 const char* name(Step step) noexcept;
 
 /// Who takes a step. Steps of the same crew share its threads, so they are busy one after another.
@@ -37,7 +39,8 @@ inline constexpr std::size_t kCrewCount = 4;
 
 /// What the sentence about the wall calls things.
 struct StepWords {
-  std::string input = "input";    ///< "PNG files", "h264 video"
+  std::string input = "input";  ///< "PNG files", "mjpeg video"
+  std::string reading = "Reading the input";
   std::string output = "output";  ///< "PNG files"
   std::string coding = "Coding the frames";
 };
@@ -93,6 +96,20 @@ class StepMeter {
   auto time(Step step, const Body& work) {
     const Timer timer(*this, step);
     return work();
+  }
+
+  /// The same for work of which a part is a step of its own: `take_converted` says how long this
+  /// thread converted samples since it was called last; what was before the work counts nowhere.
+  template <typename Body, typename Take>
+  auto time(Step step, const Body& work, const Take& take_converted) {
+    static_cast<void>(take_converted());
+    const Clock::time_point start = Clock::now();
+    auto result = work();
+    const Clock::duration all = Clock::now() - start;
+    const Clock::duration converted = std::min<Clock::duration>(take_converted(), all);
+    add(Step::convert, converted);
+    add(step, all - converted);
+    return result;
   }
 
   /// Of `frames` frames in `seconds`.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
+#include "io/convert_timer.hpp"
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/nvdec.hpp"
@@ -159,6 +160,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
       ZR_LET(downloaded, download(picture));
       host = std::move(downloaded);
     }
+    const ConvertTimer timer;
     const auto colour = colours_.borrow();
     const Status status = colour->convert(host ? *host : picture, rules_, work.item);
     return status ? status : Status(status.code(), "'" + work.name + "': " + status.detail());

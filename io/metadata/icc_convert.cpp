@@ -1,6 +1,7 @@
 // Conversion from the space of an ICC profile to sRGB, by lcms2.
 // SPDX-License-Identifier: MIT
 #include "codec/base/try.hpp"
+#include "io/convert_timer.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/orient.hpp"
 
@@ -53,6 +54,7 @@ Result<ProfileConverter> ProfileConverter::create(std::span<const std::uint8_t> 
 }
 
 void ProfileConverter::convert(const FrameView& frame) const {
+  const ConvertTimer timer;
   for (int row = 0; row < frame.height; ++row) {
     std::uint8_t* line = row_of(frame, 0, row);
     cmsDoTransform(transform_.get(), line, line, static_cast<cmsUInt32Number>(frame.width));

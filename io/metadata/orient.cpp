@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codec/base/try.hpp"
+#include "io/convert_timer.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::io {
@@ -64,6 +65,7 @@ Status orient(const ConstFrameView& in, int orientation, Frame& out) {
   if (plane_count(in.format) != 1 ||
       plane_row_bytes(in.format, 0, 2) != 2 * plane_row_bytes(in.format, 0, 1))
     return Status(Errc::invalid_argument, "only grey and RGB pictures are turned");
+  const ConvertTimer timer;
   const Walk walk = walk_of(orientation);
   ZR_TRY(
       out.reshape(in.format, walk.swaps ? in.height : in.width, walk.swaps ? in.width : in.height));

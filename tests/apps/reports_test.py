@@ -7,7 +7,8 @@ import pathlib
 import re
 import unittest
 
-from support import ProgramTest, ffmpeg, make_ppm, make_y4m, needs_ffmpeg
+from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
+                     needs_opencv)
 
 
 class StatsTest(ProgramTest):
@@ -163,6 +164,45 @@ class ProgressTest(ProgramTest):
                                 "cpu").stderr.decode()
             self.assertRegex(text, r"\n  steps +(\w+ \d+ %(, )?)+ of the time; [\d.]+ s to start\n")
             self.assertRegex(text, r"\n  slowest  [A-Z].*\.\n")
+
+    def steps_of(self, *arguments):
+        done = self.zerorun(*arguments, "-y", "--device", "cpu", "--progress", "json")
+        return self.check_steps(json.loads(done.stderr.splitlines()[-1])["summary"])
+
+    def test_converting_samples_is_a_step_where_it_is_a_pass_of_its_own(self):
+        """The first frame is loaded before the clocks start, so each input has several."""
+        limited = self.path("limited.y4m")
+        pathlib.Path(limited).write_bytes(pathlib.Path(self.y4m).read_bytes().replace(
+            b"XCOLORRANGE=FULL", b"XCOLORRANGE=LIMITED"))
+        coded, pictures = self.path("o.mjpeg"), self.path("%d.ppm")
+        self.assertNotIn("convert", self.steps_of("encode", self.y4m, "-o", coded))
+        self.assertIn("convert", self.steps_of("encode", limited, "-o", coded))
+        # The decoder writes the format that is asked for; what is no JPEG is converted.
+        self.assertNotIn("convert", self.steps_of("decode", coded, "-o", self.path("o.y4m")))
+        self.assertNotIn("convert", self.steps_of("decode", coded, "-o", pictures))
+        self.assertIn("convert", self.steps_of("decode", self.y4m, "-o", pictures))
+        self.assertIn("convert", self.steps_of("decode", coded, "-o", self.path("o.yuv"),
+                                               "--pix-fmt", "yuv420p10le"))
+        self.assertNotIn("convert", self.steps_of("encode", pictures, "-o", coded))
+        deep = self.path("deep-%d.pgm")
+        for number in range(4):
+            pathlib.Path(deep % number).write_bytes(b"P5 64 48 1000 " + bytes(2 * 64 * 48))
+        self.assertIn("convert", self.steps_of("encode", deep, "-o", coded))
+
+    @needs_opencv
+    def test_pixels_are_packed_for_libraries_of_pictures(self):
+        coded = self.path("o.mjpeg")
+        self.encode(self.y4m, "-o", coded)
+        self.assertIn("convert", self.steps_of("decode", coded, "-o", self.path("%d.bmp")))
+        self.assertIn("convert", self.steps_of("encode", self.path("%d.bmp"), "-o", coded))
+        self.assertNotIn("convert", self.steps_of("decode", coded, "-o", self.path("%d.png")))
+
+    @needs_containers
+    def test_video_is_decoded_while_it_is_read_and_then_converted(self):
+        """Lanes did nothing but convert its samples, and that was called decoding."""
+        ffmpeg("-i", self.y4m, "-c:v", "mpeg4", "-pix_fmt", "yuv420p", "-s", "64x48", self.path("v.mp4"))
+        steps = self.steps_of("encode", self.path("v.mp4"), "-o", self.path("o.mjpeg"))
+        self.assertLessEqual({"read", "convert", "code"}, steps)
 
     def test_pipes_have_steps_too(self):
         with open(self.y4m, "rb") as source:

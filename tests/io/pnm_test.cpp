@@ -1,5 +1,9 @@
 // PBM, PGM, PPM: all six kinds, several images in a stream, every malformed header.
 // SPDX-License-Identifier: MIT
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
 #include "tests/io/support.hpp"
 #include "tests/support/test_frame.hpp"
 
@@ -40,6 +44,53 @@ TEST(Pnm, ReadsEveryKind) {
     const ReadFrames read = read_all(**source);
     ASSERT_EQ(read.samples.size(), 1u) << one.content;
     EXPECT_EQ(read.samples[0], one.samples) << one.content;
+  }
+}
+
+/// 16 of the pieces in which threads read a file, and a bit.
+constexpr int kLargeWidth = 4099, kLargeHeight = 1367;
+
+std::string large_samples() {
+  std::string samples(std::size_t{kLargeWidth} * kLargeHeight * 3, '\0');
+  std::uint32_t state = 1;
+  for (char& sample : samples)
+    sample = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  return samples;
+}
+
+TEST(Pnm, ThreadsReadALargeImageInPieces) {
+  const ScratchFolder scratch;
+  const std::string samples = large_samples();
+  const std::string header = "P6\n# at an odd place\n4099 1367\n255\n";
+  const std::string path = scratch.write("large.ppm", "P5 1 1 255\nX" + header + samples);
+  for (const int threads : {1, 2, 3, 7, 100}) {
+    auto source = open(path);
+    ASSERT_TRUE(source) << why(source);
+    io::FrameWork small, large;
+    ASSERT_TRUE((*source)->next(small) && (*source)->next(large));
+    ASSERT_TRUE(large.load(threads));
+    const ConstFrameView view = std::as_const(large.item).view();
+    std::string read;
+    for (int row = 0; row < view.height; ++row)
+      read.append(reinterpret_cast<const char*>(view.data[0] + row * view.stride_bytes[0]),
+                  3 * kLargeWidth);
+    EXPECT_TRUE(read == samples) << threads << " threads";
+  }
+}
+
+TEST(Pnm, AnImageThatBecomesShorterIsAnErrorOfEveryPiece) {
+  const ScratchFolder scratch;
+  const std::string all = "P6 4099 1367 255\n" + large_samples();
+  for (const std::size_t left : {all.size() - 1, all.size() / 2, std::size_t{100}}) {
+    const std::string path = scratch.write("large.ppm", "P5 1 1 255\nX" + all);
+    auto source = open(path);
+    ASSERT_TRUE(source) << why(source);
+    io::FrameWork small, large;
+    ASSERT_TRUE((*source)->next(small) && (*source)->next(large));
+    std::filesystem::resize_file(path, left);
+    const Status status = large.load(4);
+    EXPECT_EQ(status.code(), Errc::bad_input) << left;
+    EXPECT_NE(status.message().find("large.ppm"), std::string::npos) << status.message();
   }
 }
 

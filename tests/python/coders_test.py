@@ -248,6 +248,43 @@ def test_batches_of_files(tmp_path):
     assert "regular file" in str(found[3]) and "2 GiB" in str(found[4])
 
 
+def test_a_batch_holds_as_many_files_as_it_has_workers(tmp_path):
+    """A process of its own: the most memory that this one had says nothing about a call."""
+    size, count = 8 << 20, 40
+    for i in range(count):
+        with open(tmp_path / f"{i}.jpg", "wb") as file:
+            file.write(JPEG)
+            file.truncate(size)  # zeros behind the picture, which are read with it
+    code = """if True:
+        import pathlib, resource, sys
+        import zerorun
+        most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        paths = sorted(pathlib.Path(sys.argv[1]).iterdir())
+        first = zerorun.decode(paths[0].read_bytes(), device="cpu")
+        before = most()
+        found = zerorun.decode_batch(paths, device="cpu", workers=2)
+        assert len(found) == len(paths) and all((array == first).all() for array in found)
+        print(most() - before)
+    """
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    # Two workers with a file each, of which one is in `before` already; all together have 40.
+    assert int(done.stdout) < 5 * size, done.stdout
+
+
+def test_arrays_of_a_batch_stay_when_the_rest_is_gone():
+    """Planes of one picture share memory, which lives as long as the last of them."""
+    for form in ("rgb24", "gray8", "yuv420p", "nv12"):
+        array = zerorun.decode_batch([JPEG] * 3, form, device="cpu")[1]
+        if isinstance(array, tuple):
+            array = array[1]
+        gc.collect()
+        zerorun.decode_batch([DAMAGED] * 9, form, device="cpu")  # would take freed memory
+        wanted = zerorun.decode(JPEG, form, device="cpu")
+        assert same(array, wanted[1] if isinstance(wanted, tuple) else wanted)
+        assert array.flags.writeable and array.flags.c_contiguous and array.dtype == np.uint8
+
+
 def test_several_gpus_code_frames_and_one_fails(monkeypatch):
     """The CPU pretends to be three GPUs."""
     monkeypatch.setenv("ZERORUN_TEST_DEVICES", "3")

@@ -16,6 +16,7 @@
 #include "apps/python/binding/docs.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/gil.hpp"
+#include "apps/python/binding/host_picture.hpp"
 #include "apps/python/binding/images.hpp"
 
 namespace zerorun::python {
@@ -159,63 +160,43 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
 }
 
 struct DecodeJob {
-  std::unique_ptr<BatchInput> input;
-  HostBuffer file;
-  std::span<const std::byte> jpeg;
-  std::optional<Picture> picture;
+  std::unique_ptr<BatchInput> input;  ///< unset: `result` has the error
+  std::optional<HostPicture> picture;
   nb::object result;
   Status status;
 };
 
-/// Reads the files of a batch side by side; what cannot be read has its error as result.
-void read_files(std::vector<DecodeJob>& jobs, int wanted) {
-  std::vector<DecodeJob*> files;
-  for (DecodeJob& job : jobs) {
-    if (!job.input) continue;
-    if (job.input->is_file())
-      files.push_back(&job);
-    else
-      job.jpeg = value_of(job.input->bytes(job.file));
-  }
-  if (files.empty()) return;
-  run_jobs(files.size(), worker_count(wanted, false, files.size()), [&](std::size_t item, int) {
-    DecodeJob& job = *files[item];
-    run_guarded(job.status, [&] {
-      const auto bytes = job.input->bytes(job.file);
-      job.status = bytes.status();
-      if (bytes) job.jpeg = *bytes;
-    });
-  });
-  for (DecodeJob* job : files) {
-    if (job->status) continue;
-    job->result = exception_of(job->status);
-    job->input.reset();
-  }
+/// A file is read into `room`, which every item of a worker uses again: a call holds no more files
+/// at a time than it has workers.
+Status decode_job(Decoder& coder, HostBuffer& room, DecodeJob& job, PixelFormat format) {
+  const Result<std::span<const std::byte>> jpeg = job.input->bytes(room);
+  if (!jpeg) return jpeg.status();
+  const Result<StreamInfo> info = inspect(*jpeg, coder.params().limits);
+  if (!info) return info.status();
+  Result<HostPicture> picture = HostPicture::make(format, info->width, info->height);
+  if (!picture) return picture.status();
+  job.picture = std::move(*picture);
+  return coder.decode(*jpeg, job.picture->view()).status();
 }
 
 void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, PixelFormat format,
                       int wanted) {
-  read_files(jobs, wanted);
   std::vector<DecodeJob*> ready;
-  for (DecodeJob& job : jobs) {
-    if (!job.input) continue;
-    job.result = result_or_error([&]() -> nb::object {
-      const StreamInfo info = value_of(inspect(job.jpeg, params.limits));
-      job.picture = new_picture(format, info.width, info.height);
-      ready.push_back(&job);
-      return job.picture->object;
-    });
-  }
+  for (DecodeJob& job : jobs)
+    if (job.input) ready.push_back(&job);
   if (ready.empty()) return;
   LentCoders<DecoderPool, DecodeParams> coders(decoder_pool(), params, wanted, ready.size());
+  std::vector<HostBuffer> rooms(static_cast<std::size_t>(coders.size()));
   run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker) {
     DecodeJob& job = *ready[item];
     run_guarded(job.status, [&] {
-      job.status = coders.at(worker).decode(job.jpeg, job.picture->view).status();
+      job.status =
+          decode_job(coders.at(worker), rooms[static_cast<std::size_t>(worker)], job, format);
     });
   });
   for (DecodeJob* job : ready)
-    if (!job->status) job->result = exception_of(job->status);
+    job->result = result_or_error(
+        [&] { return job->status ? job->picture->object() : exception_of(job->status); });
 }
 
 nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::handle stream,

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <thread>
+#include <utility>
 
 namespace zerorun::app {
 namespace {
@@ -85,6 +87,53 @@ TEST(StepMeter, lanes_that_read_and_write_files) {
   meter.add_seconds(Step::store, 2.4);
   EXPECT_EQ(meter.report(2.0, 9, {}).sentence,
             "Writing the output was the slowest step: it kept 1.6 of 4 threads busy.");
+}
+
+TEST(StepMeter, what_is_converted_is_a_step_of_its_own) {
+  StepMeter meter;
+  meter.set_threads(Crew::lanes, 2);
+  std::chrono::nanoseconds converted = std::chrono::hours(1);  // of before: it counts nowhere
+  const auto take = [&] { return std::exchange(converted, {}); };
+  const auto work = [&] {
+    const auto end = StepMeter::Clock::now() + std::chrono::milliseconds(30);
+    while (StepMeter::Clock::now() < end) {
+    }
+    converted = std::chrono::milliseconds(20);
+    return 5;
+  };
+  EXPECT_EQ(meter.time(Step::load, work, take), 5);
+  const StepReport report = meter.report(0.02, 1, {});
+  EXPECT_DOUBLE_EQ(use_of(report, Step::convert).busy_seconds, 0.02);
+  EXPECT_GE(use_of(report, Step::load).busy_seconds, 0.01);
+  EXPECT_EQ(use_of(report, Step::convert).threads, 2);
+  EXPECT_GE(use_of(report, Step::convert).crew_percent, 75.0);
+}
+
+TEST(StepMeter, no_more_is_converted_than_was_done) {
+  StepMeter meter;
+  std::chrono::nanoseconds converted{};
+  meter.time(
+      Step::load, [&] { return converted = std::chrono::hours(1); },
+      [&] { return std::exchange(converted, {}); });
+  EXPECT_LT(use_of(meter.report(1.0, 1, {}), Step::convert).busy_seconds, 60.0);
+}
+
+TEST(StepMeter, video_is_decoded_where_it_is_read) {
+  StepMeter meter;
+  meter.add_seconds(Step::read, 0.9);
+  StepWords words;
+  words.reading = "Reading and decoding the h264 video";
+  EXPECT_EQ(
+      meter.report(1.0, 30, words).sentence,
+      "Reading and decoding the h264 video was the slowest step: it delivered 30.0 frames/s.");
+}
+
+TEST(StepMeter, converting_may_be_the_wall) {
+  StepMeter meter;
+  meter.add_seconds(Step::convert, 0.9);
+  meter.add_seconds(Step::code, 0.1);
+  EXPECT_EQ(meter.report(1.0, 1, {}).sentence,
+            "Converting the samples was the slowest step: it was busy 90 % of the time.");
 }
 
 TEST(StepMeter, without_a_busy_step_there_is_no_wall) {

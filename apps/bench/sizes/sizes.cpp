@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "apps/bench/sizes/sizes.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 
 #include <fmt/core.h>

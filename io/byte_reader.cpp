@@ -241,7 +241,8 @@ Result<bool> ByteReader::read_at(std::uint64_t offset, std::span<const std::span
   for (const std::span<std::byte> part : parts) bytes += part.size();
   const std::size_t wanted =
       threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
-  const std::size_t count = std::min(wanted, bytes / kPieceBytes);
+  constexpr std::size_t kMostThreads = 16;  // more do not copy faster
+  const std::size_t count = std::min({wanted, kMostThreads, bytes / kPieceBytes});
   if (count < 2) return read_at(offset, parts);
   std::vector<std::vector<std::span<std::byte>>> pieces;
   for (std::size_t i = 0; i < count; ++i)

@@ -220,16 +220,26 @@ void add_descriptor_calls(Filter& filter) {
     filter.add(SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_EQ, what));
 }
 
+/// What sets a terminal or a serial line, types into it, or makes a process the owner of a pipe.
+constexpr std::uint64_t kForeignIoctls[] = {
+    TIOCSTI, TIOCLINUX, TIOCSETD, TIOCSCTTY, TIOCNOTTY, TIOCSPGRP, TCSETS, TCSETSW, TCSETSF, TCSETA,
+    TCSETAW, TCSETAF, TCSETX, TCSETXF, TCSETXW, TCSBRK, TCSBRKP, TIOCSBRK, TIOCCBRK, TCXONC, TCFLSH,
+    TIOCEXCL, TIOCNXCL, TIOCSWINSZ, TIOCMBIS, TIOCMBIC, TIOCMSET, TIOCSSOFTCAR, TIOCSSERIAL,
+    TIOCSERCONFIG, TIOCSRS485, TIOCSLCKTRMIOS, TIOCPKT, TIOCSPTLCK, TIOCSIG, TIOCVHANGUP, TIOCCONS,
+    FIOSETOWN, SIOCSPGRP, FIOASYNC,
+    // TCSETS2, TCSETSW2, TCSETSF2: glibc's headers do not have their struct.
+    0x402C542B, 0x402C542C, 0x402C542D};
+
 /// NVIDIA's driver has ioctls without number, but a terminal would take one as if it were typed or
 /// stop to echo, and a pipe a process that it sends signals to. A filter of its own, which comes
 /// first: the strictest answer of all filters counts.
 std::string refuse_foreign_ioctls() {
   Filter filter(SCMP_ACT_ALLOW);
   constexpr std::uint64_t kAllBits = 0xFFFFFFFF;  // that the kernel looks at
-  for (const std::uint64_t what :
-       {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCSCTTY, TIOCSPGRP, TCSETS, TCSETSW, TCSETSF, TCSETA,
-        TCSETAW, TCSETAF, TIOCSWINSZ, TIOCCONS, FIOSETOWN, SIOCSPGRP, FIOASYNC})
+  for (const std::uint64_t what : kForeignIoctls)
     filter.add(SCMP_ACT_ERRNO(EPERM), "ioctl", SCMP_A1(SCMP_CMP_MASKED_EQ, kAllBits, what));
+  for (const std::uint64_t of_console : {0x4B00, 0x5600})  // keys, fonts, modes; which one is seen
+    filter.add(SCMP_ACT_ERRNO(EPERM), "ioctl", SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFF00, of_console));
   return filter.load();
 }
 

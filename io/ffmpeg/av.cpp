@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "codec/base/try.hpp"
@@ -84,25 +85,30 @@ Status find_streams(AVFormatContext& context, const std::string& name) {
   return check_count();
 }
 
-Status read_first_packets(AVFormatContext& context, const std::string& name,
-                          std::deque<PacketPtr>& packets) {
-  constexpr std::size_t kMostPackets = 256;
-  constexpr int kMostBytes = 5'000'000;
+Status show_flv_streams(AVFormatContext& context, const std::string& name) {
+  constexpr int kMostPackets = 256, kMostBytes = 5'000'000;
+  const std::string_view format = context.iformat->name;
+  if ((format != "flv" && format != "live_flv" && format != "kux") || !context.pb->seekable)
+    return Status::ok();
   const auto has_video = [&] {
     return std::any_of(
         context.streams, context.streams + context.nb_streams,
         [](const AVStream* s) { return s->codecpar->codec_type == AVMEDIA_TYPE_VIDEO; });
   };
-  for (int bytes = 0; !has_video() && packets.size() < kMostPackets && bytes < kMostBytes;) {
-    PacketPtr packet(av_packet_alloc());
-    if (!packet) return Status(Errc::out_of_memory);
+  const PacketPtr packet(av_packet_alloc());
+  if (!packet) return Status(Errc::out_of_memory);
+  const std::int64_t begin = avio_tell(context.pb);
+  for (int i = 0, bytes = 0; !has_video() && i < kMostPackets && bytes < kMostBytes; ++i) {
     const int error = av_read_frame(&context, packet.get());
     if (error == AVERROR(ENOMEM)) return failure(Errc::read_failed, name, error);
     if (error < 0) break;  // who reads on is told
     bytes += packet->size;
-    packets.push_back(std::move(packet));
+    av_packet_unref(packet.get());
   }
-  return Status::ok();
+  int error = avformat_flush(&context);
+  if (const std::int64_t at = avio_seek(context.pb, begin, SEEK_SET); error >= 0 && at < 0)
+    error = static_cast<int>(at);
+  return error < 0 ? failure(Errc::read_failed, name, error) : Status::ok();
 }
 
 void keep_quiet() {

@@ -79,11 +79,10 @@ Status check_pixels(const AVCodecParameters& stream, const std::string& name);
 /// pixels of a picture. Errors: bad_input, and those of failure() and check_pixels().
 Status find_streams(AVFormatContext& context, const std::string& name);
 
-/// Some containers, such as FLV, show their streams by packets alone, and FFmpeg would give the
-/// decoders that it probes them with no limits. Reads up to the first packet of a video stream;
-/// they are those that av_read_frame() would have given next. Errors: those of failure().
-Status read_first_packets(AVFormatContext& context, const std::string& name,
-                          std::deque<PacketPtr>& packets);
+/// FLV shows its streams by packets alone, and FFmpeg would give the decoders that it probes them
+/// with no limits. Reads a file up to the first packet of video, and goes back to where it was.
+/// Does nothing with other formats, and with a pipe. Errors: those of failure().
+Status show_flv_streams(AVFormatContext& context, const std::string& name);
 
 /// Switches off FFmpeg's log to stderr, unless the host has chosen a log level: the library never
 /// prints.

@@ -138,7 +138,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format, bool 
         "'" + name_ + "': it has too many streams, or there is no memory for its headers");
   if (error < 0) return failure(Errc::bad_input, name_, error);
   if (forced == nullptr && is_guess(*context_)) return unknown_input(name_, head);
-  if (context_->nb_streams == 0) ZR_TRY(read_first_packets(*context_, name_, first_packets_));
+  ZR_TRY(show_flv_streams(*context_, name_));
   ZR_TRY(find_streams(*context_, name_));
   const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;
   if (announced && *announced > there + kMiscounted) missing_bytes_ = *announced - there;
@@ -181,7 +181,6 @@ bool Demuxer::can_seek() const noexcept {
 }
 
 Status Demuxer::seek(std::int64_t pts) {
-  first_packets_.clear();
   ahead_.clear();
   ahead_error_ = Status::ok();
   // Clip far ends so that adding the start cannot overflow.
@@ -255,17 +254,10 @@ Status Demuxer::look_ahead() {
   return Status::ok();
 }
 
-int Demuxer::read_frame(AVPacket& packet) {
-  if (first_packets_.empty()) return av_read_frame(context_, &packet);
-  av_packet_move_ref(&packet, first_packets_.front().get());
-  first_packets_.pop_front();
-  return 0;
-}
-
 Result<bool> Demuxer::next_packet(AVPacket& packet) {
   for (;;) {
     av_packet_unref(&packet);
-    const int error = read_frame(packet);
+    const int error = av_read_frame(context_, &packet);
     if (error == AVERROR_EOF || error == AVERROR_INVALIDDATA) {
       // A demuxer may report the end of a damaged file as invalid; what came before is good.
       if (pipe_ && !pipe_->error()) return pipe_->error();

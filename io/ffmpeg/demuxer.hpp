@@ -56,7 +56,6 @@ class Demuxer {
   Status open_context(ByteReader reader, const std::string& format, bool may_seek);
   Status distrust_index(const std::string& format);
   Status choose_stream();
-  int read_frame(AVPacket& packet);
   Result<bool> next_packet(AVPacket& packet);
   std::optional<FrameTimes> walked_times();
   Status look_ahead();
@@ -72,7 +71,6 @@ class Demuxer {
   std::int64_t start_ = 0;  // in the stream's time base
   std::int64_t missing_bytes_ = 0;
   std::int64_t delivered_ = 0;
-  std::deque<PacketPtr> first_packets_;    // of read_first_packets()
   std::deque<PacketPtr> ahead_;            // read to measure the rate; read() gives them first
   std::vector<std::int64_t> first_times_;  // of these
   Status ahead_error_;                     // of the look-ahead; read() gives it after them

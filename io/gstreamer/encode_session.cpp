@@ -147,10 +147,11 @@ void EncodeSession::code_in_room(const PendingFrame& pending, EncodedFrame& code
     coded.report = report;
     return Status::ok();
   };
-  coded.status = guarded(code);
-  if (coded.status.code() == Errc::size_not_reached)
-    coded.status = Status(Errc::size_not_reached,
-                          coded.status.detail() + "; bitrate leaves no more for this frame");
+  coded.status = guarded([&]() -> Status {
+    const Status status = code();
+    if (status.code() != Errc::size_not_reached) return status;
+    return Status(status.code(), status.detail() + "; bitrate leaves no more for this frame");
+  });
 }
 
 void EncodeSession::run() {

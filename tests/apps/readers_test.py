@@ -118,6 +118,22 @@ class ReadersTest(ProgramTest):
                         self.assertEqual(set(frames.stdout.split()), {"64"})
 
     @needs_containers
+    def test_streams_that_packets_alone_show(self):
+        """MPEG program streams and FLV have no header that lists streams: no frame is lost while they are found."""
+        sound = ["-f", "lavfi", "-i", "sine=d=1", "-c:a", "mp2", "-ar", "48000"]
+        for name, frames, extra in (("silent.mpg", 25, []), ("sound.mpg", 25, sound), ("one.flv", 1, []), ("sound.flv", 25, [])):
+            codec = "flv1" if name.endswith("flv") else "mpeg2video"
+            if name == "sound.flv":
+                extra = ["-f", "lavfi", "-i", "sine=d=1", "-c:a", "adpcm_swf", "-ar", "44100"]
+            ffmpeg("-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", *extra, "-frames:v", str(frames), "-c:v", codec,
+                   self.path(name))
+            info = json.loads(self.zerorun("info", self.path(name), "--json").stdout)
+            self.assertEqual((info["width"], info["height"]), (192, 128), name)
+            self.zerorun("decode", self.path(name), "-o", self.path("out.y4m"), "-y")
+            size = (self.dir / "out.y4m").stat().st_size
+            self.assertEqual(size // (192 * 128 * 3 // 2), frames, name)
+
+    @needs_containers
     def test_field_order(self):
         y4m = self.path("in.y4m")
         for tag, word in (("t", "tt"), ("b", "bb")):

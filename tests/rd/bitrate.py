@@ -32,7 +32,8 @@ def main():
     fps, bad = frame_rate(program, clip), False
     for rate in map(int, rates):
         frames = encode(program, clip, rate, options)
-        bucket, leak = Fraction(rate, 8), Fraction(rate, 8) / fps
+        leak = Fraction(rate, 8) / fps
+        bucket = max(Fraction(rate, 8), 4 * leak)
         level = fullest = bucket / 2
         for frame in frames:
             fullest = max(fullest, level + int(frame["bytes"]))

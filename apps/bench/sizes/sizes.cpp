@@ -46,8 +46,9 @@ rd::SizeTally SizesRow::all() const {
 }
 
 void choose_sizes(const CLI::App& command, Options& options) {
-  for (const char* fixed : {"--operation", "--pixels", "--streams", "--mixed", "--megapixels",
-                            "--html", "--curves", "--files", "--primitives", "--contents"})
+  for (const char* fixed :
+       {"--operation", "--pixels", "--streams", "--mixed", "--megapixels", "--html", "--curves",
+        "--files", "--primitives", "--contents", "--tune", "--compare"})
     if (command.count(fixed) > 0)
       fail(Exit::usage, std::string(fixed) + " does not go with --exact-size");
   options.operations = {"encode"};

@@ -75,9 +75,13 @@ bool can_change_terminal() {
   const bool types = ioctl(STDIN_FILENO, TIOCSTI, "x") == 0;
   const bool is_set =
       tcgetattr(STDIN_FILENO, &modes) == 0 && tcsetattr(STDIN_FILENO, TCSANOW, &modes) == 0;
+  char modes2[44];  // TCGETS2 and TCSETS2, which newer C libraries use
+  const bool is_set2 =
+      ioctl(STDIN_FILENO, 0x802C542A, modes2) == 0 && ioctl(STDIN_FILENO, 0x402C542B, modes2) == 0;
+  const bool is_emptied = ioctl(STDIN_FILENO, TCFLSH, TCIFLUSH) == 0;
   const bool is_sized =
       ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0 && ioctl(STDIN_FILENO, TIOCSWINSZ, &size) == 0;
-  return types || is_set || is_sized;
+  return types || is_set || is_set2 || is_emptied || is_sized;
 }
 
 /// True if it worked.

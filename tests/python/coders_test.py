@@ -529,6 +529,8 @@ def test_fork_while_threads_code():
 def test_keyboard_interrupt(call):
     """Ctrl-C ends long calls; the interpreter goes on and ends well."""
     program = textwrap.dedent(f"""
+        import signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
         import numpy as np, zerorun
         images = [np.zeros((2000, 2000, 3), np.uint8)]
         def many():

@@ -141,7 +141,9 @@ class EncodeRun : FrameCommand {
     if (rate_ && status.code() == Errc::size_not_reached) {
       ZR_LET(room, rate_->room(job.out.index));
       job.size.overrun_bytes = without_others(job, room);
+      const double before = job.microseconds;
       status = code_once(job, lane);
+      job.microseconds += before;
     }
     return with_rate(job, about_size(job, std::move(status)));
   }

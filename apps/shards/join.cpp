@@ -19,6 +19,7 @@
 #include "apps/shards/shard_set.hpp"
 #include "apps/shards/shard_state.hpp"
 #include "apps/shards/sink_json.hpp"
+#include "codec/base/place_planes.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -34,27 +35,8 @@ struct JoinJob {
   std::string name() const { return std::to_string(position); }
 };
 
-/// Samples as a frame.
-ConstFrameView view_of(PixelFormat format, const ShardFrame& frame,
-                       std::span<const std::byte> bytes) {
-  ConstFrameView view{format, frame.width, frame.height, {}, {}};
-  const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  for (int plane = 0; plane < plane_count(format); ++plane) {
-    const auto p = static_cast<std::size_t>(plane);
-    const std::size_t row = plane_row_bytes(format, plane, frame.width);
-    view.data[p] = at;
-    view.stride_bytes[p] = static_cast<std::ptrdiff_t>(row);
-    at += row * static_cast<std::size_t>(plane_rows(format, plane, frame.height));
-  }
-  return view;
-}
-
-std::size_t frame_bytes(PixelFormat format, int width, int height) {
-  std::size_t bytes = 0;
-  for (int plane = 0; plane < plane_count(format); ++plane)
-    bytes += plane_row_bytes(format, plane, width) *
-             static_cast<std::size_t>(plane_rows(format, plane, height));
-  return bytes;
+FrameView view_of(PixelFormat format, const ShardFrame& frame) {
+  return {format, frame.width, frame.height, {}, {}};
 }
 
 class Join {
@@ -114,7 +96,8 @@ class Join {
       if (head.kind != ShardKind::frames) continue;
       if (!format || part.manifest.head.pixel_format != head.pixel_format)
         fail(Exit::input, where + " has another pixel format than the first one");
-      if (frame_bytes(*format, frame.width, frame.height) != static_cast<std::size_t>(frame.bytes))
+      FrameView view = view_of(*format, frame);
+      if (place_planes(view, nullptr, 1) != static_cast<std::size_t>(frame.bytes))
         fail(Exit::input, where + " has not the bytes of its size");
     }
   }
@@ -186,7 +169,9 @@ class Join {
         value_or_fail(io::open_frame_sink(written(), sink_options()), Exit::output, output().name);
     copy(*sink, [&](JoinJob& job) {
       const ShardFrame& frame = set_.frame_of(set_.entries()[job.position]);
-      return sink->prepare(view_of(format, frame, job.bytes), job.out);
+      FrameView view = view_of(format, frame);
+      place_planes(view, reinterpret_cast<std::uint8_t*>(job.bytes.data()), 1);
+      return sink->prepare(view, job.out);
     });
   }
 

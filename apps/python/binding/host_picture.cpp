@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/python/binding/layouts.hpp"
+#include "codec/base/place_planes.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -28,14 +29,6 @@ void want_huge_pages(const HostBuffer& memory) {
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
-std::size_t picture_bytes(PixelFormat format, int width, int height) {
-  std::size_t bytes = 0;
-  for (int plane = 0; plane < plane_count(format); ++plane)
-    bytes += plane_row_bytes(format, plane, width) *
-             static_cast<std::size_t>(plane_rows(format, plane, height));
-  return bytes;
-}
-
 nb::object array_of(std::uint8_t* data, const PlaneShape& shape, nb::handle owner) {
   const std::size_t sizes[3] = {static_cast<std::size_t>(shape.rows),
                                 static_cast<std::size_t>(shape.columns),
@@ -48,19 +41,12 @@ nb::object array_of(std::uint8_t* data, const PlaneShape& shape, nb::handle owne
 
 Result<HostPicture> HostPicture::make(PixelFormat format, int width, int height) {
   HostPicture picture;
+  picture.view_ = {format, width, height, {}, {}};
   picture.memory_ = std::make_shared<HostBuffer>();
-  if (Status status = picture.memory_->resize(picture_bytes(format, width, height)); !status)
+  if (Status status = picture.memory_->resize(place_planes(picture.view_, nullptr, 1)); !status)
     return status;
   want_huge_pages(*picture.memory_);
-  picture.view_ = {format, width, height, {}, {}};
-  auto* at = reinterpret_cast<std::uint8_t*>(picture.memory_->data());
-  for (int plane = 0; plane < plane_count(format); ++plane) {
-    const auto p = static_cast<std::size_t>(plane);
-    const std::size_t row_bytes = plane_row_bytes(format, plane, width);
-    picture.view_.data[p] = at;
-    picture.view_.stride_bytes[p] = static_cast<std::ptrdiff_t>(row_bytes);
-    at += row_bytes * static_cast<std::size_t>(plane_rows(format, plane, height));
-  }
+  place_planes(picture.view_, reinterpret_cast<std::uint8_t*>(picture.memory_->data()), 1);
   return picture;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/support/random.hpp"
@@ -85,19 +86,15 @@ TEST(RateControl, NoSizesOverflowTheBucket) {
   }
 }
 
-/// What threads in any order get is what one thread gets.
-TEST(RateControl, BudgetsDoNotDependOnThreads) {
-  const auto size_of = [](std::int64_t i, std::size_t budget) {
-    return i % 7 == 0 ? budget / 9 : budget - budget / 500;
-  };
-  std::map<std::int64_t, std::size_t> alone;
+/// What `take(rate, number)` gets for 300 frames is the same on one thread and on seven.
+template <typename Take>
+void expect_same_on_threads(const Take& take) {
+  constexpr std::int64_t kFrames = 300;
+  using Taken = decltype(take(std::declval<RateControl&>(), 0));
+  std::map<std::int64_t, Taken> alone, together;
   auto one = RateControl::create(limits_of(2000000));
-  for (std::int64_t i = 0; i < 300; ++i) {
-    alone[i] = *one->budget(i);
-    one->coded(i, size_of(i, alone[i]));
-  }
+  for (std::int64_t i = 0; i < kFrames; ++i) alone[i] = take(*one, i);
   auto shared = RateControl::create(limits_of(2000000));
-  std::map<std::int64_t, std::size_t> together;
   std::mutex mutex;
   std::int64_t next = 0;
   std::vector<std::thread> lanes;
@@ -107,18 +104,28 @@ TEST(RateControl, BudgetsDoNotDependOnThreads) {
         std::int64_t i;
         {
           const std::lock_guard lock(mutex);
-          if (next == 300) return;
+          if (next == kFrames) return;
           i = next++;
         }
-        const std::size_t budget = *shared->budget(i);
-        std::this_thread::yield();
-        shared->coded(i, size_of(i, budget));
+        const Taken taken = take(*shared, i);
         const std::lock_guard lock(mutex);
-        together[i] = budget;
+        together[i] = taken;
       }
     });
   for (std::thread& lane : lanes) lane.join();
   EXPECT_EQ(together, alone);
+}
+
+TEST(RateControl, BudgetsDoNotDependOnThreads) {
+  const auto size_of = [](std::int64_t i, std::size_t budget) {
+    return i % 7 == 0 ? budget / 9 : budget - budget / 500;
+  };
+  expect_same_on_threads([&](RateControl& rate, std::int64_t i) {
+    const std::size_t budget = *rate.budget(i);
+    std::this_thread::yield();
+    rate.coded(i, size_of(i, budget));
+    return budget;
+  });
 }
 
 /// Frames whose budgets are too little take all that the bucket has, while later ones, which fill
@@ -199,37 +206,13 @@ TEST(RateControl, RoomDoesNotDependOnThreads) {
   const auto size_of = [](std::int64_t i, std::size_t most) {
     return i % 7 == 0 ? most / 3 : most - most / 500;
   };
-  const auto take = [&](RateControl& rate, std::int64_t i) {
+  expect_same_on_threads([&](RateControl& rate, std::int64_t i) {
     Taken taken{*rate.budget(i), 0};
     std::this_thread::yield();
     if (needs(i)) taken.room = *rate.room(i);
     rate.coded(i, size_of(i, std::max(taken.budget, taken.room)));
     return taken;
-  };
-  std::map<std::int64_t, Taken> alone;
-  auto one = RateControl::create(limits_of(2000000));
-  for (std::int64_t i = 0; i < 300; ++i) alone[i] = take(*one, i);
-  auto shared = RateControl::create(limits_of(2000000));
-  std::map<std::int64_t, Taken> together;
-  std::mutex mutex;
-  std::int64_t next = 0;
-  std::vector<std::thread> lanes;
-  for (int lane = 0; lane < 7; ++lane)
-    lanes.emplace_back([&] {
-      for (;;) {
-        std::int64_t i;
-        {
-          const std::lock_guard lock(mutex);
-          if (next == 300) return;
-          i = next++;
-        }
-        const Taken taken = take(*shared, i);
-        const std::lock_guard lock(mutex);
-        together[i] = taken;
-      }
-    });
-  for (std::thread& lane : lanes) lane.join();
-  EXPECT_EQ(together, alone);
+  });
 }
 
 TEST(RateControl, RoomIsLeftByABucketThatWasGivenUp) {

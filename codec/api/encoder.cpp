@@ -62,26 +62,47 @@ struct Encoder::Impl {
   }
 
   Status code_to_size(const ConstFrameView& frame) {
+    ZR_LET(has_sample, sample_tiles(frame, sample));
+    std::optional<EncodeSetup> sample_setup;
+    if (has_sample) ZR_TRY(prepare_sample(params_of_sample(), sample_setup));
+    const EncodePipeline *loaded = nullptr, *sample_loaded = nullptr;  // have the picture
     SizedCoders coders;
-    bool is_first = true;
-    coders.whole = [&](const SizeSetting& setting) -> Result<CodedSize> {
+    coders.count = [&](const SizeSetting& setting) -> Result<CountedSize> {
+      if (has_sample) return count_sample(setting, *sample_setup, sample_loaded);
+      change_setting(params, setting, *setup);
+      return count(pipelines.active(), *setup, frame, loaded);
+    };
+    coders.code = [&](const SizeSetting& setting) -> Result<std::uint64_t> {
       change_setting(params, setting, *setup);
       std::array<HuffmanSpec, 4> specs;
       EncodePipeline& pipeline = pipelines.active();
-      ZR_TRY(is_first ? pipeline.encode_scan(*setup, frame, specs)
-                      : pipeline.encode_again(*setup, frame, specs));
-      is_first = false;
+      const bool is_again = std::exchange(loaded, &pipeline) == &pipeline;
+      ZR_TRY(is_again ? pipeline.encode_again(*setup, frame, specs)
+                      : pipeline.encode_scan(*setup, frame, specs));
       ZR_TRY(make_header(specs));
-      return CodedSize{pipeline.scan_bytes(), total_bytes()};
+      return total_bytes();
     };
-    ZR_LET(sampled, sample_tiles(frame, sample));
-    std::optional<EncodeSetup> sample_setup;
-    if (sampled) ZR_TRY(add_sample(sample_setup, coders));
-    // Without thrift `exact` knows no decisions: from 1 on sizes do not jump.
-    const SizeSetting most{params.quality * kQualityUnit, params.tune == Tune::exact ? 1 : 0};
-    ZR_LET(outcome, reach_size(params.size, most, coders));
-    codings = outcome.codings;
+    const SizeTask task = make_size_task(params, *setup, has_sample ? *sample_setup : *setup);
+    ZR_LET(tries, reach_size(task, coders));
+    codings = tries;
     return Status::ok();
+  }
+
+  /// `loaded`: the pipeline that has the frame already; becomes this one.
+  static Result<CountedSize> count(EncodePipeline& pipeline, const EncodeSetup& setup,
+                                   const ConstFrameView& frame, const EncodePipeline*& loaded) {
+    const bool is_again = std::exchange(loaded, &pipeline) == &pipeline;
+    SymbolCounts counts;
+    ZR_TRY(pipeline.count_symbols(setup, frame, is_again, counts));
+    return size_of_counts(counts, setup);
+  }
+
+  Result<CountedSize> count_sample(const SizeSetting& setting, EncodeSetup& sample_setup,
+                                   const EncodePipeline*& loaded) {
+    change_setting(params, setting, sample_setup);
+    return sample_pipelines->run([&] {
+      return count(sample_pipelines->active(), sample_setup, std::as_const(sample).view(), loaded);
+    });
   }
 
   EncodeParams params_of_sample() const {
@@ -100,22 +121,6 @@ struct Encoder::Impl {
     }
     ZR_LET(fresh, make_encode_setup(of_sample, sample.format(), sample.width(), sample.height()));
     sample_setup = fresh;
-    return Status::ok();
-  }
-
-  Status add_sample(std::optional<EncodeSetup>& sample_setup, SizedCoders& coders) {
-    ZR_TRY(prepare_sample(params_of_sample(), sample_setup));
-    coders.whole_blocks = static_cast<std::uint64_t>(setup->layout.blocks());
-    coders.sample_blocks = static_cast<std::uint64_t>(sample_setup->layout.blocks());
-    coders.sample = [this, &sample_setup](const SizeSetting& setting) {
-      change_setting(params, setting, *sample_setup);
-      return sample_pipelines->run([&]() -> Result<std::uint64_t> {
-        std::array<HuffmanSpec, 4> specs;
-        EncodePipeline& pipeline = sample_pipelines->active();
-        ZR_TRY(pipeline.encode_scan(*sample_setup, std::as_const(sample).view(), specs));
-        return pipeline.scan_bytes();
-      });
-    };
     return Status::ok();
   }
 

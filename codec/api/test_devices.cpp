@@ -69,6 +69,11 @@ class FailingEncodePipeline final : public EncodePipeline {
     Status status = failure_.next();
     return status ? inner_->encode_surface(setup, surface, specs) : status;
   }
+  Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
+                       SymbolCounts& counts) override {
+    Status status = failure_.next();
+    return status ? inner_->count_symbols(setup, frame, is_again, counts) : status;
+  }
   std::uint64_t scan_bytes() const override { return inner_->scan_bytes(); }
   double device_microseconds() const override { return inner_->device_microseconds(); }
   Status copy_scan(std::byte* out) const override { return inner_->copy_scan(out); }

@@ -1,10 +1,12 @@
-// Which setting gives a stream of a wanted size: the order in which settings are tried, in
-// integers.
+// Which setting gives a stream of a wanted size: what to try next, by the sizes at other settings;
+// in integers, so that the host and the device find the same.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+
+#include "codec/arith/counted_size.hpp"
+#include "codec/arith/host_device.hpp"
 
 namespace zerorun {
 
@@ -21,165 +23,121 @@ inline constexpr int kLeastQuality = kQualityUnit, kMostQuality = 100 * kQuality
 inline constexpr int kMostThrift = 1024;
 /// From one multiple of it to the next, block after block gets the next lower worth of an error.
 inline constexpr int kThriftStep = 256, kThriftSteps = kMostThrift / kThriftStep;
-
-/// log2(value) in 2^-16, rounded down; value is at least 1.
-inline std::int64_t log2_fixed(std::uint64_t value) {
-  const int whole = 63 - __builtin_clzll(value);
-  std::uint64_t mantissa = whole > 31 ? value >> (whole - 31) : value << (31 - whole);
-  std::int64_t log = whole;
-  for (int bit = 0; bit < 16; ++bit) {
-    mantissa = mantissa * mantissa >> 31;
-    log <<= 1;
-    if (mantissa >> 32 != 0) {
-      mantissa >>= 1;
-      ++log;
-    }
-  }
-  return log;
-}
+/// What gives the smallest stream.
+inline constexpr SizeSetting kSmallest{kLeastQuality, kMostThrift};
 
 /// A size that is wanted, in bytes.
 struct SizeWindow {
   std::uint64_t least, most;
 
-  bool holds(std::uint64_t size) const { return size >= least && size <= most; }
+  /// 0.5 % below a target; every size below 200 bytes is on its own.
+  ZR_HD static SizeWindow of(std::uint64_t target) { return {target - target / 200, target}; }
+
+  ZR_HD bool holds(std::uint64_t size) const { return size >= least && size <= most; }
+  ZR_HD std::uint64_t middle() const { return least + (most - least) / 2; }
+  /// Away from its ends, as a guess is about 0.1 % wrong.
+  ZR_HD SizeWindow inner() const {
+    const std::uint64_t margin = (most - least) / 5;
+    return {least + margin, most - margin};
+  }
+  ZR_HD std::int64_t log_of_middle() const { return log2_fixed(middle() > 0 ? middle() : 1); }
 };
 
-/// 0.5 % below a target; every size below 200 bytes is on its own.
-inline SizeWindow window_of(std::uint64_t target) { return {target - target / 200, target}; }
+/// How the size of pictures goes with quality.
+struct SizeCurve {
+  /// log2 of bytes a block, in 2^-8, at qualities 1 to 100.
+  std::int16_t log_bytes[100];
 
-/// Asks for sizes at settings, one after another, until one is in the window or none can be. First
-/// it looks for the quality that is the least to fill the window, then for the thrift that brings
-/// the size into it. Sizes may jump, and need not be monotone: the best size asked for counts.
-class SizeSearch {
- public:
-  /// `least_thrift`: what goes with all qualities.
-  SizeSearch(SizeWindow window, int most_quality, int least_thrift)
-      : window_(window),
-        middle_(log2_fixed(std::max<std::uint64_t>(1, (window.least + window.most) / 2))),
-        most_quality_(most_quality),
-        least_thrift_(least_thrift),
-        next_{std::min(kFirstQuality, most_quality), least_thrift} {}
+  /// In 2^-16, between two qualities on a line.
+  ZR_HD std::int64_t at(int quality_16ths) const {
+    const int quality = quality_16ths / kQualityUnit, part = quality_16ths % kQualityUnit;
+    const int from = log_bytes[quality - 1], to = part == 0 ? from : log_bytes[quality];
+    return (from * kQualityUnit + (to - from) * part) * (std::int64_t{256} / kQualityUnit);
+  }
+  /// The lowest quality whose size is not below that, or the highest one.
+  ZR_HD int quality_of(std::int64_t log) const {
+    int low = kLeastQuality - 1, high = kMostQuality;
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (at(middle) < log ? low : high) = middle;
+    }
+    return high;
+  }
+};
 
-  bool is_done() const { return is_done_; }
-  /// Until it is done: whose size to add() next.
-  SizeSetting next() const { return next_; }
+/// Mean of Kodak's first twelve photos and of two mosaics of others, 4:2:0, tables of Annex K.
+inline constexpr SizeCurve kPhotoCurve{
+    {-57, -56, -37, 0,   37,  71,  103, 130, 157,  180,  203,  222,  242,  258,  275, 291, 305,
+     319, 331, 343, 356, 367, 378, 388, 397, 407,  416,  426,  433,  441,  448,  456, 464, 469,
+     478, 485, 489, 498, 503, 506, 515, 519, 524,  531,  535,  542,  545,  550,  558, 559, 561,
+     569, 575, 578, 583, 589, 595, 602, 606, 610,  618,  622,  630,  634,  642,  647, 653, 662,
+     668, 677, 685, 691, 699, 711, 714, 723, 737,  747,  755,  766,  779,  790,  805, 817, 828,
+     846, 858, 878, 892, 916, 935, 953, 984, 1018, 1055, 1099, 1143, 1192, 1268, 1317}};
 
-  void add(std::uint64_t size) {
-    if (size <= window_.most && (!best_.is_known() || size > best_.size)) best_ = {next_, size};
-    if (!least_.is_known() || size < least_.size) least_ = {next_, size};
-    is_done_ = ++asked_ == kMostSizes || window_.holds(size);
-    if (is_done_) return;
-    if (!is_thrifty_)
-      add_of_quality(size);
-    else
-      add_of_thrift(size);
+/// A place on the scale of qualities or on that of thrift, and the size there.
+struct SizePoint {
+  int at = -1;  ///< -1: there is none
+  std::uint64_t size = 0;
+
+  ZR_HD bool is_known() const { return at >= 0; }
+  ZR_HD std::int64_t log() const { return log2_fixed(size > 0 ? size : 1); }
+};
+
+/// Finds the next place to look at between two, or beside one. Plain data.
+struct SizeStep {
+  SizeWindow aim;
+  int tried;  ///< settings whose size is known: the more, the bolder are steps without a border
+
+  /// The next quality. One side at least is known; `most`: the highest quality. `thrift_helps`: a
+  /// size just above is best, since thrift takes a percent without harm.
+  ZR_HD int quality(const SizePoint& below, const SizePoint& above, int most, bool thrift_helps,
+                    const SizeCurve& curve) const {
+    constexpr std::int64_t kAbove = 1400;  // 1.5 %
+    const std::int64_t wanted = aim.log_of_middle() + (thrift_helps ? kAbove : 0);
+    const SizePoint& near = below.is_known() ? below : above;
+    std::int64_t there = curve.at(near.at) + wanted - near.log();
+    if (below.is_known() && above.is_known()) {
+      const std::int64_t from = curve.at(below.at), width = curve.at(above.at) - from;
+      const std::int64_t rise = above.log() - below.log();
+      there = from + (rise > 0 ? (wanted - below.log()) * width / rise : width / 2);
+    }
+    int quality = curve.quality_of(there);
+    const int low = below.is_known() ? below.at + margin(below, above) : kLeastQuality;
+    const int high = above.is_known() ? above.at - margin(below, above) : most;
+    quality = quality > low ? quality : low;
+    return quality < high ? quality : high < kLeastQuality ? kLeastQuality : high;
   }
 
-  struct Found {
-    SizeSetting setting{0, 0};  // none
-    std::uint64_t size = 0;
-
-    bool is_known() const { return setting.quality_16ths != 0; }
-  };
-  /// The largest size that is not above the window; not known: every size was.
-  const Found& best() const { return best_; }
-  /// The smallest size of all.
-  const Found& least() const { return least_; }
+  /// The next thrift: `little` saves too little, `much` too much or is not known. `none` is the
+  /// size without thrift.
+  ZR_HD int thrift(const SizePoint& none, const SizePoint& little, const SizePoint& much) const {
+    const std::int64_t excess = little.log() - aim.log_of_middle();
+    if (much.is_known()) {
+      const int width = much.at - little.at, least = width > 8 ? width / 8 : 1;
+      const std::int64_t fall = little.log() - much.log();
+      const auto step = fall > 0 ? excess * width / fall : width / 2;
+      return little.at + clamp(step, least, width - least);
+    }
+    // Photos lose some 2^-13 of their bits by each.
+    constexpr std::int64_t kSavedByOne = 8;
+    const std::int64_t saved = none.log() - little.log();
+    const int width = little.at - none.at;
+    const std::int64_t by_one =
+        width > 0 && saved / width < kSavedByOne ? (saved + width - 1) / width : kSavedByOne;
+    const std::int64_t step = by_one > 0 ? excess / by_one + 1 : kMostThrift;
+    const std::int64_t bold = step > width ? step : width;  // it saves less and less
+    return clamp(little.at + bold, little.at + 1, kMostThrift);
+  }
 
  private:
-  static constexpr int kFirstQuality = 75 * kQualityUnit, kSecondQuality = 94 * kQualityUnit;
-  static constexpr int kFirstThrift = 128;
-  static constexpr int kMostSizes = 48;
-
-  /// A place on one of the two scales and the size there.
-  struct Point {
-    int at = -1;  // none
-    std::uint64_t size = 0;
-
-    bool is_known() const { return at >= 0; }
-  };
-
-  void add_of_quality(std::uint64_t size) {
-    const int at = next_.quality_16ths;
-    (size > window_.most ? above_ : below_) = Point{at, size};
-    if (size > window_.most && is_near(size))
-      save_from(above_);
-    else
-      next_quality();
+  ZR_HD static int clamp(std::int64_t value, int least, int most) {
+    return value < least ? least : value > most ? most : static_cast<int>(value);
   }
-
-  /// Thrift bridges some percent without harm, if it has not failed to.
-  bool is_near(std::uint64_t size) const {
-    return !is_thrift_weak_ && size - window_.most <= window_.most / 32;
+  ZR_HD int margin(const SizePoint& below, const SizePoint& above) const {
+    if (!below.is_known() || !above.is_known()) return 2 * tried;
+    const int width = above.at - below.at;
+    return width > 32 ? width / 16 : 1;
   }
-
-  void next_quality() {
-    int& quality = next_.quality_16ths;
-    if (!above_.is_known()) {
-      is_done_ = below_.at == most_quality_;  // the picture does not fill the size
-      quality = std::min(below_.at < kSecondQuality ? kSecondQuality : kMostQuality, most_quality_);
-    } else if (above_.at == kLeastQuality || (below_.is_known() && above_.at - below_.at <= 1)) {
-      save_from(above_);
-    } else if (below_.is_known()) {
-      quality = between(below_, above_);
-    } else {
-      quality = above_.at / 2 > 4 * kLeastQuality ? above_.at / 2 : kLeastQuality;
-    }
-  }
-
-  void save_from(const Point& quality) {
-    is_thrifty_ = true;
-    saves_too_little_ = {least_thrift_, quality.size};
-    saves_too_much_ = {};
-    next_ = {quality.at, kFirstThrift};
-  }
-
-  void add_of_thrift(std::uint64_t size) {
-    (size > window_.most ? saves_too_little_ : saves_too_much_) = Point{next_.thrift, size};
-    if (!saves_too_much_.is_known()) {
-      if (next_.thrift == kMostThrift)
-        give_thrift_up();
-      else
-        next_.thrift = std::min(4 * next_.thrift, kMostThrift);
-    } else if (saves_too_much_.at - saves_too_little_.at <= 1) {
-      is_done_ = true;
-    } else {
-      next_.thrift = between(saves_too_little_, saves_too_much_);
-    }
-  }
-
-  /// All of it was not enough: back to the qualities, as near as they come.
-  void give_thrift_up() {
-    const bool was_last =
-        above_.at == kLeastQuality || (below_.is_known() && above_.at - below_.at <= 1);
-    is_done_ = was_last;
-    is_thrift_weak_ = true;
-    is_thrifty_ = false;
-    next_.thrift = least_thrift_;
-    if (!was_last) next_quality();
-  }
-
-  /// Where the size is expected in the middle of the window, if its logarithm is linear; at least
-  /// an eighth of the way from either end.
-  int between(const Point& low, const Point& high) const {
-    const std::int64_t from = log2_fixed(std::max<std::uint64_t>(1, low.size));
-    const std::int64_t to = log2_fixed(std::max<std::uint64_t>(1, high.size));
-    const int width = high.at - low.at, margin = std::max(1, width / 8);
-    const int step =
-        from == to ? width / 2 : static_cast<int>((middle_ - from) * width / (to - from));
-    return low.at + std::clamp(step, margin, width - margin);
-  }
-
-  SizeWindow window_;
-  std::int64_t middle_;
-  int most_quality_, least_thrift_;
-  SizeSetting next_;
-  bool is_thrifty_ = false, is_thrift_weak_ = false, is_done_ = false;
-  int asked_ = 0;
-  Point above_, below_;  // by size, of qualities
-  Point saves_too_little_, saves_too_much_;
-  Found best_, least_;
 };
 
 }  // namespace zerorun

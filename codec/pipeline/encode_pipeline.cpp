@@ -49,31 +49,18 @@ class CpuEncodePipeline final : public EncodePipeline {
 
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
-    setup_ = &setup;
-    planes_.make(
-        setup, frame, [this](std::int64_t jobs, const auto& job) { pool_.run(jobs, job); },
-        [this](const ColorSubsampleArgs& rows, int worker) {
-          Exec exec;
-          exec.rows = &scratch_[static_cast<std::size_t>(worker)].rows;
-          (void)stages_.color_subsample(rows, exec);  // CPU stages cannot fail
-        });
+    load(setup, frame);
     return encode_again(setup, frame, specs);
   }
 
   Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
                       std::array<HuffmanSpec, 4>& specs) override {
-    setup_ = &setup;
-    plan_ = SlicePlan(setup.layout);
-    if (states_.size() < static_cast<std::size_t>(plan_.count()))
-      states_.resize(static_cast<std::size_t>(plan_.count()));
-    pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
-    index_.start(setup);
+    start(setup);
     if (setup.huffman == HuffmanTables::optimal) {
-      for_each_slice([this](std::int64_t i, Scratch& scratch) {
-        to_symbols(plan_[i], scratch, state(i).symbols);
-        count_symbols(plan_[i], state(i));
-      });
-      build_optimal_specs(specs);
+      SymbolCounts counts{};
+      count_slices(counts);
+      for (std::size_t t = 0; t < kEncodeTables; ++t)
+        specs[t] = optimal_huffman_spec(counts.count[t]);
     } else {
       specs = *setup.fixed_specs;
     }
@@ -89,6 +76,15 @@ class CpuEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
+  Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
+                       SymbolCounts& counts) override {
+    if (!is_again) load(setup, frame);
+    start(setup);
+    counts = {};
+    count_slices(counts);
+    return Status::ok();
+  }
+
   std::uint64_t scan_bytes() const override { return pieces_.bytes(); }
 
   Status copy_scan(std::byte* out) const override {
@@ -99,6 +95,26 @@ class CpuEncodePipeline final : public EncodePipeline {
   std::span<const IndexEntry> index() const override { return index_.entries(); }
 
  private:
+  void load(const EncodeSetup& setup, const ConstFrameView& frame) {
+    setup_ = &setup;
+    planes_.make(
+        setup, frame, [this](std::int64_t jobs, const auto& job) { pool_.run(jobs, job); },
+        [this](const ColorSubsampleArgs& rows, int worker) {
+          Exec exec;
+          exec.rows = &scratch_[static_cast<std::size_t>(worker)].rows;
+          (void)stages_.color_subsample(rows, exec);  // CPU stages cannot fail
+        });
+  }
+
+  void start(const EncodeSetup& setup) {
+    setup_ = &setup;
+    plan_ = SlicePlan(setup.layout);
+    if (states_.size() < static_cast<std::size_t>(plan_.count()))
+      states_.resize(static_cast<std::size_t>(plan_.count()));
+    pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
+    index_.start(setup);
+  }
+
   const ScanLayout& layout() const { return setup_->layout; }
 
   SliceState& state(std::int64_t slice) { return states_[static_cast<std::size_t>(slice)]; }
@@ -136,7 +152,7 @@ class CpuEncodePipeline final : public EncodePipeline {
     (void)stages_.zero_run({layout(), blocks, own_zz, diff, symbols, first}, exec);
   }
 
-  void count_symbols(const Slice& slice, SliceState& state) {
+  void count_slice(const Slice& slice, SliceState& state) {
     const std::int64_t blocks = slice.mcus * layout().blocks_per_mcu;
     state.counts = {};
     Exec exec;
@@ -146,13 +162,15 @@ class CpuEncodePipeline final : public EncodePipeline {
         exec);
   }
 
-  void build_optimal_specs(std::array<HuffmanSpec, 4>& specs) {
-    SymbolCounts total{};
+  /// Keeps the symbols of all slices, and adds up how many there are of each.
+  void count_slices(SymbolCounts& total) {
+    for_each_slice([this](std::int64_t i, Scratch& scratch) {
+      to_symbols(plan_[i], scratch, state(i).symbols);
+      count_slice(plan_[i], state(i));
+    });
     for (std::int64_t s = 0; s < plan_.count(); ++s)
       for (int t = 0; t < kEncodeTables; ++t)
         for (int i = 0; i < 256; ++i) total.count[t][i] += state(s).counts.count[t][i];
-    for (int t = 0; t < kEncodeTables; ++t)
-      specs[static_cast<std::size_t>(t)] = optimal_huffman_spec(total.count[t]);
   }
 
   /// Stages 5 to 7; a part stops before 7.

@@ -10,6 +10,7 @@
 
 #include "codec/arith/size_search.hpp"
 #include "codec/encode/fdct_quant.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
@@ -57,6 +58,11 @@ class EncodePipeline {
                               std::array<HuffmanSpec, 4>& specs) {
     return encode_scan(setup, frame, specs);
   }
+  /// Counts what the scan of the frame would consist of. `is_again`: the frame is that of the last
+  /// call, which must not have changed, and the setup differs as for encode_again(). The getters
+  /// are then about no frame.
+  virtual Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
+                               SymbolCounts& counts) = 0;
   virtual std::uint64_t scan_bytes() const = 0;
   /// Device time for the coding, without copies of frame and bytes; 0 on the CPU.
   virtual double device_microseconds() const { return 0.0; }

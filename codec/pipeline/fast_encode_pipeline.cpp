@@ -48,17 +48,58 @@ class FastEncodePipeline final : public EncodePipeline {
 
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
+    load(setup, frame);
+    return encode_again(setup, frame, specs);
+  }
+
+  Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
+                      std::array<HuffmanSpec, 4>& specs) override {
+    start(setup);
+    if (setup.huffman == HuffmanTables::optimal) {
+      code_with_optimal_tables(specs);
+    } else {
+      specs = *setup.fixed_specs;
+      const fast::CodeTables& codes = fixed_codes(*setup.fixed_specs);
+      for_each_slice([this, &codes](std::int64_t i, Scratch& scratch) {
+        const Slice slice = plan_[i];
+        fast::SliceBits out = reserve_bits(slice, scratch);
+        fast::code_slice(coding_, {slice.first_mcu, slice.mcus}, plan_.slices_are_parts(), codes,
+                         *scratch.run, out);
+        finish_slice(i, out);
+      });
+    }
+    if (plan_.slices_are_parts()) join_parts();
+    return Status::ok();
+  }
+
+  Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
+                       SymbolCounts& counts) override {
+    if (!is_again) load(setup, frame);
+    start(setup);
+    count_slices(counts);
+    return Status::ok();
+  }
+
+  std::uint64_t scan_bytes() const override { return pieces_.bytes(); }
+
+  Status copy_scan(std::byte* out) const override {
+    pieces_.copy(out);
+    return Status::ok();
+  }
+
+  std::span<const IndexEntry> index() const override { return index_.entries(); }
+
+ private:
+  void load(const EncodeSetup& setup, const ConstFrameView& frame) {
     setup_ = &setup;
     planes_.make(
         setup, frame, [this](std::int64_t jobs, const auto& job) { run_jobs(jobs, job); },
         [this](const ColorSubsampleArgs& rows, int worker) {
           fast::color_subsample(colors_, rows, scratch_[static_cast<std::size_t>(worker)].rows);
         });
-    return encode_again(setup, frame, specs);
   }
 
-  Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
-                      std::array<HuffmanSpec, 4>& specs) override {
+  void start(const EncodeSetup& setup) {
     setup_ = &setup;
     plan_ = SlicePlan(setup.layout);
     if (states_.size() < static_cast<std::size_t>(plan_.count()))
@@ -77,33 +118,8 @@ class FastEncodePipeline final : public EncodePipeline {
                setup.index_group_mcus,
                setup.tune.active() ? &setup.tune : nullptr,
                {setup.divisors.table[0][0], setup.divisors.table[1][0]}};
-    if (setup.huffman == HuffmanTables::optimal) {
-      code_with_optimal_tables(specs);
-    } else {
-      specs = *setup.fixed_specs;
-      const fast::CodeTables& codes = fixed_codes(*setup.fixed_specs);
-      for_each_slice([this, &codes](std::int64_t i, Scratch& scratch) {
-        const Slice slice = plan_[i];
-        fast::SliceBits out = reserve_bits(slice, scratch);
-        fast::code_slice(coding_, {slice.first_mcu, slice.mcus}, plan_.slices_are_parts(), codes,
-                         *scratch.run, out);
-        finish_slice(i, out);
-      });
-    }
-    if (plan_.slices_are_parts()) join_parts();
-    return Status::ok();
   }
 
-  std::uint64_t scan_bytes() const override { return pieces_.bytes(); }
-
-  Status copy_scan(std::byte* out) const override {
-    pieces_.copy(out);
-    return Status::ok();
-  }
-
-  std::span<const IndexEntry> index() const override { return index_.entries(); }
-
- private:
   const ScanLayout& layout() const { return setup_->layout; }
 
   SliceState& state(std::int64_t slice) { return states_[static_cast<std::size_t>(slice)]; }
@@ -152,7 +168,8 @@ class FastEncodePipeline final : public EncodePipeline {
     stuff(bits.bytes, bits.interval_bytes, slice.intervals, slice.first_interval, true, pieces_[i]);
   }
 
-  void code_with_optimal_tables(std::array<HuffmanSpec, 4>& specs) {
+  /// Keeps the tokens of all slices.
+  void count_slices(SymbolCounts& total) {
     for (Scratch& scratch : scratch_) {
       if (!scratch.counts) scratch.counts = std::make_unique<fast::TokenCounts>();
       *scratch.counts = {};
@@ -165,8 +182,13 @@ class FastEncodePipeline final : public EncodePipeline {
       fast::tokenise_slice(coding_, range, *scratch.run, state(i).tokens, first, index_.of(slice),
                            *scratch.counts);
     });
-    SymbolCounts total{};
+    total = {};
     for (const Scratch& scratch : scratch_) fast::add_symbol_counts(*scratch.counts, total);
+  }
+
+  void code_with_optimal_tables(std::array<HuffmanSpec, 4>& specs) {
+    SymbolCounts total;
+    count_slices(total);
     HuffmanEncodeTables tables;
     for (int t = 0; t < kEncodeTables; ++t) {
       specs[static_cast<std::size_t>(t)] = optimal_huffman_spec(total.count[t]);

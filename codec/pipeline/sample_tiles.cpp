@@ -11,7 +11,7 @@ namespace zerorun {
 namespace {
 
 /// Pixels. Tiles begin at multiples of kAlign, where MCUs of every sampling do.
-constexpr int kTile = 64, kAlign = 32;
+constexpr int kTile = 32, kAlign = 32;
 /// 2^17 pixels have 3072 blocks in 4:2:0; the sizes of photos are found to 3 % by them.
 constexpr std::int64_t kLeastPixels = std::int64_t{1} << 17;
 constexpr std::int64_t kPartOfFrame = 32;

@@ -1,40 +1,36 @@
-// Codes a picture again and again until its stream has the size that was asked for.
+// Counts and codes a picture until its stream has the size that was asked for.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
-#include "codec/arith/size_search.hpp"
+#include "codec/arith/size_plan.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun {
 
-struct CodedSize {
-  std::uint64_t scan;   ///< bytes of the entropy-coded segment
-  std::uint64_t total;  ///< of the stream
-};
+/// What is asked of a picture. `whole` is the setup of the picture, `counted` that of what is
+/// counted of it. Without params.size.target_bytes a stream of params.quality that has no more
+/// than params.size.max_bytes stays as it is.
+SizeTask make_size_task(const EncodeParams& params, const EncodeSetup& whole,
+                        const EncodeSetup& counted);
 
-/// What codes a picture with a setting. The decisions depend on these sizes alone, so that every
-/// backend writes the same bytes.
+/// Of a scan with these symbols and the setup's kind of Huffman tables.
+CountedSize size_of_counts(const SymbolCounts& counts, const EncodeSetup& setup);
+
+/// What counts and codes a picture with a setting.
 struct SizedCoders {
-  std::function<Result<CodedSize>(const SizeSetting&)> whole;
-  /// Codes a sample of the picture; returns the bytes of its scan. Empty: there is none.
-  std::function<Result<std::uint64_t>(const SizeSetting&)> sample;
-  /// Blocks of the picture and of its sample.
-  std::uint64_t whole_blocks = 1, sample_blocks = 1;
+  std::function<Result<CountedSize>(const SizeSetting&)> count;
+  std::function<Result<std::uint64_t>(const SizeSetting&)> code;  ///< returns bytes of the stream
 };
 
-struct SizeOutcome {
-  SizeSetting setting;  ///< of the last call of `whole`
-  int codings;          ///< calls of `whole`
-};
+/// The last coding is the stream. Returns how many there were. Errors: size_not_reached, those of
+/// the coders.
+Result<int> reach_size(const SizeTask& task, const SizedCoders& coders);
 
-/// Codes with the quality of `most` if its size is not above goal.max_bytes and there is no
-/// goal.target_bytes; otherwise so that the size is at most 0.5 % below the target, or as near as
-/// the picture can come, with no less thrift than `most` has; or the smallest stream of all where
-/// goal.overrun_bytes allows it. Errors: size_not_reached, those of the coders.
-Result<SizeOutcome> reach_size(const SizeGoal& goal, const SizeSetting& most,
-                               const SizedCoders& coders);
+/// size_not_reached, for a plan that is done.
+Status size_not_reached(const SizeTask& task, std::uint64_t least);
 
 }  // namespace zerorun

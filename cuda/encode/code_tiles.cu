@@ -7,40 +7,12 @@
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
+#include "cuda/encode/count_tile.cuh"
 #include "cuda/encode/group_sums.cuh"
-#include "cuda/encode/list_items.cuh"
-#include "cuda/encode/tune_blocks.cuh"
 
 namespace zerorun {
 namespace cuda_encode {
 namespace {
-
-/// Calls visit(item, position before it) for each item of the lane's block in w.coefficient.
-template <typename Visit>
-__device__ void walk_dense_block(const WarpShared& w, const Coded& b, const Coefficients& c,
-                                 std::int32_t difference, const Visit& visit) {
-  if (!b.exists) return;
-  visit(Item{Item::dc(b.destination(), difference)}, 0);
-  const std::uint32_t table = (Item::kFirstTable + 2 * b.destination()) << 24;
-  int last = 0;
-#pragma unroll 1
-  for (int half = 0; half < 2; ++half) {
-    for (std::uint32_t left = half == 0 ? c.low : c.high; left != 0; left &= left - 1) {
-      const int k = 32 * half + __ffs(static_cast<int>(left)) - 1;
-      const auto value = static_cast<std::uint32_t>(w.coefficient[k][lane_index()]);
-      visit(Item{table + value * 256 + static_cast<std::uint32_t>(k)}, last);
-      last = k;
-    }
-  }
-  if (has_eob(c)) visit(Item{Item::eob(b.destination())}, last);
-}
-
-/// Stores the lane's coefficients in w.coefficient; no other lane reads them.
-__device__ void keep_dense_block(WarpShared& w, const Coefficients& c) {
-#pragma unroll
-  for (int k = 0; k < kBlockSize; ++k)
-    w.coefficient[k][lane_index()] = static_cast<std::int16_t>(c.at(k));
-}
 
 __device__ void clear_words(std::uint32_t* words, std::uint32_t count) {
   auto* const all = reinterpret_cast<uint4*>(words);
@@ -141,14 +113,6 @@ __device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
   return a.codes + (a.own_codes ? blockIdx.y : 0);
 }
 
-template <bool kTuned>
-__device__ void finish_transform(const Shared& s, WarpShared& w, const Coded& b, Coefficients& c) {
-  if constexpr (kTuned)
-    tune_columns_of_tile(s, w, b, c);
-  else
-    transform_columns_of_tile(s, b, c);
-}
-
 static_assert(bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared), 90) == kCodeTilesCtas,
               "as measured on Hopper");
 
@@ -191,43 +155,14 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
           static_cast<std::uint16_t>(listed.before);
   }
   if (dense) {
-    const std::int32_t difference = dc_difference(s, b, c);
-    keep_dense_block(w, c);
-    walk_dense_block(w, b, c, difference, [&](Item item, int before) {
-      count_item(item, before, s.count[lane_index() % 2]);
-    });
+    count_dense_tile(s, w, b, c);
     return;
   }
   auto* const out = reinterpret_cast<uint4*>(a.items + std::int64_t{index} * kTileItems);
 #pragma unroll 1
   for (auto i = static_cast<unsigned>(lane_index()); i < vectors(items); i += 32)
     out[i] = reinterpret_cast<const uint4*>(w.item)[i];
-#pragma unroll 1
-  for (auto i = static_cast<unsigned>(lane_index()); i < items; i += 32)
-    count_item(Item{w.item[i]}, i > 0 ? Item{w.item[i - 1]}.position() : 0,
-               s.count[lane_index() % 2]);
-}
-
-/// Adds the CTA's counts to `counts`.
-__device__ void add_counts(const Shared& s, SymbolCounts* counts) {
-  const auto add = [&](int table, int symbol, std::uint32_t count) {
-    if (count != 0) atomicAdd(&counts->count[table][symbol], count);
-  };
-  for (int i = static_cast<int>(threadIdx.x); i < 2 * kSignedCodes; i += kThreads) {
-    const int destination = i >= kSignedCodes ? 1 : 0, place = i - destination * kSignedCodes;
-    const int negative = code_slot(destination, place, true);
-    const int positive = code_slot(destination, place, false);
-    const std::uint32_t below = s.count[0][negative] + s.count[1][negative];
-    const std::uint32_t above = s.count[0][positive] + s.count[1][positive];
-    if (place == 0) {
-      add(2 + destination, kEob, below);
-      add(destination, 0, above);
-    } else if (place < kCodeColumns) {
-      add(destination, place, below + above);
-    } else {
-      add(2 + destination, place - kCodeColumns, below + above);
-    }
-  }
+  count_listed_tile(s, w, items);
 }
 
 /// CTAs of collect_tiles_kernel on a processor.
@@ -242,8 +177,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
   const std::uint32_t number = tile_number();
-  for (unsigned i = threadIdx.x; i < sizeof s.count / 16; i += kThreads)
-    reinterpret_cast<uint4*>(s.count)[i] = uint4{};
+  clear_counts(s);
   const Lane lane(a, number);
   wait_for_previous_kernel();
   if constexpr (kTuned) copy_rules(*a.tune);

@@ -14,6 +14,7 @@ namespace {
 struct FrameOutcome {
   std::uint64_t scan_bytes;
   HuffmanSpec specs[kEncodeTables];
+  SymbolCounts counts;
 };
 
 class CudaEncodePipeline final : public EncodePipeline {
@@ -36,12 +37,8 @@ class CudaEncodePipeline final : public EncodePipeline {
 
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
-    return encode(setup, specs, [&](ConstFrameView& on_device) {
-      uploaded_ = {};
-      ZR_TRY(upload_.enqueue(frame, setup.layout.components, stream_.get(), on_device));
-      uploaded_ = on_device;
-      return Status::ok();
-    });
+    return encode(setup, specs,
+                  [&](ConstFrameView& on_device) { return upload(setup, frame, on_device); });
   }
 
   Status encode_again(const EncodeSetup& setup, const ConstFrameView& frame,
@@ -49,6 +46,22 @@ class CudaEncodePipeline final : public EncodePipeline {
     if (uploaded_.data[0] == nullptr) return encode_scan(setup, frame, specs);
     return encode(setup, specs, [&](ConstFrameView& on_device) {
       on_device = uploaded_;
+      return Status::ok();
+    });
+  }
+
+  Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
+                       SymbolCounts& counts) override {
+    return on_device([&]() -> Status {
+      ConstFrameView uploaded = uploaded_;
+      if (!is_again || uploaded.data[0] == nullptr) ZR_TRY(upload(setup, frame, uploaded));
+      ZR_TRY(encoder_.enqueue_counts(setup, uploaded, stream_.get()));
+      SymbolCounts& found = outcome_.data()->counts;
+      ZR_CUDA_TRY(cudaMemcpyAsync(&found, encoder_.counts(), sizeof found, cudaMemcpyDeviceToHost,
+                                  stream_.get()));
+      ZR_CUDA_TRY(cudaMemsetAsync(encoder_.counts(), 0, sizeof found, stream_.get()));
+      ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
+      counts = found;
       return Status::ok();
     });
   }
@@ -92,19 +105,32 @@ class CudaEncodePipeline final : public EncodePipeline {
   /// Rows of converted pictures start at whole sectors.
   static constexpr std::size_t kPitchAlign = 128;
 
+  /// After an error the device is done with the frame, too.
+  template <typename Work>
+  Status on_device(const Work& work) {
+    const DeviceGuard guard(device_);
+    ZR_TRY(guard.status());
+    Status done = work();
+    if (!done) (void)cudaStreamSynchronize(stream_.get());
+    return done;
+  }
+
+  Status upload(const EncodeSetup& setup, const ConstFrameView& frame, ConstFrameView& uploaded) {
+    uploaded_ = {};
+    ZR_TRY(upload_.enqueue(frame, setup.layout.components, stream_.get(), uploaded));
+    uploaded_ = uploaded;
+    return Status::ok();
+  }
+
   /// `bring(on_device)` enqueues what brings the frame to the device.
   template <typename Bring>
   Status encode(const EncodeSetup& setup, std::array<HuffmanSpec, 4>& specs, const Bring& bring) {
-    const DeviceGuard guard(device_);
-    ZR_TRY(guard.status());
     outcome_.data()->scan_bytes = 0;
-    ConstFrameView on_device;
-    Status coded = bring(on_device);
-    if (coded) coded = code(setup, on_device);
-    if (!coded) {
-      (void)cudaStreamSynchronize(stream_.get());  // the device may still read the frame
-      return coded;
-    }
+    ConstFrameView picture;
+    ZR_TRY(on_device([&] {
+      Status brought = bring(picture);
+      return brought ? code(setup, picture) : brought;
+    }));
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
       specs[t] = optimal ? outcome_.data()->specs[t] : (*setup.fixed_specs)[t];

@@ -80,14 +80,7 @@ void FrameEncoder::set_header(const EncodeParams& params, const EncodeSetup& set
 Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob> jobs,
                              cudaStream_t stream, const StepProbe& probe) {
   const auto frames = static_cast<std::uint32_t>(jobs.size());
-  if (!std::exchange(complete_, false) || !setup_ || !same_shape(*setup_, setup) ||
-      frames > room_) {
-    ZR_TRY(prepare(setup, frames, stream));
-  } else if (!same_tables(*setup_, setup)) {
-    setup_.reset();
-    ZR_TRY(upload_rules(setup, stream));
-    setup_ = setup;
-  }
+  ZR_TRY(bring_up_to_date(setup, frames, stream));
   if (probe) {
     ZR_TRY(launch(setup, jobs, stream, probe));
   } else {
@@ -100,6 +93,29 @@ Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob>
   parity_ ^= 1;
   complete_ = true;
   return announce(probe, "");
+}
+
+Status FrameEncoder::enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame,
+                                    cudaStream_t stream) {
+  ZR_TRY(bring_up_to_date(setup, 1, stream));
+  CodeTilesArgs tiles = tile_args(setup, 1);
+  const FrameJob job{frame, {}};
+  ZR_TRY(make_planes(setup, {&job, 1}, stream, {}, tiles));
+  ZR_TRY(count_tiles(tiles, counts_.data(), stream));
+  complete_ = true;
+  return Status::ok();
+}
+
+/// Makes memory and tables ready for what follows, which is not complete before it says so.
+Status FrameEncoder::bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames,
+                                      cudaStream_t stream) {
+  if (!std::exchange(complete_, false) || !setup_ || !same_shape(*setup_, setup) || frames > room_)
+    return prepare(setup, frames, stream);
+  if (same_tables(*setup_, setup)) return Status::ok();
+  setup_.reset();
+  ZR_TRY(upload_rules(setup, stream));
+  setup_ = setup;
+  return Status::ok();
 }
 
 /// Everything that the kernels' arguments depend on besides the setup.
@@ -115,26 +131,31 @@ void FrameEncoder::make_key(std::span<const FrameJob> jobs) {
   }
 }
 
+/// All but the planes.
+CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t frames) {
+  return {setup.layout,
+          grid_,
+          frames,
+          setup.huffman == HuffmanTables::optimal,
+          {},
+          {},
+          {},
+          reciprocals_.data(),
+          setup.tune.active() ? tune_.data() : nullptr,
+          codes_.data(),
+          words_.data(),
+          tile_bits_.data(),
+          chunk_bits_[parity_].data(),
+          items_.data(),
+          item_count_.data(),
+          group_sums_.data(),
+          block_item_.data()};
+}
+
 Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> jobs,
                             cudaStream_t stream, const StepProbe& probe) {
   const auto frames = static_cast<std::uint32_t>(jobs.size());
-  CodeTilesArgs tiles{setup.layout,
-                      grid_,
-                      frames,
-                      setup.huffman == HuffmanTables::optimal,
-                      {},
-                      {},
-                      {},
-                      reciprocals_.data(),
-                      setup.tune.active() ? tune_.data() : nullptr,
-                      codes_.data(),
-                      words_.data(),
-                      tile_bits_.data(),
-                      chunk_bits_[parity_].data(),
-                      items_.data(),
-                      item_count_.data(),
-                      group_sums_.data(),
-                      block_item_.data()};
+  CodeTilesArgs tiles = tile_args(setup, frames);
   ZR_TRY(make_planes(setup, jobs, stream, probe, tiles));
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(make_tables(tiles, stream, probe));
@@ -184,9 +205,10 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   parity_ = 0;
   used_frames_[0] = used_frames_[1] = 0;
   setup_ = setup;
-  if (setup.huffman != HuffmanTables::optimal) return finish_tables(1, stream);
-  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, room_ * sizeof(SymbolCounts), stream));
-  return Status::ok();
+  const bool optimal = setup.huffman == HuffmanTables::optimal;
+  ZR_CUDA_TRY(
+      cudaMemsetAsync(counts_.data(), 0, (optimal ? room_ : 1) * sizeof(SymbolCounts), stream));
+  return optimal ? Status::ok() : finish_tables(1, stream);
 }
 
 Status FrameEncoder::reserve(const EncodeSetup& setup) {

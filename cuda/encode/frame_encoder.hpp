@@ -45,6 +45,11 @@ class FrameEncoder {
     return enqueue(setup, {&job, 1}, stream, probe);
   }
 
+  /// Enqueues the counting of a frame's symbols into counts(), which are zero before.
+  Status enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream);
+  /// In device memory. Whoever uses them clears them.
+  SymbolCounts* counts() const noexcept { return counts_.data(); }
+
   /// Calls of enqueue() that launched a graph.
   std::uint64_t replays() const noexcept { return graphs_.replays(); }
 
@@ -59,6 +64,8 @@ class FrameEncoder {
   const IndexEntry* entries() const noexcept { return entries_.data(); }
 
  private:
+  Status bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
+  CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
   Status launch(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                 const StepProbe& probe);
   void make_key(std::span<const FrameJob> jobs);

@@ -32,6 +32,8 @@ inline constexpr int kCodeTilesWarps = 4;
 /// and one frame alone: 24.2 and 43.1; 24 warps with 80 registers, some of them spilled, 24.1
 /// and 43.2; 28 with 72, 25.6 and 46.5.
 inline constexpr int kCodeTilesCtas = 5;
+/// The same of count_tiles, which spills 20 bytes with 96 registers.
+inline constexpr int kCountTilesCtas = 4;
 /// The same of collect_tiles with an index and tuned, which spills 8 bytes with 96 registers.
 inline constexpr int kTunedIndexCtas = 4;
 /// The same of code_collected_tiles tuned on compute capability 10.0, which spills 4 bytes there.

@@ -1,0 +1,95 @@
+// Coefficients of a tile -> how many there are of each symbol, by a warp.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "codec/encode/symbol_histogram.hpp"
+#include "cuda/encode/list_items.cuh"
+#include "cuda/encode/tune_blocks.cuh"
+
+namespace zerorun::cuda_encode {
+
+/// Calls visit(item, position before it) for each item of the lane's block in w.coefficient.
+template <typename Visit>
+__device__ inline void walk_dense_block(const WarpShared& w, const Coded& b, const Coefficients& c,
+                                        std::int32_t difference, const Visit& visit) {
+  if (!b.exists) return;
+  visit(Item{Item::dc(b.destination(), difference)}, 0);
+  const std::uint32_t table = (Item::kFirstTable + 2 * b.destination()) << 24;
+  int last = 0;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    for (std::uint32_t left = half == 0 ? c.low : c.high; left != 0; left &= left - 1) {
+      const int k = 32 * half + __ffs(static_cast<int>(left)) - 1;
+      const auto value = static_cast<std::uint32_t>(w.coefficient[k][lane_index()]);
+      visit(Item{table + value * 256 + static_cast<std::uint32_t>(k)}, last);
+      last = k;
+    }
+  }
+  if (has_eob(c)) visit(Item{Item::eob(b.destination())}, last);
+}
+
+/// Stores the lane's coefficients in w.coefficient; no other lane reads them.
+__device__ inline void keep_dense_block(WarpShared& w, const Coefficients& c) {
+#pragma unroll
+  for (int k = 0; k < kBlockSize; ++k)
+    w.coefficient[k][lane_index()] = static_cast<std::int16_t>(c.at(k));
+}
+
+/// Transforms the columns of the lane's block, and decides about its coefficients.
+template <bool kTuned>
+__device__ inline void finish_transform(const Shared& s, WarpShared& w, const Coded& b,
+                                        Coefficients& c) {
+  if constexpr (kTuned)
+    tune_columns_of_tile(s, w, b, c);
+  else
+    transform_columns_of_tile(s, b, c);
+}
+
+/// By all threads of the CTA, before the tables of all of them can be read.
+__device__ inline void clear_counts(Shared& s) {
+  for (unsigned i = threadIdx.x; i < sizeof s.count / 16; i += kThreads)
+    reinterpret_cast<uint4*>(s.count)[i] = uint4{};
+}
+
+/// Even and odd lanes have their own.
+__device__ inline std::uint32_t* counts_of_lane(Shared& s) { return s.count[lane_index() % 2]; }
+
+/// Adds the symbols of a tile whose items do not fit to s.count.
+__device__ inline void count_dense_tile(Shared& s, WarpShared& w, const Coded& b,
+                                        const Coefficients& c) {
+  const std::int32_t difference = dc_difference(s, b, c);
+  keep_dense_block(w, c);
+  walk_dense_block(w, b, c, difference,
+                   [&](Item item, int before) { count_item(item, before, counts_of_lane(s)); });
+}
+
+/// Adds those of the items in w.item.
+__device__ inline void count_listed_tile(Shared& s, const WarpShared& w, std::uint32_t items) {
+#pragma unroll 1
+  for (auto i = static_cast<unsigned>(lane_index()); i < items; i += 32)
+    count_item(Item{w.item[i]}, i > 0 ? Item{w.item[i - 1]}.position() : 0, counts_of_lane(s));
+}
+
+/// Adds the CTA's counts to `counts`.
+__device__ inline void add_counts(const Shared& s, SymbolCounts* counts) {
+  const auto add = [&](int table, int symbol, std::uint32_t count) {
+    if (count != 0) atomicAdd(&counts->count[table][symbol], count);
+  };
+  for (int i = static_cast<int>(threadIdx.x); i < 2 * kSignedCodes; i += kThreads) {
+    const int destination = i >= kSignedCodes ? 1 : 0, place = i - destination * kSignedCodes;
+    const int negative = code_slot(destination, place, true);
+    const int positive = code_slot(destination, place, false);
+    const std::uint32_t below = s.count[0][negative] + s.count[1][negative];
+    const std::uint32_t above = s.count[0][positive] + s.count[1][positive];
+    if (place == 0) {
+      add(2 + destination, kEob, below);
+      add(destination, 0, above);
+    } else if (place < kCodeColumns) {
+      add(destination, place, below + above);
+    } else {
+      add(2 + destination, place - kCodeColumns, below + above);
+    }
+  }
+}
+
+}  // namespace zerorun::cuda_encode

@@ -35,6 +35,16 @@ ZR_HD std::int32_t quantise(std::int32_t x, const Divisor& divisor) {
   return x < 0 ? -q : q;
 }
 
+/// Entry i of table t (0 luma, 1 chroma) at `part` of `parts` steps from one quality, where it is
+/// `from`, to the next, where it is `to`. Entries that differ by 1 take their step at different
+/// parts; neighbours far apart.
+ZR_HD int quant_between(int from, int to, int t, int i, int part, int parts) {
+  const int turn = (i * 5 + i / 8 * 3 + 7 * t) % parts;
+  const int steps = to - from;
+  const int moved = (steps < 0 ? -steps : steps) * part + turn;
+  return from + (steps < 0 ? -1 : 1) * (moved / parts);
+}
+
 /// libjpeg multiplies 16 x 16 bits: a table entry above 32767 counts as negative.
 ZR_HD std::int32_t dequantise(std::int16_t coefficient, std::uint16_t q) {
   return static_cast<std::int32_t>(coefficient) * static_cast<std::int16_t>(q);

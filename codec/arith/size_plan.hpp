@@ -32,8 +32,9 @@ class SizePlan {
   };
 
   /// Codings at most, until the best one is taken; of a picture that is counted whole, and of one
-  /// of which a sample is. The last guesses aim lower and lower if all before were too large.
-  static constexpr int kGuessesOfWhole = 16, kGuessesOfSample = 6, kLowGuesses = 3;
+  /// of which a sample is. The last but one aims low if all before were too large, and the last one
+  /// is the smallest stream.
+  static constexpr int kGuessesOfWhole = 15, kGuessesOfSample = 5;
   /// With that of SizeTask::tries_most, and the best one again.
   ZR_HD static constexpr int most_codings(bool is_sampled) {
     return (is_sampled ? kGuessesOfSample : kGuessesOfWhole) + 2;
@@ -111,24 +112,23 @@ class SizePlan {
                                                     : points_.ask(aim, task_.most, curve);
     setting_ = question.setting;
     step_ = question.is_answer ? Step::code : Step::count;
-    if (!question.is_answer || !(points_.is_coded(setting_) || setting_ == kSmallest)) return;
+    if (!question.is_answer || !(points_.is_coded(setting_) || setting_ == smallest_setting()))
+      return;
     // What the counts foretell does not come true. Stuffing may take more than half a percent.
     if (!task_.is_sampled()) setting_ = points_.nearest(aim);
-    if (task_.is_sampled() || setting_ == kSmallest) settle();
+    if (task_.is_sampled() || setting_ == smallest_setting()) settle();
   }
 
-  /// Lower where few guesses are left and all before were too large: by up to 4 and up to 30 %.
   ZR_HD SizeWindow aim_of(int left) const {
-    if (left > kLowGuesses || best_.bytes != 0) return task_.window.inner();
+    if (left > 2 || best_.bytes != 0) return task_.window.inner();
     const std::uint64_t most = task_.window.most;
-    return left == kLowGuesses ? SizeWindow{most - most / 25, most - most / 100}
-                               : SizeWindow{most - most * 3 / 10, most - most / 10};
+    return {most - most / 8, most - most / 32};
   }
 
   /// The last coding becomes the best one, or that of the smallest stream.
   ZR_HD void settle() {
     is_settling_ = true;
-    setting_ = best_.bytes != 0 ? best_.setting : kSmallest;
+    setting_ = best_.bytes != 0 ? best_.setting : smallest_setting();
     step_ = Step::code;
     if (setting_ == last_.setting) finish(best_.bytes != 0 || last_.bytes <= task_.overrun);
   }

@@ -58,7 +58,7 @@ class SizePoints {
   ZR_HD SizeQuestion ask(const SizeWindow& aim, const SizeSetting& most,
                          const SizeCurve& curve) const {
     const int found = best_point(aim);
-    const SizeQuestion answer{found < 0 ? kSmallest : setting_of(point_[found]), true};
+    const SizeQuestion answer{found < 0 ? smallest_setting() : setting_of(point_[found]), true};
     if (found >= 0 && size_of(point_[found]) >= aim.least) return answer;
     SizePoint above, below;
     for (int i = 0; i < count_; ++i) {
@@ -92,13 +92,13 @@ class SizePoints {
   /// The setting of the largest size that is not above the aim, or else of the smallest stream.
   ZR_HD SizeSetting best(const SizeWindow& aim) const {
     const int found = best_point(aim);
-    return found < 0 ? kSmallest : setting_of(point_[found]);
+    return found < 0 ? smallest_setting() : setting_of(point_[found]);
   }
 
   /// The setting of the size that was not coded and is nearest to the aim, within a 32nd of it, or
   /// else of the smallest stream.
   ZR_HD SizeSetting nearest(const SizeWindow& aim) const {
-    SizeSetting found = kSmallest;
+    SizeSetting found = smallest_setting();
     std::uint64_t best = aim.most / 32;
     for (int i = 0; i < count_; ++i) {
       const std::uint64_t at = size_of(point_[i]), middle = aim.middle();

@@ -7,6 +7,7 @@
 
 #include "codec/arith/counted_size.hpp"
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/tune.hpp"
 
 namespace zerorun {
 
@@ -20,11 +21,8 @@ struct SizeSetting {
 
 inline constexpr int kQualityUnit = 16;
 inline constexpr int kLeastQuality = kQualityUnit, kMostQuality = 100 * kQualityUnit;
-inline constexpr int kMostThrift = 1024;
-/// From one multiple of it to the next, block after block gets the next lower worth of an error.
-inline constexpr int kThriftStep = 256, kThriftSteps = kMostThrift / kThriftStep;
 /// What gives the smallest stream.
-inline constexpr SizeSetting kSmallest{kLeastQuality, kMostThrift};
+ZR_HD constexpr SizeSetting smallest_setting() { return {kLeastQuality, kMostThrift}; }
 
 /// A size that is wanted, in bytes.
 struct SizeWindow {

@@ -54,6 +54,30 @@ struct TuneRules {
   ZR_HD bool active() const { return weight != 0; }
 };
 
+/// How much rather coefficients are dropped: up to kMostThrift. From one multiple of kThriftStep to
+/// the next, block after block gets the next lower worth of an error.
+inline constexpr int kMostThrift = 1024, kThriftStep = 256;
+inline constexpr int kThriftSteps = kMostThrift / kThriftStep;
+
+/// The weights of TuneRules at multiples of kThriftStep.
+struct ThriftWeights {
+  std::uint32_t at[kThriftSteps + 1];
+
+  ZR_HD void set(int thrift, TuneRules& rules) const {
+    const int step = thrift / kThriftStep;
+    rules.weight = at[step];
+    rules.thrifty_weight = at[step < kThriftSteps ? step + 1 : kThriftSteps];
+    rules.thrifty_turns = static_cast<std::uint32_t>(thrift % kThriftStep);
+  }
+};
+
+/// Sets what depends on the entry q of a quantisation table at zig-zag position k.
+ZR_HD void set_step(TuneTable& table, int k, std::uint32_t q) {
+  table.reciprocal[k] = fine_reciprocal(q);
+  table.step[k] = static_cast<std::uint16_t>(q);
+  table.least[k] = static_cast<std::uint16_t>(least_magnitude(q));
+}
+
 /// Energy of a block where errors are worth half as much as in one without texture: 2^16.5.
 inline constexpr std::uint32_t kMaskingEnergy = 92682;
 /// Such that weight * kMaskingEnergy fits 32 bits, and the gains of 63 coefficients 31.

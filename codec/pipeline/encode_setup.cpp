@@ -3,13 +3,14 @@
 #include "codec/pipeline/encode_setup.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/tune_rules.hpp"
+#include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 #include "codec/syntax/quant_table.hpp"
 #include "codec/syntax/trained_codes.hpp"
@@ -61,11 +62,9 @@ std::string text_of(const EncodeParams& params, const EncodeSetup& setup) {
   const char* own = params.luma_table                   ? "own luma table, "
                     : params.chroma_table && has_chroma ? "own chroma table, "
                                                         : "";
-  char text[80];
-  std::snprintf(text, sizeof text, "zerorun: %squality %03d.%04d thrift %04d", own,
-                setting.quality_16ths / kQualityUnit,
-                setting.quality_16ths % kQualityUnit * (10000 / kQualityUnit), setting.thrift);
-  return text;
+  std::string text = kSettingText;
+  put_setting(reinterpret_cast<std::uint8_t*>(text.data()), setting.quality_16ths, setting.thrift);
+  return text.insert(std::string_view("zerorun: ").size(), own);
 }
 
 /// Decoders refuse large headers: ours of more than 64 MiB by default.

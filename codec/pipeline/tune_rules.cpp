@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/tune_rules.hpp"
 
-#include <algorithm>
-
-#include "codec/arith/size_search.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 
 namespace zerorun {
@@ -35,7 +32,7 @@ constexpr Weights kText[2] = {{27 * 256, 12}, {26 * 256, 13}};
 constexpr Weights kPsnr{9 * 256, 16};
 /// Of Tune::exact with thrift: what rounds to 1 from just above one half becomes 0, and with each
 /// step more.
-constexpr std::uint32_t kExactWeights[kThriftSteps + 1] = {1u << 20, 8000, 4000, 2000, 1000};
+constexpr ThriftWeights kExactWeights{{1u << 20, 8000, 4000, 2000, 1000}};
 
 Weights weights_of(Tune tune, bool is_420) {
   return tune == Tune::psnr ? kPsnr : tune == Tune::text ? kText[is_420] : kPhoto[is_420];
@@ -96,29 +93,27 @@ QuantTables resolve_tables(const EncodeParams& params) {
   return QuantTables::annex_k;
 }
 
+ThriftWeights thrift_weights(Tune tune, bool is_420) {
+  if (tune == Tune::exact) return kExactWeights;
+  ThriftWeights weights;
+  for (int step = 0; step <= kThriftSteps; ++step)
+    weights.at[step] = weights_of(tune, is_420).error >> step;
+  return weights;
+}
+
 TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
                           const std::array<QuantTable, 2>& quant, int thrift) {
   TuneRules rules{};
   const bool is_exact = params.tune == Tune::exact;
   if (is_exact && thrift == 0) return rules;
-  const Weights weights = weights_of(params.tune, is_420);
-  const auto weight_of_step = [&](int step) {
-    return is_exact ? kExactWeights[step] : weights.error >> step;
-  };
-  const int step = thrift / kThriftStep;
-  rules.weight = weight_of_step(step);
-  rules.thrifty_weight = weight_of_step(std::min(step + 1, kThriftSteps));
-  rules.thrifty_turns = static_cast<std::uint32_t>(thrift % kThriftStep);
+  thrift_weights(params.tune, is_420).set(thrift, rules);
   rules.masked = params.tune == Tune::photo || params.tune == Tune::text;
   rules.by_rate = !is_exact && params.effort == Effort::best;
   for (std::size_t t = 0; t < 2; ++t) {
-    for (std::size_t k = 0; k < kBlockSize; ++k) {
-      const std::uint16_t q = quant[t][kNaturalOfZigzag[k]];
-      rules.table[t].reciprocal[k] = fine_reciprocal(q);
-      rules.table[t].step[k] = q;
-      rules.table[t].least[k] = static_cast<std::uint16_t>(least_magnitude(q));
-    }
-    fill_bits(static_cast<int>(t), t == 0 ? 16 : weights.chroma_bits, rules.table[t].bits);
+    for (int k = 0; k < kBlockSize; ++k)
+      set_step(rules.table[t], k, quant[t][kNaturalOfZigzag[static_cast<std::size_t>(k)]]);
+    fill_bits(static_cast<int>(t), t == 0 ? 16 : weights_of(params.tune, is_420).chroma_bits,
+              rules.table[t].bits);
   }
   return rules;
 }

@@ -15,6 +15,9 @@ Status validate_tuning(const EncodeParams& params);
 /// `params.tables`, or what `automatic` stands for.
 QuantTables resolve_tables(const EncodeParams& params);
 
+/// Of Tune::exact with thrift alone: without it nothing is decided.
+ThriftWeights thrift_weights(Tune tune, bool is_420);
+
 /// `quant`: luma and chroma, natural order. The weights of 4:2:0 are others than those of all other
 /// samplings.
 TuneRules make_tune_rules(const EncodeParams& params, bool is_420,

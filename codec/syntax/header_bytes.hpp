@@ -44,6 +44,20 @@ struct DhtSegment {
   }
 };
 
+/// The COM segment that notes a setting, with zeros for its numbers.
+inline constexpr char kSettingText[] = "zerorun: quality 000.0000 thrift 0000";
+
+/// Writes the numbers into that text: quality in 16ths, up to 1600, and thrift up to 9999.
+ZR_HD void put_setting(std::uint8_t* text, int quality_16ths, int thrift) {
+  const auto put = [text](int last, int digits, int value) {
+    for (int i = 0; i < digits; ++i, value /= 10)
+      text[last - i] = static_cast<std::uint8_t>('0' + value % 10);
+  };
+  put(19, 3, quality_16ths / 16);
+  put(24, 4, quality_16ths % 16 * 625);
+  put(36, 4, thrift);
+}
+
 /// Writes kIndexEntryBytes.
 ZR_HD void put_index_entry(std::uint8_t* to, IndexEntry entry) {
   to[0] = static_cast<std::uint8_t>(entry.bits >> 8);

@@ -49,16 +49,20 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
     put_segment(segment.marker, segment.payload.size(), out);
     out.insert(out.end(), segment.payload.begin(), segment.payload.end());
   }
+  HeaderPlaces places{};
   if (!header.setting.empty()) {
     put_segment(marker::kCom, header.setting.size(), out);
+    places.setting = out.size();
     out.insert(out.end(), header.setting.begin(), header.setting.end());
   }
-  HeaderPlaces places{};
   // In front of the tables, so that its place does not depend on them.
   if (header.index_group_mcus != 0)
     places.index = append_index_segments(header.index_group_mcus, header.index_groups, out);
   const int destinations = header.components == 1 ? 1 : 2;
-  for (int d = 0; d < destinations; ++d) put_dqt(out, d, header.quant[static_cast<std::size_t>(d)]);
+  for (int d = 0; d < destinations; ++d) {
+    put_dqt(out, d, header.quant[static_cast<std::size_t>(d)]);
+    places.dqt[static_cast<std::size_t>(d)] = out.size() - kBlockSize;
+  }
 
   put_segment(marker::kSof0, 6 + 3 * static_cast<std::size_t>(header.components), out);
   put8(out, 8);

@@ -36,6 +36,8 @@ struct HuffmanPlace {
 
 struct HeaderPlaces {
   HuffmanPlace dht;
+  std::array<std::size_t, 2> dqt;       ///< of the entries of each table; in front of `dht`
+  std::optional<std::size_t> setting;   ///< of StreamHeader::setting; likewise
   std::optional<ScanIndexPlace> index;  ///< its entries are still zeros
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codec/arith/quant.hpp"
 #include "codec/arith/size_search.hpp"
 
 namespace zerorun {
@@ -70,13 +71,9 @@ std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling s
   if (part == 0) return out;
   const std::array<QuantTable, 2> next = named_quant_tables(tables, sampling, quality + 1);
   for (std::size_t t = 0; t < out.size(); ++t)
-    for (std::size_t i = 0; i < out[t].size(); ++i) {
-      const int from = out[t][i], steps = next[t][i] - from;
-      // Entries that differ by 1 take their step at different parts; neighbours far apart.
-      const int turn = static_cast<int>(i * 5 + i / 8 * 3 + 7 * t) % kQualityUnit;
-      const int moved = (steps < 0 ? -steps : steps) * part + turn;
-      out[t][i] = static_cast<std::uint16_t>(from + (steps < 0 ? -1 : 1) * (moved / kQualityUnit));
-    }
+    for (std::size_t i = 0; i < out[t].size(); ++i)
+      out[t][i] = static_cast<std::uint16_t>(quant_between(
+          out[t][i], next[t][i], static_cast<int>(t), static_cast<int>(i), part, kQualityUnit));
   return out;
 }
 

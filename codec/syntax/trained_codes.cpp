@@ -8,9 +8,7 @@ namespace zerorun {
 namespace {
 
 using Specs = std::array<HuffmanSpec, 4>;
-/// The highest qualities of the bands.
-constexpr std::array<int, 4> kBands{60, 82, 92, 100};
-using Bands = std::array<Specs, kBands.size()>;
+using Bands = std::array<Specs, kTrainedBands.size()>;
 
 constexpr Bands kExact420{
     {{{{{0, 0, 3, 1, 1, 1, 1, 1, 0, 3, 1, 0, 0, 0, 0, 0, 0},
@@ -831,7 +829,7 @@ constexpr const Bands* kAll[][2] = {{&kExact420, &kExact444},
 const std::array<HuffmanSpec, 4>& trained_huffman_specs(Tune tune, bool is_420,
                                                         int quality_16ths) noexcept {
   std::size_t band = 0;
-  while (band + 1 < kBands.size() && quality_16ths > 16 * kBands[band]) ++band;
+  while (band + 1 < kTrainedBands.size() && quality_16ths > 16 * kTrainedBands[band]) ++band;
   return (*kAll[static_cast<std::size_t>(tune)][is_420 ? 0 : 1])[band];
 }
 

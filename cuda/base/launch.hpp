@@ -53,6 +53,26 @@ struct LaunchShape {
   unsigned grid_y = 1;
 };
 
+template <typename... Args>
+cudaError_t launch_with(cudaLaunchAttribute attribute, unsigned attributes, void (*kernel)(Args...),
+                        const LaunchShape& shape, cudaStream_t stream, const Args&... args) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.grid, shape.grid_y);
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = attributes;
+  const KnownDevice* device = nullptr;
+  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  if (device->limits.pretended)
+    if (cudaError_t error = pretend(*device, reinterpret_cast<const void*>(kernel), shape.threads,
+                                    config.dynamicSmemBytes);
+        error != cudaSuccess)
+      return error;
+  return cudaLaunchKernelEx(&config, kernel, args...);
+}
+
 /// Launches a kernel. `behind`: it begins with wait_for_previous_kernel(), and may be prepared
 /// while the kernel before it in the stream still runs.
 template <typename... Args>
@@ -61,21 +81,21 @@ cudaError_t launch_shape(void (*kernel)(Args...), const LaunchShape& shape, bool
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(shape.grid, shape.grid_y);
-  config.blockDim = dim3(shape.threads);
-  config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = stream;
-  config.attrs = &attribute;
   const KnownDevice* device = nullptr;
   if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  if (device->limits.pretended)
-    if (cudaError_t error = pretend(*device, reinterpret_cast<const void*>(kernel), shape.threads,
-                                    config.dynamicSmemBytes);
-        error != cudaSuccess)
-      return error;
-  config.numAttrs = behind && device->limits.programmatic_launches ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, args...);
+  const unsigned attributes = behind && device->limits.programmatic_launches ? 1 : 0;
+  return launch_with(attribute, attributes, kernel, shape, stream, args...);
+}
+
+/// Launches a kernel whose CTAs wait for each other: all of them run at once. `shape.grid` comes
+/// from persistent_grid().
+template <typename... Args>
+cudaError_t launch_together(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
+                            const Args&... args) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  return launch_with(attribute, 1, kernel, shape, stream, args...);
 }
 
 template <typename... Args>
@@ -105,6 +125,11 @@ __device__ inline void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
+}
+
+/// Whether an earlier kernel found that this one has nothing to do; it cannot take it back.
+__device__ inline bool is_skipped(const std::uint32_t* skip) {
+  return skip != nullptr && *skip != 0;
 }
 #endif
 

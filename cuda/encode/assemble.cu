@@ -164,6 +164,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleCtas, kThreads
   __shared__ Shared s;
   wait_for_previous_kernel();
   clear_next(a);
+  if (is_skipped(a.skip)) return;
   const FrameOutput& output = a.output[blockIdx.y];
   const std::uint32_t header = a.stream.header_bytes[a.stream.stride > 0 ? blockIdx.y : 0];
   open_chunk(a, s);

@@ -37,6 +37,7 @@ struct AssembleArgs {
   /// not null: [frames][groups] in memory that the device can write.
   std::uint32_t* group_sums;  ///< made by code_tiles(); cleared for the next launch
   IndexEntry* entries;
+  const std::uint32_t* skip;  ///< if not null: where it is not 0, nothing is written
   FrameOutput output[kMaxFrames];
 };
 

@@ -124,6 +124,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
   const std::uint32_t number = tile_number();
   const Lane lane(a, number);
   wait_for_previous_kernel();
+  if (is_skipped(a.skip)) return;
   if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   Coefficients c;
@@ -180,6 +181,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   clear_counts(s);
   const Lane lane(a, number);
   wait_for_previous_kernel();
+  if (is_skipped(a.skip)) return;
   if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, nullptr);
   Coefficients c;
@@ -206,6 +208,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(code_collected_ctas(kTu
   WarpShared& w = s.of_warp[warp_index()];
   const std::uint32_t number = tile_number();
   wait_for_previous_kernel();
+  if (is_skipped(a.skip)) return;
   if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   const std::uint32_t index = a.grid.tile_index(number);

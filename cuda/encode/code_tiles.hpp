@@ -48,6 +48,7 @@ struct CodeTilesArgs {
   /// Where the grid has groups, else null.
   std::uint32_t* group_sums;  ///< [groups] bits and 2^16 times pairs are added to it
   std::uint16_t* block_item;  ///< [tiles][kTileBlocks] items before a block; as `items`
+  const std::uint32_t* skip;  ///< if not null: where it is not 0, nothing is coded
 };
 
 /// Samples -> bits.

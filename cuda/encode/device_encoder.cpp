@@ -10,13 +10,14 @@
 #include "cuda/base/device_tuning.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/this_device.hpp"
-#include "cuda/encode/frame_encoder.hpp"
+#include "cuda/encode/sized_encoder.hpp"
 
 namespace zerorun {
 
 struct DeviceEncoder::Impl {
   EncodeParams params;
   FrameEncoder encoder;
+  SizedEncoder sized;                // where params has a size
   std::optional<EncodeSetup> setup;  // of the last frame's shape
   Event done;                        // behind the last frame: the next one uses the same memory
   bool used = false;
@@ -83,6 +84,11 @@ struct DeviceEncoder::Impl {
   Status enqueue(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
     while (!jobs.empty()) {
       ZR_TRY(prepare(jobs.front().frame));
+      if (params.size.any()) {
+        ZR_TRY(sized.enqueue(*setup, encoder, to_frame_job(jobs.front()), stream));
+        jobs = jobs.subspan(1);
+        continue;
+      }
       const auto most =
           static_cast<std::size_t>(frames_of_launch(setup->layout.blocks(), launch_blocks));
       std::array<FrameJob, kMaxFrames> alike;
@@ -112,6 +118,7 @@ struct DeviceEncoder::Impl {
     setup.reset();
     auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
     if (!fresh) return fresh.status();
+    if (params.size.any()) ZR_TRY(sized.set_shape(params, *fresh));
     encoder.set_header(params, *fresh);
     setup = *fresh;
     return Status::ok();
@@ -121,10 +128,10 @@ struct DeviceEncoder::Impl {
 Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
   return guarded([&]() -> Result<DeviceEncoder> {
     ZR_TRY(validate_params(params));
-    if (params.size.any())
+    if (params.size.is_of_quality())
       return Status(Errc::invalid_argument,
-                    "the encoder of device frames does not reach sizes and qualities, because that "
-                    "takes a round trip to the host; Encoder and AsyncEncoder do it with frames in "
+                    "the encoder of device frames reaches sizes, but no PSNR and SSIM, because "
+                    "these are found on the host; Encoder and AsyncEncoder do it with frames in "
                     "host memory");
     if (params.backend == Backend::cpu)
       return Status(Errc::invalid_argument, "the CPU backend cannot code device frames");

@@ -67,13 +67,13 @@ Status FrameEncoder::check_size(const ScanLayout& layout) {
 }
 
 void FrameEncoder::set_header(const EncodeParams& params, const EncodeSetup& setup) {
-  const auto [dht, index] = write_header(make_stream_header(params, setup, {}), header_);
-  header_.erase(header_.begin() + static_cast<std::ptrdiff_t>(dht.begin),
-                header_.begin() + static_cast<std::ptrdiff_t>(dht.end));
+  places_ = write_header(make_stream_header(params, setup, {}), header_);
+  header_.erase(header_.begin() + static_cast<std::ptrdiff_t>(places_.dht.begin),
+                header_.begin() + static_cast<std::ptrdiff_t>(places_.dht.end));
   envelope_ = {};
   envelope_.parts_bytes = static_cast<std::uint32_t>(header_.size());
-  envelope_.dht_at = static_cast<std::uint32_t>(dht.begin);
-  envelope_.index = index.value_or(ScanIndexPlace{});
+  envelope_.dht_at = static_cast<std::uint32_t>(places_.dht.begin);
+  envelope_.index = places_.index.value_or(ScanIndexPlace{});
   setup_.reset();
 }
 
@@ -88,11 +88,40 @@ Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob>
     ZR_TRY(
         graphs_.run(key_, stream, [&](cudaStream_t s) { return launch(setup, jobs, s, probe); }));
   }
-  used_frames_[parity_] = frames;
-  used_frames_[parity_ ^ 1] = 0;
-  parity_ ^= 1;
+  take_turns(frames);
   complete_ = true;
   return announce(probe, "");
+}
+
+void FrameEncoder::take_turns(std::uint32_t frames) {
+  turn_.used_frames[own()] = frames;
+  turn_.used_frames[other()] = 0;
+  turn_.parity ^= 1;
+}
+
+void FrameEncoder::complete(const Turn& turn, int codings) {
+  turn_ = turn;
+  for (int i = 0; i < codings; ++i) take_turns(1);
+  complete_ = true;
+}
+
+Status FrameEncoder::launch_planes(const EncodeSetup& setup, const ConstFrameView& frame,
+                                   cudaStream_t stream, CodeTilesArgs& args) {
+  args = tile_args(setup, 1);
+  const FrameJob job{frame, {}};
+  return make_planes(setup, {&job, 1}, stream, {}, args);
+}
+
+Status FrameEncoder::launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes,
+                                   const Coding& coding, cudaStream_t stream) {
+  CodeTilesArgs tiles = planes;
+  tiles.chunk_bits = chunk_bits_[own()].data();
+  tiles.skip = coding.skip;
+  if (coding.is_plain) tiles.tune = nullptr;
+  const FrameJob job{{}, coding.output};
+  ZR_TRY(code(setup, tiles, {&job, 1}, coding.codes_change, stream, {}));
+  take_turns(1);
+  return Status::ok();
 }
 
 Status FrameEncoder::enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame,
@@ -120,7 +149,7 @@ Status FrameEncoder::bring_up_to_date(const EncodeSetup& setup, std::uint32_t fr
 
 /// Everything that the kernels' arguments depend on besides the setup.
 void FrameEncoder::make_key(std::span<const FrameJob> jobs) {
-  key_ = {jobs.size(), static_cast<std::uint64_t>(parity_), used_frames_[parity_ ^ 1]};
+  key_ = {jobs.size(), static_cast<std::uint64_t>(turn_.parity), turn_.used_frames[other()]};
   const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   for (const FrameJob& job : jobs) {
     for (std::size_t p = 0; p < job.frame.data.size(); ++p) {
@@ -145,11 +174,12 @@ CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t fr
           codes_.data(),
           words_.data(),
           tile_bits_.data(),
-          chunk_bits_[parity_].data(),
+          chunk_bits_[own()].data(),
           items_.data(),
           item_count_.data(),
           group_sums_.data(),
-          block_item_.data()};
+          block_item_.data(),
+          nullptr};
 }
 
 Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> jobs,
@@ -157,11 +187,19 @@ Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> 
   const auto frames = static_cast<std::uint32_t>(jobs.size());
   CodeTilesArgs tiles = tile_args(setup, frames);
   ZR_TRY(make_planes(setup, jobs, stream, probe, tiles));
+  return code(setup, tiles, jobs, false, stream, probe);
+}
+
+/// From planes to streams.
+Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
+                          std::span<const FrameJob> jobs, bool codes_change, cudaStream_t stream,
+                          const StepProbe& probe) {
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(make_tables(tiles, stream, probe));
     ZR_TRY(announce(probe, "code_collected_tiles"));
     ZR_TRY(code_collected_tiles(tiles, stream));
   } else {
+    if (codes_change) ZR_TRY(finish_tables(1, tiles.skip, stream));
     ZR_TRY(announce(probe, "code_tiles"));
     ZR_TRY(code_tiles(tiles, stream));
   }
@@ -169,18 +207,19 @@ Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> 
   if (long_intervals) ZR_TRY(place_chunks(stream, probe));
   ZR_TRY(announce(probe, "assemble"));
   AssembleArgs args{grid_,
-                    frames,
+                    tiles.frames,
                     words_.data(),
                     tile_bits_.data(),
-                    chunk_bits_[parity_].data(),
+                    chunk_bits_[own()].data(),
                     long_intervals ? chunk_first_bit_.data() : nullptr,
                     envelope_,
-                    states_[parity_].data(),
-                    states_[parity_ ^ 1].data(),
-                    chunk_bits_[parity_ ^ 1].data(),
-                    used_frames_[parity_ ^ 1],
+                    states_[own()].data(),
+                    states_[other()].data(),
+                    chunk_bits_[other()].data(),
+                    turn_.used_frames[other()],
                     group_sums_.data(),
                     header_.empty() ? entries_.data() : nullptr,
+                    tiles.skip,
                     {}};
   for (std::size_t f = 0; f < jobs.size(); ++f) args.output[f] = jobs[f].output;
   return assemble(args, stream);
@@ -202,13 +241,12 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   if (grid_.groups > 0)
     ZR_CUDA_TRY(cudaMemsetAsync(group_sums_.data(), 0,
                                 std::size_t{grid_.groups} * room_ * sizeof(std::uint32_t), stream));
-  parity_ = 0;
-  used_frames_[0] = used_frames_[1] = 0;
+  turn_ = {};
   setup_ = setup;
   const bool optimal = setup.huffman == HuffmanTables::optimal;
   ZR_CUDA_TRY(
       cudaMemsetAsync(counts_.data(), 0, (optimal ? room_ : 1) * sizeof(SymbolCounts), stream));
-  return optimal ? Status::ok() : finish_tables(1, stream);
+  return optimal ? Status::ok() : finish_tables(1, nullptr, stream);
 }
 
 Status FrameEncoder::reserve(const EncodeSetup& setup) {
@@ -318,21 +356,23 @@ Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
   ZR_TRY(collect_tiles(args, counts_.data(), stream));
   ZR_TRY(announce(probe, "optimal_huffman"));
   Exec exec = cuda_exec(stream, scratch_);
-  ZR_TRY(optimal_huffman_cuda({counts_.data(), specs_.data(), tables_.data(), args.frames}, exec));
+  ZR_TRY(optimal_huffman_cuda(
+      {counts_.data(), specs_.data(), tables_.data(), args.frames, args.skip}, exec));
   ZR_TRY(announce(probe, "stream_tables"));
-  return finish_tables(args.frames, stream);
+  return finish_tables(args.frames, args.skip, stream);
 }
 
-Status FrameEncoder::finish_tables(std::uint32_t frames, cudaStream_t stream) {
+Status FrameEncoder::finish_tables(std::uint32_t frames, const std::uint32_t* skip,
+                                   cudaStream_t stream) {
   return make_stream_tables(
       {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2, envelope_,
-       codes_.data(), counts_.data()},
+       codes_.data(), counts_.data(), skip},
       stream);
 }
 
 Status FrameEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(announce(probe, "place_chunks"));
-  return device_exclusive_scan(chunk_bits_[parity_].data(), chunk_first_bit_.data(), grid_.chunks,
+  return device_exclusive_scan(chunk_bits_[own()].data(), chunk_first_bit_.data(), grid_.chunks,
                                scan_temp_.data(), scan_temp_bytes_, stream);
 }
 

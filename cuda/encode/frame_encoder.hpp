@@ -8,6 +8,7 @@
 #include <span>
 
 #include "codec/pipeline/encode_pipeline.hpp"
+#include "codec/syntax/header_writer.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
@@ -45,6 +46,46 @@ class FrameEncoder {
     return enqueue(setup, {&job, 1}, stream, probe);
   }
 
+  /// For SizedEncoder, which codes a frame several times. First prepare_alone(); then in one or
+  /// several attempts, also by a graph, start_codings(), launch_planes() and some launch_coding();
+  /// then complete().
+  Status prepare_alone(const EncodeSetup& setup, cudaStream_t stream) {
+    return bring_up_to_date(setup, 1, stream);
+  }
+  /// Brings the frame's planes into `args`, the arguments of all codings.
+  Status launch_planes(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
+                       CodeTilesArgs& args);
+  /// `skip` as in CodeTilesArgs; `is_plain`: without the decisions of setup.tune; `codes_change`:
+  /// fixed Huffman tables may be others than before.
+  struct Coding {
+    FrameOutput output;
+    const std::uint32_t* skip;
+    bool is_plain, codes_change;
+  };
+  Status launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes, const Coding& coding,
+                       cudaStream_t stream);
+  /// Which halves of the memory that changes from coding to coding come next.
+  struct Turn {
+    int parity;
+    std::array<std::uint32_t, 2> used_frames;
+  };
+  Turn turn() const { return turn_; }
+  void start_codings(const Turn& turn) { turn_ = turn; }
+  /// `codings` were enqueued since `turn`.
+  void complete(const Turn& turn, int codings);
+  /// What codings read, in device memory.
+  struct Tables {
+    ReciprocalTables* reciprocals;
+    TuneRules* tune;
+    HuffmanSpec* specs;
+    HuffmanEncodeTables* codes;
+    std::uint8_t *header_parts, *header;
+  };
+  Tables tables() const {
+    return {reciprocals_.data(), tune_.data(),         specs_.data(),
+            tables_.data(),      header_parts_.data(), headers_.data()};
+  }
+  const HeaderPlaces& header_places() const { return places_; }
   /// Enqueues the counting of a frame's symbols into counts(), which are zero before.
   Status enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream);
   /// In device memory. Whoever uses them clears them.
@@ -68,6 +109,11 @@ class FrameEncoder {
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
   Status launch(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                 const StepProbe& probe);
+  Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
+              bool codes_change, cudaStream_t stream, const StepProbe& probe);
+  void take_turns(std::uint32_t frames);
+  std::size_t own() const { return static_cast<std::size_t>(turn_.parity); }
+  std::size_t other() const { return own() ^ 1; }
   void make_key(std::span<const FrameJob> jobs);
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   Status reserve(const EncodeSetup& setup);
@@ -78,16 +124,19 @@ class FrameEncoder {
   Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
                     cudaStream_t stream, CodeTilesArgs& args);
   Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
-  Status finish_tables(std::uint32_t frames, cudaStream_t stream);
+  Status finish_tables(std::uint32_t frames, const std::uint32_t* skip, cudaStream_t stream);
   Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;  // the envelope's parts on the host
+  HeaderPlaces places_{};             // in it
   StreamEnvelope envelope_{};         // its pointers are valid while setup_ is
   std::optional<EncodeSetup> setup_;  // memory and tables are ready for it
   std::uint32_t room_ = 0;            // likewise, for this many frames at once
   bool complete_ = false;  // the last launch was enqueued to its end: counts and states are clear
   TileGrid grid_{};
-  int parity_ = 0;  // which states_ and chunk_bits_ the next launch uses
+  /// `parity` says which states_ and chunk_bits_ the next launch uses, `used_frames` how many
+  /// frames have a part of these that is not clear.
+  Turn turn_{};
   LaunchGraphs graphs_;
   LaunchGraphs::Key key_;
   Scratch scratch_;
@@ -108,7 +157,6 @@ class FrameEncoder {
   std::int64_t scan_temp_bytes_ = 0;
   DeviceBuffer<std::uint64_t> states_[2];      // one a chunk
   DeviceBuffer<std::uint32_t> chunk_bits_[2];  // likewise
-  std::uint32_t used_frames_[2] = {};          // frames whose part of these is not clear
 };
 
 }  // namespace zerorun

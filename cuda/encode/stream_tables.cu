@@ -45,6 +45,7 @@ __device__ void write_header(const StreamEnvelope& stream, int destinations,
 __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArgs a) {
   __shared__ HuffmanSpec specs[kEncodeTables];
   wait_for_previous_kernel();
+  if (is_skipped(a.skip)) return;
   const std::uint32_t frame = blockIdx.x;
   const auto thread = static_cast<int>(threadIdx.x);
   // All loads before the first store: a single CTA waits for memory once.

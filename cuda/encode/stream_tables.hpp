@@ -21,6 +21,7 @@ struct StreamTablesArgs {
   StreamEnvelope stream;              ///< out: its headers
   CodeTable* codes;                   ///< out
   SymbolCounts* counts;               ///< if not null, is cleared for the next launch
+  const std::uint32_t* skip;          ///< if not null: where it is not 0, nothing is made
 };
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream);

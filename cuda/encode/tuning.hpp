@@ -34,6 +34,8 @@ inline constexpr int kCodeTilesWarps = 4;
 inline constexpr int kCodeTilesCtas = 5;
 /// The same of count_tiles, which spills 20 bytes with 96 registers.
 inline constexpr int kCountTilesCtas = 4;
+/// The same of search_size, which walks over several tiles.
+inline constexpr int kSearchSizeCtas = 4;
 /// The same of collect_tiles with an index and tuned, which spills 8 bytes with 96 registers.
 inline constexpr int kTunedIndexCtas = 4;
 /// The same of code_collected_tiles tuned on compute capability 10.0, which spills 4 bytes there.

@@ -171,6 +171,7 @@ __global__ void __launch_bounds__(32) optimal_huffman_kernel(OptimalHuffmanArgs 
   for (int i = lane; i < kReserved + 2; i += 32) of_length[i] = 0;
   __syncwarp();
   wait_for_previous_kernel();
+  if (is_skipped(a.skip)) return;
 
   const std::uint32_t* const counts = a.counts[blockIdx.y].count[table];
   int size[kSlots];

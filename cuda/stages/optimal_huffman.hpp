@@ -20,6 +20,7 @@ struct OptimalHuffmanArgs {
   HuffmanSpec* specs;           ///< [frames][kEncodeTables] out: what optimal_huffman_spec() gives
   HuffmanEncodeTables* tables;  ///< [frames] out: what fill_encode_table() makes of them
   std::uint32_t frames = 1;
+  const std::uint32_t* skip = nullptr;  ///< if not null: where it is not 0, nothing is made
 };
 
 /// Asynchronous on exec.stream.

@@ -130,7 +130,7 @@ TEST(SizePlan, SaysWhatIsTheLeast) {
         else
           plan.add_code(552 + size(), kPhotoCurve);
       EXPECT_EQ(plan.is_reached(), overrun == 1600);
-      EXPECT_EQ(plan.setting(), kSmallest);
+      EXPECT_EQ(plan.setting(), smallest_setting());
       EXPECT_EQ(plan.bytes(), 1600u);
     }
 }

@@ -1,0 +1,219 @@
+// Frames in device memory are coded to sizes without the host, and give the streams of Encoder.
+// SPDX-License-Identifier: MIT
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda/base/memory.hpp"
+#include "tests/cuda/device_frame.hpp"
+#include "tests/support/gpu.hpp"
+#include "zerorun/cuda.hpp"
+
+namespace zerorun::test {
+namespace {
+
+/// A frame, its stream by the CPU, and the memory for the stream by the device.
+class SizedJob {
+ public:
+  SizedJob(Encoder& cpu, const TestFrame& frame, std::size_t capacity)
+      : frame_(frame), out_(std::vector<std::byte>(capacity)) {
+    const auto report = cpu.encode(frame.view(), expected_);
+    EXPECT_TRUE(report || report.status().code() == Errc::size_not_reached)
+        << report.status().message();
+    if (!report) expected_.clear();
+  }
+
+  DeviceEncodeJob job() {
+    size_ = std::make_unique<DeviceArray<std::size_t>>(1);
+    return {frame_.view, out_.data(), out_.to_host().size(), size_->data()};
+  }
+  bool is_reached() const { return !expected_.empty(); }
+
+  void expect_done() {
+    ASSERT_EQ(size_->to_host()[0], expected_.size());
+    auto found = out_.to_host();
+    found.resize(expected_.size());
+    EXPECT_TRUE(found == expected_);
+  }
+
+ private:
+  DeviceFrame frame_;
+  DeviceArray<std::byte> out_;
+  std::vector<std::byte> expected_;
+  std::unique_ptr<DeviceArray<std::size_t>> size_;
+};
+
+class DeviceSizesParity : public GpuTest {
+ protected:
+  void open(EncodeParams params) {
+    params.device = 0;
+    params.backend = Backend::automatic;
+    auto device = DeviceEncoder::create(params);
+    ASSERT_TRUE(device) << device.status().message();
+    device_ = *std::move(device);
+    params.backend = Backend::cpu;
+    auto cpu = Encoder::create(params);
+    ASSERT_TRUE(cpu) << cpu.status().message();
+    cpu_ = *std::move(cpu);
+    jobs_.clear();
+  }
+
+  void add(Content content, PixelFormat format, int width, int height, std::uint64_t seed = 5) {
+    jobs_.push_back(std::make_unique<SizedJob>(
+        *cpu_, make_frame(content, format, width, height, seed),
+        static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3 + 4096));
+    reached_ += jobs_.back()->is_reached() ? 1 : 0;
+    ++all_;
+  }
+
+  /// Three times: by launches, by a graph that is made, and by that graph.
+  void expect_all() {
+    for (int turn = 0; turn < 3; ++turn) {
+      std::vector<DeviceEncodeJob> jobs;
+      for (const auto& one : jobs_) jobs.push_back(one->job());
+      const Status status = device_->encode_batch(jobs, nullptr);
+      ASSERT_TRUE(status) << status.message();
+      for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        SCOPED_TRACE(testing::Message() << "turn " << turn << " frame " << i);
+        ASSERT_NO_FATAL_FAILURE(jobs_[i]->expect_done());
+      }
+    }
+  }
+
+  std::optional<DeviceEncoder> device_;
+  std::optional<Encoder> cpu_;
+  std::vector<std::unique_ptr<SizedJob>> jobs_;
+  int reached_ = 0, all_ = 0;
+};
+
+TEST_F(DeviceSizesParity, AllModes) {
+  for (const Tune tune : kAllTunes)
+    for (const Effort effort : kAllEfforts)
+      for (const HuffmanTables tables :
+           {HuffmanTables::standard, HuffmanTables::optimal, HuffmanTables::trained})
+        for (const auto& [width, height] : {std::pair{203, 117}, std::pair{1283, 723}}) {
+          SCOPED_TRACE(testing::Message() << name(tune) << ' ' << name(effort) << " tables "
+                                          << static_cast<int>(tables) << ' ' << width);
+          EncodeParams params;
+          params.tune = tune;
+          params.effort = effort;
+          params.huffman = tables;
+          params.index = width == 203 && effort == Effort::fast;
+          params.note_setting = effort == Effort::best;
+          params.size.target_bytes = static_cast<std::size_t>(width * height / 5);
+          ASSERT_NO_FATAL_FAILURE(open(params));
+          for (const Content content : {Content::photo, Content::noise, Content::checker})
+            for (const PixelFormat format : {PixelFormat::rgb24, PixelFormat::yuv420p})
+              add(content, format, width, height);
+          ASSERT_NO_FATAL_FAILURE(expect_all());
+        }
+  EXPECT_GT(reached_ * 10, all_ * 9);
+}
+
+TEST_F(DeviceSizesParity, ManySizes) {
+  for (const HuffmanTables tables : {HuffmanTables::standard, HuffmanTables::optimal})
+    for (std::size_t target = 1500; target < 400000; target += target / 3) {
+      SCOPED_TRACE(target);
+      EncodeParams params;
+      params.huffman = tables;
+      params.size.target_bytes = target;
+      ASSERT_NO_FATAL_FAILURE(open(params));
+      add(Content::photo, PixelFormat::yuv420p, 640, 480);
+      add(Content::photo, PixelFormat::yuv422p, 1024, 768);
+      add(Content::gradient, PixelFormat::gray8, 1100, 500);
+      add(Content::photo, PixelFormat::yuv444p, 64, 48);
+      ASSERT_NO_FATAL_FAILURE(expect_all());
+    }
+  EXPECT_GT(reached_ * 2, all_);
+}
+
+/// What is smaller than a cap stays as it is.
+TEST_F(DeviceSizesParity, Caps) {
+  for (const Tune tune : {Tune::exact, Tune::photo})
+    for (const std::size_t most : {20000u, 90000u, 2000000u}) {
+      EncodeParams params;
+      params.tune = tune;
+      params.quality = 85;
+      params.size.max_bytes = most;
+      ASSERT_NO_FATAL_FAILURE(open(params));
+      for (const int width : {320, 1280}) {
+        add(Content::photo, PixelFormat::yuv420p, width, 720);
+        add(Content::flat, PixelFormat::yuv420p, width, 720);
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_all());
+    }
+}
+
+TEST_F(DeviceSizesParity, WhatCannotBeReachedHasSizeZero) {
+  for (const std::size_t overrun : {std::size_t{0}, std::size_t{1000000}})
+    for (const int width : {64, 1280}) {
+      EncodeParams params;
+      params.size.target_bytes = 900;
+      params.size.overrun_bytes = overrun;
+      ASSERT_NO_FATAL_FAILURE(open(params));
+      add(Content::noise, PixelFormat::yuv420p, width, 720);
+      add(Content::flat, PixelFormat::gray8, 16, 16);
+      EXPECT_EQ(jobs_[0]->is_reached(), overrun != 0);
+      EXPECT_TRUE(jobs_[1]->is_reached());
+      ASSERT_NO_FATAL_FAILURE(expect_all());
+    }
+}
+
+TEST_F(DeviceSizesParity, RestartIntervalsAndLargeFrames) {
+  for (const RestartPolicy& restart :
+       {RestartPolicy::none(), RestartPolicy::mcu_rows(1), RestartPolicy::mcus(7)})
+    for (const HuffmanTables tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
+      EncodeParams params;
+      params.restart = restart;
+      params.huffman = tables;
+      params.size.target_bytes = 900000;
+      ASSERT_NO_FATAL_FAILURE(open(params));
+      add(Content::photo, PixelFormat::nv12, 3840, 2160);
+      add(Content::photo, PixelFormat::rgb24, 2051, 1031);
+      ASSERT_NO_FATAL_FAILURE(expect_all());
+    }
+}
+
+/// Encoders that share the device do not disturb each other.
+TEST_F(DeviceSizesParity, EncodersSideBySide) {
+  constexpr std::size_t kEncoders = 8;
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.size.target_bytes = 150000;
+  auto cpu = Encoder::create(params);
+  ASSERT_TRUE(cpu);
+  params.backend = Backend::cuda;
+  std::vector<DeviceEncoder> encoders;
+  std::vector<Stream> streams(kEncoders);
+  std::vector<std::unique_ptr<SizedJob>> jobs;
+  for (std::size_t i = 0; i < kEncoders; ++i) {
+    auto made = DeviceEncoder::create(params);
+    ASSERT_TRUE(made);
+    encoders.push_back(*std::move(made));
+    ASSERT_TRUE(streams[i].create());
+    jobs.push_back(std::make_unique<SizedJob>(
+        *cpu, make_frame(Content::photo, PixelFormat::yuv420p, 1280, 720, i), 600000));
+  }
+  std::vector<DeviceEncodeJob> device_jobs;
+  for (const auto& job : jobs) device_jobs.push_back(job->job());
+  for (int turn = 0; turn < 20; ++turn)
+    for (std::size_t i = 0; i < kEncoders; ++i)
+      ASSERT_TRUE(encoders[i].encode_batch({&device_jobs[i], 1}, streams[i].get()));
+  for (const Stream& stream : streams) ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+  for (const auto& job : jobs) job->expect_done();
+}
+
+TEST_F(DeviceSizesParity, QualitiesAreRefused) {
+  EncodeParams params;
+  params.size.target_psnr = 40;
+  const auto refused = DeviceEncoder::create(params);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.status().code(), Errc::invalid_argument);
+  EXPECT_NE(refused.status().message().find("PSNR"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace zerorun::test

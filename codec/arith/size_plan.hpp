@@ -35,9 +35,9 @@ class SizePlan {
   /// of which a sample is. The last but one aims low if all before were too large, and the last one
   /// is the smallest stream.
   static constexpr int kGuessesOfWhole = 15, kGuessesOfSample = 5;
-  /// With that of SizeTask::tries_most, and the best one again.
-  ZR_HD static constexpr int most_codings(bool is_sampled) {
-    return (is_sampled ? kGuessesOfSample : kGuessesOfWhole) + 2;
+  /// With the first of SizeTask::tries_most, and the best one again.
+  ZR_HD static int most_codings(const SizeTask& task) {
+    return guesses_of(task) + (task.tries_most ? 2 : 1);
   }
 
   ZR_HD void start(const SizeTask& task, const SizeCurve& curve) {
@@ -96,20 +96,25 @@ class SizePlan {
     std::uint64_t bytes;  ///< 0: there is none
   };
 
+  ZR_HD static int guesses_of(const SizeTask& task) {
+    return task.is_sampled() ? kGuessesOfSample : kGuessesOfWhole;
+  }
+
   ZR_HD void finish(bool is_reached) {
     step_ = Step::done;
     is_reached_ = is_reached;
   }
 
   ZR_HD void go_on(const SizeCurve& curve) {
-    const int left = (task_.is_sampled() ? kGuessesOfSample : kGuessesOfWhole) - guesses_;
+    const int left = guesses_of(task_) - guesses_;
     if (left <= (best_.bytes == 0 ? 1 : 0)) {
       settle();
       return;
     }
     const SizeWindow aim = aim_of(left);
-    const SizeQuestion question = points_.is_full() ? SizeQuestion{points_.best(aim), true}
-                                                    : points_.ask(aim, task_.most, curve);
+    const SizeQuestion question = points_.is_full()
+                                      ? SizeQuestion{points_.best(aim), true}
+                                      : points_.ask(aim, task_.most, is_rough(), curve);
     setting_ = question.setting;
     step_ = question.is_answer ? Step::code : Step::count;
     if (!question.is_answer || !(points_.is_coded(setting_) || setting_ == smallest_setting()))
@@ -119,9 +124,13 @@ class SizePlan {
     if (task_.is_sampled() || setting_ == smallest_setting()) settle();
   }
 
+  /// A first guess by a sample is some percent wrong. It shows how wrong the next ones are.
+  ZR_HD bool is_rough() const { return guesses_ == 0 && task_.is_sampled(); }
+
   ZR_HD SizeWindow aim_of(int left) const {
-    if (left > 2 || best_.bytes != 0) return task_.window.inner();
     const std::uint64_t most = task_.window.most;
+    if (is_rough()) return {most - most / 40, most - most / 500};
+    if (left > 2 || best_.bytes != 0) return task_.window.inner();
     return {most - most / 8, most - most / 32};
   }
 

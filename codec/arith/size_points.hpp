@@ -54,8 +54,9 @@ class SizePoints {
   }
 
   /// First the quality that is the least to fill the window, then the thrift that brings the size
-  /// into it. `most` gives the most bytes. One point at least has its thrift.
-  ZR_HD SizeQuestion ask(const SizeWindow& aim, const SizeSetting& most,
+  /// into it. `most` gives the most bytes. One point at least has its thrift. `is_rough`: a quality
+  /// alone will do, if there is one.
+  ZR_HD SizeQuestion ask(const SizeWindow& aim, const SizeSetting& most, bool is_rough,
                          const SizeCurve& curve) const {
     const int found = best_point(aim);
     const SizeQuestion answer{found < 0 ? smallest_setting() : setting_of(point_[found]), true};
@@ -77,13 +78,15 @@ class SizePoints {
     const bool is_lowest =
         above.at == kLeastQuality || (below.is_known() && above.at == below.at + 1);
     const SizeStep step{aim, count_};
-    bool thrift_helps = true;
+    bool thrift_helps = !is_rough;
     if (above.is_known()) {
       const ThriftRange range = thrift_of(above, aim, most.thrift);
-      if (!range.is_used_up() && (is_lowest || is_near(above, aim)))
-        return {{above.at, step.thrift(range.none, range.little, range.much)}, false};
+      if (!range.is_used_up() && (is_lowest || (thrift_helps && is_near(above, aim))))
+        return {{above.at,
+                 step.thrift(range.none, range.little, range.much, usual_by_one(most.thrift))},
+                false};
       if (is_lowest) return answer;
-      thrift_helps = !range.is_used_up();
+      thrift_helps = thrift_helps && !range.is_used_up();
     }
     const int quality = step.quality(below, above, most.quality_16ths, thrift_helps, curve);
     return {{quality, most.thrift}, false};
@@ -173,6 +176,20 @@ class SizePoints {
         range.much = p;
     }
     return range;
+  }
+
+  /// What thrift saved by one where it was last counted.
+  ZR_HD std::int64_t usual_by_one(int least) const {
+    for (int i = count_ - 1; i > 0; --i) {
+      if (point_[i].thrift <= least) continue;
+      for (int j = i - 1; j >= 0; --j) {
+        if (point_[j].quality_16ths != point_[i].quality_16ths || point_[j].thrift != least)
+          continue;
+        const std::int64_t saved = log2_fixed(point_[j].bits) - log2_fixed(point_[i].bits);
+        return saved / (point_[i].thrift - least);
+      }
+    }
+    return SizeStep::kUsualByOne;
   }
 
   int count_;

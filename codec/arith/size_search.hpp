@@ -107,8 +107,9 @@ struct SizeStep {
   }
 
   /// The next thrift: `little` saves too little, `much` too much or is not known. `none` is the
-  /// size without thrift.
-  ZR_HD int thrift(const SizePoint& none, const SizePoint& little, const SizePoint& much) const {
+  /// size without thrift. `usual`: what thrift saved by one, in 2^-16 of log2, at another quality.
+  ZR_HD int thrift(const SizePoint& none, const SizePoint& little, const SizePoint& much,
+                   std::int64_t usual) const {
     const std::int64_t excess = little.log() - aim.log_of_middle();
     if (much.is_known()) {
       const int width = much.at - little.at, least = width > 8 ? width / 8 : 1;
@@ -116,18 +117,21 @@ struct SizeStep {
       const auto step = fall > 0 ? excess * width / fall : width / 2;
       return little.at + clamp(step, least, width - least);
     }
-    // Photos lose some 2^-13 of their bits by each.
-    constexpr std::int64_t kSavedByOne = 8;
     const std::int64_t saved = none.log() - little.log();
     const int width = little.at - none.at;
-    const std::int64_t by_one =
-        width > 0 && saved / width < kSavedByOne ? (saved + width - 1) / width : kSavedByOne;
+    std::int64_t by_one = width > 0 ? (saved + width - 1) / width : usual;
+    if (by_one > kMostByOne) by_one = kMostByOne;
     const std::int64_t step = by_one > 0 ? excess / by_one + 1 : kMostThrift;
     const std::int64_t bold = step > width ? step : width;  // it saves less and less
     return clamp(little.at + bold, little.at + 1, kMostThrift);
   }
 
+  /// Photos lose some 2^-13 of their bits by one.
+  static constexpr std::int64_t kUsualByOne = 9;
+
  private:
+  static constexpr std::int64_t kMostByOne = 32;
+
   ZR_HD static int clamp(std::int64_t value, int least, int most) {
     return value < least ? least : value > most ? most : static_cast<int>(value);
   }

@@ -20,6 +20,7 @@ static_assert(kThreads == 2 * kBlockSize, "a thread for each entry of two tables
 
 struct SearchShared {
   SizeState state;
+  SizeCurve curve;
   SymbolSums sums[kEncodeTables];
 };
 
@@ -110,7 +111,7 @@ __device__ void count(const SearchSizeArgs& a, Shared& s, SearchShared& shared) 
   sum_counts(a, a.counts[slot], setting, shared);
   __syncthreads();
   if (threadIdx.x == 0) {
-    shared.state.plan.add_count(counted_size(shared.sums, a.is_optimal), a.tables->curve);
+    shared.state.plan.add_count(counted_size(shared.sums, a.is_optimal), shared.curve);
     ++shared.state.passes;
   }
   __syncthreads();
@@ -143,15 +144,20 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSearchSizeCtas, kThrea
     search_size_kernel(const __grid_constant__ SearchSizeArgs a) {
   __shared__ Shared s;
   __shared__ SearchShared shared;
+  if (!a.starts && !a.ends && a.before->plan.step() == SizePlan::Step::done) {
+    if (blockIdx.x == 0) copy_words(a.after, a.before);
+    return;  // *a.skip is 1
+  }
   copy_words(&shared.state, a.before);
+  copy_words(&shared.curve, &a.tables->curve);
   copy_rules(a.tables->rules);
   __syncthreads();
   SizePlan& plan = shared.state.plan;
   if (threadIdx.x == 0) {
     if (a.starts)
-      plan.start(a.tables->task, a.tables->curve);
+      plan.start(a.tables->task, shared.curve);
     else if (plan.step() == SizePlan::Step::code)
-      plan.add_code(*a.coded, a.tables->curve);
+      plan.add_code(*a.coded, shared.curve);
   }
   __syncthreads();
 #pragma unroll 1

@@ -9,9 +9,6 @@
 
 namespace zerorun {
 
-// A plan is read by one search and written for the next, which begins where the last frame's ended.
-static_assert(SizePlan::most_codings(false) % 2 == 1 && SizePlan::most_codings(true) % 2 == 1);
-
 Status SizedEncoder::set_shape(const EncodeParams& params, EncodeSetup& setup) {
   is_ready_ = false;
   graphs_.forget_all();
@@ -40,7 +37,8 @@ Status SizedEncoder::enqueue(const EncodeSetup& setup, FrameEncoder& encoder, co
   if (!std::exchange(is_ready_, false)) ZR_TRY(prepare(stream));
   const FrameEncoder::Turn turn = encoder.turn();
   const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
-  LaunchGraphs::Key key{static_cast<std::uint64_t>(turn.parity),
+  LaunchGraphs::Key key{static_cast<std::uint64_t>(phase_),
+                        static_cast<std::uint64_t>(turn.parity),
                         turn.used_frames[0],
                         turn.used_frames[1],
                         number(encoder.tables().header),
@@ -55,6 +53,7 @@ Status SizedEncoder::enqueue(const EncodeSetup& setup, FrameEncoder& encoder, co
     return launch(setup, encoder, job, s);
   }));
   encoder.complete(turn, codings());
+  phase_ = (phase_ + codings() + 1) % 2;
   is_ready_ = true;
   return Status::ok();
 }
@@ -86,8 +85,8 @@ Status SizedEncoder::launch(const EncodeSetup& setup, FrameEncoder& encoder, con
   for (int n = 0; n <= codings(); ++n) {
     search.starts = n == 0;
     search.ends = n == codings();
-    search.before = states_.data() + n % 2;
-    search.after = states_.data() + (n + 1) % 2;
+    search.before = states_.data() + (phase_ + n) % 2;
+    search.after = states_.data() + (phase_ + n + 1) % 2;
     ZR_TRY(search_size(search, stream));
     if (search.ends) break;
     FrameEncoder::Coding coding{job.output, skip_.data(), n == 0 && is_plain_first_,

@@ -34,12 +34,13 @@ class SizedEncoder {
   SearchSizeArgs search_args(const EncodeSetup& setup, const FrameEncoder& encoder,
                              const CodeTilesArgs& counted, const FrameJob& job) const;
   std::uint64_t plane_bytes(int component) const;
-  int codings() const { return SizePlan::most_codings(grid_.has_value()); }
+  int codings() const { return SizePlan::most_codings(tables_on_host_[0].task); }
 
   std::optional<SampleGrid> grid_;  // nothing: frames are counted whole
   ScanLayout counted_{};
   bool is_ready_ = false;  // the device's memory is that of the shape, and of a frame's beginning
   bool is_plain_first_ = false;
+  int phase_ = 0;                           // which of states_ a frame begins with
   std::vector<SizeTables> tables_on_host_;  // one
   LaunchGraphs graphs_;
   DeviceBuffer<SizeTables> tables_;

@@ -78,7 +78,7 @@ PlanRun run_plan(const SizeTask& task, double bits, double jump, double error, s
       plan.add_code(kOthers + size, kPhotoCurve);
     }
     EXPECT_LE(run.counts, SizePoints::kMost);
-    EXPECT_LE(plan.codings(), SizePlan::most_codings(task.is_sampled()));
+    EXPECT_LE(plan.codings(), SizePlan::most_codings(task));
   }
   return run;
 }
@@ -150,7 +150,7 @@ TEST(SizePlan, EndsWhateverTheCountsAre) {
     SizePlan plan;
     plan.start(task, kPhotoCurve);
     for (int steps = 0; plan.step() != SizePlan::Step::done; ++steps) {
-      ASSERT_LE(steps, SizePoints::kMost + SizePlan::most_codings(task.is_sampled()));
+      ASSERT_LE(steps, SizePoints::kMost + SizePlan::most_codings(task));
       ASSERT_GE(plan.setting().quality_16ths, kLeastQuality);
       ASSERT_LE(plan.setting().quality_16ths, kMostQuality);
       ASSERT_GE(plan.setting().thrift, 0);

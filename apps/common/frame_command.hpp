@@ -113,6 +113,8 @@ class FrameCommand {
   PipelineSteps<Job> metered(int lanes, const PipelineSteps<Job>& steps,
                              const io::SourceInfo& info) {
     meter_->set_threads(Crew::lanes, lanes);
+    for (const Crew crew : {Crew::to_gpu, Crew::gpu, Crew::from_gpu})
+      meter_->set_threads(crew, crew_->count());
     const Step loading = decodes_input(info) ? Step::decode_input : Step::load;
     const Step packing = compresses_output() ? Step::compress : Step::store;
     StepMeter* const meter = meter_.get();
@@ -127,8 +129,8 @@ class FrameCommand {
                 },
             .code =
                 [meter, &steps](Job& job, int lane) {
-                  return meter->time(
-                      Step::code, [&] { return steps.code(job, lane); }, io::take_convert_time);
+                  return meter->time_coding([&] { return steps.code(job, lane); },
+                                            io::take_convert_time);
                 },
             .pack =
                 [meter, &steps, packing](Job& job) {

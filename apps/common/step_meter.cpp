@@ -31,8 +31,12 @@ std::string activity(Step step, const StepWords& words) {
       return "Converting the samples";
     case Step::code:
       return words.coding;
+    case Step::upload:
+      return "Copying to the GPU";
     case Step::kernels:
       return "Running the kernels of the GPU";
+    case Step::download:
+      return "Copying from the GPU";
     case Step::compress:
       return "Compressing the " + words.output;
     case Step::store:
@@ -46,13 +50,29 @@ Crew crew_of(Step step) noexcept {
   switch (step) {
     case Step::read:
       return Crew::reader;
+    case Step::upload:
+      return Crew::to_gpu;
     case Step::kernels:
       return Crew::gpu;
+    case Step::download:
+      return Crew::from_gpu;
     case Step::write:
       return Crew::writer;
     default:
       return Crew::lanes;
   }
+}
+
+Step step_of(DeviceStep step) noexcept {
+  switch (step) {
+    case DeviceStep::upload:
+      return Step::upload;
+    case DeviceStep::kernels:
+      return Step::kernels;
+    case DeviceStep::download:
+      return Step::download;
+  }
+  return Step::code;
 }
 
 /// What the wall did: "it kept 15.6 of 16 threads busy".
@@ -61,8 +81,8 @@ std::string load(const StepUse& wall, double seconds, std::int64_t frames) {
   if (wall.step == Step::read) return fmt::format("it delivered {:.1f} frames/s", rate);
   if (wall.step == Step::write) return fmt::format("it took {:.1f} frames/s", rate);
   if (wall.threads == 1) return fmt::format("it was busy {:.0f} % of the time", wall.percent);
-  return fmt::format("it kept {:.1f} of {} threads busy", wall.percent * wall.threads / 100.0,
-                     wall.threads);
+  return fmt::format("it kept {:.1f} of {} {} busy", wall.percent * wall.threads / 100.0,
+                     wall.threads, crew_of(wall.step) == Crew::lanes ? "threads" : "GPUs");
 }
 
 std::string sentence_of(const StepUse& wall, const StepReport& report, const StepWords& words) {
@@ -85,7 +105,8 @@ bool is_slower(const StepUse& a, const StepUse& b) {
 
 const char* name(Step step) noexcept {
   constexpr std::array<const char*, kStepCount> kNames = {
-      "read", "load", "decode_input", "convert", "code", "kernels", "compress", "store", "write"};
+      "read",    "load",     "decode_input", "convert", "code", "upload",
+      "kernels", "download", "compress",     "store",   "write"};
   const auto index = static_cast<std::size_t>(step);
   return index < kNames.size() ? kNames[index] : "?";
 }
@@ -115,15 +136,29 @@ void StepMeter::set_threads(Crew crew, int threads) noexcept {
   threads_[static_cast<std::size_t>(crew)] = std::max(1, threads);
 }
 
+void StepMeter::add_device(std::span<const DeviceSpan> spans) {
+  const std::lock_guard lock(device_mutex_);
+  for (const DeviceSpan& span : spans) {
+    on_device_[{step_of(span.step), span.device}].add(span.begin, span.end);
+    add(Step::code, span.begin - span.end);
+  }
+}
+
+double StepMeter::busy_seconds(Step step) const {
+  double busy = static_cast<double>(busy_[index(step)].load(std::memory_order_relaxed)) * 1e-9;
+  const std::lock_guard lock(device_mutex_);
+  for (const auto& [key, time] : on_device_)
+    if (key.first == step) busy += time.seconds();
+  return busy;
+}
+
 StepReport StepMeter::report(double seconds, std::int64_t frames, const StepWords& words) const {
   StepReport report;
   report.seconds = seconds;
   report.frames = frames;
   std::array<double, kCrewCount> crew_seconds{};
   for (std::size_t i = 0; i < kStepCount; ++i) {
-    double busy = static_cast<double>(busy_[i].load(std::memory_order_relaxed)) * 1e-9;
-    if (static_cast<Step>(i) == Step::kernels)
-      busy += kernels_shortest_ * static_cast<double>(kernels_count_);
+    const double busy = busy_seconds(static_cast<Step>(i));
     if (!(busy > 0)) continue;
     const auto crew = static_cast<std::size_t>(crew_of(static_cast<Step>(i)));
     crew_seconds[crew] += busy;

@@ -11,9 +11,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "apps/common/busy_time.hpp"
+#include "codec/base/device_spans.hpp"
 
 namespace zerorun::app {
 
@@ -24,18 +31,22 @@ enum class Step : std::uint8_t {
   load,          ///< the parallel half: bytes of a file into memory
   decode_input,  ///< the same, and PNG, TIFF, ... to samples
   convert,       ///< samples to others on the CPU, where that is a pass of its own, in and out
-  code,          ///< zerorun's coding of a frame; on a GPU with the copies to it and from it
-  kernels,       ///< the kernels of that on the GPU
+  code,          ///< zerorun's coding of a frame; on a GPU what a lane does beside waiting for it
+  upload,        ///< a copy to the GPU is on its way, from pageable memory through pinned memory
+  kernels,       ///< the GPU works on a frame
+  download,      ///< as `upload`, back from the GPU
   compress,      ///< samples to PNG, TIFF, ..., and their bytes to a file
   store,         ///< the parallel half of writing: bytes to where their place is known
   write,         ///< the serial half: the rest in order
 };
-inline constexpr std::size_t kStepCount = 9;
+inline constexpr std::size_t kStepCount = 11;
 const char* name(Step step) noexcept;
 
 /// Who takes a step. Steps of the same crew share its threads, so they are busy one after another.
-enum class Crew : std::uint8_t { reader, lanes, gpu, writer };
-inline constexpr std::size_t kCrewCount = 4;
+/// The bus carries both ways at a time, and the GPU codes meanwhile: three of their own, of as many
+/// "threads" as there are GPUs.
+enum class Crew : std::uint8_t { reader, lanes, to_gpu, gpu, from_gpu, writer };
+inline constexpr std::size_t kCrewCount = 6;
 
 /// What the sentence about the wall calls things.
 struct StepWords {
@@ -82,14 +93,10 @@ class StepMeter {
     add(step, std::chrono::nanoseconds(static_cast<std::int64_t>(busy * 1e9)));
   }
 
-  /// One frame's kernels. Those of several lanes wait for each other, so the sum of their times is
-  /// more than the GPU was busy: each frame counts with the shortest time of all, as if it had the
-  /// GPU for itself. For one thread.
-  void add_kernels(double seconds) noexcept {
-    if (!(seconds > 0)) return;
-    kernels_shortest_ = kernels_count_ == 0 ? seconds : std::min(kernels_shortest_, seconds);
-    ++kernels_count_;
-  }
+  /// What devices did while one thread coded a frame and waited for them. Frames of several lanes
+  /// wait for each other, so the sum of their times would be more than a device was busy: times
+  /// that overlap count once.
+  void add_device(std::span<const DeviceSpan> spans);
 
   /// Runs `work` and adds the time that it took.
   template <typename Body>
@@ -112,6 +119,15 @@ class StepMeter {
     return result;
   }
 
+  /// The same for the coding of a frame, with the work of devices as steps of their own.
+  template <typename Body, typename Take>
+  auto time_coding(const Body& work, const Take& take_converted) {
+    const DeviceSpans device;
+    auto result = time(Step::code, work, take_converted);
+    add_device(device.spans);
+    return result;
+  }
+
   /// Of `frames` frames in `seconds`.
   StepReport report(double seconds, std::int64_t frames, const StepWords& words) const;
 
@@ -129,12 +145,13 @@ class StepMeter {
     Clock::time_point start_ = Clock::now();
   };
 
+  double busy_seconds(Step step) const;
   static constexpr std::size_t index(Step step) noexcept { return static_cast<std::size_t>(step); }
 
   std::array<std::atomic<std::int64_t>, kStepCount> busy_{};  // nanoseconds
   std::array<int, kCrewCount> threads_{};
-  double kernels_shortest_ = 0;
-  std::int64_t kernels_count_ = 0;
+  mutable std::mutex device_mutex_;
+  std::map<std::pair<Step, int>, BusyTime> on_device_;  // by step and device
 };
 
 }  // namespace zerorun::app

@@ -302,7 +302,6 @@ class EncodeRun : FrameCommand {
       if (!summary_.error) summary_.error.emplace();
       summary_.error->add(*job.error);
     }
-    meter_->add_kernels(job.device_microseconds * 1e-6);
     summary_.times.add(job.microseconds);
     count_frame(job.jpeg.size(), std::int64_t{job.width} * job.height);
     return Status::ok();

@@ -1,4 +1,4 @@
-// The time between steps on a CUDA stream, for benchmarks.
+// The time between steps on a CUDA stream.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace zerorun {
 
-/// Records an event in front of each step. Events are kept between frames.
+/// Records an event in front of each step. Events are kept between frames. A Label says which step.
+template <typename Label>
 class EventLog {
  public:
-  /// `step` is a string literal.
-  Status mark(cudaStream_t stream, const char* step) {
+  Status mark(cudaStream_t stream, Label step) {
     if (used_ == marks_.size()) {
       Event event;
       ZR_TRY(event.create(cudaEventDefault));
@@ -40,9 +40,12 @@ class EventLog {
     return Status::ok();
   }
 
+  bool empty() const noexcept { return used_ == 0; }
+  void forget() noexcept { used_ = 0; }
+
  private:
   struct Mark {
-    const char* step;
+    Label step;
     Event event;
   };
   std::vector<Mark> marks_;

@@ -1,4 +1,5 @@
-// Tells an observer which step a pipeline enqueues; the benchmark records an event at each.
+// Tells an observer which step a pipeline enqueues; the benchmark records an event at each, and
+// SpanClock at some.
 // SPDX-License-Identifier: MIT
 #pragma once
 

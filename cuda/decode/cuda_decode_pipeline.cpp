@@ -25,6 +25,9 @@ Status CudaDecodePipeline::create() {
   ZR_TRY(guard.status());
   ZR_TRY(image_.create());
   ZR_TRY(careful_.create());
+  probe_ = [this](const char* step) {
+    return image_.has_device_frames() ? Status::ok() : clock_.mark(image_.stream(), step);
+  };
   return fast_.create();
 }
 
@@ -38,6 +41,7 @@ Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameVie
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   coefficients_ = nullptr;
+  clock_.restart();
   return image_.begin(frame, direct, luma_only);
 }
 
@@ -51,6 +55,7 @@ Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const s
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   Status status = run_scan(scan, data, outcome);
+  if (status) status = clock_.collect(image_.stream());
   // Both decoders wait for their work, but an error may leave some behind that uses pinned memory.
   if (!status) (void)image_.wait();
   return status;
@@ -119,7 +124,8 @@ Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsam
                                         const FrameView& out) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
-  return image_.write_host_frame(model, upsampling, out);
+  ZR_TRY(image_.write_host_frame(model, upsampling, out, probe_));
+  return clock_.collect(image_.stream());
 }
 
 Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {

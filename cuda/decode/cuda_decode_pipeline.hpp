@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "cuda/base/span_clock.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
 #include "cuda/decode/scan_upload.hpp"
@@ -20,14 +21,14 @@ class CudaDecodePipeline final : public DecodePipeline {
   /// `threads` copy a frame to pageable memory: 0 = as many as helps.
   explicit CudaDecodePipeline(int device, int threads = 0,
                               ScanDecoders decoders = ScanDecoders::both)
-      : device_(device), decoders_(decoders), image_(threads) {}
+      : device_(device), decoders_(decoders), clock_(device), image_(threads) {}
   Status create();
 
   /// For device frames, before each image: the caller's stream, and where the image's JPEG lies in
   /// device memory. If that is null, scans are uploaded. Later calls of the pipeline use both until
   /// the next call.
   void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg);
-  /// `probe` is called before each step of a scan.
+  /// `probe` is called before each step of a scan, and nothing goes to DeviceSpans any more.
   void observe(StepProbe probe) { probe_ = std::move(probe); }
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
@@ -56,6 +57,7 @@ class CudaDecodePipeline final : public DecodePipeline {
 
   const int device_;
   const ScanDecoders decoders_;
+  SpanClock clock_;  ///< of host frames
   StepProbe probe_;
   const std::uint8_t* device_jpeg_ = nullptr;  ///< of the image
   /// The image's output; null: samples.

@@ -87,7 +87,7 @@ Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsamp
 }
 
 Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampling,
-                                     const FrameView& out) {
+                                     const FrameView& out, const StepProbe& probe) {
   ZR_TRY(fill_missing());
   FrameView frame{out.format, out.width, out.height, {}, {}};
   const auto planes = static_cast<std::size_t>(plane_count(out.format));
@@ -95,6 +95,7 @@ Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampli
     const std::size_t bytes = place_planes(frame, nullptr, kPitchAlign);
     ZR_TRY(frame_memory_.reserve(static_cast<std::int64_t>(bytes)));
     place_planes(frame, frame_memory_.data(), kPitchAlign);
+    ZR_TRY(announce(probe, "color_upsample"));
     ZR_TRY(upsample(model, upsampling, frame));
   }
   std::array<PlaneCopy, 3> copies{};
@@ -108,7 +109,7 @@ Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampli
                  plane_row_bytes(out.format, index, out.width),
                  static_cast<std::size_t>(plane_rows(out.format, index, out.height))};
   }
-  return download_.run(std::span(copies).first(planes), stream());
+  return download_.run(std::span(copies).first(planes), stream(), probe);
 }
 
 Status DeviceImage::write_planes(std::vector<ComponentPlane>& out) {

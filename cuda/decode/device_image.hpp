@@ -9,6 +9,7 @@
 
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "cuda/base/scratch.hpp"
+#include "cuda/base/step_probe.hpp"
 #include "cuda/decode/frame_download.hpp"
 
 namespace zerorun {
@@ -31,6 +32,7 @@ class DeviceImage {
   /// From now on frames are device memory, and the work goes to the caller's stream. Without this
   /// call frames are host memory, and the work goes to the image's own stream.
   void use_device_frames(cudaStream_t stream) { callers_stream_ = stream; }
+  bool has_device_frames() const { return callers_stream_.has_value(); }
   cudaStream_t stream() const { return callers_stream_.value_or(own_stream_.get()); }
   Exec exec() { return cuda_exec(stream(), scratch_); }
   Status wait() const;
@@ -45,7 +47,8 @@ class DeviceImage {
   /// Each sets components that no scan contained to 128. The first one enqueues its work, the
   /// others return when the samples are there.
   Status write_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
-  Status write_host_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
+  Status write_host_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out,
+                          const StepProbe& probe);
   Status write_planes(std::vector<ComponentPlane>& out);
 
  private:

@@ -27,8 +27,11 @@ Status enqueue_copy(const PlaneCopy& plane, std::uint8_t* to, std::size_t stride
 
 }  // namespace
 
-Status FrameDownload::run(std::span<const PlaneCopy> planes, cudaStream_t stream) {
-  Status status = enqueue(planes, stream);
+Status FrameDownload::run(std::span<const PlaneCopy> planes, cudaStream_t stream,
+                          const StepProbe& probe) {
+  Status status = announce(probe, "download");
+  if (status) status = enqueue(planes, stream);
+  if (status) status = announce(probe, "");
   if (status) status = copy_staged();
   // After an error too: the device writes to the caller's memory until the stream is idle.
   const cudaError_t idle = cudaStreamSynchronize(stream);

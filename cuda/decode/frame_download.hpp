@@ -10,6 +10,7 @@
 
 #include "codec/base/copy_crew.hpp"
 #include "cuda/base/memory.hpp"
+#include "cuda/base/step_probe.hpp"
 
 namespace zerorun {
 
@@ -35,8 +36,9 @@ class FrameDownload {
 
   /// Copies the planes after the work enqueued on `stream`, and returns when they have arrived. The
   /// device writes to pinned memory itself; for other memory the CPU copies each piece from pinned
-  /// staging while the next ones travel. Bytes between the rows stay as they are.
-  Status run(std::span<const PlaneCopy> planes, cudaStream_t stream);
+  /// staging while the next ones travel. Bytes between the rows stay as they are. `probe` is told
+  /// of the step "download".
+  Status run(std::span<const PlaneCopy> planes, cudaStream_t stream, const StepProbe& probe = {});
 
  private:
   Status enqueue(std::span<const PlaneCopy> planes, cudaStream_t stream);

@@ -80,7 +80,7 @@ class CudaStepDecoder final : public StepDecoder {
   DeviceBuffer<std::uint8_t> memory_;
   FrameView frame_;  ///< in device memory; empty where frames are not downloaded
   Stream stream_;
-  EventLog log_;
+  EventLog<const char*> log_;    // string literals
   CudaDecodePipeline pipeline_;  // destroyed first: it waits for the stream
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/base/place_planes.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/encode/convert_surface.hpp"
 #include "cuda/encode/frame_upload.hpp"
@@ -19,7 +20,7 @@ struct FrameOutcome {
 
 class CudaEncodePipeline final : public EncodePipeline {
  public:
-  CudaEncodePipeline(int device, int threads) : device_(device), upload_(threads) {}
+  CudaEncodePipeline(int device, int threads) : device_(device), clock_(device), upload_(threads) {}
   ~CudaEncodePipeline() override {
     // A call that failed half-way may have left work behind that uses the memory.
     if (stream_.get() != nullptr) (void)cudaStreamSynchronize(stream_.get());
@@ -55,14 +56,16 @@ class CudaEncodePipeline final : public EncodePipeline {
     return on_device([&]() -> Status {
       ConstFrameView uploaded = uploaded_;
       if (!is_again || uploaded.data[0] == nullptr) ZR_TRY(upload(setup, frame, uploaded));
+      ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
       ZR_TRY(encoder_.enqueue_counts(setup, uploaded, stream_.get()));
+      ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
       SymbolCounts& found = outcome_.data()->counts;
       ZR_CUDA_TRY(cudaMemcpyAsync(&found, encoder_.counts(), sizeof found, cudaMemcpyDeviceToHost,
                                   stream_.get()));
       ZR_CUDA_TRY(cudaMemsetAsync(encoder_.counts(), 0, sizeof found, stream_.get()));
       ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
       counts = found;
-      return Status::ok();
+      return clock_.collect(stream_.get());
     });
   }
 
@@ -70,8 +73,10 @@ class CudaEncodePipeline final : public EncodePipeline {
                         std::array<HuffmanSpec, 4>& specs) override {
     return encode(setup, specs, [&](ConstFrameView& on_device) -> Status {
       // The decoder's work is enqueued on the default stream, for which ours does not wait.
+      ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
       ZR_CUDA_TRY(cudaEventRecord(begin_.get(), cudaStreamLegacy));
       ZR_CUDA_TRY(cudaStreamWaitEvent(stream_.get(), begin_.get()));
+      ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
       FrameView planes{PixelFormat::yuv420p, surface.width, surface.height, {}, {}};
       const std::size_t bytes = place_planes(planes, nullptr, kPitchAlign);
       ZR_TRY(converted_.reserve(static_cast<std::int64_t>(bytes)));
@@ -92,10 +97,12 @@ class CudaEncodePipeline final : public EncodePipeline {
   Status copy_scan(std::byte* out) const override {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
+    ZR_TRY(clock_.mark(stream_.get(), DeviceStep::download));
     ZR_CUDA_TRY(
         cudaMemcpyAsync(out, scan_.data(), scan_bytes(), cudaMemcpyDeviceToHost, stream_.get()));
+    ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
     ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
-    return Status::ok();
+    return clock_.collect(stream_.get());
   }
 
   std::span<const IndexEntry> index() const override { return {encoder_.entries(), groups_}; }
@@ -110,6 +117,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   Status on_device(const Work& work) {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
+    clock_.restart();
     Status done = work();
     if (!done) (void)cudaStreamSynchronize(stream_.get());
     return done;
@@ -117,6 +125,7 @@ class CudaEncodePipeline final : public EncodePipeline {
 
   Status upload(const EncodeSetup& setup, const ConstFrameView& frame, ConstFrameView& uploaded) {
     uploaded_ = {};
+    ZR_TRY(clock_.mark(stream_.get(), DeviceStep::upload));
     ZR_TRY(upload_.enqueue(frame, setup.layout.components, stream_.get(), uploaded));
     uploaded_ = uploaded;
     return Status::ok();
@@ -128,8 +137,9 @@ class CudaEncodePipeline final : public EncodePipeline {
     outcome_.data()->scan_bytes = 0;
     ConstFrameView picture;
     ZR_TRY(on_device([&] {
-      Status brought = bring(picture);
-      return brought ? code(setup, picture) : brought;
+      Status done = bring(picture);
+      if (done) done = code(setup, picture);
+      return done ? clock_.collect(stream_.get()) : done;
     }));
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
@@ -151,12 +161,14 @@ class CudaEncodePipeline final : public EncodePipeline {
   }
 
   Status run(const EncodeSetup& setup, const ConstFrameView& frame) {
+    ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
     ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
     ZR_TRY(encoder_.enqueue(
         setup, frame,
         {scan_.data(), static_cast<std::uint64_t>(scan_.capacity()), &outcome_.data()->scan_bytes},
         stream_.get()));
     ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
+    ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
     if (setup.huffman == HuffmanTables::optimal)
       ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
                                   sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
@@ -167,7 +179,8 @@ class CudaEncodePipeline final : public EncodePipeline {
 
   const int device_;
   Stream stream_;
-  Event begin_, end_;  // around the kernels
+  Event begin_, end_;        // around the kernels
+  mutable SpanClock clock_;  // copies of the stream count too, and change nothing else
   FrameUpload upload_;
   ConstFrameView uploaded_;  // the frame of the last encode_scan(), on the device; or empty
   PinnedBuffer<FrameOutcome> outcome_;

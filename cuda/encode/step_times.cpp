@@ -50,7 +50,7 @@ class CudaStepEncoder : public StepEncoder {
   const int device_;
   EncodeSetup setup_{};
   Stream stream_;
-  EventLog log_;
+  EventLog<const char*> log_;  // string literals
 };
 
 class FusedStepEncoder final : public CudaStepEncoder {

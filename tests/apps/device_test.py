@@ -62,6 +62,16 @@ class ProgramOnGpuTest(ProgramTest):
         self.assertEqual([row["slow_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
         self.assertIn("1 damaged or unusual frame decoded", done.stderr.decode())
 
+    def test_the_copies_and_the_kernels_are_steps_of_their_own(self):
+        mjpeg = self.path("in.mjpeg")
+        for command, source, out in (("encode", self.y4m, mjpeg), ("decode", mjpeg, "null:")):
+            done = self.zerorun(command, source, "-o", out, "--device", "cuda", "--progress",
+                                "json")
+            steps = json.loads(done.stderr.splitlines()[-1])["summary"]["steps"]["steps"]
+            busy = {step["step"]: step["busy_seconds"] for step in steps}
+            for step in ("upload", "kernels", "download"):
+                self.assertGreater(busy[step], 0)
+
     def test_bench_shows_the_kernels_of_the_fused_decoder(self):
         self.zerorun("bench", "synthetic:256x144:photo", "--operation", "decode", "--device",
                      "cuda", "--frames", "5", "--only", "zerorun-fused/*", "--json",

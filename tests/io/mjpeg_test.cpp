@@ -113,6 +113,40 @@ TEST(RawMjpeg, EveryCutOfTheFileEndsInTime) {
   }
 }
 
+/// An empty scan header, and `length` coded bytes with stuffed ones and restart markers.
+Packet coded(std::size_t length, std::size_t seed) {
+  Packet out = bytes({0xFF, 0xDA, 0, 2});
+  while (length > 0) {
+    const std::size_t kind = (length + seed) % 97;
+    const bool is_pair = length > 1 && kind % 32 == 0;
+    if (is_pair) out.push_back(std::byte{0xFF});
+    const std::size_t value = kind == 0 ? 0 : is_pair ? 0xD0 + length % 8 : kind;
+    out.push_back(static_cast<std::byte>(value));
+    length -= is_pair ? 2 : 1;
+  }
+  return out;
+}
+
+TEST(RawMjpeg, MarkersAreFoundWhereverTheyLie) {
+  // The search takes many bytes at a time: here scans begin and end at each of them.
+  const ScratchFolder scratch;
+  const Packet soi = bytes({0xFF, 0xD8}), eoi = bytes({0xFF, 0xD9});
+  const Packet comment = join({bytes({0xFF, 0xFE, 0, 6}), soi, eoi});  // its ends do not count
+  std::vector<Packet> packets;
+  for (std::size_t length = 0; length < 700; ++length)
+    packets.push_back(join({soi, coded(length, 0), comment, coded(699 - length, length), eoi}));
+  auto reader = io::ByteReader::open(scratch.write("a.mjpeg", join(packets)));
+  ASSERT_TRUE(reader) << why(reader);
+  io::JpegSplitter splitter(*std::move(reader));
+  Packet found;
+  for (const Packet& packet : packets) {
+    const auto more = splitter.next(found);
+    ASSERT_TRUE(more && *more);
+    ASSERT_EQ(found, packet);
+  }
+  EXPECT_EQ(splitter.skipped_bytes(), 0);
+}
+
 TEST(RawMjpeg, NoisePassesInBoundedMemory) {
   const ScratchFolder scratch;
   Packet noise(std::size_t{16} << 20, std::byte{0x55});

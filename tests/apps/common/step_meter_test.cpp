@@ -151,10 +151,59 @@ TEST(StepMeter, shares_stay_within_100_percent_and_need_a_duration) {
   EXPECT_DOUBLE_EQ(use_of(meter.report(0.0, 1, {}), Step::kernels).percent, 0.0);
 }
 
-TEST(StepMeter, kernels_that_wait_for_each_other_count_once) {
+/// From `begin` to `end` milliseconds.
+DeviceSpan span_of(DeviceStep step, int device, int begin, int end) {
+  using std::chrono::milliseconds;
+  return {step, device, DeviceSpan::Time(milliseconds(begin)), DeviceSpan::Time(milliseconds(end))};
+}
+
+TEST(StepMeter, frames_that_wait_for_each_other_on_a_device_count_once) {
   StepMeter meter;
-  for (const double seconds : {0.0, 0.003, 0.001, 0.004}) meter.add_kernels(seconds);
-  EXPECT_DOUBLE_EQ(use_of(meter.report(1.0, 4, {}), Step::kernels).busy_seconds, 0.003);
+  meter.set_threads(Crew::lanes, 2);
+  meter.add_seconds(Step::code, 0.2);  // of two lanes
+  meter.add_device(std::vector{span_of(DeviceStep::upload, 0, 1000, 1050),
+                               span_of(DeviceStep::kernels, 0, 1050, 1060),
+                               span_of(DeviceStep::download, 0, 1060, 1070)});
+  meter.add_device(std::vector{span_of(DeviceStep::upload, 0, 1010, 1090),
+                               span_of(DeviceStep::kernels, 0, 1090, 1100)});
+  const StepReport report = meter.report(0.1, 2, {});
+  EXPECT_DOUBLE_EQ(use_of(report, Step::upload).busy_seconds, 0.09);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::kernels).busy_seconds, 0.02);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::download).busy_seconds, 0.01);
+  // What the lanes did beside waiting.
+  EXPECT_NEAR(use_of(report, Step::code).busy_seconds, 0.04, 1e-9);
+  EXPECT_EQ(report.sentence,
+            "Copying to the GPU was the slowest step: it was busy 90 % of the time.");
+  EXPECT_EQ(report.text(), "code 20 %, upload 90 %, kernels 20 %, download 10 %");
+}
+
+TEST(StepMeter, several_devices_work_side_by_side) {
+  StepMeter meter;
+  meter.set_threads(Crew::gpu, 2);
+  meter.add_device(std::vector{span_of(DeviceStep::kernels, 0, 0, 90)});
+  meter.add_device(std::vector{span_of(DeviceStep::kernels, 1, 10, 100)});
+  const StepReport report = meter.report(0.1, 2, {});
+  EXPECT_DOUBLE_EQ(use_of(report, Step::kernels).busy_seconds, 0.18);
+  EXPECT_EQ(report.sentence,
+            "Running the kernels of the GPU was the slowest step: it kept 1.8 of 2 GPUs busy.");
+}
+
+TEST(StepMeter, coding_leaves_out_what_devices_did_for_it) {
+  StepMeter meter;
+  const bool coded = meter.time_coding(
+      [] {
+        const auto now = DeviceSpan::Time::clock::now();
+        DeviceSpans* const device = DeviceSpans::current();
+        if (device == nullptr) return false;
+        device->spans.push_back({DeviceStep::upload, 0, now - std::chrono::hours(1), now});
+        return true;
+      },
+      [] { return std::chrono::nanoseconds(0); });
+  EXPECT_TRUE(coded);
+  EXPECT_EQ(DeviceSpans::current(), nullptr);
+  const StepReport report = meter.report(4000.0, 1, {});
+  EXPECT_DOUBLE_EQ(use_of(report, Step::upload).busy_seconds, 3600.0);
+  EXPECT_EQ(report.steps.size(), 1U) << "coding took less than nothing";
 }
 
 TEST(StepMeter, threads_add_side_by_side) {

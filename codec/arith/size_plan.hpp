@@ -31,19 +31,18 @@ class SizePlan {
     done    ///< if is_reached(), the last coding is the stream
   };
 
-  /// Codings at most, until the best one is taken; of a picture that is counted whole, and of one
-  /// of which a sample is. The last but one aims low if all before were too large, and the last one
-  /// is the smallest stream.
-  static constexpr int kGuessesOfWhole = 15, kGuessesOfSample = 5;
-  /// With the first of SizeTask::tries_most, and the best one again.
+  /// Codings at most, of a picture that is counted whole and of one of which a sample is; one more
+  /// with SizeTask::tries_most. The last one is that of the best setting again, or of the smallest
+  /// stream, and the one before it aims low if all others were too large.
+  static constexpr int kCodingsOfWhole = 16, kCodingsOfSample = 5;
   ZR_HD static int most_codings(const SizeTask& task) {
-    return guesses_of(task) + (task.tries_most ? 2 : 1);
+    return (task.is_sampled() ? kCodingsOfSample : kCodingsOfWhole) + (task.tries_most ? 1 : 0);
   }
 
   ZR_HD void start(const SizeTask& task, const SizeCurve& curve) {
     task_ = task;
     points_.start(task.other_bytes, task.blocks, task.counted_blocks);
-    guesses_ = codings_ = 0;
+    codings_ = 0;
     last_ = best_ = {};
     is_settling_ = is_reached_ = false;
     setting_ = task.most;
@@ -84,7 +83,6 @@ class SizePlan {
       setting_ = task_.most;
       step_ = Step::count;
     } else {
-      ++guesses_;
       points_.learn(setting_, bytes);
       go_on(curve);
     }
@@ -96,18 +94,14 @@ class SizePlan {
     std::uint64_t bytes;  ///< 0: there is none
   };
 
-  ZR_HD static int guesses_of(const SizeTask& task) {
-    return task.is_sampled() ? kGuessesOfSample : kGuessesOfWhole;
-  }
-
   ZR_HD void finish(bool is_reached) {
     step_ = Step::done;
     is_reached_ = is_reached;
   }
 
   ZR_HD void go_on(const SizeCurve& curve) {
-    const int left = guesses_of(task_) - guesses_;
-    if (left <= (best_.bytes == 0 ? 1 : 0)) {
+    const int left = most_codings(task_) - codings_;
+    if (left == 1) {
       settle();
       return;
     }
@@ -125,11 +119,13 @@ class SizePlan {
   }
 
   /// A first guess by a sample is some percent wrong. It shows how wrong the next ones are.
-  ZR_HD bool is_rough() const { return guesses_ == 0 && task_.is_sampled(); }
+  ZR_HD bool is_rough() const {
+    return task_.is_sampled() && codings_ == (task_.tries_most ? 1 : 0);
+  }
 
   ZR_HD SizeWindow aim_of(int left) const {
     const std::uint64_t most = task_.window.most;
-    if (is_rough()) return {most - most / 40, most - most / 500};
+    if (is_rough()) return {most - most / 25, most + most / 100};
     if (left > 2 || best_.bytes != 0) return task_.window.inner();
     return {most - most / 8, most - most / 32};
   }
@@ -146,7 +142,7 @@ class SizePlan {
   SizePoints points_;
   Step step_;
   SizeSetting setting_;
-  int guesses_, codings_;
+  int codings_;
   bool is_settling_, is_reached_;
   Coding last_, best_;
 };

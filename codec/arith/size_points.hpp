@@ -30,9 +30,14 @@ class SizePoints {
   ZR_HD void add(const SizeSetting& setting, const CountedSize& counted) {
     constexpr std::uint64_t kMostBits = std::uint64_t{1} << 38;  // a frame of 2^28 blocks
     const std::uint64_t bits = counted.bits < kMostBits ? counted.bits : kMostBits;
-    point_[count_++] = {bits > 0 ? bits : 1, 0, counted.kinds,
-                        static_cast<std::uint16_t>(setting.quality_16ths),
-                        static_cast<std::uint16_t>(setting.thrift)};
+    Point& point = point_[count_++];
+    point = {bits > 0 ? bits : 1,
+             0,
+             counted.kinds,
+             static_cast<std::uint16_t>(setting.quality_16ths),
+             static_cast<std::uint16_t>(setting.thrift),
+             0};
+    point.size = foretold(point);
   }
 
   /// The setting was coded and the stream has `bytes`: all sizes that are foretold grow in the
@@ -40,16 +45,19 @@ class SizePoints {
   ZR_HD void learn(const SizeSetting& setting, std::uint64_t bytes) {
     for (int i = 0; i < count_; ++i) {
       if (!(setting_of(point_[i]) == setting)) continue;
-      point_[i].coded = bytes;
+      point_[i].size = bytes;
+      point_[i].is_coded = 1;
       const std::uint64_t others = other_bytes_ + point_[i].kinds;
       const std::uint64_t scan = bytes > others ? bytes - others : 1;
       ratio_ = limited((scan << kRatioBits) / point_[i].bits);
     }
+    for (int i = 0; i < count_; ++i)
+      if (point_[i].is_coded == 0) point_[i].size = foretold(point_[i]);
   }
 
   ZR_HD bool is_coded(const SizeSetting& setting) const {
     for (int i = 0; i < count_; ++i)
-      if (setting_of(point_[i]) == setting) return point_[i].coded != 0;
+      if (setting_of(point_[i]) == setting) return point_[i].is_coded != 0;
     return false;
   }
 
@@ -60,7 +68,7 @@ class SizePoints {
                          const SizeCurve& curve) const {
     const int found = best_point(aim);
     const SizeQuestion answer{found < 0 ? smallest_setting() : setting_of(point_[found]), true};
-    if (found >= 0 && size_of(point_[found]) >= aim.least) return answer;
+    if (found >= 0 && point_[found].size >= aim.least) return answer;
     SizePoint above, below;
     for (int i = 0; i < count_; ++i) {
       const SizePoint p = on_scale(point_[i], point_[i].quality_16ths);
@@ -82,8 +90,8 @@ class SizePoints {
     if (above.is_known()) {
       const ThriftRange range = thrift_of(above, aim, most.thrift);
       if (!range.is_used_up() && (is_lowest || (thrift_helps && is_near(above, aim))))
-        return {{above.at,
-                 step.thrift(range.none, range.little, range.much, usual_by_one(most.thrift))},
+        return {{above.at, step.thrift(range.none, range.little, range.much,
+                                       usual_by_one(above.at, most.thrift, curve), range.tries)},
                 false};
       if (is_lowest) return answer;
       thrift_helps = thrift_helps && !range.is_used_up();
@@ -104,9 +112,9 @@ class SizePoints {
     SizeSetting found = smallest_setting();
     std::uint64_t best = aim.most / 32;
     for (int i = 0; i < count_; ++i) {
-      const std::uint64_t at = size_of(point_[i]), middle = aim.middle();
+      const std::uint64_t at = point_[i].size, middle = aim.middle();
       const std::uint64_t away = at > middle ? at - middle : middle - at;
-      if (point_[i].coded != 0 || away > best) continue;
+      if (point_[i].is_coded != 0 || away > best) continue;
       best = away;
       found = setting_of(point_[i]);
     }
@@ -120,9 +128,10 @@ class SizePoints {
   static constexpr std::uint64_t kStuffing = (1u << kRatioBits) / 8 / 256;
 
   struct Point {
-    std::uint64_t bits, coded;  ///< coded 0: it was not
+    std::uint64_t bits, size;  ///< size is foretold until the setting is coded
     std::uint32_t kinds;
     std::uint16_t quality_16ths, thrift;
+    std::uint32_t is_coded;
   };
 
   /// Such that its product with bits fits 64 bits.
@@ -131,21 +140,21 @@ class SizePoints {
     return ratio < kMostRatio ? ratio : kMostRatio;
   }
   ZR_HD static SizeSetting setting_of(const Point& p) { return {p.quality_16ths, p.thrift}; }
-  ZR_HD std::uint64_t size_of(const Point& p) const {
-    return p.coded != 0 ? p.coded : other_bytes_ + p.kinds + (p.bits * ratio_ >> kRatioBits);
+  ZR_HD std::uint64_t foretold(const Point& p) const {
+    return other_bytes_ + p.kinds + (p.bits * ratio_ >> kRatioBits);
   }
   /// Thrift bridges some percent without harm.
   ZR_HD static bool is_near(const SizePoint& above, const SizeWindow& aim) {
     return above.size - aim.most <= aim.most / 32;
   }
-  ZR_HD SizePoint on_scale(const Point& p, int at) const { return {at, size_of(p)}; }
+  ZR_HD static SizePoint on_scale(const Point& p, int at) { return {at, p.size}; }
 
   /// -1: all are larger.
   ZR_HD int best_point(const SizeWindow& aim) const {
     int found = -1;
     std::uint64_t size = 0;
     for (int i = 0; i < count_; ++i) {
-      const std::uint64_t at = size_of(point_[i]);
+      const std::uint64_t at = point_[i].size;
       if (at > aim.most || at <= size) continue;
       size = at;
       found = i;
@@ -156,6 +165,7 @@ class SizePoints {
   /// What is known of the thrift of a quality.
   struct ThriftRange {
     SizePoint none, little, much;  ///< the last that saves too little, the first that does not
+    int tries;                     ///< that saved too little
 
     ZR_HD bool is_used_up() const {
       return little.at == kMostThrift || (much.is_known() && much.at - little.at <= 1);
@@ -163,11 +173,12 @@ class SizePoints {
   };
 
   ZR_HD ThriftRange thrift_of(const SizePoint& quality, const SizeWindow& aim, int least) const {
-    ThriftRange range{{least, quality.size}, {least, quality.size}, {}};
+    ThriftRange range{{least, quality.size}, {least, quality.size}, {}, 0};
     for (int i = 0; i < count_; ++i) {
       const SizePoint p = on_scale(point_[i], point_[i].thrift);
-      if (point_[i].quality_16ths == quality.at && p.size > aim.most && p.at > range.little.at)
-        range.little = p;
+      if (point_[i].quality_16ths != quality.at || p.size <= aim.most || p.at == least) continue;
+      ++range.tries;
+      if (p.at > range.little.at) range.little = p;
     }
     for (int i = 0; i < count_; ++i) {
       const SizePoint p = on_scale(point_[i], point_[i].thrift);
@@ -178,8 +189,8 @@ class SizePoints {
     return range;
   }
 
-  /// What thrift saved by one where it was last counted.
-  ZR_HD std::int64_t usual_by_one(int least) const {
+  /// What thrift saved by one where it was last counted, or what it saves else.
+  ZR_HD std::int64_t usual_by_one(int quality_16ths, int least, const SizeCurve& curve) const {
     for (int i = count_ - 1; i > 0; --i) {
       if (point_[i].thrift <= least) continue;
       for (int j = i - 1; j >= 0; --j) {
@@ -189,7 +200,7 @@ class SizePoints {
         return saved / (point_[i].thrift - least);
       }
     }
-    return SizeStep::kUsualByOne;
+    return SizeStep::usual_by_one(quality_16ths, curve);
   }
 
   int count_;

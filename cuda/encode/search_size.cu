@@ -76,19 +76,29 @@ __device__ void add_over_warp(std::uint64_t own, std::uint64_t& sum) {
 __device__ void sum_counts(const SearchSizeArgs& a, const SymbolCounts& counts,
                            const SizeSetting& setting, SearchShared& shared) {
   const HuffmanEncodeTables& codes = a.tables->codes[a.tables->band_of(setting)];
-#pragma unroll 1
+  constexpr int kTurns = 256 / kThreads;  // of each table
+  std::uint32_t own[kEncodeTables][kTurns], code_bits[kEncodeTables][kTurns];
+#pragma unroll
+  for (int table = 0; table < kEncodeTables; ++table)
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const int symbol = turn * kThreads + static_cast<int>(threadIdx.x);
+      own[table][turn] = __ldcg(&counts.count[table][symbol]);
+      code_bits[table][turn] = a.is_optimal ? 0 : codes.bits[table][symbol];
+    }
+#pragma unroll
   for (int table = 0; table < kEncodeTables; ++table) {
-    SymbolSums own{};
-#pragma unroll 1
-    for (auto symbol = static_cast<int>(threadIdx.x); symbol < 256; symbol += kThreads)
-      own.add(symbol, __ldcg(&counts.count[table][symbol]),
-              a.is_optimal ? 0 : codes.bits[table][symbol]);
+    SymbolSums some{};
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn)
+      some.add(turn * kThreads + static_cast<int>(threadIdx.x), own[table][turn],
+               code_bits[table][turn]);
     SymbolSums& sums = shared.sums[table];
-    add_over_warp(own.bits, sums.bits);
+    add_over_warp(some.bits, sums.bits);
     if (!a.is_optimal) continue;
-    add_over_warp(own.symbols, sums.symbols);
-    add_over_warp(own.spread, sums.spread);
-    const std::uint32_t kinds = warp_add(own.kinds);
+    add_over_warp(some.symbols, sums.symbols);
+    add_over_warp(some.spread, sums.spread);
+    const std::uint32_t kinds = warp_add(some.kinds);
     if (lane_index() == 0) atomicAdd(&sums.kinds, kinds);
   }
 }

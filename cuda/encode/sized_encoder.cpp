@@ -33,8 +33,9 @@ Status SizedEncoder::set_shape(const EncodeParams& params, EncodeSetup& setup) {
 
 Status SizedEncoder::enqueue(const EncodeSetup& setup, FrameEncoder& encoder, const FrameJob& job,
                              cudaStream_t stream) {
+  const bool was_ready = std::exchange(is_ready_, false);
   ZR_TRY(encoder.prepare_alone(setup, stream));
-  if (!std::exchange(is_ready_, false)) ZR_TRY(prepare(stream));
+  if (!was_ready) ZR_TRY(prepare(stream));
   const FrameEncoder::Turn turn = encoder.turn();
   const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   LaunchGraphs::Key key{static_cast<std::uint64_t>(phase_),

@@ -11,6 +11,7 @@
 #include "codec/arith/size_plan.hpp"
 #include "codec/arith/tune.hpp"
 #include "codec/pipeline/sample_tiles.hpp"
+#include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/quant_table.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
@@ -40,6 +41,52 @@ TEST(SizeArith, Log2IsThatOfTheLibrary) {
     EXPECT_NEAR(static_cast<double>(log2_fixed(value)) / 65536.0,
                 std::log2(static_cast<double>(value)), 1.0 / (1 << 13))
         << value;
+}
+
+/// Bits of all symbols with their appended bits.
+std::uint64_t bits_with(const std::uint32_t (&counts)[256], const HuffmanSpec& spec) {
+  std::uint64_t bits = 0;
+  std::size_t next = 0;
+  for (std::size_t length = 1; length <= kMaxCodeBits; ++length)
+    for (int i = 0; i < spec.bits[length]; ++i) {
+      const std::uint8_t symbol = spec.values[next++];
+      bits += std::uint64_t{counts[symbol]} * (length + (symbol & 15u));
+    }
+  return bits;
+}
+
+/// Exactly where codes are known; for optimal ones nearly, and never more.
+TEST(SizeArith, CountedSizeIsThatOfTheCodes) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed);
+    SymbolCounts counts{};
+    for (int t = 0; t < kEncodeTables; ++t)
+      for (int i = 0; i < 256; ++i)
+        if (t >= 2 ? i % 16 != 0 || i == kEob || i == kZrl : i < 12)
+          counts.count[t][i] = static_cast<std::uint32_t>(random.below(1 << random.below(20)));
+    EncodeSetup setup{};
+    setup.fixed_specs = &standard_huffman_specs();
+    std::uint64_t fixed = 0, optimal = 0;
+    for (std::size_t t = 0; t < kEncodeTables; ++t) {
+      // Annex K has no codes for sizes above 10 of AC.
+      for (int i = 0; t >= 2 && i < 256; ++i)
+        if (i % 16 > 10) counts.count[t][i] = 0;
+      fixed += bits_with(counts.count[t], standard_huffman_specs()[t]);
+      optimal += bits_with(counts.count[t], optimal_huffman_spec(counts.count[t]));
+    }
+    EXPECT_EQ(size_of_counts(counts, setup).bits, fixed);
+    setup.huffman = HuffmanTables::optimal;
+    const CountedSize counted = size_of_counts(counts, setup);
+    EXPECT_LE(counted.bits, optimal);
+    EXPECT_GE(counted.bits * 100, optimal * 97);
+    EXPECT_GT(counted.kinds, 200u);
+  }
+  EncodeSetup setup{};
+  setup.huffman = HuffmanTables::optimal;
+  SymbolCounts one{};
+  one.count[0][3] = 1000;
+  EXPECT_EQ(size_of_counts(one, setup).bits, 4000u);  // a code has one bit at least
+  EXPECT_EQ(size_of_counts(one, setup).kinds, 1u);
 }
 
 /// A picture of 2^bits bytes at quality 75, with jumps and a little noise from one setting to the

@@ -233,6 +233,8 @@ class BenchRun {
     describe(frames_, what);
     report_.cases.push_back(run_case(what, frames_, selection_, options_.limits, command,
                                      options_.energy ? &energy_ : nullptr));
+    if (options_.is_decoding_left_out)
+      report_.cases.back().notes.push_back("decode: it makes no streams, so there is no size");
     if (options_.contents) {
       if (report_.cases.size() == 1) fmt::print("{}", contents_heading());
       fmt::print("{}", contents_line(report_.cases.back(), report_.cases.front()));
@@ -290,16 +292,21 @@ class BenchRun {
     return command_text(options);
   }
 
+  static std::string goal_text(const Options& options) {
+    return options.target_size != 0 ? fmt::format("--target-size {}", options.target_size)
+                                    : "--quality " + join(options.qualities);
+  }
+
   /// The command line with every default spelled out.
   std::string command_text(const Options& options) const {
     if (options.primitives)
       return fmt::format("zerorun bench --primitives{} --device cuda:{}",
                          options.quick ? " --quick" : "", selection_.cuda.front());
     std::string text = fmt::format(
-        "zerorun bench '{}' --operation {} --pixels {} --quality {} --subsampling {} --huffman {} "
-        "--tunes {} --effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
+        "zerorun bench '{}' --operation {} --pixels {} {} --subsampling {} --huffman {} --tunes {} "
+        "--effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
         join(options.inputs, "' '"), join(options.operations), join(options.pixels),
-        join(options.qualities), join(options.samplings), join(options.tables), join(options.tunes),
+        goal_text(options), join(options.samplings), join(options.tables), join(options.tunes),
         join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),
         devices_text(selection_), join(selection_.threads), limits_text(options));
     if (!selection_.cuda.empty() || !selection_.teams.empty())
@@ -368,6 +375,7 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench --contents --device cuda --json contents.json\n"
       "  zerorun bench --curves 'photos/*.png' --html curves.html\n"
       "  zerorun bench --exact-size 'photos/*.png' --every-row\n"
+      "  zerorun bench synthetic:3840x2160:photo --target-size 1.5M\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
@@ -379,6 +387,7 @@ Command add_bench(CLI::App& program) {
     if (options->contents) bench::choose_contents(*command, *options);
     if (options->exact_size) bench::choose_sizes(*command, *options);
     if (bench::wants_curves(*command, *options)) bench::choose_curves(*command, *options);
+    if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::compare(*options);
     return bench::BenchRun(*options).run();
   };

@@ -60,6 +60,7 @@ void normalise(Case& what) {
   if (what.streams != Streams::zerorun) what.index = false;
   if (what.streams != Streams::zerorun) what.tune = Tune::exact;
   if (what.tune == Tune::exact) what.effort = Effort::fast;
+  if (what.target_size != 0) what.quality = Case{}.quality;
   if (what.streams != Streams::input) return;
   const Case plain;
   what.sampling = plain.sampling;
@@ -178,6 +179,7 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
   std::vector<Case> cases = {Case{}};
   cases[0].input = input;
   cases[0].mixed = is_mixed(options);
+  cases[0].target_size = options.target_size;
   // Combines every value of every option; the last option changes fastest.
   const auto with_each = [&cases](const auto& values, const auto& set) {
     std::vector<Case> more;

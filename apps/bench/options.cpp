@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/common/pixel_limit.hpp"
+#include "apps/encode/size_options.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -52,6 +53,10 @@ void add_case_options(CLI::App& command, Options& options) {
       ->delimiter(',')
       ->expected(0, 100)
       ->check(CLI::Range(1, 100).description(""));
+  add_amount(command, "--target-size", options.target_size, "BYTES",
+             "Encode each frame to this size, as encode --target-size does; --quality does not "
+             "count. Peers and stages, which cannot do that, are left out, as is decoding")
+      ->group("What");
   what.list("--subsampling", options.samplings, "420,422,...", "420",
             "Of the stream: 420, 422, 444, 440, 411, gray");
   what.list("--pixels", options.pixels, "planar,rgb24,...", "planar",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,7 +34,9 @@ struct Options {
   bool contents = false;
   bool curves = false;
   bool exact_size = false;
-  std::string points;  ///< a table of other encoders' points for --curves
+  std::int64_t target_size = 0;       ///< bytes of each stream; 0: --quality counts
+  bool is_decoding_left_out = false;  ///< for target_size
+  std::string points;                 ///< a table of other encoders' points for --curves
   bool files = false;
   bool energy = false;
   bool tune = false, keep = false;
@@ -54,6 +57,13 @@ void add_options(CLI::App& command, Options& options);
 
 /// What --contents measures, as far as the command line says nothing else.
 void choose_contents(const CLI::App& command, Options& options);
+
+/// --target-size: only encoding is measured. Ends the command where it does not go with the rest.
+void choose_target_size(const CLI::App& command, Options& options);
+
+/// Ends the command if `command` has one of `options`, which do not go with `option`.
+void refuse_beside(const char* option, const CLI::App& command,
+                   std::initializer_list<const char*> options);
 
 /// The selection with devices and defaults; exit 2 or 5 if something is wrong.
 Selection selection(const Options& options);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,6 +42,7 @@ struct Case {
   Subsampling sampling = Subsampling::s420;
   PixelFormat pixels = PixelFormat::yuv420p;  ///< of the uncompressed side
   int quality = 90;
+  std::int64_t target_size = 0;  ///< bytes of each stream, instead of `quality`; 0: none
   HuffmanTables huffman = HuffmanTables::standard;
   Tune tune = Tune::exact;  ///< of zerorun's streams, as `effort`
   Effort effort = Effort::fast;

@@ -40,26 +40,7 @@ std::optional<double> parse_target(const std::string& text, double most) {
   return number;
 }
 
-/// One of these and no size.
-void add_quality_targets(CLI::App& command, SizeOptions& options) {
-  CLI::Option* psnr = add_parsed(
-      command, "--target-psnr", options.psnr,
-      [](const std::string& text) { return parse_target(text, 200); }, "DB",
-      "a number of dB above 0, up to 200 (42.5)",
-      "Find the lowest quality, in 16ths, with which each frame has this PSNR, as --psnr measures "
-      "it. --quality does not count");
-  CLI::Option* ssim = add_parsed(
-      command, "--target-ssim", options.ssim,
-      [](const std::string& text) { return parse_target(text, 1); }, "VALUE",
-      "a number above 0, up to 1 (0.985)",
-      "The same for the SSIM of luma, as FFmpeg's ssim filter measures it");
-  psnr->excludes(ssim);
-  for (const char* size : {"--target-size", "--max-frame-size", "--bitrate"})
-    for (CLI::Option* target : {psnr, ssim}) target->excludes(command.get_option(size));
-}
-
-}  // namespace
-
+/// Thousands; nullopt if it is not a whole number from 1 to 2^50.
 std::optional<std::int64_t> parse_amount(const std::string& text) {
   if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
   std::int64_t unit = unit_of(text.back());
@@ -81,21 +62,46 @@ std::optional<std::int64_t> parse_amount(const std::string& text) {
   return amount;
 }
 
+/// One of these and no size.
+void add_quality_targets(CLI::App& command, SizeOptions& options) {
+  CLI::Option* psnr = add_parsed(
+      command, "--target-psnr", options.psnr,
+      [](const std::string& text) { return parse_target(text, 200); }, "DB",
+      "a number of dB above 0, up to 200 (42.5)",
+      "Find the lowest quality, in 16ths, with which each frame has this PSNR, as --psnr measures "
+      "it. --quality does not count");
+  CLI::Option* ssim = add_parsed(
+      command, "--target-ssim", options.ssim,
+      [](const std::string& text) { return parse_target(text, 1); }, "VALUE",
+      "a number above 0, up to 1 (0.985)",
+      "The same for the SSIM of luma, as FFmpeg's ssim filter measures it");
+  psnr->excludes(ssim);
+  for (const char* size : {"--target-size", "--max-frame-size", "--bitrate"})
+    for (CLI::Option* target : {psnr, ssim}) target->excludes(command.get_option(size));
+}
+
+}  // namespace
+
+CLI::Option* add_amount(CLI::App& command, const std::string& option, std::int64_t& target,
+                        const std::string& type, const std::string& help) {
+  return add_parsed(command, option, target, parse_amount, type, kExpected, help);
+}
+
 void add_size_options(CLI::App& command, SizeOptions& options) {
   command.option_defaults()->group("Size");
-  CLI::Option* target = add_parsed(
-      command, "--target-size", options.target, parse_amount, "BYTES", kExpected,
+  CLI::Option* target = add_amount(
+      command, "--target-size", options.target, "BYTES",
       "Find the quality with which each frame has this size: never more bytes, and mostly at most "
       "0.5 % fewer if the picture can fill them. --quality does not count");
-  add_parsed(command, "--max-frame-size", options.max_frame, parse_amount, "BYTES", kExpected,
+  add_amount(command, "--max-frame-size", options.max_frame, "BYTES",
              "Code with --quality, and frames that would be larger so that they fill these bytes");
   CLI::Option* bitrate =
-      add_parsed(
-          command, "--bitrate", options.bitrate, parse_amount, "BITS", kExpected,
+      add_amount(
+          command, "--bitrate", options.bitrate, "BITS",
           "Bits a second, by a leaky bucket that begins half full: frames get equal shares, "
           "and more after frames that did not fill theirs. Pictures have 25 a second without --fps")
           ->excludes(target);
-  add_parsed(command, "--bucket", options.bucket, parse_amount, "BYTES", kExpected,
+  add_amount(command, "--bucket", options.bucket, "BYTES",
              "With --bitrate: what the receiver's buffer holds")
       ->needs(bitrate)
       ->default_str("a second, or four frames if those are more");

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "apps/common/cli_names.hpp"
@@ -30,8 +29,9 @@ struct SizeOptions {
 
 void add_size_options(CLI::App& command, SizeOptions& options);
 
-/// "200000", "200k", "1.5M", "2G" (thousands); nullopt if it is not a whole number from 1 to 2^50.
-std::optional<std::int64_t> parse_amount(const std::string& text);
+/// An option for "200000", "200k", "1.5M" or "2G" (thousands), from 1 to 2^50.
+CLI::Option* add_amount(CLI::App& command, const std::string& option, std::int64_t& target,
+                        const std::string& type, const std::string& help);
 
 /// Frames with --bitrate get their targets one after another.
 SizeGoal size_goal(const SizeOptions& options);

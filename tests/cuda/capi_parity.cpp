@@ -81,6 +81,22 @@ TEST_F(CApiParity, ParametersReachTheDevice) {
   expect_same();
 }
 
+TEST_F(CApiParity, CodesToASizeAndTellsWhereThereIsNone) {
+  TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 90, 70, 2);
+  const DeviceTwin on_device(frame);
+  auto params = sized<zerorun_encode_params>();
+  EncodeParams cpp;
+  params.target_bytes = cpp.size.target_bytes = 4000;
+  const Bytes expected = encoded_on_cpu(frame, cpp);
+  EXPECT_EQ(DeviceEncoderHandle(params).encode(on_device.view(), expected.size()).jpeg, expected);
+  params.target_bytes = 100;
+  EXPECT_EQ(DeviceEncoderHandle(params).encode(on_device.view(), 100).size, 0u);
+  params.target_bytes = 0;
+  params.target_psnr = 30;
+  zerorun_device_encoder* handle = nullptr;
+  EXPECT_EQ(zerorun_device_encoder_create(&params, &handle, nullptr), ZERORUN_INVALID_ARGUMENT);
+}
+
 TEST_F(CApiParity, TellsTheSizeOfAStreamThatDoesNotFit) {
   TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 90, 70, 2);
   const DeviceTwin on_device(frame);

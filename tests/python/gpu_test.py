@@ -141,6 +141,26 @@ def test_encode_into_waits_for_nothing():
         encoder.encode_into(on_gpu(image), frozen, size)
 
 
+def test_sizes_are_reached_on_the_gpu():
+    images = [picture("rgb24", 320, 240, i) for i in range(3)] + [picture("rgb24", 1024, 768)]
+    noise = np.random.default_rng(7).integers(0, 256, (240, 320, 3), np.uint8)
+    for options in ({"target_size": 20000}, {"max_size": 9000, "quality": 95, "huffman": "optimal"}):
+        wanted = [zerorun.encode(image, device="cpu", **options) for image in images]
+        assert [zerorun.encode(on_gpu(image), **options) for image in images] == wanted
+        assert zerorun.encode_batch([on_gpu(image) for image in images], **options) == wanted
+    encoder = zerorun.Encoder(device="cuda", target_size=1500)
+    with pytest.raises(zerorun.CapacityError, match="has more than the 1500 bytes that were asked for") as error:
+        encoder.encode(on_gpu(noise))
+    assert error.value.code == "size_not_reached"
+    small = np.zeros((48, 64, 3), np.uint8)
+    wanted = zerorun.encode(small, target_size=1500, device="cpu")
+    flat, failed = zerorun.encode_batch([on_gpu(small), on_gpu(noise)], target_size=1500)
+    assert flat == wanted and isinstance(failed, zerorun.CapacityError) and str(failed) == str(error.value)
+    out, size = CudaArray((1500,)), CudaArray((8,))
+    encoder.encode_into(on_gpu(noise), out, size)
+    assert int(size.numpy().view(np.uint64)[0]) == 0
+
+
 def test_freed_and_foreign_memory_is_refused():
     array = on_gpu(picture("rgb24", 1000, 1000))
     array.free()

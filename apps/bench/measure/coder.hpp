@@ -110,6 +110,7 @@ Status store(Result<T> from, Target& to) {
 struct CoderSource {
   const char* name;  ///< begins its notes
   bool is_peer;      ///< left out with --no-peers
+  bool has_sizes;    ///< codes to Case::target_size
   bool (*applies)(const Setting& setting);
   /// Adds the coders of a case; an error becomes a note. Null in a build without the library.
   Status (*add)(const Setting& setting, Coders& coders);

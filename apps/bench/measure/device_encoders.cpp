@@ -21,6 +21,7 @@ Status read_stream(const std::byte* from, const std::size_t* size, std::size_t r
                    std::vector<std::byte>& out) {
   std::size_t bytes = 0;
   ZR_CUDA_TRY(cudaMemcpy(&bytes, size, sizeof bytes, cudaMemcpyDefault));
+  if (bytes == 0) return Status(Errc::size_not_reached);  // and the CPU has reached it
   if (bytes > room) return Status(Errc::output_too_small);
   out.resize(bytes);
   ZR_CUDA_TRY(cudaMemcpy(out.data(), from, bytes, cudaMemcpyDefault));

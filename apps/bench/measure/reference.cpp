@@ -1,5 +1,7 @@
 // Makes the reference of a case: streams are made, checked and decoded, one frame a thread.
 // SPDX-License-Identifier: MIT
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -68,10 +70,17 @@ class ReferenceMaker {
       if (!status) fail(Exit::failed, "--streams libjpeg", status);
     } else if (encoder_) {
       if (const auto report = encoder_->encode(frames_.view(i), jpeg); !report)
-        fail(Exit::failed, what_.input, report.status());
+        fail_frame(i, report.status());
     } else {
       jpeg = frames_.streams[i];
     }
+  }
+
+  /// The exit code of a frame that cannot be so small is that of `encode`.
+  [[noreturn]] void fail_frame(std::size_t i, const Status& status) const {
+    const bool is_too_large = status.code() == Errc::size_not_reached;
+    fail(is_too_large ? Exit::output : Exit::failed, fmt::format("{}: frame {}", what_.input, i),
+         status);
   }
 
   const Case& what_;
@@ -96,6 +105,7 @@ EncodeParams encode_params(const Case& what, Backend backend, int device) {
   params.effort = what.effort;
   params.restart = parse_restart(what.restart).value_or(RestartPolicy::automatic());
   params.index = what.index;
+  params.size.target_bytes = static_cast<std::size_t>(what.target_size);
   return params;
 }
 

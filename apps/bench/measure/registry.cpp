@@ -25,15 +25,15 @@ std::span<const CoderSource> coder_sources() {
   constexpr auto fused = [](S s) { return !s.selection.cuda.empty() && !s.frames.mixed; };
   constexpr auto one_size = [](S s) { return !s.frames.mixed; };
   static const CoderSource kSources[] = {
-      {"zerorun", false, on_gpu, add_cuda_coders},
-      {"zerorun", false, on_gpus, add_cuda_teams},
-      {"nvJPEG", true, on_gpu, add_nvjpeg},
-      {"zerorun cpu", false, on_cpu, add_cpu_coders},
-      {"libjpeg-turbo", true, always, add_libjpeg},
-      {"FFmpeg", true, always, add_ffmpeg},
-      {"OpenCV", true, for_bgr, add_opencv},
-      {"zerorun-fused", false, fused, add_fused_steps},
-      {"stages", false, one_size, add_steps},
+      {"zerorun", false, true, on_gpu, add_cuda_coders},
+      {"zerorun", false, true, on_gpus, add_cuda_teams},
+      {"nvJPEG", true, false, on_gpu, add_nvjpeg},
+      {"zerorun cpu", false, true, on_cpu, add_cpu_coders},
+      {"libjpeg-turbo", true, false, always, add_libjpeg},
+      {"FFmpeg", true, false, always, add_ffmpeg},
+      {"OpenCV", true, false, for_bgr, add_opencv},
+      {"zerorun-fused", false, false, fused, add_fused_steps},
+      {"stages", false, false, one_size, add_steps},
   };
   return kSources;
 }

@@ -28,6 +28,8 @@ class CaseRun {
 
   void measure(const CoderSource& source) {
     if ((source.is_peer && setting_.selection.no_peers) || !source.applies(setting_)) return;
+    if (setting_.what.target_size != 0 && !source.has_sizes)
+      return result_.notes.push_back(fmt::format("{}: no coding to a size", source.name));
     Coders coders;
     if (source.add == nullptr) {
       result_.notes.push_back(fmt::format("{}: this build was made without it", source.name));

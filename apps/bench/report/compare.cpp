@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -51,9 +52,12 @@ std::string case_name(const Json& entry) {
       (entry.value("index", false) ? " scan index" : "") +
       (tune == "exact" ? "" : " tune " + tune + " " + entry.value("effort", "fast")) +
       (streams == "zerorun" ? "" : " streams " + streams);
-  return fmt::format("{} {} {} q{} {} {} restart {}{}", entry.at("operation").get<std::string>(),
+  const auto size = entry.value("target_size", std::int64_t{0});
+  return fmt::format("{} {} {} {} {} {} restart {}{}", entry.at("operation").get<std::string>(),
                      entry.at("input").get<std::string>(), entry.at("pixels").get<std::string>(),
-                     entry.at("quality").get<int>(), entry.at("subsampling").get<std::string>(),
+                     size != 0 ? fmt::format("{} bytes", size)
+                               : fmt::format("q{}", entry.at("quality").get<int>()),
+                     entry.at("subsampling").get<std::string>(),
                      entry.at("huffman").get<std::string>(), entry.at("restart").get<std::string>(),
                      more);
 }

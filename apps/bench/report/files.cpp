@@ -23,6 +23,7 @@ Json case_json(const Case& what) {
           {"pixels", zerorun::name(what.pixels)},
           {"subsampling", zerorun::name(what.sampling)},
           {"quality", what.quality},
+          {"target_size", what.target_size},
           {"huffman", name(what.huffman)},
           {"tune", zerorun::name(what.tune)},
           {"effort", zerorun::name(what.effort)},
@@ -148,17 +149,18 @@ nlohmann::ordered_json report_json(const Report& report) {
 /// One line a sample.
 std::string report_csv(const Report& report) {
   std::string text =
-      "operation,input,width,height,pixels,subsampling,quality,huffman,tune,effort,restart,index,"
+      "operation,input,width,height,pixels,subsampling,quality,target_size,huffman,tune,effort,"
+      "restart,index,"
       "streams,coder,"
       "device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_us,frames_per_second,"
       "input_gb_per_second,stream_bytes,psnr_db,sample,sample_us\n";
   for (const CaseResult& result : report.cases) {
     const Case& c = result.what;
     const std::string case_text =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
                     c.width, c.height, zerorun::name(c.pixels), zerorun::name(c.sampling),
-                    c.quality, name(c.huffman), zerorun::name(c.tune), zerorun::name(c.effort),
-                    c.restart, c.index ? "yes" : "no", name(c.streams));
+                    c.quality, c.target_size, name(c.huffman), zerorun::name(c.tune),
+                    zerorun::name(c.effort), c.restart, c.index ? "yes" : "no", name(c.streams));
     for (const Row& row : result.rows) {
       const Summary s = summarise(row.microseconds);
       const std::string start = fmt::format(

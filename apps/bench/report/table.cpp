@@ -10,6 +10,7 @@
 #include "apps/bench/report/text_table.hpp"
 #include "apps/bench/report/verdict.hpp"
 #include "apps/common/text.hpp"
+#include "apps/encode/size_options.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -91,7 +92,9 @@ std::string title(const Case& what) {
                               : fmt::format(", the input's own streams, sampling {}, restart {}{}",
                                             zerorun::name(what.sampling), what.restart,
                                             what.index ? ", scan index" : ""));
-  text += fmt::format(", quality {}, sampling {}, {} tables, restart {}", what.quality,
+  SizeOptions goal;
+  goal.target = what.target_size;
+  text += fmt::format(", {}, sampling {}, {} tables, restart {}", size_text(goal, what.quality),
                       zerorun::name(what.sampling), name(what.huffman), what.restart);
   if (what.tune != Tune::exact)
     text += fmt::format(", tune {} {}", zerorun::name(what.tune), zerorun::name(what.effort));

@@ -46,11 +46,10 @@ rd::SizeTally SizesRow::all() const {
 }
 
 void choose_sizes(const CLI::App& command, Options& options) {
-  for (const char* fixed :
-       {"--operation", "--pixels", "--streams", "--mixed", "--megapixels", "--html", "--curves",
-        "--files", "--primitives", "--contents", "--tune", "--compare"})
-    if (command.count(fixed) > 0)
-      fail(Exit::usage, std::string(fixed) + " does not go with --exact-size");
+  refuse_beside(
+      "--exact-size", command,
+      {"--operation", "--pixels", "--streams", "--mixed", "--megapixels", "--html", "--curves",
+       "--files", "--primitives", "--contents", "--tune", "--compare", "--target-size"});
   options.operations = {"encode"};
   options.pixels = {"rgb24"};
   if (command.count("--huffman") == 0) options.tables = {"standard", "optimal"};

@@ -40,6 +40,15 @@ void check_writable(const Array& array, const char* name) {
          std::string(name) + " must be on the GPU or in pinned memory, which the GPU can write");
 }
 
+/// The device has found that the picture cannot be so small. How small it can be, it does not tell.
+Status size_not_reached(const SizeGoal& goal) {
+  std::size_t most = goal.target_bytes != 0 ? goal.target_bytes : goal.max_bytes;
+  if (goal.max_bytes != 0) most = std::min(most, goal.max_bytes);
+  return Status(Errc::size_not_reached,
+                "the smallest stream of this picture has more than the " + std::to_string(most) +
+                    " bytes that were asked for; ask for more, or scale the picture down");
+}
+
 nb::bytes bytes_at(const std::byte* data, std::size_t size) {
   return nb::bytes(reinterpret_cast<const char*>(data), size);
 }
@@ -117,6 +126,7 @@ class EncodeBox final : public DeviceEncodeBox {
       status = cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize");
       if (!status) return status;
       size = *written;
+      if (size == 0) return size_not_reached(encoder_.params().size);
       if (size <= capacity) return Status::ok();
       capacity = size;
     }
@@ -142,6 +152,8 @@ class EncodeBox final : public DeviceEncodeBox {
       std::memcpy(&size, sizes_.data() + at * sizeof(size), sizeof(size));
       if (size > offsets[at + 1] - offsets[at])
         too_large.push_back(i);
+      else if (size == 0)
+        results[i] = exception_of(size_not_reached(encoder_.params().size));
       else
         results[i] = bytes_at(out_.data() + offsets[at], size);
     }

@@ -80,7 +80,8 @@ returns the size of the stream. Raises CapacityError if out is too small.
 For a picture on a GPU, out is an array of uint8 there and size_out 8 bytes for the size
 (an int64 array viewed as uint8). The call puts the work on the stream and returns None at
 once; keep the arrays until the stream has got there. A size larger than out means that the
-stream did not fit; max_encoded_bytes() is always enough.)";
+stream did not fit; max_encoded_bytes() is always enough. With target_size or max_size, a
+size of 0 means that the picture cannot be so small.)";
 
 inline constexpr char kDecodeSig[] =
     "def decode(data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = None, "

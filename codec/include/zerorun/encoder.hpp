@@ -84,8 +84,9 @@ struct MarkerSegment {
 
 /// How large a stream shall be, SOI to EOI, or how near to its frame. Quality, and in small steps
 /// the decisions about coefficients, are found for each picture from nothing but the picture and
-/// the parameters, so the bytes are the same on every backend. For a size, a picture is coded about
-/// twice, and a sample of it that has a 32nd of its pixels some ten times.
+/// the parameters, so the bytes are the same on every backend. For a size, the symbols of a sample
+/// that has a 32nd of the picture's pixels are counted with one setting after another, and the
+/// picture is coded about twice; of pictures below 2^19 pixels all symbols are counted.
 struct SizeGoal {
   /// 0: none. A stream is never larger, and at most 0.5 % smaller if the picture can fill it at
   /// quality 100; `quality` does not count. Below some 10,000 bytes single coefficients may take

@@ -450,21 +450,24 @@ void zerorun_free_pinned(void* memory);
 typedef struct zerorun_device_encoder zerorun_device_encoder;
 typedef struct zerorun_device_decoder zerorun_device_decoder;
 
+/* Takes target_bytes and max_bytes; target_psnr and target_ssim are ZERORUN_INVALID_ARGUMENT. */
 zerorun_status zerorun_device_encoder_create(const zerorun_encode_params* params,
                                              zerorun_device_encoder** out, zerorun_error* error);
 /* Waits for the work that the encoder enqueued. */
 void zerorun_device_encoder_destroy(zerorun_device_encoder* encoder);
 /* Enqueues the coding of a frame. Its planes, `out` and `device_size` (aligned to 8) are device
  * memory; keep them until the work enqueued on `stream` has completed. If *device_size > capacity
- * then, the JPEG was too long and was not written. ZERORUN_INVALID_ARGUMENT if `stream` is being
- * captured. */
+ * then, the JPEG was too long and was not written. With target_bytes or max_bytes *device_size is 0
+ * if no stream of the frame is so small; ZERORUN_SIZE_NOT_REACHED is not returned, because the call
+ * does not wait for the device. ZERORUN_INVALID_ARGUMENT if `stream` is being captured. */
 zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder* encoder,
                                              const zerorun_frame* frame, uint8_t* out,
                                              size_t capacity, size_t* device_size, void* stream);
 /* The same for `count` frames (0 is allowed); each array has one element a frame, and the outputs
  * do not overlap. Consecutive frames of one format and size share kernel launches, which saves time
- * with small frames. Everything is checked before the first frame is enqueued; after
- * ZERORUN_OUT_OF_MEMORY and ZERORUN_DEVICE_FAILURE some frames may be in work: keep their memory.
+ * with small frames; with target_bytes or max_bytes they go one by one. Everything is checked
+ * before the first frame is enqueued; after ZERORUN_OUT_OF_MEMORY and ZERORUN_DEVICE_FAILURE some
+ * frames may be in work: keep their memory.
  */
 zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder* encoder, size_t count,
                                                    const zerorun_frame* const* frames,

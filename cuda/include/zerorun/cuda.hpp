@@ -27,7 +27,8 @@ struct DeviceEncodeJob {
 class ZERORUN_API DeviceEncoder {
  public:
   /// `params.backend` is automatic or cuda, `params.device` the device of all that is passed to
-  /// encode(). Errors: invalid_argument, no_device, device_unsuitable, device_failure.
+  /// encode(). Errors: invalid_argument (also for a target of PSNR or SSIM, which the host finds),
+  /// no_device, device_unsuitable, device_failure.
   static Result<DeviceEncoder> create(const EncodeParams& params);
 
   DeviceEncoder(DeviceEncoder&&) noexcept;
@@ -38,10 +39,12 @@ class ZERORUN_API DeviceEncoder {
   /// size to *size, which is aligned to 8. The planes may have any stride and alignment. All
   /// pointers are device memory; `out` and `size` may also be pinned host memory, into which the
   /// device then writes without a copy. Nothing is written from `capacity` bytes on: a stream that
-  /// needs more has *size > capacity, and `out` then holds no stream. The caller keeps frame, `out`
-  /// and *size alive and unchanged until the work enqueued on `stream` has completed. The call
-  /// waits for the device only where memory must grow for a larger frame. Frames on several streams
-  /// are coded one after another, in the order of the calls. Errors: invalid_frame,
+  /// needs more has *size > capacity, and `out` then holds no stream. With a size in params() the
+  /// device finds the setting by itself; *size is 0 if no stream of the frame is so small, where
+  /// Encoder returns size_not_reached, and `out` then holds no stream. The caller keeps frame,
+  /// `out` and *size alive and unchanged until the work enqueued on `stream` has completed. The
+  /// call waits for the device only where memory must grow for a larger frame. Frames on several
+  /// streams are coded one after another, in the order of the calls. Errors: invalid_frame,
   /// invalid_argument (also for a stream that is being captured), out_of_memory, device_failure;
   /// later calls or the stream report faults of the device.
   Status encode(const ConstFrameView& frame, std::byte* out, std::size_t capacity,
@@ -50,7 +53,9 @@ class ZERORUN_API DeviceEncoder {
   /// The same for several frames, in the order of `jobs`, whose outputs do not overlap. Frames of
   /// one format and size that follow each other go through the kernels together, up to 32 frames
   /// and about 260,000 blocks (two 1920x1080 frames have 97,920), for which the encoder takes
-  /// memory. It pays for small frames, whose time is mostly that of the launches. `jobs` may be
+  /// memory. It pays for small frames, whose time is mostly that of the launches. With a size in
+  /// params() frames go through the kernels one by one: each takes up to 7 rounds of launches, and
+  /// up to 17 where it has less than 2^19 pixels, of which the device skips most. `jobs` may be
   /// empty. Errors: as encode(). All jobs are checked before the first one is enqueued. After
   /// out_of_memory and device_failure some jobs may be under way; their memory has to stay.
   Status encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream);

@@ -62,7 +62,7 @@ function qualitySection(cases) {
       {row, quality: o.quality, psnr: row.psnr_db, bytes: row.stream_bytes, us: row.median_us})));
     // Instruction sets of zerorun write the same bytes.
     const own = points.filter(p => coderKind(p.row) === "peer" || p.row.coder === "zerorun");
-    if (own.length === 0) return null;
+    if (own.length === 0 || c.target_size) return null;
     return [scatter(own.map(p => ({...p, x: p.bytes})), "bytes of a stream", bytes),
       scatter(own.map(p => ({...p, x: p.us})), "time of one frame", time)];
   }, "quality");

@@ -40,7 +40,8 @@ const whole = n => Math.round(n).toLocaleString("en");
 
 const size = c => c.mixed ? `${c.frames} images of ${c.least_megapixels.toFixed(2)} to ` +
   `${c.most_megapixels.toFixed(2)} megapixels` : `${c.width}x${c.height} ${c.pixels}`;
-const kind = c => c.streams === "input" ? "the input's own streams" : `quality ${c.quality}, ` +
+const goal = c => c.target_size ? `${whole(c.target_size)} bytes a frame` : `quality ${c.quality}`;
+const kind = c => c.streams === "input" ? "the input's own streams" : `${goal(c)}, ` +
   `${c.subsampling}, ${c.huffman} tables, restart ${c.restart}` +
   (c.tune && c.tune !== "exact" ? `, tune ${c.tune} ${c.effort}` : "") +
   (c.index ? ", scan index" : "") +
@@ -50,7 +51,7 @@ const caseTitle = c => `${c.operation} ${c.input}, ${size(c)}, ${kind(c)}`;
 /* Names the case in a link. It tells what the case is, not where it stands, so that a link still
    finds it after more cases were measured. */
 function slug(c) {
-  const words = [c.operation, c.input, c.pixels, c.subsampling, "q" + c.quality, c.huffman,
+  const words = [c.operation, c.input, c.pixels, c.subsampling, c.target_size ? c.target_size + "-bytes" : "q" + c.quality, c.huffman,
     "restart", c.restart];
   if (c.tune && c.tune !== "exact") words.push(c.tune, c.effort);
   if (c.index) words.push("index");

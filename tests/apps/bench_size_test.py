@@ -1,0 +1,86 @@
+# bench --target-size: every row codes to the size, and what cannot is left out.
+# SPDX-License-Identifier: MIT
+import csv
+import json
+import pathlib
+import shlex
+import unittest
+
+from support import ProgramTest, make_y4m
+
+QUICK = ["--time", "0.02", "--warm-up", "0", "--repetitions", "3", "--device", "cpu", "--threads", "1"]
+
+
+class BenchSizeTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.source = make_y4m(self.path("in.y4m"), 160, 120, 3)
+
+    def bench(self, *arguments, source=None):
+        report = self.path("report.json")
+        done = self.zerorun("bench", source or self.source, *arguments, *QUICK, "--json", report, "-y")
+        return json.loads(pathlib.Path(report).read_text()), done.stdout.decode()
+
+    def test_the_bytes_are_those_of_encode(self):
+        out = self.path("out.mjpeg")
+        self.encode(self.source, "-o", out, "--target-size", "5k", "--huffman", "optimal")
+        report, text = self.bench("--target-size", "5k", "--huffman", "optimal")
+        self.assertEqual([(c["operation"], c["target_size"]) for c in report["cases"]], [("encode", 5000)])
+        rows = report["cases"][0]["rows"]
+        self.assertIn("zerorun/cpu/host>host/throughput/1", [row["id"] for row in rows])
+        for row in rows:
+            self.assertTrue(row["coder"].startswith("zerorun"), row["id"])
+            self.assertNotEqual(row["mode"], "stages")
+            self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path(out).stat().st_size, 3)
+        self.assertIn("5,000 bytes a frame", text)
+        self.assertNotIn("quality", text)
+
+    def test_what_is_left_out_is_said_once(self):
+        notes = self.bench("--target-size", "5k")[0]["cases"][0]["notes"]
+        named = [note.split(":")[0] for note in notes]
+        self.assertEqual(named, ["libjpeg-turbo", "FFmpeg", "stages", "decode"])
+        notes = self.bench("--target-size", "5k", "--no-peers", "--operation", "encode")[0]["cases"][0]["notes"]
+        self.assertEqual([note.split(":")[0] for note in notes], ["stages"])
+
+    def test_reports_and_the_command_name_the_size(self):
+        table, page = self.path("t.csv"), self.path("t.html")
+        report, text = self.bench("--target-size", "5.5k", "-q", "50,90", "--csv", table, "--html", page)
+        self.assertEqual(len(report["cases"]), 1, "quality does not count")
+        with open(table, newline="") as file:
+            self.assertEqual({row["target_size"] for row in csv.DictReader(file)}, {"5500"})
+        self.assertIn('"target_size":5500', pathlib.Path(page).read_text())
+        words = shlex.split(report["cases"][0]["rows"][0]["command"])
+        self.assertNotIn("--quality", words)
+        again = self.path("again.json")
+        self.zerorun(*words[1:], "--json", again)
+        first, second = (r["cases"][0]["rows"][0] for r in (report, json.loads(pathlib.Path(again).read_text())))
+        self.assertEqual((first["id"], first["stream_bytes"]), (second["id"], second["stream_bytes"]))
+
+    def test_compare_keeps_sizes_apart(self):
+        names = []
+        for size in ("5000", "6000"):
+            self.bench("--target-size", size)
+            names.append(self.path(size + ".json"))
+            pathlib.Path(self.path("report.json")).rename(names[-1])
+        text = self.zerorun("bench", "--compare", *names).stdout.decode()
+        self.assertIn(" 5000 bytes ", text)
+        self.assertIn(" 6000 bytes ", text)
+        self.assertIn(" 0 the same", text)
+
+    def test_a_frame_that_cannot_be_so_small_ends_the_command(self):
+        done = self.zerorun("bench", self.source, *QUICK, "--target-size", "100", code=4)
+        self.assert_sentence(done, "frame ", "the smallest stream of this picture has ", "100 were asked for")
+
+    def test_what_does_not_go_with_it_is_refused(self):
+        for options in (["--operation", "decode"], ["--exact-size"], ["--curves"], ["--files"], ["--tune"],
+                        ["--primitives"], ["--contents"], ["--mixed"], ["--megapixels", "0.01-0.02"], ["-q"],
+                        ["--compare", "a.json", "b.json"]):
+            with self.subTest(options=options):
+                done = self.zerorun("bench", self.source, *QUICK, "--target-size", "5k", *options, code=2)
+                self.assert_sentence(done, "--target-size")
+        done = self.zerorun("bench", self.source, "--target-size", "5x", code=2)
+        self.assert_sentence(done, "'5x' is not a number from 1 on")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -28,7 +28,7 @@ class SizePoints {
   ZR_HD bool is_full() const { return count_ == kMost; }
 
   ZR_HD void add(const SizeSetting& setting, const CountedSize& counted) {
-    constexpr std::uint64_t kMostBits = std::uint64_t{1} << 38;  // a frame of 2^28 blocks
+    constexpr std::uint64_t kMostBits = std::uint64_t{1} << 35;  // a sample of the largest frame
     const std::uint64_t bits = counted.bits < kMostBits ? counted.bits : kMostBits;
     Point& point = point_[count_++];
     point = {bits > 0 ? bits : 1,
@@ -136,7 +136,7 @@ class SizePoints {
 
   /// Such that its product with bits fits 64 bits.
   ZR_HD static std::uint64_t limited(std::uint64_t ratio) {
-    constexpr std::uint64_t kMostRatio = std::uint64_t{1} << 25;
+    constexpr std::uint64_t kMostRatio = std::uint64_t{1} << 28;
     return ratio < kMostRatio ? ratio : kMostRatio;
   }
   ZR_HD static SizeSetting setting_of(const Point& p) { return {p.quality_16ths, p.thrift}; }

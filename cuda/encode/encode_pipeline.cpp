@@ -57,12 +57,9 @@ class CudaEncodePipeline final : public EncodePipeline {
       ConstFrameView uploaded = uploaded_;
       if (!is_again || uploaded.data[0] == nullptr) ZR_TRY(upload(setup, frame, uploaded));
       ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
-      ZR_TRY(encoder_.enqueue_counts(setup, uploaded, stream_.get()));
-      ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
       SymbolCounts& found = outcome_.data()->counts;
-      ZR_CUDA_TRY(cudaMemcpyAsync(&found, encoder_.counts(), sizeof found, cudaMemcpyDeviceToHost,
-                                  stream_.get()));
-      ZR_CUDA_TRY(cudaMemsetAsync(encoder_.counts(), 0, sizeof found, stream_.get()));
+      ZR_TRY(encoder_.enqueue_counts(setup, uploaded, &found, stream_.get()));
+      ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
       ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
       counts = found;
       return clock_.collect(stream_.get());

@@ -125,12 +125,15 @@ Status FrameEncoder::launch_coding(const EncodeSetup& setup, const CodeTilesArgs
 }
 
 Status FrameEncoder::enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame,
-                                    cudaStream_t stream) {
+                                    SymbolCounts* counts, cudaStream_t stream) {
   ZR_TRY(bring_up_to_date(setup, 1, stream));
   CodeTilesArgs tiles = tile_args(setup, 1);
   const FrameJob job{frame, {}};
   ZR_TRY(make_planes(setup, {&job, 1}, stream, {}, tiles));
   ZR_TRY(count_tiles(tiles, counts_.data(), stream));
+  ZR_CUDA_TRY(
+      cudaMemcpyAsync(counts, counts_.data(), sizeof *counts, cudaMemcpyDeviceToHost, stream));
+  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, sizeof *counts, stream));
   complete_ = true;
   return Status::ok();
 }

@@ -86,10 +86,9 @@ class FrameEncoder {
             tables_.data(),      header_parts_.data(), headers_.data()};
   }
   const HeaderPlaces& header_places() const { return places_; }
-  /// Enqueues the counting of a frame's symbols into counts(), which are zero before.
-  Status enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream);
-  /// In device memory. Whoever uses them clears them.
-  SymbolCounts* counts() const noexcept { return counts_.data(); }
+  /// Enqueues the counting of a frame's symbols into `counts`, in pinned memory.
+  Status enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame, SymbolCounts* counts,
+                        cudaStream_t stream);
 
   /// Calls of enqueue() that launched a graph.
   std::uint64_t replays() const noexcept { return graphs_.replays(); }

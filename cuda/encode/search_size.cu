@@ -107,7 +107,7 @@ __device__ void sum_counts(const SearchSizeArgs& a, const SymbolCounts& counts,
 __device__ void count(const SearchSizeArgs& a, Shared& s, SearchShared& shared) {
   const SizeSetting setting = shared.state.plan.setting();
   // One of three: the last one may still be read, and the next one is cleared.
-  const std::uint32_t slot = shared.state.passes % 3, next = (slot + 1) % 3;
+  const std::uint32_t slot = shared.state.slot, next = slot == 2 ? 0 : slot + 1;
   set_tables(*a.tables, setting, s);
   clear_counts(s);
   if (threadIdx.x < kEncodeTables) shared.sums[threadIdx.x] = {};
@@ -122,7 +122,7 @@ __device__ void count(const SearchSizeArgs& a, Shared& s, SearchShared& shared) 
   __syncthreads();
   if (threadIdx.x == 0) {
     shared.state.plan.add_count(counted_size(shared.sums, a.is_optimal), shared.curve);
-    ++shared.state.passes;
+    shared.state.slot = next;
   }
   __syncthreads();
 }

@@ -13,7 +13,7 @@ namespace zerorun {
 /// What is kept of a plan from one search to the next. Plain data.
 struct SizeState {
   SizePlan plan;
-  std::uint32_t passes;  ///< counts so far, of this picture and all before
+  std::uint32_t slot;  ///< of SearchSizeArgs::counts that comes next
 };
 
 /// All pointers are device memory, but `size` may be pinned.

@@ -54,10 +54,11 @@ class ZERORUN_API DeviceEncoder {
   /// one format and size that follow each other go through the kernels together, up to 32 frames
   /// and about 260,000 blocks (two 1920x1080 frames have 97,920), for which the encoder takes
   /// memory. It pays for small frames, whose time is mostly that of the launches. With a size in
-  /// params() frames go through the kernels one by one: each takes up to 7 rounds of launches, and
-  /// up to 17 where it has less than 2^19 pixels, of which the device skips most. `jobs` may be
-  /// empty. Errors: as encode(). All jobs are checked before the first one is enqueued. After
-  /// out_of_memory and device_failure some jobs may be under way; their memory has to stay.
+  /// params() frames go through the kernels one by one: each takes 5 rounds of launches, or
+  /// 16 where it has less than 2^19 pixels, and one more with max_bytes alone, of which the device
+  /// skips most; into pinned memory every coding crosses the bus. `jobs` may be empty. Errors: as
+  /// encode(). All jobs are checked before the first one is enqueued. After out_of_memory and
+  /// device_failure some jobs may be under way; their memory has to stay.
   Status encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream);
 
   const EncodeParams& params() const noexcept;

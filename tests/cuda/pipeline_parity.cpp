@@ -194,15 +194,6 @@ TEST_F(PipelineParity, TargetQualities) {
         }
 }
 
-TEST_F(PipelineParity, SizesOfDeviceFramesAreRefused) {
-  EncodeParams params;
-  params.size.max_bytes = 100000;
-  const auto encoder = DeviceEncoder::create(params);
-  ASSERT_FALSE(encoder);
-  EXPECT_EQ(encoder.status().code(), Errc::invalid_argument);
-  EXPECT_NE(encoder.status().message().find("frames in host memory"), std::string::npos);
-}
-
 TEST_F(PipelineParity, TunedTilesOfEveryDensity) {
   for (const int kept : {1, 8, 28, 32, 50, 55, 56, 57, 63, 64}) {
     QuantTable table;

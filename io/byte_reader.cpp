@@ -71,12 +71,16 @@ ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
   size_ = other.size_;
   at_end_ = std::exchange(other.at_end_, true);
   error_ = std::move(other.error_);
+  ahead_threads_ = other.ahead_threads_;
+  ahead_ = std::move(other.ahead_);
+  block_ = std::move(other.block_);
   return *this;
 }
 
 ByteReader::~ByteReader() { close(); }
 
 void ByteReader::close() noexcept {
+  ahead_.reset();
   if (owned_ && file_ >= 0) ::close(file_);
   file_ = -1;
   owned_ = false;
@@ -104,11 +108,51 @@ bool ByteReader::fill() {
 
 /// Adds to what is in the buffer. Frames of which only a line is read here are not read twice.
 bool ByteReader::fill_more() {
+  if (ahead_ || is_worth_ahead()) return fill_from_ahead();
   if (buffer_.size() < end_ + fill_bytes_) buffer_.resize(end_ + fill_bytes_);
   const std::size_t got = read_file(buffer_.data() + end_, fill_bytes_);
   end_ += got;
   fill_bytes_ = std::min(2 * fill_bytes_, kBufferBytes);
   return got > 0;
+}
+
+int ByteReader::spare_threads() noexcept {
+  return std::min(static_cast<int>(std::thread::hardware_concurrency()) / 4, 3);
+}
+
+/// Not at the beginning, and not for what is left of a small file.
+bool ByteReader::is_worth_ahead() const noexcept {
+  return ahead_threads_ > 0 && size_ && !at_end_ && fill_bytes_ == kBufferBytes &&
+         *size_ > file_offset_ && *size_ - file_offset_ >= 4 * ReadAhead::kBlockBytes;
+}
+
+bool ByteReader::fill_from_ahead() {
+  try {
+    if (!ahead_) ahead_ = std::make_unique<ReadAhead>(file_, start_ + file_offset_, ahead_threads_);
+  } catch (const std::exception&) {  // no thread is left
+    ahead_threads_ = 0;
+    return fill_more();
+  }
+  if (at_end_) return false;
+  const ReadAhead::Outcome got = ahead_->next(block_);
+  if (end_ == 0) {
+    buffer_.swap(block_);
+  } else {
+    if (buffer_.size() < end_ + got.bytes) buffer_.resize(end_ + got.bytes);
+    std::copy_n(block_.begin(), got.bytes, buffer_.begin() + static_cast<std::ptrdiff_t>(end_));
+  }
+  end_ += got.bytes;
+  file_offset_ += got.bytes;
+  at_end_ = got.bytes < ReadAhead::kBlockBytes;
+  if (got.error != 0) error_ = system_failure(Errc::read_failed, name_, got.error);
+  return got.bytes > 0;
+}
+
+/// The file's own position is again where the buffer ends. False: it cannot be.
+bool ByteReader::stop_ahead() {
+  if (!ahead_) return true;
+  ahead_.reset();
+  return ::lseek(file_, static_cast<off_t>(start_ + file_offset_), SEEK_SET) >= 0;
 }
 
 std::span<const std::byte> ByteReader::peek(std::size_t count) {
@@ -133,7 +177,7 @@ std::size_t ByteReader::read(std::span<std::byte> out) {
   begin_ += done;
   while (done < out.size()) {
     // Large reads go straight to the caller's memory.
-    if (out.size() - done >= kBufferBytes) {
+    if (out.size() - done >= kBufferBytes && !ahead_) {
       const std::size_t got = read_file(out.data() + done, out.size() - done);
       if (got == 0) break;
       done += got;
@@ -154,7 +198,7 @@ bool ByteReader::skip(std::uint64_t count) {
   count -= in_buffer;
   if (size_ && count > 0) {
     if (count > remaining()) return false;
-    if (::lseek(file_, static_cast<off_t>(count), SEEK_CUR) >= 0) {
+    if (stop_ahead() && ::lseek(file_, static_cast<off_t>(count), SEEK_CUR) >= 0) {
       file_offset_ += count;
       fill_bytes_ = kMaxPeek;
       return true;
@@ -169,7 +213,7 @@ bool ByteReader::skip(std::uint64_t count) {
 }
 
 bool ByteReader::seek(std::uint64_t offset) {
-  if (!size_ || offset > *size_) return false;
+  if (!size_ || offset > *size_ || !stop_ahead()) return false;
   const auto by = static_cast<off_t>(offset) - static_cast<off_t>(file_offset_);
   if (::lseek(file_, by, SEEK_CUR) < 0) return false;
   file_offset_ = offset;

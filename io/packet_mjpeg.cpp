@@ -85,6 +85,7 @@ class RawMjpeg final : public AheadReader<PacketReader, Packet> {
 }  // namespace
 
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader) {
+  reader.read_ahead(ByteReader::spare_threads());
   return started<PacketReader>(std::make_unique<RawMjpeg>(std::move(reader)));
 }
 

@@ -70,6 +70,17 @@ __device__ inline void count_listed_tile(Shared& s, const WarpShared& w, std::ui
     count_item(Item{w.item[i]}, i > 0 ? Item{w.item[i - 1]}.position() : 0, counts_of_lane(s));
 }
 
+/// From transformed rows to counts.
+template <bool kTuned>
+__device__ inline void count_tile(Shared& s, WarpShared& w, const Coded& b, Coefficients& c) {
+  finish_transform<kTuned>(s, w, b, c);
+  const std::uint32_t items = list_items(s, w, b, c, 0).total;
+  if (items > kTileItems)
+    count_dense_tile(s, w, b, c);
+  else
+    count_listed_tile(s, w, items);
+}
+
 /// Adds the CTA's counts to `counts`.
 __device__ inline void add_counts(const Shared& s, SymbolCounts* counts) {
   const auto add = [&](int table, int symbol, std::uint32_t count) {

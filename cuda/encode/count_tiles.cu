@@ -24,14 +24,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCountTilesCtas, kThrea
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
   wait_for_fetched();
-  if (number < a.grid.tiles) {
-    finish_transform<kTuned>(s, w, b, c);
-    const std::uint32_t items = list_items(s, w, b, c, 0).total;
-    if (items > kTileItems)
-      count_dense_tile(s, w, b, c);
-    else
-      count_listed_tile(s, w, items);
-  }
+  if (number < a.grid.tiles) count_tile<kTuned>(s, w, b, c);
   __syncthreads();
   add_counts(s, counts + blockIdx.y);
 }

@@ -52,14 +52,7 @@ __device__ void count_tiles_of_cta(const CodeTilesArgs& a, Shared& s) {
     Coefficients c;
     const Coded b = transform_rows_of_tile<false, true>(a, s, lane, c);
     __syncthreads();  // sums of the tiles before
-    if (number < a.grid.tiles) {
-      finish_transform<true>(s, w, b, c);
-      const std::uint32_t items = list_items(s, w, b, c, 0).total;
-      if (items > kTileItems)
-        count_dense_tile(s, w, b, c);
-      else
-        count_listed_tile(s, w, items);
-    }
+    if (number < a.grid.tiles) count_tile<true>(s, w, b, c);
     __syncthreads();
   }
 }

@@ -61,19 +61,24 @@ bool Playback::show_awaited() {
     FramePtr frame = frames.take();
     if (!has_picture(frame)) continue;
     show(std::move(frame));
-    awaits_ = false;
-    target_.reset();
+    end_seek();
+    awaits_ = std::exchange(steps_behind_, false);
     restart_clock();
     if (std::exchange(resync_other_, false) && session_.other && session_.other->can_seek())
       session_.other_frames->seek(session_.other->pts_at(shown_->at));
     return true;
   }
   if (!frames.is_over()) return false;
-  awaits_ = false;
-  target_.reset();
+  end_seek();
+  awaits_ = steps_behind_ = false;
   at_end_ = true;
   clock_.hold();
   return true;
+}
+
+void Playback::end_seek() {
+  seeks_ = false;
+  target_.reset();
 }
 
 void Playback::restart_clock() {
@@ -188,6 +193,7 @@ void Playback::pause_or_go_on() {
 void Playback::step_forward() {
   paused_ = true;
   clock_.hold();
+  steps_behind_ = awaits_ && seeks_;
   if (!at_end_) awaits_ = true;
 }
 
@@ -240,8 +246,8 @@ void Playback::seek(std::int64_t pts, std::optional<double> target) {
   session_.frames->seek(pts);
   target_ = target;
   target_pts_ = pts;
-  awaits_ = true;
-  at_end_ = false;
+  awaits_ = seeks_ = true;
+  at_end_ = steps_behind_ = false;
   resync_other_ = true;
 }
 

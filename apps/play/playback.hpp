@@ -73,6 +73,7 @@ class Playback {
   void show(FramePtr frame);
   bool has_picture(FramePtr& frame);
   void seek(std::int64_t pts, std::optional<double> target);
+  void end_seek();
   void restart_clock();
   bool refuses_to_seek();
 
@@ -82,6 +83,8 @@ class Playback {
   bool paused_;
   bool at_end_ = false;
   bool awaits_ = true;            // the next frame is shown as soon as it is decoded
+  bool seeks_ = false;            // that frame is the one of a seek
+  bool steps_behind_ = false;     // then the frame behind it is shown, too
   bool resync_other_ = false;     // the other input seeks to the time of the awaited frame
   std::optional<double> target_;  // of the current seek
   std::int64_t target_pts_ = 0;

@@ -332,6 +332,9 @@ class WindowTest(Player):
                            ("End", 599), (",", 598), (".", 599), ("Home", 0), ("Left", 0)):
             self.press(key, index)
         self.press(".", 1)  # so the last key led nowhere
+        for index in (27, 53, 79):
+            self.display.key("Right")
+            self.press(".", index)  # a step is not lost while a seek is on its way
         self.finish()
 
     def test_seeks_while_it_plays(self):

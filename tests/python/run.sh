@@ -7,6 +7,7 @@
 #   ZERORUN_WHEEL     pip's options for the build, for example --config-settings=cmake.define.ZERORUN_CUDA=OFF
 #   ZERORUN_SDIST     an unpacked source distribution, from which the wheel is built instead of the tree
 #   ZERORUN_BUILT     a wheel that is there already; none is built
+#   ZERORUN_FRAMEWORKS  more packages, for frameworks_test.py: "jax[cpu] tensorflow-cpu torch"
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -44,7 +45,8 @@ else
 fi
 "$bin/pip" install -q "$build"/wheel/*.whl
 "$bin/python" -c 'import zerorun; zerorun.decode(zerorun.encode(bytes(192), format="rgb24", size=(8, 8)))'
-"$bin/pip" install -q pytest mypy typing_extensions
+read -ra frameworks <<<"${ZERORUN_FRAMEWORKS:-}"
+"$bin/pip" install -q pytest mypy typing_extensions "${frameworks[@]}"
 
 # The source distribution has all that the build needs, and makes the same one again.
 if [ -z "${ZERORUN_SDIST:-}${ZERORUN_BUILT:-}" ]; then

@@ -10,6 +10,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/play/display_scale.hpp"
+#include "apps/play/x_server.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -78,6 +79,8 @@ Window::Window(const std::string& title, int width, int height, bool full_screen
   SDL_StartTextInput();
   update_scale();
 }
+
+Window::~Window() { wait_for_x_server(); }
 
 void Window::update_scale() { scale_ = display_scale(window_.get(), renderer_.get()); }
 

@@ -15,8 +15,8 @@ import unittest
 from display import MISSING, VirtualDisplay
 from metadata_test import ppm_pixels, turned
 from orientation_test import quarters
-from support import (BUILT_WITH_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers, needs_opencv,
-                     y4m_frames)
+from support import (BUILT_WITH_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers,
+                     needs_opencv, y4m_frames)
 
 WIDTH, HEIGHT, RATE = 480, 272, 25
 YCC, RGB = (200, 90, 160), (245, 190, 132)  # full range; limited range would give 255, 204, 139
@@ -550,6 +550,28 @@ class WindowTest(Player):
         self.play(self.video())
         self.player.send_signal(signal.SIGINT)
         self.assertGreater(self.finish(None, 130)["shown"], 0)
+
+    def test_closes_while_it_decodes(self):
+        """More threads than processors, and pictures so large that some are always being decoded."""
+        one = make_y4m(self.path("one.y4m"), 1280, 720, 1)
+        self.encode(one, "-o", self.path("one.jpg"))
+        clip = pathlib.Path(self.path("clip.mjpeg"))
+        clip.write_bytes(pathlib.Path(self.path("one.jpg")).read_bytes() * 60)
+        for arguments in (["--threads", "8", "--speed", "20", "--loop"], ["--threads", "8", "--compare", clip]):
+            self.play(clip, *arguments)
+            for key in ("Right", "Home"):  # what is in flight is dropped
+                self.display.key(key)
+            self.assertGreater(self.finish()["shown"], 0)
+
+    def test_closes_while_a_pipe_gives_nothing(self):
+        """Nobody can end a read from a pipe: the reader is left behind."""
+        data = pathlib.Path(self.video(3)).read_bytes()
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, write_end)
+        os.write(write_end, data)
+        self.play("-", stdin=read_end)
+        os.close(read_end)
+        self.assertGreater(self.finish()["shown"], 0)
 
     def bar_track(self, shot):
         """Left and right end of the track of the seek bar, and its row; None without a bar."""

@@ -60,9 +60,10 @@ if [ "$mode" = all ]; then
 
   step "AddressSanitizer and UBSan: build"
   configure asan
-  cmake --build --preset asan --target zerorun_tests zerorun_fuzz_targets
-  step "AddressSanitizer and UBSan: unit, oracle, hostile and fuzz tests"
-  ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|fuzz|io|gstreamer' -j "$(nproc)"
+  cmake --build --preset asan --target zerorun_tests zerorun_fuzz_targets zerorun_player
+  step "AddressSanitizer and UBSan: unit, oracle, hostile and fuzz tests, the player"
+  ctest --no-tests=error --preset asan -L 'unit|api|oracle|entropy|golden|hostile|fuzz|io|gstreamer|player' \
+    -j "$(nproc)"
 
   step "AddressSanitizer and UBSan: Python package"
   ZERORUN_PROGRAM=$PWD/build/release/bin/zerorun tests/python/asan.sh build/asan/python || [ $? -eq 77 ]
@@ -70,7 +71,7 @@ if [ "$mode" = all ]; then
   step "ThreadSanitizer: build"
   configure tsan
   cmake --build --preset tsan
-  step "ThreadSanitizer: tests"
+  step "ThreadSanitizer: tests, the player"
   ctest --no-tests=error --preset tsan -j "$(nproc)"
 fi
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers,
+from support import (PLAYER, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers,
                      needs_ffmpeg, needs_opencv)
 
 
@@ -163,7 +163,7 @@ class PlayTest(ProgramTest):
             long = pathlib.Path(self.path("long.mjpeg"))
             long.write_bytes(one * times)
             kilobytes.append(int(subprocess.run(
-                [sys.executable, "-c", measure, PROGRAM, "play", str(long), "--no-window",
+                [sys.executable, "-c", measure, PLAYER, "play", str(long), "--no-window",
                  "--quiet", "--device", "cpu"], capture_output=True, check=True).stdout))
         self.assertLess(kilobytes[1], kilobytes[0] + 2048)
 

@@ -14,6 +14,7 @@ import time
 import unittest
 
 PROGRAM = os.environ["ZERORUN_PROGRAM"]
+PLAYER = os.environ.get("ZERORUN_PLAYER", PROGRAM)  # under a sanitizer the player is a program of its own
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples" / "media"
 HAS_FFMPEG = bool(shutil.which("ffmpeg") and shutil.which("ffprobe"))
 HAS_DJPEG = bool(shutil.which("djpeg"))
@@ -164,7 +165,8 @@ class ProgramTest(unittest.TestCase):
     def zerorun(self, *arguments, code=0, **options):
         """Runs the program and checks its exit code."""
         options.setdefault("timeout", 300)
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, **options)
+        program = PLAYER if arguments[0] == "play" else PROGRAM
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, **options)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()}")
         return done
 

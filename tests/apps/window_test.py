@@ -15,7 +15,7 @@ import unittest
 from display import MISSING, VirtualDisplay
 from metadata_test import ppm_pixels, turned
 from orientation_test import quarters
-from support import (BUILT_WITH_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers,
+from support import (BUILT_WITH_FFMPEG, PLAYER, PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers,
                      needs_opencv, y4m_frames)
 
 WIDTH, HEIGHT, RATE = 480, 272, 25
@@ -26,7 +26,7 @@ BETWEEN = (60, WIDTH, HEIGHT - 120)  # top, width, height: no text of a comparis
 BARS = 10  # the bits of the frame's index, the lowest at the left
 
 HAS_WINDOW = "no window" not in subprocess.run(
-    [PROGRAM, "play", "/dev/null"], capture_output=True, text=True,
+    [PLAYER, "play", "/dev/null"], capture_output=True, text=True,
     env={k: v for k, v in os.environ.items() if "DISPLAY" not in k}).stderr.split(";")[0].replace(
         "no window can be opened", "")
 KEEP = os.environ.get("ZERORUN_SCREENSHOTS")  # a folder that gets all screenshots
@@ -117,7 +117,7 @@ class Player(ProgramTest):
         # A size that one player remembers must not be the next one's.
         environment = {"XDG_STATE_HOME": tempfile.mkdtemp(dir=self.state), **environment}
         self.player = subprocess.Popen(
-            [PROGRAM, "play", *map(str, arguments), "--device", "cpu", "--json", "--save-to",
+            [PLAYER, "play", *map(str, arguments), "--device", "cpu", "--json", "--save-to",
              str(self.dir)], env={**self.display.environment, **environment},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.window = self.display.window("zerorun")
@@ -692,7 +692,7 @@ class WindowTest(Player):
                 for place in ((1, 1), (600 * scale, 350 * scale)):
                     self.display.move_mouse(self.window, *place)
                 self.player = subprocess.Popen(
-                    [PROGRAM, "play", self.path("stripes.jpg"), "--device", "cpu", "--json", "--osd"],
+                    [PLAYER, "play", self.path("stripes.jpg"), "--device", "cpu", "--json", "--osd"],
                     env={**weston.environment, "XDG_STATE_HOME": tempfile.mkdtemp(dir=self.state)},
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.wait_for("letters", lambda: self.shot().share(is_letter) > 0.001 and

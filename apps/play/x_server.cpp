@@ -4,7 +4,6 @@
 
 #include <SDL.h>
 
-#include <cstdlib>
 #include <string_view>
 
 namespace zerorun::app {

@@ -82,26 +82,35 @@ __global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
   }
 }
 
-/// Of the usual samplings. 3840x2160 from 4:2:0 on an H200, under a profiler: 24 us, and 119 with a
-/// pixel a thread.
+/// Of the usual samplings. A warp makes a run of a row, a lane sixteen pixels of it: 24 us under a
+/// profiler for 3840x2160 from 4:2:0 (H200), and 119 with a pixel a thread.
 template <UpsampleFilter kFilter, int kBytes>
-__global__ void wide_rgb_kernel(Picture p, Samples pixels, PackedPixels how) {
-  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x) * kWidePixels;
-  if (x >= p.width) return;
-  const int count = min(p.width - x, kWidePixels);
+__global__ void __launch_bounds__(kTileWidth* kTileHeight)
+    wide_rgb_kernel(Picture p, Samples pixels, PackedPixels how) {
+  constexpr int kRun = kTileWidth * kWidePixels, kWords = kWidePixels * kBytes / 4;
+  static_assert(kTileWidth == 32);
+  __shared__ RunOfWords<kWords> runs[kTileHeight];
+  RunOfWords<kWords>& run = runs[threadIdx.y];
+  const int lane = static_cast<int>(threadIdx.x);
+  const int first_x = static_cast<int>(blockIdx.x) * kRun, x = first_x + lane * kWidePixels;
+  const bool vectors = p.width - x >= kWidePixels && p.aligned;
   const Component& chroma = p.component[1];
   for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight) {
-    const bool vectors = count == kWidePixels && p.aligned;
-    std::uint32_t luma[kWidePixels / 4], ycc[kWidePixels];
-    load_samples<kWidePixels>(p.component[0].plane, x, y, vectors, luma);
-    upsample_wide<kFilter>(chroma.plane, p.component[2].plane, x, y,
-                           nearer(y, chroma.v, chroma.v_max), vectors, ycc);
-    std::uint32_t words[kWidePixels * kBytes / 4];
+    if (x < p.width) {
+      std::uint32_t luma[kWidePixels / 4], ycc[kWidePixels];
+      load_samples<kWidePixels>(p.component[0].plane, x, y, vectors, luma);
+      upsample_wide<kFilter>(chroma.plane, p.component[2].plane, x, y,
+                             nearer(y, chroma.v, chroma.v_max), vectors, ycc);
+      std::uint32_t words[kWords];
 #pragma unroll
-    for (int i = 0; i < kWidePixels / 4; ++i)
-      pack_four<kBytes>(how, to_rgb(luma[i], ycc + 4 * i), words + kBytes * i);
-    store_words(&pixels.at(x, y), words, count * kBytes);
+      for (int i = 0; i < kWidePixels / 4; ++i)
+        pack_four<kBytes>(how, to_rgb(luma[i], ycc + 4 * i), words + kBytes * i);
+      run.put(lane, words);
+    }
+    __syncwarp();
+    run.store(lane, &pixels.at(first_x, y), min(p.width - first_x, kRun) * kBytes);
+    __syncwarp();
   }
 }
 

@@ -126,6 +126,25 @@ TEST_F(DecodePathParity, DenseScansTakeIt) {
         }
 }
 
+/// The right walk comes to ends that found no room, or that no guess met.
+TEST_F(DecodePathParity, LateWalksTakeIt) {
+  const auto take = [this](Content content, int quality, HuffmanTables huffman) {
+    for (const Subsampling sampling : {Subsampling::s420, Subsampling::s444}) {
+      SCOPED_TRACE(testing::Message() << name(content) << " q" << quality << " " << name(sampling));
+      EncodeParams params;
+      params.restart = RestartPolicy::none();
+      params.subsampling = sampling;
+      params.huffman = huffman;
+      params.quality = quality;
+      expect(encode(content, 1920, 1080, params), 0);
+    }
+  };
+  take(Content::photo, 95, HuffmanTables::standard);
+  take(Content::photo, 97, HuffmanTables::optimal);
+  take(Content::checker, 95, HuffmanTables::optimal);
+  take(Content::checker, 97, HuffmanTables::optimal);
+}
+
 TEST_F(DecodePathParity, LargeFramesTakeIt) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
     for (const Content content : {Content::photo, Content::noise, Content::flat}) {

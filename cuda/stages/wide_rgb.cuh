@@ -9,10 +9,9 @@
 #include "codec/arith/color.hpp"
 #include "codec/arith/resample.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "cuda/stages/run_of_words.cuh"
 
 namespace zerorun {
-
-inline constexpr int kWidePixels = 16;
 
 constexpr bool filters_rows(UpsampleFilter f) {
   return f == UpsampleFilter::fancy_1x2 || f == UpsampleFilter::fancy_2x2;
@@ -156,46 +155,5 @@ __device__ void pack_four(const PackedPixels& how, FourRgb p, std::uint32_t* out
     }
   }
 }
-
-/// What the lanes of a warp made of a run of pixels, a lane's words after those of the lane before.
-template <int kWords>
-struct RunOfWords {
-  static_assert(kWords % 4 == 0);
-  alignas(16) std::uint32_t word[32 * kWords];
-
-  __device__ void put(int lane, const std::uint32_t (&words)[kWords]) {
-    auto* const own = reinterpret_cast<uint4*>(word) + lane * (kWords / 4);
-#pragma unroll
-    for (int i = 0; i < kWords; i += 4)
-      own[i / 4] = {words[i], words[i + 1], words[i + 2], words[i + 3]};
-  }
-
-  /// Stores the first `bytes` bytes, neighbouring lanes to neighbouring words. Rows of RGB begin at
-  /// any address; the words that lie at whole ones are joined from two of the run. To decode a
-  /// photo of 3837x2157 takes 300 us so, and 528 with bytes (H100).
-  __device__ void store(int lane, std::uint8_t* to, int bytes) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(to);
-    if (address % 16 == 0 && bytes % 16 == 0) {
-      for (int i = lane; i < bytes / 16; i += 32)
-        reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(word)[i];
-      return;
-    }
-    const int lead = static_cast<int>(address % 4);
-    for (int i = lane; 4 * i < lead + bytes; i += 32) {
-      const int at = 4 * i - lead;  // the byte of the run that is the word's first
-      const std::uint32_t before = lead != 0 && i != 0 ? word[i - 1] : 0;
-      const std::uint32_t own = at + lead < bytes ? word[i] : 0;
-      const std::uint32_t joined =
-          lead == 0 ? own : __funnelshift_r(before, own, static_cast<unsigned>(32 - 8 * lead));
-      if (at >= 0 && at + 4 <= bytes) {
-        *reinterpret_cast<std::uint32_t*>(to + at) = joined;
-        continue;
-      }
-#pragma unroll
-      for (int b = 0; b < 4; ++b)
-        if (at + b >= 0 && at + b < bytes) to[at + b] = static_cast<std::uint8_t>(joined >> 8 * b);
-    }
-  }
-};
 
 }  // namespace zerorun

@@ -74,15 +74,6 @@ std::size_t group_bytes(const DeviceLimits& limits) {
   return most_of_scans([&](const ScanNeeds& n) { return plan_groups(limits, n).bytes; });
 }
 
-/// Threads of a CTA of kernels without __launch_bounds__.
-struct Threads {
-  std::string_view part;  ///< of the kernel's name
-  std::uint32_t threads;
-};
-constexpr Threads kUnbounded[] = {
-    {"wide_rgb_kernel", 256},  // kTileWidth x kTileHeight of color_upsample.cu
-};
-
 constexpr Promise kPromises[] = {
     {"sync_subsequences_kernel", kSyncCtas, sync_bytes},
     {"decode_subsequences_kernel", 1, decode_bytes},
@@ -169,12 +160,10 @@ class Checker {
   }
 
  private:
-  /// A kernel that nothing is known of may be launched with as many threads as there can be.
+  /// A kernel without __launch_bounds__ may be launched with as many threads as there can be.
   std::uint32_t threads_of(const std::string& kernel) const {
     const auto bound = threads_.find(kernel);
-    if (bound != threads_.end()) return bound->second;
-    const auto known = find_part(kUnbounded, kernel);
-    return known != std::end(kUnbounded) ? known->threads : 1024;
+    return bound != threads_.end() ? bound->second : 1024;
   }
 
   void check_residence(const Report& report) {

@@ -92,12 +92,25 @@ TEST(PackedFdct, ClippedBytesAreFound) {
     ASSERT_EQ(black_bytes(word), black) << word;
     ASSERT_EQ(count_clipped(word), counts) << word;
   }
-  // The counts of a whole block do not run into each other.
-  const ClippedSamples all_white = clipped_samples(16 * (count_clipped(~0u) + 4 * 255));
-  EXPECT_EQ(all_white.sum, 64u * 255);
-  EXPECT_EQ(all_white.white, 64u);
-  EXPECT_EQ(all_white.black, 0u);
-  EXPECT_EQ(clipped_samples(16 * count_clipped(0)).black, 64u);
+}
+
+/// The counts of a block do not run into each other, whatever its share of white and of black.
+TEST(PackedFdct, ClippedBytesOfABlockAddUp) {
+  for (std::uint32_t white = 0; white <= 64; ++white)
+    for (std::uint32_t black = 0; white + black <= 64; ++black) {
+      std::uint32_t counts = 0;
+      for (std::uint32_t first = 0; first < 64; first += 4) {
+        std::uint32_t word = 0;
+        for (std::uint32_t i = first; i < first + 4; ++i)
+          word |= (i < white ? 255u : i < white + black ? 0u : 254u) << (8 * (i - first));
+        counts += count_clipped(word);
+        for (int i = 0; i < 32; i += 8) counts += word >> i & 0xFF;
+      }
+      const ClippedSamples found = clipped_samples(counts);
+      ASSERT_EQ(found.sum, 255 * white + 254 * (64 - white - black));
+      ASSERT_EQ(found.white, white);
+      ASSERT_EQ(found.black, black);
+    }
 }
 
 /// Rows of which any samples are clipped, moved as far as any block may want.

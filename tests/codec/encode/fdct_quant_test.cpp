@@ -155,11 +155,11 @@ TEST(FdctQuant, ClippedSamplesOfTextAreMoved) {
   for (int round = 0; round < 2000; ++round) {
     auto& block = blocks.emplace_back();
     const int white = random.below(101), black = random.below(101 - white);
+    const bool nearly_clipped = round % 2 == 0;  // the others are 1 and 254
     for (auto& sample : block) {
       const int turn = random.below(100);
-      sample = static_cast<std::uint8_t>(turn < white           ? 255
-                                         : turn < white + black ? 0
-                                                                : random.below(256));
+      const int other = nearly_clipped ? 1 + 253 * random.below(2) : random.below(256);
+      sample = static_cast<std::uint8_t>(turn < white ? 255 : turn < white + black ? 0 : other);
     }
   }
   for (const int q : {1, 2, 3, 9, 10, 11, 99, 255}) {

@@ -198,12 +198,14 @@ __device__ inline std::uint32_t sum_of_samples(const Coefficients& c) {
   return sum >> kPass1Bits;
 }
 
-/// Transforms the rows of a block; the result goes to out.v.
-__device__ inline void transform_rows(const uint2 (&rows)[8], Coefficients& out) {
+/// Transforms the rows of a block; the result goes to out.v. `word` makes what fdct_row() takes of
+/// four samples.
+template <typename Word>
+__device__ inline void transform_rows(const uint2 (&rows)[8], const Word& word, Coefficients& out) {
 #pragma unroll
   for (int y = 0; y < 8; ++y) {
     std::uint32_t row[8];
-    fdct_row(rows[y].x, rows[y].y, row);
+    fdct_row(word(rows[y].x), word(rows[y].y), row);
 #pragma unroll
     for (int x = 0; x < 8; ++x) out.v[8 * y + x] = row[x];
   }
@@ -260,9 +262,10 @@ __device__ inline ScanPlace last_before(const CodeTilesArgs& a, const Tile& tile
   return place;
 }
 
-/// Sums the samples of those blocks, by a warp with 8 lanes for each component. `sums` has the
-/// lanes of a tile that ends where this one begins.
+/// Sums the samples of those blocks, with their overshoot, by a warp with 8 lanes for each
+/// component. `sums` has the lanes of a tile that ends where this one begins. `tune`: may be null.
 __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& tile,
+                                         const TuneRules* tune,
                                          std::uint32_t (&sums)[kTileBlocks]) {
   const int c = lane_index() / 8, y = lane_index() % 8;
   const bool exists = c < a.layout.components;
@@ -270,9 +273,15 @@ __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& til
   const Block b = block_at(a, tile, place);
   const uint2 row = load_row(plane_of(a, b.component), b.x * kBlockEdge, b.y * kBlockEdge + y);
   std::uint32_t sum = __dp4a(row.x, 0x01010101u, __dp4a(row.y, 0x01010101u, 0u));
+  const bool overshoots = tune != nullptr && tune->overshoots;
+  if (overshoots) sum += count_clipped(row.x) + count_clipped(row.y);
 #pragma unroll
   for (int distance = 4; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(kFullWarp, sum, distance);
+  if (overshoots) {
+    const ClippedSamples clipped = clipped_samples(sum);
+    sum = overshoot_of(clipped, tune->table[c == 0 ? 0 : 1].most_overshoot).sum_of(clipped);
+  }
   const std::uint32_t block =
       place.mcu * a.grid.by_mcu_blocks.value + static_cast<std::uint32_t>(place.in_mcu);
   if (exists && y == 0) sums[block + kTileBlocks - tile.first_block] = sum;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/overshoot.hpp"
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
 
@@ -39,6 +40,7 @@ struct TuneTable {
   std::uint16_t step[kBlockSize];        ///< q
   std::uint16_t least[kBlockSize];       ///< least_magnitude() of q
   std::uint8_t bits[256];                ///< of a symbol RRRRSSSS with its appended bits
+  std::uint32_t most_overshoot;          ///< of the smallest step; 0: samples stay as they are
 };
 
 /// Plain data. `weight` is what a squared error of one step is worth, in 256ths of a bit, in a
@@ -47,8 +49,9 @@ struct TuneTable {
 struct TuneRules {
   std::uint32_t weight;
   std::uint32_t thrifty_weight, thrifty_turns;
-  bool masked;   ///< errors in blocks with texture are worth less
-  bool by_rate;  ///< decide by the bits that are saved; else by a dead zone
+  bool masked;      ///< errors in blocks with texture are worth less
+  bool by_rate;     ///< decide by the bits that are saved; else by a dead zone
+  bool overshoots;  ///< clipped samples are moved beyond the range
   TuneTable table[2];
 
   ZR_HD bool active() const { return weight != 0; }
@@ -76,6 +79,10 @@ ZR_HD void set_step(TuneTable& table, int k, std::uint32_t q) {
   table.reciprocal[k] = fine_reciprocal(q);
   table.step[k] = static_cast<std::uint16_t>(q);
   table.least[k] = static_cast<std::uint16_t>(least_magnitude(q));
+}
+/// Sets what depends on the smallest entry.
+ZR_HD void set_least_step(TuneTable& table, bool overshoots, std::uint32_t q) {
+  table.most_overshoot = overshoots ? most_overshoot(q) : 0;
 }
 
 /// Energy of a block where errors are worth half as much as in one without texture: 2^16.5.

@@ -41,6 +41,7 @@ bool has_wanted_chroma(const ColorSubsampleArgs& a) {
 }
 
 void luma_only(const ColorSubsampleArgs& a, int last_row) {
+  if (a.plane[0].data == nullptr) return;
   for (int y = a.first_row; y < last_row; ++y) {
     std::uint8_t* row = plane_row(a.plane[0], y);
     read_ycc_row(a.frame, y, row, nullptr, nullptr);
@@ -68,7 +69,9 @@ Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
   const auto stride = static_cast<std::size_t>(full_width);
   std::vector<std::uint8_t> own;
   std::vector<std::uint8_t>& full = exec.rows != nullptr ? *exec.rows : own;
-  full.assign(stride * 2 * static_cast<std::size_t>(a.v_max), 128);
+  const std::size_t chroma_rows = 2 * static_cast<std::size_t>(a.v_max);
+  full.assign(stride * (chroma_rows + 1), 128);
+  std::uint8_t* const unwanted = full.data() + stride * chroma_rows;
   for (int cy = first_chroma; cy < last_chroma; ++cy) {
     std::uint8_t *cb[2] = {}, *cr[2] = {};
     for (int i = 0; i < a.v_max; ++i) {
@@ -76,7 +79,7 @@ Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
       cb[i] = full.data() + 2 * at * stride;
       cr[i] = cb[i] + stride;
       const int y = std::min(cy * a.v_max + i, a.frame.height - 1);
-      std::uint8_t* luma = plane_row(a.plane[0], y);
+      std::uint8_t* luma = a.plane[0].data != nullptr ? plane_row(a.plane[0], y) : unwanted;
       read_ycc_row(a.frame, y, luma, cb[i], cr[i]);
       extend_row(luma, a.frame.width, a.plane[0].width);
       extend_row(cb[i], a.frame.width, full_width);

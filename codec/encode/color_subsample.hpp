@@ -15,9 +15,10 @@ namespace zerorun {
 /// component; the transform repeats the last row.
 struct ColorSubsampleArgs {
   ConstFrameView frame;
-  std::int32_t components;            ///< 1 or 3
-  std::int32_t h_max, v_max;          ///< luma factors; chroma is 1x1
-  PlaneView plane[kMaxComponents];    ///< out
+  std::int32_t components;    ///< 1 or 3
+  std::int32_t h_max, v_max;  ///< luma factors; chroma is 1x1
+  /// Out. The first has no data where luma is not wanted, because the frame has it as it must be.
+  PlaneView plane[kMaxComponents];
   std::int32_t first_row, row_count;  ///< luma rows to convert; first_row is a multiple of v_max
 };
 

@@ -24,17 +24,26 @@ void code_block(const FdctQuantArgs& a, const BlockPlace& place, std::int16_t* z
   const int x0 = place.x * kBlockEdge, y0 = place.y * kBlockEdge;
   const int table = place.component == 0 ? 0 : 1;
   const bool tuned = a.tune != nullptr;
-  std::uint32_t sum = 0, squares = 0;
+  std::uint32_t squares = 0;
+  ClippedSamples samples{};
   std::uint32_t work[kBlockEdge][kBlockEdge];
   for (int y = 0; y < kBlockEdge; ++y) {
     const std::uint8_t* row = plane.data + std::min(y0 + y, plane.height - 1) * plane.stride_bytes;
     for (int x = 0; x < kBlockEdge; ++x) {
       const std::uint32_t sample = row[std::min(x0 + x, plane.width - 1)];
-      sum += sample;
+      samples.sum += sample;
+      samples.white += sample == 255;
+      samples.black += sample == 0;
       squares += sample * sample;
-      work[y][x] = sample - 128;
+      work[y][x] = sample;
     }
-    fdct8<1>(work[y]);
+  }
+  const Overshoot overshoot =
+      overshoot_of(samples, tuned ? a.tune->table[table].most_overshoot : 0);
+  for (auto& row : work) {
+    for (std::uint32_t& sample : row)
+      sample = static_cast<std::uint32_t>(overshoot.apply(sample) - 128);
+    fdct8<1>(row);
   }
   for (int x = 0; x < kBlockEdge; ++x) {
     std::uint32_t column[kBlockEdge];
@@ -49,10 +58,10 @@ void code_block(const FdctQuantArgs& a, const BlockPlace& place, std::int16_t* z
                                             : quantise(coefficient, a.divisors->table[table][at]));
   }
   if (tuned)
-    tune_raw_block(
-        *a.tune, table,
-        energy_and_turn(ac_energy(sum, squares), turn_of_block(place.component, place.x, place.y)),
-        a.divisors->table[table][0], zz);
+    tune_raw_block(*a.tune, table,
+                   energy_and_turn(ac_energy(samples.sum, squares),
+                                   turn_of_block(place.component, place.x, place.y)),
+                   a.divisors->table[table][0], zz);
 }
 
 }  // namespace

@@ -49,8 +49,10 @@ namespace zerorun::fast::HWY_NAMESPACE {
 
 /// fdct8() of arith/dct8.hpp in 16 bits; test: FastTransform.ForwardEqualsTheReference. No sum
 /// overflows: samples of -128..127 give at most 2^12 after the first pass, whose eightfold sum is
-/// 2^15 only as -2^15.
-template <int kPass>
+/// 2^15 only as -2^15. With kWide samples may be kMostOvershoot further from 0 (test:
+/// FastTransform. OvershootEqualsTheReference), which gives 5088 after the first pass; of the
+/// second only the sums of eight need more than 16 bits.
+template <int kPass, bool kWide = false>
 HWY_INLINE void fdct16(V16 (&v)[8]) {
   constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits;
   const V16 s0 = hn::Add(v[0], v[7]), s1 = hn::Add(v[1], v[6]);
@@ -62,6 +64,9 @@ HWY_INLINE void fdct16(V16 (&v)[8]) {
   if constexpr (kPass == 1) {
     v[0] = hn::ShiftLeft<kPass1Bits>(hn::Add(even0, even1));
     v[4] = hn::ShiftLeft<kPass1Bits>(hn::Sub(even0, even1));
+  } else if constexpr (kWide) {
+    v[0] = descale16<kPass1Bits>(combine(even0, 1, even1, 1));
+    v[4] = descale16<kPass1Bits>(combine(even0, 1, even1, -1));
   } else {
     const V16 half = hn::Set(D16(), 1 << (kPass1Bits - 1));
     v[0] = hn::ShiftRight<kPass1Bits>(hn::Add(hn::Add(even0, even1), half));
@@ -125,26 +130,64 @@ struct BlockPlaces {
   std::uint64_t* nonzero[kVectorBlocks];
 };
 
-/// ac_energy() of each block, from samples with their level shift.
-HWY_INLINE void sum_energy(const V16 (&v)[8], std::uint32_t (&energy)[kVectorBlocks]) {
+/// The sum of each block's 64 numbers, from the sums of its columns.
+HWY_INLINE void sum_columns(V16 columns, std::int32_t (&sums)[kVectorBlocks]) {
+  alignas(64) std::int32_t pairs[4 * kVectorBlocks];
+  hn::Store(multiply_add_pairs(columns, hn::Set(D16(), 1)), D32(), pairs);
+  for (std::size_t b = 0; b < kVectorBlocks; ++b)
+    sums[b] = pairs[4 * b] + pairs[4 * b + 1] + pairs[4 * b + 2] + pairs[4 * b + 3];
+}
+
+/// ac_energy() and the sum of each block, from samples with their level shift.
+HWY_INLINE void sum_energy(const V16 (&v)[8], std::uint32_t (&energy)[kVectorBlocks],
+                           std::int32_t (&sums)[kVectorBlocks]) {
   V16 sum = v[0];
   V32 squares = multiply_add_pairs(v[0], v[0]);
   for (int y = 1; y < 8; ++y) {
     sum = hn::Add(sum, v[y]);
     squares = hn::Add(squares, multiply_add_pairs(v[y], v[y]));
   }
-  alignas(64) std::int32_t sums[4 * kVectorBlocks], all_squares[4 * kVectorBlocks];
-  hn::Store(multiply_add_pairs(sum, hn::Set(D16(), 1)), D32(), sums);
+  sum_columns(sum, sums);
+  alignas(64) std::int32_t all_squares[4 * kVectorBlocks];
   hn::Store(squares, D32(), all_squares);
   for (std::size_t b = 0; b < kVectorBlocks; ++b) {
-    std::int32_t of_block = 0, squares_of_block = 0;
-    for (std::size_t i = 4 * b; i < 4 * b + 4; ++i) {
-      of_block += sums[i];
-      squares_of_block += all_squares[i];
-    }
-    energy[b] = ac_energy(static_cast<std::uint32_t>(of_block),
+    std::int32_t squares_of_block = 0;
+    for (std::size_t i = 4 * b; i < 4 * b + 4; ++i) squares_of_block += all_squares[i];
+    energy[b] = ac_energy(static_cast<std::uint32_t>(sums[b]),
                           static_cast<std::uint32_t>(squares_of_block));
   }
+}
+
+/// Applies overshoot_of() of each block to its level-shifted samples, which add up to `sums`.
+HWY_INLINE void move_clipped(std::uint32_t most, const std::int32_t (&sums)[kVectorBlocks],
+                             V16 (&v)[8]) {
+  const D16 d;
+  const auto are = [&](V16 samples, std::int16_t value) {  // -1 where they are
+    return hn::VecFromMask(d, hn::Eq(samples, hn::Set(d, value)));
+  };
+  V16 white = hn::Zero(d), black = hn::Zero(d);
+  for (int y = 0; y < 8; ++y) {
+    white = hn::Sub(white, are(v[y], 127));
+    black = hn::Sub(black, are(v[y], -128));
+  }
+  std::int32_t whites[kVectorBlocks], blacks[kVectorBlocks];
+  sum_columns(white, whites);
+  sum_columns(black, blacks);
+  alignas(64) std::int16_t above[8 * kVectorBlocks], below[8 * kVectorBlocks];
+  bool any = false;
+  for (std::size_t b = 0; b < kVectorBlocks; ++b) {
+    const Overshoot overshoot =
+        overshoot_of({static_cast<std::uint32_t>(sums[b] + 64 * 128),
+                      static_cast<std::uint32_t>(whites[b]), static_cast<std::uint32_t>(blacks[b])},
+                     most);
+    any |= overshoot.any();
+    std::fill_n(above + 8 * b, 8, static_cast<std::int16_t>(overshoot.above));
+    std::fill_n(below + 8 * b, 8, static_cast<std::int16_t>(overshoot.below));
+  }
+  if (!any) return;
+  const V16 up = hn::Load(d, above), down = hn::Load(d, below);
+  for (int y = 0; y < 8; ++y)
+    v[y] = hn::Sub(hn::Add(v[y], hn::And(are(v[y], 127), up)), hn::And(are(v[y], -128), down));
 }
 
 /// Bit k of *nonzero[b] is set where zz of block b is not 0 in zig-zag row k / 8.
@@ -177,11 +220,15 @@ HWY_INLINE void transform_blocks(const std::uint8_t* samples, std::int64_t strid
   V16 v[8];
   for (int y = 0; y < 8; ++y)  // T.81 A.3.1
     v[y] = hn::Sub(hn::PromoteTo(d, hn::LoadU(half8, samples + y * stride)), hn::Set(d, 128));
-  if constexpr (kTuned) sum_energy(v, energy);
+  if constexpr (kTuned) {
+    std::int32_t sums[kVectorBlocks];
+    sum_energy(v, energy, sums);
+    if (table->most_overshoot != 0) move_clipped(table->most_overshoot, sums, v);
+  }
   transpose(v);
   fdct16<1>(v);
   transpose(v);
-  fdct16<2>(v);
+  fdct16<2, kTuned>(v);
   if constexpr (!kTuned)
     for (int y = 0; y < 8; ++y) v[y] = quantise16(v[y], quant, y);
   V16 zz[8] = {hn::BitCast(d, zigzag_row<0>(v)), hn::BitCast(d, zigzag_row<1>(v)),

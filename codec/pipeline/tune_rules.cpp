@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/tune_rules.hpp"
 
+#include <algorithm>
+
 #include "codec/syntax/huffman_spec.hpp"
 
 namespace zerorun {
@@ -109,11 +111,14 @@ TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
   thrift_weights(params.tune, is_420).set(thrift, rules);
   rules.masked = params.tune == Tune::photo || params.tune == Tune::text;
   rules.by_rate = !is_exact && params.effort == Effort::best;
+  rules.overshoots = params.tune == Tune::text;
   for (std::size_t t = 0; t < 2; ++t) {
     for (int k = 0; k < kBlockSize; ++k)
       set_step(rules.table[t], k, quant[t][kNaturalOfZigzag[static_cast<std::size_t>(k)]]);
     fill_bits(static_cast<int>(t), t == 0 ? 16 : weights_of(params.tune, is_420).chroma_bits,
               rules.table[t].bits);
+    set_least_step(rules.table[t], rules.overshoots,
+                   *std::min_element(quant[t].begin(), quant[t].end()));
   }
   return rules;
 }

@@ -36,6 +36,7 @@ struct Shared {
   std::uint32_t listed[2];
   std::uint32_t first_word, own_first_word;
   std::uint32_t first_number, first_state;  ///< state before the chunk's first own subsequence
+  std::uint32_t foreign_sub;                ///< the first that begins in a state that was not kept
   std::uint8_t segment_first[kSubsequences /
                              kSegmentSubsequences];  ///< number of the end before each own segment
   bool published, last_chunk;

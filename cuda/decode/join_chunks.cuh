@@ -106,25 +106,17 @@ __device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequenc
   return may;
 }
 
-/// Goes through the subsequences in order, by one thread, from the first that does not begin in one
-/// of the ends kept.
-__device__ inline void settle(const WalkArgs& a, Shared& s, const SkipTables& tables) {
-  std::uint32_t number = s.first_number, state = s.first_state;
-  bool given_up = false;
-  for (std::uint32_t sub = kWarmSubsequences; sub < kSubsequences; ++sub) {
-    if (!s.exists(sub)) continue;
-    if (s.ends.head[sub]) number = 0;
-    if (number != kForeignEnd) {
-      s.entry(sub) = s.ends.head[sub] ? std::uint16_t{0} : s.ends.line[number].state[sub - 1];
-      s.tally[sub] = s.ends.line[number].step[sub];
-      state = s.ends.line[number].reached[sub];
-      number = s.ends.follow(sub, number);
-      continue;
-    }
-    given_up = given_up || !may_walk_late(a, 1);
-    if (given_up) {
-      s.end[sub] = 0;
-      continue;
+/// Walks on, by one thread, from subsequence `sub`, which begins in a state that was not kept,
+/// until a walk ends in one that was, or the next subsequence begins in a known one. Returns that
+/// subsequence; it begins in end number s.first_number of the one before.
+__device__ inline std::uint32_t walk_late(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                          std::uint32_t sub) {
+  std::uint32_t state = s.first_state, number = kForeignEnd;
+  for (; sub < kSubsequences && s.exists(sub) && !s.ends.head[sub]; ++sub) {
+    if (number != kForeignEnd) break;
+    if (!may_walk_late(a, 1)) {
+      for (; sub < kSubsequences; ++sub) s.end[sub] = 0;
+      break;
     }
     WalkTally tally;
     s.entry(sub) = static_cast<std::uint16_t>(state);
@@ -132,28 +124,52 @@ __device__ inline void settle(const WalkArgs& a, Shared& s, const SkipTables& ta
     s.tally[sub] = make_step(tally);
     number = s.ends.find(sub, state);
   }
+  s.first_number = number;
   s.first_state = state;
+  return sub;
 }
 
-/// Finds the state before each own subsequence, and its tally.
+/// From end `number` before `from` to the end before `to`, wherever they lie in their segments.
+__device__ inline std::uint32_t follow_late(const Shared& s, std::uint32_t from, std::uint32_t to,
+                                            std::uint32_t number) {
+  for (; from < to && from % kSegmentSubsequences != 0; ++from)
+    number = s.ends.follow(from, number);
+  return s.ends.follow_subsequences(from, to, number);
+}
+
+/// Finds the state before each own subsequence, and its tally. Where the right walk comes to an end
+/// that found no room, one thread goes on until it meets an end that did, and from there on all
+/// threads follow the ends again.
 __device__ inline void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tables) {
+  constexpr std::uint32_t kLast = kSubsequences - 1;
   const std::uint32_t sub = threadIdx.x;
-  bool foreign = false;
-  if (sub >= kWarmSubsequences && sub < kSubsequences && s.exists(sub)) {
-    const bool head = s.ends.head[sub];
-    const std::uint32_t number = head ? 0 : number_before(s, sub);
-    foreign = number == kForeignEnd;
-    if (!foreign) {
-      s.entry(sub) = head ? std::uint16_t{0} : s.ends.line[number].state[sub - 1];
+  const bool own = sub >= kWarmSubsequences && sub < kSubsequences;
+  const auto is_own = [&] { return own && s.exists(sub); };
+  std::uint32_t number = is_own() && !s.ends.head[sub] ? number_before(s, sub) : 0;
+  std::uint32_t settled = kWarmSubsequences;
+  for (;;) {
+    const bool foreign = is_own() && sub >= settled && number == kForeignEnd;
+    if (sub == 0) s.foreign_sub = kSubsequences;
+    if (is_own() && sub >= settled && !foreign) {
+      s.entry(sub) = s.ends.head[sub] ? std::uint16_t{0} : s.ends.line[number].state[sub - 1];
       s.tally[sub] = s.ends.line[number].step[sub];
     }
+    if (!__syncthreads_or(foreign)) break;
+    if (foreign) atomicMin(&s.foreign_sub, sub);
+    __syncthreads();
+    const std::uint32_t first = s.foreign_sub;
+    if (sub + 1 == first && own && sub >= settled) s.first_state = s.ends.line[number].reached[sub];
+    __syncthreads();
+    if (sub == 0) s.foreign_sub = walk_late(a, s, tables, first);
+    __syncthreads();
+    settled = s.foreign_sub;
+    if (is_own() && sub >= settled)
+      number = s.ends.head[sub] ? 0 : follow_late(s, settled, sub, s.first_number);
+    __syncthreads();
   }
-  foreign = __syncthreads_or(foreign);
-  if (threadIdx.x == 0) {
-    if (foreign) settle(a, s, tables);
-    if (!s.published && !foreign) publish_known_end(a, s);
-    if (!s.published) publish(a, s.first_state);
-  }
+  if (sub == kLast && !s.published)
+    publish(a, settled > kLast || !s.exists(kLast) ? s.first_state
+                                                   : s.ends.line[number].reached[kLast]);
   __syncthreads();
 }
 

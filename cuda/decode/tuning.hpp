@@ -65,11 +65,14 @@ inline constexpr std::uint32_t kUsualEnds = 11, kUsualGuesses = 6, kUsualBlockBi
 // text 442 and 223; a photo 265 and 86.
 
 /// A chunk is synchronised by long walks if more of its subsequences than these have more ends than
-/// are kept. With 8, a photo at q97 with optimal tables takes 1027 us instead of 260, because
-/// subsequences are then walked one after the other; one at q90 takes 194 us instead of 198.
-inline constexpr int kMostFullSubsequences = 0;
+/// are kept. Ends that find no room are mostly not the right ones, and one thread soon walks past
+/// those that are: of a photo of 1920x1080 at q90, 4 chunks of 74 have such subsequences, and one
+/// of them is walked late. One at a time and one of eight, in us on an H200: 179 and 32 with 0, 116
+/// and 24 with 4, 114 and 24 with 8; a screen with code at q90 254 and 45, 201 and 36, 160 and 31.
+inline constexpr int kMostFullSubsequences = 8;
 /// Scans with more bits a block on average are synchronised by long walks from the start: film
-/// grain with 240 takes 289 us instead of 335, a photo with 193 takes 268 instead of 260.
+/// grain with 240 takes 289 us instead of 335. (A page of text with 258 would take 234 instead of
+/// 281 by the ends of guesses, but black lines with 262 would take 33 ms.)
 inline constexpr std::uint32_t kLongWalkBlockBits = 224;
 /// Long walks look for each other at every so many subsequences: with 8, the page of text takes 525
 /// us instead of 509.
@@ -87,9 +90,14 @@ inline constexpr std::uint32_t kSegmentSubsequences = 8;
 /// restart every four MCUs, seven subsequences, sync_subsequences() takes 86 us without guesses and
 /// 58 with them.)
 inline constexpr std::uint32_t kFollowedSubsequences = 4;
-/// Distance between subsequences that are walked from guesses: with 2 and 4, sync_subsequences()
-/// takes 56 and 58 us for a 3840x2160 frame at q90 (H200), with 7.6 and 5.2 walks a subsequence.
-inline constexpr std::uint32_t kGuessStride = 2;
+/// Distance between subsequences that are walked from guesses, in usual and in dense scans. A
+/// longer one needs fewer walks and ends but more rounds: a photo of 3840x2160 at q90 6.7, 4.5
+/// and 3.1 walks a subsequence in 4.7, 7.3 and 10.8 rounds with 2, 4 and 8, in 190, 190 and 203 us
+/// (H200). Dense blocks have so many ends that with 2 some are left out: a photo of 1920x1080 with
+/// film grain at q95, 204 bits a block, takes 191, 179 and 217 us.
+inline constexpr std::uint32_t kGuessStride = 2, kDenseGuessStride = 4;
+/// The most bits a block on average of usual scans.
+inline constexpr std::uint32_t kUsualGuessBits = 140;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 

@@ -116,8 +116,17 @@ __device__ const CodeTable* codes_of_frame(const CodeTilesArgs& a) {
 static_assert(bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared), 90) == kCodeTilesCtas,
               "as measured on Hopper");
 
+/// CTAs of code_tiles_kernel and code_collected_tiles_kernel on a processor.
+constexpr int code_ctas([[maybe_unused]] bool tuned) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1000
+  if (tuned) return kTunedCtas10;
+#endif
+  return kCodeTilesCtas;
+}
+
 template <bool kIndexed, bool kTuned>
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
+__global__ void __launch_bounds__(kThreads,
+                                  bounded_ctas(code_ctas(kTuned), kThreads, sizeof(Shared)))
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
@@ -128,7 +137,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThread
   if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   Coefficients c;
-  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
+  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
   finish_transform<kTuned>(s, w, b, c);
@@ -185,24 +194,16 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, nullptr);
   Coefficients c;
-  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
+  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
   wait_for_fetched();
   if (number < a.grid.tiles) collect_tile<kIndexed, kTuned>(a, s, w, number, b, c);
   __syncthreads();
   add_counts(s, counts + blockIdx.y);
 }
 
-/// CTAs of code_collected_tiles_kernel on a processor.
-constexpr int code_collected_ctas([[maybe_unused]] bool tuned) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1000
-  if (tuned) return kTunedCollectedCtas;
-#endif
-  return kCodeTilesCtas;
-}
-
 template <bool kIndexed, bool kTuned>
-__global__ void __launch_bounds__(kThreads, bounded_ctas(code_collected_ctas(kTuned), kThreads,
-                                                         sizeof(Shared)))
+__global__ void __launch_bounds__(kThreads,
+                                  bounded_ctas(code_ctas(kTuned), kThreads, sizeof(Shared)))
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
@@ -230,7 +231,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(code_collected_ctas(kTu
     return;
   }
   Coefficients c;
-  const Coded b = transform_rows_of_tile<true, kTuned>(a, s, Lane(a, number), c);
+  const Coded b = transform_rows_of_tile<true, kTuned>(a, s, Lane(a, number), a.tune, c);
   __syncwarp();
   finish_transform<kTuned>(s, w, b, c);
   code_dense_tile<kIndexed>(a, s, w, number, b, c);

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCountTilesCtas, kThrea
   if constexpr (kTuned) copy_rules(*a.tune);
   fetch_tables(a, s, nullptr);
   Coefficients c;
-  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, c);
+  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
   wait_for_fetched();
   if (number < a.grid.tiles) count_tile<kTuned>(s, w, b, c);
   __syncthreads();

@@ -84,7 +84,8 @@ struct FloatZone {
 };
 
 /// Coefficients that may exceed the limit of fine_magnitude(): of frequencies 0 and 4 alone. A row
-/// of samples of -128..127 gives any other one at most 8 * 128 * 2.83 * 2.62 < 7600.
+/// of samples of -128..127 gives any other one at most 8 * 128 * 2.83 * 2.62 < 7600; for samples
+/// that were moved see most_overshoot().
 constexpr bool may_exceed_limit(int natural) {
   return natural % 8 % 4 == 0 && natural / 8 % 4 == 0;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/base/pixel_rows.hpp"
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/device_scan.hpp"
@@ -34,6 +35,12 @@ std::int64_t plane_bytes(const ScanLayout::Component& component) {
   return std::int64_t{plane_stride(component)} * component.height;
 }
 
+/// Whether the frame's first plane is luma as the stream has it, so that it is read in place.
+bool has_luma_plane(const EncodeSetup& setup) {
+  return setup.planes_are_components ||
+         (!is_rgb(setup.format) && luma_access(setup.format).step == 1);
+}
+
 /// Whether memory and launches made for one setup fit the other.
 bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
@@ -48,7 +55,7 @@ bool same_tables(const EncodeSetup& a, const EncodeSetup& b) {
   return a.quant == b.quant && a.tune.weight == b.tune.weight &&
          a.tune.thrifty_weight == b.tune.thrifty_weight &&
          a.tune.thrifty_turns == b.tune.thrifty_turns && a.tune.masked == b.tune.masked &&
-         a.tune.by_rate == b.tune.by_rate;
+         a.tune.by_rate == b.tune.by_rate && a.tune.overshoots == b.tune.overshoots;
 }
 
 }  // namespace
@@ -256,7 +263,7 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
   const std::int64_t chunks = std::int64_t{room_} * grid_.chunks;
   if (!setup.planes_are_components)
-    for (int c = 0; c < setup.layout.components; ++c)
+    for (int c = has_luma_plane(setup) ? 1 : 0; c < setup.layout.components; ++c)
       ZR_TRY(planes_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
   const bool optimal = setup.huffman == HuffmanTables::optimal;
   const std::int64_t tables = optimal ? room_ : 1;
@@ -322,7 +329,8 @@ Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const Frame
                                  cudaStream_t stream, const StepProbe& probe, CodeTilesArgs& args) {
   for (int c = 0; c < std::min(setup.layout.components, 2); ++c) {
     const auto& component = setup.layout.component[c];
-    args.width[c] = setup.planes_are_components ? component.width : plane_stride(component);
+    const bool in_place = c == 0 ? has_luma_plane(setup) : setup.planes_are_components;
+    args.width[c] = in_place ? component.width : plane_stride(component);
     args.height[c] = component.height;
   }
   if (!setup.planes_are_components) ZR_TRY(announce(probe, "color_subsample"));
@@ -341,7 +349,8 @@ Status FrameEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& 
   }
   ColorSubsampleArgs args_of_stage{frame, layout.components, setup.h_max, setup.v_max, {},
                                    0,     frame.height};
-  for (int c = 0; c < layout.components; ++c) {
+  args.plane[number][0] = {frame.data[0], frame.stride_bytes[0]};
+  for (int c = has_luma_plane(setup) ? 1 : 0; c < layout.components; ++c) {
     const auto& component = layout.component[c];
     const std::int32_t stride = plane_stride(component);
     std::uint8_t* const plane =

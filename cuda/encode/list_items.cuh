@@ -113,12 +113,35 @@ struct Lane {
         block(block_at(a, tile, place)) {}
 };
 
+/// Transforms the rows of a block whose clipped samples may be moved, `most` at most.
+__device__ inline void transform_moved_rows(const uint2 (&rows)[8], std::uint32_t most,
+                                            Coefficients& c) {
+  Overshoot overshoot{};
+  if (most != 0) {
+    std::uint32_t counts = 0;
+#pragma unroll
+    for (int y = 0; y < 8; ++y) {
+      counts = __dp4a(rows[y].x, 0x01010101u, __dp4a(rows[y].y, 0x01010101u, counts));
+      counts += count_clipped(rows[y].x) + count_clipped(rows[y].y);
+    }
+    overshoot = overshoot_of(clipped_samples(counts), most);
+  }
+  // The same way for the whole warp, which would go both if lanes chose.
+  if (__any_sync(kFullWarp, overshoot.any()))
+    transform_rows(
+        rows, [&](std::uint32_t samples) { return move_samples(samples, overshoot); }, c);
+  else
+    transform_rows(
+        rows, [](std::uint32_t samples) { return samples; }, c);
+}
+
 /// Loads the samples of the lane's block and transforms its rows. A lane without a block gets some
 /// samples. `alone`: the warps before this one do not do the same for the tiles before. `tuned`:
-/// the lane's word of the warp's items gets energy_and_turn() of the block.
+/// the lane's word of the warp's items gets energy_and_turn() of the block, and `tune` has the
+/// rules.
 template <bool alone, bool tuned>
 __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
-                                        Coefficients& c) {
+                                        const TuneRules* tune, Coefficients& c) {
   const int warp = warp_index();
   const Tile& tile = lane.tile;
   // Behind the samples of blocks at an edge, until the energy is known. In a register it would be
@@ -129,12 +152,17 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
         energy_and_turn(0, turn_of_block(lane.block.component, lane.block.x, lane.block.y));
   uint2 rows[8];
   load_rows(plane_of(a, lane.block.component), lane.block, s.of_warp[warp].item, rows);
-  if ((alone || warp == 0) && tile.first_block > 0) sum_blocks_before(a, tile, s.sum[warp]);
+  if ((alone || warp == 0) && tile.first_block > 0)
+    sum_blocks_before(a, tile, tuned ? tune : nullptr, s.sum[warp]);
   // The lane's own word, which held its samples at an edge. In a register it would be spilled.
   if constexpr (tuned)
     s.of_warp[warp].item[lane_index()] =
         energy_of_rows(rows) | s.of_warp[warp].item[kTurns + lane_index()];
-  transform_rows(rows, c);
+  if constexpr (tuned)
+    transform_moved_rows(rows, tune->table[lane.block.component == 0 ? 0 : 1].most_overshoot, c);
+  else
+    transform_rows(
+        rows, [](std::uint32_t samples) { return samples; }, c);
   if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
   const Block& b = lane.block;
   const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);

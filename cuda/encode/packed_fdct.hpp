@@ -5,7 +5,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
+
 #include "codec/arith/dct8.hpp"
+#include "codec/arith/overshoot.hpp"
 #include "cuda/encode/float_quant.hpp"
 
 namespace zerorun {
@@ -43,6 +46,62 @@ ZR_HD std::uint32_t dot_unsigned_signed(std::uint32_t a, std::int32_t b, std::ui
 #endif
 }
 
+/// The same with four signed bytes.
+ZR_HD std::uint32_t dot_signed(std::uint32_t a, std::int32_t b, std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::uint32_t>(
+      __dp4a(static_cast<std::int32_t>(a), b, static_cast<std::int32_t>(sum)));
+#else
+  for (int i = 0; i < 32; i += 8)
+    sum += static_cast<std::uint32_t>(static_cast<std::int8_t>(a >> i) *
+                                      static_cast<std::int8_t>(b >> i));
+  return sum;
+#endif
+}
+
+/// Four samples, the first one lowest, and how far each of them is moved: a signed byte.
+struct SampleWord {
+  std::uint32_t samples, moves;
+};
+/// `sum` and the products of four samples with four signed bytes.
+ZR_HD std::uint32_t dot_samples(std::uint32_t samples, std::int32_t weights, std::uint32_t sum) {
+  return dot_unsigned_signed(samples, weights, sum);
+}
+ZR_HD std::uint32_t dot_samples(const SampleWord& word, std::int32_t weights, std::uint32_t sum) {
+  return dot_signed(word.moves, weights, dot_unsigned_signed(word.samples, weights, sum));
+}
+
+/// Bit 7 of each byte that is 255, and of each that is 0.
+ZR_HD std::uint32_t white_bytes(std::uint32_t samples) {
+  return ((samples & 0x7F7F7F7F) + 0x01010101) & samples & 0x80808080;
+}
+ZR_HD std::uint32_t black_bytes(std::uint32_t samples) { return white_bytes(~samples); }
+
+/// Overshoot::apply() of four samples. No product leaves its byte.
+ZR_HD SampleWord move_samples(std::uint32_t samples, const Overshoot& overshoot) {
+  return {samples, (white_bytes(samples) >> 7) * overshoot.above +
+                       (black_bytes(samples) >> 7) * ((256 - overshoot.below) & 0xFF)};
+}
+
+/// Counts of parts of a block in one word, which add up: the sum of their samples, and from bits
+/// 16 and 24 on how many of them are 255 and 0.
+inline constexpr int kWhiteAt = 16, kBlackAt = 24;
+ZR_HD std::uint32_t count_clipped(std::uint32_t samples) {
+#ifdef __CUDA_ARCH__
+  const auto count = [](std::uint32_t bits) {
+    return static_cast<std::uint32_t>(__popc(static_cast<int>(bits)));
+  };
+#else
+  const auto count = [](std::uint32_t bits) {
+    return static_cast<std::uint32_t>(std::popcount(bits));
+  };
+#endif
+  return (count(white_bytes(samples)) << kWhiteAt) + (count(black_bytes(samples)) << kBlackAt);
+}
+ZR_HD ClippedSamples clipped_samples(std::uint32_t counts) {
+  return {counts & 0xFFFF, counts >> kWhiteAt & 0xFF, counts >> kBlackAt};
+}
+
 /// The weights of samples 0 to 3 and of 4 to 7 in a frequency of pass 1: 128 * high + low.
 struct RowWeights {
   std::int32_t high[2], low[2];  ///< four bytes each
@@ -72,32 +131,33 @@ constexpr RowWeights row_weights(int frequency) {
 }
 
 /// fdct8<1> of eight samples, the first one lowest: kFloatMagicBits + a frequency other than 0
-/// and 4. Its weights add up to 0, so that the level shift changes nothing.
-template <int kFrequency>
-ZR_HD std::uint32_t fdct_row_frequency(std::uint32_t first, std::uint32_t last) {
+/// and 4. Its weights add up to 0, so that the level shift changes nothing. Word: four samples, as
+/// std::uint32_t or SampleWord.
+template <int kFrequency, typename Word>
+ZR_HD std::uint32_t fdct_row_frequency(const Word& first, const Word& last) {
   constexpr RowWeights kWeights = row_weights(kFrequency);
   constexpr int kShift = kConstBits - kPass1Bits;
   constexpr std::uint32_t kHalf = 1u << (kShift - 1);
   const std::uint32_t high =
-      dot_unsigned_signed(first, kWeights.high[0], dot_unsigned_signed(last, kWeights.high[1], 0));
-  const std::uint32_t low = dot_unsigned_signed(first, kWeights.low[0],
-                                                dot_unsigned_signed(last, kWeights.low[1], kHalf));
+      dot_samples(first, kWeights.high[0], dot_samples(last, kWeights.high[1], 0));
+  const std::uint32_t low =
+      dot_samples(first, kWeights.low[0], dot_samples(last, kWeights.low[1], kHalf));
   return kFloatMagicBits + shift_right_signed(high + shift_right_signed(low, 7), kShift - 7);
 }
 
 /// fdct8<1> of eight samples. out[k] = kFloatMagicBits + frequency k.
-ZR_HD void fdct_row(std::uint32_t first, std::uint32_t last, std::uint32_t (&out)[8]) {
+template <typename Word>
+ZR_HD void fdct_row(const Word& first, const Word& last, std::uint32_t (&out)[8]) {
   // Frequencies 0 and 4 are sums of whole samples, times 2^kPass1Bits. The level shift (T.81 A.3.1)
   // changes frequency 0 alone.
   constexpr std::int32_t kSum = 0x01010101 << kPass1Bits;
   constexpr std::int32_t kOuterLessInner = 0x04FCFC04;
   static_assert(kPass1Bits == 2);
-  out[0] = dot_unsigned_signed(first, kSum, dot_unsigned_signed(last, kSum, kRowOfZeros));
+  out[0] = dot_samples(first, kSum, dot_samples(last, kSum, kRowOfZeros));
   out[1] = fdct_row_frequency<1>(first, last);
   out[2] = fdct_row_frequency<2>(first, last);
   out[3] = fdct_row_frequency<3>(first, last);
-  out[4] = dot_unsigned_signed(first, kOuterLessInner,
-                               dot_unsigned_signed(last, kOuterLessInner, kFloatMagicBits));
+  out[4] = dot_samples(first, kOuterLessInner, dot_samples(last, kOuterLessInner, kFloatMagicBits));
   out[5] = fdct_row_frequency<5>(first, last);
   out[6] = fdct_row_frequency<6>(first, last);
   out[7] = fdct_row_frequency<7>(first, last);

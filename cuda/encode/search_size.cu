@@ -39,6 +39,10 @@ __device__ void set_tables(const SizeTables& tables, const SizeSetting& setting,
   const int q = tables.quant_of(setting, t, i);
   s.reciprocals.table[t][i % kBlockEdge * kBlockEdge + i / kBlockEdge] = tables.reciprocal[q];
   set_step(rules.table[t], kZigzagPosition.of[i], static_cast<std::uint32_t>(q));
+  // A warp has half of a table.
+  const int q_of_other_half = tables.quant_of(setting, t, (i + kBlockSize / 2) % kBlockSize);
+  const auto least = warp_min(static_cast<std::uint32_t>(min(q, q_of_other_half)));
+  if (i == 0) set_least_step(rules.table[t], rules.overshoots, least);
   if (threadIdx.x == 0) tables.weights.set(setting.thrift, rules);
 }
 
@@ -50,7 +54,7 @@ __device__ void count_tiles_of_cta(const CodeTilesArgs& a, Shared& s) {
     const std::uint32_t number = first + static_cast<unsigned>(warp_index());
     const Lane lane(a, number);
     Coefficients c;
-    const Coded b = transform_rows_of_tile<false, true>(a, s, lane, c);
+    const Coded b = transform_rows_of_tile<false, true>(a, s, lane, &shared_rules(), c);
     __syncthreads();  // sums of the tiles before
     if (number < a.grid.tiles) count_tile<true>(s, w, b, c);
     __syncthreads();

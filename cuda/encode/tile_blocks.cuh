@@ -106,32 +106,66 @@ __device__ inline uint2 edge_row(const ConstPlaneView& plane, int x0, int y) {
   return make_uint2(half[0], half[1]);
 }
 
-/// Whether all samples of a block lie in the plane, and each of its rows in one aligned word.
-__device__ inline bool is_whole(const ConstPlaneView& plane, int x0, int y0) {
+/// How the rows of a block are read. 3837x2157 in rows without padding, eight frames at once: 30.1
+/// us each, and 36.2 sample by sample; 27.7 with rows that 8 divides (H100).
+enum class RowAccess {
+  aligned,    ///< each lies in one word of 8 bytes
+  unaligned,  ///< each lies in three words of 4 bytes, none of which ends after the plane
+  edge,       ///< some samples are not in the plane
+};
+
+__device__ inline RowAccess row_access(const ConstPlaneView& plane, int x0, int y0) {
   const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
-  return x0 + kBlockEdge <= plane.width && y0 + kBlockEdge <= plane.height &&
-         (reinterpret_cast<std::uintptr_t>(first) |
-          static_cast<std::uintptr_t>(plane.stride_bytes)) %
-                 8 ==
-             0;
+  if (x0 + kBlockEdge > plane.width || y0 + kBlockEdge > plane.height) return RowAccess::edge;
+  if ((reinterpret_cast<std::uintptr_t>(first) | static_cast<std::uintptr_t>(plane.stride_bytes)) %
+          8 ==
+      0)
+    return RowAccess::aligned;
+  constexpr int kMostAfter = 3;  // bytes of the last word after the row
+  const bool rows_around = y0 > 0 && y0 + kBlockEdge < plane.height;  // the stride has any sign
+  const bool ends_inside = x0 + kBlockEdge + kMostAfter <= plane.width || rows_around;
+  return ends_inside ? RowAccess::unaligned : RowAccess::edge;
+}
+
+__device__ inline uint2 aligned_row(const ConstPlaneView& plane, int x0, int y) {
+  return __ldg(reinterpret_cast<const uint2*>(plane.data + y * plane.stride_bytes + x0));
+}
+
+__device__ inline uint2 unaligned_row(const ConstPlaneView& plane, int x0, int y) {
+  const std::uint8_t* const first = plane.data + y * plane.stride_bytes + x0;
+  const auto lead = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first) % 4);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(first - lead);
+  const std::uint32_t middle = __ldg(words + 1);
+  return {__funnelshift_r(__ldg(words), middle, 8 * lead),
+          lead == 0 ? middle : __funnelshift_r(middle, __ldg(words + 2), 8 * lead)};
 }
 
 __device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y) {
-  if (is_whole(plane, x0, y / kBlockEdge * kBlockEdge))
-    return __ldg(reinterpret_cast<const uint2*>(plane.data + y * plane.stride_bytes + x0));
+  switch (row_access(plane, x0, y / kBlockEdge * kBlockEdge)) {
+    case RowAccess::aligned:
+      return aligned_row(plane, x0, y);
+    case RowAccess::unaligned:
+      return unaligned_row(plane, x0, y);
+    case RowAccess::edge:
+      break;
+  }
   return edge_row(plane, x0, y);
 }
 
-/// Loads the rows of a block: from the plane if they are whole and aligned, else through the lane's
-/// column of `buffer`, [16][32] words of shared memory.
+/// Loads the rows of a block; those at an edge through the lane's column of `buffer`, [16][32]
+/// words of shared memory.
 __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, std::uint32_t* buffer,
                                  uint2 (&rows)[8]) {
   const int x0 = b.x * kBlockEdge, y0 = b.y * kBlockEdge;
-  const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
-  if (is_whole(plane, x0, y0)) {
+  const RowAccess access = row_access(plane, x0, y0);
+  if (access == RowAccess::aligned) {
 #pragma unroll
-    for (int y = 0; y < 8; ++y)
-      rows[y] = __ldg(reinterpret_cast<const uint2*>(first + y * plane.stride_bytes));
+    for (int y = 0; y < 8; ++y) rows[y] = aligned_row(plane, x0, y0 + y);
+    return;
+  }
+  if (access == RowAccess::unaligned) {
+#pragma unroll
+    for (int y = 0; y < 8; ++y) rows[y] = unaligned_row(plane, x0, y0 + y);
     return;
   }
   std::uint32_t* const column = buffer + lane_index();
@@ -164,12 +198,14 @@ __device__ inline std::uint32_t sum_of_samples(const Coefficients& c) {
   return sum >> kPass1Bits;
 }
 
-/// Transforms the rows of a block; the result goes to out.v.
-__device__ inline void transform_rows(const uint2 (&rows)[8], Coefficients& out) {
+/// Transforms the rows of a block; the result goes to out.v. `word` makes what fdct_row() takes of
+/// four samples.
+template <typename Word>
+__device__ inline void transform_rows(const uint2 (&rows)[8], const Word& word, Coefficients& out) {
 #pragma unroll
   for (int y = 0; y < 8; ++y) {
     std::uint32_t row[8];
-    fdct_row(rows[y].x, rows[y].y, row);
+    fdct_row(word(rows[y].x), word(rows[y].y), row);
 #pragma unroll
     for (int x = 0; x < 8; ++x) out.v[8 * y + x] = row[x];
   }
@@ -226,9 +262,10 @@ __device__ inline ScanPlace last_before(const CodeTilesArgs& a, const Tile& tile
   return place;
 }
 
-/// Sums the samples of those blocks, by a warp with 8 lanes for each component. `sums` has the
-/// lanes of a tile that ends where this one begins.
+/// Sums the samples of those blocks, with their overshoot, by a warp with 8 lanes for each
+/// component. `sums` has the lanes of a tile that ends where this one begins. `tune`: may be null.
 __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& tile,
+                                         const TuneRules* tune,
                                          std::uint32_t (&sums)[kTileBlocks]) {
   const int c = lane_index() / 8, y = lane_index() % 8;
   const bool exists = c < a.layout.components;
@@ -236,9 +273,15 @@ __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& til
   const Block b = block_at(a, tile, place);
   const uint2 row = load_row(plane_of(a, b.component), b.x * kBlockEdge, b.y * kBlockEdge + y);
   std::uint32_t sum = __dp4a(row.x, 0x01010101u, __dp4a(row.y, 0x01010101u, 0u));
+  const bool overshoots = tune != nullptr && tune->overshoots;
+  if (overshoots) sum += count_clipped(row.x) + count_clipped(row.y);
 #pragma unroll
   for (int distance = 4; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(kFullWarp, sum, distance);
+  if (overshoots) {
+    const ClippedSamples clipped = clipped_samples(sum);
+    sum = overshoot_of(clipped, tune->table[c == 0 ? 0 : 1].most_overshoot).sum_of(clipped);
+  }
   const std::uint32_t block =
       place.mcu * a.grid.by_mcu_blocks.value + static_cast<std::uint32_t>(place.in_mcu);
   if (exists && y == 0) sums[block + kTileBlocks - tile.first_block] = sum;

@@ -40,8 +40,9 @@ inline constexpr int kCountTilesCtas = 4;
 inline constexpr int kSearchSizeCtas = 4;
 /// The same of collect_tiles with an index and tuned, which spills 8 bytes with 96 registers.
 inline constexpr int kTunedIndexCtas = 4;
-/// The same of code_collected_tiles tuned on compute capability 10.0, which spills 4 bytes there.
-inline constexpr int kTunedCollectedCtas = 4;
+/// The same of code_tiles and code_collected_tiles tuned on compute capability 10.0, which spill 8
+/// and 4 bytes there.
+inline constexpr int kTunedCtas10 = 4;
 /// Words of a lane that are kept. If a lane has more, the tile's items are coded a second time.
 inline constexpr int kKeptWords = 18;
 

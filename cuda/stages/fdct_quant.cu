@@ -26,20 +26,19 @@ struct ZigzagOfNatural {
 };
 __constant__ constexpr ZigzagOfNatural kZigzagOfNatural{};
 
-/// Loads row `y` of a block as level-shifted samples (T.81 A.3.1). The plane's last column and row
-/// are repeated outside.
+/// Loads row `y` of a block. The plane's last column and row are repeated outside.
 __device__ void load_row(const ConstPlaneView& plane, int x0, int y, std::uint32_t (&v)[8]) {
   const std::uint8_t* row = plane.data + min(y, plane.height - 1) * plane.stride_bytes;
   if (x0 + kBlockEdge <= plane.width && reinterpret_cast<std::uintptr_t>(row + x0) % 8 == 0) {
     const uint2 samples = *reinterpret_cast<const uint2*>(row + x0);
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
-      v[x] = (samples.x >> (8 * x) & 0xFF) - 128u;
-      v[4 + x] = (samples.y >> (8 * x) & 0xFF) - 128u;
+      v[x] = samples.x >> (8 * x) & 0xFF;
+      v[4 + x] = samples.y >> (8 * x) & 0xFF;
     }
   } else {
 #pragma unroll
-    for (int x = 0; x < 8; ++x) v[x] = row[min(x0 + x, plane.width - 1)] - 128u;
+    for (int x = 0; x < 8; ++x) v[x] = row[min(x0 + x, plane.width - 1)];
   }
 }
 
@@ -60,20 +59,31 @@ __device__ BlockPlace source_place(const ScanLayout& layout, std::int64_t mcu, s
   return place;
 }
 
-/// ac_energy() of a block whose rows eight neighbouring lanes have.
-__device__ std::uint32_t energy_of_lanes(const std::uint32_t (&row)[8], bool active) {
-  std::uint32_t sum = 0, squares = 0;
+/// Of a block.
+struct SampleSums {
+  ClippedSamples clipped;
+  std::uint32_t squares;
+
+  __device__ std::uint32_t energy() const { return ac_energy(clipped.sum, squares); }
+};
+
+/// Of a block whose rows eight neighbouring lanes have.
+__device__ SampleSums sums_of_lanes(const std::uint32_t (&row)[8], bool active) {
+  SampleSums sums{};
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
-    sum += active ? row[x] : 0;
-    squares += active ? row[x] * row[x] : 0;
+    const std::uint32_t sample = active ? row[x] : 128;
+    sums.clipped.sum += sample;
+    sums.clipped.white += sample == 255 ? 1 : 0;
+    sums.clipped.black += sample == 0 ? 1 : 0;
+    sums.squares += sample * sample;
   }
 #pragma unroll
-  for (int distance = 1; distance < kBlockEdge; distance *= 2) {
-    sum += __shfl_xor_sync(0xFFFFFFFF, sum, distance);
-    squares += __shfl_xor_sync(0xFFFFFFFF, squares, distance);
-  }
-  return ac_energy(sum, squares);
+  for (int distance = 1; distance < kBlockEdge; distance *= 2)
+    for (std::uint32_t* const sum :
+         {&sums.clipped.sum, &sums.clipped.white, &sums.clipped.black, &sums.squares})
+      *sum += __shfl_xor_sync(0xFFFFFFFF, *sum, distance);
+  return sums;
 }
 
 /// Decides about a block whose coefficients stand in zz as the transform left them.
@@ -114,8 +124,19 @@ __global__ void __launch_bounds__(kThreads)
       if constexpr (kTuned) turn = turn_of_block(component, place.x, place.y);
       load_row(a.plane[component], place.x * kBlockEdge, place.y * kBlockEdge + line, v);
     }
-    if constexpr (kTuned) energy = energy_and_turn(energy_of_lanes(v, active), turn);
+    [[maybe_unused]] Overshoot overshoot{};
+    if constexpr (kTuned) {
+      const SampleSums sums = sums_of_lanes(v, active);
+      energy = energy_and_turn(sums.energy(), turn);
+      overshoot = overshoot_of(sums.clipped, a.tune->table[component == 0 ? 0 : 1].most_overshoot);
+    }
     if (active) {
+#pragma unroll
+      for (int x = 0; x < 8; ++x) {  // T.81 A.3.1
+        const std::uint32_t sample =
+            kTuned ? static_cast<std::uint32_t>(overshoot.apply(v[x])) : v[x];
+        v[x] = sample - 128;
+      }
       fdct8<1>(v);
 #pragma unroll
       for (int x = 0; x < 8; ++x) work[line * kStride + x] = v[x];

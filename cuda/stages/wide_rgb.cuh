@@ -9,10 +9,9 @@
 #include "codec/arith/color.hpp"
 #include "codec/arith/resample.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "cuda/stages/run_of_words.cuh"
 
 namespace zerorun {
-
-inline constexpr int kWidePixels = 16;
 
 constexpr bool filters_rows(UpsampleFilter f) {
   return f == UpsampleFilter::fancy_1x2 || f == UpsampleFilter::fancy_2x2;
@@ -154,24 +153,6 @@ __device__ void pack_four(const PackedPixels& how, FourRgb p, std::uint32_t* out
       out[2 * i] = __byte_perm(rg[i], b[i], how.selection);
       out[2 * i + 1] = __byte_perm(rg[i], b[i], how.selection + kSecond);
     }
-  }
-}
-
-/// Stores `bytes` of the words, all of them as vectors where memory is aligned.
-template <int kWords>
-__device__ void store_words(std::uint8_t* to, const std::uint32_t (&words)[kWords], int bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(to);
-  if (bytes == 4 * kWords && address % 16 == 0) {
-#pragma unroll
-    for (int i = 0; i < kWords; i += 4)
-      reinterpret_cast<uint4*>(to)[i / 4] = {words[i], words[i + 1], words[i + 2], words[i + 3]};
-  } else if (bytes == 4 * kWords && address % 4 == 0) {
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) reinterpret_cast<std::uint32_t*>(to)[i] = words[i];
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4 * kWords; ++i)
-      if (i < bytes) to[i] = static_cast<std::uint8_t>(words[i / 4] >> i % 4 * 8);
   }
 }
 

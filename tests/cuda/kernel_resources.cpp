@@ -74,25 +74,18 @@ std::size_t group_bytes(const DeviceLimits& limits) {
   return most_of_scans([&](const ScanNeeds& n) { return plan_groups(limits, n).bytes; });
 }
 
-/// Threads of a CTA of kernels without __launch_bounds__.
-struct Threads {
-  std::string_view part;  ///< of the kernel's name
-  std::uint32_t threads;
-};
-constexpr Threads kUnbounded[] = {
-    {"wide_rgb_kernel", 256},  // kTileWidth x kTileHeight of color_upsample.cu
-};
-
 constexpr Promise kPromises[] = {
     {"sync_subsequences_kernel", kSyncCtas, sync_bytes},
     {"decode_subsequences_kernel", 1, decode_bytes},
     {"decode_groups_kernel", 1, group_bytes},
     {"transform_blocks_kernel", kTransformCtas, none},
+    {"code_tiles_kernelILb0ELb1E", kTunedCtas10, none},
+    {"code_tiles_kernelILb1ELb1E", kTunedCtas10, none},
     {"code_tiles_kernel", kCodeTilesCtas, none},
     {"collect_tiles_kernelILb1ELb1E", kTunedIndexCtas, none},
     {"collect_tiles_kernel", kCodeTilesCtas, none},
-    {"code_collected_tiles_kernelILb0ELb1E", kTunedCollectedCtas, none},
-    {"code_collected_tiles_kernelILb1ELb1E", kTunedCollectedCtas, none},
+    {"code_collected_tiles_kernelILb0ELb1E", kTunedCtas10, none},
+    {"code_collected_tiles_kernelILb1ELb1E", kTunedCtas10, none},
     {"code_collected_tiles_kernel", kCodeTilesCtas, none},
     {"assemble_kernel", kAssembleCtas, none},
 };
@@ -169,12 +162,10 @@ class Checker {
   }
 
  private:
-  /// A kernel that nothing is known of may be launched with as many threads as there can be.
+  /// A kernel without __launch_bounds__ may be launched with as many threads as there can be.
   std::uint32_t threads_of(const std::string& kernel) const {
     const auto bound = threads_.find(kernel);
-    if (bound != threads_.end()) return bound->second;
-    const auto known = find_part(kUnbounded, kernel);
-    return known != std::end(kUnbounded) ? known->threads : 1024;
+    return bound != threads_.end() ? bound->second : 1024;
   }
 
   void check_residence(const Report& report) {

@@ -148,6 +148,32 @@ TEST_F(PipelineParity, EveryTune) {
           }
 }
 
+/// Samples that are moved beyond the range, whose DC is predicted over the edges of tiles and CTAs.
+TEST_F(PipelineParity, ClippedBlocksOfText) {
+  for (const Effort effort : kAllEfforts)
+    for (const HuffmanTables tables : kTables)
+      for (const Subsampling sampling :
+           {Subsampling::s420, Subsampling::s422, Subsampling::s444, Subsampling::gray})
+        for (const int quality : {1, 25, 50, 75, 95, 100}) {
+          EncodeParams params;
+          params.tune = Tune::text;
+          params.effort = effort;
+          params.huffman = tables;
+          params.subsampling = sampling;
+          params.quality = quality;
+          params.index = quality == 75;
+          Pair pair(params);
+          const PixelFormat format = planar_format(sampling);
+          for (const auto& [width, height] : {std::pair{203, 117}, std::pair{1303, 751}}) {
+            const TestFrame frame = make_clipped_frame(format, width, height, 6);
+            ASSERT_NO_FATAL_FAILURE(pair.expect_same(frame.view())) << name(effort);
+            if (width == 203) {
+              ASSERT_EQ(first_difference(params, frame.view()), "");
+            }
+          }
+        }
+}
+
 /// The same decisions, and kernels whose tables change between the codings of a frame.
 TEST_F(PipelineParity, TargetSizes) {
   int unreached = 0;
@@ -200,7 +226,7 @@ TEST_F(PipelineParity, TunedTilesOfEveryDensity) {
     table.fill(255);
     for (int k = 0; k < kept; ++k) table[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = 1;
     for (const HuffmanTables tables : kTables)
-      for (const Tune tune : {Tune::photo, Tune::psnr})
+      for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr})
         for (const bool index : {false, true}) {
           EncodeParams params;
           params.tune = tune;

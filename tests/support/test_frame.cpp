@@ -117,6 +117,19 @@ TestFrame make_frame(Content content, PixelFormat format, int width, int height,
   return frame;
 }
 
+TestFrame make_clipped_frame(PixelFormat format, int width, int height, std::uint64_t seed) {
+  TestFrame frame = make_frame(Content::photo, format, width, height, seed);
+  const int planes = format == PixelFormat::gray8 ? 1 : 3;
+  for (int p = 0; p < planes; ++p)
+    for (int y = 0; y < frame.rows(p); ++y)
+      for (std::size_t x = 0; x < frame.row_bytes(p); ++x) {
+        std::uint8_t& sample = frame.row(p, y)[x];
+        const int contrast = 1 + static_cast<int>(x / 8 % 16);
+        sample = static_cast<std::uint8_t>(std::clamp((sample - 128) * contrast + 128, 0, 255));
+      }
+  return frame;
+}
+
 TestFrame rearrange(const TestFrame& from, PixelFormat to, std::uint8_t fill) {
   const ConstFrameView source = from.view();
   TestFrame out(to, source.width, source.height, Layout::tight, fill);

@@ -74,6 +74,10 @@ class TestFrame {
 TestFrame make_frame(Content content, PixelFormat format, int width, int height, std::uint64_t seed,
                      Layout layout = Layout::tight);
 
+/// A photo whose contrast rises from column to column, block by block, until most samples are 0 or
+/// 255: blocks with every share of clipped samples.
+TestFrame make_clipped_frame(PixelFormat format, int width, int height, std::uint64_t seed);
+
 /// A planar YCbCr frame, re-ordered without arithmetic into a format with the same sampling
 /// (NV12, NV21, YUYV, UYVY), or an RGB24 frame into another RGB format (x = `fill`).
 TestFrame rearrange(const TestFrame& from, PixelFormat to, std::uint8_t fill = 0x3C);

@@ -43,7 +43,8 @@ struct RestartPolicy {
 enum class Tune : std::uint8_t {
   exact,  ///< every coefficient is rounded: the bytes are libjpeg-turbo's
   photo,  ///< what the eye sees: less for errors in texture
-  text,   ///< as photo, for text and drawings: sharp edges keep their coefficients
+  text,   ///< as photo, for text and drawings: sharp edges keep their coefficients,
+          ///< and ring beyond black and white, where decoders limit samples
   psnr,   ///< the least squared error
 };
 

@@ -226,7 +226,9 @@ TEST(TargetQuality, IsThatOfTheBruteForce) {
           EXPECT_EQ(coded.report.thrift, 0);
           int least = kLeastQuality;
           while (scores[static_cast<std::size_t>(least)] < target) ++least;
-          EXPECT_LE(found - least, 16 * 6) << "target " << target;
+          // In text every sample of a checker moves where the smallest step of a table changes, and
+          // the score goes back by up to 1.5 dB.
+          EXPECT_LE(found - least, 16 * (tune == Tune::text ? 9 : 6)) << "target " << target;
           ++searches;
           lowest += found == least ? 1 : 0;
         }

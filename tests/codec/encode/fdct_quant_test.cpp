@@ -18,11 +18,12 @@ using Samples = std::array<std::uint8_t, kBlockSize>;
 using Block = std::array<std::int16_t, kBlockSize>;  // zig-zag order
 
 /// Samples to eight times the coefficients (T.81 A.3.1, A.3.3), natural order.
-std::array<std::int32_t, kBlockSize> transform(const Samples& samples) {
+template <typename AnySamples>
+std::array<std::int32_t, kBlockSize> transform(const AnySamples& samples) {
   std::uint32_t work[8][8];
   for (int y = 0; y < 8; ++y) {
     for (int x = 0; x < 8; ++x)
-      work[y][x] = samples[static_cast<std::size_t>(8 * y + x)] - std::uint32_t{128};
+      work[y][x] = static_cast<std::uint32_t>(samples[static_cast<std::size_t>(8 * y + x)] - 128);
     fdct8<1>(work[y]);
   }
   std::array<std::int32_t, kBlockSize> out;
@@ -46,11 +47,13 @@ Block by_definition(const Samples& samples, const DivisorTables& divisors) {
   return zz;
 }
 
-Block by_stage(const Samples& samples, const DivisorTables& divisors) {
+Block by_stage(const Samples& samples, const DivisorTables& divisors,
+               const TuneRules* rules = nullptr) {
   const ComponentSpec spec{};
   const int only = 0;
   Block zz{};
-  FdctQuantArgs args{make_scan_layout(8, 8, &spec, 1, &only, 1, 0), {}, &divisors, 0, 1, zz.data()};
+  FdctQuantArgs args{
+      make_scan_layout(8, 8, &spec, 1, &only, 1, 0), {}, &divisors, 0, 1, zz.data(), rules};
   args.plane[0] = {samples.data(), 8, 8, 8};
   Exec exec;
   EXPECT_TRUE(cpu_stages().fdct_quant(args, exec));
@@ -102,6 +105,68 @@ TEST(FdctQuant, StageIsTheDefinition) {
     const DivisorTables divisors = flat_table(q);
     for (const Samples& block : blocks)
       ASSERT_EQ(by_stage(block, divisors), by_definition(block, divisors)) << "divisor " << q;
+  }
+}
+
+/// Rules for steps `q` that drop only what is exactly half a step, in 32nds.
+TuneRules text_rules(std::uint32_t q) {
+  TuneRules rules{};
+  rules.weight = rules.thrifty_weight = 1 << 20;
+  rules.overshoots = true;
+  for (TuneTable& table : rules.table) {
+    for (int k = 0; k < kBlockSize; ++k) set_step(table, k, q);
+    set_least_step(table, true, q);
+  }
+  return rules;
+}
+
+/// Samples of 255 and 0 are moved up to three steps, as long as the mean stays in the range; then
+/// all coefficients are rounded, DC half away from zero and AC in 32nds of a step.
+Block of_text(const Samples& samples, int q) {
+  int sum = 0, white = 0, black = 0;
+  for (const int sample : samples) {
+    sum += sample;
+    white += sample == 255;
+    black += sample == 0;
+  }
+  const int most = std::min(3 * q, 31);
+  std::array<int, kBlockSize> moved;
+  for (std::size_t i = 0; i < kBlockSize; ++i)
+    moved[i] = samples[i] == 255 ? 255 + std::min(most, (64 * 255 - sum) / white)
+               : samples[i] == 0 ? -std::min(most, sum / black)
+                                 : samples[i];
+  const auto coefficients = transform(moved);
+  Block zz;
+  for (std::size_t k = 0; k < kBlockSize; ++k) {
+    const int x = coefficients[kNaturalOfZigzag[k]], magnitude = std::abs(x);
+    const int fine = (8 * magnitude + q) / (2 * q);
+    const int level =
+        k == 0 ? (magnitude + 4 * q) / (8 * q) : std::min(fine == 16 ? 0 : (fine + 16) / 32, 1023);
+    zz[k] = static_cast<std::int16_t>(x < 0 ? -level : level);
+  }
+  return zz;
+}
+
+TEST(FdctQuant, ClippedSamplesOfTextAreMoved) {
+  std::vector<Samples> blocks;
+  for (std::size_t at = 0; at < kBlockSize; ++at)
+    for (const bool reverse : {false, true}) blocks.push_back(extreme(at, reverse));
+  Random random(8);
+  for (int round = 0; round < 2000; ++round) {
+    auto& block = blocks.emplace_back();
+    const int white = random.below(101), black = random.below(101 - white);
+    const bool nearly_clipped = round % 2 == 0;  // the others are 1 and 254
+    for (auto& sample : block) {
+      const int turn = random.below(100);
+      const int other = nearly_clipped ? 1 + 253 * random.below(2) : random.below(256);
+      sample = static_cast<std::uint8_t>(turn < white ? 255 : turn < white + black ? 0 : other);
+    }
+  }
+  for (const int q : {1, 2, 3, 9, 10, 11, 99, 255}) {
+    const DivisorTables divisors = flat_table(static_cast<std::uint32_t>(q));
+    const TuneRules rules = text_rules(static_cast<std::uint32_t>(q));
+    for (const Samples& block : blocks)
+      ASSERT_EQ(by_stage(block, divisors, &rules), of_text(block, q)) << "step " << q;
   }
 }
 

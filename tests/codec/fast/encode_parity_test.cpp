@@ -101,6 +101,23 @@ TEST(FastEncode, EveryTune) {
         }
 }
 
+TEST(FastEncode, ClippedBlocksOfText) {
+  for (const Subsampling sampling : {Subsampling::s420, Subsampling::s444, Subsampling::gray})
+    for (const Effort effort : kAllEfforts)
+      for (const int quality : {1, 20, 50, 75, 90, 97, 100}) {
+        EncodeParams params;
+        params.tune = Tune::text;
+        params.effort = effort;
+        params.quality = quality;
+        params.subsampling = sampling;
+        params.threads = kThreads;
+        const PixelFormat format = planar_format(sampling);
+        for (const int width : {131, 300})
+          compare(params, make_clipped_frame(format, width, 77, 4));
+        if (HasFatalFailure()) FAIL() << name(sampling) << " " << name(effort);
+      }
+}
+
 TEST(FastEncode, EveryDivisor) {
   // All entries 1..255 in every column and row, with samples that reach the largest coefficients.
   for (int first = 1; first <= 255; first += kSanitized ? 50 : 3) {
@@ -111,7 +128,7 @@ TEST(FastEncode, EveryDivisor) {
       (*params.luma_table)[i] = static_cast<std::uint16_t>((first + 4 * i - 1) % 255 + 1);
     params.chroma_table = params.luma_table;
     std::reverse(params.chroma_table->begin(), params.chroma_table->end());
-    params.tune = first % 2 == 0 ? Tune::exact : Tune::photo;
+    params.tune = first % 2 == 0 ? Tune::exact : first % 8 < 4 ? Tune::photo : Tune::text;
     params.effort = first % 4 == 1 ? Effort::best : Effort::fast;
     for (const Content content : {Content::checker, Content::noise, Content::extreme})
       compare(params, make_frame(content, PixelFormat::yuv444p, 65, 33, 5));

@@ -132,7 +132,7 @@ TEST_F(DeviceSizesParity, ManySizes) {
 
 /// What is smaller than a cap stays as it is.
 TEST_F(DeviceSizesParity, Caps) {
-  for (const Tune tune : {Tune::exact, Tune::photo})
+  for (const Tune tune : {Tune::exact, Tune::photo, Tune::text})
     for (const std::size_t most : {20000u, 90000u, 2000000u}) {
       EncodeParams params;
       params.tune = tune;

@@ -75,6 +75,66 @@ TEST(PackedFdct, RowsEqualTheDefinition) {
   }
 }
 
+/// Of four samples that are near the ends of the range, in any order.
+TEST(PackedFdct, ClippedBytesAreFound) {
+  constexpr std::uint8_t kValues[] = {0, 1, 2, 126, 127, 128, 129, 253, 254, 255};
+  for (int i = 0; i < 10'000; ++i) {
+    std::uint32_t word = 0, white = 0, black = 0, counts = 0;
+    for (int j = 0, rest = i; j < 4; ++j, rest /= 10) {
+      const std::uint32_t sample = kValues[rest % 10];
+      word |= sample << (8 * j);
+      white |= std::uint32_t{sample == 255} << (8 * j + 7);
+      black |= std::uint32_t{sample == 0} << (8 * j + 7);
+      counts +=
+          (std::uint32_t{sample == 255} << kWhiteAt) + (std::uint32_t{sample == 0} << kBlackAt);
+    }
+    ASSERT_EQ(white_bytes(word), white) << word;
+    ASSERT_EQ(black_bytes(word), black) << word;
+    ASSERT_EQ(count_clipped(word), counts) << word;
+  }
+}
+
+/// The counts of a block do not run into each other, whatever its share of white and of black.
+TEST(PackedFdct, ClippedBytesOfABlockAddUp) {
+  for (std::uint32_t white = 0; white <= 64; ++white)
+    for (std::uint32_t black = 0; white + black <= 64; ++black) {
+      std::uint32_t counts = 0;
+      for (std::uint32_t first = 0; first < 64; first += 4) {
+        std::uint32_t word = 0;
+        for (std::uint32_t i = first; i < first + 4; ++i)
+          word |= (i < white ? 255u : i < white + black ? 0u : 254u) << (8 * (i - first));
+        counts += count_clipped(word);
+        for (int i = 0; i < 32; i += 8) counts += word >> i & 0xFF;
+      }
+      const ClippedSamples found = clipped_samples(counts);
+      ASSERT_EQ(found.sum, 255 * white + 254 * (64 - white - black));
+      ASSERT_EQ(found.white, white);
+      ASSERT_EQ(found.black, black);
+    }
+}
+
+/// Rows of which any samples are clipped, moved as far as any block may want.
+TEST(PackedFdct, MovedRowsEqualTheDefinition) {
+  Random random(3);
+  for (int round = 0; round < 300'000; ++round) {
+    const int kinds = random.between(0, 255);  // one bit a sample: clipped or not
+    const bool ends = random.below(4) == 0;
+    const Overshoot overshoot = {
+        ends ? kMostOvershoot : static_cast<std::uint32_t>(random.below(kMostOvershoot + 1)),
+        ends ? kMostOvershoot : static_cast<std::uint32_t>(random.below(kMostOvershoot + 1))};
+    std::uint32_t expected[8], found[8], half[2] = {};
+    for (int i = 0; i < 8; ++i) {
+      const auto sample = static_cast<std::uint32_t>((kinds >> i & 1) != 0 ? 255 * random.below(2)
+                                                                           : random.below(256));
+      expected[i] = static_cast<std::uint32_t>(overshoot.apply(sample) - 128);
+      half[i / 4] |= sample << (8 * (i % 4));
+    }
+    fdct8<1>(expected);
+    fdct_row(move_samples(half[0], overshoot), move_samples(half[1], overshoot), found);
+    for (int k = 0; k < 8; ++k) ASSERT_EQ(found[k] - kFloatMagicBits, expected[k]) << k;
+  }
+}
+
 /// Of the columns only the odd frequencies are written in another form than in the definition.
 TEST(PackedFdct, OddRotationIsTheDefinitions) {
   for (int j = 0; j < 4; ++j) {

@@ -65,12 +65,13 @@ Planes by_cpu(const EncodeSetup& setup, const TestFrame& frame) {
   return planes;
 }
 
-/// In one call, or in bands of MCU rows.
-Planes by_cuda(const EncodeSetup& setup, const TestFrame& frame, int band_rows) {
+/// In one call, or in bands of MCU rows, from the component `first` on.
+Planes by_cuda(const EncodeSetup& setup, const TestFrame& frame, int band_rows, int first = 0) {
   const DeviceFrame on_device(frame);
   ColorSubsampleArgs args = make_args(setup, on_device.view());
   std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> buffers;
-  for (int c = 0; c < args.components; ++c) {
+  if (first > 0) args.plane[0] = {};
+  for (int c = first; c < args.components; ++c) {
     buffers.push_back(std::make_unique<DeviceArray<std::uint8_t>>(plane_bytes(args.plane[c])));
     args.plane[c].data = buffers.back()->data();
   }
@@ -86,7 +87,8 @@ Planes by_cuda(const EncodeSetup& setup, const TestFrame& frame, int band_rows) 
 class ColorSubsampleParity : public GpuTest {};
 
 TEST_F(ColorSubsampleParity, EveryFormatAndSampling) {
-  constexpr int kSizes[][2] = {{1, 1}, {2, 2}, {7, 5}, {8, 16}, {31, 33}, {67, 41}, {130, 19}};
+  constexpr int kSizes[][2] = {{1, 1},   {2, 2},    {7, 5},   {8, 16},  {31, 33},
+                               {67, 41}, {130, 19}, {547, 9}, {1040, 4}};
   for (const PixelFormat format : kAllFormats) {
     for (const Subsampling sampling : kAllSubsamplings) {
       for (const auto& [width, height] : kSizes) {
@@ -104,9 +106,28 @@ TEST_F(ColorSubsampleParity, EveryFormatAndSampling) {
   }
 }
 
+/// Rows of NV12 and NV21 at addresses that 16 divides, too, and widths of whole and broken vectors.
+TEST_F(ColorSubsampleParity, ChromaAlone) {
+  for (const PixelFormat format : kAllFormats)
+    for (const Subsampling sampling : kAllSubsamplings)
+      for (const int width : {1, 2, 13, 29, 45, 64, 130, 547})
+        for (const int band_rows : {16, 64}) {
+          SCOPED_TRACE(testing::Message() << name(format) << " to " << name(sampling) << ", "
+                                          << width << " wide, bands of " << band_rows);
+          EncodeParams params;
+          params.subsampling = sampling;
+          const EncodeSetup setup = setup_for(params, format, width, 37);
+          if (setup.layout.components == 1) continue;
+          const TestFrame frame = make_frame(Content::noise, format, width, 37, 12);
+          Planes expected = by_cpu(setup, frame);
+          expected.erase(expected.begin());
+          ASSERT_EQ(by_cuda(setup, frame, band_rows, 1), expected);
+        }
+}
+
 TEST_F(ColorSubsampleParity, EveryColour) {
-  // All of R x G with a few of B: 256 x 256 pixels a picture.
-  for (int b = 0; b < 256; b += 51) {
+  // All of R x G, 256 x 256 pixels a picture, with all of B.
+  for (int b = 0; b < 256; ++b) {
     SCOPED_TRACE(b);
     TestFrame frame(PixelFormat::rgb24, 256, 256);
     for (int y = 0; y < 256; ++y)

@@ -121,13 +121,15 @@ TEST_F(ColorUpsampleParity, EveryFormatSamplingAndFilter) {
         }
 }
 
-/// Rows of whole and broken groups of sixteen pixels, in memory that is aligned to 1, 4 and 16.
-TEST_F(ColorUpsampleParity, RgbOfManyWidths) {
+/// Rows of whole and broken groups of sixteen pixels and of runs of a warp, in memory that is
+/// aligned to 1, 4 and 16: RGB, NV12 and NV21.
+TEST_F(ColorUpsampleParity, ManyWidths) {
   for (const Source& source : kSources)
     for (const PixelFormat format : kAllFormats)
       for (const auto upsampling : {ChromaUpsampling::fancy, ChromaUpsampling::nearest})
-        for (const int width : {15, 16, 18, 24, 32, 44, 48, 65, 1024}) {
-          if (is_rgb(format)) expect_same(source, format, width, 7, upsampling);
+        for (const int width : {15, 16, 18, 24, 32, 44, 48, 65, 513, 1024, 1155}) {
+          if (is_rgb(format) || format == PixelFormat::nv12 || format == PixelFormat::nv21)
+            expect_same(source, format, width, 7, upsampling);
           if (HasFatalFailure()) return;
         }
 }

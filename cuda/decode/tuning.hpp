@@ -65,11 +65,11 @@ inline constexpr std::uint32_t kUsualEnds = 11, kUsualGuesses = 6, kUsualBlockBi
 // text 442 and 223; a photo 265 and 86.
 
 /// A chunk is synchronised by long walks if more of its subsequences than these have more ends than
-/// are kept. Ends that find no room are mostly not the right ones, and one thread soon walks past
-/// those that are: of a photo of 1920x1080 at q90, 4 chunks of 74 have such subsequences, and one
-/// of them is walked late. One at a time and one of eight, in us on an H200: 179 and 32 with 0, 116
-/// and 24 with 4, 114 and 24 with 8; a screen with code at q90 254 and 45, 201 and 36, 160 and 31.
-inline constexpr int kMostFullSubsequences = 8;
+/// are kept. An end that found no room is mostly not the right one, and if it is, one thread soon
+/// walks past it; but the chunks behind wait meanwhile. Photo of 1920x1080 at q90, four chunks of
+/// 74 with one such subsequence each: 179 us with 0, 114 with 8 (H200). A window with text at q97,
+/// by a simulation: 12 late walks with 1 and 484 with 8, which take 0.7 us each.
+inline constexpr int kMostFullSubsequences = 1;
 /// Scans with more bits a block on average are synchronised by long walks from the start: film
 /// grain with 240 takes 289 us instead of 335. (A page of text with 258 would take 234 instead of
 /// 281 by the ends of guesses, but black lines with 262 would take 33 ms.)
@@ -94,10 +94,11 @@ inline constexpr std::uint32_t kFollowedSubsequences = 4;
 /// longer one needs fewer walks and ends but more rounds: a photo of 3840x2160 at q90 6.7, 4.5
 /// and 3.1 walks a subsequence in 4.7, 7.3 and 10.8 rounds with 2, 4 and 8, in 190, 190 and 203 us
 /// (H200). Dense blocks have so many ends that with 2 some are left out: a photo of 1920x1080 with
-/// film grain at q95, 204 bits a block, takes 191, 179 and 217 us.
+/// film grain at q95, 204 bits a block, takes 191, 179 and 217 us; code on a screen at q90, 101
+/// bits, has 42 full chunks of 78 with 2, and 3 with 4.
 inline constexpr std::uint32_t kGuessStride = 2, kDenseGuessStride = 4;
 /// The most bits a block on average of usual scans.
-inline constexpr std::uint32_t kUsualGuessBits = 140;
+inline constexpr std::uint32_t kUsualGuessBits = 100;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 

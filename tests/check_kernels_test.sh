@@ -22,7 +22,7 @@ TEXT
 }
 entry() { printf '.visible .entry %s(\n)\n.maxntid %d, 1, 1\n{\n}\n' "$1" "$2"; }  # KERNEL THREADS
 
-tile_kernels=(code_tiles_kernel collect_tiles_kernelILb1ELb1E collect_tiles_kernel
+tile_kernels=(code_tiles_kernel{ILb0ELb1E,ILb1ELb1E,} collect_tiles_kernelILb1ELb1E collect_tiles_kernel
   code_collected_tiles_kernel{ILb0ELb1E,ILb1ELb1E,})
 # The kernels that the checker wants to see, as they should be.
 entries() {

@@ -165,7 +165,7 @@ class ProgramTest(unittest.TestCase):
     def zerorun(self, *arguments, code=0, **options):
         """Runs the program and checks its exit code."""
         options.setdefault("timeout", 300)
-        program = PLAYER if arguments[0] == "play" else PROGRAM
+        program = PLAYER if arguments[:1] == ("play",) else PROGRAM
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, **options)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()}")
         return done

@@ -64,6 +64,7 @@ Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const s
 Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                     ScanOutcome& outcome) {
   DeviceBytes on_device;
+  SubsequenceStarts starts;
   if (coefficients_ == nullptr && decoders_ == ScanDecoders::both) {
     const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
     if (fast_.takes(scan, bytes)) {
@@ -75,12 +76,14 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
         outcome.intervals = scan.layout.intervals();
         return Status::ok();
       }
+      starts = result->starts;
     }
   }
   outcome.staged = true;
   const std::size_t extent = scan_extent(data);
   if (on_device.data == nullptr) ZR_TRY(upload(scan, data.first(extent), on_device));
-  return decode_carefully({scan, data, {on_device.data, extent}, image_.exec(), probe_}, outcome);
+  return decode_carefully({scan, data, {on_device.data, extent}, image_.exec(), probe_, starts},
+                          outcome);
 }
 
 /// Sends the index and the data, which follows it in the stream, unless the stream is in device

@@ -148,7 +148,13 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   states_.ended();
   const ScanReport& report = *report_.data();
   return ScanResult{report.faults == 0 && report.late_fault == 0,
-                    (report.faults & kFaultIndex) != 0, report.consumed_bytes};
+                    (report.faults & kFaultIndex) != 0, report.consumed_bytes,
+                    starts_of(job, report.faults)};
+}
+
+SubsequenceStarts ScanDecoder::starts_of(const Job& job, std::uint32_t faults) const {
+  if (job.sizes.chunks == 0 || (faults & (kFaultRestarts | kFaultUnsettled)) != 0) return {};
+  return {starts_.data(), std::uint64_t{job.sizes.chunks} * kChunkSubsequences, kSubsequenceBits};
 }
 
 Status ScanDecoder::enqueue(Job& job) {

@@ -24,6 +24,8 @@ struct ScanResult {
   bool succeeded;                ///< the samples are right; otherwise they are undefined
   bool index_was_wrong;          ///< the scan is not as its index says, but may be sound
   std::uint64_t consumed_bytes;  ///< up to the marker that ends the scan; if it succeeded
+  /// If it did not succeed: what is known, at least up to the fault. Valid until the next scan.
+  SubsequenceStarts starts;
 };
 
 /// Keeps its memory between scans; one stream at a time. Device memory: up to 18 bytes for each
@@ -76,6 +78,7 @@ class ScanDecoder {
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   Status reserve(const Sizes& sizes);
+  SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
   Status update_tables(const Job& job);
   Status update_quant(const Job& job);
   Status enqueue(Job& job);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cuda/base/subsequence_starts.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/decode/tuning.hpp"
 
@@ -42,16 +43,6 @@ inline constexpr std::uint32_t kChunkEndWords = 1 + kMostLongSlots;
 
 /// In place of a chunk's first word: the chunk has no subsequences.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
-
-/// A subsequence before it is decoded. `end` is 0 if there is no such subsequence.
-struct alignas(16) SubsequenceStart {
-  std::uint32_t bit;  ///< where its first codeword begins
-  std::uint32_t end;  ///< where its interval ends
-  std::uint32_t interval;
-  std::uint32_t block, pair;        ///< numbers before it in its chunk
-  std::uint32_t phase, k;           ///< before its first codeword
-  std::uint16_t is_first, is_last;  ///< of its interval
-};
 
 /// Blocks and pairs in one word, so that one addition adds both.
 ZR_HD std::uint64_t pack_counts(std::uint32_t blocks, std::uint32_t pairs) {

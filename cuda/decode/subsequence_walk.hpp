@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "cuda/base/subsequence_starts.hpp"
 #include "cuda/decode/walk_tables.hpp"
 
 namespace zerorun {
@@ -19,11 +20,8 @@ inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 /// No step and no symbol takes more bits than this.
 inline constexpr std::uint32_t kMostStepBits = 31;
 
-/// The number of interval i's first subsequence; `first_byte` is the interval's first clean byte.
-/// This needs no prefix sum over the intervals, but the last number of an interval may belong to no
-/// subsequence.
 ZR_HD std::uint32_t first_subsequence_of(std::uint32_t interval, std::uint32_t first_byte) {
-  return first_byte / kSubsequenceBytes + interval;
+  return static_cast<std::uint32_t>(first_subsequence(interval, first_byte, kSubsequenceBytes));
 }
 
 /// The decoder's state before a codeword: bits from the subsequence's start (0..30), block of the
@@ -179,6 +177,8 @@ inline constexpr std::uint32_t kFaultCode = 2;
 inline constexpr std::uint32_t kFaultSync = 4;
 /// An interval has the wrong number of blocks, or bytes left over.
 inline constexpr std::uint32_t kFaultCount = 8;
+/// The starts of some subsequences were not found.
+inline constexpr std::uint32_t kFaultUnsettled = 16;
 /// The scan is not as its index says. It may be sound without the index.
 inline constexpr std::uint32_t kFaultIndex = 32;
 

@@ -152,7 +152,7 @@ __device__ void place_chunks(const WalkArgs& a, Shared& s) {
     running += sum;
   }
   if (threadIdx.x != 0) return;
-  if (__ldcg(&a.summary->unsettled) != 0) atomicOr(&a.summary->faults, kFaultSync);
+  if (__ldcg(&a.summary->unsettled) != 0) atomicOr(&a.summary->faults, kFaultUnsettled);
   if (blocks_of(running) != a.blocks || pairs_of(running) > a.pair_capacity)
     atomicOr(&a.summary->faults, kFaultCount);
   a.chunk_first[a.chunks] = running;

@@ -8,6 +8,7 @@
 #include "codec/arith/integer.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/tuning.hpp"
+#include "cuda/stages/huffman_sync_from.hpp"
 
 namespace zerorun {
 namespace {
@@ -130,6 +131,7 @@ Status CarefulDecoder::upload_cursors(const Input& in, Found& found) {
   ZR_TRY(first_sync_.reserve(intervals + 1));
   const auto clean_bits = static_cast<std::int64_t>(found.clean_bytes * 8);
   const bool synchronise = clean_bits / intervals >= tuning::kMinSyncIntervalBits;
+  found.subsequence_bits = in.starts.start != nullptr ? in.starts.bits : tuning::kSubsequenceBits;
   for (std::int64_t i = 0; i < intervals; ++i) {
     BitCursor& cursor = host_cursors_.data()[i];
     cursor = {};
@@ -144,7 +146,7 @@ Status CarefulDecoder::upload_cursors(const Input& in, Found& found) {
     cursor.blocks = mcus * layout.blocks_per_mcu;
     host_first_sync_.data()[i] = found.subsequences;
     const auto bits = static_cast<std::int64_t>(cursor.end_bit - cursor.bit);
-    if (synchronise) found.subsequences += ceil_div(bits, tuning::kSubsequenceBits);
+    if (synchronise) found.subsequences += ceil_div(bits, found.subsequence_bits);
   }
   host_first_sync_.data()[intervals] = found.subsequences;
   ZR_TRY(sync_.reserve(found.subsequences));
@@ -163,10 +165,10 @@ Status CarefulDecoder::find_coefficients(const Input& in, const Found& found) {
   Exec exec = in.exec;
   ZR_TRY(announce(in.probe, "huffman_sync"));
   if (found.subsequences > 0)
-    ZR_TRY(huffman_sync_cuda(
+    ZR_TRY(huffman_sync_from(
         {layout, clean_.data(), found.clean_bytes, huffman_.data(), cursors_.data(), intervals,
-         tuning::kSubsequenceBits, first_sync_.data(), found.subsequences, sync_.data()},
-        exec));
+         found.subsequence_bits, first_sync_.data(), found.subsequences, sync_.data()},
+        in.starts, exec));
   ZR_TRY(announce(in.probe, "huffman_decode"));
   const SyncPoint* const sync = found.subsequences > 0 ? sync_.data() : nullptr;
   ZR_TRY(huffman_decode_cuda(

@@ -22,6 +22,7 @@
 #include "codec/pipeline/scan_report.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
+#include "cuda/base/subsequence_starts.hpp"
 
 namespace zerorun {
 
@@ -38,6 +39,8 @@ class CarefulDecoder {
     std::span<const std::uint8_t> on_device;  ///< device memory: data up to the scan's end
     Exec exec;
     const StepProbe& probe;
+    SubsequenceStarts
+        starts;  ///< guesses of the fast decoder, which cost time where they are wrong
   };
   /// `planes`: device memory, one a scan component.
   Status decode_planes(const Input& in, const PlaneView* planes, ScanOutcome& outcome);
@@ -51,6 +54,7 @@ class CarefulDecoder {
     std::size_t segments = 0;
     std::uint64_t clean_bytes = 0;
     std::int64_t subsequences = 0;  ///< 0: intervals are decoded as a whole
+    std::int32_t subsequence_bits = 0;
   };
 
   Status decode_blocks(const Input& in, Found& found, ScanOutcome& outcome);

@@ -1,7 +1,7 @@
 // CUDA twin of codec/decode/huffman_sync.cpp: self-synchronising subsequences, after Weissenberger
 // and Schmidt, "Accelerating JPEG Decompression on GPUs" (2021).
 // SPDX-License-Identifier: MIT
-#include "codec/decode/huffman_sync.hpp"
+#include "cuda/stages/huffman_sync_from.hpp"
 
 #include <cub/device/device_scan.cuh>
 
@@ -24,6 +24,7 @@ constexpr int kSubsequences = tuning::kSyncChunkSubsequences;
 /// first entry is the cursor's own start, then all of them are right, by induction.
 struct Chain {
   HuffmanSyncArgs a;
+  SubsequenceStarts guesses;
   PairCycle cycle;
   std::int64_t chunks;
   std::uint64_t* entry;  ///< [sync_count]
@@ -33,7 +34,7 @@ struct Chain {
 
 /// A subsequence's cursor and its place in it.
 struct SubsequencePlace {
-  std::int64_t cursor;
+  std::int64_t cursor, index;
   std::uint64_t start, boundary;  ///< bits where this subsequence and the next one begin
   std::uint64_t end_bit;
   bool head;
@@ -42,14 +43,36 @@ struct SubsequencePlace {
 __device__ SubsequencePlace place_subsequence(const HuffmanSyncArgs& a, std::int64_t sub) {
   SubsequencePlace place;
   place.cursor = cursor_of_subsequence(a.cursor_first_sync, a.cursor_count, sub);
-  const std::int64_t index = sub - a.cursor_first_sync[place.cursor];
+  place.index = sub - a.cursor_first_sync[place.cursor];
   const BitCursor& cursor = a.cursors[place.cursor];
   const auto bits = static_cast<std::uint64_t>(a.subsequence_bits);
-  place.start = cursor.bit + static_cast<std::uint64_t>(index) * bits;
+  place.start = cursor.bit + static_cast<std::uint64_t>(place.index) * bits;
   place.boundary = place.start + bits;
   place.end_bit = cursor.end_bit;
-  place.head = index == 0;
+  place.head = place.index == 0;
   return place;
+}
+
+/// A state in which the subsequence may begin. Whatever it is, the right one takes its place in the
+/// end.
+__device__ ChainState guess_start(const Chain& chain, const SubsequencePlace& place) {
+  const SubsequenceStarts& guesses = chain.guesses;
+  // The first codeword of an MCU starts here. For a cursor's head it is true.
+  const ChainState plain{place.head ? place.start : min(place.start, place.end_bit), 0, 0};
+  if (guesses.start == nullptr || place.head) return plain;
+  const std::uint64_t first_byte = chain.a.cursors[place.cursor].bit / 8;
+  const std::uint64_t number =
+      first_subsequence(static_cast<std::uint64_t>(place.cursor), first_byte,
+                        static_cast<std::uint32_t>(guesses.bits) / 8) +
+      static_cast<std::uint64_t>(place.index);
+  if (number >= guesses.count) return plain;
+  const SubsequenceStart& guess = guesses.start[number];
+  const bool fits = guess.bit >= place.start && guess.bit < place.boundary &&
+                    guess.phase < static_cast<std::uint32_t>(chain.cycle.period) &&
+                    guess.k < kBlockSize;
+  return fits ? ChainState{guess.bit, static_cast<std::int32_t>(guess.phase),
+                           static_cast<std::int32_t>(guess.k)}
+              : plain;
 }
 
 /// Decodes the subsequences of a chunk, each from the exit of the one before it, until nothing
@@ -69,8 +92,7 @@ __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, 
   if (valid) {
     place = place_subsequence(a, sub);
     if (fresh) {
-      // The guess: the first codeword of an MCU starts here. For a cursor's head it is true.
-      entry = pack({place.head ? place.start : min(place.start, place.end_bit), 0, 0});
+      entry = pack(guess_start(chain, place));
     } else {
       changed = lane == 0 && !place.head;
       entry = changed ? first_entry : chain.entry[sub];
@@ -173,11 +195,19 @@ __global__ void __launch_bounds__(tuning::kThreads)
 }  // namespace
 
 Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
+  return huffman_sync_from(a, {}, exec);
+}
+
+Status huffman_sync_from(const HuffmanSyncArgs& a, const SubsequenceStarts& starts, Exec& exec) {
   if (a.sync_count == 0) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
-  Chain chain{
-      a,      make_pair_cycle(a.layout), grid_size(a.sync_count, kSubsequences), nullptr, nullptr,
-      nullptr};
+  Chain chain{a,
+              starts.bits == a.subsequence_bits ? starts : SubsequenceStarts{},
+              make_pair_cycle(a.layout),
+              grid_size(a.sync_count, kSubsequences),
+              nullptr,
+              nullptr,
+              nullptr};
   const auto scan = [&](void* temp, std::size_t& temp_bytes, ChainSums* through) {
     return cub::DeviceScan::InclusiveScan(temp, temp_bytes, chain.sums, through, JoinSums{},
                                           a.sync_count, stream);

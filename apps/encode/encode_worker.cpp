@@ -33,7 +33,7 @@ Result<EncodeWorker> EncodeWorker::create(const EncodeParams& params, bool with_
 
 bool EncodeWorker::takes_surfaces() const noexcept {
   return encoder.backend() == Backend::cuda && !cpu_twin && !decoder &&
-         !encoder.params().size.any();
+         !encoder.params().size.is_of_quality();
 }
 
 Status EncodeWorker::code(EncodeJob& job) {
@@ -45,8 +45,11 @@ Status EncodeWorker::code(EncodeJob& job) {
   const Stopwatch watch;
   auto report = surface ? encoder.encode(*surface, job.jpeg) : encoder.encode(frame, job.jpeg);
   job.microseconds = watch.microseconds();
-  // The video decoder needs its memory again. Another device may still need the frame.
-  if (report || !is_of_device(report.status())) job.in.drop();
+  // The video decoder needs its memory again. Another device may still need the frame, or another
+  // size.
+  const bool may_come_again =
+      is_of_device(report.status()) || report.status().code() == Errc::size_not_reached;
+  if (report || !may_come_again) job.in.drop();
   if (!report) return report.status();
   job.device_microseconds = report->device_microseconds;
   job.report = *report;

@@ -27,7 +27,8 @@ struct Encoder::Impl {
   PipelineAndSpare<EncodePipeline> pipelines;
   std::optional<EncodeSetup> setup = {};  // of the last frame's shape
   std::vector<std::uint8_t> header = {};
-  int codings = 1;  // of the last frame
+  int codings = 1;        // of the last frame
+  bool is_whole = false;  // the pipeline has the last frame's stream, and not the scan alone
   QualityEncoder to_quality = {};
   // Where a size or quality is to be reached: a sample of the frame, and what codes it.
   Frame sample = {};
@@ -47,6 +48,7 @@ struct Encoder::Impl {
     ZR_TRY(validate(frame));
     ZR_TRY(prepare(frame.format, frame.width, frame.height));
     return pipelines.run([&]() -> Result<EncodeReport> {
+      is_whole = false;
       ZR_TRY(is_to_quality()     ? code_to_quality(frame)
              : params.size.any() ? code_to_size(frame)
                                  : code_once(frame));
@@ -62,6 +64,23 @@ struct Encoder::Impl {
   }
 
   Status code_to_size(const ConstFrameView& frame) {
+    EncodePipeline& pipeline = pipelines.active();
+    return pipeline.reaches_sizes() ? take(pipeline.encode_to_size(params, *setup, frame))
+                                    : search_size(frame);
+  }
+
+  /// What the pipeline has brought to a size by itself.
+  Status take(const Result<SizedCoding>& coded) {
+    ZR_TRY(coded.status());
+    if (coded->is_reached == 0)
+      return size_not_reached(make_size_task(params, *setup, setup->layout), coded->bytes);
+    change_setting(params, coded->setting, *setup);
+    codings = coded->codings;
+    is_whole = true;
+    return Status::ok();
+  }
+
+  Status search_size(const ConstFrameView& frame) {
     ZR_LET(has_sample, sample_tiles(frame, sample));
     std::optional<EncodeSetup> sample_setup;
     if (has_sample) ZR_TRY(prepare_sample(params_of_sample(), sample_setup));
@@ -82,7 +101,8 @@ struct Encoder::Impl {
       ZR_TRY(make_header(specs));
       return total_bytes();
     };
-    const SizeTask task = make_size_task(params, *setup, has_sample ? *sample_setup : *setup);
+    const SizeTask task =
+        make_size_task(params, *setup, has_sample ? sample_setup->layout : setup->layout);
     ZR_LET(tries, reach_size(task, coders));
     codings = tries;
     return Status::ok();
@@ -187,16 +207,23 @@ struct Encoder::Impl {
   template <typename Deliver>
   Result<EncodeReport> code(const DeviceSurface& surface, const Deliver& deliver) {
     ZR_TRY(validate(surface));
-    if (params.size.any())
-      return Status(Errc::invalid_argument,
-                    "pictures in device memory are not coded to a size or quality; bring the frame "
-                    "to host memory");
-    codings = 1;
+    if (is_to_quality())
+      return Status(
+          Errc::invalid_argument,
+          "pictures in device memory are coded to sizes, but to no PSNR and SSIM, because "
+          "these are found on the host; bring the frame to host memory");
     ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
+    is_whole = false;
+    ZR_TRY(params.size.any() ? take(pipelines.first().encode_to_size(params, *setup, surface))
+                             : code_once(surface));
+    return deliver(total_bytes());
+  }
+
+  Status code_once(const DeviceSurface& surface) {
+    codings = 1;
     std::array<HuffmanSpec, 4> specs;
     ZR_TRY(pipelines.first().encode_surface(*setup, surface, specs));
-    ZR_TRY(make_header(specs));
-    return deliver(total_bytes());
+    return make_header(specs);
   }
 
   static Status validate(const ConstFrameView& frame) { return zerorun::validate(frame); }
@@ -243,15 +270,16 @@ struct Encoder::Impl {
   bool is_to_quality() const { return params.size.is_of_quality(); }
 
   std::size_t total_bytes() const {
-    return is_to_quality() ? to_quality.jpeg().size()
-                           : header.size() + pipelines.active().scan_bytes() + 2;
+    if (is_to_quality()) return to_quality.jpeg().size();
+    const std::size_t bytes = pipelines.active().scan_bytes();
+    return is_whole ? bytes : header.size() + bytes + 2;
   }
 
   Result<EncodeReport> deliver(std::byte* out) {
     if (is_to_quality())
       std::memcpy(out, to_quality.jpeg().data(), to_quality.jpeg().size());
     else
-      ZR_TRY(join(header, pipelines.active(), out));
+      ZR_TRY(is_whole ? pipelines.active().copy_scan(out) : join(header, pipelines.active(), out));
     return EncodeReport{total_bytes(),
                         setup->layout.restart_interval,
                         pipelines.active().device_microseconds(),

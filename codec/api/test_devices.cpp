@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/base/try.hpp"
+
 namespace zerorun {
 namespace {
 
@@ -68,6 +70,17 @@ class FailingEncodePipeline final : public EncodePipeline {
                         std::array<HuffmanSpec, 4>& specs) override {
     Status status = failure_.next();
     return status ? inner_->encode_surface(setup, surface, specs) : status;
+  }
+  bool reaches_sizes() const override { return inner_->reaches_sizes(); }
+  Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
+                                     const ConstFrameView& frame) override {
+    ZR_TRY(failure_.next());
+    return inner_->encode_to_size(params, setup, frame);
+  }
+  Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
+                                     const DeviceSurface& surface) override {
+    ZR_TRY(failure_.next());
+    return inner_->encode_to_size(params, setup, surface);
   }
   Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
                        SymbolCounts& counts) override {

@@ -40,6 +40,14 @@ struct EncodeSetup {
   bool planes_are_components;
 };
 
+/// How a picture was coded to a size. Plain data.
+struct SizedCoding {
+  SizeSetting setting;
+  std::uint64_t bytes;  ///< of the stream; where none is so small, of the smallest
+  std::int32_t codings;
+  std::uint32_t is_reached;  ///< 0: there is no stream
+};
+
 /// Codes frames to entropy-coded segments. The getters are about the last frame.
 class EncodePipeline {
  public:
@@ -58,6 +66,15 @@ class EncodePipeline {
                               std::array<HuffmanSpec, 4>& specs) {
     return encode_scan(setup, frame, specs);
   }
+  /// Whether the next two are there: the pipeline brings a picture to a size by itself.
+  virtual bool reaches_sizes() const { return false; }
+  /// Codes the frame to params.size, which is in bytes. The stream as a whole, from SOI to EOI,
+  /// then is what scan_bytes() and copy_scan() are about. From call to call `params` differ in size
+  /// and quality alone. Errors: invalid_argument (it does not reach sizes).
+  virtual Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
+                                             const ConstFrameView& frame);
+  virtual Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
+                                             const DeviceSurface& surface);
   /// Counts what the scan of the frame would consist of. `is_again`: the frame is that of the last
   /// call, which must not have changed, and the setup differs as for encode_again(). The getters
   /// are then about no frame.

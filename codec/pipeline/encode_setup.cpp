@@ -86,6 +86,18 @@ Status EncodePipeline::encode_surface(const EncodeSetup& /*setup*/,
   return Status(Errc::invalid_argument, "the CPU backend cannot code pictures in device memory");
 }
 
+Result<SizedCoding> EncodePipeline::encode_to_size(const EncodeParams& /*params*/,
+                                                   const EncodeSetup& /*setup*/,
+                                                   const ConstFrameView& /*frame*/) {
+  return Status(Errc::invalid_argument, "the CPU backend is told what to count and to code");
+}
+
+Result<SizedCoding> EncodePipeline::encode_to_size(const EncodeParams& /*params*/,
+                                                   const EncodeSetup& /*setup*/,
+                                                   const DeviceSurface& /*surface*/) {
+  return Status(Errc::invalid_argument, "the CPU backend cannot code pictures in device memory");
+}
+
 int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) {
   // A restart adds a marker (16 bits), fill bits (up to 7), and for each component a full DC
   // instead of a difference of 0: up to 11 appended bits and a longer codeword (standard tables: 9

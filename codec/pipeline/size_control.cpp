@@ -14,7 +14,7 @@
 namespace zerorun {
 
 SizeTask make_size_task(const EncodeParams& params, const EncodeSetup& whole,
-                        const EncodeSetup& counted) {
+                        const ScanLayout& counted) {
   const SizeGoal& goal = params.size;
   const bool caps_alone = goal.target_bytes == 0;
   std::uint64_t target = caps_alone ? goal.max_bytes : goal.target_bytes;
@@ -32,7 +32,7 @@ SizeTask make_size_task(const EncodeParams& params, const EncodeSetup& whole,
           caps_alone ? 0 : goal.overrun_bytes,
           header.size() + kEoiBytes,
           static_cast<std::uint64_t>(whole.layout.blocks()),
-          static_cast<std::uint64_t>(counted.layout.blocks()),
+          static_cast<std::uint64_t>(counted.blocks()),
           most,
           caps_alone};
 }

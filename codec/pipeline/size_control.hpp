@@ -11,11 +11,11 @@
 
 namespace zerorun {
 
-/// What is asked of a picture. `whole` is the setup of the picture, `counted` that of what is
+/// What is asked of a picture. `whole` is the setup of the picture, `counted` the layout of what is
 /// counted of it. Without params.size.target_bytes a stream of params.quality that has no more
 /// than params.size.max_bytes stays as it is.
 SizeTask make_size_task(const EncodeParams& params, const EncodeSetup& whole,
-                        const EncodeSetup& counted);
+                        const ScanLayout& counted);
 
 /// Of a scan with these symbols and the setup's kind of Huffman tables.
 CountedSize size_of_counts(const SymbolCounts& counts, const EncodeSetup& setup);

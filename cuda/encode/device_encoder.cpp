@@ -17,7 +17,7 @@ namespace zerorun {
 struct DeviceEncoder::Impl {
   EncodeParams params;
   FrameEncoder encoder;
-  SizedEncoder sized;                // where params has a size
+  SizedEncoder sized;                // instead, where params has a size
   std::optional<EncodeSetup> setup;  // of the last frame's shape
   Event done;                        // behind the last frame: the next one uses the same memory
   bool used = false;
@@ -85,7 +85,7 @@ struct DeviceEncoder::Impl {
     while (!jobs.empty()) {
       ZR_TRY(prepare(jobs.front().frame));
       if (params.size.any()) {
-        ZR_TRY(sized.enqueue(*setup, encoder, to_frame_job(jobs.front()), stream));
+        ZR_TRY(sized.enqueue(to_frame_job(jobs.front()), nullptr, stream));
         jobs = jobs.subspan(1);
         continue;
       }
@@ -118,8 +118,10 @@ struct DeviceEncoder::Impl {
     setup.reset();
     auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
     if (!fresh) return fresh.status();
-    if (params.size.any()) ZR_TRY(sized.set_shape(params, *fresh));
-    encoder.set_header(params, *fresh);
+    if (params.size.any())
+      ZR_TRY(sized.set(params, *fresh));
+    else
+      encoder.set_header(params, *fresh);
     setup = *fresh;
     return Status::ok();
   }

@@ -6,7 +6,7 @@
 #include "cuda/base/this_device.hpp"
 #include "cuda/encode/convert_surface.hpp"
 #include "cuda/encode/frame_upload.hpp"
-#include "cuda/encode/frame_encoder.hpp"
+#include "cuda/encode/sized_encoder.hpp"
 
 namespace zerorun {
 namespace {
@@ -14,6 +14,7 @@ namespace {
 /// What the device writes about a coded frame, in pinned memory.
 struct FrameOutcome {
   std::uint64_t scan_bytes;
+  SizedCoding sized;
   HuffmanSpec specs[kEncodeTables];
   SymbolCounts counts;
 };
@@ -68,19 +69,20 @@ class CudaEncodePipeline final : public EncodePipeline {
 
   Status encode_surface(const EncodeSetup& setup, const DeviceSurface& surface,
                         std::array<HuffmanSpec, 4>& specs) override {
-    return encode(setup, specs, [&](ConstFrameView& on_device) -> Status {
-      // The decoder's work is enqueued on the default stream, for which ours does not wait.
-      ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
-      ZR_CUDA_TRY(cudaEventRecord(begin_.get(), cudaStreamLegacy));
-      ZR_CUDA_TRY(cudaStreamWaitEvent(stream_.get(), begin_.get()));
-      ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
-      FrameView planes{PixelFormat::yuv420p, surface.width, surface.height, {}, {}};
-      const std::size_t bytes = place_planes(planes, nullptr, kPitchAlign);
-      ZR_TRY(converted_.reserve(static_cast<std::int64_t>(bytes)));
-      place_planes(planes, converted_.data(), kPitchAlign);
-      on_device = planes;
-      return convert_surface(surface, planes, stream_.get());
-    });
+    return encode(setup, specs,
+                  [&](ConstFrameView& on_device) { return convert(surface, on_device); });
+  }
+
+  bool reaches_sizes() const override { return true; }
+  Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
+                                     const ConstFrameView& frame) override {
+    return encode_sized(params, setup,
+                        [&](ConstFrameView& on_device) { return upload(setup, frame, on_device); });
+  }
+  Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
+                                     const DeviceSurface& surface) override {
+    return encode_sized(params, setup,
+                        [&](ConstFrameView& on_device) { return convert(surface, on_device); });
   }
   std::uint64_t scan_bytes() const override { return outcome_.data()->scan_bytes; }
 
@@ -128,6 +130,20 @@ class CudaEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
+  Status convert(const DeviceSurface& surface, ConstFrameView& on_device) {
+    // The decoder's work is enqueued on the default stream, for which ours does not wait.
+    ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
+    ZR_CUDA_TRY(cudaEventRecord(begin_.get(), cudaStreamLegacy));
+    ZR_CUDA_TRY(cudaStreamWaitEvent(stream_.get(), begin_.get()));
+    ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
+    FrameView planes{PixelFormat::yuv420p, surface.width, surface.height, {}, {}};
+    const std::size_t bytes = place_planes(planes, nullptr, kPitchAlign);
+    ZR_TRY(converted_.reserve(static_cast<std::int64_t>(bytes)));
+    place_planes(planes, converted_.data(), kPitchAlign);
+    on_device = planes;
+    return convert_surface(surface, planes, stream_.get());
+  }
+
   /// `bring(on_device)` enqueues what brings the frame to the device.
   template <typename Bring>
   Status encode(const EncodeSetup& setup, std::array<HuffmanSpec, 4>& specs, const Bring& bring) {
@@ -144,34 +160,68 @@ class CudaEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
+  template <typename Bring>
+  Result<SizedCoding> encode_sized(const EncodeParams& params, const EncodeSetup& setup,
+                                   const Bring& bring) {
+    outcome_.data()->scan_bytes = 0;
+    groups_ = 0;  // the index is in the stream
+    const Status done = on_device([&]() -> Status {
+      ConstFrameView picture;
+      ZR_TRY(bring(picture));
+      ZR_TRY(sized_.set(params, setup));
+      ZR_TRY(code(setup, [&](const FrameOutput& output) { return run_sized(picture, output); }));
+      return clock_.collect(stream_.get());
+    });
+    if (!done) return done;
+    return outcome_.data()->sized;
+  }
+
   Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
-    // A scan is hardly ever larger than its samples; one that is gets coded again.
-    ZR_TRY(scan_.reserve(setup.layout.blocks() * kBlockSize + kLeastCapacity));
-    ZR_TRY(run(setup, frame));
-    if (scan_bytes() > static_cast<std::uint64_t>(scan_.capacity())) {
-      ZR_TRY(scan_.reserve(static_cast<std::int64_t>(scan_bytes())));
-      ZR_TRY(run(setup, frame));
-    }
+    ZR_TRY(code(setup, [&](const FrameOutput& output) { return run(setup, frame, output); }));
     const int group = setup.index_group_mcus;
     groups_ = group == 0 ? 0 : static_cast<std::size_t>(index_groups(setup.layout, group));
     return Status::ok();
   }
 
-  Status run(const EncodeSetup& setup, const ConstFrameView& frame) {
-    ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
-    ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
-    ZR_TRY(encoder_.enqueue(
-        setup, frame,
-        {scan_.data(), static_cast<std::uint64_t>(scan_.capacity()), &outcome_.data()->scan_bytes},
-        stream_.get()));
-    ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
-    ZR_TRY(clock_.mark(stream_.get(), std::nullopt));
+  /// `run(output)` codes the picture and waits for the device.
+  template <typename Run>
+  Status code(const EncodeSetup& setup, const Run& run) {
+    const auto attempt = [&]() -> Status {
+      ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
+      ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
+      return run({scan_.data(), static_cast<std::uint64_t>(scan_.capacity()),
+                  &outcome_.data()->scan_bytes});
+    };
+    // A scan is hardly ever larger than its samples; one that is gets coded again.
+    ZR_TRY(scan_.reserve(setup.layout.blocks() * kBlockSize + kLeastCapacity));
+    ZR_TRY(attempt());
+    if (scan_bytes() <= static_cast<std::uint64_t>(scan_.capacity())) return Status::ok();
+    ZR_TRY(scan_.reserve(static_cast<std::int64_t>(scan_bytes())));
+    return attempt();
+  }
+
+  Status run(const EncodeSetup& setup, const ConstFrameView& frame, const FrameOutput& output) {
+    ZR_TRY(encoder_.enqueue(setup, frame, output, stream_.get()));
+    ZR_TRY(mark_end());
     if (setup.huffman == HuffmanTables::optimal)
       ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
                                   sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
                                   stream_.get()));
     ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
     return Status::ok();
+  }
+
+  Status run_sized(const ConstFrameView& frame, const FrameOutput& output) {
+    ZR_TRY(sized_.enqueue({frame, output}, &outcome_.data()->sized, stream_.get()));
+    ZR_TRY(mark_end());
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
+    return Status::ok();
+  }
+
+  /// Of the kernels.
+  Status mark_end() {
+    ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
+    return clock_.mark(stream_.get(), std::nullopt);
   }
 
   const int device_;
@@ -185,6 +235,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   DeviceBuffer<std::uint8_t> converted_;  // planes of a surface
   std::size_t groups_ = 0;
   FrameEncoder encoder_;
+  SizedEncoder sized_;
 };
 
 }  // namespace

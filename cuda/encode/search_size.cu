@@ -175,7 +175,11 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSearchSizeCtas, kThrea
   copy_words(a.after, &shared.state);
   if (threadIdx.x != 0) return;
   *a.skip = codes ? 0 : 1;
-  if (a.ends) *a.size = !codes && plan.is_reached() ? plan.bytes() : 0;
+  if (!a.ends) return;
+  const bool is_reached = !codes && plan.is_reached();
+  *a.size = is_reached ? plan.bytes() : 0;
+  if (a.outcome != nullptr)
+    *a.outcome = {plan.setting(), plan.bytes(), plan.codings(), is_reached ? 1u : 0u};
 }
 
 }  // namespace

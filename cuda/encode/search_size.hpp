@@ -16,7 +16,7 @@ struct SizeState {
   std::uint32_t slot;  ///< of SearchSizeArgs::counts that comes next
 };
 
-/// All pointers are device memory, but `size` may be pinned.
+/// All pointers are device memory, but `size` and `outcome` may be pinned.
 struct SearchSizeArgs {
   CodeTilesArgs counted;  ///< layout, grid and planes of what is counted
   const SizeTables* tables;
@@ -37,7 +37,9 @@ struct SearchSizeArgs {
   std::uint8_t* header[2];
   std::uint32_t dqt_at[2], tables_in_header;
   std::uint32_t note_at;  ///< 0: there is none
-  std::uint64_t* size;    ///< out, where the search ends: bytes of the stream; 0: it is not reached
+  /// Out, where the search ends.
+  std::uint64_t* size;   ///< bytes of the stream; 0: it is not reached
+  SizedCoding* outcome;  ///< may be null
 };
 
 Status search_size(const SearchSizeArgs& args, cudaStream_t stream);

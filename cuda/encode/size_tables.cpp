@@ -10,7 +10,7 @@
 namespace zerorun {
 
 void make_size_tables(const EncodeParams& params, const EncodeSetup& whole,
-                      const EncodeSetup& counted, SizeTables& out) {
+                      const ScanLayout& counted, SizeTables& out) {
   out = {};
   out.task = make_size_task(params, whole, counted);
   out.curve = kPhotoCurve;

@@ -44,6 +44,6 @@ struct SizeTables {
 
 /// `whole` and `counted` as for make_size_task().
 void make_size_tables(const EncodeParams& params, const EncodeSetup& whole,
-                      const EncodeSetup& counted, SizeTables& out);
+                      const ScanLayout& counted, SizeTables& out);
 
 }  // namespace zerorun

@@ -5,14 +5,27 @@
 #include <utility>
 
 #include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/size_control.hpp"
 #include "cuda/encode/copy_sample.hpp"
 
 namespace zerorun {
 
-Status SizedEncoder::set_shape(const EncodeParams& params, EncodeSetup& setup) {
+Status SizedEncoder::set(const EncodeParams& params, const EncodeSetup& setup) {
+  if (!has_shape_of(setup)) return set_shape(params, setup);
+  if (params.size != size_ || params.quality != quality_) set_size(params);
+  return Status::ok();
+}
+
+bool SizedEncoder::has_shape_of(const EncodeSetup& setup) const {
+  return setup_ && setup_->format == setup.format && setup_->width == setup.width &&
+         setup_->height == setup.height;
+}
+
+Status SizedEncoder::set_shape(const EncodeParams& params, const EncodeSetup& setup) {
+  setup_.reset();
   is_ready_ = false;
   graphs_.forget_all();
-  EncodeSetup counted = setup;
+  counted_ = setup.layout;
   grid_ = SampleGrid::of(setup.width, setup.height);
   if (grid_) {
     EncodeParams of_sample = params;
@@ -20,40 +33,54 @@ Status SizedEncoder::set_shape(const EncodeParams& params, EncodeSetup& setup) {
     constexpr int kTile = SampleGrid::kTile;
     ZR_LET(made,
            make_encode_setup(of_sample, setup.format, grid_->wide * kTile, grid_->high * kTile));
-    counted = made;
+    counted_ = made.layout;
   }
-  counted_ = counted.layout;
   tables_on_host_.resize(1);
-  make_size_tables(params, setup, counted, tables_on_host_[0]);
-  const SizeTask& task = tables_on_host_[0].task;
-  is_plain_first_ = task.tries_most && params.tune == Tune::exact;
-  change_setting(params, task.most, setup);
+  make_size_tables(params, setup, counted_, tables_on_host_[0]);
+  setup_ = setup;
+  set_size(params);
+  encoder_.set_header(params, *setup_);
   return Status::ok();
 }
 
-Status SizedEncoder::enqueue(const EncodeSetup& setup, FrameEncoder& encoder, const FrameJob& job,
-                             cudaStream_t stream) {
+void SizedEncoder::set_size(const EncodeParams& params) {
+  const int before = codings();
+  const bool was_plain_first = is_plain_first_;
+  tables_on_host_[0].task = make_size_task(params, *setup_, counted_);
+  is_plain_first_ = task().tries_most && params.tune == Tune::exact;
+  if (codings() != before || is_plain_first_ != was_plain_first) graphs_.forget_all();
+  change_setting(params, task().most, *setup_);
+  has_task_ = false;
+  size_ = params.size;
+  quality_ = params.quality;
+}
+
+Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream) {
   const bool was_ready = std::exchange(is_ready_, false);
-  ZR_TRY(encoder.prepare_alone(setup, stream));
+  ZR_TRY(encoder_.prepare_alone(*setup_, stream));
   if (!was_ready) ZR_TRY(prepare(stream));
-  const FrameEncoder::Turn turn = encoder.turn();
+  if (!std::exchange(has_task_, true))
+    ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->task, &task(), sizeof(SizeTask),
+                                cudaMemcpyHostToDevice, stream));
+  const FrameEncoder::Turn turn = encoder_.turn();
   const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   LaunchGraphs::Key key{static_cast<std::uint64_t>(phase_),
                         static_cast<std::uint64_t>(turn.parity),
                         turn.used_frames[0],
                         turn.used_frames[1],
-                        number(encoder.tables().header),
+                        number(encoder_.tables().header),
                         number(job.output.out),
                         job.output.capacity,
-                        number(job.output.size)};
+                        number(job.output.size),
+                        number(outcome)};
   for (std::size_t p = 0; p < job.frame.data.size(); ++p)
     key.insert(key.end(),
                {number(job.frame.data[p]), static_cast<std::uint64_t>(job.frame.stride_bytes[p])});
   ZR_TRY(graphs_.run(key, stream, [&](cudaStream_t s) {
-    encoder.start_codings(turn);
-    return launch(setup, encoder, job, s);
+    encoder_.start_codings(turn);
+    return launch(job, outcome, s);
   }));
-  encoder.complete(turn, codings());
+  encoder_.complete(turn, codings());
   phase_ = (phase_ + codings() + 1) % 2;
   is_ready_ = true;
   return Status::ok();
@@ -72,17 +99,19 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
   // From pageable memory the call returns when the source has been read.
   ZR_CUDA_TRY(cudaMemcpyAsync(tables_.data(), tables_on_host_.data(), sizeof(SizeTables),
                               cudaMemcpyHostToDevice, stream));
+  has_task_ = true;
   ZR_CUDA_TRY(cudaMemsetAsync(states_.data(), 0, 2 * sizeof(SizeState), stream));
   ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, 3 * sizeof(SymbolCounts), stream));
   return Status::ok();
 }
 
-Status SizedEncoder::launch(const EncodeSetup& setup, FrameEncoder& encoder, const FrameJob& job,
-                            cudaStream_t stream) {
+Status SizedEncoder::launch(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream) {
   CodeTilesArgs planes, counted;
-  ZR_TRY(encoder.launch_planes(setup, job.frame, stream, planes));
-  ZR_TRY(sample_planes(setup, planes, stream, counted));
-  SearchSizeArgs search = search_args(setup, encoder, counted, job);
+  ZR_TRY(encoder_.launch_planes(*setup_, job.frame, stream, planes));
+  ZR_TRY(sample_planes(planes, stream, counted));
+  SearchSizeArgs search = search_args(counted);
+  search.size = job.output.size;
+  search.outcome = outcome;
   for (int n = 0; n <= codings(); ++n) {
     search.starts = n == 0;
     search.ends = n == codings();
@@ -93,14 +122,14 @@ Status SizedEncoder::launch(const EncodeSetup& setup, FrameEncoder& encoder, con
     FrameEncoder::Coding coding{job.output, skip_.data(), n == 0 && is_plain_first_,
                                 search.specs != nullptr};
     coding.output.size = coded_.data();
-    ZR_TRY(encoder.launch_coding(setup, planes, coding, stream));
+    ZR_TRY(encoder_.launch_coding(*setup_, planes, coding, stream));
   }
   return Status::ok();
 }
 
 /// `counted`: whose symbols are counted, the sample's planes or the frame's.
-Status SizedEncoder::sample_planes(const EncodeSetup& setup, const CodeTilesArgs& planes,
-                                   cudaStream_t stream, CodeTilesArgs& counted) {
+Status SizedEncoder::sample_planes(const CodeTilesArgs& planes, cudaStream_t stream,
+                                   CodeTilesArgs& counted) {
   counted = planes;
   counted.layout = counted_;
   counted.grid = make_tile_grid(counted_, 0);
@@ -110,8 +139,8 @@ Status SizedEncoder::sample_planes(const EncodeSetup& setup, const CodeTilesArgs
   for (int c = 0; c < counted_.components; ++c) {
     const ScanLayout::Component& component = counted_.component[c];
     const bool is_luma = c == 0;
-    copy.tile_wide[c] = SampleGrid::kTile / (is_luma ? 1 : setup.h_max);
-    copy.tile_high[c] = SampleGrid::kTile / (is_luma ? 1 : setup.v_max);
+    copy.tile_wide[c] = SampleGrid::kTile / (is_luma ? 1 : setup_->h_max);
+    copy.tile_high[c] = SampleGrid::kTile / (is_luma ? 1 : setup_->v_max);
     copy.from[c] = planes.plane[0][c];
     copy.to[c] = planes_[c].data();
     counted.plane[0][c] = {planes_[c].data(), component.width};
@@ -126,20 +155,19 @@ std::uint64_t SizedEncoder::plane_bytes(int component) const {
   return static_cast<std::uint64_t>(c.width) * static_cast<std::uint64_t>(c.height);
 }
 
-SearchSizeArgs SizedEncoder::search_args(const EncodeSetup& setup, const FrameEncoder& encoder,
-                                         const CodeTilesArgs& counted, const FrameJob& job) const {
-  const FrameEncoder::Tables tables = encoder.tables();
-  const HeaderPlaces& places = encoder.header_places();
+SearchSizeArgs SizedEncoder::search_args(const CodeTilesArgs& counted) const {
+  const FrameEncoder::Tables tables = encoder_.tables();
+  const HeaderPlaces& places = encoder_.header_places();
   SearchSizeArgs args{};
   args.counted = counted;
   args.tables = tables_.data();
-  args.is_optimal = setup.huffman == HuffmanTables::optimal;
+  args.is_optimal = setup_->huffman == HuffmanTables::optimal;
   args.counts = counts_.data();
   args.coded = coded_.data();
   args.skip = skip_.data();
   args.reciprocals = tables.reciprocals;
   args.tune = tables.tune;
-  if (setup.huffman == HuffmanTables::trained) {
+  if (setup_->huffman == HuffmanTables::trained) {
     args.specs = tables.specs;
     args.codes = tables.codes;
   }
@@ -147,9 +175,8 @@ SearchSizeArgs SizedEncoder::search_args(const EncodeSetup& setup, const FrameEn
   args.header[0] = tables.header_parts;
   args.header[1] = tables.header;
   for (std::size_t t = 0; t < 2; ++t) args.dqt_at[t] = static_cast<std::uint32_t>(places.dqt[t]);
-  args.tables_in_header = setup.layout.components == 1 ? 1 : 2;
+  args.tables_in_header = setup_->layout.components == 1 ? 1 : 2;
   args.note_at = static_cast<std::uint32_t>(places.setting.value_or(0));
-  args.size = job.output.size;
   return args;
 }
 

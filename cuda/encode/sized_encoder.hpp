@@ -1,5 +1,6 @@
 // Codes frames in device memory to a size, without a round trip to the host: the device counts,
-// codes, and decides by SizePlan what comes next. What is not needed in the end is skipped.
+// codes, and decides by SizePlan what comes next. What is not needed in the end is skipped. Frames
+// of the host (EncodePipeline) and of the device (DeviceEncoder) both go through it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,33 +13,39 @@
 
 namespace zerorun {
 
-/// Keeps its memory between frames: some 100 KB, and a 32nd of a large frame. The caller orders
-/// work on different streams.
+/// Keeps its memory between frames: some 100 KB and a 32nd of a large frame besides that of a
+/// FrameEncoder. The caller orders work on different streams.
 class SizedEncoder {
  public:
-  /// `params` has a size in bytes. `setup` is that of frames to come; becomes that of the setting
-  /// with the most bytes.
-  Status set_shape(const EncodeParams& params, EncodeSetup& setup);
+  /// Frames to come are those of `setup`, which was made of `params`; the size is in bytes. Params
+  /// differ from those of the call before in size and quality alone. Such another size costs some
+  /// microseconds, another shape memory and tables.
+  Status set(const EncodeParams& params, const EncodeSetup& setup);
 
-  /// Enqueues a frame of that shape. *job.output.size becomes 0 if no stream is so small; `out`
-  /// then holds no stream. `encoder` has the header of `setup`, which set_shape() made.
-  Status enqueue(const EncodeSetup& setup, FrameEncoder& encoder, const FrameJob& job,
-                 cudaStream_t stream);
+  /// Enqueues a frame. *job.output.size becomes 0 if no stream is so small; `out` then holds no
+  /// stream. `outcome` may be null; else it is in device or pinned memory.
+  Status enqueue(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream);
 
  private:
+  bool has_shape_of(const EncodeSetup& setup) const;
+  Status set_shape(const EncodeParams& params, const EncodeSetup& setup);
+  void set_size(const EncodeParams& params);
   Status prepare(cudaStream_t stream);
-  Status launch(const EncodeSetup& setup, FrameEncoder& encoder, const FrameJob& job,
-                cudaStream_t stream);
-  Status sample_planes(const EncodeSetup& setup, const CodeTilesArgs& planes, cudaStream_t stream,
-                       CodeTilesArgs& counted);
-  SearchSizeArgs search_args(const EncodeSetup& setup, const FrameEncoder& encoder,
-                             const CodeTilesArgs& counted, const FrameJob& job) const;
+  Status launch(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream);
+  Status sample_planes(const CodeTilesArgs& planes, cudaStream_t stream, CodeTilesArgs& counted);
+  SearchSizeArgs search_args(const CodeTilesArgs& counted) const;
   std::uint64_t plane_bytes(int component) const;
-  int codings() const { return SizePlan::most_codings(tables_on_host_[0].task); }
+  const SizeTask& task() const { return tables_on_host_[0].task; }
+  int codings() const { return SizePlan::most_codings(task()); }
 
+  FrameEncoder encoder_;
+  std::optional<EncodeSetup> setup_;  // of the setting with the most bytes
+  SizeGoal size_;                     // what the task was made of
+  int quality_ = 0;
   std::optional<SampleGrid> grid_;  // nothing: frames are counted whole
   ScanLayout counted_{};
   bool is_ready_ = false;  // the device's memory is that of the shape, and of a frame's beginning
+  bool has_task_ = false;  // the device has the task
   bool is_plain_first_ = false;
   int phase_ = 0;                           // which of states_ a frame begins with
   std::vector<SizeTables> tables_on_host_;  // one

@@ -194,8 +194,8 @@ class ZERORUN_API Encoder {
 
   /// The same for a video decoder's picture in the memory of the encoder's device, which is read
   /// until the call returns. The bytes are those of the yuv420p frame that `surface.conversion`
-  /// makes of it. Errors: also invalid_argument (the backend is the CPU's; there is a size, for
-  /// which the frame has to lie in host memory).
+  /// makes of it. Errors: also invalid_argument (the backend is the CPU's; there is a PSNR or SSIM
+  /// to reach, for which the frame has to lie in host memory).
   Result<EncodeReport> encode(const DeviceSurface& surface, std::vector<std::byte>& out);
   Result<EncodeReport> encode(const DeviceSurface& surface, HostBuffer& out);
 

@@ -50,7 +50,7 @@ class QualitySearch {
     const bool is_same_side = asked_ > 1 && at.is_near_enough == was_near_enough_;
     step_ = is_same_side ? 2 * step_ : 1;
     was_near_enough_ = at.is_near_enough;
-    (at.is_near_enough ? high_ : low_) = {next_, log_of(at.loss)};
+    (at.is_near_enough ? high_ : low_) = Place{next_, log_of(at.loss)};
     has_high_ |= at.is_near_enough;
     is_done_ = high_.at - low_.at <= (has_high_ ? 1 : 0);
   }

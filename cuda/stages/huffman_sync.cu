@@ -10,6 +10,8 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
+#include "cuda/base/warp.cuh"
+#include "cuda/stages/chain_tail.hpp"
 #include "cuda/stages/cursor_lookup.cuh"
 #include "cuda/stages/decode_tables.cuh"
 #include "cuda/stages/subsequence.cuh"
@@ -18,10 +20,13 @@ namespace zerorun {
 namespace {
 
 constexpr int kSubsequences = tuning::kSyncChunkSubsequences;
+static_assert(kSubsequences % 32 == 0);
 
 /// `entry` is the state from which a subsequence was last decoded, `exit` the state at the end of a
 /// chunk's last subsequence. If each entry is the exit of the subsequence before, and each cursor's
-/// first entry is the cursor's own start, then all of them are right, by induction.
+/// first entry is the cursor's own start, then all of them are right, by induction. With guesses
+/// this goes as far as a cursor's first fault; without them walks from wrong states find faults
+/// everywhere, so that these tell nothing before all is right.
 struct Chain {
   HuffmanSyncArgs a;
   SubsequenceStarts guesses;
@@ -30,6 +35,9 @@ struct Chain {
   std::uint64_t* entry;  ///< [sync_count]
   ChainSums* sums;       ///< [sync_count]
   std::uint64_t* exit;   ///< [chunks]
+  ChainTail* tail;       ///< [chunks]
+
+  __device__ bool has_guesses() const { return guesses.start != nullptr; }
 };
 
 /// A subsequence's cursor and its place in it.
@@ -59,7 +67,7 @@ __device__ ChainState guess_start(const Chain& chain, const SubsequencePlace& pl
   const SubsequenceStarts& guesses = chain.guesses;
   // The first codeword of an MCU starts here. For a cursor's head it is true.
   const ChainState plain{place.head ? place.start : min(place.start, place.end_bit), 0, 0};
-  if (guesses.start == nullptr || place.head) return plain;
+  if (!chain.has_guesses() || place.head) return plain;
   const std::uint64_t first_byte = chain.a.cursors[place.cursor].bit / 8;
   const std::uint64_t number =
       first_subsequence(static_cast<std::uint64_t>(place.cursor), first_byte,
@@ -75,14 +83,29 @@ __device__ ChainState guess_start(const Chain& chain, const SubsequencePlace& pl
               : plain;
 }
 
+/// Heads and faults of the CTA's subsequences, a thread each.
+struct CtaTails {
+  ChainTail of_warp[kSubsequences / 32];
+};
+
+/// The tail of the warps up to `warp`, without it.
+__device__ ChainTail tail_before_warp(const CtaTails& tails, unsigned warp) {
+  ChainTail tail = ChainTail::passes;
+  for (unsigned w = 0; w < warp; ++w) tail = join(tail, tails.of_warp[w]);
+  return tail;
+}
+
 /// Decodes the subsequences of a chunk, each from the exit of the one before it, until nothing
-/// changes. Subsequence r is final after at most r rounds, so the loop ends. `fresh`: none was
-/// decoded yet; otherwise only `first_entry`, the entry of the chunk's first subsequence, is new.
+/// changes that counts. Subsequence r is final after at most r rounds, so the loop ends. `fresh`:
+/// none was decoded yet; otherwise only `first_entry`, the entry of the chunk's first subsequence,
+/// is new.
 __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, std::int64_t chunk,
                           bool fresh, std::uint64_t first_entry) {
   __shared__ std::uint64_t exits[kSubsequences];
+  __shared__ CtaTails tails;
   const HuffmanSyncArgs& a = chain.a;
   const int lane = static_cast<int>(threadIdx.x);
+  const unsigned warp = threadIdx.x / 32, before = (1u << threadIdx.x % 32) - 1;
   const std::int64_t sub = chunk * kSubsequences + lane;
   const bool valid = sub < a.sync_count;
   SubsequencePlace place{};
@@ -107,26 +130,40 @@ __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, 
                                   place.boundary, place.end_bit, sums));
     }
     exits[lane] = exit;
+    const std::uint32_t heads = __ballot_sync(kFullWarp, valid && place.head);
+    const std::uint32_t faults =
+        __ballot_sync(kFullWarp, valid && chain.has_guesses() && (sums.packed & kChainFault) != 0);
+    if (threadIdx.x % 32 == 0) tails.of_warp[warp] = tail_of(heads, faults);
     __syncthreads();
     changed = false;
-    if (valid && !place.head && lane > 0 && exits[lane - 1] != entry) {
+    if (valid && !place.head && lane > 0 && exits[lane - 1] != entry &&
+        join(tail_before_warp(tails, warp), tail_of(heads & before, faults & before)) !=
+            ChainTail::moot) {
       entry = exits[lane - 1];
       changed = true;
     }
   } while (__syncthreads_or(changed));
+  if (lane == 0) chain.tail[chunk] = tail_before_warp(tails, kSubsequences / 32);
   if (!valid) return;
   chain.entry[sub] = entry;
   chain.sums[sub] = {sums.packed | (place.head ? kChainHead : 0)};
   if (lane + 1 == kSubsequences || sub + 1 == a.sync_count) chain.exit[chunk] = exit;
 }
 
-/// Whether the chunk's first subsequence was decoded from another state than the one in which the
-/// chunk before ends now.
+/// Whether nothing behind a chunk counts, up to the next head.
+__device__ bool ends_moot(const Chain& chain, std::int64_t chunk) {
+  if (!chain.has_guesses()) return false;
+  while (chunk > 0 && chain.tail[chunk] == ChainTail::passes) --chunk;
+  return chain.tail[chunk] == ChainTail::moot;
+}
+
+/// Whether the chunk's first subsequence counts and was decoded from another state than the one in
+/// which the chunk before ends now.
 __device__ bool is_stale(const Chain& chain, std::int64_t chunk) {
   if (chunk == 0) return false;
   const std::int64_t sub = chunk * kSubsequences;
   if (chain.exit[chunk - 1] == chain.entry[sub]) return false;
-  return !place_subsequence(chain.a, sub).head;
+  return !place_subsequence(chain.a, sub).head && !ends_moot(chain, chunk - 1);
 }
 
 /// Runs every chunk on its own (`fresh`), or every stale chunk again.
@@ -207,6 +244,7 @@ Status huffman_sync_from(const HuffmanSyncArgs& a, const SubsequenceStarts& star
               grid_size(a.sync_count, kSubsequences),
               nullptr,
               nullptr,
+              nullptr,
               nullptr};
   const auto scan = [&](void* temp, std::size_t& temp_bytes, ChainSums* through) {
     return cub::DeviceScan::InclusiveScan(temp, temp_bytes, chain.sums, through, JoinSums{},
@@ -218,7 +256,8 @@ Status huffman_sync_from(const HuffmanSyncArgs& a, const SubsequenceStarts& star
   std::byte* temp = nullptr;
   ZR_TRY(scratch_of(exec).carve(
       scratch_array(chain.entry, a.sync_count), scratch_array(chain.sums, a.sync_count),
-      scratch_array(chain.exit, chain.chunks), scratch_array(through, a.sync_count),
+      scratch_array(chain.exit, chain.chunks), scratch_array(chain.tail, chain.chunks),
+      scratch_array(through, a.sync_count),
       scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   const auto chunks = static_cast<unsigned>(chain.chunks);
   ZR_LAUNCH(sync_kernel, chunks, kSubsequences, stream, chain, true);

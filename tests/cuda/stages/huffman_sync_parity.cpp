@@ -10,7 +10,8 @@
 namespace zerorun::test {
 namespace {
 
-/// What the device is told about the starts of subsequences.
+/// What the device is told about the starts of subsequences. `right`: up to the first fault of a
+/// cursor; behind it, states in which they may begin.
 enum class Told { nothing, right, some_wrong, nonsense };
 
 std::vector<SubsequenceStart> starts_for(Told told, const CodedBits& coded, std::int32_t bits,
@@ -38,6 +39,13 @@ std::vector<SubsequenceStart> starts_for(Told told, const CodedBits& coded, std:
       start.bit = static_cast<std::uint32_t>(point.bit);
       start.phase = static_cast<std::uint32_t>(point.block % period);
       start.k = point.k;
+      if (point.reached == 0) {
+        const auto begin = coded.cursors[c].bit + static_cast<std::uint64_t>((i - first[c]) * bits);
+        start.bit =
+            static_cast<std::uint32_t>(begin) + static_cast<std::uint32_t>(random.below(bits));
+        start.phase = static_cast<std::uint32_t>(random.below(static_cast<int>(period)));
+        start.k = static_cast<std::uint32_t>(random.below(kBlockSize));
+      }
       if (told == Told::some_wrong && random.below(4) == 0) start.bit += 1;
       if (told == Told::some_wrong && random.below(4) == 0) start.k ^= 1;
     }

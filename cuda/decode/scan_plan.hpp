@@ -44,9 +44,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
       scan.blocks > 0 ? std::uint64_t{scan.bytes} * 8 / scan.blocks : kLongWalkBlockBits;
   const bool is_usual = scan.chunks > tuning.roomy_chunks && scan.period <= kUsualGuesses &&
                         scan.blocks > 0 && block_bits <= tuning.usual_block_bits;
-  plan.guess_stride = follows                         ? 0
-                      : block_bits <= kUsualGuessBits ? kGuessStride
-                                                      : kDenseGuessStride;
+  plan.guess_stride = follows ? 0 : kGuessStride;
   plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds);
   plan.long_slots = choose_long_slots(plan.most_ends);
   plan.far_only = plan.long_slots != 0 && !follows && block_bits > kLongWalkBlockBits;

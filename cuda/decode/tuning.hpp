@@ -90,15 +90,13 @@ inline constexpr std::uint32_t kSegmentSubsequences = 8;
 /// restart every four MCUs, seven subsequences, sync_subsequences() takes 86 us without guesses and
 /// 58 with them.)
 inline constexpr std::uint32_t kFollowedSubsequences = 4;
-/// Distance between subsequences that are walked from guesses, in usual and in dense scans. A
-/// longer one needs fewer walks and ends but more rounds: a photo of 3840x2160 at q90 6.7, 4.5
-/// and 3.1 walks a subsequence in 4.7, 7.3 and 10.8 rounds with 2, 4 and 8, in 190, 190 and 203 us
-/// (H200). Dense blocks have so many ends that with 2 some are left out: a photo of 1920x1080 with
-/// film grain at q95, 204 bits a block, takes 191, 179 and 217 us; code on a screen at q90, 101
-/// bits, has 42 full chunks of 78 with 2, and 3 with 4.
-inline constexpr std::uint32_t kGuessStride = 2, kDenseGuessStride = 4;
-/// The most bits a block on average of usual scans.
-inline constexpr std::uint32_t kUsualGuessBits = 100;
+/// Distance between subsequences that are walked from guesses. A longer one needs fewer walks and
+/// ends but more rounds: a photo of 3840x2160 at q90 6.7, 4.5 and 3.1 walks a subsequence in 4.7,
+/// 7.3 and 10.8 rounds with 2, 4 and 8, in 190, 190 and 203 us (H200). Where there are many ends,
+/// with 2 some are left out: 1920x1080 at q90, one at a time and one of eight, in us with 2 and 4
+/// (H100): a screen 269 and 47, 159 and 29; thin lines with optimal tables 408 and 61, 230 and 37;
+/// photos the same within 1 %. Film grain at q95, 204 bits a block: 191, 179 and 217 us (H200).
+inline constexpr std::uint32_t kGuessStride = 4;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 

@@ -69,16 +69,6 @@ TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
         << capability;
 }
 
-TEST(ScanPlan, DenseBlocksHaveFewerGuesses) {
-  const auto plan = [](std::uint32_t block_bits) {
-    ScanNeeds scan = k4k;
-    scan.bytes = scan.blocks / 8 * block_bits;
-    return plan_subsequences(limits_of_capability(90), scan);
-  };
-  EXPECT_EQ(plan(kUsualGuessBits).guess_stride, kGuessStride);
-  EXPECT_EQ(plan(kUsualGuessBits + 1).guess_stride, kDenseGuessStride);
-}
-
 TEST(ScanPlan, EveryCapabilityDecodesUsualScansWithoutTheCarefulDecoder) {
   for (const int capability : kCapabilities) {
     const DeviceLimits limits = limits_of_capability(capability);

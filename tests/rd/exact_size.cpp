@@ -1,6 +1,8 @@
 // Codes many small pictures to 20 sizes each, with both kinds of Huffman tables, and counts what is
 // above its size, and what is within 0.5 % below it.
-// usage: zerorun_exact_size STATE MINUTES TILES INPUT...
+// usage: zerorun_exact_size [--cuda] [--part I/N] STATE MINUTES TILES INPUT...
+// --cuda codes on the GPU, compares the bytes with those of the CPU, and also counts what differs.
+// --part takes every Nth piece, for N runs side by side, each with a STATE of its own.
 // INPUT is a picture or a video, of which up to TILES pieces of 256x192 are taken, spread over it;
 // "made" are pictures that need no file. STATE keeps what is done: the next call goes on. The last
 // line says what was reached. Exit code 0: all is done and nothing is above; 1: something is;
@@ -14,6 +16,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/bench/sizes/exact_size.hpp"
@@ -26,10 +29,16 @@ namespace {
 
 constexpr int kWidth = 256, kHeight = 192, kMostFrames = 64;
 
+/// Which pieces are coded, and where.
+struct Options {
+  bool cuda = false;
+  std::size_t part = 0, parts = 1;
+};
+
 /// Two passes and tuned decisions take turns with the plain ones.
-EncodeParams params_of(std::size_t number, HuffmanTables huffman) {
+EncodeParams params_of(std::size_t number, HuffmanTables huffman, Backend backend) {
   EncodeParams params;
-  params.backend = Backend::cpu;
+  params.backend = backend;
   params.threads = 1;
   params.huffman = huffman;
   params.tune = number % 2 == 0 ? Tune::exact : Tune::photo;
@@ -39,7 +48,10 @@ EncodeParams params_of(std::size_t number, HuffmanTables huffman) {
 
 SizeTally try_targets(const ConstFrameView& frame, const EncodeParams& params) {
   const auto tallies = try_sizes(params, frame);
-  if (!tallies) std::abort();
+  if (!tallies) {
+    std::fprintf(stderr, "zerorun_exact_size: %s\n", tallies.status().message().c_str());
+    std::exit(2);
+  }
   SizeTally sum;
   for (const SizeTally& tally : *tallies) sum.add(tally);
   return sum;
@@ -86,28 +98,42 @@ class State {
 
 class Campaign {
  public:
-  Campaign(const std::string& state, double minutes)
+  Campaign(const std::string& state, double minutes, const Options& options)
       : state_(state),
+        options_(options),
         end_(std::chrono::steady_clock::now() +
              std::chrono::duration_cast<std::chrono::milliseconds>(
                  std::chrono::duration<double>(60 * minutes))) {}
 
   bool is_over() const { return is_cut_; }
+  long differing() const { return differing_; }
   const State& state() const { return state_; }
 
   void try_piece(const std::string& name, const ConstFrameView& piece) {
-    ++number_;
-    if (state_.has(name)) return;
+    if (number_++ % options_.parts != options_.part || state_.has(name)) return;
     is_cut_ = is_cut_ || std::chrono::steady_clock::now() >= end_;
     if (is_cut_) return;
     SizeTally tally;
-    for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal})
-      tally.add(try_targets(piece, params_of(number_, huffman)));
+    for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
+      const SizeTally cpu = try_targets(piece, params_of(number_, huffman, Backend::cpu));
+      if (options_.cuda) compare(name, piece, huffman, cpu);
+      tally.add(cpu);
+    }
     state_.add(name, tally);
   }
 
  private:
+  void compare(const std::string& name, const ConstFrameView& piece, HuffmanTables huffman,
+               const SizeTally& cpu) {
+    const SizeTally cuda = try_targets(piece, params_of(number_, huffman, Backend::cuda));
+    if (cuda.hash == cpu.hash && cuda.codings == cpu.codings && cuda.streams == cpu.streams) return;
+    ++differing_;
+    std::printf("%s: CUDA writes other bytes than the CPU\n", name.c_str());
+  }
+
   State state_;
+  Options options_;
+  long differing_ = 0;
   std::chrono::steady_clock::time_point end_;
   std::size_t number_ = 0;
   bool is_cut_ = false;
@@ -166,12 +192,32 @@ Status try_input(Campaign& campaign, const std::string& path, int count) {
   return Status::ok();
 }
 
+/// Takes the options off the arguments.
+bool parse(int& argc, char**& argv, Options& options) {
+  for (; argc > 1 && argv[1][0] == '-'; --argc, ++argv) {
+    const std::string_view option = argv[1];
+    if (option == "--cuda") {
+      options.cuda = true;
+    } else if (option == "--part" && argc > 2) {
+      --argc, ++argv;
+      if (std::sscanf(argv[1], "%zu/%zu", &options.part, &options.parts) != 2 ||
+          options.part >= options.parts)
+        return false;
+    } else {
+      return false;
+    }
+  }
+  return argc >= 5;
+}
+
 int run(int argc, char** argv) {
-  if (argc < 5) {
-    std::fprintf(stderr, "usage: zerorun_exact_size STATE MINUTES TILES INPUT...\n");
+  Options options;
+  if (!parse(argc, argv, options)) {
+    std::fprintf(stderr,
+                 "usage: zerorun_exact_size [--cuda] [--part I/N] STATE MINUTES TILES INPUT...\n");
     return 2;
   }
-  Campaign campaign(argv[1], std::atof(argv[2]));
+  Campaign campaign(argv[1], std::atof(argv[2]), options);
   const int count = std::atoi(argv[3]);
   for (int i = 4; i < argc && !campaign.is_over(); ++i) {
     const std::string input = argv[i];
@@ -190,7 +236,8 @@ int run(int argc, char** argv) {
       campaign.state().pieces(), all.streams, all.above,
       100.0 * static_cast<double>(all.within) / streams, static_cast<double>(all.codings) / streams,
       all.most_codings);
-  return all.above > 0 ? 1 : campaign.is_over() ? 3 : 0;
+  if (options.cuda) std::printf("%ld pieces differ on CUDA\n", campaign.differing());
+  return all.above + campaign.differing() > 0 ? 1 : campaign.is_over() ? 3 : 0;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string_view>
 
 #include "codec/base/try.hpp"
 
@@ -12,6 +13,10 @@ namespace zerorun::rd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+std::size_t hash_of(const std::vector<std::byte>& bytes) {
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
 
 Result<std::size_t> plain_size(Encoder& encoder, const ConstFrameView& frame, int quality) {
   std::vector<std::byte> out;
@@ -30,6 +35,7 @@ Result<SizeTally> try_size(Encoder& encoder, const ConstFrameView& frame, std::s
   if (!report && report.status().code() != Errc::size_not_reached) return report.status();
   if (!report) return tally;
   tally.codings = tally.most_codings = report->codings;
+  tally.hash = hash_of(out);
   tally.above = out.size() > target ? 1 : 0;
   tally.within = out.size() <= target && out.size() >= target - target / 200 ? 1 : 0;
   return tally;
@@ -45,6 +51,7 @@ void SizeTally::add(const SizeTally& other) {
   most_codings = std::max(most_codings, other.most_codings);
   seconds += other.seconds;
   bits += other.bits;
+  hash = 31 * hash + other.hash;
 }
 
 Result<std::vector<SizeTally>> try_sizes(const EncodeParams& params, const ConstFrameView& frame,

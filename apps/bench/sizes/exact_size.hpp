@@ -14,6 +14,8 @@ struct SizeTally {
   long streams = 0, above = 0, within = 0, codings = 0, most_codings = 0;
   double seconds = 0;  ///< of all streams
   double bits = 0;     ///< that were asked for
+  /// Of the streams' bytes, in their order; it differs between runs of the program.
+  std::size_t hash = 0;
 
   void add(const SizeTally& other);
 };

@@ -36,6 +36,7 @@ __global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
   if (exists && !decodes) found[sub] = before;
   if (__syncthreads_or(decodes) == 0) return;  // most CTAs of the later rounds need no table
   load_table(a.table, s.table);
+  load_table(a.counts, s.counts);
   __syncthreads();
   if (s.table.usable == 0) return;
   const bool inner = is_inner(a, sub);
@@ -161,6 +162,8 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   a.outcome = d_outcome;
   DecodeTable* const table = scratch.take<DecodeTable>(1);
   a.table = table;
+  CountTable* const counts = scratch.take<CountTable>(1);
+  a.counts = counts;
   constexpr std::uint64_t kChangedWords = (kRounds + 1) / 2;  // in 64-bit words
   a.changed = reinterpret_cast<std::uint32_t*>(scratch.take<std::uint64_t>(kChangedWords));
   a.entry = scratch.take<std::uint8_t>(subs);
@@ -181,6 +184,7 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   ZR_TRY(reset(a.changed, kChangedWords, d_outcome, stream));
   if (symbols == 0) return Status::ok();
   ZR_TRY(build_decode_table(d_book, table, d_outcome, stream));
+  ZR_TRY(build_count_table(table, counts, stream));
   const auto grid = static_cast<unsigned>(ceil_div(subs, kThreads));
   const auto group_grid = static_cast<unsigned>(ceil_div(groups * 32, kThreads));
   for (int round = 0; round < kRounds; ++round)

@@ -25,6 +25,7 @@ struct SubArgs {
   const std::uint32_t* in;
   std::uint64_t bits;
   const DecodeTable* table;
+  const CountTable* counts;
   std::uint64_t subs;   // at least 1
   std::uint8_t* entry;  // [subs] where the first codeword starts, from the subsequence's begin
   // [subs] entries of the next subsequence. Even rounds read the first and write the second, odd
@@ -47,6 +48,7 @@ struct SubArgs {
 
 struct SubShared {
   DecodeTable table;
+  CountTable counts;  // of walk_inner_subs() alone
   RingOfWords<kSubThreads> ring;
 };
 
@@ -165,7 +167,16 @@ __device__ inline SubWalk walk_inner_subs(const SubArgs& a, SubShared& s, std::u
   std::uint32_t symbols = 0;
   unsigned at = entry;
   bool is_sound = true, goes_on = decodes;
-  const auto take = [&] {
+  // Takes one codeword, or as many as one look-up passes without reaching the segment's end.
+  const auto take = [&](unsigned end) {
+    const unsigned passed =
+        at + kFastBits <= end ? s.counts.of[reader.window() >> (32 - kFastBits)] : 0;
+    if (passed != 0) {
+      reader.skip(passed % 16);
+      at += passed % 16;
+      symbols += passed / 16;
+      return;
+    }
     const unsigned found = take_codeword(s.table, reader);
     is_sound = found != 0;
     at += found >> 8;
@@ -187,8 +198,8 @@ __device__ inline SubWalk walk_inner_subs(const SubArgs& a, SubShared& s, std::u
 #pragma unroll 1
       for (int i = 0; i < 16 && goes_on && is_sound && at < end; i += 2) {
         reader.refill();
-        take();
-        if (is_sound && at < end) take();
+        take(end);
+        if (is_sound && at < end) take(end);
       }
     }
     if (goes_on) *mark = static_cast<std::uint16_t>(start | (symbols - before) * 64);

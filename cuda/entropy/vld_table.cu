@@ -100,11 +100,31 @@ __global__ void __launch_bounds__(kThreads)
   load_table(&table, *out);
 }
 
+__global__ void __launch_bounds__(kThreads)
+    build_counts_kernel(const DecodeTable* table, CountTable* out) {
+  const unsigned window = blockIdx.x * kThreads + threadIdx.x;
+  unsigned bits = 0, codewords = 0;
+  // The bits behind the window count as zeros: a codeword within it does not depend on them.
+  while (bits < kFastBits) {
+    const unsigned length = table->fast[(window << bits) % (1u << kFastBits)] >> 8;
+    if (length == 0 || bits + length > kFastBits) break;
+    bits += length;
+    ++codewords;
+  }
+  out->of[window] = static_cast<std::uint8_t>(codewords << 4 | bits);
+}
+
 }  // namespace
 
 Status build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
                           cudaStream_t stream) {
   ZR_LAUNCH(build_table_kernel, 1, kThreads, stream, d_book, d_table, d_outcome);
+  return Status::ok();
+}
+
+Status build_count_table(const DecodeTable* d_table, CountTable* d_counts, cudaStream_t stream) {
+  static_assert((1 << kFastBits) % kThreads == 0);
+  ZR_LAUNCH(build_counts_kernel, (1 << kFastBits) / kThreads, kThreads, stream, d_table, d_counts);
   return Status::ok();
 }
 

@@ -31,16 +31,26 @@ struct DecodeTable {
   std::uint32_t usable;  ///< 0 if the codebook is no prefix code
 };
 
+/// How many whole codewords the first kFastBits of a window hold, for walks that only count:
+/// codewords << 4 | their bits; 0 if the first one is longer or none.
+struct CountTable {
+  alignas(4) std::uint8_t of[1 << kFastBits];
+};
+static_assert(kFastBits < 16);
+
 /// Builds the table; a codebook that is no prefix code is the fault invalid_argument.
 Status build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
                           cudaStream_t stream);
+/// From the table that the work before on `stream` builds.
+Status build_count_table(const DecodeTable* d_table, CountTable* d_counts, cudaStream_t stream);
 
-/// Copies the table into shared memory; the caller synchronises.
-__device__ inline void load_table(const DecodeTable* from, DecodeTable& to) {
-  static_assert(sizeof(DecodeTable) % sizeof(std::uint32_t) == 0);
+/// Copies a table into shared memory; the caller synchronises.
+template <typename Table>
+__device__ void load_table(const Table* from, Table& to) {
+  static_assert(sizeof(Table) % sizeof(std::uint32_t) == 0);
   const auto* source = reinterpret_cast<const std::uint32_t*>(from);
   auto* target = reinterpret_cast<std::uint32_t*>(&to);
-  for (unsigned i = threadIdx.x; i < sizeof(DecodeTable) / sizeof(std::uint32_t); i += blockDim.x)
+  for (unsigned i = threadIdx.x; i < sizeof(Table) / sizeof(std::uint32_t); i += blockDim.x)
     target[i] = source[i];
 }
 

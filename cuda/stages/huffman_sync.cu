@@ -22,11 +22,11 @@ namespace {
 constexpr int kSubsequences = tuning::kSyncChunkSubsequences;
 static_assert(kSubsequences % 32 == 0);
 
-/// `entry` is the state from which a subsequence was last decoded, `exit` the state at the end of a
-/// chunk's last subsequence. If each entry is the exit of the subsequence before, and each cursor's
-/// first entry is the cursor's own start, then all of them are right, by induction. With guesses
-/// this goes as far as a cursor's first fault; without them walks from wrong states find faults
-/// everywhere, so that these tell nothing before all is right.
+/// `entry` is the state from which a subsequence was last decoded, `exit` the state at its end. If
+/// each entry is the exit of the subsequence before, and each cursor's first entry is the cursor's
+/// own start, then all of them are right, by induction. With guesses this goes as far as a cursor's
+/// first fault; without them walks from wrong states find faults everywhere, so that these tell
+/// nothing before all is right.
 struct Chain {
   HuffmanSyncArgs a;
   SubsequenceStarts guesses;
@@ -34,7 +34,7 @@ struct Chain {
   std::int64_t chunks;
   std::uint64_t* entry;  ///< [sync_count]
   ChainSums* sums;       ///< [sync_count]
-  std::uint64_t* exit;   ///< [chunks]
+  std::uint64_t* exit;   ///< [sync_count]
   ChainTail* tail;       ///< [chunks]
 
   __device__ bool has_guesses() const { return guesses.start != nullptr; }
@@ -120,8 +120,7 @@ __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, 
       changed = lane == 0 && !place.head;
       entry = changed ? first_entry : chain.entry[sub];
       sums = chain.sums[sub];
-      const bool last = lane + 1 == kSubsequences || sub + 1 == a.sync_count;
-      exit = last ? chain.exit[chunk] : chain.entry[sub + 1];
+      exit = chain.exit[sub];
     }
   }
   do {
@@ -146,8 +145,13 @@ __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, 
   if (lane == 0) chain.tail[chunk] = tail_before_warp(tails, kSubsequences / 32);
   if (!valid) return;
   chain.entry[sub] = entry;
+  chain.exit[sub] = exit;
   chain.sums[sub] = {sums.packed | (place.head ? kChainHead : 0)};
-  if (lane + 1 == kSubsequences || sub + 1 == a.sync_count) chain.exit[chunk] = exit;
+}
+
+/// The state in which the chunk before ends.
+__device__ std::uint64_t exit_before(const Chain& chain, std::int64_t chunk) {
+  return chain.exit[chunk * kSubsequences - 1];
 }
 
 /// Whether nothing behind a chunk counts, up to the next head.
@@ -162,7 +166,7 @@ __device__ bool ends_moot(const Chain& chain, std::int64_t chunk) {
 __device__ bool is_stale(const Chain& chain, std::int64_t chunk) {
   if (chunk == 0) return false;
   const std::int64_t sub = chunk * kSubsequences;
-  if (chain.exit[chunk - 1] == chain.entry[sub]) return false;
+  if (exit_before(chain, chunk) == chain.entry[sub]) return false;
   return !place_subsequence(chain.a, sub).head && !ends_moot(chain, chunk - 1);
 }
 
@@ -174,7 +178,7 @@ __global__ void __launch_bounds__(kSubsequences) sync_kernel(Chain chain, bool f
   bool stale = fresh;
   if (!fresh && threadIdx.x == 0 && is_stale(chain, chunk)) {
     stale = true;
-    first_entry = chain.exit[chunk - 1];
+    first_entry = exit_before(chain, chunk);
   }
   if (!__syncthreads_or(stale)) return;
   load_decode_tables(chain.a.layout, chain.a.tables, tables);
@@ -206,7 +210,7 @@ __global__ void __launch_bounds__(kSubsequences) mend_kernel(Chain chain) {
     loaded = true;
     __syncthreads();
     const auto stale = static_cast<std::int64_t>(found);
-    run_chunk(chain, tables, stale, false, chain.exit[stale - 1]);
+    run_chunk(chain, tables, stale, false, exit_before(chain, stale));
     __syncthreads();  // the chunk's exit and entries are read next
     from = stale + 1;
   }
@@ -256,7 +260,7 @@ Status huffman_sync_from(const HuffmanSyncArgs& a, const SubsequenceStarts& star
   std::byte* temp = nullptr;
   ZR_TRY(scratch_of(exec).carve(
       scratch_array(chain.entry, a.sync_count), scratch_array(chain.sums, a.sync_count),
-      scratch_array(chain.exit, chain.chunks), scratch_array(chain.tail, chain.chunks),
+      scratch_array(chain.exit, a.sync_count), scratch_array(chain.tail, chain.chunks),
       scratch_array(through, a.sync_count),
       scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   const auto chunks = static_cast<unsigned>(chain.chunks);

@@ -132,7 +132,8 @@ __global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
   if (sub == 0) a.outcome->count = a.symbols;
   if (s.table.usable == 0) return;
   const unsigned entry = sub < a.subs ? a.entry[sub] : kDead;
-  const std::uint64_t first = entry != kDead ? a.offset[sub] : 0;
+  // Also where nothing is decoded: neighbours store for each other, near their own place.
+  const std::uint64_t first = a.offset[min(sub, a.subs - 1)];
   const bool decodes = entry != kDead && first <= a.symbols;
   const std::uint64_t room = decodes ? a.symbols - first : 0;
   const Stop stop = write_subs(a, s, sub, entry, decodes, a.out + first, room);

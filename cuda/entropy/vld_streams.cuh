@@ -126,63 +126,68 @@ __device__ unsigned take_codeword(const DecodeTable& table, Reader& reader) {
   return found;
 }
 
-/// Stores bytes at consecutive addresses, 16 at a time, wherever the first one lies.
-class SixteenWriter {
- public:
-  __device__ explicit SixteenWriter(std::uint8_t* to)
-      : skew_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to) % 16)),
-        to_(to - skew_),
-        begin_(skew_),
-        end_(skew_) {}
+/// 32 bytes, the first one lowest.
+struct Sector {
+  std::uint32_t word[8];
 
-  /// The first `count` bytes of `low` and `high`; 16 of them but for the last time.
-  __device__ void put(std::uint64_t low, std::uint64_t high, unsigned count) {
-    const unsigned bits = 8 * (skew_ % 8);
-    std::uint64_t next = 0, last = 0;
-    if (bits != 0) {
-      last = high >> (64 - bits);
-      high = high << bits | low >> (64 - bits);
-      low <<= bits;
-    }
-    if (skew_ >= 8) {
-      next = high;
-      high = low;
-      low = 0;
-    } else {
-      next = last;
-      last = 0;
-    }
-    low_ |= low;
-    high_ |= high;
-    end_ += count;
-    if (end_ < 16) return;
-    store(16);
-    to_ += 16;
-    begin_ = 0;
-    end_ -= 16;
-    low_ = next;
-    high_ = last;
+  __device__ uint4 half(bool upper) const {
+    return upper ? uint4{word[4], word[5], word[6], word[7]}
+                 : uint4{word[0], word[1], word[2], word[3]};
+  }
+};
+
+/// Stores bytes at consecutive addresses, wherever the first one lies. All threads of a warp call
+/// put() at the same time, and no two neighbours are 2^31 bytes apart: they exchange half of what
+/// they have, and each stores whole sectors. Half sectors took twice the time.
+class SectorWriter {
+ public:
+  __device__ explicit SectorWriter(std::uint8_t* to)
+      : skew_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to) % sizeof(Sector))),
+        to_(to - skew_) {
+    // Neighbours write near each other.
+    const auto own = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to_));
+    to_neighbour_ = static_cast<int>(exchange(own) - own);
   }
 
-  __device__ void finish() { store(end_); }
+  /// Where in the first sector the first byte lies.
+  __device__ unsigned skew() const { return skew_; }
+
+  /// Stores the bytes from `begin` to `end`, and goes on to the next sector.
+  __device__ void put(const Sector& sector, unsigned begin, unsigned end) {
+    const bool is_odd = threadIdx.x % 2 != 0;
+    const bool whole = begin == 0 && end == sizeof(Sector);
+    const bool neighbours_whole = __shfl_xor_sync(kFullWarp, static_cast<unsigned>(whole), 1) != 0;
+    const uint4 own = sector.half(is_odd), given = sector.half(!is_odd);
+    const uint4 got{exchange(given.x), exchange(given.y), exchange(given.z), exchange(given.w)};
+    // Both store their half of the even thread's sector at once, then of the odd one's.
+    std::uint8_t* const at = to_ + 16 * is_odd;
+    std::uint8_t* const neighbours_at = at + to_neighbour_;
+    if (is_odd ? neighbours_whole : whole) store(is_odd ? neighbours_at : at, is_odd ? got : own);
+    if (is_odd ? whole : neighbours_whole) store(is_odd ? at : neighbours_at, is_odd ? own : got);
+    if (!whole) store_bytes(sector, begin, end);
+    to_ += sizeof(Sector);
+  }
 
  private:
-  /// The bytes from begin_ to `end` of low_ and high_.
-  __device__ void store(unsigned end) const {
-    if (begin_ == 0 && end == 16) {
-      *reinterpret_cast<ulonglong2*>(to_) = {low_, high_};
-      return;
-    }
+  __device__ static unsigned exchange(unsigned value) {
+    return __shfl_xor_sync(kFullWarp, value, 1);
+  }
+  __device__ static void store(std::uint8_t* to, const uint4& half) {
+    *reinterpret_cast<uint4*>(to) = half;
+  }
+  __device__ void store_bytes(Sector sector, unsigned begin, unsigned end) const {
 #pragma unroll 1
-    for (unsigned i = begin_; i < end; ++i)
-      to_[i] = static_cast<std::uint8_t>((i < 8 ? low_ : high_) >> (8 * (i % 8)));
+    for (unsigned i = 0; i < end; ++i) {
+      if (i >= begin) to_[i] = static_cast<std::uint8_t>(sector.word[0]);
+#pragma unroll
+      for (int w = 0; w < 8; ++w)  // the next byte comes to the front
+        sector.word[w] = __funnelshift_r(sector.word[w], w < 7 ? sector.word[w + 1] : 0, 8);
+    }
   }
 
   unsigned skew_;
-  std::uint8_t* to_;  // at a multiple of 16
-  unsigned begin_;    // of the bytes at to_, the first that is this writer's and not stored
-  unsigned end_;      // after the last
-  std::uint64_t low_ = 0, high_ = 0;
+  std::uint8_t* to_;  // at a multiple of 32
+  int to_neighbour_;
 };
 
 }  // namespace zerorun::cuda_entropy

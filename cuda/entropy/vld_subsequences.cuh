@@ -13,7 +13,7 @@ inline constexpr int kSubThreads = kDecoderThreads;
 inline constexpr std::uint64_t kSubBits = 2048;
 // Of a segment, more than the longest codeword. Where the first codeword of a segment starts is
 // kept: a walk that comes there again needs not go on.
-inline constexpr unsigned kSegmentBits = 512;
+inline constexpr unsigned kSegmentBits = 256;
 inline constexpr unsigned kSegments = kSubBits / kSegmentBits;
 inline constexpr unsigned kNoStart = 63;  // after a fault
 inline constexpr int kRounds = 6;
@@ -62,40 +62,43 @@ __device__ inline bool is_inner(const SubArgs& a, std::uint64_t sub) {
 }
 
 /// Decodes the codewords that start in inner subsequences, of the whole warp; those that are not
-/// decoded give nothing. Calls sink(low, high, count) for 16 symbols, the last time for fewer.
+/// decoded give nothing. Calls sink(sector, begin, end) for every thread at the same time: bytes
+/// begin to end of the sector are symbols, and the others 0. The first sector begins at `skew`, all
+/// others at 0; all but a thread's last one end at 32.
 template <typename Sink>
 __device__ Stop decode_inner_subs(const SubArgs& a, SubShared& s, std::uint64_t sub, unsigned entry,
-                                  bool decodes, Sink&& sink) {
+                                  bool decodes, unsigned skew, Sink&& sink) {
   constexpr unsigned kEnd = kSubBits;
   const std::uint64_t begin = decodes ? sub * kSubBits : 0;
   RingReader<kSubThreads> reader(s.ring, a.in, ceil_div(a.bits, std::uint64_t{32}), begin + entry);
   unsigned at = decodes ? entry : kEnd;
   std::uint32_t symbols = 0;
   bool is_sound = true;
-  const auto take = [&]() -> unsigned {
-    if (!is_sound || at >= kEnd) return 0;
+  const auto take = [&](unsigned place, unsigned from) -> unsigned {
+    if (!is_sound || at >= kEnd || place < from) return 0;
     const unsigned found = take_codeword(s.table, reader);
     is_sound = found != 0;
     at += found >> 8;
     symbols += is_sound;
-    return found & 0xFF;
+    return (found & 0xFF) << (8 * (place % 4));
   };
-  const auto two = [&] {
-    reader.refill();
-    const unsigned first = take(), second = take();
-    return first | second << 8;
-  };
-  const auto eight = [&] {
-    std::uint64_t bytes = 0;
-    for (int i = 0; i < 8; i += 2) bytes |= std::uint64_t{two()} << (8 * i);
-    return bytes;
-  };
-  while (__any_sync(kFullWarp, is_sound && at < kEnd)) {
-    reader.top_up();
+  const auto decode_sector = [&](unsigned from) {
     const std::uint32_t before = symbols;
-    const std::uint64_t low = eight(), high = eight();
-    if (symbols != before) sink(low, high, symbols - before);
-  }
+    Sector sector;
+#pragma unroll
+    for (unsigned word = 0; word < 8; ++word) {
+      if (word % 4 == 0) reader.top_up();
+      sector.word[word] = 0;
+#pragma unroll
+      for (unsigned place = 4 * word; place < 4 * word + 4; ++place) {
+        if (place % 2 == 0) reader.refill();
+        sector.word[word] |= take(place, from);
+      }
+    }
+    sink(sector, from, from + (symbols - before));
+  };
+  for (unsigned from = skew; __any_sync(kFullWarp, is_sound && at < kEnd); from = 0)
+    decode_sector(from);
   return {begin + at, symbols, is_sound ? Errc::ok : Errc::bad_huffman_code};
 }
 
@@ -115,8 +118,8 @@ __device__ Stop decode_outer_sub(const SubArgs& a, const DecodeTable& table, std
 __device__ inline Stop count_subs(const SubArgs& a, SubShared& s, std::uint64_t sub, unsigned entry,
                                   bool decodes) {
   const bool inner = is_inner(a, sub);
-  const auto nowhere = [](std::uint64_t, std::uint64_t, unsigned) {};
-  const Stop stop = decode_inner_subs(a, s, sub, entry, decodes && inner, nowhere);
+  const auto nowhere = [](const Sector&, unsigned, unsigned) {};
+  const Stop stop = decode_inner_subs(a, s, sub, entry, decodes && inner, 0, nowhere);
   if (inner || !decodes) return stop;
   return decode_outer_sub(a, s.table, sub, entry, [](unsigned) {});
 }
@@ -128,14 +131,13 @@ __device__ inline Stop write_subs(const SubArgs& a, SubShared& s, std::uint64_t 
   // No subsequence has more symbols than bits.
   std::uint32_t left = room < kSubBits ? static_cast<std::uint32_t>(room) : kSubBits;
   const bool inner = is_inner(a, sub);
-  SixteenWriter writer(out);
-  const Stop stop = decode_inner_subs(a, s, sub, entry, decodes && inner,
-                                      [&](std::uint64_t low, std::uint64_t high, unsigned count) {
-                                        const unsigned kept = count < left ? count : left;
-                                        if (kept != 0) writer.put(low, high, kept);
+  SectorWriter writer(out);
+  const Stop stop = decode_inner_subs(a, s, sub, entry, decodes && inner, writer.skew(),
+                                      [&](const Sector& sector, unsigned begin, unsigned end) {
+                                        const std::uint32_t kept = min(end - begin, left);
+                                        writer.put(sector, begin, begin + kept);
                                         left -= kept;
                                       });
-  writer.finish();
   if (inner || !decodes) return stop;
   return decode_outer_sub(a, s.table, sub, entry, [&](unsigned symbol) {
     if (left == 0) return;

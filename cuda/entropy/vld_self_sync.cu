@@ -44,7 +44,7 @@ __global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
   if (!decodes) return;
   if (!inner) {
     const Stop stop = decode_outer_sub(a, s.table, sub, entry, [](unsigned) {});
-    walk = {exit_of(stop, sub, 0), stop.symbols};
+    walk = {exit_of(a, stop, sub, 0), stop.symbols};
   }
   a.entry[sub] = entry;
   a.count[sub] = walk.symbols;
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads) map_kernel(Args a) {
   const std::uint64_t warps = std::uint64_t{gridDim.x} * kThreads / 32;
   for (std::uint64_t sub = global_thread() / 32; sub < a.subs; sub += warps) {
     const Stop stop = count_subs(a, s, sub, lane, true);
-    a.maps[sub * kEntries + lane] = exit_of(stop, sub, kDead);
+    a.maps[sub * kEntries + lane] = exit_of(a, stop, sub, kDead);
   }
 }
 
@@ -149,7 +149,8 @@ __global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
 Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* d_in,
               std::uint64_t bits, const Codebook* d_book, std::uint8_t* d_out,
               std::uint64_t symbols, Outcome* d_outcome, cudaStream_t stream) {
-  const std::uint64_t subs = std::max<std::uint64_t>(1, ceil_div(bits, kSubBits));
+  const std::uint32_t sub_bits = bits / kFewBits <= symbols ? kShortSubBits : kSubBits;
+  const std::uint64_t subs = std::max<std::uint64_t>(1, ceil_div(bits, std::uint64_t{sub_bits}));
   const std::uint64_t groups = ceil_div(subs, kGroup);
   if (ceil_div(subs, kThreads) > kMaxGrid)
     return Status(Errc::invalid_argument, "at most 2^48 bits fit a grid");
@@ -157,6 +158,7 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   Args a{};
   a.in = d_in;
   a.bits = bits;
+  a.sub_bits = sub_bits;
   a.subs = subs;
   a.out = d_out;
   a.symbols = symbols;
@@ -171,7 +173,7 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   a.even_exits = scratch.take<std::uint8_t>(subs);
   a.odd_exits = scratch.take<std::uint8_t>(subs);
   a.count = scratch.take<std::uint32_t>(subs);
-  a.marks = scratch.take<std::uint16_t>(subs * kSegments);
+  a.marks = scratch.take<std::uint16_t>(subs * (sub_bits / kSegmentBits));
   a.offset = scratch.take<std::uint64_t>(subs);
   a.maps = scratch.take<std::uint8_t>(subs * kEntries);
   a.group_maps = scratch.take<std::uint8_t>(groups * kEntries);

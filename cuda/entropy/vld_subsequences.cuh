@@ -8,13 +8,15 @@
 namespace zerorun::cuda_entropy {
 
 inline constexpr int kSubThreads = kDecoderThreads;
-// Of a subsequence. 256 MB of 0, 4 and 8 bits of entropy on an H200: 1.56, 1.58, 1.16 ms; with 1024
-// bits 1.31, 1.82, 0.99; with 4096 bits 2.11, 1.46, 1.30.
-inline constexpr std::uint64_t kSubBits = 2048;
+// Of a subsequence, and of one of symbols with at most kFewBits on average: such a subsequence has
+// so many that too few threads would have long to do. 256 MB of 0, 4 and 8 bits of entropy on an
+// H200, earlier: 1.56, 1.58, 1.16 ms; with 1024 bits for all 1.31, 1.82, 0.99; with 4096 bits 2.11,
+// 1.46, 1.30.
+inline constexpr std::uint32_t kSubBits = 2048, kShortSubBits = 1024, kFewBits = 2;
 // Of a segment, more than the longest codeword. Where the first codeword of a segment starts is
 // kept: a walk that comes there again needs not go on.
 inline constexpr unsigned kSegmentBits = 256;
-inline constexpr unsigned kSegments = kSubBits / kSegmentBits;
+static_assert(kSubBits % kSegmentBits == 0 && kShortSubBits % kSegmentBits == 0);
 inline constexpr unsigned kNoStart = 63;  // after a fault
 inline constexpr int kRounds = 6;
 inline constexpr int kEntries = 32;
@@ -26,6 +28,7 @@ struct SubArgs {
   std::uint64_t bits;
   const DecodeTable* table;
   const CountTable* counts;
+  std::uint32_t sub_bits;
   std::uint64_t subs;   // at least 1
   std::uint8_t* entry;  // [subs] where the first codeword starts, from the subsequence's begin
   // [subs] entries of the next subsequence. Even rounds read the first and write the second, odd
@@ -34,7 +37,7 @@ struct SubArgs {
   std::uint8_t* odd_exits;
   std::uint32_t* count;   // [subs] symbols
   std::uint64_t* offset;  // [subs] symbols before it
-  // [kSegments][subs] where the first codeword of a segment starts, from the segment's begin, and
+  // [segments][subs] where the first codeword of a segment starts, from the segment's begin, and
   // 64 times the codewords that start in it.
   std::uint16_t* marks;
   std::uint32_t* changed;     // [kRounds] not 0: an exit changed
@@ -58,7 +61,7 @@ __device__ inline std::uint64_t global_thread() {
 
 /// Whether no codeword that starts in the subsequence can reach the end of the bits.
 __device__ inline bool is_inner(const SubArgs& a, std::uint64_t sub) {
-  return (sub + 1) * kSubBits + entropy::kMaxCodeBits <= a.bits;
+  return (sub + 1) * a.sub_bits + entropy::kMaxCodeBits <= a.bits;
 }
 
 /// Decodes the codewords that start in inner subsequences, of the whole warp; those that are not
@@ -68,14 +71,14 @@ __device__ inline bool is_inner(const SubArgs& a, std::uint64_t sub) {
 template <typename Sink>
 __device__ Stop decode_inner_subs(const SubArgs& a, SubShared& s, std::uint64_t sub, unsigned entry,
                                   bool decodes, unsigned skew, Sink&& sink) {
-  constexpr unsigned kEnd = kSubBits;
-  const std::uint64_t begin = decodes ? sub * kSubBits : 0;
+  const unsigned sub_end = a.sub_bits;
+  const std::uint64_t begin = decodes ? sub * a.sub_bits : 0;
   RingReader<kSubThreads> reader(s.ring, a.in, ceil_div(a.bits, std::uint64_t{32}), begin + entry);
-  unsigned at = decodes ? entry : kEnd;
+  unsigned at = decodes ? entry : sub_end;
   std::uint32_t symbols = 0;
   bool is_sound = true;
   const auto take = [&](unsigned place, unsigned from) -> unsigned {
-    if (!is_sound || at >= kEnd || place < from) return 0;
+    if (!is_sound || at >= sub_end || place < from) return 0;
     const unsigned found = take_codeword(s.table, reader);
     is_sound = found != 0;
     at += found >> 8;
@@ -97,7 +100,7 @@ __device__ Stop decode_inner_subs(const SubArgs& a, SubShared& s, std::uint64_t 
     }
     sink(sector, from, from + (symbols - before));
   };
-  for (unsigned from = skew; __any_sync(kFullWarp, is_sound && at < kEnd); from = 0)
+  for (unsigned from = skew; __any_sync(kFullWarp, is_sound && at < sub_end); from = 0)
     decode_sector(from);
   return {begin + at, symbols, is_sound ? Errc::ok : Errc::bad_huffman_code};
 }
@@ -106,11 +109,11 @@ __device__ Stop decode_inner_subs(const SubArgs& a, SubShared& s, std::uint64_t 
 template <typename Sink>
 __device__ Stop decode_outer_sub(const SubArgs& a, const DecodeTable& table, std::uint64_t sub,
                                  unsigned entry, Sink&& sink) {
-  const std::uint64_t next = (sub + 1) * kSubBits;
-  const std::uint64_t begin = sub * kSubBits + entry;
+  const std::uint64_t next = (sub + 1) * a.sub_bits;
+  const std::uint64_t begin = sub * a.sub_bits + entry;
   const std::uint64_t stop = next < a.bits ? next : a.bits;
   if (begin >= stop) return {begin, 0, Errc::ok};
-  return decode_range(table, a.in, begin, stop, a.bits, static_cast<std::uint32_t>(kSubBits), sink);
+  return decode_range(table, a.in, begin, stop, a.bits, a.sub_bits, sink);
 }
 
 /// Counts the symbols of the threads' subsequences, where they are to be decoded, and finds where
@@ -129,7 +132,7 @@ __device__ inline Stop count_subs(const SubArgs& a, SubShared& s, std::uint64_t 
 __device__ inline Stop write_subs(const SubArgs& a, SubShared& s, std::uint64_t sub, unsigned entry,
                                   bool decodes, std::uint8_t* out, std::uint64_t room) {
   // No subsequence has more symbols than bits.
-  std::uint32_t left = room < kSubBits ? static_cast<std::uint32_t>(room) : kSubBits;
+  std::uint32_t left = room < a.sub_bits ? static_cast<std::uint32_t>(room) : a.sub_bits;
   const bool inner = is_inner(a, sub);
   SectorWriter writer(out);
   const Stop stop = decode_inner_subs(a, s, sub, entry, decodes && inner, writer.skew(),
@@ -147,8 +150,9 @@ __device__ inline Stop write_subs(const SubArgs& a, SubShared& s, std::uint64_t 
 }
 
 /// The entry of the next subsequence; `fault` stands for what follows a fault.
-__device__ inline std::uint8_t exit_of(const Stop& stop, std::uint64_t sub, std::uint8_t fault) {
-  const std::uint64_t next = (sub + 1) * kSubBits;
+__device__ inline std::uint8_t exit_of(const SubArgs& a, const Stop& stop, std::uint64_t sub,
+                                       std::uint8_t fault) {
+  const std::uint64_t next = (sub + 1) * a.sub_bits;
   if (stop.code != Errc::ok) return fault;
   return static_cast<std::uint8_t>(stop.at > next ? stop.at - next : 0);
 }
@@ -164,7 +168,7 @@ struct SubWalk {
 __device__ inline SubWalk walk_inner_subs(const SubArgs& a, SubShared& s, std::uint64_t sub,
                                           unsigned entry, bool decodes, bool is_second,
                                           std::uint8_t known) {
-  const std::uint64_t begin = decodes ? sub * kSubBits : 0;
+  const std::uint64_t begin = decodes ? sub * a.sub_bits : 0;
   RingReader<kSubThreads> reader(s.ring, a.in, ceil_div(a.bits, std::uint64_t{32}), begin + entry);
   std::uint32_t symbols = 0;
   unsigned at = entry;
@@ -184,13 +188,14 @@ __device__ inline SubWalk walk_inner_subs(const SubArgs& a, SubShared& s, std::u
     at += found >> 8;
     symbols += is_sound;
   };
-  for (unsigned segment = 0; segment < kSegments; ++segment) {
+  const unsigned segments = a.sub_bits / kSegmentBits;
+  for (unsigned segment = 0; segment < segments; ++segment) {
     const unsigned start = is_sound ? at - segment * kSegmentBits : kNoStart;
     const unsigned end = (segment + 1) * kSegmentBits;
     std::uint16_t* const mark = a.marks + segment * a.subs + sub;
     if (goes_on && is_second && segment > 0 && *mark % 64 == start) {
       goes_on = false;
-      for (unsigned rest = 0; rest < kSegments - segment; ++rest)
+      for (unsigned rest = 0; rest < segments - segment; ++rest)
         symbols += mark[rest * a.subs] / 64;
     }
     if (!__any_sync(kFullWarp, goes_on)) break;
@@ -207,7 +212,7 @@ __device__ inline SubWalk walk_inner_subs(const SubArgs& a, SubShared& s, std::u
     if (goes_on) *mark = static_cast<std::uint16_t>(start | (symbols - before) * 64);
   }
   if (!goes_on) return {known, symbols};
-  return {static_cast<std::uint8_t>(is_sound ? at - kSubBits : 0), symbols};
+  return {static_cast<std::uint8_t>(is_sound ? at - a.sub_bits : 0), symbols};
 }
 
 }  // namespace zerorun::cuda_entropy

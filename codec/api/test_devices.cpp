@@ -105,6 +105,9 @@ class FailingDecodePipeline final : public DecodePipeline {
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
     return inner_->begin_planes(frame, direct, luma_only);
   }
+  void expect_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override {
+    inner_->expect_frame(model, upsampling, out);
+  }
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) override {
     return inner_->begin_coefficients(out);
   }

@@ -33,6 +33,10 @@ class DecodePipeline {
   /// planes, so samples may be written there. `luma_only`: only component 0 is wanted.
   virtual Status begin_planes(const FrameHeader& frame, const FrameView* direct,
                               bool luma_only) = 0;
+  /// What finish_frame() will be asked for; after begin_planes(). A pipeline may make it with the
+  /// last scan.
+  virtual void expect_frame(ColorModel /*model*/, ChromaUpsampling /*upsampling*/,
+                            const FrameView& /*out*/) {}
   /// Output of coefficients into `out`, which the caller has shaped and cleared.
   virtual Status begin_coefficients(std::vector<ComponentCoefficients>& out) = 0;
 

@@ -68,7 +68,9 @@ Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& pa
         const ColorModel model = parser.color_model();
         const bool direct = planes_match(frame, model, out.format);
         const bool luma_only = out.format == PixelFormat::gray8 && model != ColorModel::rgb;
-        return pipeline.begin_planes(frame, direct ? &out : nullptr, luma_only);
+        ZR_TRY(pipeline.begin_planes(frame, direct ? &out : nullptr, luma_only));
+        pipeline.expect_frame(model, params.upsampling, out);
+        return Status::ok();
       },
       [&](const HeaderParser& parser) {
         return finish(parser.color_model(), params.upsampling, out);

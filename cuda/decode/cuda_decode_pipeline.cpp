@@ -108,13 +108,15 @@ Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
                                                    const DeviceBytes& on_device,
                                                    std::size_t bytes) {
   const ScanPlanes planes = image_.open(scan);
+  const auto decode = [&](const std::uint8_t* index) {
+    return fast_.decode(scan, {on_device.data, bytes, index}, planes.data(), image_.stream(),
+                        probe_, [&] { return image_.convert_early(probe_); });
+  };
   if (fast_.takes_index(scan)) {
-    auto result = fast_.decode(scan, {on_device.data, bytes, on_device.index}, planes.data(),
-                               image_.stream(), probe_);
+    auto result = decode(on_device.index);
     if (!result || !result->index_was_wrong || !fast_.takes_subsequences(scan)) return result;
   }
-  return fast_.decode(scan, {on_device.data, bytes, nullptr}, planes.data(), image_.stream(),
-                      probe_);
+  return decode(nullptr);
 }
 
 Status CudaDecodePipeline::decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome) {

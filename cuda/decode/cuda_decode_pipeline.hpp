@@ -32,6 +32,9 @@ class CudaDecodePipeline final : public DecodePipeline {
   void observe(StepProbe probe) { probe_ = std::move(probe); }
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
+  void expect_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override {
+    image_.expect_frame(model, upsampling, out);
+  }
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) override;
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome) override;

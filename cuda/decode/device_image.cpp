@@ -29,6 +29,8 @@ Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, boo
   frame_ = frame;
   is_direct_ = direct != nullptr;
   scanned_.fill(false);
+  expected_.reset();
+  is_converted_ = false;
   for (std::size_t c = 0; c < components(); ++c) {
     PlaneView& plane = planes_[c];
     plane = {nullptr, 0, frame.components[c].width, frame.components[c].height};
@@ -47,6 +49,7 @@ Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, boo
 
 ScanPlanes DeviceImage::open(const ScanHeader& scan) {
   ScanPlanes planes;
+  is_converted_ = false;
   for (std::size_t i = 0; i < scan.components.size(); ++i) {
     const auto c = static_cast<std::size_t>(scan.components[i]);
     scanned_[c] = true;
@@ -72,42 +75,54 @@ Status DeviceImage::fill_missing() {
   return Status::ok();
 }
 
-Status DeviceImage::upsample(ColorModel model, ChromaUpsampling upsampling,
-                             const FrameView& device_frame) {
+Status DeviceImage::convert_early(const StepProbe& probe) {
+  const auto scanned = std::span(scanned_).first(components());
+  if (is_direct_ || !expected_ || std::ranges::find(scanned, false) != scanned.end())
+    return Status::ok();
+  return convert(expected_->model, expected_->upsampling, expected_->out, probe);
+}
+
+/// Into the caller's frame, if that is device memory, or else into one of the same format.
+Status DeviceImage::convert(ColorModel model, ChromaUpsampling upsampling, const FrameView& out,
+                            const StepProbe& probe) {
+  converted_ = out;
+  if (!has_device_frames()) {
+    converted_ = {out.format, out.width, out.height, {}, {}};
+    const std::size_t bytes = place_planes(converted_, nullptr, kPitchAlign);
+    ZR_TRY(frame_memory_.reserve(static_cast<std::int64_t>(bytes)));
+    place_planes(converted_, frame_memory_.data(), kPitchAlign);
+  }
+  ZR_TRY(announce(probe, "color_upsample"));
   Exec queue = exec();
-  return color_upsample_cuda(make_upsample_args(frame_, planes_.data(), model, upsampling,
-                                                device_frame, device_frame.height),
-                             queue);
+  ZR_TRY(color_upsample_cuda(
+      make_upsample_args(frame_, planes_.data(), model, upsampling, converted_, out.height),
+      queue));
+  is_converted_ = true;
+  return announce(probe, "");
 }
 
 Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                        const FrameView& out) {
   ZR_TRY(fill_missing());
-  return is_direct_ ? Status::ok() : upsample(model, upsampling, out);
+  return is_ready(model) ? Status::ok() : convert(model, upsampling, out, {});
 }
 
 Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampling,
                                      const FrameView& out, const StepProbe& probe) {
   ZR_TRY(fill_missing());
-  FrameView frame{out.format, out.width, out.height, {}, {}};
   const auto planes = static_cast<std::size_t>(plane_count(out.format));
-  if (!is_direct_) {
-    const std::size_t bytes = place_planes(frame, nullptr, kPitchAlign);
-    ZR_TRY(frame_memory_.reserve(static_cast<std::int64_t>(bytes)));
-    place_planes(frame, frame_memory_.data(), kPitchAlign);
-    ZR_TRY(announce(probe, "color_upsample"));
-    ZR_TRY(upsample(model, upsampling, frame));
-  }
+  if (!is_ready(model)) ZR_TRY(convert(model, upsampling, out, probe));
   std::array<PlaneCopy, 3> copies{};
   for (std::size_t p = 0; p < planes; ++p) {
     const PlaneView& plane = planes_[p];
     const int index = static_cast<int>(p);
-    copies[p] = {is_direct_ ? plane.data : frame.data[p],
-                 static_cast<std::size_t>(is_direct_ ? plane.stride_bytes : frame.stride_bytes[p]),
-                 out.data[p],
-                 out.stride_bytes[p],
-                 plane_row_bytes(out.format, index, out.width),
-                 static_cast<std::size_t>(plane_rows(out.format, index, out.height))};
+    copies[p] = {
+        is_direct_ ? plane.data : converted_.data[p],
+        static_cast<std::size_t>(is_direct_ ? plane.stride_bytes : converted_.stride_bytes[p]),
+        out.data[p],
+        out.stride_bytes[p],
+        plane_row_bytes(out.format, index, out.width),
+        static_cast<std::size_t>(plane_rows(out.format, index, out.height))};
   }
   return download_.run(std::span(copies).first(planes), stream(), probe);
 }

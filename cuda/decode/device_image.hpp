@@ -40,9 +40,18 @@ class DeviceImage {
   /// `direct`, if not null: a frame whose planes are the component planes. A device frame is then
   /// written by the scans themselves. `luma_only`: no other component gets a plane.
   Status begin(const FrameHeader& frame, const FrameView* direct, bool luma_only);
+  /// What write_device_frame() or write_host_frame() will be asked for.
+  void expect_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) {
+    expected_ = Expected{model, upsampling, out};
+  }
   std::size_t components() const { return frame_.components.size(); }
   /// The components of the scan count as scanned from then on.
   ScanPlanes open(const ScanHeader& scan);
+
+  /// Enqueues the conversion to the format of the frame that is expected, if every component was
+  /// scanned: behind the last scan, without waiting for what it reports. Whoever scans again opens
+  /// again, and then it is converted again.
+  Status convert_early(const StepProbe& probe);
 
   /// Each sets components that no scan contained to 128. The first one enqueues its work, the
   /// others return when the samples are there.
@@ -53,7 +62,19 @@ class DeviceImage {
 
  private:
   Status fill_missing();
-  Status upsample(ColorModel model, ChromaUpsampling upsampling, const FrameView& device_frame);
+  /// Whether the samples have the format of the frame. A segment behind the last scan may name
+  /// another colour model than was expected.
+  bool is_ready(ColorModel model) const {
+    return is_direct_ || (is_converted_ && expected_->model == model);
+  }
+  Status convert(ColorModel model, ChromaUpsampling upsampling, const FrameView& out,
+                 const StepProbe& probe);
+
+  struct Expected {
+    ColorModel model;
+    ChromaUpsampling upsampling;
+    FrameView out;
+  };
 
   Stream own_stream_;
   std::optional<cudaStream_t> callers_stream_;
@@ -61,7 +82,10 @@ class DeviceImage {
   FrameDownload download_;
   FrameHeader frame_;
   bool is_direct_ = false;
-  ScanPlanes planes_;  ///< of the image's components; without data: not wanted
+  std::optional<Expected> expected_;
+  bool is_converted_ = false;  ///< the planes, to the frame's format
+  FrameView converted_;        ///< where; of host frames in frame_memory_
+  ScanPlanes planes_;          ///< of the image's components; without data: not wanted
   std::array<bool, kMaxComponents> scanned_{};
   std::array<DeviceBuffer<std::uint8_t>, kMaxComponents> plane_memory_;
   DeviceBuffer<std::uint8_t> frame_memory_;

@@ -141,9 +141,11 @@ Status ScanDecoder::update_quant(const Job& job) {
 
 Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const PlaneView* planes, cudaStream_t stream,
-                                       const StepProbe& probe) {
+                                       const StepProbe& probe,
+                                       const std::function<Status()>& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in), {}};
   ZR_TRY(enqueue(job));
+  if (behind) ZR_TRY(behind());
   ZR_CUDA_TRY(cudaStreamSynchronize(stream));
   states_.ended();
   const ScanReport& report = *report_.data();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "codec/syntax/header_parser.hpp"
@@ -54,10 +55,13 @@ class ScanDecoder {
     const std::uint8_t* index;
   };
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
+  /// `behind` may be null; it enqueues what goes on with the samples, before anybody knows whether
+  /// they are right.
   /// Precondition: takes(), and takes_index() where an index is given, takes_subsequences() where
   /// none is. After an error, work may be left on `stream`.
   Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
-                            cudaStream_t stream, const StepProbe& probe);
+                            cudaStream_t stream, const StepProbe& probe,
+                            const std::function<Status()>& behind);
 
  private:
   struct Sizes {

@@ -65,7 +65,7 @@ class DeviceImage {
   /// Whether the samples have the format of the frame. A segment behind the last scan may name
   /// another colour model than was expected.
   bool is_ready(ColorModel model) const {
-    return is_direct_ || (is_converted_ && expected_->model == model);
+    return is_direct_ || (is_converted_ && expected_ && expected_->model == model);
   }
   Status convert(ColorModel model, ChromaUpsampling upsampling, const FrameView& out,
                  const StepProbe& probe);

@@ -11,6 +11,7 @@
 #include "tests/support/device_copy.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/gpu.hpp"
+#include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_data.hpp"
 #include "zerorun/cuda.hpp"
 
@@ -50,6 +51,29 @@ TEST_F(DecodeParity, EveryPixelFormatAndFilter) {
       params.subsampling = sampling;
       const Jpeg jpeg = encode(Content::photo, 131, 77, params);
       for (const PixelFormat format : kAllFormats) pair.expect_same_frame(jpeg, format);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+/// The frame's format is made right behind a scan with every component; what follows that scan may
+/// change its samples, or say that they are of another colour model.
+TEST_F(DecodeParity, WhatFollowsTheLastComponent) {
+  EncodeParams params;
+  const Jpeg first = encode(Content::photo, 131, 77, params);
+  const Jpeg second = encode(Content::gradient, 131, 77, params);
+  const std::size_t end = first.size() - 2;  // of EOI
+  const auto scan = from_sos(second);
+  Jpeg again(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(end));
+  again.insert(again.end(), scan.begin(), scan.end());
+  const auto adobe = make_segment(0xEE, {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0});
+  for (const auto upsampling : {ChromaUpsampling::fancy, ChromaUpsampling::nearest}) {
+    DecoderPair pair(upsampling);
+    ASSERT_TRUE(pair.ready());
+    for (const PixelFormat format : kAllFormats) {
+      pair.expect_same_frame(again, format);
+      pair.expect_same_frame(with_inserted(first, end, adobe), format);
+      pair.expect_same_frame(first, format);
       if (HasFatalFailure()) return;
     }
   }

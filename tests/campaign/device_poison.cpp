@@ -1,5 +1,6 @@
 // No sample depends on what memory held before (R15): fresh decoders whose device and pinned memory
 // is full of 0xAA or of 0x55, and one that has just shown another picture, give what the CPU gives.
+// So do encoders, of which the last kept a picture before.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <atomic>
@@ -11,6 +12,7 @@
 
 #include "tests/campaign/device_batch.hpp"
 #include "tests/campaign/device_campaign.hpp"
+#include "tests/campaign/poisoned_encoders.hpp"
 #include "tests/campaign/streams.hpp"
 #include "tests/cuda/decode/mutations.hpp"
 #include "tests/faults/wrapped_cudart.hpp"
@@ -19,8 +21,7 @@
 namespace zerorun::test {
 namespace {
 
-constexpr int kFills[] = {0xAA, 0x55};
-constexpr std::int64_t kMutations = 2000;
+constexpr std::int64_t kMutations = 2000, kPictures = 160;
 constexpr std::int64_t kMaxPixelsOfFrames = std::int64_t{1} << 24;
 
 Decoder decoder_of(Backend backend) {
@@ -40,14 +41,20 @@ struct Shown {
   std::vector<std::uint8_t> frame;
 };
 
-/// `fill` is in the caller's frame before.
-Shown shown(Decoder& decoder, const Bytes& jpeg, std::uint8_t fill) {
-  std::vector<ComponentPlane> planes;
+/// `fill` is in the caller's frame before; the decoder shows the `secret`, if any, before each
+/// call.
+Shown shown(Decoder& decoder, const Bytes& jpeg, std::uint8_t fill, const Bytes* secret = nullptr) {
+  std::vector<ComponentPlane> hidden, planes;
+  const auto show_secret = [&] {
+    if (secret != nullptr && !decoder.decode_planes(*secret, hidden)) std::abort();
+  };
+  show_secret();
   auto planes_report = decoder.decode_planes(jpeg, planes);
   Shown out{planes_report, planes_report, std::move(planes), {}};
   const auto info = inspect(jpeg);
   if (!info || std::int64_t{info->width} * info->height > kMaxPixelsOfFrames) return out;
   TestFrame frame(PixelFormat::rgb24, info->width, info->height, Layout::tight, fill);
+  show_secret();
   out.frame_report = decoder.decode(jpeg, frame.view());
   if (out.frame_report) out.frame = frame.packed();
   return out;
@@ -92,9 +99,7 @@ class Poisoner {
       if (!found.empty()) text += "over " + std::to_string(fill) + ": " + found;
     }
     wrapped::fill_new_memory(-1);
-    std::vector<ComponentPlane> planes;
-    if (!kept_.decode_planes(secret_, planes)) return "the secret picture is refused";
-    const Shown after = shown(kept_, jpeg, 0xFF);
+    const Shown after = shown(kept_, jpeg, 0xFF, &secret_);
     const std::string found = differs(expected, after);
     if (!found.empty()) text += "after the secret picture: " + found;
     (void)counted({text, after.planes_report}, counts);
@@ -106,30 +111,47 @@ class Poisoner {
   Decoder cpu_ = decoder_of(Backend::cpu), kept_ = decoder_of(Backend::cuda);
 };
 
+/// The steps: files, damaged streams, pictures to encode.
+class Steps {
+ public:
+  explicit Steps(const Folders& folders) : sources_(mutation_sources()) {
+    for (const auto& folder : folders)
+      std::ranges::copy(files_below(folder), std::back_inserter(files_));
+    for (NamedStream& stream : forty_streams()) sources_.emplace_back(std::move(stream.jpeg));
+  }
+  std::int64_t streams() const { return std::ssize(files_) + kMutations; }
+  std::int64_t all() const { return streams() + kPictures; }
+
+  NamedStream stream(std::int64_t step) const {
+    const std::int64_t number = step - std::ssize(files_);
+    if (number >= 0) return {"mutation " + std::to_string(number), mutation(sources_, number)};
+    const auto& file = files_[static_cast<std::size_t>(step)];
+    return {file.string(), read_file(file)};
+  }
+
+ private:
+  std::vector<std::filesystem::path> files_;
+  std::vector<MutationSource> sources_;
+};
+
 }  // namespace
 
 int poisoned(const DeviceRun& run, const Folders& folders) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& folder : folders)
-    std::ranges::copy(files_below(folder), std::back_inserter(files));
-  std::vector<MutationSource> sources = mutation_sources();
-  for (NamedStream& stream : forty_streams()) sources.emplace_back(std::move(stream.jpeg));
+  const Steps steps(folders);
   const Bytes hidden = secret();
-  const std::int64_t file_count = std::ssize(files);
   std::atomic<bool> has_begun{false};
-  NumberedWork work(run.plan(file_count + kMutations));
+  NumberedWork work(run.plan(steps.all()));
   const int result = work.run([&]() -> NumberedWork::Step {
-    const auto poisoner = std::make_shared<Poisoner>(hidden);
-    return [&, poisoner](std::int64_t step, Counts& counts) {
+    const auto decoders = std::make_shared<Poisoner>(hidden);
+    const auto encoders = std::make_shared<EncoderPoisoner>();
+    return [&, decoders, encoders](std::int64_t step, Counts& counts) {
       has_begun = true;
-      const bool is_file = step < file_count;
-      const Bytes jpeg = is_file ? read_file(files[static_cast<std::size_t>(step)])
-                                 : mutation(sources, step - file_count);
-      const std::string text = poisoner->check(jpeg, counts);
-      if (text.empty()) return;
-      const std::string name = is_file ? files[static_cast<std::size_t>(step)].string()
-                                       : "mutation " + std::to_string(step - file_count);
-      work.tell(name + ": " + text, jpeg);
+      const std::int64_t picture = step - steps.streams();
+      const NamedStream stream =
+          picture >= 0 ? NamedStream{"picture " + std::to_string(picture), {}} : steps.stream(step);
+      const std::string text =
+          picture >= 0 ? encoders->check(picture, counts) : decoders->check(stream.jpeg, counts);
+      if (!text.empty()) work.tell(stream.name + ": " + text, stream.jpeg);
     };
   });
   const long filled = wrapped::filled();

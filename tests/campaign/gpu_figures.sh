@@ -21,6 +21,7 @@ goals+=(
 need_gpu() {
   [ -n "${ZERORUN_TEST_DEVICES:-}" ] || nvidia-smi -L >/dev/null 2>&1 || cannot_run "needs a GPU"
 }
+gpu_cores=${ZERORUN_CAMPAIGN_THREADS:-$(nproc)}
 gpu_tests=${ZERORUN_GPU_BUILT:-build/gpu}/tests
 campaign_device=$gpu_tests/campaign/campaign_device
 # Once for all figures: two builds of one folder must not run side by side.
@@ -94,7 +95,7 @@ mutate_pieces() {
 mutate() {
   local processes=$1 end=$((SECONDS + $2)) before worker failed=0 pids=()
   before=$(mutated)
-  export ZERORUN_CAMPAIGN_THREADS=$((($(nproc) + processes - 1) / processes))
+  export ZERORUN_CAMPAIGN_THREADS=$(((gpu_cores + processes - 1) / processes))
   for ((worker = 0; worker < processes; ++worker)); do
     mutate_pieces "$worker" "$processes" "$end" &
     pids+=($!)
@@ -111,7 +112,7 @@ gpu_R6() {
   build_gpu
   began=$SECONDS
   for processes in 1 2 4 8; do
-    ((processes <= $(nproc))) || break
+    ((processes <= gpu_cores)) || break
     mutate "$processes" 8 || { failed=1; break; }
     if ((rate > best)); then best=$rate fastest=$processes; fi
   done

@@ -1,10 +1,12 @@
 // Damaged streams: both backends decode, conceal or refuse alike. ZERORUN_MUTATIONS: how many.
 // tests/campaign.sh --gpu R6 does the same with more kinds of streams and many more of them.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,6 +20,7 @@ namespace zerorun::test {
 namespace {
 
 constexpr std::int64_t kDefaultMutations = 4000;
+constexpr int kMostThreads = 16;              // compute-sanitizer runs this, too
 constexpr std::int64_t kMaxPixels = 1 << 18;  // a changed size must not take long
 
 std::int64_t wanted_mutations() {
@@ -39,6 +42,7 @@ TEST_F(MutationParity, DamagedStreamsDecodeOrFailAlike) {
   plan.steps = mutations;
   plan.findings = testing::TempDir() + "mutation";
   plan.group = 16;
+  plan.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
   NumberedWork work(plan);
   const int result = work.run([&]() -> NumberedWork::Step {
     const auto pair = std::make_shared<DecoderPair>(ChromaUpsampling::fancy, kMaxPixels);

@@ -14,6 +14,12 @@ namespace zerorun {
 /// cleared here, so that the next launch check does not report it again.
 Status cuda_failure(cudaError_t error, const char* call);
 
+/// For calls that nobody can do anything about, such as those of destructors: their error must not
+/// become that of the next launch check either.
+inline void ignore_failure(cudaError_t error) noexcept {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+}
+
 }  // namespace zerorun
 
 /// Returns from the function with a Status if the CUDA call fails.

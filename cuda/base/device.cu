@@ -48,8 +48,8 @@ static Status probe(int device) {
   cudaError_t error = cudaSetDevice(device);
   cudaFuncAttributes attributes{};
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe_kernel);
-  cudaGetLastError();  // later calls must not report the error of the probe
   cudaSetDevice(before);
+  cudaGetLastError();  // later calls must not report an error of the probe
   if (error == cudaSuccess) return Status::ok();
   return Status(is_fault(error) ? Errc::device_failure : Errc::device_unsuitable,
                 "device " + std::to_string(device) + ": " + cudaGetErrorString(error));

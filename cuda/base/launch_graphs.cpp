@@ -73,7 +73,7 @@ cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
     if (enqueued && captured && cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess)
       executable = nullptr;
   }
-  if (graph != nullptr) (void)cudaGraphDestroy(graph);
+  if (graph != nullptr) ignore_failure(cudaGraphDestroy(graph));
   if (executable == nullptr) (void)cudaGetLastError();
   return executable;
 }
@@ -82,7 +82,7 @@ cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
 void LaunchGraphs::forget(Entry& entry) noexcept {
   if (entry.graph != nullptr) {
     const ApartFromCaptures apart;
-    (void)cudaGraphExecDestroy(entry.graph);
+    ignore_failure(cudaGraphExecDestroy(entry.graph));
   }
   entry.graph = nullptr;
   entry.key.clear();

@@ -20,7 +20,7 @@ class DeviceGuard {
  public:
   explicit DeviceGuard(int device) : status_(select(device)) {}
   ~DeviceGuard() {
-    if (changed_ && cudaSetDevice(before_) != cudaSuccess) (void)cudaGetLastError();
+    if (changed_) ignore_failure(cudaSetDevice(before_));
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
@@ -48,7 +48,7 @@ struct DeviceMemory {
   static cudaError_t allocate(void** memory, std::size_t bytes) {
     return cudaMalloc(memory, bytes);
   }
-  static void release(void* memory) { (void)cudaFree(memory); }
+  static void release(void* memory) { ignore_failure(cudaFree(memory)); }
 };
 struct PinnedMemory {
   static constexpr bool kPinned = true;
@@ -121,7 +121,7 @@ template <auto kDestroy>
 struct CudaDestroy {
   template <typename Handle>
   void operator()(Handle* handle) const noexcept {
-    (void)kDestroy(handle);
+    ignore_failure(kDestroy(handle));
   }
 };
 

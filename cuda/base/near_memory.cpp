@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "codec/base/numa_memory.hpp"
+#include "cuda/base/check.hpp"
 
 namespace zerorun {
 namespace {
@@ -86,10 +87,12 @@ cudaError_t allocate_near(void** memory, std::size_t bytes) {
 void release_near(void* memory) noexcept {
   const std::size_t bytes = forget(memory);
   if (bytes == 0) {
-    (void)cudaFreeHost(memory);
-  } else if (cudaHostUnregister(memory) == cudaSuccess) {
-    unmap_pages(static_cast<std::byte*>(memory), bytes);
+    ignore_failure(cudaFreeHost(memory));
+    return;
   }
+  const cudaError_t error = cudaHostUnregister(memory);
+  if (error == cudaSuccess) unmap_pages(static_cast<std::byte*>(memory), bytes);
+  ignore_failure(error);
 }
 
 }  // namespace zerorun

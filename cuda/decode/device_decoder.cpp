@@ -13,7 +13,7 @@ struct DeviceDecoder::Impl {
   explicit Impl(const DecodeParams& p) : params(p), pipeline(p.device) {}
   ~Impl() {
     const DeviceGuard guard(params.device);
-    if (used) (void)cudaEventSynchronize(done.get());
+    if (used) ignore_failure(cudaEventSynchronize(done.get()));
   }
 
   DecodeParams params;

@@ -17,7 +17,7 @@ constexpr std::int64_t kPitchAlign = 128;
 }  // namespace
 
 DeviceImage::~DeviceImage() {
-  if (own_stream_.get() != nullptr) (void)cudaStreamSynchronize(own_stream_.get());
+  if (own_stream_.get() != nullptr) ignore_failure(cudaStreamSynchronize(own_stream_.get()));
 }
 
 Status DeviceImage::wait() const {

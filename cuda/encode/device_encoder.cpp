@@ -26,7 +26,7 @@ struct DeviceEncoder::Impl {
 
   ~Impl() {
     const DeviceGuard guard(params.device);
-    if (used) (void)cudaEventSynchronize(done.get());
+    if (used) ignore_failure(cudaEventSynchronize(done.get()));
   }
 
   Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {

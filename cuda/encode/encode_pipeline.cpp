@@ -24,7 +24,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   CudaEncodePipeline(int device, int threads) : device_(device), clock_(device), upload_(threads) {}
   ~CudaEncodePipeline() override {
     // A call that failed half-way may have left work behind that uses the memory.
-    if (stream_.get() != nullptr) (void)cudaStreamSynchronize(stream_.get());
+    if (stream_.get() != nullptr) ignore_failure(cudaStreamSynchronize(stream_.get()));
   }
 
   Status create() {
@@ -118,7 +118,7 @@ class CudaEncodePipeline final : public EncodePipeline {
     ZR_TRY(guard.status());
     clock_.restart();
     Status done = work();
-    if (!done) (void)cudaStreamSynchronize(stream_.get());
+    if (!done) ignore_failure(cudaStreamSynchronize(stream_.get()));
     return done;
   }
 

@@ -3,7 +3,6 @@
 // The last line says what was reached. Exit code 0: all is done and nothing is wrong; 1: something
 // is wrong; 3: more is to do, and the next call with the same STATE goes on.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -110,20 +109,6 @@ int every_cut(Campaign& campaign) {
       campaign.judge(stream.name + ", first " + std::to_string(size) + " bytes",
                      std::span(stream.jpeg).first(size));
   });
-}
-
-std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    std::string type = entry.path().extension().string();
-    std::ranges::transform(type, type.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (entry.is_regular_file() &&
-        (type == ".jpg" || type == ".jpeg" || type == ".jfif" || type == ".jpe"))
-      files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  return files;
 }
 
 int every_file(Campaign& campaign, const std::filesystem::path& folder) {

@@ -1,4 +1,4 @@
-# The figures of tests/campaign.sh, which sources this file: goals, and a function for each.
+# The figures of tests/campaign.sh, which sources this file: goals, and a function for each. R6 and R14 are in gpu_figures.sh.
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: MIT
 figures=(R{1..19} coverage)
@@ -26,10 +26,9 @@ declare -A goals=(
 )
 
 export ZERORUN_TIMED=1  # limits of seconds are those of the figures (tests/support/resources.hpp)
-reached() { printf 'reached: %s\n' "$*"; }
+reached() { printf 'reached: %s%s\n' "${ZERORUN_TEST_DEVICES:+the CPU in place of a GPU: }" "$*"; }
 cannot_run() { reached "$*"; exit 77; }
 need_data() { [ -e "$ZERORUN_TEST_DATA/MANIFEST.tsv" ] || cannot_run "no test data (ZERORUN_TEST_DATA)"; }
-need_gpu() { nvidia-smi -L >/dev/null 2>&1 || cannot_run "needs a GPU"; }
 
 # build PRESET [TARGET...]: configures it once and brings the targets up to date.
 build() {
@@ -69,7 +68,7 @@ R1() {
   need_data
   build release manifest io_test
   tests release 'manifest\.Manifest\.(Valid|Tolerated|Rare)|io\..*(Container|Mjpeg).*' || exit 1
-  reached "$(passed) over $(count_of_class 'valid|valid-ljt|tolerated') files and the packets of the containers; CPU (the GPU: needs a GPU)"
+  reached "$(passed) over $(count_of_class 'valid|valid-ljt|tolerated') files and the packets of the containers; CPU"
 }
 
 R2() {
@@ -119,13 +118,6 @@ R5() {
   for target in "${targets[@]}"; do all=$((all + $(executions "$target"))); done
   reached "$all executions, $(executions differential_fuzz) of them differential, no finding open"
   ((all >= 50000000 && $(executions differential_fuzz) >= 10000000)) || exit 3
-}
-
-R6() {
-  need_gpu
-  build gpu
-  ZERORUN_REQUIRE_GPU=1 ZERORUN_MUTATIONS=10000000 tests gpu 'Mutation' -L gpu || exit 1
-  reached "$(passed), 10,000,000 streams"
 }
 
 # damaged MODE [ARGUMENT]: a campaign of tests/campaign/damage_main.cpp.
@@ -196,27 +188,21 @@ R13() {
   reached "$(soaked) s on the CPU, $(awk '{ n += $2; most($4, 0); most($8, 1); most($11, 2); most($13, 3) }
     function most(value, i) { if (NR == 1 || value > top[i]) top[i] = value }
     END { printf "%d pieces, %d calls, growth of a piece at most: %d KiB left behind, %d KiB resident, %d descriptors, %d threads",
-      NR, n, top[0], top[1], top[2], top[3] }' "$pieces"); the GPU: needs a GPU"
+      NR, n, top[0], top[1], top[2], top[3] }' "$pieces")"
   (($(soaked) >= 7200)) || exit 3
 }
-soaked() { awk '{ n += $1 } END { print n + 0 }' "$state/R13.pieces"; }
-
-R14() {
-  need_gpu
-  tests/run-gpu.sh --sanitize "$state/sanitizers" || exit 1
-  reached "$(grep -c '^passed' "$state/sanitizers/summary.txt") runs without a report"
-}
+soaked() { awk '{ n += $1 } END { print n + 0 }' "$state/$figure.pieces"; }
 
 R15() {
   build release hostile_tests manifest codec_thread_tests
   tests release 'hostile\.Hostile\.EveryStream|manifest\.Manifest\.|unit\.Reuse\.' || exit 1
-  reached "$(passed), each stream over two fillings; device memory: needs a GPU"
+  reached "$(passed), each stream over two fillings"
 }
 
 R16() {
   build tsan
   tests tsan . -L 'unit|api' -E _NOT_BUILT || exit 1
-  reached "$(passed) under ThreadSanitizer; the GPU: needs a GPU"
+  reached "$(passed) under ThreadSanitizer"
 }
 
 # FFmpeg decodes the streams of one width as one file, and may not complain. Of images of 1x1 and the like it

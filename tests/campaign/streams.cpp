@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/campaign/streams.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "tests/support/test_frame.hpp"
@@ -64,6 +66,20 @@ std::vector<NamedStream> forty_streams() {
                    libjpeg_sample(8 + 7 * i % 60, 8 + 11 * i % 60, samplings[i % 6], options)});
   }
   return out;
+}
+
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    std::string type = entry.path().extension().string();
+    std::ranges::transform(type, type.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (entry.is_regular_file() &&
+        (type == ".jpg" || type == ".jpeg" || type == ".jfif" || type == ".jpe"))
+      files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 }  // namespace zerorun::test

@@ -1,17 +1,21 @@
 // Sends the same frames through all interfaces of the CUDA backend in several rounds, and prints
-// the device and host memory in use after each round: flat_device_memory [FRAMES]. CUDA itself
-// allocates what it keeps in the first round. Exit status 77: skipped.
+// the device and host memory in use after each round: flat_device_memory [FRAMES [SEED [beside]]].
+// CUDA itself allocates what it keeps in the first round. With `beside` other programs may use the
+// device: only what this one has allocated counts. Exit status 77: skipped.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <cuda_runtime_api.h>
 #include <malloc.h>
 
 #include "tests/endurance/load.hpp"
+#include "tests/faults/stand_in_cudart.hpp"
+#include "tests/faults/wrapped_cudart.hpp"
 #include "tests/support/capi.hpp"
 #include "tests/support/gpu_required.hpp"
 #include "zerorun/cuda.hpp"
@@ -27,6 +31,8 @@ constexpr std::size_t kJpegBytes = std::size_t{8} << 20;  // noise at quality 10
 // Allowed growth after the first round. CUDA takes device memory in pieces of 2 MiB. If each of the
 // 300 frames lost a buffer, that would be tens of MiB; 1 KiB of the heap each would be 300 KiB.
 constexpr long kAllowedDeviceKib = 4096, kAllowedHeapKib = 100, kAllowedResidentKib = 8192;
+// What the process has allocated itself is counted exactly; coders keep nothing when they are gone.
+constexpr long kAllowedOwnKib = 64, kAllowedObjects = 8;
 
 void need(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -128,12 +134,15 @@ long device_in_use_kib() {
 
 struct InUse {
   long device = device_in_use_kib(), heap = in_use_kib(), resident = resident_kib();
+  long own_device = test::wrapped::live_device_bytes() / 1024;
+  long own_pinned = test::wrapped::live_pinned_bytes() / 1024;
+  long objects = test::stand_in::live();  // allocations, streams, events and graphs
 };
 
-InUse run_round(int frames) {
+InUse run_round(int frames, unsigned seed) {
   long most = 0;
   {
-    Load load(Backend::cuda, kMaxEdge);
+    Load load(Backend::cuda, kMaxEdge, seed);
     DeviceLoad device;
     for (int number = 1; number <= frames; ++number) {
       load.step(number);
@@ -143,10 +152,23 @@ InUse run_round(int frames) {
   }
   InUse left;
   std::printf(
-      "%6d frames  device: %8ld KiB in use at most, %8ld KiB after  "
-      "host: %6ld KiB of the heap, %7ld KiB resident\n",
-      frames, most, left.device, left.heap, left.resident);
+      "%6d frames  device: %8ld KiB in use at most, %8ld KiB after, %ld own  "
+      "host: %6ld KiB pinned, %6ld KiB of the heap, %7ld KiB resident\n",
+      frames, most, left.device, left.own_device, left.own_pinned, left.heap, left.resident);
   return left;
+}
+
+/// Prints what the last round has left behind since the first one.
+bool is_flat(const InUse& first, const InUse& last, int frames, bool beside) {
+  const long device = beside ? last.own_device - first.own_device : last.device - first.device;
+  const long pinned = last.own_pinned - first.own_pinned, heap = last.heap - first.heap;
+  const long objects = last.objects - first.objects, resident = last.resident - first.resident;
+  std::printf(
+      "%d frames left: %ld KiB of the device, %ld KiB pinned memory, %ld objects of CUDA, "
+      "%ld KiB heap, %ld KiB resident\n",
+      kRounds * frames, device, pinned, objects, heap, resident);
+  return device <= (beside ? kAllowedOwnKib : kAllowedDeviceKib) && pinned <= kAllowedOwnKib &&
+         objects <= kAllowedObjects && heap <= kAllowedHeapKib && resident <= kAllowedResidentKib;
 }
 
 }  // namespace
@@ -158,14 +180,10 @@ int main(int argc, char** argv) {
   }
   mallopt(M_ARENA_MAX, 1);  // mallinfo2() knows the main arena only
   const int frames = argc > 1 ? std::atoi(argv[1]) : 100;
-  const InUse first = run_round(frames);
+  const auto seed = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1);
+  const bool beside = argc > 3 && std::string_view(argv[3]) == "beside";
+  const InUse first = run_round(frames, seed);
   InUse last = first;
-  for (int round = 1; round < kRounds; ++round) last = run_round(frames);
-  const long device = last.device - first.device, heap = last.heap - first.heap,
-             resident = last.resident - first.resident;
-  std::printf("left behind: %ld KiB of the device, %ld KiB of the heap, %ld KiB resident\n", device,
-              heap, resident);
-  const bool is_flat =
-      device <= kAllowedDeviceKib && heap <= kAllowedHeapKib && resident <= kAllowedResidentKib;
-  return is_flat ? 0 : 1;
+  for (int round = 1; round < kRounds; ++round) last = run_round(frames, seed);
+  return is_flat(first, last, frames, beside) ? 0 : 1;
 }

@@ -159,7 +159,13 @@ bool has_lost_work() {
   return g_has_lost_work;
 }
 
+bool is_over() {
+  const std::lock_guard lock(g_mutex);
+  return !g_is_sticky && g_wanted > 0 && g_calls >= g_wanted;
+}
+
 long live() noexcept { return g_live; }
+bool computes() noexcept { return false; }
 
 }  // namespace zerorun::test::stand_in
 

@@ -1,4 +1,5 @@
-// Controls of the CUDA runtime without a GPU, for tests that are linked with it.
+// Controls of the CUDA runtime without a GPU, and of the real one in a wrapper, for tests that are
+// linked with either.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +14,11 @@ void fail_at(long number, How how);
 long calls();
 /// Whether a `fault` has come and a copy, a kernel or a wait has failed since.
 bool has_lost_work();
+/// Whether a `call` or `memory` has come: calls that begin now have nothing to fail for.
+bool is_over();
 /// Allocations, streams, events and graphs that exist.
 long live() noexcept;
+/// Whether kernels do their work: they do where the real runtime is wrapped (wrapped_cudart.cpp).
+bool computes() noexcept;
 
 }  // namespace zerorun::test::stand_in

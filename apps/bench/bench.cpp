@@ -168,10 +168,12 @@ class BenchRun {
 
   Exit run_curves() {
     open_files();
-    QualityReport report = measure_quality(options_);
+    QualityReport report = measure_quality(options_, selection_);
     if (!options_.points.empty()) add_other_points(options_.points, report);
     report.command = curves_command();
-    report.machine = machine_facts({});
+    const MeterChoice meters = choose_meters(options_, selection_);
+    report.machine =
+        machine_facts(meters.cuda ? std::vector<int>{*meters.cuda} : std::vector<int>{});
     console::clear_progress();
     fmt::print("{}", quality_text(report, options_.every_row));
     if (json_) write(*json_, quality_json(report).dump(1) + "\n");
@@ -209,6 +211,7 @@ class BenchRun {
                                    join(options_.inputs, "' '"), join(options_.qualities),
                                    join(options_.samplings));
     if (options_.rotate) text += fmt::format(" --rotate {}", *options_.rotate);
+    if (!options_.devices.empty()) text += " --device " + devices_text(selection_);
     if (selection_.no_peers) text += " --no-peers";
     if (!options_.points.empty()) text += fmt::format(" --points '{}'", options_.points);
     return text;

@@ -134,6 +134,27 @@ class CurvesTest(ProgramTest):
         pathlib.Path(name).write_text("\n".join(lines) + "\n")
         return name
 
+    def test_the_metrics_are_measured_where_they_are_wanted(self):
+        what = ("--curves", PICTURE, "--quality", "50,90", "--subsampling", "420", "--no-peers")
+        report, text = self.curves(*what, "--device", "cpu")
+        self.assertIn(" --device cpu ", report["command"] + " ")
+        meter, = report["meters"]
+        points = sum(len(e["pictures"][0]["points"]) for e in report["parts"][0]["encoders"])
+        self.assertEqual((meter["device"], meter["pictures"]), ("cpu", points))
+        self.assertGreater(meter["median_ms"], 0)
+        self.assertIn(f"metrics on cpu: {meter['median_ms']:.2f} ms", text)
+        without, _ = self.curves(*what)
+        self.assertNotIn("--device", without["command"])
+        self.assertEqual(len(without["meters"]), 1)
+
+    def test_a_gpu_that_is_not_there_is_an_error(self):
+        said = json.loads(self.zerorun("devices", "--json").stdout)
+        if any(device["usable"] for device in said["devices"] if device["device"] != "cpu"):
+            self.skipTest("there is a GPU; device_test measures on it")
+        for device in ("cuda", "cpu,cuda"):
+            self.assert_sentence(self.zerorun("bench", "--curves", PICTURE, "--quality", "50,90",
+                                              "--device", device, code=5))
+
     def test_points_of_others(self):
         what = ("--curves", PICTURE, "--quality", "50,75,90", "--subsampling", "420", "--no-peers")
         report, _ = self.curves(*what)

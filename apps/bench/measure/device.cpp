@@ -3,7 +3,6 @@
 #include "apps/bench/measure/device.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "codec/base/place_planes.hpp"
@@ -11,20 +10,6 @@
 namespace zerorun::app::bench {
 
 static constexpr std::size_t kPitchAlign = 256;
-
-Status cuda_failure(cudaError_t error, const char* call) {
-  (void)cudaGetLastError();  // otherwise the next launch would report it again
-  const Errc code = error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
-  const std::string text(call);  // "cudaMalloc(&data, bytes)" -> "cudaMalloc"
-  return Status(code, text.substr(0, text.find('(')) + ": " + cudaGetErrorString(error));
-}
-
-Status make_stream(StreamOwner& stream) {
-  cudaStream_t made = nullptr;
-  ZR_CUDA_TRY(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
-  stream.reset(made);
-  return Status::ok();
-}
 
 /// Returns when the copy is done, also from and to pageable memory.
 static Status copy_frame(const ConstFrameView& from, const FrameView& to) {

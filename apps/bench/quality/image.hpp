@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/bench/quality/moments.hpp"
+#include "apps/bench/quality/score_sums.hpp"
+
 namespace zerorun::rd {
 
 /// RGB, 3 bytes a pixel, no gaps.
@@ -33,10 +36,14 @@ struct Plane {
 /// Luma of JFIF, not rounded.
 Plane luma_of(const Image& image);
 
-/// A filter of odd length over rows, then columns. Where it reaches outside, `v` counts as 0.
-Plane blur(const Plane& in, const std::vector<float>& taps);
+/// By the Gaussian over rows, then columns. Outside the plane its samples count as 0.
+Plane blur(const Plane& in, const BlurTaps& taps);
 
-/// 2 r + 1 taps of a Gaussian, which add up to 1.
-std::vector<float> gaussian(float sigma, int radius);
+/// Sample by sample.
+Plane product(const Plane& a, const Plane& b);
+
+/// Means of 2x2 samples, as halved_at() has them. `size` is half of the plane's, rounded up or
+/// down.
+Plane halved(const Plane& in, Size size);
 
 }  // namespace zerorun::rd

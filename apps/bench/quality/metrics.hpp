@@ -1,34 +1,28 @@
-// How far a decoded picture is from its original.
+// How far a decoded picture is from its original, on the CPU.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
-#include <string_view>
-
 #include "apps/bench/quality/image.hpp"
+#include "apps/bench/quality/score_sums.hpp"
 #include "apps/bench/quality/ssimulacra2.hpp"
 
 namespace zerorun::rd {
 
-enum Metric { psnr, ssim, ms_ssim, psnr_hvs_m, ssimulacra2, kMetrics };
-inline constexpr std::array<std::string_view, kMetrics> kMetricNames{"psnr_y", "ssim", "ms_ssim",
-                                                                     "psnr_hvs_m", "ssimulacra2"};
-using Scores = std::array<double, kMetrics>;
-
-/// All but the last are of luma. SSIM and MS-SSIM (Wang 2003, 2004) are in decibels:
-/// -10 log10(1 - x). PSNR-HVS-M (Ponomarenko 2007) is Daala's form of it: other
-/// sensitivities, blocks every 7 samples.
+/// SSIM and MS-SSIM as Wang has them (2003, 2004). PSNR-HVS-M (Ponomarenko 2007) is Daala's form of
+/// it: other sensitivities, blocks every 7 samples.
 class Meter {
  public:
   explicit Meter(const Image& original);
+  /// `distorted` has the size of the original.
   Scores measure(const Image& distorted) const;
+  ScoreSums sums(const Image& distorted) const;
 
  private:
   Plane luma_;
   Ssimulacra2 ssimulacra2_;
 };
 
-/// Of planes of luma.
-double psnr_hvs_m_of(const Plane& a, const Plane& b);
+/// The errors of PSNR-HVS-M, of planes of luma.
+double masked_errors(const Plane& a, const Plane& b);
 
 }  // namespace zerorun::rd

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "apps/bench/quality/hvs_block.hpp"
 #include "apps/bench/quality/metrics.hpp"
 
 namespace zerorun::rd {
@@ -26,52 +27,22 @@ constexpr Block kSensitivity{
     0.168869545842, 0.136153931001, 0.3265091542,   0.436405793551, 0.372504254596, 0.295774038565,
     0.226951348204, 0.17408067321,  0.136153931001, 0.109083846276};
 
-/// How much each frequency masks others.
-double masking_of(std::size_t k) {
-  const double m = 0.3885746225901003 * kSensitivity[k];
-  return m * m;
-}
-
-Block transformed(const Block& in) {
-  static const Block kBasis = [] {
-    Block basis;
-    for (std::size_t k = 0; k < 8; ++k)
-      for (std::size_t x = 0; x < 8; ++x)
-        basis[8 * k + x] = (k == 0 ? std::sqrt(0.125) : 0.5) *
-                           std::cos(static_cast<double>((2 * x + 1) * k) * std::acos(-1.0) / 16);
-    return basis;
-  }();
+Block transformed(const Block& in, const double* basis) {
   Block rows{}, out{};
   for (std::size_t y = 0; y < 8; ++y)
     for (std::size_t k = 0; k < 8; ++k)
-      for (std::size_t x = 0; x < 8; ++x) rows[8 * y + k] += in[8 * y + x] * kBasis[8 * k + x];
+      for (std::size_t x = 0; x < 8; ++x) rows[8 * y + k] += in[8 * y + x] * basis[8 * k + x];
   for (std::size_t k = 0; k < 8; ++k)
     for (std::size_t y = 0; y < 8; ++y)
-      for (std::size_t x = 0; x < 8; ++x) out[8 * k + x] += rows[8 * y + x] * kBasis[8 * k + y];
+      for (std::size_t x = 0; x < 8; ++x) out[8 * k + x] += rows[8 * y + x] * basis[8 * k + y];
   return out;
 }
 
-/// Sample variance times the number of samples, of a part of the block.
-double variance(const Block& b, std::size_t x0, std::size_t y0, std::size_t edge) {
-  double sum = 0, squares = 0;
-  for (std::size_t y = y0; y < y0 + edge; ++y)
-    for (std::size_t x = x0; x < x0 + edge; ++x) {
-      sum += b[8 * y + x];
-      squares += b[8 * y + x] * b[8 * y + x];
-    }
-  const auto n = static_cast<double>(edge * edge);
-  return std::max(0.0, squares - sum * sum / n) / (n - 1) * n;
-}
-
-double masking(const Block& samples, const Block& frequencies) {
-  double sum = 0;
-  for (std::size_t k = 1; k < 64; ++k) sum += frequencies[k] * frequencies[k] * masking_of(k);
-  double spread = variance(samples, 0, 0, 8);
-  if (spread > 0)
-    spread = (variance(samples, 0, 0, 4) + variance(samples, 4, 0, 4) + variance(samples, 0, 4, 4) +
-              variance(samples, 4, 4, 4)) /
-             spread;
-  return std::sqrt(sum * spread) / 32;
+double masking(const Block& samples, const Block& frequencies, const HvsTables& tables) {
+  double parts[kHvsParts];
+  for (int i = 0; i < kHvsParts; ++i)
+    parts[i] = hvs_part(i, samples.data(), frequencies.data(), tables);
+  return hvs_mask(parts);
 }
 
 Block block_at(const Plane& p, int x0, int y0) {
@@ -82,27 +53,40 @@ Block block_at(const Plane& p, int x0, int y0) {
   return out;
 }
 
-double block_error(const Block& a, const Block& b) {
-  const Block fa = transformed(a), fb = transformed(b);
-  const double mask = std::max(masking(a, fa), masking(b, fb));
+double block_error(const Block& a, const Block& b, const HvsTables& tables) {
+  const Block fa = transformed(a, tables.basis), fb = transformed(b, tables.basis);
+  const double mask = std::max(masking(a, fa, tables), masking(b, fb, tables));
   double sum = 0;
-  for (std::size_t k = 0; k < 64; ++k) {
-    double error = std::abs(fa[k] - fb[k]);
-    if (k > 0) error = std::max(0.0, error - mask / masking_of(k));
-    sum += error * kSensitivity[k] * error * kSensitivity[k];
-  }
+  for (std::size_t k = 0; k < 64; ++k)
+    sum += hvs_error(fa[k], fb[k], mask, static_cast<int>(k), tables);
   return sum;
 }
 
 }  // namespace
 
-double psnr_hvs_m_of(const Plane& a, const Plane& b) {
-  constexpr int kStep = 7;
-  double sum = 0, count = 0;
-  for (int y = 0; y + 8 <= a.height; y += kStep)
-    for (int x = 0; x + 8 <= a.width; x += kStep, count += 64)
-      sum += block_error(block_at(a, x, y), block_at(b, x, y));
-  return 10 * std::log10(255.0 * 255.0 * count / std::max(sum, 1e-9));
+HvsTables hvs_tables() {
+  HvsTables tables;
+  for (std::size_t k = 0; k < 8; ++k)
+    for (std::size_t x = 0; x < 8; ++x)
+      tables.basis[8 * k + x] =
+          (k == 0 ? std::sqrt(0.125) : 0.5) *
+          std::cos(static_cast<double>((2 * x + 1) * k) * std::acos(-1.0) / 16);
+  for (std::size_t k = 0; k < 64; ++k) {
+    const double m = 0.3885746225901003 * kSensitivity[k];
+    tables.sensitivity[k] = kSensitivity[k];
+    tables.masking[k] = m * m;
+  }
+  return tables;
+}
+
+double masked_errors(const Plane& a, const Plane& b) {
+  static const HvsTables kTables = hvs_tables();
+  double sum = 0;
+  for (int y = 0; y < hvs_blocks(a.height); ++y)
+    for (int x = 0; x < hvs_blocks(a.width); ++x)
+      sum += block_error(block_at(a, x * kHvsStep, y * kHvsStep),
+                         block_at(b, x * kHvsStep, y * kHvsStep), kTables);
+  return sum;
 }
 
 }  // namespace zerorun::rd

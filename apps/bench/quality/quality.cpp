@@ -63,7 +63,8 @@ Result<rd::Image> decode(const std::vector<std::byte>& jpeg, int width, int heig
 
 class QualityRun {
  public:
-  explicit QualityRun(const Options& options) : options_(options) {
+  QualityRun(const Options& options, const Selection& selection)
+      : options_(options), meters_(choose_meters(options, selection), real_cuda_meter()) {
     report_.qualities = options.qualities;
     std::sort(report_.qualities.begin(), report_.qualities.end());
     encoders_ = curve_encoders(!options.selection.no_peers, report_.notes);
@@ -71,6 +72,8 @@ class QualityRun {
 
   QualityReport run() {
     for (const std::string& input : options_.inputs) add_input(input);
+    report_.meters = meters_.times();
+    if (!meters_.note().empty()) report_.notes.push_back(meters_.note());
     return std::move(report_);
   }
 
@@ -92,11 +95,10 @@ class QualityRun {
       const ConstFrameView view = pictures[i].view(0);
       report_.pictures.push_back({names[i], view.width, view.height});
       note_small(report_.pictures.back());
-      const rd::Meter meter(image_of(view));
+      meters_.set_original(image_of(view));
       Layouts layouts;
       layouts[PixelFormat::rgb24] = std::move(pictures[i]);
-      for (const Subsampling sampling : samplings_of(cases))
-        add_curves(cases, sampling, layouts, meter);
+      for (const Subsampling sampling : samplings_of(cases)) add_curves(cases, sampling, layouts);
     }
   }
 
@@ -137,8 +139,7 @@ class QualityRun {
     return frames;
   }
 
-  void add_curves(const std::vector<Case>& cases, Subsampling sampling, Layouts& layouts,
-                  const rd::Meter& meter) {
+  void add_curves(const std::vector<Case>& cases, Subsampling sampling, Layouts& layouts) {
     QualityPart& part = part_of(sampling);
     const QualityPicture& shown = report_.pictures.back();
     tell(fmt::format("{} {}", shown.name, zerorun::name(sampling)));
@@ -149,7 +150,7 @@ class QualityRun {
           if (what.sampling == sampling && what.quality == quality &&
               !encode(e, what, frames_of(encoders_[e], what, layouts), made))
             break;
-    measure(made, shown, meter);
+    measure(made, shown);
     for (EncoderCurves& row : part.encoders) row.curves.emplace_back();
     for (const Made& one : made) {
       rd::Curve& curve = part.encoders[one.encoder].curves.back();
@@ -185,25 +186,28 @@ class QualityRun {
     return std::clamp(all, 1, most);
   }
 
-  void measure(std::vector<Made>& made, const QualityPicture& picture, const rd::Meter& meter) {
+  void measure(std::vector<Made>& made, const QualityPicture& picture) {
     ThreadPool pool(threads_for(picture, options_.selection));
     pool.run(static_cast<std::int64_t>(made.size()), [&](std::int64_t i, int) {
       Made& one = made[static_cast<std::size_t>(i)];
       const auto image = decode(one.jpeg, picture.width, picture.height);
       if (!image)
         fail(Exit::mismatch, encoders_[one.encoder].name + ": its stream", image.status());
-      one.point = rd::Point{rd::scan_bytes(one.jpeg), meter.measure(*image)};
+      one.point = rd::Point{rd::scan_bytes(one.jpeg), meters_.measure(*image)};
       one.jpeg = {};
     });
   }
 
   Options options_;
+  Meters meters_;
   std::vector<CurveEncoder> encoders_;
   QualityReport report_;
 };
 
 }  // namespace
 
-QualityReport measure_quality(const Options& options) { return QualityRun(options).run(); }
+QualityReport measure_quality(const Options& options, const Selection& selection) {
+  return QualityRun(options, selection).run();
+}
 
 }  // namespace zerorun::app::bench

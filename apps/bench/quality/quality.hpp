@@ -9,6 +9,7 @@
 
 #include "apps/bench/options.hpp"
 #include "apps/bench/quality/curve.hpp"
+#include "apps/bench/quality/meters.hpp"
 #include "apps/bench/report/report.hpp"
 
 namespace zerorun::app::bench {
@@ -38,6 +39,7 @@ struct QualityReport {
   std::vector<int> qualities;
   std::vector<QualityPicture> pictures;
   std::vector<QualityPart> parts;
+  std::vector<MeterTime> meters;   ///< what the metrics took
   std::vector<std::string> notes;  ///< encoders that were left out, and why
 };
 
@@ -54,8 +56,9 @@ bool wants_curves(const CLI::App& command, const Options& options);
 /// What --curves measures, as far as the command line says nothing else.
 void choose_curves(const CLI::App& command, Options& options);
 
-/// Encodes, decodes and measures everything. Ends the command when an input cannot be read.
-QualityReport measure_quality(const Options& options);
+/// Encodes, decodes and measures everything, with the metrics where choose_meters() puts them. Ends
+/// the command when an input cannot be read.
+QualityReport measure_quality(const Options& options, const Selection& selection);
 
 /// Tables of 100 columns, and more where names are long; `every_row`: a row for each picture too.
 std::string quality_text(const QualityReport& report, bool every_row);

@@ -108,6 +108,9 @@ Json encoder_json(const QualityReport& report, const QualityPart& part,
 std::string quality_text(const QualityReport& report, bool every_row) {
   std::string text;
   for (const QualityPart& part : report.parts) text += part_text(report, part, every_row);
+  for (const MeterTime& meter : report.meters)
+    text += fmt::format("metrics on {}: {:.2f} ms a picture (median of {})\n", meter.device,
+                        meter.median_ms, meter.pictures);
   for (const std::string& note : report.notes) text += note + "\n";
   return text;
 }
@@ -117,6 +120,9 @@ Json quality_json(const QualityReport& report) {
   for (const auto& [name, value] : report.machine) json["machine"][name] = value;
   json["qualities"] = report.qualities;
   json["notes"] = report.notes;
+  for (const MeterTime& meter : report.meters)
+    json["meters"].push_back(
+        {{"device", meter.device}, {"pictures", meter.pictures}, {"median_ms", meter.median_ms}});
   for (const QualityPicture& picture : report.pictures)
     json["pictures"].push_back(
         {{"name", picture.name}, {"width", picture.width}, {"height", picture.height}});

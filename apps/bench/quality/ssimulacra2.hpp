@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/bench/quality/image.hpp"
+#include "apps/bench/quality/score_sums.hpp"
 
 namespace zerorun::rd {
 
@@ -17,8 +18,8 @@ inline constexpr int kSsimulacra2Side = 256;
 class Ssimulacra2 {
  public:
   explicit Ssimulacra2(const Image& original);
-  /// `distorted` has the size of the original.
-  double score(const Image& distorted) const;
+  /// Adds the errors of a picture, which has the size of the original.
+  void add(const Image& distorted, ScoreSums& sums) const;
 
  private:
   struct Scale {

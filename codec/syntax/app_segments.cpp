@@ -42,6 +42,10 @@ void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
 }
 
 ColorModel HeaderParser::color_model() const {
+  return color_model_ ? *color_model_ : model_by_headers();
+}
+
+ColorModel HeaderParser::model_by_headers() const {
   if (frame_->components.size() == 1) return ColorModel::gray;
   if (has_jfif_) return ColorModel::ycbcr;  // libjpeg's order: JFIF, then Adobe, then the ids
   if (adobe_transform_) return *adobe_transform_ == 0 ? ColorModel::rgb : ColorModel::ycbcr;

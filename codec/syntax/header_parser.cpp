@@ -211,6 +211,7 @@ Status HeaderParser::read_sos(Bytes payload) {
   if (!frame_) return fail(Errc::missing_image, "SOS before SOF");
   if (++scans_ > limits_.max_scans)
     return fail(Errc::too_many_scans, std::to_string(limits_.max_scans));
+  if (!color_model_) color_model_ = model_by_headers();
   // T.81 A.2: a sequential frame sends each component in one scan. libjpeg-turbo refuses the image,
   // shows the first one, or what comes last. Behind a complete picture each would cost as much.
   if (all_components_scanned()) return fail(Errc::extraneous_data, "a component is sent again");

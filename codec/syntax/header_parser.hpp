@@ -59,6 +59,8 @@ class HeaderParser {
 
   const FrameHeader& frame() const { return *frame_; }
   const ScanHeader& scan() const { return scan_; }
+  /// As the segments before the first scan tell; those behind it do not count (as in libjpeg), so
+  /// that it stays the same while the image is decoded.
   ColorModel color_model() const;
   std::size_t position() const { return pos_; }
 
@@ -92,6 +94,7 @@ class HeaderParser {
   Status read_sof(std::uint8_t code, Bytes payload);
   Status read_sos(Bytes payload);
   void read_app(std::uint8_t code, Bytes payload);
+  ColorModel model_by_headers() const;
   Status latch_tables();
   Status fail(Errc code, std::string detail) const;
   bool all_components_scanned() const { return frame_ && unsent_components() == 0; }
@@ -118,6 +121,7 @@ class HeaderParser {
   std::vector<MarkerSegment> segments_;
   bool has_jfif_ = false;
   std::optional<int> adobe_transform_;
+  std::optional<ColorModel> color_model_;  ///< from the first scan on
   int aspect_x_ = 1, aspect_y_ = 1;
   int orientation_ = 1;
 };

@@ -104,14 +104,14 @@ Status DeviceImage::convert(ColorModel model, ChromaUpsampling upsampling, const
 Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                        const FrameView& out) {
   ZR_TRY(fill_missing());
-  return is_ready(model) ? Status::ok() : convert(model, upsampling, out, {});
+  return is_ready() ? Status::ok() : convert(model, upsampling, out, {});
 }
 
 Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampling,
                                      const FrameView& out, const StepProbe& probe) {
   ZR_TRY(fill_missing());
   const auto planes = static_cast<std::size_t>(plane_count(out.format));
-  if (!is_ready(model)) ZR_TRY(convert(model, upsampling, out, probe));
+  if (!is_ready()) ZR_TRY(convert(model, upsampling, out, probe));
   std::array<PlaneCopy, 3> copies{};
   for (std::size_t p = 0; p < planes; ++p) {
     const PlaneView& plane = planes_[p];

@@ -62,11 +62,8 @@ class DeviceImage {
 
  private:
   Status fill_missing();
-  /// Whether the samples have the format of the frame. A segment behind the last scan may name
-  /// another colour model than was expected.
-  bool is_ready(ColorModel model) const {
-    return is_direct_ || (is_converted_ && expected_ && expected_->model == model);
-  }
+  /// Whether the samples have the format of the frame.
+  bool is_ready() const { return is_direct_ || is_converted_; }
   Status convert(ColorModel model, ChromaUpsampling upsampling, const FrameView& out,
                  const StepProbe& probe);
 

@@ -161,6 +161,25 @@ TEST(DecodeStreams, AdobeRgb) {
   }
 }
 
+/// As in libjpeg, whose colour model stands fast at the first scan.
+TEST(DecodeStreams, SegmentsBehindTheScanSayNothingAboutColour) {
+  const Bytes plain = without_segments(sample(Subsampling::s420), 0xE0);
+  const Bytes adobe =
+      with_inserted(plain, plain.size() - 2,
+                    make_segment(0xEE, {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0}));
+  compare_decode(adobe);
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  auto decoder = Decoder::create(params);
+  ASSERT_TRUE(decoder.is_ok());
+  for (const PixelFormat format : kAllFormats) {
+    TestFrame expected(format, 53, 41), found(format, 53, 41);
+    ASSERT_TRUE(decoder->decode(plain, expected.view()).is_ok()) << name(format);
+    ASSERT_TRUE(decoder->decode(adobe, found.view()).is_ok()) << name(format);
+    EXPECT_TRUE(found.packed() == expected.packed()) << name(format);
+  }
+}
+
 TEST(DecodeStreams, GrayWithSamplingFactors) {
   // T.81 A.2.2: one component is never interleaved, whatever its factors say.
   const Bytes plain = libjpeg_sample(37, 29, Subsampling::gray);

@@ -56,8 +56,8 @@ TEST_F(DecodeParity, EveryPixelFormatAndFilter) {
   }
 }
 
-/// The frame's format is made right behind a scan with every component; what follows that scan may
-/// change its samples, or say that they are of another colour model.
+/// The frame's format is made right behind a scan with every component; nothing that follows that
+/// scan changes its samples, or their colour model.
 TEST_F(DecodeParity, WhatFollowsTheLastComponent) {
   EncodeParams params;
   const Jpeg first = encode(Content::photo, 131, 77, params);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/scan_report.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -31,14 +33,24 @@ Status order_problem(std::span<const EntropySegment> segments, const RestartPlan
 
 std::uint64_t source_offset(std::span<const std::uint8_t> data, const EntropySegment& segment,
                             std::uint64_t clean) {
-  std::uint64_t at = segment.source_byte;
-  for (std::uint64_t seen = segment.first_byte; seen < clean && at < data.size(); ++seen) {
-    // One clean byte: FF, more FF and 00, or any other byte.
-    if (data[at++] != 0xFF) continue;
+  std::uint64_t at = segment.source_byte, seen = segment.first_byte;
+  while (seen < clean && at < data.size()) {
+    // Up to the next FF each byte is a clean one; a scan has hundreds of them in a row.
+    const std::uint64_t most = std::min<std::uint64_t>(clean - seen, data.size() - at);
+    const void* const ff = std::memchr(data.data() + at, 0xFF, static_cast<std::size_t>(most));
+    const std::uint64_t plain =
+        ff == nullptr
+            ? most
+            : static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(ff) - data.data()) - at;
+    at += plain;
+    seen += plain;
+    if (ff == nullptr) continue;
+    // One clean byte: FF, more FF and 00.
+    ++seen;
     while (at < data.size() && data[at] == 0xFF) ++at;
     ++at;
   }
-  return at < data.size() ? at : data.size();
+  return std::min<std::uint64_t>(at, data.size());
 }
 
 void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegment> segments,

@@ -65,11 +65,13 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
                                     ScanOutcome& outcome) {
   DeviceBytes on_device;
   SubsequenceStarts starts;
+  std::size_t sent = 0;
   if (coefficients_ == nullptr && decoders_ == ScanDecoders::both) {
     const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
     if (fast_.takes(scan, bytes)) {
-      ZR_TRY(upload(scan, data.first(bytes), on_device));
-      const auto result = decode_fast(scan, on_device, bytes);
+      sent = bytes;
+      ZR_TRY(upload(scan, data.first(sent), on_device));
+      const auto result = decode_fast(scan, on_device, sent);
       if (!result) return result.status();
       if (result->succeeded) {
         outcome.consumed_bytes = result->consumed_bytes;
@@ -80,9 +82,11 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
     }
   }
   outcome.staged = true;
-  const std::size_t extent = scan_extent(data);
-  if (on_device.data == nullptr) ZR_TRY(upload(scan, data.first(extent), on_device));
-  return decode_carefully({scan, data, {on_device.data, extent}, image_.exec(), probe_, starts},
+  if (on_device.data == nullptr) {
+    sent = scan_extent(data);
+    ZR_TRY(upload(scan, data.first(sent), on_device));
+  }
+  return decode_carefully({scan, data, {on_device.data, sent}, image_.exec(), probe_, starts},
                           outcome);
 }
 

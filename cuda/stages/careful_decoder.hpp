@@ -36,7 +36,7 @@ class CarefulDecoder {
   struct Input {
     const ScanHeader& scan;
     std::span<const std::uint8_t> data;       ///< from the first entropy-coded byte on
-    std::span<const std::uint8_t> on_device;  ///< device memory: data up to the scan's end
+    std::span<const std::uint8_t> on_device;  ///< device memory: the same, beyond the scan's end
     Exec exec;
     const StepProbe& probe;
     SubsequenceStarts

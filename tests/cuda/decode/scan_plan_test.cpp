@@ -28,7 +28,7 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
   const SubsequencePlan plan = plan_subsequences(hopper, k4k);
   EXPECT_TRUE(plan.fits);
   EXPECT_EQ(plan.most_ends, 11u);
-  EXPECT_EQ(plan.guess_stride, 2u);
+  EXPECT_EQ(plan.guess_stride, kGuessStride);
   EXPECT_EQ(plan.sync_bytes, 74800u);
   EXPECT_EQ(plan.decode_bytes, 41024u);
   EXPECT_EQ(resident_ctas(hopper, {384, 0, plan.sync_bytes}), 3u);

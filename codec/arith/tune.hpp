@@ -43,12 +43,20 @@ struct TuneTable {
   std::uint32_t most_overshoot;          ///< of the smallest step; 0: samples stay as they are
 };
 
+/// How texture hides errors: they are worth half as much in a block of energy `energy`, as far as
+/// `least` does not matter, and never less than `least` 32nds of what they are worth in a block
+/// without texture.
+struct Masking {
+  std::uint32_t energy, least;
+};
+
 /// Plain data. `weight` is what a squared error of one step is worth, in 256ths of a bit, in a
 /// block without texture; 0: coefficients are rounded and nothing else is decided. Blocks whose
 /// turn is below `thrifty_turns` have `thrifty_weight`.
 struct TuneRules {
   std::uint32_t weight;
   std::uint32_t thrifty_weight, thrifty_turns;
+  Masking masking;  ///< used where `masked`
   bool masked;      ///< errors in blocks with texture are worth less
   bool by_rate;     ///< decide by the bits that are saved; else by a dead zone
   bool overshoots;  ///< clipped samples are moved beyond the range
@@ -85,10 +93,10 @@ ZR_HD void set_least_step(TuneTable& table, bool overshoots, std::uint32_t q) {
   table.most_overshoot = overshoots ? most_overshoot(q) : 0;
 }
 
-/// Energy of a block where errors are worth half as much as in one without texture: 2^16.5.
-inline constexpr std::uint32_t kMaskingEnergy = 92682;
-/// Such that weight * kMaskingEnergy fits 32 bits, and the gains of 63 coefficients 31.
+/// Such that the gains of 63 coefficients fit 31 bits, and its product with kMostMasking 32.
 inline constexpr std::uint32_t kMostWeight = 16000;
+/// Of masking.energy + 2^20 * masking.least / 32.
+inline constexpr std::uint32_t kMostMasking = 1u << 18;
 
 /// Squared AC coefficients of a block, from its 64 samples: at most 2^20.
 ZR_HD std::uint32_t ac_energy(std::uint32_t sum, std::uint32_t sum_of_squares) {
@@ -114,7 +122,9 @@ ZR_HD std::uint32_t error_weight(const TuneRules& rules, std::uint32_t energy_tu
   const bool is_thrifty = energy_turn >> 24 < rules.thrifty_turns;
   const std::uint32_t weight = is_thrifty ? rules.thrifty_weight : rules.weight;
   if (!rules.masked) return weight;
-  return weight * kMaskingEnergy / (kMaskingEnergy + (energy_turn & 0xFFFFFF));
+  const std::uint32_t energy = energy_turn & 0xFFFFFF;
+  return weight * (rules.masking.energy + (energy * rules.masking.least >> 5)) /
+         (rules.masking.energy + energy);
 }
 
 /// The dead zone: whether a coefficient that rounds to 1 becomes 0. It ends at

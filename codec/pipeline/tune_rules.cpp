@@ -19,25 +19,49 @@ std::string_view name_in(const std::string_view (&names)[N], T value) {
 /// in 16ths. Fewer bits keep more of chroma, where colours meet.
 struct Weights {
   std::uint32_t error, chroma_bits;
+  Masking masking;
 };
 
-/// For all samplings but 4:2:0, and for 4:2:0. Photos: 14, 19 and 25 bits saved 17.0, 17.3 and 17.1
-/// % at equal SSIMULACRA2 (six parts of photos, 4:2:0, best); 11 and 16 16ths of chroma's bits
-/// saved 16.9 and 16.7 % at quality 90 (ten parts, 4:2:0), and 13.7 and 13.2 % at 95 in 4:4:4.
-/// Text: 19, 25 and 35 saved 14.2, 14.3 and 13.9 %, and 6.6, 8.2 and 9.2 % at equal PSNR. At high
-/// rates 8.7 bits is the slope of rate and squared error.
+/// Half the worth at 2^16.5.
+constexpr Masking kWideMasking{92682, 0};
+
+/// For all samplings but 4:2:0, and for 4:2:0; photos in the fast mode. By rate, 14, 19 and 25 bits
+/// saved 17.0, 17.3 and 17.1 % at equal SSIMULACRA2 (six parts of photos, 4:2:0). Text: 19, 25 and
+/// 35 saved 14.2, 14.3 and 13.9 %, and 6.6, 8.2 and 9.2 % at equal PSNR. At high rates 8.7 bits is
+/// the slope of rate and squared error.
 ///
 /// GPU encoders keep rules as long as weight, flags and tables are the same (same_tables() of
 /// cuda/encode/frame_encoder.cpp), so where chroma's bits differ the weights do too.
-constexpr Weights kPhoto[2] = {{20 * 256, 12}, {19 * 256, 13}};
-constexpr Weights kText[2] = {{27 * 256, 12}, {26 * 256, 13}};
-constexpr Weights kPsnr{9 * 256, 16};
+constexpr Weights kPhoto[2] = {{20 * 256, 12, kWideMasking}, {19 * 256, 13, kWideMasking}};
+constexpr Weights kText[2] = {{27 * 256, 12, kWideMasking}, {26 * 256, 13, kWideMasking}};
+constexpr Weights kPsnr{9 * 256, 16, {}};
+/// Photos by rate: texture hides errors from a lower energy on, and up to a limit; chroma is kept
+/// more, which metrics of luma alone count as a loss. Percent saved by the 11 photos of the README
+/// in 4:2:0, at equal SSIMULACRA2, PSNR, MS-SSIM and PSNR-HVS-M:
+///
+///   weight  half at  limit  chroma bits
+///       19    92682      0           13   16.0  16.1  4.9  -2.3
+///       19    92682      0            9   16.2  15.9  4.6  -2.5
+///       23    37073      0           10   16.4  13.6  5.4  -1.8  a part loses 20 % by PSNR
+///       21    13902  10/32            9   16.7  15.7  5.0  -1.8  a lower weight below quality 75
+///       24    12288   5/32            9   17.0  14.4  5.5  -1.2
+///       25     8192   4/32            9   17.3  12.9  5.9  -0.5
+///       22     8192   5/32            9   17.2  13.2  5.9  -0.4
+///       25     8192   5/32            9   17.2  13.9  5.7  -0.8  chosen
+///
+/// Ten parts, four of them of other photos: 15.0 before, 15.7 now. Not worth it: weights that rise
+/// or fall with the frequency (they win by one metric what they lose by others), a lower weight
+/// below quality 75 (0.1), code lengths of trained tables instead of Annex K's (0.0).
+constexpr Masking kLimitedMasking{1 << 13, 5};
+constexpr Weights kBestPhoto[2] = {{24 * 256, 10, kLimitedMasking}, {25 * 256, 9, kLimitedMasking}};
 /// Of Tune::exact with thrift: what rounds to 1 from just above one half becomes 0, and with each
 /// step more.
 constexpr ThriftWeights kExactWeights{{1u << 20, 8000, 4000, 2000, 1000}};
 
-Weights weights_of(Tune tune, bool is_420) {
-  return tune == Tune::psnr ? kPsnr : tune == Tune::text ? kText[is_420] : kPhoto[is_420];
+Weights weights_of(Tune tune, Effort effort, bool is_420) {
+  if (tune == Tune::psnr) return kPsnr;
+  if (tune == Tune::text) return kText[is_420];
+  return effort == Effort::best ? kBestPhoto[is_420] : kPhoto[is_420];
 }
 
 /// Bits of AC symbols with their appended bits, by the codes of T.81 K.3, times `scale` 16ths. They
@@ -95,11 +119,11 @@ QuantTables resolve_tables(const EncodeParams& params) {
   return QuantTables::annex_k;
 }
 
-ThriftWeights thrift_weights(Tune tune, bool is_420) {
+ThriftWeights thrift_weights(Tune tune, Effort effort, bool is_420) {
   if (tune == Tune::exact) return kExactWeights;
   ThriftWeights weights;
   for (int step = 0; step <= kThriftSteps; ++step)
-    weights.at[step] = weights_of(tune, is_420).error >> step;
+    weights.at[step] = weights_of(tune, effort, is_420).error >> step;
   return weights;
 }
 
@@ -108,15 +132,16 @@ TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
   TuneRules rules{};
   const bool is_exact = params.tune == Tune::exact;
   if (is_exact && thrift == 0) return rules;
-  thrift_weights(params.tune, is_420).set(thrift, rules);
+  const Weights weights = weights_of(params.tune, params.effort, is_420);
+  thrift_weights(params.tune, params.effort, is_420).set(thrift, rules);
+  rules.masking = weights.masking;
   rules.masked = params.tune == Tune::photo || params.tune == Tune::text;
   rules.by_rate = !is_exact && params.effort == Effort::best;
   rules.overshoots = params.tune == Tune::text;
   for (std::size_t t = 0; t < 2; ++t) {
     for (int k = 0; k < kBlockSize; ++k)
       set_step(rules.table[t], k, quant[t][kNaturalOfZigzag[static_cast<std::size_t>(k)]]);
-    fill_bits(static_cast<int>(t), t == 0 ? 16 : weights_of(params.tune, is_420).chroma_bits,
-              rules.table[t].bits);
+    fill_bits(static_cast<int>(t), t == 0 ? 16 : weights.chroma_bits, rules.table[t].bits);
     set_least_step(rules.table[t], rules.overshoots,
                    *std::min_element(quant[t].begin(), quant[t].end()));
   }

@@ -16,7 +16,7 @@ Status validate_tuning(const EncodeParams& params);
 QuantTables resolve_tables(const EncodeParams& params);
 
 /// Of Tune::exact with thrift alone: without it nothing is decided.
-ThriftWeights thrift_weights(Tune tune, bool is_420);
+ThriftWeights thrift_weights(Tune tune, Effort effort, bool is_420);
 
 /// `quant`: luma and chroma, natural order. The weights of 4:2:0 are others than those of all other
 /// samplings.

@@ -23,7 +23,7 @@ void make_size_tables(const EncodeParams& params, const EncodeSetup& whole,
         out.quant[quality][t][i] = static_cast<std::uint8_t>(setup.quant[t][i]);
   }
   for (std::uint32_t q = 1; q < 256; ++q) out.reciprocal[q] = quant_reciprocal(q);
-  out.weights = thrift_weights(params.tune, is_420);
+  out.weights = thrift_weights(params.tune, params.effort, is_420);
   out.rules = setup.tune;
   out.bands = params.huffman == HuffmanTables::trained ? kMostBands : 1;
   for (std::size_t band = 0; band < out.bands; ++band) {

@@ -91,14 +91,6 @@ ContainerContent content_of(AVFormatContext& context, AVStream& video) {
   return content;
 }
 
-std::int64_t timecode_number(const std::string& timecode, const Rational& rate) {
-  AVTimecode code;
-  if (timecode.empty() || !rate.known() ||
-      av_timecode_init_from_string(&code, to_av(rate), timecode.c_str(), nullptr) < 0)
-    return -1;
-  return code.start;
-}
-
 void set_tags(const SinkOptions& options, AVFormatContext& output) {
   const ContainerContent& content = options.content;
   for (const auto& [key, value] : content.tags)

@@ -4,11 +4,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -17,6 +15,7 @@
 #include <utility>
 
 #include "codec/base/interruptions.hpp"
+#include "codec/base/part_vectors.hpp"
 #include "codec/base/try.hpp"
 #include "io/system_error.hpp"
 
@@ -24,8 +23,6 @@ namespace zerorun::io {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
-/// Parts that one system call takes (IOV_MAX of Linux).
-constexpr std::size_t kMaxParts = 1024;
 static_assert(kBufferBytes >= ByteReader::kMaxPeek);
 
 }  // namespace
@@ -226,23 +223,17 @@ bool ByteReader::seek(std::uint64_t offset) {
 
 Result<bool> ByteReader::read_at(std::uint64_t offset,
                                  std::span<const std::span<std::byte>> parts) const {
-  std::array<iovec, kMaxParts> vectors;
-  std::size_t next = 0, in_part = 0;  // what is read first: a byte of parts[next]
+  PartVectors<std::byte> left(parts);
   Interruptions interruptions;
-  while (next < parts.size()) {
-    const std::size_t count = std::min(parts.size() - next, kMaxParts);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::span<std::byte> part = parts[next + i].subspan(i == 0 ? in_part : 0);
-      vectors[i] = {part.data(), part.size()};
-    }
-    const ssize_t got = ::preadv(file_, vectors.data(), static_cast<int>(count),
+  while (!left.is_done()) {
+    const std::span<const iovec> vectors = left.next();
+    const ssize_t got = ::preadv(file_, vectors.data(), static_cast<int>(vectors.size()),
                                  static_cast<off_t>(start_ + offset));
     if (got < 0 && interruptions.again()) continue;
     if (got < 0) return system_failure(Errc::read_failed, name_, errno);
     if (got == 0) return false;
     offset += static_cast<std::uint64_t>(got);
-    in_part += static_cast<std::size_t>(got);
-    while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
+    left.advance(static_cast<std::size_t>(got));
   }
   return true;
 }

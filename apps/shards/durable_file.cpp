@@ -5,24 +5,20 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include "codec/base/interruptions.hpp"
+#include "codec/base/part_vectors.hpp"
+#include "codec/base/read_fully.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
 namespace {
-
-/// Parts that one system call takes (IOV_MAX of Linux).
-constexpr std::size_t kMaxParts = 1024;
 
 Status failure(Errc code, const std::string& path, int number) {
   return Status(code, "'" + path + "': " + std::generic_category().message(number));
@@ -65,23 +61,17 @@ DurableFile::~DurableFile() {
 }
 
 Status DurableFile::write(std::span<const std::span<const std::byte>> parts) {
-  std::array<iovec, kMaxParts> vectors;
-  std::size_t next = 0, in_part = 0;
+  PartVectors<const std::byte> left(parts);
   Interruptions interruptions;
-  for (;;) {
-    while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
-    if (next == parts.size()) return Status::ok();
-    const std::size_t count = std::min(parts.size() - next, kMaxParts);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto part = parts[next + i].subspan(i == 0 ? in_part : 0);
-      vectors[i] = {const_cast<std::byte*>(part.data()), part.size()};
-    }
-    const ssize_t got = ::pwritev(file_, vectors.data(), static_cast<int>(count), size_);
+  while (!left.is_done()) {
+    const std::span<const iovec> vectors = left.next();
+    const ssize_t got = ::pwritev(file_, vectors.data(), static_cast<int>(vectors.size()), size_);
     if (got < 0 && interruptions.again()) continue;
     if (got <= 0) return failure(Errc::write_failed, path_, got < 0 ? errno : EIO);
     size_ += got;
-    in_part += static_cast<std::size_t>(got);
+    left.advance(static_cast<std::size_t>(got));
   }
+  return Status::ok();
 }
 
 Status DurableFile::write(std::string_view text) {
@@ -90,17 +80,9 @@ Status DurableFile::write(std::string_view text) {
 }
 
 Result<std::size_t> DurableFile::read_at(std::int64_t position, std::span<std::byte> out) const {
-  std::size_t done = 0;
-  Interruptions interruptions;
-  while (done < out.size()) {
-    const ssize_t got = ::pread(file_, out.data() + done, out.size() - done,
-                                static_cast<off_t>(position) + static_cast<off_t>(done));
-    if (got < 0 && interruptions.again()) continue;
-    if (got < 0) return failure(Errc::read_failed, path_, errno);
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
+  const std::ptrdiff_t got = read_fully(file_, position, out);
+  if (got < 0) return failure(Errc::read_failed, path_, errno);
+  return static_cast<std::size_t>(got);
 }
 
 Status DurableFile::cut(std::int64_t bytes) {

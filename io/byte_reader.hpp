@@ -78,6 +78,9 @@ class ByteReader {
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
  private:
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
+  static_assert(kBufferBytes >= kMaxPeek);
+
   ByteReader() = default;
   bool fill();
   bool fill_more();

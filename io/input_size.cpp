@@ -16,7 +16,7 @@
 #include "io/location.hpp"
 #include "io/sequence.hpp"
 #include "io/y4m_header.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io {
 namespace {

@@ -106,9 +106,9 @@ int OutputFile::put(std::int64_t position, Parts parts, std::int64_t& done) cons
   while (!left.is_done()) {
     const std::span<const iovec> vectors = left.next();
     const auto count = static_cast<int>(vectors.size());
-    const ssize_t got = seekable_ ? ::pwritev(file_, vectors.data(), count,
-                                              static_cast<off_t>(position + done))
-                                  : ::writev(file_, vectors.data(), count);
+    const ssize_t got =
+        seekable_ ? ::pwritev(file_, vectors.data(), count, static_cast<off_t>(position + done))
+                  : ::writev(file_, vectors.data(), count);
     if (got < 0 && interruptions.again()) continue;
     if (got < 0) return errno;
     if (got == 0) return EIO;  // POSIX allows it; looping on it might never end

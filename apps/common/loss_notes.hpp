@@ -8,7 +8,7 @@
 #include <string>
 
 #include "apps/common/cli_names.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 

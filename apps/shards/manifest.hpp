@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/shards/split.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
 
 namespace zerorun::app {
 

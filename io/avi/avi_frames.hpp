@@ -19,9 +19,8 @@ class AviWalk {
   /// `reader` stands at AviHeader::movi, and outlives the walk.
   AviWalk(ByteReader& reader, int stream) noexcept : reader_(reader), stream_(stream) {}
 
-  /// Leaves the reader at the picture's first byte, and expects it behind
-  /// Chunk::padded_bytes() at the next call. A picture that a file cuts off is left out; so it is
-  /// nullopt at the end.
+  /// Leaves the reader at the picture's first byte, and expects it behind Chunk::padded_bytes() at
+  /// the next call. A picture that a file cuts off is left out; so it is nullopt at the end.
   std::optional<riff::Chunk> next();
 
   std::int64_t skipped_bytes() const noexcept { return skipped_; }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "zerorun/decoder.hpp"
 
 extern "C" const char* zerorun_load_ffmpeg();  // .cmake/load_at_run_time.cmake

@@ -17,7 +17,7 @@ extern "C" {
 #include <utility>
 
 #include "codec/base/interruptions.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/location.hpp"
 
 namespace zerorun::io::av {
 

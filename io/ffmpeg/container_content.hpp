@@ -5,7 +5,7 @@
 #include <string>
 
 #include "io/ffmpeg/av.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
 
 namespace zerorun::io::av {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/ffmpeg/av.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io::av {
 

@@ -4,10 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "io/image_file.hpp"
 #include "io/ffmpeg/audio_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/mov_index.hpp"
-#include "io/formats.hpp"
+#include "io/sinks.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io {

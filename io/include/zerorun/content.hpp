@@ -73,6 +73,14 @@ ZERORUN_API void set_exif_orientation(std::span<std::uint8_t> exif, int orientat
 /// EXIF data with nothing but an orientation.
 ZERORUN_API std::vector<std::uint8_t> minimal_exif(int orientation);
 
+/// The words that a user looks for in EXIF data, each with its label: make, model, date, exposure,
+/// aperture, iso, focal_length, orientation, artist, copyright, gps ("yes").
+ZERORUN_API std::vector<std::pair<std::string, std::string>> exif_summary(
+    std::span<const std::uint8_t> exif);
+
+/// The description in an ICC profile; its colour space if it has none that can be read.
+ZERORUN_API std::string profile_name(std::span<const std::uint8_t> icc);
+
 /// What a picture file of any kind says: JPEG, PNG, TIFF, WebP; empty for all others and where it
 /// is damaged.
 ZERORUN_API PictureContent picture_content(std::span<const std::byte> file);

@@ -73,8 +73,7 @@ class EncodeRun : FrameCommand {
     if (!options_.qtables.empty() && options_.size.any())
       fail(Exit::usage,
            "--qtables says what each coefficient is divided by, so a size or a target of quality "
-           "has "
-           "nothing to choose; --tables names tables that it can scale");
+           "has nothing to choose; --tables names tables that it can scale");
     if (options_.size.bitrate != 0 && options_.shard_run)
       fail(Exit::usage,
            "--bitrate does not go with shards and --resume, because a frame's share depends on the "

@@ -15,7 +15,7 @@ namespace zerorun::app::bench {
 /// fastest. The peer's fastest row is compared with zerorun's row of the
 /// same device and path: one frame at a time with as many threads, if there is such a row, else
 /// with the fastest. Empty without peers.
-std::vector<std::string> verdict(const CaseResult& result);
+std::vector<std::string> sentences(const CaseResult& result);
 
 /// Names the rows whose 95th percentile is more than twice the median; empty if there is none.
 std::vector<std::string> warnings(const CaseResult& result);

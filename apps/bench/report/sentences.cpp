@@ -1,6 +1,6 @@
 // Sentences about the rows of a case.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/report/verdict.hpp"
+#include "apps/bench/report/sentences.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -123,7 +123,7 @@ std::string sentence(const Pair& pair) {
 
 }  // namespace
 
-std::vector<std::string> verdict(const CaseResult& result) {
+std::vector<std::string> sentences(const CaseResult& result) {
   std::vector<std::string> sentences;
   for (const Pair& pair : pairs_of(result)) sentences.push_back(sentence(pair));
   return sentences;

@@ -94,7 +94,8 @@ bool ByteReader::fill() {
   return fill_more();
 }
 
-/// Adds to what is in the buffer. Frames of which only a line is read here are not read twice.
+/// Appends to the buffer: little after a jump, because a loader reads the samples of a frame by
+/// itself and they should not be read twice.
 bool ByteReader::fill_more() {
   if (ahead_ || is_worth_ahead()) return fill_from_ahead();
   if (buffer_.size() < end_ + fill_bytes_) buffer_.resize(end_ + fill_bytes_);

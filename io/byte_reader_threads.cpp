@@ -52,7 +52,7 @@ int ByteReader::spare_threads() noexcept {
   return std::min(static_cast<int>(std::thread::hardware_concurrency()) / 4, 3);
 }
 
-/// Not at the beginning, and not for what is left of a small file.
+/// True after the beginning of a file of which much is left.
 bool ByteReader::is_worth_ahead() const noexcept {
   return ahead_threads_ > 0 && size_ && !at_end_ && fill_bytes_ == kBufferBytes &&
          *size_ > file_offset_ && *size_ - file_offset_ >= 4 * ReadAhead::kBlockBytes;
@@ -80,7 +80,7 @@ bool ByteReader::fill_from_ahead() {
   return got.bytes > 0;
 }
 
-/// The file's own position is again where the buffer ends. False: it cannot be.
+/// Moves the file's own position back to the end of the buffer; false if that fails.
 bool ByteReader::stop_ahead() {
   if (!ahead_) return true;
   ahead_.reset();

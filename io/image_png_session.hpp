@@ -1,4 +1,4 @@
-// What reading and writing PNG by libpng have in common: how its functions end after an error.
+// How libpng's functions end after an error, for reading and writing PNG.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// What opening readers, sources and sinks has in common: start() can fail, and libraries throw.
+// How readers, sources and sinks are opened: start() can fail, and libraries throw.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -55,7 +55,8 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   if (target == Target::directory) return system_failure(Errc::open_failed, path, EISDIR);
   if (target == Target::file && !overwrite) return check_not_there(path);
   const std::string part = path + ".part";
-  // Not opened as it is there: it may be a link, or another run may be writing to it.
+  // An existing NAME.part is removed and not opened: it may be a link, or another run may be
+  // writing to it.
   if (overwrite && target_kind(part) != Target::directory) ::unlink(part.c_str());
   out->file_ = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0666);
   if (out->file_ < 0 && errno == EEXIST)
@@ -84,7 +85,7 @@ OutputFile::~OutputFile() {
   if (!part_.empty() && !is_kept) ::unlink(part_.c_str());
 }
 
-/// A full disk does not cost the frames that were written before.
+/// If the disk is full, the frames that were written before are kept.
 Status OutputFile::failure(int error_number) const {
   const Status status = system_failure(Errc::write_failed, path_, error_number);
   const bool is_full = error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;

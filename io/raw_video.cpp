@@ -55,7 +55,8 @@ class RawReader final : public FrameReader {
       info_.frame_count = static_cast<std::int64_t>(reader_.remaining() / frame_bytes_);
   }
 
-  /// A file of another size than whole frames has another size or format than was said.
+  /// A file that does not end with a whole frame has another frame size or format than the caller
+  /// said.
   Status start() {
     const std::uint64_t all = reader_.remaining();
     if (!reader_.size() || (all % frame_bytes_ == 0 && all > 0)) return Status::ok();

@@ -64,7 +64,7 @@ Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkO
 bool is_raw_video(const std::string& format);  ///< raw, yuv, rgb
 /// Whether players have to turn or mirror the pictures.
 bool is_turned(const SinkOptions& options) noexcept;
-/// Says that a container of this kind cannot tell players to.
+/// The notice that `container` cannot tell players to.
 std::string rotation_notice(const SinkOptions& options, const std::string& container);
 /// Outputs that keep nothing, or a line with the MD5 of each packet or frame.
 PacketSinkPtr make_null_packet_sink();

@@ -36,8 +36,8 @@ int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) 
 /// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
 void find_all_devices(DeviceOptions& device);
 
-/// What CUDA_VISIBLE_DEVICES has to become so that CUDA sees no other GPU than the first of those
-/// that `visible`, its value or null, leaves; nullopt: it may stay.
+/// The value of CUDA_VISIBLE_DEVICES with which CUDA sees only the first GPU of `visible`, its
+/// present value or null. nullopt: it may stay as it is.
 std::optional<std::string> first_visible(const char* visible);
 
 /// Hides all GPUs but the first from CUDA where `device` means no other: with two H200s CUDA then

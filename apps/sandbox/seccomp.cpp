@@ -49,7 +49,7 @@ constexpr std::array kCalls = {
     "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time",
     "times", "uname", "sysinfo", "getrlimit", "getrusage", "getrandom"};
 
-/// More that NVIDIA's driver calls. Its ioctls are the large door that --device cuda leaves open.
+/// Further calls of NVIDIA's driver. Its ioctls are the large opening that --device cuda leaves.
 constexpr std::array kGpuCalls = {
     "ioctl",       "memfd_create",       "mknod",          "mknodat",   "mlockall", "prctl",
     "setpriority", "sched_setscheduler", "sched_setparam", "socketpair"};

@@ -50,7 +50,7 @@ Result<std::unique_ptr<DurableFile>> DurableFile::open(const std::string& path, 
   struct stat info {};
   if (::fstat(out->file_, &info) != 0) return file_failure(Errc::open_failed, path, errno);
   if (!S_ISREG(info.st_mode))
-    return Status(Errc::open_failed, "'" + path + "' is no regular file");
+    return Status(Errc::open_failed, "'" + path + "' is not a regular file");
   out->size_ = info.st_size;
   return out;
 }

@@ -76,7 +76,8 @@ Exit ShardRun::tell_interrupted() const {
   return Exit::resume;
 }
 
-/// Not to OUTPUT.part, which may be that of another run: what lies in the folder is ours.
+/// Joins to a file in the folder, which belongs to this run. OUTPUT.part may be that of another
+/// run.
 void ShardRun::join() const {
   const signals::Graceful graceful;
   if (wanted_.kind != ShardKind::pictures) {

@@ -86,7 +86,7 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
   return Status::ok();
 }
 
-/// Pictures get their names at once, so it has to be known before whose they are.
+/// Pictures get their final names at once, so the journal has to say before whose they are.
 Status ShardRun::write_head(const ShardHead& head) {
   const std::string text = json_text(to_json(head)) + "\n";
   if (open_.was_begun && json_text(to_json(open_.head)) + "\n" == text) return Status::ok();

@@ -25,7 +25,7 @@ void make_folder(const std::string& folder) {
   std::filesystem::create_directory(folder, error);
   if (error || !std::filesystem::is_directory(folder, error))
     fail(Exit::output, folder,
-         Status(Errc::open_failed, error ? error.message() : "it is no directory"));
+         Status(Errc::open_failed, error ? error.message() : "it is not a directory"));
   if (const Status status = sync_folder(folder_of(folder)); !status)
     fail(Exit::output, folder, status);
 }
@@ -61,7 +61,8 @@ void ShardRun::take() {
   if (!is_redone && reasons.empty()) refuse_pictures();
 }
 
-/// They would be joined with this one, or removed with the folder.
+/// Refuses a folder with other shards: they would be joined with this one, or removed with the
+/// folder.
 void ShardRun::refuse_other_shards() const {
   std::error_code error;
   const std::string stem = shard_stem(wanted_.shard, wanted_.span);
@@ -72,8 +73,8 @@ void ShardRun::refuse_other_shards() const {
                                      paths_.folder, output_name_, name));
 }
 
-/// The folder may be a link or a mount. What is joined in it gets its name at the end, which must
-/// not fail then.
+/// Refuses a folder on another file system (a link or a mount): at the end the joined file is
+/// renamed to OUTPUT, which must not fail then.
 void ShardRun::refuse_other_file_system() const {
   if (wanted_.kind == ShardKind::pictures) return;
   const std::string parent = folder_of(output_name_);
@@ -106,7 +107,7 @@ void ShardRun::refuse_leftovers() const {
                            "it again");
 }
 
-/// Pictures that were there before. A run that was killed may have named up to kMostFrames
+/// Refuses pictures that were there before. A run that was killed may have named up to kMostFrames
 /// pictures, and one that was next, whose lines are not in its journal.
 void ShardRun::refuse_pictures() const {
   if (wanted_.kind != ShardKind::pictures) return;

@@ -41,7 +41,8 @@ Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layou
   return automatic_restart_interval(layout, params.huffman);
 }
 
-/// Without own tables always of one length, so that the size of a stream does not depend on it.
+/// The text has one length for all settings of named tables, so that the size of a stream does not
+/// depend on it.
 std::string text_of(const EncodeParams& params, const EncodeSetup& setup) {
   const SizeSetting& setting = setup.setting;
   const bool has_chroma = setup.layout.components > 1;
@@ -77,7 +78,7 @@ Result<SizedCoding> EncodePipeline::encode_to_size(const EncodeParams& /*params*
                                                    const EncodeSetup& /*setup*/,
                                                    const ConstFrameView& /*frame*/) {
   return Status(Errc::invalid_argument,
-                "the CPU backend is told what to count and to code");
+                "the CPU backend does not bring a picture to a size by itself");
 }
 
 Result<SizedCoding> EncodePipeline::encode_to_size(const EncodeParams& /*params*/,

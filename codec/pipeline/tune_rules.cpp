@@ -32,8 +32,8 @@ struct Weights {
 constexpr Weights kPhoto[2] = {{20 * 256, 12}, {19 * 256, 13}};
 constexpr Weights kText[2] = {{27 * 256, 12}, {26 * 256, 13}};
 constexpr Weights kPsnr{9 * 256, 16};
-/// Of Tune::exact with thrift: what rounds to 1 from just above one half becomes 0, and with each
-/// step more.
+/// For Tune::exact with thrift: magnitudes just above one half become 0 instead of 1, and each step
+/// of thrift adds larger ones.
 constexpr ThriftWeights kExactWeights{{1u << 20, 8000, 4000, 2000, 1000}};
 
 Weights weights_of(Tune tune, bool is_420) {

@@ -31,7 +31,7 @@ struct AviChunkPlace {
   std::uint32_t bytes;
 };
 
-/// What only the end of the recording knows.
+/// Known only at the end of the recording.
 struct AviTotals {
   std::uint32_t chunks = 0;
   std::uint32_t largest = 0;  // chunk

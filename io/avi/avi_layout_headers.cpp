@@ -159,7 +159,7 @@ class Headers {
     for (const auto& [key, value] : options_.content.tags)
       for (const AviTag& tag : kAviTags)
         if (tag.key == key) add(tag.id, value);
-    // Of a later frame it would have to be counted on.
+    // The time code is that of frame 0; a later frame has another one.
     if (!options_.content.timecode.empty() && options_.first_frame == 0)
       add(kAviTimecode, options_.content.timecode);
     out_.close(list);

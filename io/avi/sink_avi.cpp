@@ -90,7 +90,7 @@ class AviSink final : public HalvedPacketSink {
     return write_chunk(out.parts[0]);
   }
 
-  /// Of the first chunk that is free at this time.
+  /// The number of the first free chunk at or after this time.
   std::int64_t number_of(const FrameTime& time) {
     if (!first_pts_) first_pts_ = time.pts;
     if (!options_.time_base.known()) return next_;
@@ -119,7 +119,7 @@ class AviSink final : public HalvedPacketSink {
     return Status::ok();
   }
 
-  /// With its index chunk and, in the first list, idx1. A pipe has one list of unknown size.
+  /// Counts the index chunk and, in the first list, idx1. A pipe has one list of unknown size.
   bool needs_new_segment(std::int64_t bytes) const {
     constexpr std::int64_t kIndexBytesAChunk = 8 + 16;
     if (!file_->is_seekable() || now_.chunks == 0) return false;
@@ -127,7 +127,7 @@ class AviSink final : public HalvedPacketSink {
     return file_->position() - now_.riff + bytes + index > most_riff_bytes_;
   }
 
-  /// Behind the headers of the two lists.
+  /// The headers of the two lists have just been written.
   void begin_segment(std::int64_t riff) {
     now_ = {};
     now_.riff = riff + 4;
@@ -162,7 +162,7 @@ class AviSink final : public HalvedPacketSink {
     return Status::ok();
   }
 
-  /// Of a list whose size stands at `at` and which ends here.
+  /// Writes the size of a list that ends here to its place at `at`.
   Status write_size(std::int64_t at) {
     riff::Builder size;
     size.u32(static_cast<std::uint64_t>(file_->position() - at - 4));
@@ -176,7 +176,7 @@ class AviSink final : public HalvedPacketSink {
     return file_->seek(end);
   }
 
-  /// The headers again, but for the sizes of the lists around them.
+  /// Writes the headers again, without the sizes of the lists around them.
   Status write_totals() {
     const std::vector<std::byte> headers = avi_headers(options_, rate_, totals_, segments_);
     const std::span<const std::byte> inner(headers);

@@ -16,7 +16,7 @@ extern "C" {
 namespace zerorun::io::av {
 namespace {
 
-/// What describes the file that was read, and not what is in it.
+/// Tags that describe the file that was read, and not its content.
 constexpr std::array<std::string_view, 9> kOfTheFile{
     "major_brand", "minor_version", "compatible_brands", "encoder",    "duration",
     "timecode",    "handler_name",  "vendor_id",         "stereo_mode"};

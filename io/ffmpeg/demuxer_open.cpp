@@ -94,7 +94,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format, bool 
   options.set("pattern_type", "none");  // image2 must not read a name as a pattern
   int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
   if (error == AVERROR_INVALIDDATA && forced == nullptr) return unknown_input(name_, head);
-  // FFmpeg says so also where there are more streams than it may make.
+  // FFmpeg also reports ENOMEM for a file with more streams than max_streams.
   if (error == AVERROR(ENOMEM))
     return Status(
         Errc::bad_input,

@@ -26,7 +26,7 @@ bool is_usual(const Row& row) {
 
 std::string short_name(const Row& row) { return row.coder.substr(0, row.coder.find(' ')); }
 
-/// What a sentence is about: a library is judged by the best of its backends.
+/// The subject of a sentence: a library, for which the best of its backends stands.
 std::string codec_name(const Row& row) { return row.codec.empty() ? short_name(row) : row.codec; }
 
 struct Pair {

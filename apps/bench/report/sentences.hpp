@@ -1,4 +1,4 @@
-// What the rows of a case say in sentences, and what speaks against believing them.
+// Sentences about the rows of a case, and warnings that the rows may be wrong.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -97,7 +97,7 @@ bool set_decoding(DecodeParams& params, const std::string& key, nb::handle value
 }
 
 [[noreturn]] void fail_keyword(const std::string& key) {
-  fail_type("'" + key + "' is no keyword of this call; help() lists the options");
+  fail_type("'" + key + "' is not an option of this call; help() lists the options");
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ double parse_target(nb::handle value, const char* name) {
     PyErr_Clear();
     fail_type(std::string(name) + " is " + type_of(value) + ", but must be a number");
   }
-  if (number == 0) fail(Errc::invalid_argument, std::string(name) + " is 0, but must be above");
+  if (number == 0) fail(Errc::invalid_argument, std::string(name) + " is 0, but must be above 0");
   return number;
 }
 

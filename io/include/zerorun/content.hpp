@@ -30,12 +30,12 @@ ZERORUN_API const char* name(FieldOrder order) noexcept;
 /// that are stored, `black` and `white` show them over that colour.
 enum class Alpha : std::uint8_t { ignore, black, white };
 
-/// How samples are read that JPEG cannot hold as they are, or whose meaning the file does not tell.
+/// How samples are read that JPEG cannot hold, or whose meaning the file does not tell.
 struct SampleRules {
   Alpha alpha = Alpha::ignore;
   bool dither = false;  ///< samples of more than 8 bits: an ordered pattern instead of rounding
-  /// Of decoded video, instead of what the file says; FFmpeg's names. Empty = by the file, and by
-  /// the size of the picture where it does not say.
+  /// Of decoded video, by FFmpeg's names; they override the file. Empty = as the file says, or, if
+  /// it does not, by the size of the picture.
   std::string matrix, range;
 };
 

@@ -21,8 +21,8 @@ namespace zerorun::io {
 struct SinkOptions {
   bool overwrite = false;  ///< else Errc::output_exists
   int width = 0, height = 0;
-  /// If known, the format of the first frame: YUV4MPEG2 then has a place for every frame before the
-  /// first one is there.
+  /// The format of the first frame, if it is known: YUV4MPEG2 can then place every frame before the
+  /// first one arrives.
   std::optional<PixelFormat> frame_format;
   Rational frame_rate;
   Rational time_base{1, 25};

@@ -63,7 +63,7 @@ struct SourceOptions {
   int device = 0;
   int threads = 0;
   /// Decode video on CUDA `device` if its decoder (NVDEC), the driver and FFmpeg can. The frames
-  /// have the same samples. SourceInfo::decoder says which decoder it became.
+  /// have the same samples. SourceInfo::decoder names the decoder that was chosen.
   bool hardware_video = false;
   /// Of a pattern, glob or directory: only files whose last number before the extension is in here.
   std::optional<FileNumbers> file_numbers = {};
@@ -106,10 +106,9 @@ struct SourceInfo {
   ContainerContent content;
 };
 
-/// A frame or packet on its way in. next() of a source says which one it is, one after another;
-/// load() reads and decodes it, on any thread. Several can be loaded at a time and in any order
-/// while next() goes on. The source has to live until they are loaded. Reuse the object: it keeps
-/// its memory.
+/// A frame or packet on its way in. next() of a source hands out one after another; load() reads
+/// and decodes it, on any thread. Several can be loaded at a time and in any order while next()
+/// goes on. The source has to live until they are loaded. Reuse the object: it keeps its memory.
 template <typename Item>
 struct Incoming {
   Item item{};  ///< filled by load(); a Frame keeps its kind of memory
@@ -118,9 +117,9 @@ struct Incoming {
   int concealed = 0;  ///< JPEG images in it that were damaged and are concealed
   std::shared_ptr<const PictureContent> content;  ///< set by load() of a Frame; may be null
 
-  /// Where a hardware decoder left the frame in device memory. Who can use that drops the work
-  /// then; others call load(). There are few surfaces: the source waits for none and hands out
-  /// frames in host memory when all are out.
+  /// The frame in device memory, where a hardware decoder left it. A caller that uses it calls
+  /// drop() when it is done; any other calls load(). Surfaces are few: while all are in use, the
+  /// source hands out frames in host memory.
   std::shared_ptr<const DeviceSurface> surface;
 
   /// `threads` are what this one may use; 0 = all that the source has. Errors: those of read().
@@ -130,7 +129,7 @@ struct Incoming {
     return step ? step(*this, threads) : Status::ok();
   }
 
-  /// Gives back what load() would have read.
+  /// Releases what load() would read, without reading it.
   void drop() {
     loader = nullptr;
     surface.reset();
@@ -201,9 +200,9 @@ ZERORUN_API std::optional<double> estimate_pixels(const Location& input,
                                                   const SourceOptions& options);
 
 /// For Motion JPEG in containers without a list of their frames (Matroska): walks from the header
-/// of one frame to the next and reads little else. Of the range in `options`. -1 if SourceInfo has
-/// the number, or if the frames have to be read to count them. Errors: those of open_packets(). Any
-/// thread.
+/// of one frame to the next and reads little else. Counts the frames of the range in `options`. -1
+/// if SourceInfo has the number, or if the frames have to be read to count them. Errors: those of
+/// open_packets(). Any thread.
 ZERORUN_API Result<std::int64_t> count_listed_frames(const Location& input,
                                                      const SourceOptions& options);
 

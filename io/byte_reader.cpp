@@ -4,16 +4,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <limits>
-#include <thread>
 #include <utility>
 
 #include "codec/base/interruptions.hpp"
@@ -21,14 +17,6 @@
 #include "io/system_error.hpp"
 
 namespace zerorun::io {
-namespace {
-
-constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
-/// Parts that one system call takes (IOV_MAX of Linux).
-constexpr std::size_t kMaxParts = 1024;
-static_assert(kBufferBytes >= ByteReader::kMaxPeek);
-
-}  // namespace
 
 Result<ByteReader> ByteReader::open(const std::string& path) {
   ByteReader reader;
@@ -106,7 +94,8 @@ bool ByteReader::fill() {
   return fill_more();
 }
 
-/// Adds to what is in the buffer. Frames of which only a line is read here are not read twice.
+/// Appends to the buffer: little after a jump, because a loader reads the samples of a frame by
+/// itself and they should not be read twice.
 bool ByteReader::fill_more() {
   if (ahead_ || is_worth_ahead()) return fill_from_ahead();
   if (buffer_.size() < end_ + fill_bytes_) buffer_.resize(end_ + fill_bytes_);
@@ -114,45 +103,6 @@ bool ByteReader::fill_more() {
   end_ += got;
   fill_bytes_ = std::min(2 * fill_bytes_, kBufferBytes);
   return got > 0;
-}
-
-int ByteReader::spare_threads() noexcept {
-  return std::min(static_cast<int>(std::thread::hardware_concurrency()) / 4, 3);
-}
-
-/// Not at the beginning, and not for what is left of a small file.
-bool ByteReader::is_worth_ahead() const noexcept {
-  return ahead_threads_ > 0 && size_ && !at_end_ && fill_bytes_ == kBufferBytes &&
-         *size_ > file_offset_ && *size_ - file_offset_ >= 4 * ReadAhead::kBlockBytes;
-}
-
-bool ByteReader::fill_from_ahead() {
-  try {
-    if (!ahead_) ahead_ = std::make_unique<ReadAhead>(file_, start_ + file_offset_, ahead_threads_);
-  } catch (const std::exception&) {  // no thread is left
-    ahead_threads_ = 0;
-    return fill_more();
-  }
-  if (at_end_) return false;
-  const ReadAhead::Outcome got = ahead_->next(block_);
-  if (end_ == 0) {
-    buffer_.swap(block_);
-  } else {
-    if (buffer_.size() < end_ + got.bytes) buffer_.resize(end_ + got.bytes);
-    std::copy_n(block_.begin(), got.bytes, buffer_.begin() + static_cast<std::ptrdiff_t>(end_));
-  }
-  end_ += got.bytes;
-  file_offset_ += got.bytes;
-  at_end_ = got.bytes < ReadAhead::kBlockBytes;
-  if (got.error != 0) error_ = system_failure(Errc::read_failed, name_, got.error);
-  return got.bytes > 0;
-}
-
-/// The file's own position is again where the buffer ends. False: it cannot be.
-bool ByteReader::stop_ahead() {
-  if (!ahead_) return true;
-  ahead_.reset();
-  return ::lseek(file_, static_cast<off_t>(start_ + file_offset_), SEEK_SET) >= 0;
 }
 
 std::span<const std::byte> ByteReader::peek(std::size_t count) {
@@ -224,112 +174,9 @@ bool ByteReader::seek(std::uint64_t offset) {
   return true;
 }
 
-Result<bool> ByteReader::read_at(std::uint64_t offset,
-                                 std::span<const std::span<std::byte>> parts) const {
-  std::array<iovec, kMaxParts> vectors;
-  std::size_t next = 0, in_part = 0;  // what is read first: a byte of parts[next]
-  Interruptions interruptions;
-  while (next < parts.size()) {
-    const std::size_t count = std::min(parts.size() - next, kMaxParts);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::span<std::byte> part = parts[next + i].subspan(i == 0 ? in_part : 0);
-      vectors[i] = {part.data(), part.size()};
-    }
-    const ssize_t got = ::preadv(file_, vectors.data(), static_cast<int>(count),
-                                 static_cast<off_t>(start_ + offset));
-    if (got < 0 && interruptions.again()) continue;
-    if (got < 0) return system_failure(Errc::read_failed, name_, errno);
-    if (got == 0) return false;
-    offset += static_cast<std::uint64_t>(got);
-    in_part += static_cast<std::size_t>(got);
-    while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
-  }
-  return true;
-}
-
-namespace {
-
-/// The parts of bytes `begin` to `end` of all parts together.
-std::vector<std::span<std::byte>> slice(std::span<const std::span<std::byte>> parts,
-                                        std::size_t begin, std::size_t end) {
-  std::vector<std::span<std::byte>> slices;
-  std::size_t at = 0;  // where a part begins
-  for (const std::span<std::byte> part : parts) {
-    const std::size_t from = std::clamp(begin, at, at + part.size()) - at;
-    const std::size_t to = std::clamp(end, at, at + part.size()) - at;
-    if (from < to) slices.push_back(part.subspan(from, to - from));
-    at += part.size();
-  }
-  return slices;
-}
-
-/// Calls job(0) to job(count - 1), each on a thread of its own where there may be one.
-template <typename Job>
-void run_side_by_side(std::size_t count, const Job& job) {
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  std::size_t item = 1;
-  try {
-    for (; item < count; ++item) threads.emplace_back(job, item);
-  } catch (const std::exception&) {  // no thread or no memory is left: this one does the rest
-  }
-  for (job(0); item < count; ++item) job(item);
-  for (std::thread& thread : threads) thread.join();
-}
-
-}  // namespace
-
-Result<bool> ByteReader::read_at(std::uint64_t offset, std::span<const std::span<std::byte>> parts,
-                                 int threads) const {
-  std::size_t bytes = 0;
-  for (const std::span<std::byte> part : parts) bytes += part.size();
-  const std::size_t wanted =
-      threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
-  constexpr std::size_t kMostThreads = 16;  // more do not copy faster
-  const std::size_t count = std::min({wanted, kMostThreads, bytes / kPieceBytes});
-  if (count < 2) return read_at(offset, parts);
-  std::vector<std::vector<std::span<std::byte>>> pieces;
-  for (std::size_t i = 0; i < count; ++i)
-    pieces.push_back(
-        slice(parts, bytes / count * i, i + 1 < count ? bytes / count * (i + 1) : bytes));
-  std::vector<Result<bool>> results(count, Result<bool>(true));
-  run_side_by_side(count, [&](std::size_t i) {
-    results[i] = guarded([&] { return read_at(offset + bytes / count * i, pieces[i]); });
-  });
-  for (const Result<bool>& result : results)
-    if (!result || !*result) return result;
-  return true;
-}
-
 std::uint64_t ByteReader::remaining() const noexcept {
   if (!size_) return std::numeric_limits<std::uint64_t>::max();
   return *size_ > offset() ? *size_ - offset() : 0;
-}
-
-Status read_whole_file(const std::string& path, std::uint64_t limit_bytes,
-                       std::vector<std::byte>& data) {
-  ZR_LET(reader, ByteReader::open(path));
-  const Status too_long(Errc::out_of_memory, "'" + path + "' is longer than " +
-                                                 std::to_string(limit_bytes) +
-                                                 " bytes, the limit for one image");
-  const std::uint64_t size = reader.size().value_or(0);
-  if (size > limit_bytes) return too_long;
-  data.resize(static_cast<std::size_t>(size));
-  data.resize(reader.read(data));
-  // What has no size, and what has grown in the meantime.
-  for (std::span<const std::byte> more = reader.buffered(); !more.empty();
-       more = reader.buffered()) {
-    if (data.size() + more.size() > limit_bytes) return too_long;
-    data.insert(data.end(), more.begin(), more.end());
-    reader.consume(more.size());
-  }
-  return reader.error();
-}
-
-Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes) {
-  std::vector<std::byte> data;
-  ZR_TRY(read_whole_file(path, limit_bytes, data));
-  return data;
 }
 
 }  // namespace zerorun::io

@@ -26,11 +26,11 @@ class ByteReader {
   ByteReader& operator=(ByteReader&&) noexcept;
   ~ByteReader();
 
-  /// From now on a regular file is read ahead by `threads` threads where it is read from one end to
-  /// the other; for files of several MB whose bytes are only looked at. 0: not.
+  /// From now on `threads` threads read a regular file ahead while it is read from front to back.
+  /// Use it for files of several MB whose bytes are only looked at. 0 switches it off.
   void read_ahead(int threads) noexcept { ahead_threads_ = threads; }
-  /// So many threads do not take the processor from those who work with the bytes: 3 of 16 cores
-  /// keep a reader busy that searches 15 GB/s.
+  /// How many threads for read_ahead() leave enough cores to the work on the bytes: 3 of 16 cores
+  /// feed a search of 15 GB/s.
   static int spare_threads() noexcept;
 
   /// Next byte, or -1 at the end.
@@ -78,6 +78,9 @@ class ByteReader {
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
  private:
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
+  static_assert(kBufferBytes >= kMaxPeek);
+
   ByteReader() = default;
   bool fill();
   bool fill_more();

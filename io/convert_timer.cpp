@@ -1,4 +1,4 @@
-// How long samples were converted where that was a pass of its own.
+// The time that passes over samples took which only convert them.
 // SPDX-License-Identifier: MIT
 #include "io/convert_timer.hpp"
 
@@ -9,7 +9,7 @@
 namespace zerorun::io {
 namespace {
 
-/// Of a thread: a lane asks for its own time after each frame.
+/// One for each thread: a lane asks for its own time after each frame.
 struct Converting {
   std::chrono::nanoseconds total{0};
   int timers = 0;  ///< that run now, one within another

@@ -6,7 +6,7 @@
 
 namespace zerorun::io {
 
-/// From its beginning to its end. One within another counts once.
+/// Measures from construction to destruction. Nested timers count once.
 class ConvertTimer {
  public:
   ConvertTimer() noexcept;

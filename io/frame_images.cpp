@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
-#include "io/formats.hpp"
+#include "io/readers.hpp"
+#include "io/sinks.hpp"
 #include "io/image_file.hpp"
 #include "io/jpeg_splitter.hpp"
 

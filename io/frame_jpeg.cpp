@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/orient.hpp"
 

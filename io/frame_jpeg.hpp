@@ -10,7 +10,7 @@
 
 #include "io/pool.hpp"
 #include "zerorun/decoder.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "io/convert_timer.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
 #include "io/pnm_header.hpp"

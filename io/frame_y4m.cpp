@@ -6,7 +6,7 @@
 
 #include "io/alpha_blend.hpp"
 #include "io/convert_timer.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "io/frame_parts.hpp"
 #include "io/y4m_header.hpp"
 #include "io/ycc_to_jfif.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "zerorun/orient.hpp"
 
 namespace zerorun::io {
@@ -84,6 +84,10 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
     if (third == ' ' || third == '#' || (third >= '\t' && third <= '\r')) return ContentKind::pnm;
   }
   return ContentKind::unknown;
+}
+
+bool is_jpeg(std::span<const std::byte> packet) noexcept {
+  return packet.size() >= 2 && packet[0] == std::byte{0xFF} && packet[1] == std::byte{0xD8};
 }
 
 Status ImageFileReader::read_jpeg(const std::string& path, FrameWork& work, SourceInfo& facts,

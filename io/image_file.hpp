@@ -10,7 +10,7 @@
 
 #include "io/byte_reader.hpp"
 #include "io/frame_jpeg.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io {
 
@@ -19,6 +19,8 @@ enum class ContentKind : std::uint8_t { unknown, y4m, pnm, jpeg, png, tiff, bmp,
 /// The kind of a file by its first bytes (kSniffBytes are enough), never by its name.
 ContentKind sniff(std::span<const std::byte> first_bytes) noexcept;
 inline constexpr std::size_t kSniffBytes = 12;
+/// True if a packet starts with SOI (T.81 B.2.1).
+bool is_jpeg(std::span<const std::byte> packet) noexcept;
 
 /// 2^27 pixels of 16-bit RGBA, uncompressed.
 inline constexpr std::uint64_t kMaxImageFileBytes = std::uint64_t{1} << 30;

@@ -10,7 +10,7 @@
 
 #include "io/location.hpp"
 #include "io/output_file.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
 
 namespace zerorun::io {
 

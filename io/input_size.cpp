@@ -16,7 +16,7 @@
 #include "io/location.hpp"
 #include "io/sequence.hpp"
 #include "io/y4m_header.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -28,13 +28,13 @@ constexpr double kJpegPixelsPerByte = 4.0;
 constexpr double kVideoPixelsPerByte = 50.0;
 constexpr double kImagePixelsPerByte = 1.0 / 3.0;
 
-/// The first bytes of a file, and how long it is.
+/// The first bytes of a file, and its length.
 struct Head {
   std::string bytes;
   double file_bytes = 0;
 };
 
-/// Errors: false for what is no regular file, which a read might block or consume.
+/// False for everything but a regular file: a read could block, or consume the bytes of a pipe.
 bool read_head(const std::string& path, Head& head) {
   constexpr std::size_t kHeadBytes = 1024;  // the header line of YUV4MPEG2 has less
   std::error_code error;

@@ -13,14 +13,13 @@
 #include <cstdio>
 
 #include "codec/base/interruptions.hpp"
+#include "codec/base/part_vectors.hpp"
+#include "codec/base/read_fully.hpp"
 #include "codec/base/try.hpp"
 #include "io/system_error.hpp"
 
 namespace zerorun::io {
 namespace {
-
-/// Parts that one system call takes (IOV_MAX of Linux).
-constexpr std::size_t kMaxParts = 1024;
 
 enum class Target { absent, file, direct, directory };
 
@@ -56,7 +55,8 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   if (target == Target::directory) return system_failure(Errc::open_failed, path, EISDIR);
   if (target == Target::file && !overwrite) return check_not_there(path);
   const std::string part = path + ".part";
-  // Not opened as it is there: it may be a link, or another run may be writing to it.
+  // An existing NAME.part is removed and not opened: it may be a link, or another run may be
+  // writing to it.
   if (overwrite && target_kind(part) != Target::directory) ::unlink(part.c_str());
   out->file_ = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0666);
   if (out->file_ < 0 && errno == EEXIST)
@@ -85,7 +85,7 @@ OutputFile::~OutputFile() {
   if (!part_.empty() && !is_kept) ::unlink(part_.c_str());
 }
 
-/// A full disk does not cost the frames that were written before.
+/// If the disk is full, the frames that were written before are kept.
 Status OutputFile::failure(int error_number) const {
   const Status status = system_failure(Errc::write_failed, path_, error_number);
   const bool is_full = error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
@@ -102,26 +102,21 @@ Status OutputFile::fail(int error_number) {
 
 /// Writes the parts and counts their bytes. Returns 0 or an error number.
 int OutputFile::put(std::int64_t position, Parts parts, std::int64_t& done) const {
-  std::array<iovec, kMaxParts> vectors;
-  std::size_t next = 0, in_part = 0;  // what is written first: a byte of parts[next]
+  PartVectors<const std::byte> left(parts);
   Interruptions interruptions;
-  for (;;) {
-    while (next < parts.size() && in_part >= parts[next].size()) in_part -= parts[next++].size();
-    if (next == parts.size()) return 0;
-    const std::size_t count = std::min(parts.size() - next, kMaxParts);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::span<const std::byte> part = parts[next + i].subspan(i == 0 ? in_part : 0);
-      vectors[i] = {const_cast<std::byte*>(part.data()), part.size()};
-    }
-    const ssize_t got = seekable_ ? ::pwritev(file_, vectors.data(), static_cast<int>(count),
-                                              static_cast<off_t>(position + done))
-                                  : ::writev(file_, vectors.data(), static_cast<int>(count));
+  while (!left.is_done()) {
+    const std::span<const iovec> vectors = left.next();
+    const auto count = static_cast<int>(vectors.size());
+    const ssize_t got =
+        seekable_ ? ::pwritev(file_, vectors.data(), count, static_cast<off_t>(position + done))
+                  : ::writev(file_, vectors.data(), count);
     if (got < 0 && interruptions.again()) continue;
     if (got < 0) return errno;
     if (got == 0) return EIO;  // POSIX allows it; looping on it might never end
     done += got;
-    in_part += static_cast<std::size_t>(got);
+    left.advance(static_cast<std::size_t>(got));
   }
+  return 0;
 }
 
 Status OutputFile::write(Parts parts) {
@@ -163,17 +158,9 @@ Status OutputFile::seek(std::int64_t position) {
 }
 
 Result<std::size_t> OutputFile::read_at(std::int64_t position, std::span<std::byte> out) {
-  std::size_t done = 0;
-  Interruptions interruptions;
-  while (done < out.size()) {
-    const ssize_t got = ::pread(file_, out.data() + done, out.size() - done,
-                                static_cast<off_t>(position) + static_cast<off_t>(done));
-    if (got < 0 && interruptions.again()) continue;
-    if (got < 0) return fail(errno);
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
+  const std::ptrdiff_t got = read_fully(file_, position, out);
+  if (got < 0) return fail(errno);
+  return static_cast<std::size_t>(got);
 }
 
 Status OutputFile::truncate() {

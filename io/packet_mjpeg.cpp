@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "io/frame_jpeg.hpp"
 #include "io/jpeg_splitter.hpp"
 

@@ -26,8 +26,9 @@ Status check(const std::string& name, const char* what, const Size& size) {
                                            std::to_string(kMaxPixels));
 }
 
-/// The largest value of a tag, which may come more than once: whatever libtiff takes is not larger.
-/// Sizes are BYTE, SHORT or LONG; nullopt: the tag has another type, which libtiff might read.
+/// The largest value of a tag, which may come more than once: the value that libtiff takes is not
+/// larger. Sizes are BYTE, SHORT or LONG; nullopt: the tag has another type, which libtiff might
+/// read.
 std::optional<std::uint64_t> largest(ByteSpan file, const tiff::Header& header, std::uint16_t tag) {
   constexpr std::uint64_t kEntryBytes = 12;
   const auto count = number(file, header.first_directory, 2, header.little);

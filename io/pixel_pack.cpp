@@ -101,14 +101,4 @@ void copy_frame(const ConstFrameView& in, const FrameView& out) noexcept {
   for (int plane = 0; plane < plane_count(in.format); ++plane) copy_plane(in, out, plane);
 }
 
-void append_rows(const ConstFrameView& frame, std::vector<std::byte>& out) {
-  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
-    const std::size_t bytes = plane_row_bytes(frame.format, plane, frame.width);
-    for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
-      const auto* from = reinterpret_cast<const std::byte*>(row_of(frame, plane, row));
-      out.insert(out.end(), from, from + bytes);
-    }
-  }
-}
-
 }  // namespace zerorun::io

@@ -26,9 +26,6 @@ void swizzle_rgb(const ConstFrameView& in, const FrameView& out) noexcept;
 /// Copies the rows; both frames have the same layout.
 void copy_frame(const ConstFrameView& in, const FrameView& out) noexcept;
 
-/// Appends the rows of all planes to `out`, without padding.
-void append_rows(const ConstFrameView& frame, std::vector<std::byte>& out);
-
 /// Row of a plane.
 inline const std::uint8_t* row_of(const ConstFrameView& frame, int plane, int row) noexcept {
   const auto p = static_cast<std::size_t>(plane);

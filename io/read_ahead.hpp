@@ -1,5 +1,5 @@
-// Reads a regular file before its bytes are asked for, by several threads: one copies 5 GB/s out of
-// the page cache, and whoever looks at the bytes may be faster.
+// Reads a regular file before its bytes are asked for, by several threads: one thread copies 5 GB/s
+// out of the page cache, and the reader of the bytes may be faster.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -10,7 +10,7 @@
 
 #include "io/location.hpp"
 #include "io/name_gaps.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io {
 

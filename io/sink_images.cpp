@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
-#include "io/formats.hpp"
+#include "io/sinks.hpp"
 #include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
 #include "io/image_file.hpp"
@@ -91,10 +91,6 @@ class ImageSink final : public HalvedFrameSink {
 };
 
 }  // namespace
-
-bool is_jpeg(std::span<const std::byte> packet) noexcept {
-  return packet.size() >= 2 && packet[0] == std::byte{0xFF} && packet[1] == std::byte{0xD8};
-}
 
 bool is_pnm_output(const std::string& format) {
   return format == "pgm" || format == "ppm" || format == "pnm";

@@ -4,7 +4,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "io/formats.hpp"
+#include "io/image_file.hpp"
+#include "io/sinks.hpp"
 #include "io/frame_parts.hpp"
 #include "io/md5.hpp"
 

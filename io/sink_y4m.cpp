@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/formats.hpp"
+#include "io/sinks.hpp"
 #include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
 #include "io/pool.hpp"

@@ -61,6 +61,7 @@ floor cuda/decode 'cuda/(decode|stages|base)|codec/(capi|pipeline|decode|syntax|
 floor io/avi 'io/avi|io|codec/(base|arith)'
 floor io 'io|io/avi|io/ffmpeg|io/gstreamer|io/metadata|codec/(base|arith)'
 floor apps 'apps(/[a-z]+)*|codec/(api|base|arith)'
+floor apps/python 'apps/python/binding|codec/base'
 floor samples 'samples'
 # Every folder of codec and cuda has its line above.
 for folder in $(git ls-files 'codec/*.?pp' 'cuda/*.?pp' 'cuda/*.cu*' | cut -d/ -f1-2 | sort -u); do
@@ -73,11 +74,12 @@ forbid "include lines name files from the root of the repository:" \
   '^[[:space:]]*#[[:space:]]*include[[:space:]]*"(\.|[^/]*$)' codec cuda io apps samples
 forbid "the C interface of the device coders alone includes codec/capi:" "$include"'codec/capi/' \
   cuda ':(exclude)cuda/*/*_capi.cpp'
-forbid "codec uses no I/O of zerorun:" "$include"'zerorun/(io|ffmpeg|opencv|cuda)' codec
+io_headers=$(git ls-files io/include/zerorun | sed -E 's|.*/(.*)\.hpp|\1|' | paste -sd'|')
+forbid "codec uses no I/O of zerorun:" "$include"'zerorun/(cuda|'"$io_headers)" codec
 forbid "codec includes no CUDA, FFmpeg or OpenCV header:" \
   "$include"'(cuda|cub/|thrust/|nv|lib(av|sw)|opencv)' codec
 forbid "io includes no CUDA header:" "$include"'(cuda|cub/|thrust/)' io ':(exclude)io/include/zerorun/opencv.hpp'
-forbid "cuda knows no io:" "$include"'zerorun/(io|ffmpeg|opencv)' cuda
+forbid "cuda knows no io:" "$include"'zerorun/('"$io_headers)" cuda
 forbid "apps leave files and codecs to io; only the benchmark's coders, peers and metrics and the Python package use libraries themselves:" \
   "$include"'(lib(av|sw)|opencv|cuda|cub/|nv|jpeglib|zerorun/(cuda|ffmpeg|opencv))' apps \
   ':(exclude)apps/bench/measure' ':(exclude)apps/bench/peers' ':(exclude)apps/bench/quality/cuda' \

@@ -1,20 +1,18 @@
-// From the words of the command line to cases, frames and coders.
+// From the words of the command line to cases and frames.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
-#include <thread>
 #include <utility>
 
+#include "apps/bench/named_value.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
-#include "codec/api/device_crew.hpp"
-#include "codec/base/device_name.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -22,18 +20,6 @@ namespace {
 const std::vector<Subsampling> kSamplings = {Subsampling::s420, Subsampling::s422,
                                              Subsampling::s444, Subsampling::s440,
                                              Subsampling::s411, Subsampling::gray};
-
-int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
-
-/// The value that has the name `word`, or the end of the command.
-template <typename T>
-T value_of(const char* option, const std::string& word, const std::vector<T>& values) {
-  for (const T value : values)
-    if (name(value) == word) return value;
-  std::string names;
-  for (const T value : values) names += (names.empty() ? "" : ", ") + std::string(name(value));
-  fail(Exit::usage, fmt::format("{}: '{}' is not one of {}", option, word, names));
-}
 
 Megapixels megapixels_of(const std::string& text) {
   const std::size_t dash = text.find('-');
@@ -103,74 +89,7 @@ PixelFormat pixels_of(const std::string& word, Subsampling sampling) {
   fail(Exit::usage, "--pixels: '" + word + "' is not planar, rgb24, bgr24, nv12, ...");
 }
 
-/// Commas part the words, and a comma also parts the numbers of a list: 0 and 2 of cuda:0,2 belong
-/// together.
-Words join_lists(const Words& words) {
-  Words joined;
-  for (const std::string& word : words) {
-    const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == word.npos;
-    if (is_number && !joined.empty() && joined.back().starts_with("cuda:"))
-      joined.back() += "," + word;
-    else
-      joined.push_back(word);
-  }
-  return joined;
-}
-
-void add_device(const std::string& word, Selection& selection) {
-  if (word == "cpu") {
-    selection.cpu = true;
-    return;
-  }
-  auto device = parse_device_names(word);
-  if (!device || device->backend != Backend::cuda)
-    fail(Exit::usage,
-         "--device: '" + word + "' is not cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
-  if (const Status status = find_all_devices(*device); !status)
-    fail(Exit::device, status.message());
-  if (const auto plan = plan_devices(Backend::cuda, device->index, device->list); !plan)
-    fail(Exit::device, plan.status().message());
-  if (device->list.empty())
-    selection.cuda.push_back(device->index);
-  else
-    selection.teams.push_back(device->list);
-}
-
-/// The instruction sets of the rows that are not those of the chosen one.
-std::vector<InstructionSet> cpus_of(const Options& options) {
-  const std::vector<InstructionSet> there = instruction_sets();
-  std::vector<InstructionSet> all = there;
-  all.push_back(InstructionSet::best);
-  std::vector<InstructionSet> wanted = options.cpus.empty() ? there : std::vector<InstructionSet>{};
-  for (const std::string& word : options.cpus) wanted.push_back(value_of("--cpu", word, all));
-  std::erase(wanted, InstructionSet::best);
-  std::erase(wanted, *resolve_instruction_set());
-  return wanted;
-}
-
-void check_counts(const char* option, std::vector<int>& counts, std::vector<int> if_not_given) {
-  if (counts.empty()) counts = std::move(if_not_given);
-  for (const int n : counts)
-    if (n < 1 || n > 1024) fail(Exit::usage, fmt::format("{}: {} is not 1 to 1024", option, n));
-}
-
 }  // namespace
-
-Selection selection(const Options& options) {
-  Selection selection = options.selection;
-  selection.cpu = options.devices.empty();
-  for (const std::string& word : join_lists(options.devices)) add_device(word, selection);
-  if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
-  selection.cpus = cpus_of(options);
-  std::vector<int> threads = {1};
-  if (cores() > 1) threads.push_back(cores());
-  check_counts("--threads", selection.threads, threads);
-  check_counts("--in-flight", selection.in_flight, {1, 2, 4, 8});
-  check_counts("--batch", selection.batches, {16});
-  check_counts("--peer-threads", selection.peer_threads, {1, 2, 4, 8, 16});
-  check_counts("--peer-batch", selection.peer_batches, {64});
-  return selection;
-}
 
 std::vector<Case> cases_of(const Options& options, const std::string& input) {
   for (const std::string& word : options.restarts)

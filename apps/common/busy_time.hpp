@@ -20,8 +20,8 @@ class BusyTime {
   struct Span {
     Time begin, end;
   };
-  /// Far more than frames can be on their way to a device at a time: a span that comes later than
-  /// as many others counts from the end of those that were forgotten.
+  /// Far more than the frames that can be on their way to a device at a time. Older spans are
+  /// forgotten: a span that comes so late counts from their end.
   static constexpr std::size_t kMostOpen = 256;
 
   std::vector<Span> open_;  // in order, with gaps between them

@@ -171,7 +171,7 @@ std::optional<double> pixels_of(const InputOptions& input, const OutputOptions& 
   if (is_one && options.last_frame < 0) options.last_frame = options.first_frame + 1;
   const auto pixels = io::estimate_pixels(input_location(input), options);
   if (pixels || !is_one) return pixels;
-  // One frame from a pipe: no picture of the size that zerorun codes is worth a start.
+  // One frame from a pipe: for no single picture that zerorun codes does the start of CUDA pay off.
   return 0.0;
 }
 

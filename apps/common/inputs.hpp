@@ -7,7 +7,7 @@
 
 #include "apps/common/options.hpp"
 #include "zerorun/decoder.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "apps/common/cli_names.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 
@@ -26,8 +26,8 @@ void add_sample_options(CLI::App& app, SampleOptions& options);
 /// What decides the samples, as JSON.
 nlohmann::ordered_json sample_parameters(const SampleOptions& options);
 
-/// A line if readers take the samples of raw video that is written as those of another range. A
-/// name with j says full range; `raw_format` is empty if `format` names the samples.
+/// Prints a line if readers would take the samples of written raw video for those of another range.
+/// A name with j says full range; `raw_format` is empty if `format` names the samples.
 void note_raw_range(const std::string& output, const std::string& raw_format, PixelFormat format);
 
 /// Prints at most one line each for alpha, bits, and a matrix or range that is guessed.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/common/cli_names.hpp"
+#include "apps/common/device_options.hpp"
 #include "apps/common/text.hpp"
-#include "codec/api/device_crew.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -36,17 +36,6 @@ struct OutputOptions {
   bool overwrite = false;
 };
 
-struct DeviceOptions {
-  Backend backend = Backend::automatic;
-  int index = 0;                ///< CUDA device; the first one of a list
-  std::vector<int> list = {};   ///< of several CUDA devices; empty: `index` alone
-  bool all_devices = false;     ///< cuda:all, until find_all_devices()
-  bool is_index_named = false;  ///< by cuda:N
-
-  int device_count() const noexcept { return list.empty() ? 1 : static_cast<int>(list.size()); }
-  int threads = 0;  ///< 0 = one per core
-};
-
 struct ReportOptions {
   ProgressMode progress = ProgressMode::automatic;
   std::string stats;
@@ -58,39 +47,11 @@ void add_input_options(CLI::App& app, InputOptions& input);
 /// --size and --pix-fmt of raw video.
 void add_raw_input_options(CLI::App& app, InputOptions& input);
 void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds);
-void add_device_options(CLI::App& app, DeviceOptions& device);
 void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns);
-/// --quiet and --verbose, in the group that was used last.
+/// --progress, in the group that was used last; and --quiet and --verbose.
+void add_progress_option(CLI::App& app, ProgressMode& progress);
 void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details);
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
-
-/// Frames that are coded at a time for the player: one on each GPU; on the CPU one per thread.
-int worker_count(const DeviceOptions& device, Backend backend) noexcept;
-
-/// Lanes of encode and decode: each loads, codes and packs one frame at a time. One per thread; on
-/// each GPU enough that loading, the bus and the kernels overlap, which takes fewer where frames
-/// only have to be read (`reads_planes`).
-int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept;
-
-/// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
-void find_all_devices(DeviceOptions& device);
-
-/// What CUDA_VISIBLE_DEVICES has to become so that CUDA sees no other GPU than the first of those
-/// that `visible`, its value or null, leaves; nullopt: it may stay.
-std::optional<std::string> first_visible(const char* visible);
-
-/// Hides all GPUs but the first from CUDA where `device` means no other: with two H200s CUDA then
-/// starts in 0.23 s instead of 0.46. Works before the first call of CUDA alone.
-void hide_unused_devices(const DeviceOptions& device);
-
-/// Where coders work, after `backend` was chosen.
-DevicePlan device_plan(Backend backend, const DeviceOptions& device);
-
-/// The backend that --device means. Ends the command with exit 5 if it is not usable.
-Backend choose_backend(const DeviceOptions& device);
-
-/// "cpu, 2 threads", "cuda:0 NVIDIA ..." or "cuda:0,1 NVIDIA ..., NVIDIA ...".
-std::string device_text(Backend backend, const DeviceOptions& device);
 
 }  // namespace zerorun::app

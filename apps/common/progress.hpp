@@ -43,7 +43,7 @@ class Progress {
   Stopwatch since_start_;
 };
 
-/// True if a command line has `--progress json`: also one that is wrong ends in JSON.
+/// True if a command line has `--progress json`: a wrong command line, too, ends with a JSON line.
 bool asks_for_json(int argc, const char* const* argv);
 
 /// The last event of a run that failed, with the sentence that people got.

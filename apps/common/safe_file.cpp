@@ -16,7 +16,7 @@ SafeFile::SafeFile(std::string path, bool overwrite)
   std::error_code ignored;
   if (!overwrite_ && std::filesystem::exists(path_, ignored))
     fail(Exit::output, path_, Status(Errc::output_exists));
-  // Not opened as it is there: it may be a link.
+  // An existing NAME.part is removed and not opened: it may be a link.
   std::remove(part_.c_str());
   file_ = std::fopen(part_.c_str(), "wbx");
   if (file_ == nullptr) fail_now();

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "zerorun/io.hpp"
+#include "zerorun/content.hpp"
 #include "zerorun/orient.hpp"
 
 namespace zerorun::app {

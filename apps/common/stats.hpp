@@ -12,7 +12,6 @@
 
 #include "apps/common/psnr.hpp"
 #include "apps/common/safe_file.hpp"
-#include "zerorun/io.hpp"
 
 namespace zerorun::app {
 

@@ -95,7 +95,7 @@ std::string sentence_of(const StepUse& wall, const StepReport& report, const Ste
                      load(wall, report.seconds, report.frames));
 }
 
-/// By its crew first: its steps share threads, so their sum is what fills them.
+/// Compares the crews first: the steps of a crew share its threads, so their sum fills these.
 bool is_slower(const StepUse& a, const StepUse& b) {
   if (a.crew_percent != b.crew_percent) return a.crew_percent > b.crew_percent;
   return a.percent > b.percent;

@@ -42,9 +42,9 @@ enum class Step : std::uint8_t {
 inline constexpr std::size_t kStepCount = 11;
 const char* name(Step step) noexcept;
 
-/// Who takes a step. Steps of the same crew share its threads, so they are busy one after another.
-/// The bus carries both ways at a time, and the GPU codes meanwhile: three of their own, of as many
-/// "threads" as there are GPUs.
+/// The crew that takes a step. Steps of the same crew share its threads, so they are busy one after
+/// another. Upload, kernels and download run at the same time: each is a crew of its own, with a
+/// "thread" for each GPU.
 enum class Crew : std::uint8_t { reader, lanes, to_gpu, gpu, from_gpu, writer };
 inline constexpr std::size_t kCrewCount = 6;
 

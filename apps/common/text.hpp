@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "zerorun/io.hpp"
+#include "zerorun/location.hpp"
 
 namespace zerorun::app {
 

@@ -7,6 +7,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 

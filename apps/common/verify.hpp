@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "zerorun/io.hpp"
+#include "zerorun/location.hpp"
 
 namespace zerorun::app {
 

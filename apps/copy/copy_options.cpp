@@ -21,14 +21,7 @@ void add_copy_options(CLI::App& command, CopyOptions& options) {
                    "Keep the tags, the time code and the field order of a container, or leave them "
                    "out. The JPEG streams stay as they are in any case");
   command.option_defaults()->group("Reports");
-  add_choice<ProgressMode>(
-      command, "--progress", options.report.progress,
-      {{"auto", ProgressMode::automatic},
-       {"none", ProgressMode::none},
-       {"plain", ProgressMode::plain},
-       {"json", ProgressMode::json}},
-      "Progress on stderr: a line on a terminal, nothing, text, or JSON lines, "
-      "the last with \"progress\":\"end\"");
+  add_progress_option(command, options.report.progress);
   add_console_options(command, options.report.quiet, options.report.verbose,
                       "Say what is read and what was unusual");
 }

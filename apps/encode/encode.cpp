@@ -73,8 +73,7 @@ class EncodeRun : FrameCommand {
     if (!options_.qtables.empty() && options_.size.any())
       fail(Exit::usage,
            "--qtables says what each coefficient is divided by, so a size or a target of quality "
-           "has "
-           "nothing to choose; --tables names tables that it can scale");
+           "has nothing to choose; --tables names tables that it can scale");
     if (options_.size.bitrate != 0 && options_.shard_run)
       fail(Exit::usage,
            "--bitrate does not go with shards and --resume, because a frame's share depends on the "
@@ -152,7 +151,7 @@ class EncodeRun : FrameCommand {
     return workers_->run(lane, [&job](EncodeWorker& worker, int) { return worker.code(job); });
   }
 
-  /// The encoder knows neither the metadata nor the rate.
+  /// Adds what the encoder does not know: the rate and the metadata.
   Status about_size(const EncodeJob& job, Status status) const {
     if (status.code() != Errc::size_not_reached) return status;
     std::string detail = status.detail();
@@ -165,7 +164,7 @@ class EncodeRun : FrameCommand {
     return Status(status.code(), detail);
   }
 
-  /// What goes into the stream behind the encoder's back counts.
+  /// Leaves room for the metadata, which are added after the encoder.
   Status choose_size(EncodeJob& job) {
     job.size = size_goal(options_.size);
     if (rate_) {
@@ -183,7 +182,8 @@ class EncodeRun : FrameCommand {
     return bytes > others ? bytes - others : 1;
   }
 
-  /// Tells the other lanes, which may wait for this frame.
+  /// Tells the rate control the size of the frame, or that it has none: other lanes may wait for
+  /// it.
   Status with_rate(const EncodeJob& job, Status status) {
     if (!rate_) return status;
     if (status)

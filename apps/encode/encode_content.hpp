@@ -26,7 +26,7 @@ class EncodeContent {
   std::string left_out() const;
 
  private:
-  /// What goes into the stream of a picture: options, and what the container says, count more.
+  /// The content for the stream of a picture. Options and the container override the picture's own.
   io::PictureContent chosen(const io::PictureContent& content) const;
   std::vector<MarkerSegment> segments_of(const EncodeJob& job, std::string* too_long) const;
 

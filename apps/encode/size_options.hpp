@@ -7,7 +7,7 @@
 
 #include "apps/common/cli_names.hpp"
 #include "zerorun/encoder.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/location.hpp"
 #include "zerorun/rate.hpp"
 
 namespace zerorun::app {

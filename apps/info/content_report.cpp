@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/common/text.hpp"
-#include "zerorun/exif.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "zerorun/decoder.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 

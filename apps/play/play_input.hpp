@@ -9,7 +9,7 @@
 #include "apps/common/options.hpp"
 #include "apps/play/play_frame.hpp"
 #include "zerorun/decoder.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 

@@ -67,7 +67,7 @@ bool names_descriptor(std::string_view word, std::string_view number) {
          word.substr(0, word.size() - number.size()).ends_with("/fd/");
 }
 
-/// What the caller had open is none of the command's business, unless it is named.
+/// Closes what the caller had open, unless the command line names it.
 void close_inherited(int argc, const char* const* argv) {
   std::error_code ignored;
   std::vector<std::string> open;
@@ -184,7 +184,7 @@ void check_asked(const CLI::App& command) {
 void drop_rights(const CLI::App& command) {
   if (!is_built()) fail(Exit::failed, "--sandbox: this build has no sandbox (it needs libseccomp)");
   const FileRights files = file_rights(command);
-  // Which device is nearer does not matter to the bytes; the driver of a GPU is no small door.
+  // Takes the CPU: the bytes are the same, and the driver of a GPU would be a large opening.
   if (!files.with_gpu) setenv("CUDA_VISIBLE_DEVICES", "", 1);
   if (const std::string problem = leave_kernel_rights(files); !problem.empty())
     fail(Exit::failed, "--sandbox: " + problem);

@@ -1,5 +1,5 @@
 // --sandbox: the command runs in a child process that has given up its rights, and the parent tells
-// how the child ended. What reads bytes of others can then do little more than write OUTPUT.
+// how the child ended. Code that reads untrusted bytes can then do little more than write OUTPUT.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@ namespace zerorun::app::sandbox {
 /// True if this build has it (libseccomp, Linux).
 bool is_built() noexcept;
 
-/// Adds --sandbox to the commands that read files of others.
+/// Adds --sandbox to the commands that read untrusted files.
 void add_options(CLI::App& program);
 
 /// Call it first in main(), while there is one thread. Where the command line or ZERORUN_SANDBOX=1

@@ -27,7 +27,7 @@ auto checked_json(const Read& read) -> Result<decltype(read())> {
   } catch (const JsonError& error) {
     return Status(Errc::bad_input, error.what());
   } catch (const nlohmann::json::exception&) {
-    return Status(Errc::bad_input, "it is no JSON, or cut short");
+    return Status(Errc::bad_input, "it is not JSON, or it is cut short");
   }
 }
 
@@ -51,7 +51,7 @@ inline std::int64_t whole(const nlohmann::ordered_json& value, const char* what,
 
 inline std::string text(const nlohmann::ordered_json& json, const char* key) {
   const auto& value = member(json, key);
-  if (!value.is_string()) throw JsonError(fmt::format("\"{}\" is no text", key));
+  if (!value.is_string()) throw JsonError(fmt::format("\"{}\" is not a string", key));
   return value.get<std::string>();
 }
 
@@ -63,7 +63,7 @@ inline bool flag(const nlohmann::ordered_json& json, const char* key) {
 
 inline nlohmann::ordered_json object(const nlohmann::ordered_json& json, const char* key) {
   const auto& value = member(json, key);
-  if (!value.is_object()) throw JsonError(fmt::format("\"{}\" is no object", key));
+  if (!value.is_object()) throw JsonError(fmt::format("\"{}\" is not an object", key));
   return value;
 }
 

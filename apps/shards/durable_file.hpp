@@ -75,6 +75,9 @@ class EarlyWriteback {
   std::int64_t begun_ = 0;
 };
 
+/// "'PATH': REASON" for an error number of the system.
+Status file_failure(Errc code, const std::string& path, int number);
+
 /// Waits until the names in a folder are on the disk.
 Status sync_folder(const std::string& folder);
 /// Waits until what is in a file is on the disk.

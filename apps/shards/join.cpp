@@ -98,7 +98,7 @@ class Join {
         fail(Exit::input, where + " has another pixel format than the first one");
       FrameView view = view_of(*format, frame);
       if (place_planes(view, nullptr, 1) != static_cast<std::size_t>(frame.bytes))
-        fail(Exit::input, where + " has not the bytes of its size");
+        fail(Exit::input, where + " does not have as many bytes as its size says");
     }
   }
 

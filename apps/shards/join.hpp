@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "zerorun/io.hpp"
+#include "zerorun/location.hpp"
 
 namespace zerorun::app {
 

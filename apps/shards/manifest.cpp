@@ -36,7 +36,7 @@ ShardKind parse_kind(const std::string& word) {
 Json span_json(const FrameSpan& span) { return {span.first, span.last, span.step}; }
 
 FrameSpan parse_span(const Json& json) {
-  if (!json.is_array() || json.size() != 3) throw JsonError("\"span\" has not three numbers");
+  if (!json.is_array() || json.size() != 3) throw JsonError("\"span\" does not have three numbers");
   const FrameSpan span{whole(json[0], "span", 0, kMostFrames),
                        whole(json[1], "span", 0, kMostFrames),
                        whole(json[2], "span", 1, kMostFrames)};
@@ -57,7 +57,7 @@ std::uint64_t hash_of(const Json& json) {
 }
 
 ShardFrame parse_frame(const Json& json) {
-  if (!json.is_array() || json.size() != 7) throw JsonError("a frame has not seven values");
+  if (!json.is_array() || json.size() != 7) throw JsonError("a frame does not have seven values");
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min() / 4;
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
   ShardFrame frame;
@@ -73,7 +73,7 @@ ShardFrame parse_frame(const Json& json) {
 
 std::optional<ShardId> parse_shard_json(const Json& json) {
   if (json.is_null()) return std::nullopt;
-  if (!json.is_array() || json.size() != 2) throw JsonError("\"shard\" has not two numbers");
+  if (!json.is_array() || json.size() != 2) throw JsonError("\"shard\" does not have two numbers");
   const ShardId shard{whole(json[0], "shard", 0, kMostShards - 1),
                       whole(json[1], "shard", 1, kMostShards)};
   if (shard.index >= shard.count) throw JsonError("\"shard\" has an index that is too large");
@@ -215,7 +215,7 @@ Result<ShardManifest> parse_manifest(std::string_view text) {
     ShardManifest manifest;
     manifest.head = parse_head(json);
     const Json& frames = member(json, "frames");
-    if (!frames.is_array()) throw JsonError("\"frames\" is no array");
+    if (!frames.is_array()) throw JsonError("\"frames\" is not an array");
     manifest.frames.reserve(frames.size());
     for (const Json& frame : frames) manifest.frames.push_back(parse_frame(frame));
     if (manifest.frames.size() > static_cast<std::size_t>(manifest.head.span.count()) &&

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/shards/split.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
 
 namespace zerorun::app {
 
@@ -71,7 +71,7 @@ std::optional<std::uint64_t> input_hash(const std::vector<ShardFrame>& frames);
 /// "zerorun VERSION", which shards carry.
 std::string program_text();
 
-/// As it is when it was written and read again.
+/// The JSON as it is after it was written and read again.
 nlohmann::ordered_json as_written(const nlohmann::ordered_json& json);
 
 nlohmann::ordered_json to_json(const ShardHead& head);

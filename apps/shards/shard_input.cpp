@@ -13,8 +13,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/shards/hash.hpp"
-#include "zerorun/frame_count.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 namespace {

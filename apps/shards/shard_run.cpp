@@ -4,60 +4,18 @@
 #include "apps/shards/shard_run.hpp"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
-#include <vector>
 
-#include "apps/common/console.hpp"
 #include "apps/common/json_text.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/shards/join.hpp"
 #include "apps/shards/shard_input.hpp"
 #include "apps/shards/shard_sinks.hpp"
-#include "codec/base/folder_names.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
-namespace {
-
-bool exists(const std::string& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0;
-}
-
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directory(folder, error);
-  if (error || !std::filesystem::is_directory(folder, error))
-    fail(Exit::output, folder,
-         Status(Errc::open_failed, error ? error.message() : "it is no directory"));
-  if (const Status status = sync_folder(folder_of(folder)); !status)
-    fail(Exit::output, folder, status);
-}
-
-bool same_bytes(const std::string& one, const std::string& other) {
-  std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
-  std::vector<char> from_a(std::size_t{1} << 20), from_b(from_a.size());
-  while (a && b) {
-    a.read(from_a.data(), static_cast<std::streamsize>(from_a.size()));
-    b.read(from_b.data(), static_cast<std::streamsize>(from_b.size()));
-    const auto count = static_cast<std::ptrdiff_t>(a.gcount());
-    if (a.gcount() != b.gcount() ||
-        !std::equal(from_a.begin(), from_a.begin() + count, from_b.begin()))
-      return false;
-  }
-  return a.eof() && b.eof();
-}
-
-}  // namespace
-
 ShardRun::ShardRun(FrameOptions& options, ShardHead wanted)
     : options_(options),
       wanted_(std::move(wanted)),
@@ -74,93 +32,6 @@ ShardRun::~ShardRun() {
     ::unlink(paths_.data_part.c_str());
   ::unlink(paths_.journal.c_str());
   ::rmdir(paths_.folder.c_str());  // fails if there is anything in it
-}
-
-void ShardRun::take() {
-  if (is_whole_output_ && !options_.output.overwrite && wanted_.kind != ShardKind::pictures &&
-      exists(output_name_) && !exists(paths_.manifest))
-    fail(Exit::output, output_name_, Status(Errc::output_exists));
-  make_folder(paths_.folder);
-  if (is_whole_output_) {
-    refuse_other_shards();
-    refuse_other_file_system();
-  }
-  open_.journal = value_or_fail(lock_journal(paths_), Exit::output, paths_.folder);
-  if (!open_.journal)  // a scheduler that took the other for dead has to come again
-    fail(Exit::failed, words() + " is being made by another process; try again when it has ended");
-  if (!options_.shard.resume && !options_.output.overwrite) refuse_leftovers();
-  Reasons reasons;
-  if (options_.shard.resume && keep_whole(reasons)) return;
-  if (!options_.shard.resume || !reasons.empty())
-    if (const Status status = clear(paths_, *open_.journal); !status)
-      fail(Exit::output, paths_.folder, status);
-  const bool is_redone = !reasons.empty() || options_.output.overwrite;
-  open_ = value_or_fail(reopen(paths_, std::move(open_.journal), wanted_, output_name_, reasons),
-                        Exit::output, paths_.folder);
-  for (const std::string& reason : reasons)
-    console::note(fmt::format("{} is made again: {}", words(), reason));
-  if (!open_.frames.empty())
-    console::note(fmt::format("{}: {} of {} frames are there already", words(), open_.frames.size(),
-                              wanted_.span.count()));
-  if (!is_redone && reasons.empty()) refuse_pictures();
-}
-
-/// They would be joined with this one, or removed with the folder.
-void ShardRun::refuse_other_shards() const {
-  std::error_code error;
-  const std::string stem = shard_stem(wanted_.shard, wanted_.span);
-  for (const std::string& name : folder_names(paths_.folder, error))
-    if (!name.starts_with(stem))
-      fail(Exit::output, fmt::format("{} holds other shards of {} ({}); join them by `zerorun "
-                                     "concat`, or remove the folder",
-                                     paths_.folder, output_name_, name));
-}
-
-/// The folder may be a link or a mount. What is joined in it gets its name at the end, which must
-/// not fail then.
-void ShardRun::refuse_other_file_system() const {
-  if (wanted_.kind == ShardKind::pictures) return;
-  std::string parent = std::filesystem::path(output_name_).parent_path().string();
-  if (parent.empty()) parent = ".";
-  struct stat here {
-  }, there{};
-  if (::stat(parent.c_str(), &here) != 0 || ::stat(paths_.folder.c_str(), &there) != 0) return;
-  if (here.st_dev != there.st_dev)
-    fail(Exit::output,
-         fmt::format("{} is on another file system than {}, so --resume cannot move the "
-                     "whole there; make shards (--shard) and join them by `zerorun concat`",
-                     paths_.folder, output_name_));
-}
-
-bool ShardRun::keep_whole(Reasons& reasons) {
-  const auto whole = find_whole(paths_, wanted_, output_name_, reasons);
-  if (!whole) return false;
-  ::unlink(paths_.journal.c_str());
-  has_all_ = is_complete_ = true;
-  if (!is_whole_output_)
-    console::note(fmt::format("{} is there and whole; nothing is left to do", words()));
-  return true;
-}
-
-void ShardRun::refuse_leftovers() const {
-  const bool is_free = open_.journal->size() == 0 && !exists(paths_.manifest) &&
-                       (paths_.data.empty() || (!exists(paths_.data) && !exists(paths_.data_part)));
-  if (!is_free)
-    fail(Exit::output, words() +
-                           " was begun or made before; --resume goes on with it, and -y makes "
-                           "it again");
-}
-
-/// Pictures that were there before. A run that was killed may have named up to kMostFrames
-/// pictures, and one that was next, whose lines are not in its journal.
-void ShardRun::refuse_pictures() const {
-  if (wanted_.kind != ShardKind::pictures) return;
-  std::int64_t first = static_cast<std::int64_t>(open_.frames.size());
-  if (open_.was_begun) first += ShardWriter::kMostFrames + 1;
-  for (std::int64_t k = first; k < wanted_.span.count(); ++k) {
-    const std::string path = picture_path(wanted_, output_name_, static_cast<std::size_t>(k));
-    if (exists(path)) fail(Exit::output, path, Status(Errc::output_exists));
-  }
 }
 
 bool ShardRun::reaches_end() const noexcept {
@@ -215,7 +86,7 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
   return Status::ok();
 }
 
-/// Pictures get their names at once, so it has to be known before whose they are.
+/// Pictures get their final names at once, so the journal has to say before whose they are.
 Status ShardRun::write_head(const ShardHead& head) {
   const std::string text = json_text(to_json(head)) + "\n";
   if (open_.was_begun && json_text(to_json(open_.head)) + "\n" == text) return Status::ok();
@@ -289,77 +160,6 @@ Status ShardRun::end_input() {
   ZR_TRY(writer_->complete());
   is_complete_ = true;
   return Status::ok();
-}
-
-Exit ShardRun::finish() {
-  if (is_input_changed_)
-    fail(Exit::input, input_.name + " was changed while it was read, so " + words() +
-                          " is not finished; the same command makes it again");
-  if (!is_complete_ && has_all_) {
-    if (open_.frames.empty()) {  // more shards than frames
-      io::SinkOptions none;
-      none.width = none.height = 1;
-      if (const Status status = begin(none, ""); !status) fail(Exit::output, words(), status);
-    } else {
-      open_shard_again();
-    }
-    if (const Status status = writer_->complete(); !status) fail(Exit::output, words(), status);
-    is_complete_ = true;
-  }
-  if (!is_complete_) return tell_interrupted();
-  if (!is_whole_output_) return Exit::done;
-  try {
-    join();
-  } catch (const Interrupted&) {
-    return tell_interrupted();
-  }
-  return Exit::done;
-}
-
-void ShardRun::open_shard_again() {
-  writer_ = std::make_unique<ShardWriter>(paths_, open_.head, std::move(open_.frames),
-                                          std::move(open_.journal), std::move(open_.data));
-}
-
-Exit ShardRun::tell_interrupted() const {
-  const std::int64_t done = writer_        ? writer_->frames()
-                            : is_complete_ ? wanted_.span.count()
-                                           : static_cast<std::int64_t>(open_.frames.size());
-  console::note(
-      fmt::format("{}: {} of {} frames are on the disk; the same command with --resume "
-                  "goes on there",
-                  words(), done, wanted_.span.count()));
-  return Exit::resume;
-}
-
-/// Not to OUTPUT.part, which may be that of another run: what lies in the folder is ours.
-void ShardRun::join() const {
-  const signals::Graceful graceful;
-  if (wanted_.kind != ShardKind::pictures) {
-    JoinOptions options;
-    options.folder = paths_.folder;
-    options.output = output_location({}, options_.output);
-    options.written_as = paths_.folder + "/" + shard_stem(wanted_.shard, wanted_.span) + "-joined" +
-                         std::filesystem::path(output_name_).extension().string();
-    options.overwrite = true;
-    options.audio = options_.input.name;
-    join_shards(options);
-    name_joined(options.written_as);
-  }
-  std::error_code ignored;
-  std::filesystem::remove_all(paths_.folder, ignored);
-}
-
-/// A run that was killed when it had made OUTPUT leaves the same bytes there. Any other file stays.
-void ShardRun::name_joined(const std::string& joined) const {
-  const Status status = options_.output.overwrite ? rename_durably(joined, output_name_)
-                                                  : rename_to_new(joined, output_name_);
-  if (status) return;
-  if (status.code() != Errc::output_exists || !same_bytes(joined, output_name_)) {
-    ::unlink(joined.c_str());
-    fail(Exit::output, output_name_, status);
-  }
-  ::unlink(joined.c_str());
 }
 
 std::string ShardRun::words() const {

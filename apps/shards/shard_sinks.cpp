@@ -31,7 +31,7 @@ Prepared take_hash(io::Outgoing& out) {
   return prepared;
 }
 
-/// The parts of all these sinks but prepare() and commit(). `Base` takes an `Item`.
+/// What all these sinks share: everything but prepare() and commit(). `Base` takes an `Item`.
 template <typename Base, typename Item>
 class ShardSink : public Base {
  public:

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "apps/shards/shard_run.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
 
 namespace zerorun::app {
 

@@ -25,7 +25,7 @@ Json rational(io::Rational value) { return {value.num, value.den}; }
 io::Rational parse_rational_json(const Json& json, const char* key) {
   const Json& value = member(json, key);
   if (!value.is_array() || value.size() != 2)
-    throw JsonError(fmt::format("\"{}\" has not two numbers", key));
+    throw JsonError(fmt::format("\"{}\" does not have two numbers", key));
   constexpr std::int64_t kMost = INT32_MAX;  // libavutil's fractions have no more
   return {whole(value[0], key, 0, kMost), whole(value[1], key, 1, kMost)};
 }
@@ -34,13 +34,13 @@ double seconds(const Json& json, const char* key) {
   const Json& value = member(json, key);
   constexpr double kMost = 1e12;
   if (!value.is_number() || !(std::abs(value.get<double>()) < kMost))
-    throw JsonError(fmt::format("\"{}\" is no time", key));
+    throw JsonError(fmt::format("\"{}\" is not a time", key));
   return value.get<double>();
 }
 
 PixelFormat format(const Json& json, const char* key) {
   const auto found = parse_pixel_format(text(json, key));
-  if (!found) throw JsonError(fmt::format("\"{}\" is no pixel format", key));
+  if (!found) throw JsonError(fmt::format("\"{}\" is not a pixel format", key));
   return *found;
 }
 
@@ -56,11 +56,11 @@ Tags parse_tags(const Json& json, const char* key) {
   const Json& list = member(json, key);
   constexpr std::size_t kMostTags = 1000;
   if (!list.is_array() || list.size() > kMostTags)
-    throw JsonError(fmt::format("\"{}\" is no list of tags", key));
+    throw JsonError(fmt::format("\"{}\" is not a list of tags", key));
   Tags tags;
   for (const Json& tag : list) {
     if (!tag.is_array() || tag.size() != 2 || !tag[0].is_string() || !tag[1].is_string())
-      throw JsonError(fmt::format("\"{}\" is no list of tags", key));
+      throw JsonError(fmt::format("\"{}\" is not a list of tags", key));
     tags.emplace_back(tag[0].get<std::string>(), tag[1].get<std::string>());
   }
   return tags;

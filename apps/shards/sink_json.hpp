@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
 
 namespace zerorun::app {
 

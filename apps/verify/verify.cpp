@@ -1,4 +1,4 @@
-// `zerorun verify`: are files whole?
+// `zerorun verify`: tells whether files are whole.
 // SPDX-License-Identifier: MIT
 #include <filesystem>
 #include <memory>

@@ -73,7 +73,7 @@ class Verify {
                                            Exit::input, options_.manifest);
     wanted_ = value_or_fail(parse_manifest(text), Exit::input, options_.manifest);
     if (wanted_->head.kind != ShardKind::packets)
-      fail(Exit::input, options_.manifest + ": it is no manifest of Motion JPEG");
+      fail(Exit::input, options_.manifest + ": it is not a manifest of Motion JPEG");
   }
 
   void compare_count(std::int64_t frames) const {

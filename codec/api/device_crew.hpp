@@ -62,7 +62,7 @@ struct DevicePlan {
 /// Errors: those of resolve_backend(), invalid_argument.
 Result<DevicePlan> plan_devices(Backend wanted, int device, const std::vector<int>& list);
 
-/// Whether another device may do what failed with this status.
+/// True if another device may succeed where one failed with this status.
 inline bool is_of_device(const Status& status) noexcept {
   return status.code() == Errc::out_of_memory || group(status.code()) == ErrorGroup::device;
 }

@@ -27,9 +27,9 @@ class PictureJudge {
   /// Decoder::decode().
   Result<Judgement> judge(std::span<const std::byte> jpeg, const ConstFrameView& frame,
                           const SizeGoal& goal);
-  /// The loss that the goal allows, about: PictureLoss::is_near_enough is exact.
+  /// Roughly the loss that the goal allows. PictureLoss::is_near_enough is exact.
   static std::uint64_t loss_wanted(const ConstFrameView& frame, const SizeGoal& goal);
-  /// By which the losses of pictures differ that lose as much at each sample.
+  /// Two pictures that lose the same at each sample have losses in the ratio of their weights.
   static std::uint64_t weight_of(const ConstFrameView& frame, const SizeGoal& goal);
 
  private:

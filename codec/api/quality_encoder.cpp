@@ -38,7 +38,7 @@ Result<PictureLoss> QualityEncoder::measure(const Picture& picture, const SizeGo
   return judged.loss;
 }
 
-/// What is near enough has a lower quality than all before that were.
+/// Keeps a stream that is near enough: its quality is lower than that of all earlier ones.
 Result<PictureLoss> QualityEncoder::measure_whole(const Picture& picture, const SizeGoal& goal,
                                                   int quality_16ths) {
   ZR_LET(loss, measure(picture, goal, quality_16ths));

@@ -21,8 +21,8 @@ class QualityEncoder {
     std::function<Status(int, std::vector<std::byte>&)> code;
   };
 
-  /// Codes a sample of the picture as well, if there is one, which shows where to look. `threads`
-  /// decode. Errors: quality_not_reached, those of `code` and of Decoder.
+  /// Codes a sample of the picture, too, if there is one: it shows which qualities to try.
+  /// `threads` decode. Errors: quality_not_reached, those of `code` and of Decoder.
   Result<QualityOutcome> encode(const SizeGoal& goal, int threads, const Picture& picture,
                                 const std::optional<Picture>& sample);
 

@@ -1,4 +1,4 @@
-// Which bytes the next frame may take, by what the frames before it took: without threads.
+// How many bytes the next frame may take, from the sizes of the frames before it. Knows no threads.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -54,7 +54,7 @@ struct RatePlan {
                        [](const Frame& frame) { return frame.bytes >= 0; });
   }
 
-  /// Frames that budgets may count with their sizes: `level` is that behind them.
+  /// Removes the frames whose sizes budgets may count; `level` becomes the level behind them.
   void pass_known(std::int64_t number) {
     while (first <= number - RateControl::kDelay && !frames.empty() && frames.front().bytes >= 0) {
       if (frames.front().counts)
@@ -73,8 +73,8 @@ struct RatePlan {
   /// The budget of the frame behind those that have one.
   void add_budget() {
     pass_known(next());
-    // A frame that takes more than its budget has left room for those behind it, as far as limits
-    // stay; so budgets do not depend on when it does.
+    // A frame that takes more than its budget leaves the budgets behind it free, so they do not
+    // depend on when it does. Only while limits change, its larger size counts.
     const bool is_near_change = next() < changed_at + RateControl::kDelay;
     std::int64_t worst = level;
     for (const Frame& frame : frames) {

@@ -19,8 +19,8 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-/// Stages are plain functions, so the place for their times is no member. A pool of one worker
-/// calls them on the thread that runs the frame.
+/// Where timed stages append their times. Stages are plain functions, so this cannot be a member. A
+/// pool of one worker calls them on the thread that runs the frame.
 thread_local std::vector<StepTime>* current_steps = nullptr;
 
 template <typename Stage, typename Args>

@@ -1,4 +1,4 @@
-// For tests: CUDA devices that the CPU pretends to be, and failures of devices.
+// For tests: the CPU pretends to be several CUDA devices, and devices fail.
 // SPDX-License-Identifier: MIT
 #include "codec/api/test_devices.hpp"
 

@@ -1,5 +1,5 @@
-// How large a scan becomes, from the numbers of its symbols alone: in integers, so that the host
-// and the device find the same.
+// The size of a scan from the counts of its symbols alone, in integers, so that host and device get
+// the same number.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -40,7 +40,7 @@ struct SymbolSums {
     spread += std::uint64_t{count} * static_cast<std::uint64_t>(log2_fixed(count));
     ++kinds;
   }
-  /// Of codes that are optimal for these symbols: as many as their entropy, and one each at least.
+  /// The bits that optimal codes take for these symbols: their entropy, and at least one bit each.
   ZR_HD std::uint64_t optimal_code_bits() const {
     if (symbols == 0) return 0;
     const std::uint64_t all = symbols * static_cast<std::uint64_t>(log2_fixed(symbols));

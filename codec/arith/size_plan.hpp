@@ -1,5 +1,5 @@
 // Brings a picture's stream to a wanted size: symbols are counted at some settings, then the
-// picture is coded, and its size corrects what the counts foretell. Host and device run the same
+// picture is coded, and its size corrects what the counts predict. Host and device run the same
 // plan, so that they write the same bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -113,7 +113,7 @@ class SizePlan {
     step_ = question.is_answer ? Step::code : Step::count;
     if (!question.is_answer || !(points_.is_coded(setting_) || setting_ == smallest_setting()))
       return;
-    // What the counts foretell does not come true. Stuffing may take more than half a percent.
+    // The counts do not predict the size exactly: stuffing may take more than half a percent.
     if (!task_.is_sampled()) setting_ = points_.nearest(aim);
     if (task_.is_sampled() || setting_ == smallest_setting()) settle();
   }

@@ -12,7 +12,7 @@ struct SizeQuestion {
   bool is_answer;
 };
 
-/// Sizes that were coded, and such that are foretold by counts. Plain data.
+/// Sizes that were coded, and sizes that counts predict. Plain data.
 class SizePoints {
  public:
   static constexpr int kMost = 40;
@@ -40,8 +40,8 @@ class SizePoints {
     point.size = foretold(point);
   }
 
-  /// The setting was coded and the stream has `bytes`: all sizes that are foretold grow in the
-  /// ratio of that to what was counted.
+  /// The setting was coded and the stream has `bytes`: all predicted sizes grow in the ratio of
+  /// that to what was counted.
   ZR_HD void learn(const SizeSetting& setting, std::uint64_t bytes) {
     for (int i = 0; i < count_; ++i) {
       if (!(setting_of(point_[i]) == setting)) continue;
@@ -61,7 +61,7 @@ class SizePoints {
     return false;
   }
 
-  /// First the quality that is the least to fill the window, then the thrift that brings the size
+  /// First finds the lowest quality that fills the window, then the thrift that brings the size
   /// into it. `most` gives the most bytes. One point at least has its thrift. `is_rough`: a quality
   /// alone will do, if there is one.
   ZR_HD SizeQuestion ask(const SizeWindow& aim, const SizeSetting& most, bool is_rough,

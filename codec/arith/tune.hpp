@@ -65,8 +65,8 @@ struct TuneRules {
   ZR_HD bool active() const { return weight != 0; }
 };
 
-/// How much rather coefficients are dropped: up to kMostThrift. From one multiple of kThriftStep to
-/// the next, block after block gets the next lower worth of an error.
+/// Thrift, up to kMostThrift, makes the coder drop coefficients more readily. From one multiple of
+/// kThriftStep to the next, one block after another gets the next lower weight of an error.
 inline constexpr int kMostThrift = 1024, kThriftStep = 256;
 inline constexpr int kThriftSteps = kMostThrift / kThriftStep;
 
@@ -103,7 +103,7 @@ ZR_HD std::uint32_t ac_energy(std::uint32_t sum, std::uint32_t sum_of_squares) {
   return (64 * sum_of_squares - sum * sum) / 64;
 }
 
-/// When a block is among the thrifty ones: 0..255, evenly spread over the plane. The constants are
+/// The turn of a block to become thrifty: 0..255, evenly spread over the plane. The constants are
 /// 2^32 g and 2^32 g^2, rounded, with 1 / g the real root of x^3 = x + 1.
 ZR_HD std::uint32_t turn_of_block(int component, int x_block, int y_block) {
   return (static_cast<std::uint32_t>(x_block) * 3242174889u +

@@ -176,8 +176,8 @@ bool SharedCopy::take(std::size_t& piece) {
 void SharedCopy::copy(std::size_t piece) {
   copy_rows(pieces_[piece], crew_ != nullptr);
   // Sequentially consistent: with a release store, notify_one() may look for waiters before others
-  // see the 1, for the stores past the caches are drained first. Then nobody wakes the one who
-  // waits.
+  // see the 1, because the stores past the caches are drained first. Then the waiting thread would
+  // sleep on.
   copied_[piece].store(1);
   copied_[piece].notify_one();
 }

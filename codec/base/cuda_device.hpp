@@ -21,7 +21,7 @@ Result<DeviceInfo> cuda_backend_device(int device);
 /// device_unsuitable.
 Status cuda_backend_check(int device);
 
-/// What was kept for the kind of the device; nothing where it cannot be asked.
+/// The sizes that were kept for this kind of device; none if CUDA does not tell the kind.
 TuningPolicy cuda_backend_tuning(int device);
 
 /// Why cuda_backend_devices() is empty, in the driver's words.

@@ -31,8 +31,8 @@ void place_spans(DeviceSpan::Time begin, DeviceSpan::Time now,
                  std::span<const DeviceStretch> stretches, int device,
                  std::vector<DeviceSpan>& out);
 
-/// As long as it lives, the coders that its thread calls measure what devices do for them and put
-/// it here; without it they measure nothing. Of several on a thread the last one counts.
+/// While it lives, coders that its thread calls measure the work of their devices and record it
+/// here; otherwise they measure nothing. If a thread has several, the last one counts.
 class DeviceSpans {
  public:
   DeviceSpans() noexcept;

@@ -62,7 +62,7 @@ const SamplingTraits& traits(Subsampling sampling) noexcept {
   return kSamplings[index < kSamplings.size() ? index : 0];
 }
 
-/// Errc::invalid_frame if JPEG cannot hold such a size.
+/// Errc::invalid_frame if JPEG cannot hold this size.
 Status check_size(int width, int height) {
   if (width >= 1 && height >= 1 && width <= kMaxDimension && height <= kMaxDimension)
     return Status::ok();

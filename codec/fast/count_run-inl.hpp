@@ -111,7 +111,8 @@ HWY_INLINE bool count_to_mcu(const CountCycle& cycle, const std::uint8_t* bytes,
   return true;
 }
 
-/// Walks so far that one of them is near its stop: the bits of one wait for the table of another.
+/// Advances all walks together until one is near its stop: while one waits for its table, the
+/// others go on.
 template <int kWalks>
 HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors,
                                  const std::uint64_t* stops) {
@@ -139,7 +140,7 @@ HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors
   return sound;
 }
 
-/// Of a walk that is not near its stop any more, and of any that the others left behind.
+/// Takes one walk alone to its stop, codeword by codeword.
 HWY_INLINE void finish_walk(const CountWalkArgs& a, CountCursor& cursor, CountWalk& walk) {
   walk.sound = count_to_mcu(*a.cycle, a.bytes, a.end_bit, walk.stop, cursor);
   walk.bit = cursor.bit;
@@ -176,8 +177,8 @@ inline void count_mcus(const CountWalkArgs& a) {
   }
 }
 
-/// Also over bits that are no code: a guess often begins inside a block, and may come to the right
-/// way only behind them.
+/// Passes bits that are no code, too: a guess often begins inside a block, and may find the
+/// codewords only behind such bits.
 HWY_INLINE void pass_block(const std::uint8_t* bytes, std::uint64_t end_bit, CountCursor& c) {
   if (count_block(bytes, end_bit, c)) return;
   ++c.bit;

@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace zerorun::fast::HWY_NAMESPACE {
 
-/// Where zig-zag index k of a block lies from the block's start. What leaves the block goes to the
+/// The offset of zig-zag index k from the start of the block. Indices behind the block lead to the
 /// DC, which is stored last.
 constexpr auto make_places() {
   std::array<std::uint8_t, kMaxPlace> places{};

@@ -1,10 +1,10 @@
 // Parts of a restart interval that threads decode at the same time.
 //
-// Where a part begins, and with which DC predictions, is in none of the bytes. Walks from guesses
-// find a start of an MCU near each cut, because walks over the same bits soon meet; other walks
-// count the MCUs from there to the next part and sum up the DC differences. Meanwhile the first
-// part is decoded, and the last one needs no count. Whether each part ends where the next one
-// begins, with its predictions, decoding shows: what the walks found need not be true.
+// The bytes do not say where a part begins, nor its DC predictions. Walks from guesses find a start
+// of an MCU near each cut, because walks over the same bits soon meet; other walks count the MCUs
+// from there to the next part and sum up the DC differences. Meanwhile the first part is decoded,
+// and the last one needs no count. Decoding then shows whether each part ends where the next one
+// begins, with its predictions, because the walks may have been wrong.
 // SPDX-License-Identifier: MIT
 #pragma once
 

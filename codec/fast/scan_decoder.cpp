@@ -18,7 +18,7 @@ BitSource source_at(const std::uint8_t* bytes, std::uint64_t bit) {
   return {at + 7, __builtin_bswap64(word) << used, 56 - used};
 }
 
-/// So many MCUs that a run which began at `at` hardly goes beyond `stop`, if they are like those
+/// The MCUs for a run from `at` that hardly goes beyond `stop`, if they take as many bits as those
 /// since `start`.
 std::int32_t mcus_before(std::uint64_t stop, const McuStart& start, const McuStart& at) {
   if (at.mcu == start.mcu) return 1;

@@ -175,7 +175,7 @@ class Resampler {
 
   LumaFactors want() const { return want_; }
 
-  /// Row i of those that one row of chroma is made from.
+  /// The i-th of the rows that one row of chroma is made from.
   void add(int i, int c, const std::uint8_t* row) {
     std::uint8_t* const line = full(i, c);
     const auto width = static_cast<std::size_t>(a_.frame.width);

@@ -1,4 +1,4 @@
-// What becomes of an automatic choice of the backend that turns out wrong.
+// Goes on with the CPU where an automatic choice of CUDA fails.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace zerorun {
 
-/// What make(resolved) makes. Where the choice was left to the library (`wanted` is automatic) and
-/// CUDA fails - no memory is left on the device, or it broke -, what make(Backend::cpu) makes.
+/// Returns make(resolved). If the choice was left to the library (`wanted` is automatic) and CUDA
+/// fails, because the device has no memory left or broke, it returns make(Backend::cpu).
 template <typename Make>
 auto make_with_backend(Backend wanted, Backend resolved, const Make& make)
     -> decltype(make(resolved)) {

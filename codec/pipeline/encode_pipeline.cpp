@@ -10,7 +10,7 @@
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/encode/bit_joiner.hpp"
-#include "codec/pipeline/scan_slices.hpp"
+#include "codec/pipeline/sliced_encode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
@@ -42,16 +42,10 @@ struct Scratch {
   std::vector<std::uint8_t> rows;
 };
 
-class CpuEncodePipeline final : public EncodePipeline {
+class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
  public:
   CpuEncodePipeline(int threads, const StageTable& stages)
       : stages_(stages), pool_(threads), scratch_(static_cast<std::size_t>(pool_.workers())) {}
-
-  Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
-                     std::array<HuffmanSpec, 4>& specs) override {
-    load(setup, frame);
-    return encode_again(setup, frame, specs);
-  }
 
   Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
                       std::array<HuffmanSpec, 4>& specs) override {
@@ -76,26 +70,8 @@ class CpuEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
-  Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
-                       SymbolCounts& counts) override {
-    if (!is_again) load(setup, frame);
-    start(setup);
-    counts = {};
-    count_slices(counts);
-    return Status::ok();
-  }
-
-  std::uint64_t scan_bytes() const override { return pieces_.bytes(); }
-
-  Status copy_scan(std::byte* out) const override {
-    pieces_.copy(out);
-    return Status::ok();
-  }
-
-  std::span<const IndexEntry> index() const override { return index_.entries(); }
-
  private:
-  void load(const EncodeSetup& setup, const ConstFrameView& frame) {
+  void load(const EncodeSetup& setup, const ConstFrameView& frame) override {
     setup_ = &setup;
     planes_.make(
         setup, frame, [this](std::int64_t jobs, const auto& job) { pool_.run(jobs, job); },
@@ -106,18 +82,10 @@ class CpuEncodePipeline final : public EncodePipeline {
         });
   }
 
-  void start(const EncodeSetup& setup) {
-    setup_ = &setup;
-    plan_ = SlicePlan(setup.layout);
-    if (states_.size() < static_cast<std::size_t>(plan_.count()))
-      states_.resize(static_cast<std::size_t>(plan_.count()));
+  void start(const EncodeSetup& setup) override {
+    start_slices(setup);
     pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
-    index_.start(setup);
   }
-
-  const ScanLayout& layout() const { return setup_->layout; }
-
-  SliceState& state(std::int64_t slice) { return states_[static_cast<std::size_t>(slice)]; }
 
   template <typename Job>
   void for_each_slice(const Job& job) {
@@ -162,8 +130,7 @@ class CpuEncodePipeline final : public EncodePipeline {
         exec);
   }
 
-  /// Keeps the symbols of all slices, and adds up how many there are of each.
-  void count_slices(SymbolCounts& total) {
+  void count_slices(SymbolCounts& total) override {
     for_each_slice([this](std::int64_t i, Scratch& scratch) {
       to_symbols(plan_[i], scratch, state(i).symbols);
       count_slice(plan_[i], state(i));
@@ -246,12 +213,6 @@ class CpuEncodePipeline final : public EncodePipeline {
   const StageTable& stages_;
   ThreadPool pool_;
   std::vector<Scratch> scratch_;  // one a worker
-  const EncodeSetup* setup_ = nullptr;
-  SlicePlan plan_;
-  std::vector<SliceState> states_;  // one a slice
-  ScanPieces pieces_;               // one a slice, or one an interval if slices are parts
-  SliceIndex index_;
-  ComponentPlanes planes_;
   HuffmanEncodeTables tables_;
 };
 

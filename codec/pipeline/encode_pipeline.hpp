@@ -66,7 +66,7 @@ class EncodePipeline {
                               std::array<HuffmanSpec, 4>& specs) {
     return encode_scan(setup, frame, specs);
   }
-  /// Whether the next two are there: the pipeline brings a picture to a size by itself.
+  /// True if the pipeline brings a picture to a size by itself, which the next two do.
   virtual bool reaches_sizes() const { return false; }
   /// Codes the frame to params.size, which is in bytes. The stream as a whole, from SOI to EOI,
   /// then is what scan_bytes() and copy_scan() are about. From call to call `params` differ in size

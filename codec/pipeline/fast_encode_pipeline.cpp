@@ -12,7 +12,7 @@
 #include "codec/fast/color_rows.hpp"
 #include "codec/fast/encode_slice.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
-#include "codec/pipeline/scan_slices.hpp"
+#include "codec/pipeline/sliced_encode_pipeline.hpp"
 #include "codec/pipeline/thread_limits.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "codec/syntax/marker.hpp"
@@ -38,19 +38,13 @@ struct Scratch {
   std::vector<std::uint8_t> rows;
 };
 
-class FastEncodePipeline final : public EncodePipeline {
+class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
  public:
   FastEncodePipeline(int threads, CpuTarget target)
       : kernels_(fast::encode_kernels(target)),
         colors_(fast::color_kernels(target)),
         pool_(threads),
         scratch_(static_cast<std::size_t>(pool_.workers())) {}
-
-  Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
-                     std::array<HuffmanSpec, 4>& specs) override {
-    load(setup, frame);
-    return encode_again(setup, frame, specs);
-  }
 
   Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
                       std::array<HuffmanSpec, 4>& specs) override {
@@ -72,25 +66,8 @@ class FastEncodePipeline final : public EncodePipeline {
     return Status::ok();
   }
 
-  Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
-                       SymbolCounts& counts) override {
-    if (!is_again) load(setup, frame);
-    start(setup);
-    count_slices(counts);
-    return Status::ok();
-  }
-
-  std::uint64_t scan_bytes() const override { return pieces_.bytes(); }
-
-  Status copy_scan(std::byte* out) const override {
-    pieces_.copy(out);
-    return Status::ok();
-  }
-
-  std::span<const IndexEntry> index() const override { return index_.entries(); }
-
  private:
-  void load(const EncodeSetup& setup, const ConstFrameView& frame) {
+  void load(const EncodeSetup& setup, const ConstFrameView& frame) override {
     setup_ = &setup;
     planes_.make(
         setup, frame, [this](std::int64_t jobs, const auto& job) { run_jobs(jobs, job); },
@@ -99,13 +76,9 @@ class FastEncodePipeline final : public EncodePipeline {
         });
   }
 
-  void start(const EncodeSetup& setup) {
-    setup_ = &setup;
-    plan_ = SlicePlan(setup.layout);
-    if (states_.size() < static_cast<std::size_t>(plan_.count()))
-      states_.resize(static_cast<std::size_t>(plan_.count()));
+  void start(const EncodeSetup& setup) override {
+    start_slices(setup);
     pieces_.start(plan_.count());
-    index_.start(setup);
     for (std::size_t t = 0; t < 2; ++t)
       if (quant_table_[t] != setup.quant[t]) {
         quant_table_[t] = setup.quant[t];
@@ -119,10 +92,6 @@ class FastEncodePipeline final : public EncodePipeline {
                setup.tune.active() ? &setup.tune : nullptr,
                {setup.divisors.table[0][0], setup.divisors.table[1][0]}};
   }
-
-  const ScanLayout& layout() const { return setup_->layout; }
-
-  SliceState& state(std::int64_t slice) { return states_[static_cast<std::size_t>(slice)]; }
 
   template <typename Job>
   void run_jobs(std::int64_t jobs, const Job& job) {
@@ -140,7 +109,7 @@ class FastEncodePipeline final : public EncodePipeline {
     });
   }
 
-  /// Made when they change.
+  /// Makes the tables when the specifications change.
   const fast::CodeTables& fixed_codes(const std::array<HuffmanSpec, 4>& specs) {
     if (&specs == &standard_huffman_specs()) return fast::standard_code_tables();
     if (fixed_specs_ != &specs) {
@@ -168,8 +137,7 @@ class FastEncodePipeline final : public EncodePipeline {
     stuff(bits.bytes, bits.interval_bytes, slice.intervals, slice.first_interval, true, pieces_[i]);
   }
 
-  /// Keeps the tokens of all slices.
-  void count_slices(SymbolCounts& total) {
+  void count_slices(SymbolCounts& total) override {
     for (Scratch& scratch : scratch_) {
       if (!scratch.counts) scratch.counts = std::make_unique<fast::TokenCounts>();
       *scratch.counts = {};
@@ -182,12 +150,11 @@ class FastEncodePipeline final : public EncodePipeline {
       fast::tokenise_slice(coding_, range, *scratch.run, state(i).tokens, first, index_.of(slice),
                            *scratch.counts);
     });
-    total = {};
     for (const Scratch& scratch : scratch_) fast::add_symbol_counts(*scratch.counts, total);
   }
 
   void code_with_optimal_tables(std::array<HuffmanSpec, 4>& specs) {
-    SymbolCounts total;
+    SymbolCounts total{};
     count_slices(total);
     HuffmanEncodeTables tables;
     for (int t = 0; t < kEncodeTables; ++t) {
@@ -253,12 +220,6 @@ class FastEncodePipeline final : public EncodePipeline {
   const fast::ColorKernels& colors_;
   ThreadPool pool_;
   std::vector<Scratch> scratch_;  // one a worker
-  const EncodeSetup* setup_ = nullptr;
-  SlicePlan plan_;
-  std::vector<SliceState> states_;  // one a slice
-  ScanPieces pieces_;               // one a slice
-  ComponentPlanes planes_;
-  SliceIndex index_;
   std::array<QuantTable, 2> quant_table_{};
   fast::QuantRows quant_[2];
   fast::FrameCoding coding_{};

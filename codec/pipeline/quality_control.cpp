@@ -12,7 +12,7 @@
 namespace zerorun {
 namespace {
 
-/// Says by the sample's losses which quality the picture should need.
+/// Estimates the quality that the picture needs from the losses of the sample.
 class SampleModel {
  public:
   explicit SampleModel(const QualityCoders& coders)
@@ -24,7 +24,7 @@ class SampleModel {
   /// Nothing without a sample.
   Result<std::optional<int>> expected(const QualitySearch& outer) {
     if (!coders_.sample) return std::optional<int>();
-    // Of the losses of the sample, the one that means what is wanted of the picture.
+    // The loss of the sample at which the picture should have the wanted loss.
     const std::int64_t most = wanted_ - ratio_;
     QualitySearch search(1, outer.low(), outer.high());
     while (!search.is_done()) {

@@ -17,7 +17,7 @@ struct QualityCoders {
   /// Codes a sample of the picture; whether it is near enough does not count. Empty: there is none.
   std::function<Result<PictureLoss>(int)> sample;
   std::uint64_t loss_wanted = 1;
-  /// How many times the loss of the sample that of the picture should be.
+  /// The expected ratio of the picture's loss to that of the sample.
   std::uint64_t whole_samples = 1, sample_samples = 1;
 };
 

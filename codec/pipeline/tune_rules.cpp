@@ -54,8 +54,8 @@ constexpr Weights kPsnr{9 * 256, 16, {}};
 /// below quality 75 (0.1), code lengths of trained tables instead of Annex K's (0.0).
 constexpr Masking kLimitedMasking{1 << 13, 5};
 constexpr Weights kBestPhoto[2] = {{24 * 256, 10, kLimitedMasking}, {25 * 256, 9, kLimitedMasking}};
-/// Of Tune::exact with thrift: what rounds to 1 from just above one half becomes 0, and with each
-/// step more.
+/// For Tune::exact with thrift: magnitudes just above one half become 0 instead of 1, and each step
+/// of thrift adds larger ones.
 constexpr ThriftWeights kExactWeights{{1u << 20, 8000, 4000, 2000, 1000}};
 
 Weights weights_of(Tune tune, Effort effort, bool is_420) {

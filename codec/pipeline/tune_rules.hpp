@@ -18,8 +18,7 @@ QuantTables resolve_tables(const EncodeParams& params);
 /// Of Tune::exact with thrift alone: without it nothing is decided.
 ThriftWeights thrift_weights(Tune tune, Effort effort, bool is_420);
 
-/// `quant`: luma and chroma, natural order. The weights of 4:2:0 are others than those of all other
-/// samplings.
+/// `quant`: luma and chroma, natural order. 4:2:0 has weights of its own.
 TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
                           const std::array<QuantTable, 2>& quant, int thrift = 0);
 

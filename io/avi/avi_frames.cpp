@@ -13,8 +13,7 @@ namespace {
 using riff::Chunk;
 using riff::number_at;
 
-/// Behind so many bytes in which nothing begins there is nothing: a file may have a terabyte of
-/// zeros.
+/// The walk ends after this many bytes without a chunk: a file may have a terabyte of zeros.
 constexpr std::int64_t kMostLostBytes = std::int64_t{64} << 20;
 
 /// Identifiers are ASCII.

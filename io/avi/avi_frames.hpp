@@ -19,9 +19,9 @@ class AviWalk {
   /// `reader` stands at AviHeader::movi, and outlives the walk.
   AviWalk(ByteReader& reader, int stream) noexcept : reader_(reader), stream_(stream) {}
 
-  /// Leaves the reader at the picture's first byte, and expects it behind
-  /// Chunk::padded_bytes() at the next call. A picture that a file cuts off is left out; so it is
-  /// nullopt at the end.
+  /// The next picture; nullopt at the end, and for a picture that the end of the file cuts off.
+  /// Leaves the reader at its first byte. Before the next call the caller moves the reader on by
+  /// Chunk::padded_bytes().
   std::optional<riff::Chunk> next();
 
   std::int64_t skipped_bytes() const noexcept { return skipped_; }

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "io/byte_reader.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/content.hpp"
+#include "zerorun/location.hpp"
 
 namespace zerorun::io {
 

@@ -6,9 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "io/image_file.hpp"
 #include "io/avi/avi_frames.hpp"
 #include "io/avi/avi_header.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "io/frame_jpeg.hpp"
 #include "io/jpeg_splitter.hpp"
 

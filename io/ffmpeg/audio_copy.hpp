@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "io/ffmpeg/av.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io::av {
 

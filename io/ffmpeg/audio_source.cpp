@@ -119,8 +119,8 @@ Status FfmpegAudio::set_resampler() {
   return Status::ok();
 }
 
-/// How many of the next samples, which begin at `begins`, lie before next_; adds the silence that
-/// is missing if they begin later.
+/// Returns how many of the next samples, which begin at `begins`, lie before next_. If they begin
+/// later, silence fills the gap.
 std::size_t FfmpegAudio::place(double begins) {
   const double gap = begins - next_;
   const bool is_small = std::abs(gap)<kLeastGap, is_jump = std::abs(gap)> kLongestGap;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 #include "zerorun/decoder.hpp"
 
 extern "C" const char* zerorun_load_ffmpeg();  // .cmake/load_at_run_time.cmake
@@ -79,7 +79,7 @@ Status find_streams(AVFormatContext& context, const std::string& name) {
     options.push_back(*limit.out());
   }
   const int error = avformat_find_stream_info(&context, options.data());
-  // It may have taken out what a decoder knows.
+  // The call removes from a dictionary the options that the decoder knows.
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].out() = options[i];
   if (error < 0) return failure(Errc::bad_input, name, error);
   return check_count();
@@ -101,7 +101,7 @@ Status show_flv_streams(AVFormatContext& context, const std::string& name) {
   for (int i = 0, bytes = 0; !has_video() && i < kMostPackets && bytes < kMostBytes; ++i) {
     const int error = av_read_frame(&context, packet.get());
     if (error == AVERROR(ENOMEM)) return failure(Errc::read_failed, name, error);
-    if (error < 0) break;  // who reads on is told
+    if (error < 0) break;  // the next read reports it
     bytes += packet->size;
     av_packet_unref(packet.get());
   }

@@ -17,7 +17,7 @@ extern "C" {
 #include <utility>
 
 #include "codec/base/interruptions.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/location.hpp"
 
 namespace zerorun::io::av {
 
@@ -49,7 +49,7 @@ class Dictionary {
   AVDictionary* entries_ = nullptr;
 };
 
-/// Opens FFmpeg's libraries; whoever comes first from outside calls it. Errors: not_built.
+/// Opens FFmpeg's libraries. Every way into io/ffmpeg begins with it. Errors: not_built.
 Status load();
 
 /// FFmpeg's words for an error, for example "Invalid data found when processing input".
@@ -58,10 +58,11 @@ std::string reason(int error);
 /// Errc::out_of_memory for AVERROR(ENOMEM), else `code`; "'name': reason".
 Status failure(Errc code, const std::string& name, int error);
 
-/// What every input is opened with: nothing but files, and the limits of probing.
+/// Sets the options that every input is opened with: files alone, and limits for probing.
 void set_input_limits(Dictionary& options);
 
-/// FFmpeg repeats a read that EINTR ended, for ever. It asks the callback before each.
+/// FFmpeg repeats a read that EINTR ends, without limit. Before each read it calls this callback,
+/// which can end the repetition.
 class InterruptedReads {
  public:
   AVIOInterruptCB callback() noexcept { return {&InterruptedReads::ends, this}; }
@@ -79,9 +80,9 @@ Status check_pixels(const AVCodecParameters& stream, const std::string& name);
 /// pixels of a picture. Errors: bad_input, and those of failure() and check_pixels().
 Status find_streams(AVFormatContext& context, const std::string& name);
 
-/// FLV shows its streams by packets alone, and FFmpeg would give the decoders that it probes them
-/// with no limits. Reads a file up to the first packet of video, and goes back to where it was.
-/// Does nothing with other formats, and with a pipe. Errors: those of failure().
+/// FLV declares its streams by packets alone, and FFmpeg would probe them by decoders without
+/// limits. Reads a file up to the first packet of video, and goes back to where it was. Does
+/// nothing with other formats, and with a pipe. Errors: those of failure().
 Status show_flv_streams(AVFormatContext& context, const std::string& name);
 
 /// Switches off FFmpeg's log to stderr, unless the host has chosen a log level: the library never

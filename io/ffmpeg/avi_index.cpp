@@ -13,7 +13,7 @@ namespace {
 using riff::kHeaderBytes;
 
 /// Video chunks with data from `at` on, in all RIFF lists that follow. 0 for a file without idx1:
-/// then FFmpeg lists the chunks that it has read so far, and that is no lie.
+/// then FFmpeg lists the chunks that it has read so far, which is true.
 std::int64_t count_video_chunks(const ByteReader& file, std::uint64_t at, int stream) {
   std::int64_t count = 0;
   bool has_index = false;

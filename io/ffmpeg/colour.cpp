@@ -165,7 +165,7 @@ Status ColourConverter::blend_alpha(const AVFrame& picture, Alpha over, Frame& o
   return Status::ok();
 }
 
-/// With the rules of pictures, if there is anything to rule.
+/// Applies the rules for pictures where the picture has alpha or more than 8 bits.
 Status ColourConverter::convert_rgb(const AVFrame& picture, const SampleRules& rules, Frame& out) {
   const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
   if (!rules.dither || d->comp[0].depth <= 8) {

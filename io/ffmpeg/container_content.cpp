@@ -16,7 +16,7 @@ extern "C" {
 namespace zerorun::io::av {
 namespace {
 
-/// What describes the file that was read, and not what is in it.
+/// Tags that describe the file that was read, and not its content.
 constexpr std::array<std::string_view, 9> kOfTheFile{
     "major_brand", "minor_version", "compatible_brands", "encoder",    "duration",
     "timecode",    "handler_name",  "vendor_id",         "stereo_mode"};
@@ -89,14 +89,6 @@ ContainerContent content_of(AVFormatContext& context, AVStream& video) {
     if (content.stereo_mode.empty()) content.stereo_mode = av_stereo3d_type_name(stereo->type);
   }
   return content;
-}
-
-std::int64_t timecode_number(const std::string& timecode, const Rational& rate) {
-  AVTimecode code;
-  if (timecode.empty() || !rate.known() ||
-      av_timecode_init_from_string(&code, to_av(rate), timecode.c_str(), nullptr) < 0)
-    return -1;
-  return code.start;
 }
 
 void set_tags(const SinkOptions& options, AVFormatContext& output) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "io/ffmpeg/av.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/sink.hpp"
 
 namespace zerorun::io::av {
 
@@ -16,8 +16,5 @@ void set_tags(const SinkOptions& options, AVFormatContext& output);
 void set_stream_tags(const ContainerContent& content, AVStream& video);
 void set_field_order(const ContainerContent& content, AVCodecParameters& codec);
 Status set_stereo_mode(const ContainerContent& content, const std::string& muxer, AVStream& video);
-
-/// The number that a time code track holds for `timecode` at `rate`; -1 if it is none.
-std::int64_t timecode_number(const std::string& timecode, const Rational& rate);
 
 }  // namespace zerorun::io::av

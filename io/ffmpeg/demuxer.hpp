@@ -12,7 +12,7 @@
 
 #include "io/byte_reader.hpp"
 #include "io/ffmpeg/frame_times.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
 
 namespace zerorun::io::av {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/ffmpeg/av.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io::av {
 
@@ -22,7 +23,7 @@ bool is_intra_only(AVStream* stream) noexcept;
 void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, SourceInfo& info);
 
 /// Times are those of FrameTime: counted from `start`, a time stamp of the stream. If the container
-/// does not list all frames, the rate tells their times.
+/// does not list all frames, their times follow from the rate.
 class FrameTimes {
  public:
   FrameTimes(AVStream* stream, std::int64_t start, bool lists_all_frames, const SourceInfo& info);

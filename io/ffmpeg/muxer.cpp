@@ -51,7 +51,7 @@ std::int64_t Muxer::seek_file(void* self, std::int64_t offset, int whence) {
   return offset;
 }
 
-/// The file's reason is better than the muxer's.
+/// The file's error tells more than the muxer's.
 Status Muxer::check(int error) {
   ZR_TRY(file_.error());
   if (error >= 0) return Status::ok();

@@ -4,10 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "io/image_file.hpp"
 #include "io/ffmpeg/audio_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/mov_index.hpp"
-#include "io/formats.hpp"
+#include "io/sinks.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io {
@@ -26,7 +27,7 @@ Status set_display_matrix(const SinkOptions& options, AVStream& stream) {
       av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, kMatrixBytes));
   if (matrix == nullptr) return Status(Errc::out_of_memory);
   av_display_rotation_set(matrix, options.rotation_degrees);
-  // What x is multiplied by: the picture is mirrored before it is turned.
+  // Negates the factors of x, which mirrors the picture before it is turned.
   if (options.mirrored)
     for (const int i : {0, 1}) matrix[i] = -matrix[i];
   return Status::ok();
@@ -49,7 +50,7 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   if (options.sample_aspect.known())
     stream.sample_aspect_ratio = codec.sample_aspect_ratio = to_av(options.sample_aspect);
   stream.time_base = video_time_base(options);
-  // Not at a variable rate: Matroska would make it the default duration.
+  // A variable rate is not set: Matroska would make it the default duration of a frame.
   if (options.frame_rate.known() && !options.variable_frame_rate)
     stream.avg_frame_rate = stream.r_frame_rate = to_av(options.frame_rate);
   return is_turned(options) ? set_display_matrix(options, stream) : Status::ok();

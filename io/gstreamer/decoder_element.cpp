@@ -273,8 +273,8 @@ GstFlowReturn submit(ZerorunDec* self, GstVideoCodecFrame* frame) {
   return status ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/// Images in flight have buffers of their own size and format: those of another one wait for them.
-/// So do images that are refused.
+/// The buffers downstream have one size and format at a time: before an image of another one, and
+/// before one that is refused, all images in flight are delivered.
 GstFlowReturn await_shape(ZerorunDec* self, const Result<StreamInfo>& stream) {
   DecoderState& state = *self->state;
   if (!state.flight) return GST_FLOW_OK;

@@ -176,7 +176,7 @@ void EncodeSession::run() {
   }
 }
 
-/// In a thread nobody catches what is thrown: with no memory it tells with the next frame.
+/// Nothing catches an exception of this thread: if memory runs out, the next call reports the loss.
 void EncodeSession::tell_losses() noexcept try {
   const std::vector<LostDevice> lost = encoder_.lost_devices();
   for (; told_losses_ < lost.size(); ++told_losses_) lose_(lost[told_losses_]);

@@ -88,7 +88,7 @@ class EncodeSession {
   void tell_losses() noexcept;
   PendingFrame take(std::uint64_t tag);
   Status enqueue(const ConstFrameView& view, const SubmitOptions& options);
-  /// The size of the next frame. Waits for the size of a frame before it.
+  /// The size goal of the next frame. Waits until the size of an earlier frame is known.
   Result<SizeGoal> size_of(const FrameSettings& settings, PendingFrame& pending);
   Status start_rate(const FrameSettings& settings);
   /// To the planar frame of the same sampling with samples as JPEG means them.

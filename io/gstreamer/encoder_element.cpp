@@ -88,8 +88,8 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
 }
 
 /// After an error no more frames are taken, until a flush or a new start: an application that stops
-/// at the error would otherwise wait for a pipeline that goes on. The frames that were in flight
-/// then may have the same error, which is told once.
+/// at the error would otherwise wait for a pipeline that goes on. Frames that were in flight at the
+/// time may fail by the same error, which is posted once.
 void post(ZerorunEnc* self, const Status& status) {
   if (self->state->flow.exchange(GST_FLOW_ERROR) == GST_FLOW_ERROR) return;
   post_error(self, status, GST_STREAM_ERROR, GST_STREAM_ERROR_ENCODE);

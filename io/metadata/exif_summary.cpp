@@ -4,7 +4,7 @@
 #include <array>
 
 #include "io/metadata/tiff_directory.hpp"
-#include "zerorun/exif.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::io {
 namespace {

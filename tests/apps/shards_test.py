@@ -575,7 +575,7 @@ class HostileManifests(ShardTest):
         for make in (os.mkfifo, os.mkdir):
             os.remove(self.manifest)
             make(self.manifest)
-            self.assert_sentence(self.zerorun("concat", self.out, code=3), "000-of-002", "no regular file")
+            self.assert_sentence(self.zerorun("concat", self.out, code=3), "000-of-002", "not a regular file")
 
 
 class DeviceShards(ShardTest):

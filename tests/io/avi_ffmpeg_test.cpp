@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <string>
 
-#include "io/formats.hpp"
+#include "io/readers.hpp"
+#include "io/sinks.hpp"
 #include "tests/io/support.hpp"
 
 namespace zerorun::test {

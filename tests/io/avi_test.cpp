@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "io/avi/riff.hpp"
-#include "io/formats.hpp"
+#include "io/readers.hpp"
+#include "io/sinks.hpp"
 #include "tests/io/support.hpp"
 
 namespace zerorun::test {

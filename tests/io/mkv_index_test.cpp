@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tests/io/support.hpp"
-#include "zerorun/frame_count.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/bench/result.hpp"
-#include "zerorun/io.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun::app::bench {
 

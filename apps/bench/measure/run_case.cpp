@@ -77,7 +77,7 @@ class CaseRun {
     if (coder.open_steps) {
       rows.push_back(row_of(coder, Mode::stages, 1));
     } else {
-      // The latency of a mixed batch would be that of which image?
+      // A mixed batch has no latency: its images differ in size.
       if (coder.measure_latency && !setting_.frames.mixed)
         rows.push_back(row_of(coder, Mode::latency, coder.latency_threads));
       for (const int n : coder.at_once) rows.push_back(row_of(coder, Mode::throughput, n));

@@ -7,7 +7,7 @@
 #include "apps/bench/measure/statistics.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/common/json_text.hpp"
-#include "apps/bench/report/verdict.hpp"
+#include "apps/bench/report/sentences.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -130,7 +130,7 @@ nlohmann::ordered_json report_json(const Report& report) {
   for (const auto& [key, value] : report.machine) machine[key] = value;
   for (const CaseResult& result : report.cases) {
     Json entry = case_json(result.what);
-    entry["verdict"] = verdict(result);
+    entry["verdict"] = sentences(result);
     entry["warnings"] = warnings(result);
     entry["notes"] = result.notes;
     entry["command"] = result.command;

@@ -40,7 +40,8 @@ Facts machine_facts(const std::vector<int>& cuda);
 /// "encode street.jpg: 3840x2160 yuv420p, ..."
 std::string title_text(const Case& what);
 
-/// The sentences below the table of a case: its verdict, warnings, and what was left out.
+/// The sentences below the table of a case: comparisons with peers, warnings, and what was left
+/// out.
 std::string notes_text(const CaseResult& result);
 /// "again: COMMAND", in lines that a shell joins.
 std::string command_lines(const std::string& command);

@@ -8,7 +8,7 @@
 #include "apps/bench/measure/statistics.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/bench/report/text_table.hpp"
-#include "apps/bench/report/verdict.hpp"
+#include "apps/bench/report/sentences.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/size_options.hpp"
 
@@ -109,7 +109,7 @@ std::string title_text(const Case& what) { return title(what); }
 
 std::string notes_text(const CaseResult& result) {
   std::string text;
-  for (const std::string& sentence : verdict(result)) text += wrapped(sentence, 2) + "\n";
+  for (const std::string& sentence : sentences(result)) text += wrapped(sentence, 2) + "\n";
   for (const std::string& sentence : warnings(result))
     text += wrapped("warning: " + sentence, 2) + "\n";
   for (const std::string& note : result.notes) text += wrapped("left out: " + note, 2) + "\n";

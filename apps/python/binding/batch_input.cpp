@@ -15,7 +15,7 @@
 namespace zerorun::python {
 namespace {
 
-/// More than any picture needs that the decoders take. The size of a sparse file may be anything.
+/// More than any picture that the decoders take needs. The size of a sparse file may be anything.
 constexpr off_t kMostBytes = off_t{1} << 31;
 
 /// The bytes of a name, as os.fsencode() makes them.
@@ -65,7 +65,8 @@ Result<std::span<const std::byte>> read_file(const std::string& path, HostBuffer
   if (file.get() < 0) return file_problem(Errc::open_failed, path, errno);
   struct stat about {};
   if (fstat(file.get(), &about) != 0) return file_problem(Errc::read_failed, path, errno);
-  if (!S_ISREG(about.st_mode)) return Status(Errc::open_failed, path + ": it is no regular file");
+  if (!S_ISREG(about.st_mode))
+    return Status(Errc::open_failed, path + ": it is not a regular file");
   if (about.st_size > kMostBytes)
     return Status(Errc::out_of_memory, path + ": it has more than 2 GiB, which no picture needs");
   if (Status status = room.resize(static_cast<std::size_t>(about.st_size)); !status) return status;

@@ -8,20 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "apps/python/binding/values.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
-#include "zerorun/frame.hpp"
 
 namespace zerorun::python {
-
-namespace nb = nanobind;
 
 /// Errors: TypeError for an unknown keyword, ArgumentError for an impossible value.
 EncodeParams encode_params(const nb::kwargs& options);
 DecodeParams decode_params(const nb::kwargs& options);
-
-/// "rgb24", "nv12", ...; the library's names and a few usual ones ("rgb", "bgr", "gray").
-PixelFormat parse_format(nb::handle name);
 
 struct DeviceChoice {
   Backend backend = Backend::automatic;
@@ -34,9 +29,6 @@ DeviceChoice parse_device(nb::handle device);
 /// devices. Takes it out of the options, in which device= is then the first of them. Empty: it is
 /// one device. Errors: ArgumentError, DeviceError for "cuda:all" without a usable device.
 std::vector<int> take_device_list(nb::kwargs& options);
-
-int parse_int(nb::handle number, const char* name);
-bool parse_bool(nb::handle flag, const char* name);
 
 /// A text that is the same for equal parameters and for no others: the key of kept coders.
 std::string key_of(const EncodeParams& params);

@@ -11,9 +11,9 @@
 // `devices` names several GPUs: lanes take turns on them, and whichever lane is idle takes the next
 // frame; the order and the bytes stay the same. A GPU that fails is not used any more
 // (lost_devices()), and the others code its frames again. A frame has the error of a device only if
-// no device could code it. So it is after a fault in a kernel or in hardware that breaks the CUDA
-// context of a GPU: CUDA then reports it from the other GPUs of the process, too (H200, CUDA 13.0),
-// and only a new process can use them. With Backend::automatic the CPU goes on.
+// no device could code it. That happens after a fault in a kernel or in hardware that breaks the
+// CUDA context of a GPU: CUDA then reports it from the other GPUs of the process, too (H200, CUDA
+// 13.0), and only a new process can use them. With Backend::automatic the CPU goes on.
 //
 // The caller keeps the memory of a view alive and unchanged until the frame is received, or until
 // discard() or the destructor returns. A GPU reads pinned memory (HostMemory::pinned) fastest. A

@@ -80,7 +80,7 @@ ZERORUN_API std::vector<InstructionSet> instruction_sets();
 
 /// The one that coders made with `wanted` use; never `best`. Errors: invalid_argument, where this
 /// machine lacks it; the message names those that it has. A wrong ZERORUN_CPU is such an error
-/// here; coders that are made with `best` then use the best one that it may mean. Thread-safe.
+/// here; coders that are made with `best` then use the best one below it. Thread-safe.
 ZERORUN_API Result<InstructionSet> resolve_instruction_set(
     InstructionSet wanted = InstructionSet::best);
 

@@ -142,8 +142,8 @@ struct EncodeParams {
   int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one frame; 0 = one per core; CUDA: to copy it, 0 = a few
   InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
-  /// Does not go with luma_table and chroma_table. Streams that cannot be so small are
-  /// size_not_reached, and such that cannot be so good quality_not_reached.
+  /// Does not go with luma_table and chroma_table. encode() fails with size_not_reached where no
+  /// stream is small enough, and with quality_not_reached where none is good enough.
   SizeGoal size;
   /// Writes a COM segment "zerorun: quality 087.2500 thrift 0012" behind `segments`: what the
   /// picture was coded with (see EncodeReport); with luma_table and chroma_table, which no quality

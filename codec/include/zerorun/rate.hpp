@@ -25,8 +25,8 @@ struct RateLimits {
 
 /// Budgets of frames, in their order, for SizeGoal::target_bytes. A budget follows from
 /// the sizes of the frames up to kDelay before it; frames in between count with their whole
-/// budgets. So that many frames may be coded side by side, and budgets do not depend on how many
-/// are. Any thread may call any member at any time, but not while the object is moved or destroyed.
+/// budgets. So kDelay frames may be coded side by side, and budgets do not depend on how many are.
+/// Any thread may call any member at any time, but not while the object is moved or destroyed.
 class ZERORUN_API RateControl {
  public:
   static constexpr std::int64_t kDelay = 32;
@@ -39,7 +39,7 @@ class ZERORUN_API RateControl {
   ~RateControl();
 
   /// Bytes that frame `number`, counted from 0, may take. Waits until the size of frame `number` -
-  /// kDelay is known. Errors: what fail() was told of a frame before it.
+  /// kDelay is known. Errors: the one that fail() got for a frame before it.
   Result<std::size_t> budget(std::int64_t number);
   /// For a frame whose budget is too little for any stream of it (size_not_reached), for
   /// SizeGoal::overrun_bytes: what it may take so that the bucket still does not overflow, whatever
@@ -50,8 +50,8 @@ class ZERORUN_API RateControl {
   Result<std::size_t> room(std::int64_t number);
   /// The size of a frame; 0 if it is left out. Only the first for a number counts.
   void coded(std::int64_t number, std::size_t bytes);
-  /// The size of frame `number` will never be known. Ends all waiting for budgets of later frames,
-  /// now and then; those of the frames before it are given as ever.
+  /// The size of frame `number` will never be known. Every call that waits for the budget of a
+  /// later frame ends, now and in future; frames before it still get their budgets.
   void fail(std::int64_t number, const Status& why);
 
   /// For frames whose budget nobody has asked for yet. If the bucket is that of a second, another

@@ -30,12 +30,12 @@ ZERORUN_API const char* name(FieldOrder order) noexcept;
 /// that are stored, `black` and `white` show them over that colour.
 enum class Alpha : std::uint8_t { ignore, black, white };
 
-/// How samples are read that JPEG cannot hold as they are, or whose meaning the file does not tell.
+/// How samples are read that JPEG cannot hold, or whose meaning the file does not tell.
 struct SampleRules {
   Alpha alpha = Alpha::ignore;
   bool dither = false;  ///< samples of more than 8 bits: an ordered pattern instead of rounding
-  /// Of decoded video, instead of what the file says; FFmpeg's names. Empty = by the file, and by
-  /// the size of the picture where it does not say.
+  /// Of decoded video, by FFmpeg's names; they override the file. Empty = as the file says, or, if
+  /// it does not, by the size of the picture.
   std::string matrix, range;
 };
 
@@ -72,6 +72,14 @@ ZERORUN_API int exif_orientation(std::span<const std::uint8_t> exif) noexcept;
 ZERORUN_API void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept;
 /// EXIF data with nothing but an orientation.
 ZERORUN_API std::vector<std::uint8_t> minimal_exif(int orientation);
+
+/// The words that a user looks for in EXIF data, each with its label: make, model, date, exposure,
+/// aperture, iso, focal_length, orientation, artist, copyright, gps ("yes").
+ZERORUN_API std::vector<std::pair<std::string, std::string>> exif_summary(
+    std::span<const std::uint8_t> exif);
+
+/// The description in an ICC profile; its colour space if it has none that can be read.
+ZERORUN_API std::string profile_name(std::span<const std::uint8_t> icc);
 
 /// What a picture file of any kind says: JPEG, PNG, TIFF, WebP; empty for all others and where it
 /// is damaged.

@@ -1,4 +1,4 @@
-// How long samples were converted where that was a pass of its own.
+// The time that passes over samples took which only convert them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,9 +8,10 @@
 
 namespace zerorun::io {
 
-/// What this thread has spent since its last call on making samples others: of another range,
-/// depth, matrix, order, format, profile or orientation, or of fields. Sources do so in
-/// Incoming::load(), sinks in prepare(). What a coder converts as it goes is not in it.
+/// The time that this thread has spent since its last call on passes that only convert samples: to
+/// another range, depth, matrix, order, format, profile or orientation, or from fields. Sources
+/// convert in Incoming::load(), sinks in prepare(). Conversions that a coder does as it goes do not
+/// count.
 ZERORUN_API std::chrono::nanoseconds take_convert_time() noexcept;
 
 }  // namespace zerorun::io

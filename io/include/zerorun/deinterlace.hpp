@@ -6,9 +6,9 @@
 
 namespace zerorun::io {
 
-/// Keeps the lines of the first field and interpolates the others between them, by the filter
-/// (-1, 9, 9, -1) / 16: one picture for each, without combs, at half the detail of fast edges. In
-/// place; all formats whose planes have a row of bytes for each line.
+/// Keeps the lines of the first field and interpolates the others between them, by the filter (-1,
+/// 9, 9, -1) / 16. The picture has no combs, and half the detail of fast edges. Works in place, on
+/// all formats whose planes have a row of bytes for each line.
 ZERORUN_API void deinterlace(const FrameView& frame, bool top_first) noexcept;
 
 }  // namespace zerorun::io

@@ -14,6 +14,7 @@ add_executable(zerorun_player
   ${app}/failure.cpp
   ${app}/help.cpp
   ${app}/inputs.cpp
+  ${app}/device_options.cpp
   ${app}/options.cpp
   ${app}/outputs.cpp
   ${app}/pixel_limit.cpp

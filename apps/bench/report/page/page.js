@@ -68,10 +68,10 @@ function qualitySection(cases) {
   }, "quality");
 }
 
-function verdictOf(c) {
+function sentencesOf(c) {
   const link = element("a", {href: "#" + slugs[report.cases.indexOf(c)]}, caseTitle(c));
   const box = element("div", {class: "verdict", role: "note", "aria-label":
-    `Verdict, ${c.operation}`}, element("h3", {}, link));
+    `Result, ${c.operation}`}, element("h3", {}, link));
   for (const sentence of c.verdict || []) box.append(element("p", {}, sentence));
   if ((c.verdict || []).length === 0)
     box.append(element("p", {class: "quiet"}, "No other coder was measured beside it."));
@@ -127,7 +127,7 @@ function show(c, tag, focused) {
   const cases = sideBySide(c);
   chartWidth = columnWidth(cases.length);
   main.append(element("div", {class: cases.length > 1 ? "pair two" : "pair"},
-    ...cases.map(verdictOf)));
+    ...cases.map(sentencesOf)));
   main.append(filters(cases));
   dotSection("One frame at a time", "Time from the call to the finished frame.", cases,
     c => rowsOf(c, "latency", r => !isCopy(r)));

@@ -1,4 +1,4 @@
-// What the rows of a case say in sentences, and what speaks against believing them.
+// Sentences about the rows of a case, and warnings that the rows may be wrong.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,7 +15,7 @@ namespace zerorun::app::bench {
 /// fastest. The peer's fastest row is compared with zerorun's row of the
 /// same device and path: one frame at a time with as many threads, if there is such a row, else
 /// with the fastest. Empty without peers.
-std::vector<std::string> verdict(const CaseResult& result);
+std::vector<std::string> sentences(const CaseResult& result);
 
 /// Names the rows whose 95th percentile is more than twice the median; empty if there is none.
 std::vector<std::string> warnings(const CaseResult& result);

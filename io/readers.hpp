@@ -1,4 +1,4 @@
-// What each reader and writer offers to the registry, and what they share.
+// What each reader of frames or packets offers to open_input.cpp, and what readers share.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,9 +10,9 @@
 
 #include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
-#include "io/image_output.hpp"
 #include "io/sequence.hpp"
-#include "zerorun/io.hpp"
+#include "io/opening.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io {
 
@@ -147,15 +147,6 @@ class AheadReader : public Base {
 
 using FrameReaderPtr = std::unique_ptr<FrameReader>;
 using PacketReaderPtr = std::unique_ptr<PacketReader>;
-using PacketSinkPtr = std::unique_ptr<PacketSink>;
-using FrameSinkPtr = std::unique_ptr<FrameSink>;
-
-/// Calls start() of a new reader, source or sink, and returns it as its base class.
-template <typename Base, typename Made>
-Result<std::unique_ptr<Base>> started(std::unique_ptr<Made> made) {
-  ZR_TRY(made->start());
-  return std::unique_ptr<Base>(std::move(made));
-}
 
 // Readers. A ByteReader stands at the first byte of the stream. `threads` are those of one frame
 // that may use all (SourceOptions::threads).
@@ -183,67 +174,6 @@ Result<std::unique_ptr<FrameSource>> select_frames(FrameReaderPtr reader,
 Result<std::unique_ptr<PacketSource>> select_packets(PacketReaderPtr reader,
                                                      const SourceOptions& options);
 
-// Sinks.
-/// Counts what was committed and puts the two halves together. `Base` is PacketSink or FrameSink,
-/// whose write() and prepare() take an `Item`.
-template <typename Base, typename Item>
-class HalvedSink : public Base {
- public:
-  Status commit(Outgoing& out) final {
-    if (out.index != committed_)
-      return Status(Errc::invalid_argument, "frame " + std::to_string(committed_) +
-                                                " has to be committed before frame " +
-                                                std::to_string(out.index));
-    const Status status = place(out);
-    out.parts.clear();
-    out.held.reset();
-    if (status) ++committed_;
-    return status;
-  }
-
-  Status write(Item item, const FrameTime& time) final {
-    own_.index = committed_;
-    own_.time = time;
-    ZR_TRY(this->prepare(item, own_));
-    return commit(own_);
-  }
-
- protected:
-  virtual Status place(Outgoing& out) = 0;
-  std::int64_t committed() const noexcept { return committed_; }
-
- private:
-  std::int64_t committed_ = 0;
-  Outgoing own_;  // of write()
-};
-using HalvedPacketSink = HalvedSink<PacketSink, std::span<const std::byte>>;
-using HalvedFrameSink = HalvedSink<FrameSink, const ConstFrameView&>;
-
-/// True if a packet starts with SOI (T.81 B.2.1).
-bool is_jpeg(std::span<const std::byte> packet) noexcept;
-PacketSinkPtr make_jpeg_sink(ImageOutput output);
-/// Errors: invalid_argument (size or rate). Audio is left out, which notice() says. Players are
-/// known to take RIFF lists of 1 GB; tests have smaller ones.
-Result<PacketSinkPtr> make_avi_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options,
-                                    std::int64_t most_riff_bytes = std::int64_t{1} << 30);
-FrameSinkPtr make_y4m_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
-/// Errors: invalid_argument (SinkOptions::raw_format).
-Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
-bool is_raw_video(const std::string& format);  ///< raw, yuv, rgb
-/// Whether players have to turn or mirror the pictures.
-bool is_turned(const SinkOptions& options) noexcept;
-/// Says that a container of this kind cannot tell players to.
-std::string rotation_notice(const SinkOptions& options, const std::string& container);
-/// Outputs that keep nothing, or a line with the MD5 of each packet or frame.
-PacketSinkPtr make_null_packet_sink();
-FrameSinkPtr make_null_frame_sink();
-PacketSinkPtr make_md5_packet_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
-FrameSinkPtr make_md5_frame_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
-/// `format` is one for which is_pnm_output() or needs_opencv() is true.
-FrameSinkPtr make_image_sink(ImageOutput output, const std::string& format);
-bool is_pnm_output(const std::string& format);  ///< pgm, ppm, pnm
-bool needs_opencv(const std::string& format);   ///< png, tif, tiff, bmp, webp
-
 #ifdef ZERORUN_HAVE_FFMPEG
 /// Whether FFmpeg's libraries are on this machine.
 bool has_ffmpeg_libraries() noexcept;
@@ -257,8 +187,6 @@ struct MediaInput {
 /// Errors: unknown_format, read_failed, bad_input.
 Result<MediaInput> open_media(ByteReader reader, const std::string& format,
                               const SourceOptions& options);
-Result<PacketSinkPtr> open_container_sink(std::unique_ptr<OutputFile> file,
-                                          const std::string& muxer, const SinkOptions& options);
 #endif
 
 }  // namespace zerorun::io

@@ -1,6 +1,6 @@
 // The sentences about a case, and the tables of the terminal, with made-up times.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/report/verdict.hpp"
+#include "apps/bench/report/sentences.hpp"
 
 #include <gmock/gmock.h>
 
@@ -30,7 +30,7 @@ Row row(std::string coder, Mode mode, int at_once, double us, std::string device
   return row;
 }
 
-TEST(Verdict, ComparesTheSameNumberOfThreadsAndTheFastestThroughput) {
+TEST(Sentences, ComparesTheSameNumberOfThreadsAndTheFastestThroughput) {
   CaseResult result;
   result.rows = {row("zerorun", Mode::latency, 1, 80),
                  row("zerorun", Mode::latency, 4, 20),
@@ -40,37 +40,37 @@ TEST(Verdict, ComparesTheSameNumberOfThreadsAndTheFastestThroughput) {
                  row("zerorun", Mode::throughput, 4, 5),
                  row("libjpeg-turbo 2.1.5", Mode::throughput, 4, 31),
                  row("copy", Mode::throughput, 1, 1)};
-  EXPECT_THAT(verdict(result),
+  EXPECT_THAT(sentences(result),
               ElementsAre("One frame at a time, zerorun takes 0.80 of libjpeg-turbo's time (cpu, "
                           "host>host; 1 thread).",
                           "Several frames at once, zerorun has 6.2 times libjpeg-turbo's "
                           "throughput (cpu, host>host; 4 threads)."));
 }
 
-TEST(Verdict, SaysWhereZerorunIsSlower) {
+TEST(Sentences, SaysWhereZerorunIsSlower) {
   CaseResult result;
   result.rows = {row("zerorun", Mode::latency, 1, 150), row("Other 1", Mode::latency, 1, 100),
                  row("zerorun", Mode::throughput, 1, 40), row("Other 1", Mode::throughput, 8, 10)};
-  EXPECT_THAT(verdict(result),
+  EXPECT_THAT(sentences(result),
               ElementsAre("One frame at a time, zerorun takes 1.5 times Other's time (cpu, "
                           "host>host; 1 thread).",
                           "Several frames at once, zerorun has 0.25 of Other's throughput (cpu, "
                           "host>host; zerorun 1 thread, Other 8 threads)."));
 }
 
-TEST(Verdict, NamesNoRatioWithinTheNoise) {
+TEST(Sentences, NamesNoRatioWithinTheNoise) {
   CaseResult result;
   result.rows = {row("zerorun", Mode::latency, 1, 99), row("Other 1", Mode::latency, 1, 100)};
   for (std::size_t i = 0; i < 20; i += 2) result.rows[0].microseconds[i] += 4;
-  EXPECT_THAT(verdict(result), ElementsAre(HasSubstr("equally fast within the noise")));
+  EXPECT_THAT(sentences(result), ElementsAre(HasSubstr("equally fast within the noise")));
 }
 
-TEST(Verdict, ComparesNoOtherDeviceOrPath) {
+TEST(Sentences, ComparesNoOtherDeviceOrPath) {
   CaseResult result;
   result.rows = {row("zerorun", Mode::latency, 1, 9, "cuda:0", "device>device"),
                  row("Other 1", Mode::latency, 1, 100),
                  row("nvJPEG 13", Mode::latency, 1, 50, "cuda:0", "pinned>device")};
-  EXPECT_THAT(verdict(result), IsEmpty());
+  EXPECT_THAT(sentences(result), IsEmpty());
 }
 
 /// As on a GPU: every backend of nvJPEG has rows for single images, and one for batches.
@@ -85,14 +85,14 @@ std::vector<Row> rows_of_nvjpeg(const std::string& backend, double alone_us, dou
   return rows;
 }
 
-TEST(Verdict, JudgesALibraryByTheBestOfItsBackends) {
+TEST(Sentences, CompareALibraryByTheBestOfItsBackends) {
   CaseResult result;
   result.rows = {row("zerorun", Mode::latency, 1, 80), row("zerorun", Mode::throughput, 8, 20)};
   for (const auto& rows :
        {rows_of_nvjpeg("default", 1300, 178, 7200), rows_of_nvjpeg("hybrid", 1250, 182, 7300),
         rows_of_nvjpeg("hardware", 1270, 176, 170)})
     result.rows.insert(result.rows.end(), rows.begin(), rows.end());
-  EXPECT_THAT(verdict(result),
+  EXPECT_THAT(sentences(result),
               ElementsAre("One frame at a time, zerorun takes 0.06 of nvJPEG's time (cpu, "
                           "host>host; nvJPEG-hybrid, 1 thread).",
                           "Several frames at once, zerorun has 8.5 times nvJPEG's throughput (cpu, "

@@ -1,6 +1,6 @@
 // Sentences about the rows of a case.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/report/verdict.hpp"
+#include "apps/bench/report/sentences.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ bool is_usual(const Row& row) {
 
 std::string short_name(const Row& row) { return row.coder.substr(0, row.coder.find(' ')); }
 
-/// What a sentence is about: a library is judged by the best of its backends.
+/// The subject of a sentence: a library, for which the best of its backends stands.
 std::string codec_name(const Row& row) { return row.codec.empty() ? short_name(row) : row.codec; }
 
 struct Pair {
@@ -123,7 +123,7 @@ std::string sentence(const Pair& pair) {
 
 }  // namespace
 
-std::vector<std::string> verdict(const CaseResult& result) {
+std::vector<std::string> sentences(const CaseResult& result) {
   std::vector<std::string> sentences;
   for (const Pair& pair : pairs_of(result)) sentences.push_back(sentence(pair));
   return sentences;

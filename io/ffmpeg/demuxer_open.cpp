@@ -1,0 +1,131 @@
+// Opens the video stream of a file or a pipe by libavformat.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "codec/base/try.hpp"
+#include "io/ffmpeg/avi_index.hpp"
+#include "io/ffmpeg/demuxer.hpp"
+#include "io/ffmpeg/input_head.hpp"
+
+namespace zerorun::io::av {
+namespace {
+
+constexpr int kPipeBufferBytes = 1 << 16;
+constexpr std::int64_t kMiscounted = 8;  // some writers of AVI include RIFF's own header
+constexpr std::size_t kHeadBytes = 8;    // for unknown_input(); a pipe is not read further
+
+}  // namespace
+
+Demuxer::~Demuxer() {
+  avformat_close_input(&context_);  // does not free a custom I/O context
+  if (pipe_context_ != nullptr) {
+    av_freep(&pipe_context_->buffer);
+    avio_context_free(&pipe_context_);
+  }
+}
+
+int Demuxer::read_pipe(void* self, std::uint8_t* out, int count) {
+  ByteReader& reader = *static_cast<Demuxer*>(self)->pipe_;
+  // Give what is there: a live pipe must not wait for a full buffer.
+  const std::span<const std::byte> part = reader.buffered();
+  if (part.empty()) return reader.error() ? AVERROR_EOF : AVERROR(EIO);
+  const std::size_t take = std::min(part.size(), static_cast<std::size_t>(count));
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(part.data()), take, out);
+  reader.consume(take);
+  return static_cast<int>(take);
+}
+
+Result<std::unique_ptr<Demuxer>> Demuxer::open(ByteReader reader, const std::string& format) {
+  keep_quiet();
+  std::unique_ptr<Demuxer> demuxer(new Demuxer);
+  demuxer->name_ = reader.name();
+  ZR_TRY(demuxer->open_context(std::move(reader), format, true));
+  ZR_TRY(demuxer->choose_stream());
+  ZR_TRY(demuxer->distrust_index(format));
+  ZR_TRY(demuxer->look_ahead());
+  demuxer->describe();
+  return demuxer;
+}
+
+/// Opens an AVI file whose index lies again, to be read front to back without it.
+Status Demuxer::distrust_index(const std::string& format) {
+  if (pipe_ || std::string_view(context_->iformat->name) != "avi") return Status::ok();
+  ZR_LET(reader, ByteReader::open(name_));
+  if (!avi_index_lies(*stream_, reader)) return Status::ok();
+  avformat_close_input(&context_);
+  ZR_TRY(open_context(std::move(reader), format, false));
+  return choose_stream();
+}
+
+Status Demuxer::open_context(ByteReader reader, const std::string& format, bool may_seek) {
+  const AVInputFormat* forced = nullptr;
+  if (!format.empty()) {
+    forced = av_find_input_format(format == "mkv" ? "matroska" : format.c_str());
+    if (forced == nullptr)
+      return Status(Errc::unknown_format, "FFmpeg knows no format named '" + format + "'");
+  }
+  context_ = avformat_alloc_context();
+  if (context_ == nullptr) return Status(Errc::out_of_memory);
+  context_->interrupt_callback = reads_.callback();
+  const bool is_file = reader.is_regular_file();
+  const auto there = static_cast<std::int64_t>(reader.size().value_or(0));
+  const std::span<const std::byte> start = reader.peek(is_file ? kAnnouncingBytes : kHeadBytes);
+  const std::vector<std::byte> head(start.begin(), start.end());
+  std::string url;
+  if (is_file && may_seek) {
+    url = "file:" + name_;  // so that no name is taken for a protocol
+  } else {
+    pipe_ = std::make_unique<ByteReader>(std::move(reader));
+    auto* buffer = static_cast<std::uint8_t*>(av_malloc(kPipeBufferBytes));
+    if (buffer == nullptr) return Status(Errc::out_of_memory);
+    pipe_context_ = avio_alloc_context(buffer, kPipeBufferBytes, 0, this, &Demuxer::read_pipe,
+                                       nullptr, nullptr);
+    if (pipe_context_ == nullptr) {
+      av_free(buffer);
+      return Status(Errc::out_of_memory);
+    }
+    context_->pb = pipe_context_;
+  }
+  Dictionary options;
+  set_input_limits(options);
+  options.set("pattern_type", "none");  // image2 must not read a name as a pattern
+  int error = avformat_open_input(&context_, url.c_str(), forced, options.out());
+  if (error == AVERROR_INVALIDDATA && forced == nullptr) return unknown_input(name_, head);
+  // FFmpeg also reports ENOMEM for a file with more streams than max_streams.
+  if (error == AVERROR(ENOMEM))
+    return Status(
+        Errc::bad_input,
+        "'" + name_ + "': it has too many streams, or there is no memory for its headers");
+  if (error < 0) return failure(Errc::bad_input, name_, error);
+  if (forced == nullptr && is_guess(*context_)) return unknown_input(name_, head);
+  ZR_TRY(show_flv_streams(*context_, name_));
+  ZR_TRY(find_streams(*context_, name_));
+  const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;
+  if (announced && *announced > there + kMiscounted) missing_bytes_ = *announced - there;
+  return Status::ok();
+}
+
+Status Demuxer::choose_stream() {
+  // Cover pictures are video streams, too, but nobody wants to encode them.
+  for (unsigned i = 0; i < context_->nb_streams; ++i)
+    if (context_->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
+      context_->streams[i]->discard = AVDISCARD_ALL;
+  int best = av_find_best_stream(context_, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+  if (best >= 0 && context_->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC) best = -1;
+  for (unsigned i = 0; best < 0 && i < context_->nb_streams; ++i)
+    if (context_->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+        context_->streams[i]->discard != AVDISCARD_ALL)
+      best = static_cast<int>(i);
+  if (best < 0) return Status(Errc::unknown_format, "'" + name_ + "' has no video in it");
+  stream_ = context_->streams[best];
+  for (unsigned i = 0; i < context_->nb_streams; ++i)
+    if (context_->streams[i] != stream_) context_->streams[i]->discard = AVDISCARD_ALL;
+  if (context_->start_time != AV_NOPTS_VALUE)
+    start_ = av_rescale_q(context_->start_time, AV_TIME_BASE_Q, stream_->time_base);
+  return Status::ok();
+}
+
+}  // namespace zerorun::io::av

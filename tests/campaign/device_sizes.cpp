@@ -6,17 +6,14 @@
 #include <optional>
 #include <utility>
 
+#include "tests/campaign/all_sizes.hpp"
 #include "tests/campaign/device_batch.hpp"
 #include "tests/campaign/device_campaign.hpp"
 
 namespace zerorun::test {
 namespace {
 
-constexpr int kEdge = 64;
-constexpr PixelFormat kFormats[] = {PixelFormat::yuv444p, PixelFormat::yuv422p,
-                                    PixelFormat::yuv420p, PixelFormat::yuv440p,
-                                    PixelFormat::yuv411p};
-constexpr int kFormatCount = std::size(kFormats);
+constexpr int kFormatCount = std::size(kSizeFormats);
 
 EncodeParams params_of(Backend backend, const RestartPolicy& restart) {
   EncodeParams params;
@@ -85,7 +82,7 @@ int every_size(const DeviceRun& run) {
     if (!plain->ready() || !restarting->ready()) return {};
     return [&work, plain, restarting](std::int64_t step, Counts& counts) {
       const int width = 1 + static_cast<int>(step / kFormatCount);
-      const PixelFormat format = kFormats[step % kFormatCount];
+      const PixelFormat format = kSizeFormats[step % kFormatCount];
       const std::string what = "width " + std::to_string(width) + " " + std::string(name(format));
       plain->check(work, format, width, what, counts);
       restarting->check(work, format, width, what + " with restarts", counts);

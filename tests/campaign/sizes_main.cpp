@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/campaign/all_sizes.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/test_frame.hpp"
@@ -18,11 +19,6 @@
 
 namespace zerorun::test {
 namespace {
-
-constexpr int kEdge = 64;
-constexpr PixelFormat kFormats[] = {PixelFormat::yuv444p, PixelFormat::yuv422p,
-                                    PixelFormat::yuv420p, PixelFormat::yuv440p,
-                                    PixelFormat::yuv411p};
 
 struct Checker {
   Encoder plain, restarting;
@@ -75,7 +71,7 @@ Checker make_checker() {
 void check_width(Checker& checker, int width, const std::string& folder) {
   std::ofstream out(folder + "/" + std::to_string(width) + ".mjpeg", std::ios::binary);
   for (int height = 1; height <= kEdge; ++height)
-    for (const PixelFormat format : kFormats) {
+    for (const PixelFormat format : kSizeFormats) {
       const TestFrame frame =
           make_frame(Content::noise, format, width, height, static_cast<std::uint64_t>(height));
       const std::string name = std::to_string(width) + "x" + std::to_string(height) + " " +

@@ -41,6 +41,10 @@ int files_of(const DeviceRun& run, const Folders& folders);
 int poisoned(const DeviceRun& run, const Folders& folders);
 /// R16: small files and frames, 100 times in other orders, by 1, 2 and 8 coders side by side.
 int repeated(const DeviceRun& run, const Folders& folders);
+/// R14: `count` of the every_shape_count() pairs of a size and a format, from `first` on, in every
+/// way that has kernels of its own.
+int every_shape(const DeviceRun& run, std::int64_t count, std::int64_t first);
+std::int64_t every_shape_count();
 /// R17: all sizes up to 64x64 in five samplings, with and without restart intervals.
 int every_size(const DeviceRun& run);
 

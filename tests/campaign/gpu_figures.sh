@@ -10,7 +10,7 @@ goals+=(
   [R7-gpu]="every byte of 12 streams with every value: CUDA gives status, report and samples of the CPU"
   [R8-gpu]="every prefix of 40 streams: CUDA gives status, report and samples of the CPU"
   [R10-gpu]="every CUDA call fails once on a GPU, or its memory is exhausted: an error, no leak, the next call works"
-  [R13-gpu]="soak: 20 minutes on a GPU, no error, no growth of memory or of CUDA's objects"
+  [R13-gpu]="soak: 20 minutes on GPUs, no error, no growth of memory or of CUDA's objects"
   [R14-gpu]=${goals[R14]}
   [R15-gpu]="no sample depends on old device or pinned memory, or on the picture before"
   [R16-gpu]="100 repeats in other orders by 1, 2 and 8 coders side by side: one result each"
@@ -32,6 +32,11 @@ build_gpu() {
   [ -n "$gpu_is_built" ] || build gpu campaign_device cuda_fault_parity device_memory_parity flat_device_memory
   gpu_is_built=1
 }
+
+# Long figures share the GPUs among their processes: on_gpu NUMBER COMMAND... runs one on GPU NUMBER, counted round.
+gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
+((gpus > 0)) || gpus=1
+on_gpu() { CUDA_VISIBLE_DEVICES=$(($1 % gpus)) "${@:2}"; }
 
 # device MODE [ARGUMENT...]: a campaign of tests/campaign/device_main.cpp.
 device() {
@@ -80,12 +85,12 @@ mutated_text() {
       n[1], n[2], n[3], n[6], n[4], n[7], n[5] }'
 }
 
-# mutate_pieces FIRST STEP END: every STEPth piece from FIRST on, until $SECONDS is END.
+# mutate_pieces FIRST STEP END: every STEPth piece from FIRST on, until $SECONDS is END. FIRST chooses the GPU.
 mutate_pieces() {
   local piece code path
   for ((piece = $1; piece < 16 && SECONDS < $3; piece += $2)); do
     path=$state/$figure.piece-$(printf %02d "$piece") code=0
-    "$campaign_device" mutations "$path" "$(awk "BEGIN { print ($3 - $SECONDS) / 60 }")" $piece_streams \
+    on_gpu "$1" "$campaign_device" mutations "$path" "$(awk "BEGIN { print ($3 - $SECONDS) / 60 }")" $piece_streams \
       $((piece * piece_streams)) >"$path.log" 2>&1 || code=$?
     ((code == 0 || code == 3)) || return 1
   done
@@ -106,13 +111,12 @@ mutate() {
   return $failed
 }
 
-# Tries 1, 2, 4 and 8 processes for some seconds each, and goes on with the fastest.
+# Tries 1, 2, 4 and 8 processes a GPU for some seconds each, and goes on with the fastest.
 gpu_R6() {
   local best=0 fastest=1 processes rate=0 began failed=0
   build_gpu
   began=$SECONDS
-  for processes in 1 2 4 8; do
-    ((processes <= gpu_cores)) || break
+  for ((processes = gpus; processes <= 8 * gpus && processes <= gpu_cores; processes *= 2)); do
     mutate "$processes" 8 || { failed=1; break; }
     if ((rate > best)); then best=$rate fastest=$processes; fi
   done
@@ -135,24 +139,76 @@ gpu_R10() {
   reached "$calls runs, in each of which one call of CUDA failed, 0 wrong; with 0 to 512 MiB left $(grep 'found enough memory' "$state/$figure.last")"
 }
 
+# small_files FOLDER: 120 small files of all kinds, in eight folders there.
+small_files() {
+  local number=0 file folders=(tests/hostile) folder
+  for folder in valid valid_derived corrupt hostile; do
+    [ -d "$ZERORUN_TEST_DATA/$folder" ] && folders+=("$ZERORUN_TEST_DATA/$folder")
+  done
+  rm -rf "$1"
+  while read -r file; do
+    mkdir -p "$1/$((number % 8))"
+    cp "$file" "$1/$((number % 8))/$number.jpg"
+    number=$((number + 1))
+  done < <(for folder in "${folders[@]}"; do
+    find "$folder" -type f -size -9 -name '*.jpg' | sort |
+      awk -v wanted=$((120 / ${#folders[@]})) '{ file[NR] = $0 } END { for (i = 0; i < wanted; ++i) print file[1 + int(i * NR / wanted)] }'
+  done)
+}
+
+# sanitized TOOL NAME ARGUMENT...: a campaign under a tool; says in NAME.log whether anything was reported.
+sanitized() {
+  local tool=$1 name=$2
+  shift 2
+  on_gpu "${name##*-}" env ZERORUN_CAMPAIGN_THREADS=1 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
+    "$campaign_device" "$@" >"$sanitizer_logs/$tool-$name.log" 2>&1 || touch "$sanitizer_logs/$tool-$name.failed"
+}
+
+# Eight processes for each tool and each of files and shapes, as many at a time as there are cores.
 gpu_R14() {
-  need_gpu
-  tests/run-gpu.sh --sanitize "$state/sanitizers" || exit 1
-  reached "$(grep -c '^passed' "$state/sanitizers/summary.txt") runs without a report"
+  local tool part sanitizer_logs=$state/$figure.logs shapes=16 reports streams
+  build_gpu
+  command -v compute-sanitizer >/dev/null || cannot_run "needs compute-sanitizer"
+  rm -rf "$sanitizer_logs" && mkdir -p "$sanitizer_logs"
+  small_files "$sanitizer_logs/files"
+  for tool in racecheck memcheck initcheck synccheck; do
+    for ((part = 0; part < 8; ++part)); do
+      while (($(jobs -rp | wc -l) >= gpu_cores)); do wait -n || true; done
+      sanitized "$tool" "files-$part" files "" 0 "$sanitizer_logs/files/$part" &
+      sanitized "$tool" "shapes-$part" shapes "" 0 $shapes $((part * shapes)) &
+    done
+  done
+  wait
+  reports=$(find "$sanitizer_logs" -name '*.failed' | sed 's/.*\///; s/\.failed$//' | sort | paste -sd ' ')
+  streams=$(sed -n 's/^.*steps, \([0-9]*\) streams: .*/\1/p' "$sanitizer_logs"/*.log | awk '{ n += $1 } END { print n + 0 }')
+  [ -z "$reports" ] || { reached "reports or differences of $reports; see $sanitizer_logs"; exit 1; }
+  reached "memcheck, racecheck, initcheck, synccheck: 0 reports over $(find "$sanitizer_logs/files" -type f | wc -l) files in four outputs and 128 sizes and formats coded in 36 ways; $streams comparisons with the CPU, 0 differences"
 }
 
 # A piece is 400 frames of all kinds with a seed of its own. Its memory is counted at the CUDA calls, so other programs may
 # use the GPU; beside other figures it goes on until they end.
+soak_gpu() {
+  local gpu=$1 pieces=$2 seed=$3 end=$4 piece log=$state/$figure.gpu-$1
+  while (($(soaked) < 1200)) && { ((SECONDS < end)) || [ -e "$state/beside" ]; }; do
+    piece=$SECONDS
+    on_gpu "$gpu" env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 "$gpu_tests/endurance/flat_device_memory" 100 "$seed" beside \
+      >"$log" 2>&1 || { tail -n 3 "$log"; return 1; }
+    printf '%d %s\n' $((SECONDS - piece)) "$(tail -n 1 "$log")" >>"$pieces"
+    seed=$((seed + gpus))
+  done
+}
+
 gpu_R13() {
-  local pieces=$state/$figure.pieces began=$SECONDS piece
+  local pieces=$state/$figure.pieces gpu failed=0 soaks=() soak
   build_gpu
   touch "$pieces"
-  while (($(soaked) < 1200)) && { ((SECONDS - began < 60 * minutes)) || [ -e "$state/beside" ]; }; do
-    piece=$SECONDS
-    run env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 "$gpu_tests/endurance/flat_device_memory" 100 \
-      $((1 + $(wc -l <"$pieces"))) beside || { reached "growth or an error: $(last_line)"; exit 1; }
-    printf '%d %s\n' $((SECONDS - piece)) "$(last_line)" >>"$pieces"
+  local first=$((1 + $(wc -l <"$pieces")))
+  for ((gpu = 0; gpu < gpus; ++gpu)); do
+    soak_gpu "$gpu" "$pieces" $((first + gpu)) $((SECONDS + 60 * minutes)) &
+    soaks+=($!)
   done
+  for soak in "${soaks[@]}"; do wait "$soak" || failed=1; done
+  ((!failed)) || { reached "growth or an error: $(tail -qn 1 "$state/$figure".gpu-*)"; exit 1; }
   reached "$(soaked) s, $(awk '{ n += $2; most($5, 0); most($10, 1); most($14, 2); most($18, 3); most($21, 4) }
     function most(value, i) { if (NR == 1 || value > top[i]) top[i] = value }
     END { printf "%d pieces, %d frames, growth of a piece at most: %d KiB of the device, %d KiB pinned, %d objects of CUDA, %d KiB of the heap, %d KiB resident",

@@ -1,10 +1,11 @@
-// Chunks of subsequences, synchronised on the host.
+// Chunks of subsequences, synchronised on the host as sync_subsequences() does it. Each says what
+// it found out about where its subsequences begin, against where they truly do.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "cuda/decode/long_ends.hpp"
@@ -14,143 +15,97 @@
 
 namespace zerorun::test {
 
+/// How many of a chunk's starts were told, and the first promise that was broken, or null.
+struct Told {
+  int told = 0, all = 0;
+  const char* broken = nullptr;
+};
+
+/// A row of a scan's subsequences, whose bits are read as by a CTA: no word that it does not copy.
+class HostRow {
+ public:
+  /// `subs` are all of the scan's, `first` is the number of the row's first one: some may be before
+  /// or behind all of them.
+  HostRow(std::span<const Subsequence> subs, std::span<const std::uint32_t> words,
+          const HostTables& tables, std::int64_t first, std::uint32_t count);
+
+  const Subsequence& at(std::uint32_t sub) const;
+  bool exists(std::uint32_t sub) const { return at(sub).end != 0; }
+  /// pack() of the state in which a subsequence truly begins.
+  std::uint32_t entry(std::uint32_t sub) const;
+  std::uint32_t period() const { return static_cast<std::uint32_t>(tables_.cycle.period); }
+  /// Walks a subsequence from the state before it; returns the state after it, packed. Throws if
+  /// that cannot be packed.
+  std::uint32_t walk(std::uint32_t sub, const WalkState& state, WalkTally& tally) const;
+
+ private:
+  std::span<const Subsequence> subs_;
+  std::span<const std::uint32_t> words_;
+  HostTables tables_;
+  std::int64_t first_;
+  std::uint32_t first_word_ = 0;
+};
+
 inline constexpr std::uint32_t kHostSubsequences = 64;
 using HostEnds = SubsequenceEnds<kHostSubsequences>;
 
-inline std::unique_ptr<HostEnds> make_ends() {
-  auto ends = std::make_unique<HostEnds>();
-  ends->most = kMostEnds;
-  return ends;
-}
+std::unique_ptr<HostEnds> make_ends();
+void follow_all_segments(HostEnds& ends);
 
-inline void follow_all_segments(HostEnds& ends) {
-  for (std::uint32_t segment = 1; segment < HostEnds::kSegments; ++segment)
-    for (std::uint32_t number = 0; number <= kMostEnds; ++number)
-      ends.follow_segment(segment, number);
-}
-
-/// Some subsequences of a scan of one interval, walked as sync_subsequences() does.
+/// kHostSubsequences subsequences, by the ends that are possible for each.
 class Chunk {
  public:
-  Chunk(const CleanScan& scan, const HostTables& tables, std::uint32_t first_sub)
-      : words_(words_of(scan.bytes)),
-        tables_(tables),
-        end_(scan.interval_first[1] * 8),
-        first_row_(first_sub) {
-    for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
-      ends->head[sub] = first_sub + sub == 0;
-      ends->open[sub] = start(sub) + kSubsequenceBits < end_;
-    }
-    walk_guesses();
-    walk_ends();
-    follow_all_segments(*ends);
-  }
+  struct Sizes {
+    std::uint32_t guess_stride = kGuessStride;  ///< 0: heads alone are walked at first
+    std::uint32_t most_ends = kMostEnds;        ///< at least the period
+  };
+  Chunk(const HostRow& row, const Sizes& sizes);
 
-  bool exists(std::uint32_t sub) const { return start(sub) < end_; }
-  std::uint32_t start(std::uint32_t sub) const { return (first_row_ + sub) * kSubsequenceBits; }
-
-  std::unique_ptr<HostEnds> ends = make_ends();
+  Told compare() const;
+  const HostEnds& ends() const { return *ends_; }
 
  private:
-  std::uint32_t walk(std::uint32_t sub, std::uint32_t from, const WalkState& state,
-                     WalkTally& tally) {
-    Walk walk{from + state.overshoot, state.phase, state.k};
-    const std::uint32_t stop = std::min(start(sub) + kSubsequenceBits, end_);
-    tally = test::skip(words_, tables_, {stop, end_}, walk);
-    return pack({walk.bit - stop, walk.phase, walk.k});
-  }
+  void walk_from(std::uint32_t sub, std::uint32_t phase);
+  void walk_guesses();
+  void walk_ends();
+  bool strides_lead_where_steps_lead() const;
+  const char* compare_from(std::uint32_t from, Told& out) const;
+  const char* compare_end(std::uint32_t sub, std::uint32_t number) const;
 
-  void walk_guesses() {
-    const auto period = static_cast<std::uint32_t>(tables_.cycle.period);
-    for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
-      const bool head = ends->head[sub];
-      for (std::uint32_t phase = 0; phase < (head ? 1 : period) && ends->open[sub]; ++phase) {
-        WalkTally tally;
-        ends->line[phase].reached[sub] =
-            static_cast<std::uint16_t>(walk(sub, start(sub), {0, phase, 0}, tally));
-        if (head) ends->line[0].step[sub] = make_step(tally);
-      }
-      ends->collect(sub, period);
-    }
-  }
-
-  void walk_ends() {
-    std::uint32_t walked[kHostSubsequences] = {};
-    for (bool more = true; more;) {
-      more = false;
-      std::uint32_t entries[kHostSubsequences] = {};
-      for (std::uint32_t sub = 1; sub < kHostSubsequences; ++sub)
-        if (exists(sub)) entries[sub] = ends->count[sub - 1];
-      for (std::uint32_t sub = 1; sub < kHostSubsequences; ++sub) {
-        for (std::uint32_t number = walked[sub]; number < entries[sub]; ++number) {
-          WalkTally tally;
-          ends->line[number].reached[sub] = static_cast<std::uint16_t>(
-              walk(sub, start(sub), unpack_walk_state(ends->line[number].state[sub - 1]), tally));
-          ends->line[number].step[sub] = make_step(tally);
-          more = true;
-        }
-        ends->match(sub, walked[sub], entries[sub]);
-        walked[sub] = entries[sub];
-      }
-    }
-  }
-
-  std::vector<std::uint32_t> words_;
-  HostTables tables_;
-  std::uint32_t end_, first_row_;
+  const HostRow& row_;
+  Sizes sizes_;
+  bool full_ = false;  ///< an end found no room
+  std::unique_ptr<HostEnds> ends_ = make_ends();
 };
 
-inline constexpr std::uint32_t kHostMarks = 64, kHostSlots = 128;
+inline constexpr std::uint32_t kHostMarks = 64;
+inline constexpr std::uint32_t kFarSubsequences = kHostMarks * kMarkSubsequences;
 using FarEnds = LongEnds<kHostMarks>;
 
 struct FarMemory {
-  explicit FarMemory(std::uint32_t slots = kHostSlots)
+  explicit FarMemory(std::uint32_t slots)
       : words(FarEnds::bytes(slots) / 2, kFreeSlot), ends(FarEnds::at(words.data(), slots)) {}
   std::vector<std::uint16_t> words;
   FarEnds ends;
 };
 
-/// The subsequences of a chunk, walked as sync_subsequences() does, by one thread.
+/// kFarSubsequences subsequences, by long walks, one after the other.
 class FarChunk {
  public:
-  FarChunk(const CleanScan& scan, const HostTables& tables, std::uint32_t first_sub)
-      : words_(words_of(scan.bytes)),
-        tables_(tables),
-        end_(scan.interval_first[1] * 8),
-        first_sub_(first_sub) {
-    for (std::uint32_t sub = 0; sub < kHostMarks * kMarkSubsequences;
-         sub += sub < kWarmSubsequences ? kEarlyGuessStride : kLateGuessStride)
-      for (std::uint32_t phase = 0; phase < static_cast<std::uint32_t>(tables.cycle.period);
-           ++phase)
-        walk_until_met(sub, pack({0, phase, 0}));
-  }
+  FarChunk(const HostRow& row, std::uint32_t slots);
 
-  std::uint32_t start(std::uint32_t sub) const { return (first_sub_ + sub) * kSubsequenceBits; }
-  const FarEnds& ends() const { return memory_.ends; }
+  Told compare() const;
+  std::uint32_t kept(std::uint32_t mark) const;
 
  private:
-  std::uint32_t pass(std::uint32_t sub, std::uint32_t packed) {
-    const WalkState state = unpack_walk_state(packed);
-    Walk walk{start(sub) + state.overshoot, state.phase, state.k};
-    const std::uint32_t stop = start(sub + 1);
-    test::skip(words_, tables_, {stop, end_}, walk);
-    return pack({walk.bit - stop, walk.phase, walk.k});
-  }
-  void walk_until_met(std::uint32_t sub, std::uint32_t state) {
-    std::uint32_t before = kNoSlot;
-    for (bool is_new = true; is_new && sub < kHostMarks * kMarkSubsequences;) {
-      state = pass(sub++, state);
-      if (sub % kMarkSubsequences != 0) continue;
-      const std::uint32_t mark = sub / kMarkSubsequences - 1;
-      const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
-      if (before != kNoSlot) memory_.ends.next(mark - 1, before) = static_cast<std::uint8_t>(slot);
-      before = slot;
-    }
-  }
+  std::uint32_t pass(std::uint32_t sub, std::uint32_t state) const;
+  void walk_until_met(std::uint32_t sub, std::uint32_t state);
+  std::uint32_t truth(std::uint32_t mark) const;
+  bool has_head_before(std::uint32_t mark) const;
+  const char* compare_steps() const;
 
-  std::vector<std::uint32_t> words_;
-  HostTables tables_;
-  std::uint32_t end_, first_sub_;
+  const HostRow& row_;
+  bool full_ = false;  ///< a state found no room
   FarMemory memory_;
 };
 

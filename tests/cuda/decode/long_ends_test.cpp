@@ -38,7 +38,7 @@ TEST(LongEnds, AMarkKeepsEachStateOnceAndSaysWhenItIsFull) {
 }
 
 TEST(LongEnds, FollowingStopsWhereAWalkFoundNoRoom) {
-  FarMemory memory;
+  FarMemory memory(kMostLongSlots);
   memory.ends.next(5, 7) = 9;
   memory.ends.next(6, 9) = static_cast<std::uint8_t>(kNoSlot);
   EXPECT_EQ(memory.ends.follow(5, 5, 7), 7u);
@@ -62,29 +62,19 @@ TEST(LongEnds, TellWhereSubsequencesOfDenseBitsBegin) {
   const PairCycle cycle = make_pair_cycle(scan->header.layout);
   const auto tables = make_host_tables(tables_of(scan->header, cycle));
   const HostTables on_host{tables.get(), cycle};
-  const auto entries = subsequence_entries(*scan, on_host);
-  constexpr std::uint32_t kOwnMark = kWarmSubsequences / kMarkSubsequences - 1;
-  constexpr std::uint32_t kSubs = kHostMarks * kMarkSubsequences;
+  const auto words = words_of(scan->bytes);
+  const auto subs = subsequences_of(*scan, on_host, words);
   int told = 0, all = 0;
   std::uint32_t most = 0;
-  for (std::uint32_t first = 0; first + kSubs + 8 < entries.size(); first += kSubs / 2) {
-    const FarChunk chunk(*scan, on_host, first);
-    const auto truth = [&](std::uint32_t mark) {
-      const std::uint32_t sub = (mark + 1) * kMarkSubsequences;
-      const Walk& at = entries[first + sub];
-      return pack({at.bit - chunk.start(sub), at.phase, at.k});
-    };
-    const std::uint32_t number = chunk.ends().find(kOwnMark, truth(kOwnMark));
-    for (std::uint32_t mark = kOwnMark; mark < kHostMarks; ++mark, ++all) {
-      const std::uint32_t slot = chunk.ends().follow(kOwnMark, mark, number);
-      if (slot == kNoSlot) continue;
-      ++told;
-      ASSERT_EQ(chunk.ends().state(mark, slot), truth(mark)) << "mark " << mark;
-      std::uint32_t kept = 0;
-      for (std::uint32_t i = 0; i < kHostSlots; ++i)
-        kept += chunk.ends().state(mark, i) != kFreeSlot ? 1 : 0;
-      most = std::max(most, kept);
-    }
+  for (std::uint32_t first = 0; first + kFarSubsequences + 8 < subs.size();
+       first += kFarSubsequences / 2) {
+    const HostRow row(subs, words, on_host, first, kFarSubsequences);
+    const FarChunk chunk(row, kMostLongSlots);
+    const Told found = chunk.compare();
+    ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
+    told += found.told;
+    all += found.all;
+    for (std::uint32_t mark = 0; mark < kHostMarks; ++mark) most = std::max(most, chunk.kept(mark));
   }
   EXPECT_GT(all, 500);
   EXPECT_GE(told, all * 8 / 10) << "of " << all << " marks; the others need the chunk before";

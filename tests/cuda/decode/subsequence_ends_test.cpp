@@ -106,38 +106,21 @@ TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
   const PairCycle cycle = make_pair_cycle(scan->header.layout);
   const auto tables = make_host_tables(tables_of(scan->header, cycle));
   const HostTables on_host{tables.get(), cycle};
-  const auto entries = subsequence_entries(*scan, on_host);
   const auto words = words_of(scan->bytes);
-  int told = 0, all = 0;
-  for (std::uint32_t first = 0; first + 1 < entries.size(); first += kHostSubsequences / 2) {
-    const Chunk chunk(*scan, on_host, first);
-    // The true state before subsequence 16 is one of the ends of subsequence 15, and all maps go on
-    // from there.
-    constexpr std::uint32_t kFrom = 2 * kSegmentSubsequences;
-    if (!chunk.exists(kFrom)) break;
-    const auto packed = [&](std::uint32_t sub) {
-      const Walk& at = entries[first + sub];
-      return pack({at.bit - chunk.start(sub), at.phase, at.k});
-    };
-    const std::uint32_t number = chunk.ends->find(kFrom - 1, packed(kFrom));
-    for (std::uint32_t sub = kFrom; sub < kHostSubsequences && chunk.exists(sub); ++sub, ++all) {
-      const std::uint32_t entry = chunk.ends->follow_subsequences(kFrom, sub, number);
-      if (entry == kForeignEnd) continue;
-      ++told;
-      ASSERT_EQ(chunk.ends->line[entry].state[sub - 1], packed(sub))
-          << "subsequence " << first + sub;
-      Walk walk = entries[first + sub];
-      const std::uint32_t end = scan->interval_first[1] * 8;
-      const std::uint32_t stop = std::min(chunk.start(sub) + kSubsequenceBits, end);
-      const WalkTally truth = test::skip(words, on_host, {stop, end}, walk);
-      const WalkTally tally = tally_of_step(chunk.ends->line[entry].step[sub]);
-      ASSERT_EQ(tally.blocks, truth.blocks);
-      ASSERT_EQ(tally.pairs, truth.pairs);
+  const auto subs = subsequences_of(*scan, on_host, words);
+  for (const std::uint32_t stride : {1u, kGuessStride}) {
+    int told = 0, all = 0;
+    for (std::uint32_t first = 0; first + 1 < subs.size(); first += kHostSubsequences / 2) {
+      const HostRow row(subs, words, on_host, first, kHostSubsequences);
+      const Told found = Chunk(row, {stride, kMostEnds}).compare();
+      ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
+      told += found.told;
+      all += found.all;
     }
+    EXPECT_GT(all, 50);
+    EXPECT_GE(told, all * 9 / 10) << "of " << all
+                                  << " subsequences; the others are walked one by one";
   }
-  EXPECT_GT(all, 50);
-  EXPECT_GE(told, all * 9 / 10) << "of " << all
-                                << " subsequences; the others are walked one by one";
 }
 
 INSTANTIATE_TEST_SUITE_P(Samplings, SubsequenceEndsOfScan, testing::ValuesIn(kAllSubsamplings));

@@ -62,9 +62,11 @@ class HostDecoder {
       if (block_ != std::min((i + 1) * interval_blocks, layout.blocks()))
         out_.faults |= kFaultCount;
     }
-    if (out_.faults == 0 && out_.broken == nullptr)
-      out_.broken =
-          expand_pairs(size_of(layout.blocks()), pairs_, std::move(first_pair_), out_.levels);
+    if (out_.faults != 0 || out_.broken != nullptr) return std::move(out_);
+    out_.broken =
+        expand_pairs(size_of(layout.blocks()), pairs_, std::move(first_pair_), out_.levels);
+    if (pairs_.size() > most_pairs(std::uint64_t{scan_.interval_first.back()} * 8))
+      out_.broken = "more pairs than there can be";
     return std::move(out_);
   }
 

@@ -1,4 +1,4 @@
-// Groups of MCUs, decoded on the host.
+// Groups of MCUs, decoded on the host as decode_groups() does it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/decode/group_walk.hpp"
-#include "tests/cuda/decode/host_subsequences.hpp"
+#include "tests/cuda/decode/host_scan.hpp"
 
 namespace zerorun::test {
 
@@ -22,6 +22,22 @@ struct StoredGroup {
 /// decode_group(), with `pair` as the number of the first pair.
 StoredGroup decode_stored(std::span<const std::uint32_t> words, const HostTables& tables,
                           const GroupSpan& span, std::uint32_t pair);
+
+/// The first promise that decoding a group broke, whatever its bits are, or null.
+const char* broken_promise(const StoredGroup& group, const GroupSpan& span);
+
+/// The index of a sound scan, by the CPU's decoder.
+HostIndex true_index(const CleanScan& scan, int group_mcus);
+
+/// What the groups of an index give. Levels if each is as the index says.
+struct GroupScan {
+  bool as_said = true;
+  ScanLevels levels;
+  const char* broken = nullptr;
+};
+/// `index` need not be right, but has the scan's number of groups.
+GroupScan decode_by_index(const CleanScan& scan, const HostTables& tables,
+                          std::span<const std::uint32_t> words, const HostIndex& index);
 
 /// Decodes `blocks` blocks as a subsequence does, one symbol after the other.
 StoredPairs decode_blocks(std::span<const std::uint32_t> words, const HostTables& tables,

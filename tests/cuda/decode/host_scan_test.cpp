@@ -1,5 +1,6 @@
 // The fast decoder's algorithm on whole scans: it gives the levels of the CPU's stages, finds a
-// fault wherever they do, and synchronises from any state.
+// fault wherever they do, and synchronises from any state. The careful decoder's algorithm gives
+// the stages' pairs and finds the same faults in the same places.
 // SPDX-License-Identifier: MIT
 #include "tests/cuda/decode/host_scan.hpp"
 
@@ -8,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda/base/tuning.hpp"
+#include "tests/cuda/decode/careful_scan.hpp"
 #include "tests/cuda/decode/random_scan.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/test_data.hpp"
@@ -38,6 +41,10 @@ Faults compare(const CleanScan& scan) {
   const FastScan fast = decode_fast(scan);
   const char* const wrong = contradiction(stages, fast);
   EXPECT_EQ(wrong, nullptr) << wrong << ", faults " << std::hex << fast.faults;
+  for (const std::int32_t bits : {32, tuning::kSubsequenceBits}) {
+    const char* const careful = careful_contradiction(scan, stages, bits);
+    EXPECT_EQ(careful, nullptr) << "the careful decoder: " << careful;
+  }
   return {stages.fault, fast.faults != 0};
 }
 

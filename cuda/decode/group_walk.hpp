@@ -75,7 +75,8 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
   return {bit, window, block, pair, (indices & kBlockSize) != 0 || k != 0};
 }
 
-/// A pair takes at least two bits, except a DC that comes last.
-inline constexpr std::uint32_t kMostGroupPairs = (65535 + kMostStepBits) / 2 + 1;
+/// The last block may have its DC alone.
+inline constexpr std::uint32_t kMostGroupPairs =
+    static_cast<std::uint32_t>(most_pairs(65535 + kMostStepBits)) + 1;
 
 }  // namespace zerorun

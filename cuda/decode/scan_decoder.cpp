@@ -79,10 +79,8 @@ ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in
     sizes.groups = static_cast<std::uint32_t>(index_groups(layout, scan.index->group_mcus));
   else
     sizes.chunks = ceil_div(first_subsequence_of(sizes.intervals, sizes.bytes), kChunkSubsequences);
-  // A pair takes at least two bits: a codeword, and the level's bits or, after a DC of 0, the next
-  // codeword.
-  sizes.pair_capacity = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(std::uint64_t{sizes.bytes} * 4, std::uint64_t{sizes.blocks} * 64));
+  sizes.pair_capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      most_pairs(std::uint64_t{sizes.bytes} * 8), std::uint64_t{sizes.blocks} * kBlockSize));
   sizes.tiles = unstuff_tiles(sizes.bytes, lead);
   sizes.transform_ctas = ceil_div(sizes.blocks, kTransformBlocks);
   return sizes;

@@ -59,6 +59,13 @@ struct WalkTally {
   std::uint32_t blocks, pairs;
 };
 
+/// The most pairs in `bits` bits of whole blocks. A pair of AC takes at least two bits, its
+/// codeword and its level; that of a DC may take one, but only a full block, 64 pairs in 127 bits,
+/// has no EOB for another.
+constexpr std::uint64_t most_pairs(std::uint64_t bits) {
+  return bits * kBlockSize / (2 * kBlockSize - 1);
+}
+
 /// Positions in bits: the next subsequence begins at `stop`, the interval ends at `end`.
 struct WalkSpan {
   std::uint32_t stop, end;

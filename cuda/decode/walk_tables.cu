@@ -1,6 +1,6 @@
 // Each thread computes an entry of each of the fast decoder's tables.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/walk_tables.hpp"
+#include "cuda/decode/walk_scan.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,7 @@
-// Code tables of the fast decoder: what one look-up of the next bits tells.
+// Code tables of the fast decoder: what one look-up of the next bits tells. Host code too, without
+// CUDA's headers, so that a test can run the algorithm anywhere.
 // SPDX-License-Identifier: MIT
 #pragma once
-
-#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
@@ -11,7 +10,6 @@
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/base/pair_cycle.hpp"
 #include "cuda/decode/tuning.hpp"
-#include "zerorun/status.hpp"
 
 namespace zerorun {
 
@@ -63,7 +61,8 @@ inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymb
 /// nearly always among the last kLongSymbols values of 16 bits.
 inline constexpr std::uint32_t kLongSymbols = 2048;
 
-/// In device memory. The first dimension is the side (DC, AC), the second the pair.
+/// In device memory, where make_walk_tables() fills it. The first dimension is the side (DC, AC),
+/// the second the pair.
 struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
@@ -127,8 +126,5 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
          ((first & kSkipBitsMask) | first_indices << 5 | (first >> kSkipPairShift & 1) << 10)
              << kSkipFirstShift;
 }
-
-/// Fills `tables` from its `source`, for the first `pairs` pairs.
-Status make_walk_tables(WalkTables* tables, int pairs, cudaStream_t stream);
 
 }  // namespace zerorun

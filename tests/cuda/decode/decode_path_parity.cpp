@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/base/memory.hpp"
+#include "cuda/decode/walk_scan.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 #include "tests/cuda/device_array.hpp"

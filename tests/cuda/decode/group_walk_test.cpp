@@ -3,92 +3,13 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/group_walk.hpp"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
-#include "codec/syntax/scan_index.hpp"
+#include "tests/cuda/decode/host_groups.hpp"
 #include "tests/cuda/decode/random_scan.hpp"
 
 namespace zerorun::test {
 namespace {
-
-struct GroupTables : HostTables {
-  std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
-    return tables->symbol[side(table)][pair(table)][index];
-  }
-  CodeTables tables_of(std::uint32_t i) const {
-    const std::uint32_t dc = block(i % period()).dc;
-    return {dc, ac_of(dc)};
-  }
-};
-
-/// Throws where more is read than words_to_read() says.
-struct GroupBits {
-  std::span<const std::uint32_t> all;
-
-  WordPair words(std::uint32_t bit) const { return {word(bit / 32), word(bit / 32 + 1)}; }
-  WordPair words_behind(std::uint32_t bit) const {
-    return {word(bit / 32 + 1), word(bit / 32 + 2)};
-  }
-
- private:
-  std::uint32_t word(std::uint32_t number) const {
-    if (number >= all.size()) throw std::out_of_range("read behind the group");
-    return all[number];
-  }
-};
-
-struct Stored {
-  std::vector<std::uint32_t> pairs;
-  std::vector<std::uint32_t> first_pair;  ///< of each block, and of the one after the last
-  GroupEnd end{};
-  bool in_order = true;
-};
-
-struct GroupSink {
-  Stored* out;
-  std::uint32_t next;
-
-  void block_starts(std::uint32_t block, std::uint32_t pair) const {
-    out->in_order = out->in_order && block == out->first_pair.size() && pair == next;
-    out->first_pair.push_back(pair);
-  }
-  void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition) block_starts(block, pair);
-  }
-  void put_if(bool condition, std::uint32_t pair, std::uint32_t word) {
-    if (!condition) return;
-    out->in_order = out->in_order && pair == next++;
-    out->pairs.push_back(word);
-  }
-  void finish(std::uint32_t pair) const { out->in_order = out->in_order && pair == next; }
-};
-
-Stored decode_stored(std::span<const std::uint32_t> words, const HostTables& tables,
-                     const GroupSpan& span, std::uint32_t pair) {
-  Stored out;
-  const GroupBits bits{words.first(std::min<std::size_t>(words.size(), words_to_read(span.stop)))};
-  out.end = decode_group(bits, GroupTables{tables}, span, pair, GroupSink{&out, pair});
-  return out;
-}
-
-/// Decodes `blocks` blocks as a subsequence does, one symbol after the other.
-StoredPairs decode_blocks(std::span<const std::uint32_t> words, const HostTables& tables,
-                          std::uint32_t blocks, PairTarget target, Walk& walk) {
-  StoredPairs all;
-  all.end = target;
-  // The interval's end is far away, so that no padding is found.
-  const auto end = static_cast<std::uint32_t>(words.size() - 2) * 32;
-  while (all.end.block < target.block + blocks && all.faults == 0) {
-    const StoredPairs one = decode(words, tables, {walk.bit + 1, end}, all.end, walk);
-    all.pairs.insert(all.pairs.end(), one.pairs.begin(), one.pairs.end());
-    all.blocks.insert(all.blocks.end(), one.blocks.begin(), one.blocks.end());
-    all.end = one.end;
-    all.faults |= one.faults;
-  }
-  return all;
-}
 
 TEST(GroupWalk, HasWhatSubsequencesHave) {
   Random random(31);
@@ -111,7 +32,8 @@ TEST(GroupWalk, HasWhatSubsequencesHave) {
       const std::uint32_t begin = walk.bit;
       const StoredPairs sub = decode_blocks(words, on_host, blocks, target, walk);
       ASSERT_EQ(sub.faults, 0u);
-      const Stored group = decode_stored(words, on_host, {begin, walk.bit, blocks}, target.pair);
+      const StoredGroup group =
+          decode_stored(words, on_host, {begin, walk.bit, blocks}, target.pair);
       ASSERT_TRUE(group.in_order);
       ASSERT_FALSE(group.end.fault);
       ASSERT_EQ(group.end.bit, walk.bit);
@@ -129,6 +51,31 @@ TEST(GroupWalk, HasWhatSubsequencesHave) {
     }
   }
   EXPECT_GT(groups, 300);
+}
+
+/// With its true index a scan has the levels of the stages. With another one it may not be as said.
+TEST(GroupWalk, IndexGivesTheLevelsOfTheStages) {
+  Random random(33);
+  int as_said = 0;
+  for (int turn = 0; turn < 300; ++turn) {
+    const CleanScan scan = random_scan(random);
+    const PairCycle cycle = make_pair_cycle(scan.header.layout);
+    const auto tables = make_host_tables(tables_of(scan.header, cycle));
+    const HostTables on_host{tables.get(), cycle};
+    const auto words = words_of(scan.bytes);
+    const StageScan stages = decode_by_stages(scan);
+    HostIndex index = true_index(scan, random.between(1, 2));
+    const GroupScan groups = decode_by_index(scan, on_host, words, index);
+    ASSERT_EQ(groups.broken, nullptr) << groups.broken;
+    ASSERT_TRUE(groups.as_said);
+    ASSERT_TRUE(groups.levels == stages.levels);
+    const auto last = static_cast<int>(index.sums.size()) - 1;
+    index.sums[static_cast<std::size_t>(random.between(1, last))] += random.next() >> 32;
+    const GroupScan other = decode_by_index(scan, on_host, words, index);
+    ASSERT_EQ(other.broken, nullptr) << other.broken;
+    as_said += other.as_said ? 1 : 0;
+  }
+  EXPECT_LT(as_said, 10) << "wrong sums should be noticed";
 }
 
 TEST(GroupWalk, EndsInAnyBits) {
@@ -152,14 +99,9 @@ TEST(GroupWalk, EndsInAnyBits) {
     const auto most = std::min(65535, static_cast<int>(bytes.size()) * 8 - 64);
     const std::uint32_t stop = bit + static_cast<std::uint32_t>(random.below(most + 1));
     const auto blocks = turn % 4 == 0 ? 100000u : static_cast<std::uint32_t>(random.between(1, 39));
-    const Stored group = decode_stored(words, on_host, {bit, stop, blocks}, 0);
-    ASSERT_TRUE(group.in_order);
-    ASSERT_LE(group.end.blocks, blocks);
-    ASSERT_LE(group.pairs.size(), kMostGroupPairs);
-    ASSERT_LT(group.end.bit, std::max(stop, bit + 1) + kMostStepBits);
-    if (group.end.blocks < blocks) {
-      ASSERT_GE(group.end.bit, stop);
-    }
+    const GroupSpan span{bit, stop, blocks};
+    const char* const broken = broken_promise(decode_stored(words, on_host, span, 0), span);
+    ASSERT_EQ(broken, nullptr) << broken;
   }
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "codec/decode/byte_unstuff.hpp"
-#include "codec/decode/huffman_decode.hpp"
 #include "codec/decode/zero_run_expand.hpp"
 #include "codec/syntax/marker.hpp"
 
@@ -13,6 +12,131 @@ namespace zerorun::test {
 namespace {
 
 std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+bool ones_to_end(const CleanScan& scan, const BitCursor& cursor) {
+  for (std::uint64_t bit = cursor.bit; bit < cursor.end_bit; ++bit)
+    if ((scan.bytes[bit / 8] >> (7 - bit % 8) & 1) == 0) return false;
+  return true;
+}
+
+HostIndex read_index(std::span<const std::byte> jpeg, const ScanIndexPlace& place) {
+  HostIndex index{place.group_mcus, {0}};
+  const auto* entries = reinterpret_cast<const std::uint8_t*>(jpeg.data()) + place.offset;
+  for (std::uint32_t i = 0; i < place.groups; ++i) index.add(read_entry(entries, i));
+  return index;
+}
+
+CleanScan clean_scan(std::span<const std::byte> jpeg, const ScanHeader& header,
+                     std::uint64_t& consumed) {
+  CleanScan scan;
+  scan.header = header;
+  const auto data = jpeg.subspan(scan.header.data_offset);
+  scan.bytes.resize(data.size() + 16);
+  std::vector<EntropySegment> segments(data.size() / 2 + 2);
+  std::uint64_t count = 0;
+  Exec exec;
+  (void)byte_unstuff_cpu({reinterpret_cast<const std::uint8_t*>(data.data()), data.size(),
+                          scan.bytes.data(), segments.data(), &count, &consumed},
+                         exec);
+  for (std::uint64_t i = 0; i <= count; ++i)
+    scan.interval_first.push_back(static_cast<std::uint32_t>(segments[i].first_byte));
+  scan.bytes.resize(scan.interval_first.back());
+  scan.restarts_fit = static_cast<std::int64_t>(count) == scan.header.layout.intervals();
+  for (std::uint64_t i = 0; i + 1 < count; ++i)
+    scan.restarts_fit = scan.restarts_fit && segments[i].marker == marker::kRst0 + i % 8;
+  if (header.index) scan.index = read_index(jpeg, *header.index);
+  return scan;
+}
+
+/// The decoder of one scan, interval after interval.
+class HostDecoder {
+ public:
+  HostDecoder(const CleanScan& scan, const HostTables& tables, std::span<const std::uint32_t> words)
+      : scan_(scan), tables_(tables), words_(words) {}
+
+  FastScan decode_all() {
+    const ScanLayout& layout = scan_.header.layout;
+    const auto interval_blocks = layout.interval_mcus() * layout.blocks_per_mcu;
+    for (std::int64_t i = 0; i < layout.intervals() && out_.faults == 0; ++i) {
+      decode_interval(size_of(i));
+      if (block_ != std::min((i + 1) * interval_blocks, layout.blocks()))
+        out_.faults |= kFaultCount;
+    }
+    if (out_.faults != 0 || out_.broken != nullptr) return std::move(out_);
+    out_.broken =
+        expand_pairs(size_of(layout.blocks()), pairs_, std::move(first_pair_), out_.levels);
+    if (pairs_.size() > most_pairs(std::uint64_t{scan_.interval_first.back()} * 8))
+      out_.broken = "more pairs than there can be";
+    return std::move(out_);
+  }
+
+ private:
+  void decode_interval(std::size_t interval) {
+    const std::uint32_t begin = scan_.interval_first[interval] * 8;
+    const std::uint32_t end = scan_.interval_first[interval + 1] * 8;
+    Walk walk{begin, 0, 0};
+    for (std::uint32_t sub = begin; sub < end && out_.broken == nullptr; sub += kSubsequenceBits)
+      decode_at(sub, end, walk);
+    if (walk.k != 0 || walk.bit + 8 <= end) out_.faults |= kFaultCount;
+  }
+
+  void decode_at(std::uint32_t sub, std::uint32_t end, Walk& walk) {
+    const WalkSpan span{std::min(sub + kSubsequenceBits, end), end};
+    Walk skipped = walk;
+    const WalkTally tally = test::skip(words_, tables_, span, skipped);
+    const bool last = sub + kSubsequenceBits >= end;
+    const StoredPairs stored =
+        test::decode(words_, tables_, {last ? end : skipped.bit, end},
+                     {block_, static_cast<std::uint32_t>(pairs_.size())}, walk);
+    out_.faults |= stored.faults;
+    // If the data end within a block, decoding may stop a few symbols earlier.
+    const bool cut = last && skipped.bit > end && (stored.faults != 0 || walk.k != 0);
+    if (walk != skipped && !cut) out_.broken = "a subsequence does not end as it was skipped";
+    if (stored.pairs.size() > tally.pairs || (stored.pairs.size() < tally.pairs && !cut))
+      out_.broken = "pairs were miscounted";
+    if (stored.end.block != block_ + tally.blocks && !cut) out_.broken = "blocks were miscounted";
+    if (!stored.in_order) out_.broken = "pairs are not stored one after the other";
+    pairs_.insert(pairs_.end(), stored.pairs.begin(), stored.pairs.end());
+    for (const auto& started : stored.blocks) {
+      if (started.number > block_ + tally.blocks) out_.broken = "blocks were miscounted";
+      if (first_pair_.size() <= started.number) first_pair_.resize(started.number + 1);
+      first_pair_[started.number] = started.first_pair;
+    }
+    block_ += tally.blocks;
+  }
+
+  const CleanScan& scan_;
+  const HostTables& tables_;
+  const std::span<const std::uint32_t> words_;
+  std::uint32_t block_ = 0;
+  std::vector<std::uint32_t> pairs_, first_pair_;
+  FastScan out_;
+};
+
+}  // namespace
+
+std::vector<CleanScan> read_scans(std::span<const std::byte> jpeg, std::int64_t max_pixels,
+                                  std::size_t most) {
+  std::vector<CleanScan> scans;
+  StreamLimits limits;
+  limits.max_pixels = max_pixels;
+  HeaderParser parser(jpeg, limits);
+  if (!parser.start()) return scans;
+  while (scans.size() < most) {
+    const auto more = parser.next_scan();
+    if (!more || !*more) break;
+    std::uint64_t consumed = 0;
+    scans.push_back(clean_scan(jpeg, parser.scan(), consumed));
+    parser.resume_at(parser.scan().data_offset + consumed);
+  }
+  return scans;
+}
+
+std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg) {
+  auto scans = read_scans(jpeg, std::int64_t{1} << 24, 1);
+  if (scans.empty()) return std::nullopt;
+  return std::move(scans.front());
+}
 
 HuffmanDecodeTables stage_tables(const ScanHeader& header) {
   HuffmanDecodeTables out{};
@@ -37,127 +161,6 @@ std::vector<BitCursor> cursors_of(const CleanScan& scan) {
   return cursors;
 }
 
-bool ones_to_end(const CleanScan& scan, const BitCursor& cursor) {
-  for (std::uint64_t bit = cursor.bit; bit < cursor.end_bit; ++bit)
-    if ((scan.bytes[bit / 8] >> (7 - bit % 8) & 1) == 0) return false;
-  return true;
-}
-
-/// The decoder of one scan, interval after interval.
-class HostDecoder {
- public:
-  explicit HostDecoder(const CleanScan& scan)
-      : scan_(scan),
-        cycle_(make_pair_cycle(scan.header.layout)),
-        tables_(make_host_tables(tables_of(scan.header, cycle_))),
-        words_(words_of(scan.bytes)) {}
-
-  FastScan decode_all() {
-    const ScanLayout& layout = scan_.header.layout;
-    const auto interval_blocks = layout.interval_mcus() * layout.blocks_per_mcu;
-    for (std::int64_t i = 0; i < layout.intervals() && out_.faults == 0; ++i) {
-      decode_interval(size_of(i));
-      if (block_ != std::min((i + 1) * interval_blocks, layout.blocks()))
-        out_.faults |= kFaultCount;
-    }
-    if (out_.faults == 0) expand();
-    return std::move(out_);
-  }
-
- private:
-  void decode_interval(std::size_t interval) {
-    const std::uint32_t begin = scan_.interval_first[interval] * 8;
-    const std::uint32_t end = scan_.interval_first[interval + 1] * 8;
-    Walk walk{begin, 0, 0};
-    for (std::uint32_t sub = begin; sub < end && out_.broken == nullptr; sub += kSubsequenceBits)
-      decode_at(sub, end, walk);
-    if (walk.k != 0 || walk.bit + 8 <= end) out_.faults |= kFaultCount;
-  }
-
-  void decode_at(std::uint32_t sub, std::uint32_t end, Walk& walk) {
-    const HostTables on_host{tables_.get(), cycle_};
-    const WalkSpan span{std::min(sub + kSubsequenceBits, end), end};
-    Walk skipped = walk;
-    const WalkTally tally = test::skip(words_, on_host, span, skipped);
-    const bool last = sub + kSubsequenceBits >= end;
-    const StoredPairs stored =
-        test::decode(words_, on_host, {last ? end : skipped.bit, end},
-                     {block_, static_cast<std::uint32_t>(pairs_.size())}, walk);
-    out_.faults |= stored.faults;
-    // If the data end within a block, decoding may stop a few symbols earlier.
-    const bool cut = last && skipped.bit > end && (stored.faults != 0 || walk.k != 0);
-    if (walk != skipped && !cut) out_.broken = "a subsequence does not end as it was skipped";
-    if (stored.pairs.size() > tally.pairs || (stored.pairs.size() < tally.pairs && !cut))
-      out_.broken = "pairs were miscounted";
-    if (stored.end.block != block_ + tally.blocks && !cut) out_.broken = "blocks were miscounted";
-    if (!stored.in_order) out_.broken = "pairs are not stored one after the other";
-    pairs_.insert(pairs_.end(), stored.pairs.begin(), stored.pairs.end());
-    for (const auto& started : stored.blocks) {
-      if (started.number > block_ + tally.blocks) out_.broken = "blocks were miscounted";
-      if (first_pair_.size() <= started.number) first_pair_.resize(started.number + 1);
-      first_pair_[started.number] = started.first_pair;
-    }
-    block_ += tally.blocks;
-  }
-
-  void expand() {
-    const auto blocks = size_of(scan_.header.layout.blocks());
-    out_.levels.coefficients.resize(blocks * kBlockSize);
-    out_.levels.diff.resize(blocks);
-    first_pair_.push_back(static_cast<std::uint32_t>(pairs_.size()));
-    if (first_pair_.size() != blocks + 1) {
-      out_.broken = "not every block has its DC";
-      return;
-    }
-    for (std::size_t block = 0; block < blocks; ++block)
-      for (std::size_t i = first_pair_[block]; i < first_pair_[block + 1]; ++i) {
-        const std::uint32_t pair = pairs_[i], k = pair & kPairIndexMask;
-        const auto level = static_cast<std::int16_t>(level_of(pair));
-        if ((k == 0) != (i == first_pair_[block])) out_.broken = "a block does not begin with DC";
-        if (k == 0)
-          out_.levels.diff[block] = level;
-        else
-          out_.levels.coefficients[block * kBlockSize + size_of(kNaturalOfZigzag[k])] = level;
-      }
-  }
-
-  const CleanScan& scan_;
-  const PairCycle cycle_;
-  const std::unique_ptr<WalkTables> tables_;
-  const std::vector<std::uint32_t> words_;
-  std::uint32_t block_ = 0;
-  std::vector<std::uint32_t> pairs_, first_pair_;
-  FastScan out_;
-};
-
-}  // namespace
-
-std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg) {
-  StreamLimits limits;
-  limits.max_pixels = std::int64_t{1} << 24;
-  HeaderParser parser(jpeg, limits);
-  if (!parser.start()) return std::nullopt;
-  const auto more = parser.next_scan();
-  if (!more || !*more) return std::nullopt;
-  CleanScan scan;
-  scan.header = parser.scan();
-  const auto data = jpeg.subspan(scan.header.data_offset);
-  scan.bytes.resize(data.size() + 16);
-  std::vector<EntropySegment> segments(data.size() / 2 + 2);
-  std::uint64_t count = 0, consumed = 0;
-  Exec exec;
-  (void)byte_unstuff_cpu({reinterpret_cast<const std::uint8_t*>(data.data()), data.size(),
-                          scan.bytes.data(), segments.data(), &count, &consumed},
-                         exec);
-  for (std::uint64_t i = 0; i <= count; ++i)
-    scan.interval_first.push_back(static_cast<std::uint32_t>(segments[i].first_byte));
-  scan.bytes.resize(scan.interval_first.back());
-  scan.restarts_fit = static_cast<std::int64_t>(count) == scan.header.layout.intervals();
-  for (std::uint64_t i = 0; i + 1 < count; ++i)
-    scan.restarts_fit = scan.restarts_fit && segments[i].marker == marker::kRst0 + i % 8;
-  return scan;
-}
-
 std::vector<TablePair> tables_of(const ScanHeader& header, const PairCycle& cycle) {
   std::vector<TablePair> out;
   for (std::int32_t p = 0; p < cycle.pairs; ++p)
@@ -171,9 +174,10 @@ StageScan decode_by_stages(const CleanScan& scan) {
   if (out.fault) return out;
   const ScanLayout& layout = scan.header.layout;
   const HuffmanDecodeTables tables = stage_tables(scan.header);
-  std::vector<BitCursor> cursors = cursors_of(scan);
-  std::vector<RunLevel> pairs(size_of(layout.blocks() * kBlockSize));
-  std::vector<std::uint8_t> counts(size_of(layout.blocks()));
+  auto& [cursors, pairs, counts] = out.blocks;
+  cursors = cursors_of(scan);
+  pairs.resize(size_of(layout.blocks() * kBlockSize));
+  counts.resize(size_of(layout.blocks()));
   Exec exec;
   (void)huffman_decode_cpu(
       {layout, scan.bytes.data(), scan.bytes.size(), &tables, cursors.data(),
@@ -192,23 +196,64 @@ StageScan decode_by_stages(const CleanScan& scan) {
   return out;
 }
 
-FastScan decode_fast(const CleanScan& scan) {
-  if (scan.restarts_fit) return HostDecoder(scan).decode_all();
+FastScan decode_fast(const CleanScan& scan, const HostTables& tables,
+                     std::span<const std::uint32_t> words) {
+  if (scan.restarts_fit) return HostDecoder(scan, tables, words).decode_all();
   FastScan refused;
   refused.faults = kFaultRestarts;
   return refused;
 }
 
-std::vector<Walk> subsequence_entries(const CleanScan& scan, const HostTables& tables) {
-  const auto words = words_of(scan.bytes);
-  const std::uint32_t end = scan.interval_first[1] * 8;
-  std::vector<Walk> entries;
-  Walk walk{scan.interval_first[0] * 8, 0, 0};
-  for (std::uint32_t sub = walk.bit; sub < end; sub += kSubsequenceBits) {
-    entries.push_back(walk);
-    (void)test::skip(words, tables, {std::min(sub + kSubsequenceBits, end), end}, walk);
+FastScan decode_fast(const CleanScan& scan) {
+  const PairCycle cycle = make_pair_cycle(scan.header.layout);
+  const auto tables = make_host_tables(tables_of(scan.header, cycle));
+  return decode_fast(scan, {tables.get(), cycle}, words_of(scan.bytes));
+}
+
+const char* contradiction(const StageScan& stages, const FastScan& fast) {
+  if (fast.broken != nullptr) return fast.broken;
+  const bool fault = fast.faults != 0;
+  // The fast decoder recognises padding by its ones; it leaves a scan with other padding to the
+  // careful one.
+  if (stages.fault && !fault) return "a fault that the stages find was not found";
+  if (!stages.fault && stages.padded_with_ones && fault) return "a sound scan has a fault";
+  return !stages.fault && !fault && stages.levels != fast.levels ? "other levels" : nullptr;
+}
+
+const char* expand_pairs(std::size_t blocks, std::span<const std::uint32_t> pairs,
+                         std::vector<std::uint32_t> first_pair, ScanLevels& levels) {
+  levels.coefficients.resize(blocks * kBlockSize);
+  levels.diff.resize(blocks);
+  first_pair.push_back(static_cast<std::uint32_t>(pairs.size()));
+  if (first_pair.size() != blocks + 1) return "not every block has its DC";
+  for (std::size_t block = 0; block < blocks; ++block)
+    for (std::size_t i = first_pair[block]; i < first_pair[block + 1]; ++i) {
+      const std::uint32_t pair = pairs[i], k = pair & kPairIndexMask;
+      const auto level = static_cast<std::int16_t>(level_of(pair));
+      if ((k == 0) != (i == first_pair[block])) return "a block does not begin with DC";
+      if (k == 0)
+        levels.diff[block] = level;
+      else
+        levels.coefficients[block * kBlockSize + size_of(kNaturalOfZigzag[k])] = level;
+    }
+  return nullptr;
+}
+
+std::vector<Subsequence> subsequences_of(const CleanScan& scan, const HostTables& tables,
+                                         std::span<const std::uint32_t> words) {
+  const auto intervals = static_cast<std::uint32_t>(scan.interval_first.size() - 1);
+  std::vector<Subsequence> out(first_subsequence_of(intervals, scan.interval_first.back()));
+  for (std::uint32_t i = 0; i < intervals; ++i) {
+    const std::uint32_t begin = scan.interval_first[i] * 8, end = scan.interval_first[i + 1] * 8;
+    std::size_t number = first_subsequence_of(i, scan.interval_first[i]);
+    Walk walk{begin, 0, 0};
+    for (std::uint32_t start = begin; start < end; start += kSubsequenceBits) {
+      Subsequence& own = out.at(number++);
+      own = {start, end, start == begin, start + kSubsequenceBits < end, walk, {}};
+      own.tally = test::skip(words, tables, {std::min(start + kSubsequenceBits, end), end}, walk);
+    }
   }
-  return entries;
+  return out;
 }
 
 }  // namespace zerorun::test

@@ -1,4 +1,5 @@
-// Whole scans on the host: by the fast decoder's algorithm, and by the stages of the CPU.
+// Whole scans on the host: by the fast decoder's algorithm, and by the stages of the CPU. Unit
+// tests and tests/fuzz/walk_fuzz.cpp share them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,20 +9,34 @@
 #include <span>
 #include <vector>
 
+#include "codec/decode/huffman_decode.hpp"
 #include "codec/syntax/header_parser.hpp"
+#include "cuda/decode/group_sums.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
+
+/// Sums over a scan's groups, as unstuff_scan() makes them of the index.
+struct HostIndex {
+  int group_mcus;
+  std::vector<std::uint64_t> sums;  ///< [groups + 1]
+
+  void add(std::uint64_t entry) { sums.push_back((sums.back() + entry) & kGroupSumMask); }
+};
 
 /// A scan without stuffing and markers.
 struct CleanScan {
   ScanHeader header;
   std::vector<std::uint8_t> bytes;            ///< followed by a few more
   std::vector<std::uint32_t> interval_first;  ///< the first byte of each; the last entry closes
-  bool restarts_fit = true;  ///< as many intervals as the image has, and RSTm in order
+  bool restarts_fit = true;        ///< as many intervals as the image has, and RSTm in order
+  std::optional<HostIndex> index;  ///< the stream's
 };
 
-/// The first scan of a stream, unless its headers are refused.
+/// The first `most` scans of a stream, up to a header that is refused.
+std::vector<CleanScan> read_scans(std::span<const std::byte> jpeg, std::int64_t max_pixels,
+                                  std::size_t most);
+/// The first one.
 std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg);
 
 /// Levels as the stream has them: no AC index is dequantised, no DC predicted.
@@ -31,11 +46,23 @@ struct ScanLevels {
   bool operator==(const ScanLevels&) const = default;
 };
 
+/// Tables and cursors of the CPU's stages.
+HuffmanDecodeTables stage_tables(const ScanHeader& header);
+std::vector<BitCursor> cursors_of(const CleanScan& scan);
+
+/// What huffman_decode makes of a scan.
+struct CodedBlocks {
+  std::vector<BitCursor> cursors;
+  std::vector<RunLevel> pairs;       ///< [blocks][64]
+  std::vector<std::uint8_t> counts;  ///< of pairs of each block
+};
+
 /// What the CPU's stages make of it. No levels if there is a fault: a damaged block, bytes left
-/// over, wrong restart markers.
+/// over, wrong restart markers (with these, no blocks).
 struct StageScan {
   bool fault = false;
   bool padded_with_ones = true;
+  CodedBlocks blocks;
   ScanLevels levels;
 };
 StageScan decode_by_stages(const CleanScan& scan);
@@ -47,10 +74,27 @@ struct FastScan {
   /// The first promise that the algorithm broke: decoding did not go as skipping had.
   const char* broken = nullptr;
 };
+FastScan decode_fast(const CleanScan& scan, const HostTables& tables,
+                     std::span<const std::uint32_t> words);
 FastScan decode_fast(const CleanScan& scan);
 
-/// The states before the subsequences of interval 0, by walks from the first one on.
-std::vector<Walk> subsequence_entries(const CleanScan& scan, const HostTables& tables);
+/// How the fast decoder's result contradicts that of the CPU's stages, or null.
+const char* contradiction(const StageScan& stages, const FastScan& fast);
+
+/// Levels from pairs in order and from the number of each block's first pair. Returns what is wrong
+/// with these, or null.
+const char* expand_pairs(std::size_t blocks, std::span<const std::uint32_t> pairs,
+                         std::vector<std::uint32_t> first_pair, ScanLevels& levels);
+
+/// A subsequence by its number (first_subsequence_of()), and where it truly begins.
+struct Subsequence {
+  std::uint32_t start = 0, end = 0;  ///< its first bit, and its interval's end; 0: there is none
+  bool head = false, open = false;   ///< begins its interval; its interval goes on behind it
+  Walk entry{};  ///< by walks from the interval's beginning on, whatever the bits are
+  WalkTally tally{};
+};
+std::vector<Subsequence> subsequences_of(const CleanScan& scan, const HostTables& tables,
+                                         std::span<const std::uint32_t> words);
 
 /// The tables of the scan's pairs.
 std::vector<TablePair> tables_of(const ScanHeader& header, const PairCycle& cycle);

@@ -1,5 +1,6 @@
 // The fast decoder's algorithm on whole scans: it gives the levels of the CPU's stages, finds a
-// fault wherever they do, and synchronises from any state.
+// fault wherever they do, and synchronises from any state. The careful decoder's algorithm gives
+// the stages' pairs and finds the same faults in the same places.
 // SPDX-License-Identifier: MIT
 #include "tests/cuda/decode/host_scan.hpp"
 
@@ -8,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda/base/tuning.hpp"
+#include "tests/cuda/decode/careful_scan.hpp"
 #include "tests/cuda/decode/random_scan.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/test_data.hpp"
@@ -36,17 +39,13 @@ struct Faults {
 Faults compare(const CleanScan& scan) {
   const StageScan stages = decode_by_stages(scan);
   const FastScan fast = decode_fast(scan);
-  EXPECT_EQ(fast.broken, nullptr) << fast.broken;
-  const bool fault = fast.faults != 0;
-  // The fast decoder recognises padding by its ones; it leaves a scan with other padding to the
-  // careful one.
-  if (stages.fault || stages.padded_with_ones) {
-    EXPECT_EQ(stages.fault, fault) << "faults " << std::hex << fast.faults;
+  const char* const wrong = contradiction(stages, fast);
+  EXPECT_EQ(wrong, nullptr) << wrong << ", faults " << std::hex << fast.faults;
+  for (const std::int32_t bits : {32, tuning::kSubsequenceBits}) {
+    const char* const careful = careful_contradiction(scan, stages, bits);
+    EXPECT_EQ(careful, nullptr) << "the careful decoder: " << careful;
   }
-  if (!stages.fault && !fault) {
-    EXPECT_TRUE(stages.levels == fast.levels) << "other levels";
-  }
-  return {stages.fault, fault};
+  return {stages.fault, fast.faults != 0};
 }
 
 void expect_sound(const Jpeg& jpeg) {
@@ -183,11 +182,11 @@ TEST(FastScan, WrongStatesMeetTheTrueOne) {
       const auto tables = make_host_tables(tables_of(scan->header, cycle));
       const HostTables on_host{tables.get(), cycle};
       const auto words = words_of(scan->bytes);
-      const auto entries = subsequence_entries(*scan, on_host);
+      const auto subs = subsequences_of(*scan, on_host, words);
       const std::uint32_t end = scan->interval_first[1] * 8;
       for (int turn = 0; turn < 4; ++turn) {
         const auto sub =
-            static_cast<std::uint32_t>(random.below(static_cast<int>(entries.size() / 4)));
+            static_cast<std::uint32_t>(random.below(static_cast<int>(subs.size() / 4)));
         for (std::uint32_t offset = 0; offset < kSubsequenceBits; ++offset) {
           Walk walk{sub * kSubsequenceBits + offset,
                     static_cast<std::uint32_t>(random.below(cycle.period)),
@@ -197,8 +196,8 @@ TEST(FastScan, WrongStatesMeetTheTrueOne) {
             const auto stop = static_cast<std::uint32_t>(at + 1) * kSubsequenceBits;
             (void)test::skip(words, on_host, {std::min(stop, end), end}, walk);
             ++at;
-          } while (at < entries.size() && walk != entries[at]);
-          ASSERT_LT(at, entries.size()) << "subsequence " << sub << ", bit " << offset;
+          } while (at < subs.size() && walk != subs[at].entry);
+          ASSERT_LT(at, subs.size()) << "subsequence " << sub << ", bit " << offset;
         }
       }
     }

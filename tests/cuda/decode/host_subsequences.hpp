@@ -16,6 +16,7 @@ namespace zerorun::test {
 
 struct TablePair {
   zerorun::HuffmanSpec dc, ac;
+  friend bool operator==(const TablePair&, const TablePair&) = default;
 };
 
 /// As make_walk_tables() makes them on the device.

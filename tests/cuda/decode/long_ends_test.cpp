@@ -9,27 +9,16 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/decode/tuning.hpp"
-#include "tests/cuda/decode/host_scan.hpp"
+#include "tests/cuda/decode/host_chunk.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
 namespace {
 
-constexpr std::uint32_t kMarks = 64, kSlots = 128;
-using Ends = LongEnds<kMarks>;
-
-struct Memory {
-  explicit Memory(std::uint32_t slots = kSlots)
-      : words(Ends::bytes(slots) / 2, kFreeSlot), ends(Ends::at(words.data(), slots)) {}
-  std::vector<std::uint16_t> words;
-  Ends ends;
-};
-
 TEST(LongEnds, AMarkKeepsEachStateOnceAndSaysWhenItIsFull) {
   constexpr std::uint32_t kFew = 32;
-  Memory memory(kFew);
+  FarMemory memory(kFew);
   std::set<std::uint32_t> slots;
   for (std::uint32_t state = 0; state < kFew; ++state) {
     bool is_new = false;
@@ -49,7 +38,7 @@ TEST(LongEnds, AMarkKeepsEachStateOnceAndSaysWhenItIsFull) {
 }
 
 TEST(LongEnds, FollowingStopsWhereAWalkFoundNoRoom) {
-  Memory memory;
+  FarMemory memory(kMostLongSlots);
   memory.ends.next(5, 7) = 9;
   memory.ends.next(6, 9) = static_cast<std::uint8_t>(kNoSlot);
   EXPECT_EQ(memory.ends.follow(5, 5, 7), 7u);
@@ -57,50 +46,6 @@ TEST(LongEnds, FollowingStopsWhereAWalkFoundNoRoom) {
   EXPECT_EQ(memory.ends.follow(5, 7, 7), kNoSlot);
   EXPECT_EQ(memory.ends.follow(5, 20, 7), kNoSlot);
 }
-
-/// The subsequences of a chunk, walked as sync_subsequences() does, by one thread.
-class FarChunk {
- public:
-  FarChunk(const CleanScan& scan, const HostTables& tables, std::uint32_t first_sub)
-      : words_(words_of(scan.bytes)),
-        tables_(tables),
-        end_(scan.interval_first[1] * 8),
-        first_sub_(first_sub) {
-    for (std::uint32_t sub = 0; sub < kMarks * kMarkSubsequences;
-         sub += sub < kWarmSubsequences ? kEarlyGuessStride : kLateGuessStride)
-      for (std::uint32_t phase = 0; phase < static_cast<std::uint32_t>(tables.cycle.period);
-           ++phase)
-        walk_until_met(sub, pack({0, phase, 0}));
-  }
-
-  std::uint32_t start(std::uint32_t sub) const { return (first_sub_ + sub) * kSubsequenceBits; }
-  const Ends& ends() const { return memory_.ends; }
-
- private:
-  std::uint32_t pass(std::uint32_t sub, std::uint32_t packed) {
-    const WalkState state = unpack_walk_state(packed);
-    Walk walk{start(sub) + state.overshoot, state.phase, state.k};
-    const std::uint32_t stop = start(sub + 1);
-    test::skip(words_, tables_, {stop, end_}, walk);
-    return pack({walk.bit - stop, walk.phase, walk.k});
-  }
-  void walk_until_met(std::uint32_t sub, std::uint32_t state) {
-    std::uint32_t before = kNoSlot;
-    for (bool is_new = true; is_new && sub < kMarks * kMarkSubsequences;) {
-      state = pass(sub++, state);
-      if (sub % kMarkSubsequences != 0) continue;
-      const std::uint32_t mark = sub / kMarkSubsequences - 1;
-      const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
-      if (before != kNoSlot) memory_.ends.next(mark - 1, before) = static_cast<std::uint8_t>(slot);
-      before = slot;
-    }
-  }
-
-  std::vector<std::uint32_t> words_;
-  HostTables tables_;
-  std::uint32_t end_, first_sub_;
-  Memory memory_;
-};
 
 TEST(LongEnds, TellWhereSubsequencesOfDenseBitsBegin) {
   EncodeParams params;
@@ -117,29 +62,19 @@ TEST(LongEnds, TellWhereSubsequencesOfDenseBitsBegin) {
   const PairCycle cycle = make_pair_cycle(scan->header.layout);
   const auto tables = make_host_tables(tables_of(scan->header, cycle));
   const HostTables on_host{tables.get(), cycle};
-  const auto entries = subsequence_entries(*scan, on_host);
-  constexpr std::uint32_t kOwnMark = kWarmSubsequences / kMarkSubsequences - 1;
-  constexpr std::uint32_t kSubs = kMarks * kMarkSubsequences;
+  const auto words = words_of(scan->bytes);
+  const auto subs = subsequences_of(*scan, on_host, words);
   int told = 0, all = 0;
   std::uint32_t most = 0;
-  for (std::uint32_t first = 0; first + kSubs + 8 < entries.size(); first += kSubs / 2) {
-    const FarChunk chunk(*scan, on_host, first);
-    const auto truth = [&](std::uint32_t mark) {
-      const std::uint32_t sub = (mark + 1) * kMarkSubsequences;
-      const Walk& at = entries[first + sub];
-      return pack({at.bit - chunk.start(sub), at.phase, at.k});
-    };
-    const std::uint32_t number = chunk.ends().find(kOwnMark, truth(kOwnMark));
-    for (std::uint32_t mark = kOwnMark; mark < kMarks; ++mark, ++all) {
-      const std::uint32_t slot = chunk.ends().follow(kOwnMark, mark, number);
-      if (slot == kNoSlot) continue;
-      ++told;
-      ASSERT_EQ(chunk.ends().state(mark, slot), truth(mark)) << "mark " << mark;
-      std::uint32_t kept = 0;
-      for (std::uint32_t i = 0; i < kSlots; ++i)
-        kept += chunk.ends().state(mark, i) != kFreeSlot ? 1 : 0;
-      most = std::max(most, kept);
-    }
+  for (std::uint32_t first = 0; first + kFarSubsequences + 8 < subs.size();
+       first += kFarSubsequences / 2) {
+    const HostRow row(subs, words, on_host, first, kFarSubsequences);
+    const FarChunk chunk(row, kMostLongSlots);
+    const Told found = chunk.compare();
+    ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
+    told += found.told;
+    all += found.all;
+    for (std::uint32_t mark = 0; mark < kHostMarks; ++mark) most = std::max(most, chunk.kept(mark));
   }
   EXPECT_GT(all, 500);
   EXPECT_GE(told, all * 8 / 10) << "of " << all << " marks; the others need the chunk before";

@@ -4,38 +4,21 @@
 #include "cuda/decode/subsequence_ends.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <set>
 
 #include <gtest/gtest.h>
 
-#include "tests/cuda/decode/host_scan.hpp"
+#include "tests/cuda/decode/host_chunk.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
 namespace {
 
-constexpr std::uint32_t kSubsequences = 64;
-using Ends = SubsequenceEnds<kSubsequences>;
-
-std::unique_ptr<Ends> make_ends() {
-  auto ends = std::make_unique<Ends>();
-  ends->most = kMostEnds;
-  return ends;
-}
-
-void follow_all_segments(Ends& ends) {
-  for (std::uint32_t segment = 1; segment < Ends::kSegments; ++segment)
-    for (std::uint32_t number = 0; number <= kMostEnds; ++number)
-      ends.follow_segment(segment, number);
-}
-
 TEST(SubsequenceEnds, StridesLeadWhereStepsLead) {
   Random random(41);
   for (int turn = 0; turn < 300; ++turn) {
     auto ends = make_ends();
-    for (std::uint32_t sub = 0; sub < kSubsequences; ++sub) {
+    for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
       ends->head[sub] = random.below(20) == 0;
       ends->open[sub] = random.below(20) != 0;
       ends->count[sub] = static_cast<std::uint8_t>(random.below(kMostEnds + 1));
@@ -47,14 +30,14 @@ TEST(SubsequenceEnds, StridesLeadWhereStepsLead) {
       }
     }
     follow_all_segments(*ends);
-    for (std::uint32_t from = kSegmentSubsequences; from < kSubsequences;
+    for (std::uint32_t from = kSegmentSubsequences; from < kHostSubsequences;
          from += kSegmentSubsequences)
       for (std::uint32_t number = 0; number <= ends->count[from - 1]; ++number) {
         std::uint32_t now = number < ends->count[from - 1] ? number : kForeignEnd;
         const std::uint32_t first = now;
-        for (std::uint32_t to = from; to <= kSubsequences; ++to) {
+        for (std::uint32_t to = from; to <= kHostSubsequences; ++to) {
           ASSERT_EQ(ends->follow_subsequences(from, to, first), now) << from << " to " << to;
-          if (to < kSubsequences) now = ends->follow(to, now);
+          if (to < kHostSubsequences) now = ends->follow(to, now);
         }
       }
   }
@@ -107,77 +90,6 @@ TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
   EXPECT_EQ(ends->line[kUsualEnds].state[3], kUntouched);
 }
 
-/// Some subsequences of a scan of one interval, walked as sync_subsequences() does.
-class Chunk {
- public:
-  Chunk(const CleanScan& scan, const HostTables& tables, std::uint32_t first_sub)
-      : words_(words_of(scan.bytes)),
-        tables_(tables),
-        end_(scan.interval_first[1] * 8),
-        first_row_(first_sub) {
-    for (std::uint32_t sub = 0; sub < kSubsequences; ++sub) {
-      ends->head[sub] = first_sub + sub == 0;
-      ends->open[sub] = start(sub) + kSubsequenceBits < end_;
-    }
-    walk_guesses();
-    walk_ends();
-    follow_all_segments(*ends);
-  }
-
-  bool exists(std::uint32_t sub) const { return start(sub) < end_; }
-  std::uint32_t start(std::uint32_t sub) const { return (first_row_ + sub) * kSubsequenceBits; }
-
-  std::unique_ptr<Ends> ends = make_ends();
-
- private:
-  std::uint32_t walk(std::uint32_t sub, std::uint32_t from, const WalkState& state,
-                     WalkTally& tally) {
-    Walk walk{from + state.overshoot, state.phase, state.k};
-    const std::uint32_t stop = std::min(start(sub) + kSubsequenceBits, end_);
-    tally = test::skip(words_, tables_, {stop, end_}, walk);
-    return pack({walk.bit - stop, walk.phase, walk.k});
-  }
-
-  void walk_guesses() {
-    const auto period = static_cast<std::uint32_t>(tables_.cycle.period);
-    for (std::uint32_t sub = 0; sub < kSubsequences; ++sub) {
-      const bool head = ends->head[sub];
-      for (std::uint32_t phase = 0; phase < (head ? 1 : period) && ends->open[sub]; ++phase) {
-        WalkTally tally;
-        ends->line[phase].reached[sub] =
-            static_cast<std::uint16_t>(walk(sub, start(sub), {0, phase, 0}, tally));
-        if (head) ends->line[0].step[sub] = make_step(tally);
-      }
-      ends->collect(sub, period);
-    }
-  }
-
-  void walk_ends() {
-    std::uint32_t walked[kSubsequences] = {};
-    for (bool more = true; more;) {
-      more = false;
-      std::uint32_t entries[kSubsequences] = {};
-      for (std::uint32_t sub = 1; sub < kSubsequences; ++sub)
-        if (exists(sub)) entries[sub] = ends->count[sub - 1];
-      for (std::uint32_t sub = 1; sub < kSubsequences; ++sub) {
-        for (std::uint32_t number = walked[sub]; number < entries[sub]; ++number) {
-          WalkTally tally;
-          ends->line[number].reached[sub] = static_cast<std::uint16_t>(
-              walk(sub, start(sub), unpack_walk_state(ends->line[number].state[sub - 1]), tally));
-          ends->line[number].step[sub] = make_step(tally);
-          more = true;
-        }
-        ends->match(sub, walked[sub], entries[sub]);
-        walked[sub] = entries[sub];
-      }
-    }
-  }
-
-  std::vector<std::uint32_t> words_;
-  HostTables tables_;
-  std::uint32_t end_, first_row_;
-};
-
 class SubsequenceEndsOfScan : public testing::TestWithParam<Subsampling> {};
 
 TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
@@ -194,38 +106,21 @@ TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
   const PairCycle cycle = make_pair_cycle(scan->header.layout);
   const auto tables = make_host_tables(tables_of(scan->header, cycle));
   const HostTables on_host{tables.get(), cycle};
-  const auto entries = subsequence_entries(*scan, on_host);
   const auto words = words_of(scan->bytes);
-  int told = 0, all = 0;
-  for (std::uint32_t first = 0; first + 1 < entries.size(); first += kSubsequences / 2) {
-    const Chunk chunk(*scan, on_host, first);
-    // The true state before subsequence 16 is one of the ends of subsequence 15, and all maps go on
-    // from there.
-    constexpr std::uint32_t kFrom = 2 * kSegmentSubsequences;
-    if (!chunk.exists(kFrom)) break;
-    const auto packed = [&](std::uint32_t sub) {
-      const Walk& at = entries[first + sub];
-      return pack({at.bit - chunk.start(sub), at.phase, at.k});
-    };
-    const std::uint32_t number = chunk.ends->find(kFrom - 1, packed(kFrom));
-    for (std::uint32_t sub = kFrom; sub < kSubsequences && chunk.exists(sub); ++sub, ++all) {
-      const std::uint32_t entry = chunk.ends->follow_subsequences(kFrom, sub, number);
-      if (entry == kForeignEnd) continue;
-      ++told;
-      ASSERT_EQ(chunk.ends->line[entry].state[sub - 1], packed(sub))
-          << "subsequence " << first + sub;
-      Walk walk = entries[first + sub];
-      const std::uint32_t end = scan->interval_first[1] * 8;
-      const std::uint32_t stop = std::min(chunk.start(sub) + kSubsequenceBits, end);
-      const WalkTally truth = test::skip(words, on_host, {stop, end}, walk);
-      const WalkTally tally = tally_of_step(chunk.ends->line[entry].step[sub]);
-      ASSERT_EQ(tally.blocks, truth.blocks);
-      ASSERT_EQ(tally.pairs, truth.pairs);
+  const auto subs = subsequences_of(*scan, on_host, words);
+  for (const std::uint32_t stride : {1u, kGuessStride}) {
+    int told = 0, all = 0;
+    for (std::uint32_t first = 0; first + 1 < subs.size(); first += kHostSubsequences / 2) {
+      const HostRow row(subs, words, on_host, first, kHostSubsequences);
+      const Told found = Chunk(row, {stride, kMostEnds}).compare();
+      ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
+      told += found.told;
+      all += found.all;
     }
+    EXPECT_GT(all, 50);
+    EXPECT_GE(told, all * 9 / 10) << "of " << all
+                                  << " subsequences; the others are walked one by one";
   }
-  EXPECT_GT(all, 50);
-  EXPECT_GE(told, all * 9 / 10) << "of " << all
-                                << " subsequences; the others are walked one by one";
 }
 
 INSTANTIATE_TEST_SUITE_P(Samplings, SubsequenceEndsOfScan, testing::ValuesIn(kAllSubsamplings));

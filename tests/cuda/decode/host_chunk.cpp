@@ -1,0 +1,247 @@
+// Chunks of subsequences, synchronised on the host.
+// SPDX-License-Identifier: MIT
+#include "tests/cuda/decode/host_chunk.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cuda/decode/scan_memory.hpp"
+
+namespace zerorun::test {
+namespace {
+
+/// The mark where a chunk's own subsequences begin.
+constexpr std::uint32_t kOwnMark = kWarmSubsequences / kMarkSubsequences - 1;
+
+}  // namespace
+
+HostRow::HostRow(std::span<const Subsequence> subs, std::span<const std::uint32_t> words,
+                 const HostTables& tables, std::int64_t first, std::uint32_t count)
+    : subs_(subs), tables_(tables), first_(first) {
+  for (std::uint32_t sub = 0; sub < count; ++sub) {
+    if (!exists(sub)) continue;
+    first_word_ = at(sub).start / 32;
+    words_ = words.subspan(first_word_);
+    words_ = words_.first(std::min<std::size_t>(words_.size(), words_of_subsequences(count)));
+    break;
+  }
+}
+
+const Subsequence& HostRow::at(std::uint32_t sub) const {
+  static constexpr Subsequence kNone{};
+  const std::int64_t number = first_ + sub;
+  const bool known = number >= 0 && number < static_cast<std::int64_t>(subs_.size());
+  return known ? subs_[static_cast<std::size_t>(number)] : kNone;
+}
+
+std::uint32_t HostRow::entry(std::uint32_t sub) const {
+  const Subsequence& own = at(sub);
+  return pack({own.entry.bit - own.start, own.entry.phase, own.entry.k});
+}
+
+std::uint32_t HostRow::walk(std::uint32_t sub, const WalkState& state, WalkTally& tally) const {
+  const Subsequence& own = at(sub);
+  const std::uint32_t origin = first_word_ * 32, start = own.start - origin, end = own.end - origin;
+  const WalkSpan span{std::min(start + kSubsequenceBits, end), end};
+  Walk walk{start + state.overshoot, state.phase, state.k};
+  tally = test::skip(words_, tables_, span, walk);
+  const WalkState after{walk.bit - span.stop, walk.phase, walk.k};
+  const std::uint32_t packed = pack(after);
+  const WalkState again = unpack_walk_state(packed);
+  if (packed >= kFreeSlot || again.overshoot != after.overshoot || again.phase != after.phase ||
+      again.k != after.k)
+    throw std::runtime_error("a state that cannot be packed");
+  return packed;
+}
+
+std::unique_ptr<HostEnds> make_ends() {
+  auto ends = std::make_unique<HostEnds>();
+  ends->most = kMostEnds;
+  return ends;
+}
+
+void follow_all_segments(HostEnds& ends) {
+  for (std::uint32_t segment = 1; segment < HostEnds::kSegments; ++segment)
+    for (std::uint32_t number = 0; number <= kMostEnds; ++number)
+      ends.follow_segment(segment, number);
+}
+
+Chunk::Chunk(const HostRow& row, const Sizes& sizes) : row_(row), sizes_(sizes) {
+  ends_->most = sizes.most_ends;
+  for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
+    ends_->head[sub] = row.at(sub).head;
+    ends_->open[sub] = row.at(sub).open;
+  }
+  walk_guesses();
+  walk_ends();
+  follow_all_segments(*ends_);
+}
+
+void Chunk::walk_from(std::uint32_t sub, std::uint32_t phase) {
+  WalkTally tally;
+  ends_->line[phase].reached[sub] =
+      static_cast<std::uint16_t>(row_.walk(sub, {0, phase, 0}, tally));
+  if (ends_->head[sub]) ends_->line[0].step[sub] = make_step(tally);
+}
+
+void Chunk::walk_guesses() {
+  const std::uint32_t stride = sizes_.guess_stride;
+  for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
+    const bool head = ends_->head[sub], seed = stride != 0 && sub % stride == 0;
+    const std::uint32_t guesses = seed ? row_.period() : 0;
+    if (head) walk_from(sub, 0);
+    for (std::uint32_t phase = 0; phase < guesses && !head && ends_->open[sub]; ++phase)
+      walk_from(sub, phase);
+    ends_->collect(sub, guesses);
+  }
+}
+
+void Chunk::walk_ends() {
+  std::uint32_t walked[kHostSubsequences] = {};
+  for (bool more = true; more;) {
+    more = false;
+    std::uint32_t entries[kHostSubsequences] = {};
+    for (std::uint32_t sub = 1; sub < kHostSubsequences; ++sub)
+      if (row_.exists(sub) && !ends_->head[sub]) entries[sub] = ends_->count[sub - 1];
+    for (std::uint32_t sub = 1; sub < kHostSubsequences; ++sub) {
+      for (std::uint32_t number = walked[sub]; number < entries[sub]; ++number) {
+        WalkTally tally;
+        const WalkState from = unpack_walk_state(ends_->line[number].state[sub - 1]);
+        ends_->line[number].reached[sub] = static_cast<std::uint16_t>(row_.walk(sub, from, tally));
+        ends_->line[number].step[sub] = make_step(tally);
+        more = true;
+      }
+      if (!ends_->match(sub, walked[sub], entries[sub])) full_ = true;
+      walked[sub] = entries[sub];
+    }
+  }
+}
+
+bool Chunk::strides_lead_where_steps_lead() const {
+  for (std::uint32_t first = 0; first < ends_->count[0]; ++first) {
+    std::uint32_t now = first;
+    for (std::uint32_t to = 1; to < kHostSubsequences; ++to) {
+      if (to >= kSegmentSubsequences && ends_->follow_from_first(to, first) != now) return false;
+      now = ends_->follow(to, now);
+    }
+  }
+  return true;
+}
+
+const char* Chunk::compare_end(std::uint32_t sub, std::uint32_t number) const {
+  if (!ends_->head[sub] && ends_->line[number].state[sub - 1] != row_.entry(sub))
+    return "ends lead to a wrong state";
+  const WalkTally tally = tally_of_step(ends_->line[number].step[sub]), truth = row_.at(sub).tally;
+  if (tally.blocks != truth.blocks || tally.pairs != truth.pairs) return "a step was miscounted";
+  return nullptr;
+}
+
+/// The true state before `from` may be one of the ends before it; all maps go on from there.
+const char* Chunk::compare_from(std::uint32_t from, Told& out) const {
+  const bool head = ends_->head[from];
+  const std::uint32_t number = head ? 0 : ends_->find(from - 1, row_.entry(from));
+  bool known = head || number != kForeignEnd;
+  for (std::uint32_t sub = from; sub < kHostSubsequences; ++sub) {
+    if (!row_.exists(sub)) continue;
+    known = known || ends_->head[sub];
+    const std::uint32_t entry =
+        ends_->head[sub] ? 0 : ends_->follow_subsequences(from, sub, number);
+    ++out.all;
+    if (entry == kForeignEnd) {
+      if (known && !full_) return "an end was lost though there was room";
+      continue;
+    }
+    ++out.told;
+    if (const char* const wrong = compare_end(sub, entry)) return wrong;
+  }
+  return nullptr;
+}
+
+Told Chunk::compare() const {
+  Told out;
+  if (!strides_lead_where_steps_lead()) out.broken = "strides lead elsewhere than steps";
+  for (std::uint32_t from = kSegmentSubsequences; from < kHostSubsequences && out.broken == nullptr;
+       from += kSegmentSubsequences)
+    if (row_.exists(from)) out.broken = compare_from(from, out);
+  return out;
+}
+
+FarChunk::FarChunk(const HostRow& row, std::uint32_t slots) : row_(row), memory_(slots) {
+  for (std::uint32_t sub = 0; sub < kFarSubsequences;
+       sub += sub < kWarmSubsequences ? kEarlyGuessStride : kLateGuessStride)
+    for (std::uint32_t phase = 0; phase < row.period(); ++phase)
+      walk_until_met(sub, pack({0, phase, 0}));
+}
+
+/// Where an interval ends all walks meet: the next subsequence begins in the state 0.
+std::uint32_t FarChunk::pass(std::uint32_t sub, std::uint32_t state) const {
+  const Subsequence& own = row_.at(sub);
+  if (own.end == 0) return 0;
+  WalkTally tally;
+  state = row_.walk(sub, unpack_walk_state(own.head ? 0 : state), tally);
+  return own.open ? state : 0;
+}
+
+void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state) {
+  std::uint32_t before = kNoSlot;
+  for (bool is_new = true; is_new && sub < kFarSubsequences;) {
+    state = pass(sub++, state);
+    if (sub % kMarkSubsequences != 0) continue;
+    const std::uint32_t mark = sub / kMarkSubsequences - 1;
+    const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
+    full_ = full_ || slot == kNoSlot;
+    if (before != kNoSlot) memory_.ends.next(mark - 1, before) = static_cast<std::uint8_t>(slot);
+    before = slot;
+  }
+}
+
+std::uint32_t FarChunk::truth(std::uint32_t mark) const {
+  const std::uint32_t sub = (mark + 1) * kMarkSubsequences;
+  return row_.exists(sub) ? row_.entry(sub) : 0;
+}
+
+bool FarChunk::has_head_before(std::uint32_t mark) const {
+  for (std::uint32_t sub = 0; sub < (mark + 1) * kMarkSubsequences; ++sub)
+    if (row_.at(sub).head) return true;
+  return false;
+}
+
+std::uint32_t FarChunk::kept(std::uint32_t mark) const {
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < memory_.ends.slots; ++i)
+    kept += memory_.ends.state(mark, i) != kFreeSlot ? 1 : 0;
+  return kept;
+}
+
+/// From each mark where the true state is known, one step leads to that of the next.
+const char* FarChunk::compare_steps() const {
+  const FarEnds& ends = memory_.ends;
+  std::uint32_t before = kNoSlot;
+  for (std::uint32_t mark = 0; mark < kHostMarks; ++mark) {
+    const std::uint32_t slot = ends.find(mark, truth(mark));
+    const std::uint32_t reached = before == kNoSlot ? kNoSlot : ends.follow(mark - 1, mark, before);
+    if (reached != kNoSlot && reached != slot) return "a long walk leads to a wrong state";
+    const bool known = before != kNoSlot || has_head_before(mark);
+    if (!full_ && known && slot == kNoSlot) return "a state was lost though there was room";
+    if (!full_ && before != kNoSlot && reached == kNoSlot) return "a long walk was not followed";
+    before = slot;
+  }
+  return nullptr;
+}
+
+Told FarChunk::compare() const {
+  Told out;
+  out.broken = compare_steps();
+  const FarEnds& ends = memory_.ends;
+  const std::uint32_t number = ends.find(kOwnMark, truth(kOwnMark));
+  for (std::uint32_t mark = kOwnMark; mark < kHostMarks && out.broken == nullptr; ++mark) {
+    const std::uint32_t slot = ends.follow(kOwnMark, mark, number);
+    ++out.all;
+    if (slot == kNoSlot) continue;
+    ++out.told;
+    if (ends.state(mark, slot) != truth(mark)) out.broken = "long walks lead to a wrong state";
+  }
+  return out;
+}
+
+}  // namespace zerorun::test

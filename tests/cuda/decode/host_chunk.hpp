@@ -1,0 +1,112 @@
+// Chunks of subsequences, synchronised on the host as sync_subsequences() does it. Each says what
+// it found out about where its subsequences begin, against where they truly do.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cuda/decode/long_ends.hpp"
+#include "cuda/decode/subsequence_ends.hpp"
+#include "cuda/decode/tuning.hpp"
+#include "tests/cuda/decode/host_scan.hpp"
+
+namespace zerorun::test {
+
+/// How many of a chunk's starts were told, and the first promise that was broken, or null.
+struct Told {
+  int told = 0, all = 0;
+  const char* broken = nullptr;
+};
+
+/// A row of a scan's subsequences, whose bits are read as by a CTA: no word that it does not copy.
+class HostRow {
+ public:
+  /// `subs` are all of the scan's, `first` is the number of the row's first one: some may be before
+  /// or behind all of them.
+  HostRow(std::span<const Subsequence> subs, std::span<const std::uint32_t> words,
+          const HostTables& tables, std::int64_t first, std::uint32_t count);
+
+  const Subsequence& at(std::uint32_t sub) const;
+  bool exists(std::uint32_t sub) const { return at(sub).end != 0; }
+  /// pack() of the state in which a subsequence truly begins.
+  std::uint32_t entry(std::uint32_t sub) const;
+  std::uint32_t period() const { return static_cast<std::uint32_t>(tables_.cycle.period); }
+  /// Walks a subsequence from the state before it; returns the state after it, packed. Throws if
+  /// that cannot be packed.
+  std::uint32_t walk(std::uint32_t sub, const WalkState& state, WalkTally& tally) const;
+
+ private:
+  std::span<const Subsequence> subs_;
+  std::span<const std::uint32_t> words_;
+  HostTables tables_;
+  std::int64_t first_;
+  std::uint32_t first_word_ = 0;
+};
+
+inline constexpr std::uint32_t kHostSubsequences = 64;
+using HostEnds = SubsequenceEnds<kHostSubsequences>;
+
+std::unique_ptr<HostEnds> make_ends();
+void follow_all_segments(HostEnds& ends);
+
+/// kHostSubsequences subsequences, by the ends that are possible for each.
+class Chunk {
+ public:
+  struct Sizes {
+    std::uint32_t guess_stride = kGuessStride;  ///< 0: heads alone are walked at first
+    std::uint32_t most_ends = kMostEnds;        ///< at least the period
+  };
+  Chunk(const HostRow& row, const Sizes& sizes);
+
+  Told compare() const;
+  const HostEnds& ends() const { return *ends_; }
+
+ private:
+  void walk_from(std::uint32_t sub, std::uint32_t phase);
+  void walk_guesses();
+  void walk_ends();
+  bool strides_lead_where_steps_lead() const;
+  const char* compare_from(std::uint32_t from, Told& out) const;
+  const char* compare_end(std::uint32_t sub, std::uint32_t number) const;
+
+  const HostRow& row_;
+  Sizes sizes_;
+  bool full_ = false;  ///< an end found no room
+  std::unique_ptr<HostEnds> ends_ = make_ends();
+};
+
+inline constexpr std::uint32_t kHostMarks = 64;
+inline constexpr std::uint32_t kFarSubsequences = kHostMarks * kMarkSubsequences;
+using FarEnds = LongEnds<kHostMarks>;
+
+struct FarMemory {
+  explicit FarMemory(std::uint32_t slots)
+      : words(FarEnds::bytes(slots) / 2, kFreeSlot), ends(FarEnds::at(words.data(), slots)) {}
+  std::vector<std::uint16_t> words;
+  FarEnds ends;
+};
+
+/// kFarSubsequences subsequences, by long walks, one after the other.
+class FarChunk {
+ public:
+  FarChunk(const HostRow& row, std::uint32_t slots);
+
+  Told compare() const;
+  std::uint32_t kept(std::uint32_t mark) const;
+
+ private:
+  std::uint32_t pass(std::uint32_t sub, std::uint32_t state) const;
+  void walk_until_met(std::uint32_t sub, std::uint32_t state);
+  std::uint32_t truth(std::uint32_t mark) const;
+  bool has_head_before(std::uint32_t mark) const;
+  const char* compare_steps() const;
+
+  const HostRow& row_;
+  bool full_ = false;  ///< a state found no room
+  FarMemory memory_;
+};
+
+}  // namespace zerorun::test

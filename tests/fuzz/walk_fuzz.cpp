@@ -1,0 +1,144 @@
+// What the GPU decoders do with a scan, on the host, against the CPU's stages: the fast decoder's
+// walks over subsequences, how they are synchronised, the groups of an index, and the careful
+// decoder. So a difference between CPU and GPU is looked for without a GPU.
+// SPDX-License-Identifier: MIT
+#include <deque>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cuda/base/tuning.hpp"
+#include "tests/cuda/decode/careful_scan.hpp"
+#include "tests/cuda/decode/host_chunk.hpp"
+#include "tests/cuda/decode/host_groups.hpp"
+#include "tests/fuzz/fuzz_check.hpp"
+
+namespace zerorun::fuzz {
+namespace {
+
+/// Bytes of the input choose sizes and places: which ones does not matter.
+struct Choices {
+  std::span<const std::byte> bytes;
+  std::size_t next = 0;
+
+  std::uint32_t below(std::uint32_t bound) {
+    if (bytes.empty()) return 0;
+    next = (next * 31 + bytes.size() / 2 + 7) % bytes.size();
+    return static_cast<std::uint32_t>(bytes[next]) % bound;
+  }
+};
+
+void hold(const char* broken) { check(broken == nullptr, broken); }
+
+/// The tables that were made last: most inputs have those of another one, and they take longer than
+/// all walks.
+const WalkTables& walk_tables_of(const std::vector<test::TablePair>& pairs) {
+  struct Made {
+    std::vector<test::TablePair> pairs;
+    std::unique_ptr<WalkTables> tables;
+  };
+  constexpr std::size_t kKept = 128;
+  static std::deque<Made> made;
+  for (const Made& known : made)
+    if (known.pairs == pairs) return *known.tables;
+  if (made.size() == kKept) made.pop_front();
+  made.push_back({pairs, test::make_host_tables(pairs)});
+  return *made.back().tables;
+}
+
+/// A scan as the kernels have it.
+struct ScanOnHost {
+  explicit ScanOnHost(const test::CleanScan& clean)
+      : scan(clean), words(test::words_of(clean.bytes)) {
+    const PairCycle cycle = make_pair_cycle(scan.header.layout);
+    tables = {&walk_tables_of(test::tables_of(scan.header, cycle)), cycle};
+  }
+  const test::CleanScan& scan;
+  std::vector<std::uint32_t> words;
+  test::HostTables tables;
+};
+
+/// Where each subsequence begins, by the ends of guesses.
+void check_ends(const ScanOnHost& on_host, std::span<const test::Subsequence> subs,
+                Choices& choices) {
+  constexpr std::uint32_t kStrides[] = {kGuessStride, 1, 2, 0};
+  const auto period = static_cast<std::uint32_t>(on_host.tables.cycle.period);
+  const test::Chunk::Sizes sizes{kStrides[choices.below(4)],
+                                 kMostEnds - choices.below(kMostEnds - period + 1)};
+  const auto count = static_cast<std::int64_t>(subs.size());
+  for (std::int64_t first = -static_cast<std::int64_t>(choices.below(test::kHostSubsequences));
+       first < count; first += test::kHostSubsequences / 2) {
+    const test::HostRow row(subs, on_host.words, on_host.tables, first, test::kHostSubsequences);
+    hold(test::Chunk(row, sizes).compare().broken);
+  }
+}
+
+/// The same by long walks.
+void check_long_walks(const ScanOnHost& on_host, std::span<const test::Subsequence> subs,
+                      Choices& choices) {
+  const std::uint32_t slots = kMostLongSlots >> choices.below(4);
+  const auto count = static_cast<std::int64_t>(subs.size());
+  // Mostly the row begins behind the scan's first subsequence, whose start is known.
+  for (std::int64_t first = choices.below(3) == 0 ? -std::int64_t{kWarmSubsequences}
+                                                  : std::int64_t{1 + choices.below(24)};
+       first < count; first += test::kFarSubsequences / 2) {
+    const test::HostRow row(subs, on_host.words, on_host.tables, first, test::kFarSubsequences);
+    hold(test::FarChunk(row, slots).compare().broken);
+  }
+}
+
+/// Groups that turn out to be as their index says have the levels of the stages, whatever index
+/// that is.
+bool check_index(const ScanOnHost& on_host, const test::StageScan& stages,
+                 const test::HostIndex& index) {
+  const test::GroupScan groups =
+      test::decode_by_index(on_host.scan, on_host.tables, on_host.words, index);
+  hold(groups.broken);
+  if (!groups.as_said) return false;
+  check(!stages.fault, "a scan with a fault is not as an index says");
+  check(groups.levels == stages.levels, "groups have the levels of the stages");
+  return true;
+}
+
+void check_groups(const ScanOnHost& on_host, const test::StageScan& stages, Choices& choices) {
+  const test::CleanScan& scan = on_host.scan;
+  if (!scan.restarts_fit) return;
+  if (scan.index) check_index(on_host, stages, *scan.index);
+  const auto sound = !stages.fault && stages.padded_with_ones;
+  const int most = kMaxIndexGroupBlocks / scan.header.layout.blocks_per_mcu;
+  test::HostIndex index = test::true_index(scan, std::min(1 << choices.below(4), most));
+  const bool as_said = check_index(on_host, stages, index);
+  check(as_said == sound, "the true index is taken, and none for a scan with a fault");
+  const auto at = choices.below(static_cast<std::uint32_t>(index.sums.size()));
+  index.sums[at] = (index.sums[at] + pack_sum(choices.below(40), choices.below(5))) & kGroupSumMask;
+  check_index(on_host, stages, index);
+}
+
+void check_scan(const test::CleanScan& scan, Choices& choices) {
+  const ScanOnHost on_host(scan);
+  const test::StageScan stages = test::decode_by_stages(scan);
+  hold(test::contradiction(stages, test::decode_fast(scan, on_host.tables, on_host.words)));
+  const auto subs = test::subsequences_of(scan, on_host.tables, on_host.words);
+  check_ends(on_host, subs, choices);
+  check_long_walks(on_host, subs, choices);
+  check_groups(on_host, stages, choices);
+  hold(test::careful_contradiction(scan, stages, 32 << choices.below(6)));
+}
+
+}  // namespace
+}  // namespace zerorun::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace zerorun;
+  const auto jpeg = fuzz::stream(data, size);
+  fuzz::Choices choices{jpeg};
+  const std::int64_t max_pixels = fuzz::quick_params(1).limits.max_pixels;
+  try {
+    for (const test::CleanScan& scan : test::read_scans(jpeg, max_pixels, 3))
+      fuzz::check_scan(scan, choices);
+  } catch (const std::exception& error) {  // of a walk that reads too far, or without end
+    fuzz::check(false, error.what());
+  }
+  return 0;
+}

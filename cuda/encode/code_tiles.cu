@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kThreads,
   const Lane lane(a, number);
   wait_for_previous_kernel();
   if (is_skipped(a.skip)) return;
-  if constexpr (kTuned) copy_rules(*a.tune);
+  if constexpr (kTuned) fetch_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   const Lane lane(a, number);
   wait_for_previous_kernel();
   if (is_skipped(a.skip)) return;
-  if constexpr (kTuned) copy_rules(*a.tune);
+  if constexpr (kTuned) fetch_rules(*a.tune);
   fetch_tables(a, s, nullptr);
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(kThreads,
   const std::uint32_t number = tile_number();
   wait_for_previous_kernel();
   if (is_skipped(a.skip)) return;
-  if constexpr (kTuned) copy_rules(*a.tune);
+  if constexpr (kTuned) fetch_rules(*a.tune);
   fetch_tables(a, s, codes_of_frame(a));
   const std::uint32_t index = a.grid.tile_index(number);
   const std::uint32_t items = number < a.grid.tiles ? a.item_count[index] : 0;

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCountTilesCtas, kThrea
   clear_counts(s);
   const Lane lane(a, number);
   wait_for_previous_kernel();
-  if constexpr (kTuned) copy_rules(*a.tune);
+  if constexpr (kTuned) fetch_rules(*a.tune);
   fetch_tables(a, s, nullptr);
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);

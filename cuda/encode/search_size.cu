@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSearchSizeCtas, kThrea
   }
   copy_words(&shared.state, a.before);
   copy_words(&shared.curve, &a.tables->curve);
-  copy_rules(a.tables->rules);
+  copy_words(&shared_rules(), &a.tables->rules);
   __syncthreads();
   SizePlan& plan = shared.state.plan;
   if (threadIdx.x == 0) {

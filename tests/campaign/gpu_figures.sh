@@ -96,9 +96,9 @@ mutate_pieces() {
   done
 }
 
-# mutate PROCESSES SECONDS: says how many streams a second that were.
+# mutate PROCESSES SECONDS: says how many streams a second that were; they are in $rate.
 mutate() {
-  local processes=$1 end=$((SECONDS + $2)) before worker failed=0 pids=()
+  local processes=$1 began=$SECONDS end=$((SECONDS + $2)) before worker failed=0 pids=()
   before=$(mutated)
   export ZERORUN_CAMPAIGN_THREADS=$(((gpu_cores + processes - 1) / processes))
   for ((worker = 0; worker < processes; ++worker)); do
@@ -106,7 +106,7 @@ mutate() {
     pids+=($!)
   done
   for worker in "${pids[@]}"; do wait "$worker" || failed=1; done
-  rate=$((($(mutated) - before) / $2))
+  rate=$((($(mutated) - before) / (SECONDS > began ? SECONDS - began : 1)))
   printf '%d processes of %d threads: %d streams a second\n' "$processes" "$ZERORUN_CAMPAIGN_THREADS" "$rate"
   return $failed
 }
@@ -122,6 +122,7 @@ gpu_R6() {
   done
   while ((!failed && SECONDS - began < 60 * minutes && $(mutated) < 16 * piece_streams)); do
     mutate "$fastest" $((60 * minutes - (SECONDS - began))) || failed=1
+    ((rate <= best)) || best=$rate
   done
   grep -h '^different\|hangs$' "$state/$figure".piece-*.log | head -n 20
   reached "$(mutated_text), up to $best streams a second"

@@ -1,7 +1,7 @@
 # The figures of tests/campaign.sh, which sources this file: goals, and a function for each. R6 and R14 are in gpu_figures.sh.
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: MIT
-figures=(R{1..19} coverage)
+figures=(R{1..19} coverage load)
 declare -A goals=(
   [R1]="valid and tolerated files decode exactly as libjpeg-turbo"
   [R2]="unsupported files are refused by name within 10 ms"
@@ -22,6 +22,7 @@ declare -A goals=(
   [R17]="40,960 sizes, samplings and restart intervals: djpeg -strict and FFmpeg take them"
   [R18]="exit codes, files and signals of the program as documented"
   [coverage]="95 % of the lines of codec/syntax, codec/decode, codec/capi and io's parsers are run by the tests"
+  [load]="the whole suite passes 20 times in a row on 2 cores beside stress-ng --cpu 8"
   [R19]="each bug left a test; binaries are hardened; limits are written down"
 )
 
@@ -257,4 +258,29 @@ coverage() {
   run python3 -B tests/campaign/coverage.py "$report" tests/campaign/unreachable.txt 95 || code=$?
   reached "$(last_line) ($(passed))"
   return $code
+}
+
+# load.passes has the seconds of each run since the last one that failed. Whoever ends the script loses one run.
+load() {
+  command -v stress-ng >/dev/null || cannot_run "no stress-ng (Debian's package of this name)"
+  build release
+  local passes=$state/load.passes began=$SECONDS run two_cores=() stress code
+  (($(nproc) == 2)) || two_cores=(taskset -c 0,1)
+  touch "$passes"
+  while ((SECONDS - began < 60 * minutes && $(wc -l <"$passes") < 20)); do
+    run=$SECONDS code=0
+    "${two_cores[@]}" stress-ng --cpu 8 --quiet &
+    stress=$!
+    "${two_cores[@]}" ctest --test-dir build/release --no-tests=error -j 2 --output-on-failure >"$state/load.tests" 2>&1 || code=$?
+    kill "$stress" && wait "$stress"
+    if ((code != 0)); then
+      grep -E '\*\*\*|\(Failed\)|\(Timeout\)' "$state/load.tests"
+      reached "$(wc -l <"$passes") runs passed, then one failed: see $state/load.tests"
+      mv "$passes" "$passes.broken"
+      exit 1
+    fi
+    echo $((SECONDS - run)) >>"$passes"
+  done
+  reached "$(wc -l <"$passes") runs in a row, $(sort -n "$passes" | sed -n '1p;$p' | paste -sd '-') s each"
+  (($(wc -l <"$passes") >= 20)) || exit 3
 }

@@ -17,7 +17,8 @@ usage: tests/campaign.sh [--gpu] [--minutes N] [--again] [--table] [--survey FOL
                R7-gpu and so on. Builds the preset gpu. R13 runs beside the others
   --minutes N  how long each of the long figures (R5, R7, R9, R13, R17, load; all of a GPU) may take in this run; default 10
   --again      forgets what earlier runs of these figures reached
-  --survey D   the folder of JPEG files for R4, or ZERORUN_SURVEY (default: the corpora)
+  --survey D   the folder of JPEG files for R4, or ZERORUN_SURVEY (default: the corpora). R4 lists what only libjpeg-turbo takes;
+               tests/campaign/survey.py FOLDER PACKAGE... gathers such files from packages and archives into FOLDER/files
   --table      runs nothing and prints the table of what has been reached
 
   ZERORUN_TEST_DATA  the corpora (default: ../shared/data); figures that need them say so where they are missing

@@ -9,7 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
+#include <regex>
 #include <string>
+#include <utility>
 
 #include "tests/campaign/judge.hpp"
 #include "tests/campaign/streams.hpp"
@@ -37,10 +40,38 @@ struct Progress {
   }
 };
 
+/// Streams that libjpeg-turbo delivers without a warning, and zerorun refuses or calls damaged: a
+/// line each in a file, which later runs go on with.
+class OnlyLibjpeg {
+ public:
+  explicit OnlyLibjpeg(std::string path) : path_(std::move(path)) {}
+
+  void add(const std::string& name, const std::string& reason) const {
+    std::ofstream(path_, std::ios::app) << name << '\t' << reason << '\n';
+  }
+
+  /// How many have each reason, if its numbers are left out.
+  void print() const {
+    // A run that was killed may have added a name twice.
+    std::map<std::string, std::string> reasons;
+    std::ifstream lines(path_);
+    for (std::string name, reason; std::getline(lines, name, '\t') && std::getline(lines, reason);)
+      reasons[name] = std::regex_replace(reason, std::regex("[0-9]+"), "N");
+    std::map<std::string, int> counts;
+    for (const auto& [name, reason] : reasons) ++counts[reason];
+    std::printf("libjpeg-turbo alone is content with %zu files:\n", reasons.size());
+    for (const auto& [reason, count] : counts) std::printf("%8d  %s\n", count, reason.c_str());
+  }
+
+ private:
+  std::string path_;
+};
+
 class Campaign {
  public:
-  Campaign(std::string state, double minutes, std::int64_t max_pixels)
-      : progress_{std::move(state), 0, {}},
+  Campaign(const std::string& state, double minutes, std::int64_t max_pixels)
+      : progress_{state, 0, {}},
+        only_libjpeg_(state + ".only_libjpeg.tsv"),
         judge_(max_pixels),
         end_(std::chrono::steady_clock::now() +
              std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -48,23 +79,50 @@ class Campaign {
     progress_.load();
   }
 
-  void judge(const std::string& name, std::span<const std::byte> jpeg) {
+  Verdict judge(const std::string& name, std::span<const std::byte> jpeg) {
     const Verdict verdict = judge_.judge(jpeg);
     progress_.tally.add(verdict);
-    if (verdict != Verdict::wrong) return;
+    if (verdict != Verdict::wrong) return verdict;
     std::printf("wrong: %s: %s\n", name.c_str(), judge_.reason().c_str());
     std::ofstream(progress_.path + ".finding.jpg", std::ios::binary)
         .write(reinterpret_cast<const char*>(jpeg.data()),
                static_cast<std::streamsize>(jpeg.size()));
+    return verdict;
+  }
+
+  /// As judge(), and asks libjpeg-turbo about what is refused or damaged.
+  void judge_file(const std::string& name, std::span<const std::byte> jpeg) {
+    const Verdict verdict = judge(name, jpeg);
+    if (judge_.seconds() > slowest_.first) slowest_ = {judge_.seconds(), name};
+    const bool refused = verdict == Verdict::refused;
+    if ((refused || verdict == Verdict::damaged) && judge_.libjpeg_is_content(jpeg))
+      only_libjpeg_.add(name, (refused                 ? "refused: "
+                               : judge_.same_samples() ? "damaged, with the same samples: "
+                                                       : "damaged: ") +
+                                  judge_.reason());
+  }
+
+  void print_files() const {
+    only_libjpeg_.print();
+    std::printf("most processor time in this run: %.2f s: %s\n", slowest_.first,
+                slowest_.second.c_str());
   }
 
   /// Calls step(i) for those of 0..count-1 that no earlier run did, while there is time.
   int run(std::int64_t count, const std::function<void(std::int64_t)>& step) {
+    run_steps(count, step);
+    return finish(count);
+  }
+
+  void run_steps(std::int64_t count, const std::function<void(std::int64_t)>& step) {
     for (; progress_.done < count && std::chrono::steady_clock::now() < end_; ++progress_.done) {
       step(progress_.done);
       if (progress_.done % 64 == 0) progress_.save();
     }
     progress_.save();
+  }
+
+  int finish(std::int64_t count) const {
     std::printf("%lld of %lld steps, %lld streams: %s\n", static_cast<long long>(progress_.done),
                 static_cast<long long>(count), static_cast<long long>(progress_.tally.all()),
                 progress_.tally.text().c_str());
@@ -73,6 +131,8 @@ class Campaign {
 
  private:
   Progress progress_;
+  OnlyLibjpeg only_libjpeg_;
+  std::pair<double, std::string> slowest_;  ///< seconds and name
   Judge judge_;
   std::chrono::steady_clock::time_point end_;
 };
@@ -113,10 +173,13 @@ int every_cut(Campaign& campaign) {
 
 int every_file(Campaign& campaign, const std::filesystem::path& folder) {
   const std::vector<std::filesystem::path> files = files_below(folder);
-  return campaign.run(static_cast<std::int64_t>(files.size()), [&](std::int64_t step) {
+  const auto count = static_cast<std::int64_t>(files.size());
+  campaign.run_steps(count, [&](std::int64_t step) {
     const auto& file = files[static_cast<std::size_t>(step)];
-    campaign.judge(file.string(), read_file(file));
+    campaign.judge_file(file.string(), read_file(file));
   });
+  campaign.print_files();
+  return campaign.finish(count);
 }
 
 /// One bit of a stream flips: of the tiny ones, the hostile ones, and the corpus's small files.

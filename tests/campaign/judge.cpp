@@ -9,6 +9,7 @@
 
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/page_end_buffer.hpp"
+#include "tests/support/resources.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -61,30 +62,41 @@ std::string Tally::text() const {
 
 Judge::Judge(std::int64_t max_pixels) : decoder_(make_decoder(max_pixels)) {}
 
-Verdict Judge::wrong(std::string reason) {
+Verdict Judge::because(Verdict verdict, std::string reason) {
   reason_ = std::move(reason);
-  return Verdict::wrong;
+  return verdict;
 }
 
 Verdict Judge::judge(std::span<const std::byte> jpeg) {
   const PageEndBuffer input(jpeg);
+  const double begin = process_seconds();
   const auto report = decoder_.decode_planes(input.bytes(), our_planes_);
+  seconds_ = process_seconds() - begin;
   if (!report.is_ok())
     return report.status().message().empty() ? wrong("an error without a sentence")
-                                             : Verdict::refused;
+                                             : because(Verdict::refused, report.status().message());
   if (report->bytes_consumed > jpeg.size()) return wrong("more is consumed than there is");
-  if (!report->first_problem.is_ok()) return Verdict::damaged;
+  if (!report->first_problem.is_ok())
+    return because(Verdict::damaged, report->first_problem.message());
   if (report->is_concealed()) return wrong("concealed, and no problem is named");
   return compare(input.bytes());
+}
+
+bool Judge::libjpeg_is_content(std::span<const std::byte> jpeg) {
+  return libjpeg_planes(jpeg, their_planes_, kFeed).clean();
+}
+
+bool Judge::same_samples() const {
+  return all_equal(our_planes_, their_planes_,
+                   [](const ComponentPlane& a, const ComponentPlane& b) {
+                     return a.width == b.width && a.height == b.height && a.samples == b.samples;
+                   });
 }
 
 Verdict Judge::compare(std::span<const std::byte> jpeg) {
   const LibjpegVerdict verdict = libjpeg_planes(jpeg, their_planes_, kFeed);
   if (!verdict.delivered) return wrong("libjpeg refuses it: " + verdict.text);
-  const auto same_plane = [](const ComponentPlane& a, const ComponentPlane& b) {
-    return a.width == b.width && a.height == b.height && a.samples == b.samples;
-  };
-  if (all_equal(our_planes_, their_planes_, same_plane)) return Verdict::exact;
+  if (same_samples()) return Verdict::exact;
   const auto report = decoder_.decode_coefficients(jpeg, ours_);
   libjpeg_coefficients(jpeg, theirs_, kFeed);
   const bool same_coefficients =

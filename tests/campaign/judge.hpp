@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zerorun/decoder.hpp"
@@ -35,17 +36,25 @@ class Judge {
   explicit Judge(std::int64_t max_pixels);
 
   Verdict judge(std::span<const std::byte> jpeg);
-  /// Why the last verdict was `wrong`.
+  /// Why the last verdict was not `exact`.
   const std::string& reason() const noexcept { return reason_; }
+  /// Processor time of zerorun's decoder for the last stream.
+  double seconds() const noexcept { return seconds_; }
+  /// Whether libjpeg-turbo delivers the stream without a warning.
+  bool libjpeg_is_content(std::span<const std::byte> jpeg);
+  /// Whether the last judge() and the last libjpeg_is_content() gave the same samples.
+  bool same_samples() const;
 
  private:
   Verdict compare(std::span<const std::byte> jpeg);
-  Verdict wrong(std::string reason);
+  Verdict because(Verdict verdict, std::string reason);
+  Verdict wrong(std::string reason) { return because(Verdict::wrong, std::move(reason)); }
 
   Decoder decoder_;
   std::vector<ComponentCoefficients> ours_, theirs_;
   std::vector<ComponentPlane> our_planes_, their_planes_;
   std::string reason_;
+  double seconds_ = 0;
 };
 
 }  // namespace zerorun::test

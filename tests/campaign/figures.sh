@@ -1,7 +1,7 @@
 # The figures of tests/campaign.sh, which sources this file: goals, and a function for each. R6 and R14 are in gpu_figures.sh.
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: MIT
-figures=(R{1..19} coverage load)
+figures=(R{1..19} coverage edges load)
 declare -A goals=(
   [R1]="valid and tolerated files decode exactly as libjpeg-turbo"
   [R2]="unsupported files are refused by name within 10 ms"
@@ -22,6 +22,7 @@ declare -A goals=(
   [R17]="40,960 sizes, samplings and restart intervals: djpeg -strict and FFmpeg take them"
   [R18]="exit codes, files and signals of the program as documented"
   [coverage]="95 % of the lines of codec/syntax, codec/decode, codec/capi and io's parsers are run by the tests"
+  [edges]="libFuzzer: no new edge of the code in the last 10 M executions of each target"
   [load]="the whole suite passes 20 times in a row on 2 cores beside stress-ng --cpu 8"
   [R19]="each bug left a test; binaries are hardened; limits are written down"
 )
@@ -119,6 +120,52 @@ R5() {
   for target in "${targets[@]}"; do all=$((all + $(executions "$target"))); done
   reached "$all executions, $(executions differential_fuzz) of them differential, no finding open"
   ((all >= 50000000 && $(executions differential_fuzz) >= 10000000)) || exit 3
+}
+
+# Links in FOLDER to what libFuzzer starts from: the streams of the repository and of the corpora, if they are small.
+link_small_streams() {
+  local file
+  mkdir -p "$1"
+  find "$PWD"/tests/{hostile,fuzz/seeds} "$(realpath -m "$ZERORUN_TEST_DATA")"/{valid,valid_derived,corrupt,hostile} \
+    -type f -size -4097c 2>/dev/null | while read -r file; do ln -sfn "$file" "$1/${file//\//_}"; done
+}
+
+# Adds a run's log to edges.TARGET: executions of all runs, those since the last new edge, edges. To read a seed is no
+# execution, and only "cov:" counts: libFuzzer goes on finding other features ("ft:") nearly for ever.
+count_edges() {
+  local counts=$state/edges.$1
+  [ -e "$counts" ] || echo "0 0 0" >"$counts"
+  awk 'NR == FNR { all = $1; since = $2; edges = $3; next }
+    /^#[0-9]+\t/ {
+      now = substr($1, 2) + 0
+      if ($2 == "INITED") { before = last = now; inited = 1 }
+      for (i = 3; i < NF; ++i) if ($i == "cov:" && $(i + 1) > edges) { edges = $(i + 1); found = now; is_new = 1 }
+      if (inited) last = now
+    }
+    END { print all + last - before, is_new ? last - (found > before ? found : before) : since + last - before, edges }' \
+    "$counts" "$2" >"$counts.now" && mv "$counts.now" "$counts"
+}
+
+# The corpus of a target is edges.TARGET.corpus, so that a run goes on where the one before ended.
+edges() {
+  local targets=(inspect_fuzz decode_fuzz differential_fuzz walk_fuzz) target all since edges sentence='' code=0
+  command -v clang++ >/dev/null || cannot_run "no clang++ with libFuzzer: try apt-get install clang libclang-rt-14-dev"
+  build edges "${targets[@]}"
+  link_small_streams "$state/edges.seeds"
+  for target in "${targets[@]}"; do
+    mkdir -p "$state/edges.$target.corpus"
+    "build/edges/tests/fuzz/$target" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -dict=tests/fuzz/jpeg.dict \
+      -max_total_time=$((60 * minutes / ${#targets[@]} + 1)) -artifact_prefix="$state/edges.$target.finding-" \
+      "$state/edges.$target.corpus" "$state/edges.seeds" >"$state/edges.$target.log" 2>&1 ||
+      { tail -n 20 "$state/edges.$target.log"; reached "$target has found something: $state/edges.$target.finding-*"; exit 1; }
+    count_edges "$target" "$state/edges.$target.log"
+    read -r all since edges <"$state/edges.$target"
+    echo "$target: $all executions, $since since the last of $edges edges"
+    sentence+="${sentence:+; }$target: $edges edges, $all executions, $since since the last new edge"
+    ((since >= 10000000)) || code=3
+  done
+  reached "$sentence"
+  return $code
 }
 
 # damaged MODE [ARGUMENT]: a campaign of tests/campaign/damage_main.cpp.

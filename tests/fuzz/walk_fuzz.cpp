@@ -1,6 +1,7 @@
 // What the GPU decoders do with a scan, on the host, against the CPU's stages: the fast decoder's
 // walks over subsequences, how they are synchronised, the groups of an index, and the careful
-// decoder. So a difference between CPU and GPU is looked for without a GPU.
+// decoder. So a difference between CPU and GPU is looked for without a GPU. What threads, warps and
+// CTAs tell each other is device code; tests/cuda compares that.
 // SPDX-License-Identifier: MIT
 #include <deque>
 #include <exception>
@@ -31,9 +32,8 @@ struct Choices {
 
 void hold(const char* broken) { check(broken == nullptr, broken); }
 
-/// The tables that were made last: most inputs have those of another one, and they take longer than
-/// all walks.
-const WalkTables& walk_tables_of(const std::vector<test::TablePair>& pairs) {
+/// The tables that were made last: most inputs have those of another one.
+WalkTables& walk_tables_of(const std::vector<test::TablePair>& pairs) {
   struct Made {
     std::vector<test::TablePair> pairs;
     std::unique_ptr<WalkTables> tables;
@@ -43,7 +43,7 @@ const WalkTables& walk_tables_of(const std::vector<test::TablePair>& pairs) {
   for (const Made& known : made)
     if (known.pairs == pairs) return *known.tables;
   if (made.size() == kKept) made.pop_front();
-  made.push_back({pairs, test::make_host_tables(pairs)});
+  made.push_back({pairs, test::make_lazy_tables(pairs)});
   return *made.back().tables;
 }
 

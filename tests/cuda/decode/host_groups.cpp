@@ -12,7 +12,7 @@ namespace {
 
 struct GroupTables : HostTables {
   std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
-    return tables->symbol[side(table)][pair(table)][index];
+    return symbol_of(table, index);
   }
   CodeTables tables_of(std::uint32_t i) const {
     const std::uint32_t dc = block(i % period()).dc;

@@ -3,6 +3,8 @@
 #include "tests/cuda/decode/host_subsequences.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <numeric>
 
 #include "codec/arith/symbol.hpp"
@@ -10,16 +12,9 @@
 namespace zerorun::test {
 namespace {
 
-void fill_symbols(const HuffmanDecodeTable& own, int side, std::uint32_t* out) {
-  for (std::uint32_t i = 0; i < (1u << kSymbolIndexBits); ++i) {
-    const DecodedSymbol symbol = decode_symbol(own, i << (kMaxCodeBits - kSymbolIndexBits));
-    out[i] = symbol.bits != 0 && symbol.bits <= kSymbolIndexBits ? symbol_of(symbol, side) : 0;
-  }
-}
-
-void fill_long_symbols(const HuffmanDecodeTable& own, int side, std::uint32_t* out) {
-  for (std::uint32_t i = 0; i < kLongSymbols; ++i)
-    out[i] = symbol_of(decode_symbol(own, 0xFFFF - i), side);
+std::uint32_t make_symbol(const HuffmanDecodeTable& own, int side, std::uint32_t index) {
+  const DecodedSymbol symbol = decode_symbol(own, index << (kMaxCodeBits - kSymbolIndexBits));
+  return symbol.bits != 0 && symbol.bits <= kSymbolIndexBits ? symbol_of(symbol, side) : 0;
 }
 
 /// `symbols` in a code with some codewords of every length, the first symbols with the short ones.
@@ -69,31 +64,70 @@ struct Sink {
 
 struct SkipTables : HostTables {
   std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
-    return tables->skip[side(table)][pair(table)][index];
+    return skip_of(table, index);
   }
 };
 struct SymbolTables : HostTables {
   std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
-    return tables->symbol[side(table)][pair(table)][index];
+    return symbol_of(table, index);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs) {
-  auto out = std::make_unique<WalkTables>();
+std::unique_ptr<WalkTables> make_lazy_tables(std::span<const TablePair> pairs) {
+  auto out = std::make_unique_for_overwrite<WalkTables>();
+  std::memset(out.get(), 0xFF, offsetof(WalkTables, source));
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     fill_decode_table(pairs[p].dc, out->source[kDcSide][p]);
     fill_decode_table(pairs[p].ac, out->source[kAcSide][p]);
-    for (const int side : {kDcSide, kAcSide}) {
-      fill_symbols(out->source[side][p], side, out->symbol[side][p]);
-      fill_long_symbols(out->source[side][p], side, out->long_symbol[side][p]);
-      for (std::uint32_t i = 0; i < (1u << kSkipBits); ++i)
-        out->skip[side][p][i] =
-            skip_entry(out->source[kDcSide][p], out->source[kAcSide][p], side, i);
-    }
   }
   return out;
+}
+
+std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs) {
+  auto out = std::make_unique<WalkTables>();
+  const auto lazy = make_lazy_tables(pairs);
+  const HostTables tables{lazy.get(), cycle_of(static_cast<std::uint32_t>(pairs.size()), 1)};
+  const auto count = static_cast<std::uint32_t>(pairs.size());
+  for (std::uint32_t table = 0; table < 2 * count; ++table) {
+    const int side = table < count ? kDcSide : kAcSide;
+    const std::uint32_t p = table % count;
+    out->source[side][p] = lazy->source[side][p];
+    for (std::uint32_t i = 0; i < (1u << kSkipBits); ++i)
+      out->skip[side][p][i] = tables.skip_of(table, i);
+    for (std::uint32_t i = 0; i < (1u << kSymbolIndexBits); ++i)
+      out->symbol[side][p][i] = tables.symbol_of(table, i);
+    for (std::uint32_t i = 0; i < kLongSymbols; ++i)
+      out->long_symbol[side][p][i] = tables.long_symbol(table, 0xFFFF - i);
+  }
+  return out;
+}
+
+std::uint32_t HostTables::skip_of(std::uint32_t table, std::uint32_t index) const {
+  std::uint32_t& entry = tables->skip[side(table)][pair(table)][index];
+  if (entry == kNotMade)
+    entry = skip_entry(tables->source[kDcSide][pair(table)], tables->source[kAcSide][pair(table)],
+                       side(table), index);
+  return entry;
+}
+
+std::uint32_t HostTables::symbol_of(std::uint32_t table, std::uint32_t index) const {
+  std::uint32_t& entry = tables->symbol[side(table)][pair(table)][index];
+  if (entry == kNotMade)
+    entry = make_symbol(tables->source[side(table)][pair(table)], side(table), index);
+  return entry;
+}
+
+std::uint32_t HostTables::long_symbol(std::uint32_t table, std::uint32_t next16) const {
+  const std::uint32_t from_last = 0xFFFF - next16;
+  if (from_last < kLongSymbols) {
+    std::uint32_t& entry = tables->long_symbol[side(table)][pair(table)][from_last];
+    if (entry == kNotMade)
+      entry = zerorun::symbol_of(decode_symbol(tables->source[side(table)][pair(table)], next16),
+                                 side(table));
+  }
+  return long_symbol_of(*tables, side(table), pair(table), next16);
 }
 
 TablePair random_tables(Random& random) {

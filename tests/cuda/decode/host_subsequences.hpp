@@ -22,6 +22,12 @@ struct TablePair {
 /// As make_walk_tables() makes them on the device.
 std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs);
 
+/// In place of an entry that is not made yet. No entry is so.
+inline constexpr std::uint32_t kNotMade = ~0u;
+/// The same, but HostTables makes an entry when it is looked up: to make all takes longer than to
+/// walk over a small scan.
+std::unique_ptr<WalkTables> make_lazy_tables(std::span<const TablePair> pairs);
+
 /// Tables with codewords of all lengths; EOB is among the AC symbols, and runs of no level.
 TablePair random_tables(Random& random);
 /// T.81's tables for luma and chroma, the shortest that there can be, and random ones.
@@ -32,12 +38,12 @@ PairCycle cycle_of(std::uint32_t pairs, std::int32_t blocks_per_mcu);
 
 /// The `Tables` of a walk: tables are identified by number, blocks by their phase.
 struct HostTables {
-  const WalkTables* tables;
+  WalkTables* tables;
   PairCycle cycle;
 
-  std::uint32_t long_symbol(std::uint32_t table, std::uint32_t next16) const {
-    return long_symbol_of(*tables, side(table), pair(table), next16);
-  }
+  std::uint32_t skip_of(std::uint32_t table, std::uint32_t index) const;
+  std::uint32_t symbol_of(std::uint32_t table, std::uint32_t index) const;
+  std::uint32_t long_symbol(std::uint32_t table, std::uint32_t next16) const;
   std::uint32_t ac_of(std::uint32_t dc) const { return dc + pairs(); }
   static std::uint32_t place(std::uint32_t phase) { return phase; }
   BlockTables block(std::uint32_t place) const {

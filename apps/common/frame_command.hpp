@@ -16,7 +16,7 @@
 #include "apps/common/step_meter.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/shards/shard_options.hpp"
-#include "zerorun/convert_time.hpp"
+#include "zerorun/convert.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {

@@ -23,7 +23,7 @@
 #include "apps/common/signals.hpp"
 #include "apps/copy/copy_options.hpp"
 #include "codec/base/try.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::app {
 

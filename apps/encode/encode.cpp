@@ -17,8 +17,8 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/common/text.hpp"
 #include "apps/common/srgb.hpp"
+#include "apps/common/text.hpp"
 #include "apps/common/verify.hpp"
 #include "apps/encode/encode_content.hpp"
 #include "apps/encode/encode_options.hpp"
@@ -26,7 +26,7 @@
 #include "apps/shards/hash.hpp"
 #include "apps/shards/run_shard.hpp"
 #include "codec/base/try.hpp"
-#include "zerorun/deinterlace.hpp"
+#include "zerorun/convert.hpp"
 #include "zerorun/zerorun.hpp"
 
 #include <CLI/CLI.hpp>

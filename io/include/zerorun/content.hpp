@@ -111,12 +111,9 @@ struct ContainerContent {
   std::string stereo_mode;  ///< FFmpeg's name of a stereo layout; empty for one picture
 };
 
-/// The orientation tag of EXIF data, 1 if there is none or it is damaged.
-ZERORUN_API int exif_orientation(std::span<const std::uint8_t> exif) noexcept;
-/// Sets the orientation tag where there is one.
-ZERORUN_API void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept;
-/// EXIF data with nothing but an orientation.
-ZERORUN_API std::vector<std::uint8_t> minimal_exif(int orientation);
+/// `content.exif`, whose orientation tag, if it has one, says `content.orientation`. If it is empty
+/// and the picture has to be turned: EXIF data with nothing but the orientation.
+ZERORUN_API std::vector<std::uint8_t> oriented_exif(const PictureContent& content);
 
 /// The words that a user looks for in EXIF data, each with its label: make, model, date, exposure,
 /// aperture, iso, focal_length, orientation, artist, copyright, gps ("yes").

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "apps/common/signals.hpp"
-#include "codec/api/flight_ring.hpp"
+#include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/api/flight_slots.hpp"
+#include "codec/base/flight_slots.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "zerorun/convert_time.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::io {
 namespace {

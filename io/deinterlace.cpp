@@ -1,6 +1,6 @@
 // Makes whole pictures of interlaced ones.
 // SPDX-License-Identifier: MIT
-#include "zerorun/deinterlace.hpp"
+#include "zerorun/convert.hpp"
 
 #include <algorithm>
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "io/readers.hpp"
 #include "io/pixel_pack.hpp"
-#include "zerorun/orient.hpp"
+#include "io/readers.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::io {
 namespace {

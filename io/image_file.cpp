@@ -8,7 +8,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/readers.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::io {
 namespace {

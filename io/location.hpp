@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "io/number_pattern.hpp"
-#include "zerorun/location.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::io {
 

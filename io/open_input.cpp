@@ -13,7 +13,6 @@
 #include "io/opening.hpp"
 #include "io/readers.hpp"
 #include "io/sinks.hpp"
-#include "zerorun/audio.hpp"
 #include "zerorun/source.hpp"
 
 namespace zerorun::io {

@@ -5,58 +5,18 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <exception>
-#include <utility>
 
 #include "codec/base/interruptions.hpp"
 
 namespace zerorun::io {
+namespace {
 
-ReadAhead::ReadAhead(int file, std::uint64_t position, int threads)
-    : file_(file), position_(position), slots_(static_cast<std::size_t>(threads) + 2) {
-  for (Slot& slot : slots_) slot.block.resize(kBlockBytes);
-  threads_.reserve(static_cast<std::size_t>(threads));
-  threads_.emplace_back([this] { read_blocks(); });
-  try {
-    while (threads_.size() < static_cast<std::size_t>(threads))
-      threads_.emplace_back([this] { read_blocks(); });
-  } catch (const std::exception&) {  // one will do
-  }
-}
-
-ReadAhead::~ReadAhead() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_over_ = true;
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
-
-void ReadAhead::read_blocks() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return is_over_ || begun_ - taken_ < slots_.size(); });
-    if (is_over_) return;
-    const std::uint64_t number = begun_++;
-    Slot& own = slot(number);
-    lock.unlock();
-    const Outcome outcome = read_block(number, own.block);
-    lock.lock();
-    own.outcome = outcome;
-    own.is_ready = true;
-    is_over_ |= outcome.bytes < kBlockBytes;
-    changed_.notify_all();
-  }
-}
-
-ReadAhead::Outcome ReadAhead::read_block(std::uint64_t number,
-                                         std::vector<std::byte>& block) const {
+ReadAhead::Outcome read_block(int file, std::uint64_t position, std::vector<std::byte>& block) {
   Interruptions interruptions;
   std::size_t done = 0;
-  while (done < kBlockBytes) {
-    const auto at = static_cast<off_t>(position_ + number * kBlockBytes + done);
-    const ssize_t got = ::pread(file_, block.data() + done, kBlockBytes - done, at);
+  while (done < block.size()) {
+    const auto at = static_cast<off_t>(position + done);
+    const ssize_t got = ::pread(file, block.data() + done, block.size() - done, at);
     if (got < 0 && interruptions.again()) continue;
     if (got < 0) return {done, errno};
     if (got == 0) break;
@@ -65,17 +25,35 @@ ReadAhead::Outcome ReadAhead::read_block(std::uint64_t number,
   return {done, 0};
 }
 
+}  // namespace
+
+ReadAhead::ReadAhead(int file, std::uint64_t position, int threads)
+    : position_(position), ring_(threads + 2, {.work = [file](Job& job, int) {
+                                   job.outcome = read_block(file, job.position, job.block);
+                                   return true;
+                                 }}) {
+  ring_.start(threads);
+  for (int block = 0; block < ring_.depth(); ++block) read_one_more();
+}
+
+/// There is a block that is not in use.
+void ReadAhead::read_one_more() {
+  (void)ring_.submit(false, [this](Job& job, std::int64_t number) {
+    job.position = position_ + static_cast<std::uint64_t>(number) * kBlockBytes;
+  });
+}
+
 ReadAhead::Outcome ReadAhead::next(std::vector<std::byte>& block) {
+  Outcome outcome{0, 0};
+  if (at_end_) return outcome;
   block.resize(kBlockBytes);
-  std::unique_lock lock(mutex_);
-  Slot& own = slot(taken_);
-  changed_.wait(lock, [&] { return own.is_ready || (is_over_ && begun_ == taken_); });
-  if (!own.is_ready) return {0, 0};
-  own.is_ready = false;
-  own.block.swap(block);
-  ++taken_;
-  changed_.notify_all();
-  return own.outcome;
+  (void)ring_.receive(true, [&](Job& job) {
+    outcome = job.outcome;
+    job.block.swap(block);
+  });
+  at_end_ = outcome.bytes < kBlockBytes;
+  if (!at_end_) read_one_more();
+  return outcome;
 }
 
 }  // namespace zerorun::io

@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <thread>
 #include <vector>
+
+#include "codec/base/flight_ring.hpp"
 
 namespace zerorun::io {
 
@@ -17,12 +16,9 @@ class ReadAhead {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
-  /// Reads from `position` of `file` on, which is open until the end of this object. Throws
-  /// std::system_error where there can be no thread.
+  /// Reads from `position` of `file` on, which is open until the end of this object; that waits for
+  /// the reads that are under way. Throws std::system_error where there can be no thread.
   ReadAhead(int file, std::uint64_t position, int threads);
-  ~ReadAhead();  ///< waits for the reads that are under way
-  ReadAhead(const ReadAhead&) = delete;
-  ReadAhead& operator=(const ReadAhead&) = delete;
 
   struct Outcome {
     std::size_t bytes;  ///< fewer than kBlockBytes at the end and before an error
@@ -33,24 +29,17 @@ class ReadAhead {
   Outcome next(std::vector<std::byte>& block);
 
  private:
-  struct Slot {
-    std::vector<std::byte> block;
+  struct Job {
+    std::uint64_t position = 0;
+    std::vector<std::byte> block = std::vector<std::byte>(kBlockBytes);
     Outcome outcome{};
-    bool is_ready = false;
   };
 
-  void read_blocks();
-  Outcome read_block(std::uint64_t number, std::vector<std::byte>& block) const;
-  Slot& slot(std::uint64_t number) { return slots_[number % slots_.size()]; }
+  void read_one_more();
 
-  const int file_;
   const std::uint64_t position_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Slot> slots_;
-  std::uint64_t begun_ = 0, taken_ = 0;  // blocks
-  bool is_over_ = false;                 // nobody begins another block
-  std::vector<std::thread> threads_;
+  bool at_end_ = false;  // the last block was taken
+  FlightRing<Job> ring_;
 };
 
 }  // namespace zerorun::io

@@ -63,17 +63,6 @@ class FrameReader : public Reader<Frame> {
   virtual std::int64_t concealed_frames() const { return 0; }
 };
 
-/// A reader that has no parallel half.
-class SerialFrameReader : public FrameReader {
- public:
-  Result<bool> next(FrameWork& work) override {
-    Result<bool> more = read(work.item, work.time);
-    work.name = last_name();
-    return more;
-  }
-  virtual Result<bool> read(Frame& frame, FrameTime& time) = 0;
-};
-
 class PacketReader : public Reader<Packet> {
  public:
   virtual std::int64_t skipped_bytes() const { return 0; }

@@ -3,11 +3,9 @@
 #include <utility>
 
 #include "io/sinks.hpp"
-#include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
 #include "io/image_file.hpp"
 #include "io/metadata/embed_content.hpp"
-#include "io/pool.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -54,14 +52,7 @@ class ImageSink final : public HalvedFrameSink {
 
   Status prepare(const ConstFrameView& frame, Outgoing& out) override {
     ZR_TRY(validate(frame));
-    ConstFrameView wanted = frame;
-    const PixelFormat format = wanted_format(frame.format);
-    if (frame.format != format) {
-      const std::shared_ptr<ConvertedFrame> converted = converted_.borrow();
-      ZR_TRY(converted->converter.convert(frame, format, converted->frame));
-      wanted = std::as_const(converted->frame).view();
-      out.held = converted;  // until the rows are written
-    }
+    ZR_LET(wanted, frames_.in_format(wanted_format(frame.format), frame, out));
     if (is_pnm_output(format_)) {
       encode_pnm(wanted, out);
     } else {
@@ -87,7 +78,7 @@ class ImageSink final : public HalvedFrameSink {
 
   ImageOutput output_;
   std::string format_;
-  Pool<ConvertedFrame> converted_;
+  WantedFrames frames_;
 };
 
 }  // namespace

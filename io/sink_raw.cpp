@@ -9,10 +9,8 @@
 #include <utility>
 
 #include "io/convert_timer.hpp"
-#include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
-#include "io/pool.hpp"
 #include "io/raw_video_formats.hpp"
 #include "io/sinks.hpp"
 
@@ -34,13 +32,7 @@ class RawSink final : public HalvedFrameSink {
 
   Status prepare(const ConstFrameView& frame, Outgoing& out) override {
     ZR_TRY(validate(frame));
-    ConstFrameView wanted = frame;
-    if (const PixelFormat format = wanted_format(frame.format); format != frame.format) {
-      const std::shared_ptr<ConvertedFrame> converted = converted_.borrow();
-      ZR_TRY(converted->converter.convert(frame, format, converted->frame));
-      wanted = std::as_const(converted->frame).view();
-      out.held = converted;
-    }
+    ZR_LET(wanted, frames_.in_format(wanted_format(frame.format), frame, out));
     if (std::int64_t unset = 0;
         !size_.compare_exchange_strong(unset, size_of(frame)) && unset != size_of(frame))
       return Status(Errc::unsupported_output, "raw video cannot change its size");
@@ -102,7 +94,7 @@ class RawSink final : public HalvedFrameSink {
   std::optional<PixelFormat> format_;
   int depth_bits_;
   Words luma_{}, chroma_{};  // of a depth over 8 bits
-  Pool<ConvertedFrame> converted_;
+  WantedFrames frames_;
 };
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "io/sinks.hpp"
-#include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
-#include "io/pool.hpp"
 #include "io/y4m_header.hpp"
 
 namespace zerorun::io {
@@ -40,13 +38,7 @@ class Y4mSink final : public HalvedFrameSink {
       return Status(Errc::unsupported_output, "a YUV4MPEG2 stream cannot change its size from " +
                                                   size_text(header->width, header->height) +
                                                   " to " + size_text(frame.width, frame.height));
-    ConstFrameView planar = frame;
-    if (frame.format != header->format) {
-      const std::shared_ptr<ConvertedFrame> converted = converted_.borrow();
-      ZR_TRY(converted->converter.convert(frame, header->format, converted->frame));
-      planar = std::as_const(converted->frame).view();
-      out.held = converted;
-    }
+    ZR_LET(planar, frames_.in_format(header->format, frame, out));
     out.parts.assign(1, kFrameLine);
     add_frame(planar, out.parts);
     return file_->is_seekable() ? write_in_place(*header, out) : Status::ok();
@@ -124,7 +116,7 @@ class Y4mSink final : public HalvedFrameSink {
   std::mutex mutex_;  // guards layout_ until the first commit
   std::optional<Y4mHeader> layout_;
   std::mutex writing_;
-  Pool<ConvertedFrame> converted_;
+  WantedFrames frames_;
 };
 
 }  // namespace

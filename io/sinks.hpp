@@ -7,10 +7,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/frame_convert.hpp"
 #include "io/image_output.hpp"
 #include "io/opening.hpp"
+#include "io/pool.hpp"
 #include "zerorun/sink.hpp"
 
 namespace zerorun::io {
@@ -52,6 +55,22 @@ class HalvedSink : public Base {
 };
 using HalvedPacketSink = HalvedSink<PacketSink, std::span<const std::byte>>;
 using HalvedFrameSink = HalvedSink<FrameSink, const ConstFrameView&>;
+
+/// Frames in the format that a sink wants. Thread-safe.
+class WantedFrames {
+ public:
+  /// `frame`, or a copy of it in this format, which `out` holds.
+  Result<ConstFrameView> in_format(PixelFormat format, const ConstFrameView& frame, Outgoing& out) {
+    if (frame.format == format) return frame;
+    const std::shared_ptr<ConvertedFrame> converted = pool_.borrow();
+    ZR_TRY(converted->converter.convert(frame, format, converted->frame));
+    out.held = converted;
+    return std::as_const(converted->frame).view();
+  }
+
+ private:
+  Pool<ConvertedFrame> pool_;
+};
 
 PacketSinkPtr make_jpeg_sink(ImageOutput output);
 /// Errors: invalid_argument (size or rate). Audio is left out, which notice() says. Players are

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "zerorun/content.hpp"
 #include "zerorun/frame.hpp"
-#include "zerorun/location.hpp"
 
 namespace zerorun::io {
 

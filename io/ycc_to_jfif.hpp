@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "zerorun/frame.hpp"
-#include "zerorun/surface.hpp"
 
 namespace zerorun::io {
 

@@ -56,7 +56,7 @@ floor() {
 eval "$floors"
 
 plant "include lines name files from the root of the repository:" \
-  codec/base/planted_relative.hpp '#include "../api/flight_ring.hpp"'
+  codec/base/planted_relative.hpp '#include "../arith/integer.hpp"'
 plant "the C interface of the device coders alone includes codec/capi:" \
   cuda/encode/planted_capi.hpp '#include "codec/capi/convert.hpp"'
 plant "codec uses no I/O of zerorun:" codec/api/planted_io.cpp '#include <zerorun/ffmpeg.hpp>'

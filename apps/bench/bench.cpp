@@ -183,7 +183,7 @@ Command add_bench(CLI::App& program) {
   return [options, command] {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
-    console::set_quiet(options->quiet);
+    console::set_verbosity(options->quiet, false);
     if (options->contents) bench::choose_contents(*command, *options);
     if (options->exact_size) bench::choose_sizes(*command, *options);
     if (bench::wants_curves(*command, *options)) bench::choose_curves(*command, *options);

@@ -36,8 +36,10 @@ void print_line(std::string_view prefix, std::string_view text) {
 
 }  // namespace
 
-void set_quiet(bool quiet) noexcept { g_quiet = quiet; }
-void set_verbose(bool verbose) noexcept { g_verbose = verbose; }
+void set_verbosity(bool quiet, bool verbose) noexcept {
+  g_quiet = quiet;
+  g_verbose = verbose;
+}
 bool is_quiet() noexcept { return g_quiet; }
 
 bool stderr_is_terminal() noexcept { return isatty(fileno(g_messages)) == 1; }

@@ -7,8 +7,7 @@
 namespace zerorun::app::console {
 
 /// --quiet and --verbose; errors are always shown.
-void set_quiet(bool quiet) noexcept;
-void set_verbose(bool verbose) noexcept;
+void set_verbosity(bool quiet, bool verbose) noexcept;
 bool is_quiet() noexcept;
 
 bool stderr_is_terminal() noexcept;

@@ -63,8 +63,6 @@ std::string megapixels_text(double pixels) {
   return mega < 10 ? fmt::format("{:.1f}", mega) : fmt::format("{:.0f}", mega);
 }
 
-}  // namespace
-
 DeviceCosts device_costs(Work work) noexcept {
   // Measured by `bench --files` with 4K frames (8.29 megapixels) at quality 90 in tmpfs, on 16
   // cores and an H200. Each further frame takes 22 ms of one thread and 30 of 16 threads to encode,
@@ -77,6 +75,8 @@ DeviceCosts device_costs(Work work) noexcept {
   return work == Work::encode ? DeviceCosts{26e-3 / kMegapixels, 0.28e-3 / kMegapixels, start}
                               : DeviceCosts{23e-3 / kMegapixels, 0.24e-3 / kMegapixels, start};
 }
+
+}  // namespace
 
 double break_even_pixels(const DeviceCosts& costs, int threads) noexcept {
   const double saved = costs.cpu_seconds_per_megapixel / threads - costs.gpu_seconds_per_megapixel;
@@ -167,7 +167,7 @@ std::optional<double> pixels_of(const InputOptions& input, const OutputOptions& 
   io::SourceOptions options = source_options(input, {});
   // A single picture holds one frame, whatever the input has.
   const io::Location out = output_location(input, output);
-  const bool is_one = is_images(out) && out.name != "-" && !is_pattern(out.name);
+  const bool is_one = is_single_image(out);
   if (is_one && options.last_frame < 0) options.last_frame = options.first_frame + 1;
   const auto pixels = io::estimate_pixels(input_location(input), options);
   if (pixels || !is_one) return pixels;

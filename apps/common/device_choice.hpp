@@ -23,9 +23,6 @@ struct DeviceCosts {
   double start_seconds;  ///< a process on a GPU, longer than one on the CPU
 };
 
-/// The measured costs; device_choice.cpp has the measurements.
-DeviceCosts device_costs(Work work) noexcept;
-
 /// The pixels from which a GPU is faster than `threads` threads; infinite if it never is.
 double break_even_pixels(const DeviceCosts& costs, int threads) noexcept;
 

@@ -7,7 +7,6 @@
 #include <cctype>
 
 #include "apps/common/console.hpp"
-#include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 
@@ -113,11 +112,6 @@ void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
   }
 }
 
-void FrameCommand::end_output(const Status& status) const {
-  if (!status) fail(Exit::output, output_.name, status);
-  signals::forget_removals();
-}
-
 void FrameCommand::tell_lost_devices() {
   summary_.lost_devices = crew_->lost();
   for (; told_losses_ < summary_.lost_devices.size(); ++told_losses_) {
@@ -157,8 +151,7 @@ void apply_common_options(FrameOptions& options, bool output_is_jpeg) {
         Exit::usage,
         "--on-error skip and hold do not go with --shard, --range and --resume; black and stop do");
   find_all_devices(options.device);
-  console::set_quiet(options.report.quiet);
-  console::set_verbose(options.report.verbose);
+  console::set_verbosity(options.report.quiet, options.report.verbose);
   console::hide_lines_of_libraries();
   apply_format_option(options.format, output_is_jpeg, options.input, options.output);
 }

@@ -11,12 +11,13 @@
 #include "apps/common/device_choice.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
+#include "apps/common/outputs.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/stats.hpp"
 #include "apps/common/step_meter.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/shards/shard_options.hpp"
-#include "zerorun/convert_time.hpp"
+#include "zerorun/convert.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -49,13 +50,26 @@ class FrameCommand {
   /// device_->finish() gives the backend.
   void start_device(Work work);
 
-  /// The devices that coders work on, after device_->finish(). `params` become those of a coder.
+  /// The lanes and the devices that coders work on, after device_->finish(). `params` become those
+  /// of a lane's coder. Several frames at a time keep all cores busy; a single frame is spread over
+  /// them.
   template <typename Params>
-  void choose_devices(Params& params) {
-    plan_ = device_plan(backend_, options_.device);
-    params.backend = plan_.devices.size() > 1 ? backend_ : device_->for_coders();
+  void choose_lanes(const io::SourceInfo& info, bool reads_planes, Params& params) {
+    crew_.emplace(device_plan(backend_, options_.device).devices);
+    params.backend = crew_->count() > 1 ? backend_ : device_->for_coders();
     params.device = options_.device.index;
-    crew_.emplace(plan_.devices);
+    const bool is_single = info.frame_count == 1 || is_single_image(output_);
+    lanes_ = is_single ? 1 : lane_count(options_.device, backend_, reads_planes);
+    params.threads = is_single ? options_.device.threads : 1;
+  }
+
+  /// Coders that make(device) gives. A lane makes its own when it has a frame: on a GPU the first
+  /// frames need not wait for all. The first lane's is made here; ends the command if that fails.
+  template <typename Coder>
+  void open_coders(typename DeviceLanes<Coder>::Make make,
+                   std::optional<DeviceLanes<Coder>>& coders) {
+    coders.emplace(*crew_, lanes_, std::move(make));
+    if (const Status status = coders->open(0); !status) fail(Exit::usage, "", status);
   }
 
   /// The same parameters for another device of the crew.
@@ -74,13 +88,12 @@ class FrameCommand {
   /// Runs the pipeline and finishes the sink. A failure of the write step counts as one of
   /// `write_side_`.
   template <typename Job, typename Sink>
-  void run_frames(int lanes, const PipelineSteps<Job>& steps, const io::SourceInfo& info,
-                  Sink& sink) {
+  void run_frames(const PipelineSteps<Job>& steps, const io::SourceInfo& info, Sink& sink) {
     summary_.start_seconds = since_start_.seconds();
     progress_.emplace(options_.report, info.frame_count, summary_.rate);
     try {
-      check_end(run_pipeline<Job>(lanes, metered(lanes, steps, info)), info.is_jpeg);
-      if (summary_.frames > 0) end_output(sink.finish());
+      check_end(run_pipeline<Job>(lanes_, metered(steps, info)), info.is_jpeg);
+      if (summary_.frames > 0) end_output(output_, sink.finish());
     } catch (const Failure&) {
       progress_->finish(summary_.counts(), "failed", {});
       throw;
@@ -99,8 +112,8 @@ class FrameCommand {
   io::Location output_;
   std::optional<DeviceStart> device_;
   Backend backend_ = Backend::cpu;
-  DevicePlan plan_;
   std::optional<DeviceCrew> crew_;
+  int lanes_ = 1;
   std::unique_ptr<StatsFile> stats_;
   RunSummary summary_;
   Exit write_side_ = Exit::output;
@@ -110,9 +123,8 @@ class FrameCommand {
  private:
   /// The steps with a clock around each.
   template <typename Job>
-  PipelineSteps<Job> metered(int lanes, const PipelineSteps<Job>& steps,
-                             const io::SourceInfo& info) {
-    meter_->set_threads(Crew::lanes, lanes);
+  PipelineSteps<Job> metered(const PipelineSteps<Job>& steps, const io::SourceInfo& info) {
+    meter_->set_threads(Crew::lanes, lanes_);
     for (const Crew crew : {Crew::to_gpu, Crew::gpu, Crew::from_gpu})
       meter_->set_threads(crew, crew_->count());
     const Step loading = decodes_input(info) ? Step::decode_input : Step::load;
@@ -149,7 +161,6 @@ class FrameCommand {
   bool compresses_output() const;
   StepWords step_words(const io::SourceInfo& info) const;
   void check_end(const PipelineEnd& end, bool is_jpeg);
-  void end_output(const Status& status) const;
 
   const FrameOptions& options_;
   const Stopwatch since_start_;

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "apps/common/signals.hpp"
-#include "codec/api/flight_ring.hpp"
+#include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -34,8 +34,10 @@ struct PipelineSteps {
   std::function<Result<bool>(Job&)> read;
   /// Run on a lane, one after the other. Lanes work on several frames at a time.
   std::function<Status(Job&, int lane)> load;  ///< brings the frame into memory
-  std::function<Status(Job&, int lane)> code;  ///< encodes or decodes it
-  std::function<Status(Job&)> pack;            ///< the parallel half of writing
+  /// Encodes or decodes it.
+  std::function<Status(Job&, int lane)> code = [](Job&, int) { return Status::ok(); };
+  /// The parallel half of writing.
+  std::function<Status(Job&)> pack = [](Job&) { return Status::ok(); };
   /// The serial half of writing. Runs on the caller's thread, in order.
   std::function<Status(Job&)> write;
   /// Lanes take no more frames, perhaps leaving out some that were read: steps must not wait for

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
 
@@ -105,6 +106,16 @@ void register_part(const io::Location& output) {
   std::string path = output.name;
   if (path.starts_with(kMd5)) path.erase(0, kMd5.size());
   if (path != "-" && !path.empty()) signals::remove_when_killed(path + ".part");
+}
+
+void end_output(const io::Location& output, const Status& finished) {
+  if (!finished) fail(Exit::output, output.name, finished);
+  signals::forget_removals();
+}
+
+void note_output(const io::Location& output, const io::PacketSink& sink) {
+  if (const std::string notice = sink.notice(); !notice.empty())
+    console::note(output.name + ": " + notice);
 }
 
 }  // namespace zerorun::app

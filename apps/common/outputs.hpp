@@ -38,5 +38,9 @@ io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& 
 
 /// Makes a second signal remove the unfinished file.
 void register_part(const io::Location& output);
+/// After the sink's finish(): ends the command with exit 4 if that failed.
+void end_output(const io::Location& output, const Status& finished);
+/// Prints what the sink has to say about the output.
+void note_output(const io::Location& output, const io::PacketSink& sink);
 
 }  // namespace zerorun::app

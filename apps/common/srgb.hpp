@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "zerorun/content.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::app {
 

@@ -14,7 +14,7 @@
 #include "apps/common/step_meter.hpp"
 #include "apps/common/timing.hpp"
 #include "zerorun/backend.hpp"
-#include "zerorun/location.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
 

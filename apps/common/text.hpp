@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "zerorun/location.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
 

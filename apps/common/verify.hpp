@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "zerorun/location.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
 

@@ -68,8 +68,7 @@ void delete_shards(const std::string& folder) {
 }
 
 Exit run(const ConcatOptions& options) {
-  console::set_quiet(options.quiet);
-  console::set_verbose(options.verbose);
+  console::set_verbosity(options.quiet, options.verbose);
   const Stopwatch watch;
   const bool has_output = !options.output.name.empty();
   if (options.inputs.size() > 1 && !has_output)

@@ -13,7 +13,6 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -50,7 +49,6 @@ class Concat : public std::enable_shared_from_this<Concat> {
     const PipelineSteps<FileJob> steps = {
         .read = [self = shared_from_this()](FileJob& job) { return self->read(job); },
         .load = [this](FileJob& job, int) { return load(job); },
-        .code = [](FileJob&, int) { return Status::ok(); },
         .pack = [&](FileJob& job) { return sink->prepare(job.packet.item, job.out); },
         .write =
             [&](FileJob& job) {
@@ -62,10 +60,8 @@ class Concat : public std::enable_shared_from_this<Concat> {
     if (!end.status)
       fail(is_output ? Exit::output : Exit::input, is_output ? output_.name : end.name, end.status);
     if (end.interrupted) fail_interrupted();
-    if (const Status status = sink->finish(); !status) fail(Exit::output, output_.name, status);
-    signals::forget_removals();
-    if (const std::string notice = sink->notice(); !notice.empty())
-      console::note(output_.name + ": " + notice);
+    end_output(output_, sink->finish());
+    note_output(output_, *sink);
     return {end.frames, sink->bytes_written(), 0};
   }
 

@@ -23,7 +23,7 @@
 #include "apps/common/signals.hpp"
 #include "apps/copy/copy_options.hpp"
 #include "codec/base/try.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -169,7 +169,6 @@ class CopyRun {
                                             return true;
                                           },
                                           .load = [](CopyJob& job, int) { return job.in.load(); },
-                                          .code = [](CopyJob&, int) { return Status::ok(); },
                                           .pack = [this](CopyJob& job) { return pack(job); },
                                           .write = [this](CopyJob& job) { return write(job); }};
     // Copying waits for files more than for the processor.
@@ -183,8 +182,7 @@ class CopyRun {
     }
     interrupted_ = end.interrupted;
     if (counts_.frames == 0) return;
-    if (const Status status = sink_->finish(); !status) fail(Exit::output, output_.name, status);
-    signals::forget_removals();
+    end_output(output_, sink_->finish());
   }
 
   void report() {
@@ -194,8 +192,7 @@ class CopyRun {
                        {"bytes", counts_.coded_bytes},
                        {"output_bytes", sink_->bytes_written()},
                        {"seconds", progress_->seconds()}});
-    if (const std::string notice = sink_->notice(); !notice.empty())
-      console::note(output_.name + ": " + notice);
+    note_output(output_, *sink_);
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
     if (has_untold_orientation_)
@@ -238,8 +235,7 @@ Command add_copy(CLI::App& program) {
       "  zerorun copy shot.avi -o part.mov --frames 100:200");
   add_copy_options(*command, *options);
   return [options] {
-    console::set_quiet(options->report.quiet);
-    console::set_verbose(options->report.verbose);
+    console::set_verbosity(options->report.quiet, options->report.verbose);
     apply_format_option(options->format, true, options->input, options->output);
     return CopyRun(*options).run();
   };

@@ -94,19 +94,13 @@ class DecodeRun : FrameCommand {
   }
 
   void make_decoders() {
-    const bool is_single = feed_->info().frame_count == 1 || is_single_image(output_);
-    lanes_ = is_single ? 1 : lane_count(options_.device, backend_, false);
-    DecodeParams& params = params_;
-    choose_devices(params);
+    choose_lanes(feed_->info(), false, params_);
     if (!feed_->has_packets()) return;
-    params.upsampling = options_.upsampling;
-    params.strict = options_.strict;
-    params.limits = stream_limits(options_.input.max_pixels);
-    params.threads = is_single ? options_.device.threads : 1;
-    // A lane makes its decoder when it has a frame.
-    decoders_.emplace(*crew_, lanes_,
-                      [this](int device) { return Decoder::create(on_device(params_, device)); });
-    if (const Status status = decoders_->open(0); !status) fail(Exit::usage, "", status);
+    params_.upsampling = options_.upsampling;
+    params_.strict = options_.strict;
+    params_.limits = stream_limits(options_.input.max_pixels);
+    open_coders<Decoder>([this](int device) { return Decoder::create(on_device(params_, device)); },
+                         decoders_);
   }
 
   Status decode(DecodeJob& job, int lane) {
@@ -132,7 +126,7 @@ class DecodeRun : FrameCommand {
         .code = [this](DecodeJob& job, int lane) { return decode(job, lane); },
         .pack = [this](DecodeJob& job) { return pack(job); },
         .write = [this](DecodeJob& job) { return write(job); }};
-    run_frames(lanes_, steps, feed_->info(), *sink_);
+    run_frames(steps, feed_->info(), *sink_);
   }
 
   Status load(DecodeJob& job) const {
@@ -193,7 +187,6 @@ class DecodeRun : FrameCommand {
   std::shared_ptr<DecodeInput> feed_;
   DecodeParams params_;
   std::optional<DeviceLanes<Decoder>> decoders_;  // nothing if the input is not JPEG
-  int lanes_ = 1;
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;
   std::optional<PictureFinish> finish_;  // of pictures

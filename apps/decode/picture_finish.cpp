@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::app {
 
@@ -43,9 +43,7 @@ Result<ConstFrameView> PictureFinish::finish(DecodeJob& job) {
     view = std::as_const(job.turned).view();
     content.orientation = 1;
   }
-  if (content.exif.empty() && content.orientation != 1)
-    content.exif = io::minimal_exif(content.orientation);
-  io::set_exif_orientation(content.exif, content.orientation);
+  content.exif = io::oriented_exif(content);
   job.out.content = std::make_shared<io::PictureContent>(std::move(content));
   return view;
 }

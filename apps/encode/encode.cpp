@@ -17,8 +17,8 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/common/text.hpp"
 #include "apps/common/srgb.hpp"
+#include "apps/common/text.hpp"
 #include "apps/common/verify.hpp"
 #include "apps/encode/encode_content.hpp"
 #include "apps/encode/encode_options.hpp"
@@ -26,7 +26,7 @@
 #include "apps/shards/hash.hpp"
 #include "apps/shards/run_shard.hpp"
 #include "codec/base/try.hpp"
-#include "zerorun/deinterlace.hpp"
+#include "zerorun/convert.hpp"
 #include "zerorun/zerorun.hpp"
 
 #include <CLI/CLI.hpp>
@@ -119,18 +119,12 @@ class EncodeRun : FrameCommand {
   void make_workers() {
     set_pixel_aspect(info().sample_aspect);
     content_.emplace(options_, info(), output_);
-    choose_devices(params_);
-    // Several frames at a time keep all cores busy; a single frame is spread over them.
-    const bool is_single = info().frame_count == 1 || is_single_image(output_);
-    const bool reads_planes = info().container == "y4m";
-    const int count = is_single ? 1 : lane_count(options_.device, backend_, reads_planes);
-    params_.threads = is_single ? options_.device.threads : 1;
-    lanes_ = count;
-    // A lane makes its worker when it has a frame: on a GPU the first frames need not wait for all.
-    workers_.emplace(*crew_, count, [this](int device) {
-      return EncodeWorker::create(on_device(params_, device), options_.psnr, options_.verify);
-    });
-    if (const Status status = workers_->open(0); !status) fail(Exit::usage, "", status);
+    choose_lanes(info(), info().container == "y4m", params_);
+    open_coders<EncodeWorker>(
+        [this](int device) {
+          return EncodeWorker::create(on_device(params_, device), options_.psnr, options_.verify);
+        },
+        workers_);
     takes_surfaces_ = workers_->own(0)->takes_surfaces();
   }
 
@@ -255,7 +249,7 @@ class EncodeRun : FrameCommand {
             [this] {
               if (rate_) rate_->fail(-1, Status(Errc::already_finished));
             }};
-    run_frames(lanes_, steps, info(), *sink_);
+    run_frames(steps, info(), *sink_);
   }
 
   Status loaded(const EncodeJob& job, Status status) {
@@ -341,7 +335,6 @@ class EncodeRun : FrameCommand {
   std::shared_ptr<FrameFeed> feed_;
   std::optional<DeviceLanes<EncodeWorker>> workers_;
   bool takes_surfaces_ = false;  // the workers do
-  int lanes_ = 1;
   io::SinkOptions sink_options_;
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;

@@ -3,7 +3,7 @@
 #include "apps/encode/encode_content.hpp"
 
 #include "apps/common/outputs.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::app {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "apps/common/cli_names.hpp"
+#include "zerorun/async.hpp"
+#include "zerorun/content.hpp"
 #include "zerorun/encoder.hpp"
-#include "zerorun/location.hpp"
-#include "zerorun/rate.hpp"
 
 namespace zerorun::app {
 

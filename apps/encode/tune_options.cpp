@@ -48,7 +48,8 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       ->default_str("auto");
 }
 
-HuffmanTables huffman_of(const TuneOptions& options) {
+/// The code tables that were asked for, or that suit the effort.
+static HuffmanTables huffman_of(const TuneOptions& options) {
   if (options.huffman) return *options.huffman;
   if (options.tune == Tune::exact) return HuffmanTables::standard;
   return options.effort == Effort::best ? HuffmanTables::optimal : HuffmanTables::trained;

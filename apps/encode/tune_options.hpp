@@ -19,9 +19,6 @@ struct TuneOptions {
 
 void add_tune_options(CLI::App& command, TuneOptions& options);
 
-/// The code tables that were asked for, or that suit the effort.
-HuffmanTables huffman_of(const TuneOptions& options);
-
 /// "standard", ...: as --huffman has it.
 const char* huffman_text(HuffmanTables tables);
 

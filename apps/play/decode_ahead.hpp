@@ -11,7 +11,7 @@
 #include "apps/play/media_clock.hpp"
 #include "apps/play/play_frame.hpp"
 #include "apps/play/play_input.hpp"
-#include "codec/api/flight_ring.hpp"
+#include "codec/base/flight_ring.hpp"
 
 namespace zerorun::app {
 

@@ -41,8 +41,7 @@ Command add_play(CLI::App& program) {
                   "  zerorun play coded.avi --compare original.y4m --view difference\n"
                   "  zerorun play shot.mkv --no-window --device cpu --threads 4");
   return [options] {
-    console::set_quiet(options->quiet);
-    console::set_verbose(options->verbose);
+    console::set_verbosity(options->quiet, options->verbose);
     find_all_devices(options->device);
     return run(*options);
   };

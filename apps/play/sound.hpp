@@ -14,7 +14,7 @@
 #include "apps/play/play_input.hpp"
 #include "apps/play/play_report.hpp"
 #include "apps/play/sound_queue.hpp"
-#include "zerorun/audio.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
 

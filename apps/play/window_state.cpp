@@ -26,8 +26,7 @@ bool is_sensible(const WindowSize& size) {
          size.height <= kMost;
 }
 
-}  // namespace
-
+/// "zerorun/window" in the folder for state of the XDG base directories; empty if there is none.
 std::string window_state_file() {
   fs::path folder = absolute_variable("XDG_STATE_HOME");
   if (folder.empty()) {
@@ -37,6 +36,8 @@ std::string window_state_file() {
   }
   return folder / "zerorun" / "window";
 }
+
+}  // namespace
 
 std::optional<WindowSize> remembered_window_size() {
   std::ifstream file(window_state_file());

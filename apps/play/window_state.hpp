@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 namespace zerorun::app {
 
@@ -12,8 +11,6 @@ struct WindowSize {
   bool operator==(const WindowSize&) const = default;
 };
 
-/// "zerorun/window" in the folder for state of the XDG base directories; empty if there is none.
-std::string window_state_file();
 /// Nullopt if the file is missing, cannot be read or holds no size.
 std::optional<WindowSize> remembered_window_size();
 /// Nothing happens if the folder cannot be written.

@@ -9,11 +9,9 @@
 #include <memory>
 #include <utility>
 
-#include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_input.hpp"
 #include "apps/shards/shard_set.hpp"
@@ -134,7 +132,6 @@ class Join {
         },
         .load = [this](JoinJob& job,
                        int) { return set_.read(set_.entries()[job.position], job.bytes); },
-        .code = [](JoinJob&, int) { return Status::ok(); },
         .pack = prepare,
         .write =
             [&](JoinJob& job) {
@@ -150,8 +147,7 @@ class Join {
     if (end.interrupted) fail_interrupted();
     Status status = sink.finish();
     if (status) status = sync_file(written().name);
-    if (!status) fail(Exit::output, output().name, status);
-    signals::forget_removals();
+    end_output(output(), status);
     result_.bytes = sink.bytes_written();
   }
 
@@ -159,8 +155,7 @@ class Join {
     auto sink =
         value_or_fail(io::open_packet_sink(written(), sink_options()), Exit::output, output().name);
     copy(*sink, [&](JoinJob& job) { return sink->prepare(job.bytes, job.out); });
-    if (const std::string notice = sink->notice(); !notice.empty())
-      console::note(output().name + ": " + notice);
+    note_output(output(), *sink);
   }
 
   void join_frames() {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "zerorun/location.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
 

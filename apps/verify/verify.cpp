@@ -14,8 +14,7 @@ namespace zerorun::app {
 namespace {
 
 Exit run(const VerifyOptions& options) {
-  console::set_quiet(options.quiet);
-  console::set_verbose(options.verbose);
+  console::set_verbosity(options.quiet, options.verbose);
   if (!options.manifest.empty() && options.inputs.size() > 1)
     fail(Exit::usage, "--manifest is that of one file");
   for (const std::string& name : options.inputs) {

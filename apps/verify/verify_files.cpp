@@ -50,7 +50,6 @@ class Verify {
         .read = [source = source_](VerifyJob& job) { return source->next(job.packet); },
         .load = [](VerifyJob& job, int) { return job.packet.load(); },
         .code = [this](VerifyJob& job, int lane) { return check(job, lane); },
-        .pack = [](VerifyJob&) { return Status::ok(); },
         .write =
             [this](VerifyJob& job) {
               bytes_ += static_cast<std::int64_t>(job.packet.item.size());

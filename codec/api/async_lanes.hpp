@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "codec/api/device_crew.hpp"
-#include "codec/api/flight_ring.hpp"
+#include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/backend_choice.hpp"
 #include "zerorun/backend.hpp"

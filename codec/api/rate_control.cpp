@@ -9,7 +9,7 @@
 
 #include "codec/api/rate_plan.hpp"
 #include "codec/base/try.hpp"
-#include "zerorun/rate.hpp"
+#include "zerorun/async.hpp"
 
 namespace zerorun {
 namespace {

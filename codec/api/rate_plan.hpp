@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "codec/arith/leaky_bucket.hpp"
-#include "zerorun/rate.hpp"
+#include "zerorun/async.hpp"
 
 namespace zerorun {
 

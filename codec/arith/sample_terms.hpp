@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
-#include "zerorun/surface.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun {
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "codec/arith/host_device.hpp"
 #include "codec/arith/overshoot.hpp"
@@ -41,6 +43,11 @@ struct TuneTable {
   std::uint16_t least[kBlockSize];       ///< least_magnitude() of q
   std::uint8_t bits[256];                ///< of a symbol RRRRSSSS with its appended bits
   std::uint32_t most_overshoot;          ///< of the smallest step; 0: samples stay as they are
+  /// The default one goes from element to element: 420 ns for TuneRules, 18 with this one (Xeon).
+  friend bool operator==(const TuneTable& a, const TuneTable& b) {
+    static_assert(std::has_unique_object_representations_v<TuneTable>);
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  }
 };
 
 /// How texture hides errors: they are worth half as much in a block of energy `energy`, as far as
@@ -48,6 +55,7 @@ struct TuneTable {
 /// without texture.
 struct Masking {
   std::uint32_t energy, least;
+  friend bool operator==(const Masking&, const Masking&) = default;
 };
 
 /// Plain data. `weight` is what a squared error of one step is worth, in 256ths of a bit, in a
@@ -63,6 +71,7 @@ struct TuneRules {
   TuneTable table[2];
 
   ZR_HD bool active() const { return weight != 0; }
+  friend bool operator==(const TuneRules&, const TuneRules&) = default;
 };
 
 /// Thrift, up to kMostThrift, makes the coder drop coefficients more readily. From one multiple of

@@ -15,7 +15,7 @@
 #include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/encoder.hpp"
-#include "zerorun/surface.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun {
 

@@ -6,7 +6,6 @@
 
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/surface.hpp"
 
 namespace zerorun {
 

@@ -52,10 +52,7 @@ bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
 
 /// And so do the tables on the device.
 bool same_tables(const EncodeSetup& a, const EncodeSetup& b) {
-  return a.quant == b.quant && a.tune.weight == b.tune.weight &&
-         a.tune.thrifty_weight == b.tune.thrifty_weight &&
-         a.tune.thrifty_turns == b.tune.thrifty_turns && a.tune.masked == b.tune.masked &&
-         a.tune.by_rate == b.tune.by_rate && a.tune.overshoots == b.tune.overshoots;
+  return a.quant == b.quant && a.tune == b.tune;
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 
 #include "io/byte_reader.hpp"
 #include "zerorun/content.hpp"
-#include "zerorun/location.hpp"
 
 namespace zerorun::io {
 

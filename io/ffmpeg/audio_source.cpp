@@ -11,7 +11,7 @@ extern "C" {
 
 #include "codec/base/try.hpp"
 #include "io/ffmpeg/av.hpp"
-#include "zerorun/audio.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io {
 namespace {

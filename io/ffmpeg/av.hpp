@@ -17,7 +17,7 @@ extern "C" {
 #include <utility>
 
 #include "codec/base/interruptions.hpp"
-#include "zerorun/location.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::io::av {
 

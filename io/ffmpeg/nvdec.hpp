@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "io/ffmpeg/av.hpp"
-#include "zerorun/surface.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun::io::av {
 

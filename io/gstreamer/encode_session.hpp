@@ -15,7 +15,6 @@
 
 #include "io/ycc_to_jfif.hpp"
 #include "zerorun/async.hpp"
-#include "zerorun/rate.hpp"
 
 namespace zerorun::gst {
 

@@ -1,5 +1,7 @@
 // The orientation in EXIF data.
 // SPDX-License-Identifier: MIT
+#include "io/metadata/exif.hpp"
+
 #include "io/metadata/tiff_directory.hpp"
 #include "zerorun/content.hpp"
 
@@ -33,11 +35,13 @@ void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcep
                static_cast<std::uint32_t>(orientation), header->little);
 }
 
-std::vector<std::uint8_t> minimal_exif(int orientation) {
+std::vector<std::uint8_t> oriented_exif(const PictureContent& content) {
+  std::vector<std::uint8_t> exif = content.exif;
   // A TIFF header, one entry (0x0112 SHORT x 1) and no further directory; Exif 2.32, 4.6.2.
-  std::vector<std::uint8_t> exif{'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3,
-                                 0,   1,   0,   0, 0, 1, 0, 0, 0, 0, 0,    0,    0};
-  set_exif_orientation(exif, orientation);
+  if (exif.empty() && content.orientation != 1)
+    exif = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3,
+            0,   1,   0,   0, 0, 1, 0, 0, 0, 0, 0,    0,    0};
+  set_exif_orientation(exif, content.orientation);
   return exif;
 }
 

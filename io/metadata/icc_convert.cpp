@@ -3,7 +3,7 @@
 #include "codec/base/try.hpp"
 #include "io/convert_timer.hpp"
 #include "io/pixel_pack.hpp"
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 #ifdef ZERORUN_HAVE_LCMS
 #include <lcms2.h>

@@ -4,6 +4,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "io/metadata/bytes.hpp"
+#include "io/metadata/exif.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/zerorun.hpp"
@@ -52,10 +53,7 @@ void add_profile(ByteSpan icc, std::vector<MarkerSegment>& segments, std::string
 
 std::vector<MarkerSegment> jpeg_segments(const PictureContent& content, std::string* left_out) {
   std::vector<MarkerSegment> segments;
-  std::vector<std::uint8_t> exif = content.exif;
-  if (exif.empty() && content.orientation != 1) exif = minimal_exif(content.orientation);
-  set_exif_orientation(exif, content.orientation);
-  add_single("Exif\0\0"sv, exif, "EXIF", segments, left_out);
+  add_single("Exif\0\0"sv, oriented_exif(content), "EXIF", segments, left_out);
   add_single("http://ns.adobe.com/xap/1.0/\0"sv,
              {reinterpret_cast<const std::uint8_t*>(content.xmp.data()), content.xmp.size()}, "XMP",
              segments, left_out);

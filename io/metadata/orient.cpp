@@ -1,6 +1,6 @@
 // Turns pictures by EXIF's orientation.
 // SPDX-License-Identifier: MIT
-#include "zerorun/orient.hpp"
+#include "zerorun/convert.hpp"
 
 #include <cstring>
 #include <string>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "io/metadata/exif.hpp"
 #include "io/metadata/inflate.hpp"
 #include "io/metadata/tiff_directory.hpp"
 #include "zerorun/content.hpp"

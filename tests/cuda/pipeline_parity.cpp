@@ -11,6 +11,7 @@
 #include "tests/cuda/device_array.hpp"
 #include "tests/cuda/device_frame.hpp"
 #include "tests/cuda/stage_walk.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
@@ -46,9 +47,9 @@ class Pair {
   explicit Pair(EncodeParams params) : params_(std::move(params)) {
     params_.threads = 1;
     params_.backend = Backend::cpu;
-    cpu_ = make(params_);
+    cpu_ = make_coder<Encoder>(params_);
     params_.backend = Backend::cuda;
-    cuda_ = make(params_);
+    cuda_ = make_coder<Encoder>(params_);
   }
 
   void expect_same(const ConstFrameView& frame) {
@@ -75,13 +76,6 @@ class Pair {
   int unreached() const { return unreached_; }
 
  private:
-  static std::optional<Encoder> make(const EncodeParams& params) {
-    auto encoder = Encoder::create(params);
-    EXPECT_TRUE(encoder) << encoder.status().message();
-    if (!encoder) return std::nullopt;
-    return *std::move(encoder);
-  }
-
   EncodeParams params_;
   std::optional<Encoder> cpu_, cuda_;
   int unreached_ = 0;

@@ -4,34 +4,32 @@
 //
 // ZERORUN_FAULT_AT       the number of the call that fails, from 1; 0 or absent: none
 // ZERORUN_FAULT_HOW      `memory`: out of memory; `call`: an error of this call; `fault`: that of a
-// kernel,
-//                        after which every call fails
+//                        kernel, after which every call fails
 // ZERORUN_FAULT_LOG      a file that gets a line for each call: its name
 // SPDX-License-Identifier: MIT
 #include "tests/faults/stand_in_cudart.hpp"
 
 #include <cuda_runtime_api.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
+
+#include "tests/faults/call_plan.hpp"
 
 namespace zerorun::test::stand_in {
 namespace {
 
+using namespace call_plan;
+
 std::mutex g_mutex;
-long g_calls = 0, g_wanted = 0;
-cudaError_t g_error = cudaSuccess;  // what the wanted call returns
-bool g_is_sticky = false, g_is_dead = false, g_has_lost_work = false;
 std::map<const void*, std::pair<std::size_t, cudaMemoryType>>& g_memory =
     *new std::map<const void*, std::pair<std::size_t, cudaMemoryType>>;
-std::atomic<long> g_live{0};
 std::FILE* g_log = nullptr;
-thread_local cudaError_t g_last = cudaSuccess;
 thread_local int g_device = 0;
 thread_local bool g_is_capturing = false;
 
@@ -59,18 +57,12 @@ bool is_work(const std::string& name) {
 
 /// What a call with this name comes to.
 cudaError_t fate(const char* name) {
-  const std::lock_guard lock(g_mutex);
-  ++g_calls;
+  const std::lock_guard lock(g_mutex);  // the lines of the log are in the order of the calls
   if (g_log != nullptr) {
     std::fprintf(g_log, "%s\n", name);
     std::fflush(g_log);
   }
-  const bool is_it = g_calls == g_wanted;
-  if (is_it && g_is_sticky) g_is_dead = true;
-  const cudaError_t error = g_is_dead || is_it ? g_error : cudaSuccess;
-  if (error != cudaSuccess) g_last = error;
-  if (g_is_dead && is_work(name)) g_has_lost_work = true;
-  return error;
+  return call_plan::fate(is_work(name) ? Kind::work : Kind::query);
 }
 
 cudaError_t allocated(void** out, std::size_t bytes, cudaMemoryType type) {
@@ -137,34 +129,6 @@ int attribute(cudaDeviceAttr wanted) {
 
 }  // namespace
 
-void fail_at(long number, How how) {
-  const std::lock_guard lock(g_mutex);
-  g_calls = 0;
-  g_wanted = number;
-  g_is_sticky = how == How::fault;
-  g_is_dead = g_has_lost_work = false;
-  g_error = how == How::memory  ? cudaErrorMemoryAllocation
-            : how == How::fault ? cudaErrorIllegalAddress
-                                : cudaErrorUnknown;
-  g_last = cudaSuccess;
-}
-
-long calls() {
-  const std::lock_guard lock(g_mutex);
-  return g_calls;
-}
-
-bool has_lost_work() {
-  const std::lock_guard lock(g_mutex);
-  return g_has_lost_work;
-}
-
-bool is_over() {
-  const std::lock_guard lock(g_mutex);
-  return !g_is_sticky && g_wanted > 0 && g_calls >= g_wanted;
-}
-
-long live() noexcept { return g_live; }
 bool computes() noexcept { return false; }
 
 }  // namespace zerorun::test::stand_in
@@ -176,6 +140,7 @@ bool has_driver_files(const std::string&, const char*) { return true; }
 
 }  // namespace zerorun
 
+using namespace zerorun::test::call_plan;
 using namespace zerorun::test::stand_in;
 
 #define ZR_OR_FAIL(name) \
@@ -183,13 +148,8 @@ using namespace zerorun::test::stand_in;
 
 extern "C" {
 
-cudaError_t cudaGetLastError() {
-  const cudaError_t last = g_last;
-  const std::lock_guard lock(g_mutex);
-  if (!g_is_dead) g_last = cudaSuccess;
-  return g_is_dead ? g_error : last;
-}
-cudaError_t cudaPeekAtLastError() { return g_is_dead ? g_error : g_last; }
+cudaError_t cudaGetLastError() { return injected_error(true); }
+cudaError_t cudaPeekAtLastError() { return injected_error(false); }
 const char* cudaGetErrorString(cudaError_t error) {
   return error == cudaErrorMemoryAllocation ? "out of memory"
          : error == cudaErrorIllegalAddress ? "an illegal memory access was encountered"

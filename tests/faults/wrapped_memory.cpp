@@ -6,10 +6,12 @@
 #include <map>
 #include <mutex>
 
-#include "tests/faults/wrapped_fate.hpp"
+#include "tests/faults/call_plan.hpp"
 
 namespace zerorun::test::wrapped {
 namespace {
+
+using call_plan::g_live;
 
 struct Allocation {
   std::size_t bytes;
@@ -46,6 +48,7 @@ long live_pinned_bytes() noexcept { return g_pinned_bytes; }
 
 }  // namespace zerorun::test::wrapped
 
+using namespace zerorun::test::call_plan;
 using namespace zerorun::test::wrapped;
 
 extern "C" {

@@ -9,7 +9,7 @@ extern "C" {
 #include <cstring>
 
 #include "tests/io/support.hpp"
-#include "zerorun/audio.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Encodes a clip by `zerorun encode --bitrate` and says what was reached: the rate of all frames beside the one that was
-asked for, and how full the bucket (zerorun/rate.hpp) was at most, by a bucket of its own with exact fractions.
+asked for, and how full the bucket (RateControl) was at most, by a bucket of its own with exact fractions.
 usage: bitrate.py PROGRAM CLIP RATE... [-- OPTIONS OF encode]
 Exit code 1: the bucket has overflown, or the rate is more than 1 % off."""
 # SPDX-License-Identifier: MIT

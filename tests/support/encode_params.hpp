@@ -1,4 +1,5 @@
-// All combinations of the parameters that decide the structure of a stream.
+// Parameters of tests: all combinations of those that decide the structure of a stream, and a
+// set of choices.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -31,6 +32,17 @@ void for_all_params(std::initializer_list<int> qualities, const Visit& visit) {
           visit(params);
           if (testing::Test::HasFailure()) return;
         }
+}
+
+/// For the CPU, on one thread.
+inline EncodeParams cpu_params(Tune tune, Effort effort, HuffmanTables huffman) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.threads = 1;
+  params.tune = tune;
+  params.effort = effort;
+  params.huffman = huffman;
+  return params;
 }
 
 }  // namespace zerorun::test

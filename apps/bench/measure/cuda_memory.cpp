@@ -20,4 +20,11 @@ Status make_stream(StreamOwner& stream) {
   return Status::ok();
 }
 
+Status make_event(EventOwner& event) {
+  cudaEvent_t made = nullptr;
+  ZR_CUDA_TRY(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  event.reset(made);
+  return Status::ok();
+}
+
 }  // namespace zerorun::app::bench

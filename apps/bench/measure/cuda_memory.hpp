@@ -74,5 +74,7 @@ using EventOwner = std::unique_ptr<CUevent_st, CudaDestroy>;
 
 /// A stream of the current device that does not wait for the default stream.
 Status make_stream(StreamOwner& stream);
+/// An event without a time.
+Status make_event(EventOwner& event);
 
 }  // namespace zerorun::app::bench

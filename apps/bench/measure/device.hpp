@@ -68,11 +68,11 @@ Coder our_team_coder(const Setting& setting, const std::vector<int>& devices, co
 /// Device frames to device streams.
 Status add_team_encoder(const Setting& setting, const std::vector<int>& devices, Coders& coders);
 
-/// Runners that make(device) opens, for the devices in turn.
-template <typename MakeRunner>
-OpenRunner in_turn(const std::vector<int>& devices, MakeRunner make) {
+/// Runners of runner_for(device), for the devices in turn.
+template <typename RunnerFor>
+OpenRunner in_turn(const std::vector<int>& devices, RunnerFor runner_for) {
   auto opened = std::make_shared<std::size_t>(0);
-  return [devices, make, opened](int) { return make(devices[(*opened)++ % devices.size()]); };
+  return [=](int at_once) { return runner_for(devices[(*opened)++ % devices.size()])(at_once); };
 }
 
 }  // namespace zerorun::app::bench

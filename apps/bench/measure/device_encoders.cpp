@@ -73,10 +73,7 @@ class ToHostRunner final : public EncodeRunner {
   Status open() override {
     ZR_TRY(EncodeRunner::open());
     ZR_TRY(host_out_.allocate(job_.room, CudaMemory::pinned));
-    cudaEvent_t event = nullptr;
-    ZR_CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    size_known_.reset(event);
-    return Status::ok();
+    return make_event(size_known_);
   }
   Status start(std::size_t index) override {
     ZR_TRY(fetch());
@@ -113,16 +110,13 @@ class ToHostRunner final : public EncodeRunner {
 /// device takes more frames than it can code, and that it always has the next one.
 class PacedEncodeRunner final : public EncodeRunner {
  public:
-  explicit PacedEncodeRunner(EncodeJob job)
-      : EncodeRunner(std::move(job), CudaMemory::device, CudaMemory::device) {}
+  PacedEncodeRunner(EncodeJob job, const Reference* reference)
+      : EncodeRunner(std::move(job), CudaMemory::device, CudaMemory::device),
+        reference_(reference) {}
   Status open() override {
     ZR_TRY(EncodeRunner::open());
-    for (EventOwner& event : coded_) {
-      cudaEvent_t made = nullptr;
-      ZR_CUDA_TRY(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
-      event.reset(made);
-    }
-    return Status::ok();
+    for (EventOwner& event : coded_) ZR_TRY(make_event(event));
+    return check();
   }
   Status start(std::size_t index) override {
     const cudaEvent_t coded = coded_[turn_].get();
@@ -132,20 +126,21 @@ class PacedEncodeRunner final : public EncodeRunner {
     ZR_CUDA_TRY(cudaEventRecord(coded, cuda_stream()));
     return Status::ok();
   }
+
+ private:
   /// Every frame once: the bench itself looks at the streams of one runner alone.
-  Status check(const Reference& reference) {
-    ZR_TRY(attach());
+  Status check() {
     std::vector<std::byte> made;
-    for (std::size_t i = 0; i < reference.streams.size(); ++i) {
+    for (std::size_t i = 0; i < reference_->streams.size(); ++i) {
       ZR_TRY(start(i));
       ZR_TRY(finish());
       ZR_TRY(stream(made));
-      if (made != reference.streams[i]) return differs_from_cpu(i);
+      if (made != reference_->streams[i]) return differs_from_cpu(i);
     }
     return Status::ok();
   }
 
- private:
+  const Reference* const reference_;
   EventOwner coded_[2];
   std::size_t turn_ = 0;
 };
@@ -243,11 +238,8 @@ Status add_team_encoder(const Setting& setting, const std::vector<int>& devices,
     jobs.emplace(device, std::move(job));
   }
   Coder& coder = coders.emplace_back(our_team_coder(setting, devices, "device>device"));
-  coder.open = in_turn(devices, [&setting, jobs](int device) -> Result<std::unique_ptr<Runner>> {
-    auto runner = std::make_unique<PacedEncodeRunner>(jobs.at(device));
-    ZR_TRY(runner->open());
-    ZR_TRY(runner->check(setting.reference));
-    return std::unique_ptr<Runner>(std::move(runner));
+  coder.open = in_turn(devices, [reference = &setting.reference, jobs](int device) {
+    return runner_of<PacedEncodeRunner>(jobs.at(device), reference);
   });
   return Status::ok();
 }

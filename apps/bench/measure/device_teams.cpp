@@ -18,22 +18,16 @@ void add_team_copy(const Setting& setting, const std::vector<int>& devices, cons
   coder.ours = false;
   coder.copied_bytes = bytes;
   coder.at_once = {2 * static_cast<int>(devices.size())};
-  coder.open = in_turn(devices, [=](int device) -> Result<std::unique_ptr<Runner>> {
-    auto runner = std::make_unique<PacedCopyRunner>(device, from, to, bytes);
-    ZR_TRY(runner->open());
-    return std::unique_ptr<Runner>(std::move(runner));
-  });
+  coder.open = in_turn(
+      devices, [=](int device) { return runner_of<PacedCopyRunner>(device, from, to, bytes); });
 }
 
 void add_team_decoder(const Setting& setting, const std::vector<int>& devices,
                       const SharedHostData& pinned, Coders& coders) {
   Coder& coder = coders.emplace_back(our_team_coder(setting, devices, "pinned>device"));
   const FrameSet* const like = &setting.frames;
-  coder.open = in_turn(devices, [=](int device) -> Result<std::unique_ptr<Runner>> {
-    auto runner =
-        std::make_unique<DecodeRunner>(decode_params(Backend::cuda, device), like, pinned);
-    ZR_TRY(runner->open());
-    return std::unique_ptr<Runner>(std::move(runner));
+  coder.open = in_turn(devices, [=](int device) {
+    return runner_of<DecodeRunner>(decode_params(Backend::cuda, device), like, pinned);
   });
 }
 

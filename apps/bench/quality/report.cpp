@@ -155,13 +155,7 @@ std::string quality_csv(const QualityReport& report) {
 }
 
 std::string quality_html(const QualityReport& report) {
-  std::string data = quality_json(report).dump();
-  // A browser ends a script at "</", even inside a string.
-  for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
-    data.replace(at, 1, "\\u003c");
-  std::string page = kQualityPage;
-  static constexpr std::string_view kPlace = "@REPORT@";
-  return page.replace(page.find(kPlace), kPlace.size(), data);
+  return page_with(kQualityPage, quality_json(report).dump());
 }
 
 }  // namespace zerorun::app::bench

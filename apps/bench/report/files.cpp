@@ -175,14 +175,16 @@ std::string report_csv(const Report& report) {
   return text;
 }
 
-std::string report_html(const Report& report) {
-  std::string data = json_text(report_json(report));
+std::string page_with(std::string page, std::string json) {
   // A browser ends a script at "</", even inside a string.
-  for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
-    data.replace(at, 1, "\\u003c");
-  std::string page = kReportPage;
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
+    json.replace(at, 1, "\\u003c");
   static constexpr std::string_view kPlace = "@REPORT@";
-  return page.replace(page.find(kPlace), kPlace.size(), data);
+  return page.replace(page.find(kPlace), kPlace.size(), json);
+}
+
+std::string report_html(const Report& report) {
+  return page_with(kReportPage, json_text(report_json(report)));
 }
 
 }  // namespace zerorun::app::bench

@@ -59,6 +59,8 @@ std::string machine_text(const Facts& facts);
 nlohmann::ordered_json report_json(const Report& report);
 std::string report_csv(const Report& report);
 std::string report_html(const Report& report);
+/// `page` with the JSON of a report in its place.
+std::string page_with(std::string page, std::string json);
 
 /// The files of page/ as they were when the program was built.
 extern const char* const kReportPage;

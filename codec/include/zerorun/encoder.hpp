@@ -15,7 +15,6 @@
 #include "zerorun/backend.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/surface.hpp"
 
 namespace zerorun {
 

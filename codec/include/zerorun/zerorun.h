@@ -9,13 +9,14 @@
  *
  * Calls return a zerorun_status. Its message is in the handle (zerorun_encoder_error() and the
  * like) until the next call with that handle, or in the zerorun_error that the caller passes where
- * there is no handle yet. A null handle is ZERORUN_INVALID_ARGUMENT. The library never throws,
- * prints or aborts.
+ * there is no handle yet. A null handle is ZERORUN_INVALID_ARGUMENT. A call that fails to create a
+ * handle sets *out to null. The library never throws, prints or aborts.
  *
  * Threads: one thread at a time uses a handle, except for zerorun_async_encoder and _decoder;
  * different handles are independent. Functions without a handle are thread-safe.
  *
- * Pointers are to host memory unless a comment says device memory. `stream` is a cudaStream_t. */
+ * Pointers are to host memory unless a comment says device memory. Pointers to params, options,
+ * reports and errors may be null; so may handles that are destroyed. `stream` is a cudaStream_t. */
 #ifndef ZERORUN_ZERORUN_H
 #define ZERORUN_ZERORUN_H
 
@@ -207,24 +208,22 @@ typedef struct zerorun_encode_params {
   int32_t effort;          /* ZERORUN_EFFORT_... */
   int32_t tables;          /* ZERORUN_TABLES_... */
   int32_t note_setting;    /* not 0: a COM segment says what each picture was coded with */
-  /* Sizes of a stream, SOI to EOI; 0: none. Does not go with own tables. Streams are never larger
-   * than target_bytes, and at most 0.5 % smaller where the picture can fill it; quality does not
-   * count then. A stream of `quality` that is above max_bytes is coded to fill max_bytes. A picture
-   * that cannot be so small is ZERORUN_SIZE_NOT_REACHED. */
+  /* These four as in SizeGoal (zerorun/encoder.hpp), and not with own tables; 0: none.
+   * Sizes of a stream, SOI to EOI: it is never larger than target_bytes, and at most 0.5 % smaller
+   * where the picture can fill it; quality does not count then. A stream of `quality` that is above
+   * max_bytes is coded to fill that. What cannot be so small is ZERORUN_SIZE_NOT_REACHED. */
   size_t target_bytes, max_bytes;
-  /* 0: none. The lowest quality, in steps of a 16th, whose decoded samples have this PSNR in dB (up
-   * to 200), or this SSIM of luma (up to 1); SizeGoal in zerorun/encoder.hpp defines both. One of
-   * the two, and without sizes and own tables; quality does not count. What quality 100 does not
+  /* One of these, without sizes: the lowest quality, in 16ths, whose decoded samples have this PSNR
+   * in dB (up to 200) or SSIM of luma (up to 1); quality does not count. What quality 100 does not
    * reach is ZERORUN_QUALITY_NOT_REACHED. */
   double target_psnr, target_ssim;
 } zerorun_encode_params;
 
 typedef struct zerorun_encoder zerorun_encoder;
 
-/* *out is null after an error. `params` and `error` may be null, here and below. */
 zerorun_status zerorun_encoder_create(const zerorun_encode_params* params, zerorun_encoder** out,
                                       zerorun_error* error);
-void zerorun_encoder_destroy(zerorun_encoder* encoder); /* null is allowed */
+void zerorun_encoder_destroy(zerorun_encoder* encoder);
 
 /* Encodes into memory of the handle: *jpeg is valid until the next call with it. */
 zerorun_status zerorun_encoder_encode(zerorun_encoder* encoder, const zerorun_frame* frame,
@@ -247,8 +246,7 @@ zerorun_status zerorun_encoder_set_target(zerorun_encoder* encoder, double targe
  * coefficients are dropped to reach it. Any pointer may be null. */
 zerorun_status zerorun_encoder_setting(const zerorun_encoder* encoder, double* quality,
                                        int32_t* thrift, int32_t* codings);
-/* With target_psnr or target_ssim: what the last frame has; may be infinity. Else 0; also for null.
- */
+/* The PSNR or SSIM of the last frame, if it had such a target; may be infinity. Else 0. */
 double zerorun_encoder_reached(const zerorun_encoder* encoder);
 /* What AUTOMATIC became: ZERORUN_BACKEND_CPU or _CUDA; AUTOMATIC for null. */
 int32_t zerorun_encoder_backend(const zerorun_encoder* encoder);
@@ -257,8 +255,7 @@ const zerorun_error* zerorun_encoder_error(const zerorun_encoder* encoder);
 
 /* ---- asynchronous encoder: several frames at a time, received in order -------------------- */
 
-/* Any thread may submit at any time; one thread at a time receives. The asynchronous decoder works
- * alike. */
+/* Any thread may submit at any time; one thread at a time receives. */
 typedef struct zerorun_async_encoder zerorun_async_encoder;
 
 typedef struct zerorun_async_params {
@@ -293,7 +290,7 @@ typedef struct zerorun_encoded {
   double reached; /* as of zerorun_encoder_reached() */
 } zerorun_encoded;
 
-/* `encode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. */
+/* The threads of `encode` are those of one lane; CPU: 0 means 1. */
 zerorun_status zerorun_async_encoder_create(const zerorun_encode_params* encode,
                                             const zerorun_async_params* async,
                                             zerorun_async_encoder** out, zerorun_error* error);
@@ -302,7 +299,7 @@ void zerorun_async_encoder_destroy(zerorun_async_encoder* encoder);
 
 /* Keep the frame's memory unchanged until the frame is received. Receive reports a frame that
  * cannot be encoded. Errors, after which nothing was submitted: ZERORUN_QUEUE_FULL,
- * ZERORUN_ALREADY_FINISHED, ZERORUN_INVALID_ARGUMENT. `options` may be null. */
+ * ZERORUN_ALREADY_FINISHED, ZERORUN_INVALID_ARGUMENT. */
 zerorun_status zerorun_async_encoder_submit(zerorun_async_encoder* encoder,
                                             const zerorun_frame* frame,
                                             const zerorun_submit_options* options,
@@ -321,7 +318,7 @@ int32_t zerorun_async_encoder_in_flight(const zerorun_async_encoder* encoder);
 int32_t zerorun_async_encoder_depth(const zerorun_async_encoder* encoder);
 int32_t zerorun_async_encoder_backend(const zerorun_async_encoder* encoder);
 /* The device that failed as number `which`, counted from 0 in the order of the failures, and why.
- * ZERORUN_END: no more devices failed so far. `device` and `why` may be null. */
+ * ZERORUN_END: no more devices failed so far. `device` may be null. */
 zerorun_status zerorun_async_encoder_lost_device(const zerorun_async_encoder* encoder,
                                                  int32_t which, int32_t* device,
                                                  zerorun_error* why);
@@ -355,7 +352,7 @@ zerorun_status zerorun_decoder_create(const zerorun_decode_params* params, zeror
 void zerorun_decoder_destroy(zerorun_decoder* decoder);
 
 /* Decodes into the caller's frame, which has the size of the image (see zerorun_inspect()) and any
- * format. `report` may be null. */
+ * format. */
 zerorun_status zerorun_decoder_decode_to(zerorun_decoder* decoder, const void* jpeg, size_t size,
                                          const zerorun_frame* out, zerorun_decode_report* report);
 /* Decodes into memory of the handle, valid until the next call with it. The caller sets
@@ -368,6 +365,7 @@ const zerorun_error* zerorun_decoder_error(const zerorun_decoder* decoder);
 
 /* ---- asynchronous decoder: several images at a time, received in order -------------------- */
 
+/* Its functions work as those of zerorun_async_encoder. */
 typedef struct zerorun_async_decoder zerorun_async_decoder;
 
 typedef struct zerorun_decode_options {
@@ -390,20 +388,15 @@ typedef struct zerorun_decoded {
   const zerorun_error* error; /* of this image alone; null: none */
 } zerorun_decoded;
 
-/* `decode` (its threads are those of one lane; CPU: 0 means 1) and `async` may be null. `format` is
- * that of all frames but `into`. */
+/* `format` is that of all frames but `into`. */
 zerorun_status zerorun_async_decoder_create(const zerorun_decode_params* decode,
                                             const zerorun_async_params* async, int32_t format,
                                             zerorun_async_decoder** out, zerorun_error* error);
-/* Drops the images in flight; returns when the library no longer reads or writes any of them. */
 void zerorun_async_decoder_destroy(zerorun_async_decoder* decoder);
-
-/* Keep the bytes unchanged until the image is received. Receive reports an image that cannot be
- * decoded. Errors as for zerorun_async_encoder_submit(). `options` may be null. */
+/* Keep the bytes unchanged until the image is received. */
 zerorun_status zerorun_async_decoder_submit(zerorun_async_decoder* decoder, const void* jpeg,
                                             size_t size, const zerorun_decode_options* options,
                                             zerorun_error* error);
-/* This and the calls below work as those of zerorun_async_encoder. */
 zerorun_status zerorun_async_decoder_receive(zerorun_async_decoder* decoder, int32_t wait,
                                              zerorun_decoded* out);
 zerorun_status zerorun_async_decoder_finish(zerorun_async_decoder* decoder);
@@ -457,9 +450,8 @@ zerorun_status zerorun_device_encoder_create(const zerorun_encode_params* params
 void zerorun_device_encoder_destroy(zerorun_device_encoder* encoder);
 /* Enqueues the coding of a frame. Its planes, `out` and `device_size` (aligned to 8) are device
  * memory; keep them until the work enqueued on `stream` has completed. If *device_size > capacity
- * then, the JPEG was too long and was not written. With target_bytes or max_bytes *device_size is 0
- * if no stream of the frame is so small; ZERORUN_SIZE_NOT_REACHED is not returned, because the call
- * does not wait for the device. ZERORUN_INVALID_ARGUMENT if `stream` is being captured. */
+ * then, the JPEG was too long and was not written. It is 0 if no stream of the frame is as small as
+ * target_bytes or max_bytes. ZERORUN_INVALID_ARGUMENT if `stream` is being captured. */
 zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder* encoder,
                                              const zerorun_frame* frame, uint8_t* out,
                                              size_t capacity, size_t* device_size, void* stream);
@@ -467,8 +459,7 @@ zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder* encoder,
  * do not overlap. Consecutive frames of one format and size share kernel launches, which saves time
  * with small frames; with target_bytes or max_bytes they go one by one. Everything is checked
  * before the first frame is enqueued; after ZERORUN_OUT_OF_MEMORY and ZERORUN_DEVICE_FAILURE some
- * frames may be in work: keep their memory.
- */
+ * frames may be in work: keep their memory. */
 zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder* encoder, size_t count,
                                                    const zerorun_frame* const* frames,
                                                    uint8_t* const* outs, const size_t* capacities,

@@ -8,5 +8,4 @@
 #include "zerorun/encoder.hpp"
 #include "zerorun/entropy.hpp"
 #include "zerorun/frame.hpp"
-#include "zerorun/rate.hpp"
 #include "zerorun/status.hpp"

@@ -1,8 +1,10 @@
-// Reads and writes frames and JPEG packets: files, sequences, containers and pipes.
+// All of the component io: reads and writes frames and JPEG packets, in files, sequences,
+// containers and pipes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "zerorun/location.hpp"
+#include "zerorun/content.hpp"
+#include "zerorun/convert.hpp"
 #include "zerorun/sink.hpp"
 #include "zerorun/source.hpp"
 #include "zerorun/status.hpp"

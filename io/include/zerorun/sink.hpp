@@ -12,7 +12,6 @@
 
 #include "zerorun/content.hpp"
 #include "zerorun/frame.hpp"
-#include "zerorun/location.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun::io {

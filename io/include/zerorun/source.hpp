@@ -1,4 +1,4 @@
-// Reads frames and JPEG packets from files, sequences, containers and pipes.
+// Reads frames, JPEG packets and sound from files, sequences, containers and pipes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +16,7 @@
 #include "zerorun/content.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/frame.hpp"
-#include "zerorun/location.hpp"
 #include "zerorun/status.hpp"
-#include "zerorun/surface.hpp"
 
 namespace zerorun::io {
 
@@ -205,5 +204,28 @@ ZERORUN_API std::optional<double> estimate_pixels(const Location& input,
 /// open_packets(). Any thread.
 ZERORUN_API Result<std::int64_t> count_listed_frames(const Location& input,
                                                      const SourceOptions& options);
+
+/// What AudioSource::read() gives. 1 to 8 channels, 1000 to 384000 samples a second.
+struct AudioFormat {
+  int sample_rate = 48000;
+  int channels = 2;
+};
+
+/// The first sound track of a file. One thread at a time calls members.
+class ZERORUN_API AudioSource {
+ public:
+  virtual ~AudioSource() = default;
+  /// Fills `samples`: floats in [-1, 1], interleaved by channel. Returns how many of them were
+  /// filled, always whole frames of all channels; 0 is the end. Gaps in time are silence; damaged
+  /// packets are left out. Errors: read_failed, out_of_memory.
+  virtual Result<std::size_t> read(std::span<float> samples) = 0;
+  /// The next read() begins at this time after the start of the container, from which
+  /// SourceInfo::first_pts is counted, too. Errors: read_failed.
+  virtual Status seek(double seconds) = 0;
+};
+
+/// Errors: not_built (no FFmpeg), open_failed, bad_input (no sound, or of an unknown kind).
+ZERORUN_API Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path,
+                                                            const AudioFormat& format);
 
 }  // namespace zerorun::io

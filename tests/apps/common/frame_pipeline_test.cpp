@@ -38,7 +38,6 @@ TEST(FramePipeline, StepsThatWaitForLeftOutFramesAreTold) {
             }
             return Status::ok();
           },
-      .pack = [](TestJob&) { return Status::ok(); },
       .write =
           [&](TestJob&) {
             std::unique_lock lock(mutex);

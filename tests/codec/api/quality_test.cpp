@@ -15,6 +15,7 @@
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/pipelines.hpp"
 #include "codec/syntax/header_writer.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"
@@ -85,16 +86,6 @@ TEST(QualitySearch, TakesAdviceGoodAndBad) {
 
 TEST(QualitySearch, TheDocumentedBoundIsTheRealOne) {
   EXPECT_EQ(QualitySearch::kMostAsked, SizeGoal::kMostQualityCodings);
-}
-
-EncodeParams cpu_params(Tune tune, Effort effort, HuffmanTables huffman) {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  params.threads = 1;
-  params.tune = tune;
-  params.effort = effort;
-  params.huffman = huffman;
-  return params;
 }
 
 /// A stream of any setting, made without a search.

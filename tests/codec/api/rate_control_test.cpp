@@ -1,6 +1,6 @@
 // Budgets of frames: the leaky bucket never overflows, and the rate is kept.
 // SPDX-License-Identifier: MIT
-#include "zerorun/rate.hpp"
+#include "zerorun/async.hpp"
 
 #include <gtest/gtest.h>
 

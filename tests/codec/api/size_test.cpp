@@ -13,6 +13,7 @@
 #include "codec/pipeline/sample_tiles.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/quant_table.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
@@ -278,16 +279,6 @@ TEST(SampleTiles, AreTilesOfTheFrame) {
   EXPECT_FALSE(*made);
 }
 
-EncodeParams params_of(Tune tune, Effort effort, HuffmanTables huffman) {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  params.threads = 1;
-  params.tune = tune;
-  params.effort = effort;
-  params.huffman = huffman;
-  return params;
-}
-
 std::size_t size_at(const EncodeParams& params, const ConstFrameView& frame, int quality) {
   EncodeParams fixed = params;
   fixed.size = {};
@@ -342,7 +333,7 @@ TEST(TargetSize, SmallPicturesHaveIt) {
     for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
       for (const Tune tune : {Tune::exact, Tune::photo}) {
         const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 320, 240, 3);
-        try_targets(params_of(tune, Effort::best, huffman), frame.view(), 4, tally);
+        try_targets(cpu_params(tune, Effort::best, huffman), frame.view(), 4, tally);
       }
   expect_exact(tally, "small pictures");
 }
@@ -353,7 +344,7 @@ TEST(TargetSize, LargePicturesHaveItAfterTwoCodings) {
     for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
       for (const Tune tune : {Tune::exact, Tune::photo}) {
         const TestFrame frame = make_frame(content, PixelFormat::rgb24, 1280, 720, 3);
-        try_targets(params_of(tune, Effort::fast, huffman), frame.view(), 3, tally);
+        try_targets(cpu_params(tune, Effort::fast, huffman), frame.view(), 3, tally);
       }
   expect_exact(tally, "large pictures");
   EXPECT_LE(tally.codings, 3 * tally.all);
@@ -364,7 +355,7 @@ TEST(TargetSize, BytesDoNotDependOnThreadsAndInstructions) {
   Bytes first;
   for (const int threads : {1, 3})
     for (const InstructionSet set : {InstructionSet::best, InstructionSet::scalar}) {
-      EncodeParams params = params_of(Tune::photo, Effort::best, HuffmanTables::optimal);
+      EncodeParams params = cpu_params(Tune::photo, Effort::best, HuffmanTables::optimal);
       params.threads = threads;
       params.instruction_set = set;
       params.size.target_bytes = 90000;
@@ -378,7 +369,7 @@ TEST(TargetSize, BytesDoNotDependOnThreadsAndInstructions) {
 
 TEST(TargetSize, OneColourIsCodedAsWellAsItCanBe) {
   const TestFrame frame = make_frame(Content::flat, PixelFormat::yuv420p, 1024, 640, 1);
-  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   const std::size_t most = size_at(params, frame.view(), 100);
   params.size.target_bytes = 200000;
   auto encoder = Encoder::create(params);
@@ -393,7 +384,7 @@ TEST(TargetSize, OneColourIsCodedAsWellAsItCanBe) {
 TEST(TargetSize, WhatCannotBeReachedIsSaid) {
   for (const int width : {64, 1280}) {
     const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, width, 720, 1);
-    EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+    EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
     params.size.target_bytes = 900;
     auto encoder = Encoder::create(params);
     Bytes out;
@@ -409,7 +400,7 @@ TEST(TargetSize, WhatCannotBeReachedIsSaid) {
 }
 
 TEST(TargetSize, DoesNotGoWithOwnTables) {
-  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   params.luma_table.emplace().fill(9);
   auto encoder = Encoder::create(params);
   ASSERT_TRUE(encoder);
@@ -421,7 +412,7 @@ TEST(TargetSize, DoesNotGoWithOwnTables) {
 
 TEST(MaxSize, ChangesNothingThatIsSmaller) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 1024, 640, 4);
-  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   Bytes plain, capped;
   ASSERT_TRUE(Encoder::create(params)->encode(frame.view(), plain));
   auto encoder = Encoder::create(params);
@@ -445,7 +436,7 @@ TEST(MaxSize, ChangesNothingThatIsSmaller) {
 
 TEST(TargetSize, ThePictureMayOverrunWithItsSmallestStreamAlone) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
-  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   params.size.target_bytes = 900;
   params.size.overrun_bytes = 100000;
   auto encoder = Encoder::create(params);
@@ -491,7 +482,7 @@ TEST(NotedSetting, IsWhatTheTablesAre) {
     const auto length = static_cast<unsigned char>(text[at - 1]);  // of the segment
     return text.substr(at, length - 2u);
   };
-  EncodeParams params = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   params.note_setting = true;
   params.quality = 77;
   EXPECT_EQ(note_of(params, PixelFormat::yuv420p), "zerorun: quality 077.0000 thrift 0000");
@@ -511,7 +502,7 @@ TEST(NotedSetting, IsWhatTheTablesAre) {
 
 TEST(TargetSize, TheSettingIsNotedInAComment) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
-  EncodeParams params = params_of(Tune::photo, Effort::best, HuffmanTables::optimal);
+  EncodeParams params = cpu_params(Tune::photo, Effort::best, HuffmanTables::optimal);
   params.note_setting = true;
   params.size.target_bytes = 9000;
   auto encoder = Encoder::create(params);
@@ -528,7 +519,7 @@ TEST(TargetSize, TheSettingIsNotedInAComment) {
 
 TEST(TargetSize, AsynchronousFramesHaveTheirOwn) {
   AsyncEncodeParams params;
-  params.encode = params_of(Tune::exact, Effort::fast, HuffmanTables::standard);
+  params.encode = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   params.lanes = 3;
   params.depth = 6;
   auto async = AsyncEncoder::create(params);

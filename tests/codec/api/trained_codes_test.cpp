@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/syntax/trained_codes.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
@@ -45,16 +46,6 @@ TEST(TrainedCodes, HaveACodeForEverySymbol) {
       }
 }
 
-EncodeParams params_of(Tune tune, Effort effort, HuffmanTables huffman) {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  params.threads = 1;
-  params.tune = tune;
-  params.effort = effort;
-  params.huffman = huffman;
-  return params;
-}
-
 Bytes encoded(const EncodeParams& params, const ConstFrameView& frame) {
   Bytes out;
   auto encoder = Encoder::create(params);
@@ -76,7 +67,7 @@ TEST(TrainedCodes, ChangeNothingButTheCode) {
         for (const PixelFormat format :
              {PixelFormat::yuv420p, PixelFormat::yuv444p, PixelFormat::gray8})
           for (const int quality : {1, 40, 75, 90, 100}) {
-            EncodeParams params = params_of(tune, effort, HuffmanTables::trained);
+            EncodeParams params = cpu_params(tune, effort, HuffmanTables::trained);
             params.quality = quality;
             const TestFrame frame = make_frame(content, format, 77, 50, 3);
             const Bytes trained = encoded(params, frame.view());
@@ -94,7 +85,7 @@ TEST(TrainedCodes, ChangeNothingButTheCode) {
 
 /// One encoder, whose tables change with quality, sampling and back.
 TEST(TrainedCodes, FollowTheQuality) {
-  EncodeParams params = params_of(Tune::photo, Effort::fast, HuffmanTables::trained);
+  EncodeParams params = cpu_params(Tune::photo, Effort::fast, HuffmanTables::trained);
   auto encoder = Encoder::create(params);
   ASSERT_TRUE(encoder);
   for (const int quality : {95, 20, 75, 95, 100, 1})
@@ -116,7 +107,7 @@ TEST(TrainedCodes, AreBetweenAnnexKAndOptimalOrNear) {
       for (const int quality : {50, 75, 90, 95}) {
         const TestFrame frame = make_frame(Content::photo, format, 480, 320, 4);
         const auto size = [&](HuffmanTables huffman) {
-          EncodeParams params = params_of(tune, Effort::fast, huffman);
+          EncodeParams params = cpu_params(tune, Effort::fast, huffman);
           params.quality = quality;
           return encoded(params, frame.view()).size();
         };
@@ -128,7 +119,7 @@ TEST(TrainedCodes, AreBetweenAnnexKAndOptimalOrNear) {
 
 TEST(TrainedCodes, GoWithSizesAndQualities) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
-  EncodeParams params = params_of(Tune::photo, Effort::fast, HuffmanTables::trained);
+  EncodeParams params = cpu_params(Tune::photo, Effort::fast, HuffmanTables::trained);
   params.size.target_bytes = 9000;
   const Bytes sized = encoded(params, frame.view());
   EXPECT_LE(sized.size(), 9000u);

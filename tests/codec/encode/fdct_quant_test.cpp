@@ -9,12 +9,13 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/pipeline/stage_table.hpp"
+#include "tests/support/extreme_block.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {
 namespace {
 
-using Samples = std::array<std::uint8_t, kBlockSize>;
+using Samples = BlockSamples;
 using Block = std::array<std::int16_t, kBlockSize>;  // zig-zag order
 
 /// Samples to eight times the coefficients (T.81 A.3.1, A.3.3), natural order.
@@ -66,22 +67,6 @@ DivisorTables flat_table(std::uint32_t q) {
   for (auto& table : tables.table)
     for (auto& divisor : table) divisor = make_divisor(q);
   return tables;
-}
-
-/// Samples that drive coefficient `at` to its largest magnitude: 255 where its basis function is
-/// positive, 0 where it is negative, or the reverse.
-Samples extreme(std::size_t at, bool reverse) {
-  Samples samples;
-  for (std::size_t i = 0; i < kBlockSize; ++i) {
-    // The sign of cos((2 x + 1) u pi / 16): negative in the second and third quarter of a period.
-    const auto negative = [](std::size_t sample, std::size_t frequency) {
-      const std::size_t phase = (2 * sample + 1) * frequency % 32;
-      return phase > 8 && phase < 24;
-    };
-    const bool low = negative(i % 8, at % 8) != negative(i / 8, at / 8);
-    samples[i] = low != reverse ? 0 : 255;
-  }
-  return samples;
 }
 
 /// Blocks that reach the ends of the ranges show that no value is mixed up or narrowed. Test of the

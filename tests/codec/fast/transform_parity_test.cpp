@@ -12,6 +12,7 @@
 #include "codec/fast/encode_kernels.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "tests/codec/fast/cpu_choice.hpp"
+#include "tests/support/extreme_block.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/resources.hpp"
 
@@ -30,7 +31,7 @@ ScanLayout row_layout(int blocks) {
   return make_scan_layout(blocks * kBlockEdge, kBlockEdge, &spec, 1, &only, 1, 0);
 }
 
-using Samples = std::array<std::uint8_t, kBlockSize>;
+using Samples = BlockSamples;
 using Block = std::array<std::int16_t, kBlockSize>;  // natural order
 
 /// Up to kMost blocks side by side. With rules only the coefficients of the masks count.
@@ -71,22 +72,6 @@ void compare_forward(std::span<const Samples> blocks, const std::uint16_t* table
       ASSERT_EQ(run->nonzero[b], nonzero) << name(target);
     }
   }
-}
-
-/// Samples that drive coefficient `at` to its largest magnitude: 255 where its basis function is
-/// positive, 0 where it is negative, or the reverse.
-Samples extreme(std::size_t at, bool reverse) {
-  Samples samples;
-  for (std::size_t i = 0; i < kBlockSize; ++i) {
-    // The sign of cos((2 x + 1) u pi / 16): negative in the second and third quarter of a period.
-    const auto negative = [](std::size_t sample, std::size_t frequency) {
-      const std::size_t phase = (2 * sample + 1) * frequency % 32;
-      return phase > 8 && phase < 24;
-    };
-    const bool low = negative(i % 8, at % 8) != negative(i / 8, at / 8);
-    samples[i] = low != reverse ? 0 : 255;
-  }
-  return samples;
 }
 
 /// At the ends of all ranges, and at random.

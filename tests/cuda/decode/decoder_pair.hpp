@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/base/this_device.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -86,9 +87,9 @@ class DecoderPair {
     params.threads = 1;
     params.limits.max_pixels = max_pixels;
     params.backend = Backend::cpu;
-    cpu_ = make(params);
+    cpu_ = make_coder<Decoder>(params);
     params.backend = Backend::cuda;
-    cuda_ = make(params);
+    cuda_ = make_coder<Decoder>(params);
   }
 
   bool ready() const { return cpu_ && cuda_ && cuda_->backend() == Backend::cuda; }
@@ -142,13 +143,6 @@ class DecoderPair {
   Decoder& cuda() { return *cuda_; }
 
  private:
-  static std::optional<Decoder> make(const DecodeParams& params) {
-    auto decoder = Decoder::create(params);
-    EXPECT_TRUE(decoder) << decoder.status().message();
-    if (!decoder) return std::nullopt;
-    return *std::move(decoder);
-  }
-
   std::optional<Decoder> cpu_, cuda_;
 };
 

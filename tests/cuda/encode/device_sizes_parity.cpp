@@ -9,6 +9,7 @@
 
 #include "cuda/base/memory.hpp"
 #include "tests/cuda/device_frame.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "zerorun/cuda.hpp"
 
@@ -51,13 +52,10 @@ class DeviceSizesParity : public GpuTest {
   void open(EncodeParams params) {
     params.device = 0;
     params.backend = Backend::automatic;
-    auto device = DeviceEncoder::create(params);
-    ASSERT_TRUE(device) << device.status().message();
-    device_ = *std::move(device);
+    device_ = make_coder<DeviceEncoder>(params);
     params.backend = Backend::cpu;
-    auto cpu = Encoder::create(params);
-    ASSERT_TRUE(cpu) << cpu.status().message();
-    cpu_ = *std::move(cpu);
+    cpu_ = make_coder<Encoder>(params);
+    ASSERT_TRUE(device_ && cpu_);
     jobs_.clear();
   }
 

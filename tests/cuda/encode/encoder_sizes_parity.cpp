@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/cuda/device_frame.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -18,9 +19,9 @@ class EncoderSizesParity : public GpuTest {
     params.threads = 1;
     params.note_setting = true;
     params.backend = Backend::cpu;
-    cpu_ = make(params);
+    cpu_ = make_coder<Encoder>(params);
     params.backend = Backend::cuda;
-    cuda_ = make(params);
+    cuda_ = make_coder<Encoder>(params);
     ASSERT_TRUE(cpu_ && cuda_);
   }
 
@@ -50,14 +51,6 @@ class EncoderSizesParity : public GpuTest {
 
   int reached_ = 0, unreached_ = 0;
   std::optional<Encoder> cpu_, cuda_;
-
- private:
-  static std::optional<Encoder> make(const EncodeParams& params) {
-    auto encoder = Encoder::create(params);
-    EXPECT_TRUE(encoder) << encoder.status().message();
-    if (!encoder) return std::nullopt;
-    return *std::move(encoder);
-  }
 };
 
 /// One encoder, as video with a bitrate uses it: sizes, caps, qualities and plain frames in turn.

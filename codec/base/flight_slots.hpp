@@ -30,7 +30,6 @@ class FlightSlots {
 
   int depth() const noexcept { return static_cast<int>(slots_.size()); }
   int in_flight() const noexcept { return static_cast<int>(submitted_ - received_); }
-  int running() const noexcept { return running_; }    ///< of the jobs in flight
   int finished() const noexcept { return finished_; }  ///< of the jobs in flight
   /// Of the jobs in flight that lanes have begun: those that they work on or have finished. The
   /// others that are finished may stand behind jobs that wait for a lane.

@@ -1,7 +1,7 @@
 // The engine for frames in flight: the reader, order, bounds, dropped jobs, discard(), hanging
 // reads.
 // SPDX-License-Identifier: MIT
-#include "codec/api/flight_ring.hpp"
+#include "codec/base/flight_ring.hpp"
 
 #include <atomic>
 #include <latch>

@@ -1,13 +1,13 @@
-// What becomes of a call of the wrapped CUDA runtime, and the allocations that it has.
+// Which call of a CUDA runtime fails, and what has come of it: for the runtime without a GPU and
+// for the real one in a wrapper. stand_in_cudart.hpp has the controls.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <atomic>
-#include <cstddef>
 
-namespace zerorun::test::wrapped {
+namespace zerorun::test::call_plan {
 
 /// Samples and streams depend on copies, kernels and waits.
 enum class Kind { query, work };
@@ -26,4 +26,4 @@ inline cudaError_t first_of(cudaError_t injected, cudaError_t real) {
 /// Allocations, streams, events and graphs that exist.
 extern std::atomic<long> g_live;
 
-}  // namespace zerorun::test::wrapped
+}  // namespace zerorun::test::call_plan

@@ -1,5 +1,5 @@
-// The engine for frames in flight: of AsyncEncoder and AsyncDecoder, of the program's encode and
-// decode, and of its player.
+// The engine for what is in flight: frames of AsyncEncoder and AsyncDecoder, of the program's
+// commands and of its player, and blocks of a file that are read ahead.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/api/flight_slots.hpp"
+#include "codec/base/flight_slots.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {

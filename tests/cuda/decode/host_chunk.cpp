@@ -115,6 +115,11 @@ void Chunk::walk_ends() {
       full_ = full_ || !room;
       if (!room && ends_->count[sub] < sizes_.most_ends)
         broken_ = "an end found no room where some is";
+      for (std::uint32_t number = walked[sub]; number < entries[sub]; ++number) {
+        const std::uint32_t next = ends_->follow(sub, number);
+        if (next != kForeignEnd && ends_->line[next].state[sub] != ends_->line[number].reached[sub])
+          broken_ = "an end is kept as another";
+      }
       if (ends_->count[sub] > sizes_.most_ends) broken_ = "an end found room where none is";
       walked[sub] = entries[sub];
     }
@@ -205,6 +210,8 @@ void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state) {
     if (slot == kNoSlot) {
       full_ = true;
       if (kept(mark) != memory_.ends.slots) broken_ = "a state found no room where some is";
+    } else if (memory_.ends.state(mark, slot) != state) {
+      broken_ = "a state is kept as another";
     }
     if (before != kNoSlot) memory_.ends.next(mark - 1, before) = static_cast<std::uint8_t>(slot);
     before = slot;

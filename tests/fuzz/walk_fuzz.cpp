@@ -77,7 +77,8 @@ void check_ends(const ScanOnHost& on_host, std::span<const test::Subsequence> su
 /// The same by long walks.
 void check_long_walks(const ScanOnHost& on_host, std::span<const test::Subsequence> subs,
                       Choices& choices) {
-  const std::uint32_t slots = kMostLongSlots >> choices.below(4);
+  // Far fewer than the kernel has, so that marks of small streams are full, too.
+  const std::uint32_t slots = kMostLongSlots >> choices.below(7);
   const auto count = static_cast<std::int64_t>(subs.size());
   // Mostly the row begins behind the scan's first subsequence, whose start is known.
   for (std::int64_t first = choices.below(3) == 0 ? -std::int64_t{kWarmSubsequences}

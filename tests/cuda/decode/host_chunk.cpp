@@ -111,7 +111,16 @@ void Chunk::walk_ends() {
         ends_->line[number].step[sub] = make_step(tally);
         more = true;
       }
-      if (!ends_->match(sub, walked[sub], entries[sub])) full_ = true;
+      const bool room = ends_->match(sub, walked[sub], entries[sub]);
+      full_ = full_ || !room;
+      if (!room && ends_->count[sub] < sizes_.most_ends)
+        broken_ = "an end found no room where some is";
+      for (std::uint32_t number = walked[sub]; number < entries[sub]; ++number) {
+        const std::uint32_t next = ends_->follow(sub, number);
+        if (next != kForeignEnd && ends_->line[next].state[sub] != ends_->line[number].reached[sub])
+          broken_ = "an end is kept as another";
+      }
+      if (ends_->count[sub] > sizes_.most_ends) broken_ = "an end found room where none is";
       walked[sub] = entries[sub];
     }
   }
@@ -125,6 +134,13 @@ bool Chunk::strides_lead_where_steps_lead() const {
       now = ends_->follow(to, now);
     }
   }
+  return true;
+}
+
+bool Chunk::each_state_has_one_number() const {
+  for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub)
+    for (std::uint32_t number = 0; number < ends_->count[sub]; ++number)
+      if (ends_->find(sub, ends_->line[number].state[sub]) != number) return false;
   return true;
 }
 
@@ -159,6 +175,8 @@ const char* Chunk::compare_from(std::uint32_t from, Told& out) const {
 
 Told Chunk::compare() const {
   Told out;
+  out.broken = broken_;
+  if (!each_state_has_one_number()) out.broken = "a state has two numbers";
   if (!strides_lead_where_steps_lead()) out.broken = "strides lead elsewhere than steps";
   for (std::uint32_t from = kSegmentSubsequences; from < kHostSubsequences && out.broken == nullptr;
        from += kSegmentSubsequences)
@@ -189,7 +207,12 @@ void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state) {
     if (sub % kMarkSubsequences != 0) continue;
     const std::uint32_t mark = sub / kMarkSubsequences - 1;
     const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
-    full_ = full_ || slot == kNoSlot;
+    if (slot == kNoSlot) {
+      full_ = true;
+      if (kept(mark) != memory_.ends.slots) broken_ = "a state found no room where some is";
+    } else if (memory_.ends.state(mark, slot) != state) {
+      broken_ = "a state is kept as another";
+    }
     if (before != kNoSlot) memory_.ends.next(mark - 1, before) = static_cast<std::uint8_t>(slot);
     before = slot;
   }
@@ -204,6 +227,15 @@ bool FarChunk::has_head_before(std::uint32_t mark) const {
   for (std::uint32_t sub = 0; sub < (mark + 1) * kMarkSubsequences; ++sub)
     if (row_.at(sub).head) return true;
   return false;
+}
+
+bool FarChunk::each_state_is_found() const {
+  const FarEnds& ends = memory_.ends;
+  for (std::uint32_t mark = 0; mark < kHostMarks; ++mark)
+    for (std::uint32_t slot = 0; slot < ends.slots; ++slot)
+      if (ends.state(mark, slot) != kFreeSlot && ends.find(mark, ends.state(mark, slot)) != slot)
+        return false;
+  return true;
 }
 
 std::uint32_t FarChunk::kept(std::uint32_t mark) const {
@@ -231,7 +263,8 @@ const char* FarChunk::compare_steps() const {
 
 Told FarChunk::compare() const {
   Told out;
-  out.broken = compare_steps();
+  out.broken = broken_ != nullptr ? broken_ : compare_steps();
+  if (!each_state_is_found()) out.broken = "a state is not found where it is kept";
   const FarEnds& ends = memory_.ends;
   const std::uint32_t number = ends.find(kOwnMark, truth(kOwnMark));
   for (std::uint32_t mark = kOwnMark; mark < kHostMarks && out.broken == nullptr; ++mark) {

@@ -68,6 +68,7 @@ class Chunk {
   void walk_from(std::uint32_t sub, std::uint32_t phase);
   void walk_guesses();
   void walk_ends();
+  bool each_state_has_one_number() const;
   bool strides_lead_where_steps_lead() const;
   const char* compare_from(std::uint32_t from, Told& out) const;
   const char* compare_end(std::uint32_t sub, std::uint32_t number) const;
@@ -75,6 +76,7 @@ class Chunk {
   const HostRow& row_;
   Sizes sizes_;
   bool full_ = false;  ///< an end found no room
+  const char* broken_ = nullptr;
   std::unique_ptr<HostEnds> ends_ = make_ends();
 };
 
@@ -101,11 +103,13 @@ class FarChunk {
   std::uint32_t pass(std::uint32_t sub, std::uint32_t state) const;
   void walk_until_met(std::uint32_t sub, std::uint32_t state);
   std::uint32_t truth(std::uint32_t mark) const;
+  bool each_state_is_found() const;
   bool has_head_before(std::uint32_t mark) const;
   const char* compare_steps() const;
 
   const HostRow& row_;
   bool full_ = false;  ///< a state found no room
+  const char* broken_ = nullptr;
   FarMemory memory_;
 };
 

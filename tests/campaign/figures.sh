@@ -130,11 +130,18 @@ link_small_streams() {
     -type f -size -4097c 2>/dev/null | while read -r file; do ln -sfn "$file" "$1/${file//\//_}"; done
 }
 
+# Edges of another build of a target are others: their count begins again.
+forget_other_edges() {
+  local program=build/edges/tests/fuzz/$1 counts=$state/edges.$1
+  cmp -s "$program" "$counts.program" && return
+  cp "$program" "$counts.program"
+  echo "$(cut -d' ' -f1 "$counts" 2>/dev/null || echo 0) 0 0" >"$counts.now" && mv "$counts.now" "$counts"
+}
+
 # Adds a run's log to edges.TARGET: executions of all runs, those since the last new edge, edges. To read a seed is no
 # execution, and only "cov:" counts: libFuzzer goes on finding other features ("ft:") nearly for ever.
 count_edges() {
   local counts=$state/edges.$1
-  [ -e "$counts" ] || echo "0 0 0" >"$counts"
   awk 'NR == FNR { all = $1; since = $2; edges = $3; next }
     /^#[0-9]+\t/ {
       now = substr($1, 2) + 0
@@ -149,11 +156,14 @@ count_edges() {
 # The corpus of a target is edges.TARGET.corpus, so that a run goes on where the one before ended.
 edges() {
   local targets=(inspect_fuzz decode_fuzz differential_fuzz walk_fuzz) target all since edges sentence='' code=0
-  command -v clang++ >/dev/null || cannot_run "no clang++ with libFuzzer: try apt-get install clang libclang-rt-14-dev"
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+    clang++ -fsanitize=fuzzer -x c++ - -o /dev/null 2>/dev/null ||
+    cannot_run "no clang++ with libFuzzer: try apt-get install clang libclang-rt-14-dev"
   build edges "${targets[@]}"
   link_small_streams "$state/edges.seeds"
   for target in "${targets[@]}"; do
     mkdir -p "$state/edges.$target.corpus"
+    forget_other_edges "$target"
     "build/edges/tests/fuzz/$target" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -dict=tests/fuzz/jpeg.dict \
       -max_total_time=$((60 * minutes / ${#targets[@]} + 1)) -artifact_prefix="$state/edges.$target.finding-" \
       "$state/edges.$target.corpus" "$state/edges.seeds" >"$state/edges.$target.log" 2>&1 ||

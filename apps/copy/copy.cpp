@@ -80,6 +80,8 @@ class CopyRun {
     width_ = sink.width = kind->width;
     height_ = sink.height = kind->height;
     const auto stream = inspect(jpeg, StreamLimits::any_size());
+    if (stream.status().code() == Errc::out_of_memory)
+      fail(Exit::input, first_->name(), stream.status());
     if (!stream) {
       console::note(fmt::format("{}: {} JPEG, {} bits, {}: copied, but not every player shows it",
                                 first_->name(), kind->process, kind->bits, kind->color));

@@ -49,6 +49,8 @@ void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
       facts.picture = io::picture_content(std::span<const std::byte>(jpeg));
       if (auto stream = inspect(jpeg, StreamLimits::any_size())) {
         facts.stream = *std::move(stream);
+      } else if (stream.status().code() == Errc::out_of_memory) {
+        fail(Exit::input, facts.name, stream.status());
       } else {
         facts.stream_problem = stream.status().message();
       }

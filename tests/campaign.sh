@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs figures of the reliability campaign, R1 to R19, coverage and edges, and prints a table: figure, goal, reached, seconds.
+# Runs figures of the reliability campaign, R1 to R19, coverage, edges and load, and prints a table: figure, goal, reached, seconds.
 # Results and the progress of long figures lie in build/campaign, so a later run goes on where this one ends.
 # SPDX-License-Identifier: MIT
 set -u -o pipefail

@@ -33,10 +33,12 @@ build_gpu() {
   gpu_is_built=1
 }
 
-# Long figures share the GPUs among their processes: on_gpu NUMBER COMMAND... runs one on GPU NUMBER, counted round.
-gpus=$(nvidia-smi -L 2>/dev/null | wc -l)
-((gpus > 0)) || gpus=1
-on_gpu() { CUDA_VISIBLE_DEVICES=$(($1 % gpus)) "${@:2}"; }
+# Long figures share the GPUs, or those of CUDA_VISIBLE_DEVICES, among their processes: on_gpu NUMBER COMMAND... runs one on
+# GPU NUMBER, counted round.
+IFS=, read -ra gpu_ids <<<"${CUDA_VISIBLE_DEVICES:-$(nvidia-smi -L 2>/dev/null | sed 's/^GPU \([0-9]*\):.*/\1/' | paste -sd ,)}"
+((${#gpu_ids[@]})) || gpu_ids=(0)
+gpus=${#gpu_ids[@]}
+on_gpu() { CUDA_VISIBLE_DEVICES=${gpu_ids[$1 % gpus]} "${@:2}"; }
 
 # device MODE [ARGUMENT...]: a campaign of tests/campaign/device_main.cpp.
 device() {
@@ -183,7 +185,7 @@ gpu_R14() {
   reports=$(find "$sanitizer_logs" -name '*.failed' | sed 's/.*\///; s/\.failed$//' | sort | paste -sd ' ')
   streams=$(sed -n 's/^.*steps, \([0-9]*\) streams: .*/\1/p' "$sanitizer_logs"/*.log | awk '{ n += $1 } END { print n + 0 }')
   [ -z "$reports" ] || { reached "reports or differences of $reports; see $sanitizer_logs"; exit 1; }
-  reached "memcheck, racecheck, initcheck, synccheck: 0 reports over $(find "$sanitizer_logs/files" -type f | wc -l) files in four outputs and 128 sizes and formats coded in 36 ways; $streams comparisons with the CPU, 0 differences"
+  reached "memcheck, racecheck, initcheck, synccheck: 0 reports over $(find "$sanitizer_logs/files" -type f | wc -l) files in four outputs and $((8 * shapes)) sizes and formats coded in every way; $streams comparisons with the CPU, 0 differences"
 }
 
 # A piece is 400 frames of all kinds with a seed of its own. Its memory is counted at the CUDA calls, so other programs may

@@ -22,7 +22,7 @@ struct DeviceRun {
   double minutes;
 
   WorkPlan plan(std::int64_t steps, int group = 1, int threads = 0) const {
-    return {steps, state, state + ".finding", minutes, threads, group};
+    return {steps, state, state.empty() ? "" : state + ".finding", minutes, threads, group};
   }
 };
 

@@ -159,12 +159,12 @@ small_files() {
   done)
 }
 
-# sanitized TOOL NAME ARGUMENT...: a campaign under a tool; says in NAME.log whether anything was reported.
+# sanitized TOOL NAME MODE MINUTES ARGUMENT...: a campaign under a tool; says in NAME.log whether anything was reported.
 sanitized() {
-  local tool=$1 name=$2
-  shift 2
+  local tool=$1 name=$2 mode=$3
+  shift 3
   on_gpu "${name##*-}" env ZERORUN_CAMPAIGN_THREADS=1 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
-    "$campaign_device" "$@" >"$sanitizer_logs/$tool-$name.log" 2>&1 || touch "$sanitizer_logs/$tool-$name.failed"
+    "$campaign_device" "$mode" "$sanitizer_logs/$tool-$name" "$@" >"$sanitizer_logs/$tool-$name.log" 2>&1 || touch "$sanitizer_logs/$tool-$name.failed"
 }
 
 # Eight processes for each tool and each of files and shapes, as many at a time as there are cores.
@@ -177,8 +177,8 @@ gpu_R14() {
   for tool in racecheck memcheck initcheck synccheck; do
     for ((part = 0; part < 8; ++part)); do
       while (($(jobs -rp | wc -l) >= gpu_cores)); do wait -n || true; done
-      sanitized "$tool" "files-$part" files "" 0 "$sanitizer_logs/files/$part" &
-      sanitized "$tool" "shapes-$part" shapes "" 0 $shapes $((part * shapes)) &
+      sanitized "$tool" "files-$part" files 0 "$sanitizer_logs/files/$part" &
+      sanitized "$tool" "shapes-$part" shapes 0 $shapes $((part * shapes)) &
     done
   done
   wait

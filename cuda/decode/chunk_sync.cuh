@@ -23,6 +23,8 @@ using CountSum = cub::BlockScan<std::uint64_t, kThreads>;
 using SkipTables = SharedTables<kSkipBits>;
 using ListPlace = cub::WarpScan<std::uint32_t>;
 
+inline constexpr std::uint16_t kNoOffer = 0xFFFF;
+
 struct Shared {
   union {
     std::uint32_t words[words_of_subsequences(kSubsequences)];
@@ -39,6 +41,7 @@ struct Shared {
   std::uint32_t foreign_sub;                ///< the first that begins in a state that was not kept
   std::uint8_t segment_first[kSubsequences /
                              kSegmentSubsequences];  ///< number of the end before each own segment
+  std::uint16_t offered;  ///< an end that all subsequences may have, or kNoOffer
   bool published, last_chunk;
   SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 

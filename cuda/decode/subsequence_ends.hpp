@@ -6,6 +6,10 @@
 // MCU as a guess. The next subsequence is walked from wherever these walks end. That gives a map
 // from the ends of one subsequence to the ends of the next. A new end is walked from in turn, until
 // there is none. Composing the maps from one known start gives all other starts.
+//
+// Where blocks take few bits, one walk may go on for long without meeting another: pictures of one
+// colour and gradients repeat a few bits, and a guess that begins amid them stays apart. Such a
+// walk is the same some subsequences further, so its end becomes a guess for all of them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -90,6 +94,14 @@ struct SubsequenceEnds {
     }
     count[sub] = static_cast<std::uint8_t>(known);
     return all;
+  }
+
+  /// Adds a state in which the subsequence may end, as a guess. A few ends always find room.
+  ZR_HD void offer(std::uint32_t sub, std::uint32_t state) {
+    std::uint32_t known = count[sub];
+    if (!open[sub] || known + kEndsNotOffered >= most) return;
+    add(sub, state, known);
+    count[sub] = static_cast<std::uint8_t>(known);
   }
 
   /// From end `number` of the subsequence before `sub` to the end of `sub`.

@@ -113,11 +113,6 @@ struct Cursor {
     window = window_of({window, window_of(behind, bit)}, count);
     bit += count;
   }
-  /// Ends the walk before bits that are no codeword, in a state that does not depend on them.
-  template <typename Bits, typename Tables>
-  ZR_HD void give_up(const Bits& bits, const Tables& tables, std::uint32_t stop) {
-    *this = at(bits, tables, stop, 0, 0);
-  }
   template <typename Tables>
   ZR_HD void end_block_if(bool condition, const Tables& tables, const BlockTables& next) {
     table = condition ? next.dc : ac;
@@ -125,6 +120,10 @@ struct Cursor {
     next_block = condition ? next.next : next_block;
   }
 };
+
+/// The position of a walk that came to bits that are no codeword: beyond all. Where it goes on is
+/// decided after its last step, so that steps are as fast as without it.
+inline constexpr std::uint32_t kGaveUp = 1u << 30;
 
 /// Takes steps up to the first codeword at `stop` or after it, or up to the interval's end if only
 /// padding is left. A step returns whether a block ends.
@@ -144,10 +143,10 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 /// some codeword meet before a step at the end of that block at the latest.
 ///
 /// A walk that comes to bits that are no codeword is none of a sound scan's, but some wrong guess.
-/// It goes to `stop` as to the start of an MCU, where all such walks meet. If each went on by
-/// itself, a page of text of 1920x1080 at q97 with optimal tables would need 12.8 walks a
-/// subsequence instead of 9.2, and in 167 of its 170 chunks there would be no room for their ends.
-/// Runs past a block's end go unnoticed; decoding finds them.
+/// It ends that block and goes to `stop` as to the start of an MCU, where all such walks meet. If
+/// each went on by itself, a page of text of 1920x1080 at q97 with optimal tables would need 12.8
+/// walks a subsequence instead of 9.2, and in 167 of its 170 chunks there would be no room for
+/// their ends. Runs past a block's end go unnoticed; decoding finds them.
 ///
 /// `Bits`: words(i) gives the word with bit i and the next one, words_behind(i) the two words after
 /// that; a few words after the last bit may be read. `Tables`: place(phase) of a block,
@@ -167,11 +166,7 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
     if (goes_beyond(after)) {
       if (entry == kNoStep << kSkipIndexShift) {
         const std::uint32_t symbol = tables.long_symbol(cursor.table, cursor.window >> 16);
-        if ((symbol & kSymbolFault) != 0) {
-          cursor.give_up(bits, tables, span.stop);
-          last = 0xFFFFFFFFu;
-          return false;
-        }
+        if ((symbol & kSymbolFault) != 0) cursor.bit = kGaveUp;
         entry = step_of(symbol);
       } else {
         entry = first_of(entry);
@@ -186,8 +181,9 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
     increment_if(ends, blocks);
     return ends;
   });
-  bit = cursor.bit;
-  phase = tables.phase_before(cursor.next_block);
+  const bool gave_up = cursor.bit >= kGaveUp;
+  bit = gave_up ? span.stop : cursor.bit;
+  phase = gave_up ? 0 : tables.phase_before(cursor.next_block);
   k = last + 1;
   return {blocks, pairs >> kSkipPairShift};
 }
@@ -251,12 +247,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
     const BlockTables next = tables.block(cursor.next_block);
     if (symbol == 0) {
       symbol = tables.long_symbol(cursor.table, cursor.window >> 16);
-      if ((symbol & kSymbolFault) != 0) {
-        cursor.give_up(bits, tables, span.stop);
-        next_index = 0;
-        indices |= kBlockSize;
-        return false;
-      }
+      if ((symbol & kSymbolFault) != 0) cursor.bit = kGaveUp;
     }
     const std::uint32_t appended = cursor.window << (symbol & 31);
     const std::uint32_t index = next_index + (symbol >> kSymbolRunShift);
@@ -273,8 +264,9 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
   });
   sink.finish(pair);
   target = {block, pair};
-  bit = cursor.bit;
-  phase = tables.phase_before(cursor.next_block);
+  const bool gave_up = cursor.bit >= kGaveUp;
+  bit = gave_up ? span.stop : cursor.bit;
+  phase = gave_up ? 0 : tables.phase_before(cursor.next_block);
   k = next_index;
   return (indices & kBlockSize) != 0 || bit > span.end ? kFaultCode : 0;
 }

@@ -105,6 +105,16 @@ __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tab
   __syncthreads();
 }
 
+/// The end of the round's first walk, if so few are left and it passed so many blocks that the
+/// others may have the same.
+__device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint32_t listed) {
+  if (round < kOfferRounds || listed > kOfferWalks) return kNoOffer;
+  const std::uint32_t to = s.item(0) & 255;
+  const auto& line = s.ends.line[s.item(0) >> 8];
+  const bool repeats = tally_of_step(line.step[to]).blocks >= kOfferBlocks;
+  return repeats && s.ends.open[to] ? line.reached[to] : kNoOffer;
+}
+
 /// Walks every subsequence from all ends of the subsequence before, until no new end turns up.
 /// Returns false, to all threads, as soon as there is no room for the ends of many subsequences.
 __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
@@ -131,10 +141,12 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
           walk(a, s, tables, to, unpack_walk_state(s.ends.line[number].state[to - 1]), tally));
       s.ends.line[number].step[to] = make_step(tally);
     }
+    if (threadIdx.x == 0) s.offered = choose_offer(s, round, listed);
     __syncthreads();
     if (threadIdx.x == 0) listed = 0;
     if (follows && !s.ends.match(sub, walked, entries)) is_full = true;
     walked = entries;
+    if (s.offered != kNoOffer && sub < kSubsequences) s.ends.offer(sub, s.offered);
     if (__syncthreads_count(is_full) > most_full) return false;
   }
 }

@@ -98,8 +98,9 @@ void Chunk::walk_guesses() {
 
 void Chunk::walk_ends() {
   std::uint32_t walked[kHostSubsequences] = {};
-  for (bool more = true; more;) {
-    more = false;
+  for (;; ++rounds_) {
+    std::uint32_t walks = 0, repeated = 0;  // the first walk's end, if it passed many blocks
+    bool repeats = false;
     std::uint32_t entries[kHostSubsequences] = {};
     for (std::uint32_t sub = 1; sub < kHostSubsequences; ++sub)
       if (row_.exists(sub) && !ends_->head[sub]) entries[sub] = ends_->count[sub - 1];
@@ -109,7 +110,9 @@ void Chunk::walk_ends() {
         const WalkState from = unpack_walk_state(ends_->line[number].state[sub - 1]);
         ends_->line[number].reached[sub] = static_cast<std::uint16_t>(row_.walk(sub, from, tally));
         ends_->line[number].step[sub] = make_step(tally);
-        more = true;
+        if (++walks > 1) continue;
+        repeats = ends_->open[sub] && tally.blocks >= sizes_.offer_blocks;
+        repeated = ends_->line[number].reached[sub];
       }
       const bool room = ends_->match(sub, walked[sub], entries[sub]);
       full_ = full_ || !room;
@@ -123,6 +126,9 @@ void Chunk::walk_ends() {
       if (ends_->count[sub] > sizes_.most_ends) broken_ = "an end found room where none is";
       walked[sub] = entries[sub];
     }
+    if (walks == 0) return;
+    if (!repeats || rounds_ < sizes_.offer_rounds || walks > kOfferWalks) continue;
+    for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) ends_->offer(sub, repeated);
   }
 }
 

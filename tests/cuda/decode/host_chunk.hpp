@@ -58,11 +58,14 @@ class Chunk {
   struct Sizes {
     std::uint32_t guess_stride = kGuessStride;  ///< 0: heads alone are walked at first
     std::uint32_t most_ends = kMostEnds;        ///< at least the period
+    std::uint32_t offer_rounds = kOfferRounds, offer_blocks = kOfferBlocks;
   };
   Chunk(const HostRow& row, const Sizes& sizes);
 
   Told compare() const;
   const HostEnds& ends() const { return *ends_; }
+  /// After how many rounds no new end turned up.
+  std::uint32_t rounds() const { return rounds_; }
 
  private:
   void walk_from(std::uint32_t sub, std::uint32_t phase);
@@ -75,6 +78,7 @@ class Chunk {
 
   const HostRow& row_;
   Sizes sizes_;
+  std::uint32_t rounds_ = 0;
   bool full_ = false;  ///< an end found no room
   const char* broken_ = nullptr;
   std::unique_ptr<HostEnds> ends_ = make_ends();

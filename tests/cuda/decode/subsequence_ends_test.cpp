@@ -4,6 +4,10 @@
 #include "cuda/decode/subsequence_ends.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -90,28 +94,71 @@ TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
   EXPECT_EQ(ends->line[kUsualEnds].state[3], kUntouched);
 }
 
-class SubsequenceEndsOfScan : public testing::TestWithParam<Subsampling> {};
-
-TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
+EncodeParams without_restarts() {
   EncodeParams params;
   params.backend = Backend::cpu;
   params.restart = RestartPolicy::none();
-  params.subsampling = GetParam();
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 640, 480, 7);
+  return params;
+}
+
+/// A scan as chunks are made of it.
+struct ScanOnHost {
+  explicit ScanOnHost(CleanScan clean) : scan(std::move(clean)) {}
+  CleanScan scan;
+  PairCycle cycle = make_pair_cycle(scan.header.layout);
+  std::unique_ptr<WalkTables> tables = make_host_tables(tables_of(scan.header, cycle));
+  HostTables on_host{tables.get(), cycle};
+  std::vector<std::uint32_t> words = words_of(scan.bytes);
+  std::vector<Subsequence> subs = subsequences_of(scan, on_host, words);
+
+  HostRow row(std::uint32_t first) const {
+    return {subs, words, on_host, first, kHostSubsequences};
+  }
+};
+
+std::optional<CleanScan> scan_of(const ConstFrameView& frame, const EncodeParams& params) {
   auto encoder = Encoder::create(params);
   std::vector<std::byte> jpeg;
-  ASSERT_TRUE(encoder && encoder->encode(frame.view(), jpeg));
-  const auto scan = read_scan(jpeg);
-  ASSERT_TRUE(scan);
-  const PairCycle cycle = make_pair_cycle(scan->header.layout);
-  const auto tables = make_host_tables(tables_of(scan->header, cycle));
-  const HostTables on_host{tables.get(), cycle};
-  const auto words = words_of(scan->bytes);
-  const auto subs = subsequences_of(*scan, on_host, words);
+  return encoder && encoder->encode(frame, jpeg) ? read_scan(jpeg) : std::nullopt;
+}
+
+TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
+  // Each block but the first takes two zero bits; subsequences begin between the two, so that walks
+  // from guesses stay one bit apart.
+  EncodeParams params = without_restarts();
+  params.quality = 75;
+  params.huffman = HuffmanTables::optimal;
+  auto frame = Frame::create(PixelFormat::yuv420p, 640, 640);
+  ASSERT_TRUE(frame);
+  for (int p = 0; p < 3; ++p)
+    std::fill_n(frame->view().data[p], p == 0 ? 640 * 640 : 320 * 320,
+                static_cast<std::uint8_t>(p == 0 ? 96 : 128));
+  auto clean = scan_of(frame->view(), params);
+  ASSERT_TRUE(clean);
+  const ScanOnHost scan(std::move(*clean));
+  ASSERT_GT(scan.subs.size(), 1 + kHostSubsequences);
+  ASSERT_EQ(scan.subs[2].entry.bit, scan.subs[2].start + 1);
+  const HostRow first = scan.row(0);
+  const Chunk chunk(first, {});
+  EXPECT_EQ(chunk.compare().broken, nullptr);
+  EXPECT_LE(chunk.rounds(), kOfferRounds + 2);
+  EXPECT_GE(Chunk(first, {kGuessStride, kMostEnds, 1000}).rounds(), kHostSubsequences - 2)
+      << "without the offers, one round a subsequence";
+}
+
+class SubsequenceEndsOfScan : public testing::TestWithParam<Subsampling> {};
+
+TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
+  EncodeParams params = without_restarts();
+  params.subsampling = GetParam();
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 640, 480, 7);
+  auto clean = scan_of(frame.view(), params);
+  ASSERT_TRUE(clean);
+  const ScanOnHost scan(std::move(*clean));
   for (const std::uint32_t stride : {1u, kGuessStride}) {
     int told = 0, all = 0;
-    for (std::uint32_t first = 0; first + 1 < subs.size(); first += kHostSubsequences / 2) {
-      const HostRow row(subs, words, on_host, first, kHostSubsequences);
+    for (std::uint32_t first = 0; first + 1 < scan.subs.size(); first += kHostSubsequences / 2) {
+      const HostRow row = scan.row(first);
       const Told found = Chunk(row, {stride, kMostEnds}).compare();
       ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
       told += found.told;

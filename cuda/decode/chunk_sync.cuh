@@ -42,6 +42,7 @@ struct Shared {
   std::uint8_t segment_first[kSubsequences /
                              kSegmentSubsequences];  ///< number of the end before each own segment
   std::uint16_t offered;  ///< an end that all subsequences may have, or kNoOffer
+  std::uint16_t published_end;
   bool published, last_chunk;
   SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 

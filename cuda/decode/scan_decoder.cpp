@@ -23,6 +23,17 @@ ScanNeeds needs_of(const PairCycle& cycle) {
   return needs;
 }
 
+bool has_standard_codes(const ScanHeader& scan, const PairCycle& cycle) {
+  const auto is_standard = [](const std::optional<HuffmanSpec>& spec) {
+    return std::ranges::find(standard_huffman_specs(), spec) != standard_huffman_specs().end();
+  };
+  bool all = true;
+  for (std::int32_t pair = 0; pair < cycle.pairs; ++pair)
+    all = all && is_standard(scan.dc[cycle.dc_table[pair]]) &&
+          is_standard(scan.ac[cycle.ac_table[pair]]);
+  return all;
+}
+
 ScanTuning tuning_of(const TuningPolicy& policy) {
   ScanTuning tuning;
   const auto set = [&policy](Tunable tunable, std::uint32_t& size) {
@@ -141,12 +152,24 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const PlaneView* planes, cudaStream_t stream,
                                        const StepProbe& probe,
                                        const std::function<Status()>& behind) {
-  Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in), {}};
-  ZR_TRY(enqueue(job));
-  if (behind) ZR_TRY(behind());
-  ZR_CUDA_TRY(cudaStreamSynchronize(stream));
-  states_.ended();
+  Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
+          {},   {}};
+  if (job.sizes.chunks != 0) job.plan = plan_subsequences(limits_, needs_of_job(job), tuning_);
+  const auto run = [&]() -> Status {
+    ZR_TRY(enqueue(job));
+    if (behind) ZR_TRY(behind());
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+    states_.ended();
+    return Status::ok();
+  };
+  ZR_TRY(run());
   const ScanReport& report = *report_.data();
+  // The walks from guesses may have met in a wrong state. Long walks find the right one, if there
+  // is one, in far less time than the careful decoder.
+  if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && job.plan.long_slots != 0) {
+    job.plan.far_only = true;
+    ZR_TRY(run());
+  }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
                     starts_of(job, report.faults)};
@@ -211,11 +234,12 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
   needs.intervals = job.sizes.intervals;
   needs.chunks = job.sizes.chunks;
   needs.groups = job.sizes.groups;
+  needs.standard_codes = has_standard_codes(job.scan, job.cycle);
   return needs;
 }
 
 Status ScanDecoder::enqueue_subsequences(const Job& job) {
-  const SubsequencePlan plan = plan_subsequences(limits_, needs_of_job(job), tuning_);
+  const SubsequencePlan& plan = job.plan;
   WalkArgs args = walk_args(job);
   args.chunks = job.sizes.chunks;
   args.guess_stride = plan.guess_stride;

@@ -78,6 +78,7 @@ class ScanDecoder {
     PairCycle cycle;
     Sizes sizes;
     ScanStates::Parts states;
+    SubsequencePlan plan;  ///< of a scan without an index
   };
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);

@@ -11,9 +11,10 @@ namespace zerorun {
 /// What the walks have to know about a scan.
 struct ScanNeeds {
   std::uint32_t bytes, blocks, intervals, chunks;
-  std::uint32_t pairs;   ///< of code tables
-  std::uint32_t period;  ///< blocks after which the tables repeat
-  std::uint32_t groups;  ///< of the index, where the scan is decoded by it
+  std::uint32_t pairs;          ///< of code tables
+  std::uint32_t period;         ///< blocks after which the tables repeat
+  std::uint32_t groups;         ///< of the index, where the scan is decoded by it
+  bool standard_codes = false;  ///< all tables are those of T.81 Annex K
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -47,7 +48,8 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.guess_stride = follows ? 0 : kGuessStride;
   plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds);
   plan.long_slots = choose_long_slots(plan.most_ends);
-  plan.far_only = plan.long_slots != 0 && !follows && block_bits > kLongWalkBlockBits;
+  plan.far_only = plan.long_slots != 0 && !follows &&
+                  block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;

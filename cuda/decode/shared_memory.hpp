@@ -23,7 +23,7 @@ constexpr std::uint32_t shared_table_words(std::uint32_t pairs, int index_bits) 
 
 /// Words that a CTA of sync_subsequences() has without its tables: for itself, and for each end
 /// that is kept of its subsequences.
-inline constexpr std::uint32_t kSyncOwnWords = 3428, kSyncEndWords = 640;
+inline constexpr std::uint32_t kSyncOwnWords = 3432, kSyncEndWords = 640;
 ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends) {
   return kSyncOwnWords + ends * kSyncEndWords;
 }

@@ -150,6 +150,44 @@ TEST_F(DecodePathParity, LateWalksGiveTheSame) {
   give(Content::checker, 97, HuffmanTables::optimal, kAnyNumber);
 }
 
+/// Lines of small random letters, as a terminal has them.
+TestFrame small_letters(std::uint64_t seed) {
+  TestFrame frame(PixelFormat::yuv420p, 1920, 1080, Layout::tight, 128);
+  Random random(seed);
+  bool dots[64][12][8];
+  for (auto& letter : dots)
+    for (auto& line : letter)
+      for (bool& dot : line) dot = random.below(5) < 2;
+  for (int y = 0; y < 1080; y += 12) {
+    const int end = random.below(1920);
+    for (int x = 0; x < 1920; x += 8) {
+      const int letter = x < end ? random.below(64) : -1;
+      for (int i = 0; i < 12; ++i)
+        for (int j = 0; j < 8; ++j)
+          frame.row(0, y + i)[x + j] = letter >= 0 && dots[letter][i][j] ? 200 : 30;
+    }
+  }
+  return frame;
+}
+
+/// All walks before some chunks meet in a state that is not the right one, and stay apart from it
+/// up to the chunk's end. Long walks then find the right one.
+TEST_F(DecodePathParity, WalksThatMeetInAWrongStateAreFoundOut) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.restart = RestartPolicy::none();
+  params.huffman = HuffmanTables::optimal;
+  for (const std::uint64_t seed : {1, 3})
+    for (const int quality : {97, 99}) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", q" << quality);
+      params.quality = quality;
+      auto encoder = Encoder::create(params);
+      Jpeg jpeg;
+      ASSERT_TRUE(encoder && encoder->encode(small_letters(seed).view(), jpeg));
+      expect(jpeg, 0);
+    }
+}
+
 TEST_F(DecodePathParity, LargeFramesTakeIt) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
     for (const Content content : {Content::photo, Content::noise, Content::flat}) {

@@ -29,12 +29,12 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
   EXPECT_TRUE(plan.fits);
   EXPECT_EQ(plan.most_ends, 11u);
   EXPECT_EQ(plan.guess_stride, kGuessStride);
-  EXPECT_EQ(plan.sync_bytes, 74800u);
+  EXPECT_EQ(plan.sync_bytes, 74816u);
   EXPECT_EQ(plan.decode_bytes, 41024u);
   EXPECT_EQ(resident_ctas(hopper, {384, 0, plan.sync_bytes}), 3u);
   EXPECT_EQ(plan_subsequences(hopper, kSmall).most_ends, kMostEnds);
   EXPECT_EQ(plan_subsequences(hopper, kRich).most_ends, kMostEnds);
-  EXPECT_EQ(plan_subsequences(hopper, kRich).sync_bytes, 103984u);
+  EXPECT_EQ(plan_subsequences(hopper, kRich).sync_bytes, 104000u);
   const GroupPlan groups = plan_groups(hopper, k4k);
   EXPECT_TRUE(groups.fits);
   EXPECT_EQ(groups.room_words, kMostRoomWords);
@@ -56,6 +56,10 @@ TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
   EXPECT_FALSE(plan_subsequences(hopper, k4k).far_only);
   ScanNeeds dense = k4k;
   dense.bytes = dense.blocks / 8 * (kLongWalkBlockBits + 8);
+  EXPECT_TRUE(plan_subsequences(hopper, dense).far_only);
+  dense.standard_codes = true;
+  EXPECT_FALSE(plan_subsequences(hopper, dense).far_only);
+  dense.bytes = dense.blocks / 8 * (kLongWalkStandardBits + 8);
   EXPECT_TRUE(plan_subsequences(hopper, dense).far_only);
   dense.intervals = dense.bytes / (kFollowedSubsequences * kSubsequenceBytes);
   EXPECT_FALSE(plan_subsequences(hopper, dense).far_only) << "every interval is followed";

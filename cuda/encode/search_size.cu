@@ -151,9 +151,9 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSearchSizeCtas, kThrea
     search_size_kernel(const __grid_constant__ SearchSizeArgs a) {
   __shared__ Shared s;
   __shared__ SearchShared shared;
-  if (!a.starts && !a.ends && a.before->plan.step() == SizePlan::Step::done) {
+  if (!a.starts && a.before->plan.step() == SizePlan::Step::done) {
     if (blockIdx.x == 0) copy_words(a.after, a.before);
-    return;  // *a.skip is 1
+    return;  // *a.skip is 1, and the results are stored
   }
   copy_words(&shared.state, a.before);
   copy_words(&shared.curve, &a.tables->curve);
@@ -171,12 +171,12 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSearchSizeCtas, kThrea
   while (plan.step() == SizePlan::Step::count) count(a, s, shared);
   if (blockIdx.x != 0) return;
   const bool codes = plan.step() == SizePlan::Step::code;
-  if (codes && !a.ends) prepare_coding(a, plan.setting(), s);
+  if (codes) prepare_coding(a, plan.setting(), s);
   copy_words(a.after, &shared.state);
   if (threadIdx.x != 0) return;
   *a.skip = codes ? 0 : 1;
-  if (!a.ends) return;
-  const bool is_reached = !codes && plan.is_reached();
+  if (codes) return;
+  const bool is_reached = plan.is_reached();
   *a.size = is_reached ? plan.bytes() : 0;
   if (a.outcome != nullptr)
     *a.outcome = {plan.setting(), plan.bytes(), plan.codings(), is_reached ? 1u : 0u};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/graph_loop.hpp"
 
 namespace zerorun {
 namespace {
@@ -22,20 +23,32 @@ class ApartFromCaptures {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
+Status enqueue_all(const LaunchGraphs::Rounds& rounds, cudaStream_t stream) {
+  ZR_TRY(rounds.first(stream));
+  for (int i = 0; i < rounds.most; ++i) ZR_TRY(rounds.round(stream));
+  return Status::ok();
+}
+
+/// Null if it fails.
+cudaGraphExec_t instantiate(cudaGraph_t graph) {
+  cudaGraphExec_t executable = nullptr;
+  return cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess ? executable : nullptr;
+}
+
 }  // namespace
 
-Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
+Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Rounds& rounds) {
   Entry* const entry = find(key);
   if (entry == nullptr) {
     remember(key);
-    return enqueue(stream);
+    return enqueue_all(rounds, stream);
   }
   entry->last_use = ++uses_;
   if (entry->graph == nullptr && works_) {
-    entry->graph = capture(enqueue);
+    entry->graph = capture(rounds);
     works_ = entry->graph != nullptr;
   }
-  if (entry->graph == nullptr) return enqueue(stream);
+  if (entry->graph == nullptr) return enqueue_all(rounds, stream);
   ZR_CUDA_TRY(cudaGraphLaunch(entry->graph, stream));
   ++replays_;
   return Status::ok();
@@ -43,7 +56,7 @@ Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Enqueue& enq
 
 void LaunchGraphs::forget_all() noexcept {
   std::for_each(entries_.begin(), entries_.end(), forget);
-  works_ = true;
+  works_ = loops_work_ = true;
 }
 
 LaunchGraphs::Entry* LaunchGraphs::find(const Key& key) {
@@ -62,16 +75,35 @@ void LaunchGraphs::remember(const Key& key) {
 }
 
 /// Null if the device or its driver cannot capture, or if a launch fails, which then reports why.
-cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
+cudaGraphExec_t LaunchGraphs::capture(const Rounds& rounds) {
   const ApartFromCaptures apart;
   if (recording_.get() == nullptr && !recording_.create()) return nullptr;
+  if (rounds.most > 0 && loops_work_) {
+    if (cudaGraphExec_t loop = capture_loop(rounds); loop != nullptr) return loop;
+    loops_work_ = false;
+  }
+  return capture_all(rounds);
+}
+
+cudaGraphExec_t LaunchGraphs::capture_loop(const Rounds& rounds) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  if (cudaGraphCreate(&graph, 0) == cudaSuccess) {
+    if (record_loop(graph, recording_.get(), rounds.first, rounds.round, rounds.ends))
+      executable = instantiate(graph);
+    ignore_failure(cudaGraphDestroy(graph));
+  }
+  if (executable == nullptr) (void)cudaGetLastError();
+  return executable;
+}
+
+cudaGraphExec_t LaunchGraphs::capture_all(const Rounds& rounds) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   if (cudaStreamBeginCapture(recording_.get(), cudaStreamCaptureModeRelaxed) == cudaSuccess) {
-    const Status enqueued = enqueue(recording_.get());
+    const Status enqueued = enqueue_all(rounds, recording_.get());
     const bool captured = cudaStreamEndCapture(recording_.get(), &graph) == cudaSuccess;
-    if (enqueued && captured && cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess)
-      executable = nullptr;
+    if (enqueued && captured) executable = instantiate(graph);
   }
   if (graph != nullptr) ignore_failure(cudaGraphDestroy(graph));
   if (executable == nullptr) (void)cudaGetLastError();

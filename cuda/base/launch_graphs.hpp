@@ -30,6 +30,14 @@ class LaunchGraphs {
   using Key = std::vector<std::uint64_t>;
   /// Enqueues kernels, and nothing else, on the stream that it is given.
   using Enqueue = std::function<Status(cudaStream_t)>;
+  /// Launches of which only the device knows how many are needed.
+  struct Rounds {
+    Enqueue first, round;  ///< each call of `round` enqueues the same launches
+    int most;              ///< of `round`, after `first`
+    /// In device memory. If it is not 0 after `first` or a round, the rounds that follow change
+    /// nothing.
+    const std::uint32_t* ends;
+  };
 
   LaunchGraphs() = default;
   ~LaunchGraphs() { forget_all(); }
@@ -37,7 +45,14 @@ class LaunchGraphs {
   LaunchGraphs& operator=(const LaunchGraphs&) = delete;
 
   /// Does what enqueue(stream) does, by a graph if there is one for the key.
-  Status run(const Key& key, cudaStream_t stream, const Enqueue& enqueue);
+  Status run(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
+    return run(key, stream, Rounds{enqueue, nullptr, 0, nullptr});
+  }
+
+  /// The same for all rounds. In a graph they are a loop that the device leaves when they end,
+  /// where the driver has such loops; else the kernels of the rounds that are not needed have to
+  /// skip their work themselves.
+  Status run(const Key& key, cudaStream_t stream, const Rounds& rounds);
 
   /// Call it before memory that a launch uses is released.
   void forget_all() noexcept;
@@ -54,14 +69,17 @@ class LaunchGraphs {
 
   Entry* find(const Key& key);
   void remember(const Key& key);
-  cudaGraphExec_t capture(const Enqueue& enqueue);
+  cudaGraphExec_t capture(const Rounds& rounds);
+  cudaGraphExec_t capture_loop(const Rounds& rounds);
+  cudaGraphExec_t capture_all(const Rounds& rounds);
   static void forget(Entry& entry) noexcept;
 
   /// Enough for some frames that take turns, each with both halves of the encoder's memory.
   std::array<Entry, 32> entries_;
   std::uint64_t uses_ = 0, replays_ = 0;
   Stream recording_;
-  bool works_ = true;  // no capture has failed yet
+  bool works_ = true;       // no capture has failed yet
+  bool loops_work_ = true;  // nor one of a loop
 };
 
 }  // namespace zerorun

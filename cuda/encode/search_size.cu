@@ -61,43 +61,32 @@ __device__ void count_tiles_of_cta(const CodeTilesArgs& a, Shared& s) {
   }
 }
 
-/// Adds what the threads of a warp have to a sum of the CTA.
-__device__ void add_over_warp(std::uint64_t own, std::uint64_t& sum) {
-  static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
-  own = warp_sum(own);
-  if (lane_index() == 0 && own != 0)
-    atomicAdd(reinterpret_cast<unsigned long long*>(&sum), static_cast<unsigned long long>(own));
-}
-
-/// Sums over all symbols, in shared.sums, which are zero before.
+/// Sums over all symbols, to shared.sums. A warp has a table to itself, so that no warp waits for
+/// another one.
 __device__ void sum_counts(const SearchSizeArgs& a, const SymbolCounts& counts,
                            const SizeSetting& setting, SearchShared& shared) {
+  static_assert(kWarps == kEncodeTables);
   const HuffmanEncodeTables& codes = a.tables->codes[a.tables->band_of(setting)];
-  constexpr int kTurns = 256 / kThreads;  // of each table
-  std::uint32_t own[kEncodeTables][kTurns], code_bits[kEncodeTables][kTurns];
+  constexpr int kTurns = 256 / 32;
+  const int table = warp_index();
+  std::uint32_t own[kTurns], code_bits[kTurns];
 #pragma unroll
-  for (int table = 0; table < kEncodeTables; ++table)
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const int symbol = turn * kThreads + static_cast<int>(threadIdx.x);
-      own[table][turn] = __ldcg(&counts.count[table][symbol]);
-      code_bits[table][turn] = a.is_optimal ? 0 : codes.bits[table][symbol];
-    }
-#pragma unroll
-  for (int table = 0; table < kEncodeTables; ++table) {
-    SymbolSums some{};
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn)
-      some.add(turn * kThreads + static_cast<int>(threadIdx.x), own[table][turn],
-               code_bits[table][turn]);
-    SymbolSums& sums = shared.sums[table];
-    add_over_warp(some.bits, sums.bits);
-    if (!a.is_optimal) continue;
-    add_over_warp(some.symbols, sums.symbols);
-    add_over_warp(some.spread, sums.spread);
-    const std::uint32_t kinds = warp_add(some.kinds);
-    if (lane_index() == 0) atomicAdd(&sums.kinds, kinds);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int symbol = turn * 32 + lane_index();
+    own[turn] = __ldcg(&counts.count[table][symbol]);
+    code_bits[turn] = a.is_optimal ? 0 : codes.bits[table][symbol];
   }
+  SymbolSums sums{};
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn)
+    sums.add(turn * 32 + lane_index(), own[turn], code_bits[turn]);
+  sums.bits = warp_sum(sums.bits);
+  if (a.is_optimal) {
+    sums.symbols = warp_sum(sums.symbols);
+    sums.spread = warp_sum(sums.spread);
+    sums.kinds = warp_add(sums.kinds);
+  }
+  if (lane_index() == 0) shared.sums[table] = sums;
 }
 
 /// Counts what the plan asks for; by all CTAs together.
@@ -107,7 +96,6 @@ __device__ void count(const SearchSizeArgs& a, Shared& s, SearchShared& shared) 
   const std::uint32_t slot = shared.state.slot, next = slot == 2 ? 0 : slot + 1;
   set_tables(*a.tables, setting, s);
   clear_counts(s);
-  if (threadIdx.x < kEncodeTables) shared.sums[threadIdx.x] = {};
   __syncthreads();
   count_tiles_of_cta(a.counted, s);
   add_counts(s, a.counts + slot);
@@ -151,9 +139,9 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSearchSizeCtas, kThrea
     search_size_kernel(const __grid_constant__ SearchSizeArgs a) {
   __shared__ Shared s;
   __shared__ SearchShared shared;
-  if (!a.starts && !a.ends && a.before->plan.step() == SizePlan::Step::done) {
+  if (!a.starts && a.before->plan.step() == SizePlan::Step::done) {
     if (blockIdx.x == 0) copy_words(a.after, a.before);
-    return;  // *a.skip is 1
+    return;  // *a.skip is 1, and the results are stored
   }
   copy_words(&shared.state, a.before);
   copy_words(&shared.curve, &a.tables->curve);
@@ -171,12 +159,12 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSearchSizeCtas, kThrea
   while (plan.step() == SizePlan::Step::count) count(a, s, shared);
   if (blockIdx.x != 0) return;
   const bool codes = plan.step() == SizePlan::Step::code;
-  if (codes && !a.ends) prepare_coding(a, plan.setting(), s);
+  if (codes) prepare_coding(a, plan.setting(), s);
   copy_words(a.after, &shared.state);
   if (threadIdx.x != 0) return;
   *a.skip = codes ? 0 : 1;
-  if (!a.ends) return;
-  const bool is_reached = !codes && plan.is_reached();
+  if (codes) return;
+  const bool is_reached = plan.is_reached();
   *a.size = is_reached ? plan.bytes() : 0;
   if (a.outcome != nullptr)
     *a.outcome = {plan.setting(), plan.bytes(), plan.codings(), is_reached ? 1u : 0u};

@@ -20,15 +20,15 @@ struct SizeState {
 struct SearchSizeArgs {
   CodeTilesArgs counted;  ///< layout, grid and planes of what is counted
   const SizeTables* tables;
-  bool starts, ends;  ///< the first, the last search of the picture
-  bool is_optimal;    ///< Huffman tables
+  bool starts;      ///< the first search of the picture
+  bool is_optimal;  ///< Huffman tables
   /// `after` is not `before`: all CTAs read the one, and the first to end writes the other.
   const SizeState* before;
   SizeState* after;
   SymbolCounts* counts;        ///< [3], zero before the first search
   const std::uint64_t* coded;  ///< bytes of the last coding
   /// Out: what the coding needs that follows.
-  std::uint32_t* skip;  ///< 1: there is none
+  std::uint32_t* skip;  ///< 1: there is none, the plan is done
   ReciprocalTables* reciprocals;
   TuneRules* tune;
   HuffmanSpec* specs;          ///< [kEncodeTables]; null where they stay the same
@@ -37,7 +37,7 @@ struct SearchSizeArgs {
   std::uint8_t* header[2];
   std::uint32_t dqt_at[2], tables_in_header;
   std::uint32_t note_at;  ///< 0: there is none
-  /// Out, where the search ends.
+  /// Out, when the plan is done.
   std::uint64_t* size;   ///< bytes of the stream; 0: it is not reached
   SizedCoding* outcome;  ///< may be null
 };

@@ -44,16 +44,25 @@ Status SizedEncoder::set_shape(const EncodeParams& params, const EncodeSetup& se
 }
 
 void SizedEncoder::set_size(const EncodeParams& params) {
-  const int before = codings();
+  const int before = more_rounds();
   const bool was_plain_first = is_plain_first_;
   tables_on_host_[0].task = make_size_task(params, *setup_, counted_);
   is_plain_first_ = task().tries_most && params.tune == Tune::exact;
-  if (codings() != before || is_plain_first_ != was_plain_first) graphs_.forget_all();
+  if (more_rounds() != before || is_plain_first_ != was_plain_first) graphs_.forget_all();
   change_setting(params, task().most, *setup_);
   has_task_ = false;
   size_ = params.size;
   quality_ = params.quality;
 }
+
+/// What is kept of a frame while its launches are enqueued.
+struct SizedEncoder::Frame {
+  const FrameJob& job;
+  SizedCoding* outcome;
+  CodeTilesArgs planes;
+  SearchSizeArgs search;
+  int state;  ///< which of states_ the next search reads
+};
 
 Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream) {
   const bool was_ready = std::exchange(is_ready_, false);
@@ -76,12 +85,15 @@ Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStre
   for (std::size_t p = 0; p < job.frame.data.size(); ++p)
     key.insert(key.end(),
                {number(job.frame.data[p]), static_cast<std::uint64_t>(job.frame.stride_bytes[p])});
-  ZR_TRY(graphs_.run(key, stream, [&](cudaStream_t s) {
+  Frame frame{job, outcome, {}, {}, 0};
+  const auto first = [&](cudaStream_t s) {
     encoder_.start_codings(turn);
-    return launch(job, outcome, s);
-  }));
-  encoder_.complete(turn, codings());
-  phase_ = (phase_ + codings() + 1) % 2;
+    return start_frame(frame, s);
+  };
+  const auto round = [&](cudaStream_t s) { return code_round(frame, false, s); };
+  ZR_TRY(graphs_.run(key, stream, {first, round, more_rounds(), skip_.data()}));
+  encoder_.complete(turn, kCodingsOfRound);
+  phase_ = (phase_ + kCodingsOfRound + 1) % 2;
   is_ready_ = true;
   return Status::ok();
 }
@@ -105,26 +117,41 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
   return Status::ok();
 }
 
-Status SizedEncoder::launch(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream) {
-  CodeTilesArgs planes, counted;
-  ZR_TRY(encoder_.launch_planes(*setup_, job.frame, stream, planes));
-  ZR_TRY(sample_planes(planes, stream, counted));
-  SearchSizeArgs search = search_args(counted);
-  search.size = job.output.size;
-  search.outcome = outcome;
-  for (int n = 0; n <= codings(); ++n) {
-    search.starts = n == 0;
-    search.ends = n == codings();
-    search.before = states_.data() + (phase_ + n) % 2;
-    search.after = states_.data() + (phase_ + n + 1) % 2;
-    ZR_TRY(search_size(search, stream));
-    if (search.ends) break;
-    FrameEncoder::Coding coding{job.output, skip_.data(), n == 0 && is_plain_first_,
-                                search.specs != nullptr};
-    coding.output.size = coded_.data();
-    ZR_TRY(encoder_.launch_coding(*setup_, planes, coding, stream));
+/// The first search, and the first round.
+Status SizedEncoder::start_frame(Frame& frame, cudaStream_t stream) {
+  CodeTilesArgs counted;
+  ZR_TRY(encoder_.launch_planes(*setup_, frame.job.frame, stream, frame.planes));
+  ZR_TRY(sample_planes(frame.planes, stream, counted));
+  frame.search = search_args(counted);
+  frame.search.size = frame.job.output.size;
+  frame.search.outcome = frame.outcome;
+  frame.state = phase_;
+  ZR_TRY(search(frame, true, stream));
+  return code_round(frame, true, stream);
+}
+
+/// Codings, each with a search behind it.
+Status SizedEncoder::code_round(Frame& frame, bool starts, cudaStream_t stream) {
+  for (int n = 0; n < kCodingsOfRound; ++n) {
+    ZR_TRY(code(frame, starts && n == 0, stream));
+    ZR_TRY(search(frame, false, stream));
   }
   return Status::ok();
+}
+
+Status SizedEncoder::search(Frame& frame, bool starts, cudaStream_t stream) {
+  frame.search.starts = starts;
+  frame.search.before = states_.data() + frame.state;
+  frame.state ^= 1;
+  frame.search.after = states_.data() + frame.state;
+  return search_size(frame.search, stream);
+}
+
+Status SizedEncoder::code(const Frame& frame, bool is_first, cudaStream_t stream) {
+  FrameEncoder::Coding coding{frame.job.output, skip_.data(), is_first && is_plain_first_,
+                              frame.search.specs != nullptr};
+  coding.output.size = coded_.data();
+  return encoder_.launch_coding(*setup_, frame.planes, coding, stream);
 }
 
 /// `counted`: whose symbols are counted, the sample's planes or the frame's.

@@ -65,17 +65,20 @@ class DeviceFault : public CudaFault {
     return out;
   }
 
+  void encode(const std::string& what, const EncodeParams& params);
+
   std::uint8_t* frame_ = nullptr;
   cudaStream_t stream_ = nullptr;
 };
 
-TEST_F(DeviceFault, EncoderAndBatches) {
-  const Bytes expected = cpu_stream();
+/// Encodes batches in device memory.
+void DeviceFault::encode(const std::string& what, const EncodeParams& params) {
+  const Bytes expected = cpu_stream(params);
   const std::size_t capacity = expected.size() + 100;
   Pinned<std::byte> out(kFrames * capacity);
   Pinned<std::size_t> sizes(kFrames);
-  fail_every_call("encode a batch in device memory", [&]() -> Status {
-    auto encoder = DeviceEncoder::create({});
+  fail_every_call(what, [&]() -> Status {
+    auto encoder = DeviceEncoder::create(params);
     if (!encoder) return encoder.status();
     std::vector<DeviceEncodeJob> jobs;
     for (std::size_t i = 0; i < kFrames; ++i)
@@ -93,6 +96,14 @@ TEST_F(DeviceFault, EncoderAndBatches) {
           judged([&] { return waited(encoder->encode_batch(jobs, stream_), stream_); }, is_right);
     return last;
   });
+}
+
+TEST_F(DeviceFault, EncoderAndBatches) { encode("encode a batch in device memory", {}); }
+
+TEST_F(DeviceFault, EncoderToASize) {
+  EncodeParams params;
+  params.size.target_bytes = cpu_stream().size() / 2;
+  encode("encode a batch to a size in device memory", params);
 }
 
 TEST_F(DeviceFault, Decoder) {

@@ -32,6 +32,7 @@ std::map<const void*, std::pair<std::size_t, cudaMemoryType>>& g_memory =
 std::FILE* g_log = nullptr;
 thread_local int g_device = 0;
 thread_local bool g_is_capturing = false;
+thread_local cudaGraph_t g_graph_of_caller = nullptr;  // that is captured into
 
 /// From the environment, for a program.
 const bool g_is_planned = [] {
@@ -341,11 +342,59 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
   g_is_capturing = true;
   return cudaSuccess;
 }
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t, cudaGraph_t graph, const cudaGraphNode_t*,
+                                          const cudaGraphEdgeData*, std::size_t,
+                                          cudaStreamCaptureMode) {
+  ZR_OR_FAIL("cudaStreamBeginCaptureToGraph");
+  g_is_capturing = true;
+  g_graph_of_caller = graph;
+  return cudaSuccess;
+}
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
   g_is_capturing = false;
-  *graph = nullptr;
+  *graph = std::exchange(g_graph_of_caller, nullptr);
   ZR_OR_FAIL("cudaStreamEndCapture");
+  return *graph != nullptr ? cudaSuccess : created(graph);
+}
+// Handles of nodes and of the graphs in them are never read: one stands for all.
+#if CUDART_VERSION >= 13000
+cudaError_t cudaStreamGetCaptureInfo(
+#else
+cudaError_t cudaStreamGetCaptureInfo_v3(
+#endif
+    cudaStream_t, cudaStreamCaptureStatus* status, unsigned long long*, cudaGraph_t*,
+    const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges, std::size_t* count) {
+  ZR_OR_FAIL("cudaStreamGetCaptureInfo");
+  static const cudaGraphNode_t kNode = nullptr;
+  *status = g_is_capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *nodes = &kNode;
+  *edges = nullptr;
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+  ZR_OR_FAIL("cudaGraphCreate");
   return created(graph);
+}
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t,
+                                             unsigned, unsigned) {
+  ZR_OR_FAIL("cudaGraphConditionalHandleCreate");
+  *handle = 1;
+  return cudaSuccess;
+}
+#if CUDART_VERSION >= 13000
+cudaError_t cudaGraphAddNode(
+#else
+cudaError_t cudaGraphAddNode_v2(
+#endif
+    cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*, const cudaGraphEdgeData*,
+    std::size_t, cudaGraphNodeParams* params) {
+  ZR_OR_FAIL("cudaGraphAddNode");
+  static thread_local cudaGraph_t body;
+  body = graph;
+  params->conditional.phGraph_out = &body;
+  *node = nullptr;
+  return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t, unsigned long long) {
   ZR_OR_FAIL("cudaGraphInstantiate");

@@ -76,6 +76,50 @@ TEST_F(LaunchGraphsParity, AnErrorIsToldAndNotKept) {
     EXPECT_EQ(graphs_.run({7}, nullptr, fails).code(), Errc::invalid_argument);
 }
 
+/// Without a graph there are always as many rounds as there may be. With one there are those that
+/// the device needs, if its driver has loops; they stand in drivers since CUDA 12.4.
+TEST_F(LaunchGraphsParity, RoundsEndOnTheDevice) {
+  int driver = 0;
+  ASSERT_EQ(cudaDriverGetVersion(&driver), cudaSuccess);
+  constexpr std::size_t kMost = 4;
+  // A round moves all values one place forward.
+  DeviceArray<std::uint32_t> ends(kMost + 1), rounds(kMost + 1);
+  const auto move = [](DeviceArray<std::uint32_t>& values, cudaStream_t stream) {
+    for (std::size_t i = 0; i < kMost; ++i)
+      EXPECT_EQ(cudaMemcpyAsync(values.data() + i, values.data() + i + 1, sizeof(std::uint32_t),
+                                cudaMemcpyDeviceToDevice, stream),
+                cudaSuccess);
+  };
+  Stream own;
+  ASSERT_TRUE(own.create());
+  for (std::uint32_t time = 0; time < 12; ++time) {
+    const std::uint32_t needed = time % 4;
+    std::vector<std::uint32_t> of_ends, of_rounds;
+    for (std::uint32_t i = 0; i <= kMost; ++i) {
+      of_ends.push_back(i < needed ? 0 : 1);
+      of_rounds.push_back(i);
+    }
+    const std::size_t bytes = of_ends.size() * sizeof of_ends[0];
+    ASSERT_EQ(cudaMemcpy(ends.data(), of_ends.data(), bytes, cudaMemcpyDefault), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(rounds.data(), of_rounds.data(), bytes, cudaMemcpyDefault), cudaSuccess);
+    const auto first = [&](cudaStream_t stream) {
+      EXPECT_EQ(cudaMemsetAsync(memory_->data(), 1, kBytes, stream), cudaSuccess);
+      return Status::ok();
+    };
+    const auto round = [&](cudaStream_t stream) {
+      move(ends, stream);
+      move(rounds, stream);
+      return Status::ok();
+    };
+    const Status status = graphs_.run({50}, own.get(), {first, round, kMost, ends.data()});
+    ASSERT_TRUE(status) << status.message();
+    ASSERT_EQ(cudaStreamSynchronize(own.get()), cudaSuccess);
+    const bool is_loop = time > 0 && driver >= 12040;
+    EXPECT_EQ(rounds.to_host()[0], is_loop ? needed : kMost) << time;
+  }
+  EXPECT_EQ(graphs_.replays(), 11u);
+}
+
 /// Graphs that are made and evicted meanwhile do not disturb another thread's capture.
 TEST_F(LaunchGraphsParity, CapturesOfOthersGoOn) {
   Stream own, other;

@@ -363,6 +363,10 @@ Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
                                  const StepProbe& probe) {
   ZR_TRY(announce(probe, "collect_tiles"));
   ZR_TRY(collect_tiles(args, counts_.data(), stream));
+  ZR_TRY(announce(probe, "optimal_huffman"));
+  Exec exec = cuda_exec(stream, scratch_);
+  ZR_TRY(optimal_huffman_cuda(
+      {counts_.data(), specs_.data(), tables_.data(), args.frames, args.skip}, exec));
   ZR_TRY(announce(probe, "stream_tables"));
   return finish_tables(args.frames, args.skip, stream);
 }
@@ -370,8 +374,8 @@ Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
 Status FrameEncoder::finish_tables(std::uint32_t frames, const std::uint32_t* skip,
                                    cudaStream_t stream) {
   return make_stream_tables(
-      {frames, setup_->huffman == HuffmanTables::optimal, specs_.data(), tables_.data(),
-       setup_->layout.components == 1 ? 1 : 2, envelope_, codes_.data(), counts_.data(), skip},
+      {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2, envelope_,
+       codes_.data(), counts_.data(), skip},
       stream);
 }
 

@@ -1,5 +1,5 @@
 // The encoder for frames in device memory: two kernels for one or several frames with standard
-// tables, four with optimal ones. Host frames (EncodePipeline) and device frames (DeviceEncoder)
+// tables, five with optimal ones. Host frames (EncodePipeline) and device frames (DeviceEncoder)
 // both go through it.
 // SPDX-License-Identifier: MIT
 #pragma once

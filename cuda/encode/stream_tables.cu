@@ -5,7 +5,6 @@
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/stream_envelope.cuh"
-#include "cuda/stages/optimal_codes.cuh"
 
 namespace zerorun {
 namespace cuda_encode {
@@ -43,33 +42,12 @@ __device__ void write_header(const StreamEnvelope& stream, int destinations,
     *header_bytes = static_cast<std::uint32_t>(out - header) + stream.parts_bytes - stream.dht_at;
 }
 
-/// The optimal tables of a frame, for all threads of the CTA.
-__device__ void build_tables(const StreamTablesArgs& a, std::uint32_t frame,
-                             optimal_codes::TableShared (&shared)[kEncodeTables]) {
-  const auto table = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  if (table < kEncodeTables)
-    optimal_codes::build_table(a.counts[frame], table, lane, shared[table],
-                               a.specs[frame * kEncodeTables + static_cast<unsigned>(table)],
-                               a.tables[frame]);
-  __syncthreads();
-}
-
-template <bool kOptimal>
 __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArgs a) {
-  static_assert(kThreads >= 32 * kEncodeTables);
   __shared__ HuffmanSpec specs[kEncodeTables];
+  wait_for_previous_kernel();
+  if (is_skipped(a.skip)) return;
   const std::uint32_t frame = blockIdx.x;
   const auto thread = static_cast<int>(threadIdx.x);
-  if constexpr (kOptimal) {
-    __shared__ optimal_codes::TableShared shared[kEncodeTables];
-    if (thread < 32 * kEncodeTables) optimal_codes::clear_table(shared[thread / 32], thread % 32);
-    wait_for_previous_kernel();
-    if (is_skipped(a.skip)) return;
-    build_tables(a, frame, shared);
-  } else {
-    wait_for_previous_kernel();
-    if (is_skipped(a.skip)) return;
-  }
   // All loads before the first store: a single CTA waits for memory once.
   std::uint32_t code[kEncodeTables], bits[kEncodeTables];
 #pragma unroll
@@ -106,9 +84,8 @@ __global__ void __launch_bounds__(kThreads) stream_tables_kernel(StreamTablesArg
 }  // namespace cuda_encode
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
-  const auto form = args.is_optimal ? cuda_encode::stream_tables_kernel<true>
-                                    : cuda_encode::stream_tables_kernel<false>;
-  ZR_CUDA_TRY(launch_behind(form, args.frames, cuda_encode::kThreads, stream, args));
+  ZR_CUDA_TRY(launch_behind(cuda_encode::stream_tables_kernel, args.frames, cuda_encode::kThreads,
+                            stream, args));
   return Status::ok();
 }
 

@@ -1,5 +1,5 @@
-// Optimal code tables; code tables as the kernels look them up, and headers with the same tables as
-// DHT segments. The device makes them, so that no frame waits for the host.
+// Code tables as the kernels look them up, and headers with the same tables as DHT segments. The
+// device makes both, because optimal tables exist only there.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,15 +14,14 @@ namespace zerorun {
 
 /// All pointers are device memory; arrays have one element a frame.
 struct StreamTablesArgs {
-  std::uint32_t frames;         ///< 1 where all frames share their tables
-  bool is_optimal;              ///< tables are made of `counts`
-  HuffmanSpec* specs;           ///< [frames][kEncodeTables] out, if is_optimal
-  HuffmanEncodeTables* tables;  ///< made from them; likewise
-  int destinations;             ///< 1 or 2: a header has 2 DHT segments for each
-  StreamEnvelope stream;        ///< out: its headers
-  CodeTable* codes;             ///< out
-  SymbolCounts* counts;         ///< if not null, is cleared for the next launch
-  const std::uint32_t* skip;    ///< if not null: where it is not 0, nothing is made
+  std::uint32_t frames;               ///< 1 where all frames share their tables
+  const HuffmanSpec* specs;           ///< [frames][kEncodeTables]
+  const HuffmanEncodeTables* tables;  ///< made from them
+  int destinations;                   ///< 1 or 2: a header has 2 DHT segments for each
+  StreamEnvelope stream;              ///< out: its headers
+  CodeTable* codes;                   ///< out
+  SymbolCounts* counts;               ///< if not null, is cleared for the next launch
+  const std::uint32_t* skip;          ///< if not null: where it is not 0, nothing is made
 };
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream);

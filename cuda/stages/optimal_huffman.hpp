@@ -1,4 +1,5 @@
-// Code tables in device memory: optimal ones from the statistics, as a stage, and fixed ones.
+// Code tables in device memory: optimal ones from the statistics, so that no frame waits for the
+// host, and fixed ones.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,6 +20,7 @@ struct OptimalHuffmanArgs {
   HuffmanSpec* specs;           ///< [frames][kEncodeTables] out: what optimal_huffman_spec() gives
   HuffmanEncodeTables* tables;  ///< [frames] out: what fill_encode_table() makes of them
   std::uint32_t frames = 1;
+  const std::uint32_t* skip = nullptr;  ///< if not null: where it is not 0, nothing is made
 };
 
 /// Asynchronous on exec.stream.

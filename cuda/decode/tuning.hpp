@@ -111,6 +111,12 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
+/// A chunk whose walks still bring new ends after this round waits for the end of the chunk before,
+/// because they may have met in a wrong state: small letters at q97 with optimal tables would in 4
+/// of 147 chunks, pictures of which walks meet sooner never did.
+inline constexpr std::uint32_t kSureRounds = 32;
+/// A chunk is synchronised by long walks if more walks than these are left in this round.
+inline constexpr std::uint32_t kEscapeRound = 12, kEscapeWalks = 32;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 

@@ -78,7 +78,7 @@ void LaunchGraphs::remember(const Key& key) {
 cudaGraphExec_t LaunchGraphs::capture(const Rounds& rounds) {
   const ApartFromCaptures apart;
   if (recording_.get() == nullptr && !recording_.create()) return nullptr;
-  if (rounds.most > 0 && rounds.ends != nullptr && loops_work_) {
+  if (rounds.most > 0 && loops_work_) {
     if (cudaGraphExec_t loop = capture_loop(rounds); loop != nullptr) return loop;
     loops_work_ = false;
   }

@@ -35,7 +35,7 @@ class LaunchGraphs {
     Enqueue first, round;  ///< each call of `round` enqueues the same launches
     int most;              ///< of `round`, after `first`
     /// In device memory. If it is not 0 after `first` or a round, the rounds that follow change
-    /// nothing. Null: no loop is wanted.
+    /// nothing.
     const std::uint32_t* ends;
   };
 

@@ -43,7 +43,6 @@ struct Shared {
                              kSegmentSubsequences];  ///< number of the end before each own segment
   std::uint16_t offered;  ///< an end that all subsequences may have, or kNoOffer
   std::uint16_t published_end;
-  bool meets_soon;  ///< its walks met after few rounds
   bool published, last_chunk;
   SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 

@@ -133,10 +133,7 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
     for (std::uint32_t number = walked; number < entries; ++number)
       s.item(place++) = static_cast<std::uint16_t>(number << 8 | sub);
     __syncthreads();
-    if (listed == 0) {
-      if (sub == 0) s.meets_soon = round <= kSureRounds;
-      return true;
-    }
+    if (listed == 0) return true;
     if (round == kEscapeRound && listed > kEscapeWalks && a.long_slots != 0) return false;
     for (std::uint32_t item = threadIdx.x; item < listed; item += kThreads) {
       const std::uint32_t to = s.item(item) & 255, number = s.item(item) >> 8;

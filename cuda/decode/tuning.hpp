@@ -111,12 +111,10 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// A chunk whose walks still bring new ends after this round waits for the end of the chunk before,
-/// because they may have met in a wrong state: small letters at q97 with optimal tables would in 4
-/// of 147 chunks, pictures of which walks meet sooner never did.
-inline constexpr std::uint32_t kSureRounds = 32;
-/// A chunk is synchronised by long walks if more walks than these are left in this round.
-inline constexpr std::uint32_t kEscapeRound = 12, kEscapeWalks = 32;
+/// A chunk is synchronised by long walks if more walks than these are left in this round. By a
+/// simulation, most walks left in a chunk: photos and noise 13, screens 27, letters of a page 14 at
+/// q97 with optimal tables; small letters 52, which take 1.2 ms without this.
+inline constexpr std::uint32_t kEscapeRound = 12, kEscapeWalks = 28;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 

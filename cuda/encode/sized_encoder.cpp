@@ -86,19 +86,20 @@ Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStre
     key.insert(key.end(),
                {number(job.frame.data[p]), static_cast<std::uint64_t>(job.frame.stride_bytes[p])});
   Frame frame{job, outcome, {}, {}, 0};
-  const auto first = [&](cudaStream_t s) {
-    encoder_.start_codings(turn);
-    return start_frame(frame, s);
-  };
-  const auto round = [&](cudaStream_t s) { return code_round(frame, false, s); };
   // Of a large picture two codings mostly suffice, and a loop in each of eight graphs side by side
   // costs more than kernels that skip their work: 3840x2160 to 1.5 MB, one at a time / 8 in flight
   // on an H100, 194 / 90 us with the loop and 210 / 80 without; 640x480 to 40 KB 101 / 29 and
   // 155 / 32.
-  const std::uint32_t* const ends = grid_ ? nullptr : skip_.data();
-  ZR_TRY(graphs_.run(key, stream, {first, round, more_rounds(), ends}));
-  encoder_.complete(turn, kCodingsOfRound);
-  phase_ = (phase_ + kCodingsOfRound + 1) % 2;
+  const bool loops = !grid_;
+  const int codings = loops ? kCodingsOfRound : SizePlan::most_codings(task());
+  const auto first = [&](cudaStream_t s) {
+    encoder_.start_codings(turn);
+    return start_frame(frame, codings, s);
+  };
+  const auto round = [&](cudaStream_t s) { return code_times(frame, kCodingsOfRound, false, s); };
+  ZR_TRY(graphs_.run(key, stream, {first, round, loops ? more_rounds() : 0, skip_.data()}));
+  encoder_.complete(turn, codings);
+  phase_ = (phase_ + codings + 1) % 2;
   is_ready_ = true;
   return Status::ok();
 }
@@ -122,8 +123,8 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
   return Status::ok();
 }
 
-/// The first search, and the first round.
-Status SizedEncoder::start_frame(Frame& frame, cudaStream_t stream) {
+/// The first search, and the first codings.
+Status SizedEncoder::start_frame(Frame& frame, int codings, cudaStream_t stream) {
   CodeTilesArgs counted;
   ZR_TRY(encoder_.launch_planes(*setup_, frame.job.frame, stream, frame.planes));
   ZR_TRY(sample_planes(frame.planes, stream, counted));
@@ -132,12 +133,12 @@ Status SizedEncoder::start_frame(Frame& frame, cudaStream_t stream) {
   frame.search.outcome = frame.outcome;
   frame.state = phase_;
   ZR_TRY(search(frame, true, stream));
-  return code_round(frame, true, stream);
+  return code_times(frame, codings, true, stream);
 }
 
 /// Codings, each with a search behind it.
-Status SizedEncoder::code_round(Frame& frame, bool starts, cudaStream_t stream) {
-  for (int n = 0; n < kCodingsOfRound; ++n) {
+Status SizedEncoder::code_times(Frame& frame, int codings, bool starts, cudaStream_t stream) {
+  for (int n = 0; n < codings; ++n) {
     ZR_TRY(code(frame, starts && n == 0, stream));
     ZR_TRY(search(frame, false, stream));
   }

@@ -34,10 +34,10 @@ class SizedEncoder {
   void set_size(const EncodeParams& params);
   Status prepare(cudaStream_t stream);
   struct Frame;
-  Status start_frame(Frame& frame, cudaStream_t stream);
+  Status start_frame(Frame& frame, int codings, cudaStream_t stream);
   Status search(Frame& frame, bool starts, cudaStream_t stream);
   Status code(const Frame& frame, bool is_first, cudaStream_t stream);
-  Status code_round(Frame& frame, bool starts, cudaStream_t stream);
+  Status code_times(Frame& frame, int codings, bool starts, cudaStream_t stream);
   Status sample_planes(const CodeTilesArgs& planes, cudaStream_t stream, CodeTilesArgs& counted);
   SearchSizeArgs search_args(const CodeTilesArgs& counted) const;
   std::uint64_t plane_bytes(int component) const;
@@ -45,8 +45,8 @@ class SizedEncoder {
   /// Rounds of kCodingsOfRound after the first one, such that there are enough codings.
   int more_rounds() const { return (SizePlan::most_codings(task()) - 1) / kCodingsOfRound; }
 
-  /// Pictures mostly need two codings. An even number leaves the memory that changes from coding to
-  /// coding as it was, so that a frame may have any number of rounds.
+  /// An even number leaves the memory that changes from coding to coding as it was, so that a frame
+  /// may have any number of rounds.
   static constexpr int kCodingsOfRound = 2;
 
   FrameEncoder encoder_;

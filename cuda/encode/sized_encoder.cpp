@@ -44,11 +44,12 @@ Status SizedEncoder::set_shape(const EncodeParams& params, const EncodeSetup& se
 }
 
 void SizedEncoder::set_size(const EncodeParams& params) {
-  const int before = more_rounds();
+  const int before = SizePlan::most_codings(task());
   const bool was_plain_first = is_plain_first_;
   tables_on_host_[0].task = make_size_task(params, *setup_, counted_);
   is_plain_first_ = task().tries_most && params.tune == Tune::exact;
-  if (more_rounds() != before || is_plain_first_ != was_plain_first) graphs_.forget_all();
+  if (SizePlan::most_codings(task()) != before || is_plain_first_ != was_plain_first)
+    graphs_.forget_all();
   change_setting(params, task().most, *setup_);
   has_task_ = false;
   size_ = params.size;

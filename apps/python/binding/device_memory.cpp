@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/python/binding/device.hpp"
+#include "apps/python/binding/dropped_blocks.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/forks.hpp"
 
@@ -78,8 +79,9 @@ OnDevice::~OnDevice() {
 
 DeviceBlock::~DeviceBlock() {
   if (data == nullptr || generation != fork_generation()) return;
-  const OnDevice current(device);
-  if (cudaFreeAsync(data, stream_of(stream)) != cudaSuccess) (void)cudaGetLastError();
+  // While the process ends, no thread of this module may call CUDA.
+  const bool soon = stream == 0 && Py_IsInitialized() != 0;
+  (soon ? free_block_soon : free_block)({data, device, stream});
 }
 
 Result<std::shared_ptr<DeviceBlock>> allocate_device_block(std::size_t bytes, int device,
@@ -92,9 +94,15 @@ Result<std::shared_ptr<DeviceBlock>> allocate_device_block(std::size_t bytes, in
   block->device = device;
   block->stream = stream;
   block->generation = fork_generation();
-  Status status =
-      cuda_status(cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
-                  "cudaMallocFromPoolAsync");
+  const auto allocate = [&] {
+    return cuda_status(cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
+                       "cudaMallocFromPoolAsync");
+  };
+  Status status = allocate();
+  if (status.code() == Errc::out_of_memory) {
+    wait_for_dropped_blocks();
+    status = allocate();
+  }
   if (!status) return status;
   return block;
 }
@@ -159,6 +167,7 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
+  wait_for_dropped_blocks();
   Pools& all = pools();
   const std::lock_guard lock(all.mutex);
   for (const auto& [device, pool] : all.of_device) {

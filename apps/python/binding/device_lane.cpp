@@ -3,6 +3,7 @@
 #include "apps/python/binding/device_lane.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -133,6 +134,10 @@ void Lane::decode(const Task& task) {
 Status Lane::prepare(DeviceJob& job, PixelFormat format, bool ahead) {
   HostBuffer& room = rooms_[turn_];
   turn_ = 1 - turn_;
+  // Pinned memory that grows makes all lanes wait for milliseconds, so it takes large steps.
+  constexpr std::size_t kLeast = std::size_t{1} << 18, kMost = std::size_t{1} << 28;
+  if ((ahead || job.input->is_file()) && job.likely_bytes <= kMost)
+    (void)room.reserve(std::bit_ceil(std::max(job.likely_bytes, kLeast)));
   const Result<std::span<const std::byte>> jpeg = job.input->bytes(room);
   if (!jpeg) return jpeg.status();
   const Result<StreamInfo> info = inspect(*jpeg, decoder_.params().limits);

@@ -36,6 +36,12 @@ DeviceJob* DeviceJobs::take(Share share) {
   return has_long ? order_[--long_end_] : nullptr;
 }
 
+DeviceJob* DeviceJobs::take_first() {
+  const std::lock_guard lock(mutex_);
+  if (short_begin_ < short_end_) return order_[--short_end_];
+  return long_begin_ < long_end_ ? order_[--long_end_] : nullptr;
+}
+
 void DeviceJobs::stop() {
   const std::lock_guard lock(mutex_);
   long_begin_ = long_end_;
@@ -108,7 +114,7 @@ Status Lane::end_before(std::uintptr_t stream) {
 void Lane::decode(const Task& task) {
   const OnDevice here(device_);
   DeviceJob* next = nullptr;
-  for (DeviceJob* job = task.jobs->take(task.share); job != nullptr;
+  for (DeviceJob* job = task.jobs->take_first(); job != nullptr;
        job = std::exchange(next, nullptr)) {
     // The first one, and one behind an image that failed before the GPU had work.
     if (job->jpeg.empty() && job->status)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "apps/python/binding/device.hpp"
@@ -80,8 +81,8 @@ OnDevice::~OnDevice() {
 DeviceBlock::~DeviceBlock() {
   if (data == nullptr || generation != fork_generation()) return;
   // While the process ends, no thread of this module may call CUDA.
-  const bool soon = stream == 0 && Py_IsInitialized() != 0;
-  (soon ? free_block_soon : free_block)({data, device, stream});
+  const bool may_wait = stream == 0 && Py_IsInitialized() != 0;
+  (may_wait ? drop_block : free_block)({data, bytes, device, stream});
 }
 
 Result<std::shared_ptr<DeviceBlock>> allocate_device_block(std::size_t bytes, int device,
@@ -94,13 +95,18 @@ Result<std::shared_ptr<DeviceBlock>> allocate_device_block(std::size_t bytes, in
   block->device = device;
   block->stream = stream;
   block->generation = fork_generation();
+  if (const std::optional<DroppedBlock> found = reuse_block(bytes, device)) {
+    block->data = found->data;
+    block->bytes = found->bytes;
+    return block;
+  }
   const auto allocate = [&] {
     return cuda_status(cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
                        "cudaMallocFromPoolAsync");
   };
   Status status = allocate();
   if (status.code() == Errc::out_of_memory) {
-    wait_for_dropped_blocks();
+    free_dropped_blocks();
     status = allocate();
   }
   if (!status) return status;
@@ -167,11 +173,12 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
-  wait_for_dropped_blocks();
+  free_dropped_blocks();
   Pools& all = pools();
   const std::lock_guard lock(all.mutex);
   for (const auto& [device, pool] : all.of_device) {
     const OnDevice current(device);
+    (void)cudaStreamSynchronize(nullptr);  // what is still to be freed there is not given back
     (void)cudaMemPoolTrimTo(pool, 0);
   }
 }

@@ -1,14 +1,19 @@
-// Device memory that Python has dropped, and the thread that frees it.
+// Device memory that Python has dropped: it is used again, or freed by a thread that there is for
+// this.
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/dropped_blocks.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <new>
+#include <span>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "apps/python/binding/device_memory.hpp"
@@ -16,6 +21,21 @@
 
 namespace zerorun::python {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Waits for what the default stream of the device has to do by now.
+bool wait_for_default_stream(int device) {
+  const OnDevice current(device);
+  cudaEvent_t event = nullptr;
+  constexpr unsigned kFlags = cudaEventDisableTiming | cudaEventBlockingSync;
+  bool done = cudaEventCreateWithFlags(&event, kFlags) == cudaSuccess;
+  done = done && cudaEventRecord(event, nullptr) == cudaSuccess;
+  done = done && cudaEventSynchronize(event) == cudaSuccess;
+  if (event != nullptr) (void)cudaEventDestroy(event);
+  if (!done) (void)cudaGetLastError();
+  return done;
+}
 
 class Dropped {
  public:
@@ -32,9 +52,24 @@ class Dropped {
     return false;
   }
 
-  void wait() {
+  std::optional<DroppedBlock> reuse(std::size_t bytes, int device) {
+    const std::lock_guard lock(mutex_);
+    const auto found = ready_.lower_bound({device, bytes});
+    const std::size_t most = bytes + bytes / 4 + (std::size_t{64} << 10);
+    if (found == ready_.end() || found->first.first != device || found->first.second > most)
+      return std::nullopt;
+    const DroppedBlock block = found->second.block;
+    ready_.erase(found);
+    return block;
+  }
+
+  void free_all() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !is_awake_; });
+    if (!thread_.joinable() || generation_ != fork_generation()) return;
+    const std::uint64_t turn = ++asked_;
+    is_awake_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return freed_all_ >= turn || ended_; });
   }
 
   /// A call of CUDA while the process ends may fail in any way.
@@ -49,33 +84,25 @@ class Dropped {
   }
 
  private:
+  struct Ready {
+    DroppedBlock block;
+    Clock::time_point since;
+  };
+
+  using Kept = std::multimap<std::pair<int, std::size_t>, Ready>;  ///< by device and size
+
   bool has_thread();
-  void work() {
-    constexpr std::chrono::microseconds kForMore{100};
-    std::vector<DroppedBlock> taken;
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return ended_ || is_awake_; });
-      if (!is_awake_) return;
-      lock.unlock();
-      std::this_thread::sleep_for(kForMore);
-      lock.lock();
-      while (!blocks_.empty()) {
-        taken.swap(blocks_);
-        lock.unlock();
-        for (const DroppedBlock& block : taken) free_block(block);
-        taken.clear();
-        lock.lock();
-      }
-      is_awake_ = false;
-      changed_.notify_all();
-    }
-  }
+  void work();
+  void make_ready(std::span<const DroppedBlock> blocks, std::unique_lock<std::mutex>& lock);
+  bool keep(const DroppedBlock& block);
+  void free_ready(bool all, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<DroppedBlock> blocks_;
-  bool is_awake_ = false;  ///< blocks are there or are being freed
+  std::vector<DroppedBlock> blocks_;  ///< with which the default stream may not be done
+  Kept ready_;
+  bool is_awake_ = false;                    ///< the thread has or gets something to do
+  std::uint64_t asked_ = 0, freed_all_ = 0;  ///< how often all were to be freed, and were
   bool ended_ = false;
   int generation_ = fork_generation();
   std::thread thread_;
@@ -97,6 +124,74 @@ bool Dropped::has_thread() try {
   return false;
 }
 
+void Dropped::work() {
+  constexpr std::chrono::microseconds kForMore{50};
+  constexpr std::chrono::seconds kLook{1};
+  std::unique_lock lock(mutex_);
+  while (!ended_) {
+    const auto has_work = [this] { return ended_ || is_awake_; };
+    if (ready_.empty())
+      changed_.wait(lock, has_work);
+    else
+      changed_.wait_for(lock, kLook, has_work);
+    if (is_awake_ && asked_ == freed_all_) {
+      lock.unlock();
+      std::this_thread::sleep_for(kForMore);
+      lock.lock();
+    }
+    std::vector<DroppedBlock> taken;
+    taken.swap(blocks_);
+    is_awake_ = false;
+    const std::uint64_t turn = asked_;
+    const bool all = turn != freed_all_;
+    if (all)
+      for (const DroppedBlock& block : taken) free_block(block);
+    else
+      make_ready(taken, lock);
+    free_ready(all, lock);
+    if (all) {
+      freed_all_ = turn;
+      changed_.notify_all();
+    }
+  }
+}
+
+/// Blocks that cannot be kept are freed.
+void Dropped::make_ready(std::span<const DroppedBlock> blocks, std::unique_lock<std::mutex>& lock) {
+  int last = -1;
+  bool is_done = false;
+  for (const DroppedBlock& block : blocks) {
+    if (block.device != last) {
+      lock.unlock();
+      is_done = wait_for_default_stream(block.device);
+      lock.lock();
+      last = block.device;
+    }
+    if (!is_done || !keep(block)) free_block(block);
+  }
+}
+
+bool Dropped::keep(const DroppedBlock& block) try {
+  ready_.insert({{block.device, block.bytes}, {block, Clock::now()}});
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+void Dropped::free_ready(bool all, std::unique_lock<std::mutex>& lock) {
+  constexpr std::chrono::seconds kUseless{1};
+  const Clock::time_point now = Clock::now();
+  Kept old;
+  for (auto it = ready_.begin(); it != ready_.end();) {
+    const auto next = std::next(it);
+    if (all || now - it->second.since >= kUseless) old.insert(ready_.extract(it));
+    it = next;
+  }
+  lock.unlock();
+  for (const auto& [key, kept] : old) free_block(kept.block);
+  lock.lock();
+}
+
 }  // namespace
 
 void free_block(const DroppedBlock& block) {
@@ -104,10 +199,14 @@ void free_block(const DroppedBlock& block) {
   if (cudaFreeAsync(block.data, stream_of(block.stream)) != cudaSuccess) (void)cudaGetLastError();
 }
 
-void free_block_soon(const DroppedBlock& block) {
+void drop_block(const DroppedBlock& block) {
   if (!dropped().take(block)) free_block(block);
 }
 
-void wait_for_dropped_blocks() { dropped().wait(); }
+std::optional<DroppedBlock> reuse_block(std::size_t bytes, int device) {
+  return dropped().reuse(bytes, device);
+}
+
+void free_dropped_blocks() { dropped().free_all(); }
 
 }  // namespace zerorun::python

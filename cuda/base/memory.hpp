@@ -83,18 +83,22 @@ class CudaBuffer {
     return *this;
   }
 
-  /// At least `count` elements, and at least one, so that data() is never null.
+  /// At least `count` elements, and at least one, so that data() is never null. Memory that grows
+  /// again gets half as much again, where there is so much: among images of many sizes there often
+  /// is one that is a little larger than all before.
   Status reserve(std::int64_t count) {
     const auto wanted = static_cast<std::size_t>(count > 0 ? count : 1);
     if (wanted <= capacity_) return Status::ok();
     if (wanted > std::numeric_limits<std::size_t>::max() / sizeof(T))
       return Status(Errc::out_of_memory);
+    const std::size_t roomy = capacity_ + capacity_ / 2;
     reset();  // first, so that old and new memory never exist at once
-    void* memory = nullptr;
-    const cudaError_t error = Memory::allocate(&memory, wanted * sizeof(T));
+    if (roomy > wanted) {
+      if (allocate(roomy) == cudaSuccess) return Status::ok();
+      (void)cudaGetLastError();
+    }
+    const cudaError_t error = allocate(wanted);
     if (error != cudaSuccess) return allocation_failure(error, wanted * sizeof(T), Memory::kPinned);
-    memory_ = static_cast<T*>(memory);
-    capacity_ = wanted;
     return Status::ok();
   }
 
@@ -102,6 +106,14 @@ class CudaBuffer {
   std::int64_t capacity() const noexcept { return static_cast<std::int64_t>(capacity_); }
 
  private:
+  cudaError_t allocate(std::size_t count) noexcept {
+    void* memory = nullptr;
+    const cudaError_t error = Memory::allocate(&memory, count * sizeof(T));
+    if (error != cudaSuccess) return error;
+    memory_ = static_cast<T*>(memory);
+    capacity_ = count;
+    return cudaSuccess;
+  }
   void reset() noexcept {
     if (memory_ != nullptr) Memory::release(memory_);
     memory_ = nullptr;

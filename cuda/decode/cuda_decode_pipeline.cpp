@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 
+#include <utility>
+
 #include "codec/pipeline/cuda_backend.hpp"
 
 namespace zerorun {
@@ -31,9 +33,12 @@ Status CudaDecodePipeline::create() {
   return fast_.create();
 }
 
-void CudaDecodePipeline::use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg) {
+void CudaDecodePipeline::use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg,
+                                           const std::function<void()>* meanwhile) {
   image_.use_device_frames(stream);
   device_jpeg_ = device_jpeg;
+  meanwhile_ = meanwhile;
+  is_idle_ = false;
 }
 
 Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
@@ -63,6 +68,7 @@ Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const s
 
 Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                     ScanOutcome& outcome) {
+  is_idle_ = false;
   DeviceBytes on_device;
   SubsequenceStarts starts;
   std::size_t sent = 0;
@@ -76,6 +82,7 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
       if (result->succeeded) {
         outcome.consumed_bytes = result->consumed_bytes;
         outcome.intervals = scan.layout.intervals();
+        is_idle_ = true;
         return Status::ok();
       }
       starts = result->starts;
@@ -88,6 +95,13 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
   }
   return decode_carefully({scan, data, {on_device.data, sent}, image_.exec(), probe_, starts},
                           outcome);
+}
+
+Status CudaDecodePipeline::go_on_behind_scan() {
+  ZR_TRY(image_.convert_early(probe_));
+  const std::function<void()>* const meanwhile = std::exchange(meanwhile_, nullptr);
+  if (meanwhile != nullptr && *meanwhile) (*meanwhile)();
+  return Status::ok();
 }
 
 /// Sends the index and the data, which follows it in the stream, unless the stream is in device
@@ -114,7 +128,7 @@ Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
   const ScanPlanes planes = image_.open(scan);
   const auto decode = [&](const std::uint8_t* index) {
     return fast_.decode(scan, {on_device.data, bytes, index}, planes.data(), image_.stream(),
-                        probe_, [&] { return image_.convert_early(probe_); });
+                        probe_, [&] { return go_on_behind_scan(); });
   };
   if (fast_.takes_index(scan)) {
     auto result = decode(on_device.index);
@@ -152,6 +166,7 @@ Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsamplin
                                                const FrameView& out) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
+  is_idle_ = is_idle_ && image_.is_complete();
   return image_.write_device_frame(model, upsampling, out);
 }
 

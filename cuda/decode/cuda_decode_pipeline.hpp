@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
+
 #include "cuda/base/span_clock.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
@@ -26,8 +28,10 @@ class CudaDecodePipeline final : public DecodePipeline {
 
   /// For device frames, before each image: the caller's stream, and where the image's JPEG lies in
   /// device memory. If that is null, scans are uploaded. Later calls of the pipeline use both until
-  /// the next call.
-  void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg);
+  /// the next call. `meanwhile`, which lives until the image is decoded and may be empty, is called
+  /// once, when the device is busy with a scan and decode_scan() would wait.
+  void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg,
+                         const std::function<void()>* meanwhile = nullptr);
   /// `probe` is called before each step of a scan, and nothing goes to DeviceSpans any more.
   void observe(StepProbe probe) { probe_ = std::move(probe); }
 
@@ -44,6 +48,8 @@ class CudaDecodePipeline final : public DecodePipeline {
 
   /// finish_frame() for a frame in device memory; enqueued only.
   Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
+  /// Whether nothing that the image needed is left on the stream. False: nobody has looked.
+  bool is_idle() const { return is_idle_; }
 
  private:
   /// The scan's bytes in device memory; null before they are there.
@@ -53,6 +59,8 @@ class CudaDecodePipeline final : public DecodePipeline {
   };
 
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
+  /// Called when the kernels of a scan are on their way.
+  Status go_on_behind_scan();
   Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
   Result<ScanResult> decode_fast(const ScanHeader& scan, const DeviceBytes& on_device,
                                  std::size_t bytes);
@@ -62,7 +70,9 @@ class CudaDecodePipeline final : public DecodePipeline {
   const ScanDecoders decoders_;
   SpanClock clock_;  ///< of host frames
   StepProbe probe_;
-  const std::uint8_t* device_jpeg_ = nullptr;  ///< of the image
+  const std::uint8_t* device_jpeg_ = nullptr;         ///< of the image
+  const std::function<void()>* meanwhile_ = nullptr;  ///< of the image; null once it was called
+  bool is_idle_ = false;
   /// The image's output; null: samples.
   std::vector<ComponentCoefficients>* coefficients_ = nullptr;
   ScanDecoder fast_;

@@ -18,14 +18,16 @@ struct DeviceDecoder::Impl {
 
   DecodeParams params;
   PinnedBuffer<std::byte> host_copy;
-  Event done;  ///< the end of the last image's work; the next one uses the same memory
-  bool used = false;
+  Event done;         ///< the end of the last image's work; the next one uses the same memory
+  bool used = false;  ///< `done` is to be waited for
   CudaDecodePipeline pipeline;
 
   /// `device_jpeg`: where `jpeg` lies in device memory, or null.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const std::byte* device_jpeg,
-                              const FrameView& out, cudaStream_t stream) {
-    pipeline.use_device_frames(stream, reinterpret_cast<const std::uint8_t*>(device_jpeg));
+                              const FrameView& out, cudaStream_t stream,
+                              const std::function<void()>& meanwhile) {
+    pipeline.use_device_frames(stream, reinterpret_cast<const std::uint8_t*>(device_jpeg),
+                               &meanwhile);
     auto report = walk_frame(
         pipeline, params, jpeg,
         [&](int width, int height, FrameView& target) -> Status {
@@ -36,6 +38,11 @@ struct DeviceDecoder::Impl {
         [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& frame) {
           return pipeline.finish_device_frame(model, upsampling, frame);
         });
+    // Two calls of CUDA less for each image, the wait for the event being the other.
+    if (report && pipeline.is_idle()) {
+      used = false;
+      return report;
+    }
     // After an error too: some stages may be under way.
     const cudaError_t error = cudaEventRecord(done.get(), stream);
     used = true;
@@ -68,11 +75,17 @@ Result<DeviceDecoder> DeviceDecoder::create(const DecodeParams& params) {
 
 Result<DecodeReport> DeviceDecoder::decode(std::span<const std::byte> jpeg, const FrameView& out,
                                            cudaStream_t stream) {
+  return decode(jpeg, out, stream, {});
+}
+
+Result<DecodeReport> DeviceDecoder::decode(std::span<const std::byte> jpeg, const FrameView& out,
+                                           cudaStream_t stream,
+                                           const std::function<void()>& meanwhile) {
   return guarded([&]() -> Result<DecodeReport> {
     const DeviceGuard guard(impl_->params.device);
     ZR_TRY(guard.status());
     ZR_TRY(impl_->wait_for_last(out, stream));
-    return impl_->decode(jpeg, nullptr, out, stream);
+    return impl_->decode(jpeg, nullptr, out, stream, meanwhile);
   });
 }
 
@@ -87,7 +100,7 @@ Result<DecodeReport> DeviceDecoder::decode_device(const std::byte* jpeg, std::si
     ZR_CUDA_TRY(
         cudaMemcpyAsync(impl_->host_copy.data(), jpeg, bytes, cudaMemcpyDeviceToHost, stream));
     ZR_CUDA_TRY(cudaStreamSynchronize(stream));
-    return impl_->decode({impl_->host_copy.data(), bytes}, jpeg, out, stream);
+    return impl_->decode({impl_->host_copy.data(), bytes}, jpeg, out, stream, {});
   });
 }
 

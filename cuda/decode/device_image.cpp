@@ -101,6 +101,12 @@ Status DeviceImage::convert(ColorModel model, ChromaUpsampling upsampling, const
   return announce(probe, "");
 }
 
+bool DeviceImage::is_complete() const {
+  for (std::size_t c = 0; c < components(); ++c)
+    if (!scanned_[c] && planes_[c].data != nullptr) return false;
+  return is_ready();
+}
+
 Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                        const FrameView& out) {
   ZR_TRY(fill_missing());

@@ -53,6 +53,8 @@ class DeviceImage {
   /// again, and then it is converted again.
   Status convert_early(const StepProbe& probe);
 
+  /// Whether write_device_frame() would have nothing to do.
+  bool is_complete() const;
   /// Each sets components that no scan contained to 128. The first one enqueues its work, the
   /// others return when the samples are there.
   Status write_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);

@@ -222,6 +222,24 @@ def test_batches_of_files(tmp_path):
     assert all(same(a, b) for a, b in zip(on_host, pixels))
 
 
+def test_batches_of_any_number():
+    """Whoever has how many streams to himself, and looks how far ahead."""
+    wanted = [zerorun.encode(picture("rgb24", 8 + 40 * i % 300, 9 + 7 * i, i), device="cpu")
+              for i in range(37)]
+    streams = [bytes(5) if i % 9 == 4 else jpeg[:len(jpeg) // 2] if i % 9 == 7
+               else bytearray(jpeg) if i % 3 == 1 else jpeg for i, jpeg in enumerate(wanted)]
+    pixels = zerorun.decode_batch(streams, "yuv420p", device="cpu")
+    for count in (1, 2, 3, 4, 7, 8, 9, 36, 37):
+        for workers in (1, 2, 4, 18):
+            found = zerorun.decode_batch(streams[-count:], "yuv420p", device="cuda",
+                                         workers=workers)
+            for here, there in zip(found, pixels[-count:]):
+                if isinstance(there, zerorun.Error):
+                    assert str(here) == str(there)
+                else:
+                    assert all(same(a.numpy(), b) for a, b in zip(here, there))
+
+
 def test_frames_in_flight():
     images = [picture("rgb24", 200, 100, i) for i in range(30)]
     wanted = [zerorun.encode(image, device="cpu") for image in images]

@@ -78,23 +78,32 @@ Result<std::span<const std::byte>> read_file(const std::string& path, HostBuffer
 }  // namespace
 
 BatchInput::BatchInput(nb::handle object) {
+  // All other questions together take a quarter of a microsecond, while the GPU has nothing to do.
+  if (PyBytes_CheckExact(object.ptr())) {
+    bytes_object_ = nb::borrow(object);
+    stream_ = {reinterpret_cast<const std::byte*>(PyBytes_AsString(object.ptr())),
+               static_cast<std::size_t>(PyBytes_Size(object.ptr()))};
+    return;
+  }
   if (nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__")) {
     path_ = encoded_path(object);
+    is_file_ = true;
     return;
   }
   data_ = std::make_unique<JpegData>(object);
   if (data_->device() != kHost)
     fail(Errc::invalid_argument, "a batch takes streams in host memory");
+  stream_ = data_->bytes();
 }
 
 std::size_t BatchInput::likely_bytes() const {
-  if (data_) return data_->bytes().size();
+  if (!is_file_) return stream_.size();
   struct stat about {};
   return stat(path_.c_str(), &about) == 0 ? static_cast<std::size_t>(about.st_size) : 0;
 }
 
 Result<std::span<const std::byte>> BatchInput::bytes(HostBuffer& room) const {
-  if (data_) return data_->bytes();
+  if (!is_file_) return stream_;
   return read_file(path_, room);
 }
 

@@ -11,6 +11,7 @@
 
 namespace zerorun::python {
 
+/// Made and destroyed with the GIL held.
 class BatchInput {
  public:
   /// Takes a str or an os.PathLike as the name of a file, and all else as JpegData does. Errors:
@@ -18,7 +19,7 @@ class BatchInput {
   /// file can have.
   explicit BatchInput(nb::handle object);
 
-  bool is_file() const { return data_ == nullptr; }
+  bool is_file() const { return is_file_; }
   /// The size of the stream, for planning alone; 0 for a file that cannot be asked.
   std::size_t likely_bytes() const;
   /// The stream, which lives as long as this object and `room`. A file is read into `room`. Needs
@@ -26,7 +27,10 @@ class BatchInput {
   Result<std::span<const std::byte>> bytes(HostBuffer& room) const;
 
  private:
-  std::unique_ptr<JpegData> data_;
+  nb::object bytes_object_;  ///< keeps a stream of the class bytes, which nobody can change
+  std::span<const std::byte> stream_;
+  std::unique_ptr<JpegData> data_;  ///< keeps every other stream
+  bool is_file_ = false;
   std::string path_;
 };
 

@@ -21,7 +21,8 @@ template <typename Coder, typename Params>
 class CoderPool {
  public:
   using Make = std::unique_ptr<Coder> (*)(const Params&);
-  explicit CoderPool(Make make) : make_(make) {}
+  explicit CoderPool(Make make, std::size_t most_idle = kMostIdle)
+      : make_(make), most_idle_(most_idle) {}
 
   /// A coder for these parameters; nobody else has it until it comes back.
   struct Lent {
@@ -44,7 +45,7 @@ class CoderPool {
   void give_back(Lent lent) {
     forget_parent();
     idle_.push_back(std::move(lent));
-    if (idle_.size() > kMostIdle) idle_.erase(idle_.begin());
+    if (idle_.size() > most_idle_) idle_.erase(idle_.begin());
   }
 
   void clear() {
@@ -64,6 +65,7 @@ class CoderPool {
   /// A coder keeps the memory of the largest picture it saw: about 40 MB for 4K.
   static constexpr std::size_t kMostIdle = 16;
   Make make_;
+  std::size_t most_idle_;
   std::vector<Lent> idle_;
   int generation_ = fork_generation();
 };

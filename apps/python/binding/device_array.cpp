@@ -156,17 +156,20 @@ Picture new_device_picture(PixelFormat format, int width, int height, int device
 void bind_device_array(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<DeviceArray>(module, "DeviceArray", kDocs)
-      .def_prop_ro("shape", &shape_of)
+      .def_prop_ro("shape", &shape_of, nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_prop_ro("ndim", [](const DeviceArray& a) { return nb::len(shape_of(a)); })
       .def_prop_ro("nbytes",
                    [](const DeviceArray& a) { return a.shape.rows * a.shape.row_bytes(); })
       .def_prop_ro("dtype", [](const DeviceArray&) { return "uint8"; })
       .def_prop_ro("device", &device_name)
-      .def_prop_ro("__cuda_array_interface__", &cuda_interface)
+      .def_prop_ro("__cuda_array_interface__", &cuda_interface,
+                   nb::sig("def __cuda_array_interface__(self) -> dict[str, Any]"))
       .def("__dlpack__", &dlpack, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__",
-           [](const DeviceArray& a) { return nb::make_tuple(kDlCuda, a.block->device); })
+      .def(
+          "__dlpack_device__",
+          [](const DeviceArray& a) { return nb::make_tuple(kDlCuda, a.block->device); },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def("numpy", &to_numpy, "A copy in host memory; waits for the stream.")
       .def("__repr__", [](const DeviceArray& a) {
         return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(shape_of(a))) + ", device='" +

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "apps/python/binding/device.hpp"
+#include "apps/python/binding/dropped_blocks.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/forks.hpp"
 
@@ -78,8 +80,9 @@ OnDevice::~OnDevice() {
 
 DeviceBlock::~DeviceBlock() {
   if (data == nullptr || generation != fork_generation()) return;
-  const OnDevice current(device);
-  if (cudaFreeAsync(data, stream_of(stream)) != cudaSuccess) (void)cudaGetLastError();
+  // While the process ends, no thread of this module may call CUDA.
+  const bool may_wait = stream == 0 && Py_IsInitialized() != 0;
+  (may_wait ? drop_block : free_block)({data, bytes, device, stream});
 }
 
 Result<std::shared_ptr<DeviceBlock>> allocate_device_block(std::size_t bytes, int device,
@@ -92,9 +95,20 @@ Result<std::shared_ptr<DeviceBlock>> allocate_device_block(std::size_t bytes, in
   block->device = device;
   block->stream = stream;
   block->generation = fork_generation();
-  Status status =
-      cuda_status(cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
-                  "cudaMallocFromPoolAsync");
+  if (const std::optional<DroppedBlock> found = reuse_block(bytes, device)) {
+    block->data = found->data;
+    block->bytes = found->bytes;
+    return block;
+  }
+  const auto allocate = [&] {
+    return cuda_status(cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
+                       "cudaMallocFromPoolAsync");
+  };
+  Status status = allocate();
+  if (status.code() == Errc::out_of_memory) {
+    free_dropped_blocks();
+    status = allocate();
+  }
   if (!status) return status;
   return block;
 }
@@ -159,10 +173,12 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
+  free_dropped_blocks();
   Pools& all = pools();
   const std::lock_guard lock(all.mutex);
   for (const auto& [device, pool] : all.of_device) {
     const OnDevice current(device);
+    (void)cudaStreamSynchronize(nullptr);  // what is still to be freed there is not given back
     (void)cudaMemPoolTrimTo(pool, 0);
   }
 }

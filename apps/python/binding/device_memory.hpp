@@ -37,7 +37,7 @@ struct DeviceBlock {
   ~DeviceBlock();
 
   void* data = nullptr;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  ///< at least what was asked for
   int device = 0;
   std::uintptr_t stream = 0;
   int generation = 0;                  ///< a child of fork() leaves it alone

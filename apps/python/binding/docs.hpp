@@ -152,10 +152,10 @@ inline constexpr char kDecodeBatch[] =
     R"(Decodes streams of any sizes side by side; returns a list of arrays in their order.
 
 A str or an os.PathLike is the name of a file, which is read by the thread that decodes it:
-the fastest way from a folder to arrays, with one file a thread in memory. A stream that
-cannot be read or decoded has its exception in the list, and the others go on. workers is the
-number of threads; 0: one a core (at most 16 to device memory), 4 on a GPU to host memory.
-format, to and the options are those of decode().)";
+the fastest way from a folder to arrays, with one file a thread in memory (to device memory
+two). A stream that cannot be read or decoded has its exception in the list, and the others go
+on. workers is the number of threads; 0: one a core (at most 16 to device memory), 4 on a GPU to
+host memory. format, to and the options are those of decode().)";
 
 inline constexpr char kAsyncEncoder[] =
     R"(Encodes several frames at a time; they come back in the order of submission.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -88,6 +89,12 @@ class ZERORUN_API DeviceDecoder {
   /// its contents are undefined. Errors: as Decoder::decode().
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const FrameView& out,
                               cudaStream_t stream);
+
+  /// The same. `meanwhile` is called at most once, by this thread, while the device works and the
+  /// call would only wait: time to read the next stream, or to copy it to pinned memory. It must
+  /// neither throw nor use this decoder.
+  Result<DecodeReport> decode(std::span<const std::byte> jpeg, const FrameView& out,
+                              cudaStream_t stream, const std::function<void()>& meanwhile);
 
   /// The same for a stream of `bytes` bytes in device memory. It is copied to the host once, which
   /// reads its headers; its scans are decoded where they are.

@@ -86,6 +86,27 @@ class DecodePathParity : public GpuTest {
     }
   }
 
+  /// Decodes on the device while another stream is copied, and returns how often that was done.
+  int decode_meanwhile(const Jpeg& jpeg) {
+    const auto info = inspect(jpeg);
+    EXPECT_TRUE(info);
+    TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+    EXPECT_TRUE(pair_->cpu().decode(jpeg, expected.view()));
+    TestFrame found(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+    DeviceTwin twin(found);
+    int calls = 0;
+    Jpeg other;
+    const auto report = device_->decode(jpeg, twin.view(), stream_.get(), [&] {
+      ++calls;
+      other = jpeg;
+    });
+    EXPECT_TRUE(report) << report.status().message();
+    twin.download();
+    EXPECT_TRUE(found == expected) << "other samples";
+    EXPECT_TRUE(calls == 0 || other == jpeg);
+    return calls;
+  }
+
   std::unique_ptr<DecoderPair> pair_;
   std::unique_ptr<DeviceDecoder> device_;
   zerorun::Stream stream_;
@@ -95,6 +116,26 @@ TEST_F(DecodePathParity, OurStreamsOfAllKindsTakeIt) {
   for_all_params({1, 90, 100}, [this](const EncodeParams& params) {
     expect(encode(Content::photo, 203, 117, params), 0);
   });
+}
+
+TEST_F(DecodePathParity, TheCallerGetsTheTimeOnce) {
+  if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
+  for (const bool index : {false, true}) {
+    EncodeParams params;
+    params.index = index;
+    EXPECT_EQ(decode_meanwhile(encode(Content::photo, 203, 117, params)), 1);
+  }
+  // The careful decoder goes on with what the fast one left.
+  Jpeg damaged = encode(Content::photo, 400, 300, EncodeParams{});
+  damaged.resize(damaged.size() / 2);
+  EXPECT_EQ(decode_meanwhile(damaged), 1);
+  // Nothing is under way before the header is known to be sound, nor afterwards is it called late.
+  int calls = 0;
+  TestFrame frame(PixelFormat::rgb24, 8, 8, Layout::padded);
+  DeviceTwin twin(frame);
+  EXPECT_FALSE(device_->decode(Jpeg(100), twin.view(), stream_.get(), [&] { ++calls; }));
+  EXPECT_TRUE(device_->decode(encode(Content::photo, 8, 8, {}), twin.view(), stream_.get()));
+  EXPECT_EQ(calls, 0);
 }
 
 /// Large pictures of noise at quality 100 without restart markers (whose blocks hardly ever end in

@@ -41,7 +41,6 @@ struct Shared {
   std::uint32_t foreign_sub;                ///< the first that begins in a state that was not kept
   std::uint8_t segment_first[kSubsequences /
                              kSegmentSubsequences];  ///< number of the end before each own segment
-  std::uint32_t escapes;  ///< of ScanSummary, in the rounds from kEscapeRound on
   std::uint16_t offered;  ///< an end that all subsequences may have, or kNoOffer
   std::uint16_t published_end;
   bool published, last_chunk;

@@ -16,7 +16,6 @@ struct ScanSummary {
   std::uint32_t clean_bytes;  ///< the sum of all intervals
   std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found
   std::uint32_t late_walks;   ///< subsequences that were walked one after the other
-  std::uint32_t escapes;      ///< chunks that gave up the walks from guesses for long ones
   std::uint32_t chunks_done;
 };
 

@@ -134,10 +134,7 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
       s.item(place++) = static_cast<std::uint16_t>(number << 8 | sub);
     __syncthreads();
     if (listed == 0) return true;
-    if (round == kEscapeRound && listed > kEscapeWalks && a.long_slots != 0) {
-      if (sub == 0) atomicAdd(&a.summary->escapes, 1);
-      return false;
-    }
+    if (round == kEscapeRound && listed > kEscapeWalks && a.long_slots != 0) return false;
     for (std::uint32_t item = threadIdx.x; item < listed; item += kThreads) {
       const std::uint32_t to = s.item(item) & 255, number = s.item(item) >> 8;
       WalkTally tally;
@@ -145,13 +142,8 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
           walk(a, s, tables, to, unpack_walk_state(s.ends.line[number].state[to - 1]), tally));
       s.ends.line[number].step[to] = make_step(tally);
     }
-    if (threadIdx.x == 0) {
-      s.offered = choose_offer(s, round, listed);
-      const volatile std::uint32_t& escapes = a.summary->escapes;
-      s.escapes = round >= kEscapeRound ? escapes : 0;
-    }
+    if (threadIdx.x == 0) s.offered = choose_offer(s, round, listed);
     __syncthreads();
-    if (2 * s.escapes > a.chunks) return false;  // the others would wait for this one
     if (threadIdx.x == 0) listed = 0;
     if (follows && !s.ends.match(sub, walked, entries)) is_full = true;
     walked = entries;

@@ -113,8 +113,7 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
 inline constexpr std::uint32_t kEndsNotOffered = 4;
 /// A chunk is synchronised by long walks if more walks than these are left in this round. By a
 /// simulation, most walks left in a chunk: photos and noise 13, screens 27, letters of a page 14 at
-/// q97 with optimal tables; small letters 52, which take 1.2 ms without this. If most chunks do so,
-/// all do.
+/// q97 with optimal tables; small letters 52, which take 1.2 ms without this.
 inline constexpr std::uint32_t kEscapeRound = 12, kEscapeWalks = 28;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;

@@ -154,7 +154,11 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const std::function<Status()>& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
           {},   {}};
-  if (job.sizes.chunks != 0) job.plan = plan_subsequences(limits_, needs_of_job(job), tuning_);
+  if (job.sizes.chunks != 0) {
+    job.plan = plan_subsequences(limits_, needs_of_job(job), tuning_);
+    if (job.plan.long_slots != 0 && far_.take(job.sizes.blocks, job.sizes.bytes))
+      job.plan.far_only = true;
+  }
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
     if (behind) ZR_TRY(behind());
@@ -168,6 +172,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   // is one, in far less time than the careful decoder.
   if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && job.plan.long_slots != 0) {
     job.plan.far_only = true;
+    far_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
     ZR_TRY(run());
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,

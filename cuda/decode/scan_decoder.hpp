@@ -80,6 +80,18 @@ class ScanDecoder {
     ScanStates::Parts states;
     SubsequencePlan plan;  ///< of a scan without an index
   };
+  /// A scan that the walks from guesses did not synchronise. The next frame of its video is alike.
+  struct FarScan {
+    std::uint32_t blocks, bytes;
+    std::uint32_t left;  ///< scans alike that begin with long walks; then guesses are tried again
+
+    bool take(std::uint32_t of_blocks, std::uint32_t of_bytes) {
+      const std::uint32_t apart = of_bytes > bytes ? of_bytes - bytes : bytes - of_bytes;
+      if (left == 0 || of_blocks != blocks || apart > bytes / 8) return false;
+      --left;
+      return true;
+    }
+  };
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   Status reserve(const Sizes& sizes);
@@ -95,6 +107,7 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
+  FarScan far_{};
   ScanTuning tuning_;
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_

@@ -34,12 +34,14 @@ step "sources"
 tests/check_sources.sh
 tests/check_sources_test.sh
 
-# CMake gives every compiler this launcher, in the builds of the install test too. ccache then finds
-# what two builds compile alike: of the second, a source of the program takes 0.2 s instead of 12.
+# CMake gives every compiler this launcher, in the builds of the install test too. ccache then finds what
+# the run before has compiled. Builds of one run share sources with equal paths to headers, and no unity
+# sources, whose own path is part of the key: compiling these in each build takes less.
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 # Another clone of the same sources finds the same objects, wherever it lies.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
-# Ten sources at a time are compiled as one. A source that includes too little may be content then: who
+# Ten sources at a time are compiled as one: the first ten of the program take 26 s of a core instead of
+# 85, io's 37 instead of 90, the window's 15 instead of 48. A source that includes too little may be content then: who
 # builds without ZERORUN_UNITY finds it, and `ZERORUN_UNITY=OFF tests/run.sh` does.
 configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/null; }  # PRESET [OPTION...]
 

@@ -41,8 +41,8 @@ export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 # Another clone of the same sources finds the same objects, wherever it lies.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 # Ten sources at a time are compiled as one: the first ten of the program take 26 s of a core instead of
-# 85, io's 37 instead of 90, the window's 15 instead of 48. A source that includes too little may be content then: who
-# builds without ZERORUN_UNITY finds it, and `ZERORUN_UNITY=OFF tests/run.sh` does.
+# 85, io's 37 instead of 90, the window's 15 instead of 48. A source that includes too little may be
+# content then: who builds without ZERORUN_UNITY finds it, and `ZERORUN_UNITY=OFF tests/run.sh` does.
 configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/null; }  # PRESET [OPTION...]
 
 # Tests of the program wait for displays, disks and each other: cli.window keeps a core busy for 32 of its

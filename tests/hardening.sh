@@ -4,7 +4,7 @@
 # and calls of the C library checked (_FORTIFY_SOURCE).
 # usage: tests/hardening.sh BINARY... [--parsers ARCHIVE[:NAME...]...] [--program OBJECT...]
 # ARCHIVE is a static library whose objects parse, or those of its objects alone that have one of the NAMEs.
-# OBJECTs are those of the program; what does not end in .cpp.o is not looked at.
+# OBJECTs are those of the program; what does not end in .cpp.o or .cxx.o (of several sources) is not looked at.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 failed=0
@@ -56,7 +56,7 @@ for argument; do
   case $argument in
     --parsers) check=check_parsers ;;
     --program) check=object ;;
-    *) if [ "$check" != object ]; then $check "$argument"; elif [[ $argument == *.cpp.o ]]; then objects+=("$argument"); fi ;;
+    *) if [ "$check" != object ]; then $check "$argument"; elif [[ $argument == *.cpp.o || $argument == *.cxx.o ]]; then objects+=("$argument"); fi ;;
   esac
 done
 if [ ${#objects[@]} -gt 0 ]; then check_program "${objects[@]}"; elif [ "$check" = object ]; then complain --program "no object"; fi

@@ -20,7 +20,7 @@ namespace zerorun::app {
 namespace {
 
 /// Reading the packets on two threads keeps ahead of writing.
-constexpr int kLanes = 2;
+constexpr int kFileLanes = 2;
 
 struct FileJob {
   io::PacketWork packet;
@@ -28,7 +28,8 @@ struct FileJob {
   const std::string& name() const { return packet.name; }
 };
 
-std::unique_ptr<io::PacketSource> open(const std::string& name, const ConcatOptions& options) {
+std::unique_ptr<io::PacketSource> open_packets(const std::string& name,
+                                               const ConcatOptions& options) {
   io::SourceOptions source;
   source.frame_rate = options.fps;
   return value_or_fail(io::open_packets({name, "", {}}, source), Exit::input, name);
@@ -39,7 +40,7 @@ class Concat : public std::enable_shared_from_this<Concat> {
  public:
   explicit Concat(const ConcatOptions& options)
       : options_(options), output_{options.output.name, options.output.format, {}} {
-    for (const std::string& name : options.inputs) sources_.push_back(open(name, options));
+    for (const std::string& name : options.inputs) sources_.push_back(open_packets(name, options));
   }
 
   JoinResult run() {
@@ -55,7 +56,7 @@ class Concat : public std::enable_shared_from_this<Concat> {
               job.out.time = job.packet.time;
               return sink->commit(job.out);
             }};
-    const PipelineEnd end = run_pipeline<FileJob>(kLanes, steps);
+    const PipelineEnd end = run_pipeline<FileJob>(kFileLanes, steps);
     const bool is_output = end.step == PipelineEnd::Step::write;
     if (!end.status)
       fail(is_output ? Exit::output : Exit::input, is_output ? output_.name : end.name, end.status);

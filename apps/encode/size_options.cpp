@@ -15,7 +15,7 @@
 namespace zerorun::app {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 50;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr const char* kExpected = "a number from 1 on, also with k, M or G (200000, 200k, 1.5M)";
 
 std::int64_t unit_of(char letter) {
@@ -48,7 +48,7 @@ std::optional<std::int64_t> parse_amount(const std::string& text) {
   if (unit == 0) unit = 1;
   const std::size_t point = number.find('.');
   const auto whole = parse_integer(number.substr(0, point));
-  if (!whole || *whole < 0 || *whole > kMost / unit) return std::nullopt;
+  if (!whole || *whole < 0 || *whole > kMostBytes / unit) return std::nullopt;
   std::int64_t amount = *whole * unit;
   if (point != std::string::npos) {
     if (point + 1 == number.size()) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<std::int64_t> parse_amount(const std::string& text) {
       amount += (digit - '0') * unit;
     }
   }
-  if (amount < 1 || amount > kMost) return std::nullopt;
+  if (amount < 1 || amount > kMostBytes) return std::nullopt;
   return amount;
 }
 

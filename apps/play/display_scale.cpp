@@ -13,7 +13,7 @@
 namespace zerorun::app {
 namespace {
 
-constexpr double kUsualDpi = 96.0, kLargest = 8.0;
+constexpr double kUsualDpi = 96.0, kLargestScale = 8.0;
 
 /// A positive decimal number; 0 for anything else.
 double positive(const char* text) {
@@ -36,13 +36,13 @@ double density(SDL_Window* window, SDL_Renderer* renderer) {
 
 double display_scale(SDL_Window* window, SDL_Renderer* renderer) {
   const double by_server = density(window, renderer);
-  if (by_server > 1) return std::min(by_server, kLargest);
+  if (by_server > 1) return std::min(by_server, kLargestScale);
   double scale =
       std::max(positive(std::getenv("GDK_SCALE")), positive(std::getenv("QT_SCALE_FACTOR")));
   // SDL 2 does not read it. Once: while a window is resized this comes often.
   static const double dpi = positive(x_resource("Xft", "dpi").c_str());
   if (scale == 0) scale = dpi / kUsualDpi;
-  return std::clamp(scale, 1.0, kLargest);
+  return std::clamp(scale, 1.0, kLargestScale);
 }
 
 }  // namespace zerorun::app

@@ -11,7 +11,7 @@ namespace {
 
 /// Sizes of letters on an ordinary screen: that of a desktop's text, and the largest one.
 constexpr double kReadable = 13.0, kLargest = 40.0;
-constexpr int kLeast = 7;  ///< smaller letters cannot be told apart
+constexpr int kLeastPoints = 7;  ///< smaller letters cannot be told apart
 
 /// The path of the system's monospaced font; empty if there is none.
 std::string monospaced_font() {
@@ -80,7 +80,7 @@ int longest_line(TTF_Font* font, const std::string& text) {
 SdlPtr<SDL_Surface> TextPainter::letters(const std::string& text, SDL_Point room) {
   constexpr SDL_Color kWhite{255, 255, 255, 255};
   SdlPtr<SDL_Surface> surface;
-  for (int points = points_; points >= kLeast; --points) {
+  for (int points = points_; points >= kLeastPoints; --points) {
     TTF_Font* const face = font(points);
     if (face == nullptr) return nullptr;
     // SDL_ttf breaks a line that fits to the pixel; the room of a letter more keeps it whole.

@@ -24,7 +24,7 @@ namespace zerorun::app {
 namespace {
 
 /// Reading and comparing on two threads keeps ahead of writing.
-constexpr int kLanes = 2;
+constexpr int kJoinLanes = 2;
 
 struct JoinJob {
   std::size_t position = 0;
@@ -140,7 +140,7 @@ class Join {
               writeback.reached(sink.bytes_written());
               return Status::ok();
             }};
-    const PipelineEnd end = run_pipeline<JoinJob>(kLanes, steps);
+    const PipelineEnd end = run_pipeline<JoinJob>(kJoinLanes, steps);
     if (!end.status)
       fail(end.step == PipelineEnd::Step::write ? Exit::output : Exit::input,
            end.step == PipelineEnd::Step::write ? output().name : options_.folder, end.status);

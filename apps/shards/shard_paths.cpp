@@ -3,6 +3,7 @@
 #include "apps/shards/shard_paths.hpp"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -18,6 +19,11 @@ std::string shard_stem(const std::optional<ShardId>& shard, const FrameSpan& spa
   std::string stem = fmt::format("frames-{:08}-{:08}", span.first, span.last);
   if (span.step > 1) stem += fmt::format("-step-{}", span.step);
   return stem;
+}
+
+bool is_there(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0;
 }
 
 ShardPaths shard_paths(const std::string& folder, const std::string& stem, ShardKind kind) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,9 @@
 #include "apps/shards/manifest.hpp"
 
 namespace zerorun::app {
+
+/// Of a manifest or journal that is read: more than a million frames a shard.
+inline constexpr std::size_t kMostManifestBytes = std::size_t{128} << 20;
 
 /// "shot.mov.shards"
 std::string shard_folder(const std::string& output);
@@ -23,6 +27,8 @@ struct ShardPaths {
 
 /// "003-of-016" for shards by number, "frames-00000100-00000200" for a range, with "-step-4".
 std::string shard_stem(const std::optional<ShardId>& shard, const FrameSpan& span);
+/// A name is there, be it of a link to nothing.
+bool is_there(const std::string& path);
 ShardPaths shard_paths(const std::string& folder, const std::string& stem, ShardKind kind);
 
 }  // namespace zerorun::app

@@ -11,15 +11,11 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/shards/hash.hpp"
+#include "apps/shards/shard_paths.hpp"
 #include "codec/base/folder_names.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
-namespace {
-
-constexpr std::size_t kMostManifestBytes = std::size_t{128} << 20;
-
-}  // namespace
 
 ShardSet ShardSet::load(const std::string& folder, bool allow_missing) {
   ShardSet set;

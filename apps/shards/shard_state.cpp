@@ -3,7 +3,6 @@
 #include "apps/shards/shard_state.hpp"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,14 +17,6 @@
 
 namespace zerorun::app {
 namespace {
-
-/// More than a million frames a shard.
-constexpr std::size_t kMostManifestBytes = std::size_t{128} << 20;
-
-bool exists(const std::string& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0;
-}
 
 std::int64_t total_bytes(const std::vector<ShardFrame>& frames, std::size_t count) {
   std::int64_t sum = 0;
@@ -91,7 +82,7 @@ Status sync_pictures(const ShardHead& head, const std::string& output, std::size
 
 /// A run that was killed between the two last steps has named the data already.
 void unname_data(const ShardPaths& paths) {
-  if (!paths.data.empty() && !exists(paths.data_part) && exists(paths.data))
+  if (!paths.data.empty() && !is_there(paths.data_part) && is_there(paths.data))
     std::rename(paths.data.c_str(), paths.data_part.c_str());
 }
 
@@ -146,7 +137,7 @@ Result<std::unique_ptr<DurableFile>> lock_journal(const ShardPaths& paths) {
 
 std::optional<ShardManifest> find_whole(const ShardPaths& paths, const ShardHead& wanted,
                                         const std::string& output, Reasons& reasons) {
-  if (!exists(paths.manifest)) return std::nullopt;
+  if (!is_there(paths.manifest)) return std::nullopt;
   const auto text = read_text(paths.manifest, kMostManifestBytes);
   auto manifest = text ? parse_manifest(*text) : Result<ShardManifest>(text.status());
   std::string difference;

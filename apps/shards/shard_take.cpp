@@ -15,11 +15,6 @@
 namespace zerorun::app {
 namespace {
 
-bool exists(const std::string& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0;
-}
-
 void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directory(folder, error);
@@ -34,7 +29,7 @@ void make_folder(const std::string& folder) {
 
 void ShardRun::take() {
   if (is_whole_output_ && !options_.output.overwrite && wanted_.kind != ShardKind::pictures &&
-      exists(output_name_) && !exists(paths_.manifest))
+      is_there(output_name_) && !is_there(paths_.manifest))
     fail(Exit::output, output_name_, Status(Errc::output_exists));
   make_folder(paths_.folder);
   if (is_whole_output_) {
@@ -99,8 +94,9 @@ bool ShardRun::keep_whole(Reasons& reasons) {
 }
 
 void ShardRun::refuse_leftovers() const {
-  const bool is_free = open_.journal->size() == 0 && !exists(paths_.manifest) &&
-                       (paths_.data.empty() || (!exists(paths_.data) && !exists(paths_.data_part)));
+  const bool is_free =
+      open_.journal->size() == 0 && !is_there(paths_.manifest) &&
+      (paths_.data.empty() || (!is_there(paths_.data) && !is_there(paths_.data_part)));
   if (!is_free)
     fail(Exit::output, words() +
                            " was begun or made before; --resume goes on with it, and -y makes "
@@ -115,7 +111,7 @@ void ShardRun::refuse_pictures() const {
   if (open_.was_begun) first += ShardWriter::kMostFrames + 1;
   for (std::int64_t k = first; k < wanted_.span.count(); ++k) {
     const std::string path = picture_path(wanted_, output_name_, static_cast<std::size_t>(k));
-    if (exists(path)) fail(Exit::output, path, Status(Errc::output_exists));
+    if (is_there(path)) fail(Exit::output, path, Status(Errc::output_exists));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/text.hpp"
 #include "apps/shards/hash.hpp"
+#include "apps/shards/shard_paths.hpp"
 #include "apps/shards/shard_set.hpp"
 #include "apps/shards/shard_state.hpp"
 #include "codec/base/try.hpp"
@@ -20,8 +21,6 @@
 
 namespace zerorun::app {
 namespace {
-
-constexpr std::size_t kMostManifestBytes = std::size_t{128} << 20;
 
 struct VerifyJob {
   io::PacketWork packet;

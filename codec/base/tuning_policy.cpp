@@ -49,18 +49,18 @@ Status parse_line(std::string_view line, TuningPolicy& policy) {
   return bad_line(line);
 }
 
-std::string variable(const char* name) {
+std::string environment(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 /// Empty: none.
 std::string folder() {
-  if (const std::string named = variable("ZERORUN_TUNING"); !named.empty())
+  if (const std::string named = environment("ZERORUN_TUNING"); !named.empty())
     return named == "off" ? "" : named;
-  if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/'))
+  if (const std::string cache = environment("XDG_CACHE_HOME"); cache.starts_with('/'))
     return cache + "/zerorun";
-  const std::string home = variable("HOME");
+  const std::string home = environment("HOME");
   return home.starts_with('/') ? home + "/.cache/zerorun" : "";
 }
 

@@ -8,11 +8,11 @@
 namespace zerorun::io {
 namespace {
 
-constexpr std::uint16_t kShort = 3;
+constexpr std::uint16_t kUnsignedShort = 3;
 
 std::optional<std::uint64_t> orientation_place(ByteSpan exif, bool little, std::uint32_t at) {
   for (const tiff::Entry& entry : tiff::read_directory(exif, little, at))
-    if (entry.tag == tiff::kOrientation && entry.type == kShort) return entry.value_at;
+    if (entry.tag == tiff::kOrientation && entry.type == kUnsignedShort) return entry.value_at;
   return std::nullopt;
 }
 

@@ -62,8 +62,8 @@ double trial_bytes(const Case& what, const FilesSetting& setting, int q, int fra
 
 /// The -q:v, 1 to 31, whose frames come closest to `frame_bytes`; 0 if none works.
 int closest_quality(const Case& what, const FilesSetting& setting, double frame_bytes) {
-  constexpr int kMostFrames = 4;
-  const int frames = static_cast<int>(std::min<std::int64_t>(kMostFrames, setting.frames));
+  constexpr int kFramesOfSetting = 4;
+  const int frames = static_cast<int>(std::min<std::int64_t>(kFramesOfSetting, setting.frames));
   int best = 0;
   double distance = 0;
   for (int low = 1, high = 31; low <= high;) {  // bytes fall as -q:v grows

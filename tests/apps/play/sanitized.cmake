@@ -41,7 +41,7 @@ get_target_property(libraries zerorun_program LINK_LIBRARIES)
 list(FILTER libraries EXCLUDE REGEX "^zerorun_(quality|sizes)")  # of `bench`
 target_link_libraries(zerorun_player PRIVATE ${libraries})
 if(ZERORUN_UNITY)  # 143 s of a core instead of 256, with AddressSanitizer and UBSan
-  set_target_properties(zerorun_player zerorun_window PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  zerorun_unity(zerorun_player)
 endif()
 add_dependencies(zerorun_thread_tests zerorun_player)
 

@@ -68,6 +68,7 @@ struct TuneRules {
   bool masked;      ///< errors in blocks with texture are worth less
   bool by_rate;     ///< decide by the bits that are saved; else by a dead zone
   bool overshoots;  ///< clipped samples are moved beyond the range
+  bool gathers;     ///< by a dead zone that is narrower among other coefficients
   TuneTable table[2];
 
   ZR_HD bool active() const { return weight != 0; }
@@ -136,11 +137,34 @@ ZR_HD std::uint32_t error_weight(const TuneRules& rules, std::uint32_t energy_tu
          (rules.masking.energy + energy);
 }
 
-/// The dead zone: whether a coefficient that rounds to 1 becomes 0. It ends at
-/// 1/2 + (1 + k / 20) / w steps for weight w: the higher the frequency, the wider it is.
-ZR_HD bool in_dead_zone(std::uint32_t fine, int k, std::uint32_t weight) {
-  return fine < static_cast<std::uint32_t>(kFineStep) &&
-         (fine - kFineHalf) * weight * 5 < static_cast<std::uint32_t>(20 + k) * 2048;
+/// Grows from 0 at half a step. Its limits are what a coefficient has to reach.
+ZR_HD std::uint64_t zone_product(std::uint32_t fine, std::uint32_t weight) {
+  return std::uint64_t{fine - kFineHalf} * weight * 5;
+}
+/// At 1/2 + (1 + k / 20) / w steps for weight w: the higher the frequency, the wider is the zone.
+ZR_HD constexpr std::uint32_t sure_from(int k) { return static_cast<std::uint32_t>(20 + k) * 2048; }
+/// At one step; with `gathers` at 1/2 + 0.6 / w.
+ZR_HD std::uint32_t likely_from(std::uint32_t weight, bool gathers) {
+  return gathers ? 12 * 2048 : static_cast<std::uint32_t>(zone_product(kFineStep, weight));
+}
+
+/// The dead zone: which coefficients are not 0. Bit k is position k in zig-zag order. `sure` have
+/// reached sure_from(), `likely` likely_from(). Without `gathers`, all of them are kept, so that
+/// the zone never ends beyond one step.
+///
+/// With it, coefficients among zeros are dropped sooner, since they take the most bits: a long run,
+/// and a longer block if it is the last one. One that is only likely is kept if another likely one
+/// is at most two positions away, and the last sure one (or DC) is at most one position before it.
+ZR_HD std::uint64_t beyond_dead_zone(std::uint64_t sure, std::uint64_t likely, bool gathers) {
+  if (!gathers) return sure | likely;
+#ifdef __CUDA_ARCH__
+  const int above_last = __clzll(static_cast<long long>(sure | 1));
+#else
+  const int above_last = __builtin_clzll(sure | 1);
+#endif
+  const std::uint64_t up_to_last = (~std::uint64_t{0} >> above_last) << 1 | 1;
+  const std::uint64_t near = likely << 1 | likely << 2 | likely >> 1 | likely >> 2;
+  return sure | (likely & near & up_to_last);
 }
 
 /// Bits of a coefficient behind `run` zeros, with those of ZRL.
@@ -203,16 +227,18 @@ ZR_HD TunedItem next_item(const Block& block, std::uint64_t& left) {
 /// least kFineHalf, k > 0. Calls block.set(k, magnitude) for those that are not 0 in the end, and
 /// for some that are; returns which are not 0.
 template <typename Block>
-ZR_HD std::uint64_t tune_by_dead_zone(Block& block, std::uint64_t candidates,
-                                      std::uint32_t weight) {
-  std::uint64_t kept = 0, left = candidates;
+ZR_HD std::uint64_t tune_by_dead_zone(Block& block, std::uint64_t candidates, std::uint32_t weight,
+                                      bool gathers) {
+  const std::uint32_t likely_product = likely_from(weight, gathers);
+  std::uint64_t sure = 0, likely = 0, left = candidates;
   while (left != 0) {
     const TunedItem item = next_item(block, left);
-    if (in_dead_zone(item.fine, item.k, weight)) continue;
+    const std::uint64_t product = zone_product(item.fine, weight);
     block.set(item.k, item.rounded);
-    kept |= std::uint64_t{1} << item.k;
+    sure |= std::uint64_t{product >= sure_from(item.k)} << item.k;
+    likely |= std::uint64_t{product >= likely_product} << item.k;
   }
-  return kept;
+  return beyond_dead_zone(sure, likely, gathers);
 }
 
 /// The same: each coefficient decides whether to go one step towards zero; then the block ends
@@ -252,7 +278,7 @@ ZR_HD std::uint64_t tune_block(Block& block, std::uint64_t candidates, const Tun
                                const TuneTable& table, std::uint32_t energy_turn) {
   const std::uint32_t weight = error_weight(rules, energy_turn);
   return rules.by_rate ? tune_by_rate(block, candidates, table, weight)
-                       : tune_by_dead_zone(block, candidates, weight);
+                       : tune_by_dead_zone(block, candidates, weight, rules.gathers);
 }
 
 /// A Block whose coefficients stand in memory as the transform left them, and are replaced.

@@ -65,21 +65,21 @@ ZR_HD std::uint32_t round_float(float fine, float magic) {
 #endif
 }
 
-/// in_dead_zone() of codec/arith/tune.hpp for one weight. All products that count fit 24 bits.
+/// zone_product() of codec/arith/tune.hpp for one weight; negative for what rounds to 0. Products
+/// below 2^24 are exact, and the limits they are compared with are.
 struct FloatZone {
   float scale, offset;
 
   ZR_HD explicit FloatZone(std::uint32_t weight)
       : scale(static_cast<float>(160 * weight)), offset(-static_cast<float>(80 * weight)) {}
 
-  /// `fine`: magnitude in steps; also for those that round to 0.
-  ZR_HD bool has(float fine, int k) const {
+  /// `fine`: magnitude in steps.
+  ZR_HD float product(float fine) const {
 #ifdef __CUDA_ARCH__
-    const float product = __fmaf_rn(fine, scale, offset);
+    return __fmaf_rn(fine, scale, offset);
 #else
-    const float product = std::fma(fine, scale, offset);
+    return std::fma(fine, scale, offset);
 #endif
-    return fine < 1.0f && product < static_cast<float>((20 + k) * 2048);
   }
 };
 

@@ -52,11 +52,16 @@ __device__ void for_each_column(const float* reciprocals, Coefficients& c, const
   }
 }
 
-/// tune_by_dead_zone()
+/// tune_by_dead_zone(). The masks are made on the way; the values of what is dropped stay, since
+/// the masks alone say what is coded. In PTX: the compiler puts such bits off until registers are
+/// spilled (sm_90: 40 of them).
 __device__ inline void tune_columns_by_zone(const float* reciprocals, float magic,
-                                            std::uint32_t weight, Coefficients& c) {
+                                            const TuneRules& rules, std::uint32_t weight,
+                                            Coefficients& c) {
   const FloatZone zone(weight);
+  const auto likely_product = static_cast<float>(likely_from(weight, rules.gathers));
   const std::uint32_t base = __float_as_uint(magic);
+  std::uint32_t sure[2] = {}, likely[2] = {};
   for_each_column(reciprocals, c, [&](int natural, std::uint32_t x, float reciprocal) {
     if (natural == 0) {
       c.v[0] = quantise_float(x, reciprocal, magic);
@@ -65,9 +70,25 @@ __device__ inline void tune_columns_by_zone(const float* reciprocals, float magi
     const float fine = __uint_as_float(fine_float(x, reciprocal)) - kFineMagic;
     std::uint32_t value = round_float(fine, magic);
     if (may_exceed_limit(natural)) value = min(max(value, base - 1023), base + 1023);
-    c.v[natural] = zone.has(fabsf(fine), kZigzagPosition.of[natural]) ? base : value;
+    c.v[natural] = value;
+    const int k = kZigzagPosition.of[natural];
+    asm("{\n\t"
+        ".reg .pred is_sure, is_likely;\n\t"
+        "setp.ge.f32 is_sure, %2, %3;\n\t"
+        "@is_sure or.b32 %0, %0, %5;\n\t"
+        "setp.ge.f32 is_likely, %2, %4;\n\t"
+        "@is_likely or.b32 %1, %1, %5;\n\t"
+        "}"
+        : "+r"(sure[k / 32]), "+r"(likely[k / 32])
+        : "f"(zone.product(fabsf(fine))), "f"(static_cast<float>(sure_from(k))),
+          "f"(likely_product), "r"(1u << k % 32));
   });
-  find_nonzero(c);
+  // Loaded again, since a register for it would be one too many.
+  const bool gathers = *static_cast<const volatile bool*>(&rules.gathers);
+  const std::uint64_t kept = beyond_dead_zone(std::uint64_t{sure[1]} << 32 | sure[0],
+                                              std::uint64_t{likely[1]} << 32 | likely[0], gathers);
+  c.low = static_cast<std::uint32_t>(kept);
+  c.high = static_cast<std::uint32_t>(kept >> 32);
 }
 
 /// A Block whose coefficients stand in shared memory in 32nds of a step, and are replaced.
@@ -138,7 +159,7 @@ __device__ inline void tune_columns_of_tile(const Shared& s, WarpShared& w, cons
   if (rules.by_rate)
     tune_columns_by_rate(w, reciprocals, magic, rules.table[destination], weight, c);
   else
-    tune_columns_by_zone(reciprocals, magic, weight, c);
+    tune_columns_by_zone(reciprocals, magic, rules, weight, c);
   if (b.padding) c.low = c.high = 0;
 }
 

@@ -72,7 +72,9 @@ Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t strea
       uploaded_->fixed_specs == setup.fixed_specs && uploaded_->tune.weight == setup.tune.weight &&
       uploaded_->tune.thrifty_weight == setup.tune.thrifty_weight &&
       uploaded_->tune.thrifty_turns == setup.tune.thrifty_turns &&
-      uploaded_->tune.masked == setup.tune.masked && uploaded_->tune.by_rate == setup.tune.by_rate)
+      uploaded_->tune.masked == setup.tune.masked &&
+      uploaded_->tune.gathers == setup.tune.gathers &&
+      uploaded_->tune.by_rate == setup.tune.by_rate)
     return Status::ok();
   uploaded_.reset();
   // From pageable memory the call returns when the source has been read.

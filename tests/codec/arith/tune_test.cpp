@@ -68,6 +68,7 @@ TEST(TuneRules, EveryMemberIsCompared) {
            Change([](TuneRules& r) { r.masked = !r.masked; }),
            Change([](TuneRules& r) { r.by_rate = !r.by_rate; }),
            Change([](TuneRules& r) { r.overshoots = !r.overshoots; }),
+           Change([](TuneRules& r) { r.gathers = !r.gathers; }),
            Change([](TuneRules& r) { ++r.table[0].reciprocal[63]; }),
            Change([](TuneRules& r) { ++r.table[0].step[0]; }),
            Change([](TuneRules& r) { ++r.table[1].least[63]; }),
@@ -192,14 +193,15 @@ TEST(Tune, EnergyIsThatOfTheSamplesWithoutTheirMean) {
   }
 }
 
-/// What errors are worth, at all energies: the fast mode and texts hide them less than the best
-/// mode, which has a limit.
+/// What errors are worth, at all energies: texture hides more of them in photos than in texts, but
+/// up to a limit.
 TEST(Tune, TextureHidesErrorsByTheFormula) {
   for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr})
     for (const Effort effort : kAllEfforts) {
       const TuneRules rules = rules_of(tune, effort, 80);
-      const bool is_best_photo = tune == Tune::photo && effort == Effort::best;
-      const double half = is_best_photo ? 8192 : 92682, least = is_best_photo ? 5 / 32.0 : 0;
+      const bool is_photo = tune == Tune::photo;
+      const double half = is_photo ? 8192 : 92682;
+      const double least = !is_photo ? 0 : effort == Effort::best ? 5 / 32.0 : 7 / 32.0;
       std::uint32_t before = rules.weight;
       for (std::uint32_t energy = 0; energy <= 1 << 20; energy += energy / 50 + 1) {
         const double masked =
@@ -234,7 +236,7 @@ TEST(Tune, ExactDecidesNothing) {
 
 TEST(Tune, DeadZoneIsTheFormula) {
   Random random(2);
-  for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr})
+  for (const Tune tune : {Tune::text, Tune::psnr})
     for (int i = 0; i < 400; ++i) {
       const TuneRules rules = rules_of(tune, Effort::fast, random.between(1, 100));
       const auto energy = static_cast<std::uint32_t>(random.below(1 << 20));
@@ -252,6 +254,37 @@ TEST(Tune, DeadZoneIsTheFormula) {
         ASSERT_EQ(found[k], raw[k] < 0 ? -wanted : wanted) << k << " " << steps << " " << end;
       }
     }
+}
+
+/// Photos in one pass: what is only likely to be worth its bits needs company.
+TEST(Tune, PhotosDropOnesThatAreFarFromOthers) {
+  Random random(4);
+  for (int i = 0; i < 2000; ++i) {
+    const TuneRules rules = rules_of(Tune::photo, Effort::fast, random.between(1, 100));
+    const auto energy = static_cast<std::uint32_t>(random.below(1 << 20));
+    const int table = random.between(0, 1);
+    std::vector<std::int16_t> raw;
+    const std::vector<int> fine = any_block(random, random.between(0, 60), raw, rules.table[table]);
+    const double weight = error_weight(rules, energy) / 256.0;
+    const auto reaches = [&](int k, double end) {
+      return k > 0 && k < 64 &&
+             fine[static_cast<std::size_t>(k)] / 32.0 >= 0.5 + end / weight - 1e-12;
+    };
+    const auto is_likely = [&](int k) { return reaches(k, 0.6); };
+    int last_sure = 0;
+    for (int k = 1; k < 64; ++k)
+      if (reaches(k, 1 + 0.05 * k)) last_sure = k;
+    const std::vector<int> found = tuned(raw, rules, table, energy);
+    for (int k = 1; k < 64; ++k) {
+      const bool in_company =
+          is_likely(k - 2) || is_likely(k - 1) || is_likely(k + 1) || is_likely(k + 2);
+      const bool kept =
+          reaches(k, 1 + 0.05 * k) || (is_likely(k) && in_company && k <= last_sure + 1);
+      const auto at = static_cast<std::size_t>(k);
+      const int wanted = kept ? (fine[at] + 16) / 32 : 0;
+      ASSERT_EQ(found[at], raw[at] < 0 ? -wanted : wanted) << "block " << i << " at " << k;
+    }
+  }
 }
 
 TEST(Tune, RateDecisionsAreThoseOfCodingTheBlock) {

@@ -57,14 +57,22 @@ TEST(FloatQuant, FineEqualsFineMagnitude) {
     }
 }
 
-TEST(FloatQuant, ZoneIsTheDeadZone) {
-  for (std::uint32_t weight = 1; weight <= 7000; ++weight) {
+/// It reaches the same limits, at all weights of the tuned modes and of thrift.
+TEST(FloatQuant, ZoneReachesTheLimitsOfTheDeadZone) {
+  for (std::uint32_t weight = 1; weight <= 1 << 20; weight += weight / 4000 + 1) {
     const FloatZone zone(weight);
-    for (int k = 1; k < kBlockSize; ++k)
-      for (std::uint32_t fine = 0; fine < 3 * kFineStep; ++fine)
-        ASSERT_EQ(zone.has(static_cast<float>(fine) / kFineStep, k),
-                  fine < kFineHalf || in_dead_zone(fine, k, weight))
+    for (std::uint32_t fine = 0; fine <= kMostFine; fine += fine / 96 + 1) {
+      const float product = zone.product(static_cast<float>(fine) / kFineStep);
+      const std::uint64_t exact = fine < kFineHalf ? 0 : zone_product(fine, weight);
+      for (int k = 1; k < kBlockSize; ++k)
+        ASSERT_EQ(product >= static_cast<float>(sure_from(k)), exact >= sure_from(k))
             << fine << " " << k << " " << weight;
+      for (const bool gathers : {false, true}) {
+        const std::uint32_t likely = likely_from(weight, gathers);
+        ASSERT_EQ(product >= static_cast<float>(likely), exact >= likely)
+            << fine << " " << gathers << " " << weight;
+      }
+    }
   }
 }
 

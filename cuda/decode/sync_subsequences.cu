@@ -134,7 +134,10 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
       s.item(place++) = static_cast<std::uint16_t>(number << 8 | sub);
     __syncthreads();
     if (listed == 0) return true;
-    if (round == kEscapeRound && listed > kEscapeWalks && a.long_slots != 0) return false;
+    if (round == kEscapeRound && listed > kEscapeWalks && a.long_slots != 0) {
+      __syncthreads();  // all have read `listed`
+      return false;
+    }
     for (std::uint32_t item = threadIdx.x; item < listed; item += kThreads) {
       const std::uint32_t to = s.item(item) & 255, number = s.item(item) >> 8;
       WalkTally tally;

@@ -60,17 +60,16 @@ __device__ inline void tune_columns_by_zone(const float* reciprocals, float magi
                                             Coefficients& c) {
   const FloatZone zone(weight);
   const auto likely_product = static_cast<float>(likely_from(weight, rules.gathers));
-  const std::uint32_t base = __float_as_uint(magic);
   std::uint32_t sure[2] = {}, likely[2] = {};
   for_each_column(reciprocals, c, [&](int natural, std::uint32_t x, float reciprocal) {
     if (natural == 0) {
       c.v[0] = quantise_float(x, reciprocal, magic);
       return;
     }
-    const float fine = __uint_as_float(fine_float(x, reciprocal)) - kFineMagic;
-    std::uint32_t value = round_float(fine, magic);
-    if (may_exceed_limit(natural)) value = min(max(value, base - 1023), base + 1023);
-    c.v[natural] = value;
+    float fine = __uint_as_float(fine_float(x, reciprocal)) - kFineMagic;
+    constexpr float kMost = static_cast<float>(kMostFine) / kFineStep;
+    if (may_exceed_limit(natural)) fine = fminf(fmaxf(fine, -kMost), kMost);
+    c.v[natural] = round_float(fine, magic);
     const int k = kZigzagPosition.of[natural];
     asm("{\n\t"
         ".reg .pred is_sure, is_likely;\n\t"
@@ -83,8 +82,8 @@ __device__ inline void tune_columns_by_zone(const float* reciprocals, float magi
         : "f"(zone.product(fabsf(fine))), "f"(static_cast<float>(sure_from(k))),
           "f"(likely_product), "r"(1u << k % 32));
   });
-  // Loaded again, since a register for it would be one too many.
-  const bool gathers = *static_cast<const volatile bool*>(&rules.gathers);
+  // Told by the limit, which has no such value without: a register for it would be one too many.
+  const bool gathers = likely_product == static_cast<float>(likely_from(0, true));
   const std::uint64_t kept = beyond_dead_zone(std::uint64_t{sure[1]} << 32 | sure[0],
                                               std::uint64_t{likely[1]} << 32 | likely[0], gathers);
   c.low = static_cast<std::uint32_t>(kept);

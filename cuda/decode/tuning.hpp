@@ -113,7 +113,9 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
 inline constexpr std::uint32_t kEndsNotOffered = 4;
 /// A chunk is synchronised by long walks if more walks than these are left in this round. By a
 /// simulation, most walks left in a chunk: photos and noise 13, screens 27, letters of a page 14 at
-/// q97 with optimal tables; small letters 52, which take 1.2 ms without this.
+/// q97 with optimal tables, small letters 52. It has not shown a gain on a card: small letters at
+/// q97 take 1.0 to 1.4 ms with and without it, and text at q97 with the standard tables 584 us
+/// without it and 711 to 735 with it (H100). To be measured alone, and then perhaps removed.
 inline constexpr std::uint32_t kEscapeRound = 12, kEscapeWalks = 28;
 /// After a scan that was walked from guesses in vain, so many like it begin with long walks: small
 /// letters at q97 take 0.7 ms then, and 1.4 with the guesses before.

@@ -44,6 +44,7 @@ struct Shared {
   std::uint16_t offered;  ///< an end that all subsequences may have, or kNoOffer
   std::uint16_t published_end;
   bool published, last_chunk;
+  std::uint8_t taken;  ///< number of the end before the first own subsequence that was taken
   SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 
   __device__ bool exists(std::uint32_t sub) const { return end[sub] != 0; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/group_walk.hpp"
@@ -17,29 +18,13 @@ namespace {
 
 constexpr int kThreads = kGroupThreads;
 
-/// Keeps the value in a register: the compiler would compute it again in each iteration of the
-/// loop.
-__device__ std::uint32_t kept(std::uint32_t value) {
-#ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(value));
-#endif
-  return value;
-}
-/// The same for a pointer to global memory.
-__device__ std::uint32_t* kept(std::uint32_t* pointer) {
-#ifdef __CUDA_ARCH__
-  asm volatile("" : "+l"(pointer));
-  __builtin_assume(__isGlobal(pointer));
-#endif
-  return pointer;
-}
-
 using SharedSymbols = SharedTables<kSymbolIndexBits>;
 static_assert(kGroupListWords % 4 == 0 && sizeof(CodeTables) == 8);
 
 struct SymbolTables : SharedSymbols {
   SharedAddress list;
 
+  /// Behind the list's last block lies other shared memory, which may be read ahead.
   __device__ CodeTables tables_of(std::uint32_t block) const {
     const uint2 words = load_two_words(list + 8 * block);
     return {words.x, words.y};
@@ -61,12 +46,12 @@ struct GroupSink : PairSink {
 };
 
 struct GlobalWords {
-  const std::uint32_t* array;
-  __device__ WordPair words(std::uint32_t bit) const {
-    return {array[bit / 32], array[bit / 32 + 1]};
-  }
-  __device__ WordPair words_behind(std::uint32_t bit) const {
-    return {array[bit / 32 + 1], array[bit / 32 + 2]};
+  using Place = const std::uint32_t*;
+  Place array;
+  __device__ Place place(std::uint32_t bit) const { return array + bit / 32; }
+  static __device__ std::uint32_t take(Place& at) { return *at++; }
+  static __device__ void shift_if(std::uint32_t condition, WordPair& words, Place& at) {
+    if (condition != 0) words = {words.second, take(at)};
   }
 };
 
@@ -94,8 +79,8 @@ __device__ SymbolTables load_group_tables(const WalkArgs& a, std::uint32_t* to) 
   const SharedSymbols tables = load_tables<kThreads, kSymbolIndexBits>(
       a.tables, a.tables->symbol, a.cycle, to + kGroupListWords + a.room_words);
   for (std::uint32_t i = threadIdx.x; i < kGroupListWords / 2; i += kThreads) {
-    const std::uint32_t bytes = a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
-    reinterpret_cast<CodeTables*>(to)[i] = {tables.entries + bytes, tables.ac_entries + bytes};
+    const std::uint32_t dc = tables.entries + a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
+    reinterpret_cast<CodeTables*>(to)[i] = {dc, tables.ac_of(dc)};
   }
   return {tables, shared_address(to)};
 }

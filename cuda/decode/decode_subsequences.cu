@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/walk_scan.hpp"
 
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
@@ -43,9 +44,8 @@ __device__ std::uint32_t decode(const WalkArgs& a, const SymbolTables& tables,
   const std::uint32_t stop = own.is_last ? own.end : sub[1].bit;
   const WalkSpan span{stop - origin, own.end - origin};
   std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
-  std::uint32_t faults =
-      decode_subsequence(bits, tables, span, target,
-                         PairSink{a.pairs, a.block_pair, (target.pair + 3) / 4 * 4}, bit, phase, k);
+  const PairSink sink{kept(a.pairs), kept(a.block_pair), (target.pair + 3) / 4 * 4};
+  std::uint32_t faults = decode_subsequence(bits, tables, span, target, sink, bit, phase, k);
   if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
   if (own.is_last) {
     const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);
@@ -56,7 +56,11 @@ __device__ std::uint32_t decode(const WalkArgs& a, const SymbolTables& tables,
   return faults | (meets ? 0 : kFaultSync);
 }
 
-__global__ void __launch_bounds__(kThreads)
+static_assert(bounded_ctas(kDecodeCtas, kThreads, decode_shared_bytes(2), 90) == kDecodeCtas,
+              "as measured on Hopper");
+
+__global__ void __launch_bounds__(kThreads,
+                                  bounded_ctas(kDecodeCtas, kThreads, decode_shared_bytes(2)))
     decode_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   std::uint32_t* const words = dynamic_shared;
   const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(

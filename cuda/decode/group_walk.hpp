@@ -41,38 +41,41 @@ struct GroupEnd {
 /// pairs, the first one with the number `pair`. A group has whole MCUs and no padding. Whatever the
 /// bits are, there are at most kMostGroupPairs pairs if `stop` is at most 65535 bits away.
 ///
-/// `Bits`: as for skip_subsequence(). `Tables`: look_up() and long_symbol() as for
-/// decode_subsequence(), and tables_of(i) for block i of the group or the one after its last.
-/// `Sink`: put_if(c, pair, word) for each pair in order, finish(pair) after the last;
+/// `Bits`: as for BitFront. `Tables`: look_up() and long_symbol() as for
+/// decode_subsequence(), and tables_of(i) for block i of the group or one of the two after its
+/// last. `Sink`: put_if(c, pair, word) for each pair in order, finish(pair) after the last;
 /// block_starts(0, pair) for the first block, block_starts_if(c, i, pair) for the others and for
 /// the one after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupSpan& span,
                             std::uint32_t pair, Sink sink) {
   const CodeTables first = tables.tables_of(0);
-  std::uint32_t table = first.dc, ac = first.ac, bit = span.bit, block = 0, k = 0, indices = 0;
-  std::uint32_t window = window_of(bits.words(bit), bit);
+  BitFront<Bits> front(bits, span.bit);
+  std::uint32_t table = first.dc, ac = first.ac, block = 0, k = 0, indices = 0;
+  std::uint32_t entry = tables.look_up(table, front.window >> (32 - kSymbolIndexBits));
+  CodeTables next = tables.tables_of(1);
   sink.block_starts(block, pair);
-  while (bit < span.stop && block < span.blocks) {
-    std::uint32_t symbol = tables.look_up(table, window >> (32 - kSymbolIndexBits));
-    const WordPair behind = bits.words_behind(bit);
-    const CodeTables next = tables.tables_of(block + 1);
-    if (symbol == 0) symbol = tables.long_symbol(table, window >> 16);
-    const std::uint32_t appended = window << (symbol & 31), index = k + (symbol >> kSymbolRunShift);
-    window = window_of({window, window_of(behind, bit)}, symbol >> kSymbolTakenShift);
-    bit += symbol >> kSymbolTakenShift & kSymbolTakenMask;
+  while (front.bit < span.stop && block < span.blocks) {
+    const std::uint32_t symbol = entry != 0 ? entry : tables.long_symbol(table, front.window >> 16);
+    const std::uint32_t appended = front.window << (symbol & 31);
+    const std::uint32_t index = k + (symbol >> kSymbolRunShift);
+    const std::uint32_t passed = front.pass(symbol >> kSymbolTakenShift & kSymbolTakenMask);
     const bool ends = index + 1 >= kBlockSize, makes_pair = (symbol & kSymbolMakesPair) != 0;
     table = ends ? next.dc : ac;
     ac = ends ? next.ac : ac;
+    increment_if(ends, block);
+    // At once, before the last symbol's pair is stored.
+    entry = tables.look_up(table, front.window >> (32 - kSymbolIndexBits));
+    next = tables.tables_of(block + 1);
+    front.read_ahead(passed);
     k = ends ? 0 : index + 1;
     indices |= index;
     sink.put_if(makes_pair, pair, make_pair_word(appended, symbol, index));
     increment_if(makes_pair, pair);
-    increment_if(ends, block);
     sink.block_starts_if(ends, block, pair);
   }
   sink.finish(pair);
-  return {bit, window, block, pair, (indices & kBlockSize) != 0 || k != 0};
+  return {front.bit, front.window, block, pair, (indices & kBlockSize) != 0 || k != 0};
 }
 
 /// The last block may have its DC alone.

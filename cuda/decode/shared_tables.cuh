@@ -10,6 +10,7 @@
 
 #include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
+#include "cuda/base/kept.cuh"
 #include "cuda/base/shared_access.cuh"
 
 namespace zerorun {
@@ -34,18 +35,19 @@ struct SharedTables {
   };
   static_assert(sizeof(Block) == 16, "shared_table_words() counts with it");
 
-  SharedAddress entries, ac_entries, blocks;
+  SharedAddress entries, blocks;
+  std::uint32_t side_bytes;  ///< of the DC tables, which those of AC follow
   const WalkTables* rare;
 
   __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
     return load_word(table, index);
   }
   __device__ std::uint32_t long_symbol(SharedAddress table, std::uint32_t next16) const {
-    const bool is_ac = table >= ac_entries;
-    const std::uint32_t pair = (table - (is_ac ? ac_entries : entries)) / kTableBytes;
+    const bool is_ac = table - entries >= side_bytes;
+    const std::uint32_t pair = (table - entries - (is_ac ? side_bytes : 0)) / kTableBytes;
     return long_symbol_of(*rare, is_ac ? kAcSide : kDcSide, pair, next16);
   }
-  __device__ SharedAddress ac_of(SharedAddress dc) const { return dc + (ac_entries - entries); }
+  __device__ SharedAddress ac_of(SharedAddress dc) const { return dc + side_bytes; }
   __device__ SharedAddress place(std::uint32_t phase) const {
     return blocks + phase * static_cast<std::uint32_t>(sizeof(Block));
   }
@@ -79,33 +81,32 @@ __device__ SharedTables<kIndexBits> load_tables(
     blocks_to[i] = {{entries + cycle.pair[i] * Tables::kTableBytes, blocks + next * kBlockBytes},
                     i == 0 ? period - 1 : i - 1};
   }
-  return {entries, entries + 4 * side_entries, blocks, tables};
-}
-
-/// The word of an array that has bit `bit`, and the next one.
-__device__ inline WordPair load_words_of_bit(SharedAddress array, std::uint32_t bit) {
-  WordPair words;
-  asm volatile(
-      "{\n\t"
-      ".reg .u32 at;\n\t"
-      "shr.u32 at, %2, 5;\n\t"
-      "mad.lo.u32 at, at, 4, %3;\n\t"
-      "ld.shared.u32 %0, [at];\n\t"
-      "ld.shared.u32 %1, [at + 4];\n\t"
-      "}"
-      : "=r"(words.first), "=r"(words.second)
-      : "r"(bit), "r"(array));
-  return words;
+  return {entries, blocks, kept(4 * side_entries), tables};
 }
 
 /// `Bits` of a walk in shared memory; bit 0 is the first one of `words`.
 struct SharedWords {
-  SharedAddress array, array_behind;
-  __device__ explicit SharedWords(const std::uint32_t* words)
-      : array(shared_address(words)), array_behind(array + 4) {}
-  __device__ WordPair words(std::uint32_t bit) const { return load_words_of_bit(array, bit); }
-  __device__ WordPair words_behind(std::uint32_t bit) const {
-    return load_words_of_bit(array_behind, bit);
+  using Place = SharedAddress;
+  SharedAddress array;
+  __device__ explicit SharedWords(const std::uint32_t* words) : array(shared_address(words)) {}
+  __device__ Place place(std::uint32_t bit) const { return array + bit / 32 * 4; }
+  static __device__ std::uint32_t take(Place& at) {
+    const std::uint32_t word = load_word(at);
+    at += 4;
+    return word;
+  }
+  /// Without a branch.
+  static __device__ void shift_if(std::uint32_t condition, WordPair& words, Place& at) {
+    asm volatile(
+        "{\n\t"
+        ".reg .pred shifts;\n\t"
+        "setp.ne.u32 shifts, %3, 0;\n\t"
+        "@shifts mov.u32 %0, %1;\n\t"
+        "@shifts ld.shared.u32 %1, [%2];\n\t"
+        "@shifts add.u32 %2, %2, 4;\n\t"
+        "}"
+        : "+r"(words.first), "+r"(words.second), "+r"(at)
+        : "r"(condition));
   }
 };
 

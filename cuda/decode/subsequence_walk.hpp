@@ -48,6 +48,33 @@ ZR_HD std::uint32_t window_of(const WordPair& words, std::uint32_t bit) {
 #endif
 }
 
+/// The bits in front of a walk: the next 32, and two words behind the one with its bit. Only a step
+/// into another word loads one more, long before its bits are needed: if 32 threads each load the
+/// words of every step, shared memory is so busy that look-ups wait. `Bits`: place(bit) of the word
+/// with a bit; take(place) gives the word there and goes on to the next; shift_if(c, words, place)
+/// does words = {words.second, take(place)} if c is not 0.
+template <typename Bits>
+struct BitFront {
+  std::uint32_t bit, window;
+  WordPair behind;
+  typename Bits::Place place;  ///< of the word after those two
+
+  ZR_HD BitFront(const Bits& bits, std::uint32_t at) : bit(at), place(bits.place(at)) {
+    const std::uint32_t own = Bits::take(place);
+    behind.first = Bits::take(place);
+    behind.second = Bits::take(place);
+    window = window_of({own, behind.first}, bit);
+  }
+  /// Passes less than 32 bits. Returns what read_ahead() has to be given before the next call.
+  ZR_HD std::uint32_t pass(std::uint32_t count) {
+    window = window_of({window, window_of(behind, bit)}, count);
+    const std::uint32_t before = bit;
+    bit += count;
+    return (bit ^ before) & 32;
+  }
+  ZR_HD void read_ahead(std::uint32_t passed) { Bits::shift_if(passed, behind, place); }
+};
+
 /// Whether nothing but an interval's padding (T.81 F.1.2.3) is left: less than a byte of ones.
 /// No codeword is all ones.
 ZR_HD bool is_padding(std::uint32_t next32, std::uint32_t bits_left) {
@@ -71,6 +98,10 @@ struct WalkSpan {
   std::uint32_t stop, end;
 };
 
+/// The position of a walk that came to bits that are no codeword: beyond all. Where it goes on is
+/// decided after its last step, so that steps are as fast as without it.
+inline constexpr std::uint32_t kGaveUp = 1u << 30;
+
 /// A block of the MCU as a walk sees it. What the numbers mean is up to the walk's `Tables`:
 /// indices or addresses.
 struct BlockTables {
@@ -93,41 +124,52 @@ ZR_HD void increment_if(bool condition, std::uint32_t& number) {
 #endif
 }
 
-/// A walk before a codeword. Each step has everything loaded except what depends on the step before
-/// it: a thread takes many steps one after the other, and the time from one to the next is what
-/// counts.
-struct Cursor {
-  std::uint32_t bit, window;  ///< position, and the 32 bits from there on
-  std::uint32_t table, ac;    ///< table of the next codeword; of the block's AC
+/// A walk before a codeword, whose table entry is loaded. A thread takes many steps one after the
+/// other, and the time from one to the next is what counts: the next entry is loaded as soon as its
+/// place is known, before anything else is done with the last one and before pairs are stored.
+template <int kIndexBits, typename Bits, typename Tables>
+struct Cursor : BitFront<Bits> {
+  const Tables& tables;
+  std::uint32_t table, ac;  ///< table of the next codeword; of the block's AC
   std::uint32_t next_block;
+  BlockTables next;     ///< of next_block
+  std::uint32_t entry;  ///< of the next codeword
 
-  template <typename Bits, typename Tables>
-  static ZR_HD Cursor at(const Bits& bits, const Tables& tables, std::uint32_t bit,
-                         std::uint32_t phase, std::uint32_t k) {
+  ZR_HD Cursor(const Bits& bits, const Tables& of_scan, std::uint32_t at, std::uint32_t phase,
+               std::uint32_t k)
+      : BitFront<Bits>(bits, at), tables(of_scan) {
     const BlockTables block = tables.block(tables.place(phase));
-    const std::uint32_t ac = tables.ac_of(block.dc);
-    return {bit, window_of(bits.words(bit), bit), k == 0 ? block.dc : ac, ac, block.next};
+    ac = tables.ac_of(block.dc);
+    table = k == 0 ? block.dc : ac;
+    next_block = block.next;
+    look_up();
   }
-  /// `behind`: the two words after the one with the bit.
-  ZR_HD void take(std::uint32_t count, const WordPair& behind) {
-    window = window_of({window, window_of(behind, bit)}, count);
-    bit += count;
+  /// Passes a codeword and the bits that follow it.
+  ZR_HD void step(std::uint32_t count, bool block_ends) {
+    const std::uint32_t passed = this->pass(count);
+    table = block_ends ? next.dc : ac;
+    ac = block_ends ? tables.ac_of(next.dc) : ac;
+    next_block = block_ends ? next.next : next_block;
+    look_up();
+    this->read_ahead(passed);
   }
-  template <typename Tables>
-  ZR_HD void end_block_if(bool condition, const Tables& tables, const BlockTables& next) {
-    table = condition ? next.dc : ac;
-    ac = condition ? tables.ac_of(next.dc) : ac;
-    next_block = condition ? next.next : next_block;
+  /// The symbol of a codeword that the tables do not have.
+  ZR_HD std::uint32_t long_symbol() {
+    const std::uint32_t symbol = tables.long_symbol(table, this->window >> 16);
+    if ((symbol & kSymbolFault) != 0) this->bit = kGaveUp;
+    return symbol;
+  }
+
+ private:
+  ZR_HD void look_up() {
+    entry = tables.look_up(table, this->window >> (32 - kIndexBits));
+    next = tables.block(next_block);
   }
 };
 
-/// The position of a walk that came to bits that are no codeword: beyond all. Where it goes on is
-/// decided after its last step, so that steps are as fast as without it.
-inline constexpr std::uint32_t kGaveUp = 1u << 30;
-
 /// Takes steps up to the first codeword at `stop` or after it, or up to the interval's end if only
 /// padding is left. A step returns whether a block ends.
-template <typename Step>
+template <typename Cursor, typename Step>
 ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& step) {
   // As long as no step can reach the interval's padding, nothing needs to check for it.
   const auto near = static_cast<std::int32_t>(
@@ -148,36 +190,25 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 /// walks a subsequence instead of 9.2, and in 167 of its 170 chunks there would be no room for
 /// their ends. Runs past a block's end go unnoticed; decoding finds them.
 ///
-/// `Bits`: words(i) gives the word with bit i and the next one, words_behind(i) the two words after
-/// that; a few words after the last bit may be read. `Tables`: place(phase) of a block,
-/// block(place), phase_before(place) (of the block before), ac_of(DC table); look_up(table, index)
-/// gives a skip entry, long_symbol(table, 16 bits) a symbol.
+/// `Bits`: as for BitFront; a few words after the last bit may be read. `Tables`: place(phase) of a
+/// block, block(place), phase_before(place) (of the block before), ac_of(DC table);
+/// look_up(table, index) gives a skip entry, long_symbol(table, 16 bits) a symbol.
 template <typename Bits, typename Tables>
 ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                  std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
-  Cursor cursor = Cursor::at(bits, tables, bit, phase, k);
+  Cursor<kSkipBits, Bits, Tables> cursor(bits, tables, bit, phase, k);
   std::uint32_t blocks = 0, pairs = 0,
                 last = k - 1;  // before the DC there is none: adding 1 gives 0
   walk_subsequence(span, cursor, [&] {
-    std::uint32_t entry = tables.look_up(cursor.table, cursor.window >> (32 - kSkipBits));
-    const WordPair behind = bits.words_behind(cursor.bit);
-    const BlockTables next = tables.block(cursor.next_block);
-    std::uint32_t after = last + (entry >> kSkipIndexShift);
+    std::uint32_t entry = cursor.entry, after = last + (entry >> kSkipIndexShift);
     if (goes_beyond(after)) {
-      if (entry == kNoStep << kSkipIndexShift) {
-        const std::uint32_t symbol = tables.long_symbol(cursor.table, cursor.window >> 16);
-        if ((symbol & kSymbolFault) != 0) cursor.bit = kGaveUp;
-        entry = step_of(symbol);
-      } else {
-        entry = first_of(entry);
-      }
+      entry = entry == kNoStep << kSkipIndexShift ? step_of(cursor.long_symbol()) : first_of(entry);
       after = last + (entry >> kSkipIndexShift);
     }
-    cursor.take(entry & kSkipBitsMask, behind);
-    pairs += entry & kSkipPairMask << kSkipPairShift;
     const bool ends = after >= kBlockSize - 1;
+    pairs += entry & kSkipPairMask << kSkipPairShift;
+    cursor.step(entry & kSkipBitsMask, ends);
     last = ends ? 0xFFFFFFFFu : after;
-    cursor.end_block_if(ends, tables, next);
     increment_if(ends, blocks);
     return ends;
   });
@@ -239,25 +270,18 @@ template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                        PairTarget& target, Sink sink, std::uint32_t& bit,
                                        std::uint32_t& phase, std::uint32_t& k) {
-  Cursor cursor = Cursor::at(bits, tables, bit, phase, k);
+  Cursor<kSymbolIndexBits, Bits, Tables> cursor(bits, tables, bit, phase, k);
   std::uint32_t block = target.block, pair = target.pair, next_index = k, indices = 0;
   walk_subsequence(span, cursor, [&] {
-    std::uint32_t symbol = tables.look_up(cursor.table, cursor.window >> (32 - kSymbolIndexBits));
-    const WordPair behind = bits.words_behind(cursor.bit);
-    const BlockTables next = tables.block(cursor.next_block);
-    if (symbol == 0) {
-      symbol = tables.long_symbol(cursor.table, cursor.window >> 16);
-      if ((symbol & kSymbolFault) != 0) cursor.bit = kGaveUp;
-    }
+    const std::uint32_t symbol = cursor.entry != 0 ? cursor.entry : cursor.long_symbol();
     const std::uint32_t appended = cursor.window << (symbol & 31);
     const std::uint32_t index = next_index + (symbol >> kSymbolRunShift);
-    cursor.take(symbol >> kSymbolTakenShift & kSymbolTakenMask, behind);
     const bool ends = index + 1 >= kBlockSize, makes_pair = (symbol & kSymbolMakesPair) != 0;
+    cursor.step(symbol >> kSymbolTakenShift & kSymbolTakenMask, ends);
     indices |= index;
     sink.block_starts_if(makes_pair && next_index == 0, block, pair);
     sink.put_if(makes_pair, pair, make_pair_word(appended, symbol, index));
     next_index = ends ? 0 : index + 1;
-    cursor.end_block_if(ends, tables, next);
     increment_if(makes_pair, pair);
     increment_if(ends, block);
     return ends;

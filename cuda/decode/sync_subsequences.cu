@@ -39,17 +39,20 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
   const std::uint32_t thread = threadIdx.x;
   const std::uint32_t base =
       find_interval(a, static_cast<std::uint32_t>(max(first_sub, std::int64_t{0})));
-  if (thread < kSubsequences) s.tally[thread] = 0;
-  __syncthreads();
-  const std::uint32_t next = base + 1 + thread;
-  if (thread < kSubsequences && next < a.intervals) {
-    const std::int64_t at = first_subsequence_of(next, a.interval_first[next]) - first_sub;
-    if (at < kSubsequences) s.tally[at] = next;
+  std::uint32_t interval = base;
+  if (a.intervals > 1) {
+    if (thread < kSubsequences) s.tally[thread] = 0;
+    __syncthreads();
+    const std::uint32_t next = base + 1 + thread;
+    if (thread < kSubsequences && next < a.intervals) {
+      const std::int64_t at = first_subsequence_of(next, a.interval_first[next]) - first_sub;
+      if (at < kSubsequences) s.tally[at] = next;
+    }
+    __syncthreads();
+    std::uint32_t own = thread < kSubsequences ? s.tally[thread] : 0;
+    IntervalMax(s.max_scan).InclusiveScan(own, own, cuda::maximum<>{});
+    interval = max(own, base);
   }
-  __syncthreads();
-  std::uint32_t interval = thread < kSubsequences ? s.tally[thread] : 0;
-  IntervalMax(s.max_scan).InclusiveScan(interval, interval, cuda::maximum<>{});
-  interval = max(interval, base);
   const std::int64_t sub = first_sub + thread;
   bool exists = sub >= 0 && sub < sub_end;
   std::uint32_t start = 0, end = 0, index = 0;
@@ -102,7 +105,19 @@ __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tab
   if (sub < kSubsequences && s.ends.head[sub] && !seed) walk_from(sub, 0);
   __syncthreads();
   if (sub < kSubsequences) s.ends.collect(sub, seed ? guesses : 0);
-  __syncthreads();
+}
+
+/// Lists walks over the subsequence behind the thread's own, from all its ends beyond the first
+/// `told`, which becomes their number.
+__device__ void list_walks(Shared& s, std::uint32_t& told, std::uint32_t& listed) {
+  const std::uint32_t to = threadIdx.x + 1;
+  const bool leads = to < kSubsequences && s.exists(to) && !s.ends.head[to];
+  const std::uint32_t ends = leads ? s.ends.count[threadIdx.x] : 0;
+  std::uint32_t place, sum, base = 0;
+  ListPlace(s.list_place[threadIdx.x / 32]).ExclusiveSum(ends - told, place, sum);
+  if (threadIdx.x % 32 == 0 && sum > 0) base = atomicAdd(&listed, sum);
+  place += __shfl_sync(0xFFFFFFFF, base, 0);
+  for (; told < ends; ++told) s.item(place++) = static_cast<std::uint16_t>(told << 8 | to);
 }
 
 /// The end of the round's first walk, if so few are left and it passed so many blocks that the
@@ -115,29 +130,22 @@ __device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint3
   return repeats && s.ends.open[to] ? line.reached[to] : kNoOffer;
 }
 
-/// Walks every subsequence from all ends of the subsequence before, until no new end turns up.
+/// Walks every subsequence from all ends of the subsequence before, until no new end turns up. A
+/// barrier between walks and ends, and one between ends and walks, divide the rounds.
 /// Returns false, to all threads, as soon as there is no room for the ends of many subsequences.
 __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t sub = threadIdx.x;
   const bool follows = sub > 0 && sub < kSubsequences && s.exists(sub) && !s.ends.head[sub];
   const int most_full = a.long_slots != 0 ? kMostFullSubsequences : kThreads;
-  std::uint32_t walked = 0;
+  std::uint32_t walked = 0, told = 0;
   bool is_full = false;
+  list_walks(s, told, s.listed[0]);
+  __syncthreads();
   for (std::uint32_t round = 0;; ++round) {
-    std::uint32_t& listed = s.listed[round % 2];
+    const std::uint32_t listed = s.listed[round % 2];
+    std::uint32_t& listed_next = s.listed[1 - round % 2];
     const std::uint32_t entries = follows ? s.ends.count[sub - 1] : 0;
-    std::uint32_t place, sum, base = 0;
-    ListPlace(s.list_place[threadIdx.x / 32]).ExclusiveSum(entries - walked, place, sum);
-    if (threadIdx.x % 32 == 0 && sum > 0) base = atomicAdd(&listed, sum);
-    place += __shfl_sync(0xFFFFFFFF, base, 0);
-    for (std::uint32_t number = walked; number < entries; ++number)
-      s.item(place++) = static_cast<std::uint16_t>(number << 8 | sub);
-    __syncthreads();
     if (listed == 0) return true;
-    if (round == kEscapeRound && listed > kEscapeWalks && a.long_slots != 0) {
-      __syncthreads();  // all have read `listed`
-      return false;
-    }
     for (std::uint32_t item = threadIdx.x; item < listed; item += kThreads) {
       const std::uint32_t to = s.item(item) & 255, number = s.item(item) >> 8;
       WalkTally tally;
@@ -145,12 +153,15 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
           walk(a, s, tables, to, unpack_walk_state(s.ends.line[number].state[to - 1]), tally));
       s.ends.line[number].step[to] = make_step(tally);
     }
-    if (threadIdx.x == 0) s.offered = choose_offer(s, round, listed);
+    if (threadIdx.x == 0) {
+      s.offered = choose_offer(s, round, listed);
+      listed_next = 0;  // all have read it a round ago
+    }
     __syncthreads();
-    if (threadIdx.x == 0) listed = 0;
     if (follows && !s.ends.match(sub, walked, entries)) is_full = true;
     walked = entries;
     if (s.offered != kNoOffer && sub < kSubsequences) s.ends.offer(sub, s.offered);
+    list_walks(s, told, listed_next);
     if (__syncthreads_count(is_full) > most_full) return false;
   }
 }
@@ -223,7 +234,9 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads,
   if (!a.far_only && walk_ends(a, s, tables)) {
     if (threadIdx.x == 0) tell(a, kNoEnds);
     join_chunks(a, s);
+    const bool taken = s.published && follows_chunk(s);
     find_entries(a, s, tables);
+    if (taken && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
   } else {
     find_entries_far(a, s, tables);
   }

@@ -111,17 +111,14 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// A chunk is synchronised by long walks if more walks than these are left in this round. By a
-/// simulation, most walks left in a chunk: photos and noise 13, screens 27, letters of a page 14 at
-/// q97 with optimal tables, small letters 52. It has not shown a gain on a card: small letters at
-/// q97 take 1.0 to 1.4 ms with and without it, and text at q97 with the standard tables 584 us
-/// without it and 711 to 735 with it (H100). To be measured alone, and then perhaps removed.
-inline constexpr std::uint32_t kEscapeRound = 12, kEscapeWalks = 28;
 /// After a scan that was walked from guesses in vain, so many like it begin with long walks: small
 /// letters at q97 take 0.7 ms then, and 1.4 with the guesses before.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
+
+/// CTAs of decode_subsequences() for which shared memory has room.
+inline constexpr int kDecodeCtas = 5;
 
 /// Few threads spread the groups of a single frame over all processors, but each CTA needs its own
 /// copy of the tables. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a

@@ -211,6 +211,27 @@ TestFrame small_letters(std::uint64_t seed) {
   return frame;
 }
 
+/// Walks from guesses and the right walk pass the same two bits again and again, one bit apart. The
+/// right one goes through whole chunks by itself; a spot and the ends of intervals stop it.
+TEST_F(DecodePathParity, OneColourThatRepeatsBesideTheGuesses) {
+  EncodeParams params;
+  params.backend = Backend::cpu;
+  params.quality = 75;
+  params.huffman = HuffmanTables::optimal;
+  for (const RestartPolicy restart : {RestartPolicy::none(), RestartPolicy::mcu_rows(96)})
+    for (const int spot_rows : {0, 2}) {
+      SCOPED_TRACE(testing::Message() << "rows of a spot: " << spot_rows);
+      TestFrame frame(PixelFormat::yuv420p, 4096, 4096, Layout::tight, 128);
+      for (int y = 0; y < 4096; ++y) std::fill_n(frame.row(0, y), 4096, std::uint8_t{96});
+      for (int y = 0; y < spot_rows; ++y) std::fill_n(frame.row(0, 2000 + y) + 999, 3, 255);
+      params.restart = restart;
+      auto encoder = Encoder::create(params);
+      Jpeg jpeg;
+      ASSERT_TRUE(encoder && encoder->encode(frame.view(), jpeg));
+      expect(jpeg, 0);
+    }
+}
+
 /// All walks before some chunks meet in a state that is not the right one, and stay apart from it
 /// up to the chunk's end. Long walks then find the right one.
 TEST_F(DecodePathParity, WalksThatMeetInAWrongStateAreFoundOut) {

@@ -20,24 +20,6 @@ struct GroupTables : HostTables {
   }
 };
 
-/// Throws where more is read than words_to_read() says, or so often that it may never end.
-struct GroupBits {
-  std::span<const std::uint32_t> all;
-  mutable std::uint64_t reads_left;
-
-  WordPair words(std::uint32_t bit) const { return {word(bit / 32), word(bit / 32 + 1)}; }
-  WordPair words_behind(std::uint32_t bit) const {
-    if (reads_left-- == 0) throw std::runtime_error("a group without end");
-    return {word(bit / 32 + 1), word(bit / 32 + 2)};
-  }
-
- private:
-  std::uint32_t word(std::uint32_t number) const {
-    if (number >= all.size()) throw std::out_of_range("read behind the group");
-    return all[number];
-  }
-};
-
 struct GroupSink {
   StoredGroup* out;
   std::uint32_t next;
@@ -94,8 +76,8 @@ struct AllPairs {
 StoredGroup decode_stored(std::span<const std::uint32_t> words, const HostTables& tables,
                           const GroupSpan& span, std::uint32_t pair) {
   StoredGroup out;
-  const GroupBits bits{words.first(std::min<std::size_t>(words.size(), words_to_read(span.stop))),
-                       std::uint64_t{span.stop} + 1};
+  const HostBits bits{words.first(std::min<std::size_t>(words.size(), words_to_read(span.stop))),
+                      std::uint64_t{span.stop} + 1};
   out.end = decode_group(bits, GroupTables{tables}, span, pair, GroupSink{&out, pair});
   return out;
 }

@@ -63,22 +63,27 @@ struct HostTables {
 /// Bytes as the words that the kernels read, with zeros behind them.
 std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes);
 
-/// Throws where a walk reads too far, or so often that it may never end.
+/// Throws where a walk reads too far, or makes so many steps that it may never end.
 struct HostBits {
   std::span<const std::uint32_t> all;
-  mutable std::uint64_t reads_left = 2 * (kSubsequenceBits + kMostStepBits) + 2;
+  std::uint64_t most_steps = 2 * (kSubsequenceBits + kMostStepBits) + 2;
 
-  WordPair words(std::uint32_t bit) const { return pair(bit / 32); }
-  WordPair words_behind(std::uint32_t bit) const {
-    if (reads_left-- == 0) throw std::runtime_error("a walk without end");
-    return pair(bit / 32 + 1);
+  struct Place {
+    std::span<const std::uint32_t> all;
+    std::size_t word;
+    std::uint64_t steps_left;
+  };
+  Place place(std::uint32_t bit) const { return {all, bit / 32, most_steps}; }
+  static std::uint32_t take(Place& at) {
+    if (at.word >= at.all.size()) throw std::out_of_range("read behind the bits");
+    return at.all[at.word++];
   }
-
- private:
-  WordPair pair(std::uint32_t word) const {
-    if (word + 1 >= all.size()) throw std::out_of_range("read behind the bits");
-    return {all[word], all[word + 1]};
+  static void shift_if(std::uint32_t condition, WordPair& words, Place& at) {
+    if (at.steps_left-- == 0) throw std::runtime_error("a walk without end");
+    if (condition != 0) words = {words.second, take(at)};
   }
+  /// The 32 bits from a bit on.
+  std::uint32_t window(std::uint32_t bit) const { return BitFront<HostBits>(*this, bit).window; }
 };
 
 /// Where a walk stands, before a codeword.

@@ -49,7 +49,7 @@ class SubsequenceWalk : public testing::Test {
   /// Whether bits that are no codeword are in the way, found by one codeword after the other.
   bool meets_no_codeword(std::span<const std::uint32_t> words, WalkSpan span, Walk at) const {
     while (at.bit < span.stop) {
-      const std::uint32_t window = window_of(HostBits{words}.words(at.bit), at.bit);
+      const std::uint32_t window = HostBits{words}.window(at.bit);
       const int side = at.k == 0 ? kDcSide : kAcSide;
       const DecodedSymbol symbol =
           decode_symbol(tables_->source[side][on_host_.cycle.pair[at.phase]], window >> 16);
@@ -60,8 +60,7 @@ class SubsequenceWalk : public testing::Test {
       at.k = eob ? kBlockSize : side == kDcSide ? 1 : at.k + value / 16 + 1;
       if (at.k < kBlockSize) continue;
       at = {at.bit, (at.phase + 1) % static_cast<std::uint32_t>(on_host_.cycle.period), 0};
-      if (at.bit < span.end &&
-          is_padding(window_of(HostBits{words}.words(at.bit), at.bit), span.end - at.bit))
+      if (at.bit < span.end && is_padding(HostBits{words}.window(at.bit), span.end - at.bit))
         return false;
     }
     return false;

@@ -49,10 +49,9 @@ ZR_HD std::uint32_t window_of(const WordPair& words, std::uint32_t bit) {
 }
 
 /// The bits in front of a walk: the next 32, and two words behind the one with its bit. Only a step
-/// into another word loads one more, long before its bits are needed: if 32 threads each load the
-/// words of every step, shared memory is so busy that look-ups wait. `Bits`: place(bit) of the word
-/// with a bit; take(place) gives the word there and goes on to the next; shift_if(c, words, place)
-/// does words = {words.second, take(place)} if c is not 0.
+/// into another word loads one more, long before its bits are needed. `Bits`: place(bit) of the
+/// word with a bit; take(place) gives the word there and goes on to the next; shift_if(c, words,
+/// place) does words = {words.second, take(place)} if c is not 0.
 template <typename Bits>
 struct BitFront {
   std::uint32_t bit, window;

@@ -42,7 +42,8 @@ inline constexpr std::uint32_t kChunkSubsequences = 224;
 
 /// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
 /// eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster with
-/// a single frame.
+/// a single frame. (On an H100, 75 us with these and 77 with four CTAs of 288 threads, chunks of
+/// 160 subsequences and 10 bits for the skip tables.)
 inline constexpr int kSyncThreads = 384;
 inline constexpr int kSyncCtas = 3;
 /// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
@@ -117,7 +118,8 @@ inline constexpr std::uint32_t kScansAlike = 63;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 
-/// CTAs of decode_subsequences() for which shared memory has room.
+/// CTAs of decode_subsequences() for which shared memory has room. (By itself ptxas takes 40
+/// registers and spills one.)
 inline constexpr int kDecodeCtas = 5;
 
 /// Few threads spread the groups of a single frame over all processors, but each CTA needs its own

@@ -114,6 +114,41 @@ def test_rows_with_gaps_and_other_strides():
             zerorun.encode(array)
 
 
+class LateArray(CudaArray):
+    """Valid when DLPack asked for it, on the stream that it names, as JAX's arrays are."""
+
+    def __init__(self, host):
+        super().__init__(host.shape)
+        self.host = np.ascontiguousarray(host)
+        self.streams = []
+        cuda("cudaMemset", ctypes.c_void_p(self.pointer), 0, ctypes.c_size_t(self.size))
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.shape, "typestr": "|u1", "data": (self.pointer, False), "version": 2}
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        cuda("cudaMemcpyAsync", ctypes.c_void_p(self.pointer), ctypes.c_void_p(self.host.ctypes.data),
+             ctypes.c_size_t(self.size), 1, ctypes.c_void_p(0 if stream == 1 else stream))
+        raise BufferError("made valid, but not to be exported")
+
+
+def test_arrays_that_become_valid_when_asked():
+    image = picture("rgb24", 640, 480)
+    wanted = zerorun.encode(image, device="cpu")
+    late = LateArray(image)
+    assert zerorun.encode(late) == wanted and late.streams == [1]
+    stream = ctypes.c_void_p()
+    cuda("cudaStreamCreate", ctypes.byref(stream))
+    late = LateArray(image)
+    assert zerorun.encode(late, stream=stream.value) == wanted and late.streams == [stream.value]
+    cuda("cudaStreamDestroy", stream)
+
+
 def test_stream_in_device_memory():
     jpeg = zerorun.encode(picture("rgb24", 80, 60), device="cpu")
     data = CudaArray.of(np.frombuffer(jpeg, np.uint8))

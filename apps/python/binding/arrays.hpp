@@ -34,9 +34,15 @@ struct Array {
 Array array_from(nb::handle object, const std::string& name, std::uintptr_t stream = 0);
 
 /// The two other protocols; empty if the object does not speak them.
-std::optional<Array> array_from_cuda_interface(nb::handle object, const std::string& name);
+std::optional<Array> array_from_cuda_interface(nb::handle object, const std::string& name,
+                                               std::uintptr_t stream);
 std::optional<Array> array_from_dlpack(nb::handle object, const std::string& name,
                                        std::uintptr_t stream);
+
+/// Has an array in device memory made valid on `stream`, by DLPack, where its
+/// `__cuda_array_interface__` does not speak of streams: JAX copies and computes on its own. A
+/// producer that cannot export the array is left alone.
+void make_ready(nb::handle object, std::uintptr_t stream);
 
 /// Takes over a shape of at most three dimensions and its strides in bytes, which may be null:
 /// without gaps. Errors: ArgumentError for negative sizes and for more than 2^63 bytes.

@@ -72,7 +72,8 @@ std::pair<std::int64_t, std::int64_t> extent(const Array& array, const std::stri
 
 }  // namespace
 
-std::optional<Array> array_from_cuda_interface(nb::handle object, const std::string& name) {
+std::optional<Array> array_from_cuda_interface(nb::handle object, const std::string& name,
+                                               std::uintptr_t stream) {
   const nb::object found = nb::getattr(object, "__cuda_array_interface__", nb::none());
   if (!nb::isinstance<nb::dict>(found)) return {};
   const nb::dict description = nb::borrow<nb::dict>(found);
@@ -83,12 +84,13 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   Array array;
   read_shape(description, name, array);
   read_data(description, name, array);
-  const nb::object stream = entry(description, "stream");
-  if (!stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(stream, name));
+  const nb::object own_stream = entry(description, "stream");
+  if (!own_stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(own_stream, name));
   const auto [first, last] = extent(array, name);
   if (last < first) fail(Errc::invalid_frame, name + " is empty: " + shape_text(array));
   array.device = device_of_memory(array.data + first, array.data + last, name);
   array.owner = owner_of(nb::borrow(object));
+  if (!description.contains("stream")) make_ready(object, stream);
   return array;
 }
 

@@ -45,11 +45,24 @@ void read_tensor(const DlTensor& tensor, const std::string& name, Array& array) 
   set_shape(array, tensor.dimensions, tensor.shape, tensor.strides, name);
 }
 
+bool has_dlpack(nb::handle object) {
+  return nb::hasattr(object, "__dlpack__") && nb::hasattr(object, "__dlpack_device__");
+}
+
 }  // namespace
+
+void make_ready(nb::handle object, std::uintptr_t stream) {
+  if (!has_dlpack(object) || !is_on_cuda(object)) return;
+  try {
+    capsule_of(object, stream);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+  }
+}
 
 std::optional<Array> array_from_dlpack(nb::handle object, const std::string& name,
                                        std::uintptr_t stream) {
-  if (!nb::hasattr(object, "__dlpack__") || !nb::hasattr(object, "__dlpack_device__")) return {};
+  if (!has_dlpack(object)) return {};
   const nb::object capsule = capsule_of(object, stream);
   auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (managed == nullptr) throw nb::python_error();

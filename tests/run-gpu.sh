@@ -102,7 +102,7 @@ if ((sanitize)); then
           only='PipelineParity.DeviceFramesAndStreams:PipelineParity.LongAndDenseTiles'
         [[ $name == index_path_parity ]] && only='IndexPathParity.SumsThat*'
         [[ $name == decode_path_parity ]] &&
-          only='DecodePathParity.Coefficients*:DecodePathParity.Damaged*:DecodePathParity.Tables*'
+          only='DecodePathParity.Coefficients*:DecodePathParity.Damaged*:DecodePathParity.Tables*:*OneColourThat*'
       fi
       part "$tool $name" "$tool-$name.log" env ZERORUN_REQUIRE_GPU=1 ZERORUN_MUTATIONS=200 \
         compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \

@@ -37,11 +37,12 @@ struct Shared {
   typename ListPlace::TempStorage list_place[kWarps];
   std::uint32_t listed[2];
   std::uint32_t first_word, own_first_word;
-  std::uint32_t first_number, first_state;  ///< state before the chunk's first own subsequence
-  std::uint32_t foreign_sub;                ///< the first that begins in a state that was not kept
+  /// State before the chunk's first own subsequence; then before one behind a late walk.
+  std::uint32_t first_number, first_state;
+  std::uint32_t foreign_sub;  ///< the first that begins in a state that was not kept
   std::uint8_t segment_first[kSubsequences /
                              kSegmentSubsequences];  ///< number of the end before each own segment
-  std::uint16_t offered;  ///< an end that all subsequences may have, or kNoOffer
+  std::uint16_t offered;  ///< an end that all subsequences, or those behind, may have; or kNoOffer
   std::uint16_t published_end;
   bool published, last_chunk;
   std::uint8_t taken;  ///< number of the end before the first own subsequence that was taken

@@ -38,7 +38,7 @@ ZR_HD WalkTally tally_of_step(std::uint32_t step) {
 ZR_HD std::uint32_t next_of_step(std::uint32_t step) { return step >> kStepNextShift; }
 
 /// The ends of `kSubsequences` consecutive subsequences. Between two barriers only a subsequence's
-/// own thread changes its column, except `reached` and `step`, which the walks write.
+/// own thread changes its column, except `reached` and `step`, which the walks write, and `item`.
 template <std::uint32_t kSubsequences>
 struct SubsequenceEnds {
   static_assert(kSubsequences % kSegmentSubsequences == 0);

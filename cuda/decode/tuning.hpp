@@ -55,7 +55,7 @@ inline constexpr std::uint32_t kWarmSubsequences = 32;
 inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 16;
 
 /// Ends kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and more ends
-/// come from the subsequences before. settle() follows the ends that find no room, one after the
+/// come from the subsequences before. walk_late() follows the ends that find no room, one after the
 /// other.
 inline constexpr std::uint32_t kMostEnds = 16;
 /// Ends that suffice with at most kUsualGuesses guesses and blocks of at most kUsualBlockBits bits
@@ -107,7 +107,8 @@ inline constexpr std::uint32_t kGuessStride = 4;
 /// in its subsequence, its end is offered to all others. By a simulation, steps one after the
 /// other that a chunk of one colour at q75 with optimal tables needs without it and with it: 32,256
 /// and 2,592 of 0.1 us; of gradients at q50 16,870 and 4,348. From round 8 on or with blocks of 6
-/// bits, a screen at q50 would need 3,192 instead of 990.
+/// bits, a screen at q50 would need 3,192 instead of 990. A late walk that passed as many blocks
+/// and ends as it began is followed by all threads (repeat_walk()).
 inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.

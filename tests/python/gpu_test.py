@@ -117,8 +117,9 @@ def test_rows_with_gaps_and_other_strides():
 class LateArray(CudaArray):
     """Valid when DLPack asked for it, on the stream that it names, as JAX's arrays are."""
 
-    def __init__(self, host):
+    def __init__(self, host, failure):
         super().__init__(host.shape)
+        self.failure = failure
         self.host = np.ascontiguousarray(host)
         self.streams = []
         cuda("cudaMemset", ctypes.c_void_p(self.pointer), 0, ctypes.c_size_t(self.size))
@@ -134,19 +135,22 @@ class LateArray(CudaArray):
         self.streams.append(stream)
         cuda("cudaMemcpyAsync", ctypes.c_void_p(self.pointer), ctypes.c_void_p(self.host.ctypes.data),
              ctypes.c_size_t(self.size), 1, ctypes.c_void_p(0 if stream == 1 else stream))
-        raise BufferError("made valid, but not to be exported")
+        raise self.failure("made valid, but not to be exported")
 
 
-def test_arrays_that_become_valid_when_asked():
+@pytest.mark.parametrize("failure", [BufferError, RuntimeError])
+def test_arrays_that_become_valid_when_asked(failure):
     image = picture("rgb24", 640, 480)
     wanted = zerorun.encode(image, device="cpu")
-    late = LateArray(image)
+    late = LateArray(image, failure)
     assert zerorun.encode(late) == wanted and late.streams == [1]
     stream = ctypes.c_void_p()
     cuda("cudaStreamCreate", ctypes.byref(stream))
-    late = LateArray(image)
+    late = LateArray(image, failure)
     assert zerorun.encode(late, stream=stream.value) == wanted and late.streams == [stream.value]
     cuda("cudaStreamDestroy", stream)
+    with pytest.raises(KeyboardInterrupt):
+        zerorun.encode(LateArray(image, KeyboardInterrupt))
 
 
 def test_stream_in_device_memory():

@@ -30,10 +30,13 @@ bool is_on_cuda(nb::handle object) {
 }
 
 /// A producer on a GPU makes its array valid on `stream`; DLPack calls the default stream 1.
+nb::object capsule_on_cuda(nb::handle object, std::uintptr_t stream) {
+  return object.attr("__dlpack__")(nb::arg("stream") = nb::int_(stream == 0 ? 1 : stream));
+}
+
 nb::object capsule_of(nb::handle object, std::uintptr_t stream) {
-  const nb::object make = object.attr("__dlpack__");
-  if (!is_on_cuda(object)) return call_python(make);
-  return make(nb::arg("stream") = nb::int_(stream == 0 ? 1 : stream));
+  return is_on_cuda(object) ? capsule_on_cuda(object, stream)
+                            : call_python(object.attr("__dlpack__"));
 }
 
 void read_tensor(const DlTensor& tensor, const std::string& name, Array& array) {
@@ -52,11 +55,13 @@ bool has_dlpack(nb::handle object) {
 }  // namespace
 
 void make_ready(nb::handle object, std::uintptr_t stream) {
-  if (!has_dlpack(object) || !is_on_cuda(object)) return;
+  // Of PyTorch's arrays the current stream is known (_streams.py).
+  if (!has_dlpack(object) || type_of(object).starts_with("torch.")) return;
   try {
-    capsule_of(object, stream);
+    if (is_on_cuda(object)) capsule_on_cuda(object, stream);
+  } catch (const nb::type_error&) {  // of is_on_cuda()
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_BufferError)) throw;
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
   }
 }
 

@@ -258,7 +258,7 @@ R15() {
 }
 
 R16() {
-  build tsan
+  build tsan zerorun_thread_tests
   tests tsan . -L 'unit|api' -E _NOT_BUILT || exit 1
   reached "$(passed) under ThreadSanitizer"
 }

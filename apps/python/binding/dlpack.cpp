@@ -59,7 +59,7 @@ void make_ready(nb::handle object, std::uintptr_t stream) {
   if (!has_dlpack(object) || type_of(object).starts_with("torch.")) return;
   try {
     if (is_on_cuda(object)) capsule_on_cuda(object, stream);
-  } catch (const nb::type_error&) {  // of is_on_cuda()
+  } catch (const nb::builtin_exception&) {  // of is_on_cuda()
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
   }

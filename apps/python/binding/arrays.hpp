@@ -40,8 +40,8 @@ std::optional<Array> array_from_dlpack(nb::handle object, const std::string& nam
                                        std::uintptr_t stream);
 
 /// Has an array in device memory made valid on `stream`, by DLPack, where its
-/// `__cuda_array_interface__` does not speak of streams: JAX copies and computes on its own. A
-/// producer that does not do it, whatever exception it raises, is left alone.
+/// `__cuda_array_interface__` does not speak of streams: JAX copies and computes on its own. An
+/// error of the producer's leaves the array as it is; want of memory and interruptions go on.
 void make_ready(nb::handle object, std::uintptr_t stream);
 
 /// Takes over a shape of at most three dimensions and its strides in bytes, which may be null:

@@ -155,7 +155,7 @@ __device__ inline std::uint32_t walk_late(const WalkArgs& a, Shared& s, const Sk
 
 /// A late walk passed many blocks and ended as it began, in s.offered: pictures of one colour and
 /// gradients repeat a few bits. All subsequences behind it are walked from there at once. Returns
-/// the first one, from `sub` on, whose walk ends otherwise; it begins in s.offered, too. (One
+/// the one, from `first` on, whose walk ends otherwise first; it begins in s.offered, too. (One
 /// thread needed 1.3 ms for one colour of 1920x1080 at q75 with optimal tables on an H100, two
 /// chunks.)
 __device__ inline std::uint32_t repeat_walk(const WalkArgs& a, Shared& s, const SkipTables& tables,

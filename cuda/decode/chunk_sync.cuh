@@ -14,9 +14,8 @@ namespace zerorun::chunk_sync {
 
 inline constexpr int kThreads = kSyncThreads;
 inline constexpr int kWarps = kThreads / 32;
-inline constexpr std::uint32_t kSubsequences = kWarmSubsequences + kChunkSubsequences;
-static_assert(kWarmSubsequences % kSegmentSubsequences == 0 && kSubsequences % 32 == 0 &&
-              kSubsequences <= 256 && kSubsequences <= kThreads);
+static_assert(kMediumChunk % kSegmentSubsequences == 0 && kSmallChunk % kSegmentSubsequences == 0);
+static_assert(kWarmSubsequences % kSegmentSubsequences == 0);
 
 using IntervalMax = cub::BlockScan<std::uint32_t, kThreads>;
 using CountSum = cub::BlockScan<std::uint64_t, kThreads>;
@@ -25,7 +24,12 @@ using ListPlace = cub::WarpScan<std::uint32_t>;
 
 inline constexpr std::uint16_t kNoOffer = 0xFFFF;
 
-struct Shared {
+/// `kMost`: subsequences that there is room for. Those behind the CTA's last one do not exist.
+template <std::uint32_t kMost>
+struct ChunkMemory {
+  static constexpr std::uint32_t kSubsequences = kMost;
+  static_assert(kSubsequences % 32 == 0 && kSubsequences <= 256 && kSubsequences <= kThreads);
+
   union {
     std::uint32_t words[words_of_subsequences(kSubsequences)];
     typename IntervalMax::TempStorage max_scan;  ///< used before the words are loaded
@@ -57,16 +61,26 @@ struct Shared {
   __device__ std::uint16_t& entry(std::uint32_t sub) { return item(sub); }
 };
 
-static_assert(sizeof(Shared) <= 4 * sync_words(kMostEnds) &&
-                  sizeof(Shared) + 16 > 4 * sync_words(kMostEnds) &&
-                  sizeof(SubsequenceEnds<kSubsequences>::Line) == 4 * kSyncEndWords,
-              "the host counts with the same size");
-static_assert(3 * (sync_shared_bytes(2, kUsualEnds) + 1024) <= 228 * 1024,
+template <std::uint32_t kMost>
+constexpr bool host_counts_alike() {
+  using Memory = ChunkMemory<kMost>;
+  constexpr std::size_t kCounted = 4 * sync_words(kMostEnds, kMost);
+  return sizeof(Memory) <= kCounted && sizeof(Memory) + 16 > kCounted &&
+         sizeof(typename SubsequenceEnds<kMost>::Line) == 4 * sync_end_words(kMost);
+}
+static_assert(host_counts_alike<kMediumRoom>() && host_counts_alike<kLargeRoom>());
+static_assert(3 * (sync_shared_bytes(2, kUsualEnds, kLargeRoom) + 1024) <= 228 * 1024 &&
+                  3 * (sync_shared_bytes(2, kMostEnds, kMediumRoom) + 1024) <= 228 * 1024,
               "three CTAs in a processor of Hopper");
 
+__device__ inline std::uint32_t last_subsequence(const WalkArgs& a) {
+  return kWarmSubsequences + a.chunk_subsequences - 1;
+}
+
 /// Walks a subsequence from the state before it; returns the state after it, packed.
-__device__ inline std::uint32_t walk(const WalkArgs& a, const Shared& s, const SkipTables& tables,
-                                     std::uint32_t sub, const WalkState& state, WalkTally& tally) {
+template <typename Shared>
+__device__ std::uint32_t walk(const WalkArgs& a, const Shared& s, const SkipTables& tables,
+                              std::uint32_t sub, const WalkState& state, WalkTally& tally) {
   const std::uint32_t start = s.start[sub];
   const std::uint32_t origin = s.first_word * 32, end = s.end[sub] - origin;
   const WalkSpan span{min(start - origin + kSubsequenceBits, end), end};

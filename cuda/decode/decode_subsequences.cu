@@ -13,7 +13,8 @@
 namespace zerorun {
 namespace {
 
-constexpr int kThreads = kChunkSubsequences;
+/// The most; a CTA has one for each subsequence of a chunk.
+constexpr int kMostThreads = kChunkSubsequences;
 
 using SymbolTables = SharedTables<kSymbolIndexBits>;
 
@@ -36,7 +37,7 @@ __device__ std::uint32_t decode(const WalkArgs& a, const SymbolTables& tables,
   const auto before = [&](const SubsequenceStart& r) {
     return counts.before + pack_counts(r.block, r.pair);
   };
-  const std::uint64_t next = threadIdx.x + 1 < kThreads ? before(sub[1]) : counts.after;
+  const std::uint64_t next = threadIdx.x + 1 < blockDim.x ? before(sub[1]) : counts.after;
   PairTarget target{blocks_of(before(own)), pairs_of(before(own))};
   // The number of blocks is checked at both ends of an interval: an interval may have twice as
   // many, and the next one none.
@@ -56,15 +57,15 @@ __device__ std::uint32_t decode(const WalkArgs& a, const SymbolTables& tables,
   return faults | (meets ? 0 : kFaultSync);
 }
 
-static_assert(bounded_ctas(kDecodeCtas, kThreads, decode_shared_bytes(2), 90) == kDecodeCtas,
+static_assert(bounded_ctas(kDecodeCtas, kMostThreads, decode_shared_bytes(2), 90) == kDecodeCtas,
               "as measured on Hopper");
 
-__global__ void __launch_bounds__(kThreads,
-                                  bounded_ctas(kDecodeCtas, kThreads, decode_shared_bytes(2)))
+__global__ void __launch_bounds__(kMostThreads,
+                                  bounded_ctas(kDecodeCtas, kMostThreads, decode_shared_bytes(2)))
     decode_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   std::uint32_t* const words = dynamic_shared;
-  const SymbolTables tables = load_tables<kThreads, kSymbolIndexBits>(
-      a.tables, a.tables->symbol, a.cycle, dynamic_shared + kChunkWords);
+  const SymbolTables tables = load_tables<kSymbolIndexBits>(
+      a.tables, a.tables->symbol, a.cycle, dynamic_shared + kChunkWords, blockDim.x);
   wait_for_previous_kernel();
   // Faults that this kernel has found so far count too: the pairs will not be used then.
   const bool given_up = __syncthreads_or(a.summary->faults != 0);
@@ -73,12 +74,12 @@ __global__ void __launch_bounds__(kThreads,
     wait_for_copies();
     return;
   }
-  copy_clean_words<kThreads>(a.words, clean_words(*a.summary), first_word,
-                             words_of_subsequences(kChunkSubsequences), words);
+  copy_clean_words(a.words, clean_words(*a.summary), first_word, words_of_subsequences(blockDim.x),
+                   words, blockDim.x);
   const ChunkCounts counts{a.chunk_first[blockIdx.x], a.chunk_first[blockIdx.x + 1]};
   wait_for_copies();
   __syncthreads();
-  const SubsequenceStart* const sub = a.starts + blockIdx.x * kThreads + threadIdx.x;
+  const SubsequenceStart* const sub = a.starts + blockIdx.x * blockDim.x + threadIdx.x;
   const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, sub, counts);
   if (faults != 0) atomicOr(&a.summary->faults, faults);
 }
@@ -93,7 +94,7 @@ SharedPermission& permission() {
 Status prepare_decode_subsequences() { return permission().prepare(); }
 
 Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
-  const LaunchShape shape{args.chunks, kThreads, shared_bytes};
+  const LaunchShape shape{args.chunks, args.chunk_subsequences, shared_bytes};
   ZR_TRY(permission().raise(shared_bytes));
   ZR_CUDA_TRY(launch_behind(decode_subsequences_kernel, shape, stream, args));
   return Status::ok();

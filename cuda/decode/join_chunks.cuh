@@ -22,31 +22,38 @@ __device__ inline void publish(const WalkArgs& a, std::uint32_t state) {
 
 /// Follows the chunk from end `number` before its first own subsequence, segment by segment. Called
 /// by one thread.
-__device__ inline void follow_chunk(Shared& s, std::uint32_t number) {
+template <typename Shared>
+__device__ void follow_chunk(const WalkArgs& a, Shared& s, std::uint32_t number) {
   s.first_number = number;
-  for (std::uint32_t sub = kWarmSubsequences; sub < kSubsequences; sub += kSegmentSubsequences) {
-    s.segment_first[sub / kSegmentSubsequences] = static_cast<std::uint8_t>(number);
-    number = s.ends.follow_subsequences(sub, sub + kSegmentSubsequences, number);
+  const std::uint32_t last = last_subsequence(a) / kSegmentSubsequences;
+#pragma unroll 4
+  for (std::uint32_t segment = kWarmSubsequences / kSegmentSubsequences; segment <= last;
+       ++segment) {
+    s.segment_first[segment] = static_cast<std::uint8_t>(number);
+    number = s.ends.follow_whole_segment(segment, number);
   }
 }
 /// The number of the end before a subsequence of the chunk; after follow_chunk().
-__device__ inline std::uint32_t number_before(const Shared& s, std::uint32_t sub) {
+template <typename Shared>
+__device__ std::uint32_t number_before(const Shared& s, std::uint32_t sub) {
   const std::uint32_t segment = sub / kSegmentSubsequences;
   return s.ends.follow_subsequences(segment * kSegmentSubsequences, sub, s.segment_first[segment]);
 }
 
 /// Tells the next chunk the state in which the last subsequence ends, if it is known already.
-__device__ inline void publish_known_end(const WalkArgs& a, Shared& s) {
-  constexpr std::uint32_t kLast = kSubsequences - 1;
-  const std::uint32_t number = s.ends.head[kLast] ? 0 : number_before(s, kLast);
+template <typename Shared>
+__device__ void publish_known_end(const WalkArgs& a, Shared& s) {
+  const std::uint32_t last = last_subsequence(a);
+  const std::uint32_t number = s.ends.head[last] ? 0 : number_before(s, last);
   s.published = number != kForeignEnd;
   if (!s.published) return;
-  s.published_end = s.ends.line[number].reached[kLast];
+  s.published_end = s.ends.line[number].reached[last];
   publish(a, s.published_end);
 }
 
 /// Whether the chunk's first own subsequence begins where the chunk before ends.
-__device__ inline bool follows_chunk(const Shared& s) {
+template <typename Shared>
+__device__ bool follows_chunk(const Shared& s) {
   return blockIdx.x > 0 && s.exists(kWarmSubsequences) && !s.ends.head[kWarmSubsequences];
 }
 
@@ -60,19 +67,21 @@ __device__ inline std::uint32_t await_chunk_before(const WalkArgs& a,
 }
 /// The state before the chunk's first own subsequence, which the chunk before tells. Called by one
 /// thread.
-__device__ inline std::uint32_t await_first_state(const WalkArgs& a, const Shared& s) {
+template <typename Shared>
+__device__ std::uint32_t await_first_state(const WalkArgs& a, const Shared& s) {
   return follows_chunk(s) ? await_chunk_before(a, kPublished) & kStateMask : 0;
 }
 
 /// Waits for the chunk before and follows the chunk from the state that it tells, unless that is
 /// end `taken` before the chunk's first own subsequence. Returns, to all threads, whether it is
 /// not.
-__device__ inline bool begins_otherwise(const WalkArgs& a, Shared& s, std::uint32_t taken) {
+template <typename Shared>
+__device__ bool begins_otherwise(const WalkArgs& a, Shared& s, std::uint32_t taken) {
   if (threadIdx.x == 0) s.first_state = await_first_state(a, s);
   __syncthreads();
   const std::uint32_t number = s.ends.find(kWarmSubsequences - 1, s.first_state);
   if (number == taken) return false;
-  if (threadIdx.x == 0) follow_chunk(s, number);
+  if (threadIdx.x == 0) follow_chunk(a, s, number);
   __syncthreads();
   return true;
 }
@@ -83,11 +92,11 @@ __device__ inline bool begins_otherwise(const WalkArgs& a, Shared& s, std::uint3
 /// be another: in 68 of 273 chunks of noise at q90. Nearly always both lead to the same end; where
 /// they do not, find_entries() gives the scan up. (Chunks whose walks meet late could wait for the
 /// chunk before: small letters at q97 took 2.6 ms, one chunk after the other.)
-__device__ inline void join_chunks(const WalkArgs& a, Shared& s) {
-  for (std::uint32_t i = threadIdx.x;
-       i < (kSubsequences / kSegmentSubsequences - 1) * (kMostEnds + 1); i += kThreads)
-    s.ends.follow_segment(1 + i % (kSubsequences / kSegmentSubsequences - 1),
-                          i / (kSubsequences / kSegmentSubsequences - 1));
+template <typename Shared>
+__device__ void join_chunks(const WalkArgs& a, Shared& s) {
+  const std::uint32_t segments = last_subsequence(a) / kSegmentSubsequences;  // but the first
+  for (std::uint32_t i = threadIdx.x; i < segments * (kMostEnds + 1); i += kThreads)
+    s.ends.follow_segment(1 + i % segments, i / segments);
   __syncthreads();
   const bool needed = s.exists(kWarmSubsequences) && !s.ends.head[kWarmSubsequences];
   if (threadIdx.x < 32) {
@@ -100,7 +109,7 @@ __device__ inline void join_chunks(const WalkArgs& a, Shared& s) {
     if (lane == 0) {
       s.published = false;
       s.taken = static_cast<std::uint8_t>(first);
-      follow_chunk(s, first);
+      follow_chunk(a, s, first);
       if (agree) publish_known_end(a, s);
     }
   }
@@ -129,14 +138,15 @@ __device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequenc
 /// until a walk ends in one that was, or the next subsequence begins in a known one, or a walk
 /// passes many blocks and ends as it began. Returns the subsequence behind; it begins in end number
 /// s.first_number of the one before, and in s.first_state.
-__device__ inline std::uint32_t walk_late(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                          std::uint32_t sub) {
+template <typename Shared>
+__device__ std::uint32_t walk_late(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                   std::uint32_t sub) {
   std::uint32_t state = s.first_state, number = kForeignEnd;
   s.offered = kNoOffer;
-  for (; sub < kSubsequences && s.exists(sub) && !s.ends.head[sub]; ++sub) {
+  for (; sub < Shared::kSubsequences && s.exists(sub) && !s.ends.head[sub]; ++sub) {
     if (number != kForeignEnd || s.offered != kNoOffer) break;
     if (!may_walk_late(a, 1)) {
-      for (; sub < kSubsequences; ++sub) s.end[sub] = 0;
+      for (; sub < Shared::kSubsequences; ++sub) s.end[sub] = 0;
       break;
     }
     WalkTally tally;
@@ -158,14 +168,15 @@ __device__ inline std::uint32_t walk_late(const WalkArgs& a, Shared& s, const Sk
 /// the one, from `first` on, whose walk ends otherwise first; it begins in s.offered, too. (One
 /// thread needed 1.3 ms for one colour of 1920x1080 at q75 with optimal tables on an H100, two
 /// chunks.)
-__device__ inline std::uint32_t repeat_walk(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                            std::uint32_t first) {
+template <typename Shared>
+__device__ std::uint32_t repeat_walk(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                     std::uint32_t first) {
   const std::uint32_t sub = threadIdx.x, state = s.offered;
-  const bool behind = sub >= first && sub < kSubsequences;
+  const bool behind = sub >= first && sub < Shared::kSubsequences;
   WalkTally tally{};
   const bool repeats = behind && s.exists(sub) && !s.ends.head[sub] && s.ends.open[sub] &&
                        walk(a, s, tables, sub, unpack_walk_state(state), tally) == state;
-  if (sub == 0) s.foreign_sub = kSubsequences;
+  if (sub == 0) s.foreign_sub = Shared::kSubsequences;
   __syncthreads();
   if (behind && !repeats) atomicMin(&s.foreign_sub, sub);
   __syncthreads();
@@ -179,8 +190,9 @@ __device__ inline std::uint32_t repeat_walk(const WalkArgs& a, Shared& s, const 
 }
 
 /// From end `number` before `from` to the end before `to`, wherever they lie in their segments.
-__device__ inline std::uint32_t follow_late(const Shared& s, std::uint32_t from, std::uint32_t to,
-                                            std::uint32_t number) {
+template <typename Shared>
+__device__ std::uint32_t follow_late(const Shared& s, std::uint32_t from, std::uint32_t to,
+                                     std::uint32_t number) {
   for (; from < to && from % kSegmentSubsequences != 0; ++from)
     number = s.ends.follow(from, number);
   return s.ends.follow_subsequences(from, to, number);
@@ -189,16 +201,17 @@ __device__ inline std::uint32_t follow_late(const Shared& s, std::uint32_t from,
 /// Finds the state before each own subsequence, and its tally. Where the right walk comes to an end
 /// that found no room, one thread goes on until it meets an end that did, and from there on all
 /// threads follow the ends again.
-__device__ inline void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tables) {
-  constexpr std::uint32_t kLast = kSubsequences - 1;
+template <typename Shared>
+__device__ void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tables) {
+  const std::uint32_t last = last_subsequence(a);
   const std::uint32_t sub = threadIdx.x;
-  const bool own = sub >= kWarmSubsequences && sub < kSubsequences;
+  const bool own = sub >= kWarmSubsequences && sub < Shared::kSubsequences;
   const auto is_own = [&] { return own && s.exists(sub); };
   std::uint32_t number = is_own() && !s.ends.head[sub] ? number_before(s, sub) : 0;
   std::uint32_t settled = kWarmSubsequences;
   for (;;) {
     const bool foreign = is_own() && sub >= settled && number == kForeignEnd;
-    if (sub == 0) s.foreign_sub = kSubsequences;
+    if (sub == 0) s.foreign_sub = Shared::kSubsequences;
     if (is_own() && sub >= settled && !foreign) {
       s.entry(sub) = s.ends.head[sub] ? std::uint16_t{0} : s.ends.line[number].state[sub - 1];
       s.tally[sub] = s.ends.line[number].step[sub];
@@ -220,9 +233,9 @@ __device__ inline void find_entries(const WalkArgs& a, Shared& s, const SkipTabl
       number = s.ends.head[sub] ? 0 : follow_late(s, settled, sub, s.first_number);
     __syncthreads();
   }
-  if (sub == kLast) {
+  if (sub == last) {
     const std::uint32_t end =
-        settled > kLast || !s.exists(kLast) ? s.first_state : s.ends.line[number].reached[kLast];
+        settled > last || !s.exists(last) ? s.first_state : s.ends.line[number].reached[last];
     if (!s.published)
       publish(a, end);
     else if (end != s.published_end)

@@ -8,21 +8,26 @@
 
 namespace zerorun::chunk_sync {
 
-static_assert(kWarmSubsequences % kMarkSubsequences == 0 && kSubsequences % kMarkSubsequences == 0);
-/// Mark m is where subsequence (m + 1) * kMarkSubsequences begins; the last is the chunk's end.
-inline constexpr std::uint32_t kMarks = kSubsequences / kMarkSubsequences, kEndMark = kMarks - 1;
-/// The mark where the chunk's own subsequences begin.
+static_assert(kWarmSubsequences % kMarkSubsequences == 0);
+/// The mark where the chunk's own subsequences begin. Mark m is where subsequence
+/// (m + 1) * kMarkSubsequences begins.
 inline constexpr std::uint32_t kOwnMark = kWarmSubsequences / kMarkSubsequences - 1;
-using Marks = LongEnds<kMarks>;
 
-/// Places where long walks begin: before the chunk, and all of them.
-inline constexpr std::uint32_t kEarlyGuesses = kWarmSubsequences / kEarlyGuessStride;
-inline constexpr std::uint32_t kGuessPlaces = kEarlyGuesses + kChunkSubsequences / kLateGuessStride;
-
-/// In the memory of the ends, but for the part of line 0 where entry() is.
+/// In the memory of the ends, but for the part of line 0 where entry() is. The chunk is as large as
+/// there is room for.
+template <typename Shared>
 struct LongWalks {
-  static constexpr std::uint32_t kListed = 512;
+  static constexpr std::uint32_t kSubsequences = Shared::kSubsequences;
+  static_assert(kSubsequences % kMarkSubsequences == 0);
+  static constexpr std::uint32_t kMarks = kSubsequences / kMarkSubsequences;
+  static constexpr std::uint32_t kEndMark = kMarks - 1;  ///< the chunk's end
+  /// Places where long walks begin: before the chunk, and all of them.
+  static constexpr std::uint32_t kEarlyGuesses = kWarmSubsequences / kEarlyGuessStride;
+  static constexpr std::uint32_t kGuessPlaces =
+      kEarlyGuesses + (kSubsequences - kWarmSubsequences) / kLateGuessStride;
+  static constexpr std::uint32_t kListed = 2 * kSubsequences;
   static_assert(kGuessPlaces * kMaxBlocksPerMcu <= kListed && kMostLongSlots <= kListed);
+  using Marks = LongEnds<kMarks>;
 
   Marks marks;
   std::uint16_t* entry;   ///< [kMarks]: the state at a mark
@@ -30,7 +35,7 @@ struct LongWalks {
   std::uint16_t* list;    ///< [2][kListed]: walks that go on, by mark and slot
 
   static __device__ LongWalks at(Shared& s, std::uint32_t slots) {
-    static_assert(offsetof(SubsequenceEnds<kSubsequences>::Line, item) == 2 * 2 * kListed);
+    static_assert(offsetof(typename SubsequenceEnds<kSubsequences>::Line, item) == 2 * 2 * kListed);
     auto* const memory = reinterpret_cast<std::uint16_t*>(&s.ends.line[1]);
     auto* const entry = memory + Marks::bytes(slots) / 2;
     return {Marks::at(memory, slots), entry, reinterpret_cast<std::uint8_t*>(entry + kMarks),
@@ -40,8 +45,9 @@ struct LongWalks {
 
 /// Walks over a subsequence, from whatever state a walk brings. Where an interval ends all walks
 /// meet: the next subsequence begins in the state 0.
-__device__ inline std::uint32_t pass(const WalkArgs& a, const Shared& s, const SkipTables& tables,
-                                     std::uint32_t sub, std::uint32_t state, WalkTally& tally) {
+template <typename Shared>
+__device__ std::uint32_t pass(const WalkArgs& a, const Shared& s, const SkipTables& tables,
+                              std::uint32_t sub, std::uint32_t state, WalkTally& tally) {
   tally = {0, 0};
   if (!s.exists(sub)) return 0;
   if (s.ends.head[sub]) state = 0;
@@ -50,35 +56,37 @@ __device__ inline std::uint32_t pass(const WalkArgs& a, const Shared& s, const S
 }
 
 /// Walks from subsequence `sub` to a mark.
-__device__ inline std::uint32_t pass_to(const WalkArgs& a, const Shared& s,
-                                        const SkipTables& tables, std::uint32_t mark,
-                                        std::uint32_t sub, std::uint32_t state) {
+template <typename Shared>
+__device__ std::uint32_t pass_to(const WalkArgs& a, const Shared& s, const SkipTables& tables,
+                                 std::uint32_t mark, std::uint32_t sub, std::uint32_t state) {
   WalkTally tally;
   for (; sub < (mark + 1) * kMarkSubsequences; ++sub) state = pass(a, s, tables, sub, state, tally);
   return state;
 }
 
 /// Keeps the state that a walk brings to a mark. The walk goes on if no other was there.
-__device__ inline std::uint32_t arrive(Shared& s, const LongWalks& far, std::uint32_t list,
-                                       std::uint32_t mark, std::uint32_t state) {
+template <typename Shared>
+__device__ std::uint32_t arrive(Shared& s, const LongWalks<Shared>& far, std::uint32_t list,
+                                std::uint32_t mark, std::uint32_t state) {
   bool is_new;
   const std::uint32_t slot = far.marks.insert(mark, state, is_new);
-  if (is_new && mark < kEndMark)
-    far.list[list * LongWalks::kListed + atomicAdd(&s.listed[list], 1)] =
+  if (is_new && mark < far.kEndMark)
+    far.list[list * far.kListed + atomicAdd(&s.listed[list], 1)] =
         static_cast<std::uint16_t>(mark << 8 | slot);
   return slot;
 }
 
 /// Goes on with the walks of list 0, from mark to mark, until all have met others. Both lists are
 /// empty then.
-__device__ inline void walk_until_met(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                      const LongWalks& far) {
+template <typename Shared>
+__device__ void walk_until_met(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                               const LongWalks<Shared>& far) {
   for (std::uint32_t list = 0;; list = 1 - list) {
     __syncthreads();
     const std::uint32_t listed = s.listed[list];
     if (listed == 0) return;
     for (std::uint32_t item = threadIdx.x; item < listed; item += kThreads) {
-      const std::uint32_t at = far.list[list * LongWalks::kListed + item];
+      const std::uint32_t at = far.list[list * far.kListed + item];
       const std::uint32_t mark = at >> 8, slot = at & 255;
       const std::uint32_t state = pass_to(a, s, tables, mark + 1, (mark + 1) * kMarkSubsequences,
                                           far.marks.state(mark, slot));
@@ -92,18 +100,20 @@ __device__ inline void walk_until_met(const WalkArgs& a, Shared& s, const SkipTa
 
 /// Walks from each block of the MCU as a guess, densely before the chunk's own subsequences, so
 /// that the true walk is met there, and less densely in them.
-__device__ inline void walk_from_guesses(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                         const LongWalks& far) {
-  for (std::uint32_t i = threadIdx.x; i < kMarks * far.marks.slots; i += kThreads)
+template <typename Shared>
+__device__ void walk_from_guesses(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                  const LongWalks<Shared>& far) {
+  for (std::uint32_t i = threadIdx.x; i < far.kMarks * far.marks.slots; i += kThreads)
     far.marks.states[i] = kFreeSlot;
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   __syncthreads();
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
-  for (std::uint32_t item = threadIdx.x; item < guesses * kGuessPlaces; item += kThreads) {
-    const std::uint32_t place = item % kGuessPlaces, phase = item / kGuessPlaces;
-    const std::uint32_t sub = place < kEarlyGuesses
-                                  ? place * kEarlyGuessStride
-                                  : kWarmSubsequences + (place - kEarlyGuesses) * kLateGuessStride;
+  for (std::uint32_t item = threadIdx.x; item < guesses * far.kGuessPlaces; item += kThreads) {
+    const std::uint32_t place = item % far.kGuessPlaces, phase = item / far.kGuessPlaces;
+    const std::uint32_t sub =
+        place < far.kEarlyGuesses
+            ? place * kEarlyGuessStride
+            : kWarmSubsequences + (place - far.kEarlyGuesses) * kLateGuessStride;
     const std::uint32_t mark = sub / kMarkSubsequences;
     arrive(s, far, 0, mark, pass_to(a, s, tables, mark, sub, pack({0, phase, 0})));
   }
@@ -111,11 +121,12 @@ __device__ inline void walk_from_guesses(const WalkArgs& a, Shared& s, const Ski
 }
 
 /// Tells the next chunk all states in which this one may end.
-__device__ inline void tell_ends(const WalkArgs& a, Shared& s, const LongWalks& far) {
+template <typename Shared>
+__device__ void tell_ends(const WalkArgs& a, Shared& s, const LongWalks<Shared>& far) {
   std::uint16_t* const ends = a.chunk_ends + std::size_t{blockIdx.x} * kChunkEndWords;
   __syncthreads();
   for (std::uint32_t slot = threadIdx.x; slot < far.marks.slots; slot += kThreads) {
-    const std::uint16_t state = far.marks.state(kEndMark, slot);
+    const std::uint16_t state = far.marks.state(far.kEndMark, slot);
     if (state != kFreeSlot) __stcg(ends + 1 + atomicAdd(&s.listed[1], 1), state);
   }
   __threadfence();
@@ -128,8 +139,9 @@ __device__ inline void tell_ends(const WalkArgs& a, Shared& s, const LongWalks& 
 
 /// Walks from all states in which the chunk before may end: its walks go on here, so that the true
 /// one is among them even if it is not met before the chunk.
-__device__ inline void walk_from_ends(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                      const LongWalks& far) {
+template <typename Shared>
+__device__ void walk_from_ends(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                               const LongWalks<Shared>& far) {
   const std::uint16_t* const ends = a.chunk_ends + (std::size_t{blockIdx.x} - 1) * kChunkEndWords;
   if (threadIdx.x == 0) {
     const bool listed = follows_chunk(s) && (await_chunk_before(a) & kEndsListed) != 0;
@@ -147,11 +159,12 @@ __device__ inline void walk_from_ends(const WalkArgs& a, Shared& s, const SkipTa
 
 /// Goes through the chunk in order, by one thread, from the first mark whose state no walk met.
 /// Returns the state at the chunk's end.
-__device__ inline std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                             const LongWalks& far) {
+template <typename Shared>
+__device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                      const LongWalks<Shared>& far) {
   std::uint32_t slot = s.first_number, state = s.first_state;
   bool given_up = false;
-  for (std::uint32_t mark = kOwnMark; mark < kEndMark; ++mark) {
+  for (std::uint32_t mark = kOwnMark; mark < far.kEndMark; ++mark) {
     far.entry[mark] = static_cast<std::uint16_t>(state);
     slot = slot == kNoSlot ? kNoSlot : far.marks.next(mark, slot);
     if (slot != kNoSlot) {
@@ -172,38 +185,40 @@ __device__ inline std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const
 
 /// Finds the state at each mark from that at kOwnMark, which the chunk before tells, and tells the
 /// next chunk the state at the end.
-__device__ inline void join_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                  const LongWalks& far) {
+template <typename Shared>
+__device__ void join_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                           const LongWalks<Shared>& far) {
   for (std::uint32_t slot = threadIdx.x; slot < far.marks.slots; slot += kThreads)
     if (far.marks.state(kOwnMark, slot) != kFreeSlot)
-      far.through[slot] = static_cast<std::uint8_t>(far.marks.follow(kOwnMark, kEndMark, slot));
+      far.through[slot] = static_cast<std::uint8_t>(far.marks.follow(kOwnMark, far.kEndMark, slot));
   __syncthreads();
   if (threadIdx.x == 0) {
     s.first_state = await_first_state(a, s);
     s.first_number = far.marks.find(kOwnMark, s.first_state);
     const std::uint32_t end = s.first_number == kNoSlot ? kNoSlot : far.through[s.first_number];
     s.published = end != kNoSlot;
-    if (s.published) publish(a, kEndsListed | far.marks.state(kEndMark, end));
+    if (s.published) publish(a, kEndsListed | far.marks.state(far.kEndMark, end));
   }
   __syncthreads();
   const std::uint32_t mark = kOwnMark + threadIdx.x;
   if (!s.published) {
     if (threadIdx.x == 0) publish(a, kEndsListed | settle_marks(a, s, tables, far));
-  } else if (mark < kEndMark) {
+  } else if (mark < far.kEndMark) {
     far.entry[mark] = far.marks.state(mark, far.marks.follow(kOwnMark, mark, s.first_number));
   }
   __syncthreads();
 }
 
 /// Finds the state before each own subsequence, and its tally.
-__device__ inline void find_entries_far(const WalkArgs& a, Shared& s, const SkipTables& tables) {
-  const LongWalks far = LongWalks::at(s, a.long_slots);
+template <typename Shared>
+__device__ void find_entries_far(const WalkArgs& a, Shared& s, const SkipTables& tables) {
+  const LongWalks far = LongWalks<Shared>::at(s, a.long_slots);
   walk_from_guesses(a, s, tables, far);
   tell_ends(a, s, far);
   walk_from_ends(a, s, tables, far);
   join_marks(a, s, tables, far);
   const std::uint32_t mark = kOwnMark + threadIdx.x;
-  if (mark < kEndMark) {
+  if (mark < far.kEndMark) {
     std::uint32_t state = far.entry[mark];
     for (std::uint32_t sub = (mark + 1) * kMarkSubsequences; sub < (mark + 2) * kMarkSubsequences;
          ++sub) {

@@ -89,7 +89,7 @@ ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in
   if (in.index != nullptr)
     sizes.groups = static_cast<std::uint32_t>(index_groups(layout, scan.index->group_mcus));
   else
-    sizes.chunks = ceil_div(first_subsequence_of(sizes.intervals, sizes.bytes), kChunkSubsequences);
+    sizes.subsequences = first_subsequence_of(sizes.intervals, sizes.bytes);
   sizes.pair_capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       most_pairs(std::uint64_t{sizes.bytes} * 8), std::uint64_t{sizes.blocks} * kBlockSize));
   sizes.tiles = unstuff_tiles(sizes.bytes, lead);
@@ -97,14 +97,16 @@ ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in
   return sizes;
 }
 
-Status ScanDecoder::reserve(const Sizes& sizes) {
+Status ScanDecoder::reserve(const Job& job) {
+  const Sizes& sizes = job.sizes;
+  const std::int64_t chunks = job.plan.chunks;
   // Words may be copied by fours.
   ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
   ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
-  ZR_TRY(starts_.reserve(std::int64_t{sizes.chunks} * kChunkSubsequences));
-  ZR_TRY(chunk_first_.reserve(std::int64_t{sizes.chunks} + 1));
-  ZR_TRY(chunk_word_.reserve(sizes.chunks));
-  ZR_TRY(chunk_ends_.reserve(std::int64_t{sizes.chunks} * kChunkEndWords));
+  ZR_TRY(starts_.reserve(chunks * job.plan.chunk_subsequences));
+  ZR_TRY(chunk_first_.reserve(chunks + 1));
+  ZR_TRY(chunk_word_.reserve(chunks));
+  if (job.plan.long_slots != 0) ZR_TRY(chunk_ends_.reserve(chunks * kChunkEndWords));
   ZR_TRY(pairs_.reserve(std::int64_t{sizes.pair_capacity} +
                         (sizes.groups != 0 ? kMostGroupPairs : 0)));
   ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
@@ -154,10 +156,12 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const std::function<Status()>& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
           {},   {}};
-  if (job.sizes.chunks != 0) {
+  if (in.index == nullptr) {
     job.plan = plan_subsequences(limits_, needs_of_job(job), tuning_);
-    if (job.plan.long_slots != 0 && far_.take(job.sizes.blocks, job.sizes.bytes))
-      job.plan.far_only = true;
+    if (far_.take(job.sizes.blocks, job.sizes.bytes))
+      choose_long_walks(job);
+    else if (crowded_.take(job.sizes.blocks, job.sizes.bytes))
+      job.plan = plan_large_chunks(job);
   }
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
@@ -167,11 +171,11 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     return Status::ok();
   };
   ZR_TRY(run());
+  learn_from(job);
   const ScanReport& report = *report_.data();
   // The walks from guesses may have met in a wrong state. Long walks find the right one, if there
   // is one, in far less time than the careful decoder.
-  if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && job.plan.long_slots != 0) {
-    job.plan.far_only = true;
+  if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && choose_long_walks(job)) {
     far_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
     ZR_TRY(run());
   }
@@ -180,18 +184,41 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                     starts_of(job, report.faults)};
 }
 
+SubsequencePlan ScanDecoder::plan_large_chunks(const Job& job) const {
+  ScanNeeds needs = needs_of_job(job);
+  needs.large_chunks = true;
+  return plan_subsequences(limits_, needs, tuning_);
+}
+
+/// Plans for long walks from the start, if the device has the memory for them.
+bool ScanDecoder::choose_long_walks(Job& job) const {
+  SubsequencePlan plan = plan_large_chunks(job);
+  if (plan.long_slots == 0) return false;
+  plan.far_only = true;
+  job.plan = plan;
+  return true;
+}
+
+/// Many guesses in chunks that are not the largest lead to many ends.
+void ScanDecoder::learn_from(const Job& job) {
+  const bool crowded = report_.data()->far_chunks >= ceil_div(job.plan.chunks, kCrowdedChunks);
+  if (job.plan.chunk_subsequences < kChunkSubsequences && job.plan.chunks != 0 && crowded)
+    crowded_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
+}
+
 SubsequenceStarts ScanDecoder::starts_of(const Job& job, std::uint32_t faults) const {
-  if (job.sizes.chunks == 0 || (faults & (kFaultRestarts | kFaultUnsettled)) != 0) return {};
-  return {starts_.data(), std::uint64_t{job.sizes.chunks} * kChunkSubsequences, kSubsequenceBits};
+  if (job.plan.chunks == 0 || (faults & (kFaultRestarts | kFaultUnsettled)) != 0) return {};
+  return {starts_.data(), std::uint64_t{job.plan.chunks} * job.plan.chunk_subsequences,
+          kSubsequenceBits};
 }
 
 Status ScanDecoder::enqueue(Job& job) {
   const Sizes& sizes = job.sizes;
-  ZR_TRY(reserve(sizes));
+  ZR_TRY(reserve(job));
   ZR_TRY(update_tables(job));
   ZR_TRY(update_quant(job));
   *report_.data() = {};
-  ZR_TRY(states_.take({sizes.tiles, sum_tiles(sizes.groups), sizes.chunks, sizes.transform_ctas},
+  ZR_TRY(states_.take({sizes.tiles, sum_tiles(sizes.groups), job.plan.chunks, sizes.transform_ctas},
                       job.stream, job.states));
   ZR_TRY(enqueue_unstuff(job));
   ZR_TRY(job.in.index != nullptr ? enqueue_groups(job) : enqueue_subsequences(job));
@@ -237,7 +264,7 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
   needs.bytes = job.sizes.bytes;
   needs.blocks = job.sizes.blocks;
   needs.intervals = job.sizes.intervals;
-  needs.chunks = job.sizes.chunks;
+  needs.subsequences = job.sizes.subsequences;
   needs.groups = job.sizes.groups;
   needs.standard_codes = has_standard_codes(job.scan, job.cycle);
   return needs;
@@ -246,7 +273,8 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
 Status ScanDecoder::enqueue_subsequences(const Job& job) {
   const SubsequencePlan& plan = job.plan;
   WalkArgs args = walk_args(job);
-  args.chunks = job.sizes.chunks;
+  args.chunks = plan.chunks;
+  args.chunk_subsequences = plan.chunk_subsequences;
   args.guess_stride = plan.guess_stride;
   args.most_ends = plan.most_ends;
   args.long_slots = plan.long_slots;

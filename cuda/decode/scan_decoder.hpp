@@ -65,7 +65,8 @@ class ScanDecoder {
 
  private:
   struct Sizes {
-    std::uint32_t bytes, intervals, blocks, chunks, groups, pair_capacity, tiles, transform_ctas;
+    std::uint32_t bytes, intervals, blocks, subsequences, groups, pair_capacity, tiles;
+    std::uint32_t transform_ctas;
     std::uint32_t interval_blocks;
   };
   /// One scan on its way.
@@ -80,10 +81,10 @@ class ScanDecoder {
     ScanStates::Parts states;
     SubsequencePlan plan;  ///< of a scan without an index
   };
-  /// A scan that the walks from guesses did not synchronise. The next frame of its video is alike.
-  struct FarScan {
+  /// A scan for which the plan was wrong. The next frame of its video is alike.
+  struct OddScan {
     std::uint32_t blocks, bytes;
-    std::uint32_t left;  ///< scans alike that begin with long walks; then guesses are tried again
+    std::uint32_t left;  ///< scans alike that are planned otherwise; then the usual plan is tried
 
     bool take(std::uint32_t of_blocks, std::uint32_t of_bytes) {
       const std::uint32_t apart = of_bytes > bytes ? of_bytes - bytes : bytes - of_bytes;
@@ -94,7 +95,10 @@ class ScanDecoder {
   };
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
-  Status reserve(const Sizes& sizes);
+  SubsequencePlan plan_large_chunks(const Job& job) const;
+  bool choose_long_walks(Job& job) const;
+  void learn_from(const Job& job);
+  Status reserve(const Job& job);
   SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
   Status update_tables(const Job& job);
   Status update_quant(const Job& job);
@@ -107,7 +111,8 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  FarScan far_{};
+  OddScan far_{};      ///< the walks from guesses did not synchronise it
+  OddScan crowded_{};  ///< had no room for its ends in chunks that were not the largest
   ScanTuning tuning_;
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_

@@ -16,6 +16,7 @@ struct ScanSummary {
   std::uint32_t clean_bytes;  ///< the sum of all intervals
   std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found
   std::uint32_t late_walks;   ///< subsequences that were walked one after the other
+  std::uint32_t far_chunks;   ///< synchronised by long walks
   std::uint32_t chunks_done;
 };
 
@@ -31,6 +32,7 @@ struct ScanReport {
   std::uint32_t faults;
   std::uint32_t late_fault;  ///< not 0: a DC value that no encoder makes
   std::uint32_t consumed_bytes;
+  std::uint32_t far_chunks;  ///< as in ScanSummary
 };
 
 /// The most words that `subs` consecutive subsequences lie in, wherever they begin.

@@ -10,11 +10,12 @@ namespace zerorun {
 
 /// What the walks have to know about a scan.
 struct ScanNeeds {
-  std::uint32_t bytes, blocks, intervals, chunks;
+  std::uint32_t bytes, blocks, intervals, subsequences;
   std::uint32_t pairs;          ///< of code tables
   std::uint32_t period;         ///< blocks after which the tables repeat
   std::uint32_t groups;         ///< of the index, where the scan is decoded by it
   bool standard_codes = false;  ///< all tables are those of T.81 Annex K
+  bool large_chunks = false;    ///< whatever the scan's size
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -28,10 +29,33 @@ struct ScanTuning {
 /// For sync_subsequences() and decode_subsequences().
 struct SubsequencePlan {
   bool fits;  ///< otherwise the scan is for the careful decoder
+  std::uint32_t chunks, chunk_subsequences;
   std::uint32_t most_ends, guess_stride, long_slots;
   bool far_only;                         ///< all chunks are synchronised by long walks
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
 };
+
+/// Subsequences of a chunk of a sparse scan.
+constexpr std::uint32_t choose_chunk(const DeviceLimits& limits, std::uint32_t subsequences,
+                                     std::uint64_t block_bits) {
+  const auto fits = [&](std::uint32_t size, std::uint32_t processors) {
+    return ceil_div(subsequences, size) <= processors;
+  };
+  if (block_bits >= kFewestSmallChunkBits && fits(kSmallChunk, limits.processors / 2))
+    return kSmallChunk;
+  if (block_bits >= kFewestMediumChunkBits && fits(kMediumChunk, limits.processors * 3 / 4))
+    return kMediumChunk;
+  return kChunkSubsequences;
+}
+
+/// Distance between the subsequences with guesses in a smaller chunk.
+constexpr std::uint32_t choose_stride(std::uint32_t chunk_subsequences, std::uint32_t period) {
+  std::uint32_t stride = 1;
+  while (stride < kGuessStride &&
+         (kWarmSubsequences + chunk_subsequences) / stride * period > kMostGuesses)
+    stride *= 2;
+  return stride;
+}
 
 constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan,
                                             const ScanTuning& tuning = {}) {
@@ -43,14 +67,26 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
                                                  tuning.followed_subsequences * kSubsequenceBytes;
   const std::uint64_t block_bits =
       scan.blocks > 0 ? std::uint64_t{scan.bytes} * 8 / scan.blocks : kLongWalkBlockBits;
-  const bool is_usual = scan.chunks > tuning.roomy_chunks && scan.period <= kUsualGuesses &&
-                        scan.blocks > 0 && block_bits <= tuning.usual_block_bits;
-  plan.guess_stride = follows ? 0 : kGuessStride;
-  plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds);
-  plan.long_slots = choose_long_slots(plan.most_ends);
+  const bool is_sparse =
+      scan.period <= kUsualGuesses && scan.blocks > 0 && block_bits <= tuning.usual_block_bits;
+  plan.chunk_subsequences = is_sparse && !scan.large_chunks
+                                ? choose_chunk(limits, scan.subsequences, block_bits)
+                                : kChunkSubsequences;
+  plan.chunks = ceil_div(scan.subsequences, plan.chunk_subsequences);
+  const std::uint32_t room = sync_room(plan.chunk_subsequences);
+  const bool is_large = room == kLargeRoom;
+  const bool is_usual = is_large && is_sparse && plan.chunks > tuning.roomy_chunks;
+  plan.guess_stride = follows    ? 0
+                      : is_large ? kGuessStride
+                                 : choose_stride(plan.chunk_subsequences, scan.period);
+  plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds, room);
+  // A small chunk has no room for long walks: a scan that needs them is given up, and walked again
+  // in large ones.
+  const bool is_full = kWarmSubsequences + plan.chunk_subsequences == room;
+  plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && !follows &&
                   block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
-  plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends);
+  plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;
 }

@@ -21,24 +21,32 @@ constexpr std::uint32_t shared_table_words(std::uint32_t pairs, int index_bits) 
   return (2 * pairs << index_bits) + kMaxBlocksPerMcu * kBlockWords;
 }
 
-/// Words that a CTA of sync_subsequences() has without its tables: for itself, and for each end
-/// that is kept of its subsequences.
-inline constexpr std::uint32_t kSyncOwnWords = 3432, kSyncEndWords = 640;
-ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends) {
-  return kSyncOwnWords + ends * kSyncEndWords;
+/// Subsequences that a CTA of sync_subsequences() has room for, those before its chunk included:
+/// there are two kernels.
+inline constexpr std::uint32_t kMediumRoom = kWarmSubsequences + kMediumChunk;
+inline constexpr std::uint32_t kLargeRoom = kWarmSubsequences + kChunkSubsequences;
+constexpr std::uint32_t sync_room(std::uint32_t chunk_subsequences) {
+  return chunk_subsequences <= kMediumChunk ? kMediumRoom : kLargeRoom;
 }
-constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends) {
-  return sizeof(std::uint32_t) * (sync_words(ends) + shared_table_words(pairs, kSkipBits));
+/// Words that a CTA has without its tables: for itself, and for each end that is kept of its
+/// subsequences.
+ZR_HD constexpr std::uint32_t sync_end_words(std::uint32_t room) { return room * 5 / 2; }
+ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends, std::uint32_t room) {
+  return 24 + room * 213 / 16 + ends * sync_end_words(room);
+}
+constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends,
+                                        std::uint32_t room) {
+  return sizeof(std::uint32_t) * (sync_words(ends, room) + shared_table_words(pairs, kSkipBits));
 }
 
 /// States that long walks keep at each mark, in the memory of all ends but one; 0 if there is too
 /// little for the walks to be of use. A mark has three bytes for each state, and two; and each
 /// state of one mark has a byte more.
-constexpr std::uint32_t choose_long_slots(std::uint32_t ends) {
-  constexpr std::uint32_t kMarkCount = (kWarmSubsequences + kChunkSubsequences) / kMarkSubsequences;
-  const std::uint32_t room = ends == 0 ? 0 : (ends - 1) * kSyncEndWords * 4;
+constexpr std::uint32_t choose_long_slots(std::uint32_t ends, std::uint32_t room) {
+  const std::uint32_t marks = room / kMarkSubsequences;
+  const std::uint32_t bytes = ends == 0 ? 0 : (ends - 1) * sync_end_words(room) * 4;
   for (std::uint32_t slots = kMostLongSlots; slots >= kMostLongSlots / 4; slots /= 2)
-    if (kMarkCount * (3 * slots + 2) + slots <= room) return slots;
+    if (marks * (3 * slots + 2) + slots <= bytes) return slots;
   return 0;
 }
 
@@ -60,15 +68,17 @@ constexpr std::size_t group_shared_bytes(std::uint32_t pairs, std::uint32_t room
 
 /// Ends to keep of each subsequence: those wanted, or as many as there is memory for. States that
 /// find no room are walked one after the other, so fewer ends change the speed alone.
-constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted) {
-  while (wanted > 0 && sync_shared_bytes(pairs, wanted) > limit) --wanted;
+constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted,
+                                    std::uint32_t room) {
+  while (wanted > 0 && sync_shared_bytes(pairs, wanted, room) > limit) --wanted;
   return wanted;
 }
 
 /// Whether a scan can be decoded by its subsequences: each guess (one for each block of the period)
 /// needs an end of its own.
 constexpr bool subsequences_fit(std::size_t limit, std::uint32_t pairs, std::uint32_t period) {
-  return choose_ends(limit, pairs, period) == period && decode_shared_bytes(pairs) <= limit;
+  return choose_ends(limit, pairs, period, kLargeRoom) == period &&
+         decode_shared_bytes(pairs) <= limit;
 }
 
 /// Whether a scan can be decoded by its index.

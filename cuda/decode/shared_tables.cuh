@@ -15,10 +15,10 @@
 
 namespace zerorun {
 
-/// Copies a multiple of 4 words; both addresses are aligned to 16 bytes.
-template <int kThreads>
-__device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t words) {
-  for (std::uint32_t i = threadIdx.x; i < words / 4; i += kThreads)
+/// Copies a multiple of 4 words, by all threads of the CTA; both addresses are aligned to 16 bytes.
+__device__ inline void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
+                                  std::uint32_t threads) {
+  for (std::uint32_t i = threadIdx.x; i < words / 4; i += threads)
     __pipeline_memcpy_async(to + 4 * i, static_cast<const std::uint32_t*>(from) + 4 * i, 16);
 }
 
@@ -62,21 +62,21 @@ struct SharedTables {
 
 /// Starts copies of the tables' entries (`from`, by side) to `to`, which is aligned to 16 bytes,
 /// and lists the blocks after them.
-template <int kThreads, int kIndexBits>
+template <int kIndexBits>
 __device__ SharedTables<kIndexBits> load_tables(
     const WalkTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
-    const PairCycle& cycle, std::uint32_t* to) {
+    const PairCycle& cycle, std::uint32_t* to, std::uint32_t threads) {
   using Tables = SharedTables<kIndexBits>;
   using Block = typename Tables::Block;
   constexpr auto kBlockBytes = static_cast<std::uint32_t>(sizeof(Block));
   const auto pairs = static_cast<std::uint32_t>(cycle.pairs);
   const std::uint32_t side_entries = pairs << kIndexBits;
-  copy_words<kThreads>(from[kDcSide], to, side_entries);
-  copy_words<kThreads>(from[kAcSide], to + side_entries, side_entries);
+  copy_words(from[kDcSide], to, side_entries, threads);
+  copy_words(from[kAcSide], to + side_entries, side_entries, threads);
   auto* const blocks_to = reinterpret_cast<Block*>(to + 2 * side_entries);
   const SharedAddress entries = shared_address(to), blocks = shared_address(blocks_to);
   const auto period = static_cast<std::uint32_t>(cycle.period);
-  for (std::uint32_t i = threadIdx.x; i < period; i += kThreads) {
+  for (std::uint32_t i = threadIdx.x; i < period; i += threads) {
     const std::uint32_t next = i + 1 == period ? 0 : i + 1;
     blocks_to[i] = {{entries + cycle.pair[i] * Tables::kTableBytes, blocks + next * kBlockBytes},
                     i == 0 ? period - 1 : i - 1};
@@ -111,10 +111,10 @@ struct SharedWords {
 };
 
 /// Starts copies of `count` words of the clean bytes from `first` on, but of none after the last.
-template <int kThreads>
-__device__ void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
-                                 std::uint32_t first, std::uint32_t count, std::uint32_t* to) {
-  for (std::uint32_t i = threadIdx.x; i < min(count, word_count - first); i += kThreads)
+__device__ inline void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
+                                        std::uint32_t first, std::uint32_t count, std::uint32_t* to,
+                                        std::uint32_t threads) {
+  for (std::uint32_t i = threadIdx.x; i < min(count, word_count - first); i += threads)
     __pipeline_memcpy_async(to + i, words + first + i, 4);
 }
 

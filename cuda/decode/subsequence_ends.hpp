@@ -119,13 +119,19 @@ struct SubsequenceEnds {
     through[number][segment] = static_cast<std::uint8_t>(now);
   }
 
+  /// From end `number` before a segment other than the first to the end of its last subsequence.
+  ZR_HD std::uint32_t follow_whole_segment(std::uint32_t segment, std::uint32_t number) const {
+    static_assert(kForeignEnd >= kMostEnds);
+    return through[number < kMostEnds ? number : kMostEnds][segment];
+  }
+
   /// From end `number` before `from`, where a segment other than the first begins, to the end
   /// before `to`.
   ZR_HD std::uint32_t follow_subsequences(std::uint32_t from, std::uint32_t to,
                                           std::uint32_t number) const {
     std::uint32_t sub = from;
     for (; sub + kSegmentSubsequences <= to; sub += kSegmentSubsequences)
-      number = through[number == kForeignEnd ? kMostEnds : number][sub / kSegmentSubsequences];
+      number = follow_whole_segment(sub / kSegmentSubsequences, number);
     for (; sub < to; ++sub) number = follow(sub, number);
     return number;
   }

@@ -34,6 +34,7 @@ __device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t sub) {
 
 /// Finds start, end and interval of the CTA's subsequences, without reading a bit. Returns the
 /// interval of the thread's own.
+template <typename Shared>
 __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::int64_t first_sub,
                                             std::uint32_t sub_end) {
   const std::uint32_t thread = threadIdx.x;
@@ -41,20 +42,20 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
       find_interval(a, static_cast<std::uint32_t>(max(first_sub, std::int64_t{0})));
   std::uint32_t interval = base;
   if (a.intervals > 1) {
-    if (thread < kSubsequences) s.tally[thread] = 0;
+    if (thread < Shared::kSubsequences) s.tally[thread] = 0;
     __syncthreads();
     const std::uint32_t next = base + 1 + thread;
-    if (thread < kSubsequences && next < a.intervals) {
+    if (thread < Shared::kSubsequences && next < a.intervals) {
       const std::int64_t at = first_subsequence_of(next, a.interval_first[next]) - first_sub;
-      if (at < kSubsequences) s.tally[at] = next;
+      if (at < Shared::kSubsequences) s.tally[at] = next;
     }
     __syncthreads();
-    std::uint32_t own = thread < kSubsequences ? s.tally[thread] : 0;
+    std::uint32_t own = thread < Shared::kSubsequences ? s.tally[thread] : 0;
     IntervalMax(s.max_scan).InclusiveScan(own, own, cuda::maximum<>{});
     interval = max(own, base);
   }
   const std::int64_t sub = first_sub + thread;
-  bool exists = sub >= 0 && sub < sub_end;
+  bool exists = sub >= 0 && sub < sub_end && thread <= last_subsequence(a);
   std::uint32_t start = 0, end = 0, index = 0;
   if (exists) {
     const std::uint32_t first_byte = a.interval_first[interval];
@@ -63,7 +64,7 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
     end = a.interval_first[interval + 1] * 8;
     exists = start < end;
   }
-  if (thread >= kSubsequences) return interval;
+  if (thread >= Shared::kSubsequences) return interval;
   s.start[thread] = start;
   s.end[thread] = exists ? end : 0;
   s.ends.head[thread] = exists && index == 0;
@@ -72,8 +73,9 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
 }
 
 /// Loads the words of all subsequences of the CTA.
+template <typename Shared>
 __device__ void load_words(const WalkArgs& a, Shared& s) {
-  const bool exists = threadIdx.x < kSubsequences && s.exists(threadIdx.x);
+  const bool exists = threadIdx.x < Shared::kSubsequences && s.exists(threadIdx.x);
   if (threadIdx.x == 0) s.first_word = s.own_first_word = kNoWord;
   __syncthreads();
   if (exists) {
@@ -81,14 +83,16 @@ __device__ void load_words(const WalkArgs& a, Shared& s) {
     if (threadIdx.x >= kWarmSubsequences) atomicMin(&s.own_first_word, s.start[threadIdx.x] / 32);
   }
   if (__syncthreads_or(exists))
-    copy_clean_words<kThreads>(a.words, clean_words(*a.summary), s.first_word,
-                               words_of_subsequences(kSubsequences), s.words);
+    copy_clean_words(a.words, clean_words(*a.summary), s.first_word,
+                     words_of_subsequences(last_subsequence(a) + 1), s.words, kThreads);
   wait_for_copies();
 }
 
 /// Walks the heads, and every `guess_stride`-th subsequence from each block of the MCU as a guess.
+template <typename Shared>
 __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tables) {
-  const std::uint32_t stride = a.guess_stride, seeds = stride != 0 ? kSubsequences / stride : 0;
+  const std::uint32_t stride = a.guess_stride;
+  const std::uint32_t seeds = stride != 0 ? (last_subsequence(a) + 1) / stride : 0;
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
   const auto walk_from = [&](std::uint32_t sub, std::uint32_t phase) {
     WalkTally tally;
@@ -102,16 +106,17 @@ __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tab
   }
   const std::uint32_t sub = threadIdx.x;
   const bool seed = stride != 0 && sub % stride == 0;
-  if (sub < kSubsequences && s.ends.head[sub] && !seed) walk_from(sub, 0);
+  if (sub < Shared::kSubsequences && s.ends.head[sub] && !seed) walk_from(sub, 0);
   __syncthreads();
-  if (sub < kSubsequences) s.ends.collect(sub, seed ? guesses : 0);
+  if (sub < Shared::kSubsequences) s.ends.collect(sub, seed ? guesses : 0);
 }
 
 /// Lists walks over the subsequence behind the thread's own, from all its ends beyond the first
 /// `told`, which becomes their number.
+template <typename Shared>
 __device__ void list_walks(Shared& s, std::uint32_t& told, std::uint32_t& listed) {
   const std::uint32_t to = threadIdx.x + 1;
-  const bool leads = to < kSubsequences && s.exists(to) && !s.ends.head[to];
+  const bool leads = to < Shared::kSubsequences && s.exists(to) && !s.ends.head[to];
   const std::uint32_t ends = leads ? s.ends.count[threadIdx.x] : 0;
   std::uint32_t place, sum, base = 0;
   ListPlace(s.list_place[threadIdx.x / 32]).ExclusiveSum(ends - told, place, sum);
@@ -122,6 +127,7 @@ __device__ void list_walks(Shared& s, std::uint32_t& told, std::uint32_t& listed
 
 /// The end of the round's first walk, if so few are left and it passed so many blocks that the
 /// others may have the same.
+template <typename Shared>
 __device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint32_t listed) {
   if (round < kOfferRounds || listed > kOfferWalks) return kNoOffer;
   const std::uint32_t to = s.item(0) & 255;
@@ -133,9 +139,10 @@ __device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint3
 /// Walks every subsequence from all ends of the subsequence before, until no new end turns up. A
 /// barrier between walks and ends, and one between ends and walks, divide the rounds.
 /// Returns false, to all threads, as soon as there is no room for the ends of many subsequences.
+template <typename Shared>
 __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t sub = threadIdx.x;
-  const bool follows = sub > 0 && sub < kSubsequences && s.exists(sub) && !s.ends.head[sub];
+  const bool follows = sub > 0 && sub < Shared::kSubsequences && s.exists(sub) && !s.ends.head[sub];
   const int most_full = a.long_slots != 0 ? kMostFullSubsequences : kThreads;
   std::uint32_t walked = 0, told = 0;
   bool is_full = false;
@@ -160,13 +167,14 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
     __syncthreads();
     if (follows && !s.ends.match(sub, walked, entries)) is_full = true;
     walked = entries;
-    if (s.offered != kNoOffer && sub < kSubsequences) s.ends.offer(sub, s.offered);
+    if (s.offered != kNoOffer && sub < Shared::kSubsequences) s.ends.offer(sub, s.offered);
     list_walks(s, told, listed_next);
     if (__syncthreads_count(is_full) > most_full) return false;
   }
 }
 
 /// Adds up the counts of all chunks; called by the CTA that finishes last.
+template <typename Shared>
 __device__ void place_chunks(const WalkArgs& a, Shared& s) {
   std::uint64_t running = 0;
   for (std::uint32_t first = 0; first < a.chunks; first += kThreads) {
@@ -186,16 +194,17 @@ __device__ void place_chunks(const WalkArgs& a, Shared& s) {
   a.block_pair[a.blocks] = pairs_of(running);
 }
 
+template <typename Shared>
 __device__ void store_subsequences(const WalkArgs& a, Shared& s, std::uint32_t interval) {
   const std::uint32_t sub = threadIdx.x;
-  const bool own = sub >= kWarmSubsequences && sub < kSubsequences;
+  const bool own = sub >= kWarmSubsequences && sub <= last_subsequence(a);
   const WalkTally tally = own && s.exists(sub) ? tally_of_step(s.tally[sub]) : WalkTally{0, 0};
   std::uint64_t before, sum;
   CountSum(s.sum_scan).ExclusiveSum(pack_counts(tally.blocks, tally.pairs), before, sum);
   if (own) {
     const std::uint32_t start = s.start[sub], end = s.end[sub];
     const WalkState entry = unpack_walk_state(end != 0 ? s.entry(sub) : 0);
-    a.starts[blockIdx.x * kChunkSubsequences + sub - kWarmSubsequences] = {
+    a.starts[blockIdx.x * a.chunk_subsequences + sub - kWarmSubsequences] = {
         start + entry.overshoot, end,         interval, blocks_of(before),
         pairs_of(before),        entry.phase, entry.k,  s.ends.head[sub],
         !s.ends.open[sub]};
@@ -209,15 +218,21 @@ __device__ void store_subsequences(const WalkArgs& a, Shared& s, std::uint32_t i
   __syncthreads();
 }
 
-static_assert(bounded_ctas(kSyncCtas, kThreads, sync_shared_bytes(2, kUsualEnds), 90) == kSyncCtas,
+/// Of a CTA's shared memory, for scans of two pairs of tables.
+constexpr std::size_t usual_bytes(std::uint32_t room) {
+  return sync_shared_bytes(2, room == kLargeRoom ? kUsualEnds : kMostEnds, room);
+}
+static_assert(bounded_ctas(kSyncCtas, kThreads, usual_bytes(kLargeRoom), 90) == kSyncCtas &&
+                  bounded_ctas(kSyncCtas, kThreads, usual_bytes(kMediumRoom), 90) == kSyncCtas,
               "as measured on Hopper");
 
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads,
-                                                         sync_shared_bytes(2, kUsualEnds)))
+/// `kRoom`: subsequences that a CTA has at most.
+template <std::uint32_t kRoom>
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, usual_bytes(kRoom)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
-  Shared& s = *reinterpret_cast<Shared*>(dynamic_shared);
-  const SkipTables tables = load_tables<kThreads, kSkipBits>(
-      a.tables, a.tables->skip, a.cycle, dynamic_shared + sync_words(a.most_ends));
+  auto& s = *reinterpret_cast<ChunkMemory<kRoom>*>(dynamic_shared);
+  const SkipTables tables = load_tables<kSkipBits>(
+      a.tables, a.tables->skip, a.cycle, dynamic_shared + sync_words(a.most_ends, kRoom), kThreads);
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
   wait_for_previous_kernel();
@@ -227,7 +242,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads,
   }
   const std::uint32_t subs = first_subsequence_of(a.intervals, a.summary->clean_bytes);
   const std::uint32_t interval = place_subsequences(
-      a, s, std::int64_t{blockIdx.x} * kChunkSubsequences - kWarmSubsequences, subs);
+      a, s, std::int64_t{blockIdx.x} * a.chunk_subsequences - kWarmSubsequences, subs);
   load_words(a, s);
   __syncthreads();
   if (!a.far_only) walk_guesses(a, s, tables);
@@ -238,26 +253,38 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads,
     find_entries(a, s, tables);
     if (taken && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
   } else {
+    if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
     find_entries_far(a, s, tables);
   }
   store_subsequences(a, s, interval);
   if (s.last_chunk) place_chunks(a, s);
 }
 
+template <std::uint32_t kRoom>
 SharedPermission& permission() {
-  static SharedPermission of_kernel(reinterpret_cast<const void*>(sync_subsequences_kernel));
+  static SharedPermission of_kernel(reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom>));
   return of_kernel;
+}
+
+template <std::uint32_t kRoom>
+Status sync_with_room(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+  const LaunchShape shape{args.chunks, kThreads, shared_bytes};
+  ZR_TRY(permission<kRoom>().raise(shared_bytes));
+  ZR_CUDA_TRY(launch_behind(sync_subsequences_kernel<kRoom>, shape, stream, args));
+  return Status::ok();
 }
 
 }  // namespace
 
-Status prepare_sync_subsequences() { return permission().prepare(); }
+Status prepare_sync_subsequences() {
+  ZR_TRY(permission<kMediumRoom>().prepare());
+  return permission<kLargeRoom>().prepare();
+}
 
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
-  const LaunchShape shape{args.chunks, kThreads, shared_bytes};
-  ZR_TRY(permission().raise(shared_bytes));
-  ZR_CUDA_TRY(launch_behind(sync_subsequences_kernel, shape, stream, args));
-  return Status::ok();
+  return sync_room(args.chunk_subsequences) == kMediumRoom
+             ? sync_with_room<kMediumRoom>(args, shared_bytes, stream)
+             : sync_with_room<kLargeRoom>(args, shared_bytes, stream);
 }
 
 }  // namespace zerorun

@@ -36,9 +36,18 @@ inline constexpr int kSkipBits = 11;
 /// Bits that index the symbol tables.
 inline constexpr int kSymbolIndexBits = 11;
 
-/// Subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
+/// The most subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
 /// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
 inline constexpr std::uint32_t kChunkSubsequences = 224;
+/// Chunks of a scan that is so small that each has a processor for itself: then more walks at once
+/// save rounds. Photos at q90, one at a time and one of eight, in us on an H100: 640x480 91.8 and
+/// 13.4 with chunks of 224, 70.2 and 12.2 with 160, 71.9 and 12.6 with 96, 60.6 and 11.4 with 32;
+/// 1920x1080 99.5 and 20.4, 85.7 and 20.1, 84.8 and 22.1, 101.0 and 39.2, where those of 32 are
+/// more than four for a processor.
+inline constexpr std::uint32_t kMediumChunk = 160, kSmallChunk = 32;
+/// With chunks of 32 and of 160 subsequences, one colour with 2 bits a block takes 378 and 310 us,
+/// and 279 with 224: its walks follow each other from chunk to chunk.
+inline constexpr std::uint32_t kFewestMediumChunkBits = 4, kFewestSmallChunkBits = 6;
 
 /// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
 /// eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster with
@@ -103,6 +112,9 @@ inline constexpr std::uint32_t kFollowedSubsequences = 4;
 /// (H100): a screen 269 and 47, 159 and 29; thin lines with optimal tables 408 and 61, 230 and 37;
 /// photos the same within 1 %. Film grain at q95, 204 bits a block: 191, 179 and 217 us (H200).
 inline constexpr std::uint32_t kGuessStride = 4;
+/// In smaller chunks, where threads are left, as many guesses as this allows: two for a thread and
+/// one more for half of them.
+inline constexpr std::uint32_t kMostGuesses = 576;
 /// From this round on, if no more walks than these are left, and one of them passed as many blocks
 /// in its subsequence, its end is offered to all others. By a simulation, steps one after the
 /// other that a chunk of one colour at q75 with optimal tables needs without it and with it: 32,256
@@ -113,8 +125,12 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// After a scan that was walked from guesses in vain, so many like it begin with long walks: small
-/// letters at q97 take 0.7 ms then, and 1.4 with the guesses before.
+/// A scan is crowded if in one of so many chunks, which were not the largest, ends found no room.
+inline constexpr std::uint32_t kCrowdedChunks = 8;
+/// After a crowded scan, so many like it get the largest chunks: lines at q90 with standard tables
+/// take 158 us with these, and 210 to 240 with those of 160. After a scan that was walked from
+/// guesses in vain, as many begin with long walks: small letters at q97 take 0.7 ms then, and 1.4
+/// with the guesses before.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Up to this many chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;

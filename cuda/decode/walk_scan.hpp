@@ -30,14 +30,15 @@ struct WalkArgs {
                               ///< entry is the number of pairs
 
   // For subsequences.
-  std::uint32_t chunks;  ///< enough for all subsequences
+  std::uint32_t chunks;              ///< enough for all subsequences
+  std::uint32_t chunk_subsequences;  ///< of each; from scan_plan.hpp
   /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
   /// intervals are followed from their beginning.
   std::uint32_t guess_stride;
   std::uint32_t most_ends;     ///< ends kept of a subsequence; from scan_plan.hpp
   std::uint32_t long_slots;    ///< states kept at a mark of long walks, or 0; likewise
   bool far_only;               ///< all chunks are synchronised by long walks; likewise
-  SubsequenceStart* starts;    ///< [chunks * kChunkSubsequences]
+  SubsequenceStart* starts;    ///< [chunks * chunk_subsequences]
   std::uint64_t* chunk_first;  ///< [chunks + 1]: pack_counts() before the chunk
   std::uint32_t* chunk_word;   ///< [chunks]: the first word that decode_subsequences() reads
   std::uint32_t* chunk_exit;   ///< [chunks], zero at first

@@ -56,7 +56,8 @@ std::size_t most_of_scans(const Bytes& bytes) {
     for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period)
       for (const std::uint32_t chunks : {1u, 1000u})
         for (const std::uint32_t size : {1u << 12, 1u << 22, 1u << 28}) {
-          const ScanNeeds needs{size, size / 12, 1, chunks, pairs, period, size / 100};
+          const ScanNeeds needs{size,  size / 12, 1,         chunks * kChunkSubsequences,
+                                pairs, period,    size / 100};
           most = std::max(most, bytes(needs));
         }
   return most;
@@ -183,7 +184,7 @@ class Checker {
     if (!promises || promise->ctas == 1) return;
     CtaNeeds usual = needs;
     if (promise->dynamic_bytes == sync_bytes)
-      usual.shared_bytes = report.shared_bytes + sync_shared_bytes(2, kUsualEnds);
+      usual.shared_bytes = report.shared_bytes + sync_shared_bytes(2, kUsualEnds, kLargeRoom);
     const std::uint32_t wanted =
         bounded_ctas(promise->ctas, threads, usual.shared_bytes, report.capability);
     if (std::max(resident_ctas(limits, usual), 1u) < wanted)

@@ -10,12 +10,12 @@ namespace {
 constexpr std::size_t kKib = 1024;
 
 /// 3840x2160 at q90, 4:2:0: two pairs of tables, a period of six blocks.
-constexpr ScanNeeds k4k{2400000, 194400, 1, 298, 2, 6, 16200};
-constexpr ScanNeeds kGrey{400000, 32400, 1, 50, 1, 1, 2025};
+constexpr ScanNeeds k4k{2400000, 194400, 1, 66700, 2, 6, 16200};
+constexpr ScanNeeds kGrey{400000, 32400, 1, 11200, 1, 1, 2025};
 /// Four components with three pairs of tables, and an MCU of ten blocks.
-constexpr ScanNeeds kRich{2400000, 194400, 1, 298, 3, 10, 16200};
+constexpr ScanNeeds kRich{2400000, 194400, 1, 66700, 3, 10, 16200};
 /// 256x256 at q90: few chunks, so all ends are kept.
-constexpr ScanNeeds kSmall{14000, 1536, 1, 2, 2, 6, 128};
+constexpr ScanNeeds kSmall{14000, 1536, 1, 400, 2, 6, 128};
 
 DeviceLimits with_shared(std::size_t kib) {
   DeviceLimits limits = limits_of_capability(90);
@@ -42,6 +42,43 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
   EXPECT_EQ(resident_ctas(hopper, {kGroupThreads, 0, groups.bytes + kGroupStaticBytes}), 3u);
 }
 
+TEST(ScanPlan, SmallScansHaveSmallChunks) {
+  DeviceLimits hopper = limits_of_capability(90);
+  hopper.processors = 132;
+  const auto plan_of = [&](ScanNeeds scan) { return plan_subsequences(hopper, scan); };
+  const auto of_bytes = [](std::uint32_t bytes, std::uint32_t block_bits) {
+    return ScanNeeds{bytes, bytes * 8 / block_bits, 1, bytes / kSubsequenceBytes, 2, 6, 1000};
+  };
+  struct Row {
+    std::uint32_t bytes, block_bits, chunk, stride, ends;
+  };
+  constexpr Row kRows[] = {
+      {70000, 30, 32, 1, 16},   {80000, 30, 160, 2, 16},   {40000, 5, 160, 2, 16},
+      {12500, 2, 224, 4, 16},   {40000, 5, 160, 2, 16},    {560000, 80, 160, 2, 16},
+      {580000, 80, 224, 4, 11}, {700000, 120, 224, 4, 16}, {2400000, 100, 224, 4, 11}};
+  for (const Row& row : kRows) {
+    const SubsequencePlan plan = plan_of(of_bytes(row.bytes, row.block_bits));
+    EXPECT_EQ(plan.chunk_subsequences, row.chunk) << row.bytes << " " << row.block_bits;
+    EXPECT_EQ(plan.guess_stride, row.stride) << row.bytes << " " << row.block_bits;
+    EXPECT_EQ(plan.most_ends, row.ends) << row.bytes << " " << row.block_bits;
+    EXPECT_EQ(plan.chunks, ceil_div(row.bytes / kSubsequenceBytes, row.chunk));
+    EXPECT_EQ(plan.long_slots != 0, row.chunk != 32) << "long walks need a whole chunk";
+    EXPECT_EQ(resident_ctas(hopper, {384, 0, plan.sync_bytes}) >= 3,
+              row.chunk != 224 || row.ends == 11);
+  }
+  ScanNeeds scan = of_bytes(70000, 30);
+  scan.large_chunks = true;
+  EXPECT_EQ(plan_of(scan).chunk_subsequences, kChunkSubsequences);
+  scan = of_bytes(400000, 80);
+  scan.period = 1;
+  EXPECT_EQ(plan_of(scan).guess_stride, 1u) << "few guesses, so a place for each";
+  scan.period = 10;
+  EXPECT_EQ(plan_of(scan).chunk_subsequences, kChunkSubsequences);
+  hopper.processors = 20;
+  EXPECT_EQ(plan_of(of_bytes(400000, 80)).chunk_subsequences, kChunkSubsequences)
+      << "more than one for a processor";
+}
+
 TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {
   ScanNeeds scan = k4k;
   scan.intervals = scan.bytes / (kFollowedSubsequences * kSubsequenceBytes);
@@ -64,9 +101,9 @@ TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
   dense.intervals = dense.bytes / (kFollowedSubsequences * kSubsequenceBytes);
   EXPECT_FALSE(plan_subsequences(hopper, dense).far_only) << "every interval is followed";
   dense.intervals = 1;
-  EXPECT_EQ(choose_long_slots(kUsualEnds), kMostLongSlots);
-  EXPECT_EQ(choose_long_slots(7), kMostLongSlots / 2);
-  EXPECT_EQ(choose_long_slots(1), 0u);
+  EXPECT_EQ(choose_long_slots(kUsualEnds, kLargeRoom), kMostLongSlots);
+  EXPECT_EQ(choose_long_slots(7, kLargeRoom), kMostLongSlots / 2);
+  EXPECT_EQ(choose_long_slots(1, kLargeRoom), 0u);
   EXPECT_EQ(plan_subsequences(with_shared(64), dense).long_slots, kMostLongSlots / 2);
   for (const int capability : kCapabilities)
     EXPECT_GT(plan_subsequences(limits_of_capability(capability), dense).long_slots, 0u)
@@ -151,7 +188,7 @@ TEST(ScanPlan, TakesTheSizesOfAPolicy) {
   scan.bytes = 600000;
   scan.blocks = 48960;  // 98 bits each
   scan.intervals = 100;
-  scan.chunks = 75;
+  scan.subsequences = 75 * kChunkSubsequences;
   scan.pairs = 2;
   scan.period = 6;
   EXPECT_EQ(plan_subsequences(hopper, scan).most_ends, kUsualEnds);

@@ -13,8 +13,9 @@ constexpr std::size_t k48 = 48 * kKib, k64 = 64 * kKib, k99 = 99 * kKib, k163 = 
 constexpr std::uint32_t kMostPairs = kMaxTablePairs;
 
 TEST(SharedMemory, NeedsAreKnown) {
-  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds), 104000u);
-  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds), 74816u);
+  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 104000u);
+  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds, kLargeRoom), 74816u);
+  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 73968u);
   EXPECT_EQ(decode_shared_bytes(kMostPairs), 57408u);
   EXPECT_EQ(group_shared_bytes(kMostPairs, kMostRoomWords), 90592u);
 }
@@ -24,27 +25,27 @@ TEST(SharedMemory, LargeDevicesKeepEverything) {
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
       EXPECT_TRUE(subsequences_fit(limit, pairs, kMaxBlocksPerMcu));
       EXPECT_TRUE(groups_fit(limit, pairs));
-      EXPECT_EQ(choose_ends(limit, pairs, kMostEnds), kMostEnds);
-      EXPECT_EQ(choose_ends(limit, pairs, kUsualEnds), kUsualEnds);
+      EXPECT_EQ(choose_ends(limit, pairs, kMostEnds, kLargeRoom), kMostEnds);
+      EXPECT_EQ(choose_ends(limit, pairs, kUsualEnds, kLargeRoom), kUsualEnds);
       EXPECT_EQ(choose_room(limit, pairs, kMostRoomWords), kMostRoomWords);
       EXPECT_EQ(choose_room(limit, pairs, 512), 512u);
     }
 }
 
 TEST(SharedMemory, NinetyNineKibTakeAllScansWithFewerEnds) {
-  EXPECT_EQ(choose_ends(k99, 3, kMostEnds), 14u);
-  EXPECT_EQ(choose_ends(k99, 2, kMostEnds), kMostEnds);
+  EXPECT_EQ(choose_ends(k99, 3, kMostEnds, kLargeRoom), 14u);
+  EXPECT_EQ(choose_ends(k99, 2, kMostEnds, kLargeRoom), kMostEnds);
   for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
     EXPECT_TRUE(subsequences_fit(k99, pairs, kMaxBlocksPerMcu));
-    EXPECT_EQ(choose_ends(k99, pairs, kUsualEnds), kUsualEnds);
+    EXPECT_EQ(choose_ends(k99, pairs, kUsualEnds, kLargeRoom), kUsualEnds);
     EXPECT_TRUE(groups_fit(k99, pairs));
     EXPECT_EQ(choose_room(k99, pairs, kMostRoomWords), kMostRoomWords);
   }
 }
 
 TEST(SharedMemory, SixtyFourKibTakeUsualScans) {
-  EXPECT_EQ(choose_ends(k64, 1, kMostEnds), 13u);
-  EXPECT_EQ(choose_ends(k64, 2, kMostEnds), 7u);
+  EXPECT_EQ(choose_ends(k64, 1, kMostEnds, kLargeRoom), 13u);
+  EXPECT_EQ(choose_ends(k64, 2, kMostEnds, kLargeRoom), 7u);
   EXPECT_TRUE(subsequences_fit(k64, 1, kMaxBlocksPerMcu));
   EXPECT_TRUE(subsequences_fit(k64, 2, 6)) << "4:2:0";
   EXPECT_FALSE(subsequences_fit(k64, 2, 8)) << "no end for each guess";
@@ -55,7 +56,7 @@ TEST(SharedMemory, SixtyFourKibTakeUsualScans) {
 }
 
 TEST(SharedMemory, FortyEightKibTakeScansWithOnePair) {
-  EXPECT_EQ(choose_ends(k48, 1, kMostEnds), 7u);
+  EXPECT_EQ(choose_ends(k48, 1, kMostEnds, kLargeRoom), 7u);
   EXPECT_TRUE(subsequences_fit(k48, 1, 1));
   EXPECT_FALSE(subsequences_fit(k48, 2, 3));
   EXPECT_TRUE(groups_fit(k48, 2));
@@ -67,9 +68,9 @@ TEST(SharedMemory, WhatIsChosenFits) {
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
       for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period) {
         if (!subsequences_fit(limit, pairs, period)) continue;
-        const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds);
+        const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds, kLargeRoom);
         ASSERT_GE(ends, period);
-        ASSERT_LE(sync_shared_bytes(pairs, ends), limit);
+        ASSERT_LE(sync_shared_bytes(pairs, ends, kLargeRoom), limit);
         ASSERT_LE(decode_shared_bytes(pairs), limit);
       }
       if (!groups_fit(limit, pairs)) continue;

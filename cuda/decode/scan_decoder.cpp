@@ -199,10 +199,12 @@ bool ScanDecoder::choose_long_walks(Job& job) const {
   return true;
 }
 
-/// Many guesses in chunks that are not the largest lead to many ends.
+/// Many guesses, in chunks that are not the largest, lead to many ends.
 void ScanDecoder::learn_from(const Job& job) {
-  const bool crowded = report_.data()->far_chunks >= ceil_div(job.plan.chunks, kCrowdedChunks);
-  if (job.plan.chunk_subsequences < kChunkSubsequences && job.plan.chunks != 0 && crowded)
+  if (job.plan.chunks == 0 || job.plan.chunk_subsequences == kChunkSubsequences) return;
+  const ScanReport& report = *report_.data();
+  if (report.far_chunks * kCrowdedChunks >= job.plan.chunks ||
+      report.late_walks * kLateWalkChunks >= job.plan.chunks)
     crowded_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
 }
 

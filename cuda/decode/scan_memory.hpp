@@ -32,7 +32,7 @@ struct ScanReport {
   std::uint32_t faults;
   std::uint32_t late_fault;  ///< not 0: a DC value that no encoder makes
   std::uint32_t consumed_bytes;
-  std::uint32_t far_chunks;  ///< as in ScanSummary
+  std::uint32_t late_walks, far_chunks;  ///< as in ScanSummary
 };
 
 /// The most words that `subs` consecutive subsequences lie in, wherever they begin.

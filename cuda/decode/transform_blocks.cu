@@ -212,6 +212,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
   const std::uint32_t faults = a.summary->faults;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     a.report->faults = faults;
+    a.report->late_walks = a.summary->late_walks;
     a.report->far_chunks = a.summary->far_chunks;
     *a.cleared_summary = {};
   }

@@ -125,8 +125,9 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// A scan is crowded if in one of so many chunks, which were not the largest, ends found no room.
-inline constexpr std::uint32_t kCrowdedChunks = 8;
+/// A scan whose chunks were not the largest is crowded if in one of so many of them ends found no
+/// room, or if there was a late walk for every so many.
+inline constexpr std::uint32_t kCrowdedChunks = 8, kLateWalkChunks = 2;
 /// After a crowded scan, so many like it get the largest chunks: lines at q90 with standard tables
 /// take 158 us with these, and 210 to 240 with those of 160. After a scan that was walked from
 /// guesses in vain, as many begin with long walks: small letters at q97 take 0.7 ms then, and 1.4

@@ -43,7 +43,7 @@ sound() {  # ARCHITECTURE
   done
   report assemble_kernel "$1" 32 18560 0
 }
-entries >"$folder/entries.o"
+entries >"$folder/entries.fatbin"
 for architecture in 75 80 86 89 90 100 120; do sound $architecture; done >"$folder/sound.log"
 failures=0
 check() {  # NAME EXPECTED CHECKER FILE...: a complaint with EXPECTED, or none if EXPECTED is empty
@@ -55,11 +55,11 @@ check() {  # NAME EXPECTED CHECKER FILE...: a complaint with EXPECTED, or none i
   cat "$folder/out"
   failures=$((failures + 1))
 }
-check "sound reports" "" "$folder/checker" "$folder/sound.log" "$folder/entries.o"
+check "sound reports" "" "$folder/checker" "$folder/sound.log" "$folder/entries.fatbin"
 plant() {  # NAME EXPECTED REPORT...
   report "${@:3}" | cat "$folder/sound.log" - >"$folder/planted.log"
-  { entries; entry planted_kernel 512; } >"$folder/planted.o"
-  check "$1" "$2" "$folder/checker" "$folder/planted.log" "$folder/planted.o"
+  { entries; entry planted_kernel 512; } >"$folder/planted.fatbin"
+  check "$1" "$2" "$folder/checker" "$folder/planted.log" "$folder/planted.fatbin"
 }
 plant "a kernel that fits" "" planted_kernel 90 64 49152 0
 plant "a spill" "8 bytes of registers are spilled" planted_kernel 90 64 0 8
@@ -72,7 +72,7 @@ plant "CTAs of a processor" "a processor does not hold 5 CTAs" code_tiles_kernel
 plant "CTAs of Ampere's" "a processor does not hold 3 CTAs" code_tiles_kernel 80 176 43776 0
 grep -v assemble_kernel "$folder/sound.log" >"$folder/planted.log"
 check "a kernel that is gone" "there is no kernel assemble_kernel" "$folder/checker" "$folder/planted.log" \
-  "$folder/entries.o"
+  "$folder/entries.fatbin"
 
 # Plans that ask for the same shared memory on every device, as they once did.
 mkdir "$folder/tree"
@@ -83,7 +83,7 @@ cmp -s "$plan" cuda/decode/shared_memory.hpp && { echo "nothing was planted in $
 build "$folder/tree" "$folder/forgetful"
 for capability in 7.5 8.6 8.9 12.0; do
   check "a plan without limits" "$capability sync_subsequences_kernel: a CTA of 384 threads with 48 registers and" \
-    "$folder/forgetful" "$folder/sound.log" "$folder/entries.o"
+    "$folder/forgetful" "$folder/sound.log" "$folder/entries.fatbin"
 done
 [ "$failures" -eq 0 ] || exit 1
 echo "every rule about kernels fails when it is broken"

@@ -15,7 +15,7 @@
 namespace zerorun {
 namespace {
 
-constexpr int kThreads = tuning::kThreads;
+using tuning::kThreads;
 constexpr int kPerThread = kStuffedBytesPerThread;
 constexpr std::int64_t kTileBytes = kThreads * kPerThread;
 constexpr std::uint64_t kNoStop = ~std::uint64_t{0};

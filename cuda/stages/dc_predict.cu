@@ -19,7 +19,7 @@ static_assert(kMaxComponents == 3);
 struct DcSums {
   std::uint64_t packed;
 };
-constexpr int kThreads = tuning::kThreads;
+using tuning::kThreads;
 constexpr std::uint64_t kStartsInterval = std::uint64_t{1} << 48;
 
 /// Adds lanes modulo 2^16: carries stop below the top bit of each lane, which is added separately.

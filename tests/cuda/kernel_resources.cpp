@@ -1,7 +1,7 @@
 // Whether every kernel fits the architectures that it was compiled for. Reads what nvcc left
-// behind: ptxas's reports (FILE.log, from -Xptxas=-v) and objects with readable PTX (FILE.o, from
+// behind: ptxas's reports (FILE.log, from -Xptxas=-v) and readable PTX (FILE.fatbin, from
 // --no-compress), which has the threads of a CTA. tests/check_kernels.sh makes both.
-// usage: kernel_resources FILE.log FILE.o [...]
+// usage: kernel_resources FILE.log FILE.fatbin [...]
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
@@ -116,7 +116,7 @@ std::vector<Report> read_log(const std::string& path) {
   return reports;
 }
 
-/// Adds the threads of a CTA of each kernel in the object's PTX.
+/// Adds the threads of a CTA of each kernel in the PTX.
 void read_threads(const std::string& path, std::map<std::string, std::uint32_t>& threads) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -212,7 +212,7 @@ int main(int count, char** arguments) {
   std::map<std::string, std::uint32_t> threads;
   for (int i = 1; i < count; ++i) {
     const std::string path = arguments[i];
-    if (path.ends_with(".o")) {
+    if (path.ends_with(".fatbin")) {
       read_threads(path, threads);
     } else {
       const auto more = read_log(path);

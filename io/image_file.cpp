@@ -13,7 +13,7 @@
 namespace zerorun::io {
 namespace {
 
-bool starts_with(std::span<const std::byte> bytes, std::string_view magic,
+bool begins_with(std::span<const std::byte> bytes, std::string_view magic,
                  std::size_t at = 0) noexcept {
   return bytes.size() >= at + magic.size() &&
          std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
@@ -68,16 +68,16 @@ Status encode_by_opencv(const ConstFrameView&, const std::string& extension,
 
 ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   using namespace std::string_view_literals;
-  if (starts_with(bytes, "YUV4MPEG2"sv)) return ContentKind::y4m;
+  if (begins_with(bytes, "YUV4MPEG2"sv)) return ContentKind::y4m;
   // T.81 B.2.1 wants FF next. A file without it is still a JPEG, which the decoder tolerates or
   // refuses with its reason.
-  if (starts_with(bytes, "\xFF\xD8"sv)) return ContentKind::jpeg;
-  if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
-  if (starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
+  if (begins_with(bytes, "\xFF\xD8"sv)) return ContentKind::jpeg;
+  if (begins_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
+  if (begins_with(bytes, "II*\0"sv) || begins_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
   // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
-  if (starts_with(bytes, "BM"sv) && starts_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
-  if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
-  if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "AVI "sv, 8)) return ContentKind::avi;
+  if (begins_with(bytes, "BM"sv) && begins_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
+  if (begins_with(bytes, "RIFF"sv) && begins_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
+  if (begins_with(bytes, "RIFF"sv) && begins_with(bytes, "AVI "sv, 8)) return ContentKind::avi;
   if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&
       bytes[1] <= std::byte{'6'}) {
     const auto third = static_cast<int>(bytes[2]);

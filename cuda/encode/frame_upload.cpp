@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kPieces = 24;
 constexpr std::size_t kLeastPiece = std::size_t{1} << 17, kMostPiece = std::size_t{1} << 19;
 /// Rows on the device start at whole sectors.
-constexpr std::size_t kPitchAlign = 128;
+constexpr std::size_t kRowAlign = 128;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Status FrameUpload::enqueue(const ConstFrameView& frame, int components, cudaStr
     const auto index = static_cast<int>(p);
     const std::size_t row_bytes = plane_row_bytes(frame.format, index, frame.width);
     const auto rows = static_cast<std::size_t>(plane_rows(frame.format, index, frame.height));
-    const std::size_t pitch = round_up(row_bytes, kPitchAlign);
+    const std::size_t pitch = round_up(row_bytes, kRowAlign);
     const std::uint8_t* const last_row =
         frame.data[p] + static_cast<std::ptrdiff_t>(rows - 1) * frame.stride_bytes[p];
     const bool pinned = frame.stride_bytes[p] > 0 && is_pinned(frame.data[p]) &&

@@ -10,7 +10,7 @@ namespace zerorun::io::av {
 namespace {
 
 constexpr int kBufferBytes = 1 << 16;
-constexpr int kHeadBytes = 256;  // more than the boxes before the first sample of a MOV file
+constexpr int kMovHeadBytes = 256;  // more than the boxes before the first sample of a MOV file
 
 }  // namespace
 
@@ -26,10 +26,11 @@ Muxer::~Muxer() {
 int Muxer::write_file(void* self, WriteByte* data, int count) {
   Muxer& muxer = *static_cast<Muxer*>(self);
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  if (muxer.head_.size() < kHeadBytes &&
+  if (muxer.head_.size() < kMovHeadBytes &&
       muxer.position_ == static_cast<std::int64_t>(muxer.head_.size()))
-    muxer.head_.insert(muxer.head_.end(), bytes,
-                       bytes + std::min(count, kHeadBytes - static_cast<int>(muxer.head_.size())));
+    muxer.head_.insert(
+        muxer.head_.end(), bytes,
+        bytes + std::min(count, kMovHeadBytes - static_cast<int>(muxer.head_.size())));
   if (muxer.position_ >= muxer.keep_from_) {
     if (muxer.file_.is_seekable() && !muxer.file_.seek(muxer.position_)) return AVERROR(EIO);
     if (!muxer.file_.write({bytes, static_cast<std::size_t>(count)})) return AVERROR(EIO);

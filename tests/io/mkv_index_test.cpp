@@ -12,18 +12,18 @@
 namespace zerorun::test {
 namespace {
 
-constexpr int kFrames = 40;
+constexpr int kVideoFrames = 40;
 
 class MkvIndex : public ::testing::Test {
  protected:
   std::string write(bool variable) {
-    const std::vector<Packet> packets = make_packets(kFrames);
+    const std::vector<Packet> packets = make_packets(kVideoFrames);
     io::SinkOptions options = sink_options();
     options.variable_frame_rate = variable;
     auto sink = io::open_packet_sink({scratch_.path("a.mkv"), "", {}}, options);
     EXPECT_TRUE(sink) << why(sink);
     std::int64_t pts = 0;
-    for (int i = 0; i < kFrames; ++i, pts += variable ? 1 + i % 3 : 1)
+    for (int i = 0; i < kVideoFrames; ++i, pts += variable ? 1 + i % 3 : 1)
       EXPECT_TRUE((*sink)->write(packets[static_cast<std::size_t>(i)], {pts, 1}));
     EXPECT_TRUE((*sink)->finish());
     return scratch_.path("a.mkv");
@@ -62,7 +62,7 @@ TEST_F(MkvIndex, CountsWhatARangeHas) {
   io::SourceOptions options;
   const auto all = io::count_listed_frames(input, options);
   ASSERT_TRUE(all) << why(all);
-  EXPECT_EQ(*all, kFrames);
+  EXPECT_EQ(*all, kVideoFrames);
   options.first_frame = 7;
   options.last_frame = 19;
   EXPECT_EQ(*io::count_listed_frames(input, options), 12);

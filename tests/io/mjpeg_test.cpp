@@ -13,8 +13,8 @@
 namespace zerorun::test {
 namespace {
 
-Result<std::unique_ptr<io::PacketSource>> open(const std::string& path,
-                                               const io::SourceOptions& options = {}) {
+Result<std::unique_ptr<io::PacketSource>> open_mjpeg(const std::string& path,
+                                                     const io::SourceOptions& options = {}) {
   return io::open_packets({path, "", {}}, options);
 }
 
@@ -49,7 +49,7 @@ TEST(RawMjpeg, WritesAndReadsBack) {
   for (const Packet& packet : packets) ASSERT_TRUE((*sink)->write(packet, {}));
   EXPECT_EQ((*sink)->write(bytes({1, 2, 3}), {}).code(), Errc::invalid_argument);
   ASSERT_TRUE((*sink)->finish());
-  auto source = open(scratch.path("a.mjpeg"));
+  auto source = open_mjpeg(scratch.path("a.mjpeg"));
   ASSERT_TRUE(source) << why(source);
   EXPECT_EQ((*source)->info().width, 64);
   EXPECT_EQ((*source)->info().codec, "mjpeg");
@@ -65,7 +65,7 @@ TEST(RawMjpeg, ThumbnailsDoNotSplitAFrame) {
   const std::vector<Packet> plain = make_packets(3);
   const std::vector<Packet> packets{with_thumbnail(plain[0], plain[1]), plain[2],
                                     with_thumbnail(plain[1], plain[2])};
-  auto source = open(scratch.write("a.mjpeg", join(packets)));
+  auto source = open_mjpeg(scratch.write("a.mjpeg", join(packets)));
   ASSERT_TRUE(source) << why(source);
   EXPECT_EQ(read_all(**source).packets, packets);
 }
@@ -74,7 +74,7 @@ TEST(RawMjpeg, JunkIsSkippedAndCounted) {
   const ScratchFolder scratch;
   const std::vector<Packet> packets = make_packets(2);
   const Packet junk = bytes({0, 0xFF, 0xD8, 0x12, 0xFF, 0xFF, 0xFF, 0});
-  auto source = open(scratch.write(
+  auto source = open_mjpeg(scratch.write(
       "a.mjpeg", join({junk, packets[0], junk, junk, packets[1], bytes({0xFF, 0xD8})})));
   ASSERT_TRUE(source) << why(source);
   EXPECT_EQ(read_all(**source).packets, packets);
@@ -86,7 +86,7 @@ TEST(RawMjpeg, AMissingEndDoesNotSwallowTheNextImage) {
   std::vector<Packet> packets = make_packets(3);
   packets[0].resize(packets[0].size() - 2);
   packets[2].resize(packets[2].size() / 2);
-  auto source = open(scratch.write("a.mjpeg", join(packets)));
+  auto source = open_mjpeg(scratch.write("a.mjpeg", join(packets)));
   ASSERT_TRUE(source) << why(source);
   EXPECT_EQ(read_all(**source).packets, packets);
 }
@@ -98,7 +98,7 @@ TEST(RawMjpeg, EveryCutOfTheFileEndsInTime) {
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     const std::string path = scratch.write(
         "a.mjpeg", Packet(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
-    auto source = open(path);
+    auto source = open_mjpeg(path);
     if (length < 3) {
       ASSERT_FALSE(source);
       EXPECT_EQ(source.status().code(), Errc::bad_input);
@@ -153,7 +153,7 @@ TEST(RawMjpeg, NoisePassesInBoundedMemory) {
   for (std::size_t i = 0; i < noise.size(); i += 3) noise[i] = std::byte{0xFF};
   const std::string path = scratch.write("a.mjpeg", noise);
   const PeakMemory peak;
-  auto source = open(path);
+  auto source = open_mjpeg(path);
   ASSERT_FALSE(source);
   EXPECT_EQ(source.status().code(), Errc::bad_input);
   EXPECT_LT(peak.growth_bytes(), std::size_t{4} << 20);
@@ -167,7 +167,7 @@ TEST(RawMjpeg, MemoryDoesNotGrowWithTheStream) {
   const std::string path = scratch.write("a.mjpeg", join(many));
   many = {};
   const PeakMemory peak;
-  auto source = open(path);
+  auto source = open_mjpeg(path);
   ASSERT_TRUE(source);
   Packet packet;
   io::FrameTime time;
@@ -185,7 +185,7 @@ TEST(RawMjpeg, RangeAndRate) {
   options.first_frame = 1;
   options.last_frame = 4;
   options.frame_rate = {24, 1};
-  auto source = open(scratch.write("a.mjpeg", join(packets)), options);
+  auto source = open_mjpeg(scratch.write("a.mjpeg", join(packets)), options);
   ASSERT_TRUE(source) << why(source);
   EXPECT_EQ((*source)->info().time_base, (io::Rational{1, 24}));
   const ReadPackets read = read_all(**source);
@@ -231,7 +231,7 @@ TEST(JpegFiles, OneFileAndASequence) {
   for (const Packet& packet : packets) ASSERT_TRUE((*sink)->write(packet, {}));
   ASSERT_TRUE((*sink)->finish());
   EXPECT_THAT(scratch.names(), testing::ElementsAre("f008.jpg", "f009.jpg", "f010.jpg"));
-  auto source = open(scratch.path("f%03d.jpg"));
+  auto source = open_mjpeg(scratch.path("f%03d.jpg"));
   ASSERT_TRUE(source) << why(source);
   EXPECT_EQ((*source)->info().frame_count, 3);
   EXPECT_EQ((*source)->info().container, "image sequence");
@@ -242,7 +242,7 @@ TEST(JpegFiles, OneFileAndASequence) {
   ASSERT_TRUE((*sink)->write(packets[0], {}));
   EXPECT_EQ((*sink)->write(packets[1], {}).code(), Errc::unsupported_output);
   ASSERT_TRUE((*sink)->finish());
-  source = open(scratch.path("one.jpg"));
+  source = open_mjpeg(scratch.path("one.jpg"));
   ASSERT_TRUE(source);
   EXPECT_EQ((*source)->info().container, "image");
   EXPECT_THAT(read_all(**source).packets, testing::ElementsAre(packets[0]));
@@ -250,9 +250,10 @@ TEST(JpegFiles, OneFileAndASequence) {
 
 TEST(JpegFiles, OtherInputsAreNotPackets) {
   const ScratchFolder scratch;
-  EXPECT_EQ(open(scratch.write("a.y4m", "YUV4MPEG2 W1 H1 Cmono\nFRAME\nx")).status().code(),
+  EXPECT_EQ(open_mjpeg(scratch.write("a.y4m", "YUV4MPEG2 W1 H1 Cmono\nFRAME\nx")).status().code(),
             Errc::unknown_format);
-  EXPECT_EQ(open(scratch.write("a.ppm", "P5 1 1 255\nx")).status().code(), Errc::unknown_format);
+  EXPECT_EQ(open_mjpeg(scratch.write("a.ppm", "P5 1 1 255\nx")).status().code(),
+            Errc::unknown_format);
 }
 
 TEST(JpegFrames, AreDecodedByTheProject) {
@@ -306,7 +307,7 @@ TEST(RawMjpeg, TheCorpusHasTheFramesThatFfmpegFinds) {
   if (!data) GTEST_SKIP() << kNoTestData;
   for (const char* file : {"raw_420.mjpeg", "raw_resolution_change.mjpeg"}) {
     const std::filesystem::path path = *data / "containers" / file;
-    auto source = open(path.string());
+    auto source = open_mjpeg(path.string());
     ASSERT_TRUE(source) << why(source);
     const std::vector<Row> rows = read_tsv(path.string() + ".frames.tsv");
     const ReadPackets read = read_all(**source);

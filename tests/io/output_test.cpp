@@ -14,7 +14,7 @@
 namespace zerorun::test {
 namespace {
 
-std::span<const std::byte> bytes(std::string_view text) {
+std::span<const std::byte> text_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
@@ -23,11 +23,11 @@ TEST(OutputFile, TakesItsNameAtTheEnd) {
   {
     auto file = io::OutputFile::create(scratch.path("a"), false);
     ASSERT_TRUE(file) << why(file);
-    ASSERT_TRUE((*file)->write(bytes("hello")));
+    ASSERT_TRUE((*file)->write(text_bytes("hello")));
     EXPECT_THAT(scratch.names(), testing::ElementsAre("a.part"));
     EXPECT_EQ(text_of(scratch.path("a.part")), "hello");  // unbuffered
     ASSERT_TRUE((*file)->seek(1));
-    ASSERT_TRUE((*file)->write(bytes("E")));
+    ASSERT_TRUE((*file)->write(text_bytes("E")));
     EXPECT_EQ((*file)->size(), 5);
     ASSERT_TRUE((*file)->commit());
   }
@@ -40,7 +40,7 @@ TEST(OutputFile, WithoutTheEndItIsRemoved) {
   {
     auto file = io::OutputFile::create(scratch.path("a"), false);
     ASSERT_TRUE(file);
-    ASSERT_TRUE((*file)->write(bytes("hello")));
+    ASSERT_TRUE((*file)->write(text_bytes("hello")));
   }
   EXPECT_TRUE(scratch.names().empty());
 }
@@ -53,7 +53,7 @@ TEST(OutputFile, FollowsNoLinkThatHasThePartsName) {
   EXPECT_EQ(io::OutputFile::create(scratch.path("a"), false).status().code(), Errc::output_exists);
   auto file = io::OutputFile::create(scratch.path("a"), true);
   ASSERT_TRUE(file) << why(file);
-  ASSERT_TRUE((*file)->write(bytes("new")));
+  ASSERT_TRUE((*file)->write(text_bytes("new")));
   ASSERT_TRUE((*file)->commit());
   EXPECT_EQ(text_of(scratch.path("precious")), "old");
   EXPECT_EQ(text_of(scratch.path("a")), "new");
@@ -67,7 +67,7 @@ TEST(OutputFile, OverwritesOnlyWhenAsked) {
   {
     auto file = io::OutputFile::create(scratch.path("a"), true);
     ASSERT_TRUE(file);
-    ASSERT_TRUE((*file)->write(bytes("new")));
+    ASSERT_TRUE((*file)->write(text_bytes("new")));
     EXPECT_EQ(text_of(scratch.path("a")), "old");
     ASSERT_TRUE((*file)->commit());
   }
@@ -87,7 +87,7 @@ TEST(OutputFile, AFileThatAppearsMeanwhileIsKept) {
   {
     auto file = io::OutputFile::create(scratch.path("a"), false);
     ASSERT_TRUE(file);
-    ASSERT_TRUE((*file)->write(bytes("mine")));
+    ASSERT_TRUE((*file)->write(text_bytes("mine")));
     scratch.write("a", std::string("theirs"));
     EXPECT_EQ((*file)->commit().code(), Errc::output_exists);
   }
@@ -107,7 +107,7 @@ TEST(OutputFile, SaysWhyItCannotBeOpened) {
 TEST(OutputFile, AFullDeviceIsAnErrorWithTheSystemsReason) {
   auto file = io::OutputFile::create("/dev/full", false);  // a device is not protected
   ASSERT_TRUE(file) << why(file);
-  const Status status = (*file)->write(bytes("x"));
+  const Status status = (*file)->write(text_bytes("x"));
   EXPECT_EQ(status.code(), Errc::write_failed);
   EXPECT_THAT(status.detail(), testing::HasSubstr("No space left on device"));
   EXPECT_EQ((*file)->commit().code(), Errc::write_failed);
@@ -123,7 +123,7 @@ TEST(OutputFile, AClosedPipeIsAnError) {
   ASSERT_TRUE(file) << why(file);
   ::close(reader);
   const auto before = std::signal(SIGPIPE, SIG_IGN);
-  const Status status = (*file)->write(bytes("x"));
+  const Status status = (*file)->write(text_bytes("x"));
   std::signal(SIGPIPE, before);
   EXPECT_EQ(status.code(), Errc::write_failed);
   EXPECT_THAT(status.detail(), testing::HasSubstr("Broken pipe"));

@@ -10,7 +10,7 @@
 namespace zerorun::test {
 namespace {
 
-Result<std::unique_ptr<io::FrameSource>> open(const std::string& path) {
+Result<std::unique_ptr<io::FrameSource>> open_pnm(const std::string& path) {
   return io::open_frames({path, "", {}}, {});
 }
 
@@ -38,7 +38,7 @@ TEST(Pnm, ReadsEveryKind) {
   };
   const ScratchFolder scratch;
   for (const Case& one : cases) {
-    auto source = open(scratch.write("a.pnm", one.content));
+    auto source = open_pnm(scratch.write("a.pnm", one.content));
     ASSERT_TRUE(source) << one.content << ": " << why(source);
     EXPECT_EQ((*source)->info().format, one.format) << one.content;
     const ReadFrames read = read_all(**source);
@@ -64,7 +64,7 @@ TEST(Pnm, ThreadsReadALargeImageInPieces) {
   const std::string header = "P6\n# at an odd place\n4099 1367\n255\n";
   const std::string path = scratch.write("large.ppm", "P5 1 1 255\nX" + header + samples);
   for (const int threads : {1, 2, 3, 7, 100}) {
-    auto source = open(path);
+    auto source = open_pnm(path);
     ASSERT_TRUE(source) << why(source);
     io::FrameWork small, large;
     ASSERT_TRUE((*source)->next(small) && (*source)->next(large));
@@ -83,7 +83,7 @@ TEST(Pnm, AnImageThatBecomesShorterIsAnErrorOfEveryPiece) {
   const std::string all = "P6 4099 1367 255\n" + large_samples();
   for (const std::size_t left : {all.size() - 1, all.size() / 2, std::size_t{100}}) {
     const std::string path = scratch.write("large.ppm", "P5 1 1 255\nX" + all);
-    auto source = open(path);
+    auto source = open_pnm(path);
     ASSERT_TRUE(source) << why(source);
     io::FrameWork small, large;
     ASSERT_TRUE((*source)->next(small) && (*source)->next(large));
@@ -97,7 +97,7 @@ TEST(Pnm, AnImageThatBecomesShorterIsAnErrorOfEveryPiece) {
 TEST(Pnm, ReadsImagesOneAfterAnother) {
   const ScratchFolder scratch;
   auto source =
-      open(scratch.write("a", "P5 1 1 255\nXP6 1 1 255\nabcP2 2 1 9 0 9 \n P5 1 1 255\n\n\n"));
+      open_pnm(scratch.write("a", "P5 1 1 255\nXP6 1 1 255\nabcP2 2 1 9 0 9 \n P5 1 1 255\n\n\n"));
   ASSERT_TRUE(source) << why(source);
   const ReadFrames read = read_all(**source);
   ASSERT_EQ(read.samples.size(), 4u);
@@ -130,11 +130,11 @@ TEST(Pnm, RefusesMalformedOnes) {
                           "P5 1 1 255X",
                           "P5 60000 2000 255\n",
                           "P5 #"}) {
-    auto source = open(scratch.write("a.pnm", bad));
+    auto source = open_pnm(scratch.write("a.pnm", bad));
     ASSERT_FALSE(source) << bad;
     EXPECT_EQ(source.status().code(), Errc::bad_input) << bad;
   }
-  EXPECT_EQ(open(scratch.write("a.pnm", "P5 65535 65535 255\n")).status().code(),
+  EXPECT_EQ(open_pnm(scratch.write("a.pnm", "P5 65535 65535 255\n")).status().code(),
             Errc::too_many_pixels);
 }
 
@@ -149,7 +149,7 @@ TEST(Pnm, WritesWhatItReads) {
   ASSERT_TRUE((*sink)->write(gray.view(), {}));
   ASSERT_TRUE((*sink)->write(rgb.view(), {}));
   ASSERT_TRUE((*sink)->finish());
-  auto source = open(scratch.path("a.pnm"));
+  auto source = open_pnm(scratch.path("a.pnm"));
   ASSERT_TRUE(source) << why(source);
   const ReadFrames read = read_all(**source);
   EXPECT_THAT(read.samples, testing::ElementsAre(gray.packed(), rgb.packed()));
@@ -165,7 +165,7 @@ TEST(Pnm, ExtensionsDecideTheKind) {
     const TestFrame frame = make_frame(Content::gradient, PixelFormat::yuv420p, 9, 9, 1);
     ASSERT_TRUE((*sink)->write(frame.view(), {}));  // converted by the sink
     ASSERT_TRUE((*sink)->finish());
-    auto source = open(scratch.path(name));
+    auto source = open_pnm(scratch.path(name));
     ASSERT_TRUE(source);
     EXPECT_EQ((*source)->info().format, format);
   }

@@ -10,8 +10,8 @@
 namespace zerorun::test {
 namespace {
 
-Result<std::unique_ptr<io::FrameSource>> open(const std::string& path,
-                                              const io::SourceOptions& options = {}) {
+Result<std::unique_ptr<io::FrameSource>> open_y4m(const std::string& path,
+                                                  const io::SourceOptions& options = {}) {
   return io::open_frames({path, "", {}}, options);
 }
 
@@ -106,7 +106,7 @@ TEST_P(Y4mRoundTrip, GivesTheSameSamples) {
     EXPECT_EQ((*sink)->bytes_written(),
               static_cast<std::int64_t>(std::filesystem::file_size(path)));
   }
-  auto source = open(path);
+  auto source = open_y4m(path);
   ASSERT_TRUE(source) << why(source);
   const io::SourceInfo& info = (*source)->info();
   EXPECT_EQ(info.format, GetParam());
@@ -143,7 +143,7 @@ TEST(Y4m, LimitedRangeBecomesFull) {
   // 2x2: four Y, then 4:2:2 chroma of one column: two Cb, two Cr.
   const std::string planes("\x10\xEB\x00\xFF\x7D\x10\xF0\x80", 8);
   const std::string path = scratch.write("a.y4m", "YUV4MPEG2 W2 H2 C422\nFRAME\n" + planes);
-  auto source = open(path);
+  auto source = open_y4m(path);
   ASSERT_TRUE(source) << why(source);
   const ReadFrames read = read_all(**source);
   ASSERT_EQ(read.samples.size(), 1u);
@@ -160,7 +160,7 @@ TEST(Y4m, TenBitsBecomeEight) {
   const std::string path =
       scratch.write("a.y4m", "YUV4MPEG2 W2 H1 Cmono10 XCOLORRANGE=LIMITED\nFRAME\n" + word(64) +
                                  word(940) + "FRAME Ip\n" + word(502) + word(1023));
-  auto source = open(path);
+  auto source = open_y4m(path);
   ASSERT_TRUE(source) << why(source);
   const ReadFrames read = read_all(**source);
   ASSERT_EQ(read.samples.size(), 2u);
@@ -172,7 +172,7 @@ TEST(Y4m, AlphaIsDropped) {
   const ScratchFolder scratch;
   const std::string path =
       scratch.write("a.y4m", "YUV4MPEG2 W1 H1 C444alpha XCOLORRANGE=FULL\nFRAME\nabcdFRAME\nefgh");
-  auto source = open(path);
+  auto source = open_y4m(path);
   ASSERT_TRUE(source) << why(source);
   const ReadFrames read = read_all(**source);
   ASSERT_EQ(read.samples.size(), 2u);
@@ -184,7 +184,7 @@ TEST(Y4m, DamageIsNamedWithItsFrame) {
   const std::string head = "YUV4MPEG2 W2 H2 Cmono XCOLORRANGE=FULL\n";
   for (const std::string& tail : {std::string("FRAME\nabc"), std::string("FRAMEX\nabcd"),
                                   std::string("GARBAGE"), "FRAME " + std::string(1000, 'x')}) {
-    auto source = open(scratch.write("a.y4m", head + "FRAME\nabcd" + tail));
+    auto source = open_y4m(scratch.write("a.y4m", head + "FRAME\nabcd" + tail));
     ASSERT_TRUE(source) << why(source);
     Frame frame;
     io::FrameTime time;
@@ -195,11 +195,12 @@ TEST(Y4m, DamageIsNamedWithItsFrame) {
     EXPECT_EQ(second.status().code(), Errc::bad_input);
     EXPECT_THAT(second.status().detail(), testing::HasSubstr("frame 1"));
   }
-  EXPECT_EQ(open(scratch.write("b.y4m", "YUV4MPEG2 " + std::string(100000, 'X'))).status().code(),
-            Errc::bad_input);
-  EXPECT_EQ(open(scratch.write("c.y4m", "YUV4MPEG2 W2 H2")).status().code(), Errc::bad_input);
-  EXPECT_EQ(open(scratch.write("d.y4m", std::string())).status().code(), Errc::bad_input);
-  EXPECT_EQ(open(scratch.path("absent.y4m")).status().code(), Errc::open_failed);
+  EXPECT_EQ(
+      open_y4m(scratch.write("b.y4m", "YUV4MPEG2 " + std::string(100000, 'X'))).status().code(),
+      Errc::bad_input);
+  EXPECT_EQ(open_y4m(scratch.write("c.y4m", "YUV4MPEG2 W2 H2")).status().code(), Errc::bad_input);
+  EXPECT_EQ(open_y4m(scratch.write("d.y4m", std::string())).status().code(), Errc::bad_input);
+  EXPECT_EQ(open_y4m(scratch.path("absent.y4m")).status().code(), Errc::open_failed);
 }
 
 TEST(Y4m, RangeRateAndFormatAsAskedFor) {
@@ -212,7 +213,7 @@ TEST(Y4m, RangeRateAndFormatAsAskedFor) {
   options.last_frame = 5;
   options.frame_rate = {50, 1};
   options.pixel_format = PixelFormat::rgb24;
-  auto source = open(path, options);
+  auto source = open_y4m(path, options);
   ASSERT_TRUE(source) << why(source);
   EXPECT_EQ((*source)->info().frame_count, 3);
   EXPECT_EQ((*source)->info().first_pts, 2);
@@ -224,10 +225,10 @@ TEST(Y4m, RangeRateAndFormatAsAskedFor) {
   EXPECT_EQ(read.times[0].pts, 2);
   options.first_frame = 6;
   options.last_frame = 4;
-  EXPECT_EQ(open(path, options).status().code(), Errc::invalid_argument);
+  EXPECT_EQ(open_y4m(path, options).status().code(), Errc::invalid_argument);
   options.first_frame = 100;
   options.last_frame = -1;
-  source = open(path, options);
+  source = open_y4m(path, options);
   ASSERT_TRUE(source);
   EXPECT_TRUE(read_all(**source).samples.empty());
 }

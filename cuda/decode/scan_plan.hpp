@@ -38,12 +38,12 @@ struct SubsequencePlan {
 /// Subsequences of a chunk of a sparse scan.
 constexpr std::uint32_t choose_chunk(const DeviceLimits& limits, std::uint32_t subsequences,
                                      std::uint64_t block_bits) {
-  const auto fits = [&](std::uint32_t size, std::uint32_t processors) {
-    return ceil_div(subsequences, size) <= processors;
+  const auto fits = [&](std::uint32_t size, std::uint32_t quarters) {
+    return ceil_div(subsequences, size) <= limits.processors * quarters / 4;
   };
-  if (block_bits >= kFewestSmallChunkBits && fits(kSmallChunk, limits.processors / 2))
+  if (block_bits >= kFewestSmallChunkBits && fits(kSmallChunk, kSmallChunkQuarters))
     return kSmallChunk;
-  if (block_bits >= kFewestMediumChunkBits && fits(kMediumChunk, limits.processors * 3 / 4))
+  if (block_bits >= kFewestMediumChunkBits && fits(kMediumChunk, kMediumChunkQuarters))
     return kMediumChunk;
   return kChunkSubsequences;
 }
@@ -51,9 +51,7 @@ constexpr std::uint32_t choose_chunk(const DeviceLimits& limits, std::uint32_t s
 /// Distance between the subsequences with guesses in a smaller chunk.
 constexpr std::uint32_t choose_stride(std::uint32_t chunk_subsequences, std::uint32_t period) {
   std::uint32_t stride = 1;
-  while (stride < kGuessStride &&
-         (kWarmSubsequences + chunk_subsequences) / stride * period > kMostGuesses)
-    stride *= 2;
+  while ((kWarmSubsequences + chunk_subsequences) / stride * period > kMostGuesses) stride *= 2;
   return stride;
 }
 
@@ -67,21 +65,23 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
                                                  tuning.followed_subsequences * kSubsequenceBytes;
   const std::uint64_t block_bits =
       scan.blocks > 0 ? std::uint64_t{scan.bytes} * 8 / scan.blocks : kLongWalkBlockBits;
-  const bool is_sparse =
-      scan.period <= kUsualGuesses && scan.blocks > 0 && block_bits <= tuning.usual_block_bits;
-  plan.chunk_subsequences = is_sparse && !scan.large_chunks
+  const auto is_sparse = [&](std::uint32_t most_bits) {
+    return scan.period <= kUsualGuesses && scan.blocks > 0 && block_bits <= most_bits;
+  };
+  plan.chunk_subsequences = is_sparse(kUsualBlockBits) && !scan.large_chunks
                                 ? choose_chunk(limits, scan.subsequences, block_bits)
                                 : kChunkSubsequences;
   plan.chunks = ceil_div(scan.subsequences, plan.chunk_subsequences);
   const std::uint32_t room = sync_room(plan.chunk_subsequences);
   const bool is_large = room == kLargeRoom;
-  const bool is_usual = is_large && is_sparse && plan.chunks > tuning.roomy_chunks;
+  const bool is_usual =
+      is_large && is_sparse(tuning.usual_block_bits) && plan.chunks > tuning.roomy_chunks;
   plan.guess_stride = follows    ? 0
                       : is_large ? kGuessStride
                                  : choose_stride(plan.chunk_subsequences, scan.period);
   plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds, room);
-  // A small chunk has no room for long walks: a scan that needs them is given up, and walked again
-  // in large ones.
+  // Long walks are for chunks that fill their room. A scan in smaller ones that needs them is given
+  // up, and walked again in the largest chunks by long walks alone.
   const bool is_full = kWarmSubsequences + plan.chunk_subsequences == room;
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && !follows &&

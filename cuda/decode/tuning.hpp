@@ -39,12 +39,16 @@ inline constexpr int kSymbolIndexBits = 11;
 /// The most subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
 /// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
 inline constexpr std::uint32_t kChunkSubsequences = 224;
-/// Chunks of a scan that is so small that each has a processor for itself: then more walks at once
-/// save rounds. Photos at q90, one at a time and one of eight, in us on an H100: 640x480 91.8 and
-/// 13.4 with chunks of 224, 70.2 and 12.2 with 160, 71.9 and 12.6 with 96, 60.6 and 11.4 with 32;
-/// 1920x1080 99.5 and 20.4, 85.7 and 20.1, 84.8 and 22.1, 101.0 and 39.2, where those of 32 are
-/// more than four for a processor.
+/// Chunks of a sparse scan that is so small that each has a processor for itself: then more walks
+/// at once save rounds. Photos at q90, one at a time and one of eight, in us on an H100:
+/// 640x480 91.8 and 13.4 with chunks of 224, 70.2 and 12.2 with 160, 71.9 and 12.6 with 96, 60.6
+/// and 11.4 with 32; 1920x1080 99.5 and 20.4, 85.7 and 20.1, 84.8 and 22.1, 101.0 and 39.2, where
+/// those of 32 are more than four for a processor.
 inline constexpr std::uint32_t kMediumChunk = 160, kSmallChunk = 32;
+/// At most one chunk for so many quarters of the processors. With as many small chunks as
+/// processors, lines at q50 (144 KB) take 80 and 21.8 us, with half of them 95 and 16.4; with as
+/// many medium ones, text at q50 (633 KB) 99 and 25.2, in the largest 111 and 23.0 (H100).
+inline constexpr std::uint32_t kMediumChunkQuarters = 3, kSmallChunkQuarters = 2;
 /// With chunks of 32 and of 160 subsequences, one colour with 2 bits a block takes 378 and 310 us,
 /// and 279 with 224: its walks follow each other from chunk to chunk.
 inline constexpr std::uint32_t kFewestMediumChunkBits = 4, kFewestSmallChunkBits = 6;
@@ -112,7 +116,7 @@ inline constexpr std::uint32_t kFollowedSubsequences = 4;
 /// (H100): a screen 269 and 47, 159 and 29; thin lines with optimal tables 408 and 61, 230 and 37;
 /// photos the same within 1 %. Film grain at q95, 204 bits a block: 191, 179 and 217 us (H200).
 inline constexpr std::uint32_t kGuessStride = 4;
-/// In smaller chunks, where threads are left, as many guesses as this allows: two for a thread and
+/// In smaller chunks, where threads are left, as many guesses as this allows: one for a thread and
 /// one more for half of them.
 inline constexpr std::uint32_t kMostGuesses = 576;
 /// From this round on, if no more walks than these are left, and one of them passed as many blocks
@@ -125,15 +129,15 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// A scan whose chunks were not the largest is crowded if in one of so many of them ends found no
-/// room, or if there was a late walk for every so many.
+/// A scan in chunks that are not the largest is crowded if one of so many of them was synchronised
+/// by long walks, or if there was a late walk for every so many. (Chosen by reasoning.)
 inline constexpr std::uint32_t kCrowdedChunks = 8, kLateWalkChunks = 2;
 /// After a crowded scan, so many like it get the largest chunks: lines at q90 with standard tables
-/// take 158 us with these, and 210 to 240 with those of 160. After a scan that was walked from
-/// guesses in vain, as many begin with long walks: small letters at q97 take 0.7 ms then, and 1.4
-/// with the guesses before.
+/// took 158 us with these, and 211 with those of 160, before late walks counted. After a scan that
+/// was walked from guesses in vain, as many begin with long walks: small letters at q97 take 0.7 ms
+/// then, and 1.4 with the guesses before.
 inline constexpr std::uint32_t kScansAlike = 63;
-/// Up to this many chunks have a processor each, with room for all ends.
+/// Up to this many of the largest chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 
 /// CTAs of decode_subsequences() for which shared memory has room. (By itself ptxas takes 40

@@ -183,6 +183,7 @@ class Checker {
                            std::to_string(needs.shared_bytes) + " bytes of shared memory");
     if (!promises || promise->ctas == 1) return;
     CtaNeeds usual = needs;
+    // The kernel for smaller chunks asks for less.
     if (promise->dynamic_bytes == sync_bytes)
       usual.shared_bytes = report.shared_bytes + sync_shared_bytes(2, kUsualEnds, kLargeRoom);
     const std::uint32_t wanted =

@@ -23,8 +23,15 @@ DeviceLimits with_shared(std::size_t kib) {
   return limits;
 }
 
+/// As many processors as an H100 has, so that scans get small chunks too.
+DeviceLimits with_processors(int capability) {
+  DeviceLimits limits = limits_of_capability(capability);
+  limits.processors = 132;
+  return limits;
+}
+
 TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
-  const DeviceLimits hopper = limits_of_capability(90);
+  const DeviceLimits hopper = with_processors(90);
   const SubsequencePlan plan = plan_subsequences(hopper, k4k);
   EXPECT_TRUE(plan.fits);
   EXPECT_EQ(plan.most_ends, 11u);
@@ -43,8 +50,7 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
 }
 
 TEST(ScanPlan, SmallScansHaveSmallChunks) {
-  DeviceLimits hopper = limits_of_capability(90);
-  hopper.processors = 132;
+  DeviceLimits hopper = with_processors(90);
   const auto plan_of = [&](ScanNeeds scan) { return plan_subsequences(hopper, scan); };
   const auto of_bytes = [](std::uint32_t bytes, std::uint32_t block_bits) {
     return ScanNeeds{bytes, bytes * 8 / block_bits, 1, bytes / kSubsequenceBytes, 2, 6, 1000};
@@ -53,9 +59,10 @@ TEST(ScanPlan, SmallScansHaveSmallChunks) {
     std::uint32_t bytes, block_bits, chunk, stride, ends;
   };
   constexpr Row kRows[] = {
-      {70000, 30, 32, 1, 16},   {80000, 30, 160, 2, 16},   {40000, 5, 160, 2, 16},
-      {12500, 2, 224, 4, 16},   {40000, 5, 160, 2, 16},    {560000, 80, 160, 2, 16},
-      {580000, 80, 224, 4, 11}, {700000, 120, 224, 4, 16}, {2400000, 100, 224, 4, 11}};
+      {70000, 30, 32, 1, 16},    {80000, 30, 160, 2, 16},   {40000, 5, 160, 2, 16},
+      {12500, 2, 224, 4, 16},    {40000, 6, 32, 1, 16},     {40000, 4, 160, 2, 16},
+      {40000, 3, 224, 4, 16},    {560000, 80, 160, 2, 16},  {580000, 80, 224, 4, 11},
+      {700000, 120, 224, 4, 16}, {2400000, 100, 224, 4, 11}};
   for (const Row& row : kRows) {
     const SubsequencePlan plan = plan_of(of_bytes(row.bytes, row.block_bits));
     EXPECT_EQ(plan.chunk_subsequences, row.chunk) << row.bytes << " " << row.block_bits;
@@ -112,13 +119,13 @@ TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
 
 TEST(ScanPlan, EveryCapabilityDecodesUsualScansWithoutTheCarefulDecoder) {
   for (const int capability : kCapabilities) {
-    const DeviceLimits limits = limits_of_capability(capability);
+    const DeviceLimits limits = with_processors(capability);
     for (const ScanNeeds& scan : {k4k, kGrey, kSmall}) {
       const SubsequencePlan plan = plan_subsequences(limits, scan);
       EXPECT_TRUE(plan.fits) << capability;
       EXPECT_GE(plan.most_ends, scan.period) << capability;
       EXPECT_GE(resident_ctas(limits, {kSyncThreads, 0, plan.sync_bytes}), 1u) << capability;
-      EXPECT_GE(resident_ctas(limits, {kChunkSubsequences, 0, plan.decode_bytes}), 1u);
+      EXPECT_GE(resident_ctas(limits, {plan.chunk_subsequences, 0, plan.decode_bytes}), 1u);
       const GroupPlan groups = plan_groups(limits, scan);
       EXPECT_TRUE(groups.fits) << capability;
       EXPECT_GE(resident_ctas(limits, {kGroupThreads, 0, groups.bytes + kGroupStaticBytes}), 1u);
@@ -194,6 +201,12 @@ TEST(ScanPlan, TakesTheSizesOfAPolicy) {
   EXPECT_EQ(plan_subsequences(hopper, scan).most_ends, kUsualEnds);
   EXPECT_EQ(plan_subsequences(hopper, scan, {.roomy_chunks = 75}).most_ends, kMostEnds);
   EXPECT_EQ(plan_subsequences(hopper, scan, {.usual_block_bits = 90}).most_ends, kMostEnds);
+  ScanNeeds small = scan;
+  small.subsequences = 75 * kMediumChunk;
+  EXPECT_EQ(
+      plan_subsequences(with_processors(90), small, {.usual_block_bits = 0}).chunk_subsequences,
+      kMediumChunk)
+      << "that size is for the largest chunks";
   EXPECT_EQ(plan_subsequences(hopper, scan).guess_stride, kGuessStride);
   const ScanTuning follow{.followed_subsequences = 6000 / kSubsequenceBytes + 1};
   EXPECT_EQ(plan_subsequences(hopper, scan, follow).guess_stride, 0u);

@@ -68,9 +68,11 @@ TEST(SharedMemory, WhatIsChosenFits) {
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
       for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period) {
         if (!subsequences_fit(limit, pairs, period)) continue;
-        const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds, kLargeRoom);
-        ASSERT_GE(ends, period);
-        ASSERT_LE(sync_shared_bytes(pairs, ends, kLargeRoom), limit);
+        for (const std::uint32_t room : {kMediumRoom, kLargeRoom}) {
+          const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds, room);
+          ASSERT_GE(ends, period);
+          ASSERT_LE(sync_shared_bytes(pairs, ends, room), limit);
+        }
         ASSERT_LE(decode_shared_bytes(pairs), limit);
       }
       if (!groups_fit(limit, pairs)) continue;

@@ -21,7 +21,8 @@ __device__ inline std::uint32_t kept(std::uint32_t value) {
 
 /// Keeps a pointer to global memory, even a kernel's argument: what is added to it is 0, but the
 /// assembler does not know that. For CTAs of one dimension.
-__device__ inline std::uint32_t* kept(std::uint32_t* pointer) {
+template <typename T>
+__device__ T* kept(T* pointer) {
 #ifdef __CUDA_ARCH__
   pointer += threadIdx.y;
   asm volatile("" : "+l"(pointer));

@@ -31,7 +31,7 @@ struct SymbolTables : SharedSymbols {
   }
 };
 
-/// Pairs count from the last multiple of four before the group's first, blocks from the group's
+/// Pairs count from the last multiple of eight before the group's first, blocks from the group's
 /// first. The block after the group is the next group's first: both groups store the same number,
 /// or the index is wrong.
 struct GroupSink : PairSink {
@@ -61,11 +61,11 @@ extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 template <typename Bits>
 __device__ bool decode(const WalkArgs& a, const SymbolTables& tables, const Bits& bits,
                        std::uint32_t origin, const Group& group) {
-  const std::uint32_t lead = group.first.pair % 4, first_pair = group.first.pair - lead;
+  const std::uint32_t lead = group.first.pair % 8, first_pair = group.first.pair - lead;
   const std::uint32_t blocks = group.behind.block - group.first.block;
-  const GroupSink sink{
-      {kept(a.pairs + first_pair), kept(a.block_pair + group.first.block), (lead + 3) / 4 * 4},
-      first_pair};
+  GroupSink sink{{kept(a.pairs + first_pair), kept(a.wide + first_pair),
+                  kept(a.block_pair + group.first.block), (lead + 7) / 8 * 8},
+                 first_pair};
   const GroupSpan span{group.bit - origin, kept(group.stop - origin), blocks};
   const GroupEnd end = decode_group(bits, tables, span, lead, sink);
   return !end.fault && end.blocks == blocks && first_pair + end.pair == group.behind.pair &&

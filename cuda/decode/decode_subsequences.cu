@@ -45,7 +45,7 @@ __device__ std::uint32_t decode(const WalkArgs& a, const SymbolTables& tables,
   const std::uint32_t stop = own.is_last ? own.end : sub[1].bit;
   const WalkSpan span{stop - origin, own.end - origin};
   std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
-  const PairSink sink{kept(a.pairs), kept(a.block_pair), (target.pair + 3) / 4 * 4};
+  PairSink sink{kept(a.pairs), kept(a.wide), kept(a.block_pair), (target.pair + 7) / 8 * 8};
   std::uint32_t faults = decode_subsequence(bits, tables, span, target, sink, bit, phase, k);
   if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
   if (own.is_last) {

@@ -43,12 +43,13 @@ struct GroupEnd {
 ///
 /// `Bits`: as for BitFront. `Tables`: look_up() and long_symbol() as for
 /// decode_subsequence(), and tables_of(i) for block i of the group or one of the two after its
-/// last. `Sink`: put_if(c, pair, word) for each pair in order, finish(pair) after the last;
+/// last. `Sink`: put_if(c, pair, index, level) for each pair in order, finish(pair) after the
+/// last;
 /// block_starts(0, pair) for the first block, block_starts_if(c, i, pair) for the others and for
 /// the one after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupSpan& span,
-                            std::uint32_t pair, Sink sink) {
+                            std::uint32_t pair, Sink& sink) {
   const CodeTables first = tables.tables_of(0);
   BitFront<Bits> front(bits, span.bit);
   std::uint32_t table = first.dc, ac = first.ac, block = 0, k = 0, indices = 0;
@@ -70,7 +71,7 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
     front.read_ahead(passed);
     k = ends ? 0 : index + 1;
     indices |= index;
-    sink.put_if(makes_pair, pair, make_pair_word(appended, symbol, index));
+    sink.put_if(makes_pair, pair, index, extend_level(appended, symbol));
     increment_if(makes_pair, pair);
     sink.block_starts_if(ends, block, pair);
   }

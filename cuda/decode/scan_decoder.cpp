@@ -107,8 +107,10 @@ Status ScanDecoder::reserve(const Job& job) {
   ZR_TRY(chunk_first_.reserve(chunks + 1));
   ZR_TRY(chunk_word_.reserve(chunks));
   if (job.plan.long_slots != 0) ZR_TRY(chunk_ends_.reserve(chunks * kChunkEndWords));
-  ZR_TRY(pairs_.reserve(std::int64_t{sizes.pair_capacity} +
-                        (sizes.groups != 0 ? kMostGroupPairs : 0)));
+  const std::int64_t pairs =
+      std::int64_t{sizes.pair_capacity} + (sizes.groups != 0 ? kMostGroupPairs : 0);
+  ZR_TRY(pairs_.reserve(pairs));
+  ZR_TRY(wide_.reserve(pairs));
   ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
   return group_sums_.reserve(std::int64_t{sizes.groups} + 1);
 }
@@ -257,6 +259,7 @@ WalkArgs ScanDecoder::walk_args(const Job& job) {
   args.pair_capacity = sizes.pair_capacity;
   args.summary = job.states.summary;
   args.pairs = pairs_.data();
+  args.wide = wide_.data();
   args.block_pair = block_pair_.data();
   return args;
 }
@@ -313,6 +316,7 @@ Status ScanDecoder::enqueue_transform(const Job& job) {
   args.by_mcus_wide = KnownDivisor(static_cast<std::uint32_t>(layout.mcus_wide));
   args.steps = steps_.data();
   args.pairs = pairs_.data();
+  args.wide = wide_.data();
   args.block_pair = block_pair_.data();
   args.states = job.states.transform;
   args.summary = job.states.summary;

@@ -121,7 +121,9 @@ class ScanDecoder {
   PinnedBuffer<HuffmanDecodeTable> host_tables_;
   DeviceBuffer<WalkTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;
-  DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, pairs_, block_pair_;
+  DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, block_pair_;
+  DeviceBuffer<std::uint16_t> pairs_;
+  DeviceBuffer<std::int16_t> wide_;
   DeviceBuffer<std::uint16_t> chunk_ends_;
   DeviceBuffer<SubsequenceStart> starts_;
   DeviceBuffer<std::uint64_t> chunk_first_;

@@ -233,26 +233,27 @@ inline constexpr std::uint32_t kFaultUnsettled = 16;
 /// The scan is not as its index says. It may be sound without the index.
 inline constexpr std::uint32_t kFaultIndex = 32;
 
-/// A (run, level) pair as the kernels pass it on, with the level still coded.
-///   bits 0-12   zig-zag index
-///   bits 13-16  SSSS
-///   bits 17-31  the appended bits, the first one highest; undefined after them
+/// A (run, level) pair as the kernels pass it on.
+///   bits 0-5   zig-zag index
+///   bits 6-15  level, or kWideLevel for one that needs more bits: it is in an array of its own
 inline constexpr std::uint32_t kPairIndexMask = 63;
-inline constexpr std::uint32_t kPairAppendedMask = 0xFFFE0000;
-static_assert((kPairAppendedMask & kPairSsssMask) == 0);
+inline constexpr int kPairLevelShift = 6;
+inline constexpr std::int32_t kWideLevel = -512;
 
-/// `appended` begins with the appended bits; `index` is below 64 unless the scan has a fault.
-ZR_HD std::uint32_t make_pair_word(std::uint32_t appended, std::uint32_t symbol,
-                                   std::uint32_t index) {
-  const std::uint32_t both = (appended & kPairAppendedMask) | (symbol & ~kPairAppendedMask);
-  return (both & (kPairAppendedMask | kPairSsssMask)) | index;
+ZR_HD bool is_wide(std::int32_t level) { return level <= kWideLevel || level >= -kWideLevel; }
+/// `index` is below 64 unless the scan has a fault.
+ZR_HD std::uint16_t pack_pair(std::uint32_t index, std::int32_t level) {
+  return static_cast<std::uint16_t>(static_cast<std::uint32_t>(level) << kPairLevelShift | index);
+}
+ZR_HD std::int32_t level_of(std::uint16_t pair) {
+  return static_cast<std::int16_t>(pair) >> kPairLevelShift;
 }
 
-ZR_HD std::int32_t level_of(std::uint32_t pair) {
-  const std::uint32_t ssss = pair >> kPairSsssShift & 15;
+/// The level of a symbol whose appended bits `appended` begins with.
+ZR_HD std::int32_t extend_level(std::uint32_t appended, std::uint32_t symbol) {
   // T.81 F.2.2.1: if the first bit is 0, filling up with ones gives the value minus 1.
-  const std::uint32_t sign = (pair >> 31) - 1;
-  return static_cast<std::int32_t>(window_of({sign, pair}, ssss) - sign);
+  const std::uint32_t sign = (appended >> 31) - 1;
+  return static_cast<std::int32_t>(window_of({sign, appended}, symbol >> kSymbolSsssShift) - sign);
 }
 
 /// The numbers of the next block and pair to be stored.
@@ -263,11 +264,11 @@ struct PairTarget {
 /// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
 /// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the same symbols as
 /// skip_subsequence(), so it stores as many pairs and blocks as that counted. `Tables`: as there,
-/// but look_up() gives a symbol. `Sink`: block_starts_if(c, block, pair), put_if(c, index, word)
-/// for each pair in order, finish(index) after the last.
+/// but look_up() gives a symbol. `Sink`: block_starts_if(c, block, pair), put_if(c, number, index,
+/// level) for each pair in order, finish(number) after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
-                                       PairTarget& target, Sink sink, std::uint32_t& bit,
+                                       PairTarget& target, Sink& sink, std::uint32_t& bit,
                                        std::uint32_t& phase, std::uint32_t& k) {
   Cursor<kSymbolIndexBits, Bits, Tables> cursor(bits, tables, bit, phase, k);
   std::uint32_t block = target.block, pair = target.pair, next_index = k, indices = 0;
@@ -279,7 +280,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
     cursor.step(symbol >> kSymbolTakenShift & kSymbolTakenMask, ends);
     indices |= index;
     sink.block_starts_if(makes_pair && next_index == 0, block, pair);
-    sink.put_if(makes_pair, pair, make_pair_word(appended, symbol, index));
+    sink.put_if(makes_pair, pair, index, extend_level(appended, symbol));
     next_index = ends ? 0 : index + 1;
     increment_if(makes_pair, pair);
     increment_if(ends, block);

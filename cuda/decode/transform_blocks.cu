@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kThreads = kTransformBlocks;
 constexpr int kWarps = kThreads / 32;
+static_assert(kPairsPerThread * sizeof(std::uint16_t) == sizeof(uint4));
 
 using PairDecode = cub::BlockRunLengthDecode<std::uint32_t, kThreads, 1, kPairsPerThread>;
 
@@ -46,12 +47,19 @@ __device__ bool is_usual(std::int32_t value, std::int32_t most) {
   return value <= most && value >= -most;
 }
 
+/// The level of pair `number`.
+__device__ std::int32_t whole_level(const TransformBlocksArgs& a, std::uint16_t pair,
+                                    std::uint32_t number) {
+  const std::int32_t level = level_of(pair);
+  return level == kWideLevel ? a.wide[number] : level;
+}
+
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
 __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint32_t component) {
-  // Pairs count from the last multiple of four before the CTA's first, because four are read at
+  // Pairs count from the last multiple of eight before the CTA's first, because eight are read at
   // once.
-  const std::uint32_t lead = s.first_pair[0] % 4, origin = s.first_pair[0] - lead;
+  const std::uint32_t lead = s.first_pair[0] % kPairsPerThread, origin = s.first_pair[0] - lead;
   const std::uint32_t end = s.first_pair[kThreads] - origin;
   std::uint32_t run[1] = {block_run(component)};
   std::uint32_t begins[1] = {threadIdx.x == 0 ? 0 : s.first_pair[threadIdx.x] - origin};
@@ -63,28 +71,27 @@ __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint3
   for (std::uint32_t from = 0; from + threadIdx.x / 32 * kWarpPairs < end;
        from += kWarps * kWarpPairs) {
     const std::uint32_t own = from + threadIdx.x * kPairsPerThread;
-    std::uint32_t pair[kPairsPerThread], of_block[kPairsPerThread];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kPairsPerThread; i += 4) {
-      uint4 four{};
-      if (own + i + 4 <= end) four = *reinterpret_cast<const uint4*>(a.pairs + origin + own + i);
-      pair[i] = four.x, pair[i + 1] = four.y, pair[i + 2] = four.z, pair[i + 3] = four.w;
+    std::uint32_t two[kPairsPerThread / 2] = {}, of_block[kPairsPerThread];
+    if (own + kPairsPerThread <= end) {
+      const uint4 eight = *reinterpret_cast<const uint4*>(a.pairs + origin + own);
+      two[0] = eight.x, two[1] = eight.y, two[2] = eight.z, two[3] = eight.w;
     }
     decoder.RunLengthDecode(of_block, from);
-    if (own < end && own + kPairsPerThread > end) {  // the last one to three pairs
+    if (own < end && own + kPairsPerThread > end) {  // the last one to seven pairs
 #pragma unroll
       for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
-        if (own + i >= end / 4 * 4 && own + i < end) pair[i] = a.pairs[origin + own + i];
+        if (own + i < end) two[i / 2] |= std::uint32_t{a.pairs[origin + own + i]} << i % 2 * 16;
     }
-    // Pairs of the block before the CTA's first; as DCs they are ignored below.
-    if (own < lead) pair[0] = 0;
-    if (own + 1 < lead) pair[1] = 0;
-    if (own + 2 < lead) pair[2] = 0;
+    // Pairs of the block before the CTA's first become DCs, which are ignored below.
+#pragma unroll
+    for (std::uint32_t i = 0; i < kPairsPerThread - 1; ++i)
+      if (own + i < lead) two[i / 2] &= i % 2 == 0 ? 0xFFFF0000u : 0x0000FFFFu;
 #pragma unroll
     for (std::uint32_t i = 0; i < kPairsPerThread; ++i) {
-      const std::uint32_t k = pair[i] & kPairIndexMask;
+      const auto pair = static_cast<std::uint16_t>(two[i / 2] >> i % 2 * 16);
+      const std::uint32_t k = pair & kPairIndexMask;
       const std::uint32_t step = s.step[(of_block[i] >> kFirstStepShift) + k];
-      const std::int32_t value = level_of(pair[i]) * quantiser_of(step);
+      const std::int32_t value = whole_level(a, pair, origin + own + i) * quantiser_of(step);
       most = max(most, abs(value));
       if (k != 0)
         *reinterpret_cast<std::int16_t*>(coefficients + ((of_block[i] ^ step) & kPlaceMask)) =
@@ -236,7 +243,8 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
   __syncthreads();
 
   const std::int32_t dc_quantiser = quantiser_of(a.steps->step[component][0]);
-  const std::int32_t difference = exists ? level_of(a.pairs[s.first_pair[threadIdx.x]]) : 0;
+  const std::uint32_t dc_pair = s.first_pair[threadIdx.x];
+  const std::int32_t difference = exists ? whole_level(a, a.pairs[dc_pair], dc_pair) : 0;
   const bool head =
       exists && block == a.by_interval_blocks.quotient(block) * a.by_interval_blocks.value;
   const DcSums sums = s.dc.sum_within(a.states, difference, component, head);

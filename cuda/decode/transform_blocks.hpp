@@ -33,7 +33,8 @@ struct TransformBlocksArgs {
   KnownDivisor by_interval_blocks, by_mcu_blocks, by_mcus_wide;
   const ScanSteps* steps;
   PlaneView plane[kMaxComponents];  ///< out, one a scan component; data null: not wanted
-  const std::uint32_t* pairs;
+  const std::uint16_t* pairs;
+  const std::int16_t* wide;         ///< of the pairs with kWideLevel
   const std::uint32_t* block_pair;  ///< [blocks + 1]
   std::uint64_t* states;            ///< [ceil(blocks / kTransformBlocks)], zero
   const ScanSummary* summary;

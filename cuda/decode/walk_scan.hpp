@@ -24,8 +24,9 @@ struct WalkArgs {
   std::uint32_t blocks;           ///< blocks of the scan
   std::uint32_t pair_capacity;    ///< the most pairs that the scan may have
   ScanSummary* summary;
-  std::uint32_t* pairs;       ///< out, [pair_capacity]: the pairs of the scan in order; with groups
+  std::uint16_t* pairs;       ///< out, [pair_capacity]: the pairs of the scan in order; with groups
                               ///< kMostGroupPairs more may be written
+  std::int16_t* wide;         ///< out, likewise: the levels for which pairs have no room
   std::uint32_t* block_pair;  ///< out, [blocks + 1]: number of each block's first pair; the last
                               ///< entry is the number of pairs
 

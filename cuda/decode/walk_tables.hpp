@@ -45,14 +45,13 @@ ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 ///   bits 0-4    length of the codeword
 ///   bits 5-9    bits that it takes, with the appended ones
 ///   bit 10      it makes a pair
-///   bits 13-16  SSSS, at the place where a pair word has it
+///   bits 13-16  SSSS; bit 17 is 0
 ///   bits 24-31  RRRR (0 for a DC); kEndOfBlock for EOB; with kSymbolFault: no codeword, which is
 ///               passed as an EOB of one bit
 ///
 /// 0: the codeword is longer than the index, or there is none.
-inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kPairSsssShift = 13;
-inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 10,
-                               kPairSsssMask = 15u << kPairSsssShift;
+inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kSymbolSsssShift = 13;
+inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 10;
 /// Added to any index it sets the bit of 64, as a run past the block's end does. EOB does not set
 /// it.
 inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymbolRunShift;
@@ -81,7 +80,7 @@ ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   if (side == kAcSide && ssss == 0 && run != 15) run = kEndOfBlock;
   const bool pair = side == kDcSide || ssss != 0;
   return bits | (bits + ssss) << kSymbolTakenShift | (pair ? kSymbolMakesPair : 0) |
-         ssss << kPairSsssShift | run << kSymbolRunShift;
+         ssss << kSymbolSsssShift | run << kSymbolRunShift;
 }
 /// The symbol of the next 16 bits, whatever they are; for those that the other tables do not have.
 ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint32_t pair,

@@ -31,10 +31,10 @@ struct GroupSink {
   void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition) block_starts(block, pair);
   }
-  void put_if(bool condition, std::uint32_t pair, std::uint32_t word) {
+  void put_if(bool condition, std::uint32_t pair, std::uint32_t index, std::int32_t level) {
     if (!condition) return;
     out->in_order = out->in_order && pair == next++;
-    out->pairs.push_back(word);
+    out->pairs.push_back({index, level});
   }
   void finish(std::uint32_t pair) const { out->in_order = out->in_order && pair == next; }
 };
@@ -59,7 +59,8 @@ BlockSize measure_block(BitReader& reader, const HuffmanDecodeTable& dc,
 
 /// The groups' pairs one after the other, as in the kernel's memory.
 struct AllPairs {
-  std::vector<std::uint32_t> pairs, first_pair;
+  std::vector<HostPair> pairs;
+  std::vector<std::uint32_t> first_pair;
 
   /// Returns whether the group stands behind those before it.
   bool add(const StoredGroup& group, const Group& place) {
@@ -78,7 +79,8 @@ StoredGroup decode_stored(std::span<const std::uint32_t> words, const HostTables
   StoredGroup out;
   const HostBits bits{words.first(std::min<std::size_t>(words.size(), words_to_read(span.stop))),
                       std::uint64_t{span.stop} + 1};
-  out.end = decode_group(bits, GroupTables{tables}, span, pair, GroupSink{&out, pair});
+  GroupSink sink{&out, pair};
+  out.end = decode_group(bits, GroupTables{tables}, span, pair, sink);
   return out;
 }
 

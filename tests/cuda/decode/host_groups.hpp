@@ -13,7 +13,7 @@ namespace zerorun::test {
 
 /// What a group's decoding stored.
 struct StoredGroup {
-  std::vector<std::uint32_t> pairs;
+  std::vector<HostPair> pairs;
   std::vector<std::uint32_t> first_pair;  ///< of each block, and of the one after the last
   GroupEnd end{};
   bool in_order = true;

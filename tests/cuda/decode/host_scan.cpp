@@ -109,7 +109,8 @@ class HostDecoder {
   const HostTables& tables_;
   const std::span<const std::uint32_t> words_;
   std::uint32_t block_ = 0;
-  std::vector<std::uint32_t> pairs_, first_pair_;
+  std::vector<HostPair> pairs_;
+  std::vector<std::uint32_t> first_pair_;
   FastScan out_;
 };
 
@@ -220,7 +221,7 @@ const char* contradiction(const StageScan& stages, const FastScan& fast) {
   return !stages.fault && !fault && stages.levels != fast.levels ? "other levels" : nullptr;
 }
 
-const char* expand_pairs(std::size_t blocks, std::span<const std::uint32_t> pairs,
+const char* expand_pairs(std::size_t blocks, std::span<const HostPair> pairs,
                          std::vector<std::uint32_t> first_pair, ScanLevels& levels) {
   levels.coefficients.resize(blocks * kBlockSize);
   levels.diff.resize(blocks);
@@ -228,8 +229,8 @@ const char* expand_pairs(std::size_t blocks, std::span<const std::uint32_t> pair
   if (first_pair.size() != blocks + 1) return "not every block has its DC";
   for (std::size_t block = 0; block < blocks; ++block)
     for (std::size_t i = first_pair[block]; i < first_pair[block + 1]; ++i) {
-      const std::uint32_t pair = pairs[i], k = pair & kPairIndexMask;
-      const auto level = static_cast<std::int16_t>(level_of(pair));
+      const std::uint32_t k = pairs[i].index;
+      const auto level = static_cast<std::int16_t>(pairs[i].level);
       if ((k == 0) != (i == first_pair[block])) return "a block does not begin with DC";
       if (k == 0)
         levels.diff[block] = level;

@@ -83,7 +83,7 @@ const char* contradiction(const StageScan& stages, const FastScan& fast);
 
 /// Levels from pairs in order and from the number of each block's first pair. Returns what is wrong
 /// with these, or null.
-const char* expand_pairs(std::size_t blocks, std::span<const std::uint32_t> pairs,
+const char* expand_pairs(std::size_t blocks, std::span<const HostPair> pairs,
                          std::vector<std::uint32_t> first_pair, ScanLevels& levels);
 
 /// A subsequence by its number (first_subsequence_of()), and where it truly begins.

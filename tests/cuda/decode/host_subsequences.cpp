@@ -54,10 +54,10 @@ struct Sink {
   void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition) sub->blocks.push_back({block, pair});
   }
-  void put_if(bool condition, std::uint32_t index, std::uint32_t word) {
+  void put_if(bool condition, std::uint32_t number, std::uint32_t index, std::int32_t level) {
     if (!condition) return;
-    sub->in_order = sub->in_order && index == next++;
-    sub->pairs.push_back(word);
+    sub->in_order = sub->in_order && number == next++;
+    sub->pairs.push_back({index, level});
   }
   void finish(std::uint32_t end) const { sub->in_order = sub->in_order && end == next; }
 };
@@ -172,8 +172,9 @@ WalkTally skip(std::span<const std::uint32_t> words, const HostTables& tables, W
 StoredPairs decode(std::span<const std::uint32_t> words, const HostTables& tables, WalkSpan span,
                    PairTarget target, Walk& walk) {
   StoredPairs sub;
-  sub.faults = decode_subsequence(HostBits{words}, SymbolTables{tables}, span, target,
-                                  Sink{&sub, target.pair}, walk.bit, walk.phase, walk.k);
+  Sink sink{&sub, target.pair};
+  sub.faults = decode_subsequence(HostBits{words}, SymbolTables{tables}, span, target, sink,
+                                  walk.bit, walk.phase, walk.k);
   sub.end = target;
   return sub;
 }

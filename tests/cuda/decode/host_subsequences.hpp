@@ -92,14 +92,21 @@ struct Walk {
   bool operator==(const Walk&) const = default;
 };
 
+/// A (run, level) pair by a walk.
+struct HostPair {
+  std::uint32_t index;
+  std::int32_t level;
+  bool operator==(const HostPair&) const = default;
+};
+
 /// What a subsequence's decoding stored.
 struct StoredPairs {
   struct Block {
     std::uint32_t number, first_pair;
   };
-  std::vector<std::uint32_t> pairs;  ///< in the order in which they came
-  std::vector<Block> blocks;         ///< those whose DC stands in the subsequence
-  PairTarget end{};                  ///< after the last
+  std::vector<HostPair> pairs;  ///< in the order in which they came
+  std::vector<Block> blocks;    ///< those whose DC stands in the subsequence
+  PairTarget end{};             ///< after the last
   std::uint32_t faults = 0;
   bool in_order = true;  ///< each pair came after the one before, and finish() after the last
 };

@@ -170,13 +170,25 @@ TEST(SubsequenceNumbers, LeaveRoomForThoseOfNeighbours) {
   }
 }
 
-TEST(PairWord, GivesTheLevelWhateverStandsBehindTheAppendedBits) {
+TEST(Levels, DoNotDependOnTheBitsBehindTheAppendedOnes) {
   Random random(13);
   for (std::uint32_t ssss = 0; ssss <= 15; ++ssss)
     for (std::uint32_t appended = 0; appended < (1u << ssss); ++appended) {
-      std::uint32_t word = static_cast<std::uint32_t>(random.next()) & ~kPairSsssMask;
-      if (ssss > 0) word = (word & (0xFFFFFFFFu >> ssss)) | appended << (32 - ssss);
-      ASSERT_EQ(level_of(word | ssss << kPairSsssShift), extend(appended, static_cast<int>(ssss)));
+      auto bits = static_cast<std::uint32_t>(random.next());
+      if (ssss > 0) bits = (bits & (0xFFFFFFFFu >> ssss)) | appended << (32 - ssss);
+      const std::uint32_t symbol = symbol_of({1, static_cast<int>(ssss)}, kDcSide);
+      ASSERT_EQ(extend_level(bits, symbol), extend(appended, static_cast<int>(ssss)));
+    }
+}
+
+TEST(Pairs, KeepIndexAndLevelUnlessItIsWide) {
+  for (std::uint32_t index = 0; index < kBlockSize; ++index)
+    for (std::int32_t level = -32767; level <= 32767; ++level) {
+      const bool wide = is_wide(level);
+      ASSERT_EQ(wide, level < -511 || level > 511);
+      const std::uint16_t pair = pack_pair(index, wide ? kWideLevel : level);
+      ASSERT_EQ(pair & kPairIndexMask, index);
+      ASSERT_EQ(level_of(pair), wide ? kWideLevel : level);
     }
 }
 

@@ -8,14 +8,11 @@
 
 namespace zerorun {
 
-/// A subsequence before it is decoded. `end` is 0 if there is no such subsequence.
-struct alignas(16) SubsequenceStart {
-  std::uint32_t bit;  ///< where its first codeword begins
-  std::uint32_t end;  ///< where its interval ends
-  std::uint32_t interval;
-  std::uint32_t block, pair;        ///< numbers before it in its chunk
-  std::uint32_t phase, k;           ///< before its first codeword
-  std::uint16_t is_first, is_last;  ///< of its interval
+/// Where a subsequence's first codeword begins, and the state before it. All 0 if there is no such
+/// subsequence.
+struct alignas(8) SubsequenceStart {
+  std::uint32_t bit;
+  std::uint16_t phase, k;
 };
 
 /// The number of an interval's first subsequence; `first_byte` is the interval's first clean byte,

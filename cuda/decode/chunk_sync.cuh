@@ -18,7 +18,7 @@ static_assert(kMediumChunk % kSegmentSubsequences == 0 && kSmallChunk % kSegment
 static_assert(kWarmSubsequences % kSegmentSubsequences == 0);
 
 using IntervalMax = cub::BlockScan<std::uint32_t, kThreads>;
-using CountSum = cub::BlockScan<std::uint64_t, kThreads>;
+using CountSum = cub::BlockScan<std::uint64_t, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
 using SkipTables = SharedTables<kSkipBits>;
 using ListPlace = cub::WarpScan<std::uint32_t>;
 
@@ -31,16 +31,14 @@ struct ChunkMemory {
   static_assert(kSubsequences % 32 == 0 && kSubsequences <= 256 && kSubsequences <= kThreads);
 
   union {
-    std::uint32_t words[words_of_subsequences(kSubsequences)];
+    std::uint32_t words[round_up(words_of_subsequences(kSubsequences), 4u)];
     typename IntervalMax::TempStorage max_scan;  ///< used before the words are loaded
-    typename CountSum::TempStorage sum_scan;     ///< used when they are no longer needed
   };
-  std::uint32_t start[kSubsequences],
-      end[kSubsequences];              ///< bits; `end` is the interval's, or 0 for no subsequence
-  std::uint32_t tally[kSubsequences];  ///< as a step; at first the interval that begins there
+  typename CountSum::TempStorage sum_scan;
   typename ListPlace::TempStorage list_place[kWarps];
+  std::uint64_t before;  ///< pack_counts() of the chunks before
   std::uint32_t listed[2];
-  std::uint32_t first_word, own_first_word;
+  std::uint32_t first_word;
   /// State before the chunk's first own subsequence; then before one behind a late walk.
   std::uint32_t first_number, first_state;
   std::uint32_t foreign_sub;  ///< the first that begins in a state that was not kept
@@ -48,8 +46,12 @@ struct ChunkMemory {
                              kSegmentSubsequences];  ///< number of the end before each own segment
   std::uint16_t offered;  ///< an end that all subsequences, or those behind, may have; or kNoOffer
   std::uint16_t published_end;
-  bool published, last_chunk;
+  bool published;
   std::uint8_t taken;  ///< number of the end before the first own subsequence that was taken
+  // From here on the memory is that of the pairs, when the subsequences are decoded.
+  alignas(16) std::uint32_t start[kSubsequences],
+      end[kSubsequences];              ///< bits; `end` is the interval's, or 0 for no subsequence
+  std::uint32_t tally[kSubsequences];  ///< as a step; at first the interval that begins there
   SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 
   __device__ bool exists(std::uint32_t sub) const { return end[sub] != 0; }
@@ -59,13 +61,22 @@ struct ChunkMemory {
   /// pack() of the state before a subsequence. It takes the place of an item that is no longer
   /// needed.
   __device__ std::uint16_t& entry(std::uint32_t sub) { return item(sub); }
+
+  __device__ std::uint16_t* pair_memory() { return reinterpret_cast<std::uint16_t*>(start); }
+  /// Halfwords of it, if there is memory for so many ends.
+  static __device__ std::uint32_t pair_room(std::uint32_t of_ends) {
+    using Ends = SubsequenceEnds<kMost>;
+    constexpr std::size_t kBeforeLines =
+        offsetof(ChunkMemory, ends) + offsetof(Ends, line) - offsetof(ChunkMemory, start);
+    return (kBeforeLines + of_ends * static_cast<std::uint32_t>(sizeof(typename Ends::Line))) / 2;
+  }
 };
 
 template <std::uint32_t kMost>
 constexpr bool host_counts_alike() {
   using Memory = ChunkMemory<kMost>;
   constexpr std::size_t kCounted = 4 * sync_words(kMostEnds, kMost);
-  return sizeof(Memory) <= kCounted && sizeof(Memory) + 16 > kCounted &&
+  return sizeof(Memory) <= kCounted && sizeof(Memory) + 32 > kCounted &&
          sizeof(typename SubsequenceEnds<kMost>::Line) == 4 * sync_end_words(kMost);
 }
 static_assert(host_counts_alike<kMediumRoom>() && host_counts_alike<kLargeRoom>());

@@ -1,14 +1,10 @@
 // Each thread decodes a subsequence to pairs.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/walk_scan.hpp"
-
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
-#include "cuda/decode/pair_sink.cuh"
-#include "cuda/decode/shared_memory.hpp"
-#include "cuda/decode/shared_tables.cuh"
+#include "cuda/decode/own_subsequence.cuh"
 
 namespace zerorun {
 namespace {
@@ -16,46 +12,7 @@ namespace {
 /// The most; a CTA has one for each subsequence of a chunk.
 constexpr int kMostThreads = kChunkSubsequences;
 
-using SymbolTables = SharedTables<kSymbolIndexBits>;
-
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
-
-/// Blocks and pairs before a chunk, and before the next one.
-struct ChunkCounts {
-  std::uint64_t before, after;
-};
-
-/// Decodes the subsequence. Checks that it ends where the next one begins and has the blocks and
-/// pairs that sync_subsequences() counted: two walks over the same bits may end a few symbols
-/// apart, and then one must not be used to count and the other to go on from. Returns faults. Bits
-/// count from `origin`.
-__device__ std::uint32_t decode(const WalkArgs& a, const SymbolTables& tables,
-                                const SharedWords& bits, std::uint32_t origin,
-                                const SubsequenceStart* sub, const ChunkCounts& counts) {
-  const SubsequenceStart own = *sub;
-  if (own.end == 0) return 0;
-  const auto before = [&](const SubsequenceStart& r) {
-    return counts.before + pack_counts(r.block, r.pair);
-  };
-  const std::uint64_t next = threadIdx.x + 1 < blockDim.x ? before(sub[1]) : counts.after;
-  PairTarget target{blocks_of(before(own)), pairs_of(before(own))};
-  // The number of blocks is checked at both ends of an interval: an interval may have twice as
-  // many, and the next one none.
-  if (own.is_first && own.interval * a.interval_blocks != target.block) return kFaultCount;
-  const std::uint32_t stop = own.is_last ? own.end : sub[1].bit;
-  const WalkSpan span{stop - origin, own.end - origin};
-  std::uint32_t bit = own.bit - origin, phase = own.phase, k = own.k;
-  PairSink sink{kept(a.pairs), kept(a.wide), kept(a.block_pair), (target.pair + 7) / 8 * 8};
-  std::uint32_t faults = decode_subsequence(bits, tables, span, target, sink, bit, phase, k);
-  if (pack_counts(target.block, target.pair) != next) faults |= kFaultCount;
-  if (own.is_last) {
-    const std::uint32_t blocks = min((own.interval + 1) * a.interval_blocks, a.blocks);
-    const bool whole = k == 0 && target.block == blocks && bit + 8 > span.end;
-    return faults | (whole ? 0 : kFaultCount);
-  }
-  const bool meets = bit == span.stop && phase == sub[1].phase && k == sub[1].k;
-  return faults | (meets ? 0 : kFaultSync);
-}
 
 static_assert(bounded_ctas(kDecodeCtas, kMostThreads, decode_shared_bytes(2), 90) == kDecodeCtas,
               "as measured on Hopper");
@@ -63,25 +20,37 @@ static_assert(bounded_ctas(kDecodeCtas, kMostThreads, decode_shared_bytes(2), 90
 __global__ void __launch_bounds__(kMostThreads,
                                   bounded_ctas(kDecodeCtas, kMostThreads, decode_shared_bytes(2)))
     decode_subsequences_kernel(const __grid_constant__ WalkArgs a) {
+  __shared__ std::uint64_t before;
+  __shared__ std::uint32_t first_word;
   std::uint32_t* const words = dynamic_shared;
   const SymbolTables tables = load_tables<kSymbolIndexBits>(
       a.tables, a.tables->symbol, a.cycle, dynamic_shared + kChunkWords, blockDim.x);
+  if (threadIdx.x == 0) first_word = kNoWord;
   wait_for_previous_kernel();
   // Faults that this kernel has found so far count too: the pairs will not be used then.
-  const bool given_up = __syncthreads_or(a.summary->faults != 0);
-  const std::uint32_t first_word = given_up ? kNoWord : a.chunk_word[blockIdx.x];
-  if (first_word == kNoWord) {
+  const bool given_up = has_faults(*a.summary);
+  const OwnSubsequence own = a.own[blockIdx.x * blockDim.x + threadIdx.x];
+  const std::uint64_t sum = a.chunk_counts[blockIdx.x] & kTileSumMask;
+  if (__syncthreads_or(given_up)) {
     wait_for_copies();
     return;
   }
-  copy_clean_words(a.words, clean_words(*a.summary), first_word, words_of_subsequences(blockDim.x),
-                   words, blockDim.x);
-  const ChunkCounts counts{a.chunk_first[blockIdx.x], a.chunk_first[blockIdx.x + 1]};
+  if (own.end != 0) atomicMin(&first_word, own.bit / 32);
+  if (__syncthreads_or(own.end != 0))
+    copy_clean_words(a.words, clean_words(*a.summary), first_word,
+                     words_of_subsequences(blockDim.x), words, blockDim.x);
+  if (threadIdx.x < 32) {
+    const std::uint64_t found = count_before(a, sum);
+    if (threadIdx.x == 0) before = found;
+  }
   wait_for_copies();
   __syncthreads();
-  const SubsequenceStart* const sub = a.starts + blockIdx.x * blockDim.x + threadIdx.x;
-  const std::uint32_t faults = decode(a, tables, SharedWords(words), first_word * 32, sub, counts);
-  if (faults != 0) atomicOr(&a.summary->faults, faults);
+  std::uint32_t faults = fits_scan(a, before + sum) ? 0 : kFaultCount;
+  if (faults == 0 && own.end != 0) {
+    if (!has_right_blocks(a, own, before)) faults = kFaultCount;
+    faults |= decode_directly(a, SharedWords(words), first_word * 32, tables, own, before);
+  }
+  if (faults != 0) atomicOr(&a.summary->walk_faults, faults);
 }
 
 SharedPermission& permission() {

@@ -236,10 +236,12 @@ __device__ void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tab
   if (sub == last) {
     const std::uint32_t end =
         settled > last || !s.exists(last) ? s.first_state : s.ends.line[number].reached[last];
-    if (!s.published)
+    if (!s.published) {
+      s.published_end = static_cast<std::uint16_t>(end);
       publish(a, end);
-    else if (end != s.published_end)
+    } else if (end != s.published_end) {
       give_up(a);
+    }
   }
   __syncthreads();
 }

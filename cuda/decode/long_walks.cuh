@@ -183,6 +183,13 @@ __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTa
   return state;
 }
 
+/// Tells the next chunk the state at the end.
+template <typename Shared>
+__device__ void publish_far(const WalkArgs& a, Shared& s, std::uint32_t state) {
+  s.published_end = static_cast<std::uint16_t>(state);
+  publish(a, kEndsListed | state);
+}
+
 /// Finds the state at each mark from that at kOwnMark, which the chunk before tells, and tells the
 /// next chunk the state at the end.
 template <typename Shared>
@@ -197,12 +204,12 @@ __device__ void join_marks(const WalkArgs& a, Shared& s, const SkipTables& table
     s.first_number = far.marks.find(kOwnMark, s.first_state);
     const std::uint32_t end = s.first_number == kNoSlot ? kNoSlot : far.through[s.first_number];
     s.published = end != kNoSlot;
-    if (s.published) publish(a, kEndsListed | far.marks.state(far.kEndMark, end));
+    if (s.published) publish_far(a, s, far.marks.state(far.kEndMark, end));
   }
   __syncthreads();
   const std::uint32_t mark = kOwnMark + threadIdx.x;
   if (!s.published) {
-    if (threadIdx.x == 0) publish(a, kEndsListed | settle_marks(a, s, tables, far));
+    if (threadIdx.x == 0) publish_far(a, s, settle_marks(a, s, tables, far));
   } else if (mark < far.kEndMark) {
     far.entry[mark] = far.marks.state(mark, far.marks.follow(kOwnMark, mark, s.first_number));
   }

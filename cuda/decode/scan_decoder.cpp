@@ -104,14 +104,13 @@ Status ScanDecoder::reserve(const Job& job) {
   ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
   ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
   ZR_TRY(starts_.reserve(chunks * job.plan.chunk_subsequences));
-  ZR_TRY(chunk_first_.reserve(chunks + 1));
-  ZR_TRY(chunk_word_.reserve(chunks));
+  if (!job.plan.collects) ZR_TRY(own_.reserve(chunks * job.plan.chunk_subsequences));
   if (job.plan.long_slots != 0) ZR_TRY(chunk_ends_.reserve(chunks * kChunkEndWords));
-  const std::int64_t pairs =
-      std::int64_t{sizes.pair_capacity} + (sizes.groups != 0 ? kMostGroupPairs : 0);
+  const std::int64_t pairs = std::int64_t{sizes.pair_capacity} +
+                             (sizes.groups != 0 ? kMostGroupPairs : kMostWalkPairs);
   ZR_TRY(pairs_.reserve(pairs));
   ZR_TRY(wide_.reserve(pairs));
-  ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1));
+  ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1 + kMostWalkPairs));
   return group_sums_.reserve(std::int64_t{sizes.groups} + 1);
 }
 
@@ -164,6 +163,8 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
       choose_long_walks(job);
     else if (crowded_.take(job.sizes.blocks, job.sizes.bytes))
       job.plan = plan_large_chunks(job);
+    else if (late_.take(job.sizes.blocks, job.sizes.bytes))
+      job.plan.collects = false;
   }
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
@@ -201,13 +202,15 @@ bool ScanDecoder::choose_long_walks(Job& job) const {
   return true;
 }
 
-/// Many guesses, in chunks that are not the largest, lead to many ends.
+/// Many guesses, in chunks that are not the largest, lead to many ends. Late walks make chunks wait
+/// that collect their pairs.
 void ScanDecoder::learn_from(const Job& job) {
-  if (job.plan.chunks == 0 || job.plan.chunk_subsequences == kChunkSubsequences) return;
+  if (job.plan.chunks == 0 || !job.plan.collects) return;
   const ScanReport& report = *report_.data();
-  if (report.far_chunks * kCrowdedChunks >= job.plan.chunks ||
-      report.late_walks * kLateWalkChunks >= job.plan.chunks)
-    crowded_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
+  const bool odd = report.far_chunks * kCrowdedChunks >= job.plan.chunks ||
+                   report.late_walks * kLateWalkChunks >= job.plan.chunks;
+  const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
+  if (odd) (is_large ? late_ : crowded_) = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
 }
 
 SubsequenceStarts ScanDecoder::starts_of(const Job& job, std::uint32_t faults) const {
@@ -284,13 +287,15 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.most_ends = plan.most_ends;
   args.long_slots = plan.long_slots;
   args.far_only = plan.far_only;
+  args.collects = plan.collects;
   args.starts = starts_.data();
-  args.chunk_first = chunk_first_.data();
-  args.chunk_word = chunk_word_.data();
+  args.own = own_.data();
+  args.chunk_counts = job.states.chunk_counts;
   args.chunk_exit = job.states.chunk_exit;
   args.chunk_ends = chunk_ends_.data();
   ZR_TRY(announce(job.probe, "sync_subsequences"));
   ZR_TRY(sync_subsequences(args, plan.sync_bytes, job.stream));
+  if (plan.collects) return Status::ok();
   ZR_TRY(announce(job.probe, "decode_subsequences"));
   return decode_subsequences(args, plan.decode_bytes, job.stream);
 }

@@ -1,5 +1,5 @@
-// The fast decoder: the bits of a scan -> the samples of its components, in four kernels, or three
-// where the stream has an index of the scan, without the host in between. It takes scans without
+// The fast decoder: the bits of a scan -> the samples of its components, in three or four kernels,
+// without the host in between. It takes scans without
 // damage whose bits synchronise themselves or have restart markers. It detects every other scan and
 // leaves it to CarefulDecoder. (Noise at quality 100 has hardly a block that ends in EOB, where
 // walks could meet, and so does not synchronise.)
@@ -113,6 +113,7 @@ class ScanDecoder {
   DeviceLimits limits_{};
   OddScan far_{};      ///< the walks from guesses did not synchronise it
   OddScan crowded_{};  ///< had no room for its ends in chunks that were not the largest
+  OddScan late_{};     ///< its chunks had to wait for each other
   ScanTuning tuning_;
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_
@@ -121,12 +122,12 @@ class ScanDecoder {
   PinnedBuffer<HuffmanDecodeTable> host_tables_;
   DeviceBuffer<WalkTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;
-  DeviceBuffer<std::uint32_t> interval_first_, chunk_word_, block_pair_;
+  DeviceBuffer<std::uint32_t> interval_first_, block_pair_;
   DeviceBuffer<std::uint16_t> pairs_;
   DeviceBuffer<std::int16_t> wide_;
   DeviceBuffer<std::uint16_t> chunk_ends_;
   DeviceBuffer<SubsequenceStart> starts_;
-  DeviceBuffer<std::uint64_t> chunk_first_;
+  DeviceBuffer<OwnSubsequence> own_;
   DeviceBuffer<std::uint64_t> group_sums_;
   ScanStates states_;
   PinnedBuffer<ScanReport> report_;

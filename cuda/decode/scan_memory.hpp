@@ -13,12 +13,17 @@ namespace zerorun {
 /// State of the scan that is being decoded. Zero when its first kernel starts.
 struct ScanSummary {
   std::uint32_t faults;       ///< kFault… bits
+  std::uint32_t walk_faults;  ///< likewise, found by the kernels that decode subsequences
   std::uint32_t clean_bytes;  ///< the sum of all intervals
   std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found
   std::uint32_t late_walks;   ///< subsequences that were walked one after the other
   std::uint32_t far_chunks;   ///< synchronised by long walks
-  std::uint32_t chunks_done;
 };
+
+/// What makes the pairs useless. Other CTAs may just be finding more.
+ZR_HD bool has_faults(const ScanSummary& summary) {
+  return (summary.faults | summary.walk_faults | summary.unsettled) != 0;
+}
 
 /// Zero bytes after the clean ones, because words are read ahead.
 inline constexpr std::uint32_t kCleanPadding = 32;
@@ -43,7 +48,25 @@ constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
 /// Of a chunk that was synchronised by long walks: the number of its ends, and their states.
 inline constexpr std::uint32_t kChunkEndWords = 1 + kMostLongSlots;
 
-/// In place of a chunk's first word: the chunk has no subsequences.
+/// A subsequence whose start is known.
+struct alignas(16) OwnSubsequence {
+  std::uint32_t bit, stop;  ///< where its first codeword begins, and that of the next one
+  std::uint32_t end;        ///< where its interval ends; 0 for no subsequence
+  std::uint32_t interval;
+  std::uint32_t block, pair;  ///< numbers before it, in its chunk
+  /// pack() before its first codeword, and before that of the next one. Behind an interval's last
+  /// subsequence, this and `stop` are nobody's.
+  std::uint16_t entry, exit;
+  std::uint16_t blocks : 15, is_last : 1;  ///< `blocks` and `pairs`: its WalkTally
+  std::uint16_t pairs : 15, is_first : 1;  ///< `is_first`, `is_last`: of its interval
+};
+static_assert(sizeof(OwnSubsequence) == 32);
+
+/// The most pairs and blocks in a subsequence, whatever its bits are and wherever a walk over them
+/// begins and ends. So many more than there should be may be written.
+inline constexpr std::uint32_t kMostWalkPairs = kSubsequenceBits + 2 * kMostStepBits + 2;
+
+/// In place of the number of a CTA's first word: it has no subsequences.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
 
 /// Blocks and pairs in one word, so that one addition adds both.

@@ -32,6 +32,7 @@ struct SubsequencePlan {
   std::uint32_t chunks, chunk_subsequences;
   std::uint32_t most_ends, guess_stride, long_slots;
   bool far_only;                         ///< all chunks are synchronised by long walks
+  bool collects;                         ///< one kernel synchronises and decodes
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
 };
 
@@ -86,6 +87,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && !follows &&
                   block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
+  plan.collects = !plan.far_only && !scan.large_chunks && is_sparse(kCollectedBlockBits);
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;

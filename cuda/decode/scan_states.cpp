@@ -11,7 +11,7 @@ namespace zerorun {
 
 Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
   const std::uint32_t exits = ceil_div(counts.chunks, 2u);
-  const std::uint32_t early = counts.tiles + counts.sum_tiles + exits;
+  const std::uint32_t early = counts.tiles + counts.sum_tiles + counts.chunks + exits;
   // The memory is not clean again until the scan has ended, whatever happens from here on.
   const bool clean = std::exchange(clean_, false);
   if (!clean || early > early_words_ || counts.transforms > transform_words_) {
@@ -32,7 +32,8 @@ Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
   out.tile = out.used_early = early_.data();
   out.used_early_words = early;
   out.sum_tile = out.tile + counts.tiles;
-  out.chunk_exit = reinterpret_cast<std::uint32_t*>(out.sum_tile + counts.sum_tiles);
+  out.chunk_counts = out.sum_tile + counts.sum_tiles;
+  out.chunk_exit = reinterpret_cast<std::uint32_t*>(out.chunk_counts + counts.chunks);
   out.transform = transform_.data();
   out.old_transforms = std::exchange(old_transforms_, counts.transforms);
   return Status::ok();

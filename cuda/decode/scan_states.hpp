@@ -23,9 +23,9 @@ class ScanStates {
   /// All pointers are device memory.
   struct Parts {
     ScanSummary *summary, *next_summary;
-    std::uint64_t *tile, *sum_tile, *transform;
+    std::uint64_t *tile, *sum_tile, *chunk_counts, *transform;
     std::uint32_t* chunk_exit;
-    std::uint64_t* used_early;       ///< tile, sum_tile and chunk_exit: transform_blocks() clears
+    std::uint64_t* used_early;       ///< tile to chunk_exit: transform_blocks() clears
     std::uint32_t used_early_words;  ///< them, and next_summary
     std::uint32_t old_transforms;    ///< words of transform that unstuff_scan() clears
   };

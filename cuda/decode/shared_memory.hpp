@@ -32,7 +32,7 @@ constexpr std::uint32_t sync_room(std::uint32_t chunk_subsequences) {
 /// subsequences.
 ZR_HD constexpr std::uint32_t sync_end_words(std::uint32_t room) { return room * 5 / 2; }
 ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends, std::uint32_t room) {
-  return 24 + room * 213 / 16 + ends * sync_end_words(room);
+  return 60 + room * 213 / 16 + ends * sync_end_words(room);
 }
 constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends,
                                         std::uint32_t room) {
@@ -59,8 +59,8 @@ constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
 
 /// Words of decode_groups() for the tables of a group's blocks, and of the block after its last.
 inline constexpr std::uint32_t kGroupListWords = 2 * (kMaxIndexGroupBlocks + 1);
-/// What the kernel has beside the shared memory that it asks for.
-inline constexpr std::size_t kGroupStaticBytes = 16;
+/// What this kernel and decode_subsequences() have beside the shared memory that they ask for.
+inline constexpr std::size_t kDecodeStaticBytes = 16;
 constexpr std::size_t group_shared_bytes(std::uint32_t pairs, std::uint32_t room_words) {
   return sizeof(std::uint32_t) *
          (kGroupListWords + room_words + shared_table_words(pairs, kSymbolIndexBits));
@@ -78,17 +78,17 @@ constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std:
 /// needs an end of its own.
 constexpr bool subsequences_fit(std::size_t limit, std::uint32_t pairs, std::uint32_t period) {
   return choose_ends(limit, pairs, period, kLargeRoom) == period &&
-         decode_shared_bytes(pairs) <= limit;
+         decode_shared_bytes(pairs) + kDecodeStaticBytes <= limit;
 }
 
 /// Whether a scan can be decoded by its index.
 constexpr bool groups_fit(std::size_t limit, std::uint32_t pairs) {
-  return group_shared_bytes(pairs, 0) + kGroupStaticBytes <= limit;
+  return group_shared_bytes(pairs, 0) + kDecodeStaticBytes <= limit;
 }
 /// Words for bits: those wanted, or as many as there is memory for, by fours. CTAs whose bits find
 /// no room read them from global memory. Precondition: groups_fit().
 constexpr std::uint32_t choose_room(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted) {
-  const std::size_t left = limit - kGroupStaticBytes - group_shared_bytes(pairs, 0);
+  const std::size_t left = limit - kDecodeStaticBytes - group_shared_bytes(pairs, 0);
   return static_cast<std::uint32_t>(std::min<std::size_t>(wanted, left / 16 * 4));
 }
 

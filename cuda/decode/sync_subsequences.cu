@@ -10,6 +10,7 @@
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
+#include "cuda/decode/chunk_pairs.cuh"
 #include "cuda/decode/long_walks.cuh"
 
 namespace zerorun {
@@ -76,12 +77,9 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
 template <typename Shared>
 __device__ void load_words(const WalkArgs& a, Shared& s) {
   const bool exists = threadIdx.x < Shared::kSubsequences && s.exists(threadIdx.x);
-  if (threadIdx.x == 0) s.first_word = s.own_first_word = kNoWord;
+  if (threadIdx.x == 0) s.first_word = kNoWord;
   __syncthreads();
-  if (exists) {
-    atomicMin(&s.first_word, s.start[threadIdx.x] / 32);
-    if (threadIdx.x >= kWarmSubsequences) atomicMin(&s.own_first_word, s.start[threadIdx.x] / 32);
-  }
+  if (exists) atomicMin(&s.first_word, s.start[threadIdx.x] / 32);
   if (__syncthreads_or(exists))
     copy_clean_words(a.words, clean_words(*a.summary), s.first_word,
                      words_of_subsequences(last_subsequence(a) + 1), s.words, kThreads);
@@ -173,51 +171,6 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
   }
 }
 
-/// Adds up the counts of all chunks; called by the CTA that finishes last.
-template <typename Shared>
-__device__ void place_chunks(const WalkArgs& a, Shared& s) {
-  std::uint64_t running = 0;
-  for (std::uint32_t first = 0; first < a.chunks; first += kThreads) {
-    const std::uint32_t chunk = first + threadIdx.x;
-    const std::uint64_t own = chunk < a.chunks ? __ldcg(a.chunk_first + chunk) : 0;
-    std::uint64_t before, sum;
-    __syncthreads();
-    CountSum(s.sum_scan).ExclusiveSum(own, before, sum);
-    if (chunk < a.chunks) a.chunk_first[chunk] = running + before;
-    running += sum;
-  }
-  if (threadIdx.x != 0) return;
-  if (__ldcg(&a.summary->unsettled) != 0) atomicOr(&a.summary->faults, kFaultUnsettled);
-  if (blocks_of(running) != a.blocks || pairs_of(running) > a.pair_capacity)
-    atomicOr(&a.summary->faults, kFaultCount);
-  a.chunk_first[a.chunks] = running;
-  a.block_pair[a.blocks] = pairs_of(running);
-}
-
-template <typename Shared>
-__device__ void store_subsequences(const WalkArgs& a, Shared& s, std::uint32_t interval) {
-  const std::uint32_t sub = threadIdx.x;
-  const bool own = sub >= kWarmSubsequences && sub <= last_subsequence(a);
-  const WalkTally tally = own && s.exists(sub) ? tally_of_step(s.tally[sub]) : WalkTally{0, 0};
-  std::uint64_t before, sum;
-  CountSum(s.sum_scan).ExclusiveSum(pack_counts(tally.blocks, tally.pairs), before, sum);
-  if (own) {
-    const std::uint32_t start = s.start[sub], end = s.end[sub];
-    const WalkState entry = unpack_walk_state(end != 0 ? s.entry(sub) : 0);
-    a.starts[blockIdx.x * a.chunk_subsequences + sub - kWarmSubsequences] = {
-        start + entry.overshoot, end,         interval, blocks_of(before),
-        pairs_of(before),        entry.phase, entry.k,  s.ends.head[sub],
-        !s.ends.open[sub]};
-  }
-  if (threadIdx.x == 0) {
-    a.chunk_word[blockIdx.x] = s.own_first_word;
-    a.chunk_first[blockIdx.x] = sum;
-    __threadfence();
-    s.last_chunk = atomicAdd(&a.summary->chunks_done, 1) + 1 == a.chunks;
-  }
-  __syncthreads();
-}
-
 /// Of a CTA's shared memory, for scans of two pairs of tables.
 constexpr std::size_t usual_bytes(std::uint32_t room) {
   return sync_shared_bytes(2, room == kLargeRoom ? kUsualEnds : kMostEnds, room);
@@ -231,12 +184,13 @@ template <std::uint32_t kRoom>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, usual_bytes(kRoom)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   auto& s = *reinterpret_cast<ChunkMemory<kRoom>*>(dynamic_shared);
-  const SkipTables tables = load_tables<kSkipBits>(
-      a.tables, a.tables->skip, a.cycle, dynamic_shared + sync_words(a.most_ends, kRoom), kThreads);
+  std::uint32_t* const for_tables = dynamic_shared + sync_words(a.most_ends, kRoom);
+  const SkipTables tables =
+      load_tables<kSkipBits>(a.tables, a.tables->skip, a.cycle, for_tables, kThreads);
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
   wait_for_previous_kernel();
-  if (a.summary->faults != 0) {  // only the last CTA of this kernel adds faults
+  if (a.summary->faults != 0) {  // this kernel's own faults are counted apart
     wait_for_copies();
     return;
   }
@@ -256,8 +210,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
     if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
     find_entries_far(a, s, tables);
   }
-  store_subsequences(a, s, interval);
-  if (s.last_chunk) place_chunks(a, s);
+  decode_chunk(a, s, for_tables, interval);
 }
 
 template <std::uint32_t kRoom>

@@ -140,6 +140,11 @@ inline constexpr std::uint32_t kScansAlike = 63;
 /// Up to this many of the largest chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 
+/// Scans with at most so many bits a block on average are decoded by sync_subsequences(), without a
+/// second kernel. A CTA then waits until all chunks before have counted their pairs, which takes
+/// long where walks meet late.
+inline constexpr std::uint32_t kCollectedBlockBits = 112;
+
 /// CTAs of decode_subsequences() for which shared memory has room. (By itself ptxas takes 40
 /// registers and spills one.)
 inline constexpr int kDecodeCtas = 5;

@@ -1,6 +1,6 @@
-// The kernels that walk over the bits of a scan: clean bytes -> (run, level) pairs. Two of them
-// decode any scan, sync_subsequences() and decode_subsequences(); where the stream has an index of
-// the scan, decode_groups() takes their place.
+// The kernels that walk over the bits of a scan: clean bytes -> (run, level) pairs. Any scan is
+// decoded by sync_subsequences(), alone or with decode_subsequences() behind it; where the stream
+// has an index of the scan, decode_groups() takes their place.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -39,10 +39,11 @@ struct WalkArgs {
   std::uint32_t most_ends;     ///< ends kept of a subsequence; from scan_plan.hpp
   std::uint32_t long_slots;    ///< states kept at a mark of long walks, or 0; likewise
   bool far_only;               ///< all chunks are synchronised by long walks; likewise
-  SubsequenceStart* starts;    ///< [chunks * chunk_subsequences]
-  std::uint64_t* chunk_first;  ///< [chunks + 1]: pack_counts() before the chunk
-  std::uint32_t* chunk_word;   ///< [chunks]: the first word that decode_subsequences() reads
-  std::uint32_t* chunk_exit;   ///< [chunks], zero at first
+  bool collects;               ///< sync_subsequences() decodes the chunks, too; likewise
+  SubsequenceStart* starts;    ///< out, [chunks * chunk_subsequences]
+  OwnSubsequence* own;         ///< likewise, for decode_subsequences()
+  std::uint64_t* chunk_counts;  ///< [chunks], zero at first: blocks and pairs, for looking back
+  std::uint32_t* chunk_exit;    ///< [chunks], zero at first
   std::uint16_t* chunk_ends;   ///< [chunks * kChunkEndWords]: a number, and so many states
 
   // For groups.
@@ -62,8 +63,8 @@ Status prepare_decode_groups();
 // `shared_bytes`: of a CTA, from scan_plan.hpp.
 
 /// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
-/// before it: writes starts, chunk_first, chunk_word and the last entry of block_pair. It does what
-/// the stage huffman_sync does.
+/// before it: writes starts and chunk_counts, as the stage huffman_sync does. Then it decodes the
+/// chunks, if args.collects is set, as decode_subsequences() does.
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream);
 
 /// Writes pairs and block_pair, as the stage huffman_decode does, and proves what

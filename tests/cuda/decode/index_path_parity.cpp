@@ -82,7 +82,7 @@ class IndexPathParity : public GpuTest {
     EXPECT_EQ(expected.size(), found.size());
     for (std::size_t c = 0; c < std::min(expected.size(), found.size()); ++c)
       EXPECT_EQ(expected[c].samples, found[c].samples) << "component " << c;
-    const bool groups = has("decode_groups"), subsequences = has("decode_subsequences"),
+    const bool groups = has("decode_groups"), subsequences = has("sync_subsequences"),
                careful = has("huffman_decode");
     if (groups && careful) return Path::careful_after_index;
     if (careful) return Path::other;

@@ -46,7 +46,7 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
   EXPECT_TRUE(groups.fits);
   EXPECT_EQ(groups.room_words, kMostRoomWords);
   EXPECT_EQ(plan_groups(hopper, kSmall).room_words, kMostRoomWords);
-  EXPECT_EQ(resident_ctas(hopper, {kGroupThreads, 0, groups.bytes + kGroupStaticBytes}), 3u);
+  EXPECT_EQ(resident_ctas(hopper, {kGroupThreads, 0, groups.bytes + kDecodeStaticBytes}), 3u);
 }
 
 TEST(ScanPlan, SmallScansHaveSmallChunks) {
@@ -128,7 +128,7 @@ TEST(ScanPlan, EveryCapabilityDecodesUsualScansWithoutTheCarefulDecoder) {
       EXPECT_GE(resident_ctas(limits, {plan.chunk_subsequences, 0, plan.decode_bytes}), 1u);
       const GroupPlan groups = plan_groups(limits, scan);
       EXPECT_TRUE(groups.fits) << capability;
-      EXPECT_GE(resident_ctas(limits, {kGroupThreads, 0, groups.bytes + kGroupStaticBytes}), 1u);
+      EXPECT_GE(resident_ctas(limits, {kGroupThreads, 0, groups.bytes + kDecodeStaticBytes}), 1u);
     }
   }
 }
@@ -174,7 +174,7 @@ TEST(ScanPlan, OddLimitsAreKept) {
     const GroupPlan groups = plan_groups(limits, kRich);
     EXPECT_EQ(groups.fits, row.groups) << row.kib;
     if (!groups.fits) continue;
-    EXPECT_LE(groups.bytes + kGroupStaticBytes, row.kib * kKib);
+    EXPECT_LE(groups.bytes + kDecodeStaticBytes, row.kib * kKib);
   }
 }
 

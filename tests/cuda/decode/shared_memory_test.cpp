@@ -78,7 +78,7 @@ TEST(SharedMemory, WhatIsChosenFits) {
       if (!groups_fit(limit, pairs)) continue;
       const std::uint32_t room = choose_room(limit, pairs, kMostRoomWords);
       ASSERT_EQ(room % 4, 0u);
-      ASSERT_LE(group_shared_bytes(pairs, room) + kGroupStaticBytes, limit);
+      ASSERT_LE(group_shared_bytes(pairs, room) + kDecodeStaticBytes, limit);
     }
 }
 

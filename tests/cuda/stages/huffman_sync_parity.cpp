@@ -25,8 +25,8 @@ std::vector<SubsequenceStart> starts_for(Told told, const CodedBits& coded, std:
   if (told == Told::nonsense) {
     for (SubsequenceStart& start : starts) {
       start.bit = static_cast<std::uint32_t>(random.below(1 << 30));
-      start.phase = static_cast<std::uint32_t>(random.below(20));
-      start.k = static_cast<std::uint32_t>(random.below(80));
+      start.phase = static_cast<std::uint16_t>(random.below(20));
+      start.k = static_cast<std::uint16_t>(random.below(80));
     }
     return starts;
   }
@@ -37,14 +37,14 @@ std::vector<SubsequenceStart> starts_for(Told told, const CodedBits& coded, std:
                                    static_cast<std::uint64_t>(i - first[c]);
       SubsequenceStart& start = starts[static_cast<std::size_t>(number)];
       start.bit = static_cast<std::uint32_t>(point.bit);
-      start.phase = static_cast<std::uint32_t>(point.block % period);
+      start.phase = static_cast<std::uint16_t>(point.block % period);
       start.k = point.k;
       if (point.reached == 0) {
         const auto begin = coded.cursors[c].bit + static_cast<std::uint64_t>((i - first[c]) * bits);
         start.bit =
             static_cast<std::uint32_t>(begin) + static_cast<std::uint32_t>(random.below(bits));
-        start.phase = static_cast<std::uint32_t>(random.below(static_cast<int>(period)));
-        start.k = static_cast<std::uint32_t>(random.below(kBlockSize));
+        start.phase = static_cast<std::uint16_t>(random.below(static_cast<int>(period)));
+        start.k = static_cast<std::uint16_t>(random.below(kBlockSize));
       }
       if (told == Told::some_wrong && random.below(4) == 0) start.bit += 1;
       if (told == Told::some_wrong && random.below(4) == 0) start.k ^= 1;

@@ -1,0 +1,160 @@
+// The second half of a CTA's work on a chunk: its subsequences, which begin in known states now, are
+// decoded to pairs. The words of bits are still in shared memory. The pairs are collected where the
+// ends of the walks were, while one warp learns from the chunks before where they belong, and go to
+// device memory in whole lines.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/base/kept.cuh"
+#include "cuda/decode/chunk_sync.cuh"
+#include "cuda/decode/own_subsequence.cuh"
+#include "cuda/decode/pair_sink.cuh"
+
+namespace zerorun::chunk_sync {
+
+static_assert(kSymbolIndexBits <= kSkipBits, "symbol tables take the place of the skip tables");
+
+/// In place of a block's first pair: the block does not begin in the chunk.
+inline constexpr std::uint16_t kBeginsElsewhere = 0xFFFF;
+
+/// The thread's subsequence, but for what is before it.
+template <typename Shared>
+__device__ OwnSubsequence take_own(const WalkArgs& a, Shared& s, std::uint32_t interval) {
+  const std::uint32_t sub = threadIdx.x, last = last_subsequence(a);
+  OwnSubsequence own{};
+  if (sub < kWarmSubsequences || sub > last || !s.exists(sub)) return own;
+  own.entry = s.entry(sub);
+  own.exit = sub == last ? s.published_end : s.entry(sub + 1);
+  own.bit = s.start[sub] + unpack_walk_state(own.entry).overshoot;
+  own.stop = s.start[sub] + kSubsequenceBits + unpack_walk_state(own.exit).overshoot;
+  own.end = s.end[sub];
+  own.interval = interval;
+  const WalkTally tally = tally_of_step(s.tally[sub]);
+  own.blocks = static_cast<std::uint16_t>(tally.blocks);
+  own.pairs = static_cast<std::uint16_t>(tally.pairs);
+  own.is_first = s.ends.head[sub];
+  own.is_last = !s.ends.open[sub];
+  return own;
+}
+
+/// Keeps it for whoever decodes it.
+__device__ inline void store_own(const WalkArgs& a, const OwnSubsequence& own) {
+  const std::uint32_t sub = threadIdx.x;
+  if (sub < kWarmSubsequences || sub > last_subsequence(a)) return;
+  const std::uint32_t number = blockIdx.x * a.chunk_subsequences + sub - kWarmSubsequences;
+  const WalkState entry = unpack_walk_state(own.entry);
+  a.starts[number] = {own.bit, static_cast<std::uint16_t>(entry.phase),
+                      static_cast<std::uint16_t>(entry.k)};
+  if (!a.collects) a.own[number] = own;
+}
+
+__device__ inline void store_half(SharedAddress at, std::uint16_t half) {
+  asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(half));
+}
+
+/// Numbers count from the chunk's first block and pair.
+struct CollectedPairs {
+  SharedAddress pairs, blocks;
+  std::int32_t most = 0;  ///< of all levels
+
+  __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
+    if (condition) store_half(blocks + 2 * block, static_cast<std::uint16_t>(pair));
+  }
+  __device__ void put_if(bool condition, std::uint32_t number, std::uint32_t index,
+                         std::int32_t level) {
+    if (condition) store_half(pairs + 2 * number, pack_pair(index, level));
+    most = max(most, abs(level));
+  }
+  __device__ void finish(std::uint32_t) const {}
+};
+
+/// Stores again those pairs that have no room for their levels, and the levels.
+struct WidePairs {
+  SharedAddress pairs;
+  std::int16_t* wide;
+
+  __device__ void block_starts_if(bool, std::uint32_t, std::uint32_t) const {}
+  __device__ void put_if(bool condition, std::uint32_t number, std::uint32_t index,
+                         std::int32_t level) const {
+    if (!condition || !is_wide(level)) return;
+    store_half(pairs + 2 * number, pack_pair(index, kWideLevel));
+    wide[number] = static_cast<std::int16_t>(level);
+  }
+  __device__ void finish(std::uint32_t) const {}
+};
+
+/// Copies from shared memory, at a multiple of 4 with a word behind it, to any place.
+__device__ inline void store_halves(std::uint16_t* to, const std::uint16_t* from,
+                                    std::uint32_t count) {
+  const auto lead = min(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), count);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(from);
+  auto* const whole = reinterpret_cast<std::uint32_t*>(to + lead);
+  const std::uint32_t selector = lead == 0 ? 0x3210 : 0x5432;
+  for (std::uint32_t i = threadIdx.x; i < (count - lead) / 2; i += kThreads)
+    whole[i] = __byte_perm(words[i], words[i + 1], selector);
+  if (threadIdx.x == 0 && lead != 0) to[0] = from[0];
+  if (threadIdx.x == 1 && (count - lead) % 2 != 0) to[count - 1] = from[count - 1];
+}
+
+/// Decodes the chunk, whose entries are found, or leaves that to decode_subsequences(). All threads
+/// have passed a barrier since they used the skip tables, whose memory is `for_tables`. `interval`:
+/// of the thread's subsequence.
+template <typename Shared>
+__device__ void decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_tables,
+                             std::uint32_t interval) {
+  OwnSubsequence own = take_own(a, s, interval);
+  std::uint64_t place, sum;
+  // After its barrier the memory from s.start on is free.
+  CountSum(s.sum_scan).ExclusiveSum(pack_counts(own.blocks, own.pairs), place, sum);
+  own.block = blocks_of(place);
+  own.pair = pairs_of(place);
+  if (threadIdx.x == 0) tell_counts(a, sum);
+  store_own(a, own);
+  if (!a.collects) return;
+
+  const SymbolTables tables =
+      load_tables<kSymbolIndexBits>(a.tables, a.tables->symbol, a.cycle, for_tables, kThreads);
+  const std::uint32_t blocks = blocks_of(sum), pairs = pairs_of(sum);
+  const std::uint32_t blocks_from = (pairs + kMostWalkPairs) / 2 * 2;
+  const bool fits = blocks_from + blocks + kMostWalkPairs <= s.pair_room(a.most_ends);
+  std::uint16_t* const collected = s.pair_memory();
+  if (threadIdx.x == 0 && fits)
+    collected[blocks_from] = collected[blocks_from + blocks] = kBeginsElsewhere;
+  const volatile std::uint32_t& unsettled = a.summary->unsettled;
+  wait_for_copies();
+  if (__syncthreads_or(threadIdx.x == 0 && unsettled != 0)) return;
+
+  const SharedWords bits(s.words);
+  const std::uint32_t origin = s.first_word * 32;
+  const PairTarget local{own.block, own.pair};
+  CollectedPairs sink{shared_address(collected), shared_address(collected + blocks_from)};
+  std::uint32_t faults = 0;
+  if (threadIdx.x < 32) {
+    const std::uint64_t before = count_before(a, sum);
+    if (threadIdx.x == 0) s.before = before;
+  } else if (fits && own.end != 0) {
+    faults = decode_own(bits, origin, tables, own, local, sink);
+  }
+  const bool any_wide = __syncthreads_or(is_wide(sink.most));
+  if (own.end != 0 && !has_right_blocks(a, own, s.before)) faults |= kFaultCount;
+  if (!fits_scan(a, s.before + sum)) {
+    faults |= kFaultCount;
+  } else if (fits) {
+    const std::uint32_t first_block = blocks_of(s.before), first_pair = pairs_of(s.before);
+    if (any_wide) {
+      WidePairs again{sink.pairs, kept(a.wide + first_pair)};
+      if (is_wide(sink.most)) decode_own(bits, origin, tables, own, local, again);
+      __syncthreads();
+    }
+    store_halves(a.pairs + first_pair, collected, pairs);
+    for (std::uint32_t i = threadIdx.x; i <= blocks; i += kThreads) {
+      const std::uint16_t pair = collected[blocks_from + i];
+      if (pair != kBeginsElsewhere) a.block_pair[first_block + i] = first_pair + pair;
+    }
+  } else if (own.end != 0) {
+    faults |= decode_directly(a, bits, origin, tables, own, s.before);
+  }
+  if (faults != 0) atomicOr(&a.summary->walk_faults, faults);
+}
+
+}  // namespace zerorun::chunk_sync

@@ -50,8 +50,8 @@ struct ChunkMemory {
   std::uint8_t taken;  ///< number of the end before the first own subsequence that was taken
   // From here on the memory is that of the pairs, when the subsequences are decoded.
   alignas(16) std::uint32_t start[kSubsequences],
-      end[kSubsequences];              ///< bits; `end` is the interval's, or 0 for no subsequence
-  std::uint32_t tally[kSubsequences];  ///< as a step; at first the interval that begins there
+      end[kSubsequences];               ///< bits; `end` is the interval's, or 0 for no subsequence
+  std::uint32_t tally[kSubsequences];   ///< as a step; at first the interval that begins there
   SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 
   __device__ bool exists(std::uint32_t sub) const { return end[sub] != 0; }

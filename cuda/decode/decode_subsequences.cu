@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kMostThreads,
     wait_for_copies();
     return;
   }
-  if (own.end != 0) atomicMin(&first_word, own.bit / 32);
+  if (is_first_of_warp(own.end != 0)) atomicMin(&first_word, own.bit / 32);
   if (__syncthreads_or(own.end != 0))
     copy_clean_words(a.words, clean_words(*a.summary), first_word,
                      words_of_subsequences(blockDim.x), words, blockDim.x);

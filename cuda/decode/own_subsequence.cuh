@@ -1,5 +1,5 @@
-// A subsequence whose start is known, decoded to pairs by one thread; and what its chunk has to know
-// of the chunks before.
+// A subsequence whose start is known, decoded to pairs by one thread; and what its chunk has to
+// know of the chunks before.
 // SPDX-License-Identifier: MIT
 #pragma once
 

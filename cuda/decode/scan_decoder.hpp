@@ -29,8 +29,8 @@ struct ScanResult {
   SubsequenceStarts starts;
 };
 
-/// Keeps its memory between scans; one stream at a time. Device memory: up to 18 bytes for each
-/// byte of the largest scan (16 of them for pairs, most of which stay unused), 12 for each block, 8
+/// Keeps its memory between scans; one stream at a time. Device memory: up to 19 bytes for each
+/// byte of the largest scan (16 of them for pairs, most of which stay unused), 5 for each block, 8
 /// for each group of an index, and 160 KiB of tables.
 class ScanDecoder {
  public:

@@ -87,7 +87,8 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && !follows &&
                   block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
-  plan.collects = !plan.far_only && !scan.large_chunks && is_sparse(kCollectedBlockBits);
+  plan.collects =
+      !is_large || (!plan.far_only && !scan.large_chunks && is_sparse(kCollectedBlockBits));
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;

@@ -110,6 +110,12 @@ struct SharedWords {
   }
 };
 
+/// Whether no thread before this one of its warp has the condition.
+__device__ inline bool is_first_of_warp(bool condition) {
+  const unsigned all = __ballot_sync(0xFFFFFFFF, condition);
+  return condition && (all & ((1u << threadIdx.x % 32) - 1)) == 0;
+}
+
 /// Starts copies of `count` words of the clean bytes from `first` on, but of none after the last.
 __device__ inline void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
                                         std::uint32_t first, std::uint32_t count, std::uint32_t* to,

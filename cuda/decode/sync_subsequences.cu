@@ -79,7 +79,7 @@ __device__ void load_words(const WalkArgs& a, Shared& s) {
   const bool exists = threadIdx.x < Shared::kSubsequences && s.exists(threadIdx.x);
   if (threadIdx.x == 0) s.first_word = kNoWord;
   __syncthreads();
-  if (exists) atomicMin(&s.first_word, s.start[threadIdx.x] / 32);
+  if (is_first_of_warp(exists)) atomicMin(&s.first_word, s.start[threadIdx.x] / 32);
   if (__syncthreads_or(exists))
     copy_clean_words(a.words, clean_words(*a.summary), s.first_word,
                      words_of_subsequences(last_subsequence(a) + 1), s.words, kThreads);
@@ -179,8 +179,8 @@ static_assert(bounded_ctas(kSyncCtas, kThreads, usual_bytes(kLargeRoom), 90) == 
                   bounded_ctas(kSyncCtas, kThreads, usual_bytes(kMediumRoom), 90) == kSyncCtas,
               "as measured on Hopper");
 
-/// `kRoom`: subsequences that a CTA has at most.
-template <std::uint32_t kRoom>
+/// `kRoom`: subsequences that a CTA has at most. `kCollects`: it decodes them, too.
+template <std::uint32_t kRoom, bool kCollects>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, usual_bytes(kRoom)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   auto& s = *reinterpret_cast<ChunkMemory<kRoom>*>(dynamic_shared);
@@ -210,34 +210,40 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
     if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
     find_entries_far(a, s, tables);
   }
-  decode_chunk(a, s, for_tables, interval);
+  if constexpr (kCollects)
+    decode_chunk(a, s, for_tables, interval);
+  else
+    leave_chunk(a, s, interval);
 }
 
-template <std::uint32_t kRoom>
+template <std::uint32_t kRoom, bool kCollects>
 SharedPermission& permission() {
-  static SharedPermission of_kernel(reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom>));
+  static SharedPermission of_kernel(
+      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects>));
   return of_kernel;
 }
 
-template <std::uint32_t kRoom>
-Status sync_with_room(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+template <std::uint32_t kRoom, bool kCollects>
+Status launch(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
   const LaunchShape shape{args.chunks, kThreads, shared_bytes};
-  ZR_TRY(permission<kRoom>().raise(shared_bytes));
-  ZR_CUDA_TRY(launch_behind(sync_subsequences_kernel<kRoom>, shape, stream, args));
+  ZR_TRY((permission<kRoom, kCollects>().raise(shared_bytes)));
+  ZR_CUDA_TRY(launch_behind(sync_subsequences_kernel<kRoom, kCollects>, shape, stream, args));
   return Status::ok();
 }
 
 }  // namespace
 
 Status prepare_sync_subsequences() {
-  ZR_TRY(permission<kMediumRoom>().prepare());
-  return permission<kLargeRoom>().prepare();
+  ZR_TRY((permission<kMediumRoom, true>().prepare()));
+  ZR_TRY((permission<kLargeRoom, true>().prepare()));
+  return permission<kLargeRoom, false>().prepare();
 }
 
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
-  return sync_room(args.chunk_subsequences) == kMediumRoom
-             ? sync_with_room<kMediumRoom>(args, shared_bytes, stream)
-             : sync_with_room<kLargeRoom>(args, shared_bytes, stream);
+  if (sync_room(args.chunk_subsequences) == kMediumRoom)
+    return launch<kMediumRoom, true>(args, shared_bytes, stream);
+  return args.collects ? launch<kLargeRoom, true>(args, shared_bytes, stream)
+                       : launch<kLargeRoom, false>(args, shared_bytes, stream);
 }
 
 }  // namespace zerorun

@@ -54,6 +54,16 @@ __device__ std::int32_t whole_level(const TransformBlocksArgs& a, std::uint16_t 
   return level == kWideLevel ? a.wide[number] : level;
 }
 
+/// Whether one of the pairs has kWideLevel, which makes it lower than all others.
+__device__ bool has_wide(const std::uint32_t (&two)[kPairsPerThread / 2]) {
+  const std::uint32_t three = __vimin3_s16x2(two[0], two[1], two[2]);
+  const std::uint32_t lowest = __vimin3_s16x2(three, three, two[3]);
+  constexpr auto kLowestOthers =
+      static_cast<std::int16_t>((kWideLevel + 1) * (1 << kPairLevelShift));
+  return static_cast<std::int16_t>(lowest) < kLowestOthers ||
+         static_cast<std::int16_t>(lowest >> 16) < kLowestOthers;
+}
+
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
 __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint32_t component) {
@@ -82,20 +92,30 @@ __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint3
       for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
         if (own + i < end) two[i / 2] |= std::uint32_t{a.pairs[origin + own + i]} << i % 2 * 16;
     }
-    // Pairs of the block before the CTA's first become DCs, which are ignored below.
+    if (own < lead) {  // pairs of the block before the CTA's first become DCs, which are ignored
 #pragma unroll
-    for (std::uint32_t i = 0; i < kPairsPerThread - 1; ++i)
-      if (own + i < lead) two[i / 2] &= i % 2 == 0 ? 0xFFFF0000u : 0x0000FFFFu;
-#pragma unroll
-    for (std::uint32_t i = 0; i < kPairsPerThread; ++i) {
-      const auto pair = static_cast<std::uint16_t>(two[i / 2] >> i % 2 * 16);
-      const std::uint32_t k = pair & kPairIndexMask;
+      for (std::uint32_t i = 0; i < kPairsPerThread - 1; ++i)
+        if (own + i < lead) two[i / 2] &= i % 2 == 0 ? 0xFFFF0000u : 0x0000FFFFu;
+    }
+    const auto put = [&](std::uint32_t i, std::int32_t level) {
+      const std::uint32_t k = two[i / 2] >> i % 2 * 16 & kPairIndexMask;
       const std::uint32_t step = s.step[(of_block[i] >> kFirstStepShift) + k];
-      const std::int32_t value = whole_level(a, pair, origin + own + i) * quantiser_of(step);
+      const std::int32_t value = level * quantiser_of(step);
       most = max(most, abs(value));
       if (k != 0)
         *reinterpret_cast<std::int16_t*>(coefficients + ((of_block[i] ^ step) & kPlaceMask)) =
             static_cast<std::int16_t>(value);
+    };
+    const auto level_in = [&](std::uint32_t i) {
+      return level_of(static_cast<std::uint16_t>(two[i / 2] >> i % 2 * 16));
+    };
+    // kWideLevel is taken for a level at first, which is no larger than the true one.
+#pragma unroll
+    for (std::uint32_t i = 0; i < kPairsPerThread; ++i) put(i, level_in(i));
+    if (has_wide(two)) {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
+        if (level_in(i) == kWideLevel) put(i, a.wide[origin + own + i]);
     }
   }
   return most <= kMaxNarrowCoefficient;

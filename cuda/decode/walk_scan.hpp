@@ -36,15 +36,15 @@ struct WalkArgs {
   /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
   /// intervals are followed from their beginning.
   std::uint32_t guess_stride;
-  std::uint32_t most_ends;     ///< ends kept of a subsequence; from scan_plan.hpp
-  std::uint32_t long_slots;    ///< states kept at a mark of long walks, or 0; likewise
-  bool far_only;               ///< all chunks are synchronised by long walks; likewise
-  bool collects;               ///< sync_subsequences() decodes the chunks, too; likewise
-  SubsequenceStart* starts;    ///< out, [chunks * chunk_subsequences]
-  OwnSubsequence* own;         ///< likewise, for decode_subsequences()
+  std::uint32_t most_ends;      ///< ends kept of a subsequence; from scan_plan.hpp
+  std::uint32_t long_slots;     ///< states kept at a mark of long walks, or 0; likewise
+  bool far_only;                ///< all chunks are synchronised by long walks; likewise
+  bool collects;                ///< sync_subsequences() decodes the chunks, too; likewise
+  SubsequenceStart* starts;     ///< out, [chunks * chunk_subsequences]
+  OwnSubsequence* own;          ///< likewise, for decode_subsequences()
   std::uint64_t* chunk_counts;  ///< [chunks], zero at first: blocks and pairs, for looking back
   std::uint32_t* chunk_exit;    ///< [chunks], zero at first
-  std::uint16_t* chunk_ends;   ///< [chunks * kChunkEndWords]: a number, and so many states
+  std::uint16_t* chunk_ends;    ///< [chunks * kChunkEndWords]: a number, and so many states
 
   // For groups.
   const std::uint64_t* sums;  ///< [groups + 1], from unstuff_scan()

@@ -37,8 +37,6 @@ struct Spill {
 };
 constexpr Spill kSpills[] = {
     {"3cub", "CUB bounds the registers of its scans itself"},
-    {"decode_groups_kernel", "8 bytes of stack on 10.0: ptxas stops at 40 registers unasked"},
-    {"decode_subsequences_kernel", "8 bytes of stack on 10.0 and 12.0, likewise"},
 };
 
 /// A kernel that asks for shared memory at its launch, or for several CTAs of a processor.

@@ -211,11 +211,97 @@ TestFrame small_letters(std::uint64_t seed) {
   return frame;
 }
 
+Jpeg encode(const TestFrame& frame, EncodeParams params) {
+  params.backend = Backend::cpu;
+  auto encoder = Encoder::create(params);
+  Jpeg jpeg;
+  EXPECT_TRUE(encoder && encoder->encode(frame.view(), jpeg));
+  return jpeg;
+}
+
+/// Grey, and at `x`, `y` of the luma what draw(x, y) gives.
+template <typename Draw>
+TestFrame drawn(int width, int height, const Draw& draw) {
+  TestFrame frame(PixelFormat::yuv420p, width, height, Layout::tight, 128);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) frame.row(0, y)[x] = static_cast<std::uint8_t>(draw(x, y));
+  return frame;
+}
+
+/// Black and white blocks at random, whose DC differences need more than ten bits; with stripes
+/// inside, AC levels do, too. Plain, such a scan is sparse; with grain it is dense.
+TEST_F(DecodePathParity, WideLevelsGiveTheSame) {
+  for (const bool stripes : {false, true})
+    for (const int grain : {1, 40})
+      for (const bool index : {false, true})
+        for (const int width : {160, 1920}) {
+          SCOPED_TRACE(testing::Message() << "stripes " << stripes << ", grain " << grain
+                                          << ", index " << index << ", " << width << " wide");
+          Random random(3);
+          std::vector<int> white(240 * 135);
+          for (int& block : white) block = random.below(2);
+          const auto draw = [&](int x, int y) {
+            const bool is_white = white[static_cast<std::size_t>(y / 8 * 240 + x / 8)] != 0;
+            const int value = is_white != (stripes && x % 8 < 4) ? 255 : 0;
+            return is_white ? value - random.below(grain) * (value != 0)
+                            : value + random.below(grain) * (value == 0);
+          };
+          EncodeParams params;
+          params.restart = RestartPolicy::none();
+          params.quality = 100;
+          params.index = index;
+          expect(encode(drawn(width, width * 9 / 16, draw), params), 0);
+          if (HasFailure()) return;
+        }
+}
+
+/// Noise whose blocks have few bits, but so many pairs for them that a chunk's find no room in
+/// shared memory.
+TEST_F(DecodePathParity, MorePairsThanThereIsRoomFor) {
+  for (const int quality : {4, 8}) {
+    SCOPED_TRACE(testing::Message() << "q" << quality);
+    EncodeParams params;
+    params.restart = RestartPolicy::none();
+    params.huffman = HuffmanTables::optimal;
+    params.quality = quality;
+    expect(encode(Content::noise, 4096, 4096, params), kAnyNumber);
+  }
+}
+
+/// Scans that are divided into small chunks, or into medium ones, and whose walks meet late or not
+/// at all: thin lines, small letters, one colour beside noise. Each decoder gets them twice, since
+/// it divides the second otherwise.
+TEST_F(DecodePathParity, SmallChunksGiveTheSame) {
+  const auto lines = [](int x, int y) {
+    return x * 7 % 97 == y * 5 % 89 || y % 31 == 0 ? 20 : 235;
+  };
+  Random random(5);
+  const auto halves = [&random](int x, int y) {
+    return y % 256 < 128 ? 96 : x % 5 * 40 + random.below(30);
+  };
+  for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
+    for (const int quality : {50, 90})
+      for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
+        for (const int width : {320, 640, 1280, 1920}) {
+          SCOPED_TRACE(testing::Message() << "q" << quality << ", " << width << " wide");
+          EncodeParams params;
+          params.restart = restart;
+          params.huffman = huffman;
+          params.quality = quality;
+          const int height = width * 9 / 16;
+          for (const TestFrame& frame :
+               {drawn(width, height, lines), drawn(width, height, halves)}) {
+            const Jpeg jpeg = encode(frame, params);
+            for (int turn = 0; turn < 2; ++turn) expect(jpeg, kAnyNumber);
+          }
+          if (HasFailure()) return;
+        }
+}
+
 /// Walks from guesses and the right walk pass the same two bits again and again, one bit apart. The
 /// right one goes through whole chunks by itself; a spot and the ends of intervals stop it.
 TEST_F(DecodePathParity, OneColourThatRepeatsBesideTheGuesses) {
   EncodeParams params;
-  params.backend = Backend::cpu;
   params.quality = 75;
   params.huffman = HuffmanTables::optimal;
   for (const RestartPolicy restart : {RestartPolicy::none(), RestartPolicy::mcu_rows(96)})
@@ -225,10 +311,7 @@ TEST_F(DecodePathParity, OneColourThatRepeatsBesideTheGuesses) {
       for (int y = 0; y < 4096; ++y) std::fill_n(frame.row(0, y), 4096, std::uint8_t{96});
       for (int y = 0; y < spot_rows; ++y) std::fill_n(frame.row(0, 2000 + y) + 999, 3, 255);
       params.restart = restart;
-      auto encoder = Encoder::create(params);
-      Jpeg jpeg;
-      ASSERT_TRUE(encoder && encoder->encode(frame.view(), jpeg));
-      expect(jpeg, 0);
+      expect(encode(frame, params), 0);
     }
 }
 
@@ -236,17 +319,13 @@ TEST_F(DecodePathParity, OneColourThatRepeatsBesideTheGuesses) {
 /// up to the chunk's end. Long walks then find the right one.
 TEST_F(DecodePathParity, WalksThatMeetInAWrongStateAreFoundOut) {
   EncodeParams params;
-  params.backend = Backend::cpu;
   params.restart = RestartPolicy::none();
   params.huffman = HuffmanTables::optimal;
   for (const std::uint64_t seed : {1, 3})
     for (const int quality : {97, 99}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", q" << quality);
       params.quality = quality;
-      auto encoder = Encoder::create(params);
-      Jpeg jpeg;
-      ASSERT_TRUE(encoder && encoder->encode(small_letters(seed).view(), jpeg));
-      expect(jpeg, 0);
+      expect(encode(small_letters(seed), params), 0);
     }
 }
 

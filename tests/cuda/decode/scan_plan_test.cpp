@@ -36,12 +36,13 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
   EXPECT_TRUE(plan.fits);
   EXPECT_EQ(plan.most_ends, 11u);
   EXPECT_EQ(plan.guess_stride, kGuessStride);
-  EXPECT_EQ(plan.sync_bytes, 74816u);
+  EXPECT_TRUE(plan.collects);
+  EXPECT_EQ(plan.sync_bytes, 74960u);
   EXPECT_EQ(plan.decode_bytes, 41024u);
   EXPECT_EQ(resident_ctas(hopper, {384, 0, plan.sync_bytes}), 3u);
   EXPECT_EQ(plan_subsequences(hopper, kSmall).most_ends, kMostEnds);
   EXPECT_EQ(plan_subsequences(hopper, kRich).most_ends, kMostEnds);
-  EXPECT_EQ(plan_subsequences(hopper, kRich).sync_bytes, 104000u);
+  EXPECT_EQ(plan_subsequences(hopper, kRich).sync_bytes, 104144u);
   const GroupPlan groups = plan_groups(hopper, k4k);
   EXPECT_TRUE(groups.fits);
   EXPECT_EQ(groups.room_words, kMostRoomWords);
@@ -84,6 +85,26 @@ TEST(ScanPlan, SmallScansHaveSmallChunks) {
   hopper.processors = 20;
   EXPECT_EQ(plan_of(of_bytes(400000, 80)).chunk_subsequences, kChunkSubsequences)
       << "more than one for a processor";
+}
+
+TEST(ScanPlan, SparseScansAreDecodedByOneKernel) {
+  const DeviceLimits hopper = with_processors(90);
+  ScanNeeds scan = k4k;
+  scan.bytes = scan.blocks / 8 * kCollectedBlockBits;
+  EXPECT_TRUE(plan_subsequences(hopper, scan).collects);
+  scan.large_chunks = true;
+  EXPECT_FALSE(plan_subsequences(hopper, scan).collects) << "a scan before it was odd";
+  scan.large_chunks = false;
+  scan.bytes += scan.blocks / 8;
+  EXPECT_FALSE(plan_subsequences(hopper, scan).collects);
+  EXPECT_FALSE(plan_subsequences(hopper, kRich).collects) << "many guesses";
+  for (const std::uint32_t size : {70000u, 400000u})
+    for (const std::uint32_t usual : {0u, kUsualBlockBits}) {
+      const ScanNeeds small{size, size / 10, 1, size / kSubsequenceBytes, 2, 6, 1000};
+      const SubsequencePlan plan = plan_subsequences(hopper, small, {.usual_block_bits = usual});
+      EXPECT_LT(plan.chunk_subsequences, kChunkSubsequences);
+      EXPECT_TRUE(plan.collects) << "smaller chunks always are";
+    }
 }
 
 TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {

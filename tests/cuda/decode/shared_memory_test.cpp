@@ -13,9 +13,9 @@ constexpr std::size_t k48 = 48 * kKib, k64 = 64 * kKib, k99 = 99 * kKib, k163 = 
 constexpr std::uint32_t kMostPairs = kMaxTablePairs;
 
 TEST(SharedMemory, NeedsAreKnown) {
-  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 104000u);
-  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds, kLargeRoom), 74816u);
-  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 73968u);
+  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 104144u);
+  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds, kLargeRoom), 74960u);
+  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 74112u);
   EXPECT_EQ(decode_shared_bytes(kMostPairs), 57408u);
   EXPECT_EQ(group_shared_bytes(kMostPairs, kMostRoomWords), 90592u);
 }

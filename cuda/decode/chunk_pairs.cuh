@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/base/kept.cuh"
 #include "cuda/decode/chunk_sync.cuh"
 #include "cuda/decode/own_subsequence.cuh"
 #include "cuda/decode/pair_sink.cuh"
@@ -13,6 +12,7 @@
 namespace zerorun::chunk_sync {
 
 static_assert(kSymbolIndexBits <= kSkipBits, "symbol tables take the place of the skip tables");
+static_assert(kWarmSubsequences >= 32, "the first warp has no subsequence, and looks back");
 
 /// In place of a block's first pair: the block does not begin in the chunk.
 inline constexpr std::uint16_t kBeginsElsewhere = 0xFFFF;

@@ -28,14 +28,17 @@ __global__ void __launch_bounds__(kMostThreads,
   if (threadIdx.x == 0) first_word = kNoWord;
   wait_for_previous_kernel();
   // Faults that this kernel has found so far count too: the pairs will not be used then.
-  const bool given_up = has_faults(*a.summary);
+  const bool given_up = faults_of(*a.summary) != 0;
   const OwnSubsequence own = a.own[blockIdx.x * blockDim.x + threadIdx.x];
   const std::uint64_t sum = a.chunk_counts[blockIdx.x] & kTileSumMask;
   if (__syncthreads_or(given_up)) {
     wait_for_copies();
     return;
   }
-  if (is_first_of_warp(own.end != 0)) atomicMin(&first_word, own.bit / 32);
+  // Not own.bit: in damaged data a codeword may run past its interval's end, so that the next
+  // subsequence begins before that of this one.
+  const std::uint32_t start = own.bit - unpack_walk_state(own.entry).overshoot;
+  if (is_first_of_warp(own.end != 0)) atomicMin(&first_word, start / 32);
   if (__syncthreads_or(own.end != 0))
     copy_clean_words(a.words, clean_words(*a.summary), first_word,
                      words_of_subsequences(blockDim.x), words, blockDim.x);

@@ -43,8 +43,7 @@ struct GroupEnd {
 ///
 /// `Bits`: as for BitFront. `Tables`: look_up() and long_symbol() as for
 /// decode_subsequence(), and tables_of(i) for block i of the group or one of the two after its
-/// last. `Sink`: put_if(c, pair, index, level) for each pair in order, finish(pair) after the
-/// last;
+/// last. `Sink`: put_if(c, pair, index, level) for each pair in order, finish(pair) after the last;
 /// block_starts(0, pair) for the first block, block_starts_if(c, i, pair) for the others and for
 /// the one after the last.
 template <typename Bits, typename Tables, typename Sink>

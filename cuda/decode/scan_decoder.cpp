@@ -106,8 +106,8 @@ Status ScanDecoder::reserve(const Job& job) {
   ZR_TRY(starts_.reserve(chunks * job.plan.chunk_subsequences));
   if (!job.plan.collects) ZR_TRY(own_.reserve(chunks * job.plan.chunk_subsequences));
   if (job.plan.long_slots != 0) ZR_TRY(chunk_ends_.reserve(chunks * kChunkEndWords));
-  const std::int64_t pairs = std::int64_t{sizes.pair_capacity} +
-                             (sizes.groups != 0 ? kMostGroupPairs : kMostWalkPairs);
+  const std::int64_t pairs =
+      std::int64_t{sizes.pair_capacity} + (sizes.groups != 0 ? kMostGroupPairs : kMostWalkPairs);
   ZR_TRY(pairs_.reserve(pairs));
   ZR_TRY(wide_.reserve(pairs));
   ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1 + kMostWalkPairs));
@@ -158,13 +158,13 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
           {},   {}};
   if (in.index == nullptr) {
-    job.plan = plan_subsequences(limits_, needs_of_job(job), tuning_);
+    ScanNeeds needs = needs_of_job(job);
+    needs.two_kernels = late_.take(job.sizes.blocks, job.sizes.bytes);
+    job.plan = plan_subsequences(limits_, needs, tuning_);
     if (far_.take(job.sizes.blocks, job.sizes.bytes))
       choose_long_walks(job);
     else if (crowded_.take(job.sizes.blocks, job.sizes.bytes))
       job.plan = plan_large_chunks(job);
-    else if (late_.take(job.sizes.blocks, job.sizes.bytes))
-      job.plan.collects = false;
   }
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
@@ -202,8 +202,8 @@ bool ScanDecoder::choose_long_walks(Job& job) const {
   return true;
 }
 
-/// Many guesses, in chunks that are not the largest, lead to many ends. Late walks make chunks wait
-/// that collect their pairs.
+/// Many guesses, in chunks that are not the largest, lead to many ends. A chunk that collects its
+/// pairs waits for the late walks of the chunks before it.
 void ScanDecoder::learn_from(const Job& job) {
   if (job.plan.chunks == 0 || !job.plan.collects) return;
   const ScanReport& report = *report_.data();

@@ -1,8 +1,8 @@
 // The fast decoder: the bits of a scan -> the samples of its components, in three or four kernels,
-// without the host in between. It takes scans without
-// damage whose bits synchronise themselves or have restart markers. It detects every other scan and
-// leaves it to CarefulDecoder. (Noise at quality 100 has hardly a block that ends in EOB, where
-// walks could meet, and so does not synchronise.)
+// without the host in between. It takes scans without damage whose bits synchronise themselves or
+// have restart markers. It detects every other scan and leaves it to CarefulDecoder. (Noise at
+// quality 100 has hardly a block that ends in EOB, where walks could meet, and so does not
+// synchronise.)
 // SPDX-License-Identifier: MIT
 #pragma once
 

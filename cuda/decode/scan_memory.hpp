@@ -20,9 +20,9 @@ struct ScanSummary {
   std::uint32_t far_chunks;   ///< synchronised by long walks
 };
 
-/// What makes the pairs useless. Other CTAs may just be finding more.
-ZR_HD bool has_faults(const ScanSummary& summary) {
-  return (summary.faults | summary.walk_faults | summary.unsettled) != 0;
+/// What makes the pairs useless; kFault… bits. Other CTAs may just be finding more.
+ZR_HD std::uint32_t faults_of(const ScanSummary& summary) {
+  return summary.faults | summary.walk_faults | (summary.unsettled != 0 ? kFaultUnsettled : 0);
 }
 
 /// Zero bytes after the clean ones, because words are read ahead.
@@ -63,7 +63,8 @@ struct alignas(16) OwnSubsequence {
 static_assert(sizeof(OwnSubsequence) == 32);
 
 /// The most pairs and blocks in a subsequence, whatever its bits are and wherever a walk over them
-/// begins and ends. So many more than there should be may be written.
+/// begins and ends. So many pairs more than a chunk counted may be collected, and so many pairs,
+/// wide levels and blocks more than a scan may have be written.
 inline constexpr std::uint32_t kMostWalkPairs = kSubsequenceBits + 2 * kMostStepBits + 2;
 
 /// In place of the number of a CTA's first word: it has no subsequences.

@@ -15,7 +15,8 @@ struct ScanNeeds {
   std::uint32_t period;         ///< blocks after which the tables repeat
   std::uint32_t groups;         ///< of the index, where the scan is decoded by it
   bool standard_codes = false;  ///< all tables are those of T.81 Annex K
-  bool large_chunks = false;    ///< whatever the scan's size
+  bool large_chunks = false;    ///< whatever the scan's size, and two kernels
+  bool two_kernels = false;     ///< in the largest chunks, however sparse it is
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -26,13 +27,14 @@ struct ScanTuning {
   std::uint32_t room_words = kMostRoomWords;
 };
 
-/// For sync_subsequences() and decode_subsequences().
+/// For sync_subsequences() and, unless that collects the pairs, decode_subsequences().
 struct SubsequencePlan {
   bool fits;  ///< otherwise the scan is for the careful decoder
   std::uint32_t chunks, chunk_subsequences;
   std::uint32_t most_ends, guess_stride, long_slots;
   bool far_only;                         ///< all chunks are synchronised by long walks
-  bool collects;                         ///< one kernel synchronises and decodes
+  bool collects;                         ///< one kernel synchronises and decodes; always so in
+                                         ///< chunks that are not the largest
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
 };
 
@@ -87,8 +89,8 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && !follows &&
                   block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
-  plan.collects =
-      !is_large || (!plan.far_only && !scan.large_chunks && is_sparse(kCollectedBlockBits));
+  plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
+                                is_sparse(kCollectedBlockBits));
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;

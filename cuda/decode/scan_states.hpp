@@ -16,7 +16,7 @@ namespace zerorun {
 /// scan's upload and its first kernel would take longer.
 class ScanStates {
  public:
-  /// Words of each kind; chunks have half a word each.
+  /// Words of each kind; chunks have one and a half each.
   struct Counts {
     std::uint32_t tiles, sum_tiles, chunks, transforms;
   };

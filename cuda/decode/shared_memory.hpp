@@ -22,7 +22,7 @@ constexpr std::uint32_t shared_table_words(std::uint32_t pairs, int index_bits) 
 }
 
 /// Subsequences that a CTA of sync_subsequences() has room for, those before its chunk included:
-/// there are two kernels.
+/// medium or large.
 inline constexpr std::uint32_t kMediumRoom = kWarmSubsequences + kMediumChunk;
 inline constexpr std::uint32_t kLargeRoom = kWarmSubsequences + kChunkSubsequences;
 constexpr std::uint32_t sync_room(std::uint32_t chunk_subsequences) {

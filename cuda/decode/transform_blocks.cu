@@ -236,8 +236,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
   __shared__ Shared s;
   wait_for_previous_kernel();
   clear_words(a.cleared, a.cleared_words);
-  const std::uint32_t faults = a.summary->faults | a.summary->walk_faults |
-                               (a.summary->unsettled != 0 ? kFaultUnsettled : 0);
+  const std::uint32_t faults = faults_of(*a.summary);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     a.report->faults = faults;
     a.report->late_walks = a.summary->late_walks;

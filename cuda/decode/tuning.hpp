@@ -136,9 +136,9 @@ inline constexpr std::uint32_t kCrowdedChunks = 8, kLateWalkChunks = 2;
 /// After a crowded scan, so many like it get the largest chunks: lines at q90 with standard tables
 /// took 158 us with these, and 211 with those of 160, before late walks counted. After another odd
 /// scan, they are decoded by two kernels: a screen at q97 with optimal tables, one of eight, takes
-/// 57 to 61 us by one kernel and 50 to 52 by two (H200). After a scan that
-/// was walked from guesses in vain, as many begin with long walks: small letters at q97 take 0.7 ms
-/// then, and 1.4 with the guesses before.
+/// 57 to 61 us by one kernel and 50 to 52 by two (H200). After a scan that was walked from guesses
+/// in vain, as many begin with long walks: small letters at q97 take 0.7 ms then, and 1.4 with the
+/// guesses before.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Up to this many of the largest chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;
@@ -151,8 +151,7 @@ inline constexpr std::uint32_t kRoomyChunks = 32;
 /// 422 and 290.
 inline constexpr std::uint32_t kCollectedBlockBits = 112;
 
-/// CTAs of decode_subsequences() for which shared memory has room. (By itself ptxas takes 40
-/// registers and spills one.)
+/// CTAs of decode_subsequences() for which shared memory has room.
 inline constexpr int kDecodeCtas = 5;
 
 /// Few threads spread the groups of a single frame over all processors, but each CTA needs its own

@@ -25,10 +25,11 @@ struct WalkArgs {
   std::uint32_t pair_capacity;    ///< the most pairs that the scan may have
   ScanSummary* summary;
   std::uint16_t* pairs;       ///< out, [pair_capacity]: the pairs of the scan in order; with groups
-                              ///< kMostGroupPairs more may be written
+                              ///< kMostGroupPairs more may be written, otherwise kMostWalkPairs
   std::int16_t* wide;         ///< out, likewise: the levels for which pairs have no room
   std::uint32_t* block_pair;  ///< out, [blocks + 1]: number of each block's first pair; the last
-                              ///< entry is the number of pairs
+                              ///< entry is the number of pairs. Without groups kMostWalkPairs more
+                              ///< may be written
 
   // For subsequences.
   std::uint32_t chunks;              ///< enough for all subsequences
@@ -36,10 +37,11 @@ struct WalkArgs {
   /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
   /// intervals are followed from their beginning.
   std::uint32_t guess_stride;
-  std::uint32_t most_ends;      ///< ends kept of a subsequence; from scan_plan.hpp
-  std::uint32_t long_slots;     ///< states kept at a mark of long walks, or 0; likewise
-  bool far_only;                ///< all chunks are synchronised by long walks; likewise
-  bool collects;                ///< sync_subsequences() decodes the chunks, too; likewise
+  std::uint32_t most_ends;   ///< ends kept of a subsequence; from scan_plan.hpp
+  std::uint32_t long_slots;  ///< states kept at a mark of long walks, or 0; likewise
+  bool far_only;             ///< all chunks are synchronised by long walks; likewise
+  bool collects;  ///< sync_subsequences() decodes the chunks, too; likewise. It always does in
+                  ///< chunks that are not the largest
   SubsequenceStart* starts;     ///< out, [chunks * chunk_subsequences]
   OwnSubsequence* own;          ///< likewise, for decode_subsequences()
   std::uint64_t* chunk_counts;  ///< [chunks], zero at first: blocks and pairs, for looking back

@@ -264,7 +264,7 @@ TEST_F(DecodePathParity, MorePairsThanThereIsRoomFor) {
     params.restart = RestartPolicy::none();
     params.huffman = HuffmanTables::optimal;
     params.quality = quality;
-    expect(encode(Content::noise, 4096, 4096, params), kAnyNumber);
+    expect(encode(Content::noise, 4096, 4096, params), 0);
   }
 }
 
@@ -292,7 +292,7 @@ TEST_F(DecodePathParity, SmallChunksGiveTheSame) {
           for (const TestFrame& frame :
                {drawn(width, height, lines), drawn(width, height, halves)}) {
             const Jpeg jpeg = encode(frame, params);
-            for (int turn = 0; turn < 2; ++turn) expect(jpeg, kAnyNumber);
+            for (int turn = 0; turn < 2; ++turn) expect(jpeg, 0);
           }
           if (HasFailure()) return;
         }
@@ -398,6 +398,26 @@ TEST_F(DecodePathParity, ExtremeAcValuesAreDecodedCarefully) {
     extreme = extreme || (i % 64 != 0 && std::abs(luma[i]) * 255 > 32767);
   ASSERT_TRUE(extreme);
   expect(jpeg, 1);
+}
+
+/// Codewords that run past the ends of their intervals, before intervals whose last subsequence has
+/// a byte or two: that one seems to begin behind the next interval's first.
+TEST_F(DecodePathParity, DamagedIntervalsOfDenseScansAreDecodedCarefully) {
+  for (const int mcus : {1, 3})
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+      SCOPED_TRACE(testing::Message() << mcus << " MCUs, seed " << seed);
+      EncodeParams params;
+      params.restart = RestartPolicy::mcus(mcus);
+      params.quality = 100;
+      Jpeg jpeg = encode(Content::noise, 1280, 720, params);
+      Random random(seed);
+      const auto is_marked = [&](std::size_t i) { return jpeg[i] == std::byte{0xFF}; };
+      for (std::size_t i = parse_headers(jpeg).data_offset + 1; i + 2 < jpeg.size();
+           i += 20 + static_cast<std::size_t>(random.below(200)))
+        if (!is_marked(i - 1) && !is_marked(i)) jpeg[i] = static_cast<std::byte>(random.below(255));
+      expect(jpeg, 1);
+      if (HasFailure()) return;
+    }
 }
 
 /// A stream with a restart marker after every four MCUs, where its data begin and where its markers

@@ -95,12 +95,17 @@ TEST(ScanPlan, SparseScansAreDecodedByOneKernel) {
   scan.large_chunks = true;
   EXPECT_FALSE(plan_subsequences(hopper, scan).collects) << "a scan before it was odd";
   scan.large_chunks = false;
+  scan.two_kernels = true;
+  EXPECT_FALSE(plan_subsequences(hopper, scan).collects) << "likewise";
+  EXPECT_EQ(plan_subsequences(hopper, scan).most_ends, kUsualEnds);
+  scan.two_kernels = false;
   scan.bytes += scan.blocks / 8;
   EXPECT_FALSE(plan_subsequences(hopper, scan).collects);
   EXPECT_FALSE(plan_subsequences(hopper, kRich).collects) << "many guesses";
   for (const std::uint32_t size : {70000u, 400000u})
     for (const std::uint32_t usual : {0u, kUsualBlockBits}) {
-      const ScanNeeds small{size, size / 10, 1, size / kSubsequenceBytes, 2, 6, 1000};
+      ScanNeeds small{size, size / 10, 1, size / kSubsequenceBytes, 2, 6, 1000};
+      small.two_kernels = true;
       const SubsequencePlan plan = plan_subsequences(hopper, small, {.usual_block_bits = usual});
       EXPECT_LT(plan.chunk_subsequences, kChunkSubsequences);
       EXPECT_TRUE(plan.collects) << "smaller chunks always are";

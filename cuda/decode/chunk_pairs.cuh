@@ -53,10 +53,14 @@ __device__ inline void store_half(SharedAddress at, std::uint16_t half) {
 /// branch for them takes 4 of the 82 us of a 1920x1080 photo at q90 (H200).
 struct CollectedPairs {
   SharedAddress pairs, blocks;
+  /// Blocks from this one on are not to be stored: a damaged interval may end inside one that has
+  /// the number of the next interval's first.
+  std::uint32_t blocks_end;
   std::int32_t most = 0;  ///< of all levels
 
   __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition) store_half(blocks + 2 * block, static_cast<std::uint16_t>(pair));
+    if (condition && block < blocks_end)
+      store_half(blocks + 2 * block, static_cast<std::uint16_t>(pair));
   }
   __device__ void put_if(bool condition, std::uint32_t number, std::uint32_t index,
                          std::int32_t level) {
@@ -145,7 +149,8 @@ __device__ void decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_ta
   const SharedWords bits(s.words);
   const std::uint32_t origin = s.first_word * 32;
   const PairTarget local{own.block, own.pair};
-  CollectedPairs sink{shared_address(collected), shared_address(collected + blocks_from)};
+  CollectedPairs sink{shared_address(collected), shared_address(collected + blocks_from),
+                      own.is_last ? own.block + own.blocks : 0xFFFFFFFFu};
   std::uint32_t faults = 0;
   if (threadIdx.x < 32) {
     const std::uint64_t before = count_before(a, sum);

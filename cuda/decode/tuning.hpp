@@ -133,12 +133,12 @@ inline constexpr std::uint32_t kEndsNotOffered = 4;
 /// long walks, or if there was a late walk for every so many. (Chosen by reasoning.) If its chunks
 /// were not the largest, it is crowded.
 inline constexpr std::uint32_t kCrowdedChunks = 8, kLateWalkChunks = 2;
-/// After a crowded scan, so many like it get the largest chunks. (Lines at q90 with standard
-/// tables, which take 158 us with these and 211 with those of 160, are not found to be crowded.)
-/// After another odd scan, they are decoded by two kernels: a screen at q97 with optimal tables,
-/// one of eight, takes 57 to 61 us by one kernel and 50 to 52 by two (H200). After a scan that was
-/// walked from guesses in vain, as many begin with long walks: small letters at q97 take 0.7 ms
-/// then, and 1.4 with the guesses before.
+/// After a crowded scan, so many like it get the largest chunks. (Lines at q90 with standard tables
+/// take 158 us in these and 211 in those of 160, on an H100; with this rule 212, on an H200, so it
+/// does not seem to find them.) After another odd scan, they are decoded by two kernels: a screen
+/// at q97 with optimal tables, one of eight, takes 57 to 61 us by one kernel and 50 to 52 by two
+/// (H200). After a scan that was walked from guesses in vain, as many begin with long walks: small
+/// letters at q97 take 0.7 ms then, and 1.4 with the guesses before.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Up to this many of the largest chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;

@@ -188,7 +188,7 @@ gpu_R14() {
   reached "memcheck, racecheck, initcheck, synccheck: 0 reports over $(find "$sanitizer_logs/files" -type f | wc -l) files in four outputs and $((8 * shapes)) sizes and formats coded in every way; $streams comparisons with the CPU, 0 differences"
 }
 
-# A piece is 400 frames of all kinds with a seed of its own. Its memory is counted at the CUDA calls, so other programs may
+# A piece is 500 frames of all kinds with a seed of its own. Its memory is counted at the CUDA calls, so other programs may
 # use the GPU; beside other figures it goes on until they end.
 soak_gpu() {
   local gpu=$1 pieces=$2 seed=$3 end=$4 piece log=$state/$figure.gpu-$1

@@ -1,6 +1,6 @@
 // Sends the same frames through all interfaces of the CUDA backend in several rounds, and prints
 // the device and host memory in use after each round: flat_device_memory [FRAMES [SEED [beside]]].
-// CUDA itself allocates what it keeps in the first round. With `beside` other programs may use the
+// CUDA itself allocates what it keeps in the first two rounds. With `beside` other programs may use the
 // device: only what this one has allocated counts. Exit status 77: skipped.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
@@ -25,10 +25,10 @@ namespace {
 using namespace zerorun;
 using namespace zerorun::endurance;
 
-constexpr int kMaxEdge = 640, kRounds = 4;
+constexpr int kMaxEdge = 640, kWarmUpRounds = 2, kRounds = 5;
 constexpr std::size_t kPlaneBytes = std::size_t{4} * (kMaxEdge + 3) * kMaxEdge;
 constexpr std::size_t kJpegBytes = std::size_t{8} << 20;  // noise at quality 100, and more
-// Allowed growth after the first round. CUDA takes device memory in pieces of 2 MiB. If each of the
+// Allowed growth after the rounds that warm up. CUDA takes device memory in pieces of 2 MiB. If each of the
 // 300 frames lost a buffer, that would be tens of MiB; 1 KiB of the heap each would be 300 KiB.
 constexpr long kAllowedDeviceKib = 4096, kAllowedHeapKib = 100, kAllowedResidentKib = 8192;
 // What the process has allocated itself is counted exactly; coders keep nothing when they are gone.
@@ -158,7 +158,7 @@ InUse run_round(int frames, unsigned seed) {
   return left;
 }
 
-/// Prints what the last round has left behind since the first one.
+/// Prints what the last round has left behind since the last one that warms up.
 bool is_flat(const InUse& first, const InUse& last, int frames, bool beside) {
   const long device = beside ? last.own_device - first.own_device : last.device - first.device;
   const long pinned = last.own_pinned - first.own_pinned, heap = last.heap - first.heap;
@@ -182,8 +182,10 @@ int main(int argc, char** argv) {
   const int frames = argc > 1 ? std::atoi(argv[1]) : 100;
   const auto seed = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1);
   const bool beside = argc > 3 && std::string_view(argv[3]) == "beside";
-  const InUse first = run_round(frames, seed);
-  InUse last = first;
-  for (int round = 1; round < kRounds; ++round) last = run_round(frames, seed);
+  InUse first, last;
+  for (int round = 1; round <= kRounds; ++round) {
+    last = run_round(frames, seed);
+    if (round <= kWarmUpRounds) first = last;
+  }
   return is_flat(first, last, frames, beside) ? 0 : 1;
 }

@@ -132,45 +132,71 @@ link_small_streams() {
 
 # Edges of another build of a target are others: their count begins again.
 forget_other_edges() {
-  local program=build/edges/tests/fuzz/$1 counts=$state/edges.$1
+  local program=$edges_built/tests/fuzz/$1 counts=$state/edges.$1
   cmp -s "$program" "$counts.program" && return
   cp "$program" "$counts.program"
   echo "$(cut -d' ' -f1 "$counts" 2>/dev/null || echo 0) 0 0" >"$counts.now" && mv "$counts.now" "$counts"
 }
 
-# Adds a run's log to edges.TARGET: executions of all runs, those since the last new edge, edges. To read a seed is no
-# execution, and only "cov:" counts: libFuzzer goes on finding other features ("ft:") nearly for ever.
+# count_edges TARGET LOG...: adds the logs of processes that ran side by side to edges.TARGET: executions of all runs, those
+# since the last new edge, edges. If one of the processes has seen more edges than there were, none of their executions
+# counts as later. To read a seed is no execution, and only "cov:" counts: libFuzzer goes on finding other features ("ft:")
+# nearly for ever.
 count_edges() {
   local counts=$state/edges.$1
-  awk 'NR == FNR { all = $1; since = $2; edges = $3; next }
+  shift
+  awk 'NR == 1 { all = $1; since = $2; edges = $3; next }
+    FNR == 1 { done += last - before; last = before = inited = 0 }
     /^#[0-9]+\t/ {
-      now = substr($1, 2) + 0
-      if ($2 == "INITED") { before = last = now; inited = 1 }
-      for (i = 3; i < NF; ++i) if ($i == "cov:" && $(i + 1) > edges) { edges = $(i + 1); found = now; is_new = 1 }
-      if (inited) last = now
+      last = substr($1, 2) + 0
+      if ($2 == "INITED") inited = 1
+      if (!inited || $2 == "INITED") before = last
+      for (i = 3; i < NF; ++i) if ($i == "cov:" && $(i + 1) > edges) { edges = $(i + 1); is_new = 1 }
     }
-    END { print all + last - before, is_new ? last - (found > before ? found : before) : since + last - before, edges }' \
-    "$counts" "$2" >"$counts.now" && mv "$counts.now" "$counts"
+    END { done += last - before; print all + done, is_new ? 0 : since + done, edges }' "$counts" "$@" >"$counts.now" &&
+    mv "$counts.now" "$counts"
+}
+
+# fuzz_edges TARGET SECONDS: a process for each core, all with one corpus, from which each reads what the others find.
+fuzz_edges() {
+  local target=$1 worker workers=() logs=() failed=0
+  for ((worker = 0; worker < $(nproc); ++worker)); do
+    logs+=("$state/edges.$target.log-$worker")
+    "$edges_built/tests/fuzz/$target" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -dict=tests/fuzz/jpeg.dict -reload=5 \
+      -max_total_time="$2" -artifact_prefix="$state/edges.$target.finding-" \
+      "$state/edges.$target.corpus" "$state/edges.seeds" >"${logs[worker]}" 2>&1 &
+    workers+=($!)
+  done
+  for worker in "${!workers[@]}"; do
+    wait "${workers[worker]}" || { failed=1; tail -n 20 "${logs[worker]}"; }
+  done
+  ((!failed)) || return 1
+  count_edges "$target" "${logs[@]}"
 }
 
 # The corpus of a target is edges.TARGET.corpus, so that a run goes on where the one before ended.
 edges() {
-  local targets=(inspect_fuzz decode_fuzz differential_fuzz walk_fuzz) target all since edges sentence='' code=0
-  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
-    clang++ -fsanitize=fuzzer -x c++ - -o /dev/null 2>/dev/null ||
-    cannot_run "no clang++ with libFuzzer: try apt-get install clang libclang-rt-14-dev"
-  build edges "${targets[@]}"
+  local targets=(inspect_fuzz decode_fuzz differential_fuzz walk_fuzz) target all since edges sentence='' end left code=0
+  local edges_built=${ZERORUN_EDGES_BUILT:-build/edges}
+  if [ -z "${ZERORUN_EDGES_BUILT:-}" ]; then
+    echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+      clang++ -fsanitize=fuzzer -x c++ - -o /dev/null 2>/dev/null ||
+      cannot_run "no clang++ with libFuzzer: try apt-get install clang libclang-rt-14-dev"
+    build edges "${targets[@]}"
+  fi
   link_small_streams "$state/edges.seeds"
   for target in "${targets[@]}"; do
     mkdir -p "$state/edges.$target.corpus"
     forget_other_edges "$target"
-    "build/edges/tests/fuzz/$target" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -dict=tests/fuzz/jpeg.dict \
-      -max_total_time=$((60 * minutes / ${#targets[@]} + 1)) -artifact_prefix="$state/edges.$target.finding-" \
-      "$state/edges.$target.corpus" "$state/edges.seeds" >"$state/edges.$target.log" 2>&1 ||
-      { tail -n 20 "$state/edges.$target.log"; reached "$target has found something: $state/edges.$target.finding-*"; exit 1; }
-    count_edges "$target" "$state/edges.$target.log"
+    end=$((SECONDS + 60 * minutes / ${#targets[@]} + 1))
     read -r all since edges <"$state/edges.$target"
-    echo "$target: $all executions, $since since the last of $edges edges"
+    while ((since < 10000000 && SECONDS < end)); do
+      left=$((end - SECONDS))
+      fuzz_edges "$target" $((left < 60 ? left : 60)) ||
+        { reached "$target has found something: $state/edges.$target.finding-*"; exit 1; }
+      read -r all since edges <"$state/edges.$target"
+      echo "$target: $all executions, $since since the last of $edges edges"
+    done
     sentence+="${sentence:+; }$target: $edges edges, $all executions, $since since the last new edge"
     ((since >= 10000000)) || code=3
   done

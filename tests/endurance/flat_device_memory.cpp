@@ -1,7 +1,7 @@
 // Sends the same frames through all interfaces of the CUDA backend in several rounds, and prints
 // the device and host memory in use after each round: flat_device_memory [FRAMES [SEED [beside]]].
-// CUDA itself allocates what it keeps in the first two rounds. With `beside` other programs may use the
-// device: only what this one has allocated counts. Exit status 77: skipped.
+// CUDA itself allocates what it keeps in the first two rounds. With `beside` other programs may use
+// the device: only what this one has allocated counts. Exit status 77: skipped.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
@@ -28,8 +28,9 @@ using namespace zerorun::endurance;
 constexpr int kMaxEdge = 640, kWarmUpRounds = 2, kRounds = 5;
 constexpr std::size_t kPlaneBytes = std::size_t{4} * (kMaxEdge + 3) * kMaxEdge;
 constexpr std::size_t kJpegBytes = std::size_t{8} << 20;  // noise at quality 100, and more
-// Allowed growth after the rounds that warm up. CUDA takes device memory in pieces of 2 MiB. If each of the
-// 300 frames lost a buffer, that would be tens of MiB; 1 KiB of the heap each would be 300 KiB.
+// Allowed growth after the rounds that warm up. CUDA takes device memory in pieces of 2 MiB. If
+// each of the 300 frames lost a buffer, that would be tens of MiB; 1 KiB of the heap each would be
+// 300 KiB.
 constexpr long kAllowedDeviceKib = 4096, kAllowedHeapKib = 100, kAllowedResidentKib = 8192;
 // What the process has allocated itself is counted exactly; coders keep nothing when they are gone.
 constexpr long kAllowedOwnKib = 64, kAllowedObjects = 8;

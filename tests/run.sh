@@ -51,7 +51,8 @@ configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/n
 beside=$(($(nproc) + 1))
 
 step "release: build"
-# One GPU architecture is enough to see that the kernels compile.
+# One GPU architecture is enough to see that the kernels compile and spill no register. The others, 475 s of a
+# core, are tests/check_kernels.sh's, which CI runs after this script.
 configure release -DCMAKE_CUDA_ARCHITECTURES=90
 cmake --build --preset release
 
@@ -64,9 +65,8 @@ if [ "$mode" = all ]; then
 fi
 
 if [ "$mode" = all ] && command -v nvcc >/dev/null; then
-  step "kernels of all architectures"
+  step "rules about kernels"
   tests/check_kernels_test.sh
-  tests/check_kernels.sh
 fi
 
 if [ "$mode" = all ]; then

@@ -31,7 +31,7 @@ constexpr std::size_t kJpegBytes = std::size_t{8} << 20;  // noise at quality 10
 // Allowed growth after the rounds that warm up. CUDA takes device memory in pieces of 2 MiB. If
 // each of the 300 frames lost a buffer, that would be tens of MiB; 1 KiB of the heap each would be
 // 300 KiB.
-constexpr long kAllowedDeviceKib = 4096, kAllowedHeapKib = 100, kAllowedResidentKib = 8192;
+constexpr long kAllowedDeviceKib = 4096, kAllowedHeapKib = 100, kAllowedResidentKib = 4096;
 // What the process has allocated itself is counted exactly; coders keep nothing when they are gone.
 constexpr long kAllowedOwnKib = 64, kAllowedObjects = 8;
 

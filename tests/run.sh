@@ -36,8 +36,8 @@ tests/check_sources.sh
 tests/check_sources_test.sh
 
 # CMake gives every compiler this launcher, in the builds of the install test too. ccache then finds what
-# the run before has compiled. Builds of one run share sources with equal paths to headers, and no unity
-# sources, whose own path is part of the key: compiling these in each build takes less.
+# the run before has compiled, and what another build of this run has, unity sources too: if their paths below
+# the build folder are equal, and what the preprocessor makes of them.
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 # Another clone of the same sources finds the same objects, wherever it lies.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true

@@ -39,6 +39,8 @@ tests/check_sources_test.sh
 # the run before has compiled, and what another build of this run has, unity sources too: if their paths below
 # the build folder are equal, and what the preprocessor makes of them.
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+# The wheel and the install test build the library again: here, as deep as the presets do, they find its objects.
+export ZERORUN_BUILDS=$PWD/build
 # Another clone of the same sources finds the same objects, wherever it lies.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 # Up to forty sources are compiled as one: eighty of the program take 51 s of a core together, 87 by tens

@@ -15,6 +15,8 @@ CMAKE = os.environ["CMAKE"]
 CXX = os.environ["CXX"]
 CC = os.environ["CC"]
 UNITY = os.environ["ZERORUN_UNITY"]
+# A folder as deep as that of the build that is tested, for ccache: then headers have the same paths.
+BUILDS = os.environ.get("ZERORUN_BUILDS") and pathlib.Path(os.environ["ZERORUN_BUILDS"])
 HAVE_CUDA = os.environ["ZERORUN_HAVE_CUDA"] == "1"
 PHOTO = SOURCE / "samples" / "media" / "raccoon.jpg"
 
@@ -134,7 +136,8 @@ class InstallTest(unittest.TestCase):
     def test_inside_another_project(self):
         # The second door finds the objects of the first, because they lie where it puts its own; ninja
         # compiles again what it compiles with other options.
-        build = self.work / "inside"
+        build = BUILDS / "inside" if BUILDS else self.work / "inside"
+        self.addCleanup(shutil.rmtree, build, ignore_errors=True)
         for door in (f"add_subdirectory({SOURCE} _deps/zerorun-build)\n",
                      "include(FetchContent)\n"
                      f"FetchContent_Declare(zerorun SOURCE_DIR {SOURCE})\n"

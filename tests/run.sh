@@ -48,8 +48,8 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 # ZERORUN_UNITY finds it, and `ZERORUN_UNITY=OFF tests/run.sh` does.
 configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/null; }  # PRESET [OPTION...]
 
-# Tests of the program wait for displays, disks and each other: cli.window keeps a core busy for 32 of its
-# 82 s, cli.shards for 38 of 46. So one more runs than there are cores.
+# Tests of the program wait for displays, disks and each other: cli.window keeps a core busy for 28 of its
+# 61 s. So one more runs than there are cores.
 beside=$(($(nproc) + 1))
 
 step "release: build"

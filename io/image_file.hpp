@@ -46,12 +46,10 @@ class ImageFileReader {
   JpegDecoders jpeg_;
 };
 
-#ifdef ZERORUN_HAVE_PNG
 /// As the two below, for PNG.
 Status decode_png(const std::string& path, const SampleRules& rules, std::vector<std::byte>& data,
                   Frame& out);
 Status encode_png(const ConstFrameView& frame, std::vector<std::byte>& out);
-#endif
 
 /// Reads PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, to gray8 or rgb24. Errors:
 /// those of read_whole_file(), bad_input, too_many_pixels, not_built. `data` is memory for the

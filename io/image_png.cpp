@@ -52,6 +52,9 @@ bool read_header(Session& session, const Reader& reader, bool alpha, Header& hea
   if (setjmp(session.back) != 0) return false;
   png_set_user_limits(reader.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // decode() has better words
   png_set_read_fn(reader.png, &session, take_input);
+  // libpng would unpack each: a file of a few megabytes may have hundreds, of megabytes each.
+  constexpr png_byte kTexts[] = "iTXt\0tEXt\0zTXt";
+  png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, kTexts, 3);
   png_read_info(reader.png, reader.info);
   header.width = png_get_image_width(reader.png, reader.info);
   header.height = png_get_image_height(reader.png, reader.info);

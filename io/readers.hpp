@@ -163,7 +163,6 @@ Result<std::unique_ptr<FrameSource>> select_frames(FrameReaderPtr reader,
 Result<std::unique_ptr<PacketSource>> select_packets(PacketReaderPtr reader,
                                                      const SourceOptions& options);
 
-#ifdef ZERORUN_HAVE_FFMPEG
 /// Whether FFmpeg's libraries are on this machine.
 bool has_ffmpeg_libraries() noexcept;
 
@@ -176,6 +175,5 @@ struct MediaInput {
 /// Errors: unknown_format, read_failed, bad_input.
 Result<MediaInput> open_media(ByteReader reader, const std::string& format,
                               const SourceOptions& options);
-#endif
 
 }  // namespace zerorun::io

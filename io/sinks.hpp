@@ -95,9 +95,7 @@ FrameSinkPtr make_image_sink(ImageOutput output, const std::string& format);
 bool is_pnm_output(const std::string& format);  ///< pgm, ppm, pnm
 bool needs_opencv(const std::string& format);   ///< png, tif, tiff, bmp, webp
 
-#ifdef ZERORUN_HAVE_FFMPEG
 Result<PacketSinkPtr> open_container_sink(std::unique_ptr<OutputFile> file,
                                           const std::string& muxer, const SinkOptions& options);
-#endif
 
 }  // namespace zerorun::io

@@ -8,7 +8,7 @@ import unittest
 
 from support import ProgramTest, make_ppm, make_y4m
 
-QUICK = ["--time", "0.02", "--warm-up", "0", "--repetitions", "3", "--device", "cpu"]
+QUICK = ["--time", "0.005", "--warm-up", "0", "--repetitions", "3", "--device", "cpu"]
 
 
 class BenchTest(ProgramTest):

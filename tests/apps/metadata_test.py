@@ -49,7 +49,8 @@ def ppm_pixels(data):
     fields = data.split(maxsplit=4)
     width, height = int(fields[1]), int(fields[2])
     body = data[len(data) - 3 * width * height:]
-    return [[tuple(body[3 * (y * width + x):][:3]) for x in range(width)] for y in range(height)]
+    pixels = list(zip(body[0::3], body[1::3], body[2::3]))
+    return [pixels[y * width:(y + 1) * width] for y in range(height)]
 
 
 def turned(rows, orientation):

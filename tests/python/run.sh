@@ -6,6 +6,8 @@
 #   ZERORUN_PROGRAM   the program to compare with; without it these tests skip
 #   ZERORUN_WHEEL     pip's options for the build, for example --config-settings=cmake.define.ZERORUN_CUDA=OFF
 #   ZERORUN_SDIST     an unpacked source distribution, from which the wheel is built instead of the tree
+#   ZERORUN_BUILDS    where the build's folder lies, instead of BUILD_FOLDER: as deep as that of another build
+#                     whose objects ccache is to find
 #   ZERORUN_BUILT     a wheel that is there already; none is built
 #   ZERORUN_FRAMEWORKS  more packages, for frameworks_test.py: "jax[cpu] tensorflow-cpu torch"
 # SPDX-License-Identifier: MIT
@@ -39,7 +41,7 @@ if [ -n "${ZERORUN_BUILT:-}" ]; then
   echo "takes $(basename "$build"/wheel/*.whl)"
 else
   read -ra options <<<"${ZERORUN_WHEEL:-}"
-  "$bin/pip" wheel -q --no-deps -w "$build/wheel" --config-settings="build-dir=$build/build" \
+  "$bin/pip" wheel -q --no-deps -w "$build/wheel" --config-settings="build-dir=${ZERORUN_BUILDS:-$build}/wheel_build" \
     "${options[@]}" "${ZERORUN_SDIST:-./apps/python}"
   echo "built $(basename "$build"/wheel/*.whl)"
 fi

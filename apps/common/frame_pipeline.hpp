@@ -50,16 +50,16 @@ struct PipelineSteps {
 /// A failure at frame k is reported after the frames before it were written.
 template <typename Job>
 PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
-  using Step = PipelineEnd::Step;
+  using Where = PipelineEnd::Step;
   struct Entry {
     Job job;
     Status status;
-    Step failed = Step::none;
+    Where failed = Where::none;
 
-    bool passes(Step step, Status result) {
-      failed = result ? Step::none : step;
+    bool passes(Where step, Status result) {
+      failed = result ? Where::none : step;
       status = std::move(result);
-      return failed == Step::none;
+      return failed == Where::none;
     }
   };
   // Shared with the reader, which must not begin another frame when all is over.
@@ -67,9 +67,9 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
   const auto work = [&steps, is_over](Entry& entry, int lane) {
     if (*is_over) return false;
     Job& job = entry.job;
-    if (entry.passes(Step::read, guarded([&] { return steps.load(job, lane); })) &&
-        entry.passes(Step::code, guarded([&] { return steps.code(job, lane); })))
-      entry.passes(Step::write, guarded([&] { return steps.pack(job); }));
+    if (entry.passes(Where::read, guarded([&] { return steps.load(job, lane); })) &&
+        entry.passes(Where::code, guarded([&] { return steps.code(job, lane); })))
+      entry.passes(Where::write, guarded([&] { return steps.pack(job); }));
     return true;
   };
   const auto read = [read = steps.read, is_over, index = std::int64_t{0}](Entry& entry,
@@ -77,7 +77,7 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
     if (*is_over) return JobRead::none;
     const Result<bool> more = guarded([&] { return read(entry.job); });
     entry.job.out.index = index++;
-    entry.passes(Step::read, more.status());
+    entry.passes(Where::read, more.status());
     if (!more) return JobRead::last;
     return *more ? JobRead::queued : JobRead::none;
   };
@@ -108,9 +108,9 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
     const Received got = ring.receive(false, [&entry](Entry& next) { std::swap(entry, next); });
     if (got == Received::not_yet) continue;
     if (got == Received::end) return end;
-    if (entry.failed == Step::none)
-      entry.passes(Step::write, guarded([&] { return steps.write(entry.job); }));
-    if (entry.failed != Step::none) {
+    if (entry.failed == Where::none)
+      entry.passes(Where::write, guarded([&] { return steps.write(entry.job); }));
+    if (entry.failed != Where::none) {
       end.status = entry.status;
       end.step = entry.failed;
       end.name = entry.job.name();

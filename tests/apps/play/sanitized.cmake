@@ -3,35 +3,11 @@
 set(ZERORUN_CODER "${PROJECT_BINARY_DIR}/../release/bin/zerorun" CACHE FILEPATH
   "The program that codes what the player plays in tests under a sanitizer")
 mark_as_advanced(ZERORUN_CODER)
-set(play ${PROJECT_SOURCE_DIR}/apps/play)
 
 add_executable(zerorun_player
   play/player.cpp
   ${PROJECT_SOURCE_DIR}/apps/main.cpp
-  ${app}/busy_time.cpp
-  ${app}/console.cpp
-  ${app}/device_choice.cpp
-  ${app}/failure.cpp
-  ${app}/help.cpp
-  ${app}/inputs.cpp
-  ${app}/device_options.cpp
-  ${app}/options.cpp
-  ${app}/outputs.cpp
-  ${app}/pixel_limit.cpp
-  ${app}/progress.cpp
-  ${app}/psnr.cpp
-  ${app}/signals.cpp
-  ${app}/text.cpp
-  ${app}/timing.cpp
-  ${play}/compare.cpp
-  ${play}/decode_ahead.cpp
-  ${play}/headless.cpp
-  ${play}/keys.cpp
-  ${play}/play.cpp
-  ${play}/play_input.cpp
-  ${play}/play_options.cpp
-  ${play}/play_report.cpp
-  ${play}/session.cpp
+  ${PROJECT_SOURCE_DIR}/apps/play/play.cpp
   $<TARGET_OBJECTS:zerorun_window>
   $<TARGET_OBJECTS:zerorun_window_loader>
 )
@@ -40,9 +16,8 @@ target_include_directories(zerorun_player PRIVATE ${PROJECT_SOURCE_DIR})
 get_target_property(libraries zerorun_program LINK_LIBRARIES)
 list(FILTER libraries EXCLUDE REGEX "^zerorun_(quality|sizes)")  # of `bench`
 target_link_libraries(zerorun_player PRIVATE ${libraries})
-if(ZERORUN_UNITY)  # 143 s of a core instead of 256, with AddressSanitizer and UBSan
-  zerorun_unity(zerorun_player)
-endif()
+zerorun_unity(zerorun_player)
+target_compile_options(zerorun_player PRIVATE ${zerorun_test_level})
 add_dependencies(zerorun_thread_tests zerorun_player)
 
 find_package(Python3 COMPONENTS Interpreter)

@@ -205,6 +205,16 @@ class HostileContentTest(HostileTest):
             json.loads(done.stdout)
 
     @needs_opencv
+    def test_texts_that_nobody_reads(self):
+        """To unpack 30 GB of them took 16 s of a core."""
+        bomb = zlib.compress(bytes(15 << 20), 9)
+        path = self.dir / "texts.png"
+        for kind, head in ((b"zTXt", b"Comment\0\0"), (b"iTXt", b"Comment\0\1\0\0\0")):
+            path.write_bytes(png([(kind, head + bomb)] * 2000))
+            for command in (["info", path], ["encode", path, "-o", self.path("o.jpg"), "-y"]):
+                self.zerorun(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (5, 5)))
+
+    @needs_opencv
     def test_fill_bytes_before_exif(self):
         """T.81 B.1.1.2: any number of FF may stand before a marker."""
         exif = segment(0xE1, b"Exif\0\0" + TIFF + directory([(0x0112, 3, 1, 6)]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that a change has to pass: installs missing packages, checks the sources, builds and runs
+# What a change has to pass, but for the limits of kernels (check_kernels.sh): installs missing packages, checks the sources, builds and runs
 # the tests, and does it again without OpenCV and FFmpeg and under the sanitizers. Ends with a table
 # of the seconds that each step took.
 # usage: tests/run.sh [quick]     (quick: sources, release build and its tests only)
@@ -53,8 +53,8 @@ configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/n
 beside=$(($(nproc) + 1))
 
 step "release: build"
-# One GPU architecture is enough to see that the kernels compile and spill no register. The others, 475 s of a
-# core, are tests/check_kernels.sh's, which CI runs after this script.
+# One GPU architecture is enough to see that the kernels compile. Whether they fit all of them and spill no register
+# takes 475 s of a core: tests/check_kernels.sh, which CI runs after this script.
 configure release -DCMAKE_CUDA_ARCHITECTURES=90
 cmake --build --preset release
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "io/metadata/exif.hpp"
 #include "io/metadata/inflate.hpp"
@@ -29,14 +30,16 @@ void take_exif(ByteSpan exif, PictureContent& content) {
 }
 
 /// iTXt: keyword, compression flag and method, language, translated keyword, text (PNG 11.3.4.5).
-void take_png_text(ByteSpan chunk, PictureContent& content) {
-  if (!starts_with(chunk, kPngXmp)) return;
+/// Returns whether it is XMP.
+bool take_png_text(ByteSpan chunk, PictureContent& content) {
+  if (!starts_with(chunk, kPngXmp)) return false;
   const ByteSpan rest = chunk.subspan(kPngXmp.size());
-  if (rest.size() < 2) return;
+  if (rest.size() < 2) return true;
   std::size_t at = 2;
   for (int ends = 0; ends < 2 && at < rest.size(); ++at) ends += rest[at] == 0 ? 1 : 0;
   const ByteSpan packet = rest.subspan(at);
   content.xmp = rest[0] == 0 ? text(packet) : text(inflate(packet));
+  return true;
 }
 
 /// iCCP: profile name, compression method, compressed profile (PNG 11.3.3.3).
@@ -48,6 +51,8 @@ void take_png_profile(ByteSpan chunk, PictureContent& content) {
 
 PictureContent png_content(ByteSpan file) {
   PictureContent content;
+  // The first counts even if it is broken or too long: a file may have thousands to unpack.
+  bool has_profile = false, has_xmp = false;
   for (std::uint64_t at = 8;;) {
     const auto bytes = number(file, at, 4, false);
     const ByteSpan type = part(file, at + 4, 4);
@@ -58,9 +63,10 @@ PictureContent png_content(ByteSpan file) {
       content.has_alpha = chunk[9] == 4 || chunk[9] == 6;
     }
     if (starts_with(type, "tRNS")) content.has_alpha = true;
-    if (starts_with(type, "iCCP") && content.icc.empty()) take_png_profile(chunk, content);
+    if (starts_with(type, "iCCP") && !std::exchange(has_profile, true))
+      take_png_profile(chunk, content);
     if (starts_with(type, "eXIf")) take_exif(chunk, content);
-    if (starts_with(type, "iTXt") && content.xmp.empty()) take_png_text(chunk, content);
+    if (starts_with(type, "iTXt") && !has_xmp) has_xmp = take_png_text(chunk, content);
     at += std::uint64_t{*bytes} + 12;
   }
 }

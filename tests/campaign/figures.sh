@@ -134,8 +134,8 @@ link_small_streams() {
 forget_other_edges() {
   local program=$edges_built/tests/fuzz/$1 counts=$state/edges.$1
   cmp -s "$program" "$counts.program" && return
-  cp "$program" "$counts.program"
   echo "$(cut -d' ' -f1 "$counts" 2>/dev/null || echo 0) 0 0" >"$counts.now" && mv "$counts.now" "$counts"
+  cp "$program" "$counts.program"
 }
 
 # count_edges TARGET LOG...: adds the logs of processes that ran side by side to edges.TARGET: executions of all runs, those
@@ -186,13 +186,14 @@ edges() {
   fi
   link_small_streams "$state/edges.seeds"
   for target in "${targets[@]}"; do
+    [ -x "$edges_built/tests/fuzz/$target" ] || cannot_run "no $edges_built/tests/fuzz/$target (ZERORUN_EDGES_BUILT)"
     mkdir -p "$state/edges.$target.corpus"
     forget_other_edges "$target"
     end=$((SECONDS + 60 * minutes / ${#targets[@]} + 1))
     read -r all since edges <"$state/edges.$target"
     while ((since < 10000000 && SECONDS < end)); do
       left=$((end - SECONDS))
-      fuzz_edges "$target" $((left < 60 ? left : 60)) ||
+      fuzz_edges "$target" $((left < 300 ? left : 300)) ||
         { reached "$target has found something: $state/edges.$target.finding-*"; exit 1; }
       read -r all since edges <"$state/edges.$target"
       echo "$target: $all executions, $since since the last of $edges edges"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of the Python package with the binding and the library under AddressSanitizer and UBSan.
-# Exit 77: something that this needs is not there. The binding is built in the tree of the preset `asan`.
+# The binding is built in the tree of the preset `asan`. Exit 77: there are no venv or packages of Python.
 # usage: tests/python/asan.sh FOLDER [ARGUMENT OF PYTEST...]
 #   FOLDER   for the environment and the package
 #   ZERORUN_PROGRAM, ZERORUN_WALK_SECONDS   as for the tests
@@ -32,6 +32,7 @@ bin=$build/venv/bin
 mkdir -p "$build/site"
 cp -r apps/python/zerorun "$build/site/"
 cp build/asan/apps/python/_zerorun*.so "$build/site/zerorun/"
+cmake --preset asan -DZERORUN_PYTHON=OFF >/dev/null  # so that the tree does not need the environment
 
 # The interpreter has no AddressSanitizer, so the run-time library comes first. Objects that live to
 # the end of the interpreter are its own; memory_test looks for leaks. GCC's run-time library counts a

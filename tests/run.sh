@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a change has to pass, but for the limits of kernels (check_kernels.sh): installs missing packages, checks the sources, builds and runs
-# the tests, and does it again without OpenCV and FFmpeg and under the sanitizers. Ends with a table
-# of the seconds that each step took.
+# What a change has to pass, but for the limits of kernels (check_kernels.sh): installs missing packages,
+# checks the sources, builds and runs the tests, and does it again without OpenCV and FFmpeg and under the
+# sanitizers. Ends with a table of the seconds that each step took.
 # usage: tests/run.sh [quick]     (quick: sources, release build and its tests only)
 # SPDX-License-Identifier: MIT
 set -euo pipefail

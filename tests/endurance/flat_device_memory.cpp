@@ -1,8 +1,8 @@
 // Sends the same frames through all interfaces of the CUDA backend in several rounds, and prints
 // the device and host memory in use after each round: flat_device_memory [FRAMES [SEED [beside]]].
-// CUDA allocates what it keeps in the first round, and the resident set grows until the second. With
-// `beside` other programs may use the device: only what this one has allocated counts. Exit status
-// 77: skipped.
+// CUDA allocates what it keeps in the first round, and the resident set grows until the second.
+// With `beside` other programs may use the device: only what this one has allocated counts. Exit
+// status 77: skipped.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>

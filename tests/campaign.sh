@@ -24,7 +24,7 @@ usage: tests/campaign.sh [--gpu] [--minutes N] [--again] [--table] [--survey FOL
   ZERORUN_TEST_DATA  the corpora (default: ../shared/data); figures that need them say so where they are missing
   ZERORUN_GPU_BUILT  a build folder whose programs --gpu runs as they are; else it builds build/gpu
   ZERORUN_EDGES_BUILT  a build folder of the preset edges whose programs edges runs as they are; else it builds build/edges
-  ZERORUN_CAMPAIGN_THREADS  threads of --gpu, where the processor's number says too much (a container)
+  ZERORUN_CAMPAIGN_THREADS  threads of --gpu and edges, where the processor's number says too much (a container)
   ZERORUN_CAMPAIGN   the folder of results and progress, which may outlive this clone (default: build/campaign)
 
 Exit code 0: every figure that ran is reached; 1: one is missed. The log of a figure is FIGURE.log there.

@@ -160,7 +160,7 @@ count_edges() {
 # fuzz_edges TARGET SECONDS: a process for each core, all with one corpus, from which each reads what the others find.
 fuzz_edges() {
   local target=$1 worker workers=() logs=() failed=0
-  for ((worker = 0; worker < $(nproc); ++worker)); do
+  for ((worker = 0; worker < ${ZERORUN_CAMPAIGN_THREADS:-$(nproc)}; ++worker)); do
     logs+=("$state/edges.$target.log-$worker")
     "$edges_built/tests/fuzz/$target" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -dict=tests/fuzz/jpeg.dict -reload=5 \
       -max_total_time="$2" -artifact_prefix="$state/edges.$target.finding-" \
@@ -174,9 +174,11 @@ fuzz_edges() {
   count_edges "$target" "${logs[@]}"
 }
 
-# The corpus of a target is edges.TARGET.corpus, so that a run goes on where the one before ended.
+# The corpus of a target is edges.TARGET.corpus, so that a run goes on where the one before ended. The fast targets come
+# first: the others share the time that those leave. A new edge costs its piece, so pieces are short.
 edges() {
-  local targets=(inspect_fuzz decode_fuzz differential_fuzz walk_fuzz) target all since edges sentence='' end left code=0
+  local targets=(inspect_fuzz differential_fuzz decode_fuzz walk_fuzz) target all since edges sentence='' end left code=0
+  local last=$((SECONDS + 60 * minutes)) rest=${#targets[@]}
   local edges_built=${ZERORUN_EDGES_BUILT:-build/edges}
   if [ -z "${ZERORUN_EDGES_BUILT:-}" ]; then
     echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
@@ -189,11 +191,11 @@ edges() {
     [ -x "$edges_built/tests/fuzz/$target" ] || cannot_run "no $edges_built/tests/fuzz/$target (ZERORUN_EDGES_BUILT)"
     mkdir -p "$state/edges.$target.corpus"
     forget_other_edges "$target"
-    end=$((SECONDS + 60 * minutes / ${#targets[@]} + 1))
+    end=$((SECONDS + (last - SECONDS) / rest--))
     read -r all since edges <"$state/edges.$target"
     while ((since < 10000000 && SECONDS < end)); do
       left=$((end - SECONDS))
-      fuzz_edges "$target" $((left < 300 ? left : 300)) ||
+      fuzz_edges "$target" $((left < 100 ? left : 100)) ||
         { reached "$target has found something: $state/edges.$target.finding-*"; exit 1; }
       read -r all since edges <"$state/edges.$target"
       echo "$target: $all executions, $since since the last of $edges edges"

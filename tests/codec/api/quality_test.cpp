@@ -88,25 +88,44 @@ TEST(QualitySearch, TheDocumentedBoundIsTheRealOne) {
   EXPECT_EQ(QualitySearch::kMostAsked, SizeGoal::kMostQualityCodings);
 }
 
-/// A stream of any setting, made without a search.
-Bytes stream_at(const EncodeParams& given, const ConstFrameView& frame, int quality_16ths) {
-  EncodeParams params = given;
-  params.size = {};
-  auto setup = make_encode_setup(params, frame.format, frame.width, frame.height);
-  auto pipelines = make_encode_pipelines(Backend::cpu, params);
-  EXPECT_TRUE(setup && pipelines);
-  change_setting(params, {quality_16ths, 0}, *setup);
-  std::array<HuffmanSpec, 4> specs;
-  EncodePipeline& pipeline = pipelines->first();
-  EXPECT_TRUE(pipeline.encode_scan(*setup, frame, specs));
-  std::vector<std::uint8_t> header;
-  (void)write_header(make_stream_header(params, *setup, specs), header);
-  Bytes out(header.size() + pipeline.scan_bytes() + 2);
-  std::memcpy(out.data(), header.data(), header.size());
-  EXPECT_TRUE(pipeline.copy_scan(out.data() + header.size()));
-  out[out.size() - 2] = std::byte{0xFF};
-  out[out.size() - 1] = std::byte{0xD9};
-  return out;
+/// Makes streams of any setting without a search.
+class Coder {
+ public:
+  Coder(const EncodeParams& given, const ConstFrameView& frame)
+      : params_(without_goal(given)),
+        frame_(frame),
+        setup_(*make_encode_setup(params_, frame.format, frame.width, frame.height)),
+        pipelines_(*make_encode_pipelines(Backend::cpu, params_)) {}
+
+  Bytes stream(int quality_16ths) {
+    change_setting(params_, {quality_16ths, 0}, setup_);
+    std::array<HuffmanSpec, 4> specs;
+    EncodePipeline& pipeline = pipelines_.first();
+    EXPECT_TRUE(pipeline.encode_scan(setup_, frame_, specs));
+    std::vector<std::uint8_t> header;
+    (void)write_header(make_stream_header(params_, setup_, specs), header);
+    Bytes out(header.size() + pipeline.scan_bytes() + 2);
+    std::memcpy(out.data(), header.data(), header.size());
+    EXPECT_TRUE(pipeline.copy_scan(out.data() + header.size()));
+    out[out.size() - 2] = std::byte{0xFF};
+    out[out.size() - 1] = std::byte{0xD9};
+    return out;
+  }
+
+ private:
+  static EncodeParams without_goal(EncodeParams params) {
+    params.size = {};
+    return params;
+  }
+
+  EncodeParams params_;
+  ConstFrameView frame_;
+  EncodeSetup setup_;
+  PipelineAndSpare<EncodePipeline> pipelines_;
+};
+
+Bytes stream_at(const EncodeParams& params, const ConstFrameView& frame, int quality_16ths) {
+  return Coder(params, frame).stream(quality_16ths);
 }
 
 /// Bytes of a row one after another are samples, whatever the format.
@@ -149,16 +168,62 @@ double plain_ssim(const ConstFrameView& a, const ConstFrameView& b) {
   return sum / windows;
 }
 
-double score(const Bytes& jpeg, const ConstFrameView& frame, bool by_ssim) {
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.threads = 1;
-  auto decoder = Decoder::create(params);
-  Frame decoded;
-  EXPECT_TRUE(decoder && decoder->decode(jpeg, frame.format, decoded));
-  const ConstFrameView view = std::as_const(decoded).view();
-  return by_ssim ? plain_ssim(frame, view) : plain_psnr(frame, view);
-}
+struct Scores {
+  double psnr = 0, ssim = 0;
+  double of(bool by_ssim) const { return by_ssim ? ssim : psnr; }
+};
+
+class Judge {
+ public:
+  explicit Judge(const ConstFrameView& frame) : frame_(frame), decoder_(single_thread()) {}
+
+  Frame decoded(const Bytes& jpeg) {
+    Frame out;
+    EXPECT_TRUE(decoder_ && decoder_->decode(jpeg, frame_.format, out));
+    return out;
+  }
+  Scores scores(const Bytes& jpeg) {
+    const Frame frame = decoded(jpeg);
+    return {plain_psnr(frame_, frame.view()), plain_ssim(frame_, frame.view())};
+  }
+
+ private:
+  static Result<Decoder> single_thread() {
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.threads = 1;
+    return Decoder::create(params);
+  }
+
+  ConstFrameView frame_;
+  Result<Decoder> decoder_;
+};
+
+/// The settings of a planar frame. What is asked for is coded and measured once.
+class Settings {
+ public:
+  struct Measured {
+    Bytes jpeg;
+    Scores scores;
+  };
+
+  Settings(const EncodeParams& params, const ConstFrameView& frame)
+      : coder_(params, frame), judge_(frame) {}
+
+  const Measured& at(int quality_16ths) {
+    const auto [place, is_new] = known_.try_emplace(quality_16ths);
+    if (is_new) {
+      place->second.jpeg = coder_.stream(quality_16ths);
+      place->second.scores = judge_.scores(place->second.jpeg);
+    }
+    return place->second;
+  }
+
+ private:
+  Coder coder_;
+  Judge judge_;
+  std::map<int, Measured> known_;
+};
 
 SizeGoal goal_of(double target, bool by_ssim) {
   SizeGoal goal;
@@ -188,42 +253,40 @@ Coded coded_to(const EncodeParams& given, const ConstFrameView& frame, const Siz
 /// almost monotone, so it is the lowest of all, or little more.
 TEST(TargetQuality, IsThatOfTheBruteForce) {
   int searches = 0, lowest = 0;
-  for (const bool by_ssim : {false, true})
-    for (const auto& [tune, effort, huffman] :
-         {std::tuple{Tune::exact, Effort::fast, HuffmanTables::standard},
-          std::tuple{Tune::photo, Effort::fast, HuffmanTables::optimal},
-          std::tuple{Tune::text, Effort::best, HuffmanTables::optimal}})
-      for (const Content content : {Content::photo, Content::noise, Content::checker}) {
-        const EncodeParams params = cpu_params(tune, effort, huffman);
-        const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 40, 32, 5);
-        std::vector<double> scores(kMostQuality + 1);
-        for (int q = kLeastQuality; q <= kMostQuality; ++q)
-          scores[static_cast<std::size_t>(q)] =
-              score(stream_at(params, frame.view(), q), frame.view(), by_ssim);
+  for (const auto& [tune, effort, huffman] :
+       {std::tuple{Tune::exact, Effort::fast, HuffmanTables::standard},
+        std::tuple{Tune::photo, Effort::fast, HuffmanTables::optimal},
+        std::tuple{Tune::text, Effort::best, HuffmanTables::optimal}})
+    for (const Content content : {Content::photo, Content::noise, Content::checker}) {
+      const EncodeParams params = cpu_params(tune, effort, huffman);
+      const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 40, 32, 5);
+      Settings settings(params, frame.view());
+      for (const bool by_ssim : {false, true})
         for (const int aim : {200, 801, 1240, 1500, 1590}) {
           // Between the scores of two settings, so that no rounding of a sum decides.
-          const double target = scores[static_cast<std::size_t>(aim)] - 1e-9;
+          const double target = settings.at(aim).scores.of(by_ssim) - 1e-9;
           if (!(target > 0) || target > 200) continue;
           const Coded coded = coded_to(params, frame.view(), goal_of(target, by_ssim));
           const int found = static_cast<int>(std::lround(coded.report.quality * 16));
           ASSERT_TRUE(found >= kLeastQuality && found <= kMostQuality);
-          EXPECT_GE(scores[static_cast<std::size_t>(found)], target);
+          const Settings::Measured& expected = settings.at(found);
+          EXPECT_GE(expected.scores.of(by_ssim), target);
           if (found > kLeastQuality) {
-            EXPECT_LT(scores[static_cast<std::size_t>(found) - 1], target);
+            EXPECT_LT(settings.at(found - 1).scores.of(by_ssim), target);
           }
-          EXPECT_NEAR(coded.report.reached, scores[static_cast<std::size_t>(found)], 1e-9);
-          EXPECT_EQ(coded.jpeg, stream_at(params, frame.view(), found));
+          EXPECT_NEAR(coded.report.reached, expected.scores.of(by_ssim), 1e-9);
+          EXPECT_EQ(coded.jpeg, expected.jpeg);
           EXPECT_LE(coded.report.codings, SizeGoal::kMostQualityCodings);
           EXPECT_EQ(coded.report.thrift, 0);
           int least = kLeastQuality;
-          while (scores[static_cast<std::size_t>(least)] < target) ++least;
+          while (settings.at(least).scores.of(by_ssim) < target) ++least;
           // In text every sample of a checker moves where the smallest step of a table changes, and
           // the score goes back by up to 1.5 dB.
           EXPECT_LE(found - least, 16 * (tune == Tune::text ? 9 : 6)) << "target " << target;
           ++searches;
           lowest += found == least ? 1 : 0;
         }
-      }
+    }
   std::printf("%d searches, %d found the lowest setting of all\n", searches, lowest);
   EXPECT_GE(searches, 60);
   EXPECT_GE(lowest * 3, searches * 2);
@@ -231,24 +294,24 @@ TEST(TargetQuality, IsThatOfTheBruteForce) {
 
 TEST(TargetQuality, LargePicturesTakeFewCodings) {
   int codings = 0, searches = 0;
-  for (const Content content : {Content::photo, Content::noise})
-    for (const bool by_ssim : {false, true})
-      for (const Tune tune : {Tune::exact, Tune::photo}) {
-        const EncodeParams params = cpu_params(tune, Effort::fast, HuffmanTables::standard);
-        const TestFrame frame = make_frame(content, PixelFormat::yuv422p, 1280, 720, 3);
+  for (const Content content : {Content::photo, Content::noise}) {
+    const TestFrame frame = make_frame(content, PixelFormat::yuv422p, 1000, 540, 3);
+    for (const Tune tune : {Tune::exact, Tune::photo}) {
+      const EncodeParams params = cpu_params(tune, Effort::fast, HuffmanTables::standard);
+      Settings settings(params, frame.view());
+      for (const bool by_ssim : {false, true})
         for (const int aim : {800, 1441}) {
-          const double target =
-              score(stream_at(params, frame.view(), aim), frame.view(), by_ssim) - 1e-9;
+          const double target = settings.at(aim).scores.of(by_ssim) - 1e-9;
           const Coded coded = coded_to(params, frame.view(), goal_of(target, by_ssim));
           const int found = static_cast<int>(std::lround(coded.report.quality * 16));
-          EXPECT_GE(score(coded.jpeg, frame.view(), by_ssim), target);
-          EXPECT_LT(score(stream_at(params, frame.view(), found - 1), frame.view(), by_ssim),
-                    target);
-          EXPECT_EQ(coded.jpeg, stream_at(params, frame.view(), found));
+          EXPECT_EQ(coded.jpeg, settings.at(found).jpeg);
+          EXPECT_GE(settings.at(found).scores.of(by_ssim), target);
+          EXPECT_LT(settings.at(found - 1).scores.of(by_ssim), target);
           codings += coded.report.codings;
           ++searches;
         }
-      }
+    }
+  }
   std::printf("%.2f codings of each\n", static_cast<double>(codings) / searches);
   EXPECT_LE(codings, 5 * searches);
 }
@@ -264,7 +327,8 @@ TEST(TargetQuality, WorksWithAllFormats) {
       EXPECT_LT(coded.report.quality, 100) << name(format);
       const bool has_spare_bytes = format >= PixelFormat::rgbx32;
       if (!by_ssim && !has_spare_bytes) {
-        EXPECT_NEAR(score(coded.jpeg, frame.view(), false), coded.report.reached, 1e-9)
+        const Frame decoded = Judge(frame.view()).decoded(coded.jpeg);
+        EXPECT_NEAR(plain_psnr(frame.view(), decoded.view()), coded.report.reached, 1e-9)
             << name(format);
       }
     }

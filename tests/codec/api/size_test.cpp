@@ -343,7 +343,7 @@ TEST(TargetSize, LargePicturesHaveItAfterTwoCodings) {
   for (const Content content : {Content::photo, Content::noise})
     for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
       for (const Tune tune : {Tune::exact, Tune::photo}) {
-        const TestFrame frame = make_frame(content, PixelFormat::rgb24, 1280, 720, 3);
+        const TestFrame frame = make_frame(content, PixelFormat::rgb24, 1000, 540, 3);
         try_targets(cpu_params(tune, Effort::fast, huffman), frame.view(), 3, tally);
       }
   expect_exact(tally, "large pictures");

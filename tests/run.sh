@@ -43,13 +43,6 @@ export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 export ZERORUN_BUILDS=$PWD/build
 # Another clone of the same sources finds the same objects, wherever it lies.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
-# GCC tidies up its memory from 128 MB on, which takes a tenth of the time of large sources; from 1 GB on, the largest takes
-# 1.7 GB and not 1.1. The other option and the sloppiness are ccache's conditions for headers compiled ahead.
-if "${CXX:-c++}" --param ggc-min-heapsize=1000000 -fpch-preprocess -E -x c++ /dev/null >/dev/null 2>&1; then
-  export CXXFLAGS="${CXXFLAGS:-} --param ggc-min-heapsize=1000000 -fpch-preprocess"
-fi
-export CCACHE_SLOPPINESS=pch_defines,time_macros
-
 # Up to forty sources are compiled as one: eighty of the program take 51 s of a core together, 87 by tens
 # and four times that one by one. A source that includes too little may be content then: who builds without
 # ZERORUN_UNITY finds it, and `ZERORUN_UNITY=OFF tests/run.sh` does.

@@ -178,7 +178,7 @@ fuzz_edges() {
 # first: the others share the time that those leave. A new edge costs its piece, so pieces are short.
 edges() {
   local targets=(inspect_fuzz differential_fuzz decode_fuzz walk_fuzz) target all since edges sentence='' end left code=0
-  local last=$((SECONDS + 60 * minutes)) rest=${#targets[@]}
+  local last rest=${#targets[@]}
   local edges_built=${ZERORUN_EDGES_BUILT:-build/edges}
   if [ -z "${ZERORUN_EDGES_BUILT:-}" ]; then
     echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
@@ -187,6 +187,7 @@ edges() {
     build edges "${targets[@]}"
   fi
   link_small_streams "$state/edges.seeds"
+  last=$((SECONDS + 60 * minutes))
   for target in "${targets[@]}"; do
     [ -x "$edges_built/tests/fuzz/$target" ] || cannot_run "no $edges_built/tests/fuzz/$target (ZERORUN_EDGES_BUILT)"
     mkdir -p "$state/edges.$target.corpus"

@@ -10,8 +10,11 @@ function(zerorun_add_shared name static_library)
   get_target_property(libraries ${static_library} LINK_LIBRARIES)
   list(REMOVE_ITEM libraries zerorun)
   target_link_libraries(${name} PRIVATE ${libraries})
-  target_link_options(${name} PRIVATE
-    LINKER:--version-script=${PROJECT_SOURCE_DIR}/.cmake/exports.map LINKER:--no-undefined)
+  target_link_options(${name} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/.cmake/exports.map)
+  # Clang's run-time library of ThreadSanitizer is in the programs alone.
+  if(NOT (ZERORUN_TSAN AND CMAKE_CXX_COMPILER_ID STREQUAL Clang))
+    target_link_options(${name} PRIVATE LINKER:--no-undefined)
+  endif()
   set_target_properties(${name} PROPERTIES
     OUTPUT_NAME ${static_library}
     VERSION ${PROJECT_VERSION}

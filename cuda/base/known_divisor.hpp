@@ -18,7 +18,7 @@ struct KnownDivisor {
   KnownDivisor() = default;
   explicit constexpr KnownDivisor(std::uint32_t d) : value(d) {
     if (d == 1) return;
-    const int bits = std::bit_width(d - 1);
+    const auto bits = static_cast<int>(std::bit_width(d - 1));
     multiplier = static_cast<std::uint32_t>((std::uint64_t{1} << (31 + bits)) / d + 1);
     shift = bits - 1;
   }

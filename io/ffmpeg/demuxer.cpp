@@ -39,7 +39,7 @@ void read_display_matrix(const AVStream& stream, SourceInfo& info) {
   // turning negates what is multiplied by x.
   const bool mirrored = std::int64_t{matrix[0]} * matrix[4] < std::int64_t{matrix[1]} * matrix[3];
   if (mirrored)
-    for (const std::size_t i : {0, 1})
+    for (const std::size_t i : {0U, 1U})
       matrix[i] = static_cast<std::int32_t>(-std::int64_t{matrix[i]});
   const double counter_clockwise = av_display_rotation_get(matrix.data());
   if (std::isnan(counter_clockwise)) return;

@@ -21,12 +21,12 @@ namespace zerorun::gst {
 /// A codec frame, the mapping of its samples, and when it came.
 struct PendingFrame {
   struct Release {
-    void operator()(GstVideoCodecFrame* frame) const noexcept {
-      gst_video_codec_frame_unref(frame);
+    void operator()(GstVideoCodecFrame* owned) const noexcept {
+      gst_video_codec_frame_unref(owned);
     }
-    void operator()(GstVideoFrame* samples) const noexcept {
-      gst_video_frame_unmap(samples);
-      delete samples;
+    void operator()(GstVideoFrame* mapped) const noexcept {
+      gst_video_frame_unmap(mapped);
+      delete mapped;
     }
   };
   std::unique_ptr<GstVideoCodecFrame, Release> frame;

@@ -84,13 +84,15 @@ void Load::compare_decoders() {
     std::exit(1);
   }
   const FrameView a = frame_.view(), b = decoded_.frame.view();
-  for (int p = 0; status && p < plane_count(a.format); ++p)
+  for (int p = 0; status && p < plane_count(a.format); ++p) {
+    const auto i = static_cast<std::size_t>(p);
     for (int y = 0; y < plane_rows(a.format, p, a.height); ++y)
-      if (std::memcmp(a.data[p] + y * a.stride_bytes[p], b.data[p] + y * b.stride_bytes[p],
+      if (std::memcmp(a.data[i] + y * a.stride_bytes[i], b.data[i] + y * b.stride_bytes[i],
                       plane_row_bytes(a.format, p, a.width)) != 0) {
         std::fprintf(stderr, "decoders differ in plane %d, row %d\n", p, y);
         std::exit(1);
       }
+  }
 }
 
 Status Load::decode(int number) {

@@ -125,16 +125,17 @@ TEST(AllocationFault, Decoder) {
       {"plain", stream()}, {"cut", cut_stream()}, {"restarts", stream(with_restarts)}};
   const std::pair<const char*, Outcome (*)(Decoder&, const Bytes&)> calls[] = {
       {"planes", decode_planes}, {"coefficients", decode_coefficients}, {"frame", decode_frame}};
-  for (const auto& [kind, jpeg] : streams)
-    for (const auto& [output, call] : calls)
+  for (const auto& stream : streams)
+    for (const auto& call : calls)
       for (const int threads : {1, 3})
-        fail_every_allocation(std::string("decode ") + kind + " to " + output + ", " +
-                                  std::to_string(threads) + " threads",
-                              [&]() -> Outcome {
-                                auto decoder = Decoder::create(decode_params(threads));
-                                if (!decoder) return {decoder.status()};
-                                return called_until_it_works([&] { return call(*decoder, jpeg); });
-                              });
+        fail_every_allocation(
+            std::string("decode ") + stream.first + " to " + call.first + ", " +
+                std::to_string(threads) + " threads",
+            [&]() -> Outcome {
+              auto decoder = Decoder::create(decode_params(threads));
+              if (!decoder) return {decoder.status()};
+              return called_until_it_works([&] { return call.second(*decoder, stream.second); });
+            });
 }
 
 TEST(AllocationFault, Inspect) {

@@ -44,7 +44,8 @@ TEST(GstEncoder, AnyStridesAndOffsetsOfTheVideoMetaAreRead) {
   for (const FormatName& name : kFormatNames) {
     // gst_video_frame_copy() does not copy the second half of the last pair of pixels.
     const bool pairs = name.zerorun == PixelFormat::yuyv || name.zerorun == PixelFormat::uyvy;
-    const int width = pairs ? 38 : 37, height = 19;
+    constexpr int height = 19;
+    const int width = pairs ? 38 : 37;
     const TestFrame frame = make_frame(Content::photo, name.zerorun, width, height, 12);
     const std::string text =
         raw_caps(name.gst, width, height, is_rgb(name.zerorun) ? "sRGB" : "1:4:0:0");
@@ -62,8 +63,8 @@ TEST(GstEncoder, AnyStridesAndOffsetsOfTheVideoMetaAreRead) {
     GstBuffer* buffer = gst_buffer_new_allocate(nullptr, end, nullptr);
     gst_buffer_memset(buffer, 0, 0xEE, end);
     gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&info),
-                                   width, height, GST_VIDEO_INFO_N_PLANES(&info), wide.offset,
-                                   wide.stride);
+                                   static_cast<guint>(width), height,
+                                   GST_VIDEO_INFO_N_PLANES(&info), wide.offset, wide.stride);
     GstVideoFrame from, to;
     ASSERT_TRUE(gst_video_frame_map(&from, &info, tight.get(), GST_MAP_READ));
     ASSERT_TRUE(gst_video_frame_map(&to, &info, buffer, GST_MAP_WRITE));

@@ -324,7 +324,7 @@ TEST(DecodeStreams, UnsentComponentsAreConcealed) {
   EXPECT_EQ(report->concealed_intervals, 1);
   EXPECT_EQ(report->intervals, 2);
   ASSERT_EQ(planes.size(), 3u);
-  for (int c = 0; c < 2; ++c) EXPECT_EQ(planes[c].samples, expected[c].samples) << c;
+  for (std::size_t c = 0; c < 2; ++c) EXPECT_EQ(planes[c].samples, expected[c].samples) << c;
   for (const std::uint8_t sample : planes[2].samples) ASSERT_EQ(sample, 128);
 }
 

@@ -272,6 +272,8 @@ class Described:
     {"shape": (4, 4), "strides": (1 << 62, 1 << 62), "typestr": "|u1", "data": (1 << 20, False)},
     {"shape": (0, 4), "typestr": "|u1", "data": (1 << 20, False)},
     {"shape": (4, 4), "typestr": "|u1", "data": (0, False)},
+    {"shape": (4, 4), "typestr": "|u1", "data": ((1 << 64) - 4, False)},
+    {"shape": (4, 4), "strides": (-4, 1), "typestr": "|u1", "data": (4, False)},
     {"shape": (4, 4), "typestr": "|u1", "data": (1 << 20, False)},
 ])
 def test_device_arrays_that_are_refused(description):

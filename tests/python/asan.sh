@@ -35,10 +35,10 @@ cp build/asan/apps/python/_zerorun*.so "$build/site/zerorun/"
 cmake --preset asan -DZERORUN_PYTHON=OFF >/dev/null  # so that the tree does not need the environment
 
 # The interpreter has no AddressSanitizer, so the run-time library comes first. Objects that live to
-# the end of the interpreter are its own; memory_test looks for leaks. GCC's run-time library counts a
+# the end of the interpreter are its own; memory_test looks for leaks. The run-time library counts a
 # refused allocation as an error; Python makes a MemoryError of it. The tests of fork() are left out: where
 # another thread holds a lock of its allocator meanwhile, the child waits for that for ever (GCC 12).
-preload=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(g++ -print-file-name=libstdc++.so)
+preload=$(clang++ -print-file-name="libclang_rt.asan-$(uname -m).so"):$(clang++ -print-file-name=libstdc++.so)
 cd tests/python
 env LD_PRELOAD="$preload" PYTHONMALLOC=malloc PYTHONPATH="$build/site" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 \

@@ -56,6 +56,14 @@ void read_data(const nb::dict& description, const std::string& name, Array& arra
   array.writable = !nb::cast<bool>(nb::bool_(data[1]));
 }
 
+/// The byte at `offset` from `data`; neither has to be memory.
+const void* byte_at(const Array& array, std::int64_t offset, const std::string& name) {
+  std::uintptr_t address = 0;
+  if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(array.data), offset, &address))
+    fail_description(name, "strides that leave the address space");
+  return reinterpret_cast<const void*>(address);
+}
+
 /// Offsets of the first and the last byte from `data`.
 std::pair<std::int64_t, std::int64_t> extent(const Array& array, const std::string& name) {
   std::int64_t first = 0, last = 0;
@@ -88,7 +96,7 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   if (!own_stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(own_stream, name));
   const auto [first, last] = extent(array, name);
   if (last < first) fail(Errc::invalid_frame, name + " is empty: " + shape_text(array));
-  array.device = device_of_memory(array.data + first, array.data + last, name);
+  array.device = device_of_memory(byte_at(array, first, name), byte_at(array, last, name), name);
   array.owner = owner_of(nb::borrow(object));
   if (!description.contains("stream")) make_ready(object, stream);
   return array;

@@ -124,8 +124,9 @@ TEST(FastEncode, EveryDivisor) {
     EncodeParams params;
     params.threads = kThreads;
     params.luma_table.emplace();
-    for (std::size_t i = 0; i < 64; ++i)
-      (*params.luma_table)[i] = static_cast<std::uint16_t>((first + 4 * i - 1) % 255 + 1);
+    for (int i = 0; i < kBlockSize; ++i)
+      (*params.luma_table)[static_cast<std::size_t>(i)] =
+          static_cast<std::uint16_t>((first + 4 * i - 1) % 255 + 1);
     params.chroma_table = params.luma_table;
     std::reverse(params.chroma_table->begin(), params.chroma_table->end());
     params.tune = first % 2 == 0 ? Tune::exact : first % 8 < 4 ? Tune::photo : Tune::text;

@@ -172,7 +172,8 @@ void compare_inverse(std::span<const Block> blocks, int q) {
     kernels.transform_row(
         {run.get(), 0, count, dequant.get(), got.data(), width, width, kBlockEdge});
     for (std::size_t i = 0; i < size; ++i)
-      ASSERT_EQ(got[i], wanted[i]) << name(target) << " block " << i % width / kBlockEdge;
+      ASSERT_EQ(got[i], wanted[i])
+          << name(target) << " block " << static_cast<int>(i) % width / kBlockEdge;
   }
 }
 

@@ -98,13 +98,12 @@ if ((sanitize)); then
       # A damaged scan is converted before anybody knows that it has no samples yet.
       [[ $tool == initcheck ]] && only+=':*TheCallerGets*'
       if [[ $tool == racecheck ]]; then
-        [[ $name =~ ^(decode|frame_download|mutation|capi)_parity$ ]] && continue
+        [[ $name =~ ^(mutation|capi)_parity$ ]] && continue
         only+=$slow_races
         [[ $name == pipeline_parity ]] &&
           only='PipelineParity.DeviceFramesAndStreams:PipelineParity.LongAndDenseTiles'
-        [[ $name == index_path_parity ]] && only='IndexPathParity.SumsThat*'
-        [[ $name == decode_path_parity ]] &&
-          only='DecodePathParity.Coefficients*:DecodePathParity.Damaged*:DecodePathParity.Tables*:*OneColourThat*:*WideLevels*:*Codewords*'
+        [[ $name == decode_parity ]] &&
+          only='IndexPathParity.SumsThat*:DecodePathParity.Coefficients*:DecodePathParity.Damaged*:DecodePathParity.Tables*:*OneColourThat*:*WideLevels*:*Codewords*'
       fi
       part "$tool $name" "$tool-$name.log" env ZERORUN_REQUIRE_GPU=1 ZERORUN_MUTATIONS=200 \
         compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \

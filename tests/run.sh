@@ -46,10 +46,12 @@ finish() {
 step "packages"
 trap table EXIT
 .ci/setup.sh
+mkdir -p build
 
 step "sources"
 tests/check_sources.sh
-tests/check_sources_test.sh
+aside build/sources_test.log tests/check_sources_test.sh
+sources_test=$!
 
 # CMake gives every compiler this launcher, in the builds of the install test too. ccache then finds what
 # the run before has compiled, and what another build of this run has, unity sources too: if their paths below
@@ -79,6 +81,7 @@ step "release: build"
 # takes 475 s of a core: tests/check_kernels.sh, which CI runs after this script.
 configure release -DCMAKE_CUDA_ARCHITECTURES=90
 cmake --build --preset release
+finish "$sources_test"
 
 # These tests wait for long: they take 419 s of two cores that nothing else uses. So they run beside what
 # follows, and their output is shown at the end.
@@ -87,16 +90,17 @@ if [ "$mode" = all ]; then
   release_tests=$!
 fi
 
-if [ "$mode" = all ] && command -v nvcc >/dev/null; then
-  step "rules about kernels"
-  tests/check_kernels_test.sh
-fi
-
 if [ "$mode" = all ]; then
+  kernels_test=
+  if command -v nvcc >/dev/null; then
+    aside build/kernels_test.log tests/check_kernels_test.sh
+    kernels_test=$!
+  fi
   step "without OpenCV and FFmpeg: build the program"
   configure core -DZERORUN_CUDA=OFF
   cmake --build --preset core --target zerorun_program pan_zoom encode_minimal decode_minimal live_server \
     fault_disk intruder
+  [ -z "$kernels_test" ] || finish "$kernels_test"
   step "without OpenCV and FFmpeg: tests of the program"
   ctest --no-tests=error --preset core -L cli -j "$beside"
 

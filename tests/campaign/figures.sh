@@ -347,8 +347,8 @@ coverage() {
   return $code
 }
 
-# load.passes has the seconds of each run since the last one that failed. Whoever ends the script loses one run. Four tests
-# at a time have a third of the cores: two would wait for most of their time. What the tests compile is mostly in the cache.
+# load.passes has the seconds of each run since the last one that failed. Whoever ends the script loses one run. Eight tests
+# at a time have half of the cores, and each of them a sixteenth. What the tests compile is mostly in the cache.
 load() {
   command -v stress-ng >/dev/null || cannot_run "no stress-ng (Debian's package of this name)"
   build release
@@ -360,7 +360,7 @@ load() {
     run=$SECONDS code=0
     "${two_cores[@]}" stress-ng --cpu 8 --quiet &
     stress=$!
-    "${two_cores[@]}" ctest --test-dir build/release --no-tests=error -j 4 --output-on-failure >"$state/load.tests" 2>&1 || code=$?
+    "${two_cores[@]}" ctest --test-dir build/release --no-tests=error -j 8 --output-on-failure >"$state/load.tests" 2>&1 || code=$?
     kill "$stress" && wait "$stress"
     if ((code != 0)); then
       grep -E '\*\*\*|\(Failed\)|\(Timeout\)' "$state/load.tests"

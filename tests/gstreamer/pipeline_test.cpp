@@ -57,6 +57,7 @@ struct Arrived {
   std::atomic<int> frames{0};
   std::atomic<guint64> last_pts{0};
 };
+/// `arrived` has to live longer than the pipeline, which goes on until it is destroyed.
 void watch(const Pipeline& pipeline, Arrived& arrived) {
   const Owned<GstElement> sink = pipeline.element("sink");
   GstPad* pad = gst_element_get_static_pad(sink.get(), "sink");
@@ -79,9 +80,9 @@ TEST(GstPipeline, MatroskaIsWrittenAndReadAgain) {
                      "zerorunenc device=cpu ! matroskamux ! filesink location=" + file.name())
                 .run_to_end(),
             "");
+  Arrived arrived;
   const Pipeline reader("filesrc location=" + file.name() +
                         " ! matroskademux ! zerorundec device=cpu ! fakesink name=sink");
-  Arrived arrived;
   watch(reader, arrived);
   ASSERT_EQ(reader.run_to_end(), "");
   EXPECT_EQ(arrived.frames, 30);
@@ -101,9 +102,9 @@ TEST(GstPipeline, OtherMuxersTakeTheStream) {
         std::string(muxer) == "multipartmux"
             ? "multipartdemux"
             : std::string(muxer).replace(std::string(muxer).size() - 3, 3, "demux");
+    Arrived arrived;
     const Pipeline reader("filesrc location=" + file.name() + " ! " + demuxer +
                           " ! zerorundec device=cpu ! fakesink name=sink");
-    Arrived arrived;
     watch(reader, arrived);
     ASSERT_EQ(reader.run_to_end(), "") << muxer;
     EXPECT_EQ(arrived.frames, 10) << muxer;
@@ -134,9 +135,9 @@ TEST(GstPipeline, Mp4IsWrittenByEveryMuxerThatTakesJpeg) {
               "")
         << muxer;
     EXPECT_NE(file.content().find("mp4v"), std::string::npos);
+    Arrived arrived;
     const Pipeline reader("filesrc location=" + file.name() +
                           " ! qtdemux ! zerorundec device=cpu ! fakesink name=sink");
-    Arrived arrived;
     watch(reader, arrived);
     ASSERT_EQ(reader.run_to_end(), "") << muxer;
     EXPECT_EQ(arrived.frames, 10) << muxer;
@@ -167,11 +168,11 @@ TEST(GstPipeline, TheirStreamGivesTheSamplesOfTheirDecoder) {
 
 TEST(GstPipeline, ALiveSourceLosesNoFrame) {
   ZR_NEEDS("videotestsrc");
+  Arrived arrived;
   const Pipeline pipeline(
       "videotestsrc is-live=true num-buffers=25 ! "
       "video/x-raw,format=I420,width=320,height=240,framerate=50/1 ! "
       "zerorunenc name=encoder device=cpu ! fakesink name=sink sync=true qos=true max-lateness=0");
-  Arrived arrived;
   watch(pipeline, arrived);
   ASSERT_EQ(pipeline.run_to_end(), "");
   EXPECT_EQ(arrived.frames, 25);
@@ -216,10 +217,10 @@ TEST(GstPipeline, WhatDownstreamAnswersReachesTheSource) {
 
 TEST(GstPipeline, SeeksFlushAndGoOn) {
   ZR_NEEDS("videotestsrc");
+  Arrived arrived;
   const Pipeline pipeline(
       "videotestsrc ! video/x-raw,format=I420,width=640,height=480,framerate=25/1 ! "
       "zerorunenc device=cpu ! zerorundec device=cpu ! fakesink name=sink sync=false");
-  Arrived arrived;
   watch(pipeline, arrived);
   ASSERT_TRUE(pipeline.set_state(GST_STATE_PLAYING));
   for (gint64 second = 1; second <= 10; ++second) {
@@ -240,9 +241,9 @@ TEST(GstPipeline, AFileCanBeSeeked) {
                      "zerorunenc device=cpu ! matroskamux ! filesink location=" + file.name())
                 .run_to_end(),
             "");
+  Arrived arrived;
   const Pipeline reader("filesrc location=" + file.name() +
                         " ! matroskademux ! zerorundec device=cpu ! fakesink name=sink");
-  Arrived arrived;
   watch(reader, arrived);
   ASSERT_TRUE(reader.set_state(GST_STATE_PAUSED));
   ASSERT_TRUE(gst_element_seek_simple(
@@ -258,10 +259,10 @@ TEST(GstPipeline, AFileCanBeSeeked) {
 
 TEST(GstPipeline, CapsMayChangeWhilePlaying) {
   ZR_NEEDS("videotestsrc");
+  Arrived arrived;
   const Pipeline pipeline(
       "videotestsrc ! capsfilter name=filter caps=video/x-raw,format=I420,width=64,height=48 ! "
       "zerorunenc device=cpu ! zerorundec device=cpu ! fakesink name=sink sync=false");
-  Arrived arrived;
   watch(pipeline, arrived);
   ASSERT_TRUE(pipeline.set_state(GST_STATE_PLAYING));
   const Owned<GstElement> filter = pipeline.element("filter");

@@ -45,6 +45,30 @@ def test_the_program_ends_while_daemon_threads_call(call):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("call", ["zerorun.encode_batch([image] * 8, device='cpu', workers=1)",
+                                  "zerorun.decode_batch([jpeg] * 8, 'gray8', device='cpu', workers=1)"])
+def test_a_batch_may_outlive_the_interpreter(call):
+    """The C library calls sleep(exit code) after the interpreter has gone; the batch takes longer than that."""
+    program = textwrap.dedent(f"""
+        import ctypes, sys, threading
+        import numpy as np, zerorun
+        image = np.zeros((8000, 8000), np.uint8)
+        jpeg = zerorun.encode(image, device="cpu")
+        c = ctypes.CDLL(None)
+        assert c.on_exit(ctypes.cast(c.sleep, ctypes.c_void_p), None) == 0
+        begun = threading.Event()
+        def work():
+            begun.set()
+            while True:
+                {call}
+        threading.Thread(target=work, daemon=True).start()
+        begun.wait()
+        sys.exit(2)
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (2, "")
+
+
 @pytest.mark.parametrize("make, call", [
     (zerorun.Encoder, lambda c, x: setattr(c, "quality", x)),
     (zerorun.Encoder, lambda c, x: c.encode(x, format="gray8", size=(1, len(JPEG)))),

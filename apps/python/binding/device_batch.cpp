@@ -55,14 +55,13 @@ int lane_count(int wanted, std::size_t jobs) {
 void run(DeviceJobs& jobs, const std::vector<LanePool::Lent>& lanes, PixelFormat format) {
   bool interrupted = false;
   {
-    const WithoutGil no_gil;
+    WithoutGil no_gil;
     for (std::size_t i = 0; i < lanes.size(); ++i)
       lanes[i].coder->start(
           jobs, i < (lanes.size() + 1) / 2 ? Share::long_streams : Share::short_streams, format);
     for (const LanePool::Lent& lane : lanes)
       while (!lane.coder->wait()) {
-        const WithGil gil;
-        if (interrupted || PyErr_CheckSignals() == 0) continue;
+        if (interrupted || no_gil.call_with_gil(PyErr_CheckSignals) == 0) continue;
         interrupted = true;
         jobs.stop();
       }

@@ -27,11 +27,23 @@ class WithoutGil {
   WithoutGil() : state_(PyEval_SaveThread()) {}
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
-  ~WithoutGil() {
-    sleep_if_python_ends([this] { PyEval_RestoreThread(state_); });
+  ~WithoutGil() { take(); }
+
+  /// Calls with the GIL, which the thread takes by its own state: PyGILState_Ensure() would look
+  /// for one, and make one of an interpreter that is gone.
+  template <typename Call>
+  auto call_with_gil(const Call& call) {
+    take();
+    const auto result = sleep_if_python_ends(call);
+    state_ = PyEval_SaveThread();
+    return result;
   }
 
  private:
+  void take() {
+    sleep_if_python_ends([this] { PyEval_RestoreThread(state_); });
+  }
+
   PyThreadState* state_;
 };
 

@@ -97,11 +97,10 @@ void run_jobs(std::size_t count, int workers, const std::function<void(std::size
   Crew crew(count, job);
   bool interrupted = false;
   {
-    const WithoutGil no_gil;
+    WithoutGil no_gil;
     crew.start(workers);
     while (!crew.wait()) {
-      const WithGil gil;
-      if (PyErr_CheckSignals() == 0) continue;
+      if (no_gil.call_with_gil(PyErr_CheckSignals) == 0) continue;
       interrupted = true;
       crew.stop();
       break;

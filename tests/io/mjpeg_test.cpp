@@ -149,14 +149,15 @@ TEST(RawMjpeg, MarkersAreFoundWhereverTheyLie) {
 
 TEST(RawMjpeg, NoisePassesInBoundedMemory) {
   const ScratchFolder scratch;
-  Packet noise(std::size_t{16} << 20, std::byte{0x55});
+  Packet noise(std::size_t{64} << 20, std::byte{0x55});
   for (std::size_t i = 0; i < noise.size(); i += 3) noise[i] = std::byte{0xFF};
   const std::string path = scratch.write("a.mjpeg", noise);
   const PeakMemory peak;
   auto source = open_mjpeg(path);
   ASSERT_FALSE(source);
   EXPECT_EQ(source.status().code(), Errc::bad_input);
-  EXPECT_LT(peak.growth_bytes(), std::size_t{4} << 20);
+  // Where there are many cores, a few blocks of a megabyte are read ahead.
+  EXPECT_LT(peak.growth_bytes(), std::size_t{16} << 20);
 }
 
 TEST(RawMjpeg, MemoryDoesNotGrowWithTheStream) {

@@ -38,7 +38,7 @@ function(zerorun_add_player_test name)  # NAME TEST...
   add_test(NAME player.${name}
     COMMAND ${Python3_EXECUTABLE} -B -m unittest -v ${ARGN}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
-  set_tests_properties(player.${name} PROPERTIES LABELS player TIMEOUT 600 COST 100 REQUIRED_FILES "${ZERORUN_CODER}"
+  set_tests_properties(player.${name} PROPERTIES LABELS player TIMEOUT ${zerorun_hang_seconds} COST 100 REQUIRED_FILES "${ZERORUN_CODER}"
     ENVIRONMENT "${environment}")
 endfunction()
 set(headless any_input compares damage_is_counted_and_not_the_end pipes ranges_and_start)

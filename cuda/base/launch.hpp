@@ -127,6 +127,14 @@ __device__ inline void wait_for_previous_kernel() {
 #endif
 }
 
+/// The kernel that is launched behind this one may begin as soon as all CTAs have called this, or
+/// have ended. What it needs of this kernel it must wait for by other means.
+__device__ inline void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /// Whether an earlier kernel found that this one has nothing to do; it cannot take it back.
 __device__ inline bool is_skipped(const std::uint32_t* skip) {
   return skip != nullptr && *skip != 0;

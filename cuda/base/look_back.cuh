@@ -14,11 +14,14 @@ namespace zerorun {
 inline constexpr int kTileStatusShift = 62;
 inline constexpr std::uint64_t kTileAggregate = std::uint64_t{1} << kTileStatusShift;
 inline constexpr std::uint64_t kTileInclusive = std::uint64_t{2} << kTileStatusShift;
+/// Inclusive too; and what else the tile wrote can be read, after a fence.
+inline constexpr std::uint64_t kTileReadable = std::uint64_t{3} << kTileStatusShift;
 inline constexpr std::uint64_t kTileSumMask = kTileAggregate - 1;
 
 __device__ inline unsigned tile_status(std::uint64_t state) {
   return static_cast<unsigned>(state >> kTileStatusShift);
 }
+__device__ inline bool is_readable(std::uint64_t state) { return state >= kTileReadable; }
 
 /// What a warp sees of 32 states, of which lane 0 has the nearest one.
 struct TileWindow {
@@ -29,7 +32,7 @@ struct TileWindow {
 
 __device__ inline TileWindow window_of(std::uint64_t state) {
   TileWindow window;
-  window.inclusive = __ballot_sync(kFullWarp, tile_status(state) == 2);
+  window.inclusive = __ballot_sync(kFullWarp, tile_status(state) >= 2);
   window.last = window.inclusive != 0 ? __ffs(static_cast<int>(window.inclusive)) - 1 : 31;
   const unsigned missing = __ballot_sync(kFullWarp, tile_status(state) == 0);
   window.ready = (missing & (0xFFFFFFFFu >> (31 - window.last))) == 0;
@@ -82,6 +85,29 @@ __device__ void walk_back(const std::uint64_t* states, std::int64_t tile, Take t
       }
       if (take(state[i], lane <= window.last) || window.inclusive != 0) return;
     }
+  }
+}
+
+/// Waits until the states from number `from` on are readable up to the first of which is_enough()
+/// says so, and returns that. Behind `count` states stands `end`, which is enough. Called by one
+/// warp. Terminates where the CTAs of all tiles run or are done.
+template <typename IsEnough>
+__device__ std::uint64_t await_readable(const std::uint64_t* states, std::uint32_t count,
+                                        std::uint64_t end, std::uint32_t from,
+                                        const IsEnough& is_enough) {
+  for (std::uint32_t first = from;; first += 32) {
+    const std::uint32_t number = first + threadIdx.x % 32;
+    std::uint64_t state = number < count ? 0 : end;
+    unsigned missing, enough;
+    do {
+      if (!is_readable(state)) state = load_relaxed(states + number);
+      missing = __ballot_sync(kFullWarp, !is_readable(state));
+      enough = __ballot_sync(kFullWarp, is_readable(state) && is_enough(state));
+    } while ((missing & (enough - 1) & ~enough) != 0);
+    if (enough == 0) continue;
+    state = __shfl_sync(kFullWarp, state, __ffs(static_cast<int>(enough)) - 1);
+    __threadfence();
+    return state;
   }
 }
 

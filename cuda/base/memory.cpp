@@ -22,12 +22,22 @@ Status allocation_failure(cudaError_t error, std::size_t bytes, bool pinned) try
   return Status(Errc::out_of_memory);
 }
 
-bool is_pinned(const void* memory) {
+static cudaPointerAttributes attributes_of(const void* memory) {
   cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
-    return attributes.type == cudaMemoryTypeHost;
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess) return attributes;
   (void)cudaGetLastError();  // CUDA does not know the pointer, which is an answer and no failure
-  return false;
+  return {};
+}
+
+bool is_pinned(const void* memory) { return attributes_of(memory).type == cudaMemoryTypeHost; }
+
+const std::uint8_t* address_of_pinned(const std::uint8_t* memory, std::size_t bytes) {
+  const cudaPointerAttributes first = attributes_of(memory);
+  const cudaPointerAttributes last = attributes_of(memory + bytes - 1);
+  if (first.type != cudaMemoryTypeHost || last.type != cudaMemoryTypeHost) return nullptr;
+  const auto* const begin = static_cast<const std::uint8_t*>(first.devicePointer);
+  const auto* const end = static_cast<const std::uint8_t*>(last.devicePointer);
+  return begin != nullptr && end == begin + bytes - 1 ? begin : nullptr;
 }
 
 /// In the context of the device.

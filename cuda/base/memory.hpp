@@ -60,6 +60,9 @@ struct PinnedMemory {
 
 /// Whether the device can read the memory by itself.
 bool is_pinned(const void* memory);
+/// Where kernels of the current device read pinned memory; null for other memory, or if they
+/// cannot.
+const std::uint8_t* address_of_pinned(const std::uint8_t* memory, std::size_t bytes);
 
 /// The Status for an allocation of `bytes` bytes that failed.
 Status allocation_failure(cudaError_t error, std::size_t bytes, bool pinned);

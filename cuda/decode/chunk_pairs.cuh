@@ -128,10 +128,11 @@ __device__ void leave_chunk(const WalkArgs& a, Shared& s, std::uint32_t interval
 }
 
 /// Decodes the chunk, whose entries are found. All threads have passed a barrier since they used
-/// the skip tables, whose memory is `for_tables`.
+/// the skip tables, whose memory is `for_tables`. Returns pack_counts() up to the chunk's end; or
+/// 0, if the scan was given up.
 template <typename Shared>
-__device__ void decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_tables,
-                             std::uint32_t interval) {
+__device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_tables,
+                                      std::uint32_t interval) {
   std::uint64_t sum;
   const OwnSubsequence own = place_own(a, s, interval, sum);
   const SymbolTables tables =
@@ -144,7 +145,7 @@ __device__ void decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_ta
     collected[blocks_from] = collected[blocks_from + blocks] = kBeginsElsewhere;
   const volatile std::uint32_t& unsettled = a.summary->unsettled;
   wait_for_copies();
-  if (__syncthreads_or(threadIdx.x == 0 && unsettled != 0)) return;
+  if (__syncthreads_or(threadIdx.x == 0 && unsettled != 0)) return 0;
 
   const SharedWords bits(s.words);
   const std::uint32_t origin = s.first_word * 32;
@@ -178,6 +179,7 @@ __device__ void decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_ta
     faults |= decode_directly(a, bits, origin, tables, own, s.before);
   }
   if (faults != 0) atomicOr(&a.summary->walk_faults, faults);
+  return s.before + sum;
 }
 
 }  // namespace zerorun::chunk_sync

@@ -5,6 +5,7 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/warp/warp_scan.cuh>
 
+#include "cuda/decode/scan_progress.cuh"
 #include "cuda/decode/subsequence_ends.hpp"
 #include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
@@ -33,6 +34,7 @@ struct ChunkMemory {
   union {
     std::uint32_t words[round_up(words_of_subsequences(kSubsequences), 4u)];
     typename IntervalMax::TempStorage max_scan;  ///< used before the words are loaded
+    ScanProgress progress;                       ///< used before that
   };
   typename CountSum::TempStorage sum_scan;
   typename ListPlace::TempStorage list_place[kWarps];

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 
+#include <array>
+#include <atomic>
+#include <cstdlib>
 #include <utility>
 
 #include "codec/pipeline/cuda_backend.hpp"
+#include "cuda/decode/follow_bus.hpp"
 
 namespace zerorun {
 namespace {
@@ -19,6 +23,27 @@ std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
   const bool last_scan = scan.components.size() == components;
   return last_scan && data.size() <= samples + kSmall ? data.size() : scan_extent(data);
 }
+
+/// A scan that the process is decoding on a device.
+class ScanInFlight {
+ public:
+  explicit ScanInFlight(int device) : all_(of(device)), others_(all_.fetch_add(1)) {}
+  ScanInFlight(const ScanInFlight&) = delete;
+  ScanInFlight& operator=(const ScanInFlight&) = delete;
+  ~ScanInFlight() { all_.fetch_sub(1); }
+
+  /// Whether there was no other when it began.
+  bool is_alone() const { return others_ == 0; }
+
+ private:
+  static std::atomic<int>& of(int device) {
+    static std::array<std::atomic<int>, 64> all{};
+    return all[static_cast<std::size_t>(device) % all.size()];
+  }
+
+  std::atomic<int>& all_;
+  const int others_;
+};
 
 }  // namespace
 
@@ -76,7 +101,9 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
     const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
     if (fast_.takes(scan, bytes)) {
       sent = bytes;
-      ZR_TRY(upload(scan, data.first(sent), on_device));
+      const ScanInFlight in_flight(device_);
+      if (!stays(scan, data.first(sent), in_flight.is_alone(), on_device))
+        ZR_TRY(upload(scan, data.first(sent), on_device));
       const auto result = decode_fast(scan, on_device, sent);
       if (!result) return result.status();
       if (result->succeeded) {
@@ -89,10 +116,9 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
     }
   }
   outcome.staged = true;
-  if (on_device.data == nullptr) {
-    sent = scan_extent(data);
+  if (on_device.data == nullptr) sent = scan_extent(data);
+  if (on_device.data == nullptr || on_device.is_on_host)
     ZR_TRY(upload(scan, data.first(sent), on_device));
-  }
   return decode_carefully({scan, data, {on_device.data, sent}, image_.exec(), probe_, starts},
                           outcome);
 }
@@ -104,11 +130,25 @@ Status CudaDecodePipeline::go_on_behind_scan() {
   return Status::ok();
 }
 
+/// Where several scans are decoded at a time, CTAs that wait for the bus would keep those of others
+/// from running.
+bool CudaDecodePipeline::stays(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                               bool is_alone, DeviceBytes& out) const {
+  static const bool always = std::getenv(kTestFollowVariable) != nullptr;
+  if (device_jpeg_ != nullptr || is_timed() || !fast_.can_follow_bus(scan, data.size()))
+    return false;
+  if (!always && (!is_alone || data.size() < kFewestFollowedBytes)) return false;
+  out.data = address_of_pinned(data.data(), data.size());
+  out.is_on_host = out.data != nullptr;
+  return out.is_on_host;
+}
+
 /// Sends the index and the data, which follows it in the stream, unless the stream is in device
 /// memory.
 Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                   DeviceBytes& out) {
   const std::size_t before = scan.index ? scan.data_offset - scan.index->offset : 0;
+  out.is_on_host = false;
   if (device_jpeg_ != nullptr) {
     out.index = device_jpeg_ + scan.data_offset - before;
   } else {
@@ -127,8 +167,8 @@ Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
                                                    std::size_t bytes) {
   const ScanPlanes planes = image_.open(scan);
   const auto decode = [&](const std::uint8_t* index) {
-    return fast_.decode(scan, {on_device.data, bytes, index}, planes.data(), image_.stream(),
-                        probe_, [&] { return go_on_behind_scan(); });
+    return fast_.decode(scan, {on_device.data, bytes, index, on_device.is_on_host}, planes.data(),
+                        image_.stream(), probe_, [&] { return go_on_behind_scan(); });
   };
   if (fast_.takes_index(scan)) {
     auto result = decode(on_device.index);

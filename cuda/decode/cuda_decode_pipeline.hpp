@@ -33,7 +33,10 @@ class CudaDecodePipeline final : public DecodePipeline {
   void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg,
                          const std::function<void()>* meanwhile = nullptr);
   /// `probe` is called before each step of a scan, and nothing goes to DeviceSpans any more.
-  void observe(StepProbe probe) { probe_ = std::move(probe); }
+  void observe(StepProbe probe) {
+    probe_ = std::move(probe);
+    is_observed_ = true;
+  }
 
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override;
   void expect_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override {
@@ -56,9 +59,15 @@ class CudaDecodePipeline final : public DecodePipeline {
   struct DeviceBytes {
     const std::uint8_t* index = nullptr;  ///< the first entry of the scan's index, if it has one
     const std::uint8_t* data = nullptr;   ///< the first entropy-coded byte
+    bool is_on_host = false;              ///< they are still in pinned memory
   };
 
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
+  /// Leaves the data where it is, if kernels should read it as it comes over the bus.
+  bool stays(const ScanHeader& scan, std::span<const std::uint8_t> data, bool is_alone,
+             DeviceBytes& out) const;
+  /// Whether somebody wants to know how long each step takes.
+  bool is_timed() const { return is_observed_ || DeviceSpans::current() != nullptr; }
   /// Called when the kernels of a scan are on their way.
   Status go_on_behind_scan();
   Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
@@ -70,6 +79,7 @@ class CudaDecodePipeline final : public DecodePipeline {
   const ScanDecoders decoders_;
   SpanClock clock_;  ///< of host frames
   StepProbe probe_;
+  bool is_observed_ = false;
   const std::uint8_t* device_jpeg_ = nullptr;         ///< of the image
   const std::function<void()>* meanwhile_ = nullptr;  ///< of the image; null once it was called
   bool is_idle_ = false;

@@ -52,6 +52,7 @@ Status ScanDecoder::create() {
   ZR_LET(limits, current_limits());
   limits_ = limits;
   tuning_ = tuning_of(current_tuning());
+  ZR_TRY(prepare_unstuff_scan());
   ZR_TRY(prepare_sync_subsequences());
   ZR_TRY(prepare_decode_subsequences());
   ZR_TRY(prepare_decode_groups());
@@ -238,14 +239,16 @@ Status ScanDecoder::enqueue_unstuff(const Job& job) {
   return unstuff_scan({job.in.data,
                        job.sizes.bytes,
                        job.sizes.intervals,
+                       job.in.is_on_host,
                        clean_.data(),
                        interval_first_.data(),
                        job.states.tile,
                        job.states.summary,
                        report_.data(),
                        {job.in.index, job.sizes.groups, group_sums_.data(), job.states.sum_tile},
-                       job.states.transform,
-                       job.states.old_transforms},
+                       job.states.old_states,
+                       job.states.old_words,
+                       job.states.old_summary},
                       job.stream);
 }
 
@@ -274,6 +277,7 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
   needs.intervals = job.sizes.intervals;
   needs.subsequences = job.sizes.subsequences;
   needs.groups = job.sizes.groups;
+  needs.is_followed = job.in.is_on_host;
   needs.standard_codes = has_standard_codes(job.scan, job.cycle);
   return needs;
 }
@@ -291,6 +295,8 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.starts = starts_.data();
   args.own = own_.data();
   args.chunk_counts = job.states.chunk_counts;
+  if (job.in.is_on_host && plan.collects) args.tile_states = job.states.tile;
+  args.tiles = job.sizes.tiles;
   args.chunk_exit = job.states.chunk_exit;
   args.chunk_ends = chunk_ends_.data();
   ZR_TRY(announce(job.probe, "sync_subsequences"));
@@ -326,9 +332,9 @@ Status ScanDecoder::enqueue_transform(const Job& job) {
   args.states = job.states.transform;
   args.summary = job.states.summary;
   args.report = report_.data();
-  args.cleared = job.states.used_early;
-  args.cleared_words = job.states.used_early_words;
-  args.cleared_summary = job.states.next_summary;
+  if (job.in.is_on_host && job.plan.collects) args.chunk_counts = job.states.chunk_counts;
+  args.chunks = job.plan.chunks;
+  args.pair_capacity = job.sizes.pair_capacity;
   std::copy_n(job.planes, layout.components, args.plane);
   return transform_blocks(args, job.stream);
 }

@@ -44,6 +44,11 @@ class ScanDecoder {
   }
   /// Whether the scan has an index, and the device the shared memory to decode by it.
   bool takes_index(const ScanHeader& scan) const;
+  /// Whether the scan may stay in pinned memory.
+  bool can_follow_bus(const ScanHeader& scan, std::size_t bytes) const {
+    return limits_.programmatic_launches && !takes_index(scan) &&
+           (scan.layout.intervals() == 1 || bytes <= kMostFollowedRestartBytes);
+  }
   /// Whether the device has the shared memory to decode without an index.
   bool takes_subsequences(const ScanHeader& scan) const;
 
@@ -53,12 +58,16 @@ class ScanDecoder {
     const std::uint8_t* data;
     std::size_t bytes;
     const std::uint8_t* index;
+    /// `data` is pinned memory instead, and there is no index. The bytes are decoded as they come
+    /// over the bus.
+    bool is_on_host = false;
   };
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
   /// `behind` may be null; it enqueues what goes on with the samples, before anybody knows whether
   /// they are right.
   /// Precondition: takes(), and takes_index() where an index is given, takes_subsequences() where
-  /// none is. After an error, work may be left on `stream`.
+  /// none is, can_follow_bus() where the scan is in pinned memory. After an error, work may be left
+  /// on `stream`.
   Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
                             cudaStream_t stream, const StepProbe& probe,
                             const std::function<Status()>& behind);

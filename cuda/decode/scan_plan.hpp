@@ -17,6 +17,7 @@ struct ScanNeeds {
   bool standard_codes = false;  ///< all tables are those of T.81 Annex K
   bool large_chunks = false;    ///< whatever the scan's size, and two kernels
   bool two_kernels = false;     ///< in the largest chunks, however sparse it is
+  bool is_followed = false;     ///< its chunks begin as their bytes come over the bus
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -40,13 +41,13 @@ struct SubsequencePlan {
 
 /// Subsequences of a chunk of a sparse scan.
 constexpr std::uint32_t choose_chunk(const DeviceLimits& limits, std::uint32_t subsequences,
-                                     std::uint64_t block_bits) {
+                                     std::uint64_t block_bits, std::uint32_t medium_quarters) {
   const auto fits = [&](std::uint32_t size, std::uint32_t quarters) {
     return ceil_div(subsequences, size) <= limits.processors * quarters / 4;
   };
   if (block_bits >= kFewestSmallChunkBits && fits(kSmallChunk, kSmallChunkQuarters))
     return kSmallChunk;
-  if (block_bits >= kFewestMediumChunkBits && fits(kMediumChunk, kMediumChunkQuarters))
+  if (block_bits >= kFewestMediumChunkBits && fits(kMediumChunk, medium_quarters))
     return kMediumChunk;
   return kChunkSubsequences;
 }
@@ -71,9 +72,11 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   const auto is_sparse = [&](std::uint32_t most_bits) {
     return scan.period <= kUsualGuesses && scan.blocks > 0 && block_bits <= most_bits;
   };
-  plan.chunk_subsequences = is_sparse(kUsualBlockBits) && !scan.large_chunks
-                                ? choose_chunk(limits, scan.subsequences, block_bits)
-                                : kChunkSubsequences;
+  plan.chunk_subsequences =
+      is_sparse(kUsualBlockBits) && !scan.large_chunks
+          ? choose_chunk(limits, scan.subsequences, block_bits,
+                         scan.is_followed ? kFollowedMediumQuarters : kMediumChunkQuarters)
+          : kChunkSubsequences;
   plan.chunks = ceil_div(scan.subsequences, plan.chunk_subsequences);
   const std::uint32_t room = sync_room(plan.chunk_subsequences);
   const bool is_large = room == kLargeRoom;

@@ -1,4 +1,4 @@
-// Memory that must be zero when a scan's kernels start, and how it is cleared for the next scan.
+// Memory that must be zero when a scan's kernels start, and how it is cleared for another scan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace zerorun {
 
-/// The last kernel of a scan, transform_blocks(), clears what the others left behind. The first
-/// kernel of the next scan, unstuff_scan(), clears what transform_blocks() left. A memset between a
-/// scan's upload and its first kernel would take longer.
+/// Scans use two sets of states in turn. The first kernel of a scan, unstuff_scan(), clears what
+/// the scan before left in the other set. A memset between a scan's upload and its first kernel
+/// would take longer.
 class ScanStates {
  public:
   /// Words of each kind; chunks have one and a half each.
@@ -22,12 +22,13 @@ class ScanStates {
   };
   /// All pointers are device memory.
   struct Parts {
-    ScanSummary *summary, *next_summary;
+    ScanSummary* summary;
     std::uint64_t *tile, *sum_tile, *chunk_counts, *transform;
     std::uint32_t* chunk_exit;
-    std::uint64_t* used_early;       ///< tile to chunk_exit: transform_blocks() clears
-    std::uint32_t used_early_words;  ///< them, and next_summary
-    std::uint32_t old_transforms;    ///< words of transform that unstuff_scan() clears
+    // Of the scan before; unstuff_scan() clears them.
+    ScanSummary* old_summary;
+    std::uint64_t* old_states;
+    std::uint32_t old_words;
   };
 
   /// Hands out the memory for a scan on `stream`. All work of the scan before must have ended, or
@@ -37,9 +38,10 @@ class ScanStates {
   void ended() { clean_ = true; }
 
  private:
-  DeviceBuffer<std::uint64_t> early_, transform_;
-  DeviceBuffer<ScanSummary> summary_;  ///< two, used alternately
-  std::uint32_t early_words_ = 0, transform_words_ = 0, old_transforms_ = 0;
+  DeviceBuffer<std::uint64_t> states_[2];
+  DeviceBuffer<ScanSummary> summary_;  ///< two
+  std::uint32_t capacity_ = 0;         ///< words of each set
+  std::uint32_t old_words_ = 0;
   int turn_ = 0;
   bool clean_ = false;
 };

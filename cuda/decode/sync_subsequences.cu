@@ -21,8 +21,9 @@ using namespace chunk_sync;
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
 /// The interval of a subsequence: the last one that begins there or before.
-__device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t sub) {
-  std::uint32_t low = 0, high = a.intervals;
+__device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t intervals,
+                                       std::uint32_t sub) {
+  std::uint32_t low = 0, high = intervals;
   while (high - low > 1) {
     const std::uint32_t step = (high - low + kThreads - 1) / kThreads;
     const std::uint32_t probe = low + (threadIdx.x + 1) * step;
@@ -33,20 +34,47 @@ __device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t sub) {
   return low;
 }
 
+/// What is known of the scan: all, or as much as the CTA needs. To all threads.
+template <bool kFollows, typename Shared>
+__device__ ScanProgress await_chunk(const WalkArgs& a, Shared& s, std::int64_t first_sub) {
+  if constexpr (!kFollows) {
+    wait_for_previous_kernel();
+    return {a.summary->clean_bytes, a.intervals, true};
+  } else {
+    if (threadIdx.x < 32) {
+      // Where intervals begin is told by all tiles. Without restart markers only the CTA's own
+      // count.
+      const std::uint32_t from =
+          a.intervals > 1 ? 0 : static_cast<std::uint32_t>(max(first_sub, std::int64_t{0}));
+      // So many whole subsequences, and one more, so that no codeword of the chunk ends behind
+      // them. Each interval but the first begins with a subsequence, as if the one before ended
+      // with one.
+      const std::int64_t needed = first_sub + last_subsequence(a) + 4;
+      const ScanProgress progress =
+          await_progress(a, from * kSubsequenceBytes, [=](const ScanProgress& p) {
+            return std::int64_t{p.bytes / kSubsequenceBytes} + p.intervals >= needed;
+          });
+      if (threadIdx.x == 0) s.progress = progress;
+    }
+    __syncthreads();
+    return s.progress;
+  }
+}
+
 /// Finds start, end and interval of the CTA's subsequences, without reading a bit. Returns the
 /// interval of the thread's own.
 template <typename Shared>
 __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::int64_t first_sub,
-                                            std::uint32_t sub_end) {
+                                            const ScanProgress& progress) {
   const std::uint32_t thread = threadIdx.x;
-  const std::uint32_t base =
-      find_interval(a, static_cast<std::uint32_t>(max(first_sub, std::int64_t{0})));
+  const std::uint32_t base = find_interval(
+      a, progress.intervals, static_cast<std::uint32_t>(max(first_sub, std::int64_t{0})));
   std::uint32_t interval = base;
-  if (a.intervals > 1) {
+  if (progress.intervals > 1) {
     if (thread < Shared::kSubsequences) s.tally[thread] = 0;
     __syncthreads();
     const std::uint32_t next = base + 1 + thread;
-    if (thread < Shared::kSubsequences && next < a.intervals) {
+    if (thread < Shared::kSubsequences && next < progress.intervals) {
       const std::int64_t at = first_subsequence_of(next, a.interval_first[next]) - first_sub;
       if (at < Shared::kSubsequences) s.tally[at] = next;
     }
@@ -56,13 +84,15 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
     interval = max(own, base);
   }
   const std::int64_t sub = first_sub + thread;
+  const std::uint32_t sub_end =
+      progress.ended ? first_subsequence_of(a.intervals, progress.bytes) : 0xFFFFFFFF;
   bool exists = sub >= 0 && sub < sub_end && thread <= last_subsequence(a);
   std::uint32_t start = 0, end = 0, index = 0;
   if (exists) {
-    const std::uint32_t first_byte = a.interval_first[interval];
+    const std::uint32_t first_byte = interval == 0 ? 0 : a.interval_first[interval];
     index = static_cast<std::uint32_t>(sub) - first_subsequence_of(interval, first_byte);
     start = first_byte * 8 + index * kSubsequenceBits;
-    end = a.interval_first[interval + 1] * 8;
+    end = progress.end_of(a, interval) * 8;
     exists = start < end;
   }
   if (thread >= Shared::kSubsequences) return interval;
@@ -75,15 +105,22 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
 
 /// Loads the words of all subsequences of the CTA.
 template <typename Shared>
-__device__ void load_words(const WalkArgs& a, Shared& s) {
+__device__ void load_words(const WalkArgs& a, Shared& s, const ScanProgress& progress) {
   const bool exists = threadIdx.x < Shared::kSubsequences && s.exists(threadIdx.x);
   if (threadIdx.x == 0) s.first_word = kNoWord;
   __syncthreads();
   if (is_first_of_warp(exists)) atomicMin(&s.first_word, s.start[threadIdx.x] / 32);
   if (__syncthreads_or(exists))
-    copy_clean_words(a.words, clean_words(*a.summary), s.first_word,
+    copy_clean_words(a.words, progress.words(), s.first_word,
                      words_of_subsequences(last_subsequence(a) + 1), s.words, kThreads);
   wait_for_copies();
+}
+
+/// Whether the scan has faults for which the CTA need not begin. The CTAs of all chunks behind it,
+/// which would wait for it, do not begin either. This kernel's own faults are counted apart.
+template <bool kFollows>
+__device__ bool is_hopeless(const WalkArgs& a, const ScanProgress& progress) {
+  return kFollows ? !progress.fits(a) : a.summary->faults != 0;
 }
 
 /// Walks the heads, and every `guess_stride`-th subsequence from each block of the MCU as a guess.
@@ -179,71 +216,89 @@ static_assert(bounded_ctas(kSyncCtas, kThreads, usual_bytes(kLargeRoom), 90) == 
                   bounded_ctas(kSyncCtas, kThreads, usual_bytes(kMediumRoom), 90) == kSyncCtas,
               "as measured on Hopper");
 
-/// `kRoom`: subsequences that a CTA has at most. `kCollects`: it decodes them, too.
-template <std::uint32_t kRoom, bool kCollects>
+/// `kRoom`: subsequences that a CTA has at most. `kCollects`: it decodes them, too. `kFollows`: it
+/// begins beside unstuff_scan(), and is followed itself.
+template <std::uint32_t kRoom, bool kCollects, bool kFollows>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, usual_bytes(kRoom)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
+  static_assert(kCollects || !kFollows);
   auto& s = *reinterpret_cast<ChunkMemory<kRoom>*>(dynamic_shared);
   std::uint32_t* const for_tables = dynamic_shared + sync_words(a.most_ends, kRoom);
+  if constexpr (kFollows) let_next_kernel_begin();
   const SkipTables tables =
       load_tables<kSkipBits>(a.tables, a.tables->skip, a.cycle, for_tables, kThreads);
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
-  wait_for_previous_kernel();
-  if (a.summary->faults != 0) {  // this kernel's own faults are counted apart
-    wait_for_copies();
-    return;
-  }
-  const std::uint32_t subs = first_subsequence_of(a.intervals, a.summary->clean_bytes);
-  const std::uint32_t interval = place_subsequences(
-      a, s, std::int64_t{blockIdx.x} * a.chunk_subsequences - kWarmSubsequences, subs);
-  load_words(a, s);
-  __syncthreads();
-  if (!a.far_only) walk_guesses(a, s, tables);
-  if (!a.far_only && walk_ends(a, s, tables)) {
-    if (threadIdx.x == 0) tell(a, kNoEnds);
-    join_chunks(a, s);
-    const bool taken = s.published && follows_chunk(s);
-    find_entries(a, s, tables);
-    if (taken && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
+  const std::int64_t first_sub =
+      std::int64_t{blockIdx.x} * a.chunk_subsequences - kWarmSubsequences;
+  const ScanProgress progress = await_chunk<kFollows>(a, s, first_sub);
+  std::uint64_t counts = 0;
+  if (!is_hopeless<kFollows>(a, progress)) {
+    const std::uint32_t interval = place_subsequences(a, s, first_sub, progress);
+    load_words(a, s, progress);
+    __syncthreads();
+    if (!a.far_only) walk_guesses(a, s, tables);
+    if (!a.far_only && walk_ends(a, s, tables)) {
+      if (threadIdx.x == 0) tell(a, kNoEnds);
+      join_chunks(a, s);
+      const bool taken = s.published && follows_chunk(s);
+      find_entries(a, s, tables);
+      if (taken && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
+    } else {
+      if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
+      find_entries_far(a, s, tables);
+    }
+    if constexpr (kCollects)
+      counts = decode_chunk(a, s, for_tables, interval);
+    else
+      leave_chunk(a, s, interval);
   } else {
-    if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
-    find_entries_far(a, s, tables);
+    wait_for_copies();
   }
-  if constexpr (kCollects)
-    decode_chunk(a, s, for_tables, interval);
-  else
-    leave_chunk(a, s, interval);
+  if constexpr (kFollows) {
+    tell_readable(a, counts);
+    // The kernel behind this one waits for this one alone.
+    wait_for_previous_kernel();
+  }
 }
 
-template <std::uint32_t kRoom, bool kCollects>
+template <std::uint32_t kRoom, bool kCollects, bool kFollows>
 SharedPermission& permission() {
   static SharedPermission of_kernel(
-      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects>));
+      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects, kFollows>));
   return of_kernel;
 }
 
-template <std::uint32_t kRoom, bool kCollects>
+template <std::uint32_t kRoom, bool kCollects, bool kFollows>
 Status launch(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
   const LaunchShape shape{args.chunks, kThreads, shared_bytes};
-  ZR_TRY((permission<kRoom, kCollects>().raise(shared_bytes)));
-  ZR_CUDA_TRY(launch_behind(sync_subsequences_kernel<kRoom, kCollects>, shape, stream, args));
+  ZR_TRY((permission<kRoom, kCollects, kFollows>().raise(shared_bytes)));
+  ZR_CUDA_TRY(
+      launch_behind(sync_subsequences_kernel<kRoom, kCollects, kFollows>, shape, stream, args));
   return Status::ok();
+}
+
+template <std::uint32_t kRoom>
+Status launch_collecting(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+  return args.tile_states != nullptr ? launch<kRoom, true, true>(args, shared_bytes, stream)
+                                     : launch<kRoom, true, false>(args, shared_bytes, stream);
 }
 
 }  // namespace
 
 Status prepare_sync_subsequences() {
-  ZR_TRY((permission<kMediumRoom, true>().prepare()));
-  ZR_TRY((permission<kLargeRoom, true>().prepare()));
-  return permission<kLargeRoom, false>().prepare();
+  ZR_TRY((permission<kMediumRoom, true, false>().prepare()));
+  ZR_TRY((permission<kMediumRoom, true, true>().prepare()));
+  ZR_TRY((permission<kLargeRoom, true, false>().prepare()));
+  ZR_TRY((permission<kLargeRoom, true, true>().prepare()));
+  return permission<kLargeRoom, false, false>().prepare();
 }
 
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
   if (sync_room(args.chunk_subsequences) == kMediumRoom)
-    return launch<kMediumRoom, true>(args, shared_bytes, stream);
-  return args.collects ? launch<kLargeRoom, true>(args, shared_bytes, stream)
-                       : launch<kLargeRoom, false>(args, shared_bytes, stream);
+    return launch_collecting<kMediumRoom>(args, shared_bytes, stream);
+  return args.collects ? launch_collecting<kLargeRoom>(args, shared_bytes, stream)
+                       : launch<kLargeRoom, false, false>(args, shared_bytes, stream);
 }
 
 }  // namespace zerorun

@@ -10,7 +10,7 @@
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/decode/clear_words.cuh"
+#include "cuda/base/look_back.cuh"
 #include "cuda/decode/predict_dc.cuh"
 
 namespace zerorun {
@@ -228,22 +228,41 @@ __device__ void store_block(const PlaneView& plane, int x0, int y0,
   }
 }
 
+/// Waits until the pairs of the blocks from `first` on can be read, and where block `behind`
+/// begins, or that the scan has not so many. Called by one warp. Terminates where all CTAs of the
+/// kernel before run or are done.
+__device__ void await_pairs(const TransformBlocksArgs& a, std::uint32_t first,
+                            std::uint32_t behind) {
+  // Chunks that end before the first block, as far as a sample of them tells.
+  const std::uint32_t step = (a.chunks + 31) / 32;
+  const std::uint32_t behind_sample = (threadIdx.x % 32 + 1) * step;
+  const std::uint64_t sample =
+      behind_sample <= a.chunks ? load_relaxed(a.chunk_counts + behind_sample - 1) : 0;
+  const unsigned before = __ballot_sync(
+      kFullWarp, tile_status(sample) >= 2 && blocks_of(sample & kTileSumMask) < first);
+  const std::uint32_t from = (32 - __clz(static_cast<int>(before))) * step;
+  await_readable(a.chunk_counts, a.chunks, kTileReadable | kTileSumMask, from,
+                 [=](std::uint64_t state) { return blocks_of(state & kTileSumMask) > behind; });
+}
+
+/// Called by one thread, when all kernels before have ended.
+__device__ void report_scan(const TransformBlocksArgs& a) {
+  a.report->faults = faults_of(*a.summary);
+  a.report->late_walks = a.summary->late_walks;
+  a.report->far_chunks = a.summary->far_chunks;
+}
+
 static_assert(bounded_ctas(kTransformCtas, kThreads, sizeof(Shared), 90) == kTransformCtas,
               "as measured on Hopper");
 
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
-    transform_blocks_kernel(const __grid_constant__ TransformBlocksArgs a) {
-  __shared__ Shared s;
-  wait_for_previous_kernel();
-  clear_words(a.cleared, a.cleared_words);
-  const std::uint32_t faults = faults_of(*a.summary);
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    a.report->faults = faults;
-    a.report->late_walks = a.summary->late_walks;
-    a.report->far_chunks = a.summary->far_chunks;
-    *a.cleared_summary = {};
-  }
-  if (faults != 0) return;  // not all pairs are there
+/// `has_fault`: not all pairs are there.
+template <bool kFollows>
+__device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_fault) {
+  // CTAs that began before a fault was found may wait for this one.
+  const auto give_up = [&] {
+    if (kFollows && threadIdx.x == 0) store_relaxed(a.states + blockIdx.x, kTileInclusive);
+  };
+  if (has_fault) return give_up();
   const std::uint32_t first_block = blockIdx.x * kTransformBlocks;
   const std::uint32_t block = first_block + threadIdx.x;
   const bool exists = block < a.blocks;
@@ -261,6 +280,15 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
   for (std::uint32_t i = 0; i < kBlockBytes / sizeof(uint4); ++i)
     reinterpret_cast<uint4*>(s.coefficient)[i * kThreads + threadIdx.x] = uint4{};
   __syncthreads();
+  if constexpr (kFollows) {
+    // Where a fault is yet to be found, chunks may write over each other's pairs.
+    const std::uint32_t begin = s.first_pair[threadIdx.x], end = s.first_pair[threadIdx.x + 1];
+    const bool possible = begin <= end && end - begin <= kBlockSize && end <= a.pair_capacity;
+    if (!__syncthreads_and(possible)) {
+      a.report->late_fault = 1;
+      return give_up();
+    }
+  }
 
   const std::int32_t dc_quantiser = quantiser_of(a.steps->step[component][0]);
   const std::uint32_t dc_pair = s.first_pair[threadIdx.x];
@@ -291,11 +319,36 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
   store_block(plane, x * kBlockEdge, y * kBlockEdge, c);
 }
 
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
+    transform_blocks_kernel(const __grid_constant__ TransformBlocksArgs a) {
+  __shared__ Shared s;
+  wait_for_previous_kernel();
+  if (blockIdx.x == 0 && threadIdx.x == 0) report_scan(a);
+  transform_cta<false>(a, s, faults_of(*a.summary) != 0);
+}
+
+/// The same beside the kernel before, whose chunks it follows.
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
+    transform_followed_kernel(const __grid_constant__ TransformBlocksArgs a) {
+  __shared__ Shared s;
+  const std::uint32_t first_block = blockIdx.x * kTransformBlocks;
+  if (threadIdx.x < 32) await_pairs(a, first_block, min(first_block + kTransformBlocks, a.blocks));
+  __syncthreads();
+  // Other CTAs may just be finding more faults, so threads may see different ones.
+  transform_cta<true>(a, s, __syncthreads_or(faults_of(*a.summary) != 0));
+  if (blockIdx.x + 1 < gridDim.x) return;
+  // The kernel behind this one waits for this one alone.
+  wait_for_previous_kernel();
+  if (threadIdx.x == 0) report_scan(a);
+}
+
 }  // namespace
 
 Status transform_blocks(const TransformBlocksArgs& args, cudaStream_t stream) {
   const unsigned grid = grid_size(args.blocks, kTransformBlocks);
-  ZR_CUDA_TRY(launch_behind(transform_blocks_kernel, LaunchShape{grid, kThreads}, stream, args));
+  const auto kernel =
+      args.chunk_counts != nullptr ? transform_followed_kernel : transform_blocks_kernel;
+  ZR_CUDA_TRY(launch_behind(kernel, LaunchShape{grid, kThreads}, stream, args));
   return Status::ok();
 }
 

@@ -39,9 +39,11 @@ struct TransformBlocksArgs {
   std::uint64_t* states;            ///< [ceil(blocks / kTransformBlocks)], zero
   const ScanSummary* summary;
   ScanReport* report;
-  std::uint64_t* cleared;  ///< out, [cleared_words]: set to 0
-  std::uint32_t cleared_words;
-  ScanSummary* cleared_summary;  ///< out: set to 0; not `summary`
+  /// States of the chunks of the kernel before, which this one follows; or null if it begins after
+  /// that.
+  const std::uint64_t* chunk_counts;
+  std::uint32_t chunks;
+  std::uint32_t pair_capacity;  ///< the most pairs that the scan may have
 };
 
 Status transform_blocks(const TransformBlocksArgs& args, cudaStream_t stream);

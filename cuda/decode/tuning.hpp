@@ -17,6 +17,18 @@ inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
 
 inline constexpr int kUnstuffThreads = 256;
 
+/// CTAs of unstuff_scan() that read pinned memory, each a tile ahead. More of them ask for more
+/// bytes at once, which then come out of order; fewer do not fill the bus. 3840x2160 at q90, one at
+/// a time: 142 us with 48, 140 with 64, 141 with 96, and 150 with one for each tile.
+inline constexpr std::uint32_t kBusCtas = 64;
+/// Scans of fewer bytes are uploaded first: with 484 KB (1920x1080) following saves 3 us of 84,
+/// less than two runs differ; with 1.9 MB it saves 19 of 149.
+inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;
+/// Scans with restart markers and more bytes, too: each CTA looks at the states of all tiles before
+/// its own, by 32 in 0.7 us, and those that do not run from the start have no time for that.
+/// (Chosen by reasoning: with so many bytes all chunks run at once on an H200.)
+inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 21;
+
 /// Entries of the index that one CTA sums up.
 inline constexpr std::uint32_t kSumTileGroups = 1024;
 
@@ -49,6 +61,9 @@ inline constexpr std::uint32_t kMediumChunk = 160, kSmallChunk = 32;
 /// processors, lines at q50 (144 KB) take 80 and 21.8 us, with half of them 95 and 16.4; with as
 /// many medium ones, text at q50 (633 KB) 99 and 25.2, in the largest 111 and 23.0 (H100).
 inline constexpr std::uint32_t kMediumChunkQuarters = 3, kSmallChunkQuarters = 2;
+/// In a scan that follows the bus the last chunk counts, which begins when the others are mostly
+/// done: 3840x2160 takes 136 us with medium chunks, three to a processor, and 140 with the largest.
+inline constexpr std::uint32_t kFollowedMediumQuarters = 12;
 /// With chunks of 32 and of 160 subsequences, one colour with 2 bits a block takes 378 and 310 us,
 /// and 279 with 224: its walks follow each other from chunk to chunk.
 inline constexpr std::uint32_t kFewestMediumChunkBits = 4, kFewestSmallChunkBits = 6;

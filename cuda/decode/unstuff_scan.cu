@@ -4,11 +4,14 @@
 
 #include <cub/block/block_scan.cuh>
 
+#include <algorithm>
+
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
-#include "cuda/decode/clear_words.cuh"
+#include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/group_sums.hpp"
+#include "cuda/decode/scan_progress.cuh"
 #include "cuda/stages/stuffed_bytes.cuh"
 
 namespace zerorun {
@@ -16,12 +19,6 @@ namespace {
 
 constexpr int kThreads = kUnstuffThreads;
 static_assert(kThreads * kStuffedBytesPerThread == kUnstuffTileBytes);
-
-/// A tile's state: its clean bytes and its borders between intervals, and whether the scan ends in
-/// it or before it.
-constexpr std::uint64_t kStopped = std::uint64_t{1} << 61;
-constexpr int kBordersShift = 32;
-constexpr std::uint64_t kCountsMask = kStopped - 1;
 
 struct Before {
   std::uint64_t counts;
@@ -32,8 +29,8 @@ struct Before {
 __device__ Before look_back_bytes(const std::uint64_t* states, std::uint32_t tile) {
   Before before{0, false};
   walk_back<4>(states, tile, [&](std::uint64_t state, bool counts) {
-    if (counts) before.counts += state & kCountsMask;
-    before.stopped = __any_sync(kFullWarp, counts && (state & kStopped) != 0);
+    if (counts) before.counts += state & kTileCountsMask;
+    before.stopped = __any_sync(kFullWarp, counts && (state & kScanStopped) != 0);
     return before.stopped;
   });
   before.counts = warp_sum(before.counts);
@@ -100,63 +97,94 @@ __device__ void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    unstuff_kernel(UnstuffScanArgs a, std::uint32_t lead, std::uint32_t index_tiles) {
+/// Writes zeros for the next scan. Called by all threads of the grid.
+__device__ void clear_old_states(const UnstuffScanArgs& a) {
+  const std::uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
+  for (std::uint32_t i = thread; i < a.cleared_words; i += gridDim.x * kThreads) a.cleared[i] = 0;
+  if (thread == 0) *a.cleared_summary = {};
+}
+
+/// What the kernel works on, beside its arguments.
+struct Tiles {
+  std::uint32_t count, lead;
+  std::uint32_t index_tiles;  ///< CTAs that sum up the index, before those that take tiles
+};
+
+struct Shared {
+  typename cub::BlockScan<std::uint32_t, kThreads>::TempStorage scan;
+  alignas(16) std::uint8_t clean[kUnstuffTileBytes + 4];
+  std::uint32_t stop;
+  Before before;
+  std::uint8_t last_of_warp[kThreads / 32];
+};
+
+/// The thread's bytes of a tile, and the one before them, if it is the first of the CTA.
+struct TileBytes {
+  std::int64_t first;
+  StuffedWindow window;
+  std::uint8_t before;
+};
+__device__ TileBytes load_tile(const StuffedBytes& input, std::uint32_t tile) {
+  const std::int64_t first =
+      std::int64_t{tile} * kUnstuffTileBytes - input.lead + threadIdx.x * kStuffedBytesPerThread;
+  return {first, load_window(input, first),
+          threadIdx.x == 0 ? byte_before(input, first) : std::uint8_t{0}};
+}
+
+/// Called by all threads of the CTA.
+template <bool kIsFollowed>
+__device__ void unstuff_tile(const UnstuffScanArgs& a, Shared& s, const Tiles& tiles,
+                             const StuffedBytes& input, std::uint32_t tile,
+                             const TileBytes& bytes_of_tile) {
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
-  __shared__ typename Scan::TempStorage temp;
-  __shared__ alignas(16) std::uint8_t clean[kUnstuffTileBytes + 4];
-  __shared__ std::uint32_t tile_stop;
-  __shared__ Before before;
-  wait_for_previous_kernel();
-  clear_words(a.cleared, a.cleared_words);
-  if (blockIdx.x < index_tiles) {
-    sum_groups(a.index, blockIdx.x);
-    return;
-  }
-  const std::uint32_t tile = blockIdx.x - index_tiles;
-  const bool is_last_tile = blockIdx.x + 1 == gridDim.x;
-  const StuffedBytes input{a.in, a.in_bytes, lead};
-  if (threadIdx.x == 0) tile_stop = kUnstuffTileBytes;
+  const std::uint32_t warp = threadIdx.x / 32;
+  const StuffedWindow& window = bytes_of_tile.window;
+  if (threadIdx.x == 0) s.stop = kUnstuffTileBytes;
+  if (threadIdx.x % 32 == 31) s.last_of_warp[warp] = window.byte(kStuffedBytesPerThread - 1);
   __syncthreads();
+  const std::uint8_t byte_before = warp == 0 ? bytes_of_tile.before : s.last_of_warp[warp - 1];
   const std::uint32_t in_tile = threadIdx.x * kStuffedBytesPerThread;
-  const std::int64_t first = std::int64_t{tile} * kUnstuffTileBytes + in_tile - lead;
-  const StuffedWindow window = load_window(input, first);
-  StuffedFlags flags = classify(input, first, window);
+  StuffedFlags flags = classify(input, bytes_of_tile.first, window, byte_before);
   if (flags.stop < kStuffedBytesPerThread)
-    atomicMin(&tile_stop, in_tile + static_cast<std::uint32_t>(flags.stop));
+    atomicMin(&s.stop, in_tile + static_cast<std::uint32_t>(flags.stop));
   __syncthreads();
-  const std::uint32_t stop = tile_stop;
+  const std::uint32_t stop = s.stop;
   if (in_tile > stop) flags.emit = flags.border = 0;
   // Both counts are at most 4096, so one sum serves both.
   std::uint32_t own, total;
-  Scan(temp).ExclusiveSum(
+  Scan(s.scan).ExclusiveSum(
       static_cast<std::uint32_t>(__popc(flags.emit) << 16 | __popc(flags.border)), own, total);
   const std::uint64_t counts = std::uint64_t{total & 0xFFFF} << kBordersShift | total >> 16;
   const bool stops = stop < kUnstuffTileBytes;
   if (threadIdx.x < 32) {
-    const std::uint64_t mark = stops ? kStopped : 0;
+    const std::uint64_t mark = stops ? kScanStopped : 0;
     if (threadIdx.x == 0)
       store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | mark | counts);
     const Before found = tile == 0 ? Before{0, false} : look_back_bytes(a.states, tile);
     if (threadIdx.x == 0) {
       if (tile > 0)
-        store_relaxed(a.states + tile, kTileInclusive | mark | (found.stopped ? kStopped : 0) |
-                                           ((found.counts + counts) & kCountsMask));
-      before = found;
+        store_relaxed(a.states + tile, kTileInclusive | mark | (found.stopped ? kScanStopped : 0) |
+                                           ((found.counts + counts) & kTileCountsMask));
+      s.before = found;
     }
   }
   std::uint32_t at = own >> 16;
   const StuffedWindow emitted = emitted_bytes(window, flags);
 #pragma unroll
   for (int i = 0; i < kStuffedBytesPerThread; ++i)
-    if ((flags.emit >> i & 1) != 0) clean[at++] = emitted.byte(i);
+    if ((flags.emit >> i & 1) != 0) s.clean[at++] = emitted.byte(i);
   __syncthreads();
-  if (before.stopped) return;
+  const Before before = s.before;
+  if (before.stopped) {
+    if (kIsFollowed && threadIdx.x == 0)
+      store_relaxed(a.states + tile, kTileReadable | kScanStopped);
+    return;
+  }
 
   const auto first_byte = static_cast<std::uint32_t>(before.counts);
   const auto first_border = static_cast<std::uint32_t>(before.counts >> kBordersShift);
   const std::uint32_t bytes = total >> 16;
-  store_clean(a.clean, first_byte, clean, bytes);
+  store_clean(a.clean, first_byte, s.clean, bytes);
 
   bool out_of_order = false;
   if (flags.border != 0) {
@@ -170,28 +198,81 @@ __global__ void __launch_bounds__(kThreads)
       if (border < a.intervals) a.interval_first[border] = byte;
     }
   }
-  const bool last = stops || is_last_tile;
+  const bool last = stops || tile + 1 == tiles.count;
   if (last && first_border + (total & 0xFFFF) + 1 != a.intervals) out_of_order = true;
   if (out_of_order) atomicOr(&a.summary->faults, kFaultRestarts);
-  if (!last) return;
-  const std::uint32_t clean_bytes = first_byte + bytes;
-  if (threadIdx.x < kCleanPadding + 3) a.clean[(clean_bytes + threadIdx.x) ^ 3] = 0;
-  if (threadIdx.x != 0) return;
-  const std::uint32_t consumed = stops ? tile * kUnstuffTileBytes + stop - lead - 1 : a.in_bytes;
-  a.interval_first[0] = 0;
-  a.interval_first[a.intervals] = clean_bytes;
-  a.summary->clean_bytes = clean_bytes;
-  a.report->consumed_bytes = consumed;
+  if (tile == 0 && threadIdx.x == 0) a.interval_first[0] = 0;
+  if (last) {
+    const std::uint32_t clean_bytes = first_byte + bytes;
+    if (threadIdx.x < kCleanPadding + 3) a.clean[(clean_bytes + threadIdx.x) ^ 3] = 0;
+    if (threadIdx.x == 0) {
+      a.interval_first[a.intervals] = clean_bytes;
+      a.summary->clean_bytes = clean_bytes;
+      a.report->consumed_bytes =
+          stops ? tile * kUnstuffTileBytes + stop - tiles.lead - 1 : a.in_bytes;
+    }
+  }
+  if constexpr (kIsFollowed) {
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    const std::uint64_t all = kTileReadable | ((before.counts + counts) & kTileCountsMask);
+    __threadfence();
+    if (last) store_relaxed(&a.summary->end, all);
+    store_relaxed(a.states + tile, all | (stops ? kScanStopped : 0));
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, Tiles tiles) {
+  __shared__ Shared s;
+  wait_for_previous_kernel();
+  clear_old_states(a);
+  if (blockIdx.x < tiles.index_tiles) {
+    sum_groups(a.index, blockIdx.x);
+    return;
+  }
+  const std::uint32_t tile = blockIdx.x - tiles.index_tiles;
+  const StuffedBytes input{a.in, a.in_bytes, tiles.lead};
+  unstuff_tile<false>(a, s, tiles, input, tile, load_tile(input, tile));
+}
+
+/// The same from pinned memory. So few CTAs read at a time that bytes come about in order: those of
+/// 460 tiles that were all asked for at once came in any.
+__global__ void __launch_bounds__(kThreads)
+    unstuff_followed_kernel(UnstuffScanArgs a, Tiles tiles) {
+  __shared__ Shared s;
+  wait_for_previous_kernel();
+  let_next_kernel_begin();
+  clear_old_states(a);
+  const StuffedBytes input{a.in, a.in_bytes, tiles.lead};
+  std::uint32_t tile = blockIdx.x;
+  for (TileBytes next = load_tile(input, tile); tile < tiles.count;) {
+    const TileBytes own = next;
+    const std::uint32_t number = tile;
+    tile += gridDim.x;
+    if (tile < tiles.count) next = load_tile(input, tile);
+    unstuff_tile<true>(a, s, tiles, input, number, own);
+  }
 }
 
 }  // namespace
 
+/// A processor divides its memory between L1 cache and shared memory alike for all that it runs. So
+/// a kernel behind this one could not begin on it beside this one, whose CTAs need little.
+Status prepare_unstuff_scan() {
+  static SharedPermission of_kernel(reinterpret_cast<const void*>(unstuff_followed_kernel));
+  return of_kernel.prepare();
+}
+
 Status unstuff_scan(const UnstuffScanArgs& a, cudaStream_t stream) {
   const auto lead =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(a.in) % kStuffedBytesPerThread);
-  const std::uint32_t index_tiles = sum_tiles(a.index.groups);
-  ZR_CUDA_TRY(launch_behind(unstuff_kernel, index_tiles + unstuff_tiles(a.in_bytes, lead), kThreads,
-                            stream, a, lead, index_tiles));
+  const Tiles tiles{unstuff_tiles(a.in_bytes, lead), lead, sum_tiles(a.index.groups)};
+  if (a.is_followed)
+    ZR_CUDA_TRY(launch_behind(unstuff_followed_kernel, std::min(tiles.count, kBusCtas), kThreads,
+                              stream, a, tiles));
+  else
+    ZR_CUDA_TRY(
+        launch_behind(unstuff_kernel, tiles.index_tiles + tiles.count, kThreads, stream, a, tiles));
   return Status::ok();
 }
 

@@ -21,11 +21,14 @@ struct SumGroupsArgs {
   std::uint64_t* states;  ///< [sum_tiles()], zero
 };
 
-/// All pointers are device memory but `report`.
+/// All pointers are device memory but `report` and, if the scan is followed, `in`.
 struct UnstuffScanArgs {
   const std::uint8_t* in;
   std::uint32_t in_bytes;  ///< may include bytes after the scan; below 2^29
   std::uint32_t intervals;
+  /// `in` is pinned memory; the kernel behind this one may begin at once, and follows the progress
+  /// (scan_progress.cuh). Without an index.
+  bool is_followed;
   std::uint8_t* clean;  ///< out, [in_bytes + kCleanPadding + 3]: big-endian bytes of words
   std::uint32_t* interval_first;  ///< out, [intervals + 1]: the first clean byte; the last entry
                                   ///< closes the list
@@ -35,6 +38,7 @@ struct UnstuffScanArgs {
   SumGroupsArgs index;
   std::uint64_t* cleared;  ///< out, [cleared_words]: set to 0
   std::uint32_t cleared_words;
+  ScanSummary* cleared_summary;  ///< likewise; not `summary`
 };
 
 /// Tiles of bytes that begin `lead` bytes after a multiple of 16.
@@ -46,6 +50,9 @@ inline std::uint32_t unstuff_tiles(std::uint32_t in_bytes, std::uint32_t lead) {
 inline std::uint32_t sum_tiles(std::uint32_t groups) {
   return groups == 0 ? 0 : groups / kSumTileGroups + 1;
 }
+
+/// For each decoder, before its first scan, on the device that is current.
+Status prepare_unstuff_scan();
 
 Status unstuff_scan(const UnstuffScanArgs& args, cudaStream_t stream);
 

@@ -42,6 +42,11 @@ struct WalkArgs {
   bool far_only;             ///< all chunks are synchronised by long walks; likewise
   bool collects;  ///< sync_subsequences() decodes the chunks, too; likewise. It always does in
                   ///< chunks that are not the largest
+  /// States of unstuff_scan()'s tiles, which a collecting sync_subsequences() follows, as
+  /// transform_blocks() follows the states in `chunk_counts`; or null if each begins after the
+  /// other.
+  const std::uint64_t* tile_states;
+  std::uint32_t tiles;
   SubsequenceStart* starts;     ///< out, [chunks * chunk_subsequences]
   OwnSubsequence* own;          ///< likewise, for decode_subsequences()
   std::uint64_t* chunk_counts;  ///< [chunks], zero at first: blocks and pairs, for looking back

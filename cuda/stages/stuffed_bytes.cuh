@@ -53,14 +53,9 @@ __device__ inline StuffedWindow load_window(const StuffedBytes& input, std::int6
   return window;
 }
 
-/// Whether an FF precedes the thread's bytes: the lane before has that byte in a register. Called
-/// by all threads of a warp.
-__device__ inline bool stands_after_ff(const StuffedBytes& input, std::int64_t first,
-                                       const StuffedWindow& window) {
-  const std::uint32_t last = window.word[kStuffedBytesPerThread / 4 - 1];
-  const std::uint32_t before = __shfl_up_sync(0xFFFFFFFF, last, 1);
-  if (threadIdx.x % 32 != 0) return before >> 24 == 0xFF;
-  return first > 0 && first <= input.in_bytes && input.in[first - 1] == 0xFF;
+/// The byte before number `first`, or 0 if there is none.
+__device__ inline std::uint8_t byte_before(const StuffedBytes& input, std::int64_t first) {
+  return first > 0 && first <= input.in_bytes ? input.in[first - 1] : std::uint8_t{0};
 }
 
 /// As a factor it moves bits 7, 15, 23 and 31 to 0 to 3, and bits 0 to 3 to 0, 8, 16 and 24.
@@ -89,11 +84,15 @@ __device__ inline unsigned bytes_between(std::int64_t from, std::int64_t to) {
   return up_to(to) & ~up_to(from);
 }
 
-/// Classifies the thread's bytes. Called by all threads of a warp.
+/// Classifies the thread's bytes. `before`: the byte before them, which lane 0 must know; the
+/// others get it from the lane before. Called by all threads of a warp.
 __device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t first,
-                                        const StuffedWindow& window) {
+                                        const StuffedWindow& window, std::uint8_t before) {
+  const std::uint32_t last = window.word[kStuffedBytesPerThread / 4 - 1];
+  const std::uint32_t of_lane_before = __shfl_up_sync(0xFFFFFFFF, last, 1) >> 24;
+  const bool after_ff = (threadIdx.x % 32 != 0 ? of_lane_before : before) == 0xFF;
   const unsigned ff = bytes_like(window, 0xFF, 0xFF);
-  const unsigned behind_ff = ff << 1 | (stands_after_ff(input, first, window) ? 1 : 0);
+  const unsigned behind_ff = ff << 1 | (after_ff ? 1 : 0);
   unsigned valid = bytes_between(-first, input.in_bytes - first);
   StuffedFlags flags;
   unsigned codes = behind_ff & valid & ~ff;  // codes of markers, and zeros
@@ -113,6 +112,12 @@ __device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t 
   }
   flags.emit = valid & ~ff & (~behind_ff | flags.data_ff);
   return flags;
+}
+
+__device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t first,
+                                        const StuffedWindow& window) {
+  return classify(input, first, window,
+                  threadIdx.x % 32 == 0 ? byte_before(input, first) : std::uint8_t{0});
 }
 
 /// The window with the bytes that are to be emitted.

@@ -77,9 +77,10 @@ class DecodePathParity : public GpuTest {
       SCOPED_TRACE(from_device ? "decode_device()" : "DeviceDecoder::decode()");
       TestFrame found(PixelFormat::rgb24, info->width, info->height, Layout::padded);
       DeviceTwin twin(found);
-      const auto result = from_device ? device_->decode_device(on_device.data(), jpeg.size(),
-                                                               twin.view(), stream_.get())
-                                      : device_->decode(jpeg, twin.view(), stream_.get());
+      const auto result =
+          from_device
+              ? device_->decode_device(on_device.data(), jpeg.size(), twin.view(), stream_.get())
+              : device_->decode(pair_->placed(jpeg), twin.view(), stream_.get());
       ASSERT_EQ(difference(report, result), "");
       EXPECT_TRUE(is_slow(result->slow_scans, careful));
       twin.download();

@@ -2,16 +2,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "cuda/base/memory.hpp"
 #include "cuda/base/this_device.hpp"
+#include "cuda/decode/follow_bus.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
@@ -97,7 +102,7 @@ class DecoderPair {
   Compared planes(const Jpeg& jpeg) {
     std::vector<ComponentPlane> planes[2];
     const auto expected = cpu_->decode_planes(jpeg, planes[0]);
-    auto found = cuda_->decode_planes(jpeg, planes[1]);
+    auto found = cuda_->decode_planes(placed(jpeg), planes[1]);
     std::string text = difference(expected, found);
     if (planes[0].size() != planes[1].size()) return {text + "another number of planes", found};
     for (std::size_t c = 0; c < planes[0].size() && expected && found; ++c)
@@ -109,7 +114,7 @@ class DecoderPair {
   Compared coefficients(const Jpeg& jpeg) {
     std::vector<ComponentCoefficients> values[2];
     const auto expected = cpu_->decode_coefficients(jpeg, values[0]);
-    auto found = cuda_->decode_coefficients(jpeg, values[1]);
+    auto found = cuda_->decode_coefficients(placed(jpeg), values[1]);
     std::string text = difference(expected, found);
     if (values[0].size() != values[1].size()) return {text + "another number of components", found};
     for (std::size_t c = 0; c < values[0].size() && expected && found; ++c)
@@ -121,7 +126,7 @@ class DecoderPair {
   Compared frame(const Jpeg& jpeg, PixelFormat format) {
     Frame frames[2];
     const auto expected = cpu_->decode(jpeg, format, frames[0]);
-    auto found = cuda_->decode(jpeg, format, frames[1]);
+    auto found = cuda_->decode(placed(jpeg), format, frames[1]);
     std::string text = difference(expected, found);
     if (expected && found && packed(frames[0]) != packed(frames[1]))
       text += "other samples in the frame";
@@ -139,11 +144,24 @@ class DecoderPair {
     ASSERT_EQ(frame(jpeg, format).difference, "");
   }
 
+  /// Where the CUDA backend gets a stream from, until the next one: as it is, or if kernels are to
+  /// follow the bus, in pinned memory, and each at another place in a vector of the device.
+  std::span<const std::byte> placed(const Jpeg& jpeg) {
+    if (std::getenv(kTestFollowVariable) == nullptr) return jpeg;
+    constexpr std::size_t kVector = 16;
+    EXPECT_TRUE(pinned_.reserve(static_cast<std::int64_t>(jpeg.size() + kVector)));
+    place_ = (place_ + 1) % kVector;
+    std::ranges::copy(jpeg, pinned_.data() + place_);
+    return {pinned_.data() + place_, jpeg.size()};
+  }
+
   Decoder& cpu() { return *cpu_; }
   Decoder& cuda() { return *cuda_; }
 
  private:
   std::optional<Decoder> cpu_, cuda_;
+  PinnedBuffer<std::byte> pinned_;
+  std::size_t place_ = 0;
 };
 
 }  // namespace zerorun::test

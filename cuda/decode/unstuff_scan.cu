@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, Ti
 }
 
 /// The same from pinned memory. So few CTAs read at a time that bytes come about in order: those of
-/// 460 tiles that were all asked for at once came in any.
+/// 460 tiles that were all asked for at once came in any. Terminates where all CTAs run at once.
 __global__ void __launch_bounds__(kThreads)
     unstuff_followed_kernel(UnstuffScanArgs a, Tiles tiles) {
   __shared__ Shared s;

@@ -21,6 +21,7 @@ namespace {
 std::atomic<int> g_received{0};
 std::atomic<int> g_graceful{0};
 std::atomic<int> g_exit_code{0};  // 0: 128 + the signal
+std::atomic<bool> g_all_done{false};
 std::atomic<bool> g_must_stop{false};
 std::atomic<bool> g_left_behind{false};
 
@@ -74,7 +75,11 @@ void install() {
 }
 
 void set_exit_code(int code) noexcept { g_exit_code = code; }
-int exit_code() noexcept { return g_exit_code != 0 ? g_exit_code.load() : 128 + g_received; }
+void set_all_done() noexcept { g_all_done = true; }
+int exit_code() noexcept {
+  if (g_all_done) return 0;
+  return g_exit_code != 0 ? g_exit_code.load() : 128 + g_received;
+}
 int received() noexcept { return g_received; }
 bool must_stop_now() noexcept { return g_must_stop; }
 

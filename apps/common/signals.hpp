@@ -13,6 +13,8 @@ void install();
 
 /// From here on a signal ends the process with this code instead of 128 + its number.
 void set_exit_code(int code) noexcept;
+/// All that the process had to do is done: a signal that came too late changes nothing.
+void set_all_done() noexcept;
 /// What a signal ends the process with.
 int exit_code() noexcept;
 

@@ -51,12 +51,14 @@ Exit ShardRun::finish() {
     is_complete_ = true;
   }
   if (!is_complete_) return tell_interrupted();
-  if (!is_whole_output_) return Exit::done;
-  try {
-    join();
-  } catch (const Interrupted&) {
-    return tell_interrupted();
+  if (is_whole_output_) {
+    try {
+      join();
+    } catch (const Interrupted&) {
+      return tell_interrupted();
+    }
   }
+  signals::set_all_done();
   return Exit::done;
 }
 
@@ -93,6 +95,7 @@ void ShardRun::join() const {
   }
   std::error_code ignored;
   std::filesystem::remove_all(paths_.folder, ignored);
+  signals::set_all_done();  // before a signal would end the process
 }
 
 /// A run that was killed when it had made OUTPUT leaves the same bytes there. Any other file stays.

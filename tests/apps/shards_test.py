@@ -265,6 +265,24 @@ class Faults(ShardTest):
         self.encode(y4m, "-o", out, "-y", "--resume")
         self.assert_same_file("whole.mjpeg", "cut.mjpeg")
 
+    def test_a_signal_behind_the_join_of_a_whole_run_is_too_late(self):
+        y4m, out = make_y4m(self.path("in.y4m"), 16, 16, frames=400), self.path("cut.mjpeg")
+        self.encode(y4m, "-o", self.path("whole.mjpeg"))
+        for _ in range(50):  # a process may have ended before the signal comes
+            self.make_shards(y4m, out, 1)
+            process = subprocess.Popen([PROGRAM, "encode", y4m, "-o", out, "--resume", "--device", "cpu"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            while process.poll() is None and not os.path.exists(out):
+                pass
+            process.send_signal(signal.SIGTERM)
+            text = process.communicate()[1]
+            self.assertEqual(process.returncode, 0, text)
+            self.assert_same_file("whole.mjpeg", "cut.mjpeg")
+            os.unlink(out)
+            if b"interrupted" in text:
+                break
+        self.assertFalse(os.path.exists(out + ".shards"))
+
     def test_a_whole_run_among_shards_is_refused_at_once(self):
         y4m, out = make_y4m(self.path("in.y4m"), frames=5), self.path("some.mjpeg")
         self.make_shards(y4m, out, 4, which=[1])

@@ -51,12 +51,11 @@ Exit ShardRun::finish() {
     is_complete_ = true;
   }
   if (!is_complete_) return tell_interrupted();
-  if (is_whole_output_) {
-    try {
-      join();
-    } catch (const Interrupted&) {
-      return tell_interrupted();
-    }
+  const signals::Graceful graceful;
+  try {
+    if (is_whole_output_) join();
+  } catch (const Interrupted&) {
+    return tell_interrupted();
   }
   signals::set_all_done();
   return Exit::done;
@@ -81,7 +80,6 @@ Exit ShardRun::tell_interrupted() const {
 /// Joins to a file in the folder, which belongs to this run. OUTPUT.part may be that of another
 /// run.
 void ShardRun::join() const {
-  const signals::Graceful graceful;
   if (wanted_.kind != ShardKind::pictures) {
     JoinOptions options;
     options.folder = paths_.folder;
@@ -95,7 +93,6 @@ void ShardRun::join() const {
   }
   std::error_code ignored;
   std::filesystem::remove_all(paths_.folder, ignored);
-  signals::set_all_done();  // before a signal would end the process
 }
 
 /// A run that was killed when it had made OUTPUT leaves the same bytes there. Any other file stays.

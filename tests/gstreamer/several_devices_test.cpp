@@ -1,6 +1,8 @@
 // The elements on several GPUs: the CPU pretends to be three of them, and one fails.
 // SPDX-License-Identifier: MIT
 #include <cstdlib>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "tests/gstreamer/support.hpp"
@@ -44,6 +46,21 @@ class GstSeveralDevices : public testing::Test {
     gst_object_unref(bus_);
     harness.reset();
   }
+  /// The only warning of a run. Frames go to the device that is free, so on a busy machine the
+  /// failing one may get too few of them to fail: then there is another run.
+  std::string run_until_told(const std::string& launch,
+                             const std::function<void(GstHarness*)>& code) {
+    constexpr int kMostRuns = 100;
+    std::string told;
+    for (int run = 0; run < kMostRuns && told.empty() && !HasFailure(); ++run) {
+      Owned<GstHarness> harness = harness_of(launch);
+      code(harness.get());
+      told = next_warning();
+      EXPECT_EQ(next_warning(), "");
+      release(harness);
+    }
+    return told;
+  }
 
   GstBus* bus_ = nullptr;
 };
@@ -85,11 +102,8 @@ TEST_F(GstSeveralDevices, DecodeInOrder) {
 
 TEST_F(GstSeveralDevices, DecodeAgainWhatAFailedOneHad) {
   setenv("ZERORUN_TEST_FAILING_DEVICE", "1@2", 1);
-  Owned<GstHarness> harness = harness_of("zerorundec device=cuda:all");
-  decode_all(harness.get());
-  EXPECT_NE(next_warning().find("cuda:1 failed"), std::string::npos);
-  EXPECT_EQ(next_warning(), "");
-  release(harness);
+  EXPECT_NE(run_until_told("zerorundec device=cuda:all", decode_all).find("cuda:1 failed"),
+            std::string::npos);
 }
 
 TEST_F(GstSeveralDevices, FlushDropsWhatIsInFlight) {
@@ -104,22 +118,23 @@ TEST_F(GstSeveralDevices, FlushDropsWhatIsInFlight) {
 
 TEST_F(GstSeveralDevices, EncodeInOrderAndNameTheOneThatFails) {
   setenv("ZERORUN_TEST_FAILING_DEVICE", "2@2", 1);
-  Owned<GstHarness> harness = harness_of("zerorunenc device=cuda:0,2 depth=6");
   const std::string caps = raw_caps("I420", 64, 48, "1:4:0:0");
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
   std::vector<TestFrame> frames;
   for (std::uint64_t seed = 0; seed < kFrames; ++seed)
     frames.push_back(make_frame(Content::photo, PixelFormat::yuv420p, 64, 48, seed));
-  for (const TestFrame& frame : frames)
-    EXPECT_EQ(gst_harness_push(harness.get(), to_buffer(frame, caps).release()), GST_FLOW_OK);
-  gst_harness_push_event(harness.get(), gst_event_new_eos());
-  for (const TestFrame& frame : frames) {
-    const Owned<GstBuffer> out(gst_harness_try_pull(harness.get()));
-    ASSERT_TRUE(out);
-    EXPECT_EQ(bytes_of(out.get()), encode(frame.view()));
-  }
-  EXPECT_NE(next_warning().find("cuda:2 failed"), std::string::npos);
-  release(harness);
+  const auto encode_all = [&](GstHarness* harness) {
+    gst_harness_set_src_caps_str(harness, caps.c_str());
+    for (const TestFrame& frame : frames)
+      EXPECT_EQ(gst_harness_push(harness, to_buffer(frame, caps).release()), GST_FLOW_OK);
+    gst_harness_push_event(harness, gst_event_new_eos());
+    for (const TestFrame& frame : frames) {
+      const Owned<GstBuffer> out(gst_harness_try_pull(harness));
+      ASSERT_TRUE(out);
+      EXPECT_EQ(bytes_of(out.get()), encode(frame.view()));
+    }
+  };
+  EXPECT_NE(run_until_told("zerorunenc device=cuda:0,2 depth=6", encode_all).find("cuda:2 failed"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "codec/base/try.hpp"
 #include "io/byte_reader.hpp"
 #include "io/system_error.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -48,9 +49,7 @@ void run_side_by_side(std::size_t count, const Job& job) {
 
 }  // namespace
 
-int ByteReader::spare_threads() noexcept {
-  return std::min(static_cast<int>(std::thread::hardware_concurrency()) / 4, 3);
-}
+int ByteReader::spare_threads() noexcept { return std::min(usable_processors() / 4, 3); }
 
 /// True after the beginning of a file of which much is left.
 bool ByteReader::is_worth_ahead() const noexcept {
@@ -108,8 +107,7 @@ Result<bool> ByteReader::read_at(std::uint64_t offset, std::span<const std::span
                                  int threads) const {
   std::size_t bytes = 0;
   for (const std::span<std::byte> part : parts) bytes += part.size();
-  const std::size_t wanted =
-      threads > 0 ? static_cast<std::size_t>(threads) : std::thread::hardware_concurrency();
+  const std::size_t wanted = static_cast<std::size_t>(threads > 0 ? threads : usable_processors());
   constexpr std::size_t kMostThreads = 16;  // more do not copy faster
   const std::size_t count = std::min({wanted, kMostThreads, bytes / kPieceBytes});
   if (count < 2) return read_at(offset, parts);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "apps/bench/named_value.hpp"
@@ -12,11 +11,10 @@
 #include "apps/common/failure.hpp"
 #include "codec/api/device_crew.hpp"
 #include "codec/base/device_name.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {
 namespace {
-
-int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 /// Commas part the words, and a comma also parts the numbers of a list: 0 and 2 of cuda:0,2 belong
 /// together.
@@ -78,7 +76,7 @@ Selection selection(const Options& options) {
   if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
   selection.cpus = cpus_of(options);
   std::vector<int> threads = {1};
-  if (cores() > 1) threads.push_back(cores());
+  if (usable_processors() > 1) threads.push_back(usable_processors());
   check_counts("--threads", selection.threads, threads);
   check_counts("--in-flight", selection.in_flight, {1, 2, 4, 8});
   check_counts("--batch", selection.batches, {16});

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "apps/common/cli_names.hpp"
 #include "apps/common/failure.hpp"
 #include "codec/base/device_name.hpp"
+#include "zerorun/backend.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -38,8 +38,6 @@ void choose_cpu(const std::string& word) {
         "--cpu", fmt::format("'{}' is not one of {}, which this machine has", word, names));
   ::setenv("ZERORUN_CPU", word.c_str(), 1);
 }
-
-int cores() noexcept { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 }  // namespace
 
@@ -80,11 +78,11 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
 int worker_count(const DeviceOptions& device, Backend backend) noexcept {
   // A GPU spreads one frame over all of its multiprocessors already.
   if (backend == Backend::cuda) return device.device_count();
-  return device.threads > 0 ? device.threads : cores();
+  return device.threads > 0 ? device.threads : usable_processors();
 }
 
 int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept {
-  const int threads = device.threads > 0 ? device.threads : cores();
+  const int threads = device.threads > 0 ? device.threads : usable_processors();
   if (backend != Backend::cuda) return threads;
   const int devices = device.device_count();
   if (device.threads > 0) return std::max(threads, devices);

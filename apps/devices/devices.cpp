@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 
 #include "apps/commands.hpp"
 #include "apps/common/json_text.hpp"
@@ -33,7 +32,7 @@ void print_json(const std::vector<DeviceInfo>& devices) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   list.push_back({{"device", "cpu"},
                   {"usable", true},
-                  {"threads", std::thread::hardware_concurrency()},
+                  {"threads", usable_processors()},
                   {"instruction_sets", instruction_set_names()},
                   {"instruction_set", name(*resolve_instruction_set())}});
   for (const DeviceInfo& d : devices) {
@@ -56,7 +55,7 @@ void print_table(const std::vector<DeviceInfo>& devices) {
   fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "device", "name", "capability", "units",
              "memory", "state");
   fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "cpu", "this machine's cores",
-             name(*resolve_instruction_set()), std::thread::hardware_concurrency(), "",
+             name(*resolve_instruction_set()), usable_processors(), "",
              fmt::format("usable, has {}", fmt::join(instruction_set_names(), ", ")));
   for (const DeviceInfo& d : devices) {
     const double gib = static_cast<double>(d.memory_bytes) / (1024.0 * 1024.0 * 1024.0);

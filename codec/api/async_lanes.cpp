@@ -3,7 +3,8 @@
 #include "codec/api/async_lanes.hpp"
 
 #include <algorithm>
-#include <thread>
+
+#include "zerorun/backend.hpp"
 
 namespace zerorun {
 namespace {
@@ -24,7 +25,7 @@ Result<FlightSizes> choose_flight_sizes(int lanes, int depth, const DevicePlan& 
   if (depth < 0 || depth > kMaxDepth)
     return Status(Errc::invalid_argument,
                   "depth " + std::to_string(depth) + " is not in 0.." + std::to_string(kMaxDepth));
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int cores = usable_processors();
   const int devices = static_cast<int>(plan.devices.size());
   const auto on_cuda = [&] { return devices * tuned_lanes(plan.devices[0], kCudaLanes); };
   const int automatic = std::min(plan.backend == Backend::cuda ? on_cuda() : cores, kMaxLanes);

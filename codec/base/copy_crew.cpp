@@ -10,6 +10,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "zerorun/backend.hpp"
+
 namespace zerorun {
 namespace {
 
@@ -92,7 +94,7 @@ std::shared_ptr<CopyCrew> CopyCrew::shared() {
   const std::lock_guard lock(mutex);
   std::shared_ptr<CopyCrew> found = crew.lock();
   if (!found) {
-    const int others = static_cast<int>(std::thread::hardware_concurrency()) - 1;
+    const int others = usable_processors() - 1;
     found = std::make_shared<CopyCrew>(std::min(others, kMostHelpers));
     crew = found;
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "zerorun/backend.hpp"
+
 namespace zerorun {
 
 Status validate_threads(int threads) {
@@ -17,7 +19,7 @@ Status validate_threads(int threads) {
 }
 
 ThreadPool::ThreadPool(int workers) {
-  if (workers <= 0) workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (workers <= 0) workers = usable_processors();
   threads_.reserve(static_cast<std::size_t>(workers - 1));
   try {
     for (int worker = 1; worker < workers; ++worker)

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <thread>
 #include <type_traits>
 #include <variant>
 
 #include "codec/base/try.hpp"
 #include "io/gstreamer/element.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::gst {
 namespace {
@@ -205,7 +205,7 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   params.depth = settings.depth;
   params.lanes = settings.depth;
   if (backend == Backend::cpu) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores = usable_processors();
     params.lanes = std::min(settings.depth, cores);
     params.encode.threads = cores / params.lanes;
   }

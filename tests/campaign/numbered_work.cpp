@@ -1,6 +1,7 @@
 // Work in numbered steps, on several threads.
 // SPDX-License-Identifier: MIT
 #include "tests/campaign/numbered_work.hpp"
+#include "zerorun/backend.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,7 +20,7 @@ constexpr int kMostFindings = 20;  // the first ones say what is wrong
 int thread_count(int wanted) {
   const char* const text = std::getenv("ZERORUN_CAMPAIGN_THREADS");
   if (wanted == 0 && text != nullptr) wanted = std::atoi(text);
-  return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return wanted > 0 ? wanted : usable_processors();
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 #include <atomic>
 #include <cerrno>
 #include <system_error>
-#include <thread>
 
 #include "apps/bench/measure/measure.hpp"
 #include "apps/common/timing.hpp"
 #include "codec/base/try.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -85,9 +85,7 @@ Status write_files(const std::string& folder, std::int64_t frames,
 
 }  // namespace
 
-int floor_threads() noexcept {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kFloorThreads);
-}
+int floor_threads() noexcept { return std::min(usable_processors(), kFloorThreads); }
 
 OpenPieces::~OpenPieces() {
   for (const int file : files_) close(file);

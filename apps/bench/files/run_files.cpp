@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 
 #include "apps/bench/files/files.hpp"
 #include "apps/bench/measure/statistics.hpp"
@@ -14,6 +13,7 @@
 #include "apps/bench/report/text_table.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
+#include "zerorun/backend.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app::bench {
@@ -83,7 +83,7 @@ class FilesRun {
       words.insert(words.end(), more);
     };
     // As many as there are cores is what the program chooses itself, and on a GPU it knows better.
-    const bool is_usual = threads == static_cast<int>(std::thread::hardware_concurrency());
+    const bool is_usual = threads == usable_processors();
     add({"--device", device, "--threads", std::to_string(is_usual ? 0 : threads)});
     add({"--progress", "json"});
     if (verb == "decode") return words;

@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <fstream>
-#include <thread>
 
 #include "apps/bench/files/files.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -87,7 +87,7 @@ Way way_of(const std::string& coder, std::string path, Words words, std::string 
   Way way;
   way.coder = coder;
   way.path = std::move(path);
-  way.threads = static_cast<int>(std::thread::hardware_concurrency());
+  way.threads = usable_processors();
   way.layout = layout;
   way.words = std::move(words);
   way.output = std::move(output);

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include <fmt/core.h>
 
@@ -16,6 +15,7 @@
 #include "apps/bench/quality/frames.hpp"
 #include "apps/common/failure.hpp"
 #include "codec/base/thread_pool.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -182,7 +182,7 @@ class QualityRun {
     const double bytes = kBytesOfPixel * picture.width * picture.height;
     const int most = std::max(1, static_cast<int>(std::min(1024.0, kMostBytes / bytes)));
     const int wanted = selection.threads.empty() ? 0 : selection.threads.back();
-    const int all = wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency());
+    const int all = wanted > 0 ? wanted : usable_processors();
     return std::clamp(all, 1, most);
   }
 

@@ -9,10 +9,10 @@
 #include <ctime>
 #include <fstream>
 #include <string_view>
-#include <thread>
 
 #include "apps/bench/peers/libjpeg.hpp"
 #include "apps/bench/report/report.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -64,7 +64,7 @@ Facts machine_facts(const std::vector<int>& cuda) {
   facts.emplace_back("compiler", fmt::format("{} {}", ZERORUN_COMPILER, ZERORUN_BUILD_TYPE));
   if (have_libjpeg()) facts.emplace_back("peer", libjpeg_version());
   add_if_known(facts, "cpu", value_of("/proc/cpuinfo", "model name"));
-  facts.emplace_back("cores", std::to_string(std::thread::hardware_concurrency()));
+  facts.emplace_back("cores", std::to_string(usable_processors()));
   add_if_known(facts, "cpu clock",
                first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   add_if_known(facts, "memory", memory_text(value_of("/proc/meminfo", "MemTotal")));

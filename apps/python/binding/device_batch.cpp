@@ -3,13 +3,13 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "apps/python/binding/batch.hpp"
 #include "apps/python/binding/coder_pool.hpp"
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/device_lane.hpp"
 #include "apps/python/binding/gil.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -46,9 +46,8 @@ std::vector<LanePool::Lent> take_lanes(const DecodeParams& params, int count) {
 
 int lane_count(int wanted, std::size_t jobs) {
   // One decoder a core, as the benchmark's rows with 16 in flight have.
-  constexpr unsigned kMost = 16;
-  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
-  return worker_count(wanted > 0 ? wanted : static_cast<int>(cores), true, jobs);
+  constexpr int kMost = 16;
+  return worker_count(wanted > 0 ? wanted : std::min(usable_processors(), kMost), true, jobs);
 }
 
 /// Errors: what a signal's handler raises, after the images under way have ended.

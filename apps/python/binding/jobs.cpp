@@ -14,6 +14,7 @@
 #include "apps/python/binding/batch.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/gil.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -85,7 +86,7 @@ int worker_count(int wanted, bool is_cuda, std::size_t items) {
   constexpr int kMost = 256;
   if (wanted < 0 || wanted > kMost)
     fail(Errc::invalid_argument, "workers must be from 0 (automatic) to 256");
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int cores = usable_processors();
   // As AsyncEncoder: four lanes hide each other's copies.
   const int automatic = is_cuda ? 4 : cores;
   const int workers = wanted > 0 ? wanted : automatic;

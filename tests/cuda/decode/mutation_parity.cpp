@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,6 +14,7 @@
 #include "tests/campaign/numbered_work.hpp"
 #include "tests/cuda/decode/mutations.hpp"
 #include "tests/support/gpu.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -42,7 +42,7 @@ TEST_F(MutationParity, DamagedStreamsDecodeOrFailAlike) {
   plan.steps = mutations;
   plan.findings = testing::TempDir() + "mutation";
   plan.group = 16;
-  plan.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+  plan.threads = std::min(usable_processors(), kMostThreads);
   NumberedWork work(plan);
   const int result = work.run([&]() -> NumberedWork::Step {
     const auto pair = std::make_shared<DecoderPair>(ChromaUpsampling::fancy, kMaxPixels);

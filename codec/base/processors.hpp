@@ -1,0 +1,19 @@
+// The processors that control groups allow; for usable_processors() of zerorun/backend.hpp.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zerorun {
+
+/// What a file cpu.max says: microseconds allowed in a period, and the period. Nothing if there is
+/// no limit or the text is not of that form.
+std::optional<int> processors_of_cpu_max(std::string_view text);
+
+/// Of the process's control group and all above it. `groups`: the text of /proc/self/cgroup.
+/// `root`: where control groups are mounted.
+std::optional<int> processors_of_groups(std::string_view groups, const std::string& root);
+
+}  // namespace zerorun

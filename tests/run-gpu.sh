@@ -26,6 +26,7 @@ filter='*Parity.*:*Parity/*:-*Large*:*EverySizeAndEntropy*:*EverySizeAndRunLengt
 filter+=':*Corpus*:*Photos*:PipelineParity.Every*:PipelineParity.LongIntervals'
 filter+=':DecodeParity.Every*:DecodePathParity.OurStreams*:IndexPathParity.Every*:IndexPathParity.OurStreams*'
 filter+=':BatchParity.FramesOfOneShape:*SmallChunks*:*MorePairs*'
+filter+=':*OneProcessorIsEnough*'  # the tools run one kernel after the other
 # racecheck is a hundred times slower. It runs the stages, the primitives, the encoder and the decoder
 # with smaller inputs, and leaves out tests with many whole frames and of the C interface.
 slow_races=':*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*:*WithAScanIndex*'

@@ -46,8 +46,7 @@ class ScanDecoder {
   bool takes_index(const ScanHeader& scan) const;
   /// Whether the scan may stay in pinned memory.
   bool can_follow_bus(const ScanHeader& scan, std::size_t bytes) const {
-    return limits_.programmatic_launches && limits_.processors >= kFewestFollowProcessors &&
-           !takes_index(scan) &&
+    return limits_.programmatic_launches && !takes_index(scan) &&
            (scan.layout.intervals() == 1 || bytes <= kMostFollowedRestartBytes);
   }
   /// Whether the device has the shared memory to decode without an index.

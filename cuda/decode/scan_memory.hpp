@@ -18,6 +18,7 @@ struct ScanSummary {
   std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found
   std::uint32_t late_walks;   ///< subsequences that were walked one after the other
   std::uint32_t far_chunks;   ///< synchronised by long walks
+  std::uint32_t taken_tiles;  ///< by CTAs of unstuff_scan() that read pinned memory
   std::uint64_t end;          ///< as the state of a tile, when all is known (scan_progress.cuh)
 };
 

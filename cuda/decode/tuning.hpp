@@ -21,9 +21,6 @@ inline constexpr int kUnstuffThreads = 256;
 /// bytes at once, which then come out of order; fewer do not fill the bus. 3840x2160 at q90, one at
 /// a time: 142 us with 48, 140 with 64, 141 with 96, and 150 with one for each tile.
 inline constexpr std::uint32_t kBusCtas = 64;
-/// Each of them goes on to tiles that wait for those of the others, so all must run at once. So
-/// many processors hold them twice.
-inline constexpr std::uint32_t kFewestFollowProcessors = 16;
 /// Scans of fewer bytes are uploaded first: with 484 KB (1920x1080) following saves 3 us of 84,
 /// less than two runs differ; with 1.9 MB it saves 19 of 149.
 inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;

@@ -235,20 +235,33 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, Ti
   unstuff_tile<false>(a, s, tiles, input, tile, load_tile(input, tile));
 }
 
+/// The number of the next tile that no CTA has taken yet, to all threads.
+__device__ std::uint32_t take_tile(const UnstuffScanArgs& a, std::uint32_t& shared) {
+  __syncthreads();  // all have read the last one
+  if (threadIdx.x == 0) shared = atomicAdd(&a.summary->taken_tiles, 1);
+  __syncthreads();
+  return shared;
+}
+
 /// The same from pinned memory. So few CTAs read at a time that bytes come about in order: those of
-/// 460 tiles that were all asked for at once came in any. Terminates where all CTAs run at once.
+/// 460 tiles that were all asked for at once came in any. A CTA takes tiles in order, so it waits
+/// for those before its own only where others, which run, have taken them: however few CTAs there
+/// is room for beside other work, the scan gets done.
 __global__ void __launch_bounds__(kThreads)
     unstuff_followed_kernel(UnstuffScanArgs a, Tiles tiles) {
   __shared__ Shared s;
+  __shared__ std::uint32_t taken;
   wait_for_previous_kernel();
   let_next_kernel_begin();
-  clear_old_states(a);
+  std::uint32_t tile = take_tile(a, taken);
   const StuffedBytes input{a.in, a.in_bytes, tiles.lead};
-  std::uint32_t tile = blockIdx.x;
-  for (TileBytes next = load_tile(input, tile); tile < tiles.count;) {
+  TileBytes next{};
+  if (tile < tiles.count) next = load_tile(input, tile);
+  clear_old_states(a);
+  while (tile < tiles.count) {
     const TileBytes own = next;
     const std::uint32_t number = tile;
-    tile += gridDim.x;
+    tile = take_tile(a, taken);
     if (tile < tiles.count) next = load_tile(input, tile);
     unstuff_tile<true>(a, s, tiles, input, number, own);
   }

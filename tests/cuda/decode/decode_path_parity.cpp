@@ -13,6 +13,7 @@
 
 #include "cuda/base/memory.hpp"
 #include "cuda/decode/walk_scan.hpp"
+#include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 #include "tests/cuda/device_array.hpp"
@@ -339,6 +340,18 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
       params.restart = restart;
       expect(encode(content, 3840, 2160, params), 0);
     }
+}
+
+/// An application's kernel may take nearly all of the GPU and wait for the frame. The first image
+/// allocates what the second needs: allocating waits for all kernels.
+TEST_F(DecodePathParity, OneProcessorIsEnough) {
+  const Jpeg jpeg = encode(Content::photo, 1920, 1080, EncodeParams());
+  expect(jpeg, 0);
+  const BusyDevice busy;
+  ASSERT_TRUE(busy.is_busy());
+  const Compared planes = pair_->planes(jpeg);
+  EXPECT_EQ(planes.difference, "");
+  EXPECT_TRUE(busy.is_busy()) << "the frame came when the other kernel had ended";
 }
 
 /// Streams of cameras, phones and programs: the fast decoder decodes all that have no oddity,

@@ -1,0 +1,64 @@
+// A device that other work keeps busy.
+// SPDX-License-Identifier: MIT
+#include "tests/cuda/busy_device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace zerorun::test {
+namespace {
+
+constexpr std::uint64_t kMostNanoseconds = 30'000'000'000;
+
+__device__ std::uint64_t now() {
+  std::uint64_t time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
+__global__ void wait_kernel(volatile int* begun, volatile int* ended, const volatile int* stop) {
+  begun[blockIdx.x] = 1;
+  const std::uint64_t begin = now();
+  while (*stop == 0 && now() - begin < kMostNanoseconds) __nanosleep(1000);
+  ended[blockIdx.x] = 1;
+}
+
+}  // namespace
+
+BusyDevice::BusyDevice() {
+  int device = 0, processors = 0, shared_bytes = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (!flags_.reserve(1) || !stream_.create()) return;
+  *flags_.data() = {};
+  if (cudaFuncSetAttribute(wait_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           shared_bytes) != cudaSuccess)
+    return;
+  ctas_ = std::min(processors, static_cast<int>(flags_.data()->begun.size()) + 1) - 1;
+  Flags* const flags = flags_.data();
+  wait_kernel<<<static_cast<unsigned>(ctas_), 1, static_cast<std::size_t>(shared_bytes),
+                stream_.get()>>>(flags->begun.data(), flags->ended.data(), &flags->stop);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!is_busy() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+BusyDevice::~BusyDevice() {
+  if (ctas_ == 0) return;
+  const_cast<volatile int&>(flags_.data()->stop) = 1;
+  cudaStreamSynchronize(stream_.get());
+}
+
+bool BusyDevice::is_busy() const {
+  if (ctas_ == 0) return false;
+  const Flags& flags = *flags_.data();
+  const auto are_all = [this](const std::array<int, 1024>& of_ctas, int value) {
+    const volatile int* const first = of_ctas.data();
+    return std::all_of(first, first + ctas_, [=](int flag) { return flag == value; });
+  };
+  return are_all(flags.begun, 1) && are_all(flags.ended, 0);
+}
+
+}  // namespace zerorun::test

@@ -45,16 +45,21 @@ struct DecodedSymbol {
   std::int32_t value;
 };
 
-/// `next16` are the next 16 bits of the stream.
-ZR_HD DecodedSymbol decode_symbol(const HuffmanDecodeTable& table, std::uint32_t next16) {
-  const std::uint32_t entry = table.lookup[next16 >> (kMaxCodeBits - kLookupBits)];
-  if (entry != 0)
-    return {static_cast<std::int32_t>(entry >> 8), static_cast<std::int32_t>(entry & 0xFF)};
+/// A codeword of more than kLookupBits, at the beginning of 16 bits.
+ZR_HD DecodedSymbol decode_long_symbol(const HuffmanDecodeTable& table, std::uint32_t next16) {
   std::int32_t length = kLookupBits + 1;
   while (next16 >= table.limit[length]) ++length;
   if (length > kMaxCodeBits) return {0, 0};
   const auto code = static_cast<std::int32_t>(next16 >> (kMaxCodeBits - length));
   return {length, table.values[(code + table.value_offset[length]) & 0xFF]};
+}
+
+/// `next16` are the next 16 bits of the stream.
+ZR_HD DecodedSymbol decode_symbol(const HuffmanDecodeTable& table, std::uint32_t next16) {
+  const std::uint32_t entry = table.lookup[next16 >> (kMaxCodeBits - kLookupBits)];
+  if (entry != 0)
+    return {static_cast<std::int32_t>(entry >> 8), static_cast<std::int32_t>(entry & 0xFF)};
+  return decode_long_symbol(table, next16);
 }
 
 }  // namespace zerorun

@@ -32,6 +32,20 @@ __device__ inline std::uint32_t load_word(SharedAddress array, std::uint32_t ind
   return word;
 }
 
+/// Halfword `index` of an array.
+__device__ inline std::uint32_t load_half(SharedAddress array, std::uint32_t index) {
+  std::uint16_t half;
+  asm volatile(
+      "{\n\t"
+      ".reg .u32 at;\n\t"
+      "mad.lo.u32 at, %1, 2, %2;\n\t"
+      "ld.shared.u16 %0, [at];\n\t"
+      "}"
+      : "=h"(half)
+      : "r"(index), "r"(array));
+  return half;
+}
+
 /// The two words at a multiple of 8.
 __device__ inline uint2 load_two_words(SharedAddress at) {
   uint2 words;

@@ -135,8 +135,7 @@ __device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_
                                       std::uint32_t interval) {
   std::uint64_t sum;
   const OwnSubsequence own = place_own(a, s, interval, sum);
-  const SymbolTables tables =
-      load_tables<kSymbolIndexBits>(a.tables, a.tables->symbol, a.cycle, for_tables, kThreads);
+  const SymbolTables tables = load_symbols(a.tables, a.cycle, for_tables, kThreads);
   const std::uint32_t blocks = blocks_of(sum), pairs = pairs_of(sum);
   const std::uint32_t blocks_from = (pairs + kMostWalkPairs) / 2 * 2;
   const bool fits = blocks_from + blocks + kMostWalkPairs <= s.pair_room(a.most_ends);

@@ -76,8 +76,8 @@ __device__ bool decode(const WalkArgs& a, const SymbolTables& tables, const Bits
 /// tables. The first two have addresses that the loop need not compute.
 __device__ SymbolTables load_group_tables(const WalkArgs& a, std::uint32_t* to) {
   const auto period = static_cast<std::uint32_t>(a.cycle.period);
-  const SharedSymbols tables = load_tables<kSymbolIndexBits>(
-      a.tables, a.tables->symbol, a.cycle, to + kGroupListWords + a.room_words, kThreads);
+  const SharedSymbols tables =
+      load_symbols(a.tables, a.cycle, to + kGroupListWords + a.room_words, kThreads);
   for (std::uint32_t i = threadIdx.x; i < kGroupListWords / 2; i += kThreads) {
     const std::uint32_t dc = tables.entries + a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
     reinterpret_cast<CodeTables*>(to)[i] = {dc, tables.ac_of(dc)};

@@ -23,8 +23,9 @@ __device__ inline void copy_words(const void* from, std::uint32_t* to, std::uint
 }
 
 /// Code tables in shared memory: for each pair the entries of `kIndexBits` bits, those of all DC
-/// tables first; then the blocks of the MCU. A table or block is identified by its address, so that
-/// no address is computed from a number. What is rarely needed stays in device memory.
+/// tables first; then the blocks of the MCU; then the longest AC codewords. A table or block is
+/// identified by its address, so that no address is computed from a number. What is rarely needed
+/// stays in device memory.
 template <int kIndexBits>
 struct SharedTables {
   static constexpr std::uint32_t kTableBytes = 4u << kIndexBits;
@@ -41,6 +42,12 @@ struct SharedTables {
 
   __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
     return load_word(table, index);
+  }
+  /// What is known of a codeword that is longer than the index; 0 if nothing.
+  __device__ std::uint32_t last(SharedAddress table, std::uint32_t next16) const {
+    const std::uint32_t from_last = 0xFFFF - next16, from_ac = table - entries - side_bytes;
+    if (from_last >= kLastCodes || from_ac >= side_bytes) return 0;  // a DC table lies before them
+    return load_half(place(kMaxBlocksPerMcu) + from_ac / kTableBytes * (2 * kLastCodes), from_last);
   }
   __device__ std::uint32_t long_symbol(SharedAddress table, std::uint32_t next16) const {
     const bool is_ac = table - entries >= side_bytes;
@@ -61,11 +68,12 @@ struct SharedTables {
 };
 
 /// Starts copies of the tables' entries (`from`, by side) to `to`, which is aligned to 16 bytes,
-/// and lists the blocks after them.
+/// lists the blocks after them, and starts copies of the longest codewords (`last_codes`).
 template <int kIndexBits>
 __device__ SharedTables<kIndexBits> load_tables(
     const WalkTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
-    const PairCycle& cycle, std::uint32_t* to, std::uint32_t threads) {
+    const std::uint16_t (&last_codes)[kMaxTablePairs][kLastCodes], const PairCycle& cycle,
+    std::uint32_t* to, std::uint32_t threads) {
   using Tables = SharedTables<kIndexBits>;
   using Block = typename Tables::Block;
   constexpr auto kBlockBytes = static_cast<std::uint32_t>(sizeof(Block));
@@ -74,6 +82,8 @@ __device__ SharedTables<kIndexBits> load_tables(
   copy_words(from[kDcSide], to, side_entries, threads);
   copy_words(from[kAcSide], to + side_entries, side_entries, threads);
   auto* const blocks_to = reinterpret_cast<Block*>(to + 2 * side_entries);
+  copy_words(last_codes, reinterpret_cast<std::uint32_t*>(blocks_to + kMaxBlocksPerMcu),
+             pairs * (kLastCodes / 2), threads);
   const SharedAddress entries = shared_address(to), blocks = shared_address(blocks_to);
   const auto period = static_cast<std::uint32_t>(cycle.period);
   for (std::uint32_t i = threadIdx.x; i < period; i += threads) {
@@ -82,6 +92,19 @@ __device__ SharedTables<kIndexBits> load_tables(
                     i == 0 ? period - 1 : i - 1};
   }
   return {entries, blocks, kept(4 * side_entries), tables};
+}
+
+__device__ inline SharedTables<kSkipBits> load_steps(const WalkTables* tables,
+                                                     const PairCycle& cycle, std::uint32_t* to,
+                                                     std::uint32_t threads) {
+  return load_tables<kSkipBits>(tables, tables->skip, tables->last_step, cycle, to, threads);
+}
+__device__ inline SharedTables<kSymbolIndexBits> load_symbols(const WalkTables* tables,
+                                                              const PairCycle& cycle,
+                                                              std::uint32_t* to,
+                                                              std::uint32_t threads) {
+  return load_tables<kSymbolIndexBits>(tables, tables->symbol, tables->last_symbol, cycle, to,
+                                       threads);
 }
 
 /// `Bits` of a walk in shared memory; bit 0 is the first one of `words`.

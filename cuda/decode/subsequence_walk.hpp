@@ -64,9 +64,14 @@ struct BitFront {
     behind.second = Bits::take(place);
     window = window_of({own, behind.first}, bit);
   }
-  /// Passes less than 32 bits. Returns what read_ahead() has to be given before the next call.
-  ZR_HD std::uint32_t pass(std::uint32_t count) {
-    window = window_of({window, window_of(behind, bit)}, count);
+  /// The window behind less than 32 bits more.
+  ZR_HD std::uint32_t window_behind(std::uint32_t count) const {
+    return window_of({window, window_of(behind, bit)}, count);
+  }
+  /// Passes less than 32 bits, to window_behind() them. Returns what read_ahead() has to be given
+  /// before the next call.
+  ZR_HD std::uint32_t pass(std::uint32_t count, std::uint32_t window_there) {
+    window = window_there;
     const std::uint32_t before = bit;
     bit += count;
     return (bit ^ before) & 32;
@@ -145,13 +150,15 @@ struct Cursor : BitFront<Bits> {
   }
   /// Passes a codeword and the bits that follow it.
   ZR_HD void step(std::uint32_t count, bool block_ends) {
-    const std::uint32_t passed = this->pass(count);
+    const std::uint32_t passed = this->pass(count, this->window_behind(count));
     table = block_ends ? next.dc : ac;
     ac = block_ends ? tables.ac_of(next.dc) : ac;
     next_block = block_ends ? next.next : next_block;
     look_up();
     this->read_ahead(passed);
   }
+  /// What the table has of a codeword that is longer than its index; 0 if nothing.
+  ZR_HD std::uint32_t last() const { return tables.last(table, this->window >> 16); }
   /// The symbol of a codeword that the tables do not have.
   ZR_HD std::uint32_t long_symbol() {
     const std::uint32_t symbol = tables.long_symbol(table, this->window >> 16);
@@ -191,7 +198,8 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 ///
 /// `Bits`: as for BitFront; a few words after the last bit may be read. `Tables`: place(phase) of a
 /// block, block(place), phase_before(place) (of the block before), ac_of(DC table);
-/// look_up(table, index) gives a skip entry, long_symbol(table, 16 bits) a symbol.
+/// look_up(table, index) gives a skip entry, last(table, 16 bits) the first symbol alone or 0, and
+/// long_symbol(table, 16 bits) a symbol.
 template <typename Bits, typename Tables>
 ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                  std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
@@ -201,7 +209,9 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
   walk_subsequence(span, cursor, [&] {
     std::uint32_t entry = cursor.entry, after = last + (entry >> kSkipIndexShift);
     if (goes_beyond(after)) {
-      entry = entry == kNoStep << kSkipIndexShift ? step_of(cursor.long_symbol()) : first_of(entry);
+      std::uint32_t first = first_of(entry);
+      if (first == 0) first = cursor.last();
+      entry = first != 0 ? unpack_first(first) : step_of(cursor.long_symbol());
       after = last + (entry >> kSkipIndexShift);
     }
     const bool ends = after >= kBlockSize - 1;
@@ -264,8 +274,8 @@ struct PairTarget {
 /// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
 /// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the same symbols as
 /// skip_subsequence(), so it stores as many pairs and blocks as that counted. `Tables`: as there,
-/// but look_up() gives a symbol. `Sink`: block_starts_if(c, block, pair), put_if(c, number, index,
-/// level) for each pair in order, finish(number) after the last.
+/// but look_up() gives a symbol, and last() a packed one. `Sink`: block_starts_if(c, block, pair),
+/// put_if(c, number, index, level) for each pair in order, finish(number) after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                        PairTarget& target, Sink& sink, std::uint32_t& bit,
@@ -273,11 +283,15 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
   Cursor<kSymbolIndexBits, Bits, Tables> cursor(bits, tables, bit, phase, k);
   std::uint32_t block = target.block, pair = target.pair, next_index = k, indices = 0;
   walk_subsequence(span, cursor, [&] {
-    const std::uint32_t symbol = cursor.entry != 0 ? cursor.entry : cursor.long_symbol();
+    std::uint32_t symbol = cursor.entry;
+    if (symbol == 0) {
+      const std::uint32_t last = cursor.last();
+      symbol = last != 0 ? unpack_symbol(last) : cursor.long_symbol();
+    }
     const std::uint32_t appended = cursor.window << (symbol & 31);
     const std::uint32_t index = next_index + (symbol >> kSymbolRunShift);
     const bool ends = index + 1 >= kBlockSize, makes_pair = (symbol & kSymbolMakesPair) != 0;
-    cursor.step(symbol >> kSymbolTakenShift & kSymbolTakenMask, ends);
+    cursor.step(taken_by(symbol), ends);
     indices |= index;
     sink.block_starts_if(makes_pair && next_index == 0, block, pair);
     sink.put_if(makes_pair, pair, index, extend_level(appended, symbol));

@@ -225,8 +225,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
   auto& s = *reinterpret_cast<ChunkMemory<kRoom>*>(dynamic_shared);
   std::uint32_t* const for_tables = dynamic_shared + sync_words(a.most_ends, kRoom);
   if constexpr (kFollows) let_next_kernel_begin();
-  const SkipTables tables =
-      load_tables<kSkipBits>(a.tables, a.tables->skip, a.cycle, for_tables, kThreads);
+  const SkipTables tables = load_steps(a.tables, a.cycle, for_tables, kThreads);
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
   const std::int64_t first_sub =

@@ -26,6 +26,10 @@ __global__ void __launch_bounds__(kThreads) walk_tables_kernel(WalkTables* table
         skip_entry(tables->source[kDcSide][pair], tables->source[kAcSide][pair], side, index);
   if (index < kLongSymbols)
     tables->long_symbol[side][pair][index] = symbol_of(decode_symbol(own, 0xFFFF - index), side);
+  if (side == kAcSide && index < kLastCodes) {
+    tables->last_step[pair][index] = make_last_step(own, index);
+    tables->last_symbol[pair][index] = make_last_symbol(own, index);
+  }
 }
 
 }  // namespace

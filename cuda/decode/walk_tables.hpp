@@ -19,7 +19,7 @@ inline constexpr int kDcSide = 0, kAcSide = 1;
 /// A skip entry: how far one look-up passes some symbols of one block, with their appended bits.
 ///   bits 0-4    bits that the symbols take, at least 1
 ///   bits 5-7    (run, level) pairs among them: a DC, and AC levels other than 0
-///   bits 8-18   the first symbol alone: 5 bits, then 5 bits of indices (0: EOB), then 1 of pairs
+///   bits 8-21   the first symbol alone: 5 bits, then 1 of pairs, then 8 of indices
 ///   bits 23-31  zig-zag indices that they pass; kEndOfBlock and one index more if the last symbol
 ///               is EOB. kNoStep if the first codeword is longer than the index, or is none: adding
 ///               kNoStep to any index goes beyond the block's end.
@@ -32,10 +32,14 @@ inline constexpr std::uint32_t kEndOfBlock = 128, kNoStep = kBlockSize + 1;
 ZR_HD std::uint32_t make_skip(std::uint32_t bits, std::uint32_t indices, std::uint32_t pairs) {
   return bits | pairs << kSkipPairShift | indices << kSkipIndexShift;
 }
-/// The first symbol of a skip entry, as a skip entry.
-ZR_HD std::uint32_t first_of(std::uint32_t entry) {
-  const std::uint32_t first = entry >> kSkipFirstShift, indices = first >> 5 & 31;
-  return make_skip(first & 31, indices == 0 ? kEndOfBlock + 1 : indices, first >> 10 & 1);
+/// The first symbol alone, in 14 bits; 0 if there is none.
+ZR_HD std::uint32_t first_of(std::uint32_t entry) { return entry >> kSkipFirstShift & 0x3FFF; }
+/// A skip entry of one symbol in this form, and back.
+ZR_HD std::uint32_t pack_first(std::uint32_t step) {
+  return (step & 63) | step >> kSkipIndexShift << 6;
+}
+ZR_HD std::uint32_t unpack_first(std::uint32_t first) {
+  return (first & 63) | first >> 6 << kSkipIndexShift;
 }
 /// Whether the last index plus an entry's indices goes beyond the block's end, or there is no
 /// entry. Then only the first symbol is to be taken.
@@ -65,6 +69,9 @@ inline constexpr std::uint32_t kLongSymbols = 2048;
 struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
+  /// What AC codewords mean that are longer than the index, for 0xFFFF, 0xFFFE, …: as first_of()
+  /// gives it, and by pack_symbol(). 0: none begins those 16 bits.
+  std::uint16_t last_step[kMaxTablePairs][kLastCodes], last_symbol[kMaxTablePairs][kLastCodes];
   std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< for 0xFFFF, 0xFFFE, …
   HuffmanDecodeTable source[2][kMaxTablePairs];                ///< in: the rest is made from it
 };
@@ -82,18 +89,34 @@ ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   return bits | (bits + ssss) << kSymbolTakenShift | (pair ? kSymbolMakesPair : 0) |
          ssss << kSymbolSsssShift | run << kSymbolRunShift;
 }
-/// The symbol of the next 16 bits, whatever they are; for those that the other tables do not have.
+/// Bits that a symbol takes, with the appended ones.
+ZR_HD std::uint32_t taken_by(std::uint32_t symbol) {
+  return symbol >> kSymbolTakenShift & kSymbolTakenMask;
+}
+/// A symbol that is a codeword, in 16 bits, which are never 0, and back.
+///   bits 0-4 length of the codeword, 5-8 SSSS, 9-12 RRRR, 13 it makes a pair, 15 EOB
+ZR_HD std::uint16_t pack_symbol(std::uint32_t symbol) {
+  return static_cast<std::uint16_t>((symbol & 31) | (symbol >> kSymbolSsssShift & 15) << 5 |
+                                    (symbol >> kSymbolRunShift & 15) << 9 |
+                                    (symbol & kSymbolMakesPair) << 3 | (symbol >> 31) << 15);
+}
+ZR_HD std::uint32_t unpack_symbol(std::uint32_t packed) {
+  static_assert(kEndOfBlock << kSymbolRunShift == 1u << 31 && kSymbolMakesPair == 1u << 10);
+  const std::uint32_t bits = packed & 31, ssss = packed >> 5 & 15;
+  return bits | (bits + ssss) << kSymbolTakenShift | (packed >> 3 & kSymbolMakesPair) |
+         ssss << kSymbolSsssShift | (packed >> 9 & 15) << kSymbolRunShift | packed >> 15 << 31;
+}
+/// The symbol of the next 16 bits, for those that the other tables do not have.
 ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint32_t pair,
                                    std::uint32_t next16) {
   const std::uint32_t from_last = 0xFFFF - next16;
   return from_last < kLongSymbols
              ? tables.long_symbol[side][pair][from_last]
-             : symbol_of(decode_symbol(tables.source[side][pair], next16), side);
+             : symbol_of(decode_long_symbol(tables.source[side][pair], next16), side);
 }
 /// A symbol as a skip entry.
 ZR_HD std::uint32_t step_of(std::uint32_t symbol) {
-  return make_skip(symbol >> kSymbolTakenShift & kSymbolTakenMask,
-                   ((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
+  return make_skip(taken_by(symbol), ((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
                    (symbol & kSymbolMakesPair) != 0);
 }
 
@@ -119,11 +142,19 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
     if (first == 0) first = step;
   }
   if (first == 0) return kNoStep << kSkipIndexShift;
-  const std::uint32_t first_indices =
-      first >> kSkipIndexShift > kEndOfBlock ? 0 : first >> kSkipIndexShift;
-  return make_skip(taken, indices, pairs) |
-         ((first & kSkipBitsMask) | first_indices << 5 | (first >> kSkipPairShift & 1) << 10)
-             << kSkipFirstShift;
+  return make_skip(taken, indices, pairs) | pack_first(first) << kSkipFirstShift;
+}
+
+/// For WalkTables::last_step and last_symbol.
+ZR_HD std::uint16_t make_last_step(const HuffmanDecodeTable& ac, std::uint32_t from_last) {
+  const std::uint32_t symbol = symbol_of(decode_symbol(ac, 0xFFFF - from_last), kAcSide);
+  const bool is_long = (symbol & kSymbolFault) == 0 && (symbol & 31) > kSkipBits;
+  return is_long ? static_cast<std::uint16_t>(pack_first(step_of(symbol))) : std::uint16_t{0};
+}
+ZR_HD std::uint16_t make_last_symbol(const HuffmanDecodeTable& ac, std::uint32_t from_last) {
+  const std::uint32_t symbol = symbol_of(decode_symbol(ac, 0xFFFF - from_last), kAcSide);
+  const bool is_long = (symbol & kSymbolFault) == 0 && (symbol & 31) > kSymbolIndexBits;
+  return is_long ? pack_symbol(symbol) : std::uint16_t{0};
 }
 
 }  // namespace zerorun

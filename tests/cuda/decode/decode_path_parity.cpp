@@ -578,6 +578,8 @@ TEST_F(DecodePathParity, TablesAreThoseOfTheHost) {
               cudaSuccess);
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->skip), bytes_of(found->skip)));
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->symbol), bytes_of(found->symbol)));
+    EXPECT_TRUE(std::ranges::equal(bytes_of(expected->last_step), bytes_of(found->last_step)));
+    EXPECT_TRUE(std::ranges::equal(bytes_of(expected->last_symbol), bytes_of(found->last_symbol)));
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->long_symbol), bytes_of(found->long_symbol)));
   }
 }

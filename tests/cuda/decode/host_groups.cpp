@@ -14,6 +14,9 @@ struct GroupTables : HostTables {
   std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
     return symbol_of(table, index);
   }
+  std::uint32_t last(std::uint32_t table, std::uint32_t next16) const {
+    return last_symbol(table, next16);
+  }
   CodeTables tables_of(std::uint32_t i) const {
     const std::uint32_t dc = block(i % period()).dc;
     return {dc, ac_of(dc)};

@@ -52,7 +52,7 @@ std::vector<Step> steps_of_entry(std::uint32_t entry, const std::vector<Step>& s
     known += step.bits;
     sum += entry_of(step);
     out.push_back(step);
-    const std::uint32_t what = ~(((1u << 11) - 1) << kSkipFirstShift);  // all but the first symbol
+    const std::uint32_t what = ~(((1u << 14) - 1) << kSkipFirstShift);  // all but the first symbol
     if (sum == (entry & what)) return out;
   }
   return {};
@@ -79,7 +79,7 @@ class SkipTable : public testing::TestWithParam<std::size_t> {
     const bool short_codeword = steps[0].is_codeword && steps[0].code_bits <= kSkipBits;
     ASSERT_EQ(entry != kNoStep << kSkipIndexShift, short_codeword);
     if (!short_codeword) return;
-    EXPECT_EQ(first_of(entry), entry_of(steps[0]));
+    EXPECT_EQ(unpack_first(first_of(entry)), entry_of(steps[0]));
     const auto passed = steps_of_entry(entry, steps);
     ASSERT_FALSE(passed.empty()) << std::hex << entry;
     for (std::uint32_t k = side == kDcSide ? 0 : 1; k < (side == kDcSide ? 1 : kBlockSize); ++k) {
@@ -124,6 +124,22 @@ TEST_P(SkipTable, SymbolsOfEveryCodewordLength) {
       ASSERT_EQ(((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
                 step.indices == 0 ? kEndOfBlock + 1 : step.indices);
     }
+}
+
+TEST_P(SkipTable, TheLastCodewords) {
+  for (std::uint32_t i = 0; i < kLastCodes; ++i) {
+    SCOPED_TRACE(testing::Message() << i << " from the last");
+    const Step step = steps_of(*tables_, 0, kAcSide, std::uint64_t{0xFFFF - i} << 48)[0];
+    const std::uint32_t first = tables_->last_step[0][i], symbol = tables_->last_symbol[0][i];
+    ASSERT_EQ(first != 0, step.is_codeword && step.code_bits > kSkipBits);
+    ASSERT_EQ(symbol != 0, step.is_codeword && step.code_bits > kSymbolIndexBits);
+    if (first != 0) {
+      EXPECT_EQ(unpack_first(first), entry_of(step));
+    }
+    if (symbol != 0) {
+      EXPECT_EQ(unpack_symbol(symbol), long_symbol_of(*tables_, kAcSide, 0, 0xFFFF - i));
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, SkipTable, testing::Range<std::size_t>(0, 9));

@@ -350,7 +350,7 @@ coverage() {
 # load.passes has the seconds of each run since the last one that failed. Whoever ends the script loses one run. Eight tests
 # at a time have half of the cores, and each of them a sixteenth. What the tests compile is mostly in the cache.
 load() {
-  command -v stress-ng >/dev/null || cannot_run "no stress-ng (Debian's package of this name)"
+  command -v stress-ng >/dev/null || cannot_run "no stress-ng: .ci/setup.sh installs it"
   build release
   local passes=$state/load.passes began=$SECONDS run two_cores=() stress code
   (($(nproc) == 2)) || two_cores=(taskset -c 0,1)

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "zerorun/backend.hpp"
 
@@ -39,6 +40,34 @@ std::optional<int> processors_of_thread() {
   return std::nullopt;
 }
 
+std::optional<int> limit_of_version_2(const std::string& folder) {
+  return processors_of_cpu_max(text_of(folder + "/cpu.max"));
+}
+/// Version 1 has the two numbers in two files; -1 is no limit.
+std::optional<int> limit_of_version_1(const std::string& folder) {
+  std::string quota = text_of(folder + "/cpu.cfs_quota_us");
+  quota.erase(std::min(quota.find('\n'), quota.size()));
+  return processors_of_cpu_max(quota + ' ' + text_of(folder + "/cpu.cfs_period_us"));
+}
+
+/// Of a group, "/a/b", and of all above it.
+template <typename Limit>
+std::optional<int> least_of_all_above(const std::string& root, std::string group,
+                                      const Limit& limit_of) {
+  std::optional<int> limit;
+  for (;;) {
+    limit = least(limit, limit_of(root + group));
+    if (group.empty()) return limit;
+    group.erase(group.rfind('/'));
+  }
+}
+
+/// Whether "cpu" is one of a list as "cpu,cpuacct".
+bool has_cpu(std::string_view controllers) {
+  const std::string list = "," + std::string(controllers) + ",";
+  return list.find(",cpu,") != list.npos;
+}
+
 std::optional<int> limit_of_own_groups() noexcept {
   try {
     return processors_of_groups(text_of("/proc/self/cgroup"), "/sys/fs/cgroup");
@@ -61,19 +90,20 @@ std::optional<int> processors_of_cpu_max(std::string_view text) {
 }
 
 std::optional<int> processors_of_groups(std::string_view groups, const std::string& root) {
-  // The line of version 2 has no controllers: "0::/a/b".
-  constexpr std::string_view kLine = "0::/";
-  std::size_t at = groups.starts_with(kLine) ? 0 : groups.find("\n0::/");
-  if (at == groups.npos) return std::nullopt;
-  if (at > 0) ++at;
-  const std::size_t begin = at + kLine.size() - 1;
-  std::string group(groups.substr(begin, groups.find('\n', begin) - begin));
   std::optional<int> limit;
-  for (;;) {
-    limit = least(limit, processors_of_cpu_max(text_of(root + group + "/cpu.max")));
-    if (group.empty()) return limit;
-    group.erase(group.rfind('/'));
+  while (!groups.empty()) {
+    const std::string_view line = groups.substr(0, groups.find('\n'));
+    groups.remove_prefix(std::min(line.size() + 1, groups.size()));
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == line.npos || second == line.npos || line.substr(second + 1, 1) != "/") continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    std::string group(line.substr(second + 1));
+    if (controllers.empty())
+      limit = least(limit, least_of_all_above(root, std::move(group), limit_of_version_2));
+    else if (has_cpu(controllers))
+      limit = least(limit, least_of_all_above(root + "/cpu", std::move(group), limit_of_version_1));
   }
+  return limit;
 }
 
 int usable_processors() noexcept {

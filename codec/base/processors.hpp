@@ -12,8 +12,9 @@ namespace zerorun {
 /// no limit or the text is not of that form.
 std::optional<int> processors_of_cpu_max(std::string_view text);
 
-/// Of the process's control group and all above it. `groups`: the text of /proc/self/cgroup.
-/// `root`: where control groups are mounted.
+/// Of the process's control groups, of both versions, and all above them. `groups`: the text of
+/// /proc/self/cgroup. `root`: where control groups are mounted; those of version 1 in folders
+/// below.
 std::optional<int> processors_of_groups(std::string_view groups, const std::string& root);
 
 }  // namespace zerorun

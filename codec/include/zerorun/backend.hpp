@@ -66,7 +66,7 @@ ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);
 /// scheduler's job), but no more than the CPU time that control groups allow, rounded up
 /// (`docker run --cpus`, limits of Kubernetes). At least 1. std::thread::hardware_concurrency()
 /// counts those of the machine with glibc 2.35 and newer, and would take 64 threads in a container
-/// with two of 64 cores. Control groups of version 2 are asked, once. Thread-safe.
+/// with two of 64 cores. Control groups are asked once. Thread-safe.
 ZERORUN_API int usable_processors() noexcept;
 
 /// For which of the CPU's instruction sets the CPU backend's code is compiled. Samples and bytes

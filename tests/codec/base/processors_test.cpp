@@ -75,12 +75,30 @@ TEST_F(ProcessorsOfGroups, AreTheFewestOfAllAbove) {
   EXPECT_EQ(of("0::/\n"), 8);
 }
 
-TEST_F(ProcessorsOfGroups, AreTakenFromTheLineOfVersionTwo) {
+TEST_F(ProcessorsOfGroups, OfVersionOneStandInTwoFiles) {
+  const auto limit_one = [&](const char* group, const char* quota) {
+    std::filesystem::create_directories(root_ / "cpu" / group);
+    std::ofstream(root_ / "cpu" / group / "cpu.cfs_quota_us") << quota << '\n';
+    std::ofstream(root_ / "cpu" / group / "cpu.cfs_period_us") << "100000\n";
+  };
+  const char* const groups = "4:memory:/x\n3:cpu,cpuacct:/c/d\n0::/\n";
+  EXPECT_EQ(of(groups), std::nullopt);
+  limit_one("c/d", "-1");
+  EXPECT_EQ(of(groups), std::nullopt);
+  limit_one("c", "250000");
+  EXPECT_EQ(of(groups), 3);
+  EXPECT_EQ(of("3:cpuacct,cpu:/c"), 3);
+  EXPECT_EQ(of("3:cpuacct:/c/d\n2:cpuset:/c\n"), std::nullopt);
+  limit("", "200000 100000");
+  EXPECT_EQ(of(groups), 2) << "both versions";
+}
+
+TEST_F(ProcessorsOfGroups, AreFoundInTheirLine) {
   limit("a", "300000 100000");
-  EXPECT_EQ(of("12:cpu,cpuacct:/x\n1:name=systemd:/y\n0::/a\n"), 3);
+  EXPECT_EQ(of("12:net_cls:/x\n1:name=systemd:/y\n0::/a\n"), 3);
   EXPECT_EQ(of("0::/a"), 3);
   EXPECT_EQ(of("0::/gone/away\n"), std::nullopt);
-  for (const char* groups : {"", "\n", "0::", "12:cpu:/a\n", "10::/a\n"})
+  for (const char* groups : {"", "\n", "0::", "0:", "0", "0::a\n", "12:memory:/a\n", "::"})
     EXPECT_EQ(of(groups), std::nullopt) << groups;
 }
 

@@ -54,7 +54,7 @@ void print_json(const std::vector<DeviceInfo>& devices) {
 void print_table(const std::vector<DeviceInfo>& devices) {
   fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "device", "name", "capability", "units",
              "memory", "state");
-  fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "cpu", "this machine's cores",
+  fmt::print("{:<8} {:<28} {:>10} {:>6} {:>12}  {}\n", "cpu", "processors it may use",
              name(*resolve_instruction_set()), usable_processors(), "",
              fmt::format("usable, has {}", fmt::join(instruction_set_names(), ", ")));
   for (const DeviceInfo& d : devices) {

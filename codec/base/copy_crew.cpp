@@ -92,13 +92,20 @@ std::shared_ptr<CopyCrew> CopyCrew::shared() {
   static std::mutex mutex;
   static std::weak_ptr<CopyCrew> crew;
   const std::lock_guard lock(mutex);
+  const int most = std::min(usable_processors() - 1, kMostHelpers);
   std::shared_ptr<CopyCrew> found = crew.lock();
-  if (!found) {
-    const int others = usable_processors() - 1;
-    found = std::make_shared<CopyCrew>(std::min(others, kMostHelpers));
+  if (found) {
+    found->raise(most);
+  } else {
+    found = std::make_shared<CopyCrew>(most);
     crew = found;
   }
   return found;
+}
+
+void CopyCrew::raise(int most) {
+  const std::lock_guard lock(mutex_);
+  most_ = std::max(most_, most);
 }
 
 void CopyCrew::join(SharedCopy& copy) {

@@ -48,18 +48,20 @@ class CopyCrew {
   CopyCrew(const CopyCrew&) = delete;
   CopyCrew& operator=(const CopyCrew&) = delete;
 
-  /// The crew of the process: one core is left to the caller. It ends with its last owner.
+  /// The crew of the process: one processor of those that the calling thread may use is left to it.
+  /// Whoever may use more gets more, for all. It ends with its last owner.
   static std::shared_ptr<CopyCrew> shared();
 
  private:
   friend class SharedCopy;
+  void raise(int most);
   void join(SharedCopy& copy);
   void leave(SharedCopy& copy);
   void work();
   SharedCopy* find_seat();
 
-  const int most_;
-  std::mutex mutex_;
+  int most_;
+  std::mutex mutex_;  ///< of all here
   std::condition_variable wanted_, left_;
   std::vector<std::thread> threads_;
   std::vector<SharedCopy*> copies_;

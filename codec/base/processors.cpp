@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -19,9 +18,18 @@
 namespace zerorun {
 namespace {
 
-std::string text_of(const std::string& path) {
+/// The first line; empty if the file is not there or cannot be read.
+std::string line_of(const std::string& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+std::string lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string lines;
+  for (std::string line; std::getline(file, line);) lines += line + '\n';
+  return lines;
 }
 
 std::optional<int> least(std::optional<int> a, std::optional<int> b) {
@@ -41,13 +49,12 @@ std::optional<int> processors_of_thread() {
 }
 
 std::optional<int> limit_of_version_2(const std::string& folder) {
-  return processors_of_cpu_max(text_of(folder + "/cpu.max"));
+  return processors_of_cpu_max(line_of(folder + "/cpu.max"));
 }
 /// Version 1 has the two numbers in two files; -1 is no limit.
 std::optional<int> limit_of_version_1(const std::string& folder) {
-  std::string quota = text_of(folder + "/cpu.cfs_quota_us");
-  quota.erase(std::min(quota.find('\n'), quota.size()));
-  return processors_of_cpu_max(quota + ' ' + text_of(folder + "/cpu.cfs_period_us"));
+  return processors_of_cpu_max(line_of(folder + "/cpu.cfs_quota_us") + ' ' +
+                               line_of(folder + "/cpu.cfs_period_us"));
 }
 
 /// Of a group, "/a/b", and of all above it.
@@ -70,8 +77,8 @@ bool has_cpu(std::string_view controllers) {
 
 std::optional<int> limit_of_own_groups() noexcept {
   try {
-    return processors_of_groups(text_of("/proc/self/cgroup"), "/sys/fs/cgroup");
-  } catch (const std::exception&) {  // no memory is left for a path
+    return processors_of_groups(lines_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+  } catch (const std::exception&) {  // no memory is left for a line
     return std::nullopt;
   }
 }

@@ -64,8 +64,8 @@ __device__ inline std::uint64_t look_back(const std::uint64_t* states, std::uint
 /// nearest one back to the nearest inclusive one, or until take() returns true. `counts` is false
 /// beyond that inclusive state. 32 * kWindows states are loaded at once: where a thousand tiles
 /// start together, steps of 32 would take longer than the work of the tiles. Terminates where CTAs
-/// start in the order of their tiles (CUB's scans rely on this too) and publish before they look
-/// back.
+/// start in the order of their tiles (CUB's scans rely on this too) or take them in order, and
+/// publish before they look back.
 template <int kWindows, typename Take>
 __device__ void walk_back(const std::uint64_t* states, std::int64_t tile, Take take) {
   const int lane = static_cast<int>(threadIdx.x % 32);

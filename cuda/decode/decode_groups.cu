@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/walk_scan.hpp"
 
-#include <algorithm>
-
 #include "cuda/base/check.hpp"
 #include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"

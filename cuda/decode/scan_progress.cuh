@@ -43,7 +43,8 @@ __device__ inline ScanProgress progress_of(const WalkArgs& a, std::uint64_t stat
 }
 
 /// Waits until `is_enough` says so of the progress, or the scan ended. Clean bytes before `from`
-/// need not be there. Called by one warp. Terminates where the CTAs of all tiles run or are done.
+/// need not be there. Called by one warp. Terminates where all CTAs of unstuff_scan() run or are
+/// done.
 template <typename IsEnough>
 __device__ ScanProgress await_progress(const WalkArgs& a, std::uint32_t from,
                                        const IsEnough& is_enough) {

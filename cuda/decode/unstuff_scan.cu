@@ -244,9 +244,9 @@ __device__ std::uint32_t take_tile(const UnstuffScanArgs& a, std::uint32_t& shar
 }
 
 /// The same from pinned memory. So few CTAs read at a time that bytes come about in order: those of
-/// 460 tiles that were all asked for at once came in any. A CTA takes tiles in order, so it waits
-/// for those before its own only where others, which run, have taken them: however few CTAs there
-/// is room for beside other work, the scan gets done.
+/// 460 tiles that were all asked for at once came in any. Every tile before a CTA's own has been
+/// taken by one that runs or is done, so waiting for it terminates, however few CTAs there is room
+/// for beside other work.
 __global__ void __launch_bounds__(kThreads)
     unstuff_followed_kernel(UnstuffScanArgs a, Tiles tiles) {
   __shared__ Shared s;

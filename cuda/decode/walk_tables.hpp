@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
@@ -75,6 +76,10 @@ struct WalkTables {
   std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< for 0xFFFF, 0xFFFE, …
   HuffmanDecodeTable source[2][kMaxTablePairs];                ///< in: the rest is made from it
 };
+
+static_assert(kLastCodes % 8 == 0 && offsetof(WalkTables, last_step) % 16 == 0 &&
+                  offsetof(WalkTables, last_symbol) % 16 == 0,
+              "copied by vectors");
 
 /// The symbol table's entry for a codeword, or for bits that are none.
 ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {

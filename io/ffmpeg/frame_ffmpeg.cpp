@@ -1,5 +1,6 @@
 // Frames of any video that libavcodec decodes.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/nvdec.hpp"
 #include "io/pool.hpp"
+#include "zerorun/backend.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io {
@@ -18,6 +20,13 @@ namespace av {
 namespace {
 
 using ffmpeg::detail::duration;
+
+/// As FFmpeg chooses, which knows a process's affinity but not how much CPU time it may use: one
+/// more than processors, at most 16.
+int usual_threads() {
+  const int processors = usable_processors();
+  return processors > 1 ? std::min(processors + 1, 16) : 1;
+}
 
 /// Decodes in order; the samples are converted wherever they are loaded.
 class DecodedVideo final : public DemuxerReader<FrameReader> {
@@ -103,7 +112,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     if (!codec_) return Status(Errc::out_of_memory);
     int error = avcodec_parameters_to_context(codec_.get(), &parameters);
     codec_->max_pixels = StreamLimits{}.max_pixels;  // the size may change in the middle
-    codec_->thread_count = options.threads;          // 0 = one per core
+    codec_->thread_count = options.threads > 0 ? options.threads : usual_threads();
     codec_->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
     codec_->pkt_timebase = demuxer_->stream().time_base;
     if (error >= 0) error = avcodec_open2(codec_.get(), codec, nullptr);

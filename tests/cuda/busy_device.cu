@@ -37,10 +37,12 @@ BusyDevice::BusyDevice() {
                            shared_bytes) != cudaSuccess)
     return;
   ctas_ = std::min(processors, static_cast<int>(flags_.data()->begun.size()) + 1) - 1;
+  if (ctas_ == 0) return;
   Flags* const flags = flags_.data();
   wait_kernel<<<static_cast<unsigned>(ctas_), 1, static_cast<std::size_t>(shared_bytes),
                 stream_.get()>>>(flags->begun.data(), flags->ended.data(), &flags->stop);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  if (cudaGetLastError() != cudaSuccess) ctas_ = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(ctas_ == 0 ? 0 : 30);
   while (!is_busy() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

@@ -36,7 +36,7 @@ namespace zerorun {
 
 struct AsyncEncodeParams {
   EncodeParams encode;  ///< `threads` counts for each lane; CPU: 0 means 1 here
-  /// Frames coded at a time, at most 256. 0: one per core on the CPU, 4 for each device on CUDA.
+  /// Frames coded at a time, at most 256. 0: usable_processors() on the CPU, 4 a device on CUDA.
   /// Each lane needs the memory of an Encoder.
   int lanes = 0;
   int depth = 0;  ///< frames submitted and not yet received, at most 4096; 0: twice the lanes

@@ -65,7 +65,7 @@ ZERORUN_API Result<Backend> resolve_backend(Backend wanted, int device = 0);
 /// mean: the processors that the calling thread may use (taskset, the cpuset of a container or of a
 /// scheduler's job), but no more than the CPU time that control groups allow, rounded up
 /// (`docker run --cpus`, limits of Kubernetes). At least 1. std::thread::hardware_concurrency()
-/// counts those of the machine with glibc 2.35 and newer, and would take 64 threads in a container
+/// counts those of the machine with glibc 2.35 and newer. It would take 64 threads in a container
 /// with two of 64 cores. Control groups are asked once. Thread-safe.
 ZERORUN_API int usable_processors() noexcept;
 

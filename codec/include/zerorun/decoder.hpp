@@ -79,7 +79,7 @@ struct DecodeParams {
   StreamLimits limits;
   Backend backend = Backend::automatic;
   int device = 0;   ///< CUDA device index
-  int threads = 0;  ///< CPU threads for one image; 0 = one per core; CUDA: to copy it, 0 = a few
+  int threads = 0;  ///< CPU threads for one image; 0 = usable cores; CUDA: to copy it, 0 = a few
   InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
 };
 

@@ -139,7 +139,7 @@ struct EncodeParams {
   std::vector<MarkerSegment> segments;  ///< written after JFIF, in this order
   Backend backend = Backend::automatic;
   int device = 0;   ///< CUDA device index
-  int threads = 0;  ///< CPU threads for one frame; 0 = one per core; CUDA: to copy it, 0 = a few
+  int threads = 0;  ///< CPU threads for one frame; 0 = usable cores; CUDA: to copy it, 0 = a few
   InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
   /// Does not go with luma_table and chroma_table. encode() fails with size_not_reached where no
   /// stream is small enough, and with quality_not_reached where none is good enough.

@@ -195,7 +195,7 @@ typedef struct zerorun_encode_params {
   int32_t restart_count; /* for MCUS and MCU_ROWS */
   int32_t backend;       /* ZERORUN_BACKEND_... */
   int32_t device;        /* CUDA device index */
-  int32_t threads;       /* CPU threads for one frame; 0: one per core */
+  int32_t threads;       /* CPU threads for one frame; 0: usable cores */
   int32_t no_jfif_header;
   int32_t pixel_aspect_x, pixel_aspect_y; /* both 0: 1 to 1 */
   /* 64 entries 1..255 in row order, instead of quality; null: none */

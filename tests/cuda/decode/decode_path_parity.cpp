@@ -342,8 +342,9 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
     }
 }
 
-/// An application's kernel may take nearly all of the GPU and wait for the frame. The first image
-/// allocates what the second needs: allocating waits for all kernels.
+/// An application's kernel may take nearly all of the GPU and wait for the frame, which hung where
+/// kernels followed the bus. The first image allocates what the second needs: allocating waits for
+/// all kernels.
 TEST_F(DecodePathParity, OneProcessorIsEnough) {
   const Jpeg jpeg = encode(Content::photo, 1920, 1080, EncodeParams());
   expect(jpeg, 0);
@@ -351,6 +352,8 @@ TEST_F(DecodePathParity, OneProcessorIsEnough) {
   ASSERT_TRUE(busy.is_busy());
   const Compared planes = pair_->planes(jpeg);
   EXPECT_EQ(planes.difference, "");
+  ASSERT_TRUE(planes.report);
+  EXPECT_TRUE(is_slow(planes.report->slow_scans, 0));
   EXPECT_TRUE(busy.is_busy()) << "the frame came when the other kernel had ended";
 }
 

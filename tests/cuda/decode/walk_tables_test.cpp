@@ -119,7 +119,7 @@ TEST_P(SkipTable, SymbolsOfEveryCodewordLength) {
       ASSERT_EQ(symbol != 0, step.is_codeword && step.code_bits <= kSymbolIndexBits);
       if (symbol == 0) symbol = long_symbol_of(*tables_, side, 0, next16);
       ASSERT_EQ((symbol & kSymbolFault) != 0, !step.is_codeword);
-      ASSERT_EQ(symbol >> kSymbolTakenShift & kSymbolTakenMask, step.bits);
+      ASSERT_EQ(taken_by(symbol), step.bits);
       ASSERT_EQ((symbol & kSymbolMakesPair) != 0, step.makes_pair);
       ASSERT_EQ(((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
                 step.indices == 0 ? kEndOfBlock + 1 : step.indices);

@@ -3,10 +3,14 @@
 #include "codec/base/copy_crew.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <thread>
+
+#include "zerorun/backend.hpp"
 
 namespace zerorun {
 namespace {
@@ -147,6 +151,28 @@ TEST(CopyCrew, SeveralCallersShareOneCrew) {
     });
   for (std::thread& caller : callers) caller.join();
   for (const bool is : right) EXPECT_TRUE(is);
+}
+
+/// The first owner may use one processor alone, and so would have no help.
+TEST(CopyCrew, GrowsWithWhoMayUseMoreProcessors) {
+  if (usable_processors() < 2) GTEST_SKIP() << "needs two processors";
+  std::shared_ptr<CopyCrew> first;
+  std::thread([&first] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    first = CopyCrew::shared();
+  }).join();
+  const auto crew = CopyCrew::shared();
+  EXPECT_EQ(crew, first);
+  const Plane plane(200, 1);
+  SharedCopy copy(crew.get(), 1, plane.pieces);
+  copy.release(plane.pieces.size());
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!copy.is_copied(0) && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(copy.is_copied(0)) << "by a helper";
 }
 
 TEST(CopyCrew, SmallFramesAndSingleThreadsGetNoHelp) {

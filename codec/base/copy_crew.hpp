@@ -60,8 +60,8 @@ class CopyCrew {
   void work();
   SharedCopy* find_seat();
 
+  std::mutex mutex_;  ///< guards what stands below
   int most_;
-  std::mutex mutex_;  ///< of all here
   std::condition_variable wanted_, left_;
   std::vector<std::thread> threads_;
   std::vector<SharedCopy*> copies_;

@@ -60,7 +60,8 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
     bool ends;
     // The next entry is loaded at once: before the symbol's pair is stored, and before it is known
     // whether the table has the symbol. One 1920x1080 frame after the other, by an index,
-    // takes 63 to 64 us so and 67 to 69 otherwise, with optimal tables 84 to 87 and 95 to 96 (H200).
+    // takes 63 to 64 us so and 67 to 69 otherwise, with optimal tables 84 to 87 and 95 to 96
+    // (H200).
     const auto look_ahead = [&] {
       index = k + (symbol >> kSymbolRunShift);
       ends = index + 1 >= kBlockSize;

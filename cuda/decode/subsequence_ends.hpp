@@ -82,13 +82,13 @@ struct SubsequenceEnds {
   }
 
   /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to. Returns
-  /// whether there was room for all of them.
-  ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to) {
-    if (!open[sub]) return true;
+  /// whether `lines` lines have room for all of them.
+  ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to, std::uint32_t lines) {
+    if (from == to || !open[sub]) return true;
     std::uint32_t known = count[sub];
     bool all = true;
     for (std::uint32_t i = from; i < to; ++i) {
-      const std::uint32_t number = add(sub, line[i].reached[sub], known);
+      const std::uint32_t number = add(sub, line[i].reached[sub], known, lines);
       line[i].step[sub] |= number << kStepNextShift;
       all = all && number != kForeignEnd;
     }
@@ -100,7 +100,7 @@ struct SubsequenceEnds {
   ZR_HD void offer(std::uint32_t sub, std::uint32_t state) {
     std::uint32_t known = count[sub];
     if (!open[sub] || known + kEndsNotOffered >= most) return;
-    add(sub, state, known);
+    add(sub, state, known, most);
     count[sub] = static_cast<std::uint8_t>(known);
   }
 
@@ -150,9 +150,10 @@ struct SubsequenceEnds {
   }
 
   /// Like find(), but a new state gets a number if there is room.
-  ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t& known) {
+  ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t& known,
+                          std::uint32_t lines) {
     const std::uint32_t number = find(sub, ended, known);
-    if (number != kForeignEnd || known == most) return number;
+    if (number != kForeignEnd || known == lines) return number;
     line[known].state[sub] = static_cast<std::uint16_t>(ended);
     return known++;
   }

@@ -153,9 +153,11 @@ __device__ void list_walks(Shared& s, std::uint32_t& told, std::uint32_t& listed
   const std::uint32_t to = threadIdx.x + 1;
   const bool leads = to < Shared::kSubsequences && s.exists(to) && !s.ends.head[to];
   const std::uint32_t ends = leads ? s.ends.count[threadIdx.x] : 0;
+  // After the first rounds few warps have new ends.
+  if (!__any_sync(0xFFFFFFFF, ends != told)) return;
   std::uint32_t place, sum, base = 0;
   ListPlace(s.list_place[threadIdx.x / 32]).ExclusiveSum(ends - told, place, sum);
-  if (threadIdx.x % 32 == 0 && sum > 0) base = atomicAdd(&listed, sum);
+  if (threadIdx.x % 32 == 0) base = atomicAdd(&listed, sum);
   place += __shfl_sync(0xFFFFFFFF, base, 0);
   for (; told < ends; ++told) s.item(place++) = static_cast<std::uint16_t>(told << 8 | to);
 }
@@ -200,7 +202,7 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
       listed_next = 0;  // all have read it a round ago
     }
     __syncthreads();
-    if (follows && !s.ends.match(sub, walked, entries)) is_full = true;
+    if (follows && !s.ends.match(sub, walked, entries, a.most_ends)) is_full = true;
     walked = entries;
     if (s.offered != kNoOffer && sub < Shared::kSubsequences) s.ends.offer(sub, s.offered);
     list_walks(s, told, listed_next);

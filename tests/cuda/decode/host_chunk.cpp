@@ -114,7 +114,7 @@ void Chunk::walk_ends() {
         repeats = ends_->open[sub] && tally.blocks >= sizes_.offer_blocks;
         repeated = ends_->line[number].reached[sub];
       }
-      const bool room = ends_->match(sub, walked[sub], entries[sub]);
+      const bool room = ends_->match(sub, walked[sub], entries[sub], sizes_.most_ends);
       full_ = full_ || !room;
       if (!room && ends_->count[sub] < sizes_.most_ends)
         broken_ = "an end found no room where some is";

@@ -60,9 +60,9 @@ TEST(SubsequenceEnds, StatesAreNumberedWhileThereIsRoom) {
     ends->line[i].reached[3] = static_cast<std::uint16_t>(1 + i);
     ends->line[i].step[3] = make_step({i, 2 * i});
   }
-  EXPECT_TRUE(ends->match(3, 0, 2));
+  EXPECT_TRUE(ends->match(3, 0, 2, kMostEnds));
   EXPECT_EQ(ends->count[3], 3);
-  EXPECT_FALSE(ends->match(3, 2, kMostEnds)) << "one more state than there is room for";
+  EXPECT_FALSE(ends->match(3, 2, kMostEnds, kMostEnds)) << "one more state than there is room for";
   EXPECT_EQ(ends->count[3], kMostEnds);
   for (std::uint32_t i = 0; i < kMostEnds; ++i) {
     EXPECT_EQ(ends->follow(3, i), i + 1 < kMostEnds ? i + 1 : kForeignEnd);
@@ -87,7 +87,7 @@ TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
     ends->line[i].reached[3] = static_cast<std::uint16_t>(100 + i);
     ends->line[i].step[3] = make_step({1, 1});
   }
-  ends->match(3, 0, kUsualEnds);
+  ends->match(3, 0, kUsualEnds, kUsualEnds);
   EXPECT_EQ(ends->count[3], kUsualEnds);
   EXPECT_EQ(ends->follow(3, 0), kUsualEnds - 1);
   EXPECT_EQ(ends->follow(3, 1), kForeignEnd);

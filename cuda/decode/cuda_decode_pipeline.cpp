@@ -102,6 +102,7 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
     if (fast_.takes(scan, bytes)) {
       sent = bytes;
       const ScanInFlight in_flight(device_);
+      on_device.is_alone = in_flight.is_alone();
       if (!stays(scan, data.first(sent), in_flight.is_alone(), on_device))
         ZR_TRY(upload(scan, data.first(sent), on_device));
       const auto result = decode_fast(scan, on_device, sent);
@@ -167,8 +168,9 @@ Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
                                                    std::size_t bytes) {
   const ScanPlanes planes = image_.open(scan);
   const auto decode = [&](const std::uint8_t* index) {
-    return fast_.decode(scan, {on_device.data, bytes, index, on_device.is_on_host}, planes.data(),
-                        image_.stream(), probe_, [&] { return go_on_behind_scan(); });
+    return fast_.decode(
+        scan, {on_device.data, bytes, index, on_device.is_on_host, on_device.is_alone},
+        planes.data(), image_.stream(), probe_, [&] { return go_on_behind_scan(); });
   };
   if (fast_.takes_index(scan)) {
     auto result = decode(on_device.index);

@@ -60,6 +60,7 @@ Status ScanDecoder::create() {
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(host_steps_.reserve(1));
   ZR_TRY(steps_.reserve(1));
+  ZR_TRY(end_.create());
   return report_.reserve(1);
 }
 
@@ -170,7 +171,10 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
     if (behind) ZR_TRY(behind());
-    ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+    if (in.is_alone)
+      ZR_TRY(end_.wait(stream));
+    else
+      ZR_CUDA_TRY(cudaStreamSynchronize(stream));
     states_.ended();
     return Status::ok();
   };
@@ -240,6 +244,7 @@ Status ScanDecoder::enqueue_unstuff(const Job& job) {
                        job.sizes.bytes,
                        job.sizes.intervals,
                        job.in.is_on_host,
+                       job.in.is_alone,
                        clean_.data(),
                        interval_first_.data(),
                        job.states.tile,

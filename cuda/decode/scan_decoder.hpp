@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "codec/syntax/header_parser.hpp"
+#include "cuda/base/end_flag.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
 #include "cuda/decode/scan_plan.hpp"
@@ -61,6 +62,7 @@ class ScanDecoder {
     /// `data` is pinned memory instead, and there is no index. The bytes are decoded as they come
     /// over the bus.
     bool is_on_host = false;
+    bool is_alone = false;  ///< no other scan is being decoded on the device
   };
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
   /// `behind` may be null; it enqueues what goes on with the samples, before anybody knows whether
@@ -140,6 +142,7 @@ class ScanDecoder {
   DeviceBuffer<std::uint64_t> group_sums_;
   ScanStates states_;
   PinnedBuffer<ScanReport> report_;
+  EndFlag end_;
 };
 
 }  // namespace zerorun

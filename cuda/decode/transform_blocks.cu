@@ -323,6 +323,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
     transform_blocks_kernel(const __grid_constant__ TransformBlocksArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
+  let_next_kernel_begin();
   if (blockIdx.x == 0 && threadIdx.x == 0) report_scan(a);
   transform_cta<false>(a, s, faults_of(*a.summary) != 0);
 }
@@ -331,6 +332,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
     transform_followed_kernel(const __grid_constant__ TransformBlocksArgs a) {
   __shared__ Shared s;
+  let_next_kernel_begin();
   const std::uint32_t first_block = blockIdx.x * kTransformBlocks;
   if (threadIdx.x < 32) await_pairs(a, first_block, min(first_block + kTransformBlocks, a.blocks));
   __syncthreads();

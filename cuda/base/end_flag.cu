@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/base/end_flag.hpp"
+
+#include <atomic>
+
+#include "cuda/base/check.hpp"
+#include "cuda/base/launch.hpp"
+
+namespace zerorun {
+namespace {
+
+__global__ void set_flag_kernel(volatile std::uint32_t* flag, std::uint32_t turn) {
+  wait_for_previous_kernel();
+  *flag = turn;
+}
+
+/// Looks at the flag between two questions to CUDA whether the work failed.
+constexpr int kLooks = 4096;
+
+}  // namespace
+
+Status EndFlag::create() {
+  const KnownDevice* device = nullptr;
+  unsigned flags = 0;
+  ZR_CUDA_TRY(current_device(device));
+  ZR_CUDA_TRY(cudaGetDeviceFlags(&flags));
+  const unsigned schedule = flags & cudaDeviceScheduleMask;
+  spins_ = device->limits.programmatic_launches &&
+           (schedule == cudaDeviceScheduleAuto || schedule == cudaDeviceScheduleSpin);
+  ZR_TRY(flag_.reserve(1));
+  *flag_.data() = turn_ = 0;
+  return Status::ok();
+}
+
+Status EndFlag::wait(cudaStream_t stream) {
+  if (!spins_) {
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+    return Status::ok();
+  }
+  const std::atomic_ref<std::uint32_t> flag(*flag_.data());
+  ZR_CUDA_TRY(launch_behind(set_flag_kernel, 1, 1, stream,
+                            static_cast<volatile std::uint32_t*>(flag_.data()), ++turn_));
+  for (;;) {
+    for (int look = 0; look < kLooks; ++look)
+      if (flag.load(std::memory_order_acquire) == turn_) return Status::ok();
+    const cudaError_t state = cudaStreamQuery(stream);
+    if (state == cudaErrorNotReady) continue;
+    ZR_CUDA_TRY(state);
+    return Status::ok();
+  }
+}
+
+}  // namespace zerorun

@@ -1,0 +1,74 @@
+// The flag at a stream's end is set when all work before it is done, and a failure ends the wait.
+// SPDX-License-Identifier: MIT
+#include "cuda/base/end_flag.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/cuda/break_device.hpp"
+#include "tests/support/gpu.hpp"
+
+namespace zerorun::test {
+namespace {
+
+class EndFlagParity : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    ASSERT_TRUE(stream_.create());
+    ASSERT_TRUE(end_.create());
+  }
+
+  Stream stream_;
+  EndFlag end_;
+};
+
+TEST_F(EndFlagParity, WaitsForEverythingBefore) {
+  constexpr std::int64_t kBytes = 1 << 24;
+  DeviceBuffer<std::uint8_t> on_device;
+  PinnedBuffer<std::uint8_t> last;
+  ASSERT_TRUE(on_device.reserve(kBytes));
+  ASSERT_TRUE(last.reserve(1));
+  std::atomic<int> called = 0;
+  const auto late = [](void* of_test) {
+    std::this_thread::sleep_for(std::chrono::microseconds(300));
+    static_cast<std::atomic<int>*>(of_test)->fetch_add(1);
+  };
+  for (int turn = 1; turn <= 200; ++turn) {
+    // What ends last takes turns: a copy, a kernel, a call on the host.
+    const bool copies = turn % 3 != 0, calls = turn % 3 != 1, sets = turn % 3 == 2;
+    cudaError_t error = cudaSuccess;
+    if (copies) {
+      error = cudaMemsetAsync(on_device.data(), turn, kBytes, stream_.get());
+      ASSERT_EQ(error, cudaSuccess);
+      error = cudaMemcpyAsync(last.data(), on_device.data() + kBytes - 1, 1, cudaMemcpyDeviceToHost,
+                              stream_.get());
+      ASSERT_EQ(error, cudaSuccess);
+    }
+    if (calls) error = cudaLaunchHostFunc(stream_.get(), late, &called);
+    ASSERT_EQ(error, cudaSuccess);
+    if (sets) error = cudaMemsetAsync(on_device.data(), 0, kBytes, stream_.get());
+    ASSERT_EQ(error, cudaSuccess);
+    ASSERT_TRUE(end_.wait(stream_.get()));
+    EXPECT_EQ(called, turn / 3 + (turn + 1) / 3);
+    EXPECT_EQ(*last.data(), copies ? turn : turn - 1);
+  }
+}
+
+TEST_F(EndFlagParity, AFailureEndsTheWait) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto wait_in_vain = [this] {
+    if (!break_device(0)) std::exit(3);
+    std::exit(end_.wait(stream_.get()) ? 2 : 0);
+  };
+  EXPECT_EXIT(wait_in_vain(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace zerorun::test

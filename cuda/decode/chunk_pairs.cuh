@@ -7,7 +7,7 @@
 
 #include "cuda/decode/chunk_sync.cuh"
 #include "cuda/decode/own_subsequence.cuh"
-#include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/pair_sink.hpp"
 
 namespace zerorun::chunk_sync {
 
@@ -56,18 +56,27 @@ struct CollectedPairs {
   /// Blocks from this one on are not to be stored: a damaged interval may end inside one that has
   /// the number of the next interval's first.
   std::uint32_t blocks_end;
-  std::int32_t most = 0;  ///< of all levels
+  std::int32_t most = 0;  ///< of all levels that may be wide
 
   __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition && block < blocks_end)
       store_half(blocks + 2 * block, static_cast<std::uint16_t>(pair));
   }
-  __device__ void put_if(bool condition, std::uint32_t number, std::uint32_t index,
-                         std::int32_t level) {
-    if (condition) store_half(pairs + 2 * number, pack_pair(index, level));
-    most = max(most, abs(level));
+  __device__ std::uint32_t put(std::uint32_t number, const WalkPair& first,
+                               const WalkPair& second) {
+    store_pair(number, first);
+    most = max(most, abs(first.level));
+    store_pair(number, second);
+    return number;
   }
   __device__ void finish(std::uint32_t) const {}
+
+ private:
+  __device__ void store_pair(std::uint32_t& number, const WalkPair& pair) const {
+    if (!pair.exists) return;
+    store_half(pairs + 2 * number, pack_pair(pair.index, pair.level));
+    ++number;
+  }
 };
 
 /// Stores again the pairs that have no room for their levels, and those levels.
@@ -76,11 +85,15 @@ struct WidePairs {
   std::int16_t* wide;
 
   __device__ void block_starts_if(bool, std::uint32_t, std::uint32_t) const {}
-  __device__ void put_if(bool condition, std::uint32_t number, std::uint32_t index,
-                         std::int32_t level) const {
-    if (!condition || !is_wide(level)) return;
-    store_half(pairs + 2 * number, pack_pair(index, kWideLevel));
-    wide[number] = static_cast<std::int16_t>(level);
+  __device__ std::uint32_t put(std::uint32_t number, const WalkPair& first,
+                               const WalkPair& second) const {
+    if (first.exists && is_wide(first.level)) {
+      store_half(pairs + 2 * number, pack_pair(first.index, kWideLevel));
+      wide[number] = static_cast<std::int16_t>(first.level);
+    }
+    increment_if(first.exists, number);
+    increment_if(second.exists, number);
+    return number;
   }
   __device__ void finish(std::uint32_t) const {}
 };
@@ -149,8 +162,8 @@ __device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_
   const SharedWords bits(s.words);
   const std::uint32_t origin = s.first_word * 32;
   const PairTarget local{own.block, own.pair};
-  CollectedPairs sink{shared_address(collected), shared_address(collected + blocks_from),
-                      own.is_last ? own.block + own.blocks : 0xFFFFFFFFu};
+  CollectedPairs sink{shared_address(collected), kept(shared_address(collected + blocks_from)),
+                      kept(own.is_last ? own.block + own.blocks : 0xFFFFFFFFu)};
   std::uint32_t faults = 0;
   if (threadIdx.x < 32) {
     const std::uint64_t before = count_before(a, sum);

@@ -7,7 +7,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/group_walk.hpp"
-#include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/pair_sink.hpp"
 #include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
 
@@ -62,7 +62,7 @@ __device__ bool decode(const WalkArgs& a, const SymbolTables& tables, const Bits
   const std::uint32_t lead = group.first.pair % 8, first_pair = group.first.pair - lead;
   const std::uint32_t blocks = group.behind.block - group.first.block;
   GroupSink sink{{kept(a.pairs + first_pair), kept(a.wide + first_pair),
-                  kept(a.block_pair + group.first.block), (lead + 7) / 8 * 8},
+                  kept(a.block_pair + group.first.block), lead},
                  first_pair};
   const GroupSpan span{group.bit - origin, kept(group.stop - origin), blocks};
   const GroupEnd end = decode_group(bits, tables, span, lead, sink);

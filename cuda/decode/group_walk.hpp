@@ -2,8 +2,8 @@
 // Host code too, so that a test can run the algorithm without a device.
 //
 // A thread decodes hundreds of symbols one after the other, and a single frame has hardly a warp
-// for each scheduler of the device. So the time from one symbol to the next is what counts. Only
-// the symbol itself is loaded from an address that depends on another load, and what only some
+// for each scheduler of the device. So the time from one look-up to the next is what counts. Only
+// the entry itself is loaded from an address that depends on another load, and what only some
 // symbols need is done by predicated instructions, without a branch.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -38,12 +38,14 @@ struct GroupEnd {
 };
 
 /// Decodes the symbols from `bit` to `stop`, but no more than the span's blocks, and stores their
-/// pairs, the first one with the number `pair`. A group has whole MCUs and no padding. Whatever the
-/// bits are, there are at most kMostGroupPairs pairs if `stop` is at most 65535 bits away.
+/// pairs, the first one with the number `pair`. A group has whole MCUs and no padding. So no
+/// look-up tells symbols on both sides of `stop`, or the end is not at `stop`, which the caller
+/// finds. Whatever the bits are, there are at most kMostGroupPairs pairs if `stop` is at most 65535
+/// bits away.
 ///
 /// `Bits`: as for BitFront. `Tables`: look_up(), last() and long_symbol() as for
 /// decode_subsequence(), and tables_of(i) for block i of the group or one of the two after its
-/// last. `Sink`: put_if(c, pair, index, level) for each pair in order, finish(pair) after the last;
+/// last. `Sink`: put() and finish() as there;
 /// block_starts(0, pair) for the first block, block_starts_if(c, i, pair) for the others and for
 /// the one after the last.
 template <typename Bits, typename Tables, typename Sink>
@@ -51,48 +53,49 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
                             std::uint32_t pair, Sink& sink) {
   const CodeTables first = tables.tables_of(0);
   BitFront<Bits> front(bits, span.bit);
-  std::uint32_t table = first.dc, ac = first.ac, block = 0, k = 0, indices = 0;
+  std::uint32_t table = first.dc, ac = first.ac, block = 0, k = 0, beyond = 0;
   std::uint32_t entry = tables.look_up(table, front.window >> (32 - kSymbolIndexBits));
   CodeTables next = tables.tables_of(1);
   sink.block_starts(block, pair);
   while (front.bit < span.stop && block < span.blocks) {
-    std::uint32_t symbol = entry, index, window;
+    std::uint32_t symbols = entry, after, window;
     bool ends;
-    // The next entry is loaded at once: before the symbol's pair is stored, and before it is known
-    // whether the table has the symbol. One 1920x1080 frame after the other, by an index,
+    // The next entry is loaded at once: before the symbols' pairs are stored, and before it is
+    // known whether the table has them. One 1920x1080 frame after the other, by an index,
     // takes 63 to 64 us so and 67 to 69 otherwise, with optimal tables 84 to 87 and 95 to 96
     // (H200).
     const auto look_ahead = [&] {
-      index = k + (symbol >> kSymbolRunShift);
-      ends = index + 1 >= kBlockSize;
-      window = front.window_behind(taken_by(symbol));
+      after = k + (symbols >> kSymbolIndexShift);
+      ends = after >= kBlockSize - 1;
+      window = front.window_behind(symbols);
       entry = tables.look_up(ends ? next.dc : ac, window >> (32 - kSymbolIndexBits));
     };
     look_ahead();
-    if (symbol == 0) {
-      const std::uint32_t next16 = front.window >> 16, last = tables.last(table, next16);
-      symbol = last != 0 ? unpack_symbol(last) : tables.long_symbol(table, next16);
+    if (goes_beyond(after)) {
+      if (symbols != kLongCode)
+        symbols = first_symbol(symbols);
+      else if (symbols = long_codeword(tables, table, front.window); (symbols & kSymbolFault) != 0)
+        k = 1;  // it is no DC
       look_ahead();
+      beyond |= after;
     }
-    const std::uint32_t appended = front.window << (symbol & 31);
-    const std::uint32_t passed = front.pass(taken_by(symbol), window);
-    const bool makes_pair = (symbol & kSymbolMakesPair) != 0;
+    const StepPairs pairs(front.window, symbols, k, after);
+    const std::uint32_t passed = front.pass(taken_by(symbols), window);
     table = ends ? next.dc : ac;
     ac = ends ? next.ac : ac;
     increment_if(ends, block);
     next = tables.tables_of(block + 1);
     front.read_ahead(passed);
-    k = ends ? 0 : index + 1;
-    indices |= index;
-    sink.put_if(makes_pair, pair, index, extend_level(appended, symbol));
-    increment_if(makes_pair, pair);
+    k = ends ? 0 : after + 1;
+    pair = sink.put(pair, pairs.first, pairs.second);
     sink.block_starts_if(ends, block, pair);
   }
   sink.finish(pair);
-  return {front.bit, front.window, block, pair, (indices & kBlockSize) != 0 || k != 0};
+  return {front.bit, front.window, block, pair, goes_beyond(beyond) || k != 0};
 }
 
-/// The last block may have its DC alone.
+/// A group's last step begins before `stop`, and its symbols together take no more than
+/// kMostStepBits. The last block may have its DC alone.
 inline constexpr std::uint32_t kMostGroupPairs =
     static_cast<std::uint32_t>(most_pairs(65535 + kMostStepBits)) + 1;
 

@@ -5,7 +5,7 @@
 
 #include "cuda/base/kept.cuh"
 #include "cuda/base/look_back.cuh"
-#include "cuda/decode/pair_sink.cuh"
+#include "cuda/decode/pair_sink.hpp"
 #include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
 #include "cuda/decode/walk_scan.hpp"
@@ -53,7 +53,7 @@ __device__ inline std::uint32_t decode_directly(const WalkArgs& a, const SharedW
                                                 std::uint32_t origin, const SymbolTables& tables,
                                                 const OwnSubsequence& own, std::uint64_t before) {
   const PairTarget target{blocks_of(before) + own.block, pairs_of(before) + own.pair};
-  PairSink sink{kept(a.pairs), kept(a.wide), kept(a.block_pair), (target.pair + 7) / 8 * 8};
+  PairSink sink{kept(a.pairs), kept(a.wide), kept(a.block_pair), target.pair};
   return decode_own(bits, origin, tables, own, target, sink);
 }
 

@@ -65,8 +65,9 @@ struct alignas(16) OwnSubsequence {
 static_assert(sizeof(OwnSubsequence) == 32);
 
 /// The most pairs and blocks in a subsequence, whatever its bits are and wherever a walk over them
-/// begins and ends. So many pairs more than a chunk counted may be collected, and so many pairs,
-/// wide levels and blocks more than a scan may have be written.
+/// begins and ends: all its symbols begin in it, as a step to two of them takes the first alone
+/// where the second would end behind it. So many pairs more than a chunk counted may be collected,
+/// and so many pairs, wide levels and blocks more than a scan may have be written.
 inline constexpr std::uint32_t kMostWalkPairs = kSubsequenceBits + 2 * kMostStepBits + 2;
 
 /// In place of the number of a CTA's first word: it has no subsequences.

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "cuda/base/kept.hpp"
 #include "cuda/base/subsequence_starts.hpp"
 #include "cuda/decode/walk_tables.hpp"
 
@@ -64,7 +65,7 @@ struct BitFront {
     behind.second = Bits::take(place);
     window = window_of({own, behind.first}, bit);
   }
-  /// The window behind less than 32 bits more.
+  /// The window behind `count` bits more; only the lowest 5 bits of `count` count.
   ZR_HD std::uint32_t window_behind(std::uint32_t count) const {
     return window_of({window, window_of(behind, bit)}, count);
   }
@@ -113,20 +114,21 @@ struct BlockTables {
   std::uint32_t next;  ///< the block that follows
 };
 
-/// Adds 1 without a branch and without copying the number.
-ZR_HD void increment_if(bool condition, std::uint32_t& number) {
+/// Adds without a branch and without copying the number.
+ZR_HD void add_if(bool condition, std::uint32_t& number, std::uint32_t amount) {
 #ifdef __CUDA_ARCH__
   asm("{\n\t"
       ".reg .pred holds;\n\t"
       "setp.ne.u32 holds, %1, 0;\n\t"
-      "@holds add.u32 %0, %0, 1;\n\t"
+      "@holds add.u32 %0, %0, %2;\n\t"
       "}"
       : "+r"(number)
-      : "r"(static_cast<std::uint32_t>(condition)));
+      : "r"(static_cast<std::uint32_t>(condition)), "r"(amount));
 #else
-  if (condition) ++number;
+  if (condition) number += amount;
 #endif
 }
+ZR_HD void increment_if(bool condition, std::uint32_t& number) { add_if(condition, number, 1); }
 
 /// A walk before a codeword, whose table entry is loaded. A thread takes many steps one after the
 /// other, and the time from one to the next is what counts: the next entry is loaded as soon as its
@@ -148,9 +150,9 @@ struct Cursor : BitFront<Bits> {
     next_block = block.next;
     look_up();
   }
-  /// Passes a codeword and the bits that follow it.
-  ZR_HD void step(std::uint32_t count, bool block_ends) {
-    const std::uint32_t passed = this->pass(count, this->window_behind(count));
+  /// Passes the symbols of an entry, which has their number of bits in its lowest 5.
+  ZR_HD void step(std::uint32_t passes, bool block_ends) {
+    const std::uint32_t passed = this->pass(passes & 31, this->window_behind(passes));
     table = block_ends ? next.dc : ac;
     ac = block_ends ? tables.ac_of(next.dc) : ac;
     next_block = block_ends ? next.next : next_block;
@@ -174,15 +176,17 @@ struct Cursor : BitFront<Bits> {
 };
 
 /// Takes steps up to the first codeword at `stop` or after it, or up to the interval's end if only
-/// padding is left. A step returns whether a block ends.
+/// padding is left. A step gets a position that no second symbol is to pass, and returns whether a
+/// block ends.
 template <typename Cursor, typename Step>
 ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& step) {
   // As long as no step can reach the interval's padding, nothing needs to check for it.
-  const auto near = static_cast<std::int32_t>(
-      span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8);
-  while (static_cast<std::int32_t>(cursor.bit) < near) step();
+  const std::uint32_t near =
+      kept(span.stop + kMostStepBits + 8 < span.end ? span.stop : span.end - kMostStepBits - 8);
+  while (static_cast<std::int32_t>(cursor.bit) < static_cast<std::int32_t>(near)) step(near);
   while (cursor.bit < span.stop)
-    if (step() && cursor.bit < span.end && is_padding(cursor.window, span.end - cursor.bit))
+    if (step(span.stop) && cursor.bit < span.end &&
+        is_padding(cursor.window, span.end - cursor.bit))
       cursor.bit = span.end;
 }
 
@@ -206,17 +210,17 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
   Cursor<kSkipBits, Bits, Tables> cursor(bits, tables, bit, phase, k);
   std::uint32_t blocks = 0, pairs = 0,
                 last = k - 1;  // before the DC there is none: adding 1 gives 0
-  walk_subsequence(span, cursor, [&] {
+  walk_subsequence(span, cursor, [&](std::uint32_t) {
     std::uint32_t entry = cursor.entry, after = last + (entry >> kSkipIndexShift);
     if (goes_beyond(after)) {
       std::uint32_t first = first_of(entry);
       if (first == 0) first = cursor.last();
-      entry = first != 0 ? unpack_first(first) : step_of(cursor.long_symbol());
+      entry = first != 0 ? unpack_first(first) : step_of(cursor.long_symbol(), last + 1 == 0);
       after = last + (entry >> kSkipIndexShift);
     }
     const bool ends = after >= kBlockSize - 1;
     pairs += entry & kSkipPairMask << kSkipPairShift;
-    cursor.step(entry & kSkipBitsMask, ends);
+    cursor.step(entry, ends);
     last = ends ? 0xFFFFFFFFu : after;
     increment_if(ends, blocks);
     return ends;
@@ -252,18 +256,52 @@ inline constexpr std::int32_t kWideLevel = -512;
 
 ZR_HD bool is_wide(std::int32_t level) { return level <= kWideLevel || level >= -kWideLevel; }
 /// `index` is below 64 unless the scan has a fault.
+ZR_HD std::uint32_t pair_word(std::uint32_t index, std::int32_t level) {  // its low half
+  return (static_cast<std::uint32_t>(level) << kPairLevelShift) + index;
+}
 ZR_HD std::uint16_t pack_pair(std::uint32_t index, std::int32_t level) {
-  return static_cast<std::uint16_t>(static_cast<std::uint32_t>(level) << kPairLevelShift | index);
+  return static_cast<std::uint16_t>(pair_word(index, level));
 }
 ZR_HD std::int32_t level_of(std::uint16_t pair) {
   return static_cast<std::int16_t>(pair) >> kPairLevelShift;
 }
 
-/// The level of a symbol whose appended bits `appended` begins with.
-ZR_HD std::int32_t extend_level(std::uint32_t appended, std::uint32_t symbol) {
+/// The level whose appended bits `appended` begins with; the lowest 5 bits of `ssss` are their
+/// number.
+ZR_HD std::int32_t extend_level(std::uint32_t appended, std::uint32_t ssss) {
   // T.81 F.2.2.1: if the first bit is 0, filling up with ones gives the value minus 1.
   const std::uint32_t sign = (appended >> 31) - 1;
-  return static_cast<std::int32_t>(window_of({sign, appended}, symbol >> kSymbolSsssShift) - sign);
+  return static_cast<std::int32_t>(window_of({sign, appended}, ssss) - sign);
+}
+
+/// What a symbol of a step makes. Without a pair, `index` is any number; `level` is too, but for a
+/// step's first symbol it is 0 then.
+struct WalkPair {
+  bool exists;
+  std::uint32_t index;
+  std::int32_t level;
+};
+
+/// A step's symbols as pairs: those of `entry`, which begin in `window` and at index `k` (0: the
+/// DC). `after`: that of the last one.
+struct StepPairs {
+  WalkPair first, second;  ///< the second one's level is not wide
+
+  ZR_HD StepPairs(std::uint32_t window, std::uint32_t entry, std::uint32_t k, std::uint32_t after)
+      : first{k == 0 || has_first_level(entry), k + first_run(entry),
+              extend_level(window << (entry >> kCodeBitsShift & 31), entry >> kFirstSsssShift)},
+        second{has_second_level(entry), after,
+               // They are the last ones that the symbols take.
+               extend_level(window << ((entry - (entry >> kSecondSsssShift)) & 31),
+                            entry >> kSecondSsssShift)} {}
+};
+
+/// The symbol of a codeword that `table` does not have, or of bits that are none, at the start of
+/// `window`.
+template <typename Tables>
+ZR_HD std::uint32_t long_codeword(const Tables& tables, std::uint32_t table, std::uint32_t window) {
+  const std::uint32_t last = tables.last(table, window >> 16);
+  return last != 0 ? unpack_symbol(last) : tables.long_symbol(table, window >> 16);
 }
 
 /// The numbers of the next block and pair to be stored.
@@ -273,31 +311,39 @@ struct PairTarget {
 
 /// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
 /// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the same symbols as
-/// skip_subsequence(), so it stores as many pairs and blocks as that counted. `Tables`: as there,
-/// but look_up() gives a symbol, and last() a packed one. `Sink`: block_starts_if(c, block, pair),
-/// put_if(c, number, index, level) for each pair in order, finish(number) after the last.
+/// skip_subsequence(), so it stores as many pairs and blocks as that counted. Where two symbols of
+/// one step are on both sides of `stop`, it takes the first alone.
+///
+/// `Tables`: as there, but look_up() gives a symbol entry, and last() a packed symbol. `Sink`:
+/// block_starts_if(c, block, pair), put(number, first, second) for the pairs of each step in order,
+/// which returns the number of the next, and finish(number) after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                        PairTarget& target, Sink& sink, std::uint32_t& bit,
                                        std::uint32_t& phase, std::uint32_t& k) {
   Cursor<kSymbolIndexBits, Bits, Tables> cursor(bits, tables, bit, phase, k);
-  std::uint32_t block = target.block, pair = target.pair, next_index = k, indices = 0;
-  walk_subsequence(span, cursor, [&] {
-    std::uint32_t symbol = cursor.entry;
-    if (symbol == 0) {
-      const std::uint32_t last = cursor.last();
-      symbol = last != 0 ? unpack_symbol(last) : cursor.long_symbol();
+  std::uint32_t block = target.block, pair = target.pair, next_index = k, beyond = 0;
+  walk_subsequence(span, cursor, [&](std::uint32_t stop) {
+    std::uint32_t entry = cursor.entry, after = next_index + (entry >> kSymbolIndexShift);
+    const bool passes_stop = cursor.bit + taken_by(entry) > stop;
+    if (goes_beyond(after) | passes_stop) {
+      if (entry != kLongCode) {
+        entry = first_symbol(entry);
+      } else if (entry = long_codeword(tables, cursor.table, cursor.window);
+                 (entry & kSymbolFault) != 0) {
+        cursor.bit = kGaveUp;
+        next_index = 1;  // it is no DC
+      }
+      after = next_index + (entry >> kSymbolIndexShift);
+      beyond |= after;
     }
-    const std::uint32_t appended = cursor.window << (symbol & 31);
-    const std::uint32_t index = next_index + (symbol >> kSymbolRunShift);
-    const bool ends = index + 1 >= kBlockSize, makes_pair = (symbol & kSymbolMakesPair) != 0;
-    cursor.step(taken_by(symbol), ends);
-    indices |= index;
-    sink.block_starts_if(makes_pair && next_index == 0, block, pair);
-    sink.put_if(makes_pair, pair, index, extend_level(appended, symbol));
-    next_index = ends ? 0 : index + 1;
-    increment_if(makes_pair, pair);
-    increment_if(ends, block);
+    const bool ends = after >= kBlockSize - 1;
+    const StepPairs pairs(cursor.window, entry, next_index, after);
+    cursor.step(entry, ends);
+    sink.block_starts_if(next_index == 0, block, pair);
+    pair = sink.put(pair, pairs.first, pairs.second);
+    next_index = ends ? 0 : after + 1;
+    if (ends) ++block;
     return ends;
   });
   sink.finish(pair);
@@ -306,7 +352,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
   bit = gave_up ? span.stop : cursor.bit;
   phase = gave_up ? 0 : tables.phase_before(cursor.next_block);
   k = next_index;
-  return (indices & kBlockSize) != 0 || bit > span.end ? kFaultCode : 0;
+  return goes_beyond(beyond) || bit > span.end ? kFaultCode : 0;
 }
 
 }  // namespace zerorun

@@ -45,7 +45,7 @@ inline constexpr std::uint32_t kSubsequenceBits = 288;
 /// codewords are longer. With 12 bits it is 1.9 and 0.2 %, but then shared memory has room for
 /// fewer CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
 inline constexpr int kSkipBits = 11;
-/// Bits that index the symbol tables.
+/// Bits that index the symbol tables: in a 3840x2160 photo at q90 one look-up tells 1.6 symbols.
 inline constexpr int kSymbolIndexBits = 11;
 /// AC codewords that are longer than the index stand in shared memory too, for so many of the last
 /// values of 16 bits: all of T.81's tables do. A photo at q90 has one in 0.7 % of the steps of a

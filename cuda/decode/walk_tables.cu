@@ -16,14 +16,11 @@ __global__ void __launch_bounds__(kThreads) walk_tables_kernel(WalkTables* table
   const int side = static_cast<int>(blockIdx.y), pair = static_cast<int>(blockIdx.z);
   const HuffmanDecodeTable& own = tables->source[side][pair];
   const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
-  if (index < (1u << kSymbolIndexBits)) {
-    const DecodedSymbol symbol = decode_symbol(own, index << (kMaxCodeBits - kSymbolIndexBits));
-    const bool fits = symbol.bits != 0 && symbol.bits <= kSymbolIndexBits;
-    tables->symbol[side][pair][index] = fits ? symbol_of(symbol, side) : 0;
-  }
-  if (index < (1u << kSkipBits))
-    tables->skip[side][pair][index] =
-        skip_entry(tables->source[kDcSide][pair], tables->source[kAcSide][pair], side, index);
+  const HuffmanDecodeTable& dc = tables->source[kDcSide][pair];
+  const HuffmanDecodeTable& ac = tables->source[kAcSide][pair];
+  if (index < (1u << kSymbolIndexBits))
+    tables->symbol[side][pair][index] = symbol_entry(dc, ac, side, index);
+  if (index < (1u << kSkipBits)) tables->skip[side][pair][index] = skip_entry(dc, ac, side, index);
   if (index < kLongSymbols)
     tables->long_symbol[side][pair][index] = symbol_of(decode_symbol(own, 0xFFFF - index), side);
   if (side == kAcSide && index < kLastCodes) {

@@ -46,20 +46,27 @@ ZR_HD std::uint32_t unpack_first(std::uint32_t first) {
 /// entry. Then only the first symbol is to be taken.
 ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 
-/// An entry of the symbol tables.
-///   bits 0-4    length of the codeword
-///   bits 5-9    bits that it takes, with the appended ones
-///   bit 10      it makes a pair
-///   bits 13-16  SSSS; bit 17 is 0
-///   bits 24-31  RRRR (0 for a DC); kEndOfBlock for EOB; with kSymbolFault: no codeword, which is
-///               passed as an EOB of one bit
+/// An entry of the symbol tables: one symbol, or two of one block, with their appended bits.
+///   bits 0-4    bits that they take
+///   bits 5-8    SSSS of the second, whose appended bits are the last; 0 without a second
+///   bits 10-14  length of the first codeword
+///   bits 15-18  SSSS of the first
+///   bits 20-23  RRRR of the first; 0 for a DC and for EOB
+///   bits 24-31  zig-zag indices that they pass, less one: so much behind the index that is next
+///               lies the last symbol's. kEndOfBlock more if that is EOB; kSymbolFault: no
+///               codeword, which is passed as an EOB of one bit
 ///
-/// 0: the codeword is longer than the index, or there is none.
-inline constexpr int kSymbolTakenShift = 5, kSymbolRunShift = 24, kSymbolSsssShift = 13;
-inline constexpr std::uint32_t kSymbolTakenMask = 31, kSymbolMakesPair = 1u << 10;
-/// Added to any index it sets the bit of 64, as a run past the block's end does. EOB does not set
-/// it.
-inline constexpr std::uint32_t kSymbolFault = std::uint32_t{kBlockSize} << kSymbolRunShift;
+/// Bits 9 and 19 are 0: the GPU shifts by a number's lowest 5 bits. The second codeword lies within
+/// the index, and its level is not wide. kLongCode stands for a first codeword that is longer than
+/// the index, or none.
+///
+/// As with skip entries, goes_beyond() is true of an index plus that of the entry if only the first
+/// symbol is to be taken.
+inline constexpr int kSecondSsssShift = 5, kCodeBitsShift = 10, kFirstSsssShift = 15,
+                     kFirstRunShift = 20, kSymbolIndexShift = 24;
+inline constexpr std::uint32_t kSymbolTakenMask = 31, kMostSecondSsss = 9;
+inline constexpr std::uint32_t kLongCode = std::uint32_t{kBlockSize} << kSymbolIndexShift;
+inline constexpr std::uint32_t kSymbolFault = kLongCode;
 
 /// The codewords that are longer than the index are the last ones of a code (T.81 C.2). They are
 /// nearly always among the last kLongSymbols values of 16 bits.
@@ -81,36 +88,75 @@ static_assert(kLastCodes % 8 == 0 && offsetof(WalkTables, last_step) % 16 == 0 &
                   offsetof(WalkTables, last_symbol) % 16 == 0,
               "copied by vectors");
 
-/// The symbol table's entry for a codeword, or for bits that are none.
+/// Bits that an entry's symbols take, with the appended ones.
+ZR_HD std::uint32_t taken_by(std::uint32_t entry) { return entry & kSymbolTakenMask; }
+/// Whether an entry's first symbol has a level that is not 0, or its second.
+ZR_HD bool has_first_level(std::uint32_t entry) { return (entry & 15u << kFirstSsssShift) != 0; }
+ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecondSsssShift) != 0; }
+
+/// RRRR of an entry's first symbol, 0 for a DC and EOB. The compiler would mask after shifting,
+/// but a shift and what is added to its result are one instruction.
+ZR_HD std::uint32_t first_run(std::uint32_t entry) {
+  std::uint32_t run = entry & 15u << kFirstRunShift;
+#ifdef __CUDA_ARCH__
+  asm("" : "+r"(run));
+#endif
+  return run >> kFirstRunShift;
+}
+
+/// The entry for a codeword alone, or for bits that are none.
 ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   if (decoded.bits == 0)
-    return 1 | 1u << kSymbolTakenShift | kSymbolFault | kEndOfBlock << kSymbolRunShift;
+    return 1 | 1u << kCodeBitsShift | kSymbolFault | kEndOfBlock << kSymbolIndexShift;
   const auto bits = static_cast<std::uint32_t>(decoded.bits);
   const auto value = static_cast<std::uint32_t>(decoded.value);
   const std::uint32_t ssss = value & 15;
-  std::uint32_t run = side == kDcSide ? 0 : value >> 4;
-  if (side == kAcSide && ssss == 0 && run != 15) run = kEndOfBlock;
-  const bool pair = side == kDcSide || ssss != 0;
-  return bits | (bits + ssss) << kSymbolTakenShift | (pair ? kSymbolMakesPair : 0) |
-         ssss << kSymbolSsssShift | run << kSymbolRunShift;
+  const bool is_eob = side == kAcSide && ssss == 0 && value >> 4 != 15;
+  const std::uint32_t run = side == kDcSide || is_eob ? 0 : value >> 4;
+  return (bits + ssss) | bits << kCodeBitsShift | ssss << kFirstSsssShift | run << kFirstRunShift |
+         (is_eob ? kEndOfBlock : run) << kSymbolIndexShift;
 }
-/// Bits that a symbol takes, with the appended ones.
-ZR_HD std::uint32_t taken_by(std::uint32_t symbol) {
-  return symbol >> kSymbolTakenShift & kSymbolTakenMask;
+/// What an entry has of its first symbol, if that is not EOB, as an entry of its own.
+ZR_HD std::uint32_t first_alone(std::uint32_t entry) {
+  const std::uint32_t first = entry & 0x3FFFu << kCodeBitsShift;
+  const std::uint32_t taken = (entry >> kCodeBitsShift & 31) + (entry >> kFirstSsssShift & 15);
+  return first | taken | first >> kFirstRunShift << kSymbolIndexShift;
 }
-/// A symbol that is a codeword, in 16 bits, which are never 0, and back.
-///   bits 0-4 length of the codeword, 5-8 SSSS, 9-12 RRRR, 13 it makes a pair, 15 EOB
+/// The first symbol of any entry but kLongCode.
+ZR_HD std::uint32_t first_symbol(std::uint32_t entry) {
+  const std::uint32_t first = first_alone(entry);
+  return taken_by(first) == taken_by(entry) ? entry : first;  // EOB is first only where it is alone
+}
+/// A symbol that is a codeword, in 16 bits, which are never 0, and back: bits 10-23 of its entry,
+/// and bit 15 for EOB.
 ZR_HD std::uint16_t pack_symbol(std::uint32_t symbol) {
-  return static_cast<std::uint16_t>((symbol & 31) | (symbol >> kSymbolSsssShift & 15) << 5 |
-                                    (symbol >> kSymbolRunShift & 15) << 9 |
-                                    (symbol & kSymbolMakesPair) << 3 | (symbol >> 31) << 15);
+  return static_cast<std::uint16_t>((symbol >> kCodeBitsShift & 0x3FFF) | symbol >> 31 << 15);
 }
 ZR_HD std::uint32_t unpack_symbol(std::uint32_t packed) {
-  static_assert(kEndOfBlock << kSymbolRunShift == 1u << 31 && kSymbolMakesPair == 1u << 10);
-  const std::uint32_t bits = packed & 31, ssss = packed >> 5 & 15;
-  return bits | (bits + ssss) << kSymbolTakenShift | (packed >> 3 & kSymbolMakesPair) |
-         ssss << kSymbolSsssShift | (packed >> 9 & 15) << kSymbolRunShift | packed >> 15 << 31;
+  static_assert(kEndOfBlock << kSymbolIndexShift == 1u << 31);
+  return first_alone(packed << kCodeBitsShift) | packed >> 15 << 31;
 }
+
+/// The symbol table's entry for the `kSymbolIndexBits` bits `index`, at a block's start (kDcSide)
+/// or inside it.
+ZR_HD std::uint32_t symbol_entry(const HuffmanDecodeTable& dc, const HuffmanDecodeTable& ac,
+                                 int side, std::uint32_t index) {
+  const auto length_of = [](std::uint32_t symbol) { return symbol >> kCodeBitsShift & 31; };
+  const std::uint32_t bits = index << (kMaxCodeBits - kSymbolIndexBits);  // 16 bits
+  const std::uint32_t first = symbol_of(decode_symbol(side == kDcSide ? dc : ac, bits), side);
+  if ((first & kSymbolFault) != 0 || length_of(first) > kSymbolIndexBits) return kLongCode;
+  const std::uint32_t taken = taken_by(first);
+  if (first >> kSymbolIndexShift >= kEndOfBlock || taken >= kSymbolIndexBits) return first;
+  const std::uint32_t second = symbol_of(decode_symbol(ac, bits << taken & 0xFFFF), kAcSide);
+  const std::uint32_t ssss = second >> kFirstSsssShift & 15;
+  const bool fits = (second & kSymbolFault) == 0 && taken + length_of(second) <= kSymbolIndexBits &&
+                    ssss <= kMostSecondSsss;
+  if (!fits) return first;
+  const std::uint32_t indices = (second >> kSymbolIndexShift) + 1;
+  return first + taken_by(second) + (ssss << kSecondSsssShift) + (indices << kSymbolIndexShift);
+}
+static_assert(kSymbolIndexBits + kMostSecondSsss <= kSymbolTakenMask);
+
 /// The symbol of the next 16 bits, for those that the other tables do not have.
 ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint32_t pair,
                                    std::uint32_t next16) {
@@ -119,10 +165,10 @@ ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint
              ? tables.long_symbol[side][pair][from_last]
              : symbol_of(decode_long_symbol(tables.source[side][pair], next16), side);
 }
-/// A symbol as a skip entry.
-ZR_HD std::uint32_t step_of(std::uint32_t symbol) {
-  return make_skip(taken_by(symbol), ((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
-                   (symbol & kSymbolMakesPair) != 0);
+/// One symbol's entry as a skip entry. A DC makes a pair even if it is 0.
+ZR_HD std::uint32_t step_of(std::uint32_t symbol, bool is_dc) {
+  const bool pair = has_first_level(symbol) || (is_dc && (symbol & kSymbolFault) == 0);
+  return make_skip(taken_by(symbol), ((symbol & ~kSymbolFault) >> kSymbolIndexShift) + 1, pair);
 }
 
 /// The skip entry for the `kSkipBits` bits `index`, at a block's start (kDcSide) or inside it.
@@ -134,7 +180,7 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
     const bool at_dc = side == kDcSide && first == 0;
     const DecodedSymbol symbol = decode_symbol(at_dc ? dc : ac, bits << taken & 0xFFFF);
     if (symbol.bits == 0 || taken + static_cast<std::uint32_t>(symbol.bits) > kSkipBits) break;
-    const std::uint32_t step = step_of(symbol_of(symbol, at_dc ? kDcSide : kAcSide));
+    const std::uint32_t step = step_of(symbol_of(symbol, at_dc ? kDcSide : kAcSide), at_dc);
     const std::uint32_t all_taken = taken + (step & kSkipBitsMask);
     const std::uint32_t all_indices = indices + (step >> kSkipIndexShift);
     const std::uint32_t all_pairs = pairs + (step >> kSkipPairShift & kSkipPairMask);
@@ -152,14 +198,15 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
 
 /// For WalkTables::last_step and last_symbol.
 ZR_HD std::uint16_t make_last_step(const HuffmanDecodeTable& ac, std::uint32_t from_last) {
-  const std::uint32_t symbol = symbol_of(decode_symbol(ac, 0xFFFF - from_last), kAcSide);
-  const bool is_long = (symbol & kSymbolFault) == 0 && (symbol & 31) > kSkipBits;
-  return is_long ? static_cast<std::uint16_t>(pack_first(step_of(symbol))) : std::uint16_t{0};
+  const DecodedSymbol symbol = decode_symbol(ac, 0xFFFF - from_last);
+  return symbol.bits > kSkipBits
+             ? static_cast<std::uint16_t>(pack_first(step_of(symbol_of(symbol, kAcSide), false)))
+             : std::uint16_t{0};
 }
 ZR_HD std::uint16_t make_last_symbol(const HuffmanDecodeTable& ac, std::uint32_t from_last) {
-  const std::uint32_t symbol = symbol_of(decode_symbol(ac, 0xFFFF - from_last), kAcSide);
-  const bool is_long = (symbol & kSymbolFault) == 0 && (symbol & 31) > kSymbolIndexBits;
-  return is_long ? pack_symbol(symbol) : std::uint16_t{0};
+  const DecodedSymbol symbol = decode_symbol(ac, 0xFFFF - from_last);
+  return symbol.bits > kSymbolIndexBits ? pack_symbol(symbol_of(symbol, kAcSide))
+                                        : std::uint16_t{0};
 }
 
 }  // namespace zerorun

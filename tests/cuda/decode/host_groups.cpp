@@ -34,10 +34,10 @@ struct GroupSink {
   void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition) block_starts(block, pair);
   }
-  void put_if(bool condition, std::uint32_t pair, std::uint32_t index, std::int32_t level) {
-    if (!condition) return;
-    out->in_order = out->in_order && pair == next++;
-    out->pairs.push_back({index, level});
+  std::uint32_t put(std::uint32_t pair, const WalkPair& first, const WalkPair& second) {
+    out->in_order = out->in_order && pair == next;
+    next += store_pairs(out->pairs, first, second);
+    return next;
   }
   void finish(std::uint32_t pair) const { out->in_order = out->in_order && pair == next; }
 };

@@ -12,11 +12,6 @@
 namespace zerorun::test {
 namespace {
 
-std::uint32_t make_symbol(const HuffmanDecodeTable& own, int side, std::uint32_t index) {
-  const DecodedSymbol symbol = decode_symbol(own, index << (kMaxCodeBits - kSymbolIndexBits));
-  return symbol.bits != 0 && symbol.bits <= kSymbolIndexBits ? symbol_of(symbol, side) : 0;
-}
-
 /// `symbols` in a code with some codewords of every length, the first symbols with the short ones.
 zerorun::HuffmanSpec random_code(Random& random, std::vector<std::uint8_t> symbols) {
   zerorun::HuffmanSpec spec;
@@ -54,10 +49,10 @@ struct Sink {
   void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition) sub->blocks.push_back({block, pair});
   }
-  void put_if(bool condition, std::uint32_t number, std::uint32_t index, std::int32_t level) {
-    if (!condition) return;
-    sub->in_order = sub->in_order && number == next++;
-    sub->pairs.push_back({index, level});
+  std::uint32_t put(std::uint32_t number, const WalkPair& first, const WalkPair& second) {
+    sub->in_order = sub->in_order && number == next;
+    next += store_pairs(sub->pairs, first, second);
+    return next;
   }
   void finish(std::uint32_t end) const { sub->in_order = sub->in_order && end == next; }
 };
@@ -125,7 +120,8 @@ std::uint32_t HostTables::skip_of(std::uint32_t table, std::uint32_t index) cons
 std::uint32_t HostTables::symbol_of(std::uint32_t table, std::uint32_t index) const {
   std::uint32_t& entry = tables->symbol[side(table)][pair(table)][index];
   if (entry == kNotMade)
-    entry = make_symbol(tables->source[side(table)][pair(table)], side(table), index);
+    entry = symbol_entry(tables->source[kDcSide][pair(table)], tables->source[kAcSide][pair(table)],
+                         side(table), index);
   return entry;
 }
 
@@ -167,6 +163,14 @@ std::vector<TablePair> sample_tables() {
                              {shortest, shortest}};
   Random random(5);
   for (int i = 0; i < 6; ++i) out.push_back(random_tables(random));
+  zerorun::HuffmanSpec longest;
+  longest.bits[kMaxCodeBits] = 255;
+  std::iota(longest.values.begin(), longest.values.end(), std::uint8_t{0});
+  out.push_back({standard_huffman_spec(0), longest});
+  zerorun::HuffmanSpec ladder;
+  std::fill_n(ladder.bits.begin() + 1, kMaxCodeBits, std::uint8_t{1});
+  std::iota(ladder.values.begin(), ladder.values.begin() + 15, std::uint8_t{1});  // then EOB
+  out.push_back({ladder, ladder});
   return out;
 }
 
@@ -184,6 +188,15 @@ std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     words[i / 4] |= std::uint32_t{bytes[i]} << (24 - 8 * (i % 4));
   return words;
+}
+
+std::uint32_t store_pairs(std::vector<HostPair>& to, const WalkPair& first,
+                          const WalkPair& second) {
+  const std::size_t before = to.size();
+  if (first.exists) to.push_back({first.index, first.level});
+  if (second.exists && is_wide(second.level)) throw std::logic_error("a second level is wide");
+  if (second.exists) to.push_back({second.index, second.level});
+  return static_cast<std::uint32_t>(to.size() - before);
 }
 
 WalkTally skip(std::span<const std::uint32_t> words, const HostTables& tables, WalkSpan span,

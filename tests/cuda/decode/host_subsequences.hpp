@@ -30,7 +30,8 @@ std::unique_ptr<WalkTables> make_lazy_tables(std::span<const TablePair> pairs);
 
 /// Tables with codewords of all lengths; EOB is among the AC symbols, and runs of no level.
 TablePair random_tables(Random& random);
-/// T.81's tables for luma and chroma, the shortest that there can be, and random ones.
+/// T.81's tables for luma and chroma, the shortest that there can be, random ones, all AC with 16
+/// bits, and a codeword of every length with EOB the longest.
 std::vector<TablePair> sample_tables();
 
 /// `blocks_per_mcu` blocks that take their tables from `pairs` in turn.
@@ -60,6 +61,19 @@ struct HostTables {
   std::uint32_t period() const { return static_cast<std::uint32_t>(cycle.period); }
   std::uint32_t pairs() const { return static_cast<std::uint32_t>(cycle.pairs); }
   std::uint32_t pair(std::uint32_t table) const { return table % pairs(); }
+};
+
+/// Bits written one by one.
+struct WrittenBits {
+  std::vector<std::uint8_t> bytes;
+  std::uint32_t count = 0;
+
+  void put(const char* zeros_and_ones) {
+    for (; *zeros_and_ones != 0; ++zeros_and_ones, ++count) {
+      if (count % 8 == 0) bytes.push_back(0);
+      if (*zeros_and_ones == '1') bytes.back() |= static_cast<std::uint8_t>(0x80 >> count % 8);
+    }
+  }
 };
 
 /// Bytes as the words that the kernels read, with zeros behind them.
@@ -101,10 +115,14 @@ struct HostPair {
   bool operator==(const HostPair&) const = default;
 };
 
+/// Stores the pairs of a walk's step as a sink has to; returns how many.
+std::uint32_t store_pairs(std::vector<HostPair>& to, const WalkPair& first, const WalkPair& second);
+
 /// What a subsequence's decoding stored.
 struct StoredPairs {
   struct Block {
     std::uint32_t number, first_pair;
+    bool operator==(const Block&) const = default;
   };
   std::vector<HostPair> pairs;  ///< in the order in which they came
   std::vector<Block> blocks;    ///< those whose DC stands in the subsequence

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "codec/arith/symbol.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
@@ -22,6 +23,12 @@ std::vector<std::uint8_t> random_bytes(Random& random, std::size_t count) {
   }
   return bytes;
 }
+
+/// What decoding has to store.
+struct Expected : StoredPairs {
+  bool gave_up = false;      ///< bits are no codeword
+  std::vector<Walk> passed;  ///< before each codeword
+};
 
 class SubsequenceWalk : public testing::Test {
  protected:
@@ -46,24 +53,64 @@ class SubsequenceWalk : public testing::Test {
             random.below(4) == 0 ? 0 : static_cast<std::uint32_t>(random.below(kBlockSize))};
   }
 
-  /// Whether bits that are no codeword are in the way, found by one codeword after the other.
-  bool meets_no_codeword(std::span<const std::uint32_t> words, WalkSpan span, Walk at) const {
+  /// What decode() has to do, by one codeword after the other.
+  Expected decode_singly(std::span<const std::uint32_t> words, WalkSpan span, PairTarget target,
+                         Walk& at) const {
+    Expected out;
+    bool right = true;
+    const auto period = static_cast<std::uint32_t>(on_host_.cycle.period);
     while (at.bit < span.stop) {
+      out.passed.push_back(at);
       const std::uint32_t window = HostBits{words}.window(at.bit);
-      const int side = at.k == 0 ? kDcSide : kAcSide;
+      const bool is_dc = at.k == 0;
+      const auto& source = tables_->source[is_dc ? kDcSide : kAcSide];
       const DecodedSymbol symbol =
-          decode_symbol(tables_->source[side][on_host_.cycle.pair[at.phase]], window >> 16);
-      if (symbol.bits == 0) return true;
+          decode_symbol(source[on_host_.cycle.pair[at.phase]], window >> 16);
+      if (symbol.bits == 0) {
+        out.end = {target.block + 1, target.pair};
+        out.faults = kFaultCode;
+        out.gave_up = true;
+        at = {span.stop, 0, 0};
+        return out;
+      }
       const auto value = static_cast<std::uint32_t>(symbol.value);
-      at.bit += static_cast<std::uint32_t>(symbol.bits) + value % 16;
-      const bool eob = side == kAcSide && value % 16 == 0 && value != kZrl;
-      at.k = eob ? kBlockSize : side == kDcSide ? 1 : at.k + value / 16 + 1;
-      if (at.k < kBlockSize) continue;
-      at = {at.bit, (at.phase + 1) % static_cast<std::uint32_t>(on_host_.cycle.period), 0};
+      const auto ssss = static_cast<int>(value % 16);
+      const std::uint32_t index = at.k + (is_dc ? 0 : value / 16);
+      const bool eob = !is_dc && ssss == 0 && value != kZrl;
+      if (is_dc) out.blocks.push_back({target.block, target.pair});
+      if (is_dc || ssss != 0) {
+        const std::uint32_t appended =
+            ssss == 0 ? 0 : window << symbol.bits >> static_cast<std::uint32_t>(32 - ssss);
+        out.pairs.push_back({index, extend(appended, ssss)});
+        ++target.pair;
+      }
+      right = right && (eob || index < kBlockSize);
+      at.bit += static_cast<std::uint32_t>(symbol.bits + ssss);
+      at.k = index + 1;
+      if (!eob && at.k < kBlockSize) continue;
+      ++target.block;
+      at = {at.bit, (at.phase + 1) % period, 0};
       if (at.bit < span.end && is_padding(HostBits{words}.window(at.bit), span.end - at.bit))
-        return false;
+        at.bit = span.end;
     }
-    return false;
+    out.end = target;
+    out.faults = right && at.bit <= span.end ? 0 : kFaultCode;
+    return out;
+  }
+
+  /// Whatever the bits are.
+  void check_decoding(std::span<const std::uint32_t> words, WalkSpan span, const Walk& start) {
+    Walk decoded = start, expected_end = start;
+    const PairTarget target{1000, 5000};
+    const StoredPairs found = decode(words, on_host_, span, target, decoded);
+    const Expected expected = decode_singly(words, span, target, expected_end);
+    ASSERT_TRUE(found.in_order);
+    ASSERT_EQ(decoded, expected_end);
+    ASSERT_EQ(found.faults, expected.faults);
+    ASSERT_EQ(found.pairs, expected.pairs);
+    ASSERT_EQ(found.blocks, expected.blocks);
+    ASSERT_EQ(found.end.block, expected.end.block);
+    ASSERT_EQ(found.end.pair, expected.end.pair);
   }
 
   void check(std::span<const std::uint32_t> words, WalkSpan span, const Walk& start) {
@@ -72,7 +119,8 @@ class SubsequenceWalk : public testing::Test {
     ASSERT_GE(skipped.bit, span.stop);
     ASSERT_LE(skipped.bit, span.stop + kMostStepBits - 1);
     ASSERT_LT(skipped.k, static_cast<std::uint32_t>(kBlockSize));
-    const bool gives_up = meets_no_codeword(words, span, start);
+    Walk singly = start;
+    const bool gives_up = decode_singly(words, span, {0, 0}, singly).gave_up;
     if (gives_up)
       ASSERT_EQ(skipped, (Walk{span.stop, 0, 0}));
     else
@@ -142,6 +190,86 @@ TEST_F(SubsequenceWalk, FromAnywhereInAnyBitsSkippingEndsAndDecodingAgrees) {
   }
 }
 
+TEST_F(SubsequenceWalk, DecodesAsOneCodewordAfterTheOtherToAnyStop) {
+  Random random(14);
+  int exact = 0;
+  for (int turn = 0; turn < 300; ++turn) {
+    prepare(random);
+    const auto words = words_of(random_bytes(random, 2 * kSubsequenceBytes));
+    const auto end = static_cast<std::uint32_t>(random.between(1, 2 * kSubsequenceBytes)) * 8;
+    const WalkSpan all{std::min(kSubsequenceBits, end), end};
+    const Walk start = random_walk(random, all);
+    Walk at = start;
+    const Expected whole = decode_singly(words, all, {0, 0}, at);
+    for (std::size_t i = 1; i < whole.passed.size(); ++i) {
+      // The next subsequence begins here, maybe between two symbols of one look-up.
+      const WalkSpan span{whole.passed[i].bit, end};
+      SCOPED_TRACE(testing::Message() << "turn " << turn << ": from " << start.bit << " to "
+                                      << span.stop << ", end " << end);
+      ASSERT_NO_FATAL_FAILURE(check_decoding(words, span, start));
+      ++exact;
+    }
+    // Nor need a codeword begin there.
+    for (std::uint32_t stop = start.bit + 1; stop <= all.stop; ++stop) {
+      SCOPED_TRACE(testing::Message() << "turn " << turn << ": from " << start.bit << " to " << stop
+                                      << ", end " << end);
+      ASSERT_NO_FATAL_FAILURE(check_decoding(words, {stop, end}, start));
+    }
+  }
+  EXPECT_GT(exact, 1500);
+}
+
+/// A full block has no EOB, and one look-up may tell its last symbol and the next block's first
+/// bits as if they were an AC codeword.
+TEST_F(SubsequenceWalk, BlocksEndInsideOfALookUp) {
+  tables_ = make_host_tables({&sample_tables()[0], 1});
+  on_host_ = {tables_.get(), cycle_of(1, 1)};
+  // DCs whose bits begin as (0, 1), as EOB, as (1, 1) and as a run of 16 do, or do not.
+  for (const char* const next_dc : {"00", "0101", "1010111", "11001110", "11111111001010101010"})
+    for (std::uint32_t runs = 0; runs <= 5; ++runs) {  // which of two look-ups the last one ends
+      WrittenBits bits;
+      bits.put("00");
+      for (std::uint32_t i = 0; i < runs; ++i) bits.put("11001");
+      for (std::uint32_t i = 0; i < 63 - 2 * runs; ++i) bits.put("001");
+      bits.put(next_dc);
+      bits.put("001");
+      bits.put("1010");
+      const std::uint32_t stop = bits.count;
+      bits.put("00000000000000000000000000000000000000000000000000");
+      const auto words = words_of(bits.bytes);
+      SCOPED_TRACE(testing::Message() << runs << " runs, then " << next_dc);
+      Walk walk{0, 0, 0};
+      const WalkSpan span{stop, static_cast<std::uint32_t>(bits.bytes.size()) * 8};
+      const StoredPairs found = decode(words, on_host_, span, {0, 0}, walk);
+      EXPECT_EQ(found.faults, 0u);
+      EXPECT_EQ(walk, (Walk{stop, 0, 0}));
+      ASSERT_EQ(found.pairs.size(), 66 - runs);
+      EXPECT_EQ(found.pairs[63 - runs], (HostPair{63, 1}));
+      EXPECT_EQ(found.pairs[65 - runs], (HostPair{1, 1}));
+      ASSERT_EQ(found.blocks.size(), 2u);
+      EXPECT_EQ(found.blocks[1], (StoredPairs::Block{1, 64 - runs}));
+      ASSERT_NO_FATAL_FAILURE(check_decoding(words, span, {0, 0, 0}));
+    }
+}
+
+/// A run past the block's end is a fault, whichever symbol of a look-up it is and whatever it ends.
+TEST_F(SubsequenceWalk, RunsPastABlocksEndAreFaults) {
+  tables_ = make_host_tables({&sample_tables()[0], 1});
+  on_host_ = {tables_.get(), cycle_of(1, 1)};
+  for (std::uint32_t k = 1; k < kBlockSize; ++k)
+    for (const char* const symbols : {"11001001", "00111001", "001001", "110011010", "11010001",
+                                      "11111111001001", "001111110101", "1111011011010"}) {
+      WrittenBits bits;
+      bits.put(symbols);
+      const std::uint32_t stop = bits.count;
+      bits.put("00000000000000000000000000000000000000000000000000");
+      const auto words = words_of(bits.bytes);
+      SCOPED_TRACE(testing::Message() << symbols << " from index " << k);
+      const WalkSpan span{stop, static_cast<std::uint32_t>(bits.bytes.size()) * 8};
+      ASSERT_NO_FATAL_FAILURE(check_decoding(words, span, {0, 0, k}));
+    }
+}
+
 TEST_F(SubsequenceWalk, PaddingIsPassedOnlyWhereNothingElseIsLeft) {
   for (std::uint32_t left = 0; left <= 9; ++left)
     for (std::uint32_t first_zero = 0; first_zero <= 9; ++first_zero) {
@@ -176,8 +304,8 @@ TEST(Levels, DoNotDependOnTheBitsBehindTheAppendedOnes) {
     for (std::uint32_t appended = 0; appended < (1u << ssss); ++appended) {
       auto bits = static_cast<std::uint32_t>(random.next());
       if (ssss > 0) bits = (bits & (0xFFFFFFFFu >> ssss)) | appended << (32 - ssss);
-      const std::uint32_t symbol = symbol_of({1, static_cast<int>(ssss)}, kDcSide);
-      ASSERT_EQ(extend_level(bits, symbol), extend(appended, static_cast<int>(ssss)));
+      const auto anything = static_cast<std::uint32_t>(random.next()) << 5;
+      ASSERT_EQ(extend_level(bits, anything | ssss), extend(appended, static_cast<int>(ssss)));
     }
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "codec/arith/symbol.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
@@ -109,20 +110,74 @@ TEST_P(SkipTable, EveryEntryPassesWhatItsCodewordsSay) {
     }
 }
 
+/// A symbol entry against the codewords of 64 bits that it is looked up for.
+void check_symbols(std::uint32_t entry, int side, const std::vector<Step>& steps,
+                   std::uint64_t bits) {
+  const Step& first = steps[0];
+  const std::uint32_t one = first_symbol(entry);
+  const auto indices_of = [](const Step& step) {
+    return step.indices == 0 ? kEndOfBlock : step.indices - 1;
+  };
+  const auto window = static_cast<std::uint32_t>(bits >> 32);
+  const auto level_of = [&](const Step& step, std::uint32_t before) {
+    const std::uint32_t ssss = step.bits - step.code_bits;
+    return extend(static_cast<std::int32_t>(bits << (before + step.code_bits) >> 32 >> (32 - ssss)),
+                  static_cast<int>(ssss));
+  };
+  const std::uint32_t k = side == kDcSide ? 0 : 1;
+  // The first alone.
+  ASSERT_EQ(one & kSymbolFault, 0u);
+  ASSERT_EQ(taken_by(one), first.bits);
+  ASSERT_EQ(one >> kSymbolIndexShift, indices_of(first));
+  const StepPairs alone(window, one, k, k + indices_of(first));
+  ASSERT_EQ(alone.first.exists, first.makes_pair);
+  ASSERT_EQ(alone.first.level, level_of(first, 0));
+  ASSERT_FALSE(alone.second.exists);
+  if (first.makes_pair) {
+    ASSERT_EQ(alone.first.index, k + indices_of(first));
+  }
+  // Both, where the second has all that it needs.
+  const bool two = first.indices != 0 && steps.size() > 1 && steps[1].is_codeword &&
+                   first.bits + steps[1].code_bits <= kSymbolIndexBits &&
+                   steps[1].bits - steps[1].code_bits <= kMostSecondSsss;
+  ASSERT_EQ(entry != one, two);
+  if (!two) return;
+  const Step& second = steps[1];
+  const std::uint32_t after = k + (entry >> kSymbolIndexShift);
+  const StepPairs both(window, entry, k, after);
+  ASSERT_EQ(taken_by(entry), first.bits + second.bits);
+  ASSERT_EQ(entry >> kSymbolIndexShift, first.indices + indices_of(second));
+  ASSERT_EQ(both.first.exists, first.makes_pair);
+  ASSERT_EQ(both.first.index, alone.first.index);
+  ASSERT_EQ(both.first.level, alone.first.level);
+  ASSERT_EQ(both.second.exists, second.makes_pair);
+  ASSERT_EQ(both.second.index, after);
+  if (second.makes_pair) {
+    ASSERT_EQ(both.second.level, level_of(second, first.bits));
+  }
+}
+
 TEST_P(SkipTable, SymbolsOfEveryCodewordLength) {
   Random random(GetParam());
   for (const int side : {kDcSide, kAcSide})
     for (std::uint32_t next16 = 0; next16 < (1u << kMaxCodeBits); ++next16) {
       SCOPED_TRACE(testing::Message() << (side == kDcSide ? "DC " : "AC ") << next16);
-      const Step step = steps_of(*tables_, 0, side, std::uint64_t{next16} << 48)[0];
-      std::uint32_t symbol = tables_->symbol[side][0][next16 >> (kMaxCodeBits - kSymbolIndexBits)];
-      ASSERT_EQ(symbol != 0, step.is_codeword && step.code_bits <= kSymbolIndexBits);
-      if (symbol == 0) symbol = long_symbol_of(*tables_, side, 0, next16);
-      ASSERT_EQ((symbol & kSymbolFault) != 0, !step.is_codeword);
-      ASSERT_EQ(taken_by(symbol), step.bits);
-      ASSERT_EQ((symbol & kSymbolMakesPair) != 0, step.makes_pair);
-      ASSERT_EQ(((symbol & ~kSymbolFault) >> kSymbolRunShift) + 1,
-                step.indices == 0 ? kEndOfBlock + 1 : step.indices);
+      const std::uint64_t bits = std::uint64_t{next16} << 48 | random.next() >> 16;
+      const auto steps = steps_of(*tables_, 0, side, bits);
+      std::uint32_t entry = tables_->symbol[side][0][next16 >> (kMaxCodeBits - kSymbolIndexBits)];
+      const bool is_short = steps[0].is_codeword && steps[0].code_bits <= kSymbolIndexBits;
+      ASSERT_EQ(entry != kLongCode, is_short);
+      if (!is_short) entry = long_symbol_of(*tables_, side, 0, next16);
+      if (!steps[0].is_codeword) {
+        ASSERT_EQ(entry >> kSymbolIndexShift, kEndOfBlock + kBlockSize);
+        ASSERT_EQ(taken_by(entry), 1u);
+        ASSERT_FALSE(has_first_level(entry) || has_second_level(entry));
+      } else if (is_short) {
+        check_symbols(entry, side, steps, bits);
+      } else {
+        check_symbols(entry, side, {steps[0]}, bits);
+      }
+      if (HasFatalFailure()) return;
     }
 }
 
@@ -142,7 +197,7 @@ TEST_P(SkipTable, TheLastCodewords) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, SkipTable, testing::Range<std::size_t>(0, 9));
+INSTANTIATE_TEST_SUITE_P(Tables, SkipTable, testing::Range<std::size_t>(0, sample_tables().size()));
 
 ScanLayout random_layout(Random& random) {
   ComponentSpec specs[kMaxComponents];

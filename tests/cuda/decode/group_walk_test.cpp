@@ -53,6 +53,26 @@ TEST(GroupWalk, HasWhatSubsequencesHave) {
   EXPECT_GT(groups, 300);
 }
 
+/// A run past the block's end is a fault, whichever symbol of a look-up it is.
+TEST(GroupWalk, RunsEndInTheBlock) {
+  const auto tables = make_host_tables({&sample_tables()[0], 1});
+  const HostTables on_host{tables.get(), cycle_of(1, 1)};
+  for (const bool passes : {false, true})
+    for (int singles = 0; singles <= 4; singles += 2) {
+      WrittenBits bits;
+      bits.put("00");  // DC
+      for (int i = 0; i < singles; ++i) bits.put("001");
+      for (int i = 0; i < (62 - singles) / 2; ++i) bits.put("11001");  // a 0 before each
+      bits.put(passes ? "11001" : "001");
+      const std::uint32_t stop = bits.count;
+      bits.put("00000000000000000000000000000000000000000000000000");
+      const StoredGroup group = decode_stored(words_of(bits.bytes), on_host, {0, stop, 1}, 0);
+      EXPECT_EQ(group.end.bit, stop);
+      EXPECT_EQ(group.end.blocks, 1u);
+      EXPECT_EQ(group.end.fault, passes) << singles << " without a run";
+    }
+}
+
 /// With its true index a scan has the levels of the stages. With another one it may not be as said.
 TEST(GroupWalk, IndexGivesTheLevelsOfTheStages) {
   Random random(33);

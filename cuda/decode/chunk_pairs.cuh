@@ -14,8 +14,9 @@ namespace zerorun::chunk_sync {
 static_assert(kSymbolIndexBits <= kSkipBits, "symbol tables take the place of the skip tables");
 static_assert(kWarmSubsequences >= 32, "the first warp has no subsequence, and looks back");
 
-/// In place of a block's first pair: the block does not begin in the chunk.
+/// In place of where a block's first pair is collected: the block does not begin in the chunk.
 inline constexpr std::uint16_t kBeginsElsewhere = 0xFFFF;
+static_assert(4 * sync_words(kMostEnds, kLargeRoom) <= kBeginsElsewhere);
 
 /// The number of the thread's subsequence in the scan; the thread has one.
 __device__ inline std::uint32_t own_number(const WalkArgs& a) {
@@ -52,6 +53,9 @@ __device__ inline void store_half(SharedAddress at, std::uint16_t half) {
 /// Numbers count from the chunk's first block and pair. Wide levels are left to a second walk: a
 /// branch for them takes 4 of the 82 us of a 1920x1080 photo at q90 (H200).
 struct CollectedPairs {
+  /// Pairs count by their bytes, which no step need compute then.
+  static constexpr std::uint32_t kPairUnits = sizeof(std::uint16_t);
+
   SharedAddress pairs, blocks;
   /// Blocks from this one on are not to be stored: a damaged interval may end inside one that has
   /// the number of the next interval's first.
@@ -74,13 +78,15 @@ struct CollectedPairs {
  private:
   __device__ void store_pair(std::uint32_t& number, const WalkPair& pair) const {
     if (!pair.exists) return;
-    store_half(pairs + 2 * number, pack_pair(pair.index, pair.level));
-    ++number;
+    store_half(pairs + number, pack_pair(pair.index, pair.level));
+    number += kPairUnits;
   }
 };
 
 /// Stores again the pairs that have no room for their levels, and those levels.
 struct WidePairs {
+  static constexpr std::uint32_t kPairUnits = 1;
+
   SharedAddress pairs;
   std::int16_t* wide;
 
@@ -184,8 +190,9 @@ __device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_
     }
     store_halves(a.pairs + first_pair, collected, pairs);
     for (std::uint32_t i = threadIdx.x; i <= blocks; i += kThreads) {
-      const std::uint16_t pair = collected[blocks_from + i];
-      if (pair != kBeginsElsewhere) a.block_pair[first_block + i] = first_pair + pair;
+      const std::uint16_t at = collected[blocks_from + i];
+      if (at != kBeginsElsewhere)
+        a.block_pair[first_block + i] = first_pair + at / CollectedPairs::kPairUnits;
     }
   } else if (own.end != 0) {
     faults |= decode_directly(a, bits, origin, tables, own, s.before);

@@ -73,6 +73,8 @@ struct EightPairs {
 /// pipe is so busy that look-ups wait. (With pairs of 32 bits, a 3848x2168 photo at q90 on an H200,
 /// subsequences of 544 bits: 83 us a frame with single ones, 49 with four at once.)
 struct PairSink {
+  static constexpr std::uint32_t kPairUnits = 1;
+
   std::uint16_t* pairs;
   std::int16_t* wide;  ///< the level of each pair that has no room for it
   std::uint32_t* block_pair;

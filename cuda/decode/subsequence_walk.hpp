@@ -304,7 +304,7 @@ ZR_HD std::uint32_t long_codeword(const Tables& tables, std::uint32_t table, std
   return last != 0 ? unpack_symbol(last) : tables.long_symbol(table, window >> 16);
 }
 
-/// The numbers of the next block and pair to be stored.
+/// The numbers of the next block and pair to be stored, pairs as their sink counts them.
 struct PairTarget {
   std::uint32_t block, pair;  ///< at the next codeword; it may be inside the block
 };

@@ -14,8 +14,8 @@ __global__ void set_flag_kernel(volatile std::uint32_t* flag, std::uint32_t turn
   *flag = turn;
 }
 
-/// Looks at the flag between two questions to CUDA whether the work failed.
-constexpr int kLooks = 4096;
+/// Looks at the flag between two questions to CUDA whether the work failed: a millisecond or two.
+constexpr int kLooks = 1 << 20;
 
 }  // namespace
 

@@ -167,6 +167,11 @@ cudaError_t cudaGetDevice(int* device) {
   *device = g_device;
   return cudaSuccess;
 }
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  ZR_OR_FAIL("cudaGetDeviceFlags");
+  *flags = 0;
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int device) {
   ZR_OR_FAIL("cudaSetDevice");
   g_device = device;
@@ -306,6 +311,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return destroyed(stream, fate("cudaStreamDestroy"));
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return fate("cudaStreamSynchronize"); }
+cudaError_t cudaStreamQuery(cudaStream_t) { return fate("cudaStreamQuery"); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
   return fate("cudaStreamWaitEvent");
 }

@@ -46,7 +46,8 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
                    [&](Item item, int before) { code_item(item, before, codes, counting); });
   const Sums bits = warp_sums(counting.at);
   if constexpr (kIndexed)
-    add_to_groups(a, group_of(a.grid, tile_of(a.grid, number), b.exists), bits.before, bits.total);
+    add_to_groups(a, group_of(a.grid, tile_of(a.grid, number), b.exists()), bits.before,
+                  bits.total);
   std::uint32_t* const out = place_tile(a, number, bits.total);
   clear_words(out, (bits.total + 31) / 32);
   SharingWriter writer(out, bits.before);
@@ -142,11 +143,11 @@ __global__ void __launch_bounds__(kThreads,
   if (number >= a.grid.tiles) return;
   finish_transform<kTuned>(s, w, b, c);
   const Sums items = list_items(s, w, b, c, 1);
-  if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists), b, c, items);
+  if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists()), b, c, items);
   if (items.total > kTileItems)
     code_dense_tile<kIndexed>(a, s, w, number, b, c);
   else
-    code_listed_tile<kIndexed>(a, s, w, number, items.total, b.exists, items.before);
+    code_listed_tile<kIndexed>(a, s, w, number, items.total, b.exists(), items.before);
 }
 
 template <bool kIndexed, bool kTuned>
@@ -159,7 +160,7 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
   const std::uint32_t index = a.grid.tile_index(number);
   if (lane_index() == 0) a.item_count[index] = dense ? kDenseTile : items;
   if constexpr (kIndexed) {
-    add_pairs(a, group_of(a.grid, tile_of(a.grid, number), b.exists), b, c, listed);
+    add_pairs(a, group_of(a.grid, tile_of(a.grid, number), b.exists()), b, c, listed);
     if (!dense)
       a.block_item[std::int64_t{index} * kTileBlocks + lane_index()] =
           static_cast<std::uint16_t>(listed.before);

@@ -12,7 +12,7 @@ namespace zerorun::cuda_encode {
 template <typename Visit>
 __device__ inline void walk_dense_block(const WarpShared& w, const Coded& b, const Coefficients& c,
                                         std::int32_t difference, const Visit& visit) {
-  if (!b.exists) return;
+  if (!b.exists()) return;
   visit(Item{Item::dc(b.destination(), difference)}, 0);
   const std::uint32_t table = (Item::kFirstTable + 2 * b.destination()) << 24;
   int last = 0;

@@ -37,7 +37,7 @@ __device__ inline void add_to_groups(const CodeTilesArgs& a, const GroupPlace& p
 /// Adds the pairs of the tile to the groups: all items but EOBs.
 __device__ inline void add_pairs(const CodeTilesArgs& a, const GroupPlace& place, const Coded& b,
                                  const Coefficients& c, const Sums& items) {
-  const std::uint32_t eobs = __ballot_sync(kFullWarp, b.exists && has_eob(c));
+  const std::uint32_t eobs = __ballot_sync(kFullWarp, b.exists() && has_eob(c));
   const auto before = static_cast<std::uint32_t>(__popc(eobs & ((1u << lane_index()) - 1)));
   const auto all = static_cast<std::uint32_t>(__popc(eobs));
   add_to_groups(a, place, (items.before - before) << 16, (items.total - all) << 16);

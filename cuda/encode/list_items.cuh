@@ -5,6 +5,7 @@
 
 #include <cuda_pipeline.h>
 
+#include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
@@ -80,14 +81,30 @@ __device__ inline void wait_for_fetched() {
   __syncthreads();
 }
 
-/// What coding has to know about the lane's block.
-struct Coded {
-  int before;  ///< lane of the block that predicts DC; negative: it is in the tile before
-  int component;
-  bool exists, padding;
-  bool starts_interval;  ///< the tile is the first one of its interval
+/// What coding has to know about the lane's block, in one register: the transform needs all of the
+/// others, and what is not kept the compiler computes again from the tile's number.
+class Coded {
+ public:
+  /// `before`: see before(). `starts_interval`: the tile is the first one of its interval.
+  __device__ Coded(const Block& b, int before, bool starts_interval)
+      : word_(kept((static_cast<std::uint32_t>(before) & 0xFF) | (b.component != 0 ? kChroma : 0) |
+                   (b.padding ? kPadding : 0) | (starts_interval ? kStartsInterval : 0) |
+                   (b.exists ? kExists : 0))) {}
 
-  __device__ unsigned destination() const { return component != 0; }
+  /// Lane of the block that predicts DC; negative: it is in the tile before.
+  __device__ int before() const { return static_cast<std::int8_t>(word_); }
+  __device__ unsigned destination() const { return (word_ & kChroma) / kChroma; }
+  __device__ bool exists() const { return (word_ & kExists) != 0; }
+  __device__ bool padding() const { return (word_ & kPadding) != 0; }
+  __device__ bool starts_interval() const { return (word_ & kStartsInterval) != 0; }
+
+ private:
+  // kChroma is the size of a table of reciprocals, which saves a shift.
+  static constexpr std::uint32_t kChroma = sizeof(ReciprocalTables::table[0]);
+  static constexpr std::uint32_t kPadding = 2 * kChroma, kStartsInterval = 4 * kChroma,
+                                 kExists = 1u << 31;
+  static_assert(kChroma == 1 << 8);
+  std::uint32_t word_;
 };
 
 /// ac_energy() of a block's rows of samples.
@@ -150,6 +167,9 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
   if constexpr (tuned)
     s.of_warp[warp].item[kTurns + lane_index()] =
         energy_and_turn(0, turn_of_block(lane.block.component, lane.block.x, lane.block.y));
+  const Block& b = lane.block;
+  const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);
+  const Coded coded(b, before, tile.first_block == 0);
   uint2 rows[8];
   load_rows(plane_of(a, lane.block.component), lane.block, s.of_warp[warp].item, rows);
   if ((alone || warp == 0) && tile.first_block > 0)
@@ -164,14 +184,12 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
     transform_rows(
         rows, [](std::uint32_t samples) { return samples; }, c);
   if (!alone && warp + 1 < kWarps) s.sum[warp + 1][lane_index()] = sum_of_samples(c);
-  const Block& b = lane.block;
-  const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);
-  return {before, b.component, b.exists, b.padding, tile.first_block == 0};
+  return coded;
 }
 
 __device__ inline void transform_columns_of_tile(const Shared& s, const Coded& b, Coefficients& c) {
-  transform_columns(b.component == 0, s.reciprocals.table[b.destination()], c);
-  if (b.padding) c.low = c.high = 0;
+  transform_columns(b.destination() == 0, s.reciprocals.table[b.destination()], c);
+  if (b.padding()) c.low = c.high = 0;
 }
 
 /// Whether the block ends with EOB: its last coefficient is 0 (T.81 F.1.2.2).
@@ -179,17 +197,17 @@ __device__ inline bool has_eob(const Coefficients& c) { return c.high >> 31 == 0
 
 __device__ inline std::uint32_t count_block_items(const Coded& b, const Coefficients& c) {
   const int items = 1 + __popc(c.low) + __popc(c.high) + (has_eob(c) ? 1 : 0);
-  return b.exists ? static_cast<std::uint32_t>(items) : 0;
+  return b.exists() ? static_cast<std::uint32_t>(items) : 0;
 }
 
 /// DC minus that of the component's block before (T.81 F.1.1.5.1), or minus 0 if there is none.
 __device__ inline std::int32_t dc_difference(const Shared& s, const Coded& b,
                                              const Coefficients& c) {
   const auto dc = static_cast<std::int32_t>(static_cast<std::int16_t>(c.v[0]));
-  std::int32_t before = __shfl_sync(kFullWarp, dc, b.before);
-  if (b.before < 0) {
-    const std::uint32_t sum = s.sum[warp_index()][b.before + kTileBlocks];
-    before = b.starts_interval ? 0 : dc_of_sum(sum, s.reciprocals.table[b.destination()][0]);
+  std::int32_t before = __shfl_sync(kFullWarp, dc, b.before());
+  if (b.before() < 0) {
+    const std::uint32_t sum = s.sum[warp_index()][b.before() + kTileBlocks];
+    before = b.starts_interval() ? 0 : dc_of_sum(sum, s.reciprocals.table[b.destination()][0]);
   }
   return dc - before;
 }
@@ -197,7 +215,7 @@ __device__ inline std::int32_t dc_difference(const Shared& s, const Coded& b,
 /// `next`: where the block's items go.
 __device__ inline void list_block_items(const Coded& b, const Coefficients& c,
                                         std::int32_t difference, std::uint32_t* next) {
-  if (!b.exists) return;
+  if (!b.exists()) return;
   *next++ = Item::dc(b.destination(), difference);
 #pragma unroll
   for (int first = 0; first < kBlockSize; first += 8) {

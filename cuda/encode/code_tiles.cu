@@ -136,7 +136,8 @@ __global__ void __launch_bounds__(kThreads,
   wait_for_previous_kernel();
   if (is_skipped(a.skip)) return;
   if constexpr (kTuned) fetch_rules(*a.tune);
-  fetch_tables(a, s, codes_of_frame(a));
+  fetch_by_cta(s.reciprocals, a.reciprocals);
+  fetch_by_cta(s.codes, codes_of_frame(a));
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
   wait_for_fetched();
@@ -193,7 +194,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   wait_for_previous_kernel();
   if (is_skipped(a.skip)) return;
   if constexpr (kTuned) fetch_rules(*a.tune);
-  fetch_tables(a, s, nullptr);
+  fetch_by_cta(s.reciprocals, a.reciprocals);
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
   wait_for_fetched();
@@ -212,7 +213,8 @@ __global__ void __launch_bounds__(kThreads,
   wait_for_previous_kernel();
   if (is_skipped(a.skip)) return;
   if constexpr (kTuned) fetch_rules(*a.tune);
-  fetch_tables(a, s, codes_of_frame(a));
+  fetch_by_cta(s.reciprocals, a.reciprocals);
+  fetch_by_cta(s.codes, codes_of_frame(a));
   const std::uint32_t index = a.grid.tile_index(number);
   const std::uint32_t items = number < a.grid.tiles ? a.item_count[index] : 0;
   const bool dense = items == kDenseTile;

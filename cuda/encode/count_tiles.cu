@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCountTilesCtas, kThrea
   const Lane lane(a, number);
   wait_for_previous_kernel();
   if constexpr (kTuned) fetch_rules(*a.tune);
-  fetch_tables(a, s, nullptr);
+  fetch_by_cta(s.reciprocals, a.reciprocals);
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
   wait_for_fetched();

@@ -114,27 +114,36 @@ enum class RowAccess {
   edge,       ///< some samples are not in the plane
 };
 
+/// First sample of a row.
+__device__ inline const std::uint8_t* row_of(const ConstPlaneView& plane, int x0, int y) {
+  return plane.data + y * plane.stride_bytes + x0;
+}
+
+__device__ inline bool is_inside(const ConstPlaneView& plane, int x0, int y0) {
+  return x0 + kBlockEdge <= plane.width && y0 + kBlockEdge <= plane.height;
+}
+
+__device__ inline bool is_aligned(const ConstPlaneView& plane, int x0, int y0) {
+  const auto first = reinterpret_cast<std::uintptr_t>(row_of(plane, x0, y0));
+  return (first | static_cast<std::uintptr_t>(plane.stride_bytes)) % 8 == 0;
+}
+
 __device__ inline RowAccess row_access(const ConstPlaneView& plane, int x0, int y0) {
-  const std::uint8_t* const first = plane.data + y0 * plane.stride_bytes + x0;
-  if (x0 + kBlockEdge > plane.width || y0 + kBlockEdge > plane.height) return RowAccess::edge;
-  if ((reinterpret_cast<std::uintptr_t>(first) | static_cast<std::uintptr_t>(plane.stride_bytes)) %
-          8 ==
-      0)
-    return RowAccess::aligned;
+  if (!is_inside(plane, x0, y0)) return RowAccess::edge;
+  if (is_aligned(plane, x0, y0)) return RowAccess::aligned;
   constexpr int kMostAfter = 3;  // bytes of the last word after the row
   const bool rows_around = y0 > 0 && y0 + kBlockEdge < plane.height;  // the stride has any sign
   const bool ends_inside = x0 + kBlockEdge + kMostAfter <= plane.width || rows_around;
   return ends_inside ? RowAccess::unaligned : RowAccess::edge;
 }
 
-__device__ inline uint2 aligned_row(const ConstPlaneView& plane, int x0, int y) {
-  return __ldg(reinterpret_cast<const uint2*>(plane.data + y * plane.stride_bytes + x0));
+__device__ inline uint2 aligned_row(const std::uint8_t* row) {
+  return __ldg(reinterpret_cast<const uint2*>(row));
 }
 
-__device__ inline uint2 unaligned_row(const ConstPlaneView& plane, int x0, int y) {
-  const std::uint8_t* const first = plane.data + y * plane.stride_bytes + x0;
-  const auto lead = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first) % 4);
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(first - lead);
+__device__ inline uint2 unaligned_row(const std::uint8_t* row) {
+  const auto lead = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(row) % 4);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(row - lead);
   const std::uint32_t middle = __ldg(words + 1);
   return {__funnelshift_r(__ldg(words), middle, 8 * lead),
           lead == 0 ? middle : __funnelshift_r(middle, __ldg(words + 2), 8 * lead)};
@@ -143,9 +152,9 @@ __device__ inline uint2 unaligned_row(const ConstPlaneView& plane, int x0, int y
 __device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y) {
   switch (row_access(plane, x0, y / kBlockEdge * kBlockEdge)) {
     case RowAccess::aligned:
-      return aligned_row(plane, x0, y);
+      return aligned_row(row_of(plane, x0, y));
     case RowAccess::unaligned:
-      return unaligned_row(plane, x0, y);
+      return unaligned_row(row_of(plane, x0, y));
     case RowAccess::edge:
       break;
   }
@@ -157,23 +166,24 @@ __device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y) {
 __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, std::uint32_t* buffer,
                                  uint2 (&rows)[8]) {
   const int x0 = b.x * kBlockEdge, y0 = b.y * kBlockEdge;
-  const RowAccess access = row_access(plane, x0, y0);
-  if (access == RowAccess::aligned) {
+  const std::uint8_t* row = row_of(plane, x0, y0);
+  // The common case stands for itself: one of three cases is a jump through a table.
+  if (is_inside(plane, x0, y0) && is_aligned(plane, x0, y0)) {
 #pragma unroll
-    for (int y = 0; y < 8; ++y) rows[y] = aligned_row(plane, x0, y0 + y);
+    for (int y = 0; y < 8; ++y, row += plane.stride_bytes) rows[y] = aligned_row(row);
     return;
   }
-  if (access == RowAccess::unaligned) {
+  if (row_access(plane, x0, y0) == RowAccess::unaligned) {
 #pragma unroll
-    for (int y = 0; y < 8; ++y) rows[y] = unaligned_row(plane, x0, y0 + y);
+    for (int y = 0; y < 8; ++y, row += plane.stride_bytes) rows[y] = unaligned_row(row);
     return;
   }
   std::uint32_t* const column = buffer + lane_index();
 #pragma unroll 1
   for (int y = 0; y < 8; ++y) {
-    const uint2 row = edge_row(plane, x0, y0 + y);
-    column[2 * y * 32] = row.x;
-    column[(2 * y + 1) * 32] = row.y;
+    const uint2 samples = edge_row(plane, x0, y0 + y);
+    column[2 * y * 32] = samples.x;
+    column[(2 * y + 1) * 32] = samples.y;
   }
 #pragma unroll
   for (int y = 0; y < 8; ++y) rows[y] = make_uint2(column[2 * y * 32], column[(2 * y + 1) * 32]);

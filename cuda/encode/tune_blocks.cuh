@@ -28,10 +28,7 @@ __device__ inline TuneRules& shared_rules() {
 /// Starts to copy the rules, by all threads of the CTA; wait_for_fetched() waits for them. A 4K
 /// photo at q90 takes 46.6 us alone and 27.8 in eight streams; with a loop of loads and stores 48.0
 /// and 28.5 (H100).
-__device__ inline void fetch_rules(const TuneRules& from) {
-  static_assert(sizeof(TuneRules) % 16 == 0);
-  fetch(&shared_rules(), &from, sizeof(TuneRules) / 16, threadIdx.x, kThreads);
-}
+__device__ inline void fetch_rules(const TuneRules& from) { fetch_by_cta(shared_rules(), &from); }
 
 /// Calls visit(natural index, coefficient with kFloatMagicBits, its reciprocal) for the transformed
 /// columns of a block.

@@ -130,18 +130,42 @@ constexpr RowWeights row_weights(int frequency) {
   return weights;
 }
 
+/// row_weights() of all frequencies.
+struct AllRowWeights {
+  RowWeights of[8];
+};
+constexpr AllRowWeights all_row_weights() {
+  AllRowWeights all{};
+  for (int k = 0; k < 8; ++k) all.of[k] = row_weights(k);
+  return all;
+}
+#ifdef __CUDACC__
+/// In constant memory, which an instruction reads by itself: each weight that stands in the code
+/// takes one more instruction to get into a register. Not const, or it would stand there.
+static __constant__ AllRowWeights device_row_weights = all_row_weights();
+#endif
+
+/// row_weights(), for one frequency in the code.
+ZR_HD RowWeights weights_of_row(int frequency) {
+#ifdef __CUDA_ARCH__
+  return device_row_weights.of[frequency];
+#else
+  return row_weights(frequency);
+#endif
+}
+
 /// fdct8<1> of eight samples, the first one lowest: kFloatMagicBits + a frequency other than 0
 /// and 4. Its weights add up to 0, so that the level shift changes nothing. Word: four samples, as
 /// std::uint32_t or SampleWord.
 template <int kFrequency, typename Word>
 ZR_HD std::uint32_t fdct_row_frequency(const Word& first, const Word& last) {
-  constexpr RowWeights kWeights = row_weights(kFrequency);
+  const RowWeights weights = weights_of_row(kFrequency);
   constexpr int kShift = kConstBits - kPass1Bits;
   constexpr std::uint32_t kHalf = 1u << (kShift - 1);
   const std::uint32_t high =
-      dot_samples(first, kWeights.high[0], dot_samples(last, kWeights.high[1], 0));
+      dot_samples(first, weights.high[0], dot_samples(last, weights.high[1], 0));
   const std::uint32_t low =
-      dot_samples(first, kWeights.low[0], dot_samples(last, kWeights.low[1], kHalf));
+      dot_samples(first, weights.low[0], dot_samples(last, weights.low[1], kHalf));
   return kFloatMagicBits + shift_right_signed(high + shift_right_signed(low, 7), kShift - 7);
 }
 

@@ -57,4 +57,11 @@ __device__ inline void store_word(SharedAddress at, std::uint32_t word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(word));
 }
 
+/// Stores a word and goes on to the next one. Where a condition guards this, the addition stays one
+/// instruction with a predicate: the compiler would add to a copy of the address and copy it back.
+__device__ inline void push_word(SharedAddress& at, std::uint32_t word) {
+  store_word(at, word);
+  asm volatile("add.u32 %0, %0, 4;" : "+r"(at));
+}
+
 }  // namespace zerorun

@@ -14,8 +14,8 @@ __device__ inline std::uint64_t warp_sum(std::uint64_t value) {
   return value;
 }
 
-// Sum, least and greatest of 32-bit values over the lanes of a warp, in each of them. Turing has no
-// instruction for them.
+// Sum, union, least and greatest of 32-bit values over the lanes of a warp, in each of them. Turing
+// has no instruction for them.
 
 template <typename T, typename Combine>
 __device__ inline T warp_combine(T value, Combine combine) {
@@ -32,6 +32,14 @@ __device__ inline T warp_add(T value) {
   return __reduce_add_sync(kFullWarp, value);
 #else
   return warp_combine(value, [](T a, T b) { return a + b; });
+#endif
+}
+
+__device__ inline std::uint32_t warp_or(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(kFullWarp, value);
+#else
+  return warp_combine(value, [](std::uint32_t a, std::uint32_t b) { return a | b; });
 #endif
 }
 

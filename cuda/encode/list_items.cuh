@@ -5,6 +5,8 @@
 
 #include <cuda_pipeline.h>
 
+#include <utility>
+
 #include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
@@ -97,20 +99,21 @@ class Coded {
   /// `before`: see before(). `starts_interval`: the tile is the first one of its interval.
   __device__ Coded(const Block& b, int before, bool starts_interval)
       : word_(kept((static_cast<std::uint32_t>(before) & 0xFF) | (b.component != 0 ? kChroma : 0) |
-                   (b.padding ? kPadding : 0) | (starts_interval ? kStartsInterval : 0) |
+                   (b.padding || !b.exists ? kBare : 0) | (starts_interval ? kStartsInterval : 0) |
                    (b.exists ? kExists : 0))) {}
 
   /// Lane of the block that predicts DC; negative: it is in the tile before.
   __device__ int before() const { return static_cast<std::int8_t>(word_); }
   __device__ unsigned destination() const { return (word_ & kChroma) / kChroma; }
   __device__ bool exists() const { return (word_ & kExists) != 0; }
-  __device__ bool padding() const { return (word_ & kPadding) != 0; }
+  /// It has no coefficients but DC: MCU padding, or no block at all.
+  __device__ bool bare() const { return (word_ & kBare) != 0; }
   __device__ bool starts_interval() const { return (word_ & kStartsInterval) != 0; }
 
  private:
   // kChroma is the size of a table of reciprocals, which saves a shift.
   static constexpr std::uint32_t kChroma = sizeof(ReciprocalTables::table[0]);
-  static constexpr std::uint32_t kPadding = 2 * kChroma, kStartsInterval = 4 * kChroma,
+  static constexpr std::uint32_t kBare = 2 * kChroma, kStartsInterval = 4 * kChroma,
                                  kExists = 1u << 31;
   static_assert(kChroma == 1 << 8);
   std::uint32_t word_;
@@ -198,7 +201,7 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
 
 __device__ inline void transform_columns_of_tile(const Shared& s, const Coded& b, Coefficients& c) {
   transform_columns(b.destination() == 0, s.reciprocals.table[b.destination()], c);
-  if (b.padding()) c.low = c.high = 0;
+  if (b.bare()) c.low = c.high = 0;
 }
 
 /// Whether the block ends with EOB: its last coefficient is 0 (T.81 F.1.2.2).
@@ -221,20 +224,37 @@ __device__ inline std::int32_t dc_difference(const Shared& s, const Coded& b,
   return dc - before;
 }
 
-/// `next`: where the block's items go.
-__device__ inline void list_block_items(const Coded& b, const Coefficients& c,
-                                        std::int32_t difference, std::uint32_t* next) {
-  if (!b.exists()) return;
-  *next++ = Item::dc(b.destination(), difference);
+/// Stores the items of kCount positions from kFirst on that `mask` has a bit for. `any`: the union
+/// of the warp's masks.
+template <int kFirst, int kCount>
+__device__ inline void list_group(const Coefficients& c, std::uint32_t mask, std::uint32_t any,
+                                  SharedAddress& next) {
+  constexpr std::uint32_t kAll = (1u << kCount) - 1;
+  if ((any >> kFirst % 32 & kAll) == 0) return;
+  const std::uint32_t group = mask >> kFirst % 32 & kAll;  // its bits become predicates at once
 #pragma unroll
-  for (int first = 0; first < kBlockSize; first += 8) {
-    const std::uint32_t group = (first < 32 ? c.low : c.high) >> first % 32 & 0xFF;
-    if (group == 0) continue;  // often so for a whole warp
-#pragma unroll
-    for (int k = first; k < first + 8; ++k)
-      if ((group >> (k - first) & 1) != 0) *next++ = Item::ac(c.at(k), k);
+  for (int i = 0; i < kCount; ++i)
+    if ((group >> i & 1) != 0) push_word(next, Item::ac(c.at(kFirst + i), kFirst + i));
+}
+
+/// Lists a half of the positions, those of `mask`, in groups: often a whole warp has none in one.
+/// The warp decides as one, so that none of its lanes waits behind a group for others.
+template <int kFirst, int kCount>
+__device__ inline void list_half(const Coefficients& c, std::uint32_t mask, SharedAddress& next) {
+  const std::uint32_t any = warp_or(mask);
+  [&]<int... kGroup>(std::integer_sequence<int, kGroup...>) {
+    (list_group<kFirst + kGroup * kCount, kCount>(c, mask, any, next), ...);
   }
-  if (has_eob(c)) *next = Item::eob(b.destination());
+  (std::make_integer_sequence<int, 32 / kCount>{});
+}
+
+/// `next`: where the block's items go. By all lanes of a warp.
+__device__ inline void list_block_items(const Coded& b, const Coefficients& c,
+                                        std::int32_t difference, SharedAddress next) {
+  if (b.exists()) push_word(next, Item::dc(b.destination(), difference));
+  list_half<0, 8>(c, c.low, next);
+  list_half<32, 4>(c, c.high, next);
+  if (b.exists() && has_eob(c)) store_word(next, Item::eob(b.destination()));
 }
 
 /// Stores the items of all blocks in w.item if they fit, and behind them `fill` items without bits.
@@ -243,7 +263,7 @@ __device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b
                                   const Coefficients& c, std::uint32_t fill) {
   const Sums items = warp_sums(count_block_items(b, c));
   if (items.total > kTileItems) return items;
-  list_block_items(b, c, dc_difference(s, b, c), w.item + items.before);
+  list_block_items(b, c, dc_difference(s, b, c), shared_address(w.item + items.before));
   const auto lane = static_cast<unsigned>(lane_index());
   if (lane < fill && items.total + lane < kTileItems) w.item[items.total + lane] = Item::none();
   __syncwarp();

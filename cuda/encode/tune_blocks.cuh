@@ -156,7 +156,7 @@ __device__ inline void tune_columns_of_tile(const Shared& s, WarpShared& w, cons
     tune_columns_by_rate(w, reciprocals, magic, rules.table[destination], weight, c);
   else
     tune_columns_by_zone(reciprocals, magic, rules, weight, c);
-  if (b.padding()) c.low = c.high = 0;
+  if (b.bare()) c.low = c.high = 0;
 }
 
 }  // namespace zerorun::cuda_encode

@@ -18,17 +18,18 @@ __device__ inline SharedAddress shared_address(const void* memory) {
   return static_cast<SharedAddress>(__cvta_generic_to_shared(memory));
 }
 
-/// Word `index` of an array.
+/// Word `index` of an array that starts kOffset bytes behind `array`.
+template <int kOffset = 0>
 __device__ inline std::uint32_t load_word(SharedAddress array, std::uint32_t index = 0) {
   std::uint32_t word;
   asm volatile(
       "{\n\t"
       ".reg .u32 at;\n\t"
       "mad.lo.u32 at, %1, 4, %2;\n\t"
-      "ld.shared.u32 %0, [at];\n\t"
+      "ld.shared.u32 %0, [at + %3];\n\t"
       "}"
       : "=r"(word)
-      : "r"(index), "r"(array));
+      : "r"(index), "r"(array), "n"(kOffset));
   return word;
 }
 

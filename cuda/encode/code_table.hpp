@@ -10,40 +10,40 @@
 
 namespace zerorun {
 
-/// Codes of one destination and sign: 17 rows of 16 sizes. Row 0 has DC, row d has AC at distance d
-/// (run d - 1); size s > 0 stands in column s - 1.
-inline constexpr int kCodeColumns = 16;
+/// Row 0 has DC, row d has AC at distance d (run d - 1).
 inline constexpr int kCodeRows = 17;
-inline constexpr int kSignedCodes = kCodeRows * kCodeColumns;
-
-/// Words before the first code, in whole vectors of four.
-inline constexpr int kCodePad = 4;
-inline constexpr int kCodeWords = kCodePad + 4 * kSignedCodes;
+/// The codes of a row and size: luma negative, luma positive, chroma negative, chroma positive.
+inline constexpr int kCodeSigns = 4;
+/// Coefficients have a size of at most 11; the words of size 12 stay 0, which is no code.
+inline constexpr int kMostCodeSize = 11, kNoCodeSize = 12;
+/// Words from a size to the next one. More than the rows take, so that the commonest codes, of
+/// short runs and small sizes, lie in different banks of shared memory.
+inline constexpr int kSizeWords = 80;
+static_assert(kSizeWords >= kCodeRows * kCodeSigns);
+inline constexpr int kCodeWords = kSizeWords * (kNoCodeSize + 1);
 
 /// The upper 16 bits of a word have the code, left-aligned; it is inverted for a negative
 /// coefficient, whose appended bits have ones above them. The lower 16 bits have the length of code
-/// and appended bits. Order: luma negative, luma positive, chroma negative, chroma positive. Size 0
-/// of a row stands one word before the row, which no other size uses: DC of 0 before row 0 of the
-/// positive codes, EOB before row 0 of the negative ones, and ZRL before row 16 of both, since it
-/// is looked up by the sign of the coefficient behind it.
+/// and appended bits. Of size 0 are EOB, a negative code of row 0, DC of 0, a positive one, and ZRL
+/// in row 16 with both signs, since it is looked up by the sign of the coefficient behind it.
 struct alignas(16) CodeTable {
   std::uint32_t word[kCodeWords];
 };
 
 /// Whether a scan can contain the symbol: SSSS of DC, or RRRRSSSS of AC (T.81 F.1.2).
 ZR_HD bool has_code_slot(bool ac, int symbol) {
+  if (symbol % 16 > kMostCodeSize) return false;
   return ac ? symbol % 16 != 0 || symbol == kEob || symbol == kZrl : symbol < 16;
 }
 
-/// Index of a word of one destination and sign; `place` counts from size 0 of row 0.
-ZR_HD int code_slot(int destination, int place, bool negative) {
-  return kCodePad - 1 + (2 * destination + (negative ? 0 : 1)) * kSignedCodes + place;
+ZR_HD int code_slot(int destination, int row, int size, bool negative) {
+  return size * kSizeWords + row * kCodeSigns + 2 * destination + (negative ? 0 : 1);
 }
 
 /// Index of the word of a symbol, for a coefficient of that sign.
 ZR_HD int code_slot(bool ac, int destination, int symbol, bool negative) {
-  if (symbol == 0) return code_slot(destination, 0, ac);  // EOB, or DC of 0
-  return code_slot(destination, ac ? symbol + kCodeColumns : symbol, negative);
+  if (symbol == 0) return code_slot(destination, 0, 0, ac);  // EOB, or DC of 0
+  return code_slot(destination, ac ? symbol / 16 + 1 : 0, symbol % 16, negative);
 }
 
 ZR_HD std::uint32_t code_word(std::uint32_t code, std::uint32_t bits, std::uint32_t size,

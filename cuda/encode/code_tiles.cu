@@ -42,8 +42,9 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
   const SharedAddress codes = shared_address(&s.codes);
   keep_dense_block(w, c);
   CountingWriter counting;
-  walk_dense_block(w, b, c, difference,
-                   [&](Item item, int before) { code_item(item, before, codes, counting); });
+  walk_dense_block(w, b, c, difference, [&](Item item, int before) {
+    code_item(item, distance_of(item, before), codes, counting);
+  });
   const Sums bits = warp_sums(counting.at);
   if constexpr (kIndexed)
     add_to_groups(a, group_of(a.grid, tile_of(a.grid, number), b.exists()), bits.before,
@@ -51,8 +52,9 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
   std::uint32_t* const out = place_tile(a, number, bits.total);
   clear_words(out, (bits.total + 31) / 32);
   SharingWriter writer(out, bits.before);
-  walk_dense_block(w, b, c, difference,
-                   [&](Item item, int before) { code_item(item, before, codes, writer); });
+  walk_dense_block(w, b, c, difference, [&](Item item, int before) {
+    code_item(item, distance_of(item, before), codes, writer);
+  });
   writer.finish();
 }
 
@@ -61,11 +63,12 @@ __device__ void merge_words(Shared& s, WarpShared& w, std::uint32_t at, std::uin
                             std::uint32_t tile_words, std::uint32_t* out) {
   clear_words(w.tile, tile_words);
   std::uint32_t* words = w.tile + at / 32;
-  SharedAddress kept = shared_address(&s.word[warp_index()][0][lane_index()]);
+  SharedAddress from = shared_address(&s.word[warp_index()][0][lane_index()]);
+  const SharedAddress stop = from + (own_bits + 31) / 32 * (32 * 4);
   std::uint32_t before = 0;
 #pragma unroll 1
-  for (std::uint32_t bit = 0; bit < own_bits; bit += 32, kept += 32 * 4, ++words) {
-    const std::uint32_t word = load_word(kept);
+  for (; from != stop; from += 32 * 4, ++words) {
+    const std::uint32_t word = load_word(from);
     atomicOr(words, __funnelshift_r(word, before, at));
     before = word;
   }
@@ -83,14 +86,11 @@ template <bool kIndexed>
 __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
                                  std::uint32_t number, std::uint32_t items, bool exists,
                                  std::uint32_t block_item) {
-  __syncwarp();
-  const auto lane = static_cast<unsigned>(lane_index());
-  // Items are coded two at a time; an odd list ends with one that has no bits.
-  const std::uint32_t all = items + items % 2, each = (all + 63) / 64 * 2;
-  const std::uint32_t begin = min(lane * each, all), end = min(begin + each, all);
+  const std::uint32_t each = items_of_lane(items);
+  fill_list(w, items, 32 * each);
   const SharedAddress list = shared_address(w.item), codes = shared_address(&s.codes);
   KeepingWriter<kKeptWords> keeping(shared_address(s.word[warp_index()]));
-  code_items(list, begin, end, codes, keeping);
+  code_items(list, each, codes, keeping);
   const std::uint32_t own_bits = keeping.finish();
   const Sums bits = warp_sums(own_bits);
   if constexpr (kIndexed) {
@@ -106,7 +106,7 @@ __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& 
   }
   clear_words(out, tile_words);
   SharingWriter writer(out, bits.before);
-  code_items(list, begin, end, codes, writer);
+  code_items(list, each, codes, writer);
   writer.finish();
 }
 
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kThreads,
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
   finish_transform<kTuned>(s, w, b, c);
-  const Sums items = list_items(s, w, b, c, 1);
+  const Sums items = list_items(s, w, b, c);
   if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists()), b, c, items);
   if (items.total > kTileItems)
     code_dense_tile<kIndexed>(a, s, w, number, b, c);
@@ -155,7 +155,7 @@ template <bool kIndexed, bool kTuned>
 __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, std::uint32_t number,
                              const Coded& b, Coefficients& c) {
   finish_transform<kTuned>(s, w, b, c);
-  const Sums listed = list_items(s, w, b, c, 4);  // fills a whole vector
+  const Sums listed = list_items(s, w, b, c);
   const std::uint32_t items = listed.total;
   const bool dense = items > kTileItems;
   const std::uint32_t index = a.grid.tile_index(number);
@@ -170,6 +170,7 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
     count_dense_tile(s, w, b, c);
     return;
   }
+  fill_list(w, items, 4 * vectors(items));
   auto* const out = reinterpret_cast<uint4*>(a.items + std::int64_t{index} * kTileItems);
 #pragma unroll 1
   for (auto i = static_cast<unsigned>(lane_index()); i < vectors(items); i += 32)

@@ -21,8 +21,9 @@ __device__ inline void walk_dense_block(const WarpShared& w, const Coded& b, con
     for (std::uint32_t left = half == 0 ? c.low : c.high; left != 0; left &= left - 1) {
       const int k = 32 * half + __ffs(static_cast<int>(left)) - 1;
       const auto value = static_cast<std::uint32_t>(w.coefficient[k][lane_index()]);
-      visit(Item{table + value * 256 + static_cast<std::uint32_t>(k)}, last);
-      last = k;
+      const Item item{Item::ac(value, k) + table};
+      visit(item, last);
+      last = item.place();
     }
   }
   if (has_eob(c)) visit(Item{Item::eob(b.destination())}, last);
@@ -67,14 +68,14 @@ __device__ inline void count_dense_tile(Shared& s, WarpShared& w, const Coded& b
 __device__ inline void count_listed_tile(Shared& s, const WarpShared& w, std::uint32_t items) {
 #pragma unroll 1
   for (auto i = static_cast<unsigned>(lane_index()); i < items; i += 32)
-    count_item(Item{w.item[i]}, i > 0 ? Item{w.item[i - 1]}.position() : 0, counts_of_lane(s));
+    count_item(Item{w.item[i]}, i > 0 ? Item{w.item[i - 1]}.place() : 0, counts_of_lane(s));
 }
 
 /// From transformed rows to counts.
 template <bool kTuned>
 __device__ inline void count_tile(Shared& s, WarpShared& w, const Coded& b, Coefficients& c) {
   finish_transform<kTuned>(s, w, b, c);
-  const std::uint32_t items = list_items(s, w, b, c, 0).total;
+  const std::uint32_t items = list_items(s, w, b, c).total;
   if (items > kTileItems)
     count_dense_tile(s, w, b, c);
   else
@@ -86,19 +87,21 @@ __device__ inline void add_counts(const Shared& s, SymbolCounts* counts) {
   const auto add = [&](int table, int symbol, std::uint32_t count) {
     if (count != 0) atomicAdd(&counts->count[table][symbol], count);
   };
-  for (int i = static_cast<int>(threadIdx.x); i < 2 * kSignedCodes; i += kThreads) {
-    const int destination = i >= kSignedCodes ? 1 : 0, place = i - destination * kSignedCodes;
-    const int negative = code_slot(destination, place, true);
-    const int positive = code_slot(destination, place, false);
+  constexpr int kSizes = kMostCodeSize + 1;
+  for (int i = static_cast<int>(threadIdx.x); i < 2 * kCodeRows * kSizes; i += kThreads) {
+    const int destination = i / (kCodeRows * kSizes);
+    const int row = i / kSizes % kCodeRows, size = i % kSizes;
+    const int negative = code_slot(destination, row, size, true);
+    const int positive = code_slot(destination, row, size, false);
     const std::uint32_t below = s.count[0][negative] + s.count[1][negative];
     const std::uint32_t above = s.count[0][positive] + s.count[1][positive];
-    if (place == 0) {
+    if (row == 0 && size == 0) {
       add(2 + destination, kEob, below);
       add(destination, 0, above);
-    } else if (place < kCodeColumns) {
-      add(destination, place, below + above);
+    } else if (row == 0) {
+      add(destination, size, below + above);
     } else {
-      add(2 + destination, place - kCodeColumns, below + above);
+      add(2 + destination, (row - 1) * 16 + size, below + above);
     }
   }
 }

@@ -51,9 +51,11 @@ __device__ inline std::uint32_t bits_before_block(const GroupPlace& place, Share
   const std::uint32_t coder = place.starts ? item / each : 0;
   CountingWriter counting{__shfl_sync(kFullWarp, bits.before, static_cast<int>(coder))};
   if (place.starts)
-    for (std::uint32_t i = coder * each; i < item; ++i)
-      code_item(Item{load_word(items, i)}, i > 0 ? Item{load_word(items, i - 1)}.position() : 0,
-                codes, counting);
+    for (std::uint32_t i = coder * each; i < item; ++i) {
+      const Item coded{load_word(items, i)};
+      const int before = i > 0 ? Item{load_word(items, i - 1)}.place() : 0;
+      code_item(coded, distance_of(coded, before), codes, counting);
+    }
   return counting.at;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cuda_pipeline.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "cuda/base/kept.cuh"
@@ -35,12 +36,16 @@ struct Shared {
     /// for each other and most symbols are one of a few.
     std::uint32_t count[2][kCodeWords];
   };
-  CodeTable codes;
+  CodeTable codes;  // near_codeword() may read behind it
   ReciprocalTables reciprocals;
   /// Of the tile before each warp's: the sums of the samples of its blocks, from which DC is
   /// predicted. Before the CTA's first tile only the last block of each component has one.
   std::uint32_t sum[kWarps][kTileBlocks];
 };
+
+static_assert(offsetof(Shared, codes) + sizeof(CodeTable) +
+                  kWordsBehindCodes * sizeof(std::uint32_t) <=
+              sizeof(Shared));
 
 __device__ inline int warp_index() { return static_cast<int>(threadIdx.x / 32); }
 __device__ inline std::uint32_t tile_number() {
@@ -54,7 +59,8 @@ struct Sums {
 /// Sums over the lanes before this one, and over all lanes.
 __device__ inline Sums warp_sums(std::uint32_t own) {
   const std::uint32_t inclusive = warp_inclusive_sum(own);
-  return {inclusive - own, __shfl_sync(kFullWarp, inclusive, 31)};
+  // Not by a shuffle: the compiler knows of a maximum that it is the same for all lanes.
+  return {inclusive - own, warp_max(inclusive)};
 }
 
 /// Vectors of four words that hold `words` words.
@@ -257,17 +263,22 @@ __device__ inline void list_block_items(const Coded& b, const Coefficients& c,
   if (b.exists() && has_eob(c)) store_word(next, Item::eob(b.destination()));
 }
 
-/// Stores the items of all blocks in w.item if they fit, and behind them `fill` items without bits.
-/// Returns how many items there are, without those.
+/// Stores the items of all blocks in w.item if they fit. Returns how many items there are.
 __device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b,
-                                  const Coefficients& c, std::uint32_t fill) {
+                                  const Coefficients& c) {
   const Sums items = warp_sums(count_block_items(b, c));
   if (items.total > kTileItems) return items;
   list_block_items(b, c, dc_difference(s, b, c), shared_address(w.item + items.before));
-  const auto lane = static_cast<unsigned>(lane_index());
-  if (lane < fill && items.total + lane < kTileItems) w.item[items.total + lane] = Item::none();
   __syncwarp();
   return items;
+}
+
+/// Puts items without bits behind those of the list, up to item `end`, by a warp.
+__device__ inline void fill_list(WarpShared& w, std::uint32_t items, std::uint32_t end) {
+#pragma unroll 1
+  for (std::uint32_t i = items + static_cast<unsigned>(lane_index()); i < end; i += 32)
+    w.item[i] = Item::none();
+  __syncwarp();
 }
 
 }  // namespace zerorun::cuda_encode

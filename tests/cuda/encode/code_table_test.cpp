@@ -33,20 +33,27 @@ TEST(CodeTable, EverySymbolHasItsOwnWord) {
   });
 }
 
-/// As the kernels do it: the row by run, the column by size; the word before a row has no size.
-TEST(CodeTable, RowsAreRunsAndColumnsAreSizes) {
+/// As the kernels do it: the size, the row by run, then destination and sign.
+TEST(CodeTable, RowsAreRunsAndStepsAreSizes) {
   for (int destination = 0; destination < 2; ++destination)
     for (const bool negative : {false, true}) {
-      const int first = kCodePad + (2 * destination + (negative ? 0 : 1)) * kSignedCodes;
-      for (int size = 1; size <= 11; ++size)
-        EXPECT_EQ(code_slot(false, destination, size, negative), first + size - 1);
+      const int first = 2 * destination + (negative ? 0 : 1);
+      for (int size = 1; size <= kMostCodeSize; ++size)
+        EXPECT_EQ(code_slot(false, destination, size, negative), first + size * kSizeWords);
       for (int run = 0; run < 16; ++run)
-        for (int size = 1; size <= 10; ++size)
+        for (int size = 1; size <= kMostCodeSize; ++size)
           EXPECT_EQ(code_slot(true, destination, run * 16 + size, negative),
-                    first + (run + 1) * kCodeColumns + size - 1);
-      EXPECT_EQ(code_slot(true, destination, kZrl, negative), first + 16 * kCodeColumns - 1);
-      EXPECT_EQ(code_slot(negative, destination, 0, negative), first - 1);
+                    first + size * kSizeWords + (run + 1) * kCodeSigns);
+      EXPECT_EQ(code_slot(true, destination, kZrl, negative), first + 16 * kCodeSigns);
+      EXPECT_EQ(code_slot(negative, destination, 0, negative), first);
     }
+}
+
+/// No symbol has the size of items without bits.
+TEST(CodeTable, ItemsWithoutBitsHaveNoCode) {
+  for_all_slots([&](bool ac, int destination, int symbol, bool negative) {
+    EXPECT_LT(code_slot(ac, destination, symbol, negative), kNoCodeSize * kSizeWords);
+  });
 }
 
 /// The kernels' way from a word and a value to bits, left-aligned, against T.81 F.1.2.1.

@@ -67,13 +67,13 @@ __device__ inline std::uint64_t look_back(const std::uint64_t* states, std::uint
 /// start in the order of their tiles (CUB's scans rely on this too) or take them in order, and
 /// publish before they look back.
 template <int kWindows, typename Take>
-__device__ void walk_back(const std::uint64_t* states, std::int64_t tile, Take take) {
+__device__ void walk_back(const std::uint64_t* states, std::uint32_t tile, Take take) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  for (std::int64_t end = tile;; end -= 32 * kWindows) {
+  for (auto end = static_cast<std::int32_t>(tile);; end -= 32 * kWindows) {
     std::uint64_t state[kWindows];
 #pragma unroll
     for (int i = 0; i < kWindows; ++i) {
-      const std::int64_t at = end - 1 - lane - 32 * i;
+      const std::int32_t at = end - 1 - lane - 32 * i;
       state[i] = at >= 0 ? load_relaxed(states + at) : kTileInclusive;  // before the first, 0
     }
 #pragma unroll

@@ -58,6 +58,11 @@ __device__ inline void store_word(SharedAddress at, std::uint32_t word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(word));
 }
 
+/// Sets the bits of `word` too.
+__device__ inline void or_word(SharedAddress at, std::uint32_t word) {
+  asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(at), "r"(word) : "memory");
+}
+
 /// Stores a word and goes on to the next one. Where a condition guards this, the addition stays one
 /// instruction with a predicate: the compiler would add to a copy of the address and copy it back.
 __device__ inline void push_word(SharedAddress& at, std::uint32_t word) {

@@ -166,14 +166,13 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleCtas, kThreads
   clear_next(a);
   if (is_skipped(a.skip)) return;
   const FrameOutput& output = a.output[blockIdx.y];
-  const std::uint32_t header = a.stream.header_bytes[a.stream.stride > 0 ? blockIdx.y : 0];
   open_chunk(a, s);
   const Chunk& c = s.chunk;
   const auto stuffed_bytes = [](const Piece& p) {
     return static_cast<std::uint32_t>(p.bytes) + count_ff(p);
   };
   // Mostly there is one round: it is then ready before its place is known.
-  std::uint64_t size = c.ends_interval && !c.ends_scan ? 2 : 0;
+  std::uint32_t size = c.ends_interval && !c.ends_scan ? 2 : 0;
   std::uint32_t at = 0, length = 0;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
     fill_round(s, r);
@@ -182,6 +181,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleCtas, kThreads
     if (c.rounds > 1) __syncthreads();
   }
   find_place(a, s, size);
+  const std::uint32_t header = c.header;
   if (blockIdx.x == 0 && header <= output.capacity) copy_header<kThreads>(a.stream, output, header);
   write_index<kThreads>(a, output, header <= output.capacity);
   std::uint64_t offset = header;

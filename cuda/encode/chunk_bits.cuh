@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+
+#include "cuda/base/shared_access.cuh"
 #include "cuda/base/warp.cuh"
 #include "cuda/encode/assemble.hpp"
 
@@ -27,6 +30,7 @@ struct Chunk {
   std::uint32_t rounds;
   std::uint32_t interval;
   bool ends_interval, ends_scan;
+  std::uint32_t header;  ///< bytes before the scan: here they take no register meanwhile
 };
 
 struct Shared {
@@ -78,6 +82,7 @@ __device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
   // All loads at once: the bits of the tiles, and of the chunks before them in the interval.
   const std::uint32_t index = grid.tile_index(shown);
   const std::uint32_t own = lane < end - shown ? a.tile_bits[index + lane] : 0;
+  const std::uint32_t header = a.stream.header_bytes[a.stream.stride > 0 ? blockIdx.y : 0];
   const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
   if (threadIdx.x < 32) {
     Chunk& c = s.chunk;
@@ -93,6 +98,7 @@ __device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
       c.words = a.words + index * kTileWords;
       c.tiles = tiles;
       c.interval = interval;
+      c.header = header;
       c.ends_interval = end == interval_end;
       c.ends_scan = end == grid.tiles;
       c.bytes = static_cast<std::uint32_t>(c.ends_interval ? stop + 7 : stop) / 8;
@@ -102,30 +108,51 @@ __device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
   __syncthreads();
 }
 
+/// ORs the words of a tile, whose bits go from `start` to `end`, into those of a round from word
+/// `base` on, by a warp. At q90 a tile of 4:2:0 has some 75 words: the warp waits for memory once.
+__device__ inline void add_tile(const std::uint32_t* tile, std::int32_t start, std::int32_t end,
+                                std::int32_t base, SharedAddress round) {
+  constexpr int kAtOnce = 3;
+  const std::int32_t words = (end - start + 31) >> 5;  // they end in zeros
+  const std::int32_t moved = -start >> 5;              // from a word's number to that in the tile
+  const std::int32_t first = max(start >> 5, base) + static_cast<std::int32_t>(threadIdx.x % 32);
+  const std::int32_t stop = min((end + 31) >> 5, base + kRoundWords) + moved;
+  // Behind `stop` zeros are added, even behind Shared::words: no branch is worth it.
+  const auto high_words = static_cast<std::uint32_t>(min(words, stop));
+  const auto low_words = static_cast<std::uint32_t>(min(words, stop + 1));
+  SharedAddress to = round + static_cast<std::uint32_t>(first - base) * 4;
+#pragma unroll 1
+  for (std::int32_t word = first + moved; word < stop; word += 32 * kAtOnce) {
+    const std::uint32_t* const from = tile + word;
+    __builtin_assume(__isGlobal(from));
+    std::uint32_t high[kAtOnce], low[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const auto number = static_cast<std::uint32_t>(word + 32 * i);
+      high[i] = number < high_words ? from[32 * i] : 0;
+      low[i] = number + 1 < low_words ? from[32 * i + 1] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+      or_word(to + 32 * 4 * i, __funnelshift_l(low[i], high[i], -start));
+    to += 32 * 4 * kAtOnce;
+  }
+}
+static_assert(offsetof(Shared, stage) == sizeof Shared::words);
+
 /// Puts the bits of a round into s.words, a warp for each tile, and ones behind the end of an
 /// interval (T.81 F.1.2.3).
 __device__ inline void fill_round(Shared& s, std::uint32_t round) {
   const Chunk& c = s.chunk;
   const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
+  const SharedAddress words = shared_address(s.words);
   auto* const all = reinterpret_cast<uint4*>(s.words);
 #pragma unroll
   for (int i = 0; i < kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
   __syncthreads();
-  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
 #pragma unroll 1
-  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < c.tiles; i += kWarps) {
-    const std::int32_t start = c.start[i], end = c.start[i + 1];
-    const std::int32_t last = (end - start - 1) >> 5;  // of the tile's words, which end in zeros
-    const std::uint32_t* const from = c.words + i * kTileWords;
-    const std::int32_t first = max(start >> 5, base);
-    const std::int32_t stop = min((end + 31) >> 5, base + kRoundWords);
-    for (std::int32_t w = first + lane; w < stop; w += 32) {
-      const std::int32_t at = w * 32 - start, word = at >> 5;  // in the tile
-      const std::uint32_t high = word >= 0 ? from[word] : 0;
-      const std::uint32_t low = word < last ? from[word + 1] : 0;
-      atomicOr(s.words + (w - base), __funnelshift_l(low, high, at));
-    }
-  }
+  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < c.tiles; i += kWarps)
+    add_tile(c.words + i * kTileWords, c.start[i], c.start[i + 1], base, words);
   const std::int32_t end = c.start[c.tiles], end_word = (end >> 5) - base;
   if (threadIdx.x == 0 && c.ends_interval && end_word >= 0 && end_word < kRoundWords)
     atomicOr(s.words + end_word, 0xFFFFFFFFu >> end % 32);

@@ -145,12 +145,13 @@ constexpr AllRowWeights all_row_weights() {
 static __constant__ AllRowWeights device_row_weights = all_row_weights();
 #endif
 
-/// row_weights(), for one frequency in the code.
-ZR_HD RowWeights weights_of_row(int frequency) {
+template <int kFrequency>
+ZR_HD RowWeights weights_of_row() {
 #ifdef __CUDA_ARCH__
-  return device_row_weights.of[frequency];
+  return device_row_weights.of[kFrequency];
 #else
-  return row_weights(frequency);
+  constexpr RowWeights kWeights = row_weights(kFrequency);
+  return kWeights;
 #endif
 }
 
@@ -159,7 +160,7 @@ ZR_HD RowWeights weights_of_row(int frequency) {
 /// std::uint32_t or SampleWord.
 template <int kFrequency, typename Word>
 ZR_HD std::uint32_t fdct_row_frequency(const Word& first, const Word& last) {
-  const RowWeights weights = weights_of_row(kFrequency);
+  const RowWeights weights = weights_of_row<kFrequency>();
   constexpr int kShift = kConstBits - kPass1Bits;
   constexpr std::uint32_t kHalf = 1u << (kShift - 1);
   const std::uint32_t high =

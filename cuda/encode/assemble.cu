@@ -14,7 +14,8 @@ namespace zerorun {
 namespace cuda_encode::assembly {
 namespace {
 
-/// A thread's bytes of a round, the first one highest in word[0].
+/// A thread's bytes of a round, the first one highest in word[0]. Bytes that do not exist are not
+/// FF: the first of them has less than eight bits, the others are 0.
 struct Piece {
   std::uint32_t word[kWordsPerThread];
   int bytes;  ///< that exist
@@ -33,13 +34,6 @@ __device__ Piece load_piece(const Shared& s, std::uint32_t round) {
     p.word[4 * i + 1] = four.y;
     p.word[4 * i + 2] = four.z;
     p.word[4 * i + 3] = four.w;
-  }
-  if (p.bytes < kWordsPerThread * 4) {  // bytes that do not exist must not look like FF
-#pragma unroll
-    for (int w = 0; w < kWordsPerThread; ++w) {
-      const int exist = p.bytes - 4 * w;
-      if (exist < 4) p.word[w] &= exist <= 0 ? 0u : 0xFFFFFFFFu << (32 - 8 * exist);
-    }
   }
   return p;
 }
@@ -93,7 +87,9 @@ __device__ void stage_piece(const Piece& p, std::uint8_t* to) {
       to[3] = static_cast<std::uint8_t>(word);
       to += 4;
     } else {
-      for (int i = 0; i < min(p.bytes - 4 * w, 4); ++i) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (4 * w + i >= p.bytes) break;
         const std::uint32_t byte = word >> (24 - 8 * i) & 0xFF;
         *to++ = static_cast<std::uint8_t>(byte);
         if (byte == 0xFF) *to++ = 0;
@@ -127,24 +123,26 @@ __device__ void store_round(const FrameOutput& output, const Shared& s, std::uin
       static_cast<std::int32_t>((reinterpret_cast<std::uintptr_t>(output.out) + offset) % 16);
   std::uint8_t* const out = output.out + offset - skew;  // aligned to 16
   const std::int32_t end = skew + static_cast<std::int32_t>(length);
-  const unsigned shift = static_cast<unsigned>(-skew & 3) * 8;  // of the stage's words
-  for (auto unit = static_cast<std::int32_t>(threadIdx.x); unit * 16 < end; unit += kThreads) {
-    const std::int32_t first = unit * 16 - skew;  // in the stage
-    if (first >= 0 && unit * 16 + 16 <= end) {
-      const std::uint32_t* const from = s.stage + first / 4;
-      std::uint32_t word[5];
+  const unsigned shift = static_cast<unsigned>(-skew & 3) * 8;            // of the stage's words
+  const std::int32_t first_unit = skew > 0 ? 1 : 0, end_unit = end / 16;  // of the whole ones
+  for (auto unit = first_unit + static_cast<std::int32_t>(threadIdx.x); unit < end_unit;
+       unit += kThreads) {
+    const std::uint32_t* const from = s.stage + (unit * 16 - skew) / 4;
+    std::uint32_t word[5];
 #pragma unroll
-      for (int i = 0; i < 5; ++i) word[i] = from[i];
-      reinterpret_cast<uint4*>(out)[unit] = make_uint4(
-          __funnelshift_r(word[0], word[1], shift), __funnelshift_r(word[1], word[2], shift),
-          __funnelshift_r(word[2], word[3], shift), __funnelshift_r(word[3], word[4], shift));
-    } else {
-      const auto* const bytes = reinterpret_cast<const std::uint8_t*>(s.stage);
-#pragma unroll 1
-      for (std::int32_t i = max(unit * 16, skew); i < min(unit * 16 + 16, end); ++i)
-        out[i] = bytes[i - skew];
-    }
+    for (int i = 0; i < 5; ++i) word[i] = from[i];
+    reinterpret_cast<uint4*>(out)[unit] = make_uint4(
+        __funnelshift_r(word[0], word[1], shift), __funnelshift_r(word[1], word[2], shift),
+        __funnelshift_r(word[2], word[3], shift), __funnelshift_r(word[3], word[4], shift));
   }
+  // The bytes before and behind, by the last warp, a lane each.
+  if (threadIdx.x / 32 != kWarps - 1) return;
+  const bool behind = threadIdx.x % 32 >= 16;
+  const std::int32_t at =
+      (behind ? end_unit * 16 : 0) + static_cast<std::int32_t>(threadIdx.x % 16);
+  const bool has_byte = behind ? end_unit >= first_unit : first_unit > 0;
+  if (has_byte && at >= skew && at < end)
+    out[at] = reinterpret_cast<const std::uint8_t*>(s.stage)[at - skew];
 }
 
 /// Clears for the next launch what the previous one used.

@@ -141,7 +141,7 @@ __device__ inline void add_tile(const std::uint32_t* tile, std::int32_t start, s
 static_assert(offsetof(Shared, stage) == sizeof Shared::words);
 
 /// Puts the bits of a round into s.words, a warp for each tile, and ones behind the end of an
-/// interval (T.81 F.1.2.3).
+/// interval up to the end of its byte (T.81 F.1.2.3).
 __device__ inline void fill_round(Shared& s, std::uint32_t round) {
   const Chunk& c = s.chunk;
   const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
@@ -155,7 +155,7 @@ __device__ inline void fill_round(Shared& s, std::uint32_t round) {
     add_tile(c.words + i * kTileWords, c.start[i], c.start[i + 1], base, words);
   const std::int32_t end = c.start[c.tiles], end_word = (end >> 5) - base;
   if (threadIdx.x == 0 && c.ends_interval && end_word >= 0 && end_word < kRoundWords)
-    atomicOr(s.words + end_word, 0xFFFFFFFFu >> end % 32);
+    atomicOr(s.words + end_word, (0x7Fu >> (end + 7) % 8) << (24 - end % 32 / 8 * 8));
   __syncthreads();
 }
 

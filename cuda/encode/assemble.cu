@@ -54,7 +54,7 @@ __device__ std::uint32_t count_ff(const Piece& p) {
 /// Bytes of the scan before the chunk; by one warp.
 __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t chunk) {
   std::uint64_t own = 0;
-  walk_back<4>(states, chunk, [&](std::uint64_t state, bool counts) {
+  walk_back<4, std::int32_t>(states, chunk, [&](std::uint64_t state, bool counts) {
     if (counts) own += state & kTileSumMask;
     return false;
   });

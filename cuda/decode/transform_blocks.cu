@@ -121,6 +121,20 @@ __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint3
   return most <= kMaxNarrowCoefficient;
 }
 
+// The coefficients of two columns in a word.
+__device__ std::uint32_t lower_half(std::uint32_t two) {
+  return static_cast<std::uint32_t>(std::int32_t{static_cast<std::int16_t>(two)});
+}
+/// In assembly because the compiler would mask the half first, which a product with a power of two
+/// takes as it is, and then shift it for the other products: two instructions instead of one.
+__device__ std::uint32_t upper_half(std::uint32_t two) {
+  std::uint32_t half = 0;
+#ifdef __CUDA_ARCH__
+  asm("shr.s32 %0, %1, 16;" : "=r"(half) : "r"(two));
+#endif
+  return half;
+}
+
 /// The coefficients of the thread's block, in natural order.
 __device__ void load_block(const Shared& s, std::int32_t dc, std::uint32_t (&out)[kBlockSize]) {
   const auto* const rows = reinterpret_cast<const uint4*>(s.coefficient) + threadIdx.x * kBlockEdge;
@@ -129,13 +143,15 @@ __device__ void load_block(const Shared& s, std::int32_t dc, std::uint32_t (&out
     const uint4 row = rows[y ^ threadIdx.x % kBlockEdge];
     const std::uint32_t two[] = {row.x, row.y, row.z, row.w};
 #pragma unroll
-    for (std::uint32_t x = 0; x < kBlockEdge; ++x) {
-      const auto value = static_cast<std::int16_t>(two[x / 2] >> x % 2 * 16);
-      out[y * kBlockEdge + x] = static_cast<std::uint32_t>(std::int32_t{value});
-    }
+    for (std::uint32_t x = 0; x < kBlockEdge; ++x)
+      out[y * kBlockEdge + x] = x % 2 == 0 ? lower_half(two[x / 2]) : upper_half(two[x / 2]);
   }
   out[0] = static_cast<std::uint32_t>(dc);
 }
+
+/// Results of the inverse transform have this many bits of fraction: limit_sample() needs the other
+/// ten alone.
+constexpr int kLimitShift = 32 - 10;
 
 __device__ void inverse_transform(std::uint32_t (&c)[kBlockSize]) {
 #pragma unroll
@@ -143,34 +159,42 @@ __device__ void inverse_transform(std::uint32_t (&c)[kBlockSize]) {
     std::uint32_t v[kBlockEdge];
 #pragma unroll
     for (int y = 0; y < kBlockEdge; ++y) v[y] = c[y * kBlockEdge + x];
-    idct8<1>(v);
+    idct8_by_products<1>(v);
 #pragma unroll
-    for (int y = 0; y < kBlockEdge; ++y) c[y * kBlockEdge + x] = v[y];
+    for (int y = 0; y < kBlockEdge; ++y)
+      c[y * kBlockEdge + x] = shift_right_signed(v[y], kIdctShift<1>);
   }
 #pragma unroll
   for (int y = 0; y < kBlockEdge; ++y) {
     std::uint32_t v[kBlockEdge];
 #pragma unroll
     for (int x = 0; x < kBlockEdge; ++x) v[x] = c[y * kBlockEdge + x];
-    idct8_unshifted<2>(v);
+    idct8_by_products<2, kLimitShift - kIdctShift<2>>(v);
 #pragma unroll
     for (int x = 0; x < kBlockEdge; ++x) c[y * kBlockEdge + x] = v[x];
   }
 }
 
-/// limit_sample() of two results of idct8_unshifted<2>(), in two halfwords.
-__device__ std::uint32_t limit_two(std::uint32_t first, std::uint32_t second) {
-  constexpr int kFraction = kIdctShift<2> - 16;  // bits of it in the upper halfwords
-  const std::uint32_t both = __byte_perm(first, second, 0x7632) >> kFraction;
-  // Ten bits of each value with its sign bit inverted are the value plus 512.
-  const std::uint32_t biased = (both & 0x03FF03FFu) ^ 0x02000200u;
-  constexpr std::uint32_t kToSamples = 0xFE80FE80u;  // 128 - 512, twice
-  return __viaddmin_s16x2_relu(biased, kToSamples, 0x00FF00FFu);
+/// Two bytes: the values limited to 0 to 255; the low half of `behind` comes above them.
+__device__ std::uint32_t pack_limited(std::int32_t second, std::int32_t first,
+                                      std::uint32_t behind) {
+  std::uint32_t packed = 0;
+#ifdef __CUDA_ARCH__
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+      : "=r"(packed)
+      : "r"(second), "r"(first), "r"(behind));
+#endif
+  return packed;
 }
 
-/// Four samples as bytes.
+/// limit_sample() of four results of the inverse transform, as bytes. Its ten bits are the highest
+/// of each, so that one instruction extends the sign and adds 128; the next one limits two samples.
 __device__ std::uint32_t limit_four(const std::uint32_t* values) {
-  return __byte_perm(limit_two(values[0], values[1]), limit_two(values[2], values[3]), 0x6420);
+  const auto sample = [&](int i) {
+    return (static_cast<std::int32_t>(values[i]) >> kLimitShift) + 128;
+  };
+  const std::uint32_t upper = pack_limited(sample(3), sample(2), 0);
+  return pack_limited(sample(1), sample(0), upper);
 }
 
 template <typename Word>
@@ -313,10 +337,19 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   const std::int32_t y = mcu_y * shape.v + a.layout.block_y[index];
   const bool inside = x < shape.blocks_wide && y < shape.blocks_high;
   if (!exists || !inside || plane.data == nullptr) return;
+  // Kept in one register, because the transform needs all others: coordinates have 13 bits. The
+  // assembler would find the samples' address before it, so that is made to depend on a result;
+  // threadIdx.y is 0.
+  std::uint32_t position =
+      component << 30 | static_cast<std::uint32_t>(y) << 15 | static_cast<std::uint32_t>(x);
   std::uint32_t c[kBlockSize];
   load_block(s, dc_value, c);
   inverse_transform(c);
-  store_block(plane, x * kBlockEdge, y * kBlockEdge, c);
+  position += c[kBlockSize - 1] & threadIdx.y;
+  const auto coordinate = [&](int shift) {
+    return static_cast<std::int32_t>(position >> shift & 0x7FFF) * kBlockEdge;
+  };
+  store_block(a.plane[position >> 30], coordinate(0), coordinate(15), c);
 }
 
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))

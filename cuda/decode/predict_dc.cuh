@@ -51,9 +51,10 @@ class DcPrediction {
     const std::uint32_t heads = __ballot_sync(kFullWarp, head);
     const std::uint32_t heads_so_far = heads & (0xFFFFFFFFu >> (31 - lane));
     const std::uint32_t first = heads_so_far != 0 ? 31 - __clz(static_cast<int>(heads_so_far)) : 0;
+    const std::uint32_t before = lane - first;  // lanes with blocks of the same interval
     for (std::uint32_t step = 1; step < 32; step *= 2) {
       const std::uint64_t left = __shfl_up_sync(kFullWarp, sums, step);
-      if (lane >= first + step) sums += left;
+      if (before >= step) sums += left;
     }
     if (lane == 31) {
       warp_sums_[warp] = sums;

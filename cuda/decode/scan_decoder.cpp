@@ -147,6 +147,7 @@ Status ScanDecoder::update_quant(const Job& job) {
     for (std::size_t k = 0; k < kBlockSize; ++k)
       host_steps_.data()->step[c][k] =
           make_scan_step(job.scan.quant[c][kNaturalOfZigzag[k]], kNaturalOfZigzag[k]);
+  find_usual_pairs(*host_steps_.data());
   ZR_CUDA_TRY(cudaMemcpyAsync(steps_.data(), host_steps_.data(), sizeof(ScanSteps),
                               cudaMemcpyHostToDevice, job.stream));
   quant_tables_ = job.scan.quant;

@@ -1,6 +1,6 @@
 // Each thread transforms a block: a segmented scan over all blocks gives its DC, and both passes of
 // the inverse transform run in registers. The CTA's threads share the pairs evenly: a block is a
-// run of pairs, and block run-length decode tells which block a pair belongs to.
+// run of pairs, and block run-length decode tells which block a thread's pairs begin in.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/transform_blocks.hpp"
 
@@ -10,7 +10,9 @@
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
+#include "cuda/base/kept.cuh"
 #include "cuda/base/look_back.cuh"
+#include "cuda/base/shared_access.cuh"
 #include "cuda/decode/predict_dc.cuh"
 
 namespace zerorun {
@@ -20,25 +22,23 @@ constexpr int kThreads = kTransformBlocks;
 constexpr int kWarps = kThreads / 32;
 static_assert(kPairsPerThread * sizeof(std::uint16_t) == sizeof(uint4));
 
-using PairDecode = cub::BlockRunLengthDecode<std::uint32_t, kThreads, 1, kPairsPerThread>;
+/// One item a thread: the address of the block that the thread's first pair belongs to. It has 16
+/// bits, as have all addresses in the static shared memory of a CTA without a cluster.
+using PairDecode = cub::BlockRunLengthDecode<std::uint16_t, kThreads, 1, 1>;
 
-/// The value of a block's run, which all its pairs get: the first step of its quantisation table
-/// and the place of its coefficients. The eight rows of a block are rotated by the block's number,
-/// so that threads reading the same row of their blocks use different banks of shared memory.
-constexpr std::uint32_t kBlockBytes = kBlockSize * sizeof(std::int16_t);
-constexpr std::uint32_t kCoefficientRowBytes = kBlockEdge * sizeof(std::int16_t);
-constexpr std::uint32_t kPlaceMask = kThreads * kBlockBytes - 1;
-constexpr int kFirstStepShift = 16;
-static_assert(kPlaceMask < 1u << kFirstStepShift);
-__device__ std::uint32_t block_run(std::uint32_t component) {
-  return threadIdx.x * kBlockBytes + threadIdx.x % kBlockEdge * kCoefficientRowBytes |
-         component * kBlockSize << kFirstStepShift;
-}
+/// The same row of all blocks is together, so that threads reading it use all banks of shared
+/// memory.
+constexpr std::uint32_t kBlockStride = kBlockEdge * sizeof(std::int16_t);
+static_assert(kCoefficientRowBytes == kThreads * kBlockStride);
 
 struct Shared {
-  alignas(16) std::int16_t coefficient[kThreads * kBlockSize];
+  /// As if there were more blocks before the first.
+  alignas(16) std::int16_t before[kPairsPerThread][kBlockEdge];
+  /// Row, block, column. In place of a block's DC, which is not kept here: the address of the steps
+  /// of its component.
+  std::int16_t coefficient[kBlockEdge][kThreads][kBlockEdge];
+  std::uint32_t step[kMaxComponents * kBlockSize];  ///< as in ScanSteps
   typename PairDecode::TempStorage runs;
-  std::uint32_t step[kMaxComponents * kBlockSize];  ///< as in ScanSteps, but 0 for the DC
   std::uint32_t first_pair[kThreads + 1];
   DcPrediction<kWarps> dc;
 };
@@ -54,69 +54,180 @@ __device__ std::int32_t whole_level(const TransformBlocksArgs& a, std::uint16_t 
   return level == kWideLevel ? a.wide[number] : level;
 }
 
-/// Whether one of the pairs has kWideLevel, which makes it lower than all others.
-__device__ bool has_wide(const std::uint32_t (&two)[kPairsPerThread / 2]) {
-  const std::uint32_t three = __vimin3_s16x2(two[0], two[1], two[2]);
-  const std::uint32_t lowest = __vimin3_s16x2(three, three, two[3]);
-  constexpr auto kLowestOthers =
-      static_cast<std::int16_t>((kWideLevel + 1) * (1 << kPairLevelShift));
-  return static_cast<std::int16_t>(lowest) < kLowestOthers ||
-         static_cast<std::int16_t>(lowest >> 16) < kLowestOthers;
+/// The block that a thread's next pair belongs to.
+struct PairBlock {
+  SharedAddress at;     ///< of its coefficients
+  SharedAddress steps;  ///< of its component
+};
+
+/// Passes a pair of an index. With a DC, index 0, a block begins, but none does behind `last`:
+/// where a fault is yet to be found, more blocks may seem to begin than there are. Returns the step
+/// of an AC coefficient, which is at `scaled` bytes from those of the component.
+__device__ std::uint32_t pass_pair(std::uint32_t index, std::uint32_t scaled, SharedAddress last,
+                                   PairBlock& block) {
+  std::uint32_t step;
+  asm volatile(
+      "{\n\t"
+      ".reg .pred is_ac;\n\t"
+      ".reg .u32 next;\n\t"
+      "setp.ne.u32 is_ac, %3, 0;\n\t"
+      "add.u32 next, %1, %6;\n\t"
+      "min.u32 next, next, %5;\n\t"
+      "selp.u32 %1, %1, next, is_ac;\n\t"
+      "@!is_ac ld.shared.u16 %2, [%1];\n\t"
+      "add.u32 next, %4, %2;\n\t"
+      "@is_ac ld.shared.u32 %0, [next];\n\t"
+      "}"
+      : "=r"(step), "+r"(block.at), "+r"(block.steps)
+      : "r"(index), "r"(scaled), "r"(last), "n"(kBlockStride));
+  return step;
+}
+
+/// Not before a mask, as the compiler has it; so that the assembler can multiply and add at once.
+__device__ std::uint32_t times_four(std::uint32_t value) {
+  std::uint32_t product = 0;
+#ifdef __CUDA_ARCH__
+  asm("shl.b32 %0, %1, 2;" : "=r"(product) : "r"(value));
+#endif
+  return product;
+}
+
+/// Stores the lower half of `value` for an index other than 0.
+__device__ void store_ac(std::uint32_t index, SharedAddress at, std::uint32_t value) {
+  asm volatile(
+      "{\n\t"
+      ".reg .pred is_ac;\n\t"
+      "setp.ne.u32 is_ac, %0, 0;\n\t"
+      "@is_ac st.shared.u16 [%1], %2;\n\t"
+      "}" ::"r"(index),
+      "r"(at), "h"(static_cast<std::uint16_t>(value)));
+}
+
+/// Eight pairs: two a word.
+struct EightPairs {
+  std::uint32_t two[kPairsPerThread / 2];
+
+  __device__ explicit EightPairs(const std::uint16_t* pairs) {
+    const uint4 eight = *reinterpret_cast<const uint4*>(pairs);
+    two[0] = eight.x, two[1] = eight.y, two[2] = eight.z, two[3] = eight.w;
+  }
+  /// Makes the first `count` pairs DCs, and the one behind them.
+  __device__ void make_dcs(std::uint32_t count) {
+    constexpr std::uint32_t kIndexBits = kPairLevelShift;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) two[i] &= ones_from(count * 16 + kIndexBits, i);
+  }
+  /// Makes all pairs but the first `count` 0.
+  __device__ void clear_behind(std::uint32_t count) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) two[i] &= ~ones_from(count * 16, i);
+  }
+  /// Whether all pairs are between two, of which each word has one twice.
+  __device__ bool within(std::uint32_t lowest, std::uint32_t highest) const {
+    const std::uint32_t low = __vimin3_s16x2(two[0], two[1], two[2]);
+    const std::uint32_t high = __vimax3_s16x2(two[0], two[1], two[2]);
+    return ((__vimin3_s16x2(low, two[3], lowest) ^ lowest) |
+            (__vimax3_s16x2(high, two[3], highest) ^ highest)) == 0;
+  }
+  /// Dequantises the AC pairs, without those whose levels they have no room for. A block begins
+  /// with each pair of index 0, its DC.
+  __device__ void dequantise(PairBlock& block, SharedAddress last) const {
+    SharedAddress at[kPairsPerThread];
+    std::uint32_t step[kPairsPerThread];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kPairsPerThread; ++i) {
+      step[i] = pass_pair(index(i), scaled_index(i), last, block);
+      at[i] = block.at;
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
+      store_ac(index(i), at[i] + place_of(step[i]), level(i) * step[i]);
+  }
+
+ private:
+  /// Ones where word `i` has bits from `number` on, of all words together.
+  __device__ static std::uint32_t ones_from(std::uint32_t number, int i) {
+    return __funnelshift_lc(0, 0xFFFFFFFF, max(static_cast<std::int32_t>(number) - i * 32, 0));
+  }
+  __device__ std::uint32_t index(std::uint32_t i) const {
+    return two[i / 2] & kPairIndexMask << i % 2 * 16;
+  }
+  __device__ std::uint32_t scaled_index(std::uint32_t i) const {
+    return i % 2 == 0 ? times_four(index(i)) : index(i) >> 14;
+  }
+  __device__ std::uint32_t level(std::uint32_t i) const {
+    return shift_right_signed(i % 2 == 0 ? two[i / 2] << 16 : two[i / 2], 16 + kPairLevelShift);
+  }
+};
+
+/// The same with the pairs from `own` to `end` one by one, of which some has a level that it has no
+/// room for, or that may give too large a value. Pairs up to `first` become DCs. Returns the
+/// largest value.
+__device__ std::int32_t dequantise_with_care(const TransformBlocksArgs& a, std::uint32_t first,
+                                             std::uint32_t own, std::uint32_t end,
+                                             SharedAddress last, PairBlock& block) {
+  std::int32_t most = 0;
+#pragma unroll 1
+  for (; own < end; ++own) {
+    const std::uint16_t pair = own > first ? a.pairs[own] : 0;
+    const std::uint32_t index = pair & kPairIndexMask;
+    const std::uint32_t step =
+        pass_pair(index, index * std::uint32_t{sizeof(std::uint32_t)}, last, block);
+    if (index == 0) continue;
+    const std::int32_t value = whole_level(a, pair, own) * quantiser_of(step);
+    most = max(most, abs(value));
+    store_ac(index, block.at + place_of(step), static_cast<std::uint32_t>(value));
+  }
+  return most;
 }
 
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
-__device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint32_t component) {
+__device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint32_t first_pair) {
   // Pairs count from the last multiple of eight before the CTA's first, because eight are read at
   // once.
   const std::uint32_t lead = s.first_pair[0] % kPairsPerThread, origin = s.first_pair[0] - lead;
   const std::uint32_t end = s.first_pair[kThreads] - origin;
-  std::uint32_t run[1] = {block_run(component)};
-  std::uint32_t begins[1] = {threadIdx.x == 0 ? 0 : s.first_pair[threadIdx.x] - origin};
+  // The block before a thread's first pair is asked for, because each pair that is a DC leads to
+  // the next block.
+  std::uint16_t run[1] = {
+      static_cast<std::uint16_t>(shared_address(s.coefficient[0][threadIdx.x]))};
+  std::uint32_t begins[1] = {threadIdx.x == 0 ? 0 : first_pair - origin + 1};
   PairDecode decoder(s.runs, run, begins);
-  auto* const coefficients = reinterpret_cast<unsigned char*>(s.coefficient);
+  // The threads share the pairs evenly, in eights: thread t has those from t * share on.
+  const std::uint32_t share =
+      (end + kThreads * kPairsPerThread - 1) / (kThreads * kPairsPerThread) * kPairsPerThread;
+  const std::uint32_t own = threadIdx.x * share;
+  if (own >= end) return true;
+  const std::uint32_t own_end = origin + min(own + share, end);
+  std::uint32_t left = own_end - (origin + own);
+  const std::uint16_t* pairs = a.pairs + (origin + own);
+  EightPairs eight(pairs);
+  std::uint16_t of_block[1];
+  decoder.RunLengthDecode(of_block, threadIdx.x * (share - 1));
+  PairBlock block{of_block[0], 0};
+  if (threadIdx.x == 0) {
+    // Pairs of the block before the CTA's first become DCs of blocks before it.
+    eight.make_dcs(lead);
+    block.at -= (lead + 1) * kBlockStride;
+  }
+  block.steps = load_half(block.at, 0);
+  const SharedAddress last = kept(shared_address(s.coefficient[0][kThreads - 1]));
+  const std::uint32_t lowest = a.steps->lowest_usual, highest = a.steps->highest_usual;
   std::int32_t most = 0;
-  // A warp is done when all its next pairs would be after the end.
-  constexpr std::uint32_t kWarpPairs = 32 * kPairsPerThread;
-  for (std::uint32_t from = 0; from + threadIdx.x / 32 * kWarpPairs < end;
-       from += kWarps * kWarpPairs) {
-    const std::uint32_t own = from + threadIdx.x * kPairsPerThread;
-    std::uint32_t two[kPairsPerThread / 2] = {}, of_block[kPairsPerThread];
-    if (own + kPairsPerThread <= end) {
-      const uint4 eight = *reinterpret_cast<const uint4*>(a.pairs + origin + own);
-      two[0] = eight.x, two[1] = eight.y, two[2] = eight.z, two[3] = eight.w;
+  while (true) {
+    if (left < kPairsPerThread) eight.clear_behind(left);
+    if (eight.within(lowest, highest)) {
+      eight.dequantise(block, last);
+    } else {
+      const std::uint32_t number = own_end - left;
+      const std::uint32_t end_of_eight = number + min(left, kPairsPerThread);
+      most = max(most, dequantise_with_care(a, origin + lead, number, end_of_eight, last, block));
     }
-    decoder.RunLengthDecode(of_block, from);
-    if (own < end && own + kPairsPerThread > end) {  // the last one to seven pairs
-#pragma unroll
-      for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
-        if (own + i < end) two[i / 2] |= std::uint32_t{a.pairs[origin + own + i]} << i % 2 * 16;
-    }
-    if (own < lead) {  // pairs of the block before the CTA's first become DCs, which are ignored
-#pragma unroll
-      for (std::uint32_t i = 0; i < kPairsPerThread - 1; ++i)
-        if (own + i < lead) two[i / 2] &= i % 2 == 0 ? 0xFFFF0000u : 0x0000FFFFu;
-    }
-    const auto put = [&](std::uint32_t i, std::int32_t level) {
-      const std::uint32_t k = two[i / 2] >> i % 2 * 16 & kPairIndexMask;
-      const std::uint32_t step = s.step[(of_block[i] >> kFirstStepShift) + k];
-      const std::int32_t value = level * quantiser_of(step);
-      most = max(most, abs(value));
-      if (k != 0)
-        *reinterpret_cast<std::int16_t*>(coefficients + ((of_block[i] ^ step) & kPlaceMask)) =
-            static_cast<std::int16_t>(value);
-    };
-    const auto level_in = [&](std::uint32_t i) {
-      return level_of(static_cast<std::uint16_t>(two[i / 2] >> i % 2 * 16));
-    };
-    // kWideLevel is taken for a level at first, which is no larger than the true one.
-#pragma unroll
-    for (std::uint32_t i = 0; i < kPairsPerThread; ++i) put(i, level_in(i));
-    if (has_wide(two)) {
-#pragma unroll
-      for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
-        if (level_in(i) == kWideLevel) put(i, a.wide[origin + own + i]);
-    }
+    if (left <= kPairsPerThread) break;
+    left -= kPairsPerThread;
+    pairs += kPairsPerThread;
+    eight = EightPairs(pairs);
   }
   return most <= kMaxNarrowCoefficient;
 }
@@ -137,10 +248,9 @@ __device__ std::uint32_t upper_half(std::uint32_t two) {
 
 /// The coefficients of the thread's block, in natural order.
 __device__ void load_block(const Shared& s, std::int32_t dc, std::uint32_t (&out)[kBlockSize]) {
-  const auto* const rows = reinterpret_cast<const uint4*>(s.coefficient) + threadIdx.x * kBlockEdge;
 #pragma unroll
   for (std::uint32_t y = 0; y < kBlockEdge; ++y) {
-    const uint4 row = rows[y ^ threadIdx.x % kBlockEdge];
+    const uint4 row = *reinterpret_cast<const uint4*>(s.coefficient[y][threadIdx.x]);
     const std::uint32_t two[] = {row.x, row.y, row.z, row.w};
 #pragma unroll
     for (std::uint32_t x = 0; x < kBlockEdge; ++x)
@@ -299,10 +409,12 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   static_assert(kThreads == kBlockSize);
 #pragma unroll
   for (int c = 0; c < kMaxComponents; ++c)
-    s.step[c * kBlockSize + threadIdx.x] = threadIdx.x == 0 ? 0 : a.steps->step[c][threadIdx.x];
+    s.step[c * kBlockSize + threadIdx.x] = a.steps->step[c][threadIdx.x];
+  const SharedAddress steps = shared_address(s.step + component * kBlockSize);
 #pragma unroll
-  for (std::uint32_t i = 0; i < kBlockBytes / sizeof(uint4); ++i)
-    reinterpret_cast<uint4*>(s.coefficient)[i * kThreads + threadIdx.x] = uint4{};
+  for (std::uint32_t y = 0; y < kBlockEdge; ++y)
+    *reinterpret_cast<uint4*>(s.coefficient[y][threadIdx.x]) = uint4{y == 0 ? steps : 0};
+  if (threadIdx.x < kPairsPerThread) s.before[threadIdx.x][0] = static_cast<std::int16_t>(steps);
   __syncthreads();
   if constexpr (kFollows) {
     // Where a fault is yet to be found, chunks may write over each other's pairs.
@@ -314,13 +426,13 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
     }
   }
 
-  const std::int32_t dc_quantiser = quantiser_of(a.steps->step[component][0]);
+  const std::int32_t dc_quantiser = quantiser_of(s.step[component * kBlockSize]);
   const std::uint32_t dc_pair = s.first_pair[threadIdx.x];
   const std::int32_t difference = exists ? whole_level(a, a.pairs[dc_pair], dc_pair) : 0;
   const bool head =
       exists && block == a.by_interval_blocks.quotient(block) * a.by_interval_blocks.value;
   const DcSums sums = s.dc.sum_within(a.states, difference, component, head);
-  bool usual = expand_pairs(a, s, component);
+  bool usual = expand_pairs(a, s, dc_pair);
   const std::int32_t dc =
       s.dc.finish(a.states, sums, component);  // its barrier also completes s.coefficient
   const std::int32_t dc_value = static_cast<std::int16_t>(dc) * dc_quantiser;

@@ -181,30 +181,69 @@ __device__ std::int32_t dequantise_with_care(const TransformBlocksArgs& a, std::
   return most;
 }
 
+/// Numbers of pairs.
+struct PairSpan {
+  std::uint32_t begin, end;
+};
+
+/// The thread's share of the pairs from 0 to `end`, or one that begins behind them. A thread takes
+/// pairs that follow each other, so that it asks once where they belong. Warps need as many rounds
+/// of eight pairs a thread as if they took turns; the first has one more if their sum is odd.
+__device__ PairSpan share_of_thread(std::uint32_t end) {
+  constexpr std::uint32_t kRoundPairs = 32 * kPairsPerThread;
+  static_assert(kWarps == 2);
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::uint32_t rounds = (end + kRoundPairs - 1) / kRoundPairs, first = (rounds + 1) / 2;
+  const std::uint32_t pairs = (warp == 0 ? first : rounds - first) * kPairsPerThread;
+  const std::uint32_t begin = warp * first * kRoundPairs + lane * pairs;
+  return {begin, min(begin + pairs, end)};
+}
+
+/// Dequantises the thread's pairs, of which it has the first `eight`. Pairs up to `first` become
+/// DCs. Returns a value that is too large if there is any.
+__device__ std::int32_t dequantise_span(const TransformBlocksArgs& a, std::uint32_t first,
+                                        const PairSpan& own, EightPairs eight, PairBlock block,
+                                        SharedAddress last) {
+  const std::uint32_t lowest = a.steps->lowest_usual, highest = a.steps->highest_usual;
+  const std::uint16_t* pairs = a.pairs + own.begin;
+  std::uint32_t left = own.end - own.begin;
+  std::int32_t most = 0;
+  while (true) {
+    if (left < kPairsPerThread) eight.clear_behind(left);
+    if (eight.within(lowest, highest)) {
+      eight.dequantise(block, last);
+    } else {
+      const std::uint32_t number = own.end - left;
+      const std::uint32_t end_of_eight = number + min(left, kPairsPerThread);
+      most = max(most, dequantise_with_care(a, first, number, end_of_eight, last, block));
+    }
+    if (left <= kPairsPerThread) return most;
+    left -= kPairsPerThread;
+    pairs += kPairsPerThread;
+    eight = EightPairs(pairs);
+  }
+}
+
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
 __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint32_t first_pair) {
   // Pairs count from the last multiple of eight before the CTA's first, because eight are read at
   // once.
-  const std::uint32_t lead = s.first_pair[0] % kPairsPerThread, origin = s.first_pair[0] - lead;
-  const std::uint32_t end = s.first_pair[kThreads] - origin;
+  const std::uint32_t first = s.first_pair[0], lead = first % kPairsPerThread;
+  const std::uint32_t origin = first - lead;
   // The block before a thread's first pair is asked for, because each pair that is a DC leads to
   // the next block.
   std::uint16_t run[1] = {
       static_cast<std::uint16_t>(shared_address(s.coefficient[0][threadIdx.x]))};
   std::uint32_t begins[1] = {threadIdx.x == 0 ? 0 : first_pair - origin + 1};
   PairDecode decoder(s.runs, run, begins);
-  // The threads share the pairs evenly, in eights: thread t has those from t * share on.
-  const std::uint32_t share =
-      (end + kThreads * kPairsPerThread - 1) / (kThreads * kPairsPerThread) * kPairsPerThread;
-  const std::uint32_t own = threadIdx.x * share;
-  if (own >= end) return true;
-  const std::uint32_t own_end = origin + min(own + share, end);
-  std::uint32_t left = own_end - (origin + own);
-  const std::uint16_t* pairs = a.pairs + (origin + own);
-  EightPairs eight(pairs);
+  const std::uint32_t end = s.first_pair[kThreads] - origin;
+  const PairSpan own = share_of_thread(end);
+  if (own.begin >= end) return true;
+  const PairSpan in_scan{origin + own.begin, origin + own.end};
+  EightPairs eight(a.pairs + in_scan.begin);
   std::uint16_t of_block[1];
-  decoder.RunLengthDecode(of_block, threadIdx.x * (share - 1));
+  decoder.RunLengthDecode(of_block, own.begin - threadIdx.x);  // it adds the thread's number
   PairBlock block{of_block[0], 0};
   if (threadIdx.x == 0) {
     // Pairs of the block before the CTA's first become DCs of blocks before it.
@@ -213,23 +252,7 @@ __device__ bool expand_pairs(const TransformBlocksArgs& a, Shared& s, std::uint3
   }
   block.steps = load_half(block.at, 0);
   const SharedAddress last = kept(shared_address(s.coefficient[0][kThreads - 1]));
-  const std::uint32_t lowest = a.steps->lowest_usual, highest = a.steps->highest_usual;
-  std::int32_t most = 0;
-  while (true) {
-    if (left < kPairsPerThread) eight.clear_behind(left);
-    if (eight.within(lowest, highest)) {
-      eight.dequantise(block, last);
-    } else {
-      const std::uint32_t number = own_end - left;
-      const std::uint32_t end_of_eight = number + min(left, kPairsPerThread);
-      most = max(most, dequantise_with_care(a, origin + lead, number, end_of_eight, last, block));
-    }
-    if (left <= kPairsPerThread) break;
-    left -= kPairsPerThread;
-    pairs += kPairsPerThread;
-    eight = EightPairs(pairs);
-  }
-  return most <= kMaxNarrowCoefficient;
+  return dequantise_span(a, first, in_scan, eight, block, last) <= kMaxNarrowCoefficient;
 }
 
 // The coefficients of two columns in a word.

@@ -114,6 +114,8 @@ __global__ void __launch_bounds__(kThreads)
   const bool right = fits ? decode(a, tables, SharedWords(room), first_word * 32, group)
                           : decode(a, tables, GlobalWords{a.words}, 0, group);
   if (!right) atomicOr(&a.summary->faults, kFaultIndex);
+  if (right && number + 1 == a.grid.groups)
+    for (std::uint32_t i = 0; i < kPairsReadBehind; ++i) a.pairs[group.behind.pair + i] = 0;
 }
 
 static_assert(3 * (group_shared_bytes(2, kMostRoomWords) + 1040) <= 228 * 1024,

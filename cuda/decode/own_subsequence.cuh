@@ -85,7 +85,9 @@ __device__ inline bool fits_scan(const WalkArgs& a, std::uint64_t after) {
   const std::uint32_t blocks = blocks_of(after), pairs = pairs_of(after);
   if (blockIdx.x + 1 < a.chunks) return blocks <= a.blocks && pairs <= a.pair_capacity;
   if (threadIdx.x == 0) a.block_pair[a.blocks] = pairs;
-  return blocks == a.blocks && pairs <= a.pair_capacity;
+  const bool fits = blocks == a.blocks && pairs <= a.pair_capacity;
+  if (fits && threadIdx.x < kPairsReadBehind) a.pairs[pairs + threadIdx.x] = 0;
+  return fits;
 }
 
 }  // namespace zerorun

@@ -70,6 +70,10 @@ static_assert(sizeof(OwnSubsequence) == 32);
 /// and so many pairs, wide levels and blocks more than a scan may have be written.
 inline constexpr std::uint32_t kMostWalkPairs = kSubsequenceBits + 2 * kMostStepBits + 2;
 
+/// Pairs behind the scan's last one that transform_blocks() may read, because it reads eight at a
+/// time. They are not used, but have to be there.
+inline constexpr std::uint32_t kPairsReadBehind = kPairsPerThread - 1;
+
 /// In place of the number of a CTA's first word: it has no subsequences.
 inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
 

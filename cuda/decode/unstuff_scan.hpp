@@ -31,7 +31,8 @@ struct UnstuffScanArgs {
   bool is_followed;
   /// No other scan is being decoded: the kernel behind this one may begin at once, and waits.
   /// 3840x2160 by an index takes 105.0 us so, and 106.9 otherwise. Others in flight would have less
-  /// room meanwhile: with early launches 1920x1080, one of eight, took 22 us instead of 18.4 (H200).
+  /// room meanwhile: with early launches 1920x1080, one of eight, took 22 us instead of 18.4
+  /// (H200).
   bool is_alone;
   std::uint8_t* clean;  ///< out, [in_bytes + kCleanPadding + 3]: big-endian bytes of words
   std::uint32_t* interval_first;  ///< out, [intervals + 1]: the first clean byte; the last entry

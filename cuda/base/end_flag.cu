@@ -11,10 +11,12 @@ namespace {
 
 __global__ void set_flag_kernel(volatile std::uint32_t* flag, std::uint32_t turn) {
   wait_for_previous_kernel();
+  // What kernels before this one wrote to the host's memory comes there before the flag.
+  __threadfence_system();
   *flag = turn;
 }
 
-/// Looks at the flag between two questions to CUDA whether the work failed: a millisecond or two.
+/// Looks at the flag before CUDA is asked to wait: a millisecond or two.
 constexpr int kLooks = 1 << 20;
 
 }  // namespace
@@ -33,21 +35,16 @@ Status EndFlag::create() {
 }
 
 Status EndFlag::wait(cudaStream_t stream) {
-  if (!spins_) {
-    ZR_CUDA_TRY(cudaStreamSynchronize(stream));
-    return Status::ok();
-  }
-  const std::atomic_ref<std::uint32_t> flag(*flag_.data());
-  ZR_CUDA_TRY(launch_behind(set_flag_kernel, 1, 1, stream,
-                            static_cast<volatile std::uint32_t*>(flag_.data()), ++turn_));
-  for (;;) {
+  if (spins_) {
+    const std::atomic_ref<std::uint32_t> flag(*flag_.data());
+    ZR_CUDA_TRY(launch_behind(set_flag_kernel, 1, 1, stream,
+                              static_cast<volatile std::uint32_t*>(flag_.data()), ++turn_));
     for (int look = 0; look < kLooks; ++look)
       if (flag.load(std::memory_order_acquire) == turn_) return Status::ok();
-    const cudaError_t state = cudaStreamQuery(stream);
-    if (state == cudaErrorNotReady) continue;
-    ZR_CUDA_TRY(state);
-    return Status::ok();
   }
+  // Long work, or work that failed: the flag may never be set.
+  ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+  return Status::ok();
 }
 
 }  // namespace zerorun

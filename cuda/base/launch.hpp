@@ -128,7 +128,8 @@ __device__ inline void wait_for_previous_kernel() {
 }
 
 /// The kernel that is launched behind this one may begin as soon as all CTAs have called this, or
-/// have ended. What it needs of this kernel it must wait for by other means.
+/// have ended. Behind wait_for_previous_kernel() it has all of this kernel; what it needs before,
+/// it must wait for by other means.
 __device__ inline void let_next_kernel_begin() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();

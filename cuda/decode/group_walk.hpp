@@ -4,7 +4,7 @@
 // A thread decodes hundreds of symbols one after the other, and a single frame has hardly a warp
 // for each scheduler of the device. So the time from one look-up to the next is what counts. Only
 // the entry itself is loaded from an address that depends on another load, and what only some
-// symbols need is done by predicated instructions, without a branch.
+// symbols need is mostly done by predicated instructions, without a branch.
 // SPDX-License-Identifier: MIT
 #pragma once
 

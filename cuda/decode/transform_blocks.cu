@@ -491,6 +491,8 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
     transform_blocks_kernel(const __grid_constant__ TransformBlocksArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
+  // When it does, all CTAs of this one have begun. RGB of 3840x2160, one of eight, takes 80.8 us so
+  // and 81.7 otherwise (H200).
   let_next_kernel_begin();
   if (blockIdx.x == 0 && threadIdx.x == 0) report_scan(a);
   transform_cta<false>(a, s, faults_of(*a.summary) != 0);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/base/kept.cuh"
+#include "cuda/base/kept.hpp"
 #include "cuda/base/shared_access.cuh"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_blocks.cuh"
@@ -103,8 +103,8 @@ __device__ inline void code_item(Item item, int distance, SharedAddress codes, W
   writer.append(near_codeword(item, distance, codes));
 }
 
-/// Items that each lane of a warp codes, two at a time, where there are `items` in the list. None
-/// may be behind the list for the last lanes.
+/// Items that each lane of a warp codes, two at a time, where there are `items` in the list. The
+/// last lanes may have nothing but Item::none(), behind the list.
 __device__ inline std::uint32_t items_of_lane(std::uint32_t items) { return (items + 63) / 64 * 2; }
 
 /// Whether a lane of the warp has a distance that takes ZRL, or two codewords of more than 31 bits.

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "cuda/base/kept.cuh"
+#include "cuda/base/kept.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
@@ -65,7 +65,8 @@ __device__ inline Sums warp_sums(std::uint32_t own) {
 
 /// Vectors of four words that hold `words` words.
 __device__ inline std::uint32_t vectors(std::uint32_t words) { return (words + 3) / 4; }
-static_assert(kTileItems % 4 == 0 && kTileWords % 4 == 0);
+// A list is filled up to a multiple of 64 items: see items_of_lane().
+static_assert(kTileItems % 64 == 0 && kTileWords % 4 == 0);
 
 /// Starts to copy a thread's part of `count` vectors to shared memory. `thread` is one of
 /// `threads`.
@@ -193,7 +194,8 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
   load_rows(plane_of(a, b.component), b, s.of_warp[warp].item, rows);
   const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);
   Coded coded(b, before, tile.first_block == 0);
-  // With it the third form spills registers on 10.0, without it a tuned one does on 9.0.
+  // With it code_collected_tiles_kernel without tuning spills registers on 10.0, without it a tuned
+  // one does on 9.0.
   if constexpr (!alone || tuned) coded.keep();
   if ((alone || warp == 0) && tile.first_block > 0)
     sum_blocks_before(a, tile, tuned ? tune : nullptr, s.sum[warp]);

@@ -311,7 +311,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return destroyed(stream, fate("cudaStreamDestroy"));
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return fate("cudaStreamSynchronize"); }
-cudaError_t cudaStreamQuery(cudaStream_t) { return fate("cudaStreamQuery"); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
   return fate("cudaStreamWaitEvent");
 }

@@ -4,10 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "tests/cuda/break_device.hpp"
@@ -36,9 +35,11 @@ TEST_F(EndFlagParity, WaitsForEverythingBefore) {
   ASSERT_TRUE(on_device.reserve(kBytes));
   ASSERT_TRUE(last.reserve(1));
   std::atomic<int> called = 0;
+  // Once so late that the thread looks no longer.
   const auto late = [](void* of_test) {
-    std::this_thread::sleep_for(std::chrono::microseconds(300));
-    static_cast<std::atomic<int>*>(of_test)->fetch_add(1);
+    auto& calls = *static_cast<std::atomic<int>*>(of_test);
+    std::this_thread::sleep_for(std::chrono::microseconds(calls == 50 ? 50'000 : 300));
+    ++calls;
   };
   for (int turn = 1; turn <= 200; ++turn) {
     // What ends last takes turns: a copy, a kernel, a call on the host.
@@ -58,6 +59,7 @@ TEST_F(EndFlagParity, WaitsForEverythingBefore) {
     ASSERT_TRUE(end_.wait(stream_.get()));
     EXPECT_EQ(called, turn / 3 + (turn + 1) / 3);
     EXPECT_EQ(*last.data(), copies ? turn : turn - 1);
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
   }
 }
 

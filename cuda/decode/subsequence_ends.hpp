@@ -82,7 +82,7 @@ struct SubsequenceEnds {
   }
 
   /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to. Returns
-  /// whether `lines` lines have room for all of them.
+  /// whether there was room for all of them. `lines` is `most`, which a kernel has at hand.
   ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to, std::uint32_t lines) {
     if (from == to || !open[sub]) return true;
     std::uint32_t known = count[sub];

@@ -71,8 +71,12 @@ std::optional<int> least_of_all_above(const std::string& root, std::string group
 
 /// Whether "cpu" is one of a list as "cpu,cpuacct".
 bool has_cpu(std::string_view controllers) {
-  const std::string list = "," + std::string(controllers) + ",";
-  return list.find(",cpu,") != list.npos;
+  while (!controllers.empty()) {
+    const std::size_t comma = std::min(controllers.find(','), controllers.size());
+    if (controllers.substr(0, comma) == "cpu") return true;
+    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
+  }
+  return false;
 }
 
 std::optional<int> limit_of_own_groups() noexcept {

@@ -3,12 +3,16 @@
 #include "cuda/base/end_flag.hpp"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <span>
 #include <thread>
 
+#include "tests/cuda/base/late_writer.hpp"
 #include "tests/cuda/break_device.hpp"
 #include "tests/support/gpu.hpp"
 
@@ -61,6 +65,49 @@ TEST_F(EndFlagParity, WaitsForEverythingBefore) {
     EXPECT_EQ(*last.data(), copies ? turn : turn - 1);
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
   }
+}
+
+/// What a kernel wrote last is there, although the one that sets the flag began beside it.
+TEST_F(EndFlagParity, LateWordsComeBeforeTheFlag) {
+  PinnedBuffer<std::uint32_t> words;
+  ASSERT_TRUE(words.reserve(kLateWords));
+  const std::span<const std::uint32_t> written(words.data(), kLateWords);
+  for (std::uint32_t turn = 1; turn <= 2000; ++turn) {
+    ASSERT_EQ(write_late(words.data(), turn, turn % 32 * 1000, stream_.get()), cudaSuccess);
+    ASSERT_TRUE(end_.wait(stream_.get()));
+    ASSERT_EQ(std::ranges::count(written, turn), kLateWords) << "turn " << turn;
+  }
+}
+
+std::chrono::nanoseconds time_of_thread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// Who tells CUDA to let a waiting thread sleep gets one that sleeps.
+TEST_F(EndFlagParity, SleepsIfTheApplicationWantsThat) {
+  ASSERT_EQ(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), cudaSuccess);
+  Stream stream;
+  EndFlag end;
+  PinnedBuffer<std::uint32_t> words;
+  const bool ready = stream.create().is_ok() && end.create().is_ok() && words.reserve(kLateWords);
+  std::chrono::nanoseconds busy{};
+  std::uint32_t turn = 0, right = 0;
+  for (; ready && turn < 50; ++turn) {
+    if (write_late(words.data(), turn + 1, 1'000'000, stream.get()) != cudaSuccess) break;
+    const auto begin = time_of_thread();
+    if (!end.wait(stream.get())) break;
+    busy += time_of_thread() - begin;
+    const std::span<const std::uint32_t> written(words.data(), kLateWords);
+    right += std::ranges::count(written, turn + 1) == kLateWords ? 1 : 0;
+  }
+  ASSERT_EQ(cudaSetDeviceFlags(cudaDeviceScheduleAuto), cudaSuccess);
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(turn, 50u);
+  EXPECT_EQ(right, turn);
+  // The kernels took 50 ms.
+  EXPECT_LT(busy, std::chrono::milliseconds(25));
 }
 
 TEST_F(EndFlagParity, AFailureEndsTheWait) {

@@ -14,7 +14,7 @@ step "packages"
 .ci/setup.sh
 
 step "build (build/release)"
-cmake --preset release >/dev/null
+cmake --preset release -DZERORUN_UNITY=ON >/dev/null
 cmake --build --preset release --target zerorun_program pan_zoom
 
 step "an image sequence from photos: $out/frames"

@@ -68,8 +68,9 @@ if "${CXX:-c++}" --param ggc-min-heapsize=1000000 -Werror -E -x c++ /dev/null >/
   export CXXFLAGS="$own_flags --param ggc-min-heapsize=1000000"
 fi
 # Up to forty sources are compiled as one: eighty of the program take 51 s of a core together, 87 by tens
-# and four times that one by one. A source that includes too little may be content then: who builds without
-# ZERORUN_UNITY finds it, and `ZERORUN_UNITY=OFF tests/run.sh` does.
+# and four times that one by one. A source that includes too little, or that the compiler warns of when it
+# sees no other, is content then. So the smallest program is built one by one, and
+# `ZERORUN_UNITY=OFF tests/run.sh` builds all so.
 configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/null; }  # PRESET [OPTION...]
 
 # Tests of the program wait for displays, disks and each other: cli.window keeps a core busy for 28 of its
@@ -97,7 +98,7 @@ if [ "$mode" = all ]; then
     kernels_test=$!
   fi
   step "without OpenCV and FFmpeg: build the program"
-  configure core -DZERORUN_CUDA=OFF
+  configure core -DZERORUN_CUDA=OFF -DZERORUN_UNITY=OFF
   cmake --build --preset core --target zerorun_program pan_zoom encode_minimal decode_minimal live_server \
     fault_disk intruder
   [ -z "$kernels_test" ] || finish "$kernels_test"

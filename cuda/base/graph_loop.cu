@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/graph_node.hpp"
 #include "cuda/base/launch.hpp"
 
 namespace zerorun {
@@ -19,12 +20,6 @@ __global__ void __launch_bounds__(32)
   if (threadIdx.x == 0) cudaGraphSetConditional(loop, *ends == 0 ? 1 : 0);
 }
 
-/// The place in a graph behind which the next node goes.
-struct GraphEnd {
-  cudaGraphNode_t node;
-  cudaGraphEdgeData edge;
-};
-
 // Since CUDA 13 the plain names are those with edges.
 #if CUDART_VERSION >= 13000
 cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status,
@@ -32,19 +27,11 @@ cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status,
                          std::size_t* count) {
   return cudaStreamGetCaptureInfo(stream, status, nullptr, nullptr, nodes, edges, count);
 }
-cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const GraphEnd& end,
-                     cudaGraphNodeParams* params) {
-  return cudaGraphAddNode(node, graph, &end.node, &end.edge, 1, params);
-}
 #else
 cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status,
                          const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges,
                          std::size_t* count) {
   return cudaStreamGetCaptureInfo_v3(stream, status, nullptr, nullptr, nodes, edges, count);
-}
-cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const GraphEnd& end,
-                     cudaGraphNodeParams* params) {
-  return cudaGraphAddNode_v2(node, graph, &end.node, &end.edge, 1, params);
 }
 #endif
 
@@ -83,7 +70,7 @@ cudaGraph_t add_loop(cudaGraph_t graph, cudaGraphConditionalHandle loop, const G
   params.conditional.type = cudaGraphCondTypeWhile;
   params.conditional.size = 1;
   cudaGraphNode_t node = nullptr;
-  if (add_node(&node, graph, end, &params) != cudaSuccess) return nullptr;
+  if (add_node(&node, graph, &end, &params) != cudaSuccess) return nullptr;
   return params.conditional.phGraph_out[0];
 }
 

@@ -4,24 +4,12 @@
 
 #include <algorithm>
 
+#include "cuda/base/apart_from_captures.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/graph_loop.hpp"
 
 namespace zerorun {
 namespace {
-
-/// While a thread captures, CUDA refuses some calls to all other threads, except to those that have
-/// chosen the relaxed mode, as this object does.
-class ApartFromCaptures {
- public:
-  ApartFromCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ~ApartFromCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ApartFromCaptures(const ApartFromCaptures&) = delete;
-  ApartFromCaptures& operator=(const ApartFromCaptures&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 Status enqueue_all(const LaunchGraphs::Rounds& rounds, cudaStream_t stream) {
   ZR_TRY(rounds.first(stream));

@@ -53,9 +53,16 @@ struct LaunchShape {
   unsigned grid_y = 1;
 };
 
-template <typename... Args>
-cudaError_t launch_with(cudaLaunchAttribute attribute, unsigned attributes, void (*kernel)(Args...),
-                        const LaunchShape& shape, cudaStream_t stream, const Args&... args) {
+/// Under pretended limits, checks the kernel and changes its shared memory.
+inline cudaError_t fit_limits(const void* kernel, LaunchShape& shape) {
+  const KnownDevice* device = nullptr;
+  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  return device->limits.pretended ? pretend(*device, kernel, shape.threads, shape.shared_bytes)
+                                  : cudaSuccess;
+}
+
+inline cudaLaunchConfig_t config_of(const LaunchShape& shape, cudaStream_t stream,
+                                    cudaLaunchAttribute& attribute, unsigned attributes) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.grid, shape.grid_y);
   config.blockDim = dim3(shape.threads);
@@ -63,13 +70,16 @@ cudaError_t launch_with(cudaLaunchAttribute attribute, unsigned attributes, void
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = attributes;
-  const KnownDevice* device = nullptr;
-  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  if (device->limits.pretended)
-    if (cudaError_t error = pretend(*device, reinterpret_cast<const void*>(kernel), shape.threads,
-                                    config.dynamicSmemBytes);
-        error != cudaSuccess)
-      return error;
+  return config;
+}
+
+template <typename... Args>
+cudaError_t launch_with(cudaLaunchAttribute attribute, unsigned attributes, void (*kernel)(Args...),
+                        LaunchShape shape, cudaStream_t stream, const Args&... args) {
+  if (cudaError_t error = fit_limits(reinterpret_cast<const void*>(kernel), shape);
+      error != cudaSuccess)
+    return error;
+  const cudaLaunchConfig_t config = config_of(shape, stream, attribute, attributes);
   return cudaLaunchKernelEx(&config, kernel, args...);
 }
 

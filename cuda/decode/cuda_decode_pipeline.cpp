@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 
-#include <array>
-#include <atomic>
 #include <cstdlib>
 #include <utility>
 
 #include "codec/pipeline/cuda_backend.hpp"
 #include "cuda/decode/follow_bus.hpp"
+#include "cuda/decode/scan_in_flight.hpp"
 
 namespace zerorun {
 namespace {
@@ -23,27 +22,6 @@ std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
   const bool last_scan = scan.components.size() == components;
   return last_scan && data.size() <= samples + kSmall ? data.size() : scan_extent(data);
 }
-
-/// A scan that the process is decoding on a device.
-class ScanInFlight {
- public:
-  explicit ScanInFlight(int device) : all_(of(device)), others_(all_.fetch_add(1)) {}
-  ScanInFlight(const ScanInFlight&) = delete;
-  ScanInFlight& operator=(const ScanInFlight&) = delete;
-  ~ScanInFlight() { all_.fetch_sub(1); }
-
-  /// Whether there was no other when it began.
-  bool is_alone() const { return others_ == 0; }
-
- private:
-  static std::atomic<int>& of(int device) {
-    static std::array<std::atomic<int>, 64> all{};
-    return all[static_cast<std::size_t>(device) % all.size()];
-  }
-
-  std::atomic<int>& all_;
-  const int others_;
-};
 
 }  // namespace
 
@@ -169,7 +147,7 @@ Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
   const ScanPlanes planes = image_.open(scan);
   const auto decode = [&](const std::uint8_t* index) {
     return fast_.decode(
-        scan, {on_device.data, bytes, index, on_device.is_on_host, on_device.is_alone},
+        scan, {on_device.data, bytes, index, on_device.is_on_host, on_device.is_alone, is_timed()},
         planes.data(), image_.stream(), probe_, [&] { return go_on_behind_scan(); });
   };
   if (fast_.takes_index(scan)) {

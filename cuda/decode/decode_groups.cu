@@ -130,10 +130,10 @@ SharedPermission& permission() {
 
 Status prepare_decode_groups() { return permission().prepare(); }
 
-Status decode_groups(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+Status decode_groups(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   const LaunchShape shape{grid_size(args.grid.groups, kThreads), kThreads, shared_bytes};
   ZR_TRY(permission().raise(shared_bytes));
-  ZR_CUDA_TRY(launch_behind(decode_groups_kernel, shape, stream, args));
+  ZR_CUDA_TRY(chain.add(decode_groups_kernel, shape, args));
   return Status::ok();
 }
 

@@ -65,10 +65,10 @@ SharedPermission& permission() {
 
 Status prepare_decode_subsequences() { return permission().prepare(); }
 
-Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   const LaunchShape shape{args.chunks, args.chunk_subsequences, shared_bytes};
   ZR_TRY(permission().raise(shared_bytes));
-  ZR_CUDA_TRY(launch_behind(decode_subsequences_kernel, shape, stream, args));
+  ZR_CUDA_TRY(chain.add(decode_subsequences_kernel, shape, args));
   return Status::ok();
 }
 

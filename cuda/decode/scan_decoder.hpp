@@ -12,6 +12,7 @@
 
 #include "codec/syntax/header_parser.hpp"
 #include "cuda/base/end_flag.hpp"
+#include "cuda/base/launch_chain.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
 #include "cuda/decode/scan_plan.hpp"
@@ -63,6 +64,7 @@ class ScanDecoder {
     /// over the bus.
     bool is_on_host = false;
     bool is_alone = false;  ///< no other scan is being decoded on the device
+    bool is_timed = false;  ///< the probe wants to see each kernel
   };
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
   /// `behind` may be null; it enqueues what goes on with the samples, before anybody knows whether
@@ -142,6 +144,7 @@ class ScanDecoder {
   DeviceBuffer<std::uint64_t> group_sums_;
   ScanStates states_;
   PinnedBuffer<ScanReport> report_;
+  LaunchChain chain_;
   EndFlag end_;
 };
 

@@ -271,18 +271,17 @@ SharedPermission& permission() {
 }
 
 template <std::uint32_t kRoom, bool kCollects, bool kFollows>
-Status launch(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+Status launch(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   const LaunchShape shape{args.chunks, kThreads, shared_bytes};
   ZR_TRY((permission<kRoom, kCollects, kFollows>().raise(shared_bytes)));
-  ZR_CUDA_TRY(
-      launch_behind(sync_subsequences_kernel<kRoom, kCollects, kFollows>, shape, stream, args));
+  ZR_CUDA_TRY(chain.add(sync_subsequences_kernel<kRoom, kCollects, kFollows>, shape, args));
   return Status::ok();
 }
 
 template <std::uint32_t kRoom>
-Status launch_collecting(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
-  return args.tile_states != nullptr ? launch<kRoom, true, true>(args, shared_bytes, stream)
-                                     : launch<kRoom, true, false>(args, shared_bytes, stream);
+Status launch_collecting(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
+  return args.tile_states != nullptr ? launch<kRoom, true, true>(args, shared_bytes, chain)
+                                     : launch<kRoom, true, false>(args, shared_bytes, chain);
 }
 
 }  // namespace
@@ -295,11 +294,11 @@ Status prepare_sync_subsequences() {
   return permission<kLargeRoom, false, false>().prepare();
 }
 
-Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream) {
+Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   if (sync_room(args.chunk_subsequences) == kMediumRoom)
-    return launch_collecting<kMediumRoom>(args, shared_bytes, stream);
-  return args.collects ? launch_collecting<kLargeRoom>(args, shared_bytes, stream)
-                       : launch<kLargeRoom, false, false>(args, shared_bytes, stream);
+    return launch_collecting<kMediumRoom>(args, shared_bytes, chain);
+  return args.collects ? launch_collecting<kLargeRoom>(args, shared_bytes, chain)
+                       : launch<kLargeRoom, false, false>(args, shared_bytes, chain);
 }
 
 }  // namespace zerorun

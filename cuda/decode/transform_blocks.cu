@@ -281,11 +281,11 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
 
 }  // namespace
 
-Status transform_blocks(const TransformBlocksArgs& args, cudaStream_t stream) {
+Status transform_blocks(const TransformBlocksArgs& args, LaunchChain& chain) {
   const unsigned grid = grid_size(args.blocks, kTransformBlocks);
   const auto kernel =
       args.chunk_counts != nullptr ? transform_followed_kernel : transform_blocks_kernel;
-  ZR_CUDA_TRY(launch_behind(kernel, LaunchShape{grid, kThreads}, stream, args));
+  ZR_CUDA_TRY(chain.add(kernel, LaunchShape{grid, kThreads}, args));
   return Status::ok();
 }
 

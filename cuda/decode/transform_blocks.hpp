@@ -3,13 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <cstdint>
 
 #include "codec/arith/dct8.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "cuda/base/launch_chain.hpp"
 #include "cuda/base/known_divisor.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
@@ -75,6 +74,6 @@ struct TransformBlocksArgs {
   std::uint32_t pair_capacity;  ///< the most pairs that the scan may have
 };
 
-Status transform_blocks(const TransformBlocksArgs& args, cudaStream_t stream);
+Status transform_blocks(const TransformBlocksArgs& args, LaunchChain& chain);
 
 }  // namespace zerorun

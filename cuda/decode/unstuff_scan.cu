@@ -280,16 +280,14 @@ Status prepare_unstuff_scan() {
   return of_usual.prepare();
 }
 
-Status unstuff_scan(const UnstuffScanArgs& a, cudaStream_t stream) {
+Status unstuff_scan(const UnstuffScanArgs& a, LaunchChain& chain) {
   const auto lead =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(a.in) % kStuffedBytesPerThread);
   const Tiles tiles{unstuff_tiles(a.in_bytes, lead), lead, sum_tiles(a.index.groups)};
-  if (a.is_followed)
-    ZR_CUDA_TRY(launch_behind(unstuff_followed_kernel, std::min(tiles.count, kBusCtas), kThreads,
-                              stream, a, tiles));
-  else
-    ZR_CUDA_TRY(
-        launch_behind(unstuff_kernel, tiles.index_tiles + tiles.count, kThreads, stream, a, tiles));
+  const std::uint32_t ctas =
+      a.is_followed ? std::min(tiles.count, kBusCtas) : tiles.index_tiles + tiles.count;
+  ZR_CUDA_TRY(chain.add(a.is_followed ? unstuff_followed_kernel : unstuff_kernel,
+                        LaunchShape{ctas, kThreads}, a, tiles));
   return Status::ok();
 }
 

@@ -4,9 +4,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include "codec/arith/integer.hpp"
+#include "cuda/base/launch_chain.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/tuning.hpp"
 #include "zerorun/status.hpp"
@@ -59,6 +58,6 @@ inline std::uint32_t sum_tiles(std::uint32_t groups) {
 /// For each decoder, before its first scan, on the device that is current.
 Status prepare_unstuff_scan();
 
-Status unstuff_scan(const UnstuffScanArgs& args, cudaStream_t stream);
+Status unstuff_scan(const UnstuffScanArgs& args, LaunchChain& chain);
 
 }  // namespace zerorun

@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cuda_runtime_api.h>
-
+#include "cuda/base/launch_chain.hpp"
 #include "cuda/decode/group_sums.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/walk_tables.hpp"
@@ -72,14 +71,14 @@ Status prepare_decode_groups();
 /// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
 /// before it: writes starts and chunk_counts, as the stage huffman_sync does. Then it decodes the
 /// chunks, if args.collects is set, as decode_subsequences() does.
-Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream);
+Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
 
 /// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
 /// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
-Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream);
+Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
 
 /// Writes pairs and block_pair, a thread for each group of MCUs. The index is believed only where
 /// each group turns out to be as the index says.
-Status decode_groups(const WalkArgs& args, std::size_t shared_bytes, cudaStream_t stream);
+Status decode_groups(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
 
 }  // namespace zerorun

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/decode/scan_in_flight.hpp"
 #include "tests/faults/fail_every_call.hpp"
 #include "zerorun/async.hpp"
 
@@ -35,36 +36,45 @@ TEST_F(CudaFault, Encoder) {
 }
 
 /// Sound and damaged streams: the second takes the careful decoder on a GPU.
+void decode_with_failures(bool is_cut, const std::string& what) {
+  Bytes jpeg = cpu_stream();
+  if (is_cut) jpeg.resize(jpeg.size() * 2 / 3);
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  std::vector<ComponentPlane> expected, planes;
+  ASSERT_TRUE(Decoder::create(params)->decode_planes(jpeg, expected).is_ok());
+  const auto same = [](const ComponentPlane& a, const ComponentPlane& b) {
+    return a.samples == b.samples;
+  };
+  params.backend = Backend::cuda;
+  fail_every_call(what, [&]() -> Status {
+    auto decoder = Decoder::create(params);
+    if (!decoder) return decoder.status();
+    Frame frame;
+    Status last;
+    for (int i = 0; i < 3; ++i) {  // the second makes a graph
+      last = judged([&] { return decoder->decode(jpeg, PixelFormat::yuv420p, frame).status(); },
+                    [&] {
+                      return std::equal(expected[0].samples.begin(),
+                                        expected[0].samples.begin() + expected[0].width,
+                                        frame.view().data[0]);
+                    });
+      last = judged([&] { return decoder->decode_planes(jpeg, planes).status(); },
+                    [&] { return std::ranges::equal(planes, expected, same); });
+    }
+    return last;
+  });
+}
+
 TEST_F(CudaFault, Decoder) {
-  for (const bool is_cut : {false, true}) {
-    Bytes jpeg = cpu_stream();
-    if (is_cut) jpeg.resize(jpeg.size() * 2 / 3);
-    DecodeParams params;
-    params.backend = Backend::cpu;
-    std::vector<ComponentPlane> expected, planes;
-    ASSERT_TRUE(Decoder::create(params)->decode_planes(jpeg, expected).is_ok());
-    const auto same = [](const ComponentPlane& a, const ComponentPlane& b) {
-      return a.samples == b.samples;
-    };
-    params.backend = Backend::cuda;
-    fail_every_call(is_cut ? "decode a cut stream" : "decode", [&]() -> Status {
-      auto decoder = Decoder::create(params);
-      if (!decoder) return decoder.status();
-      Frame frame;
-      Status last;
-      for (int i = 0; i < 2; ++i) {
-        last = judged([&] { return decoder->decode(jpeg, PixelFormat::yuv420p, frame).status(); },
-                      [&] {
-                        return std::equal(expected[0].samples.begin(),
-                                          expected[0].samples.begin() + expected[0].width,
-                                          frame.view().data[0]);
-                      });
-        last = judged([&] { return decoder->decode_planes(jpeg, planes).status(); },
-                      [&] { return std::ranges::equal(planes, expected, same); });
-      }
-      return last;
-    });
-  }
+  decode_with_failures(false, "decode");
+  decode_with_failures(true, "decode a cut stream");
+}
+
+/// Kernels are launched by graphs then.
+TEST_F(CudaFault, DecoderBesideAnother) {
+  const ScanInFlight other(0);
+  decode_with_failures(false, "decode beside another");
 }
 
 /// With an automatic choice the CPU goes on with its bytes, and no frame is lost.

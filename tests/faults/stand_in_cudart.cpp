@@ -397,13 +397,17 @@ cudaError_t cudaGraphAddNode_v2(
   ZR_OR_FAIL("cudaGraphAddNode");
   static thread_local cudaGraph_t body;
   body = graph;
-  params->conditional.phGraph_out = &body;
+  if (params->type == cudaGraphNodeTypeConditional) params->conditional.phGraph_out = &body;
   *node = nullptr;
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t, unsigned long long) {
   ZR_OR_FAIL("cudaGraphInstantiate");
   return created(out);
+}
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t, cudaGraphNode_t,
+                                             const cudaKernelNodeParams*) {
+  return fate("cudaGraphExecKernelNodeSetParams");
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return fate("cudaGraphLaunch"); }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {

@@ -13,6 +13,7 @@
 
 #include "cuda/base/memory.hpp"
 #include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_in_flight.hpp"
 #include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
@@ -339,6 +340,22 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
       EncodeParams params;
       params.restart = restart;
       expect(encode(content, 3840, 2160, params), 0);
+    }
+}
+
+/// Kernels are launched by graphs then, which are kept for some kinds of scans.
+TEST_F(DecodePathParity, ScansBesideOthersTakeIt) {
+  const ScanInFlight other(0);
+  EncodeParams dense, sparse;
+  dense.quality = 97;
+  dense.huffman = HuffmanTables::optimal;
+  sparse.index = true;
+  for (int turn = 0; turn < 4; ++turn)
+    for (const int width : {1920, 640, 200}) {
+      expect(encode(Content::photo, width, 480 + turn, {}), 0);
+      expect(encode(Content::noise, width, 480 + turn, dense), 0);
+      expect(encode(Content::photo, width, 480 + turn, sparse), 0);
+      expect(encode(Content::flat, width, 480 + turn, {}), 0);
     }
 }
 

@@ -46,10 +46,6 @@ __device__ OwnSubsequence take_own(const WalkArgs& a, Shared& s, std::uint32_t i
   return own;
 }
 
-__device__ inline void store_half(SharedAddress at, std::uint16_t half) {
-  asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(half));
-}
-
 /// Numbers count from the chunk's first block, and bytes from its first pair. Wide levels are left
 /// to a second walk: a branch for them takes 4 of the 82 us of a 1920x1080 photo at q90 (H200).
 struct CollectedPairs {

@@ -5,9 +5,9 @@
 #include "cuda/base/check.hpp"
 #include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"
+#include "cuda/base/shared_access.cuh"
 #include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/group_walk.hpp"
-#include "cuda/decode/pair_sink.hpp"
 #include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
 
@@ -16,30 +16,20 @@ namespace {
 
 constexpr int kThreads = kGroupThreads;
 
-using SharedSymbols = SharedTables<kSymbolIndexBits>;
-static_assert(kGroupListWords % 4 == 0 && sizeof(CodeTables) == 8);
+using SymbolTables = SharedTables<kSymbolIndexBits>;
 
-struct SymbolTables : SharedSymbols {
-  SharedAddress list;
-
-  /// Behind the list's last block lies other shared memory, which may be read ahead.
-  __device__ CodeTables tables_of(std::uint32_t block) const {
-    const uint2 words = load_two_words(list + 8 * block);
-    return {words.x, words.y};
+/// Each thread has kStageBytes of its own.
+struct SharedStage {
+  static __device__ void store(SharedAddress at, std::uint32_t pair) {
+    store_half(at, static_cast<std::uint16_t>(pair));
   }
-};
-
-/// Pairs count from the last multiple of eight before the group's first, blocks from the group's
-/// first. The block after the group is the next group's first: both groups store the same number,
-/// or the index is wrong.
-struct GroupSink : PairSink {
-  std::uint32_t first_pair;
-
-  __device__ void block_starts(std::uint32_t block, std::uint32_t pair) const {
-    block_pair[block] = first_pair + pair;
+  static __device__ EightPairs load_eight(SharedAddress at) {
+    const uint4 eight = load_four_words(at);
+    return {{eight.x, eight.y, eight.z, eight.w}};
   }
-  __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition) block_pair[block] = first_pair + pair;
+  static __device__ void store_eight(SharedAddress at, const EightPairs& eight) {
+    const auto& words = eight.words;
+    store_four_words(at, {words[0], words[1], words[2], words[3]});
   }
 };
 
@@ -55,39 +45,27 @@ struct GlobalWords {
 
 extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
 
-/// Decodes the group, whose bits count from `origin`; returns whether it is as the index says.
+/// Decodes the group, whose bits count from `origin`; returns whether it is as the index says. The
+/// block after it is the next group's first: both groups store the same number of its first pair,
+/// or the index is wrong.
 template <typename Bits>
 __device__ bool decode(const WalkArgs& a, const SymbolTables& tables, const Bits& bits,
-                       std::uint32_t origin, const Group& group) {
-  const std::uint32_t lead = group.first.pair % 8, first_pair = group.first.pair - lead;
+                       std::uint32_t origin, const Group& group, std::uint32_t* stage) {
   const std::uint32_t blocks = group.behind.block - group.first.block;
-  GroupSink sink{{kept(a.pairs + first_pair), kept(a.wide + first_pair),
-                  kept(a.block_pair + group.first.block), lead},
-                 first_pair};
+  StagedPairs<SharedStage> sink(a.pairs, a.wide, kept(a.block_pair + group.first.block), {},
+                                shared_address(stage), group.first.pair);
   const GroupSpan span{group.bit - origin, kept(group.stop - origin), blocks};
-  const GroupEnd end = decode_group(bits, tables, span, lead, sink);
-  return !end.fault && end.blocks == blocks && first_pair + end.pair == group.behind.pair &&
+  const GroupEnd end = decode_group(bits, tables, span, sink);
+  return !end.fault && end.blocks == blocks && end.pair == group.behind.pair &&
          ends_well(group, origin + end.bit, end.window);
-}
-
-/// Lays out shared memory and starts copies: the list of the blocks' tables, room for bits, the
-/// tables. The first two have addresses that the loop need not compute.
-__device__ SymbolTables load_group_tables(const WalkArgs& a, std::uint32_t* to) {
-  const auto period = static_cast<std::uint32_t>(a.cycle.period);
-  const SharedSymbols tables =
-      load_symbols(a.tables, a.cycle, to + kGroupListWords + a.room_words, kThreads);
-  for (std::uint32_t i = threadIdx.x; i < kGroupListWords / 2; i += kThreads) {
-    const std::uint32_t dc = tables.entries + a.cycle.pair[i % period] * SharedSymbols::kTableBytes;
-    reinterpret_cast<CodeTables*>(to)[i] = {dc, tables.ac_of(dc)};
-  }
-  return {tables, shared_address(to)};
 }
 
 __global__ void __launch_bounds__(kThreads)
     decode_groups_kernel(const __grid_constant__ WalkArgs a) {
   __shared__ std::uint32_t first_word, last_word;
-  const SymbolTables tables = load_group_tables(a, dynamic_shared);
-  std::uint32_t* const room = dynamic_shared + kGroupListWords;
+  std::uint32_t* const stage = dynamic_shared + threadIdx.x * (kStageBytes / 4);
+  std::uint32_t* const room = dynamic_shared + kGroupStageWords;
+  const SymbolTables tables = load_symbols(a.tables, a.cycle, room + a.room_words, kThreads);
   wait_for_previous_kernel();
   const std::uint32_t number = blockIdx.x * kThreads + threadIdx.x;
   const bool exists = number < a.grid.groups;
@@ -111,8 +89,8 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_copies();
   __syncthreads();
   if (!exists) return;
-  const bool right = fits ? decode(a, tables, SharedWords(room), first_word * 32, group)
-                          : decode(a, tables, GlobalWords{a.words}, 0, group);
+  const bool right = fits ? decode(a, tables, SharedWords(room), first_word * 32, group, stage)
+                          : decode(a, tables, GlobalWords{a.words}, 0, group, stage);
   if (!right) atomicOr(&a.summary->faults, kFaultIndex);
   if (right && number + 1 == a.grid.groups)
     for (std::uint32_t i = 0; i < kPairsReadBehind; ++i) a.pairs[group.behind.pair + i] = 0;

@@ -2,25 +2,21 @@
 // Host code too, so that a test can run the algorithm without a device.
 //
 // A thread decodes hundreds of symbols one after the other, and a single frame has hardly a warp
-// for each scheduler of the device. So the time from one look-up to the next is what counts. Only
-// the entry itself is loaded from an address that depends on another load, and what only some
-// symbols need is mostly done by predicated instructions, without a branch.
+// for each scheduler of the device. So the time of a step is what counts: how many instructions it
+// has, and whether threads of a warp part and meet again in it. What only some symbols need is done
+// by predicated instructions, or after some more steps.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
+#include "cuda/decode/staged_pairs.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 
 /// The number of words that may be read to decode a group that ends before bit `stop`.
 ZR_HD std::uint32_t words_to_read(std::uint32_t stop) { return (stop + kMostStepBits) / 32 + 3; }
-
-/// The code tables of a block: indices or addresses, as `Tables` has them.
-struct CodeTables {
-  std::uint32_t dc, ac;
-};
 
 /// The group's bits, counted from the first of `Bits`, and its blocks.
 struct GroupSpan {
@@ -37,61 +33,130 @@ struct GroupEnd {
   bool fault;          ///< the code is wrong, or the last block is not complete
 };
 
-/// Decodes the symbols from `bit` to `stop`, but no more than the span's blocks, and stores their
-/// pairs, the first one with the number `pair`. A group has whole MCUs and no padding. So no
-/// look-up tells symbols on both sides of `stop`, or the end is not at `stop`, which the caller
-/// finds. Whatever the bits are, there are at most kMostGroupPairs pairs if `stop` is at most 65535
-/// bits away.
+/// A walk over a group before a codeword, whose table entry is loaded.
+template <typename Bits, typename Tables>
+struct GroupCursor : BitFront<Bits> {
+  const Tables& tables;
+  const GroupSpan span;
+  std::uint32_t ac;  ///< table of the block's AC
+  BlockTables next;  ///< of the next block
+  std::uint32_t entry;
+  std::uint32_t block = 0, k = 0;  ///< of the group; the next zig-zag index (0: the DC)
+
+  ZR_HD GroupCursor(const Bits& bits, const Tables& of_scan, const GroupSpan& of_group)
+      : BitFront<Bits>(bits, of_group.bit), tables(of_scan), span(of_group) {
+    const BlockTables first = tables.block(tables.place(0));
+    ac = tables.ac_of(first.dc);
+    next = tables.block(first.next);
+    look_up(first.dc);
+  }
+  ZR_HD bool has_ended() const { return this->bit >= span.stop || block >= span.blocks; }
+  ZR_HD bool goes_beyond_block() const { return goes_beyond(index_of_last()); }
+  /// Whether the entry's symbols are not to be passed as they are, or the first one's level is
+  /// wide.
+  ZR_HD bool is_unusual() const { return goes_beyond_block() || has_wide_level(entry); }
+  ZR_HD bool is_unusual_or_ended() const {
+#ifdef __CUDA_ARCH__
+    // The compiler would make each condition a number before it combines them.
+    std::uint32_t is;
+    asm("{\n\t"
+        ".reg .pred holds;\n\t"
+        ".reg .u32 part;\n\t"
+        "and.b32 part, %1, %2;\n\t"
+        "setp.ne.u32 holds, part, 0;\n\t"
+        "setp.gt.or.u32 holds, %3, %4, holds;\n\t"
+        "setp.ge.or.u32 holds, %5, %6, holds;\n\t"
+        "setp.ge.or.u32 holds, %7, %8, holds;\n\t"
+        "selp.u32 %0, 1, 0, holds;\n\t"
+        "}"
+        : "=r"(is)
+        : "r"(index_of_last()), "n"(kBlockSize), "r"(entry & 15u << kFirstSsssShift),
+          "n"(kMostSecondSsss << kFirstSsssShift), "r"(this->bit), "r"(span.stop), "r"(block),
+          "r"(span.blocks));
+    return is != 0;
+#else
+    return is_unusual() || has_ended();
+#endif
+  }
+  /// Passes the entry's symbols and returns their pairs. `at_dc`: whether `k` is 0, which is known
+  /// from the step before.
+  ZR_HD StepPairs step(bool& at_dc) {
+    const std::uint32_t after = index_of_last();
+    const bool ends = after >= kBlockSize - 1;
+    const StepPairs pairs(this->window, entry, at_dc, k, after);
+    const std::uint32_t passed = this->pass(taken_by(entry), this->window_behind(entry));
+    look_up(ends ? next.dc : ac);
+    if (ends) ac = tables.ac_of(next.dc);
+    tables.pass_block_if(ends, next);
+    increment_if(ends, block);
+    this->read_ahead(passed);
+    k = ends ? 0 : after + 1;
+    at_dc = ends;
+    return pairs;
+  }
+  /// Takes one symbol in place of an entry that goes beyond the block, or where the table has none.
+  /// If that goes beyond the block too, the code is wrong.
+  ZR_HD void take_one_symbol() {
+    entry = entry != kLongCode
+                ? first_symbol(entry)
+                : long_codeword(tables, k == 0 ? tables.dc_of(ac) : ac, this->window);
+  }
+
+ private:
+  /// Of the entry's symbols.
+  ZR_HD std::uint32_t index_of_last() const { return k + (entry >> kSymbolIndexShift); }
+  ZR_HD void look_up(std::uint32_t table) {
+    entry = tables.look_up(table, this->window >> (32 - kSymbolIndexBits));
+  }
+};
+
+/// Decodes the symbols from `bit` to `stop`, but no more than the span's blocks and none after a
+/// fault, and stores their pairs. A group has whole MCUs and no padding. So no look-up tells
+/// symbols on both sides of `stop`, or the end is not at `stop`, which the caller finds. Whatever
+/// the bits are, there are at most kMostGroupPairs pairs if `stop` is at most 65535 bits away.
 ///
-/// `Bits`: as for BitFront. `Tables`: look_up(), last() and long_symbol() as for
-/// decode_subsequence(), and tables_of(i) for block i of the group or one of the two after its
-/// last. `Sink`: put() and finish() as there;
-/// block_starts(0, pair) for the first block, block_starts_if(c, i, pair) for the others and for
-/// the one after the last.
+/// `Bits`: as for BitFront. `Tables`: place(), block(), ac_of(), look_up(), last() and
+/// long_symbol() as for decode_subsequence(), a group begins with the block at place(0); dc_of(AC
+/// table); pass_block_if(c, next) does next = block(next.next) if c holds. `Sink`: as StagedPairs.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupSpan& span,
-                            std::uint32_t pair, Sink& sink) {
-  const CodeTables first = tables.tables_of(0);
-  BitFront<Bits> front(bits, span.bit);
-  std::uint32_t table = first.dc, ac = first.ac, block = 0, k = 0, beyond = 0;
-  std::uint32_t entry = tables.look_up(table, front.window >> (32 - kSymbolIndexBits));
-  CodeTables next = tables.tables_of(1);
-  sink.block_starts(block, pair);
-  while (front.bit < span.stop && block < span.blocks) {
-    std::uint32_t symbols = entry, after, window;
-    bool ends;
-    // The next entry is loaded at once: before the symbols' pairs are stored, and before it is
-    // known whether the table has them. One 1920x1080 frame after the other, by an index,
-    // takes 63 to 64 us so and 67 to 69 otherwise, with optimal tables 84 to 87 and 95 to 96
-    // (H200).
-    const auto look_ahead = [&] {
-      after = k + (symbols >> kSymbolIndexShift);
-      ends = after >= kBlockSize - 1;
-      window = front.window_behind(symbols);
-      entry = tables.look_up(ends ? next.dc : ac, window >> (32 - kSymbolIndexBits));
-    };
-    look_ahead();
-    if (goes_beyond(after)) {
-      if (symbols != kLongCode)
-        symbols = first_symbol(symbols);
-      else if (symbols = long_codeword(tables, table, front.window); (symbols & kSymbolFault) != 0)
-        k = 1;  // it is no DC
-      look_ahead();
-      beyond |= after;
+                            Sink& sink) {
+  GroupCursor<Bits, Tables> cursor(bits, tables, span);
+  bool fault = false;
+  while (true) {
+    // Nearly all steps are usual. A thread that comes to another one waits until all of its warp
+    // are behind this loop: threads that part and meet again in each step would cost all of them
+    // more.
+    bool at_dc = cursor.k == 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (std::uint32_t i = 0; i < kStagedSteps; ++i) {
+      if (cursor.is_unusual_or_ended()) break;
+      sink.block_starts_if(at_dc, cursor.block);
+      const StepPairs pairs = cursor.step(at_dc);
+      sink.put(pairs.first, pairs.second);
     }
-    const StepPairs pairs(front.window, symbols, k, after);
-    const std::uint32_t passed = front.pass(taken_by(symbols), window);
-    table = ends ? next.dc : ac;
-    ac = ends ? next.ac : ac;
-    increment_if(ends, block);
-    next = tables.tables_of(block + 1);
-    front.read_ahead(passed);
-    k = ends ? 0 : after + 1;
-    pair = sink.put(pair, pairs.first, pairs.second);
-    sink.block_starts_if(ends, block, pair);
+    if (cursor.has_ended()) break;
+    if (cursor.is_unusual()) {
+      if (cursor.goes_beyond_block()) {
+        cursor.take_one_symbol();
+        fault = cursor.goes_beyond_block();
+        if (fault) break;
+      }
+      if (has_wide_level(cursor.entry)) {
+        sink.flush();
+        at_dc = cursor.k == 0;
+        sink.block_starts_if(at_dc, cursor.block);
+        const StepPairs pairs = cursor.step(at_dc);
+        sink.put_wide(pairs.first);
+      }
+    }
+    sink.flush();
   }
-  sink.finish(pair);
-  return {front.bit, front.window, block, pair, goes_beyond(beyond) || k != 0};
+  sink.block_starts_if(cursor.k == 0, cursor.block);
+  sink.finish();
+  return {cursor.bit, cursor.window, cursor.block, sink.number(), fault || cursor.k != 0};
 }
 
 /// A group's last step begins before `stop`, and its symbols together take no more than

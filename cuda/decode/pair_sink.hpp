@@ -1,5 +1,5 @@
-// How a walk over a subsequence or a group stores its pairs. Host code too, so that a test can run
-// the algorithm without a device.
+// How a walk over a subsequence stores its pairs. Host code too, so that a test can run the
+// algorithm without a device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -69,6 +69,28 @@ struct EightPairs {
   }
 };
 
+/// Stores the first `count` of eight pairs, less than all, to a multiple of 16 bytes.
+ZR_HD void store_first(std::uint16_t* to, EightPairs eight, std::uint32_t count) {
+  std::uint32_t(&words)[4] = eight.words;
+  if ((count & 4) != 0) {
+    store_pairs(to, words[0], words[1]);
+    words[0] = words[2], words[1] = words[3];
+    to += 4;
+  }
+  if ((count & 2) != 0) {
+    store_pairs(to, words[0]);
+    words[0] = words[1];
+    to += 2;
+  }
+  if ((count & 1) != 0) *to = static_cast<std::uint16_t>(words[0]);
+}
+/// Stores those of eight pairs from `begin` to `end`; another walk may store the others.
+ZR_HD void store_range(std::uint16_t* to, const EightPairs& eight, std::uint32_t begin,
+                       std::uint32_t end) {
+  for (std::uint32_t i = 0; i < 8; ++i)
+    if (i >= begin && i < end) to[i] = eight.pair(i);
+}
+
 /// Stores eight pairs at once. If 32 threads each store single pairs at distant places, the memory
 /// pipe is so busy that look-ups wait. (With pairs of 32 bits, a 3848x2168 photo at q90 on an H200,
 /// subsequences of 544 bits: 83 us a frame with single ones, 49 with four at once.)
@@ -110,18 +132,7 @@ struct PairSink {
     if ((dropped & 2) != 0) words[0] = words[1], words[1] = words[2], words[2] = words[3];
     if ((dropped & 1) != 0) last = last.behind(0, 16);
     if (end - left < begin) return store_own(end - left, end, last);
-    std::uint16_t* to = pairs + (end - left);
-    if ((left & 4) != 0) {
-      store_pairs(to, words[0], words[1]);
-      words[0] = words[2], words[1] = words[3];
-      to += 4;
-    }
-    if ((left & 2) != 0) {
-      store_pairs(to, words[0]);
-      words[0] = words[1];
-      to += 2;
-    }
-    if ((left & 1) != 0) *to = static_cast<std::uint16_t>(words[0]);
+    store_first(pairs + (end - left), last, left);
   }
 
  private:
@@ -134,8 +145,7 @@ struct PairSink {
   }
   /// Of eight pairs, stores those before `end` that are the walk's own.
   ZR_HD void store_own(std::uint32_t number, std::uint32_t end, const EightPairs& eight) const {
-    for (std::uint32_t i = 0; i < 8; ++i)
-      if (number + i >= begin && number + i < end) pairs[number + i] = eight.pair(i);
+    store_range(pairs + number, eight, begin > number ? begin - number : 0, end - number);
   }
 };
 

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
-#include "codec/syntax/scan_index.hpp"
 #include "cuda/decode/scan_memory.hpp"
+#include "cuda/decode/staged_pairs.hpp"
 #include "cuda/decode/subsequence_ends.hpp"
 
 namespace zerorun {
@@ -57,13 +57,13 @@ constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
   return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));
 }
 
-/// Words of decode_groups() for the tables of a group's blocks, and of the block after its last.
-inline constexpr std::uint32_t kGroupListWords = 2 * (kMaxIndexGroupBlocks + 1);
+/// Words of a CTA of decode_groups() for pairs that its threads have not stored yet.
+inline constexpr std::uint32_t kGroupStageWords = kGroupThreads * kStageBytes / 4;
 /// What this kernel and decode_subsequences() have beside the shared memory that they ask for.
 inline constexpr std::size_t kDecodeStaticBytes = 16;
 constexpr std::size_t group_shared_bytes(std::uint32_t pairs, std::uint32_t room_words) {
   return sizeof(std::uint32_t) *
-         (kGroupListWords + room_words + shared_table_words(pairs, kSymbolIndexBits));
+         (kGroupStageWords + room_words + shared_table_words(pairs, kSymbolIndexBits));
 }
 
 /// Ends to keep of each subsequence: those wanted, or as many as there is memory for. States that

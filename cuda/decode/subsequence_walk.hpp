@@ -282,13 +282,14 @@ struct WalkPair {
   std::int32_t level;
 };
 
-/// A step's symbols as pairs: those of `entry`, which begin in `window` and at index `k` (0: the
-/// DC). `after`: that of the last one.
+/// A step's symbols as pairs: those of `entry`, which begin in `window` and at index `k`. `at_dc`:
+/// whether that is 0. `after`: index of the last one.
 struct StepPairs {
   WalkPair first, second;  ///< the second one's level is not wide
 
-  ZR_HD StepPairs(std::uint32_t window, std::uint32_t entry, std::uint32_t k, std::uint32_t after)
-      : first{k == 0 || has_first_level(entry), k + first_run(entry),
+  ZR_HD StepPairs(std::uint32_t window, std::uint32_t entry, bool at_dc, std::uint32_t k,
+                  std::uint32_t after)
+      : first{at_dc || has_first_level(entry), k + first_run(entry),
               extend_level(window << (entry >> kCodeBitsShift & 31), entry >> kFirstSsssShift)},
         second{has_second_level(entry), after,
                // They are the last ones that the symbols take.
@@ -338,7 +339,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
       beyond |= after;
     }
     const bool ends = after >= kBlockSize - 1;
-    const StepPairs pairs(cursor.window, entry, next_index, after);
+    const StepPairs pairs(cursor.window, entry, next_index == 0, next_index, after);
     cursor.step(entry, ends);
     sink.block_starts_if(next_index == 0, block, pair);
     pair = sink.put(pair, pairs.first, pairs.second);

@@ -180,7 +180,7 @@ inline constexpr int kDecodeCtas = 5;
 inline constexpr int kGroupThreads = 128;
 /// The most words that a CTA of decode_groups() has for bits: three CTAs then fit into a processor
 /// of Hopper with the tables of two pairs.
-inline constexpr std::uint32_t kMostRoomWords = 10048;
+inline constexpr std::uint32_t kMostRoomWords = 9152;
 
 // transform_blocks()
 

@@ -93,6 +93,10 @@ ZR_HD std::uint32_t taken_by(std::uint32_t entry) { return entry & kSymbolTakenM
 /// Whether an entry's first symbol has a level that is not 0, or its second.
 ZR_HD bool has_first_level(std::uint32_t entry) { return (entry & 15u << kFirstSsssShift) != 0; }
 ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecondSsssShift) != 0; }
+/// Whether the level of an entry's first symbol is wide (is_wide()). There is no second then.
+ZR_HD bool has_wide_level(std::uint32_t entry) {
+  return (entry & 15u << kFirstSsssShift) > kMostSecondSsss << kFirstSsssShift;
+}
 
 /// RRRR of an entry's first symbol, 0 for a DC and EOB. The compiler would mask after shifting,
 /// but a shift and what is added to its result are one instruction.
@@ -156,6 +160,7 @@ ZR_HD std::uint32_t symbol_entry(const HuffmanDecodeTable& dc, const HuffmanDeco
   return first + taken_by(second) + (ssss << kSecondSsssShift) + (indices << kSymbolIndexShift);
 }
 static_assert(kSymbolIndexBits + kMostSecondSsss <= kSymbolTakenMask);
+static_assert(1 + (kMostSecondSsss + 1) >= kSymbolIndexBits, "wide levels leave no bits");
 
 /// The symbol of the next 16 bits, for those that the other tables do not have.
 ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint32_t pair,

@@ -17,29 +17,32 @@ struct GroupTables : HostTables {
   std::uint32_t last(std::uint32_t table, std::uint32_t next16) const {
     return last_symbol(table, next16);
   }
-  CodeTables tables_of(std::uint32_t i) const {
-    const std::uint32_t dc = block(i % period()).dc;
-    return {dc, ac_of(dc)};
+  std::uint32_t dc_of(std::uint32_t ac) const { return ac - pairs(); }
+  void pass_block_if(bool condition, BlockTables& next) const {
+    if (condition) next = block(next.next);
   }
 };
 
 struct GroupSink {
   StoredGroup* out;
-  std::uint32_t next;
+  std::uint32_t first, steps = 0;
 
-  void block_starts(std::uint32_t block, std::uint32_t pair) const {
-    out->in_order = out->in_order && block == out->first_pair.size() && pair == next;
-    out->first_pair.push_back(pair);
+  std::uint32_t number() const { return first + static_cast<std::uint32_t>(out->pairs.size()); }
+  void block_starts_if(bool condition, std::uint32_t block) const {
+    if (!condition) return;
+    out->in_order = out->in_order && block == out->first_pair.size();
+    out->first_pair.push_back(number());
   }
-  void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition) block_starts(block, pair);
+  void put(const WalkPair& one, const WalkPair& two) {
+    out->in_order = out->in_order && !(one.exists && is_wide(one.level)) && ++steps <= kStagedSteps;
+    store_pairs(out->pairs, one, two);
   }
-  std::uint32_t put(std::uint32_t pair, const WalkPair& first, const WalkPair& second) {
-    out->in_order = out->in_order && pair == next;
-    next += store_pairs(out->pairs, first, second);
-    return next;
+  void put_wide(const WalkPair& pair) {
+    out->in_order = out->in_order && pair.exists && is_wide(pair.level) && steps == 0;
+    store_pairs(out->pairs, pair, {});
   }
-  void finish(std::uint32_t pair) const { out->in_order = out->in_order && pair == next; }
+  void flush() { steps = 0; }
+  void finish() const {}
 };
 
 /// Bits and pairs of the next block.
@@ -83,17 +86,18 @@ StoredGroup decode_stored(std::span<const std::uint32_t> words, const HostTables
   const HostBits bits{words.first(std::min<std::size_t>(words.size(), words_to_read(span.stop))),
                       std::uint64_t{span.stop} + 1};
   GroupSink sink{&out, pair};
-  out.end = decode_group(bits, GroupTables{tables}, span, pair, sink);
+  out.end = decode_group(bits, GroupTables{tables}, span, sink);
   return out;
 }
 
 const char* broken_promise(const StoredGroup& group, const GroupSpan& span) {
-  if (!group.in_order) return "pairs of a group are not stored one after the other";
+  if (!group.in_order) return "pairs of a group are not stored as their sink wants them";
   if (group.end.blocks > span.blocks) return "a group has more blocks than its span";
   if (group.pairs.size() > kMostGroupPairs) return "a group has more pairs than there can be";
   if (group.end.bit >= std::max(span.stop, span.bit + 1) + kMostStepBits)
     return "a group goes on behind its end";
-  if (group.end.blocks < span.blocks && group.end.bit < span.stop) return "a group ends early";
+  if (group.end.blocks < span.blocks && group.end.bit < span.stop && !group.end.fault)
+    return "a group ends early";
   return nullptr;
 }
 

@@ -129,7 +129,7 @@ void check_symbols(std::uint32_t entry, int side, const std::vector<Step>& steps
   ASSERT_EQ(one & kSymbolFault, 0u);
   ASSERT_EQ(taken_by(one), first.bits);
   ASSERT_EQ(one >> kSymbolIndexShift, indices_of(first));
-  const StepPairs alone(window, one, k, k + indices_of(first));
+  const StepPairs alone(window, one, k == 0, k, k + indices_of(first));
   ASSERT_EQ(alone.first.exists, first.makes_pair);
   ASSERT_EQ(alone.first.level, level_of(first, 0));
   ASSERT_FALSE(alone.second.exists);
@@ -144,7 +144,7 @@ void check_symbols(std::uint32_t entry, int side, const std::vector<Step>& steps
   if (!two) return;
   const Step& second = steps[1];
   const std::uint32_t after = k + (entry >> kSymbolIndexShift);
-  const StepPairs both(window, entry, k, after);
+  const StepPairs both(window, entry, k == 0, k, after);
   ASSERT_EQ(taken_by(entry), first.bits + second.bits);
   ASSERT_EQ(entry >> kSymbolIndexShift, first.indices + indices_of(second));
   ASSERT_EQ(both.first.exists, first.makes_pair);

@@ -75,7 +75,22 @@ struct BitFront {
     window = window_there;
     const std::uint32_t before = bit;
     bit += count;
+#ifdef __CUDA_ARCH__
+    // Where the loop is unrolled, the compiler needs another instruction.
+    std::uint32_t passed;
+    asm("{\n\t"
+        ".reg .pred differs, never;\n\t"
+        ".reg .u32 part;\n\t"
+        "setp.ne.u32 never, 0, 0;\n\t"
+        "lop3.or.b32 part|differs, %1, %2, 32, 0x28, never;  // (%1 ^ %2) & 32\n\t"
+        "selp.u32 %0, 1, 0, differs;\n\t"
+        "}"
+        : "=r"(passed)
+        : "r"(bit), "r"(before));
+    return passed;
+#else
     return (bit ^ before) & 32;
+#endif
   }
   ZR_HD void read_ahead(std::uint32_t passed) { Bits::shift_if(passed, behind, place); }
 };

@@ -96,6 +96,7 @@ __global__ void __launch_bounds__(kThreads)
     for (std::uint32_t i = 0; i < kPairsReadBehind; ++i) a.pairs[group.behind.pair + i] = 0;
 }
 
+static_assert(kStagedSteps <= kMostWalkPairs, "blocks that are not the scan's");
 static_assert(3 * (group_shared_bytes(2, kMostRoomWords) + 1040) <= 228 * 1024,
               "three CTAs in a processor of Hopper");
 

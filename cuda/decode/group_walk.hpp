@@ -55,7 +55,8 @@ struct GroupCursor : BitFront<Bits> {
   /// Whether the entry's symbols are not to be passed as they are, or the first one's level is
   /// wide.
   ZR_HD bool is_unusual() const { return goes_beyond_block() || has_wide_level(entry); }
-  ZR_HD bool is_unusual_or_ended() const {
+  /// Or whether the group's bits have ended; a step does not ask for its blocks.
+  ZR_HD bool is_unusual_or_behind() const {
 #ifdef __CUDA_ARCH__
     // The compiler would make each condition a number before it combines them.
     std::uint32_t is;
@@ -66,16 +67,14 @@ struct GroupCursor : BitFront<Bits> {
         "setp.ne.u32 holds, part, 0;\n\t"
         "setp.gt.or.u32 holds, %3, %4, holds;\n\t"
         "setp.ge.or.u32 holds, %5, %6, holds;\n\t"
-        "setp.ge.or.u32 holds, %7, %8, holds;\n\t"
         "selp.u32 %0, 1, 0, holds;\n\t"
         "}"
         : "=r"(is)
         : "r"(index_of_last()), "n"(kBlockSize), "r"(entry & 15u << kFirstSsssShift),
-          "n"(kMostSecondSsss << kFirstSsssShift), "r"(this->bit), "r"(span.stop), "r"(block),
-          "r"(span.blocks));
+          "n"(kMostSecondSsss << kFirstSsssShift), "r"(this->bit), "r"(span.stop));
     return is != 0;
 #else
-    return is_unusual() || has_ended();
+    return is_unusual() || this->bit >= span.stop;
 #endif
   }
   /// Passes the entry's symbols and returns their pairs. `at_dc`: whether `k` is 0, which is known
@@ -110,10 +109,11 @@ struct GroupCursor : BitFront<Bits> {
   }
 };
 
-/// Decodes the symbols from `bit` to `stop`, but no more than the span's blocks and none after a
-/// fault, and stores their pairs. A group has whole MCUs and no padding. So no look-up tells
-/// symbols on both sides of `stop`, or the end is not at `stop`, which the caller finds. Whatever
-/// the bits are, there are at most kMostGroupPairs pairs if `stop` is at most 65535 bits away.
+/// Decodes the symbols from `bit` to `stop`, but none after a fault, and stores their pairs. Where
+/// bits or index are wrong there may be more blocks than the span's, less than kStagedSteps more. A
+/// group has whole MCUs and no padding. So no look-up tells symbols on both sides of `stop`, or the
+/// end is not at `stop`, which the caller finds. Whatever the bits are, there are at most
+/// kMostGroupPairs pairs if `stop` is at most 65535 bits away.
 ///
 /// `Bits`: as for BitFront. `Tables`: place(), block(), ac_of(), look_up(), last() and
 /// long_symbol() as for decode_subsequence(), a group begins with the block at place(0); dc_of(AC
@@ -132,7 +132,7 @@ ZR_HD GroupEnd decode_group(const Bits& bits, const Tables& tables, const GroupS
 #pragma unroll
 #endif
     for (std::uint32_t i = 0; i < kStagedSteps; ++i) {
-      if (cursor.is_unusual_or_ended()) break;
+      if (cursor.is_unusual_or_behind()) break;
       sink.block_starts_if(at_dc, cursor.block);
       const StepPairs pairs = cursor.step(at_dc);
       sink.put(pairs.first, pairs.second);

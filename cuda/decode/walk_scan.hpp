@@ -27,8 +27,8 @@ struct WalkArgs {
                               ///< kMostGroupPairs more may be written, otherwise kMostWalkPairs
   std::int16_t* wide;         ///< out, likewise: the levels for which pairs have no room
   std::uint32_t* block_pair;  ///< out, [blocks + 1]: number of each block's first pair; the last
-                              ///< entry is the number of pairs. Without groups kMostWalkPairs more
-                              ///< may be written
+                              ///< entry is the number of pairs. kMostWalkPairs more may be
+                              ///< written
 
   // For subsequences.
   std::uint32_t chunks;              ///< enough for all subsequences

@@ -92,7 +92,7 @@ StoredGroup decode_stored(std::span<const std::uint32_t> words, const HostTables
 
 const char* broken_promise(const StoredGroup& group, const GroupSpan& span) {
   if (!group.in_order) return "pairs of a group are not stored as their sink wants them";
-  if (group.end.blocks > span.blocks) return "a group has more blocks than its span";
+  if (group.end.blocks >= span.blocks + kStagedSteps) return "a group goes on behind its blocks";
   if (group.pairs.size() > kMostGroupPairs) return "a group has more pairs than there can be";
   if (group.end.bit >= std::max(span.stop, span.bit + 1) + kMostStepBits)
     return "a group goes on behind its end";

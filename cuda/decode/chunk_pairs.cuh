@@ -46,29 +46,34 @@ __device__ OwnSubsequence take_own(const WalkArgs& a, Shared& s, std::uint32_t i
   return own;
 }
 
-/// Numbers count from the chunk's first block, and bytes from its first pair. Wide levels are left
-/// to a second walk: a branch for them takes 4 of the 82 us of a 1920x1080 photo at q90 (H200).
+/// Wide levels are left to a second walk: a branch for them takes 4 of the 82 us of a 1920x1080
+/// photo at q90 (H200).
 struct CollectedPairs {
-  /// Of a pair's number: its bytes, so that no step multiplies by them.
+  /// What stands for a block is the address that gets its first pair, and for a pair its bytes from
+  /// the chunk's first one, so that no step computes them.
+  static constexpr std::uint32_t kBlockUnits = sizeof(std::uint16_t);
   static constexpr std::uint32_t kPairUnits = sizeof(std::uint16_t);
 
   SharedAddress pairs, blocks;
   /// Blocks from this one on are not to be stored: a damaged interval may end inside one that has
   /// the number of the next interval's first.
-  std::uint32_t blocks_end;
-  std::int32_t most = 0;  ///< of all levels that may be wide
+  SharedAddress blocks_end = 0;
+  std::uint32_t most = 0;  ///< SSSS of all levels that may be wide
 
+  __device__ PairTarget place(const PairTarget& target) const {
+    return {blocks + target.block * kBlockUnits, target.pair * kPairUnits};
+  }
   __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition && block < blocks_end)
-      store_half(blocks + 2 * block, static_cast<std::uint16_t>(pair));
+    if (condition && block < blocks_end) store_half(block, static_cast<std::uint16_t>(pair));
   }
   __device__ std::uint32_t put(std::uint32_t number, const WalkPair& first,
                                const WalkPair& second) {
     store_pair(number, first);
-    most = max(most, abs(first.level));
+    most = max(most, first.ssss);
     store_pair(number, second);
     return number;
   }
+  __device__ bool has_wide() const { return most > kMostNarrowSsss << kFirstSsssShift; }
   __device__ void finish(std::uint32_t) const {}
 
  private:
@@ -81,11 +86,12 @@ struct CollectedPairs {
 
 /// Stores again the pairs that have no room for their levels, and those levels.
 struct WidePairs {
-  static constexpr std::uint32_t kPairUnits = 1;
+  static constexpr std::uint32_t kBlockUnits = 1;
 
   SharedAddress pairs;
   std::int16_t* wide;
 
+  __device__ PairTarget place(const PairTarget& target) const { return target; }
   __device__ void block_starts_if(bool, std::uint32_t, std::uint32_t) const {}
   __device__ std::uint32_t put(std::uint32_t number, const WalkPair& first,
                                const WalkPair& second) const {
@@ -164,8 +170,9 @@ __device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_
   const SharedWords bits(s.words);
   const std::uint32_t origin = s.first_word * 32;
   const PairTarget local{own.block, own.pair};
-  CollectedPairs sink{shared_address(collected), kept(shared_address(collected + blocks_from)),
-                      kept(own.is_last ? own.block + own.blocks : 0xFFFFFFFFu)};
+  CollectedPairs sink{shared_address(collected), shared_address(collected + blocks_from)};
+  const SharedAddress behind = sink.place({own.block + own.blocks, 0}).block;
+  sink.blocks_end = kept(own.is_last ? behind : 0xFFFFFFFFu);
   std::uint32_t faults = 0;
   if (threadIdx.x < 32) {
     const std::uint64_t before = count_before(a, sum);
@@ -173,7 +180,7 @@ __device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_
   } else if (fits && own.end != 0) {
     faults = decode_own(bits, origin, tables, own, local, sink);
   }
-  const bool any_wide = __syncthreads_or(is_wide(sink.most));
+  const bool any_wide = __syncthreads_or(sink.has_wide());
   if (own.end != 0 && !has_right_blocks(a, own, s.before)) faults |= kFaultCount;
   if (!fits_scan(a, s.before + sum)) {
     faults |= kFaultCount;
@@ -181,7 +188,7 @@ __device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_
     const std::uint32_t first_block = blocks_of(s.before), first_pair = pairs_of(s.before);
     if (any_wide) {
       WidePairs again{sink.pairs, a.wide + first_pair};
-      if (is_wide(sink.most)) (void)decode_own(bits, origin, tables, own, local, again);
+      if (sink.has_wide()) (void)decode_own(bits, origin, tables, own, local, again);
       __syncthreads();
     }
     store_halves(a.pairs + first_pair, collected, pairs);

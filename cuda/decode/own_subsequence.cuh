@@ -16,8 +16,8 @@ using SymbolTables = SharedTables<kSymbolIndexBits>;
 
 /// Decodes the subsequence. Checks that it ends where the next one begins and has the blocks and
 /// pairs that were counted: two walks over the same bits may end a few symbols apart, and then one
-/// must not be used to count and the other to go on from. Returns faults. Bits count from `origin`,
-/// pairs by 1 but for the sink, for which they count by Sink::kPairUnits.
+/// must not be used to count and the other to go on from. Returns faults. Bits count from `origin`.
+/// `Sink`: place() gives blocks and pairs as it counts them.
 template <typename Sink>
 __device__ std::uint32_t decode_own(const SharedWords& bits, std::uint32_t origin,
                                     const SymbolTables& tables, const OwnSubsequence& own,
@@ -26,10 +26,10 @@ __device__ std::uint32_t decode_own(const SharedWords& bits, std::uint32_t origi
   const WalkSpan span{own.is_last ? end : own.stop - origin, end};
   const WalkState entry = unpack_walk_state(own.entry), exit = unpack_walk_state(own.exit);
   std::uint32_t bit = own.bit - origin, phase = entry.phase, k = entry.k;
-  PairTarget now{target.block, target.pair * Sink::kPairUnits};
+  PairTarget now = sink.place(target);
   std::uint32_t faults = decode_subsequence(bits, tables, span, now, sink, bit, phase, k);
-  const std::uint32_t behind = (target.pair + own.pairs) * Sink::kPairUnits;
-  if (now.block - target.block != own.blocks || now.pair != behind) faults |= kFaultCount;
+  const PairTarget behind = sink.place({target.block + own.blocks, target.pair + own.pairs});
+  if (now.block != behind.block || now.pair != behind.pair) faults |= kFaultCount;
   if (own.is_last) {
     const bool whole = k == 0 && bit + 8 > span.end;
     return faults | (whole ? 0 : kFaultCount);

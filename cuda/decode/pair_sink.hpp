@@ -95,7 +95,7 @@ ZR_HD void store_range(std::uint16_t* to, const EightPairs& eight, std::uint32_t
 /// pipe is so busy that look-ups wait. (With pairs of 32 bits, a 3848x2168 photo at q90 on an H200,
 /// subsequences of 544 bits: 83 us a frame with single ones, 49 with four at once.)
 struct PairSink {
-  static constexpr std::uint32_t kPairUnits = 1;
+  static constexpr std::uint32_t kBlockUnits = 1;
 
   std::uint16_t* pairs;
   std::int16_t* wide;  ///< the level of each pair that has no room for it
@@ -103,6 +103,7 @@ struct PairSink {
   std::uint32_t begin;  ///< number of the walk's first pair
   EightPairs last = {};
 
+  ZR_HD PairTarget place(const PairTarget& target) const { return target; }
   ZR_HD void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
     if (condition) block_pair[block] = pair;
   }

@@ -145,6 +145,16 @@ ZR_HD void add_if(bool condition, std::uint32_t& number, std::uint32_t amount) {
 }
 ZR_HD void increment_if(bool condition, std::uint32_t& number) { add_if(condition, number, 1); }
 
+/// Adds the lowest byte of a word, by one instruction. For CTAs of one dimension: a literal 1 would
+/// be moved to a register each time.
+ZR_HD std::uint32_t add_low_byte(std::uint32_t word, std::uint32_t number) {
+#ifdef __CUDA_ARCH__
+  return __dp4a(word, blockDim.y, number);
+#else
+  return number + (word & 255);
+#endif
+}
+
 /// A walk before a codeword, whose table entry is loaded. A thread takes many steps one after the
 /// other, and the time from one to the next is what counts: the next entry is loaded as soon as its
 /// place is known, before anything else is done with the last one and before pairs are stored.
@@ -222,29 +232,39 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 template <typename Bits, typename Tables>
 ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                  std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
+  static_assert(kSkipBitsMask == 31 && kSkipPairShift == 5 && kSkipFirstShift == 8);
   Cursor<kSkipBits, Bits, Tables> cursor(bits, tables, bit, phase, k);
-  std::uint32_t blocks = 0, pairs = 0,
+  // `sum` is of the entries' lowest bytes: bits, and 32 times the pairs.
+  std::uint32_t blocks = 0, sum = bit,
                 last = k - 1;  // before the DC there is none: adding 1 gives 0
   walk_subsequence(span, cursor, [&](std::uint32_t) {
     std::uint32_t entry = cursor.entry, after = last + (entry >> kSkipIndexShift);
     if (goes_beyond(after)) {
       std::uint32_t first = first_of(entry);
       if (first == 0) first = cursor.last();
-      entry = first != 0 ? unpack_first(first) : step_of(cursor.long_symbol(), last + 1 == 0);
+      if (first != 0) {
+        entry = unpack_first(first);
+      } else {
+        const std::uint32_t before = cursor.bit;
+        entry = step_of(cursor.long_symbol(), last + 1 == 0);
+        sum += cursor.bit - before;  // unless it gives up, 0
+      }
       after = last + (entry >> kSkipIndexShift);
     }
     const bool ends = after >= kBlockSize - 1;
-    pairs += entry & kSkipPairMask << kSkipPairShift;
+    sum = add_low_byte(entry, sum);
     cursor.step(entry, ends);
     last = ends ? 0xFFFFFFFFu : after;
-    increment_if(ends, blocks);
+    blocks += last >> 31;  // with increment_if() the loop copies the place of the bits twice
     return ends;
   });
+  // The walk may have gone past padding, of at most 7 bits, which are not in `sum`.
+  const std::uint32_t pairs = (sum + 7 - cursor.bit) >> kSkipPairShift;
   const bool gave_up = cursor.bit >= kGaveUp;
   bit = gave_up ? span.stop : cursor.bit;
   phase = gave_up ? 0 : tables.phase_before(cursor.next_block);
   k = last + 1;
-  return {blocks, pairs >> kSkipPairShift};
+  return {blocks, pairs};
 }
 
 // The faults that the fast decoder finds, as bits. It then leaves the scan to the careful decoder.
@@ -270,6 +290,9 @@ inline constexpr int kPairLevelShift = 6;
 inline constexpr std::int32_t kWideLevel = -512;
 
 ZR_HD bool is_wide(std::int32_t level) { return level <= kWideLevel || level >= -kWideLevel; }
+/// The most bits of a level that is not wide.
+inline constexpr std::uint32_t kMostNarrowSsss = 9;
+static_assert(-kWideLevel == 1 << kMostNarrowSsss && kMostSecondSsss <= kMostNarrowSsss);
 /// `index` is below 64 unless the scan has a fault.
 ZR_HD std::uint32_t pair_word(std::uint32_t index, std::int32_t level) {  // its low half
   return (static_cast<std::uint32_t>(level) << kPairLevelShift) + index;
@@ -295,6 +318,7 @@ struct WalkPair {
   bool exists;
   std::uint32_t index;
   std::int32_t level;
+  std::uint32_t ssss = 0;  ///< of a step's first symbol, at its place in the entry
 };
 
 /// A step's symbols as pairs: those of `entry`, which begin in `window` and at index `k`. `at_dc`:
@@ -305,7 +329,8 @@ struct StepPairs {
   ZR_HD StepPairs(std::uint32_t window, std::uint32_t entry, bool at_dc, std::uint32_t k,
                   std::uint32_t after)
       : first{at_dc || has_first_level(entry), k + first_run(entry),
-              extend_level(window << (entry >> kCodeBitsShift & 31), entry >> kFirstSsssShift)},
+              extend_level(window << (entry >> kCodeBitsShift & 31), entry >> kFirstSsssShift),
+              first_ssss(entry)},
         second{has_second_level(entry), after,
                // They are the last ones that the symbols take.
                extend_level(window << ((entry - (entry >> kSecondSsssShift)) & 31),
@@ -320,7 +345,7 @@ ZR_HD std::uint32_t long_codeword(const Tables& tables, std::uint32_t table, std
   return last != 0 ? unpack_symbol(last) : tables.long_symbol(table, window >> 16);
 }
 
-/// The numbers of the next block and pair to be stored, pairs as their sink counts them.
+/// The numbers of the next block and pair to be stored, as their sink counts them.
 struct PairTarget {
   std::uint32_t block, pair;  ///< at the next codeword; it may be inside the block
 };
@@ -331,8 +356,9 @@ struct PairTarget {
 /// one step are on both sides of `stop`, it takes the first alone.
 ///
 /// `Tables`: as there, but look_up() gives a symbol entry, and last() a packed symbol. `Sink`:
-/// block_starts_if(c, block, pair), put(number, first, second) for the pairs of each step in order,
-/// which returns the number of the next, and finish(number) after the last.
+/// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), put(number, first,
+/// second) for the pairs of each step in order, which returns the number of the next, and
+/// finish(number) after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                        PairTarget& target, Sink& sink, std::uint32_t& bit,
@@ -359,7 +385,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
     sink.block_starts_if(next_index == 0, block, pair);
     pair = sink.put(pair, pairs.first, pairs.second);
     next_index = ends ? 0 : after + 1;
-    if (ends) ++block;
+    add_if(ends, block, Sink::kBlockUnits);
     return ends;
   });
   sink.finish(pair);

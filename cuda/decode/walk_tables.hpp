@@ -90,12 +90,14 @@ static_assert(kLastCodes % 8 == 0 && offsetof(WalkTables, last_step) % 16 == 0 &
 
 /// Bits that an entry's symbols take, with the appended ones.
 ZR_HD std::uint32_t taken_by(std::uint32_t entry) { return entry & kSymbolTakenMask; }
+/// SSSS of an entry's first symbol, where it stands there.
+ZR_HD std::uint32_t first_ssss(std::uint32_t entry) { return entry & 15u << kFirstSsssShift; }
 /// Whether an entry's first symbol has a level that is not 0, or its second.
-ZR_HD bool has_first_level(std::uint32_t entry) { return (entry & 15u << kFirstSsssShift) != 0; }
+ZR_HD bool has_first_level(std::uint32_t entry) { return first_ssss(entry) != 0; }
 ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecondSsssShift) != 0; }
 /// Whether the level of an entry's first symbol is wide (is_wide()). There is no second then.
 ZR_HD bool has_wide_level(std::uint32_t entry) {
-  return (entry & 15u << kFirstSsssShift) > kMostSecondSsss << kFirstSsssShift;
+  return first_ssss(entry) > kMostSecondSsss << kFirstSsssShift;
 }
 
 /// RRRR of an entry's first symbol, 0 for a DC and EOB. The compiler would mask after shifting,

@@ -43,6 +43,7 @@ std::vector<std::uint8_t> shuffled(Random& random, int count) {
 }
 
 struct Sink {
+  static constexpr std::uint32_t kBlockUnits = 1;
   StoredPairs* sub;
   std::uint32_t next;
 

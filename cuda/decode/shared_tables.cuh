@@ -18,8 +18,20 @@ namespace zerorun {
 /// Copies a multiple of 4 words, by all threads of the CTA; both addresses are aligned to 16 bytes.
 __device__ inline void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
                                   std::uint32_t threads) {
-  for (std::uint32_t i = threadIdx.x; i < words / 4; i += threads)
-    __pipeline_memcpy_async(to + 4 * i, static_cast<const std::uint32_t*>(from) + 4 * i, 16);
+  // Mostly all copies of a thread: a loop would take more instructions.
+  constexpr std::uint32_t kAtOnce = 4;
+  const auto* at = static_cast<const uint4*>(from) + threadIdx.x;
+  auto* to_at = reinterpret_cast<uint4*>(to) + threadIdx.x;
+#pragma unroll 1
+  for (std::uint32_t i = threadIdx.x; i < words / 4; i += kAtOnce * threads) {
+    asm("" : "+l"(at));  // or its sum with each offset is computed by two instructions
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k)
+      if (i + k * threads < words / 4)
+        __pipeline_memcpy_async(to_at + k * threads, at + k * threads, 16);
+    at += kAtOnce * threads;
+    to_at += kAtOnce * threads;
+  }
 }
 
 /// Code tables in shared memory: for each pair the entries of `kIndexBits` bits, those of all DC

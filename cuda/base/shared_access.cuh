@@ -74,6 +74,16 @@ __device__ inline void store_word(SharedAddress at, std::uint32_t word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(word));
 }
 
+/// Adds to a word; returns what it was.
+__device__ inline std::uint32_t add_at(SharedAddress at, std::uint32_t number) {
+  std::uint32_t before;
+  asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "r"(at), "r"(number)
+               : "memory");
+  return before;
+}
+
 /// Sets the bits of `word` too.
 __device__ inline void or_word(SharedAddress at, std::uint32_t word) {
   asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(at), "r"(word) : "memory");

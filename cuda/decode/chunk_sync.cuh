@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cub/block/block_scan.cuh>
-#include <cub/warp/warp_scan.cuh>
 
 #include "cuda/decode/scan_progress.cuh"
 #include "cuda/decode/subsequence_ends.hpp"
@@ -14,14 +13,12 @@
 namespace zerorun::chunk_sync {
 
 inline constexpr int kThreads = kSyncThreads;
-inline constexpr int kWarps = kThreads / 32;
 static_assert(kMediumChunk % kSegmentSubsequences == 0 && kSmallChunk % kSegmentSubsequences == 0);
 static_assert(kWarmSubsequences % kSegmentSubsequences == 0);
 
 using IntervalMax = cub::BlockScan<std::uint32_t, kThreads>;
 using CountSum = cub::BlockScan<std::uint64_t, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
 using SkipTables = SharedTables<kSkipBits>;
-using ListPlace = cub::WarpScan<std::uint32_t>;
 
 inline constexpr std::uint16_t kNoOffer = 0xFFFF;
 
@@ -37,7 +34,6 @@ struct ChunkMemory {
     ScanProgress progress;                       ///< used before that
   };
   typename CountSum::TempStorage sum_scan;
-  typename ListPlace::TempStorage list_place[kWarps];
   std::uint64_t before;  ///< pack_counts() of the chunks before
   std::uint32_t listed[2];
   std::uint32_t first_word;

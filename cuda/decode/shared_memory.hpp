@@ -32,7 +32,7 @@ constexpr std::uint32_t sync_room(std::uint32_t chunk_subsequences) {
 /// subsequences.
 ZR_HD constexpr std::uint32_t sync_end_words(std::uint32_t room) { return room * 5 / 2; }
 ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends, std::uint32_t room) {
-  return 60 + room * 213 / 16 + ends * sync_end_words(room);
+  return 56 + room * 213 / 16 + ends * sync_end_words(room);
 }
 constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends,
                                         std::uint32_t room) {

@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "cuda/decode/subsequence_walk.hpp"
@@ -25,8 +26,8 @@ inline constexpr std::uint32_t kForeignEnd = 31;
 
 /// A step: what a walk from one of the ends of the subsequence before, or from a head's known
 /// state, passed. `next` is the number of the end that it reached; 0 until match() sets it.
-///   bits 0-9 pairs, 10-19 blocks, 20-24 next
-inline constexpr int kStepBlockShift = 10, kStepNextShift = 20;
+///   bits 0-9 pairs, 10-19 blocks, 24-31 next
+inline constexpr int kStepBlockShift = 10, kStepNextShift = 24;
 inline constexpr std::uint32_t kStepCountMask = 1023;
 static_assert(kSubsequenceBits + kMostStepBits <= kStepCountMask);
 ZR_HD std::uint32_t make_step(const WalkTally& tally) {
@@ -36,9 +37,14 @@ ZR_HD WalkTally tally_of_step(std::uint32_t step) {
   return {step >> kStepBlockShift & kStepCountMask, step & kStepCountMask};
 }
 ZR_HD std::uint32_t next_of_step(std::uint32_t step) { return step >> kStepNextShift; }
+/// Stores one byte, so that nothing waits for the rest of the step.
+ZR_HD void set_next_of_step(std::uint32_t& step, std::uint32_t next) {
+  static_assert(std::endian::native == std::endian::little && kStepNextShift == 24);
+  reinterpret_cast<std::uint8_t*>(&step)[3] = static_cast<std::uint8_t>(next);
+}
 
-/// The ends of `kSubsequences` consecutive subsequences. Between two barriers only a subsequence's
-/// own thread changes its column, except `reached` and `step`, which the walks write, and `item`.
+/// The ends of `kSubsequences` consecutive subsequences. Between two barriers only one thread
+/// changes a subsequence's column, except `reached` and `step`, which the walks write, and `item`.
 template <std::uint32_t kSubsequences>
 struct SubsequenceEnds {
   static_assert(kSubsequences % kSegmentSubsequences == 0);
@@ -65,9 +71,9 @@ struct SubsequenceEnds {
     return find(sub, ended, count[sub]);
   }
 
-  /// Collects the ends of the guesses; for a head, the end of its only walk.
+  /// Collects the ends of the guesses; a head has none.
   ZR_HD void collect(std::uint32_t sub, std::uint32_t guesses) {
-    const std::uint32_t walks = !open[sub] ? 0 : head[sub] ? 1 : guesses;
+    const std::uint32_t walks = open[sub] && !head[sub] ? guesses : 0;
     // Loaded all at once: one after the other would take as long as half a walk.
     std::uint16_t ended[kMaxBlocksPerMcu];
     for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i)
@@ -81,15 +87,26 @@ struct SubsequenceEnds {
     count[sub] = static_cast<std::uint8_t>(known);
   }
 
-  /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to. Returns
-  /// whether there was room for all of them. `lines` is `most`, which a kernel has at hand.
+  /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to; the
+  /// subsequence is open. Returns whether there was room for all of them. `lines` is `most`, which
+  /// a kernel has at hand.
   ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to, std::uint32_t lines) {
-    if (from == to || !open[sub]) return true;
     std::uint32_t known = count[sub];
+    // Places in the lines at hand, so that none is computed from a number.
+    std::uint16_t* free = lines_further(line[0].state + sub, known);
+    const std::uint16_t* reached = lines_further(line[0].reached + sub, from);
+    std::uint32_t* step = lines_further(line[0].step + sub, from);
+    std::uint32_t i = from;
+    for (; i < to && known < lines; ++i) {
+      const std::uint32_t number = add(sub, *reached, known, free);
+      set_next_of_step(*step, number);
+      reached = lines_further(reached);
+      step = lines_further(step);
+    }
     bool all = true;
-    for (std::uint32_t i = from; i < to; ++i) {
-      const std::uint32_t number = add(sub, line[i].reached[sub], known, lines);
-      line[i].step[sub] |= number << kStepNextShift;
+    for (; i < to; ++i) {
+      const std::uint32_t number = find(sub, line[i].reached[sub], known);
+      set_next_of_step(line[i].step[sub], number);
       all = all && number != kForeignEnd;
     }
     count[sub] = static_cast<std::uint8_t>(known);
@@ -100,7 +117,8 @@ struct SubsequenceEnds {
   ZR_HD void offer(std::uint32_t sub, std::uint32_t state) {
     std::uint32_t known = count[sub];
     if (!open[sub] || known + kEndsNotOffered >= most) return;
-    add(sub, state, known, most);
+    std::uint16_t* free = lines_further(line[0].state + sub, known);
+    add(sub, state, known, free);
     count[sub] = static_cast<std::uint8_t>(known);
   }
 
@@ -149,13 +167,26 @@ struct SubsequenceEnds {
     return kForeignEnd;
   }
 
-  /// Like find(), but a new state gets a number if there is room.
+  /// The same place some lines further.
+  template <typename T>
+  static ZR_HD T* lines_further(T* at, std::uint32_t lines = 1) {
+    return at + lines * static_cast<std::uint32_t>(sizeof(Line) / sizeof(T));
+  }
+
+  /// Like find(), but a new state gets a number. There is room for it at `free`.
   ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t& known,
-                          std::uint32_t lines) {
-    const std::uint32_t number = find(sub, ended, known);
-    if (number != kForeignEnd || known == lines) return number;
-    line[known].state[sub] = static_cast<std::uint16_t>(ended);
-    return known++;
+                          std::uint16_t*& free) {
+#ifdef __CUDA_ARCH__
+    asm("" : "+r"(ended));  // or it would be compared as 16 bits, which takes one instruction more
+#endif
+    *free = static_cast<std::uint16_t>(ended);  // where the search ends at last
+    std::uint32_t number = 0;
+    for (const std::uint16_t* at = line[0].state + sub; *at != ended; at = lines_further(at))
+      ++number;
+    const bool is_new = number == known;
+    increment_if(is_new, known);
+    free = is_new ? lines_further(free) : free;
+    return number;
   }
 
  public:

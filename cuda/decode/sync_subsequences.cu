@@ -99,6 +99,7 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
   s.start[thread] = start;
   s.end[thread] = exists ? end : 0;
   s.ends.head[thread] = exists && index == 0;
+  s.ends.count[thread] = 0;
   s.ends.open[thread] = exists && start + kSubsequenceBits < end;
   return interval;
 }
@@ -123,50 +124,63 @@ __device__ bool is_hopeless(const WalkArgs& a, const ScanProgress& progress) {
   return kFollows ? !progress.fits(a) : a.summary->faults != 0;
 }
 
-/// Walks the heads, and every `guess_stride`-th subsequence from each block of the MCU as a guess.
+/// Lists walks over subsequence `to` from ends `from` to `until` - 1 of the one before.
+template <typename Shared>
+__device__ void list_walks(Shared& s, std::uint32_t& listed, std::uint32_t to, std::uint32_t from,
+                           std::uint32_t until) {
+  if (from == until) return;
+  std::uint32_t place = add_at(shared_address(&listed), until - from);
+#pragma unroll 1
+  for (; from < until; ++from) s.item(place++) = static_cast<std::uint16_t>(from << 8 | to);
+}
+
+/// Whether walks over a subsequence are listed for the ends of the one before.
+template <typename Shared>
+__device__ bool follows_another(const Shared& s, std::uint32_t sub) {
+  return sub < Shared::kSubsequences && s.exists(sub) && !s.ends.head[sub];
+}
+
+/// The seed of a guess, if each has so many; without a division of integers.
+__device__ inline std::uint32_t divide(std::uint32_t items, std::uint32_t guesses) {
+  // Half an item is at least 0.05 of a seed, far more than the rounding of so small numbers.
+  return static_cast<std::uint32_t>(
+      __fdividef(static_cast<float>(items) + 0.5f, static_cast<float>(guesses)));
+}
+
+/// Walks every `guess_stride`-th subsequence from each block of the MCU as a guess, unless it is a
+/// head, and lists the first walks of walk_ends(): from the ends of the guesses, and over the
+/// heads.
 template <typename Shared>
 __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t stride = a.guess_stride;
-  const std::uint32_t seeds = stride != 0 ? (last_subsequence(a) + 1) / stride : 0;
+  const std::uint32_t stride_log2 = 31 - __clz(static_cast<int>(stride));
+  const std::uint32_t seeds = stride != 0 ? (last_subsequence(a) + 1) >> stride_log2 : 0;
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
-  const auto walk_from = [&](std::uint32_t sub, std::uint32_t phase) {
+  // The guesses of a subsequence go to one warp: their walks have about as many steps.
+  for (std::uint32_t item = threadIdx.x; item < guesses * seeds; item += kThreads) {
+    const std::uint32_t seed = divide(item, guesses), sub = seed << stride_log2;
+    const std::uint32_t phase = item - seed * guesses;
+    if (s.ends.head[sub] || !s.ends.open[sub]) continue;
     WalkTally tally;
     s.ends.line[phase].reached[sub] =
         static_cast<std::uint16_t>(walk(a, s, tables, sub, {0, phase, 0}, tally));
-    if (s.ends.head[sub]) s.ends.line[0].step[sub] = make_step(tally);
-  };
-  for (std::uint32_t item = threadIdx.x; item < guesses * seeds; item += kThreads) {
-    const std::uint32_t sub = item % seeds * stride, phase = item / seeds;
-    if (s.ends.head[sub] ? phase == 0 : s.ends.open[sub]) walk_from(sub, phase);
+  }
+  __syncthreads();
+  for (std::uint32_t seed = threadIdx.x; seed < seeds; seed += kThreads) {
+    const std::uint32_t sub = seed << stride_log2;
+    s.ends.collect(sub, guesses);
+    if (follows_another(s, sub + 1)) list_walks(s, s.listed[0], sub + 1, 0, s.ends.count[sub]);
   }
   const std::uint32_t sub = threadIdx.x;
-  const bool seed = stride != 0 && sub % stride == 0;
-  if (sub < Shared::kSubsequences && s.ends.head[sub] && !seed) walk_from(sub, 0);
+  if (sub < Shared::kSubsequences && s.ends.head[sub]) list_walks(s, s.listed[0], sub, 0, 1);
   __syncthreads();
-  if (sub < Shared::kSubsequences) s.ends.collect(sub, seed ? guesses : 0);
-}
-
-/// Lists walks over the subsequence behind the thread's own, from all its ends beyond the first
-/// `told`, which becomes their number.
-template <typename Shared>
-__device__ void list_walks(Shared& s, std::uint32_t& told, std::uint32_t& listed) {
-  const std::uint32_t to = threadIdx.x + 1;
-  const bool leads = to < Shared::kSubsequences && s.exists(to) && !s.ends.head[to];
-  const std::uint32_t ends = leads ? s.ends.count[threadIdx.x] : 0;
-  // After the first rounds few warps have new ends.
-  if (!__any_sync(0xFFFFFFFF, ends != told)) return;
-  std::uint32_t place, sum, base = 0;
-  ListPlace(s.list_place[threadIdx.x / 32]).ExclusiveSum(ends - told, place, sum);
-  if (threadIdx.x % 32 == 0) base = atomicAdd(&listed, sum);
-  place += __shfl_sync(0xFFFFFFFF, base, 0);
-  for (; told < ends; ++told) s.item(place++) = static_cast<std::uint16_t>(told << 8 | to);
 }
 
 /// The end of the round's first walk, if so few are left and it passed so many blocks that the
 /// others may have the same.
 template <typename Shared>
-__device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint32_t listed) {
-  if (round < kOfferRounds || listed > kOfferWalks) return kNoOffer;
+__device__ std::uint16_t choose_offer(Shared& s, std::uint32_t listed) {
+  if (listed > kOfferWalks) return kNoOffer;
   const std::uint32_t to = s.item(0) & 255;
   const auto& line = s.ends.line[s.item(0) >> 8];
   const bool repeats = tally_of_step(line.step[to]).blocks >= kOfferBlocks;
@@ -179,33 +193,42 @@ __device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint3
 template <typename Shared>
 __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t sub = threadIdx.x;
-  const bool follows = sub > 0 && sub < Shared::kSubsequences && s.exists(sub) && !s.ends.head[sub];
+  const bool has_column = sub < Shared::kSubsequences;  // all of a warp or none
+  const bool is_head = has_column && s.ends.head[sub];
+  const bool matches = has_column && s.ends.open[sub] && (is_head || sub > 0);
   const int most_full = a.long_slots != 0 ? kMostFullSubsequences : kThreads;
-  std::uint32_t walked = 0, told = 0;
+  // Ends before the subsequence that were walked from, and its own whose walks are listed.
+  std::uint32_t walked = 0, told = has_column ? s.ends.count[sub] : 0;
   bool is_full = false;
-  list_walks(s, told, s.listed[0]);
-  __syncthreads();
   for (std::uint32_t round = 0;; ++round) {
     const std::uint32_t listed = s.listed[round % 2];
     std::uint32_t& listed_next = s.listed[1 - round % 2];
-    const std::uint32_t entries = follows ? s.ends.count[sub - 1] : 0;
+    const std::uint32_t entries = !matches ? 0 : is_head ? 1 : s.ends.count[sub - 1];
     if (listed == 0) return true;
     for (std::uint32_t item = threadIdx.x; item < listed; item += kThreads) {
       const std::uint32_t to = s.item(item) & 255, number = s.item(item) >> 8;
+      const std::uint32_t from = s.ends.head[to] ? 0u : s.ends.line[number].state[to - 1];
       WalkTally tally;
-      s.ends.line[number].reached[to] = static_cast<std::uint16_t>(
-          walk(a, s, tables, to, unpack_walk_state(s.ends.line[number].state[to - 1]), tally));
+      s.ends.line[number].reached[to] =
+          static_cast<std::uint16_t>(walk(a, s, tables, to, unpack_walk_state(from), tally));
       s.ends.line[number].step[to] = make_step(tally);
     }
     if (threadIdx.x == 0) {
-      s.offered = choose_offer(s, round, listed);
+      if (round >= kOfferRounds) s.offered = choose_offer(s, listed);
       listed_next = 0;  // all have read it a round ago
     }
     __syncthreads();
-    if (follows && !s.ends.match(sub, walked, entries, a.most_ends)) is_full = true;
-    walked = entries;
-    if (s.offered != kNoOffer && sub < Shared::kSubsequences) s.ends.offer(sub, s.offered);
-    list_walks(s, told, listed_next);
+    if (has_column) {
+      if (entries != walked) {
+        if (!s.ends.match(sub, walked, entries, a.most_ends)) is_full = true;
+        walked = entries;
+      }
+      if (round >= kOfferRounds && s.offered != kNoOffer) s.ends.offer(sub, s.offered);
+      const std::uint32_t count = s.ends.count[sub];
+      if (count != told && follows_another(s, sub + 1))
+        list_walks(s, listed_next, sub + 1, told, count);
+      told = count;
+    }
     if (__syncthreads_count(is_full) > most_full) return false;
   }
 }

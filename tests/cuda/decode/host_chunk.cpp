@@ -77,22 +77,16 @@ Chunk::Chunk(const HostRow& row, const Sizes& sizes) : row_(row), sizes_(sizes) 
   follow_all_segments(*ends_);
 }
 
-void Chunk::walk_from(std::uint32_t sub, std::uint32_t phase) {
-  WalkTally tally;
-  ends_->line[phase].reached[sub] =
-      static_cast<std::uint16_t>(row_.walk(sub, {0, phase, 0}, tally));
-  if (ends_->head[sub]) ends_->line[0].step[sub] = make_step(tally);
-}
-
 void Chunk::walk_guesses() {
   const std::uint32_t stride = sizes_.guess_stride;
-  for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
-    const bool head = ends_->head[sub], seed = stride != 0 && sub % stride == 0;
-    const std::uint32_t guesses = seed ? row_.period() : 0;
-    if (head) walk_from(sub, 0);
-    for (std::uint32_t phase = 0; phase < guesses && !head && ends_->open[sub]; ++phase)
-      walk_from(sub, phase);
-    ends_->collect(sub, guesses);
+  for (std::uint32_t sub = 0; stride != 0 && sub < kHostSubsequences; sub += stride) {
+    for (std::uint32_t phase = 0; phase < row_.period(); ++phase) {
+      if (ends_->head[sub] || !ends_->open[sub]) continue;
+      WalkTally tally;
+      ends_->line[phase].reached[sub] =
+          static_cast<std::uint16_t>(row_.walk(sub, {0, phase, 0}, tally));
+    }
+    ends_->collect(sub, row_.period());
   }
 }
 
@@ -102,19 +96,25 @@ void Chunk::walk_ends() {
     std::uint32_t walks = 0, repeated = 0;  // the first walk's end, if it passed many blocks
     bool repeats = false;
     std::uint32_t entries[kHostSubsequences] = {};
-    for (std::uint32_t sub = 1; sub < kHostSubsequences; ++sub)
-      if (row_.exists(sub) && !ends_->head[sub]) entries[sub] = ends_->count[sub - 1];
-    for (std::uint32_t sub = 1; sub < kHostSubsequences; ++sub) {
+    for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
+      if (ends_->head[sub])
+        entries[sub] = 1;
+      else if (sub > 0 && row_.exists(sub))
+        entries[sub] = ends_->count[sub - 1];
+    }
+    for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
       for (std::uint32_t number = walked[sub]; number < entries[sub]; ++number) {
         WalkTally tally;
-        const WalkState from = unpack_walk_state(ends_->line[number].state[sub - 1]);
+        const std::uint32_t before = ends_->head[sub] ? 0u : ends_->line[number].state[sub - 1];
+        const WalkState from = unpack_walk_state(before);
         ends_->line[number].reached[sub] = static_cast<std::uint16_t>(row_.walk(sub, from, tally));
         ends_->line[number].step[sub] = make_step(tally);
         if (++walks > 1) continue;
         repeats = ends_->open[sub] && tally.blocks >= sizes_.offer_blocks;
         repeated = ends_->line[number].reached[sub];
       }
-      const bool room = ends_->match(sub, walked[sub], entries[sub], sizes_.most_ends);
+      const bool room =
+          !ends_->open[sub] || ends_->match(sub, walked[sub], entries[sub], sizes_.most_ends);
       full_ = full_ || !room;
       if (!room && ends_->count[sub] < sizes_.most_ends)
         broken_ = "an end found no room where some is";

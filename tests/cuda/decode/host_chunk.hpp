@@ -68,7 +68,6 @@ class Chunk {
   std::uint32_t rounds() const { return rounds_; }
 
  private:
-  void walk_from(std::uint32_t sub, std::uint32_t phase);
   void walk_guesses();
   void walk_ends();
   bool each_state_has_one_number() const;

@@ -29,7 +29,7 @@ struct ChunkMemory {
   static_assert(kSubsequences % 32 == 0 && kSubsequences <= 256 && kSubsequences <= kThreads);
 
   union {
-    std::uint32_t words[round_up(words_of_subsequences(kSubsequences), 4u)];
+    std::uint32_t words[chunk_words(kSubsequences)];
     typename IntervalMax::TempStorage max_scan;  ///< used before the words are loaded
     ScanProgress progress;                       ///< used before that
   };

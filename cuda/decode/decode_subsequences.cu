@@ -38,10 +38,9 @@ __global__ void __launch_bounds__(kMostThreads,
   // Not own.bit: in damaged data a codeword may run past its interval's end, so that the next
   // subsequence begins before that of this one.
   const std::uint32_t start = own.bit - unpack_walk_state(own.entry).overshoot;
-  if (is_first_of_warp(own.end != 0)) atomicMin(&first_word, start / 32);
+  if (is_first_of_warp(own.end != 0)) atomicMin(&first_word, first_word_of(start));
   if (__syncthreads_or(own.end != 0))
-    copy_clean_words(a.words, clean_words(*a.summary), first_word,
-                     words_of_subsequences(blockDim.x), words, blockDim.x);
+    copy_clean_words(a.words, clean_words(*a.summary), first_word, blockDim.x, words, blockDim.x);
   if (threadIdx.x < 32) {
     const std::uint64_t found = count_before(a, sum);
     if (threadIdx.x == 0) before = found;

@@ -28,6 +28,13 @@ inline constexpr std::uint32_t kLargeRoom = kWarmSubsequences + kChunkSubsequenc
 constexpr std::uint32_t sync_room(std::uint32_t chunk_subsequences) {
   return chunk_subsequences <= kMediumChunk ? kMediumRoom : kLargeRoom;
 }
+/// Words that are copied by one instruction.
+inline constexpr std::uint32_t kVectorWords = 4;
+/// Room for the words of a CTA's subsequences, of which whole vectors are copied.
+constexpr std::uint32_t chunk_words(std::uint32_t subs) {
+  return round_up(words_of_subsequences(subs) + kVectorWords - 1, kVectorWords);
+}
+
 /// Words that a CTA has without its tables: for itself, and for each end that is kept of its
 /// subsequences.
 ZR_HD constexpr std::uint32_t sync_end_words(std::uint32_t room) { return room * 5 / 2; }
@@ -50,9 +57,7 @@ constexpr std::uint32_t choose_long_slots(std::uint32_t ends, std::uint32_t room
   return 0;
 }
 
-/// Words of the bits that a CTA of decode_subsequences() reads.
-inline constexpr std::uint32_t kChunkWords =
-    round_up(words_of_subsequences(kChunkSubsequences), 4u);
+inline constexpr std::uint32_t kChunkWords = chunk_words(kChunkSubsequences);
 constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
   return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/decode/shared_memory.hpp"
 #include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/base/kept.cuh"
@@ -16,10 +17,10 @@
 namespace zerorun {
 
 /// Copies a multiple of 4 words, by all threads of the CTA; both addresses are aligned to 16 bytes.
-__device__ inline void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
-                                  std::uint32_t threads) {
-  // Mostly all copies of a thread: a loop would take more instructions.
-  constexpr std::uint32_t kAtOnce = 4;
+/// `kAtOnce`: vectors that a thread copies without a loop, which would take more instructions.
+template <std::uint32_t kAtOnce = 4>
+__device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
+                           std::uint32_t threads) {
   const auto* at = static_cast<const uint4*>(from) + threadIdx.x;
   auto* to_at = reinterpret_cast<uint4*>(to) + threadIdx.x;
 #pragma unroll 1
@@ -163,12 +164,21 @@ __device__ inline bool is_first_of_warp(bool condition) {
   return condition && (all & ((1u << threadIdx.x % 32) - 1)) == 0;
 }
 
-/// Starts copies of `count` words of the clean bytes from `first` on, but of none after the last.
+/// The word to begin copies with that a subsequence needs which starts at bit `start`.
+__device__ inline std::uint32_t first_word_of(std::uint32_t start) {
+  return start / 32 / kVectorWords * kVectorWords;
+}
+/// Starts copies of the words that `subs` subsequences need, from word `first` of the clean bytes
+/// on, but of none after the last. `first` is from first_word_of().
 __device__ inline void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
-                                        std::uint32_t first, std::uint32_t count, std::uint32_t* to,
+                                        std::uint32_t first, std::uint32_t subs, std::uint32_t* to,
                                         std::uint32_t threads) {
-  for (std::uint32_t i = threadIdx.x; i < min(count, word_count - first); i += threads)
-    __pipeline_memcpy_async(to + i, words + first + i, 4);
+  const std::uint32_t count =
+      min(words_of_subsequences(subs) + kVectorWords - 1, word_count - first);
+  const std::uint32_t whole = count / kVectorWords * kVectorWords, left = count - whole;
+  copy_words<2>(words + first, to, whole, threads);
+  if (threadIdx.x < left)
+    __pipeline_memcpy_async(to + whole + threadIdx.x, words + first + whole + threadIdx.x, 4);
 }
 
 /// Waits for the thread's own copies; the caller synchronises the CTA.

@@ -110,10 +110,10 @@ __device__ void load_words(const WalkArgs& a, Shared& s, const ScanProgress& pro
   const bool exists = threadIdx.x < Shared::kSubsequences && s.exists(threadIdx.x);
   if (threadIdx.x == 0) s.first_word = kNoWord;
   __syncthreads();
-  if (is_first_of_warp(exists)) atomicMin(&s.first_word, s.start[threadIdx.x] / 32);
+  if (is_first_of_warp(exists)) atomicMin(&s.first_word, first_word_of(s.start[threadIdx.x]));
   if (__syncthreads_or(exists))
-    copy_clean_words(a.words, progress.words(), s.first_word,
-                     words_of_subsequences(last_subsequence(a) + 1), s.words, kThreads);
+    copy_clean_words(a.words, progress.words(), s.first_word, last_subsequence(a) + 1, s.words,
+                     kThreads);
   wait_for_copies();
 }
 

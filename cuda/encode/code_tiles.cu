@@ -38,9 +38,9 @@ __device__ std::uint32_t* place_tile(const CodeTilesArgs& a, std::uint32_t numbe
 template <bool kIndexed>
 __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
                                 std::uint32_t number, const Coded& b, const Coefficients& c) {
+  keep_dense_block(w, c);
   const std::int32_t difference = dc_difference(s, b, c);
   const SharedAddress codes = shared_address(&s.codes);
-  keep_dense_block(w, c);
   CountingWriter counting;
   walk_dense_block(w, b, c, difference, [&](Item item, int before) {
     code_item(item, distance_of(item, before), codes, counting);
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kThreads,
   if (number >= a.grid.tiles) return;
   finish_transform<kTuned>(s, w, b, c);
   const Sums items = list_items(s, w, b, c);
-  if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists()), b, c, items);
+  if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists()), b, items);
   if (items.total > kTileItems)
     code_dense_tile<kIndexed>(a, s, w, number, b, c);
   else
@@ -161,7 +161,7 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
   const std::uint32_t index = a.grid.tile_index(number);
   if (lane_index() == 0) a.item_count[index] = dense ? kDenseTile : items;
   if constexpr (kIndexed) {
-    add_pairs(a, group_of(a.grid, tile_of(a.grid, number), b.exists()), b, c, listed);
+    add_pairs(a, group_of(a.grid, tile_of(a.grid, number), b.exists()), b, listed);
     if (!dense)
       a.block_item[std::int64_t{index} * kTileBlocks + lane_index()] =
           static_cast<std::uint16_t>(listed.before);

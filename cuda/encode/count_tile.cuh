@@ -26,7 +26,7 @@ __device__ inline void walk_dense_block(const WarpShared& w, const Coded& b, con
       last = item.place();
     }
   }
-  if (has_eob(c)) visit(Item{Item::eob(b.destination())}, last);
+  if (has_eob(c)) visit(Item{Item::eob(b.destination(), static_cast<unsigned>(last))}, last);
 }
 
 /// Stores the lane's coefficients in w.coefficient; no other lane reads them.
@@ -58,8 +58,8 @@ __device__ inline std::uint32_t* counts_of_lane(Shared& s) { return s.count[lane
 /// Adds the symbols of a tile whose items do not fit to s.count.
 __device__ inline void count_dense_tile(Shared& s, WarpShared& w, const Coded& b,
                                         const Coefficients& c) {
-  const std::int32_t difference = dc_difference(s, b, c);
   keep_dense_block(w, c);
+  const std::int32_t difference = dc_difference(s, b, c);
   walk_dense_block(w, b, c, difference,
                    [&](Item item, int before) { count_item(item, before, counts_of_lane(s)); });
 }

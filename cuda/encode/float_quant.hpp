@@ -16,6 +16,11 @@ namespace zerorun {
 /// integer. The low bits then have that integer, a negative one in two's complement.
 inline constexpr float kFloatMagic = 12582912.0f;
 inline constexpr std::uint32_t kFloatMagicBits = 0x4B400000;
+
+/// 2^23 + 2^16, for quantised coefficients: the third byte of its bits, 1 and for a negative
+/// coefficient 0, is as small as it can be.
+inline constexpr float kLevelMagic = 8454144.0f;
+inline constexpr std::uint32_t kLevelMagicBits = 0x4B010000;
 /// Added to the magic for chroma blocks.
 inline constexpr float kChromaMagic = 131072.0f;
 
@@ -26,7 +31,7 @@ inline float quant_reciprocal(std::uint32_t q) {
   return static_cast<float>((1.0 + 0x1p-19) / (8.0 * q));
 }
 
-/// `magic_x`: kFloatMagicBits + x, |x| <= 2^14. `magic`: kFloatMagic, or that and kChromaMagic.
+/// `magic_x`: kFloatMagicBits + x, |x| <= 2^14. `magic`: kLevelMagic, or that and kChromaMagic.
 /// Gives the bits of magic + quantise(x, q).
 ZR_HD std::uint32_t quantise_float(std::uint32_t magic_x, float reciprocal, float magic) {
 #ifdef __CUDA_ARCH__

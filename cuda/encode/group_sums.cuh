@@ -34,12 +34,12 @@ __device__ inline void add_to_groups(const CodeTilesArgs& a, const GroupPlace& p
               (behind != 0 ? end : all) - before);
 }
 
-/// Adds the pairs of the tile to the groups: all items but EOBs.
+/// Adds the pairs of the tile to the groups: all items but the ends of blocks.
 __device__ inline void add_pairs(const CodeTilesArgs& a, const GroupPlace& place, const Coded& b,
-                                 const Coefficients& c, const Sums& items) {
-  const std::uint32_t eobs = __ballot_sync(kFullWarp, b.exists() && has_eob(c));
-  const auto before = static_cast<std::uint32_t>(__popc(eobs & ((1u << lane_index()) - 1)));
-  const auto all = static_cast<std::uint32_t>(__popc(eobs));
+                                 const Sums& items) {
+  const std::uint32_t ends = __ballot_sync(kFullWarp, b.exists());
+  const auto before = static_cast<std::uint32_t>(__popc(ends & ((1u << lane_index()) - 1)));
+  const auto all = static_cast<std::uint32_t>(__popc(ends));
   add_to_groups(a, place, (items.before - before) << 16, (items.total - all) << 16);
 }
 

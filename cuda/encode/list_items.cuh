@@ -194,9 +194,7 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
   load_rows(plane_of(a, b.component), b, s.of_warp[warp].item, rows);
   const int before = lane_index() - distance_to_predictor(a, b.component, lane.place.in_mcu);
   Coded coded(b, before, tile.first_block == 0);
-  // With it code_collected_tiles_kernel without tuning spills registers on 10.0, without it a tuned
-  // one does on 9.0.
-  if constexpr (!alone || tuned) coded.keep();
+  coded.keep();
   if ((alone || warp == 0) && tile.first_block > 0)
     sum_blocks_before(a, tile, tuned ? tune : nullptr, s.sum[warp]);
   // The lane's own word, which held its samples at an edge. In a register it would be spilled.
@@ -221,7 +219,7 @@ __device__ inline void transform_columns_of_tile(const Shared& s, const Coded& b
 __device__ inline bool has_eob(const Coefficients& c) { return c.high >> 31 == 0; }
 
 __device__ inline std::uint32_t count_block_items(const Coded& b, const Coefficients& c) {
-  const int items = 1 + __popc(c.low) + __popc(c.high) + (has_eob(c) ? 1 : 0);
+  const int items = 2 + __popc(c.low) + __popc(c.high);  // with DC and the end
   return b.exists() ? static_cast<std::uint32_t>(items) : 0;
 }
 
@@ -267,7 +265,10 @@ __device__ inline void list_block_items(const Coded& b, const Coefficients& c,
   if (b.exists()) push_word(next, Item::dc(b.destination(), difference));
   list_half<0, 8>(c, c.low, next);
   list_half<32, 4>(c, c.high, next);
-  if (b.exists() && has_eob(c)) store_word(next, Item::eob(b.destination()));
+  if (!b.exists()) return;
+  // What was stored last knows its place, so that no lane has to remember it.
+  const std::uint32_t last = load_word(next - 4);
+  store_word(next, has_eob(c) ? Item::eob(b.destination(), last) : Item::bare_end(last));
 }
 
 /// Stores the items of all blocks in w.item if they fit. Returns how many items there are.

@@ -85,8 +85,8 @@ __device__ inline Block block_at(const CodeTilesArgs& a, const Tile& tile, const
 
 /// How many lanes before it the block lies that predicts DC (T.81 F.1.1.5.1).
 __device__ inline int distance_to_predictor(const CodeTilesArgs& a, int component, int in_mcu) {
-  if (component > 0) return a.layout.blocks_per_mcu;
-  return in_mcu > 0 ? 1 : a.layout.components;
+  const int of_luma = in_mcu > 0 ? 1 : a.layout.components;
+  return component > 0 ? a.layout.blocks_per_mcu : of_luma;
 }
 
 /// A plane of the CTA's frame. Both chroma planes have the same size.
@@ -191,7 +191,7 @@ __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, st
 
 /// A block's quantised coefficients.
 struct Coefficients {
-  /// In natural order. The lower 16 bits have the value, the upper ones those of kFloatMagicBits,
+  /// In natural order. The lower 16 bits have the value, the upper ones those of kLevelMagicBits,
   /// plus 2 for chroma.
   std::uint32_t v[kBlockSize];
   /// Which of them are not 0, by zig-zag position, without DC.
@@ -242,7 +242,7 @@ __device__ inline void find_nonzero(Coefficients& out) {
 /// Transforms the columns and quantises. `reciprocals`: the block's table, column after column.
 __device__ inline void transform_columns(bool is_luma, const float* reciprocals,
                                          Coefficients& out) {
-  const float magic = kFloatMagic + (is_luma ? 0.0f : kChromaMagic);
+  const float magic = kLevelMagic + (is_luma ? 0.0f : kChromaMagic);
   const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
@@ -300,8 +300,8 @@ __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& til
 /// Quantised DC of a block whose samples add up to `sum`; the transform of DC is exact.
 __device__ inline std::int32_t dc_of_sum(std::uint32_t sum, float reciprocal) {
   const std::uint32_t dc =
-      quantise_float(kFloatMagicBits + sum - 64 * 128, reciprocal, kFloatMagic);
-  return static_cast<std::int32_t>(dc - kFloatMagicBits);
+      quantise_float(kFloatMagicBits + sum - 64 * 128, reciprocal, kLevelMagic);
+  return static_cast<std::int32_t>(dc - kLevelMagicBits);
 }
 
 }  // namespace zerorun::cuda_encode

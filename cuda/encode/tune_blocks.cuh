@@ -149,7 +149,7 @@ __device__ inline void tune_columns_of_tile(const Shared& s, WarpShared& w, cons
   const TuneRules& rules = shared_rules();
   const unsigned destination = b.destination();
   const float* const reciprocals = s.reciprocals.table[destination];
-  const float magic = kFloatMagic + (destination == 0 ? 0.0f : kChromaMagic);
+  const float magic = kLevelMagic + (destination == 0 ? 0.0f : kChromaMagic);
   const std::uint32_t weight = error_weight(rules, w.item[lane_index()]);
   __syncwarp();  // the coefficients lie over the energies of other lanes
   if (rules.by_rate)

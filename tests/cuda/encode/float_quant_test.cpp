@@ -19,7 +19,7 @@ constexpr int kMostCoefficient = 16384;
 
 /// All table entries and all coefficients, for luma and chroma.
 TEST(FloatQuant, EqualsQuantise) {
-  for (const float magic : {kFloatMagic, kFloatMagic + kChromaMagic}) {
+  for (const float magic : {kLevelMagic, kLevelMagic + kChromaMagic}) {
     const auto magic_bits = std::bit_cast<std::uint32_t>(magic);
     for (std::uint32_t q = 1; q <= 255; ++q) {
       const Divisor divisor = make_divisor(q);
@@ -48,7 +48,7 @@ TEST(FloatQuant, FineEqualsFineMagnitude) {
       if (magnitude >= 7800 && q == 1) continue;  // limited: may_exceed_limit()
       ASSERT_EQ(fine_magnitude(magnitude, q, fine_reciprocal(q)), std::abs(fine));
       const float steps = std::bit_cast<float>(bits) - kFineMagic;
-      for (const float magic : {kFloatMagic, kFloatMagic + kChromaMagic}) {
+      for (const float magic : {kLevelMagic, kLevelMagic + kChromaMagic}) {
         const std::uint32_t rounded =
             round_float(steps, magic) - std::bit_cast<std::uint32_t>(magic);
         const std::int32_t level = round_fine(static_cast<std::uint32_t>(std::abs(fine)));

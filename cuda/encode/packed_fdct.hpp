@@ -1,7 +1,7 @@
 // The forward transform of a block in the registers of one thread. It equals fdct8() of
 // codec/arith/dct8.hpp for every input; tests/cuda/encode/packed_fdct_test.cpp proves it
 // (PackedFdct). A pass is a matrix product with one rounding. Rows are products of bytes, four at
-// once, with constants of two bytes each.
+// once; odd frequencies with constants of two bytes each.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -102,25 +102,21 @@ ZR_HD ClippedSamples clipped_samples(std::uint32_t counts) {
   return {counts & 0xFFFF, counts >> kWhiteAt & 0xFF, counts >> kBlackAt};
 }
 
-/// The weights of samples 0 to 3 and of 4 to 7 in a frequency of pass 1: 128 * high + low.
+/// Samples 0 and 7 without 3 and 4, and samples 1 and 6 without 2 and 5: the weights of samples 0
+/// to 3 and of 4 to 7, the first one lowest.
+inline constexpr std::int32_t kOuterFirst = static_cast<std::int32_t>(0xFF000001),
+                              kOuterLast = 0x010000FF;
+inline constexpr std::int32_t kInnerFirst = 0x00FF0100, kInnerLast = 0x0001FF00;
+
+/// The weights of samples 0 to 3 and of 4 to 7 in an odd frequency of pass 1: 128 * high + low.
 struct RowWeights {
   std::int32_t high[2], low[2];  ///< four bytes each
 };
 constexpr RowWeights row_weights(int frequency) {
-  constexpr auto kCommon = static_cast<std::int32_t>(kFix0_541196100);
-  constexpr std::int32_t kOuter = kCommon + static_cast<std::int32_t>(kFix0_765366865);
-  constexpr std::int32_t kInner = kCommon - static_cast<std::int32_t>(kFix1_847759065);
   RowWeights weights{};
   for (int i = 0; i < 8; ++i) {
-    const int j = i < 4 ? i : 7 - i;
-    std::int32_t weight = 0;
-    if (frequency % 2 != 0) {
-      weight = odd_rotation().of[frequency / 2][j] * (i < 4 ? 1 : -1);
-    } else {
-      const std::int32_t outer = frequency == 2 ? kOuter : kCommon;
-      const std::int32_t inner = frequency == 2 ? kCommon : kInner;
-      weight = j == 0 ? outer : j == 1 ? inner : j == 2 ? -inner : -outer;
-    }
+    const std::int32_t weight =
+        odd_rotation().of[frequency / 2][i < 4 ? i : 7 - i] * (i < 4 ? 1 : -1);
     const std::int32_t low = ((weight + 64) & 127) - 64, high = (weight - low) / 128;
     weights.high[i / 4] |=
         static_cast<std::int32_t>(static_cast<std::uint32_t>(high & 0xFF) << (8 * (i % 4)));
@@ -130,13 +126,13 @@ constexpr RowWeights row_weights(int frequency) {
   return weights;
 }
 
-/// row_weights() of all frequencies.
+/// row_weights() of frequencies 1, 3, 5 and 7.
 struct AllRowWeights {
-  RowWeights of[8];
+  RowWeights of[4];
 };
 constexpr AllRowWeights all_row_weights() {
   AllRowWeights all{};
-  for (int k = 0; k < 8; ++k) all.of[k] = row_weights(k);
+  for (int i = 0; i < 4; ++i) all.of[i] = row_weights(2 * i + 1);
   return all;
 }
 #ifdef __CUDACC__
@@ -148,16 +144,16 @@ static __constant__ AllRowWeights device_row_weights = all_row_weights();
 template <int kFrequency>
 ZR_HD RowWeights weights_of_row() {
 #ifdef __CUDA_ARCH__
-  return device_row_weights.of[kFrequency];
+  return device_row_weights.of[kFrequency / 2];
 #else
   constexpr RowWeights kWeights = row_weights(kFrequency);
   return kWeights;
 #endif
 }
 
-/// fdct8<1> of eight samples, the first one lowest: kFloatMagicBits + a frequency other than 0
-/// and 4. Its weights add up to 0, so that the level shift changes nothing. Word: four samples, as
-/// std::uint32_t or SampleWord.
+/// fdct8<1> of eight samples, the first one lowest: kFloatMagicBits + an odd frequency. Its weights
+/// add up to 0, so that the level shift changes nothing. Word: four samples, as std::uint32_t or
+/// SampleWord.
 template <int kFrequency, typename Word>
 ZR_HD std::uint32_t fdct_row_frequency(const Word& first, const Word& last) {
   const RowWeights weights = weights_of_row<kFrequency>();
@@ -179,12 +175,19 @@ ZR_HD void fdct_row(const Word& first, const Word& last, std::uint32_t (&out)[8]
   constexpr std::int32_t kOuterLessInner = 0x04FCFC04;
   static_assert(kPass1Bits == 2);
   out[0] = dot_samples(first, kSum, dot_samples(last, kSum, kRowOfZeros));
-  out[1] = fdct_row_frequency<1>(first, last);
-  out[2] = fdct_row_frequency<2>(first, last);
-  out[3] = fdct_row_frequency<3>(first, last);
   out[4] = dot_samples(first, kOuterLessInner, dot_samples(last, kOuterLessInner, kFloatMagicBits));
+  // Frequencies 2 and 6 share a rotation of two such sums, which takes less than products of bytes.
+  const std::uint32_t outer =
+      dot_samples(first, kOuterFirst, dot_samples(last, kOuterLast, std::uint32_t{0}));
+  const std::uint32_t inner =
+      dot_samples(first, kInnerFirst, dot_samples(last, kInnerLast, std::uint32_t{0}));
+  constexpr int kShift = kConstBits - kPass1Bits;
+  const std::uint32_t z1 = (inner + outer) * kFix0_541196100 + (1u << (kShift - 1));
+  out[2] = kFloatMagicBits + shift_right_signed(z1 + outer * kFix0_765366865, kShift);
+  out[6] = kFloatMagicBits + shift_right_signed(z1 - inner * kFix1_847759065, kShift);
+  out[1] = fdct_row_frequency<1>(first, last);
+  out[3] = fdct_row_frequency<3>(first, last);
   out[5] = fdct_row_frequency<5>(first, last);
-  out[6] = fdct_row_frequency<6>(first, last);
   out[7] = fdct_row_frequency<7>(first, last);
 }
 
@@ -196,9 +199,11 @@ ZR_HD void fdct_column(std::uint32_t (&v)[8]) {
   const auto down = [](std::uint32_t x, int shift) {
     return kFloatMagicBits + shift_right_signed(x, shift);
   };
-  const std::uint32_t s0 = v[0] + v[7], s1 = v[1] + v[6], s2 = v[2] + v[5], s3 = v[3] + v[4];
+  // Of three terms, since an instruction adds three.
+  const std::uint32_t s2 = v[2] + v[5], s3 = v[3] + v[4];
+  const std::uint32_t even0 = (v[0] + s3) + v[7], even3 = (v[0] - s3) + v[7];
+  const std::uint32_t even1 = (v[1] + s2) + v[6], even2 = (v[1] - s2) + v[6];
   const std::uint32_t d0 = v[0] - v[7], d1 = v[1] - v[6], d2 = v[2] - v[5], d3 = v[3] - v[4];
-  const std::uint32_t even0 = s0 + s3, even1 = s1 + s2, even2 = s1 - s2, even3 = s0 - s3;
   constexpr std::uint32_t kRound = 1u << (kPass1Bits - 1);
   v[0] = down(even0 + even1 + (kRound - 8 * kFloatMagicBits), kPass1Bits);
   v[4] = down(even0 - even1 + kRound, kPass1Bits);

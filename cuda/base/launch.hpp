@@ -148,7 +148,10 @@ __device__ inline void let_next_kernel_begin() {
 
 /// Whether an earlier kernel found that this one has nothing to do; it cannot take it back.
 __device__ inline bool is_skipped(const std::uint32_t* skip) {
-  return skip != nullptr && *skip != 0;
+  std::uint32_t found = 0;
+  if (skip != nullptr) found = *skip;
+  asm("" : "+r"(found));  // else the compiler makes a boolean of it first, which takes four more
+  return found != 0;
 }
 #endif
 

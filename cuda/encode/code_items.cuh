@@ -167,14 +167,17 @@ __device__ inline void code_items(SharedAddress items, std::uint32_t each, Share
     if (!any_far_or_long(max(row_a, row_b), far, length)) {
       writer.append({first.bits | __funnelshift_r(second.bits, 0, first.length), length});
     } else {
-      // From kept values: the compiler would compute more on both ways to share it.
-      const auto again = [&](Item item, SharedAddress row) {
-        const Item same{kept(item.word)};
-        const auto slot = static_cast<int>((kept(row) - codes) / 4);
-        code_item(same, slot - static_cast<int>(same.word >> 24), codes, writer);
+      const auto append = [&](Item item, SharedAddress row, Codeword code) {
+        if (row >= far) {
+          const std::uint32_t zrl = load_word(codes, row_slot(item, kZrlDistance));
+#pragma unroll 1
+          for (; row >= far; row -= 4 * kZrlDistance) writer.append({zrl & 0xFFFF0000u, zrl});
+          code = near_codeword(item, row);
+        }
+        writer.append(code);
       };
-      again(a, row_a);
-      again(b, row_b);
+      append(a, row_a, first);
+      append(b, row_b, second);
     }
   }
 }

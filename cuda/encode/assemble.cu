@@ -43,8 +43,10 @@ __device__ std::uint32_t ff_bits(std::uint32_t word) {
   return ((word & 0x7F7F7F7Fu) + 0x01010101u) & word & 0x80808080u;
 }
 
-__device__ std::uint32_t count_ff(const Piece& p) {
-  std::uint32_t count = 0;
+/// Bytes of a piece with those that are stuffed. Most chunks leave whole warps without any.
+__device__ std::uint32_t stuffed_bytes(const Piece& p) {
+  if (p.bytes == 0) return 0;
+  auto count = static_cast<std::uint32_t>(p.bytes);
 #pragma unroll
   for (const std::uint32_t word : p.word)
     count += static_cast<std::uint32_t>(__popc(ff_bits(word)));
@@ -77,6 +79,7 @@ __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size)
 
 /// Stores the thread's bytes, stuffed, in shared memory.
 __device__ void stage_piece(const Piece& p, std::uint8_t* to) {
+  if (p.bytes == 0) return;
 #pragma unroll
   for (int w = 0; w < kWordsPerThread; ++w) {
     const std::uint32_t word = p.word[w];
@@ -166,9 +169,6 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleCtas, kThreads
   const FrameOutput& output = a.output[blockIdx.y];
   open_chunk(a, s);
   const Chunk& c = s.chunk;
-  const auto stuffed_bytes = [](const Piece& p) {
-    return static_cast<std::uint32_t>(p.bytes) + count_ff(p);
-  };
   // Mostly there is one round: it is then ready before its place is known.
   std::uint32_t size = c.ends_interval && !c.ends_scan ? 2 : 0;
   std::uint32_t at = 0, length = 0;

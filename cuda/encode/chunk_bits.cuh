@@ -53,26 +53,31 @@ __device__ inline std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value
   return inclusive - value + warp_add(lane < warp ? others : 0u);
 }
 
-/// Bits of the interval before the chunk. Synchronises.
+/// Whether all threads of the CTA add up the bits of the chunks before its own; else the first warp
+/// does it alone, without a barrier.
+__device__ inline bool sums_by_cta(const AssembleArgs& a) {
+  return a.chunk_first_bit == nullptr && a.grid.interval_chunks > 32;
+}
+
+/// Bits of the interval before the chunk, by the threads that sums_by_cta() tells.
 __device__ inline std::uint64_t bits_before(const AssembleArgs& a, Shared& s,
                                             std::uint32_t interval, std::uint32_t chunk) {
   const std::uint32_t first = a.grid.chunk_index(interval * a.grid.interval_chunks);
   chunk = a.grid.chunk_index(chunk);
-  if (a.chunk_first_bit != nullptr) {
-    __syncthreads();
-    return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
-  }
+  if (a.chunk_first_bit != nullptr) return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
+  if (!sums_by_cta(a))
+    return warp_add(threadIdx.x < chunk - first ? a.chunk_bits[first + threadIdx.x] : 0u);
   std::uint32_t own = 0, total = 0;  // kMaxSummedChunks chunks have less than 2^32 bits
   for (std::uint32_t c = first + threadIdx.x; c < chunk; c += kThreads) own += a.chunk_bits[c];
   cta_exclusive_sum(s, own, total);
   return total;
 }
 
-/// Fills s.chunk.
-__device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
+/// Fills s.chunk, where other threads can read it after the next barrier.
+__device__ inline void find_chunk(const AssembleArgs& a, Shared& s) {
   const TileGrid& grid = a.grid;
-  const std::uint32_t interval = blockIdx.x / grid.interval_chunks;
-  const std::uint32_t skipped = blockIdx.x % grid.interval_chunks * kChunkTiles;
+  const std::uint32_t interval = grid.by_interval_chunks.quotient(blockIdx.x);
+  const std::uint32_t skipped = (blockIdx.x - interval * grid.interval_chunks) * kChunkTiles;
   const std::uint32_t interval_first = interval * grid.interval_tiles;
   const std::uint32_t interval_end = min(interval_first + grid.interval_tiles, grid.tiles);
   const std::uint32_t first = interval_first + skipped;
@@ -84,27 +89,30 @@ __device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
   const std::uint32_t own = lane < end - shown ? a.tile_bits[index + lane] : 0;
   const std::uint32_t header = a.stream.header_bytes[a.stream.stride > 0 ? blockIdx.y : 0];
   const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
-  if (threadIdx.x < 32) {
-    Chunk& c = s.chunk;
-    const auto inclusive = static_cast<std::int32_t>(warp_inclusive_sum(own));
-    const auto tiles = static_cast<std::int32_t>(end - shown);
-    const std::uint32_t shown_bits = __shfl_sync(kFullWarp, own, 0);
-    const std::int32_t at = static_cast<std::int32_t>(before % 8) -
-                            (skipped > 0 ? static_cast<std::int32_t>(shown_bits) : 0);
-    if (lane == 0) c.start[0] = at;
-    if (lane < kMaxTiles) c.start[lane + 1] = at + inclusive;
-    const std::int32_t stop = at + __shfl_sync(kFullWarp, inclusive, tiles - 1);
-    if (lane == 0) {
-      c.words = a.words + index * kTileWords;
-      c.tiles = tiles;
-      c.interval = interval;
-      c.header = header;
-      c.ends_interval = end == interval_end;
-      c.ends_scan = end == grid.tiles;
-      c.bytes = static_cast<std::uint32_t>(c.ends_interval ? stop + 7 : stop) / 8;
-      c.rounds = max(ceil_div(c.bytes, kRoundBytes), 1u);
-    }
-  }
+  if (threadIdx.x >= 32) return;
+  Chunk& c = s.chunk;
+  const auto inclusive = static_cast<std::int32_t>(warp_inclusive_sum(own));
+  const auto tiles = static_cast<std::int32_t>(end - shown);
+  const std::uint32_t shown_bits = __shfl_sync(kFullWarp, own, 0);
+  const std::int32_t at = static_cast<std::int32_t>(before % 8) -
+                          (skipped > 0 ? static_cast<std::int32_t>(shown_bits) : 0);
+  if (lane == 0) c.start[0] = at;
+  if (lane < kMaxTiles) c.start[lane + 1] = at + inclusive;
+  const std::int32_t stop = at + __shfl_sync(kFullWarp, inclusive, tiles - 1);
+  if (lane != 0) return;
+  c.words = a.words + index * kTileWords;
+  c.tiles = tiles;
+  c.interval = interval;
+  c.header = header;
+  c.ends_interval = end == interval_end;
+  c.ends_scan = end == grid.tiles;
+  c.bytes = static_cast<std::uint32_t>(c.ends_interval ? stop + 7 : stop) / 8;
+  c.rounds = max(ceil_div(c.bytes, kRoundBytes), 1u);
+}
+
+/// Fills s.chunk.
+__device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
+  if (threadIdx.x < 32 || sums_by_cta(a)) find_chunk(a, s);
   __syncthreads();
 }
 

@@ -24,7 +24,7 @@ inline constexpr std::int64_t kTileWords =
 /// The same for each frame of a launch. blockIdx.y is the frame; in arrays of tiles and chunks
 /// those of one frame follow those of the frame before. Plain data.
 struct TileGrid {
-  KnownDivisor by_interval_tiles, by_mcu_blocks, by_mcus_wide;
+  KnownDivisor by_interval_tiles, by_interval_chunks, by_mcu_blocks, by_mcus_wide;
   std::uint32_t mcus;
   std::uint32_t interval_mcus;    ///< of each interval; the last one may have fewer
   std::uint32_t interval_tiles;   ///< likewise
@@ -59,6 +59,7 @@ inline TileGrid make_tile_grid(const ScanLayout& layout, int group_mcus) {
   grid.by_mcu_blocks = KnownDivisor(static_cast<std::uint32_t>(layout.blocks_per_mcu));
   grid.mcus = static_cast<std::uint32_t>(layout.mcus());
   grid.interval_chunks = up(grid.interval_tiles, kChunkTiles);
+  grid.by_interval_chunks = KnownDivisor(grid.interval_chunks);
   const std::int64_t last_mcus =
       layout.mcus() - std::int64_t{grid.intervals - 1} * grid.interval_mcus;
   const std::uint32_t last_tiles = up(last_mcus * layout.blocks_per_mcu, kTileBlocks);

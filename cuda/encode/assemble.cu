@@ -128,6 +128,7 @@ __device__ void store_round(const FrameOutput& output, const Shared& s, std::uin
   const std::int32_t end = skew + static_cast<std::int32_t>(length);
   const unsigned shift = static_cast<unsigned>(-skew & 3) * 8;            // of the stage's words
   const std::int32_t first_unit = skew > 0 ? 1 : 0, end_unit = end / 16;  // of the whole ones
+#pragma unroll 1
   for (auto unit = first_unit + static_cast<std::int32_t>(threadIdx.x); unit < end_unit;
        unit += kThreads) {
     const std::uint32_t* const from = s.stage + (unit * 16 - skew) / 4;

@@ -116,10 +116,12 @@ __device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
   __syncthreads();
 }
 
-/// ORs the words of a tile, whose bits go from `start` to `end`, into those of a round from word
-/// `base` on, by a warp. At q90 a tile of 4:2:0 has some 75 words: the warp waits for memory once.
-__device__ inline void add_tile(const std::uint32_t* tile, std::int32_t start, std::int32_t end,
-                                std::int32_t base, SharedAddress round) {
+/// ORs the words of a tile, which stand from words[tile] on and whose bits go from `start` to `end`,
+/// into those of a round from word `base` on, by a warp. At q90 a tile of 4:2:0 has some 75 words:
+/// the warp waits for memory once.
+__device__ inline void add_tile(const std::uint32_t* words_of_chunk, std::int32_t tile,
+                                std::int32_t start, std::int32_t end, std::int32_t base,
+                                SharedAddress round) {
   constexpr int kAtOnce = 3;
   const std::int32_t words = (end - start + 31) >> 5;  // they end in zeros
   const std::int32_t moved = -start >> 5;              // from a word's number to that in the tile
@@ -131,7 +133,7 @@ __device__ inline void add_tile(const std::uint32_t* tile, std::int32_t start, s
   SharedAddress to = round + static_cast<std::uint32_t>(first - base) * 4;
 #pragma unroll 1
   for (std::int32_t word = first + moved; word < stop; word += 32 * kAtOnce) {
-    const std::uint32_t* const from = tile + word;
+    const std::uint32_t* const from = words_of_chunk + (tile + word);
     __builtin_assume(__isGlobal(from));
     std::uint32_t high[kAtOnce], low[kAtOnce];
 #pragma unroll
@@ -158,10 +160,18 @@ __device__ inline void fill_round(Shared& s, std::uint32_t round) {
 #pragma unroll
   for (int i = 0; i < kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
   __syncthreads();
+  // Addresses by hand: behind each access that the compiler may not move it finds s anew.
+  const std::uint32_t* const words_of_chunk = c.words;
+  const std::int32_t tiles = c.tiles;
+  const SharedAddress start = shared_address(c.start);
 #pragma unroll 1
-  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < c.tiles; i += kWarps)
-    add_tile(c.words + i * kTileWords, c.start[i], c.start[i + 1], base, words);
-  const std::int32_t end = c.start[c.tiles], end_word = (end >> 5) - base;
+  for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < tiles; i += kWarps) {
+    const auto at = static_cast<std::uint32_t>(i);
+    add_tile(words_of_chunk, i * static_cast<std::int32_t>(kTileWords),
+             static_cast<std::int32_t>(load_word(start, at)),
+             static_cast<std::int32_t>(load_word<4>(start, at)), base, words);
+  }
+  const std::int32_t end = c.start[tiles], end_word = (end >> 5) - base;
   if (threadIdx.x == 0 && c.ends_interval && end_word >= 0 && end_word < kRoundWords)
     atomicOr(s.words + end_word, (0x7Fu >> (end + 7) % 8) << (24 - end % 32 / 8 * 8));
   __syncthreads();

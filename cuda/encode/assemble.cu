@@ -77,28 +77,68 @@ __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size)
   s.before = before;
 }
 
-/// Stores the thread's bytes, stuffed, in shared memory.
-__device__ void stage_piece(const Piece& p, std::uint8_t* to) {
+/// Puts a thread's bytes into words of s.stage. In words of bytes here the first one is lowest. The
+/// first word and the last one may have bytes of other threads too, which are put there likewise.
+class ByteStage {
+ public:
+  __device__ ByteStage(SharedAddress stage, std::uint32_t at)
+      : to_(stage + (at & ~3u)), shift_(at % 4 * 8) {}
+
+  /// `first`: no word may be complete yet.
+  __device__ void append_word(std::uint32_t word, bool first) {
+    store(__funnelshift_l(before_, word, shift_), first);
+    before_ = word;
+  }
+  /// One byte, or one and a zero: `bits` is 8 or 16.
+  __device__ void append_byte(std::uint32_t byte, std::uint32_t bits, bool first) {
+    const std::uint32_t word = __funnelshift_l(before_, byte, shift_);
+    before_ = __funnelshift_r(before_, byte, bits);
+    shift_ += bits;
+    if (shift_ < 32) return;
+    store(word, first);
+    shift_ -= 32;
+  }
+  __device__ void finish() const {
+    if (shift_ != 0) or_word(to_, __funnelshift_l(before_, 0, shift_));
+  }
+
+ private:
+  __device__ void store(std::uint32_t word, bool first) {
+    if (first)
+      or_word(to_, word);
+    else
+      store_word(to_, word);
+    to_ += 4;
+  }
+
+  SharedAddress to_;          ///< of the word that the next byte goes to
+  std::uint32_t before_ = 0;  ///< the last four bytes
+  std::uint32_t shift_;       ///< bits of that word which come before
+};
+
+/// Puts the thread's bytes, stuffed, into s.stage, which is clear.
+__device__ void stage_piece(const Piece& p, SharedAddress stage, std::uint32_t at) {
   if (p.bytes == 0) return;
+  ByteStage out(stage, at);
 #pragma unroll
   for (int w = 0; w < kWordsPerThread; ++w) {
-    const std::uint32_t word = p.word[w];
-    if (4 * w + 4 <= p.bytes && ff_bits(word) == 0) {
-      to[0] = static_cast<std::uint8_t>(word >> 24);
-      to[1] = static_cast<std::uint8_t>(word >> 16);
-      to[2] = static_cast<std::uint8_t>(word >> 8);
-      to[3] = static_cast<std::uint8_t>(word);
-      to += 4;
+    std::uint32_t word = __byte_perm(p.word[w], 0, 0x0123);
+    const std::uint32_t ff = ff_bits(word);
+    if (4 * w + 4 <= p.bytes && ff == 0) {
+      out.append_word(word, w == 0);
+    } else if (4 * w + 4 <= p.bytes && (ff & (ff - 1)) == 0) {
+      const std::uint32_t rest = word & ~(2 * ff - 1);  // the bytes behind FF
+      out.append_word((word ^ rest) | rest << 8, w == 0);
+      out.append_byte(rest >> 24, 8, w == 0);
     } else {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (4 * w + i >= p.bytes) break;
-        const std::uint32_t byte = word >> (24 - 8 * i) & 0xFF;
-        *to++ = static_cast<std::uint8_t>(byte);
-        if (byte == 0xFF) *to++ = 0;
+#pragma unroll 1
+      for (int left = min(p.bytes - 4 * w, 4); left > 0; --left, word >>= 8) {
+        const std::uint32_t byte = word & 0xFF;
+        out.append_byte(byte, byte == 0xFF ? 16 : 8, w == 0);
       }
     }
   }
+  out.finish();
 }
 
 /// Puts the stuffed bytes of a round into s.stage, with the marker behind the last one. `at`: where
@@ -107,13 +147,14 @@ __device__ void stage_piece(const Piece& p, std::uint8_t* to) {
 __device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Piece& p,
                                      std::uint32_t at, std::uint32_t length, bool last_round) {
   const Chunk& c = s.chunk;
-  auto* const stage = reinterpret_cast<std::uint8_t*>(s.stage);
-  stage_piece(p, stage + at);
+  const SharedAddress stage = shared_address(s.stage);
+  stage_piece(p, stage, at);
   if (!last_round || !c.ends_interval || (c.ends_scan && a.stream.parts_bytes == 0)) return length;
   if (threadIdx.x == 0) {
-    stage[length] = 0xFF;
-    stage[length + 1] =
-        static_cast<std::uint8_t>(c.ends_scan ? marker::kEoi : marker::kRst0 + c.interval % 8);
+    ByteStage out(stage, length);
+    out.append_byte(0xFF, 8, true);
+    out.append_byte(c.ends_scan ? marker::kEoi : marker::kRst0 + c.interval % 8, 8, true);
+    out.finish();
   }
   return length + 2;
 }

@@ -116,9 +116,9 @@ __device__ inline void open_chunk(const AssembleArgs& a, Shared& s) {
   __syncthreads();
 }
 
-/// ORs the words of a tile, which stand from words[tile] on and whose bits go from `start` to `end`,
-/// into those of a round from word `base` on, by a warp. At q90 a tile of 4:2:0 has some 75 words:
-/// the warp waits for memory once.
+/// ORs the words of a tile, which stand from words[tile] on and whose bits go from `start` to
+/// `end`, into those of a round from word `base` on, by a warp. At q90 a tile of 4:2:0 has some 75
+/// words: the warp waits for memory once.
 __device__ inline void add_tile(const std::uint32_t* words_of_chunk, std::int32_t tile,
                                 std::int32_t start, std::int32_t end, std::int32_t base,
                                 SharedAddress round) {
@@ -151,14 +151,15 @@ __device__ inline void add_tile(const std::uint32_t* words_of_chunk, std::int32_
 static_assert(offsetof(Shared, stage) == sizeof Shared::words);
 
 /// Puts the bits of a round into s.words, a warp for each tile, and ones behind the end of an
-/// interval up to the end of its byte (T.81 F.1.2.3).
+/// interval up to the end of its byte (T.81 F.1.2.3). Clears s.stage.
 __device__ inline void fill_round(Shared& s, std::uint32_t round) {
   const Chunk& c = s.chunk;
   const std::int32_t base = static_cast<std::int32_t>(round) * kRoundWords;  // in words
   const SharedAddress words = shared_address(s.words);
-  auto* const all = reinterpret_cast<uint4*>(s.words);
+  auto* const all = reinterpret_cast<uint4*>(&s);  // the words and the stage behind them
 #pragma unroll
-  for (int i = 0; i < kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
+  for (int i = 0; i < 3 * kWordsPerThread / 4; ++i) all[threadIdx.x + i * kThreads] = uint4{};
+  if (threadIdx.x == 0) s.stage[2 * kRoundWords] = 0;
   __syncthreads();
   // Addresses by hand: behind each access that the compiler may not move it finds s anew.
   const std::uint32_t* const words_of_chunk = c.words;

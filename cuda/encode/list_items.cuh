@@ -281,11 +281,12 @@ __device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b
   return items;
 }
 
-/// Puts items without bits behind those of the list, up to item `end`, by a warp.
+/// Puts items without bits behind those of the list, up to item `end`, less than 64 of them, by a
+/// warp.
 __device__ inline void fill_list(WarpShared& w, std::uint32_t items, std::uint32_t end) {
-#pragma unroll 1
-  for (std::uint32_t i = items + static_cast<unsigned>(lane_index()); i < end; i += 32)
-    w.item[i] = Item::none();
+  const std::uint32_t first = items + static_cast<unsigned>(lane_index());
+  if (first < end) w.item[first] = Item::none();
+  if (first + 32 < end) w.item[first + 32] = Item::none();
   __syncwarp();
 }
 

@@ -182,17 +182,23 @@ __device__ inline void code_items(SharedAddress items, std::uint32_t each, Share
   }
 }
 
-/// Counts the symbols of an item (T.81 K.2); `counts` has the order of CodeTable.
-__device__ inline void count_item(Item item, int before, std::uint32_t* counts) {
-  int distance = distance_of(item, before);
-  if (distance > kZrlDistance) {
-    const int runs = (distance - 1) / kZrlDistance;
-    atomicAdd(counts + row_slot(item, kZrlDistance), static_cast<std::uint32_t>(runs));
-    distance -= kZrlDistance * runs;
+/// Index of size 0 of the row of an item behind `before`: row_slot() in two instructions.
+__device__ inline std::uint32_t row_slot_behind(Item item, Item before) {
+  constexpr std::int32_t kLessPlace = 0x000000FF, kPlaceAndTable = 0x01000001;
+  return dot_unsigned_signed(item.word, kPlaceAndTable,
+                             dot_unsigned_signed(before.word, kLessPlace, 0));
+}
+
+/// Counts the symbols of an item (T.81 K.2), with ZRL before it. `slot`: index of size 0 of its
+/// row; `counts` has the order of CodeTable.
+__device__ inline void count_item(Item item, std::uint32_t slot, std::uint32_t* counts) {
+  if (slot >= kZrlDistance + kCodeSigns) {
+    const std::uint32_t runs = (slot - kCodeSigns) / kZrlDistance;
+    atomicAdd(counts + row_slot(item, kZrlDistance), runs);
+    slot -= kZrlDistance * runs;
   }
   const int size = highest_of(appended_bits(item.value())) + 1;
-  atomicAdd(counts + (row_slot(item, distance) + static_cast<std::uint32_t>(size * kSizeWords)),
-            1u);
+  atomicAdd(counts + (slot + static_cast<std::uint32_t>(size * kSizeWords)), 1u);
 }
 
 /// Keeps the first words of a lane in its column of words[KeptWords][32] in shared memory. All

@@ -60,15 +60,22 @@ __device__ inline void count_dense_tile(Shared& s, WarpShared& w, const Coded& b
                                         const Coefficients& c) {
   keep_dense_block(w, c);
   const std::int32_t difference = dc_difference(s, b, c);
-  walk_dense_block(w, b, c, difference,
-                   [&](Item item, int before) { count_item(item, before, counts_of_lane(s)); });
+  walk_dense_block(w, b, c, difference, [&](Item item, int before) {
+    count_item(item, row_slot(item, distance_of(item, before)), counts_of_lane(s));
+  });
 }
 
 /// Adds those of the items in w.item.
 __device__ inline void count_listed_tile(Shared& s, const WarpShared& w, std::uint32_t items) {
+  const SharedAddress list = shared_address(w.item), end = list + 4 * items;
+  SharedAddress at = list + 4 * static_cast<unsigned>(lane_index());
+  // The first item of the list, DC, is at the same place as the one before it.
+  SharedAddress before = max(at, list + 4) - 4;
 #pragma unroll 1
-  for (auto i = static_cast<unsigned>(lane_index()); i < items; i += 32)
-    count_item(Item{w.item[i]}, i > 0 ? Item{w.item[i - 1]}.place() : 0, counts_of_lane(s));
+  for (; at < end; at += 32 * 4, before = at - 4) {
+    const Item item{load_word(at)};
+    count_item(item, row_slot_behind(item, Item{load_word(before)}), counts_of_lane(s));
+  }
 }
 
 /// From transformed rows to counts.

@@ -149,16 +149,13 @@ __device__ inline uint2 unaligned_row(const std::uint8_t* row) {
           lead == 0 ? middle : __funnelshift_r(middle, __ldg(words + 2), 8 * lead)};
 }
 
-__device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y) {
-  switch (row_access(plane, x0, y / kBlockEdge * kBlockEdge)) {
-    case RowAccess::aligned:
-      return aligned_row(row_of(plane, x0, y));
-    case RowAccess::unaligned:
-      return unaligned_row(row_of(plane, x0, y));
-    case RowAccess::edge:
-      break;
-  }
-  return edge_row(plane, x0, y);
+/// Row `y` of the block that starts at (x0, y0).
+__device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y0, int y) {
+  const std::uint8_t* const row = row_of(plane, x0, y0 + y);
+  // The common case stands for itself: one of three cases is a jump through a table.
+  if (is_inside(plane, x0, y0) && is_aligned(plane, x0, y0)) return aligned_row(row);
+  if (row_access(plane, x0, y0) == RowAccess::unaligned) return unaligned_row(row);
+  return edge_row(plane, x0, y0 + y);
 }
 
 /// Loads the rows of a block; those at an edge through the lane's column of `buffer`, [16][32]
@@ -167,8 +164,7 @@ __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, st
                                  uint2 (&rows)[8]) {
   const int x0 = b.x * kBlockEdge, y0 = b.y * kBlockEdge;
   const std::uint8_t* row = row_of(plane, x0, y0);
-  // The common case stands for itself: one of three cases is a jump through a table.
-  if (is_inside(plane, x0, y0) && is_aligned(plane, x0, y0)) {
+  if (is_inside(plane, x0, y0) && is_aligned(plane, x0, y0)) {  // as in load_row()
 #pragma unroll
     for (int y = 0; y < 8; ++y, row += plane.stride_bytes) rows[y] = aligned_row(row);
     return;
@@ -281,7 +277,7 @@ __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& til
   const bool exists = c < a.layout.components;
   const ScanPlace place = last_before(a, tile, exists ? c : 0);
   const Block b = block_at(a, tile, place);
-  const uint2 row = load_row(plane_of(a, b.component), b.x * kBlockEdge, b.y * kBlockEdge + y);
+  const uint2 row = load_row(plane_of(a, b.component), b.x * kBlockEdge, b.y * kBlockEdge, y);
   std::uint32_t sum = __dp4a(row.x, 0x01010101u, __dp4a(row.y, 0x01010101u, 0u));
   const bool overshoots = tune != nullptr && tune->overshoots;
   if (overshoots) sum += count_clipped(row.x) + count_clipped(row.y);

@@ -25,13 +25,20 @@ TEST(TileGrid, CutsEveryIntervalIntoWholeTilesButTheLast) {
       const ScanLayout layout = layout_of(40, 11, blocks, interval);
       const TileGrid grid = make_tile_grid(layout, 0);
       std::uint32_t tiles = 0, chunks = 0;
+      std::uint32_t intervals = 0;
       for (std::int64_t first = 0; first < layout.mcus(); first += grid.interval_mcus) {
         const std::int64_t mcus = std::min<std::int64_t>(grid.interval_mcus, layout.mcus() - first);
         const auto own =
             static_cast<std::uint32_t>((mcus * blocks + kTileBlocks - 1) / kTileBlocks);
         tiles += own;
+        // Kernels find the interval of a tile and of a chunk by its number.
+        ASSERT_EQ(grid.by_interval_tiles.quotient(tiles - 1), intervals);
+        ASSERT_EQ(grid.by_interval_chunks.quotient(chunks), intervals);
         chunks += (own + kChunkTiles - 1) / kChunkTiles;
+        ASSERT_EQ(grid.by_interval_chunks.quotient(chunks - 1), intervals);
+        ++intervals;
       }
+      EXPECT_EQ(grid.intervals, intervals);
       EXPECT_EQ(grid.tiles, tiles) << blocks << " " << interval;
       EXPECT_EQ(grid.chunks, chunks) << blocks << " " << interval;
       EXPECT_EQ(grid.mcus, layout.mcus());

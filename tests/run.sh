@@ -69,7 +69,7 @@ if "${CXX:-c++}" --param ggc-min-heapsize=1000000 -Werror -E -x c++ /dev/null >/
 fi
 # Up to forty sources are compiled as one: eighty of the program take 51 s of a core together, 87 by tens
 # and four times that one by one. A source that includes too little, or that the compiler warns of when it
-# sees no other, is content then. So the smallest program is built one by one, and
+# sees no other, is content then. So the library without CUDA is built one by one as well, and
 # `ZERORUN_UNITY=OFF tests/run.sh` builds all so.
 configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/null; }  # PRESET [OPTION...]
 
@@ -97,8 +97,12 @@ if [ "$mode" = all ]; then
     aside build/kernels_test.log tests/check_kernels_test.sh
     kernels_test=$!
   fi
+  step "the library, source by source: build"
+  ZERORUN_UNITY=OFF configure core -B build/alone -DZERORUN_CUDA=OFF
+  cmake --build build/alone --target zerorun
+
   step "without OpenCV and FFmpeg: build the program"
-  configure core -DZERORUN_CUDA=OFF -DZERORUN_UNITY=OFF
+  configure core -DZERORUN_CUDA=OFF
   cmake --build --preset core --target zerorun_program pan_zoom encode_minimal decode_minimal live_server \
     fault_disk intruder
   [ -z "$kernels_test" ] || finish "$kernels_test"

@@ -27,6 +27,8 @@ using PairDecode = cub::BlockRunLengthDecode<std::uint16_t, kThreads, 1, 1>;
 inline constexpr std::uint32_t kBlockStride = kBlockEdge * sizeof(std::int16_t);
 static_assert(kCoefficientRowBytes == kThreads * kBlockStride);
 
+static_assert(kThreads == DcPrediction::kBlocks);
+
 struct Shared {
   /// As if there were more blocks before the first.
   alignas(16) std::int16_t before[kPairsPerThread][kBlockEdge];
@@ -36,7 +38,7 @@ struct Shared {
   std::uint32_t step[kMaxComponents * kBlockSize];  ///< as in ScanSteps
   typename PairDecode::TempStorage runs;
   std::uint32_t first_pair[kThreads + 1];
-  DcPrediction<kWarps> dc;
+  DcPrediction dc;
 };
 
 /// The level of pair `number`.

@@ -1,5 +1,5 @@
 // DC prediction (T.81 F.2.1.3.1) of consecutive blocks, one a thread: a segmented scan over all
-// blocks of the scan, in which CTAs look back at those before them.
+// blocks of the scan, in which CTAs look back at those before them. One warp does it for its CTA.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,112 +9,142 @@
 
 namespace zerorun {
 
-/// DC sums of three components, 20 bits each. A sum between two blocks is the difference of their
-/// DC values, which are checked to have 16 bits.
-inline constexpr int kDcSumBits = 20;
-inline constexpr std::uint64_t kDcSumsMask = (std::uint64_t{1} << 3 * kDcSumBits) - 1;
-
-/// The largest difference between DC values of baseline streams is 2047. Sums of a few differences
-/// up to this bound cannot overflow unnoticed.
+/// The largest difference between DC values of baseline streams is 2047.
 inline constexpr std::int32_t kMostDcDifference = 4095;
 
-__device__ inline std::uint64_t pack_dc(std::int32_t difference, std::uint32_t component) {
-  return static_cast<std::uint64_t>(std::int64_t{difference}) << component * kDcSumBits &
-         kDcSumsMask;
-}
-/// Field `component` of a sum of signed fields. A lower field may have borrowed from it, so half of
-/// what a field can hold is added to each to make none negative.
-__device__ inline std::int32_t unpack_dc(std::uint64_t sums, std::uint32_t component) {
-  constexpr std::uint32_t kHalf = 1u << (kDcSumBits - 1);
-  constexpr std::uint64_t kHalves =
-      kHalf * (1 + (std::uint64_t{1} << kDcSumBits) + (std::uint64_t{1} << 2 * kDcSumBits));
-  const auto field = static_cast<std::uint32_t>((sums + kHalves) >> component * kDcSumBits);
-  return static_cast<std::int32_t>(field % (2 * kHalf) - kHalf);
-}
+/// Sums of DC differences of three components. Those of the first two share a word, so that a sum
+/// of the first that is negative borrows from the second; but all DCs are checked to have 16 bits.
+/// The words are summed up apart: two sums of 32 bits take fewer instructions than one of 64 where
+/// some lanes add.
+struct DcSum {
+  std::uint32_t low;   ///< of component 0, and of component 1 from bit 16 on
+  std::uint32_t high;  ///< of component 2; its highest two bits mean nothing
 
-/// The DC sum of a thread's block, as far as the CTA knows it.
-struct DcSums {
-  std::uint64_t up_to_block;
-  bool open;  ///< the interval began before the CTA
+  /// `shift`: where the sum of the component is.
+  __device__ static DcSum of(std::int32_t difference, std::uint32_t shift) {
+    const auto bits = static_cast<std::uint32_t>(difference);
+    return {shift < 32 ? bits << shift : 0, shift < 32 ? 0 : bits};
+  }
+  __device__ static DcSum of(std::uint64_t state) {
+    return {static_cast<std::uint32_t>(state), static_cast<std::uint32_t>(state >> 32)};
+  }
+  __device__ std::uint64_t state(std::uint64_t status) const {
+    return status | ((std::uint64_t{high} << 32 | low) & kTileSumMask);
+  }
+  /// The sum of a component in the lowest 16 bits, if that of component 0 has so many. Half of what
+  /// they can hold makes up for what it borrowed from component 1.
+  __device__ std::uint32_t at(std::uint32_t shift) const {
+    const std::uint32_t repaid = low + (shift << 11);
+    return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | repaid) >> shift);
+  }
+  __device__ void operator+=(const DcSum& other) {
+    low += other.low;
+    high += other.high;
+  }
+  /// Adds `from` of the lane `distance` before, unless that would be a lane before `first`. The
+  /// shuffle itself tells so. Called by all lanes of a warp.
+  __device__ void add_of_lane_before(const DcSum& from, std::uint32_t distance,
+                                     std::uint32_t first) {
+    asm volatile(
+        "{\n\t"
+        ".reg .u32 other_low, other_high;\n\t"
+        ".reg .pred is_there;\n\t"
+        "shfl.sync.up.b32 other_low|is_there, %2, %4, %5, 0xFFFFFFFF;\n\t"
+        "shfl.sync.up.b32 other_high, %3, %4, %5, 0xFFFFFFFF;\n\t"
+        "@is_there add.u32 %0, %0, other_low;\n\t"
+        "@is_there add.u32 %1, %1, other_high;\n\t"
+        "}"
+        : "+r"(low), "+r"(high)
+        : "r"(from.low), "r"(from.high), "r"(distance), "r"(first));
+  }
 };
 
-/// For a CTA with `kWarps` warps; in shared memory.
-template <int kWarps>
+/// The DC sums of two blocks, which follow each other, as far as the CTA knows them.
+struct TwoDcSums {
+  DcSum up_to_first, up_to_second;
+  std::uint32_t first_shift, second_shift;  ///< of their components
+  bool first_open, second_open;             ///< the interval began before the CTA
+  bool goes_on;                             ///< so did that of the CTA's first block
+};
+
+/// For a CTA with two blocks for each lane of a warp; in shared memory. All threads put() their
+/// block; behind a barrier one warp calls sum_up(), and later finish(); behind another barrier each
+/// thread has its block's dc().
 class DcPrediction {
  public:
-  /// Sums within the CTA, and publishes what later CTAs need as early as possible. `head`: an
-  /// interval begins with the thread's block.
-  __device__ DcSums sum_within(std::uint64_t* states, std::int32_t difference,
-                               std::uint32_t component, bool head) {
-    const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    std::uint64_t sums = pack_dc(difference, component);
-    const std::uint32_t heads = __ballot_sync(kFullWarp, head);
-    const std::uint32_t heads_so_far = heads & (0xFFFFFFFFu >> (31 - lane));
-    const std::uint32_t first = heads_so_far != 0 ? 31 - __clz(static_cast<int>(heads_so_far)) : 0;
-    const std::uint32_t before = lane - first;  // lanes with blocks of the same interval
-    for (std::uint32_t step = 1; step < 32; step *= 2) {
-      const std::uint64_t left = __shfl_up_sync(kFullWarp, sums, step);
-      if (before >= step) sums += left;
-    }
-    if (lane == 31) {
-      warp_sums_[warp] = sums;
-      warp_has_head_[warp] = heads != 0;
-    }
-    __syncthreads();
-    bool open = heads_so_far == 0;  // its interval began in an earlier warp
-    for (int w = static_cast<int>(warp) - 1; w >= 0 && open; --w) {
-      sums += warp_sums_[w];
-      open = !warp_has_head_[w];
-    }
-    if (threadIdx.x == 0) publish(states, !head);
-    return {sums, open};
+  static constexpr int kBlocks = 2 * 32;
+
+  /// `head`: an interval begins with the thread's block. `difference` has 16 bits.
+  __device__ void put(std::int32_t difference, std::uint32_t component, bool head) {
+    block_[threadIdx.x] = static_cast<std::uint32_t>(difference) << kDifferenceShift |
+                          (head ? kHead : 0) | component * 16;
   }
 
-  /// Adds the sum before the CTA; returns the DC, which is right if it has 16 bits.
-  __device__ std::int32_t finish(std::uint64_t* states, const DcSums& own,
-                                 std::uint32_t component) {
-    if (threadIdx.x < 32) {
-      __syncwarp();  // thread 0 wrote goes_on_
-      const std::uint64_t before = goes_on_ ? look_back(states) : 0;
-      if (threadIdx.x == 0) {
-        if (!any_head_)
-          store_relaxed(states + blockIdx.x, kTileInclusive | ((before + all_) & kDcSumsMask));
-        before_ = before;
-      }
-    }
-    __syncthreads();
-    return unpack_dc(own.open ? own.up_to_block + before_ : own.up_to_block, component);
+  /// Sums within the CTA, and publishes what later CTAs need as early as possible: a sum that
+  /// starts at an interval's beginning is inclusive, as no CTA needs to look further back.
+  __device__ TwoDcSums sum_up(std::uint64_t* states) const {
+    const std::uint32_t lane = threadIdx.x % 32;
+    const uint2 two = *reinterpret_cast<const uint2*>(block_ + 2 * lane);
+    const bool first_head = (two.x & kHead) != 0, second_head = (two.y & kHead) != 0;
+    const std::uint32_t heads = __ballot_sync(kFullWarp, ((two.x | two.y) & kHead) != 0);
+    const std::uint32_t heads_so_far = heads & (0xFFFFFFFFu >> (31 - lane));
+    TwoDcSums sums;
+    sums.first_shift = two.x & kShiftMask;
+    sums.second_shift = two.y & kShiftMask;
+    sums.first_open = (heads_so_far & ~(1u << lane)) == 0 && !first_head;
+    sums.second_open = heads_so_far == 0;
+    sums.goes_on = (__ballot_sync(kFullWarp, first_head) & 1) == 0;
+    sums.up_to_first = DcSum::of(difference_of(two.x), sums.first_shift);
+    sums.up_to_second = DcSum::of(difference_of(two.y), sums.second_shift);
+    if (!second_head) sums.up_to_second += sums.up_to_first;
+    // The last lane so far whose blocks have a head, or the first lane.
+    const std::uint32_t begin = 31 - __clz(static_cast<int>(heads_so_far | 1));
+#pragma unroll
+    for (std::uint32_t distance = 1; distance < 32; distance *= 2)
+      sums.up_to_second.add_of_lane_before(sums.up_to_second, distance, begin);
+    sums.up_to_first.add_of_lane_before(sums.up_to_second, 1, first_head ? lane : 0);
+    if (lane == 31)
+      store_relaxed(states + blockIdx.x,
+                    sums.up_to_second.state(heads != 0 ? kTileInclusive : kTileAggregate));
+    return sums;
   }
+
+  /// Adds the sum before the CTA.
+  __device__ void finish(std::uint64_t* states, TwoDcSums sums) {
+    const std::uint32_t lane = threadIdx.x % 32;
+    if (sums.goes_on) {
+      const DcSum before = look_back(states);
+      if (sums.first_open) sums.up_to_first += before;
+      if (sums.second_open) sums.up_to_second += before;
+      if (lane == 31 && sums.second_open)  // no interval begins in the CTA
+        store_relaxed(states + blockIdx.x, sums.up_to_second.state(kTileInclusive));
+    }
+    *reinterpret_cast<uint2*>(block_ + 2 * lane) =
+        uint2{sums.up_to_first.at(sums.first_shift), sums.up_to_second.at(sums.second_shift)};
+  }
+
+  /// The lowest 16 bits of the DC of the thread's block.
+  __device__ std::int16_t dc() const { return static_cast<std::int16_t>(block_[threadIdx.x]); }
 
  private:
-  /// A sum that starts at an interval's beginning is inclusive: no later CTA needs to look further
-  /// back.
-  __device__ void publish(std::uint64_t* states, bool goes_on) {
-    std::uint64_t all = 0;
-    bool any_head = false;
-    for (int w = kWarps - 1; w >= 0 && !any_head; --w) {
-      all += warp_sums_[w];
-      any_head = warp_has_head_[w];
-    }
-    all &= kDcSumsMask;
-    store_relaxed(states + blockIdx.x, (any_head ? kTileInclusive : kTileAggregate) | all);
-    all_ = all;
-    any_head_ = any_head;
-    goes_on_ = goes_on;
+  static constexpr int kDifferenceShift = 16;
+  static constexpr std::uint32_t kShiftMask = 63, kHead = 64;
+
+  __device__ static std::int32_t difference_of(std::uint32_t block) {
+    return static_cast<std::int32_t>(block) >> kDifferenceShift;
   }
 
   /// The sums of the open interval at the end of the CTA before; called by one warp.
-  __device__ static std::uint64_t look_back(const std::uint64_t* states) {
-    std::uint64_t own = 0;
+  __device__ static DcSum look_back(const std::uint64_t* states) {
+    DcSum own{};
     walk_back<4>(states, blockIdx.x, [&](std::uint64_t state, bool counts) {
-      if (counts) own += state & kDcSumsMask;
+      if (counts) own += DcSum::of(state);
       return false;
     });
-    return warp_sum(own) & kDcSumsMask;
+    return {warp_add(own.low), warp_add(own.high)};
   }
 
-  std::uint64_t warp_sums_[kWarps], all_, before_;
-  bool warp_has_head_[kWarps], any_head_, goes_on_;
+  alignas(8) std::uint32_t block_[kBlocks];  ///< what is put() of each, and then its DC
 };
 
 }  // namespace zerorun

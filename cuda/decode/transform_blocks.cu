@@ -188,7 +188,8 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   const std::uint32_t first_block = blockIdx.x * kTransformBlocks;
   const std::uint32_t block = first_block + threadIdx.x;
   const bool exists = block < a.blocks;
-  s.first_pair[threadIdx.x] = a.block_pair[min(block, a.blocks)];
+  const std::uint32_t dc_pair = a.block_pair[min(block, a.blocks)];
+  s.first_pair[threadIdx.x] = dc_pair;
   if (threadIdx.x == 0)
     s.first_pair[kThreads] = a.block_pair[min(first_block + kTransformBlocks, a.blocks)];
   const std::uint32_t mcu = a.by_mcu_blocks.quotient(block);
@@ -203,8 +204,8 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   for (std::uint32_t y = 0; y < kBlockEdge; ++y)
     *reinterpret_cast<uint4*>(s.coefficient[y][threadIdx.x]) = uint4{y == 0 ? steps : 0};
   if (threadIdx.x < kPairsPerThread) s.before[threadIdx.x][0] = static_cast<std::int16_t>(steps);
-  __syncthreads();
   if constexpr (kFollows) {
+    __syncthreads();
     // Where a fault is yet to be found, chunks may write over each other's pairs.
     const std::uint32_t begin = s.first_pair[threadIdx.x], end = s.first_pair[threadIdx.x + 1];
     const bool possible = begin <= end && end - begin <= kBlockSize && end <= a.pair_capacity;
@@ -213,20 +214,25 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
       return give_up();
     }
   }
-
-  const std::int32_t dc_quantiser = quantiser_of(s.step[component * kBlockSize]);
-  const std::uint32_t dc_pair = s.first_pair[threadIdx.x];
+  // A block that does not exist, behind all others, has the DC of one that does.
   const std::int32_t difference = exists ? whole_level(a, a.pairs[dc_pair], dc_pair) : 0;
-  const bool head =
-      exists && block == a.by_interval_blocks.quotient(block) * a.by_interval_blocks.value;
-  const DcSums sums = s.dc.sum_within(a.states, difference, component, head);
+  s.dc.put(difference, component,
+           block == a.by_interval_blocks.quotient(block) * a.by_interval_blocks.value);
+  __syncthreads();
+
+  // The last warp has no more pairs than the others.
+  const bool predicts = threadIdx.x >= kThreads - 32;
+  TwoDcSums sums;
+  if (predicts) sums = s.dc.sum_up(a.states);
   bool usual = expand_pairs(a, s, dc_pair);
-  const std::int32_t dc =
-      s.dc.finish(a.states, sums, component);  // its barrier also completes s.coefficient
-  const std::int32_t dc_value = static_cast<std::int16_t>(dc) * dc_quantiser;
-  usual &=
-      !exists || (is_usual(difference, kMostDcDifference) && dc == static_cast<std::int16_t>(dc) &&
-                  is_usual(dc_value, kMaxNarrowCoefficient));
+  if (predicts) s.dc.finish(a.states, sums);
+  __syncthreads();  // s.coefficient is complete too
+  const std::int32_t dc = s.dc.dc(), dc_before = dc - difference;
+  const std::int32_t dc_value = dc * quantiser_of(s.step[component * kBlockSize]);
+  // The first DC of an interval that 16 bits cannot hold does not seem to follow one that they can.
+  usual &= is_usual(difference, kMostDcDifference) &&
+           dc_before == static_cast<std::int16_t>(dc_before) &&
+           is_usual(dc_value, kMaxNarrowCoefficient);
   if (!usual) a.report->late_fault = 1;
 
   const ScanLayout::Component& shape = a.layout.component[component];

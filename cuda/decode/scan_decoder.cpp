@@ -347,6 +347,8 @@ Status ScanDecoder::enqueue_transform(const Job& job) {
   args.chunks = job.plan.chunks;
   args.pair_capacity = job.sizes.pair_capacity;
   std::copy_n(job.planes, layout.components, args.plane);
+  for (int c = 0; c < layout.components; ++c)
+    if (job.planes[c].data == nullptr) args.layout.component[c].blocks_wide = 0;
   return transform_blocks(args, chain_);
 }
 

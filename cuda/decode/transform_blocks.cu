@@ -236,13 +236,12 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   if (!usual) a.report->late_fault = 1;
 
   const ScanLayout::Component& shape = a.layout.component[component];
-  const PlaneView& plane = a.plane[component];
   const auto mcu_y = static_cast<std::int32_t>(a.by_mcus_wide.quotient(mcu));
   const auto mcu_x = static_cast<std::int32_t>(mcu) - mcu_y * a.layout.mcus_wide;
   const std::int32_t x = mcu_x * shape.h + a.layout.block_x[index];
   const std::int32_t y = mcu_y * shape.v + a.layout.block_y[index];
-  const bool inside = x < shape.blocks_wide && y < shape.blocks_high;
-  if (!exists || !inside || plane.data == nullptr) return;
+  // A block that does not exist is below all that do, and a component without a plane has none.
+  if (x >= shape.blocks_wide || y >= shape.blocks_high) return;
   // Kept in one register, because the transform needs all others: coordinates have 13 bits. The
   // assembler would find the samples' address before it, so that is made to depend on a result;
   // threadIdx.y is 0.

@@ -56,11 +56,11 @@ inline void find_usual_pairs(ScanSteps& steps) {
 
 /// All pointers are device memory but `report`.
 struct TransformBlocksArgs {
-  ScanLayout layout;
+  ScanLayout layout;  ///< of a component that is not wanted: without blocks that hold samples
   std::uint32_t blocks;
   KnownDivisor by_interval_blocks, by_mcu_blocks, by_mcus_wide;
   const ScanSteps* steps;
-  PlaneView plane[kMaxComponents];  ///< out, one a scan component; data null: not wanted
+  PlaneView plane[kMaxComponents];  ///< out, one a scan component that is wanted
   const std::uint16_t* pairs;
   const std::int16_t* wide;         ///< of the pairs with kWideLevel
   const std::uint32_t* block_pair;  ///< [blocks + 1]

@@ -43,17 +43,22 @@ __device__ void store_clean(std::uint8_t* clean, std::uint32_t first, const std:
                             std::uint32_t bytes) {
   const std::uint32_t begin = min((first + 3) / 4 * 4, first + bytes);  // of the whole words
   const std::uint32_t end = max((first + bytes) / 4 * 4, begin);
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(from);
-  for (std::uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * kThreads) {
-    const std::uint32_t i = at - first;
-    const std::uint32_t last_to_first = 0x0123 + 0x1111 * (i % 4);
-    *reinterpret_cast<std::uint32_t*>(clean + at) =
-        __byte_perm(words[i / 4], words[i / 4 + 1], last_to_first);
-  }
+  // Words of a thread are equally far from each other here and there.
+  constexpr std::uint32_t kWords = kUnstuffTileBytes / (4 * kThreads);
+  const std::uint32_t at = begin + 4 * threadIdx.x, skew = begin - first;  // at most 3
+  const auto left = static_cast<std::int32_t>(end - at);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(from) + threadIdx.x;
+  auto* const out = reinterpret_cast<std::uint32_t*>(clean + at);
+  const std::uint32_t last_to_first = 0x0123 + 0x1111 * skew;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kWords * kThreads; i += kThreads)
+    if (left > static_cast<std::int32_t>(4 * i))
+      out[i] = __byte_perm(words[i], words[i + 1], last_to_first);
   // Incomplete words are shared with other tiles, so their bytes are stored one by one.
-  const std::uint32_t at = threadIdx.x < 4 ? first + threadIdx.x : end + threadIdx.x - 4;
-  if (threadIdx.x < 8 && at < first + bytes && (threadIdx.x >= 4 || at < begin))
-    clean[at ^ 3] = from[at - first];
+  if (threadIdx.x >= 8) return;
+  const std::uint32_t byte = threadIdx.x < 4 ? first + threadIdx.x : end + threadIdx.x - 4;
+  if (byte < first + bytes && (threadIdx.x >= 4 || byte < begin))
+    clean[byte ^ 3] = from[byte - first];
 }
 
 /// Entries that a thread sums up.

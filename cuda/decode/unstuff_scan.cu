@@ -59,7 +59,7 @@ __device__ void stage_clean(std::uint8_t* clean, std::uint32_t at, StuffedWindow
   // In place of a 00 its FF is kept, where that is the thread's.
   if ((flags.data_ff & 1) != 0) window.word[0] |= 0xFF;
   const unsigned kept = (flags.emit & ~flags.data_ff) | flags.data_ff >> 1 | (flags.data_ff & 1);
-  for (unsigned other = ~kept & ((1u << kStuffedBytesPerThread) - 1); other != 0;) {
+  for (unsigned other = ~kept & kAllBytes; other != 0;) {
     const int last = 31 - __clz(static_cast<int>(other));
     take_out(window, last);
     other ^= 1u << last;

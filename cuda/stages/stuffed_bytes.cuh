@@ -38,8 +38,12 @@ struct StuffedWindow {
     return static_cast<std::uint8_t>(word[i / 4] >> i % 4 * 8);
   }
 };
+/// Whether all of the window exists, as that of nearly each thread.
+__device__ inline bool is_inside(const StuffedBytes& input, std::int64_t first) {
+  return first >= 0 && first + kStuffedBytesPerThread <= input.in_bytes;
+}
 __device__ inline StuffedWindow load_window(const StuffedBytes& input, std::int64_t first) {
-  if (first >= 0 && first + kStuffedBytesPerThread <= input.in_bytes) {
+  if (is_inside(input, first)) {
     const uint4 vector = *reinterpret_cast<const uint4*>(input.in + first);
     return {{vector.x, vector.y, vector.z, vector.w}};
   }
@@ -75,6 +79,8 @@ __device__ inline unsigned bytes_like(const StuffedWindow& window, std::uint32_t
   return like;
 }
 
+inline constexpr unsigned kAllBytes = (1u << kStuffedBytesPerThread) - 1;
+
 /// A bit for each of the thread's bytes `from` to `to` - 1.
 __device__ inline unsigned bytes_between(std::int64_t from, std::int64_t to) {
   const auto up_to = [](std::int64_t i) {
@@ -93,7 +99,8 @@ __device__ inline StuffedFlags classify(const StuffedBytes& input, std::int64_t 
   const bool after_ff = (threadIdx.x % 32 != 0 ? of_lane_before : before) == 0xFF;
   const unsigned ff = bytes_like(window, 0xFF, 0xFF);
   const unsigned behind_ff = ff << 1 | (after_ff ? 1 : 0);
-  unsigned valid = bytes_between(-first, input.in_bytes - first);
+  unsigned valid = kAllBytes;
+  if (!is_inside(input, first)) valid = bytes_between(-first, input.in_bytes - first);
   StuffedFlags flags;
   unsigned codes = behind_ff & valid & ~ff;  // codes of markers, and zeros
   if (codes != 0) {

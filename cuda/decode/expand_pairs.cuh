@@ -54,48 +54,28 @@ struct PairBlock {
   SharedAddress steps;  ///< of its component
 };
 
-/// Passes a pair of an index. With a DC, index 0, a block begins, but none does behind `last`:
-/// where a fault is yet to be found, more blocks may seem to begin than there are. Returns the step
-/// of an AC coefficient, which is at `scaled` bytes from those of the component.
-__device__ inline std::uint32_t pass_pair(std::uint32_t index, std::uint32_t scaled,
-                                          SharedAddress last, PairBlock& block) {
-  std::uint32_t step;
-  asm volatile(
-      "{\n\t"
-      ".reg .pred is_ac;\n\t"
-      ".reg .u32 next;\n\t"
-      "setp.ne.u32 is_ac, %3, 0;\n\t"
-      "add.u32 next, %1, %6;\n\t"
-      "min.u32 next, next, %5;\n\t"
-      "selp.u32 %1, %1, next, is_ac;\n\t"
-      "@!is_ac ld.shared.u16 %2, [%1];\n\t"
-      "add.u32 next, %4, %2;\n\t"
-      "@is_ac ld.shared.u32 %0, [next];\n\t"
-      "}"
-      : "=r"(step), "+r"(block.at), "+r"(block.steps)
-      : "r"(index), "r"(scaled), "r"(last), "n"(kBlockStride));
-  return step;
-}
-
-/// Not before a mask, as the compiler has it; so that the assembler can multiply and add at once.
-__device__ inline std::uint32_t times_four(std::uint32_t value) {
-  std::uint32_t product = 0;
-#ifdef __CUDA_ARCH__
-  asm("shl.b32 %0, %1, 2;" : "=r"(product) : "r"(value));
-#endif
-  return product;
-}
-
-/// Stores the lower half of `value` for an index other than 0.
-__device__ inline void store_ac(std::uint32_t index, SharedAddress at, std::uint32_t value) {
-  asm volatile(
-      "{\n\t"
-      ".reg .pred is_ac;\n\t"
-      "setp.ne.u32 is_ac, %0, 0;\n\t"
-      "@is_ac st.shared.u16 [%1], %2;\n\t"
-      "}" ::"r"(index),
-      "r"(at), "h"(static_cast<std::uint16_t>(value)));
-}
+// What passes and stores pairs is one statement of assembly, so that the predicate of a pair lives
+// from its loads to its store: the compiler compares an index with 0 for each. In the statement,
+//   %0  is the address of the block that a pair belongs to. A DC, index 0, goes on to the next one,
+//       but not behind %2: where a fault is yet to be found, more blocks may seem to begin than
+//       there are;
+//   %1  is the address of the steps of the block's component;
+//   before  is the address of the block of the pair before.
+// The step of an AC pair gives its place in the block and its quantiser.
+#define ZR_PASS_PAIR(n, before, word, mask, index_to_bytes)                                  \
+  ".reg .pred is_ac" #n "; .reg .u32 at" #n ", step" #n "; and.b32 index, " word ", " mask   \
+  "; "                                                                                       \
+  "setp.ne.u32 is_ac" #n ", index, 0; add.u32 next, " before                                 \
+  ", 16; min.u32 next, next, %2; "                                                           \
+  "selp.u32 at" #n ", " before ", next, is_ac" #n "; @!is_ac" #n " ld.shared.u16 %1, [at" #n \
+  "]; " index_to_bytes "; add.u32 next, next, %1; @is_ac" #n " ld.shared.u32 step" #n ", [next]; "
+#define ZR_PASS_LOWER(n, before, word) \
+  ZR_PASS_PAIR(n, before, word, "0x3F", "shl.b32 next, index, 2")
+#define ZR_PASS_UPPER(n, before, word) \
+  ZR_PASS_PAIR(n, before, word, "0x3F0000", "shr.u32 next, index, 14")
+#define ZR_STORE_PAIR(n, level)                                                               \
+  "shr.u32 next, step" #n ", 16; add.u32 next, next, at" #n "; mul.lo.u32 step" #n ", " level \
+  ", step" #n "; @is_ac" #n " st.shared.u16 [next], step" #n "; "
 
 /// Eight pairs as they are read at once: two a word.
 struct PairVector {
@@ -126,28 +106,28 @@ struct PairVector {
   /// Dequantises the AC pairs, without those whose levels they have no room for. A block begins
   /// with each pair of index 0, its DC.
   __device__ void dequantise(PairBlock& block, SharedAddress last) const {
-    SharedAddress at[kPairsPerThread];
-    std::uint32_t step[kPairsPerThread];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kPairsPerThread; ++i) {
-      step[i] = pass_pair(index(i), scaled_index(i), last, block);
-      at[i] = block.at;
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < kPairsPerThread; ++i)
-      store_ac(index(i), at[i] + place_of(step[i]), level(i) * step[i]);
+    static_assert(kBlockStride == 16 && kPairIndexMask == 0x3F);
+    // In two statements, because there are seven predicates.
+    asm volatile(
+        "{ .reg .u32 index, next; " ZR_PASS_LOWER(0, "%0", "%3") ZR_PASS_UPPER(1, "at0", "%3")
+            ZR_PASS_LOWER(2, "at1", "%4") ZR_PASS_UPPER(3, "at2", "%4")
+                ZR_PASS_LOWER(4, "at3", "%5") ZR_PASS_UPPER(5, "at4", "%5") ZR_STORE_PAIR(0, "%6")
+                    ZR_STORE_PAIR(1, "%7") ZR_STORE_PAIR(2, "%8") ZR_STORE_PAIR(3, "%9")
+                        ZR_STORE_PAIR(4, "%10") ZR_STORE_PAIR(5, "%11") "mov.u32 %0, at5; }"
+        : "+r"(block.at), "+r"(block.steps)
+        : "r"(last), "r"(two[0]), "r"(two[1]), "r"(two[2]), "r"(level(0)), "r"(level(1)),
+          "r"(level(2)), "r"(level(3)), "r"(level(4)), "r"(level(5)));
+    asm volatile("{ .reg .u32 index, next; " ZR_PASS_LOWER(6, "%0", "%3")
+                     ZR_PASS_UPPER(7, "at6", "%3") ZR_STORE_PAIR(6, "%4")
+                         ZR_STORE_PAIR(7, "%5") "mov.u32 %0, at7; }"
+                 : "+r"(block.at), "+r"(block.steps)
+                 : "r"(last), "r"(two[3]), "r"(level(6)), "r"(level(7)));
   }
 
  private:
   /// Ones where word `i` has bits from `number` on, of all words together.
   __device__ static std::uint32_t ones_from(std::uint32_t number, int i) {
     return __funnelshift_lc(0, 0xFFFFFFFF, max(static_cast<std::int32_t>(number) - i * 32, 0));
-  }
-  __device__ std::uint32_t index(std::uint32_t i) const {
-    return two[i / 2] & kPairIndexMask << i % 2 * 16;
-  }
-  __device__ std::uint32_t scaled_index(std::uint32_t i) const {
-    return i % 2 == 0 ? times_four(index(i)) : index(i) >> 14;
   }
   __device__ std::uint32_t level(std::uint32_t i) const {
     return shift_right_signed(i % 2 == 0 ? two[i / 2] << 16 : two[i / 2], 16 + kPairLevelShift);
@@ -166,12 +146,15 @@ __device__ inline std::int32_t dequantise_with_care(const TransformBlocksArgs& a
   for (; own < end; ++own) {
     const std::uint16_t pair = own > first ? a.pairs[own] : 0;
     const std::uint32_t index = pair & kPairIndexMask;
-    const std::uint32_t step =
-        pass_pair(index, index * std::uint32_t{sizeof(std::uint32_t)}, last, block);
-    if (index == 0) continue;
+    if (index == 0) {
+      block.at = min(block.at + kBlockStride, last);
+      block.steps = load_half(block.at, 0);
+      continue;
+    }
+    const std::uint32_t step = load_word(block.steps, index);
     const std::int32_t value = whole_level(a, pair, own) * quantiser_of(step);
     most = max(most, abs(value));
-    store_ac(index, block.at + place_of(step), static_cast<std::uint32_t>(value));
+    store_half(block.at + place_of(step), static_cast<std::uint16_t>(value));
   }
   return most;
 }
@@ -250,5 +233,10 @@ __device__ inline bool expand_pairs(const TransformBlocksArgs& a, Shared& s,
   const SharedAddress last = kept(shared_address(s.coefficient[0][kThreads - 1]));
   return dequantise_span(a, first, in_scan, eight, block, last) <= kMaxNarrowCoefficient;
 }
+
+#undef ZR_PASS_PAIR
+#undef ZR_PASS_LOWER
+#undef ZR_PASS_UPPER
+#undef ZR_STORE_PAIR
 
 }  // namespace zerorun::pair_expansion

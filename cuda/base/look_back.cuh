@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda/base/kept.cuh"
 #include "cuda/base/relaxed.cuh"
 #include "cuda/base/warp.cuh"
 
@@ -72,16 +73,16 @@ __device__ void walk_back(const std::uint64_t* states, std::uint32_t tile, Take 
   const int lane = static_cast<int>(threadIdx.x % 32);
   for (auto end = static_cast<Number>(tile);; end -= 32 * kWindows) {
     std::uint64_t state[kWindows];
+    const Number nearest = end - 1 - lane;
+    const std::uint64_t* const from = kept(states + nearest);
 #pragma unroll
-    for (int i = 0; i < kWindows; ++i) {
-      const Number at = end - 1 - lane - 32 * i;
-      state[i] = at >= 0 ? load_relaxed(states + at) : kTileInclusive;  // before the first, 0
-    }
+    for (int i = 0; i < kWindows; ++i)  // before the first, 0
+      state[i] = nearest >= 32 * i ? load_relaxed(from - 32 * i) : kTileInclusive;
 #pragma unroll
     for (int i = 0; i < kWindows; ++i) {
       TileWindow window = window_of(state[i]);
       while (!window.ready) {
-        if (tile_status(state[i]) == 0) state[i] = load_relaxed(states + end - 1 - lane - 32 * i);
+        if (tile_status(state[i]) == 0) state[i] = load_relaxed(from - 32 * i);
         window = window_of(state[i]);
       }
       if (take(state[i], lane <= window.last) || window.inclusive != 0) return;

@@ -27,16 +27,22 @@ __device__ inline bool is_readable(std::uint64_t state) { return state >= kTileR
 /// What a warp sees of 32 states, of which lane 0 has the nearest one.
 struct TileWindow {
   unsigned inclusive;  ///< lanes with an inclusive state
-  int last;            ///< last lane that counts: the first inclusive one, or 31
-  bool ready;          ///< all states up to `last` are published
+  unsigned counting;   ///< lanes whose states count: up to the first inclusive one, or all
+  bool ready;          ///< those are published
+
+  __device__ bool counts(int lane) const { return (counting >> lane & 1) != 0; }
+  /// Whether the lane's state counts and is not inclusive.
+  __device__ bool adds(int lane) const { return ((counting & ~inclusive) >> lane & 1) != 0; }
+  /// The lane of the inclusive state, if there is one.
+  __device__ int last() const { return __ffs(static_cast<int>(inclusive)) - 1; }
 };
 
 __device__ inline TileWindow window_of(std::uint64_t state) {
   TileWindow window;
   window.inclusive = __ballot_sync(kFullWarp, tile_status(state) >= 2);
-  window.last = window.inclusive != 0 ? __ffs(static_cast<int>(window.inclusive)) - 1 : 31;
+  window.counting = window.inclusive ^ (window.inclusive - 1);
   const unsigned missing = __ballot_sync(kFullWarp, tile_status(state) == 0);
-  window.ready = (missing & (0xFFFFFFFFu >> (31 - window.last))) == 0;
+  window.ready = (missing & window.counting) == 0;
   return window;
 }
 
@@ -54,10 +60,9 @@ __device__ inline std::uint64_t look_back(const std::uint64_t* states, std::uint
       if (tile_status(state) == 0) state = load_relaxed(states + end - 1 - lane);
       window = window_of(state);
     }
-    const bool adds = lane < window.last || (lane == window.last && window.inclusive == 0);
-    sum += warp_add(adds ? static_cast<unsigned>(state & kTileSumMask) : 0u);
+    sum += warp_add(window.adds(lane) ? static_cast<unsigned>(state & kTileSumMask) : 0u);
     if (window.inclusive != 0)
-      return sum + (__shfl_sync(kFullWarp, state, window.last) & kTileSumMask);
+      return sum + (__shfl_sync(kFullWarp, state, window.last()) & kTileSumMask);
   }
 }
 
@@ -85,7 +90,7 @@ __device__ void walk_back(const std::uint64_t* states, std::uint32_t tile, Take 
         if (tile_status(state[i]) == 0) state[i] = load_relaxed(from - 32 * i);
         window = window_of(state[i]);
       }
-      if (take(state[i], lane <= window.last) || window.inclusive != 0) return;
+      if (take(state[i], window.counts(lane)) || window.inclusive != 0) return;
     }
   }
 }

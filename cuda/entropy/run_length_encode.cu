@@ -57,16 +57,15 @@ __device__ Before look_back_runs(const Pair64* states, std::uint64_t tile) {
       window = window_of(state.first);
     }
     const std::uint64_t runs = state.first & kTileSumMask;
-    const unsigned with_start = __ballot_sync(kFullWarp, lane <= window.last && runs > 0);
+    const unsigned with_start = __ballot_sync(kFullWarp, window.counts(lane) && runs > 0);
     if (!found && with_start != 0) {
       before.last_start =
           __shfl_sync(kFullWarp, state.second, __ffs(static_cast<int>(with_start)) - 1);
       found = true;
     }
-    const bool adds = lane < window.last || (lane == window.last && window.inclusive == 0);
-    before.runs += warp_add(adds ? static_cast<unsigned>(runs) : 0u);
+    before.runs += warp_add(window.adds(lane) ? static_cast<unsigned>(runs) : 0u);
     if (window.inclusive != 0) {
-      before.runs += __shfl_sync(kFullWarp, runs, window.last);
+      before.runs += __shfl_sync(kFullWarp, runs, window.last());
       return before;
     }
   }

@@ -35,7 +35,7 @@ struct Shared {
   /// Row, block, column. In place of a block's DC, which is not kept here: the address of the steps
   /// of its component.
   std::int16_t coefficient[kBlockEdge][kThreads][kBlockEdge];
-  std::uint32_t step[kMaxComponents * kBlockSize];  ///< as in ScanSteps
+  alignas(16) std::uint32_t step[kMaxComponents * kBlockSize];  ///< as in ScanSteps
   typename PairDecode::TempStorage runs;
   std::uint32_t first_pair[kThreads + 1];
   DcPrediction dc;
@@ -45,7 +45,10 @@ struct Shared {
 __device__ inline std::int32_t whole_level(const TransformBlocksArgs& a, std::uint16_t pair,
                                            std::uint32_t number) {
   const std::int32_t level = level_of(pair);
-  return level == kWideLevel ? a.wide[number] : level;
+  if (level != kWideLevel) return level;
+  asm volatile(""
+               : "+r"(number));  // or the address of the pair would be found by more instructions
+  return a.wide[number];
 }
 
 /// The block that a thread's next pair belongs to.

@@ -195,10 +195,11 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   const std::uint32_t mcu = a.by_mcu_blocks.quotient(block);
   const std::uint32_t index = block - mcu * a.by_mcu_blocks.value;
   const std::uint32_t component = a.layout.block_component[index];
-  static_assert(kThreads == kBlockSize);
-#pragma unroll
-  for (int c = 0; c < kMaxComponents; ++c)
-    s.step[c * kBlockSize + threadIdx.x] = a.steps->step[c][threadIdx.x];
+  constexpr unsigned kStepVectors = sizeof(s.step) / sizeof(uint4);
+  static_assert(kStepVectors <= kThreads);
+  if (threadIdx.x < kStepVectors)
+    reinterpret_cast<uint4*>(s.step)[threadIdx.x] =
+        reinterpret_cast<const uint4*>(a.steps->step)[threadIdx.x];
   const SharedAddress steps = shared_address(s.step + component * kBlockSize);
 #pragma unroll
   for (std::uint32_t y = 0; y < kBlockEdge; ++y)

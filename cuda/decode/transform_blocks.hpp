@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kCoefficientRowBytes =
 /// For each scan component, in zig-zag order: where the coefficient is in shared memory, in bytes
 /// from its block's first, and the quantisation table's entry.
 struct ScanSteps {
-  std::uint32_t step[kMaxComponents][kBlockSize];
+  alignas(16) std::uint32_t step[kMaxComponents][kBlockSize];
   /// Pairs from one to the other have levels with which no AC coefficient exceeds
   /// kMaxNarrowCoefficient; twice a word. kWideLevel is not among them.
   std::uint32_t lowest_usual, highest_usual;

@@ -15,18 +15,27 @@ namespace zerorun {
 void find_code_lengths(std::span<std::uint64_t> counts, std::span<int> length);
 
 /// Adjust_BITS (T.81 Figure K.3): changes the number of codewords of each length, `longest` at
-/// most, so that none is longer than `max_length`. Precondition: max_length >= 8, and at most 257
-/// codewords. The search for a shorter codeword ends: if all codewords had at least length - 1 >= 8
-/// bits and one had more, there would be more than 257.
+/// most, so that none is longer than `max_length`. Precondition: a code that leaves no bit string
+/// unused, max_length >= 8, and at most 2^max_length codewords. The search for a shorter codeword
+/// ends: if all had at least length - 1 bits, and one had more, there would be more than that.
+///
+/// The figure moves one pair of longest codewords at a time. Mostly there are shorter ones of
+/// length - 2, which it takes until there are none left: these pairs move together.
 ZR_HD void limit_code_lengths(int* of_length, int longest, int max_length) {
   for (int length = longest; length > max_length; --length) {
-    while (of_length[length] > 0) {
+    int pairs = of_length[length] / 2;
+    of_length[length] = 0;
+    while (pairs > 0) {
       int shorter = length - 2;
       while (of_length[shorter] == 0) --shorter;
-      of_length[length] -= 2;       // a pair of longest codewords:
-      of_length[length - 1] += 1;   // one moves up to their common prefix,
-      of_length[shorter + 1] += 2;  // the other shares the place of a shorter codeword
-      of_length[shorter] -= 1;
+      const int available = shorter == length - 2 ? of_length[shorter] : 1;
+      const int moved = pairs < available ? pairs : available;
+      // Of a pair of longest codewords one moves up to their common prefix, the other shares the
+      // place of a shorter codeword.
+      of_length[shorter] -= moved;
+      of_length[shorter + 1] += 2 * moved;
+      of_length[length - 1] += moved;
+      pairs -= moved;
     }
   }
 }

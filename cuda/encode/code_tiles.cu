@@ -204,10 +204,16 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   add_counts(s, counts + blockIdx.y);
 }
 
+__device__ void clear_counts(SymbolCounts& counts) {
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < 256; i += kThreads)
+    for (auto& table : counts.count) table[i] = 0;
+}
+
 template <bool kIndexed, bool kTuned>
 __global__ void __launch_bounds__(kThreads,
                                   bounded_ctas(code_ctas(kTuned), kThreads, sizeof(Shared)))
-    code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
+    code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
   const std::uint32_t number = tile_number();
@@ -222,6 +228,7 @@ __global__ void __launch_bounds__(kThreads,
   if (!dense)
     fetch(w.item, a.items + std::int64_t{index} * kTileItems, vectors(items),
           static_cast<unsigned>(lane_index()), 32);
+  if (blockIdx.x == 0) clear_counts(counts[blockIdx.y]);
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
   if (!dense) {
@@ -276,9 +283,9 @@ Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream
   return launch(kForms, stream, args, counts);
 }
 
-Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  static constexpr Forms<> kForms = ZR_FORMS(code_collected_tiles_kernel);
-  return launch(kForms, stream, args);
+Status code_collected_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
+  static constexpr Forms<SymbolCounts*> kForms = ZR_FORMS(code_collected_tiles_kernel);
+  return launch(kForms, stream, args, counts);
 }
 #undef ZR_FORMS
 

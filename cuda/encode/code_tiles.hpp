@@ -55,9 +55,9 @@ struct CodeTilesArgs {
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 
 /// For optimal tables. The first turns samples into items and adds their symbols to counts[frames];
-/// the second turns items into bits.
+/// the second turns items into bits, and clears counts[frames] for the next launch.
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
-Status code_collected_tiles(const CodeTilesArgs& args, cudaStream_t stream);
+Status code_collected_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
 
 /// Adds the symbols to counts[frames], and keeps nothing else.
 Status count_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);

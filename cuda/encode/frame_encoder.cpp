@@ -204,9 +204,9 @@ Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(make_tables(tiles, stream, probe));
     ZR_TRY(announce(probe, "code_collected_tiles"));
-    ZR_TRY(code_collected_tiles(tiles, stream));
+    ZR_TRY(code_collected_tiles(tiles, counts_.data(), stream));
   } else {
-    if (codes_change) ZR_TRY(finish_tables(1, tiles.skip, stream));
+    if (codes_change) ZR_TRY(make_fixed_tables(tiles.skip, stream));
     ZR_TRY(announce(probe, "code_tiles"));
     ZR_TRY(code_tiles(tiles, stream));
   }
@@ -253,7 +253,9 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   const bool optimal = setup.huffman == HuffmanTables::optimal;
   ZR_CUDA_TRY(
       cudaMemsetAsync(counts_.data(), 0, (optimal ? room_ : 1) * sizeof(SymbolCounts), stream));
-  return optimal ? Status::ok() : finish_tables(1, nullptr, stream);
+  if (!optimal) return make_fixed_tables(nullptr, stream);
+  ZR_CUDA_TRY(cudaMemsetAsync(codes_.data(), 0, room_ * sizeof(CodeTable), stream));
+  return Status::ok();
 }
 
 Status FrameEncoder::reserve(const EncodeSetup& setup) {
@@ -267,7 +269,7 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   ZR_TRY(reciprocals_.reserve(1));
   ZR_TRY(tune_.reserve(1));
   ZR_TRY(codes_.reserve(tables));
-  ZR_TRY(tables_.reserve(tables));
+  if (!optimal) ZR_TRY(tables_.reserve(1));
   ZR_TRY(specs_.reserve(tables * kEncodeTables));
   ZR_TRY(counts_.reserve(tables));
   const std::uint32_t header_room = envelope_.parts_bytes + kMaxDhtBytes;
@@ -363,20 +365,15 @@ Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
                                  const StepProbe& probe) {
   ZR_TRY(announce(probe, "collect_tiles"));
   ZR_TRY(collect_tiles(args, counts_.data(), stream));
-  ZR_TRY(announce(probe, "optimal_huffman"));
-  Exec exec = cuda_exec(stream, scratch_);
-  ZR_TRY(optimal_huffman_cuda(
-      {counts_.data(), specs_.data(), tables_.data(), args.frames, args.skip}, exec));
-  ZR_TRY(announce(probe, "stream_tables"));
-  return finish_tables(args.frames, args.skip, stream);
+  ZR_TRY(announce(probe, "optimal_tables"));
+  return make_optimal_tables({args.frames, counts_.data(), specs_.data(), destinations(), envelope_,
+                              codes_.data(), args.skip},
+                             stream);
 }
 
-Status FrameEncoder::finish_tables(std::uint32_t frames, const std::uint32_t* skip,
-                                   cudaStream_t stream) {
+Status FrameEncoder::make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream) {
   return make_stream_tables(
-      {frames, specs_.data(), tables_.data(), setup_->layout.components == 1 ? 1 : 2, envelope_,
-       codes_.data(), counts_.data(), skip},
-      stream);
+      {specs_.data(), tables_.data(), destinations(), envelope_, codes_.data(), skip}, stream);
 }
 
 Status FrameEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {

@@ -1,5 +1,5 @@
 // The encoder for frames in device memory: two kernels for one or several frames with standard
-// tables, five with optimal ones. Host frames (EncodePipeline) and device frames (DeviceEncoder)
+// tables, four with optimal ones. Host frames (EncodePipeline) and device frames (DeviceEncoder)
 // both go through it.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -123,7 +123,9 @@ class FrameEncoder {
   Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
                     cudaStream_t stream, CodeTilesArgs& args);
   Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
-  Status finish_tables(std::uint32_t frames, const std::uint32_t* skip, cudaStream_t stream);
+  Status make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream);
+  /// Of the code tables that a scan uses.
+  int destinations() const { return setup_->layout.components == 1 ? 1 : 2; }
   Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;  // the envelope's parts on the host

@@ -193,6 +193,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   clear_counts(s);
   const Lane lane(a, number);
   wait_for_previous_kernel();
+  let_next_kernel_begin();  // it has few CTAs
   if (is_skipped(a.skip)) return;
   if constexpr (kTuned) fetch_rules(*a.tune);
   fetch_by_cta(s.reciprocals, a.reciprocals);
@@ -217,21 +218,29 @@ __global__ void __launch_bounds__(kThreads,
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
   const std::uint32_t number = tile_number();
-  wait_for_previous_kernel();
-  if (is_skipped(a.skip)) return;
-  if constexpr (kTuned) fetch_rules(*a.tune);
-  fetch_by_cta(s.reciprocals, a.reciprocals);
-  fetch_by_cta(s.codes, codes_of_frame(a));
   const std::uint32_t index = a.grid.tile_index(number);
-  const std::uint32_t items = number < a.grid.tiles ? a.item_count[index] : 0;
-  const bool dense = items == kDenseTile;
-  if (!dense)
-    fetch(w.item, a.items + std::int64_t{index} * kTileItems, vectors(items),
-          static_cast<unsigned>(lane_index()), 32);
+  std::uint32_t items = 0;
+  // What collect_tiles() and kernels before it have stored. The kernel between lets this one begin
+  // when it has all of that.
+  const auto fetch_collected = [&] {
+    if constexpr (kTuned) fetch_rules(*a.tune);
+    fetch_by_cta(s.reciprocals, a.reciprocals);
+    if (number < a.grid.tiles) items = __ldcg(a.item_count + index);
+    if (items != kDenseTile)
+      fetch(w.item, a.items + std::int64_t{index} * kTileItems, vectors(items),
+            static_cast<unsigned>(lane_index()), 32);
+  };
+  if (a.skip == nullptr) fetch_collected();  // else there may be nothing
+  wait_for_previous_kernel();
+  if (a.skip != nullptr) {
+    if (is_skipped(a.skip)) return;
+    fetch_collected();
+  }
+  fetch_by_cta(s.codes, codes_of_frame(a));
   if (blockIdx.x == 0) clear_counts(counts[blockIdx.y]);
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
-  if (!dense) {
+  if (items != kDenseTile) {
     bool exists = false;
     std::uint32_t block_item = 0;
     if constexpr (kIndexed) {

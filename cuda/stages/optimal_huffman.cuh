@@ -149,13 +149,23 @@ __device__ int find_sizes(Shared& s, std::uint32_t count, int place, int used) {
       if (i < leaves) s.parent_of_leaf[leaf + i] = static_cast<std::uint16_t>(thread);
       if (i < 2 - leaves) s.parent[tree + i] = static_cast<std::uint16_t>(thread);
     }
+    if (thread == used - 1) s.parent[thread] = static_cast<std::uint16_t>(thread);  // the root
   }
   __syncthreads();
   // Leaves in order have falling sizes. The reserved one has the same parent as leaf 1.
   int size = 0;
   if (thread < used) {
+    // A branch for several steps, so that a step takes little more than its load.
+    constexpr int kSteps = 4;
+    const int root = used - 1;
     size = 1;
-    for (int tree = s.parent_of_leaf[1 + thread]; tree != used - 1; tree = s.parent[tree]) ++size;
+    for (int tree = s.parent_of_leaf[1 + thread]; tree != root;) {
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        size += tree != root ? 1 : 0;
+        tree = s.parent[tree];
+      }
+    }
     s.size[kIndexMask - static_cast<unsigned>(forest.leaf[1 + thread] & kIndexMask)] =
         static_cast<std::uint8_t>(size);
     atomicAdd(s.of_size + size, 1);
@@ -193,6 +203,26 @@ __device__ inline int place_among_values(const Shared& s, int size, unsigned sam
   };
   return s.before_size[size] + static_cast<int>(sum_below(counts.x, warp)) +
          static_cast<int>(sum_below(counts.y, warp - 4)) + __popc(same_size & lanes_before());
+}
+
+/// The codeword at a position of the canonical code of fill_encode_table(). All lengths are looked
+/// at, without a branch: only the sums of the lengths before wait for each other.
+__device__ inline Codeword find_codeword(const int* of_length, int position) {
+  Codeword found{1, 0, position};
+  int end = 0, first = 0;               // positions of a length; the first one of `found`
+  std::uint32_t taken = 0, before = 0;  // bit strings of kMaxCodeBits bits, likewise
+#pragma unroll
+  for (int length = 1; length < kMaxCodeBits; ++length) {
+    end += of_length[length];
+    taken += static_cast<std::uint32_t>(of_length[length]) << (kMaxCodeBits - length);
+    if (position < end) continue;
+    found.bits = static_cast<std::uint32_t>(length + 1);
+    first = end;
+    before = taken;
+  }
+  found.code =
+      (before >> (kMaxCodeBits - found.bits)) + static_cast<std::uint32_t>(position - first);
+  return found;
 }
 
 /// Before build_table(), by all threads; needs nothing of an earlier kernel.
@@ -238,18 +268,7 @@ __device__ inline Table build_table(Shared& s, std::uint32_t count) {
   if (warp_of_thread() == 1) sum_sizes(s);
   __syncthreads();
   if (size == 0) return {{}, used};
-
-  Codeword own{1, 0, place_among_values(s, size, same_size)};
-  // The canonical code of fill_encode_table().
-  int left = own.position;
-#pragma unroll 1
-  for (int here = s.of_length[1]; left >= here; here = s.of_length[own.bits]) {
-    left -= here;
-    own.code = (own.code + static_cast<std::uint32_t>(here)) << 1;
-    ++own.bits;
-  }
-  own.code += static_cast<std::uint32_t>(left);
-  return {own, used};
+  return {find_codeword(s.of_length, place_among_values(s, size, same_size)), used};
 }
 
 /// Stores the table as HUFFVAL and BITS.

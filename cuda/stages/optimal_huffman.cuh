@@ -239,7 +239,7 @@ __device__ inline void start_table(Shared& s) {
 /// then read s.of_length, whose entries up to kMaxCodeBits are BITS.
 __device__ inline Table build_table(Shared& s, std::uint32_t count) {
   const auto thread = static_cast<int>(threadIdx.x);
-  constexpr std::uint32_t kMost = 1u << (32 - kIndexBits - 1);
+  constexpr std::uint32_t kMost = 1u << (32 - kIndexBits);
   const unsigned used_lanes = __ballot_sync(kFullWarp, count != 0);
   const std::uint32_t sum_of_warp = warp_add(min(count, kMost));
   if (thread % 32 == 0) {
@@ -256,7 +256,8 @@ __device__ inline Table build_table(Shared& s, std::uint32_t count) {
     if (w < warp_of_thread()) place += of_warp;
     sum += s.sum[w];
   }
-  // Whether the sum of all counts leaves room for an index in 32 bits.
+  // Whether the sum of all counts leaves room for an index in 32 bits. The last tree may then have
+  // the key that stands for none, but it is compared with no other.
   const int longest = sum < kMost ? find_sizes<std::uint32_t>(s, count, place, used)
                                   : find_sizes<std::uint64_t>(s, count, place, used);
 

@@ -76,6 +76,26 @@ TEST_F(OptimalHuffmanParity, CodesLongerThanSixteenBits) {
   expect_same_tables(counts);
 }
 
+/// From a sum of 2^23 on a count and the number of a symbol do not fit in 32 bits.
+TEST_F(OptimalHuffmanParity, SumsWhereKeysGetLonger) {
+  Random random(22);
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(round);
+    SymbolCounts counts{};
+    for (auto& table : counts.count) {
+      auto left = static_cast<std::uint32_t>((1 << 23) - 4 + random.between(0, 6));
+      const int used = random.between(1, 255);
+      for (int i = 1; i <= used; ++i) {
+        const auto most = static_cast<int>(left) / random.between(1, used) - 256;
+        table[i] = static_cast<std::uint32_t>(random.between(1, std::max(1, most)));
+        left -= table[i];
+      }
+      table[round % 2 == 0 ? 0 : used] += left;
+    }
+    expect_same_tables(counts);
+  }
+}
+
 TEST_F(OptimalHuffmanParity, RandomCounts) {
   Random random(21);
   for (int round = 0; round < 300; ++round) {

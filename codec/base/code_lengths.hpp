@@ -19,25 +19,37 @@ void find_code_lengths(std::span<std::uint64_t> counts, std::span<int> length);
 /// unused, max_length >= 8, and at most 2^max_length codewords. The search for a shorter codeword
 /// ends: if all had at least length - 1 bits, and one had more, there would be more than that.
 ///
-/// The figure moves one pair of longest codewords at a time. Mostly there are shorter ones of
-/// length - 2, which it takes until there are none left: these pairs move together.
+/// The figure moves one pair of longest codewords at a time: one moves up to their common prefix,
+/// the other shares the place of the longest codeword of at most length - 2 bits. Those of just
+/// length - 2 bits mostly suffice, and so many pairs move together. The numbers of these lengths
+/// stay in registers, since a GPU's thread would wait for each of them.
 ZR_HD void limit_code_lengths(int* of_length, int longest, int max_length) {
+  if (longest <= max_length) return;
+  int here = of_length[longest], above = of_length[longest - 1];  // codewords of length, length - 1
   for (int length = longest; length > max_length; --length) {
-    int pairs = of_length[length] / 2;
-    of_length[length] = 0;
-    while (pairs > 0) {
-      int shorter = length - 2;
-      while (of_length[shorter] == 0) --shorter;
-      const int available = shorter == length - 2 ? of_length[shorter] : 1;
-      const int moved = pairs < available ? pairs : available;
-      // Of a pair of longest codewords one moves up to their common prefix, the other shares the
-      // place of a shorter codeword.
-      of_length[shorter] -= moved;
-      of_length[shorter + 1] += 2 * moved;
-      of_length[length - 1] += moved;
+    int second = of_length[length - 2];
+    int pairs = here / 2;
+    here = above + pairs;
+    for (;;) {
+      const int moved = pairs < second ? pairs : second;
+      second -= moved;
+      here += 2 * moved;
       pairs -= moved;
+      if (pairs == 0) break;
+      int shorter = length - 3;
+      while (of_length[shorter] == 0) --shorter;
+      --of_length[shorter];
+      --pairs;
+      if (shorter == length - 3)
+        second = 2;
+      else
+        of_length[shorter + 1] += 2;
     }
+    of_length[length] = 0;
+    above = second;
   }
+  of_length[max_length] = here;
+  of_length[max_length - 1] = above;
 }
 
 }  // namespace zerorun

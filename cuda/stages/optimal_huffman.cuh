@@ -108,6 +108,27 @@ __device__ void merge_trees(Forest<Key>& forest, int leaves, std::uint16_t* leav
   leaves_before[leaves - 1] = static_cast<std::uint16_t>(leaf);
 }
 
+/// Adds 1 to `count` if a < b. In C++ this becomes an addition to a copy and a copy back, where one
+/// waits for the other.
+__device__ inline void count_if_less(std::uint32_t a, std::uint32_t b, int& count) {
+  asm("{\n\t"
+      ".reg .pred is_less;\n\t"
+      "setp.lt.u32 is_less, %1, %2;\n\t"
+      "@is_less add.s32 %0, %0, 1;\n\t"
+      "}"
+      : "+r"(count)
+      : "r"(a), "r"(b));
+}
+__device__ inline void count_if_less(std::uint64_t a, std::uint64_t b, int& count) {
+  asm("{\n\t"
+      ".reg .pred is_less;\n\t"
+      "setp.lt.u64 is_less, %1, %2;\n\t"
+      "@is_less add.s32 %0, %0, 1;\n\t"
+      "}"
+      : "+r"(count)
+      : "l"(a), "l"(b));
+}
+
 /// Finds s.size of the symbols with a count, s.of_size, and s.of_length before it is limited; these
 /// must be clear. `place`: how many symbols with a count come before the thread's, `used`: how many
 /// there are. Returns the largest size to thread 0.
@@ -131,12 +152,12 @@ __device__ int find_sizes(Shared& s, std::uint32_t count, int place, int used) {
   __syncthreads();
   if (thread < used) {
     const Key key = forest.key[thread];
-    int before = 0;
+    int before[4] = {};  // additions to one number would wait for each other
 #pragma unroll 1
     for (int i = 0; i < used; i += kTogether)
 #pragma unroll
-      for (int j = 0; j < kTogether; ++j) before += forest.key[i + j] < key ? 1 : 0;
-    forest.leaf[1 + before] = key;
+      for (int j = 0; j < kTogether; ++j) count_if_less(forest.key[i + j], key, before[j % 4]);
+    forest.leaf[1 + before[0] + before[1] + before[2] + before[3]] = key;
   }
   __syncthreads();
   if (thread == 0) merge_trees(forest, used + 1, s.leaves_before);

@@ -89,27 +89,38 @@ __device__ inline void count_tile(Shared& s, WarpShared& w, const Coded& b, Coef
     count_listed_tile(s, w, items);
 }
 
-/// Adds the CTA's counts to `counts`.
+/// Adds the CTA's counts to `counts`. A thread's symbols of AC are kThreads apart, so that their
+/// words are as well, and a warp adds to words side by side.
 __device__ inline void add_counts(const Shared& s, SymbolCounts* counts) {
-  const auto add = [&](int table, int symbol, std::uint32_t count) {
-    if (count != 0) atomicAdd(&counts->count[table][symbol], count);
+  static_assert(256 % kThreads == 0 && kThreads % 16 == 0);
+  static_assert(kCodeSigns == 4 && kSizeWords % 4 == 0 && kCodeWords % 4 == 0);
+  const auto add = [](std::uint32_t& to, std::uint32_t count) {
+    if (count != 0) atomicAdd(&to, count);
   };
-  constexpr int kSizes = kMostCodeSize + 1;
-  for (int i = static_cast<int>(threadIdx.x); i < 2 * kCodeRows * kSizes; i += kThreads) {
-    const int destination = i / (kCodeRows * kSizes);
-    const int row = i / kSizes % kCodeRows, size = i % kSizes;
-    const int negative = code_slot(destination, row, size, true);
-    const int positive = code_slot(destination, row, size, false);
-    const std::uint32_t below = s.count[0][negative] + s.count[1][negative];
-    const std::uint32_t above = s.count[0][positive] + s.count[1][positive];
-    if (row == 0 && size == 0) {
-      add(2 + destination, kEob, below);
-      add(destination, 0, above);
-    } else if (row == 0) {
-      add(destination, size, below + above);
-    } else {
-      add(2 + destination, (row - 1) * 16 + size, below + above);
+  const auto counts_at = [&](int row, int size) {
+    const int slot = code_slot(0, row, size, true);
+    const uint4 even = *reinterpret_cast<const uint4*>(s.count[0] + slot);
+    const uint4 odd = *reinterpret_cast<const uint4*>(s.count[1] + slot);
+    return uint4{even.x + odd.x, even.y + odd.y, even.z + odd.z, even.w + odd.w};
+  };
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread % 16 <= kMostCodeSize) {
+#pragma unroll
+    for (int first = 0; first < 256; first += kThreads) {
+      const uint4 found = counts_at(first / 16 + thread / 16 + 1, thread % 16);
+      add(counts->count[2][first + thread], found.x + found.y);
+      add(counts->count[3][first + thread], found.z + found.w);
     }
+  }
+  if (thread <= kMostCodeSize) {
+    uint4 found = counts_at(0, thread);
+    if (thread == 0) {
+      add(counts->count[2][kEob], found.x);
+      add(counts->count[3][kEob], found.z);
+      found.x = found.z = 0;
+    }
+    add(counts->count[0][thread], found.x + found.y);
+    add(counts->count[1][thread], found.z + found.w);
   }
 }
 

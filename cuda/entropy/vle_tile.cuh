@@ -37,8 +37,9 @@ struct Tiles {
 
   /// A tile that is packed, or about to be.
   struct Buffer {
-    /// words[0] is the tail of the tile before, words[1 + i] word i of this one.
-    unsigned words[1 + kBufferBits / 32 + 1];
+    /// words[0] is the tail of the tile before, words[1 + i] word i of this one. A word of zeros is
+    /// behind the last.
+    unsigned words[1 + kBufferBits / 32 + 2];
     unsigned bits;
     bool direct;                  // the bits are too many for `words`
     unsigned warp_first[kWarps];  // first bit of each warp
@@ -139,7 +140,10 @@ __device__ inline void pack_tile(const Args& a, const typename T::Shared& s, typ
     append_singly<false>(s.table, packed, place_of<T>(a, tile), writer);
   join_lanes(writer, first, 0);
   if (threadIdx.x % 32 == 31) b.warp_tail[threadIdx.x / 32] = writer.pending;
-  if (threadIdx.x == T::kPackers - 1) *writer.words = writer.pending;
+  if (threadIdx.x == T::kPackers - 1) {
+    writer.words[0] = writer.pending;
+    writer.words[1] = 0;  // the output's last word may have bits of it
+  }
 }
 
 /// The last 32 bits of a packed tile, the very last one lowest. A tile with a right neighbour has

@@ -91,6 +91,25 @@ TEST_F(EncodeParity, EverySizeAndEntropy) {
   }
 }
 
+/// What a kernel before left in shared memory is not in the output's last word, behind its bits.
+TEST_F(EncodeParity, BitsBehindTheLastAreZero) {
+  const Bytes noise = bytes_of(100'003, 8.0, 3);
+  const Codebook book_of_noise = codebook_of(noise, 32);
+  for (const double bits : {1.0, 2.0, 5.3, 7.5}) {
+    const Bytes all = bytes_of(3 * 15'360, bits, 5);
+    const Codebook book = codebook_of(all, 32);
+    for (std::size_t missing = 0; missing < 34; ++missing)
+      for (const std::size_t tiles : {1u, 2u, 3u}) {
+        SCOPED_TRACE(testing::Message() << tiles << " tiles but " << missing << ", " << bits);
+        expect_encode_parity(noise, book_of_noise, 64);
+        expect_encode_parity(
+            Bytes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(tiles * 15'360 - missing)),
+            book, 64);
+        if (HasFailure()) return;
+      }
+  }
+}
+
 TEST_F(EncodeParity, CodewordsOfEveryLength) {
   // 16 and 23 use the packed table (pairs to 32 bits and more), 24 and 32 the plain one.
   // Tiles of long codewords go straight to the output, alone and between others.

@@ -61,6 +61,7 @@ inline cudaError_t fit_limits(const void* kernel, LaunchShape& shape) {
                                   : cudaSuccess;
 }
 
+/// Points to `attribute`, which has to be there until the launch.
 inline cudaLaunchConfig_t config_of(const LaunchShape& shape, cudaStream_t stream,
                                     cudaLaunchAttribute& attribute, unsigned attributes) {
   cudaLaunchConfig_t config{};

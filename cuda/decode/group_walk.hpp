@@ -55,7 +55,8 @@ struct GroupCursor : BitFront<Bits> {
   /// Whether the entry's symbols are not to be passed as they are, or the first one's level is
   /// wide.
   ZR_HD bool is_unusual() const { return goes_beyond_block() || has_wide_level(entry); }
-  /// Or whether the group's bits have ended; a step does not ask for its blocks.
+  /// Whether it is_unusual() or the group's bits have ended. (Steps do not ask whether it has all
+  /// of its blocks.)
   ZR_HD bool is_unusual_or_behind() const {
 #ifdef __CUDA_ARCH__
     // The compiler would make each condition a number before it combines them.
@@ -71,7 +72,7 @@ struct GroupCursor : BitFront<Bits> {
         "}"
         : "=r"(is)
         : "r"(index_of_last()), "n"(kBlockSize), "r"(entry & 15u << kFirstSsssShift),
-          "n"(kMostSecondSsss << kFirstSsssShift), "r"(this->bit), "r"(span.stop));
+          "n"(kMostNarrowSsss << kFirstSsssShift), "r"(this->bit), "r"(span.stop));
     return is != 0;
 #else
     return is_unusual() || this->bit >= span.stop;

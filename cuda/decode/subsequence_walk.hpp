@@ -290,8 +290,6 @@ inline constexpr int kPairLevelShift = 6;
 inline constexpr std::int32_t kWideLevel = -512;
 
 ZR_HD bool is_wide(std::int32_t level) { return level <= kWideLevel || level >= -kWideLevel; }
-/// The most bits of a level that is not wide.
-inline constexpr std::uint32_t kMostNarrowSsss = 9;
 static_assert(-kWideLevel == 1 << kMostNarrowSsss && kMostSecondSsss <= kMostNarrowSsss);
 /// `index` is below 64 unless the scan has a fault.
 ZR_HD std::uint32_t pair_word(std::uint32_t index, std::int32_t level) {  // its low half

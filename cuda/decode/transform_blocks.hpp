@@ -56,7 +56,7 @@ inline void find_usual_pairs(ScanSteps& steps) {
 
 /// All pointers are device memory but `report`.
 struct TransformBlocksArgs {
-  ScanLayout layout;  ///< of a component that is not wanted: without blocks that hold samples
+  ScanLayout layout;  ///< the blocks_wide of a component that is not wanted is 0
   std::uint32_t blocks;
   KnownDivisor by_interval_blocks, by_mcu_blocks, by_mcus_wide;
   const ScanSteps* steps;

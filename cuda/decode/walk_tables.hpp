@@ -95,9 +95,11 @@ ZR_HD std::uint32_t first_ssss(std::uint32_t entry) { return entry & 15u << kFir
 /// Whether an entry's first symbol has a level that is not 0, or its second.
 ZR_HD bool has_first_level(std::uint32_t entry) { return first_ssss(entry) != 0; }
 ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecondSsssShift) != 0; }
+/// The most bits of a level that is not wide.
+inline constexpr std::uint32_t kMostNarrowSsss = 9;
 /// Whether the level of an entry's first symbol is wide (is_wide()). There is no second then.
 ZR_HD bool has_wide_level(std::uint32_t entry) {
-  return first_ssss(entry) > kMostSecondSsss << kFirstSsssShift;
+  return first_ssss(entry) > kMostNarrowSsss << kFirstSsssShift;
 }
 
 /// RRRR of an entry's first symbol, 0 for a DC and EOB. The compiler would mask after shifting,

@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   clear_counts(s);
   const Lane lane(a, number);
   wait_for_previous_kernel();
-  let_next_kernel_begin();  // it has few CTAs
+  let_next_kernel_begin();  // the next kernel has few CTAs
   if (is_skipped(a.skip)) return;
   if constexpr (kTuned) fetch_rules(*a.tune);
   fetch_by_cta(s.reciprocals, a.reciprocals);
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(kThreads,
   const std::uint32_t number = tile_number();
   const std::uint32_t index = a.grid.tile_index(number);
   std::uint32_t items = 0;
-  // What collect_tiles() and kernels before it have stored. The kernel between lets this one begin
-  // when it has all of that.
+  // What collect_tiles() and kernels before it have stored. They have ended: the kernel between
+  // them and this one waits for them, and only then lets this one begin.
   const auto fetch_collected = [&] {
     if constexpr (kTuned) fetch_rules(*a.tune);
     fetch_by_cta(s.reciprocals, a.reciprocals);

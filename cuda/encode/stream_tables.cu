@@ -125,7 +125,8 @@ __global__ void __launch_bounds__(kTableThreads)
     if (number == 0) write_head(a.stream, header);
   }
   const optimal_huffman::Table built = optimal_huffman::build_table(s, count);
-  // Not before: its CTAs, which fetch their items meanwhile, take the room of other kernels.
+  // Not before: CTAs of the next kernel, which fetch their items meanwhile, take the room of
+  // others.
   let_next_kernel_begin();
   store_words(a.codes[frame], table, built.own.code, built.own.bits);
   optimal_huffman::store_spec(s, built, spec);

@@ -45,6 +45,7 @@ struct ChunkMemory {
   std::uint16_t offered;  ///< an end that all subsequences, or those behind, may have; or kNoOffer
   std::uint16_t published_end;
   bool published;
+  bool assumed;        ///< the first own subsequence was taken to begin in end `taken`
   std::uint8_t taken;  ///< number of the end before the first own subsequence that was taken
   // From here on the memory is that of the pairs, when the subsequences are decoded.
   alignas(16) std::uint32_t start[kSubsequences],

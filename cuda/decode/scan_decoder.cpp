@@ -163,6 +163,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   if (in.index == nullptr) {
     ScanNeeds needs = needs_of_job(job);
     needs.two_kernels = late_.take(job.sizes.blocks, job.sizes.bytes);
+    job.foretells = !foretold_.take(job.sizes.blocks, job.sizes.bytes);
     job.plan = plan_subsequences(limits_, needs, tuning_);
     if (far_.take(job.sizes.blocks, job.sizes.bytes))
       choose_long_walks(job);
@@ -186,6 +187,11 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   // is one, in far less time than the careful decoder.
   if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && choose_long_walks(job)) {
     far_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
+    ZR_TRY(run());
+  }
+  if ((report.faults & kFaultForetold) != 0) {
+    foretold_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
+    job.foretells = false;
     ZR_TRY(run());
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
@@ -302,6 +308,7 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.most_ends = plan.most_ends;
   args.long_slots = plan.long_slots;
   args.far_only = plan.far_only;
+  args.foretells = job.foretells;
   args.collects = plan.collects;
   args.starts = starts_.data();
   args.own = own_.data();

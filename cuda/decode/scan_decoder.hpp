@@ -93,6 +93,7 @@ class ScanDecoder {
     Sizes sizes;
     ScanStates::Parts states;
     SubsequencePlan plan;  ///< of a scan without an index
+    bool foretells = true;
   };
   /// A scan for which the plan was wrong. The next frame of its video is alike.
   struct OddScan {
@@ -124,9 +125,10 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScan far_{};      ///< the walks from guesses did not synchronise it
-  OddScan crowded_{};  ///< had no room for its ends in chunks that were not the largest
-  OddScan late_{};     ///< its chunks had to wait for each other
+  OddScan far_{};       ///< the walks from guesses did not synchronise it
+  OddScan crowded_{};   ///< had no room for its ends in chunks that were not the largest
+  OddScan late_{};      ///< its chunks had to wait for each other
+  OddScan foretold_{};  ///< a chunk was told a wrong end
   ScanTuning tuning_;
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_

@@ -281,6 +281,8 @@ inline constexpr std::uint32_t kFaultCount = 8;
 inline constexpr std::uint32_t kFaultUnsettled = 16;
 /// The scan is not as its index says. It may be sound without the index.
 inline constexpr std::uint32_t kFaultIndex = 32;
+/// A chunk told an end before it knew where it begins, and it was another.
+inline constexpr std::uint32_t kFaultForetold = 64;
 
 /// A (run, level) pair as the kernels pass it on.
 ///   bits 0-5   zig-zag index

@@ -265,9 +265,9 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
     if (!a.far_only && walk_ends(a, s, tables)) {
       if (threadIdx.x == 0) tell(a, kNoEnds);
       join_chunks(a, s);
-      const bool taken = s.published && follows_chunk(s);
+      const bool assumed = s.assumed && follows_chunk(s);
       find_entries(a, s, tables);
-      if (taken && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
+      if (assumed && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
     } else {
       if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
       find_entries_far(a, s, tables);

@@ -39,6 +39,9 @@ struct WalkArgs {
   std::uint32_t most_ends;   ///< ends kept of a subsequence; from scan_plan.hpp
   std::uint32_t long_slots;  ///< states kept at a mark of long walks, or 0; likewise
   bool far_only;             ///< all chunks are synchronised by long walks; likewise
+  /// A chunk may tell its end before it knows where it begins, if the end seems to be the same
+  /// wherever that is.
+  bool foretells;
   bool collects;  ///< sync_subsequences() decodes the chunks, too; likewise. It always does in
                   ///< chunks that are not the largest
   /// States of unstuff_scan()'s tiles, which a collecting sync_subsequences() follows, as

@@ -195,6 +195,30 @@ TEST_F(DecodePathParity, LateWalksGiveTheSame) {
   give(Content::checker, 97, HuffmanTables::optimal, kAnyNumber);
 }
 
+/// Chunks tell the next one their end as soon as all known states lead to it. In these pictures one
+/// chunk begins in a state that no walk came to before, and ends otherwise, by a simulation on the
+/// host. They are decoded again then, each chunk waiting for the one before, and so is the next
+/// one.
+TEST_F(DecodePathParity, ChunksThatAreToldAWrongEnd) {
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  params.quality = 100;
+  params.backend = Backend::cpu;
+  auto encoder = Encoder::create(params);
+  ASSERT_TRUE(encoder);
+  for (const std::uint64_t seed : {1u, 3u, 15u}) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    TestFrame frame(PixelFormat::yuv420p, 1920, 1080, Layout::tight, 0);
+    for (int plane = 0; plane < 3; ++plane)
+      for (int y = 0; y < (plane == 0 ? 1080 : 540); ++y)
+        for (int x = 0; x < (plane == 0 ? 1920 : 960); ++x) frame.row(plane, y)[x] = random.byte();
+    Jpeg jpeg;
+    ASSERT_TRUE(encoder->encode(frame.view(), jpeg));
+    expect(jpeg, 0);
+  }
+}
+
 /// Lines of small random letters, as a terminal has them.
 TestFrame small_letters(std::uint64_t seed) {
   TestFrame frame(PixelFormat::yuv420p, 1920, 1080, Layout::tight, 128);

@@ -168,7 +168,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     if (far_.take(job.sizes.blocks, job.sizes.bytes))
       choose_long_walks(job);
     else if (crowded_.take(job.sizes.blocks, job.sizes.bytes))
-      job.plan = plan_large_chunks(job);
+      job.plan = plan_large_chunks(job, false);
   }
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
@@ -199,19 +199,18 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                     starts_of(job, report.faults)};
 }
 
-SubsequencePlan ScanDecoder::plan_large_chunks(const Job& job) const {
+SubsequencePlan ScanDecoder::plan_large_chunks(const Job& job, bool long_walks) const {
   ScanNeeds needs = needs_of_job(job);
   needs.large_chunks = true;
+  needs.long_walks = long_walks;
   return plan_subsequences(limits_, needs, tuning_);
 }
 
 /// Plans for long walks from the start, if the device has the memory for them.
 bool ScanDecoder::choose_long_walks(Job& job) const {
-  SubsequencePlan plan = plan_large_chunks(job);
-  if (plan.long_slots == 0) return false;
-  plan.far_only = true;
-  job.plan = plan;
-  return true;
+  const SubsequencePlan plan = plan_large_chunks(job, true);
+  if (plan.far_only) job.plan = plan;
+  return plan.far_only;
 }
 
 /// Many guesses, in chunks that are not the largest, lead to many ends. A chunk that collects its

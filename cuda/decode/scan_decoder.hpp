@@ -109,7 +109,7 @@ class ScanDecoder {
   };
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
-  SubsequencePlan plan_large_chunks(const Job& job) const;
+  SubsequencePlan plan_large_chunks(const Job& job, bool long_walks) const;
   bool choose_long_walks(Job& job) const;
   void learn_from(const Job& job);
   Status reserve(const Job& job);

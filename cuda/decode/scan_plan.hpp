@@ -16,6 +16,7 @@ struct ScanNeeds {
   std::uint32_t groups;         ///< of the index, where the scan is decoded by it
   bool standard_codes = false;  ///< all tables are those of T.81 Annex K
   bool large_chunks = false;    ///< whatever the scan's size, and two kernels
+  bool long_walks = false;      ///< by these alone, if there is memory for them
   bool two_kernels = false;     ///< in the largest chunks, however sparse it is
   bool is_followed = false;     ///< its chunks begin as their bytes come over the bus
 };
@@ -85,13 +86,18 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.guess_stride = follows    ? 0
                       : is_large ? kGuessStride
                                  : choose_stride(plan.chunk_subsequences, scan.period);
-  plan.most_ends = choose_ends(most, scan.pairs, is_usual ? kUsualEnds : kMostEnds, room);
   // Long walks are for chunks that fill their room. A scan in smaller ones that needs them is given
   // up, and walked again in the largest chunks by long walks alone.
   const bool is_full = kWarmSubsequences + plan.chunk_subsequences == room;
+  const bool is_dense =
+      !follows && block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
+  const bool long_walks = is_full && (is_dense || scan.long_walks);
+  // The memory of so few ends has room for all states of long walks, too.
+  static_assert(choose_long_slots(kUsualEnds, kLargeRoom) == kMostLongSlots);
+  plan.most_ends =
+      choose_ends(most, scan.pairs, is_usual || long_walks ? kUsualEnds : kMostEnds, room);
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
-  plan.far_only = plan.long_slots != 0 && !follows &&
-                  block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
+  plan.far_only = plan.long_slots != 0 && long_walks;
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);

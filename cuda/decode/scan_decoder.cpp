@@ -163,11 +163,13 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   if (in.index == nullptr) {
     ScanNeeds needs = needs_of_job(job);
     needs.two_kernels = late_.take(job.sizes.blocks, job.sizes.bytes);
+    job.few_guesses = crowded_.take(job.sizes.blocks, job.sizes.bytes);
+    needs.few_guesses = job.few_guesses;
     job.foretells = !foretold_.take(job.sizes.blocks, job.sizes.bytes);
     job.plan = plan_subsequences(limits_, needs, tuning_);
     if (far_.take(job.sizes.blocks, job.sizes.bytes))
       choose_long_walks(job);
-    else if (crowded_.take(job.sizes.blocks, job.sizes.bytes))
+    else if (small_.take(job.sizes.blocks, job.sizes.bytes))
       job.plan = plan_large_chunks(job, false);
   }
   const auto run = [&]() -> Status {
@@ -213,15 +215,23 @@ bool ScanDecoder::choose_long_walks(Job& job) const {
   return plan.far_only;
 }
 
-/// Many guesses, in chunks that are not the largest, lead to many ends. A chunk that collects its
-/// pairs waits for the late walks of the chunks before it.
+/// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
+/// chunks before it. A damaged scan says nothing about the others of its video.
 void ScanDecoder::learn_from(const Job& job) {
-  if (job.plan.chunks == 0 || !job.plan.collects) return;
+  const std::uint32_t chunks = job.plan.chunks;
   const ScanReport& report = *report_.data();
-  const bool odd = report.far_chunks * kCrowdedChunks >= job.plan.chunks ||
-                   report.late_walks * kLateWalkChunks >= job.plan.chunks;
+  if (chunks == 0 || job.plan.far_only || report.faults != 0) return;
+  const OddScan alike{job.sizes.blocks, job.sizes.bytes, kScansAlike};
   const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
-  if (odd) (is_large ? late_ : crowded_) = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
+  const bool crowded =
+      report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedSmallChunks) >= chunks;
+  if (!job.plan.collects) {
+    if (crowded || report.late_walks >= chunks) far_ = alike;
+  } else if (crowded && !job.few_guesses) {
+    crowded_ = alike;
+  } else if (crowded || report.late_walks * kLateWalkChunks >= chunks) {
+    (is_large ? late_ : small_) = alike;
+  }
 }
 
 SubsequenceStarts ScanDecoder::starts_of(const Job& job, std::uint32_t faults) const {

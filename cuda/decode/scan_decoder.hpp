@@ -93,7 +93,7 @@ class ScanDecoder {
     Sizes sizes;
     ScanStates::Parts states;
     SubsequencePlan plan;  ///< of a scan without an index
-    bool foretells = true;
+    bool few_guesses = false, foretells = true;
   };
   /// A scan for which the plan was wrong. The next frame of its video is alike.
   struct OddScan {
@@ -125,9 +125,10 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScan far_{};       ///< the walks from guesses did not synchronise it
-  OddScan crowded_{};   ///< had no room for its ends in chunks that were not the largest
+  OddScan far_{};       ///< the walks from guesses did not synchronise it, or late
+  OddScan crowded_{};   ///< had no room for the ends of its guesses
   OddScan late_{};      ///< its chunks had to wait for each other
+  OddScan small_{};     ///< the same, and they were not the largest
   OddScan foretold_{};  ///< a chunk was told a wrong end
   ScanTuning tuning_;
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_

@@ -16,6 +16,7 @@ struct ScanNeeds {
   std::uint32_t groups;         ///< of the index, where the scan is decoded by it
   bool standard_codes = false;  ///< all tables are those of T.81 Annex K
   bool large_chunks = false;    ///< whatever the scan's size, and two kernels
+  bool few_guesses = false;     ///< its chunks have no room for the ends of all
   bool long_walks = false;      ///< by these alone, if there is memory for them
   bool two_kernels = false;     ///< in the largest chunks, however sparse it is
   bool is_followed = false;     ///< its chunks begin as their bytes come over the bus
@@ -86,6 +87,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.guess_stride = follows    ? 0
                       : is_large ? kGuessStride
                                  : choose_stride(plan.chunk_subsequences, scan.period);
+  if (scan.few_guesses) plan.guess_stride *= kFewerGuesses;
   // Long walks are for chunks that fill their room. A scan in smaller ones that needs them is given
   // up, and walked again in the largest chunks by long walks alone.
   const bool is_full = kWarmSubsequences + plan.chunk_subsequences == room;

@@ -135,6 +135,8 @@ inline constexpr std::uint32_t kFollowedSubsequences = 4;
 /// (H100): a screen 269 and 47, 159 and 29; thin lines with optimal tables 408 and 61, 230 and 37;
 /// photos the same within 1 %. Film grain at q95, 204 bits a block: 191, 179 and 217 us (H200).
 inline constexpr std::uint32_t kGuessStride = 4;
+/// Where there is no room for the ends of so many guesses, one in so many is made.
+inline constexpr std::uint32_t kFewerGuesses = 4;
 /// In smaller chunks, where threads are left, as many guesses as this allows: one for a thread and
 /// one more for half of them.
 inline constexpr std::uint32_t kMostGuesses = 576;
@@ -148,16 +150,24 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// A scan whose chunks collect their pairs is odd if one of so many of them was synchronised by
-/// long walks, or if there was a late walk for every so many. (Chosen by reasoning.) If its chunks
-/// were not the largest, it is crowded.
-inline constexpr std::uint32_t kCrowdedChunks = 8, kLateWalkChunks = 2;
-/// After a crowded scan, so many like it get the largest chunks. (Lines at q90 with standard tables
-/// take 158 us in these and 211 in those of 160, on an H100; with this rule 212, on an H200, so it
-/// does not seem to find them.) After another odd scan, they are decoded by two kernels: a screen
-/// at q97 with optimal tables, one of eight, takes 57 to 61 us by one kernel and 50 to 52 by two
-/// (H200). After a scan that was walked from guesses in vain, as many begin with long walks: small
-/// letters at q97 take 0.7 ms then, and 1.4 with the guesses before.
+/// A scan is crowded if one of so many of its chunks, the largest ones or others, was synchronised
+/// by long walks because there was no room for the ends of its guesses. One such chunk takes as
+/// long as a whole scan of lines, of 43 chunks; but with 32 for the largest, too, a screen at q100,
+/// one of eight, takes 147 us instead of 123 (H200).
+inline constexpr std::uint32_t kCrowdedChunks = 8, kCrowdedSmallChunks = 32;
+/// A scan whose chunks collect their pairs is late if there was a late walk for every so many of
+/// them. (Chosen by reasoning.)
+inline constexpr std::uint32_t kLateWalkChunks = 2;
+/// What was learned from a scan counts for so many like it. After a crowded one they are walked
+/// from fewer guesses: thin lines with standard tables at q90, 97 and 100 take 131, 189 and 222 us,
+/// one at a time, and took 189, 277 and 306; a screen at q97 with optimal tables 175 and 277. After
+/// a late one they are decoded by two kernels, in the largest chunks: a screen at q97 with optimal
+/// tables, one of eight, took 57 to 61 us by one kernel and 50 to 52 by two. Where they already
+/// are, and the scan was crowded or had a late walk for every chunk, they begin with long walks:
+/// text at q97 takes 384 and 159 us, and 502 and 240 from fewer guesses; a screen at q100 399 and
+/// 106, and 497 and 121 (H200). So they do after a scan that was walked from guesses in vain: small
+/// letters at q97 take 0.7 ms then, and 1.4 with the guesses before. After one with a chunk that
+/// was told a wrong end, their chunks wait for each other.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Up to this many of the largest chunks have a processor each, with room for all ends.
 inline constexpr std::uint32_t kRoomyChunks = 32;

@@ -308,7 +308,7 @@ TEST_F(DecodePathParity, SmallChunksGiveTheSame) {
     return y % 256 < 128 ? 96 : x % 5 * 40 + random.below(30);
   };
   for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
-    for (const int quality : {50, 90})
+    for (const int quality : {50, 90, 97})
       for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
         for (const int width : {320, 640, 1280, 1920}) {
           SCOPED_TRACE(testing::Message() << "q" << quality << ", " << width << " wide");

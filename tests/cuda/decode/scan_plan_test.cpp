@@ -120,6 +120,19 @@ TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {
   EXPECT_EQ(plan_subsequences(limits_of_capability(90), scan).guess_stride, kGuessStride);
 }
 
+TEST(ScanPlan, CrowdedScansHaveFewerGuesses) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  for (const std::uint32_t size : {400000u, k4k.bytes}) {
+    ScanNeeds scan{size, size / 10, 1, size / kSubsequenceBytes, 2, 6, 1000};
+    const std::uint32_t usual = plan_subsequences(hopper, scan).guess_stride;
+    EXPECT_GT(usual, 0u);
+    scan.few_guesses = true;
+    EXPECT_EQ(plan_subsequences(hopper, scan).guess_stride, usual * kFewerGuesses);
+    scan.intervals = size / kSubsequenceBytes;
+    EXPECT_EQ(plan_subsequences(hopper, scan).guess_stride, 0u) << "every interval is followed";
+  }
+}
+
 TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
   const DeviceLimits hopper = limits_of_capability(90);
   EXPECT_EQ(plan_subsequences(hopper, k4k).long_slots, kMostLongSlots);

@@ -1,0 +1,14 @@
+// What earlier kernels leave in shared memory, as a test of a fresh process does not have it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace zerorun::test {
+
+/// Fills the shared memory of all processors of the current device with noise, and waits for it.
+cudaError_t fill_shared_memory(std::uint32_t seed);
+
+}  // namespace zerorun::test

@@ -1,0 +1,26 @@
+// A program with this source fills shared memory with noise before each of its tests. A kernel that
+// read memory which it had not written passed in a fresh process, where that was mostly zero.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "tests/cuda/shared_noise.hpp"
+#include "tests/support/gpu.hpp"
+
+namespace zerorun::test {
+namespace {
+
+class SharedNoise : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo&) override {
+    if (!gpu_absence().empty()) return;
+    EXPECT_EQ(fill_shared_memory(++tests_), cudaSuccess);
+  }
+  std::uint32_t tests_ = 0;
+};
+
+[[maybe_unused]] const bool kAdded = [] {
+  testing::UnitTest::GetInstance()->listeners().Append(new SharedNoise);  // which owns it
+  return true;
+}();
+
+}  // namespace
+}  // namespace zerorun::test

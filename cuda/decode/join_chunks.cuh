@@ -271,6 +271,7 @@ __device__ void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tab
       s.published_end = static_cast<std::uint16_t>(end);
       publish(a, end);
     } else if (end != s.published_end) {
+      if (!s.assumed) atomicOr(&a.summary->walk_faults, kFaultForetold);
       give_up(a);
     }
   }

@@ -182,19 +182,22 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     states_.ended();
     return Status::ok();
   };
-  ZR_TRY(run());
-  learn_from(job);
   const ScanReport& report = *report_.data();
+  // A chunk may be told a wrong end. The chunks wait for each other then.
+  const auto run_until_told = [&]() -> Status {
+    ZR_TRY(run());
+    if ((report.faults & kFaultForetold) == 0) return Status::ok();
+    foretold_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
+    job.foretells = false;
+    return run();
+  };
+  ZR_TRY(run_until_told());
+  learn_from(job);
   // The walks from guesses may have met in a wrong state. Long walks find the right one, if there
   // is one, in far less time than the careful decoder.
   if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && choose_long_walks(job)) {
     far_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
-    ZR_TRY(run());
-  }
-  if ((report.faults & kFaultForetold) != 0) {
-    foretold_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
-    job.foretells = false;
-    ZR_TRY(run());
+    ZR_TRY(run_until_told());
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
@@ -225,8 +228,10 @@ void ScanDecoder::learn_from(const Job& job) {
   const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
   const bool crowded =
       report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedSmallChunks) >= chunks;
+  const bool is_dense =
+      std::uint64_t{job.sizes.bytes} * 8 > std::uint64_t{job.sizes.blocks} * kCollectedBlockBits;
   if (!job.plan.collects) {
-    if (crowded || report.late_walks >= chunks) far_ = alike;
+    if (is_dense && (crowded || report.late_walks >= chunks)) far_ = alike;
   } else if (crowded && !job.few_guesses) {
     crowded_ = alike;
   } else if (crowded || report.late_walks * kLateWalkChunks >= chunks) {

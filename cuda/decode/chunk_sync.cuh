@@ -44,8 +44,10 @@ struct ChunkMemory {
                              kSegmentSubsequences];  ///< number of the end before each own segment
   std::uint16_t offered;  ///< an end that all subsequences, or those behind, may have; or kNoOffer
   std::uint16_t published_end;
-  bool published;
-  bool assumed;        ///< the first own subsequence was taken to begin in end `taken`
+  bool published;  ///< the next chunk was told `published_end`
+  /// The chunk goes on from end `taken` before the chunk before has told its own. In long walks:
+  /// the walks lead from there to the chunk's end.
+  bool assumed;
   std::uint8_t taken;  ///< number of the end before the first own subsequence that was taken
   // From here on the memory is that of the pairs, when the subsequences are decoded.
   alignas(16) std::uint32_t start[kSubsequences],

@@ -97,8 +97,9 @@ __device__ std::uint32_t end_of_chunk(const WalkArgs& a, const Shared& s, std::u
   return number;
 }
 
-/// Tells the next chunk the state in which this one ends if that is the same from every end before
-/// the first own subsequence. Called by a warp.
+/// Tells the next chunk the state in which this one ends if that is the same from every known end
+/// before the first own subsequence. The right one may be another; find_entries() finds that out.
+/// Called by a warp.
 template <typename Shared>
 __device__ void publish_common_end(const WalkArgs& a, Shared& s) {
   const std::uint32_t lane = threadIdx.x, count = s.ends.count[kWarmSubsequences - 1];
@@ -117,9 +118,10 @@ __device__ void publish_common_end(const WalkArgs& a, Shared& s) {
 /// be another: in 68 of 273 chunks of noise at q90. Nearly always both lead to the same end; where
 /// they do not, find_entries() gives the scan up. (Chunks whose walks meet late could wait for the
 /// chunk before: small letters at q97 took 2.6 ms, one chunk after the other.)
-/// Where the states lead to several, they nearly always meet before the chunk's end, and it is told
-/// before the chunk waits: by a simulation, in 130 of 130 such chunks of a page of text at q90 with
-/// optimal tables, and 166 of 167 at q97, never wrongly. So one waits for one other, not for all.
+/// Where they lead to several, these mostly meet before the chunk's end. Then the end is told
+/// before the chunk before has told its own, and a chunk waits for one other, not for all: by a
+/// simulation, 130 of 130 chunks of a page of text at q90 with optimal tables, and 166 of 167 at
+/// q97, and none told a wrong one.
 template <typename Shared>
 __device__ void join_chunks(const WalkArgs& a, Shared& s) {
   const std::uint32_t segments = last_subsequence(a) / kSegmentSubsequences;  // but the first

@@ -183,7 +183,8 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     return Status::ok();
   };
   const ScanReport& report = *report_.data();
-  // A chunk may be told a wrong end. The chunks wait for each other then.
+  // If a chunk was told a wrong end, the scan is decoded again, and each chunk waits for the one
+  // before.
   const auto run_until_told = [&]() -> Status {
     ZR_TRY(run());
     if ((report.faults & kFaultForetold) == 0) return Status::ok();

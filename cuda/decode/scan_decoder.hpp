@@ -1,8 +1,6 @@
 // The fast decoder: the bits of a scan -> the samples of its components, in three or four kernels,
 // without the host in between. It takes scans without damage whose bits synchronise themselves or
-// have restart markers. It detects every other scan and leaves it to CarefulDecoder. (Noise at
-// quality 100 has hardly a block that ends in EOB, where walks could meet, and so does not
-// synchronise.)
+// have restart markers. It detects every other scan and leaves it to CarefulDecoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -92,8 +90,9 @@ class ScanDecoder {
     PairCycle cycle;
     Sizes sizes;
     ScanStates::Parts states;
-    SubsequencePlan plan;  ///< of a scan without an index
-    bool few_guesses = false, foretells = true;
+    SubsequencePlan plan;      ///< of a scan without an index
+    bool few_guesses = false;  ///< it is like a crowded scan
+    bool foretells = true;     ///< as in WalkArgs
   };
   /// A scan for which the plan was wrong. The next frame of its video is alike.
   struct OddScan {
@@ -125,11 +124,11 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScan far_{};       ///< the walks from guesses did not synchronise it, or late
+  OddScan far_{};       ///< its walks from guesses met late, or in a wrong state
   OddScan crowded_{};   ///< had no room for the ends of its guesses
   OddScan late_{};      ///< its chunks had to wait for each other
-  OddScan small_{};     ///< the same, and they were not the largest
-  OddScan foretold_{};  ///< a chunk was told a wrong end
+  OddScan small_{};     ///< crowded or late in chunks that were not the largest
+  OddScan foretold_{};  ///< a chunk ended otherwise than it told
   ScanTuning tuning_;
   std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_

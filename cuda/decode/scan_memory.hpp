@@ -13,9 +13,10 @@ namespace zerorun {
 /// State of the scan that is being decoded. Zero when its first kernel starts.
 struct ScanSummary {
   std::uint32_t faults;       ///< kFault… bits
-  std::uint32_t walk_faults;  ///< likewise, found by the kernels that decode subsequences
+  std::uint32_t walk_faults;  ///< likewise, found by the kernels that walk over subsequences
   std::uint32_t clean_bytes;  ///< the sum of all intervals
-  std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found
+  std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found,
+                              ///< or it ends otherwise than it told
   std::uint32_t late_walks;   ///< subsequences that were walked one after the other
   std::uint32_t far_chunks;   ///< synchronised by long walks
   std::uint32_t taken_tiles;  ///< by CTAs of unstuff_scan() that read pinned memory

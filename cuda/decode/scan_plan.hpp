@@ -16,8 +16,8 @@ struct ScanNeeds {
   std::uint32_t groups;         ///< of the index, where the scan is decoded by it
   bool standard_codes = false;  ///< all tables are those of T.81 Annex K
   bool large_chunks = false;    ///< whatever the scan's size, and two kernels
-  bool few_guesses = false;     ///< its chunks have no room for the ends of all
-  bool long_walks = false;      ///< by these alone, if there is memory for them
+  bool few_guesses = false;     ///< one like it had no room for the ends of all guesses
+  bool long_walks = false;      ///< by long walks alone, if there is memory for them
   bool two_kernels = false;     ///< in the largest chunks, however sparse it is
   bool is_followed = false;     ///< its chunks begin as their bytes come over the bus
 };

@@ -267,7 +267,9 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
   return {blocks, pairs};
 }
 
-// The faults that the fast decoder finds, as bits. It then leaves the scan to the careful decoder.
+// The faults that the fast decoder finds, as bits. After most of them the scan is left to the
+// careful decoder; after kFaultForetold, kFaultUnsettled and kFaultIndex it is first tried another
+// way.
 
 /// The markers between the intervals are not RST0, RST1, … or not as many as the image needs.
 inline constexpr std::uint32_t kFaultRestarts = 1;
@@ -281,7 +283,7 @@ inline constexpr std::uint32_t kFaultCount = 8;
 inline constexpr std::uint32_t kFaultUnsettled = 16;
 /// The scan is not as its index says. It may be sound without the index.
 inline constexpr std::uint32_t kFaultIndex = 32;
-/// A chunk told an end before it knew where it begins, and it was another.
+/// A chunk told the next one an end before it knew where it begins, and then ended otherwise.
 inline constexpr std::uint32_t kFaultForetold = 64;
 
 /// A (run, level) pair as the kernels pass it on.

@@ -91,17 +91,17 @@ inline constexpr std::uint32_t kMostLateWalks = 256, kMostLateWalksOfChunk = 16;
 /// other.
 inline constexpr std::uint32_t kMostEnds = 16;
 /// Ends that suffice with at most kUsualGuesses guesses and blocks of at most kUsualBlockBits bits
-/// on average. A third CTA then fits into a processor.
+/// on average. A third CTA then fits into a processor. Long walks need no more memory, either.
 inline constexpr std::uint32_t kUsualEnds = 11, kUsualGuesses = 6, kUsualBlockBits = 112;
-// Long walks. Frames of 1920x1080 without restart markers at q97 with optimal tables, one at a time
-// and one of eight, in us on an H200: film grain 289 and 121, sensor noise 297 and 137, a page of
-// text 442 and 223; a photo 265 and 86.
+// Long walks, before chunks told their ends early. Frames of 1920x1080 without restart markers at
+// q97 with optimal tables, one at a time and one of eight, in us on an H200: film grain 289 and
+// 121, sensor noise 297 and 137, a page of text 442 and 223; a photo 265 and 86.
 
 /// A chunk is synchronised by long walks if more of its subsequences than these have more ends than
 /// are kept. An end that found no room is mostly not the right one, and if it is, one thread soon
-/// walks past it; but the chunks behind wait meanwhile. Photo of 1920x1080 at q90, four chunks of
-/// 74 with one such subsequence each: 179 us with 0, 114 with 8 (H200). A window with text at q97,
-/// by a simulation: 12 late walks with 1 and 484 with 8, which take 0.7 us each.
+/// walks past it; but the chunks behind mostly wait meanwhile. Photo of 1920x1080 at q90, four
+/// chunks of 74 with one such subsequence each: 179 us with 0, 114 with 8 (H200). A window with
+/// text at q97, by a simulation: 12 late walks with 1 and 484 with 8, which take 0.7 us each.
 inline constexpr int kMostFullSubsequences = 1;
 /// Scans with more bits a block on average are synchronised by long walks from the start: film
 /// grain with 240 takes 289 us instead of 335. (A page of text with 258 would take 234 instead of
@@ -150,26 +150,32 @@ inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// A scan is crowded if one of so many of its chunks, the largest ones or others, was synchronised
-/// by long walks because there was no room for the ends of its guesses. One such chunk takes as
-/// long as a whole scan of lines, of 43 chunks; but with 32 for the largest, too, a screen at q100,
-/// one of eight, takes 147 us instead of 123 (H200).
+/// A scan is crowded if one of so many of its largest chunks, or of its medium ones, had no room
+/// for the ends of its guesses and was synchronised by long walks: one such chunk takes as long as
+/// a whole scan of lines. With 32 for the largest, too, a screen at q100, one of eight, takes 147
+/// us instead of 123 (H200).
 inline constexpr std::uint32_t kCrowdedChunks = 8, kCrowdedSmallChunks = 32;
 /// A scan whose chunks collect their pairs is late if there was a late walk for every so many of
 /// them. (Chosen by reasoning.)
 inline constexpr std::uint32_t kLateWalkChunks = 2;
-/// What was learned from a scan counts for so many like it. After a crowded one they are walked
-/// from fewer guesses: thin lines with standard tables at q90, 97 and 100 take 131, 189 and 222 us,
-/// one at a time, and took 189, 277 and 306; a screen at q97 with optimal tables 175 and 277. After
-/// a late one they are decoded by two kernels, in the largest chunks: a screen at q97 with optimal
-/// tables, one of eight, took 57 to 61 us by one kernel and 50 to 52 by two. Where they already
-/// are, and the scan was crowded or had a late walk for every chunk, they begin with long walks:
-/// text at q97 takes 384 and 159 us, and 502 and 240 from fewer guesses; a screen at q100 399 and
-/// 106, and 497 and 121 (H200). So they do after a scan that was walked from guesses in vain: small
-/// letters at q97 take 0.7 ms then, and 1.4 with the guesses before. After one with a chunk that
-/// was told a wrong end, their chunks wait for each other.
+/// What was learned from a sound scan counts for so many like it.
+/// - Crowded, and its chunks collect: they have fewer guesses. Thin lines with standard tables at
+///   q90, 97 and 100 take 131, 189 and 222 us, one at a time, and took 189, 277 and 306; a screen
+///   at q97 with optimal tables 175 and 277 (H200).
+/// - Crowded all the same, or late: two kernels, in the largest chunks. A screen at q97 with
+/// optimal
+///   tables, one of eight, took 57 to 61 us by one kernel and 50 to 52 by two (H200).
+/// - More than kCollectedBlockBits bits a block, so that two kernels decode it anyway, and crowded
+/// or
+///   with a late walk for every chunk: long walks. Text at q97 takes 384 and 159 us, one at a time
+///   and one of eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497
+///   and 121 (H200).
+/// - Walked from guesses in vain: long walks. Small letters at q97 take 0.7 ms then, and 1.4 with
+///   the guesses before.
+/// - A chunk ended otherwise than it told: the chunks wait for each other.
 inline constexpr std::uint32_t kScansAlike = 63;
-/// Up to this many of the largest chunks have a processor each, with room for all ends.
+/// Up to this many of the largest chunks have a processor each, with room for all ends, unless they
+/// are synchronised by long walks alone.
 inline constexpr std::uint32_t kRoomyChunks = 32;
 
 /// Scans with at most so many bits a block on average are decoded by sync_subsequences(), without a

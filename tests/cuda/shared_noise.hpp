@@ -1,4 +1,4 @@
-// What earlier kernels leave in shared memory, as a test of a fresh process does not have it.
+// Fills shared memory as earlier kernels would. In a fresh process it is mostly zero.
 // SPDX-License-Identifier: MIT
 #pragma once
 

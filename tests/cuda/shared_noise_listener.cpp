@@ -1,5 +1,5 @@
 // A program with this source fills shared memory with noise before each of its tests. A kernel that
-// read memory which it had not written passed in a fresh process, where that was mostly zero.
+// reads memory which it did not write may pass in a fresh process, where that is mostly zero.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

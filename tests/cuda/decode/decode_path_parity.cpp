@@ -197,8 +197,8 @@ TEST_F(DecodePathParity, LateWalksGiveTheSame) {
 
 /// Chunks tell the next one their end as soon as all known states lead to it. In these pictures one
 /// chunk begins in a state that no walk came to before, and ends otherwise, by a simulation on the
-/// host. They are decoded again then, each chunk waiting for the one before, and so is the next
-/// one.
+/// host. Such a picture is decoded again, each chunk waiting for the one before. The next one alike
+/// waits from the start.
 TEST_F(DecodePathParity, ChunksThatAreToldAWrongEnd) {
   EncodeParams params;
   params.restart = RestartPolicy::none();
@@ -297,8 +297,8 @@ TEST_F(DecodePathParity, MorePairsThanThereIsRoomFor) {
 }
 
 /// Scans that are divided into small chunks, or into medium ones, and whose walks meet late or not
-/// at all: thin lines, small letters, one colour beside noise. Each decoder gets them twice, since
-/// it divides the second otherwise.
+/// at all: thin lines, small letters, one colour beside noise. Each decoder gets them four times:
+/// it learns from the first ones.
 TEST_F(DecodePathParity, SmallChunksGiveTheSame) {
   const auto lines = [](int x, int y) {
     return x * 7 % 97 == y * 5 % 89 || y % 31 == 0 ? 20 : 235;

@@ -228,7 +228,7 @@ void ScanDecoder::learn_from(const Job& job) {
   const OddScan alike{job.sizes.blocks, job.sizes.bytes, kScansAlike};
   const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
   const bool crowded =
-      report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedSmallChunks) >= chunks;
+      report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedMediumChunks) >= chunks;
   const bool is_dense =
       std::uint64_t{job.sizes.bytes} * 8 > std::uint64_t{job.sizes.blocks} * kCollectedBlockBits;
   if (!job.plan.collects) {

@@ -154,22 +154,21 @@ inline constexpr std::uint32_t kEndsNotOffered = 4;
 /// for the ends of its guesses and was synchronised by long walks: one such chunk takes as long as
 /// a whole scan of lines. With 32 for the largest, too, a screen at q100, one of eight, takes 147
 /// us instead of 123 (H200).
-inline constexpr std::uint32_t kCrowdedChunks = 8, kCrowdedSmallChunks = 32;
+inline constexpr std::uint32_t kCrowdedChunks = 8, kCrowdedMediumChunks = 32;
 /// A scan whose chunks collect their pairs is late if there was a late walk for every so many of
 /// them. (Chosen by reasoning.)
 inline constexpr std::uint32_t kLateWalkChunks = 2;
-/// What was learned from a sound scan counts for so many like it.
-/// - Crowded, and its chunks collect: they have fewer guesses. Thin lines with standard tables at
-///   q90, 97 and 100 take 131, 189 and 222 us, one at a time, and took 189, 277 and 306; a screen
-///   at q97 with optimal tables 175 and 277 (H200).
+/// What was learned from a scan counts for so many like it. From sound scans:
+/// - Crowded, and its chunks collect: fewer guesses. Thin lines with standard tables at q90, 97 and
+///   100 take 131, 189 and 222 us, one at a time, and took 189, 277 and 306; a screen at q97 with
+///   optimal tables 175 and 277 (H200).
 /// - Crowded all the same, or late: two kernels, in the largest chunks. A screen at q97 with
-/// optimal
-///   tables, one of eight, took 57 to 61 us by one kernel and 50 to 52 by two (H200).
-/// - More than kCollectedBlockBits bits a block, so that two kernels decode it anyway, and crowded
-/// or
-///   with a late walk for every chunk: long walks. Text at q97 takes 384 and 159 us, one at a time
-///   and one of eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497
-///   and 121 (H200).
+///   optimal tables, one of eight, took 57 to 61 us by one kernel and 50 to 52 by two (H200).
+/// - More than kCollectedBlockBits bits a block, decoded by two kernels, and crowded or with a late
+///   walk for every chunk: long walks. Text at q97 takes 384 and 159 us, one at a time and one of
+///   eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497 and 121
+///   (H200).
+/// From any scan:
 /// - Walked from guesses in vain: long walks. Small letters at q97 take 0.7 ms then, and 1.4 with
 ///   the guesses before.
 /// - A chunk ended otherwise than it told: the chunks wait for each other.

@@ -86,38 +86,58 @@ struct Codeword {
   std::uint32_t bits, length;
 };
 
-/// The codeword of an item whose distance is at most kZrlDistance; anything for a larger one, of
-/// up to kMostDistance. `row`: address of size 0 of its row in a CodeTable.
-__device__ inline Codeword near_codeword(Item item, SharedAddress row) {
-  constexpr int kSizeBytes = 4 * kSizeWords;
-  const std::int32_t appended = appended_bits(item.value());
-  const std::uint32_t word =
-      load_word<kSizeBytes>(row + static_cast<std::uint32_t>(highest_of(appended) * kSizeBytes));
-  const std::uint32_t aligned =
-      __funnelshift_r(0, static_cast<std::uint32_t>(appended), word);  // << (32 - length)
-  return {(word & 0xFFFF0000u) ^ aligned, word};
-}
+/// A look-up of an item's code: the word is there some time after it was asked for.
+struct Lookup {
+  std::int32_t appended;
+  std::uint32_t word;  ///< of the CodeTable
+
+  /// `row`: address of size 0 of the item's row in a CodeTable.
+  __device__ Lookup(Item item, SharedAddress row) : appended(appended_bits(item.value())) {
+    constexpr int kSizeBytes = 4 * kSizeWords;
+    word =
+        load_word<kSizeBytes>(row + static_cast<std::uint32_t>(highest_of(appended) * kSizeBytes));
+  }
+  /// Of an item whose distance is at most kZrlDistance; anything for a larger one, of up to
+  /// kMostDistance.
+  __device__ Codeword codeword() const {
+    const std::uint32_t aligned =
+        __funnelshift_r(0, static_cast<std::uint32_t>(appended), word);  // << (32 - length)
+    return {(word & 0xFFFF0000u) ^ aligned, word};
+  }
+};
 constexpr int kMostDistance = (kBlockSize - 1) * Item::kPlaceStep;
-/// Words behind a CodeTable that near_codeword() may read.
+/// Words behind a CodeTable that a Lookup may read.
 constexpr int kWordsBehindCodes =
     kMostCodeSize * kSizeWords + kMostDistance + kCodeSigns - kCodeWords;
 
-/// Appends the codeword of an item at that distance, and ZRL before it, to a writer that has
+/// Addresses in a CodeTable: of an item's row, and of the first row of a distance that takes ZRL.
+__device__ inline SharedAddress row_at(SharedAddress codes, Item item, int distance) {
+  return codes + 4 * row_slot(item, distance);
+}
+__device__ inline SharedAddress far_row(SharedAddress codes) {
+  return codes + 4 * (kZrlDistance + kCodeSigns);
+}
+
+/// Appends the codeword of an item of that row, and ZRL before it, to a writer that has
 /// append(Codeword).
 template <typename Writer>
-__device__ inline void code_item(Item item, int distance, SharedAddress codes, Writer& writer) {
-  if (distance > kZrlDistance) {
-    const std::uint32_t zrl = load_word(codes, row_slot(item, kZrlDistance));
+__device__ inline void code_item(Item item, SharedAddress row, SharedAddress codes,
+                                 SharedAddress far, Writer& writer) {
+  if (row >= far) {
+    const std::uint32_t zrl = load_word(row_at(codes, item, kZrlDistance));
 #pragma unroll 1
-    for (; distance > kZrlDistance; distance -= kZrlDistance)
-      writer.append({zrl & 0xFFFF0000u, zrl});
+    for (; row >= far; row -= 4 * kZrlDistance) writer.append({zrl & 0xFFFF0000u, zrl});
   }
-  writer.append(near_codeword(item, codes + 4 * row_slot(item, distance)));
+  writer.append(Lookup(item, row).codeword());
 }
 
 /// Items that each lane of a warp codes, two at a time, where there are `items` in the list. The
-/// last lanes may have nothing but Item::none(), behind the list.
-__device__ inline std::uint32_t items_of_lane(std::uint32_t items) { return (items + 63) / 64 * 2; }
+/// last lanes may have nothing but Item::none(), behind the list. Not a multiple of 8: 16 lanes
+/// would load theirs from two of 16 banks, or from one.
+__device__ constexpr std::uint32_t items_of_lane(std::uint32_t items) {
+  const std::uint32_t least = (items + 63) / 64 * 2;
+  return least % 8 == 0 ? least + 2 : least;
+}
 
 /// Whether a lane of the warp has a row of a distance that takes ZRL, or two codewords of more than
 /// 31 bits. `far`: the first of those rows. In PTX: from C++ the test of a bit becomes a shift, a
@@ -139,7 +159,12 @@ __device__ inline bool any_far_or_long(SharedAddress row, SharedAddress far, std
   return any != 0;
 }
 
-/// Codes each lane's `each` items of a list, by all lanes of a warp.
+/// Items behind those of the last lane that code_items() loads and does not code.
+constexpr std::uint32_t kItemsAhead = 2;
+
+/// Codes each lane's `each` items of a list, by all lanes of a warp. While a pair of items is
+/// appended, the next one is looked up and the one behind that is loaded: each of these waits for
+/// shared memory, and together they wait once.
 template <typename Writer>
 __device__ inline void code_items(SharedAddress items, std::uint32_t each, SharedAddress codes,
                                   Writer& writer) {
@@ -147,39 +172,54 @@ __device__ inline void code_items(SharedAddress items, std::uint32_t each, Share
   // Weights of the bytes of an item: its place and its table number count as bytes of a CodeTable.
   const auto less_place = static_cast<std::int32_t>(kept(0x000000FC)),
              place_and_table = static_cast<std::int32_t>(kept(0x04000004));
-  const SharedAddress far = kept(codes + 4 * (kZrlDistance + kCodeSigns));
-  // Where the row of the next item would be if its place and table number were 0. The first item
-  // of the list, DC, is at the same place as the one before it.
-  SharedAddress origin =
-      dot_unsigned_signed(load_word(items, max(begin, 1u) - 1), less_place, codes);
+  const SharedAddress far = kept(far_row(codes));
+  // Where the row of the item behind would be if its place and table number were 0.
+  const auto origin_behind = [&](std::uint32_t item) {
+    return dot_unsigned_signed(item, less_place, codes);
+  };
+  const auto row_of = [&](std::uint32_t item, SharedAddress origin) {
+    return dot_unsigned_signed(item, place_and_table, origin);
+  };
+  // The first item of the list, DC, is at the same place as the one before it.
   const SharedAddress first_item = items + begin * 4;
-#pragma unroll 1
-  for (std::uint32_t at = 0; at != each * 4; at += 8) {
-    const uint2 pair = load_two_words(first_item + at);
-    const Item a{pair.x}, b{pair.y};
-    const SharedAddress row_a = dot_unsigned_signed(a.word, place_and_table, origin);
-    const SharedAddress behind_a = dot_unsigned_signed(a.word, less_place, codes);
-    const SharedAddress row_b = dot_unsigned_signed(b.word, place_and_table, behind_a);
-    origin = dot_unsigned_signed(b.word, less_place, codes);
-    const Codeword first = near_codeword(a, row_a), second = near_codeword(b, row_b);
-    const std::uint32_t length = first.length + second.length;
-    // Nearly always both fit in a word. All lanes go the same way, so that none waits for another.
-    if (!any_far_or_long(max(row_a, row_b), far, length)) {
-      writer.append({first.bits | __funnelshift_r(second.bits, 0, first.length), length});
+  const auto origin_of = [&](SharedAddress item) {
+    return origin_behind(load_word(max(item, items + 4) - 4));
+  };
+  // Nearly always the codewords of two items fit in a word.
+  Codeword both;
+  bool apart;  // else, or one takes ZRL. The same for all lanes, so that none waits for another
+  const auto put_together = [&](const Lookup& a, const Lookup& b, SharedAddress last_row) {
+    const Codeword first = a.codeword(), second = b.codeword();
+    both.length = first.length + second.length;
+    both.bits = first.bits | __funnelshift_r(second.bits, 0, first.length);
+    apart = any_far_or_long(last_row, far, both.length);
+  };
+  const auto append = [&](SharedAddress item) {
+    if (!apart) {
+      writer.append(both);
     } else {
-      const auto append = [&](Item item, SharedAddress row, Codeword code) {
-        if (row >= far) {
-          const std::uint32_t zrl = load_word(codes, row_slot(item, kZrlDistance));
-#pragma unroll 1
-          for (; row >= far; row -= 4 * kZrlDistance) writer.append({zrl & 0xFFFF0000u, zrl});
-          code = near_codeword(item, row);
-        }
-        writer.append(code);
-      };
-      append(a, row_a, first);
-      append(b, row_b, second);
+      const uint2 pair = load_two_words(item);
+      code_item(Item{pair.x}, row_of(pair.x, origin_of(item)), codes, far, writer);
+      code_item(Item{pair.y}, row_of(pair.y, origin_behind(pair.x)), codes, far, writer);
     }
+  };
+  uint2 pair = load_two_words(first_item);
+  SharedAddress row_a = row_of(pair.x, origin_of(first_item)),
+                row_b = row_of(pair.y, origin_behind(pair.x)), origin = origin_behind(pair.y);
+  put_together(Lookup(Item{pair.x}, row_a), Lookup(Item{pair.y}, row_b), max(row_a, row_b));
+  pair = load_two_words(first_item + 8);
+  std::uint32_t at = 0;
+#pragma unroll 1
+  for (; at != each * 4 - 8; at += 8) {
+    row_a = row_of(pair.x, origin);
+    row_b = row_of(pair.y, origin_behind(pair.x));
+    origin = origin_behind(pair.y);
+    const Lookup a(Item{pair.x}, row_a), b(Item{pair.y}, row_b);
+    pair = load_two_words(first_item + at + 16);
+    append(first_item + at);
+    put_together(a, b, max(row_a, row_b));
   }
+  append(first_item + at);
 }
 
 /// Index of size 0 of the row of an item behind `before`: row_slot() in two instructions.

@@ -43,7 +43,8 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
   const SharedAddress codes = shared_address(&s.codes);
   CountingWriter counting;
   walk_dense_block(w, b, c, difference, [&](Item item, int before) {
-    code_item(item, distance_of(item, before), codes, counting);
+    code_item(item, row_at(codes, item, distance_of(item, before)), codes, far_row(codes),
+              counting);
   });
   const Sums bits = warp_sums(counting.at);
   if constexpr (kIndexed)
@@ -53,7 +54,7 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
   clear_words(out, (bits.total + 31) / 32);
   SharingWriter writer(out, bits.before);
   walk_dense_block(w, b, c, difference, [&](Item item, int before) {
-    code_item(item, distance_of(item, before), codes, writer);
+    code_item(item, row_at(codes, item, distance_of(item, before)), codes, far_row(codes), writer);
   });
   writer.finish();
 }

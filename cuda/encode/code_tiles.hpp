@@ -14,9 +14,15 @@
 
 namespace zerorun {
 
-/// quant_reciprocal() of the entries of two tables, luma then chroma, column after column.
+/// quant_reciprocal() of the entries of two tables, column after column. Vectors of luma and of
+/// chroma take turns: lanes of a warp that read both at once find them in different banks.
 struct alignas(16) ReciprocalTables {
-  float table[2][64];
+  static constexpr int kVector = 4;  ///< rows
+  float vector[kBlockSize / kVector][2][kVector];
+
+  ZR_HD float& at(int table, int x, int y) {
+    return vector[(x * kBlockEdge + y) / kVector][table][y % kVector];
+  }
 };
 
 inline constexpr std::uint32_t kDenseTile = 0xFFFFFFFF;

@@ -23,10 +23,11 @@ static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTi
 
 ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
   ReciprocalTables tables{};
-  for (std::size_t t = 0; t < 2; ++t)
-    for (std::size_t y = 0; y < kBlockEdge; ++y)
-      for (std::size_t x = 0; x < kBlockEdge; ++x)
-        tables.table[t][x * kBlockEdge + y] = quant_reciprocal(quant[t][y * kBlockEdge + x]);
+  for (int t = 0; t < 2; ++t)
+    for (int y = 0; y < kBlockEdge; ++y)
+      for (int x = 0; x < kBlockEdge; ++x)
+        tables.at(t, x, y) = quant_reciprocal(
+            quant[static_cast<std::size_t>(t)][static_cast<std::size_t>(y * kBlockEdge + x)]);
   return tables;
 }
 

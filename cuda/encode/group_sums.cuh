@@ -54,7 +54,8 @@ __device__ inline std::uint32_t bits_before_block(const GroupPlace& place, Share
     for (std::uint32_t i = coder * each; i < item; ++i) {
       const Item coded{load_word(items, i)};
       const int before = i > 0 ? Item{load_word(items, i - 1)}.place() : 0;
-      code_item(coded, distance_of(coded, before), codes, counting);
+      code_item(coded, row_at(codes, coded, distance_of(coded, before)), codes, far_row(codes),
+                counting);
     }
   return counting.at;
 }

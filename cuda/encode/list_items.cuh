@@ -21,9 +21,10 @@ inline constexpr int kThreads = 32 * kWarps;
 
 struct WarpShared {
   union {
-    alignas(16) std::uint32_t item[kTileItems];  // before that the samples of blocks at an edge
-    std::uint32_t tile[kTileItems];              // then the tile's bits
-    std::int16_t coefficient[kBlockSize][32];    // of a dense tile, zig-zag order
+    // Before that the samples of blocks at an edge.
+    alignas(16) std::uint32_t item[kTileItems + kItemsAhead];
+    std::uint32_t tile[kTileItems];            // then the tile's bits
+    std::int16_t coefficient[kBlockSize][32];  // of a dense tile, zig-zag order
   };
 };
 static_assert(kTileItems * sizeof(std::uint32_t) >= kBlockSize * 32 * sizeof(std::int16_t));
@@ -36,7 +37,7 @@ struct Shared {
     /// for each other and most symbols are one of a few.
     std::uint32_t count[2][kCodeWords];
   };
-  CodeTable codes;  // near_codeword() may read behind it
+  alignas(128) CodeTable codes;  // a Lookup may read behind it
   ReciprocalTables reciprocals;
   /// Of the tile before each warp's: the sums of the samples of its blocks, from which DC is
   /// predicted. Before the CTA's first tile only the last block of each component has one.
@@ -65,8 +66,8 @@ __device__ inline Sums warp_sums(std::uint32_t own) {
 
 /// Vectors of four words that hold `words` words.
 __device__ inline std::uint32_t vectors(std::uint32_t words) { return (words + 3) / 4; }
-// A list is filled up to a multiple of 64 items: see items_of_lane().
-static_assert(kTileItems % 64 == 0 && kTileWords % 4 == 0);
+static_assert(kTileItems % 4 == 0 && kTileWords % 4 == 0);
+static_assert(32 * items_of_lane(kTileItems) == kTileItems);
 
 /// Starts to copy a thread's part of `count` vectors to shared memory. `thread` is one of
 /// `threads`.
@@ -104,7 +105,7 @@ class Coded {
  public:
   /// `before`: see before(). `starts_interval`: the tile is the first one of its interval.
   __device__ Coded(const Block& b, int before, bool starts_interval)
-      : word_((static_cast<std::uint32_t>(before) & 0xFF) | (b.component != 0 ? kChroma : 0) |
+      : word_((static_cast<std::uint32_t>(before) << kBeforeAt) | (b.component != 0 ? kChroma : 0) |
               (b.padding || !b.exists ? kBare : 0) | (starts_interval ? kStartsInterval : 0) |
               (b.exists ? kExists : 0)) {}
 
@@ -113,7 +114,7 @@ class Coded {
   __device__ void keep() { word_ = kept(word_); }
 
   /// Lane of the block that predicts DC; negative: it is in the tile before.
-  __device__ int before() const { return static_cast<std::int8_t>(word_); }
+  __device__ int before() const { return static_cast<std::int32_t>(word_) >> kBeforeAt; }
   __device__ unsigned destination() const { return (word_ & kChroma) / kChroma; }
   __device__ bool exists() const { return (word_ & kExists) != 0; }
   /// It has no coefficients but DC: MCU padding, or no block at all.
@@ -121,11 +122,12 @@ class Coded {
   __device__ bool starts_interval() const { return (word_ & kStartsInterval) != 0; }
 
  private:
-  // kChroma is the size of a table of reciprocals, which saves a shift.
-  static constexpr std::uint32_t kChroma = sizeof(ReciprocalTables::table[0]);
+  static constexpr int kBeforeAt = 24;
+  // kChroma is how far luma's reciprocals are from chroma's, which saves a shift.
+  static constexpr std::uint32_t kChroma = sizeof(ReciprocalTables::vector[0][0]);
   static constexpr std::uint32_t kBare = 2 * kChroma, kStartsInterval = 4 * kChroma,
-                                 kExists = 1u << 31;
-  static_assert(kChroma == 1 << 8);
+                                 kExists = 8 * kChroma;
+  static_assert(kChroma == 1 << 4);
   std::uint32_t word_;
 };
 
@@ -211,7 +213,7 @@ __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const
 }
 
 __device__ inline void transform_columns_of_tile(const Shared& s, const Coded& b, Coefficients& c) {
-  transform_columns(b.destination() == 0, s.reciprocals.table[b.destination()], c);
+  transform_columns(b.destination() == 0, Reciprocals(s.reciprocals, b.destination()), c);
   if (b.bare()) c.low = c.high = 0;
 }
 
@@ -230,7 +232,8 @@ __device__ inline std::int32_t dc_difference(const Shared& s, const Coded& b,
   std::int32_t before = __shfl_sync(kFullWarp, dc, b.before());
   if (b.before() < 0) {
     const std::uint32_t sum = s.sum[warp_index()][b.before() + kTileBlocks];
-    before = b.starts_interval() ? 0 : dc_of_sum(sum, s.reciprocals.table[b.destination()][0]);
+    before =
+        b.starts_interval() ? 0 : dc_of_sum(sum, Reciprocals(s.reciprocals, b.destination()).dc());
   }
   return dc - before;
 }
@@ -281,12 +284,14 @@ __device__ inline Sums list_items(const Shared& s, WarpShared& w, const Coded& b
   return items;
 }
 
-/// Puts items without bits behind those of the list, up to item `end`, less than 64 of them, by a
-/// warp.
+/// Puts items without bits behind those of the list, up to item `end`, less than 128 of them, and
+/// kItemsAhead behind that, by a warp.
 __device__ inline void fill_list(WarpShared& w, std::uint32_t items, std::uint32_t end) {
-  const std::uint32_t first = items + static_cast<unsigned>(lane_index());
-  if (first < end) w.item[first] = Item::none();
-  if (first + 32 < end) w.item[first + 32] = Item::none();
+  const auto lane = static_cast<unsigned>(lane_index());
+#pragma unroll
+  for (std::uint32_t i = 0; i < 128; i += 32)
+    if (items + lane + i < end) w.item[items + lane + i] = Item::none();
+  if (lane < kItemsAhead) w.item[end + lane] = Item::none();
   __syncwarp();
 }
 

@@ -37,7 +37,7 @@ __device__ void set_tables(const SizeTables& tables, const SizeSetting& setting,
   const int t = static_cast<int>(threadIdx.x) / kBlockSize,
             i = static_cast<int>(threadIdx.x) % kBlockSize;
   const int q = tables.quant_of(setting, t, i);
-  s.reciprocals.table[t][i % kBlockEdge * kBlockEdge + i / kBlockEdge] = tables.reciprocal[q];
+  s.reciprocals.at(t, i % kBlockEdge, i / kBlockEdge) = tables.reciprocal[q];
   set_step(rules.table[t], kZigzagPosition.of[i], static_cast<std::uint32_t>(q));
   // A warp has half of a table.
   const int q_of_other_half = tables.quant_of(setting, t, (i + kBlockSize / 2) % kBlockSize);

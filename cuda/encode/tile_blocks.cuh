@@ -235,20 +235,36 @@ __device__ inline void find_nonzero(Coefficients& out) {
   out.high = mask[1];
 }
 
-/// Transforms the columns and quantises. `reciprocals`: the block's table, column after column.
-__device__ inline void transform_columns(bool is_luma, const float* reciprocals,
+/// The table of a block's component.
+class Reciprocals {
+ public:
+  __device__ Reciprocals(const ReciprocalTables& tables, unsigned destination)
+      : first_(reinterpret_cast<const float4*>(tables.vector[0][destination])) {}
+
+  __device__ float dc() const { return first_->x; }
+  /// Those of a column; `x` is a constant.
+  __device__ void load(int x, float (&column)[8]) const {
+    const float4 upper = first_[4 * x], lower = first_[4 * x + 2];
+    column[0] = upper.x, column[1] = upper.y, column[2] = upper.z, column[3] = upper.w;
+    column[4] = lower.x, column[5] = lower.y, column[6] = lower.z, column[7] = lower.w;
+  }
+
+ private:
+  const float4* first_;
+};
+
+/// Transforms the columns and quantises.
+__device__ inline void transform_columns(bool is_luma, const Reciprocals& reciprocals,
                                          Coefficients& out) {
   const float magic = kLevelMagic + (is_luma ? 0.0f : kChromaMagic);
-  const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
     std::uint32_t column[8];
 #pragma unroll
     for (int y = 0; y < 8; ++y) column[y] = out.v[8 * y + x];
     fdct_column(column);
-    const float4 upper = columns[2 * x], lower = columns[2 * x + 1];
-    const float reciprocal[8] = {upper.x, upper.y, upper.z, upper.w,
-                                 lower.x, lower.y, lower.z, lower.w};
+    float reciprocal[8];
+    reciprocals.load(x, reciprocal);
 #pragma unroll
     for (int y = 0; y < 8; ++y) out.v[8 * y + x] = quantise_float(column[y], reciprocal[y], magic);
   }

@@ -33,17 +33,16 @@ __device__ inline void fetch_rules(const TuneRules& from) { fetch_by_cta(shared_
 /// Calls visit(natural index, coefficient with kFloatMagicBits, its reciprocal) for the transformed
 /// columns of a block.
 template <typename Visit>
-__device__ void for_each_column(const float* reciprocals, Coefficients& c, const Visit& visit) {
-  const float4* const columns = reinterpret_cast<const float4*>(reciprocals);
+__device__ void for_each_column(const Reciprocals& reciprocals, Coefficients& c,
+                                const Visit& visit) {
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
     std::uint32_t column[8];
 #pragma unroll
     for (int y = 0; y < 8; ++y) column[y] = c.v[8 * y + x];
     fdct_column(column);
-    const float4 upper = columns[2 * x], lower = columns[2 * x + 1];
-    const float reciprocal[8] = {upper.x, upper.y, upper.z, upper.w,
-                                 lower.x, lower.y, lower.z, lower.w};
+    float reciprocal[8];
+    reciprocals.load(x, reciprocal);
 #pragma unroll
     for (int y = 0; y < 8; ++y) visit(8 * y + x, column[y], reciprocal[y]);
   }
@@ -52,7 +51,7 @@ __device__ void for_each_column(const float* reciprocals, Coefficients& c, const
 /// tune_by_dead_zone(). The masks are made on the way; the values of what is dropped stay, since
 /// the masks alone say what is coded. In PTX: the compiler puts such bits off until registers are
 /// spilled (sm_90: 40 of them).
-__device__ inline void tune_columns_by_zone(const float* reciprocals, float magic,
+__device__ inline void tune_columns_by_zone(const Reciprocals& reciprocals, float magic,
                                             const TuneRules& rules, std::uint32_t weight,
                                             Coefficients& c) {
   const FloatZone zone(weight);
@@ -106,7 +105,7 @@ class FineBlock {
 
 /// Stores all AC coefficients in the lane's column of w.coefficient, in 32nds of a step. Returns
 /// which of them do not round to 0, by zig-zag position.
-__device__ inline std::uint64_t store_fine_columns(WarpShared& w, const float* reciprocals,
+__device__ inline std::uint64_t store_fine_columns(WarpShared& w, const Reciprocals& reciprocals,
                                                    float magic, Coefficients& c) {
   std::uint32_t low = 0, high = 0, dc = 0;
   for_each_column(reciprocals, c, [&](int natural, std::uint32_t x, float reciprocal) {
@@ -127,9 +126,9 @@ __device__ inline std::uint64_t store_fine_columns(WarpShared& w, const float* r
 }
 
 /// tune_by_rate()
-__device__ inline void tune_columns_by_rate(WarpShared& w, const float* reciprocals, float magic,
-                                            const TuneTable& table, std::uint32_t weight,
-                                            Coefficients& c) {
+__device__ inline void tune_columns_by_rate(WarpShared& w, const Reciprocals& reciprocals,
+                                            float magic, const TuneTable& table,
+                                            std::uint32_t weight, Coefficients& c) {
   std::uint64_t kept = store_fine_columns(w, reciprocals, magic, c);
   FineBlock block(&w.coefficient[0][lane_index()]);
   kept = tune_by_rate(block, kept, table, weight);
@@ -148,7 +147,7 @@ __device__ inline void tune_columns_of_tile(const Shared& s, WarpShared& w, cons
                                             Coefficients& c) {
   const TuneRules& rules = shared_rules();
   const unsigned destination = b.destination();
-  const float* const reciprocals = s.reciprocals.table[destination];
+  const Reciprocals reciprocals(s.reciprocals, destination);
   const float magic = kLevelMagic + (destination == 0 ? 0.0f : kChromaMagic);
   const std::uint32_t weight = error_weight(rules, w.item[lane_index()]);
   __syncwarp();  // the coefficients lie over the energies of other lanes

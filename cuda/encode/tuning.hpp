@@ -24,9 +24,9 @@ inline constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
 
 // code_tiles()
 
-/// Items of a tile (code_items.cuh) that are kept, 56 a block. A tile with more is dense and is
+/// Items of a tile (code_items.cuh) that are kept, 54 a block. A tile with more is dense and is
 /// coded block by block, which is slower.
-inline constexpr int kTileItems = 1792;
+inline constexpr int kTileItems = 1728;
 inline constexpr int kCodeTilesWarps = 4;
 /// CTAs on a processor: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four streams
 /// and one frame alone: 24.2 and 43.1; 24 warps with 80 registers, some of them spilled, 24.1

@@ -183,22 +183,27 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     return Status::ok();
   };
   const ScanReport& report = *report_.data();
+  // What took a second way in vain is damaged and says nothing about the others of its video.
+  const auto remember_if_sound = [&](OddScan& odd) {
+    if (report.faults == 0) odd = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
+  };
   // If a chunk was told a wrong end, the scan is decoded again, and each chunk waits for the one
   // before.
   const auto run_until_told = [&]() -> Status {
     ZR_TRY(run());
     if ((report.faults & kFaultForetold) == 0) return Status::ok();
-    foretold_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
     job.foretells = false;
-    return run();
+    ZR_TRY(run());
+    remember_if_sound(foretold_);
+    return Status::ok();
   };
   ZR_TRY(run_until_told());
   learn_from(job);
   // The walks from guesses may have met in a wrong state. Long walks find the right one, if there
   // is one, in far less time than the careful decoder.
   if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && choose_long_walks(job)) {
-    far_ = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
     ZR_TRY(run_until_told());
+    remember_if_sound(far_);
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
@@ -207,6 +212,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
 
 SubsequencePlan ScanDecoder::plan_large_chunks(const Job& job, bool long_walks) const {
   ScanNeeds needs = needs_of_job(job);
+  needs.few_guesses = job.few_guesses;
   needs.large_chunks = true;
   needs.long_walks = long_walks;
   return plan_subsequences(limits_, needs, tuning_);
@@ -220,7 +226,7 @@ bool ScanDecoder::choose_long_walks(Job& job) const {
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
-/// chunks before it. A damaged scan says nothing about the others of its video.
+/// chunks before it.
 void ScanDecoder::learn_from(const Job& job) {
   const std::uint32_t chunks = job.plan.chunks;
   const ScanReport& report = *report_.data();

@@ -166,15 +166,14 @@ __device__ inline bool is_first_of_warp(bool condition) {
 
 /// The word to begin copies with that a subsequence needs which starts at bit `start`.
 __device__ inline std::uint32_t first_word_of(std::uint32_t start) {
-  return start / 32 / kVectorWords * kVectorWords;
+  return start / 32 / kLineWords * kLineWords;
 }
 /// Starts copies of the words that `subs` subsequences need, from word `first` of the clean bytes
 /// on, but of none after the last. `first` is from first_word_of().
 __device__ inline void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
                                         std::uint32_t first, std::uint32_t subs, std::uint32_t* to,
                                         std::uint32_t threads) {
-  const std::uint32_t count =
-      min(words_of_subsequences(subs) + kVectorWords - 1, word_count - first);
+  const std::uint32_t count = min(words_of_subsequences(subs) + kLineWords - 1, word_count - first);
   const std::uint32_t whole = count / kVectorWords * kVectorWords, left = count - whole;
   copy_words<2>(words + first, to, whole, threads);
   if (threadIdx.x < left)

@@ -18,7 +18,7 @@ namespace {
 
 using namespace chunk_sync;
 
-extern __shared__ __align__(16) std::uint32_t dynamic_shared[];
+extern __shared__ __align__(4 * kLineWords) std::uint32_t dynamic_shared[];
 
 /// The interval of a subsequence: the last one that begins there or before.
 __device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t intervals,
@@ -51,7 +51,7 @@ __device__ ScanProgress await_chunk(const WalkArgs& a, Shared& s, std::int64_t f
       // with one.
       const std::int64_t needed = first_sub + last_subsequence(a) + 4;
       const ScanProgress progress =
-          await_progress(a, from * kSubsequenceBytes, [=](const ScanProgress& p) {
+          await_progress(a, first_word_of(from * kSubsequenceBits) * 4, [=](const ScanProgress& p) {
             return std::int64_t{p.bytes / kSubsequenceBytes} + p.intervals >= needed;
           });
       if (threadIdx.x == 0) s.progress = progress;

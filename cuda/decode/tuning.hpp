@@ -158,7 +158,7 @@ inline constexpr std::uint32_t kCrowdedChunks = 8, kCrowdedMediumChunks = 32;
 /// A scan whose chunks collect their pairs is late if there was a late walk for every so many of
 /// them. (Chosen by reasoning.)
 inline constexpr std::uint32_t kLateWalkChunks = 2;
-/// What was learned from a scan counts for so many like it. From sound scans:
+/// What was learned from a sound scan counts for so many like it:
 /// - Crowded, and its chunks collect: fewer guesses. Thin lines with standard tables at q90, 97 and
 ///   100 take 131, 189 and 222 us, one at a time, and took 189, 277 and 306; a screen at q97 with
 ///   optimal tables 175 and 277 (H200).
@@ -168,7 +168,6 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   walk for every chunk: long walks. Text at q97 takes 384 and 159 us, one at a time and one of
 ///   eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497 and 121
 ///   (H200).
-/// From any scan:
 /// - Walked from guesses in vain: long walks. Small letters at q97 take 0.7 ms then, and 1.4 with
 ///   the guesses before.
 /// - A chunk ended otherwise than it told: the chunks wait for each other.

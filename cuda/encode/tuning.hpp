@@ -12,7 +12,7 @@ namespace zerorun {
 // Of a launch
 
 /// Tiles of a chunk. At q90 a tile of 4:2:0 has some 300 bytes.
-inline constexpr int kChunkTiles = 12;
+inline constexpr int kChunkTiles = 16;
 
 /// The most frames of one launch. 256x256 frames take 1.8, 0.5 and 0.3 us each by 4, 16 and 32
 /// (H200). A frame takes 72 bytes of the kernels' parameters, which may have 4 KiB.
@@ -49,11 +49,12 @@ inline constexpr int kKeptWords = 18;
 // assemble()
 
 /// Small CTAs that need few registers. They mostly wait for memory and for each other, and fit
-/// beside those of code_tiles. 4K q90 on an H200, us a frame in four streams and one frame
-/// alone: 24.7 and 43.6 with 192 threads and 12 tiles, 24.5 and 43.9 with 128 and 8, 24.5 and 45.2
-/// with 96 and 6, 24.3 and 44.5 with 256 and 16.
-inline constexpr int kAssembleThreads = 192;
-inline constexpr int kAssembleCtas = 10;
+/// beside those of code_tiles. Frames at q90 on an H200, one of eight and one alone, in us, with
+/// 192 threads and 12 tiles, 256 and 16, 320 and 20, 384 and 24: 1920x1080 5.15 and 20.4, 5.08 and
+/// 20.3, 5.18 and 19.8, 5.24 and 19.8; 3840x2160 19.2 and 35.3, 19.2 and 35.3, 19.7 and 34.6, 19.9
+/// and 34.8; at q98 29.2 and 49.2, 29.4 and 50.1, 29.6 and 50.3, 30.8 and 51.4.
+inline constexpr int kAssembleThreads = 256;
+inline constexpr int kAssembleCtas = 8;
 inline constexpr int kAssembleWordsPerThread = 8;
 /// Where an interval has more chunks, it is faster to scan their sums first than to add them up in
 /// every CTA.

@@ -29,7 +29,7 @@ struct ChunkMemory {
   static_assert(kSubsequences % 32 == 0 && kSubsequences <= 256 && kSubsequences <= kThreads);
 
   union {
-    std::uint32_t words[chunk_words(kSubsequences)];
+    std::uint32_t words[chunk_words(kSubsequences, kSyncCopyUnit)];
     typename IntervalMax::TempStorage max_scan;  ///< used before the words are loaded
     ScanProgress progress;                       ///< used before that
   };
@@ -77,7 +77,7 @@ template <std::uint32_t kMost>
 constexpr bool host_counts_alike() {
   using Memory = ChunkMemory<kMost>;
   constexpr std::size_t kCounted = 4 * sync_words(kMostEnds, kMost);
-  return sizeof(Memory) <= kCounted && sizeof(Memory) + 32 + 4 * kLineWords > kCounted &&
+  return sizeof(Memory) <= kCounted && sizeof(Memory) + 32 > kCounted &&
          sizeof(typename SubsequenceEnds<kMost>::Line) == 4 * sync_end_words(kMost);
 }
 static_assert(host_counts_alike<kMediumRoom>() && host_counts_alike<kLargeRoom>());

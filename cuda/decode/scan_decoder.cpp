@@ -183,7 +183,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     return Status::ok();
   };
   const ScanReport& report = *report_.data();
-  // What took a second way in vain is damaged and says nothing about the others of its video.
+  // What took a second way in vain is damaged, or beyond both ways, and teaches nothing.
   const auto remember_if_sound = [&](OddScan& odd) {
     if (report.faults == 0) odd = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
   };

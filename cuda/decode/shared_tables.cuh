@@ -164,16 +164,19 @@ __device__ inline bool is_first_of_warp(bool condition) {
   return condition && (all & ((1u << threadIdx.x % 32) - 1)) == 0;
 }
 
-/// The word to begin copies with that a subsequence needs which starts at bit `start`.
-__device__ inline std::uint32_t first_word_of(std::uint32_t start) {
-  return start / 32 / kLineWords * kLineWords;
+/// The word to begin copies with that a subsequence needs which starts at bit `start`. `kUnit` is
+/// that of chunk_words().
+template <std::uint32_t kUnit = kVectorWords>
+__device__ std::uint32_t first_word_of(std::uint32_t start) {
+  return start / 32 / kUnit * kUnit;
 }
 /// Starts copies of the words that `subs` subsequences need, from word `first` of the clean bytes
 /// on, but of none after the last. `first` is from first_word_of().
-__device__ inline void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
-                                        std::uint32_t first, std::uint32_t subs, std::uint32_t* to,
-                                        std::uint32_t threads) {
-  const std::uint32_t count = min(words_of_subsequences(subs) + kLineWords - 1, word_count - first);
+template <std::uint32_t kUnit = kVectorWords>
+__device__ void copy_clean_words(const std::uint32_t* words, std::uint32_t word_count,
+                                 std::uint32_t first, std::uint32_t subs, std::uint32_t* to,
+                                 std::uint32_t threads) {
+  const std::uint32_t count = min(words_of_subsequences(subs) + kUnit - 1, word_count - first);
   const std::uint32_t whole = count / kVectorWords * kVectorWords, left = count - whole;
   copy_words<2>(words + first, to, whole, threads);
   if (threadIdx.x < left)

@@ -18,7 +18,7 @@ namespace {
 
 using namespace chunk_sync;
 
-extern __shared__ __align__(4 * kLineWords) std::uint32_t dynamic_shared[];
+extern __shared__ __align__(4 * kSyncCopyUnit) std::uint32_t dynamic_shared[];
 
 /// The interval of a subsequence: the last one that begins there or before.
 __device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t intervals,
@@ -50,8 +50,8 @@ __device__ ScanProgress await_chunk(const WalkArgs& a, Shared& s, std::int64_t f
       // them. Each interval but the first begins with a subsequence, as if the one before ended
       // with one.
       const std::int64_t needed = first_sub + last_subsequence(a) + 4;
-      const ScanProgress progress =
-          await_progress(a, first_word_of(from * kSubsequenceBits) * 4, [=](const ScanProgress& p) {
+      const ScanProgress progress = await_progress(
+          a, first_word_of<kSyncCopyUnit>(from * kSubsequenceBits) * 4, [=](const ScanProgress& p) {
             return std::int64_t{p.bytes / kSubsequenceBytes} + p.intervals >= needed;
           });
       if (threadIdx.x == 0) s.progress = progress;
@@ -110,10 +110,11 @@ __device__ void load_words(const WalkArgs& a, Shared& s, const ScanProgress& pro
   const bool exists = threadIdx.x < Shared::kSubsequences && s.exists(threadIdx.x);
   if (threadIdx.x == 0) s.first_word = kNoWord;
   __syncthreads();
-  if (is_first_of_warp(exists)) atomicMin(&s.first_word, first_word_of(s.start[threadIdx.x]));
+  if (is_first_of_warp(exists))
+    atomicMin(&s.first_word, first_word_of<kSyncCopyUnit>(s.start[threadIdx.x]));
   if (__syncthreads_or(exists))
-    copy_clean_words(a.words, progress.words(), s.first_word, last_subsequence(a) + 1, s.words,
-                     kThreads);
+    copy_clean_words<kSyncCopyUnit>(a.words, progress.words(), s.first_word,
+                                    last_subsequence(a) + 1, s.words, kThreads);
   wait_for_copies();
 }
 

@@ -13,7 +13,7 @@ namespace zerorun::cuda_encode::assembly {
 inline constexpr int kThreads = kAssembleThreads;
 inline constexpr int kWarps = kThreads / 32;
 inline constexpr int kWordsPerThread = kAssembleWordsPerThread;
-/// Bytes before stuffing that a CTA handles in one round. At q90 a chunk has some 4000.
+/// Bytes before stuffing that a CTA handles in one round. At q90 a chunk has some 5000.
 inline constexpr std::int32_t kRoundWords = kThreads * kWordsPerThread;
 inline constexpr std::uint32_t kRoundBytes = kRoundWords * 4;
 /// With the tile before the chunk, which may end in the chunk's first byte.

@@ -21,10 +21,9 @@ inline constexpr int kThreads = 32 * kWarps;
 
 struct WarpShared {
   union {
-    // Before that the samples of blocks at an edge.
-    alignas(16) std::uint32_t item[kTileItems + kItemsAhead];
-    std::uint32_t tile[kTileItems];            // then the tile's bits
-    std::int16_t coefficient[kBlockSize][32];  // of a dense tile, zig-zag order
+    alignas(16) std::uint32_t item[kTileItems + kItemsAhead];  // first samples of blocks at an edge
+    std::uint32_t tile[kTileItems];                            // then the tile's bits
+    std::int16_t coefficient[kBlockSize][32];                  // of a dense tile, zig-zag order
   };
 };
 static_assert(kTileItems * sizeof(std::uint32_t) >= kBlockSize * 32 * sizeof(std::int16_t));
@@ -37,7 +36,9 @@ struct Shared {
     /// for each other and most symbols are one of a few.
     std::uint32_t count[2][kCodeWords];
   };
-  alignas(128) CodeTable codes;  // a Lookup may read behind it
+  // A Lookup may read behind it. As in device memory it begins a line of 128 bytes: else copies
+  // take twice as many accesses.
+  alignas(128) CodeTable codes;
   ReciprocalTables reciprocals;
   /// Of the tile before each warp's: the sums of the samples of its blocks, from which DC is
   /// predicted. Before the CTA's first tile only the last block of each component has one.

@@ -24,8 +24,8 @@ inline constexpr std::int64_t kLaunchBlocks = std::int64_t{1} << 18;
 
 // code_tiles()
 
-/// Items of a tile (code_items.cuh) that are kept, 54 a block. A tile with more is dense and is
-/// coded block by block, which is slower.
+/// Items of a tile (code_items.cuh) that are kept, 54 a block: one of the numbers that
+/// items_of_lane() gives. A tile with more is dense and is coded block by block, which is slower.
 inline constexpr int kTileItems = 1728;
 inline constexpr int kCodeTilesWarps = 4;
 /// CTAs on a processor: 20 warps with 96 registers. 4K q90 on an H200, us a frame in four streams
@@ -52,7 +52,8 @@ inline constexpr int kKeptWords = 18;
 /// beside those of code_tiles. Frames at q90 on an H200, one of eight and one alone, in us, with
 /// 192 threads and 12 tiles, 256 and 16, 320 and 20, 384 and 24: 1920x1080 5.15 and 20.4, 5.08 and
 /// 20.3, 5.18 and 19.8, 5.24 and 19.8; 3840x2160 19.2 and 35.3, 19.2 and 35.3, 19.7 and 34.6, 19.9
-/// and 34.8; at q98 29.2 and 49.2, 29.4 and 50.1, 29.6 and 50.3, 30.8 and 51.4.
+/// and 34.8; at q98 29.2 and 49.2, 29.4 and 50.1, 29.6 and 50.3, 30.8 and 51.4. Many frames of
+/// 1920x1080 decided.
 inline constexpr int kAssembleThreads = 256;
 inline constexpr int kAssembleCtas = 8;
 inline constexpr int kAssembleWordsPerThread = 8;

@@ -235,7 +235,7 @@ TEST_F(DecodePathParity, ChunksThatAreToldAWrongEnd) {
     if (has_little_shared_memory()) continue;
     const auto decoder = make_fused_step_decoder({});
     ASSERT_TRUE(decoder);
-    EXPECT_EQ(synchronisations(**decoder, jpeg), 2);
+    EXPECT_EQ(synchronisations(**decoder, jpeg), 2) << "other chunks or marks need other seeds";
     EXPECT_EQ(synchronisations(**decoder, jpeg), 1) << "nothing was learned from the first";
   }
 }
@@ -376,6 +376,33 @@ TEST_F(DecodePathParity, WalksThatMeetInAWrongStateAreFoundOut) {
       params.quality = quality;
       expect(encode(small_letters(seed), params), 0);
     }
+}
+
+/// Such a scan sends the next ones alike to long walks at once, unless it was damaged.
+TEST_F(DecodePathParity, OnlySoundScansTeach) {
+  if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  params.huffman = HuffmanTables::optimal;
+  params.quality = 97;
+  const Jpeg sound = encode(small_letters(1), params);
+  Jpeg damaged = sound;
+  std::size_t at = damaged.size() / 2;
+  while (damaged[at] == std::byte{0xFF} || damaged[at - 1] == std::byte{0xFF} ||
+         damaged[at] == std::byte{0xEF})
+    ++at;
+  damaged[at] ^= std::byte{0x10};
+  std::vector<ComponentPlane> planes;
+  const auto report = pair_->cpu().decode_planes(damaged, planes);
+  ASSERT_TRUE(report && !report->first_problem.is_ok()) << "the damage is not seen";
+
+  const auto untaught = make_fused_step_decoder({}), decoder = make_fused_step_decoder({});
+  ASSERT_TRUE(untaught && decoder);
+  const std::ptrdiff_t first_time = synchronisations(**untaught, sound);
+  EXPECT_GE(first_time, 2) << "another picture is needed";
+  synchronisations(**decoder, damaged);
+  EXPECT_EQ(synchronisations(**decoder, sound), first_time) << "a damaged scan taught the decoder";
+  EXPECT_EQ(synchronisations(**decoder, sound), 1) << "a sound one did not";
 }
 
 TEST_F(DecodePathParity, LargeFramesTakeIt) {

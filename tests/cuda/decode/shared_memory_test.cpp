@@ -13,9 +13,9 @@ constexpr std::size_t k48 = 48 * kKib, k64 = 64 * kKib, k99 = 99 * kKib, k163 = 
 constexpr std::uint32_t kMostPairs = kMaxTablePairs;
 
 TEST(SharedMemory, NeedsAreKnown) {
-  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 105280u);
-  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds, kLargeRoom), 75712u);
-  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 74864u);
+  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 105328u);
+  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds, kLargeRoom), 75760u);
+  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 74912u);
   EXPECT_EQ(decode_shared_bytes(kMostPairs), 58560u);
   EXPECT_EQ(group_shared_bytes(kMostPairs, kMostRoomWords), 93216u);
 }

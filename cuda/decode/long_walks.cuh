@@ -204,7 +204,7 @@ __device__ void publish_far(const WalkArgs& a, Shared& s, std::uint32_t state) {
 /// told one in 3 of 24 frames of 595 chunks; these are decoded again. At least one state is kept:
 /// guesses begin just before the mark.
 template <typename Shared>
-__device__ void go_through(const WalkArgs& a, Shared& s, const LongWalks<Shared>& far) {
+__device__ void tell_common_end(const WalkArgs& a, Shared& s, const LongWalks<Shared>& far) {
   static_assert(kMostLongSlots <= kThreads);
   const std::uint32_t slot = threadIdx.x;
   const bool is_kept = slot < far.marks.slots && far.marks.state(kOwnMark, slot) != kFreeSlot;
@@ -228,7 +228,7 @@ __device__ void go_through(const WalkArgs& a, Shared& s, const LongWalks<Shared>
 template <typename Shared>
 __device__ void join_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
                            const LongWalks<Shared>& far) {
-  go_through(a, s, far);
+  tell_common_end(a, s, far);
   if (threadIdx.x == 0) {
     s.first_state = await_first_state(a, s);
     s.first_number = far.marks.find(kOwnMark, s.first_state);

@@ -75,6 +75,12 @@ void add_case_options(CLI::App& command, Options& options) {
             "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
             "markers; or the JPEG files or Motion JPEG of INPUT as they are, with their own "
             "quality, sampling, tables and restart markers");
+  what.list(
+          "--damage", options.damages, "N,...", "0",
+          "Places of each stream where eight bytes are changed before it is decoded: what damaged "
+          "frames cost. Peers, which conceal damage in other ways, and --streams input are left "
+          "out")
+      ->check(CLI::Range(0, 1000).description(""));
   what.number("--rotate", options.rotate, "N", 1, 10000,
               "Number of different frames that take turns")
       ->default_str("4; 256 of a mixed batch; up to 64 of --curves and --exact-size");

@@ -26,6 +26,7 @@ struct Options {
   Words restarts = {"auto"};
   Words indexes = {"no"};
   Words streams = {"zerorun"};
+  std::vector<int> damages = {0};
   std::optional<int> rotate;
   std::optional<std::int64_t> max_pixels;
   bool mixed = false;

@@ -100,6 +100,41 @@ class BenchTest(ProgramTest):
             sizes.add(row["stream_bytes"])
         self.assertEqual(len(sizes), len(lines), "each kind is another picture")
 
+    def test_damaged_frames(self):
+        report, text = self.bench("synthetic:96x64:photo", "--damage", "0,1,3", "--threads", "1,2")
+        self.assertEqual([(case["operation"], case["damage"]) for case in report["cases"]],
+                         [("encode", 0), ("decode", 0), ("decode", 1), ("decode", 3)])
+        sound = self.rows(report, 1)["zerorun/cpu/host>host/latency/1"]
+        self.assertIn(", damaged in 1 place\n", text)
+        self.assertIn(", damaged in 3 places\n", text)
+        for at in (2, 3):
+            rows = self.rows(report, at)
+            row = rows["zerorun/cpu/host>host/latency/1"]
+            self.assertEqual(row["check"], "same samples as the CPU")
+            self.assertEqual(row["stream_bytes"], sound["stream_bytes"])
+            self.assertLess(row["psnr_db"], sound["psnr_db"] - 1)
+            self.assertEqual({row["coder"].split("-")[0] for row in rows.values()}, {"zerorun"})
+            self.assertIn(f" --damage {report['cases'][at]['damage']} ", row["command"])
+        peers = {row["coder"] for row in self.rows(report, 1).values()
+                 if not row["coder"].startswith("zerorun")}
+        for peer in peers:
+            self.assertIn(f"left out: {peer.split()[0]}: it conceals damage in another way", text)
+
+    def test_damage_of_contents(self):
+        report, text = self.bench("--contents", "synthetic:96x64:photo", "-q", "90", "--restart", "none",
+                                  "--huffman", "standard", "--damage", "0,1", "--threads", "1")
+        sound, damaged = [line for line in text.splitlines() if line.startswith("photo ")]
+        self.assertFalse(sound.endswith("place"))
+        self.assertTrue(damaged.endswith("  damaged in 1 place"))
+        self.assertEqual([case["damage"] for case in report["cases"]], [0, 1])
+
+    def test_streams_of_the_input_are_not_damaged(self):
+        jpeg = self.path("a.jpg")
+        self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", jpeg)
+        report, _ = self.bench(jpeg, "--operation", "decode", "--streams", "input", "--damage", "2",
+                               "--threads", "1")
+        self.assertEqual([case["damage"] for case in report["cases"]], [0])
+
     def test_every_instruction_set_has_a_row(self):
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
         others = [s for s in devices[0]["instruction_sets"] if s != devices[0]["instruction_set"]]

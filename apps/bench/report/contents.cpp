@@ -65,7 +65,8 @@ std::string contents_line(const CaseResult& result, const CaseResult& photo) {
                      what.input.substr(what.input.rfind(':') + 1), what.quality, name(what.huffman),
                      what.restart, with_commas(static_cast<std::int64_t>(own.bytes)), own.one,
                      own.many, ratio(own.one, own, first.one, first),
-                     ratio(own.many, own, first.many, first), own.peer, own.peer_name);
+                     ratio(own.many, own, first.many, first), own.peer,
+                     own.peer_name + damage_text(what.damage));
 }
 
 }  // namespace zerorun::app::bench

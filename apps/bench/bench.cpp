@@ -185,6 +185,7 @@ Command add_bench(CLI::App& program) {
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_verbosity(options->quiet, false);
     if (options->contents) bench::choose_contents(*command, *options);
+    bench::check_damage(*command, *options);
     if (options->exact_size) bench::choose_sizes(*command, *options);
     if (bench::wants_curves(*command, *options)) bench::choose_curves(*command, *options);
     if (options->target_size != 0) bench::choose_target_size(*command, *options);

@@ -46,7 +46,7 @@ void normalise(Case& what) {
   if (what.streams != Streams::zerorun) what.index = false;
   if (what.streams != Streams::zerorun) what.tune = Tune::exact;
   if (what.tune == Tune::exact) what.effort = Effort::fast;
-  if (what.encodes() || what.streams == Streams::input) what.damage = 0;
+  if (what.encodes()) what.damage = 0;
   if (what.target_size != 0) what.quality = Case{}.quality;
   if (what.streams != Streams::input) return;
   const Case plain;

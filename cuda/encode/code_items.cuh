@@ -134,7 +134,7 @@ __device__ inline void code_item(Item item, SharedAddress row, SharedAddress cod
 /// Items that each lane of a warp codes, two at a time, where there are `items` in the list. The
 /// last lanes may have nothing but Item::none(), behind the list. Not a multiple of 8: the 16 lanes
 /// whose pairs are loaded by one access would have theirs in eight banks of shared memory, in four
-/// or in two, and not in all 32. At q90 a load took 9.9 accesses so, and takes 2.2.
+/// or in two, and not in 16 or 32. At q90 a load took 9.9 accesses then; it takes 2.2.
 __device__ constexpr std::uint32_t items_of_lane(std::uint32_t items) {
   const std::uint32_t least = (items + 63) / 64 * 2;
   return least % 8 == 0 ? least + 2 : least;

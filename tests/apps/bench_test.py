@@ -128,12 +128,32 @@ class BenchTest(ProgramTest):
         self.assertTrue(damaged.endswith("  damaged in 1 place"))
         self.assertEqual([case["damage"] for case in report["cases"]], [0, 1])
 
-    def test_streams_of_the_input_are_not_damaged(self):
+    def test_damage_that_does_not_go_with_the_rest(self):
         jpeg = self.path("a.jpg")
         self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", jpeg)
-        report, _ = self.bench(jpeg, "--operation", "decode", "--streams", "input", "--damage", "2",
+        for others, reason in ((["--streams", "input,zerorun"], "those streams stay whole"),
+                               (["--operation", "encode"], "no frame to encode is damaged"),
+                               (["--curves"], "does not go with"), (["-q"], "does not go with"),
+                               (["--exact-size"], "does not go with"), (["--files"], "does not go with"),
+                               (["--primitives"], "does not go with"), (["--tune"], "does not go with"),
+                               (["--target-size", "900"], "does not go with"),
+                               (["--damage", "1001"], "1001")):
+            with self.subTest(others=others):
+                result = self.zerorun("bench", jpeg, "--damage", "0,2", *others, "-y", code=2)
+                text = result.stderr.decode()
+                self.assertIn("--damage", text)
+                self.assertIn(reason, text)
+        report, _ = self.bench(jpeg, "--operation", "decode", "--streams", "input", "--damage", "0",
                                "--threads", "1")
         self.assertEqual([case["damage"] for case in report["cases"]], [0])
+
+    def test_damage_that_no_decoder_finds(self):
+        gray = self.path("gray.pgm")
+        pathlib.Path(gray).write_bytes(b"P5 8 8 255\n" + bytes([128] * 64))
+        result = self.zerorun("bench", gray, "--operation", "decode", "--subsampling", "gray", "--damage",
+                              "1", *QUICK, "--threads", "1", code=1)
+        self.assertIn("--damage 1: the decoder finds no damage in frame 0 of", result.stderr.decode())
+        self.assertIn("a larger picture", result.stderr.decode())
 
     def test_every_instruction_set_has_a_row(self):
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]

@@ -408,10 +408,10 @@ TEST_F(PipelineParity, LongAndDenseTiles) {
     }
 }
 
-/// A picture of one block row for each number of items from 64 to 64 + 32 * `most`. A row is a tile
-/// of 32 blocks, which have `most` or fewer coefficients of 1 or -1 beside DC, and two items more
-/// each. Quantisers of 16 keep the rounding of samples far from any half.
+/// Large enough to keep the rounding of samples far from any half.
 constexpr std::int16_t kTileQuantiser = 16;
+/// A picture of one block row for each number of items from 64 to 64 + 32 * `most`. A row is a tile
+/// of 32 blocks of `most` or fewer coefficients of 1 or -1 beside DC, and each has two items more.
 TestFrame tiles_of_every_number_of_items(int most) {
   std::vector<std::array<double, kBlockSize>> waves(kBlockSize);
   for (std::size_t k = 0; k < kBlockSize; ++k)

@@ -75,7 +75,7 @@ class ReferenceMaker {
     if (Status status = picture.reshape(source.format, source.width, source.height); !status)
       fail(Exit::failed, what_.input, status);
     if (what_.damage > 0)
-      damage_until_seen(jpeg, picture);
+      damage_until_seen(i, jpeg, picture);
     else
       (void)decode(jpeg, picture);
     pictures_error_.add(squared_error(source, std::as_const(picture).view()));
@@ -91,14 +91,18 @@ class ReferenceMaker {
 
   /// Behind other bits codes often go on in step, which costs a decoder nothing: then other places
   /// are damaged.
-  void damage_until_seen(std::vector<std::byte>& jpeg, PaddedFrame& picture) {
+  void damage_until_seen(std::size_t i, std::vector<std::byte>& jpeg, PaddedFrame& picture) {
     constexpr std::size_t kMostShifts = 32;
     const std::vector<std::byte> sound = jpeg;
     for (std::size_t shift = 0; shift < kMostShifts; ++shift) {
       jpeg = sound;
       damage_stream(jpeg, what_.damage, shift);
-      if (!decode(jpeg, picture).first_problem.is_ok()) return;
+      if (decode(jpeg, picture).concealed_intervals > 0) return;
     }
+    fail(Exit::failed,
+         fmt::format("--damage {}: the decoder finds no damage in frame {} of {}; a larger picture "
+                     "or another number may help",
+                     what_.damage, i, what_.input));
   }
 
   void make_stream(std::size_t i, std::vector<std::byte>& jpeg) {

@@ -6,7 +6,9 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <type_traits>
+#include <utility>
 
 namespace zerorun::app::bench {
 namespace {
@@ -40,17 +42,20 @@ std::string NvjpegLibrary::version() const {
   return fmt::format("nvJPEG {}.{}.{}", major, minor, patch);
 }
 
-Result<std::shared_ptr<NvjpegHandle>> NvjpegHandle::create(nvjpegBackend_t backend) {
+Result<const NvjpegHandle*> NvjpegHandle::of(int device, nvjpegBackend_t backend) {
   static const NvjpegLibrary* const library = []() -> const NvjpegLibrary* {
     static NvjpegLibrary functions{};
-    void* const handle = open_library();  // kept to the end of the process
-    return handle != nullptr && load(handle, functions) ? &functions : nullptr;
+    void* const opened = open_library();  // kept to the end of the process
+    return opened != nullptr && load(opened, functions) ? &functions : nullptr;
   }();
   if (library == nullptr)
     return Status(Errc::not_built, fmt::format("libnvjpeg.so.{} was not found", NVJPEG_VER_MAJOR));
-  auto made = std::make_shared<NvjpegHandle>(*library);
-  ZR_NVJPEG_TRY(made->api.CreateEx(backend, nullptr, nullptr, 0, &made->handle));
-  return made;
+  static std::map<std::pair<int, nvjpegBackend_t>, NvjpegHandle> made;
+  NvjpegHandle& kept = made.try_emplace({device, backend}, *library, nullptr).first->second;
+  if (kept.handle != nullptr) return &kept;
+  ZR_CUDA_TRY(cudaSetDevice(device));
+  ZR_NVJPEG_TRY(library->CreateEx(backend, nullptr, nullptr, 0, &kept.handle));
+  return &kept;
 }
 
 nvjpegImage_t nvjpeg_image(const FrameView& frame) noexcept {

@@ -4,7 +4,6 @@
 
 #include <nvjpeg.h>
 
-#include <memory>
 #include <string>
 
 #include "apps/bench/measure/device.hpp"
@@ -15,7 +14,6 @@ namespace zerorun::app::bench {
 #define ZR_NVJPEG_FUNCTIONS(X)         \
   X(GetProperty);                      \
   X(CreateEx);                         \
-  X(Destroy);                          \
   X(EncoderStateCreate);               \
   X(EncoderStateDestroy);              \
   X(EncoderParamsCreate);              \
@@ -40,20 +38,14 @@ struct NvjpegLibrary {
   std::string version() const;  ///< "nvJPEG 13.0.1"
 };
 
-/// A library handle of the current device; shared by runners.
-class NvjpegHandle {
- public:
-  /// Errors: not_built, when no libnvjpeg.so of this toolkit's major version is found.
-  static Result<std::shared_ptr<NvjpegHandle>> create(nvjpegBackend_t backend);
-  explicit NvjpegHandle(const NvjpegLibrary& library) : api(library) {}
-  ~NvjpegHandle() {
-    if (handle != nullptr) api.Destroy(handle);
-  }
-  NvjpegHandle(const NvjpegHandle&) = delete;
-  NvjpegHandle& operator=(const NvjpegHandle&) = delete;
-
+struct NvjpegHandle {
   const NvjpegLibrary& api;
-  nvjpegHandle_t handle = nullptr;
+  nvjpegHandle_t handle;
+
+  /// The library's handle of a backend for a device. The first call makes it and keeps it
+  /// until the process ends, for all cases: one of each backend took 1.7 s (H200). Not thread-safe.
+  /// Errors: not_built, when no libnvjpeg.so of this toolkit's major version is found.
+  static Result<const NvjpegHandle*> of(int device, nvjpegBackend_t backend);
 };
 
 /// A frame in device memory as nvJPEG wants it.

@@ -16,7 +16,7 @@ namespace {
 
 struct NvjpegDecodeJob {
   int device;
-  std::shared_ptr<NvjpegHandle> library;
+  const NvjpegHandle* library;
   const FrameSet* like;
   SharedHostData data;
   /// Threads of the CPU that decode a batch, each a part of it with a state of its own. nvJPEG has
@@ -202,7 +202,7 @@ Status add_nvjpeg_decoders(const Setting& setting, int device, Coders& coders) {
     // The engine of the hardware has a queue of its own; one thread keeps it busy.
     const int parts = backend.backend == NVJPEG_BACKEND_HARDWARE ? 1 : batch_threads;
     NvjpegDecodeJob job{device, nullptr, &setting.frames, pinned, parts};
-    if (Status status = store(NvjpegHandle::create(backend.backend), job.library); !status) {
+    if (Status status = store(NvjpegHandle::of(device, backend.backend), job.library); !status) {
       setting.notes.push_back(fmt::format("nvJPEG-{}: {}", backend.name, status.message()));
       continue;
     }

@@ -32,7 +32,7 @@ struct NvjpegJob {
   Case what;
   int device;
   std::size_t room;  ///< of a stream
-  std::shared_ptr<NvjpegHandle> library;
+  const NvjpegHandle* library;
   SharedDeviceFrames frames;
 };
 
@@ -102,7 +102,7 @@ Status add_nvjpeg_encoder(const Setting& setting, int device, Coders& coders) {
   // Its tables and padding may take more bytes than zerorun's.
   NvjpegJob job{setting.what, device, setting.reference.largest * 2 + 65536, nullptr, nullptr};
   ZR_TRY(store(DeviceFrames::upload(setting.frames, device), job.frames));
-  ZR_TRY(store(NvjpegHandle::create(NVJPEG_BACKEND_DEFAULT), job.library));
+  ZR_TRY(store(NvjpegHandle::of(device, NVJPEG_BACKEND_DEFAULT), job.library));
   Coder& coder = coders.emplace_back();
   coder.name = job.library->api.version();
   coder.device = fmt::format("cuda:{}", device);

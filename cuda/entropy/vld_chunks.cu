@@ -28,81 +28,37 @@ struct Args {
 __global__ void __launch_bounds__(kThreads) check_index_kernel(Args a) {
   const std::uint64_t chunk = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (chunk == 0) a.outcome->count = a.symbols;
-  if (chunk >= a.chunks || a.table->usable == 0) return;
+  if (chunk >= a.chunks || a.table->list.usable == 0) return;
   if (a.offsets[chunk] <= a.offsets[chunk + 1] && a.offsets[chunk + 1] <= a.bits) return;
   atomicOr(a.bad_index, 1u);
   report_fault(a.outcome, 0, Errc::invalid_argument);
 }
 
-/// Decodes a chunk as if more bits followed. That finds the same symbols as a decoder that knows
-/// the end if all bits are codewords and the last one ends there. False: they are not.
-class SoundChunk {
- public:
-  __device__ SoundChunk(const Args& a, const DecodeTable& table, RingOfWords<kThreads>& ring,
-                        std::uint64_t begin)
-      : table_(table), reader_(ring, a.in, ceil_div(a.bits, std::uint64_t{32}), begin) {}
-
-  /// All threads of the warp decode as many symbols; out is at a multiple of 16. Two neighbours
-  /// exchange half of what they have, and each stores whole sectors of 32 bytes: half sectors
-  /// took twice the time.
-  __device__ void decode_pairs(std::uint8_t* out, std::uint32_t symbols) {
-    const bool is_odd = threadIdx.x % 2 != 0;
-    std::uint8_t* even_out = is_odd ? out - symbols + 16 : out;
-    std::uint8_t* odd_out = even_out + symbols;
-    const auto swapped = [&](unsigned x, unsigned y) {
-      return __shfl_xor_sync(kFullWarp, is_odd ? x : y, 1);
-    };
-    for (std::uint32_t n = 0; n < symbols; n += 32, even_out += 32, odd_out += 32) {
-      const uint4 a = sixteen(), b = sixteen();
-      const uint4 c{swapped(a.x, b.x), swapped(a.y, b.y), swapped(a.z, b.z), swapped(a.w, b.w)};
-      *reinterpret_cast<uint4*>(even_out) = is_odd ? c : a;
-      *reinterpret_cast<uint4*>(odd_out) = is_odd ? b : c;
-    }
+/// All threads of the warp decode as many symbols; out is at a multiple of 16. Two neighbours
+/// exchange half of what they have, and each stores whole sectors of 32 bytes: half sectors took
+/// twice the time.
+__device__ void decode_pairs(SymbolReader<kThreads>& reader, std::uint8_t* out,
+                             std::uint32_t symbols) {
+  const bool is_odd = threadIdx.x % 2 != 0;
+  std::uint8_t* even_out = is_odd ? out - symbols + 16 : out;
+  std::uint8_t* odd_out = even_out + symbols;
+  const auto swapped = [&](unsigned x, unsigned y) {
+    return __shfl_xor_sync(kFullWarp, is_odd ? x : y, 1);
+  };
+  for (std::uint32_t n = 0; n < symbols; n += 32, even_out += 32, odd_out += 32) {
+    const auto [a, b] = reader.sector();
+    const uint4 c{swapped(a.x, b.x), swapped(a.y, b.y), swapped(a.z, b.z), swapped(a.w, b.w)};
+    *reinterpret_cast<uint4*>(even_out) = is_odd ? c : a;
+    *reinterpret_cast<uint4*>(odd_out) = is_odd ? b : c;
   }
-
-  __device__ void decode(std::uint8_t* out, std::uint32_t symbols) {
-    for (std::uint32_t n = 0; n < symbols; ++n) {
-      if (n % 16 == 0) reader_.top_up();
-      reader_.refill();
-      out[n] = static_cast<std::uint8_t>(take());
-    }
-  }
-
-  __device__ bool ended_at(std::uint64_t end) const {
-    return is_sound_ && reader_.position() == end;
-  }
-
- private:
-  __device__ unsigned take() {
-    const unsigned found = take_codeword(table_, reader_);
-    is_sound_ = is_sound_ && found != 0;
-    return found & 0xFF;
-  }
-  __device__ unsigned two() {
-    reader_.refill();
-    const unsigned first = take(), second = take();
-    return first | second << 8;
-  }
-  __device__ unsigned four() {
-    const unsigned low = two(), high = two();
-    return low | high << 16;
-  }
-  __device__ uint4 sixteen() {
-    reader_.top_up();
-    const unsigned x = four(), y = four(), z = four(), w = four();
-    return {x, y, z, w};
-  }
-
-  const DecodeTable& table_;
-  RingReader<kThreads> reader_;
-  bool is_sound_ = true;
-};
+}
 
 /// Once more with an eye on the end, for the fault and the symbols before it.
 __device__ void decode_faulty_chunk(const Args& a, const DecodeTable& table, std::uint64_t begin,
                                     std::uint64_t end, std::uint32_t symbols, std::uint8_t* out) {
   // Only `end` and the number of symbols stop it.
-  const Stop stop = decode_range(table, a.in, begin, kNoFault, end, symbols,
+  const auto find = [&](unsigned window) { return find_codeword(table, window); };
+  const Stop stop = decode_range(find, a.in, begin, kNoFault, end, symbols,
                                  [&](std::uint8_t symbol) { *out++ = symbol; });
   Errc code = stop.code;
   if (code == Errc::ok && stop.at != end) code = Errc::extraneous_data;
@@ -116,23 +72,28 @@ __global__ void ZR_DECODER_BOUNDS decode_chunks_kernel(Args a) {
   __syncthreads();
   const std::uint64_t chunk = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
   const bool exists = chunk < a.chunks;
-  if (table.usable == 0 || *a.bad_index != 0) return;
+  if (table.list.usable == 0 || *a.bad_index != 0) return;
   const std::uint64_t begin = exists ? a.offsets[chunk] : 0;
   const std::uint64_t first = chunk * a.chunk_symbols;
   const std::uint64_t left = exists ? a.symbols - first : 0;
   const std::uint32_t symbols =
       left < a.chunk_symbols ? static_cast<std::uint32_t>(left) : a.chunk_symbols;
   std::uint8_t* const out = a.out + first;
-  SoundChunk sound(a, table, ring, begin);
+  // As if more bits followed: that finds the same symbols as a decoder that knows the end if all
+  // bits are codewords and the last one ends there.
+  SymbolReader<kThreads> reader(table, ring, a.in, ceil_div(a.bits, std::uint64_t{32}), begin);
   const bool in_pairs = symbols == a.chunk_symbols && symbols % 32 == 0 &&
                         reinterpret_cast<std::uintptr_t>(out) % sizeof(uint4) == 0;
   if (__all_sync(kFullWarp, in_pairs))
-    sound.decode_pairs(out, a.chunk_symbols);
+    decode_pairs(reader, out, a.chunk_symbols);
   else
-    sound.decode(out, symbols);
+    reader.take(symbols, [&](std::uint32_t n, unsigned symbol) {
+      out[n] = static_cast<std::uint8_t>(symbol);
+    });
   if (!exists) return;
   const std::uint64_t end = a.offsets[chunk + 1];
-  if (!sound.ended_at(end)) decode_faulty_chunk(a, table, begin, end, symbols, out);
+  if (!reader.is_sound() || reader.position() != end)
+    decode_faulty_chunk(a, table, begin, end, symbols, out);
 }
 
 }  // namespace

@@ -20,51 +20,83 @@ namespace {
 constexpr int kThreads = kSubThreads;
 
 using Args = SubArgs;
-using Shared = SubShared;
 
-/// One round. A fault may come from a wrong guess; the neighbour then guesses again.
+__device__ void load_counts(const Args& a, CountShared& s) {
+  load_table(&a.table->list, s.list);
+  load_table(a.counts, s.counts);
+}
+
+/// One round: CTAs walk their subsequences until each agrees with its left neighbour. The first
+/// thread of a CTA stands for the last subsequence of the CTA before. In the first round it walks
+/// it, too; in later ones it has what that CTA found. A fault may come from a wrong guess; the
+/// neighbour then guesses again.
 __global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
-  __shared__ Shared s;
-  if (round > 0 && a.changed[round - 1] == 0) return;
-  const std::uint64_t sub = global_thread();
+  __shared__ CountShared s;
+  __shared__ SegmentMarks marks;
+  __shared__ std::uint8_t exits[kThreads];
+  if (round > 0 && (a.changed[round - 1] == 0 || a.changed[kRounds - 1] != 0)) return;
   const std::uint8_t* const known = round % 2 == 0 ? a.even_exits : a.odd_exits;
   std::uint8_t* const found = round % 2 == 0 ? a.odd_exits : a.even_exits;
-  const bool exists = sub < a.subs;
-  const std::uint8_t entry = exists && round > 0 && sub > 0 ? known[sub - 1] : 0;
-  const bool decodes = exists && (round == 0 || entry != a.entry[sub]);
-  const std::uint8_t before = exists && round > 0 ? known[sub] : 0;
-  if (exists && !decodes) found[sub] = before;
-  if (__syncthreads_or(decodes) == 0) return;  // most CTAs of the later rounds need no table
-  load_table(a.table, s.table);
-  load_table(a.counts, s.counts);
-  __syncthreads();
-  if (s.table.usable == 0) return;
-  const bool inner = is_inner(a, sub);
-  SubWalk walk = walk_inner_subs(a, s, sub, entry, decodes && inner, round > 0, before);
-  if (!decodes) return;
-  if (!inner) {
-    const Stop stop = decode_outer_sub(a, s.table, sub, entry, [](unsigned) {});
-    walk = {exit_of(a, stop, sub, 0), stop.symbols};
+  const unsigned thread = threadIdx.x;
+  const std::uint64_t sub = std::uint64_t{blockIdx.x} * kOwnSubs + thread - 1;
+  const bool exists = sub < a.subs;  // not so before the first one
+  const bool owns = exists && thread > 0;
+  const std::uint8_t last = round > 0 ? known[blockIdx.x] : std::uint8_t{0};
+  std::uint8_t entry = 0;
+  bool walks = exists;
+  if (round > 0) {
+    const std::uint8_t left = blockIdx.x > 0 ? known[blockIdx.x - 1] : std::uint8_t{0};
+    if (owns) entry = a.entry[sub] % kFaulty;
+    walks = owns && thread == 1 && entry != left;
+    if (walks) entry = left;
+    if (thread == 0) found[blockIdx.x] = last;
+    if (__syncthreads_or(walks) == 0) return;  // most CTAs need no table
   }
-  a.entry[sub] = entry;
-  a.count[sub] = walk.symbols;
-  found[sub] = walk.exit;
-  if (round == 0 || walk.exit != before) a.changed[round] = 1;  // all writers write the same
+  if (thread > 0) exits[thread - 1] = entry;
+  if (thread == kThreads - 1) exits[thread] = last;
+  load_counts(a, s);
+  __syncthreads();
+  if (s.list.usable == 0) return;
+  SubWalk walk;
+  bool has_walked = false;
+  for (int i = 0; __syncthreads_or(walks) != 0; ++i) {
+    if (i == kWalks) {
+      a.changed[kRounds - 1] = 1;  // all writers write the same
+      break;
+    }
+    if (__any_sync(kFullWarp, walks)) {
+      walk_segments(a, s, marks, sub, entry, walks, has_walked, walk);
+      has_walked |= walks;
+      if (walks) exits[thread] = static_cast<std::uint8_t>(walk.is_sound ? walk.exit : 0);
+    }
+    __syncthreads();
+    const std::uint8_t left = owns ? exits[thread - 1] : entry;
+    walks = left != entry;
+    entry = left;
+  }
+  if (has_walked && owns) {
+    a.entry[sub] = static_cast<std::uint8_t>(entry + (walk.is_sound ? 0 : kFaulty));
+    a.count[sub] = walk.symbols;
+  }
+  if (thread != kThreads - 1) return;
+  found[blockIdx.x] = exits[thread];
+  if (round == 0 || exits[thread] != last) a.changed[round] = 1;
 }
 
 __device__ bool synchronized(const Args& a) { return a.changed[kRounds - 1] == 0; }
 
-/// Exact solution, step 1: a warp decodes a subsequence from all entries.
+/// Exact solution, step 1: a warp walks a subsequence from all entries.
 __global__ void __launch_bounds__(kThreads) map_kernel(Args a) {
-  __shared__ Shared s;
+  __shared__ CountShared s;
   if (synchronized(a)) return;
-  load_table(a.table, s.table);
+  load_counts(a, s);
   __syncthreads();
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t warps = std::uint64_t{gridDim.x} * kThreads / 32;
   for (std::uint64_t sub = global_thread() / 32; sub < a.subs; sub += warps) {
-    const Stop stop = count_subs(a, s, sub, lane, true);
-    a.maps[sub * kEntries + lane] = exit_of(a, stop, sub, kDead);
+    const SubWalk walk = walk_sub(a, s, sub, lane, true);
+    a.maps[sub * kEntries + lane] =
+        static_cast<std::uint8_t>(walk.is_sound ? walk.exit : unsigned{kDead});
   }
 }
 
@@ -112,36 +144,51 @@ __global__ void __launch_bounds__(kThreads) spread_kernel(Args a, std::uint64_t 
 
 /// Step 5: the symbols of each subsequence.
 __global__ void __launch_bounds__(kThreads) count_kernel(Args a) {
-  __shared__ Shared s;
+  __shared__ CountShared s;
   if (synchronized(a)) return;
-  load_table(a.table, s.table);
+  load_counts(a, s);
   __syncthreads();
   const std::uint64_t sub = global_thread();
-  const unsigned entry = sub < a.subs ? a.entry[sub] : kDead;
-  const Stop stop = count_subs(a, s, sub, entry, entry != kDead);
-  if (sub < a.subs) a.count[sub] = stop.symbols;
+  const std::uint8_t entry = sub < a.subs ? a.entry[sub] : kDead;
+  const SubWalk walk = walk_sub(a, s, sub, entry, entry != kDead);
+  if (sub >= a.subs) return;
+  a.count[sub] = walk.symbols;
+  if (!walk.is_sound) a.entry[sub] = static_cast<std::uint8_t>(entry + kFaulty);
 }
 
 /// Decodes once more, into place. Only the first fault is reported: where codewords start after it
 /// is unknown. Offsets after it may be wrong, which only moves symbols inside the output.
-__global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
-  __shared__ Shared s;
+__global__ void ZR_DECODER_BOUNDS write_kernel(Args a) {
+  __shared__ WriteShared s;
   load_table(a.table, s.table);
   __syncthreads();
   const std::uint64_t sub = global_thread();
   if (sub == 0) a.outcome->count = a.symbols;
-  if (s.table.usable == 0) return;
-  const unsigned entry = sub < a.subs ? a.entry[sub] : kDead;
-  // Also where nothing is decoded: neighbours store for each other, near their own place.
-  const std::uint64_t first = a.offset[min(sub, a.subs - 1)];
-  const bool decodes = entry != kDead && first <= a.symbols;
-  const std::uint64_t room = decodes ? a.symbols - first : 0;
-  const Stop stop = write_subs(a, s, sub, entry, decodes, a.out + first, room);
-  if (!decodes || stop.symbols >= room) return;  // no more symbols are asked for
-  if (stop.code != Errc::ok)
+  if (s.table.list.usable == 0) return;
+  write_inner_subs(a, s, sub);
+  if (sub >= a.subs) return;
+  if (!is_inner(a, sub)) write_outer_sub(a, s, sub);
+  const OutputPart part(a, sub);
+  if (part.symbols >= part.room) return;  // no more symbols are asked for
+  if (part.is_faulty) {
+    const Stop stop = decode_outer_sub(a, s, sub, part.entry, [](unsigned) {});
     report_fault(a.outcome, stop.at, stop.code, FaultPosition::bits);
-  else if (sub + 1 == a.subs)
+  } else if (sub + 1 == a.subs) {
     report_fault(a.outcome, a.bits, Errc::truncated, FaultPosition::bits);
+  }
+}
+
+/// Chooses the bits of a subsequence.
+Status choose_sub_bits(std::uint64_t bits, std::uint64_t symbols, std::uint32_t& sub_bits) {
+  unsigned ctas = 0;
+  ZR_CUDA_TRY(persistent_grid(write_kernel, kThreads, 0, kMaxGrid, ctas));
+  const double threads = static_cast<double>(ctas) * kThreads;
+  sub_bits = kLongestSubBits;
+  for (double turns = kTurnsOfLongest; sub_bits > kShortestSubBits; sub_bits /= 2, turns = kTurns) {
+    const double subs = static_cast<double>(bits) / sub_bits;
+    if (subs >= turns * threads && static_cast<double>(symbols) <= kSubSymbols * subs) break;
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -149,11 +196,13 @@ __global__ void __launch_bounds__(kThreads) write_kernel(Args a) {
 Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* d_in,
               std::uint64_t bits, const Codebook* d_book, std::uint8_t* d_out,
               std::uint64_t symbols, Outcome* d_outcome, cudaStream_t stream) {
-  const std::uint32_t sub_bits = bits / kFewBits <= symbols ? kShortSubBits : kSubBits;
+  std::uint32_t sub_bits = 0;
+  ZR_TRY(choose_sub_bits(bits, symbols, sub_bits));
   const std::uint64_t subs = std::max<std::uint64_t>(1, ceil_div(bits, std::uint64_t{sub_bits}));
   const std::uint64_t groups = ceil_div(subs, kGroup);
-  if (ceil_div(subs, kThreads) > kMaxGrid)
+  if (ceil_div(subs, kOwnSubs) > kMaxGrid)
     return Status(Errc::invalid_argument, "at most 2^48 bits fit a grid");
+  const auto sync_grid = static_cast<unsigned>(ceil_div(subs, kOwnSubs));
   CallerScratch scratch(d_scratch);
   Args a{};
   a.in = d_in;
@@ -170,10 +219,9 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   constexpr std::uint64_t kChangedWords = (kRounds + 1) / 2;  // in 64-bit words
   a.changed = reinterpret_cast<std::uint32_t*>(scratch.take<std::uint64_t>(kChangedWords));
   a.entry = scratch.take<std::uint8_t>(subs);
-  a.even_exits = scratch.take<std::uint8_t>(subs);
-  a.odd_exits = scratch.take<std::uint8_t>(subs);
+  a.even_exits = scratch.take<std::uint8_t>(sync_grid);
+  a.odd_exits = scratch.take<std::uint8_t>(sync_grid);
   a.count = scratch.take<std::uint32_t>(subs);
-  a.marks = scratch.take<std::uint16_t>(subs * (sub_bits / kSegmentBits));
   a.offset = scratch.take<std::uint64_t>(subs);
   a.maps = scratch.take<std::uint8_t>(subs * kEntries);
   a.group_maps = scratch.take<std::uint8_t>(groups * kEntries);
@@ -191,7 +239,7 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   const auto grid = static_cast<unsigned>(ceil_div(subs, kThreads));
   const auto group_grid = static_cast<unsigned>(ceil_div(groups * 32, kThreads));
   for (int round = 0; round < kRounds; ++round)
-    ZR_LAUNCH(synchronize_kernel, grid, kThreads, stream, a, round);
+    ZR_LAUNCH(synchronize_kernel, sync_grid, kThreads, stream, a, round);
   unsigned map_grid = 0;
   ZR_CUDA_TRY(persistent_grid(map_kernel, kThreads, 0, ceil_div(subs * 32, kThreads), map_grid));
   ZR_LAUNCH(map_kernel, map_grid, kThreads, stream, a);

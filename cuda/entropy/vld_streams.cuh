@@ -6,13 +6,15 @@
 
 #include <cstdint>
 
+#include "cuda/base/kept.hpp"
+#include "cuda/base/shared_access.cuh"
 #include "cuda/entropy/vld_table.cuh"
 
 namespace zerorun::cuda_entropy {
 
 inline constexpr int kDecoderThreads = 256;
-// By itself ptxas takes 40 registers on 10.0, for a sixth CTA, and spills some.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1000
+// By itself ptxas takes 40 registers, for a sixth CTA, and spills some. (7.5 has room for four.)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define ZR_DECODER_BOUNDS __launch_bounds__(kDecoderThreads, 5)
 #else
 #define ZR_DECODER_BOUNDS __launch_bounds__(kDecoderThreads)
@@ -21,8 +23,8 @@ inline constexpr int kDecoderThreads = 256;
 /// Words of each thread's part of the input, on their way through shared memory.
 template <int kThreads>
 struct RingOfWords {
-  static constexpr unsigned kVectors = 4;
-  uint4 vector[kVectors][kThreads];
+  static constexpr unsigned kWords = 16;
+  alignas(sizeof(uint4)) unsigned word[kThreads][kWords];
 };
 
 /// The bits of the input from a position on, for decoders that know how far they may go. top_up()
@@ -30,30 +32,31 @@ struct RingOfWords {
 /// that one of them made in a branch of its own would make all wait. Words after the end read as 0.
 template <int kThreads>
 class RingReader {
-  using Ring = RingOfWords<kThreads>;
-  static constexpr unsigned kRingWords = 4 * Ring::kVectors;
+  static constexpr unsigned kRingWords = RingOfWords<kThreads>::kWords;
 
  public:
-  __device__ RingReader(Ring& ring, const std::uint32_t* in, std::uint64_t words, std::uint64_t at)
-      : ring_(&ring.vector[0][threadIdx.x]), in_(in + at / 128 * 4), first_(at / 128 * 4) {
+  __device__ RingReader(RingOfWords<kThreads>& ring, const std::uint32_t* in, std::uint64_t words,
+                        std::uint64_t at)
+      : ring_(kept(shared_address(ring.word[threadIdx.x]))), first_(at / 128 * 4) {
     const std::uint64_t left = words > first_ ? words - first_ : 0;
-    words_ = left < 0x40000000u ? static_cast<unsigned>(left) : 0x40000000u;
+    // Neighbours' rings begin in different fourths, which lie in different banks.
+    const unsigned turn = threadIdx.x / 2 % 4 * 4;
+    words_ = turn + (left < 0x40000000u ? static_cast<unsigned>(left) : 0x40000000u);
+    first_ -= turn;
+    in_ = in + first_;
     is_aligned_ = reinterpret_cast<std::uintptr_t>(in) % sizeof(uint4) == 0;
-    for (int group = 0; group < 2; ++group) top_up();
-    __pipeline_wait_prior(0);
-    ready_ = loaded_;
-    next_ = static_cast<unsigned>(at / 32 % 4);
-    buffer_ = std::uint64_t{pop()} << 32;
-    buffer_ = (buffer_ | pop()) << (at % 32);
-    have_ = 64 - static_cast<int>(at % 32);
+    loaded_ = turn;
+    next_ = turn + static_cast<unsigned>(at / 32 % 4);
+    __pipeline_wait_prior(0);  // for what a reader before may have asked for
+    fill();
+    high_ = pop();
+    low_ = pop();
+    passed_ = static_cast<unsigned>(at % 32);
+    refill();
   }
 
-  /// Enough for 16 codewords of up to 14 bits. What they need beyond is read when they need it.
+  /// Enough for 16 codewords of up to kFastBits.
   __device__ void top_up() {
-    if (loaded_ < next_) {
-      __pipeline_wait_prior(0);
-      loaded_ = next_ / 4 * 4;
-    }
     ready_ = loaded_;
     for (int i = 0; i < 2; ++i) {
       if (loaded_ > next_ + kRingWords - 4) break;
@@ -64,76 +67,163 @@ class RingReader {
     __pipeline_wait_prior(1);
   }
 
-  /// At least 32 bits are in the window afterwards.
+  /// The window has 32 bits afterwards.
   __device__ void refill() {
-    if (have_ >= 32) return;
-    buffer_ |= std::uint64_t{pop()} << (32 - have_);
-    have_ += 32;
+    if (passed_ >= 32) {
+      high_ = low_;
+      low_ = pop();
+      passed_ -= 32;
+    }
+    window_ = __funnelshift_l(low_, high_, passed_);
   }
-  __device__ unsigned window() const { return static_cast<unsigned>(buffer_ >> 32); }
-  /// Precondition: as many bits are in the window.
-  __device__ void skip(unsigned bits) {
-    buffer_ <<= bits;
-    have_ -= static_cast<int>(bits);
+  __device__ unsigned window() const { return window_; }
+  /// Precondition: the window has as many bits. It is to be refilled next.
+  __device__ void skip(unsigned bits) { passed_ += bits; }
+  /// The same, of a codeword that may be longer than kFastBits.
+  __device__ void skip_long(unsigned bits) {
+    if (ready_ - next_ <= kWordsAhead) fill();
+    skip(bits);
   }
-  __device__ std::uint64_t position() const {
-    return (first_ + next_) * 32 - static_cast<unsigned>(have_);
-  }
+  __device__ std::uint64_t position() const { return (first_ + next_) * 32 - 64 + passed_; }
 
  private:
-  __device__ uint4* slot(unsigned word) const {
-    return ring_ + word / 4 % Ring::kVectors * kThreads;
+  /// That 16 codewords of up to kFastBits take.
+  static constexpr unsigned kWordsAhead = (31 + 16 * kFastBits) / 32;
+  static_assert(kWordsAhead < kRingWords - 8, "top_up() finds as many that it asked for before");
+
+  /// Waits until the ring is full.
+  __device__ void fill() {
+    for (; loaded_ <= next_ + kRingWords - 4; loaded_ += 4) fetch(loaded_);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    ready_ = loaded_;
   }
-  __device__ void fetch(unsigned at) {
-    if (is_aligned_ && at + 4 <= words_) {
-      __pipeline_memcpy_async(slot(at), in_ + at, sizeof(uint4));
-      return;
-    }
-    *slot(at) = uint4{word(at), word(at + 1), word(at + 2), word(at + 3)};
+  __device__ void fetch(unsigned at) const {
+    const SharedAddress to = ring_ + at % kRingWords * sizeof(unsigned);
+    if (is_aligned_ && at + 4 <= words_)
+      __pipeline_memcpy_async(__cvta_shared_to_generic(to), in_ + at, sizeof(uint4));
+    else
+      store_four_words(to, {word(at), word(at + 1), word(at + 2), word(at + 3)});
   }
   __device__ unsigned word(unsigned at) const { return at < words_ ? in_[at] : 0; }
-  __device__ unsigned pop() {
-    const unsigned at = next_++;
-    return at < ready_ ? reinterpret_cast<const unsigned*>(slot(at))[at % 4] : word(at);
-  }
+  __device__ unsigned pop() { return load_word(ring_, next_++ % kRingWords); }
 
-  uint4* ring_;
+  SharedAddress ring_;
   const std::uint32_t* in_;  // at the word `first_`; the others count from there
-  std::uint64_t first_;
+  std::uint64_t first_;      // modulo 2^64
   unsigned words_;
-  unsigned next_ = 0;     // to be read
-  unsigned ready_ = 0;    // words before it that were not read are in the ring
-  unsigned loaded_ = 0;   // words before it were asked for
-  std::uint64_t buffer_;  // left-aligned
-  int have_;
+  unsigned next_;        // to be read
+  unsigned ready_;       // words before it that were not read are in the ring
+  unsigned loaded_;      // words before it were asked for
+  unsigned high_, low_;  // the last two words that were read
+  unsigned passed_;      // bits of the two
+  unsigned window_;
   bool is_aligned_;
 };
 
-/// The codeword at the reader's front, which is moved past it; 0: there is none. Precondition: the
-/// reader was refilled, and at most one codeword of up to kFastBits was read since. After a longer
-/// one it is refilled.
-template <typename Reader>
-__device__ unsigned take_codeword(const DecodeTable& table, Reader& reader) {
-  unsigned found = table.fast[reader.window() >> (32 - kFastBits)];
-  if (found >= 256) {
-    reader.skip(found >> 8);
-    return found;
-  }
-  reader.refill();
-  found = find_long_codeword(table, reader.window(), found);
-  reader.skip(found >> 8);
-  reader.refill();
-  return found;
-}
-
 /// 32 bytes, the first one lowest.
 struct Sector {
-  std::uint32_t word[8];
+  uint4 low, high;
+};
 
-  __device__ uint4 half(bool upper) const {
-    return upper ? uint4{word[4], word[5], word[6], word[7]}
-                 : uint4{word[0], word[1], word[2], word[3]};
+/// The first `bytes` bytes of one sector, and the others of another, which has zeros there.
+__device__ inline Sector joined(const Sector& first, unsigned bytes, const Sector& others) {
+  const auto word = [&](unsigned at, unsigned begin, unsigned other) {
+    const unsigned kept = bytes > at ? min(8 * (bytes - at), 32u) : 0;
+    return (begin & ~__funnelshift_lc(0, 0xFFFFFFFFu, kept)) | other;
+  };
+  const auto& [a, b] = first;
+  const auto& [c, d] = others;
+  return {{word(0, a.x, c.x), word(4, a.y, c.y), word(8, a.z, c.z), word(12, a.w, c.w)},
+          {word(16, b.x, d.x), word(20, b.y, d.y), word(24, b.z, d.z), word(28, b.w, d.w)}};
+}
+
+/// The symbols of the codewords from a position on. All threads of a warp call it at the same time.
+template <int kThreads>
+class SymbolReader {
+ public:
+  __device__ SymbolReader(const DecodeTable& table, RingOfWords<kThreads>& ring,
+                          const std::uint32_t* in, std::uint64_t words, std::uint64_t at)
+      : table_(table), fast_(kept(shared_address(table.fast))), reader_(ring, in, words, at) {}
+
+  /// As many symbols as a sector has places, and from `from` on places, if it is given: the others
+  /// become 0 and take no bits.
+  __device__ Sector sector() { return take_sector<false>(0); }
+  __device__ Sector sector(unsigned from) { return take_sector<true>(from); }
+
+  /// Fewer symbols than a sector has places, one after the other.
+  template <typename Sink>
+  __device__ void take(std::uint32_t symbols, Sink&& sink) {
+#pragma unroll 1
+    for (std::uint32_t n = 0; n < symbols; ++n) {
+      if (n % 16 == 0) reader_.top_up();
+      sink(n, take_one());
+    }
   }
+
+  /// Whether all that was taken were codewords.
+  __device__ bool is_sound() const { return is_sound_; }
+  __device__ std::uint64_t position() const { return reader_.position(); }
+
+ private:
+  template <bool kPartly>
+  __device__ Sector take_sector(unsigned from) {
+    Sector sector;
+#pragma unroll 1
+    for (unsigned place = 0; place < 32; place += 16) {
+      reader_.top_up();
+      sector.low = sector.high;
+      sector.high.x = take_four<kPartly>(place, from);
+      sector.high.y = take_four<kPartly>(place + 4, from);
+      sector.high.z = take_four<kPartly>(place + 8, from);
+      sector.high.w = take_four<kPartly>(place + 12, from);
+    }
+    return sector;
+  }
+  template <bool kPartly>
+  __device__ unsigned take_four(unsigned place, unsigned from) {
+    const unsigned low = take_two<kPartly>(place, from);
+    return __byte_perm(low, take_two<kPartly>(place + 2, from), 0x5410);
+  }
+
+  template <bool kPartly>
+  __device__ unsigned take_two(unsigned place, unsigned from) {
+    reader_.refill();
+    unsigned first = look_up(reader_.window());
+    if (kPartly && place < from) first = 0;
+    unsigned second = look_up(reader_.window() << first / 256);
+    if (kPartly && place + 1 < from) second = 0;
+    const bool first_is_long = first < 256 && !(kPartly && place < from);
+    const bool second_is_long = second < 256 && !(kPartly && place + 1 < from);
+    if (first_is_long || second_is_long) [[unlikely]]
+      return take_long_two(kPartly && place < from ? min(from - place, 2u) : 0);
+    reader_.skip(first / 256 + second / 256);
+    return __byte_perm(first, second, 0x3340);
+  }
+
+  /// The same, whatever their lengths, without the first `absent` ones of the two.
+  __device__ unsigned take_long_two(unsigned absent) {
+    unsigned two = 0;
+#pragma unroll 1
+    for (unsigned n = 0; n < 2; ++n) two = two / 256 | (n < absent ? 0 : take_one()) * 256;
+    return two;
+  }
+  __device__ unsigned take_one() {
+    reader_.refill();
+    unsigned found = look_up(reader_.window());
+    if (found < 256) found = find_long_codeword(table_.list, reader_.window(), found);
+    is_sound_ = is_sound_ && found != 0;
+    reader_.skip_long(found / 256);
+    return found % 256;
+  }
+  __device__ unsigned look_up(unsigned window) const {
+    return load_half(fast_, window >> (32 - kFastBits));
+  }
+
+  const DecodeTable& table_;
+  SharedAddress fast_;
+  RingReader<kThreads> reader_;
+  bool is_sound_ = true;
 };
 
 /// Stores bytes at consecutive addresses, wherever the first one lies. All threads of a warp call
@@ -157,14 +247,14 @@ class SectorWriter {
     const bool is_odd = threadIdx.x % 2 != 0;
     const bool whole = begin == 0 && end == sizeof(Sector);
     const bool neighbours_whole = __shfl_xor_sync(kFullWarp, static_cast<unsigned>(whole), 1) != 0;
-    const uint4 own = sector.half(is_odd), given = sector.half(!is_odd);
+    const uint4 own = is_odd ? sector.high : sector.low, given = is_odd ? sector.low : sector.high;
     const uint4 got{exchange(given.x), exchange(given.y), exchange(given.z), exchange(given.w)};
     // Both store their half of the even thread's sector at once, then of the odd one's.
     std::uint8_t* const at = to_ + 16 * is_odd;
     std::uint8_t* const neighbours_at = at + to_neighbour_;
     if (is_odd ? neighbours_whole : whole) store(is_odd ? neighbours_at : at, is_odd ? got : own);
     if (is_odd ? whole : neighbours_whole) store(is_odd ? at : neighbours_at, is_odd ? own : got);
-    if (!whole) store_bytes(sector, begin, end);
+    if (!whole && begin < end) store_bytes(sector, begin, end);
     to_ += sizeof(Sector);
   }
 
@@ -175,13 +265,15 @@ class SectorWriter {
   __device__ static void store(std::uint8_t* to, const uint4& half) {
     *reinterpret_cast<uint4*>(to) = half;
   }
-  __device__ void store_bytes(Sector sector, unsigned begin, unsigned end) const {
+  __device__ void store_bytes(const Sector& sector, unsigned begin, unsigned end) const {
+    unsigned word[] = {sector.low.x,  sector.low.y,  sector.low.z,  sector.low.w,
+                       sector.high.x, sector.high.y, sector.high.z, sector.high.w};
 #pragma unroll 1
     for (unsigned i = 0; i < end; ++i) {
-      if (i >= begin) to_[i] = static_cast<std::uint8_t>(sector.word[0]);
+      if (i >= begin) to_[i] = static_cast<std::uint8_t>(word[0]);
 #pragma unroll
       for (int w = 0; w < 8; ++w)  // the next byte comes to the front
-        sector.word[w] = __funnelshift_r(sector.word[w], w < 7 ? sector.word[w + 1] : 0, 8);
+        word[w] = __funnelshift_r(word[w], w < 7 ? word[w + 1] : 0, 8);
     }
   }
 

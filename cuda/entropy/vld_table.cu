@@ -8,8 +8,8 @@ namespace {
 constexpr int kThreads = kSymbols;
 
 /// The first window after all those that begin with sorted codeword i.
-__device__ std::uint64_t end_of(const DecodeTable& table, int i) {
-  return std::uint64_t{table.first[i]} + (std::uint64_t{1} << (32 - table.bits[i]));
+__device__ std::uint64_t end_of(const CodewordList& list, int i) {
+  return std::uint64_t{list.first[i]} + (std::uint64_t{1} << (32 - list.bits[i]));
 }
 
 /// The thread's codeword, in the order of their bits.
@@ -35,8 +35,8 @@ __device__ void fill_long(DecodeTable& table, const Codeword& own) {
   __shared__ std::uint32_t numbers[kThreads / 32];
   const unsigned rank = threadIdx.x, lane = rank % 32, own_warp = rank / 32;
   const bool is_long = own.exists && own.bits > kFastBits;
-  const bool leads = is_long && (rank == 0 || table.bits[rank - 1] <= kFastBits ||
-                                 table.first[rank - 1] >> (32 - kFastBits) != own.prefix());
+  const bool leads = is_long && (rank == 0 || table.list.bits[rank - 1] <= kFastBits ||
+                                 table.list.first[rank - 1] >> (32 - kFastBits) != own.prefix());
   const unsigned leaders = __ballot_sync(kFullWarp, leads);
   if (lane == 0) numbers[own_warp] = static_cast<unsigned>(__popc(leaders));
   __syncthreads();
@@ -46,7 +46,8 @@ __device__ void fill_long(DecodeTable& table, const Codeword& own) {
   if (!is_long || number >= kMoreTables) return;
   table.fast[own.prefix()] = static_cast<std::uint16_t>(number);
   if (own.bits <= kFastBits + kMoreBits)
-    fill(table.more[number], kMoreBits, own.first << kFastBits, own.bits - kFastBits, own.entry);
+    fill(table.list.more[number], kMoreBits, own.first << kFastBits, own.bits - kFastBits,
+         own.entry);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -62,9 +63,9 @@ __global__ void __launch_bounds__(kThreads)
   const bool used = length != 0 && !too_wide;
   first[symbol] = used ? value << (32 - length) : 0;
   bits[symbol] = static_cast<std::uint8_t>(used ? length : 0);
-  table.first[symbol] = 0;
-  table.bits[symbol] = 0;
-  table.symbol[symbol] = 0;
+  table.list.first[symbol] = 0;
+  table.list.bits[symbol] = 0;
+  table.list.symbol[symbol] = 0;
   const bool wide = __syncthreads_or(too_wide) != 0;
   const int codewords = __syncthreads_count(used);
 
@@ -73,26 +74,28 @@ __global__ void __launch_bounds__(kThreads)
     for (int other = 0; other < kSymbols; ++other)
       rank += bits[other] != 0 &&
               (first[other] < first[symbol] || (first[other] == first[symbol] && other < symbol));
-    table.first[rank] = first[symbol];
-    table.bits[rank] = bits[symbol];
-    table.symbol[rank] = static_cast<std::uint8_t>(symbol);
+    table.list.first[rank] = first[symbol];
+    table.list.bits[rank] = bits[symbol];
+    table.list.symbol[rank] = static_cast<std::uint8_t>(symbol);
   }
   __syncthreads();
   const bool overlaps =
-      symbol > 0 && symbol < codewords && table.first[symbol] < end_of(table, symbol - 1);
+      symbol > 0 && symbol < codewords && table.list.first[symbol] < end_of(table.list, symbol - 1);
   const bool usable = __syncthreads_or(overlaps) == 0 && !wide;
   if (symbol == 0) {
-    table.codewords = usable ? static_cast<std::uint32_t>(codewords) : 0;
-    table.usable = usable;
+    table.list.codewords = usable ? static_cast<std::uint32_t>(codewords) : 0;
+    table.list.usable = usable;
     if (!usable) report_fault(outcome, 0, Errc::invalid_argument);
   }
   for (unsigned i = threadIdx.x; i < 1u << kFastBits; i += kThreads) table.fast[i] = kMoreTables;
-  for (unsigned i = threadIdx.x; i < sizeof table.more / sizeof table.more[0][0]; i += kThreads)
-    table.more[0][i] = 0;
+  for (unsigned i = threadIdx.x; i < sizeof table.list.more / sizeof table.list.more[0][0];
+       i += kThreads)
+    table.list.more[0][i] = 0;
   __syncthreads();
   // A codeword of at most kFastBits fills its entries; those of a prefix code do not overlap.
-  const Codeword own{usable && symbol < codewords, table.first[symbol], table.bits[symbol],
-                     static_cast<std::uint16_t>(table.bits[symbol] << 8 | table.symbol[symbol])};
+  const Codeword own{
+      usable && symbol < codewords, table.list.first[symbol], table.list.bits[symbol],
+      static_cast<std::uint16_t>(table.list.bits[symbol] << 8 | table.list.symbol[symbol])};
   if (own.exists && own.bits <= kFastBits)
     fill(table.fast, kFastBits, own.first, own.bits, own.entry);
   fill_long(table, own);
@@ -103,15 +106,17 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     build_counts_kernel(const DecodeTable* table, CountTable* out) {
   const unsigned window = blockIdx.x * kThreads + threadIdx.x;
-  unsigned bits = 0, codewords = 0;
+  const unsigned fast = table->fast[window], first = fast >> 8;
+  unsigned bits = first, codewords = 1;
   // The bits behind the window count as zeros: a codeword within it does not depend on them.
-  while (bits < kFastBits) {
+  while (first != 0 && bits < kFastBits) {
     const unsigned length = table->fast[(window << bits) % (1u << kFastBits)] >> 8;
     if (length == 0 || bits + length > kFastBits) break;
     bits += length;
     ++codewords;
   }
-  out->of[window] = static_cast<std::uint8_t>(codewords << 4 | bits);
+  const unsigned counts = (16 + first) << 8 | (16 * codewords + bits);
+  out->of[window] = static_cast<std::uint16_t>(first == 0 ? fast : counts);
 }
 
 }  // namespace

@@ -18,23 +18,30 @@ inline constexpr int kFastBits = 12;
 inline constexpr int kMoreBits = 4;
 inline constexpr unsigned kMoreTables = 64;
 
-/// Codewords of up to kFastBits are found by the first bits of the window; most of those with up to
-/// kMoreBits more by a second look into a table of their own; all others by search.
-struct DecodeTable {
+/// Finds a codeword of any length by search, or by a look into a table of its beginning: the
+/// codewords of up to kMoreBits more than kFastBits.
+struct CodewordList {
   std::uint32_t first[kSymbols];  ///< codewords left-aligned to 32 bits, ascending
   std::uint8_t bits[kSymbols];    ///< their lengths
   std::uint8_t symbol[kSymbols];  ///< their symbols
-  /// Length << 8 | symbol; or, where the length is 0, the number of a table in `more`, or another.
-  std::uint16_t fast[1 << kFastBits];
   std::uint16_t more[kMoreTables][1 << kMoreBits];  ///< length << 8 | symbol; 0: search
   std::uint32_t codewords;
   std::uint32_t usable;  ///< 0 if the codebook is no prefix code
 };
 
-/// How many whole codewords the first kFastBits of a window hold, for walks that only count:
-/// codewords << 4 | their bits; 0 if the first one is longer or none.
+/// Codewords of up to kFastBits are found by the first bits of the window, most others by a second
+/// look.
+struct DecodeTable {
+  CodewordList list;
+  /// Length << 8 | symbol; or, where the length is 0, the number of a table in `more`, or another.
+  std::uint16_t fast[1 << kFastBits];
+};
+
+/// For walks that only count, by the first kFastBits of a window: 16 a codeword and 1 a bit, of the
+/// first codeword in the upper byte and of all whole ones in the lower; where the first one is
+/// longer or none, the entry of DecodeTable::fast.
 struct CountTable {
-  alignas(4) std::uint8_t of[1 << kFastBits];
+  alignas(4) std::uint16_t of[1 << kFastBits];
 };
 static_assert(kFastBits < 16);
 
@@ -95,36 +102,36 @@ class BitReader {
 };
 
 /// Length << 8 | symbol of the codeword at the front of the window, by search; 0 if there is none.
-__device__ inline unsigned search_codeword(const DecodeTable& table, unsigned window) {
-  int low = 0, high = static_cast<int>(table.codewords);  // first[low - 1] <= window < first[high]
+__device__ inline unsigned search_codeword(const CodewordList& list, unsigned window) {
+  int low = 0, high = static_cast<int>(list.codewords);  // first[low - 1] <= window < first[high]
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (table.first[middle] <= window)
+    if (list.first[middle] <= window)
       low = middle + 1;
     else
       high = middle;
   }
   if (low == 0) return 0;
   const int found = low - 1;
-  const unsigned bits = table.bits[found];
-  const std::uint64_t end = std::uint64_t{table.first[found]} + (std::uint64_t{1} << (32 - bits));
-  return window < end ? bits << 8 | table.symbol[found] : 0;
+  const unsigned bits = list.bits[found];
+  const std::uint64_t end = std::uint64_t{list.first[found]} + (std::uint64_t{1} << (32 - bits));
+  return window < end ? bits << 8 | list.symbol[found] : 0;
 }
 
 /// The same for a window whose entry of `fast` has the length 0.
-__device__ inline unsigned find_long_codeword(const DecodeTable& table, unsigned window,
+__device__ inline unsigned find_long_codeword(const CodewordList& list, unsigned window,
                                               unsigned fast) {
   if (fast < kMoreTables) {
     const unsigned next = window >> (32 - kFastBits - kMoreBits) & ((1u << kMoreBits) - 1);
-    if (const unsigned found = table.more[fast][next]; found != 0) return found;
+    if (const unsigned found = list.more[fast][next]; found != 0) return found;
   }
-  return search_codeword(table, window);
+  return search_codeword(list, window);
 }
 
 /// The same for every window.
 __device__ inline unsigned find_codeword(const DecodeTable& table, unsigned window) {
   const unsigned fast = table.fast[window >> (32 - kFastBits)];
-  return fast >= 256 ? fast : find_long_codeword(table, window, fast);
+  return fast >= 256 ? fast : find_long_codeword(table.list, window, fast);
 }
 
 /// Where decoding stopped, and why.
@@ -135,16 +142,17 @@ struct Stop {
 };
 
 /// Decodes codewords that start in [at, stop), at most `symbols` of them, from bits that end at
-/// `end`; hands each symbol to the sink. Every step takes at least one bit.
-template <typename Sink>
-__device__ Stop decode_range(const DecodeTable& table, const std::uint32_t* in, std::uint64_t at,
+/// `end`; hands each symbol to the sink. `find` is find_codeword() for the table. Every step takes
+/// at least one bit.
+template <typename Find, typename Sink>
+__device__ Stop decode_range(const Find& find, const std::uint32_t* in, std::uint64_t at,
                              std::uint64_t stop, std::uint64_t end, std::uint32_t symbols,
                              Sink&& sink) {
   BitReader reader(in, at, end);
   for (std::uint32_t n = 0; n < symbols; ++n) {
     if (at >= stop) return {at, n, Errc::ok};
     if (at >= end) return {at, n, Errc::truncated};
-    const unsigned found = find_codeword(table, reader.window());
+    const unsigned found = find(reader.window());
     if (found == 0) return {at, n, Errc::bad_huffman_code};
     const unsigned bits = found >> 8;
     if (bits > end - at) return {at, n, Errc::truncated};

@@ -66,7 +66,7 @@ class CodeBench {
     code_ = text;
   }
 
-  /// The main forms: encode with a chunk index, decode by it.
+  /// The main forms: encode with a chunk index, decode by it and without it.
   void measure() {
     out_.emplace(words());
     Prepared encode([&](void* scratch, std::size_t& bytes) {
@@ -83,12 +83,12 @@ class CodeBench {
     require_symbols("decode by the index");
     add("encode", "look-back", launch_times(encode));
     add("decode", "chunk index", launch_times(decode));
+    measure_self_sync();
   }
 
   /// The other forms, after measure().
   void measure_base_lines() {
     measure_book();
-    measure_self_sync();
     measure_chained();
     measure_one_core();
   }

@@ -15,8 +15,8 @@
 /// Inputs aligned to 16 bytes, as cudaMalloc gives them, are read fastest. Sizes count elements.
 ///
 /// Scratch memory belongs to the caller: with d_scratch == nullptr a call only sets scratch_bytes
-/// to what the same call needs; otherwise it checks scratch_bytes. d_scratch is aligned to 256
-/// bytes. Calls enqueue work on the stream and return without waiting for it, so that they can be
+/// to what the same call needs on the same device; otherwise it checks scratch_bytes. d_scratch is
+/// aligned to 256 bytes. Calls enqueue work on the stream and return without waiting for it, so that they can be
 /// captured in a graph; scratch and arrays must live until the work has completed.
 ///
 /// The returned Status is about arguments and launches. Sizes and faults that depend on the data

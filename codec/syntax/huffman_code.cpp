@@ -22,26 +22,20 @@ void fill_encode_table(const HuffmanSpec& spec, int table, HuffmanEncodeTables& 
 }
 
 void fill_decode_table(const HuffmanSpec& spec, HuffmanDecodeTable& out) {
-  std::memset(&out, 0, sizeof out);
+  std::memset(out.lookup, 0, sizeof out.lookup);
   std::memcpy(out.values, spec.values.data(), sizeof out.values);
-  std::uint32_t code = 0;
+  fill_lengths(spec, out);
   std::int32_t next = 0;
-  for (int length = 1; length <= kMaxCodeBits; ++length) {
-    const int used = spec.bits[static_cast<std::size_t>(length)];
-    out.value_offset[length] = next - static_cast<std::int32_t>(code);
-    for (int i = 0; i < used && length <= kLookupBits; ++i) {
+  for (int length = 1; length <= kLookupBits; ++length) {
+    for (int i = 0; i < spec.bits[static_cast<std::size_t>(length)]; ++i, ++next) {
       const auto entry =
-          static_cast<std::uint16_t>(length << 8 | spec.values[static_cast<std::size_t>(next + i)]);
-      const std::uint32_t first = (code + static_cast<std::uint32_t>(i)) << (kLookupBits - length);
+          static_cast<std::uint16_t>(length << 8 | spec.values[static_cast<std::size_t>(next)]);
+      const auto code = static_cast<std::uint32_t>(next - out.value_offset[length]);
+      const std::uint32_t first = code << (kLookupBits - length);
       for (std::uint32_t fill = 0; fill < (1u << (kLookupBits - length)); ++fill)
         out.lookup[first + fill] = entry;
     }
-    code += static_cast<std::uint32_t>(used);
-    next += used;
-    out.limit[length] = code << (kMaxCodeBits - length);
-    code <<= 1;
   }
-  out.limit[kMaxCodeBits + 1] = 0xFFFFFFFF;
 }
 
 }  // namespace zerorun

@@ -37,6 +37,34 @@ struct HuffmanDecodeTables {
   HuffmanDecodeTable ac[4];
 };
 
+/// Fills all but the look-up and the values.
+ZR_HD void fill_lengths(const HuffmanSpec& spec, HuffmanDecodeTable& out) {
+  std::uint32_t code = 0;
+  std::int32_t next = 0;
+  for (int length = 1; length <= kMaxCodeBits; ++length) {
+    const std::int32_t used = spec.bits[static_cast<std::size_t>(length)];
+    out.value_offset[length] = next - static_cast<std::int32_t>(code);
+    code += static_cast<std::uint32_t>(used);
+    next += used;
+    out.limit[length] = code << (kMaxCodeBits - length);
+    code <<= 1;
+  }
+  out.limit[0] = 0;
+  out.limit[kMaxCodeBits + 1] = 0xFFFFFFFF;
+  out.value_offset[0] = 0;
+}
+
+/// An entry of the look-up of a table that has the rest.
+ZR_HD std::uint16_t lookup_entry(const HuffmanDecodeTable& table, std::uint32_t index) {
+  const std::uint32_t next16 = index << (kMaxCodeBits - kLookupBits);
+  std::int32_t length = 1;
+  for (int l = 1; l <= kLookupBits; ++l) length += next16 >= table.limit[l];
+  if (length > kLookupBits) return 0;
+  const auto code = static_cast<std::int32_t>(next16 >> (kMaxCodeBits - length));
+  const std::uint8_t value = table.values[(code + table.value_offset[length]) & 0xFF];
+  return static_cast<std::uint16_t>(length << 8 | value);
+}
+
 /// Precondition: check_huffman_spec() is ok.
 void fill_decode_table(const HuffmanSpec& spec, HuffmanDecodeTable& out);
 

@@ -56,7 +56,6 @@ Status ScanDecoder::create() {
   ZR_TRY(prepare_sync_subsequences());
   ZR_TRY(prepare_decode_subsequences());
   ZR_TRY(prepare_decode_groups());
-  ZR_TRY(host_tables_.reserve(2 * kMaxTablePairs));
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(host_steps_.reserve(1));
   ZR_TRY(steps_.reserve(1));
@@ -116,25 +115,23 @@ Status ScanDecoder::reserve(const Job& job) {
   return group_sums_.reserve(std::int64_t{sizes.groups} + 1);
 }
 
-/// Sends the code tables, from which the device makes its own, unless they are the last scan's.
+/// Has the device make its code tables, unless they are the last scan's.
 Status ScanDecoder::update_tables(const Job& job) {
-  const auto count = static_cast<std::size_t>(2 * job.cycle.pairs);
-  const auto spec_of = [&](std::size_t t) -> const HuffmanSpec& {
-    return t % 2 == kDcSide ? *job.scan.dc[job.cycle.dc_table[t / 2]]
-                            : *job.scan.ac[job.cycle.ac_table[t / 2]];
+  const PairCycle& cycle = job.cycle;
+  bool same = cycle.pairs <= code_pairs_;
+  const auto update = [&same](HuffmanSpec& known, const HuffmanSpec& spec) {
+    if (known == spec) return;
+    known = spec;
+    same = false;
   };
-  bool same = true;
-  for (std::size_t t = 0; t < count; ++t) same = same && specs_[t] == spec_of(t);
+  for (std::int32_t pair = 0; pair < cycle.pairs; ++pair) {
+    update(codes_.of[kDcSide][pair], *job.scan.dc[cycle.dc_table[pair]]);
+    update(codes_.of[kAcSide][pair], *job.scan.ac[cycle.ac_table[pair]]);
+  }
   if (same) return Status::ok();
-  specs_.fill(std::nullopt);
-  // The device may still read the tables of an earlier scan on this stream.
-  ZR_CUDA_TRY(cudaStreamSynchronize(job.stream));
-  for (std::size_t t = 0; t < count; ++t) fill_decode_table(spec_of(t), host_tables_.data()[t]);
-  for (std::size_t t = 0; t < count; ++t)
-    ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->source[t % 2][t / 2], host_tables_.data() + t,
-                                sizeof(HuffmanDecodeTable), cudaMemcpyHostToDevice, job.stream));
-  ZR_TRY(make_walk_tables(tables_.data(), job.cycle.pairs, job.stream));
-  for (std::size_t t = 0; t < count; ++t) specs_[t] = spec_of(t);
+  code_pairs_ = 0;
+  ZR_TRY(make_walk_tables(codes_, cycle.pairs, tables_.data(), job.stream));
+  code_pairs_ = cycle.pairs;
   return Status::ok();
 }
 

@@ -130,11 +130,11 @@ class ScanDecoder {
   OddScan small_{};     ///< crowded or late in chunks that were not the largest
   OddScan foretold_{};  ///< a chunk ended otherwise than it told
   ScanTuning tuning_;
-  std::array<std::optional<HuffmanSpec>, 2 * kMaxTablePairs> specs_;    ///< source of tables_
+  WalkCodes codes_{};  ///< source of tables_
+  std::int32_t code_pairs_ = 0;
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_
   PinnedBuffer<ScanSteps> host_steps_;
   DeviceBuffer<ScanSteps> steps_;
-  PinnedBuffer<HuffmanDecodeTable> host_tables_;
   DeviceBuffer<WalkTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;
   DeviceBuffer<std::uint32_t> interval_first_, block_pair_;

@@ -61,8 +61,8 @@ struct WalkArgs {
   std::uint32_t room_words;  ///< likewise
 };
 
-/// Fills `tables` from its `source`, for the first `pairs` pairs.
-Status make_walk_tables(WalkTables* tables, int pairs, cudaStream_t stream);
+/// Fills `tables`, of the first `pairs` pairs, behind all that was enqueued before.
+Status make_walk_tables(const WalkCodes& codes, int pairs, WalkTables* tables, cudaStream_t stream);
 
 /// For each decoder, before its first scan, on the device that is current.
 Status prepare_sync_subsequences();

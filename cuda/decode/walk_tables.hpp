@@ -72,8 +72,13 @@ inline constexpr std::uint32_t kSymbolFault = kLongCode;
 /// nearly always among the last kLongSymbols values of 16 bits.
 inline constexpr std::uint32_t kLongSymbols = 2048;
 
-/// In device memory, where make_walk_tables() fills it. The first dimension is the side (DC, AC),
-/// the second the pair.
+/// The codes of a scan's pairs of tables, by side (DC, AC).
+struct WalkCodes {
+  HuffmanSpec of[2][kMaxTablePairs];
+};
+
+/// In device memory, where make_walk_tables() fills it. The first dimension is the side, the second
+/// the pair.
 struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
@@ -81,7 +86,7 @@ struct WalkTables {
   /// gives it, and by pack_symbol(). 0: none begins those 16 bits.
   std::uint16_t last_step[kMaxTablePairs][kLastCodes], last_symbol[kMaxTablePairs][kLastCodes];
   std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< for 0xFFFF, 0xFFFE, …
-  HuffmanDecodeTable source[2][kMaxTablePairs];                ///< in: the rest is made from it
+  HuffmanDecodeTable source[2][kMaxTablePairs];                ///< what the rest is made from
 };
 
 static_assert(kLastCodes % 8 == 0 && offsetof(WalkTables, last_step) % 16 == 0 &&

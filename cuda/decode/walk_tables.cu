@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint32_t i = thread; i < 2 * 256; i += kThreads)
     source[i / 256].values[i % 256] = codes.of[i / 256][pair].values[i % 256];
   __syncthreads();
+#pragma unroll 4
   for (std::uint32_t i = thread; i < 2u << kLookupBits; i += kThreads) {
     HuffmanDecodeTable& table = source[i >> kLookupBits];
     const std::uint32_t prefix = i & ((1u << kLookupBits) - 1);

@@ -93,11 +93,8 @@ class DecodePathParity : public GpuTest {
 
   /// Decodes on the device while another stream is copied, and returns how often that was done.
   int decode_meanwhile(const Jpeg& jpeg) {
-    const auto info = inspect(jpeg);
-    EXPECT_TRUE(info);
-    TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
-    EXPECT_TRUE(pair_->cpu().decode(jpeg, expected.view()));
-    TestFrame found(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+    const TestFrame expected = decoded_by_cpu(jpeg);
+    TestFrame found = empty_frame(jpeg);
     DeviceTwin twin(found);
     int calls = 0;
     Jpeg other;
@@ -114,11 +111,8 @@ class DecodePathParity : public GpuTest {
 
   /// How often a decoder synchronises the scan. Expects the CPU's samples.
   std::ptrdiff_t synchronisations(StepDecoder& decoder, const Jpeg& jpeg) {
-    const auto info = inspect(jpeg);
-    EXPECT_TRUE(info);
-    TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
-    EXPECT_TRUE(pair_->cpu().decode(jpeg, expected.view()));
-    TestFrame found(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+    const TestFrame expected = decoded_by_cpu(jpeg);
+    TestFrame found = empty_frame(jpeg);
     DeviceTwin twin(found);
     std::vector<StepTime> steps;
     const Status status = decoder.decode(jpeg, twin.view(), steps);
@@ -126,6 +120,17 @@ class DecodePathParity : public GpuTest {
     twin.download();
     EXPECT_TRUE(found == expected) << "other samples";
     return std::ranges::count(steps, std::string("sync_subsequences"), &StepTime::step);
+  }
+
+  static TestFrame empty_frame(const Jpeg& jpeg) {
+    const auto info = inspect(jpeg);
+    EXPECT_TRUE(info);
+    return TestFrame(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+  }
+  TestFrame decoded_by_cpu(const Jpeg& jpeg) {
+    TestFrame frame = empty_frame(jpeg);
+    EXPECT_TRUE(pair_->cpu().decode(jpeg, frame.view()));
+    return frame;
   }
 
   std::unique_ptr<DecoderPair> pair_;

@@ -65,9 +65,15 @@ __device__ void decode_faulty_chunk(const Args& a, const DecodeTable& table, std
   if (code != Errc::ok) report_fault(a.outcome, stop.at, code, FaultPosition::bits);
 }
 
-__global__ void ZR_DECODER_BOUNDS decode_chunks_kernel(Args a) {
-  __shared__ DecodeTable table;
-  __shared__ RingOfWords<kThreads> ring;
+struct Shared {
+  DecodeTable table;
+  RingOfWords<kThreads> ring;
+};
+
+__global__ void __launch_bounds__(kThreads, decoder_ctas(sizeof(Shared)))
+    decode_chunks_kernel(Args a) {
+  __shared__ Shared s;
+  auto& [table, ring] = s;
   load_table(a.table, table);
   __syncthreads();
   const std::uint64_t chunk = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;

@@ -26,14 +26,20 @@ __device__ void load_counts(const Args& a, CountShared& s) {
   load_table(a.counts, s.counts);
 }
 
+struct SyncShared {
+  CountShared counts;
+  SegmentMarks marks;
+  std::uint8_t exits[kThreads];
+};
+
 /// One round: CTAs walk their subsequences until each agrees with its left neighbour. The first
 /// thread of a CTA stands for the last subsequence of the CTA before. In the first round it walks
 /// it, too; in later ones it has what that CTA found. A fault may come from a wrong guess; the
 /// neighbour then guesses again.
-__global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
-  __shared__ CountShared s;
-  __shared__ SegmentMarks marks;
-  __shared__ std::uint8_t exits[kThreads];
+__global__ void __launch_bounds__(kThreads, decoder_ctas(sizeof(SyncShared)))
+    synchronize_kernel(Args a, int round) {
+  __shared__ SyncShared shared;
+  auto& [s, marks, exits] = shared;
   if (round > 0 && (a.changed[round - 1] == 0 || a.changed[kRounds - 1] != 0)) return;
   const std::uint8_t* const known = round % 2 == 0 ? a.even_exits : a.odd_exits;
   std::uint8_t* const found = round % 2 == 0 ? a.odd_exits : a.even_exits;
@@ -41,7 +47,6 @@ __global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
   const std::uint64_t sub = std::uint64_t{blockIdx.x} * kOwnSubs + thread - 1;
   const bool exists = sub < a.subs;  // not so before the first one
   const bool owns = exists && thread > 0;
-  const std::uint8_t last = round > 0 ? known[blockIdx.x] : std::uint8_t{0};
   std::uint8_t entry = 0;
   bool walks = exists;
   if (round > 0) {
@@ -49,11 +54,11 @@ __global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
     if (owns) entry = a.entry[sub] % kFaulty;
     walks = owns && thread == 1 && entry != left;
     if (walks) entry = left;
-    if (thread == 0) found[blockIdx.x] = last;
+    if (thread == 0) found[blockIdx.x] = known[blockIdx.x];
     if (__syncthreads_or(walks) == 0) return;  // most CTAs need no table
   }
   if (thread > 0) exits[thread - 1] = entry;
-  if (thread == kThreads - 1) exits[thread] = last;
+  if (thread == kThreads - 1) exits[thread] = round > 0 ? known[blockIdx.x] : std::uint8_t{0};
   load_counts(a, s);
   __syncthreads();
   if (s.list.usable == 0) return;
@@ -80,7 +85,7 @@ __global__ void ZR_DECODER_BOUNDS synchronize_kernel(Args a, int round) {
   }
   if (thread != kThreads - 1) return;
   found[blockIdx.x] = exits[thread];
-  if (round == 0 || exits[thread] != last) a.changed[round] = 1;
+  if (round == 0 || exits[thread] != known[blockIdx.x]) a.changed[round] = 1;
 }
 
 __device__ bool synchronized(const Args& a) { return a.changed[kRounds - 1] == 0; }
@@ -158,7 +163,8 @@ __global__ void __launch_bounds__(kThreads) count_kernel(Args a) {
 
 /// Decodes once more, into place. Only the first fault is reported: where codewords start after it
 /// is unknown. Offsets after it may be wrong, which only moves symbols inside the output.
-__global__ void ZR_DECODER_BOUNDS write_kernel(Args a) {
+__global__ void __launch_bounds__(kThreads, decoder_ctas(sizeof(WriteShared)))
+    write_kernel(Args a) {
   __shared__ WriteShared s;
   load_table(a.table, s.table);
   __syncthreads();

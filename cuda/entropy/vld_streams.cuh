@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/kept.hpp"
 #include "cuda/base/shared_access.cuh"
 #include "cuda/entropy/vld_table.cuh"
@@ -13,12 +14,11 @@
 namespace zerorun::cuda_entropy {
 
 inline constexpr int kDecoderThreads = 256;
-// By itself ptxas takes 40 registers, for a sixth CTA, and spills some. (7.5 has room for four.)
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define ZR_DECODER_BOUNDS __launch_bounds__(kDecoderThreads, 5)
-#else
-#define ZR_DECODER_BOUNDS __launch_bounds__(kDecoderThreads)
-#endif
+/// Of a decoder's kernel with so much shared memory. (By itself ptxas takes 40 registers on 9.0,
+/// for a sixth CTA, and spills some.)
+constexpr unsigned decoder_ctas(std::size_t shared_bytes) {
+  return bounded_ctas(5, kDecoderThreads, shared_bytes);
+}
 
 /// Words of each thread's part of the input, on their way through shared memory.
 template <int kThreads>

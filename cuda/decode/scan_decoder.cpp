@@ -64,8 +64,6 @@ Status ScanDecoder::create() {
 }
 
 bool ScanDecoder::counts(const ScanHeader& scan, std::size_t bytes) {
-  // Positions of bits and numbers of pairs are 32-bit numbers.
-  constexpr std::size_t kMostBytes = std::size_t{1} << 28;
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
   return bytes != 0 && bytes <= kMostBytes && scan.layout.blocks() < kMostBlocks;
 }

@@ -34,6 +34,9 @@ struct ScanResult {
 /// for each group of an index, and 160 KiB of tables.
 class ScanDecoder {
  public:
+  /// A scan of more is left to the careful decoder: positions of bits are 32-bit numbers.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
+
   /// Once, on the device that is current.
   Status create();
 

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kThreads, decoder_ctas(sizeof(SyncShared)))
     synchronize_kernel(Args a, int round) {
   __shared__ SyncShared shared;
   auto& [s, marks, exits] = shared;
-  if (round > 0 && (a.changed[round - 1] == 0 || a.changed[kRounds - 1] != 0)) return;
+  if (round > 0 && a.changed[round - 1] == 0) return;
   const std::uint8_t* const known = round % 2 == 0 ? a.even_exits : a.odd_exits;
   std::uint8_t* const found = round % 2 == 0 ? a.odd_exits : a.even_exits;
   const unsigned thread = threadIdx.x;
@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(kThreads, decoder_ctas(sizeof(SyncShared)))
   if (round > 0) {
     const std::uint8_t left = blockIdx.x > 0 ? known[blockIdx.x - 1] : std::uint8_t{0};
     if (owns) entry = a.entry[sub] % kFaulty;
-    walks = owns && thread == 1 && entry != left;
+    // Other CTAs of this launch may write that flag: one thread reads it, for all of its CTA.
+    walks = owns && thread == 1 && entry != left && a.changed[kRounds - 1] == 0;
     if (walks) entry = left;
     if (thread == 0) found[blockIdx.x] = known[blockIdx.x];
     if (__syncthreads_or(walks) == 0) return;  // most CTAs need no table
@@ -239,8 +240,8 @@ Status decode(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* 
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
 
   ZR_TRY(reset(a.changed, kChangedWords, d_outcome, stream));
-  if (symbols == 0) return Status::ok();
   ZR_TRY(build_decode_table(d_book, table, d_outcome, stream));
+  if (symbols == 0) return Status::ok();
   ZR_TRY(build_count_table(table, counts, stream));
   const auto grid = static_cast<unsigned>(ceil_div(subs, kThreads));
   const auto group_grid = static_cast<unsigned>(ceil_div(groups * 32, kThreads));

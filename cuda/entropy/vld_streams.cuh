@@ -58,6 +58,11 @@ class RingReader {
   /// Enough for 16 codewords of up to kFastBits.
   __device__ void top_up() {
     ready_ = loaded_;
+    // After long codewords so few words may have been asked for.
+    if (ready_ - next_ <= kWordsAhead) [[unlikely]] {
+      fill();
+      return;
+    }
     for (int i = 0; i < 2; ++i) {
       if (loaded_ > next_ + kRingWords - 4) break;
       fetch(loaded_);
@@ -89,7 +94,7 @@ class RingReader {
  private:
   /// That 16 codewords of up to kFastBits take.
   static constexpr unsigned kWordsAhead = (31 + 16 * kFastBits) / 32;
-  static_assert(kWordsAhead < kRingWords - 8, "top_up() finds as many that it asked for before");
+  static_assert(kWordsAhead < kRingWords - 4, "fill() makes as many ready");
 
   /// Waits until the ring is full.
   __device__ void fill() {
@@ -151,7 +156,7 @@ class SymbolReader {
   __device__ Sector sector() { return take_sector<false>(0); }
   __device__ Sector sector(unsigned from) { return take_sector<true>(from); }
 
-  /// Fewer symbols than a sector has places, one after the other.
+  /// One symbol after the other, each with its number.
   template <typename Sink>
   __device__ void take(std::uint32_t symbols, Sink&& sink) {
 #pragma unroll 1
@@ -168,7 +173,7 @@ class SymbolReader {
  private:
   template <bool kPartly>
   __device__ Sector take_sector(unsigned from) {
-    Sector sector;
+    Sector sector{};
 #pragma unroll 1
     for (unsigned place = 0; place < 32; place += 16) {
       reader_.top_up();

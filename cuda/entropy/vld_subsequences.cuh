@@ -45,8 +45,9 @@ struct SubArgs {
   const DecodeTable* table;
   const CountTable* counts;
   std::uint32_t sub_bits;
-  std::uint64_t subs;   // at least 1
-  std::uint8_t* entry;  // [subs] where the first codeword starts, from the subsequence's begin
+  std::uint64_t subs;  // at least 1
+  // [subs] where the first codeword starts, from the subsequence's begin, or kDead; plus kFaulty.
+  std::uint8_t* entry;
   // [CTAs] entries behind the subsequences of each. Even rounds read the first and write the
   // second, odd rounds the other way round.
   std::uint8_t* even_exits;
@@ -298,10 +299,9 @@ __device__ inline void write_inner_subs(const SubArgs& a, WriteShared& s, std::u
   const auto put = [&](const Sector& sector, unsigned from, bool is_written) {
     const std::uint32_t kept = min(32 - from, left);
     left -= kept;
-    if (joins_right && kept > 0 && left == 0 && from + kept < 32)
-      writer.put(joined(sector, kept, s.edges.head[thread + 1]), 0, 32);
-    else
-      writer.put(sector, from, is_written ? from + kept : from);
+    const bool joins = joins_right && kept > 0 && left == 0 && from + kept < 32;
+    const unsigned end = joins ? 32 : is_written ? from + kept : from;
+    writer.put(joins ? joined(sector, kept, s.edges.head[thread + 1]) : sector, from, end);
   };
   put(head, skew, !s.edges.joined_to(thread));
   while (__any_sync(kFullWarp, left > 0)) put(reader.sector(), 0, true);

@@ -88,9 +88,8 @@ __global__ void __launch_bounds__(kThreads)
     if (!usable) report_fault(outcome, 0, Errc::invalid_argument);
   }
   for (unsigned i = threadIdx.x; i < 1u << kFastBits; i += kThreads) table.fast[i] = kMoreTables;
-  for (unsigned i = threadIdx.x; i < sizeof table.list.more / sizeof table.list.more[0][0];
-       i += kThreads)
-    table.list.more[0][i] = 0;
+  for (unsigned i = threadIdx.x; i < kMoreTables << kMoreBits; i += kThreads)
+    table.list.more[i >> kMoreBits][i % (1u << kMoreBits)] = 0;
   __syncthreads();
   // A codeword of at most kFastBits fills its entries; those of a prefix code do not overlap.
   const Codeword own{

@@ -51,10 +51,12 @@ Result<const NvjpegHandle*> NvjpegHandle::of(int device, nvjpegBackend_t backend
   if (library == nullptr)
     return Status(Errc::not_built, fmt::format("libnvjpeg.so.{} was not found", NVJPEG_VER_MAJOR));
   static std::map<std::pair<int, nvjpegBackend_t>, NvjpegHandle> made;
-  NvjpegHandle& kept = made.try_emplace({device, backend}, *library, nullptr).first->second;
-  if (kept.handle != nullptr) return &kept;
   ZR_CUDA_TRY(cudaSetDevice(device));
-  ZR_NVJPEG_TRY(library->CreateEx(backend, nullptr, nullptr, 0, &kept.handle));
+  const auto [place, is_new] =
+      made.try_emplace({device, backend}, *library, nullptr, NVJPEG_STATUS_SUCCESS);
+  NvjpegHandle& kept = place->second;
+  if (is_new) kept.status = library->CreateEx(backend, nullptr, nullptr, 0, &kept.handle);
+  if (kept.status != NVJPEG_STATUS_SUCCESS) return nvjpeg_failure(kept.status, "nvjpegCreateEx");
   return &kept;
 }
 

@@ -41,6 +41,7 @@ struct NvjpegLibrary {
 struct NvjpegHandle {
   const NvjpegLibrary& api;
   nvjpegHandle_t handle;
+  nvjpegStatus_t status;
 
   /// The library's handle of a backend for a device. The first call makes it and keeps it
   /// until the process ends, for all cases: one of each backend took 1.7 s (H200). Not thread-safe.

@@ -16,8 +16,8 @@
 ///
 /// Scratch memory belongs to the caller: with d_scratch == nullptr a call only sets scratch_bytes
 /// to what the same call needs on the same device; otherwise it checks scratch_bytes. d_scratch is
-/// aligned to 256 bytes. Calls enqueue work on the stream and return without waiting for it, so that they can be
-/// captured in a graph; scratch and arrays must live until the work has completed.
+/// aligned to 256 bytes. Calls enqueue work on the stream and return without waiting for it, so
+/// that they can be captured in a graph; scratch and arrays must live until the work has completed.
 ///
 /// The returned Status is about arguments and launches. Sizes and faults that depend on the data
 /// are written to an Outcome in device memory.

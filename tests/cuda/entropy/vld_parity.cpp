@@ -106,6 +106,38 @@ TEST_F(DecodeParity, LongCodewordsWithManyBeginnings) {
   }
 }
 
+/// Readers ask for words ahead of their use. Long codewords use up what was asked for, and short
+/// ones behind them do not wait: from 15 bits on these patterns found words that had not come yet.
+TEST_F(DecodeParity, LongCodewordsBeforeShortOnes) {
+  struct Pattern {
+    std::size_t bits, tiny, longs, shorts;
+  };
+  for (const auto& [bits, tiny, longs, shorts] :
+       {Pattern{15, 12, 16, 36}, Pattern{16, 12, 16, 36}, Pattern{20, 0, 26, 42},
+        Pattern{24, 0, 6, 28}, Pattern{32, 0, 2, 30}, Pattern{32, 0, 10, 28}}) {
+    SCOPED_TRACE(testing::Message() << longs << " codewords of " << bits << " bits");
+    Codebook book;  // 0: 1 bit; 1 to 64: 12 bits; 65 to 128: `bits`
+    book.bits[0] = 1;
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      book.bits[1 + i] = 12;
+      book.value[1 + i] = 0x800 + i;
+      book.bits[65 + i] = static_cast<std::uint8_t>(bits);
+      book.value[65 + i] = (std::uint32_t{3} << (bits - 2)) + i;
+    }
+    Random random(16);
+    Bytes in;
+    while (in.size() < 200000) {
+      in.insert(in.end(), tiny, 0);
+      for (std::size_t i = 0; i < longs + shorts; ++i)
+        in.push_back(static_cast<std::uint8_t>((i < longs ? 65 : 1) + random.below(64)));
+    }
+    const Code code = encode_serially(in, book);
+    expect_decode_parity(code, book, in.size());
+    for (const std::uint32_t chunk : {64u, 256u, 1024u, 1000u})
+      expect_chunks_parity(code, book, chunk, offsets_of(in, book, chunk), in.size());
+  }
+}
+
 TEST_F(DecodeParity, EveryAlignment) {
   const Bytes in = bytes_of(40000, 5, 15);
   const Codebook book = codebook_of(in, 16);
@@ -212,6 +244,7 @@ TEST_F(DecodeParity, BooksThatAreNoPrefixCodes) {
   Codebook endless = flat_codebook(2);
   endless.bits[9] = 33;
   for (const Codebook& book : {ambiguous, wide, endless, Codebook{}}) {
+    expect_decode_parity(code, book, 0);
     expect_decode_parity(code, book, 10);
     expect_chunks_parity(code, book, 16, {0, 20}, 10);
   }

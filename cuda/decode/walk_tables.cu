@@ -19,8 +19,8 @@ __device__ void copy_by_words(const HuffmanDecodeTable& from, HuffmanDecodeTable
     reinterpret_cast<std::uint32_t*>(&to)[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
 }
 
-/// The codes come with the launch: when the host sent a table for each, a scan with tables of its
-/// own took 30 us more, and 25 of them for that (H200).
+/// The codes come with the launch: when the host sent a table for each, a picture of 1920x1080 with
+/// tables of its own took 98 us instead of 77 (70 with those of the picture before; H200).
 __global__ void __launch_bounds__(kThreads)
     walk_tables_kernel(const __grid_constant__ WalkCodes codes, WalkTables* tables) {
   __shared__ HuffmanDecodeTable source[2];

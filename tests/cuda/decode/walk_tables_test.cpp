@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "codec/arith/symbol.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 
@@ -108,6 +110,20 @@ TEST_P(SkipTable, EveryEntryPassesWhatItsCodewordsSay) {
       check(side, index, random);
       if (HasFailure()) return;
     }
+}
+
+/// The device looks each prefix up by its length, the host fills the prefixes of each codeword.
+TEST_P(SkipTable, LookUpsByLengthAreThoseOfTheHost) {
+  for (const HuffmanSpec& spec : {sample_[GetParam()].dc, sample_[GetParam()].ac}) {
+    HuffmanDecodeTable filled, found;
+    fill_decode_table(spec, filled);
+    std::ranges::copy(spec.values, found.values);
+    fill_lengths(spec, found);
+    EXPECT_TRUE(std::ranges::equal(filled.limit, found.limit));
+    EXPECT_TRUE(std::ranges::equal(filled.value_offset, found.value_offset));
+    for (std::uint32_t prefix = 0; prefix < (1u << kLookupBits); ++prefix)
+      ASSERT_EQ(lookup_entry(found, prefix), filled.lookup[prefix]) << "prefix " << prefix;
+  }
 }
 
 /// A symbol entry against the codewords of 64 bits that it is looked up for.

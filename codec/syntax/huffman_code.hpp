@@ -37,7 +37,7 @@ struct HuffmanDecodeTables {
   HuffmanDecodeTable ac[4];
 };
 
-/// Fills all but the look-up and the values.
+/// Fills all of a table but its look-up and its values.
 ZR_HD void fill_lengths(const HuffmanSpec& spec, HuffmanDecodeTable& out) {
   std::uint32_t code = 0;
   std::int32_t next = 0;
@@ -54,7 +54,7 @@ ZR_HD void fill_lengths(const HuffmanSpec& spec, HuffmanDecodeTable& out) {
   out.value_offset[0] = 0;
 }
 
-/// An entry of the look-up of a table that has the rest.
+/// The look-up's entry for the next bits `index`, from the rest of the table.
 ZR_HD std::uint16_t lookup_entry(const HuffmanDecodeTable& table, std::uint32_t index) {
   const std::uint32_t next16 = index << (kMaxCodeBits - kLookupBits);
   std::int32_t length = 1;

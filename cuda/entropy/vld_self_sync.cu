@@ -1,10 +1,10 @@
 // Variable-length decode without an index, after Weissenberger and Schmidt, "Massively Parallel
-// Huffman Decoding on GPUs" (2018). The bits are cut into subsequences. Each thread decodes one of
-// them from a guessed start, tells its right neighbour where its last codeword ends, and decodes
-// again as long as its left neighbour's answer changes. Serial twin:
-// codec/entropy/variable_length.cpp.
+// Huffman Decoding on GPUs" (2018). The bits are cut into subsequences. Each thread walks over one
+// of them from a guessed start, tells its right neighbour where its last codeword ends, and walks
+// again as long as its left neighbour's answer changes: within a CTA at once, from CTA to CTA in
+// the next round. Then all symbols are written. Serial twin: codec/entropy/variable_length.cpp.
 //
-// Most codes synchronise after a few codewords and agree after two or three rounds. Others do not
+// Most codes synchronise after a few codewords and agree after one round. Others do not
 // (all codewords of 7 bits, for example). But the first codeword of a subsequence starts at one of
 // 32 positions: decoding from all of them gives a map of 32 entries to 32 exits, and the maps are
 // applied one after the other. That takes a fixed amount of work.

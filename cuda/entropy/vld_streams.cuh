@@ -58,7 +58,7 @@ class RingReader {
   /// Enough for 16 codewords of up to kFastBits.
   __device__ void top_up() {
     ready_ = loaded_;
-    // After long codewords so few words may have been asked for.
+    // After long codewords too few words may have been asked for.
     if (ready_ - next_ <= kWordsAhead) [[unlikely]] {
       fill();
       return;
@@ -151,8 +151,8 @@ class SymbolReader {
                           const std::uint32_t* in, std::uint64_t words, std::uint64_t at)
       : table_(table), fast_(kept(shared_address(table.fast))), reader_(ring, in, words, at) {}
 
-  /// As many symbols as a sector has places, and from `from` on places, if it is given: the others
-  /// become 0 and take no bits.
+  /// Symbols for all places of a sector, or for those from `from` on: the others are 0 and take no
+  /// bits.
   __device__ Sector sector() { return take_sector<false>(0); }
   __device__ Sector sector(unsigned from) { return take_sector<true>(from); }
 

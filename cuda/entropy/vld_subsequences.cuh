@@ -148,7 +148,8 @@ class InnerWalk {
  private:
   static constexpr unsigned kFault = 1u << 30;
 
-  /// Passes two times one codeword, or as many as one look-up finds before the end.
+  /// Makes two look-ups. Each passes all whole codewords that it finds, or the first one alone if
+  /// they go beyond the end.
   __device__ void pass_two(unsigned end) {
     reader_.refill();
     unsigned at = at_;

@@ -16,7 +16,8 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Coded bytes with so many FF in 256, each stuffed, before a RSTm or a fill byte of such a marker.
+/// Coded bytes, of which `dense` in 256 are FF: before a stuffed 00, or of RSTm, also with a fill
+/// byte.
 Bytes coded(Random& random, std::size_t size, int dense) {
   Bytes out;
   while (out.size() + 3 < size) {

@@ -91,6 +91,7 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
       on_device.is_alone = in_flight.is_alone();
       if (!stays(scan, data.first(sent), in_flight.is_alone(), on_device))
         ZR_TRY(upload(scan, data.first(sent), on_device));
+      ZR_TRY(fast_.prepare(scan, image_.stream()));
       const auto result = decode_fast(scan, on_device, sent);
       if (!result) return result.status();
       if (result->succeeded) {

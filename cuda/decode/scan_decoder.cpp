@@ -57,7 +57,6 @@ Status ScanDecoder::create() {
   ZR_TRY(prepare_decode_subsequences());
   ZR_TRY(prepare_decode_groups());
   ZR_TRY(tables_.reserve(1));
-  ZR_TRY(host_steps_.reserve(1));
   ZR_TRY(steps_.reserve(1));
   ZR_TRY(end_.create());
   return report_.reserve(1);
@@ -113,9 +112,10 @@ Status ScanDecoder::reserve(const Job& job) {
   return group_sums_.reserve(std::int64_t{sizes.groups} + 1);
 }
 
-/// Has the device make its code tables, unless they are the last scan's.
-Status ScanDecoder::update_tables(const Job& job) {
-  const PairCycle& cycle = job.cycle;
+/// Takes the scan's codes. Returns how many pairs of code tables are to be made: none, if they are
+/// those of the scan before.
+std::int32_t ScanDecoder::take_codes(const ScanHeader& scan) {
+  const PairCycle cycle = make_pair_cycle(scan.layout);
   bool same = cycle.pairs <= code_pairs_;
   const auto update = [&same](HuffmanSpec& known, const HuffmanSpec& spec) {
     if (known == spec) return;
@@ -123,29 +123,32 @@ Status ScanDecoder::update_tables(const Job& job) {
     same = false;
   };
   for (std::int32_t pair = 0; pair < cycle.pairs; ++pair) {
-    update(codes_.of[kDcSide][pair], *job.scan.dc[cycle.dc_table[pair]]);
-    update(codes_.of[kAcSide][pair], *job.scan.ac[cycle.ac_table[pair]]);
+    update(source_.codes.of[kDcSide][pair], *scan.dc[cycle.dc_table[pair]]);
+    update(source_.codes.of[kAcSide][pair], *scan.ac[cycle.ac_table[pair]]);
   }
-  if (same) return Status::ok();
-  code_pairs_ = 0;
-  ZR_TRY(make_walk_tables(codes_, cycle.pairs, tables_.data(), job.stream));
-  code_pairs_ = cycle.pairs;
-  return Status::ok();
+  return same ? 0 : cycle.pairs;
 }
 
-Status ScanDecoder::update_quant(const Job& job) {
-  if (quant_tables_ == job.scan.quant) return Status::ok();
-  quant_tables_.reset();
-  // The device may still read the last tables.
-  ZR_CUDA_TRY(cudaStreamSynchronize(job.stream));
+/// Takes the scan's quantisers. Returns whether they are those of the scan before.
+bool ScanDecoder::take_quantisers(const ScanHeader& scan) {
+  if (quant_tables_ == scan.quant) return true;
   for (std::size_t c = 0; c < kMaxComponents; ++c)
     for (std::size_t k = 0; k < kBlockSize; ++k)
-      host_steps_.data()->step[c][k] =
-          make_scan_step(job.scan.quant[c][kNaturalOfZigzag[k]], kNaturalOfZigzag[k]);
-  find_usual_pairs(*host_steps_.data());
-  ZR_CUDA_TRY(cudaMemcpyAsync(steps_.data(), host_steps_.data(), sizeof(ScanSteps),
-                              cudaMemcpyHostToDevice, job.stream));
-  quant_tables_ = job.scan.quant;
+      source_.steps.step[c][k] =
+          make_scan_step(scan.quant[c][kNaturalOfZigzag[k]], kNaturalOfZigzag[k]);
+  find_usual_pairs(source_.steps);
+  return false;
+}
+
+Status ScanDecoder::prepare(const ScanHeader& scan, cudaStream_t stream) {
+  const std::int32_t pairs = take_codes(scan);
+  if (take_quantisers(scan) && pairs == 0) return Status::ok();
+  const std::int32_t made = pairs == 0 ? code_pairs_ : pairs;
+  code_pairs_ = 0;
+  quant_tables_.reset();
+  ZR_TRY(make_scan_tables(source_, pairs, tables_.data(), steps_.data(), stream));
+  code_pairs_ = made;
+  quant_tables_ = scan.quant;
   return Status::ok();
 }
 
@@ -250,8 +253,6 @@ SubsequenceStarts ScanDecoder::starts_of(const Job& job, std::uint32_t faults) c
 Status ScanDecoder::enqueue(Job& job) {
   const Sizes& sizes = job.sizes;
   ZR_TRY(reserve(job));
-  ZR_TRY(update_tables(job));
-  ZR_TRY(update_quant(job));
   *report_.data() = {};
   ZR_TRY(states_.take({sizes.tiles, sum_tiles(sizes.groups), job.plan.chunks, sizes.transform_ctas},
                       job.stream, job.states));

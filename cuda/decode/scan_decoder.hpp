@@ -15,6 +15,7 @@
 #include "cuda/base/step_probe.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #include "cuda/decode/scan_states.hpp"
+#include "cuda/decode/scan_tables.hpp"
 #include "cuda/decode/transform_blocks.hpp"
 #include "cuda/decode/walk_scan.hpp"
 
@@ -67,12 +68,16 @@ class ScanDecoder {
     bool is_alone = false;  ///< no other scan is being decoded on the device
     bool is_timed = false;  ///< the probe wants to see each kernel
   };
+  /// Has the device make its tables, unless they are those of the scan before. The scan's bytes are
+  /// better sent first: the device changes from copies to kernels once, then.
+  Status prepare(const ScanHeader& scan, cudaStream_t stream);
+
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
   /// `behind` may be null; it enqueues what goes on with the samples, before anybody knows whether
   /// they are right.
-  /// Precondition: takes(), and takes_index() where an index is given, takes_subsequences() where
-  /// none is, can_follow_bus() where the scan is in pinned memory. After an error, work may be left
-  /// on `stream`.
+  /// Precondition: prepare() of the same scan and stream, takes(), takes_index() where an index is
+  /// given, takes_subsequences() where none is, can_follow_bus() where the scan is in pinned
+  /// memory. After an error, work may be left on `stream`.
   Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
                             cudaStream_t stream, const StepProbe& probe,
                             const std::function<Status()>& behind);
@@ -116,8 +121,8 @@ class ScanDecoder {
   void learn_from(const Job& job);
   Status reserve(const Job& job);
   SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
-  Status update_tables(const Job& job);
-  Status update_quant(const Job& job);
+  std::int32_t take_codes(const ScanHeader& scan);
+  bool take_quantisers(const ScanHeader& scan);
   Status enqueue(Job& job);
   Status enqueue_unstuff(const Job& job);
   WalkArgs walk_args(const Job& job);
@@ -133,10 +138,9 @@ class ScanDecoder {
   OddScan small_{};     ///< crowded or late in chunks that were not the largest
   OddScan foretold_{};  ///< a chunk ended otherwise than it told
   ScanTuning tuning_;
-  WalkCodes codes_{};  ///< source of tables_
-  std::int32_t code_pairs_ = 0;
-  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< source of steps_
-  PinnedBuffer<ScanSteps> host_steps_;
+  ScanTablesSource source_{};                                           ///< of tables_ and steps_
+  std::int32_t code_pairs_ = 0;                                         ///< of tables_
+  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< of steps_
   DeviceBuffer<ScanSteps> steps_;
   DeviceBuffer<WalkTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;

@@ -61,9 +61,6 @@ struct WalkArgs {
   std::uint32_t room_words;  ///< likewise
 };
 
-/// Fills `tables`, of the first `pairs` pairs, behind all that was enqueued before.
-Status make_walk_tables(const WalkCodes& codes, int pairs, WalkTables* tables, cudaStream_t stream);
-
 /// For each decoder, before its first scan, on the device that is current.
 Status prepare_sync_subsequences();
 Status prepare_decode_subsequences();

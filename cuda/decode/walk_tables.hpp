@@ -77,7 +77,7 @@ struct WalkCodes {
   HuffmanSpec of[2][kMaxTablePairs];
 };
 
-/// In device memory, where make_walk_tables() fills it. The first dimension is the side, the second
+/// In device memory, where make_scan_tables() fills it. The first dimension is the side, the second
 /// the pair.
 struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];

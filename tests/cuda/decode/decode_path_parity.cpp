@@ -13,7 +13,7 @@
 
 #include "codec/pipeline/step_times.hpp"
 #include "cuda/base/memory.hpp"
-#include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_tables.hpp"
 #include "cuda/decode/scan_in_flight.hpp"
 #include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
@@ -663,16 +663,21 @@ TEST_F(DecodePathParity, TablesAreThoseOfTheHost) {
   for (std::size_t first = 0; first + kMaxTablePairs <= sample.size(); ++first) {
     SCOPED_TRACE(testing::Message() << "tables " << first << " and behind");
     const auto expected = make_host_tables({&sample[first], kMaxTablePairs});
-    WalkCodes codes;
+    ScanTablesSource source{};
     for (std::size_t p = 0; p < kMaxTablePairs; ++p) {
-      codes.of[kDcSide][p] = sample[first + p].dc;
-      codes.of[kAcSide][p] = sample[first + p].ac;
+      source.codes.of[kDcSide][p] = sample[first + p].dc;
+      source.codes.of[kAcSide][p] = sample[first + p].ac;
     }
+    for (auto& component : source.steps.step)
+      std::ranges::fill(component, static_cast<std::uint32_t>(first + 1));
     auto found = std::make_unique<WalkTables>();
     DeviceBuffer<WalkTables> tables;
     ASSERT_TRUE(tables.reserve(1));
+    DeviceBuffer<ScanSteps> steps;
+    ASSERT_TRUE(steps.reserve(1));
     ASSERT_EQ(cudaMemset(tables.data(), 0xC5, sizeof *found), cudaSuccess);
-    ASSERT_TRUE(make_walk_tables(codes, kMaxTablePairs, tables.data(), stream_.get()));
+    ASSERT_TRUE(
+        make_scan_tables(source, kMaxTablePairs, tables.data(), steps.data(), stream_.get()));
     ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
     ASSERT_EQ(cudaMemcpy(found.get(), tables.data(), sizeof *found, cudaMemcpyDeviceToHost),
               cudaSuccess);
@@ -682,6 +687,22 @@ TEST_F(DecodePathParity, TablesAreThoseOfTheHost) {
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->last_symbol), bytes_of(found->last_symbol)));
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->long_symbol), bytes_of(found->long_symbol)));
     EXPECT_TRUE(std::ranges::equal(bytes_of(expected->source), bytes_of(found->source)));
+    // The steps alone leave the tables as they are.
+    for (const int more : {0, 1}) {
+      source.steps.lowest_usual += static_cast<std::uint32_t>(more);
+      if (more == 1) {
+        ASSERT_TRUE(make_scan_tables(source, 0, tables.data(), steps.data(), stream_.get()));
+      }
+      ScanSteps found_steps{};
+      ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
+      ASSERT_EQ(cudaMemcpy(&found_steps, steps.data(), sizeof found_steps, cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      EXPECT_TRUE(std::ranges::equal(bytes_of(source.steps), bytes_of(found_steps)));
+      auto again = std::make_unique<WalkTables>();
+      ASSERT_EQ(cudaMemcpy(again.get(), tables.data(), sizeof *again, cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      EXPECT_TRUE(std::ranges::equal(bytes_of(*found), bytes_of(*again)));
+    }
   }
 }
 

@@ -19,7 +19,7 @@ struct TablePair {
   friend bool operator==(const TablePair&, const TablePair&) = default;
 };
 
-/// As make_walk_tables() makes them on the device.
+/// As make_scan_tables() makes them on the device.
 std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs);
 
 /// In place of an entry that is not made yet. No entry is so.

@@ -9,6 +9,7 @@
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/kept.hpp"
 #include "cuda/base/shared_access.cuh"
+#include "cuda/entropy/ring_reader.hpp"
 #include "cuda/entropy/vld_table.cuh"
 
 namespace zerorun::cuda_entropy {
@@ -27,103 +28,65 @@ struct RingOfWords {
   alignas(sizeof(uint4)) unsigned word[kThreads][kWords];
 };
 
-/// The bits of the input from a position on, for decoders that know how far they may go. top_up()
-/// asks for words long before they are read. All threads of a warp call it at the same time: a load
-/// that one of them made in a branch of its own would make all wait. Words after the end read as 0.
+/// A thread's ring, and the input from the last multiple of 128 bits up to bit `at` on, as words of
+/// RingReader. Words after the end read as 0.
 template <int kThreads>
-class RingReader {
-  static constexpr unsigned kRingWords = RingOfWords<kThreads>::kWords;
+class ThreadRing {
+  static constexpr unsigned kWords = RingOfWords<kThreads>::kWords;
 
  public:
-  __device__ RingReader(RingOfWords<kThreads>& ring, const std::uint32_t* in, std::uint64_t words,
+  __device__ ThreadRing(RingOfWords<kThreads>& ring, const std::uint32_t* in, std::uint64_t words,
                         std::uint64_t at)
       : ring_(kept(shared_address(ring.word[threadIdx.x]))), first_(at / 128 * 4) {
     const std::uint64_t left = words > first_ ? words - first_ : 0;
-    // Neighbours' rings begin in different fourths, which lie in different banks.
-    const unsigned turn = threadIdx.x / 2 % 4 * 4;
-    words_ = turn + (left < 0x40000000u ? static_cast<unsigned>(left) : 0x40000000u);
-    first_ -= turn;
+    words_ = turn() + (left < 0x40000000u ? static_cast<unsigned>(left) : 0x40000000u);
+    first_ -= turn();
     in_ = in + first_;
     is_aligned_ = reinterpret_cast<std::uintptr_t>(in) % sizeof(uint4) == 0;
-    loaded_ = turn;
-    next_ = turn + static_cast<unsigned>(at / 32 % 4);
-    __pipeline_wait_prior(0);  // for what a reader before may have asked for
-    fill();
-    high_ = pop();
-    low_ = pop();
-    passed_ = static_cast<unsigned>(at % 32);
-    refill();
   }
 
-  /// Enough for 16 codewords of up to kFastBits.
-  __device__ void top_up() {
-    ready_ = loaded_;
-    // After long codewords too few words may have been asked for.
-    if (ready_ - next_ <= kWordsAhead) [[unlikely]] {
-      fill();
-      return;
-    }
-    for (int i = 0; i < 2; ++i) {
-      if (loaded_ > next_ + kRingWords - 4) break;
-      fetch(loaded_);
-      loaded_ += 4;
-    }
-    __pipeline_commit();
-    __pipeline_wait_prior(1);
-  }
+  /// The first word. Neighbours' rings begin in different fourths, which lie in different banks.
+  __device__ static unsigned turn() { return threadIdx.x / 2 % 4 * 4; }
+  /// Of word 0 in the input, in bits, modulo 2^64.
+  __device__ std::uint64_t first_bit() const { return first_ * 32; }
 
-  /// The window has 32 bits afterwards.
-  __device__ void refill() {
-    if (passed_ >= 32) {
-      high_ = low_;
-      low_ = pop();
-      passed_ -= 32;
-    }
-    window_ = __funnelshift_l(low_, high_, passed_);
-  }
-  __device__ unsigned window() const { return window_; }
-  /// Precondition: the window has as many bits. It is to be refilled next.
-  __device__ void skip(unsigned bits) { passed_ += bits; }
-  /// The same, of a codeword that may be longer than kFastBits.
-  __device__ void skip_long(unsigned bits) {
-    if (ready_ - next_ <= kWordsAhead) fill();
-    skip(bits);
-  }
-  __device__ std::uint64_t position() const { return (first_ + next_) * 32 - 64 + passed_; }
-
- private:
-  /// That 16 codewords of up to kFastBits take.
-  static constexpr unsigned kWordsAhead = (31 + 16 * kFastBits) / 32;
-  static_assert(kWordsAhead < kRingWords - 4, "fill() makes as many ready");
-
-  /// Waits until the ring is full.
-  __device__ void fill() {
-    for (; loaded_ <= next_ + kRingWords - 4; loaded_ += 4) fetch(loaded_);
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    ready_ = loaded_;
-  }
-  __device__ void fetch(unsigned at) const {
-    const SharedAddress to = ring_ + at % kRingWords * sizeof(unsigned);
+  __device__ void ask(unsigned at) const {
+    const SharedAddress to = ring_ + at % kWords * sizeof(unsigned);
     if (is_aligned_ && at + 4 <= words_)
       __pipeline_memcpy_async(__cvta_shared_to_generic(to), in_ + at, sizeof(uint4));
     else
-      store_four_words(to, {word(at), word(at + 1), word(at + 2), word(at + 3)});
+      store_four_words(to, {input(at), input(at + 1), input(at + 2), input(at + 3)});
   }
-  __device__ unsigned word(unsigned at) const { return at < words_ ? in_[at] : 0; }
-  __device__ unsigned pop() { return load_word(ring_, next_++ % kRingWords); }
+  __device__ static void commit() { __pipeline_commit(); }
+  __device__ static void wait() { __pipeline_wait_prior(0); }
+  __device__ static void wait_but_last() { __pipeline_wait_prior(1); }
+  __device__ unsigned word(unsigned at) const { return load_word(ring_, at % kWords); }
+
+ private:
+  __device__ unsigned input(unsigned at) const { return at < words_ ? in_[at] : 0; }
 
   SharedAddress ring_;
   const std::uint32_t* in_;  // at the word `first_`; the others count from there
   std::uint64_t first_;      // modulo 2^64
   unsigned words_;
-  unsigned next_;        // to be read
-  unsigned ready_;       // words before it that were not read are in the ring
-  unsigned loaded_;      // words before it were asked for
-  unsigned high_, low_;  // the last two words that were read
-  unsigned passed_;      // bits of the two
-  unsigned window_;
   bool is_aligned_;
+};
+
+/// The bits of the input from bit `at` on, for decoders that know how far they may go. All threads
+/// of a warp call top_up() at the same time: a load that one of them made in a branch of its own
+/// would make all wait.
+template <int kThreads>
+class InputReader : public RingReader<ThreadRing<kThreads>, kFastBits> {
+  using Ring = ThreadRing<kThreads>;
+  using Base = RingReader<Ring, kFastBits>;
+  static_assert(Base::kRingWords == RingOfWords<kThreads>::kWords);
+
+ public:
+  __device__ InputReader(RingOfWords<kThreads>& ring, const std::uint32_t* in, std::uint64_t words,
+                         std::uint64_t at)
+      : Base(Ring(ring, in, words, at), Ring::turn(), static_cast<unsigned>(at % 128)) {}
+
+  __device__ std::uint64_t position() const { return this->ring().first_bit() + Base::position(); }
 };
 
 /// 32 bytes, the first one lowest.
@@ -227,7 +190,7 @@ class SymbolReader {
 
   const DecodeTable& table_;
   SharedAddress fast_;
-  RingReader<kThreads> reader_;
+  InputReader<kThreads> reader_;
   bool is_sound_ = true;
 };
 

@@ -18,9 +18,10 @@ inline constexpr int kSubThreads = kDecoderThreads;
 // 175 148; 1357 516 582 307 416 206 236. So they get longer as long as they are enough for the
 // threads that a device holds at a time, and have not too many symbols, which one thread writes in
 // a row. 2^30 symbols, which are enough for some turns: 2393 1978 2342 3325 2810 2433 from 1 bit on
-// with 2048 bits, 2151 1949 2069 2861 2670 2603 with 4096.
+// with 2048 bits, 2151 1949 2069 2861 2670 2603 with 4096. (Symbols of 2.0 bits have
+// codewords of a little less here, so 1,024 symbols at most would choose 1024 bits: 2660.)
 inline constexpr std::uint32_t kShortestSubBits = 512, kLongestSubBits = 4096;
-inline constexpr double kSubSymbols = 1024;                 // at most, on average
+inline constexpr double kSubSymbols = 1200;                 // at most, on average
 inline constexpr double kTurns = 0.7, kTurnsOfLongest = 4;  // at least
 // Of a segment, more than the longest codeword. Where the first codeword of a segment starts is
 // kept: a walk that comes there again needs not go on. With 512 bits 942 and 897 us of the above
@@ -189,7 +190,7 @@ class InnerWalk {
 
   const CodewordList& list_;
   SharedAddress counts_;
-  RingReader<kSubThreads> reader_;
+  InputReader<kSubThreads> reader_;
   unsigned begin_;
   unsigned at_;       // from the subsequence's begin; kFault more behind a fault
   unsigned sum_ = 0;  // 16 times the codewords, and at_ from the begin

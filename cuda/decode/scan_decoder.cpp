@@ -322,6 +322,7 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.chunks = plan.chunks;
   args.chunk_subsequences = plan.chunk_subsequences;
   args.guess_stride = plan.guess_stride;
+  args.offers_early = plan.offers_early;
   args.most_ends = plan.most_ends;
   args.long_slots = plan.long_slots;
   args.far_only = plan.far_only;

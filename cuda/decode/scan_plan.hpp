@@ -35,21 +35,24 @@ struct SubsequencePlan {
   bool fits;  ///< otherwise the scan is for the careful decoder
   std::uint32_t chunks, chunk_subsequences;
   std::uint32_t most_ends, guess_stride, long_slots;
+  bool offers_early;                     ///< ends of walks that repeat a few bits
   bool far_only;                         ///< all chunks are synchronised by long walks
   bool collects;                         ///< one kernel synchronises and decodes; always so in
                                          ///< chunks that are not the largest
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
 };
 
-/// Subsequences of a chunk of a sparse scan.
+/// Subsequences of a chunk of a sparse scan. `is_apart`: short intervals keep walks from following
+/// each other from chunk to chunk.
 constexpr std::uint32_t choose_chunk(const DeviceLimits& limits, std::uint32_t subsequences,
-                                     std::uint64_t block_bits, std::uint32_t medium_quarters) {
+                                     std::uint64_t block_bits, bool is_apart,
+                                     std::uint32_t medium_quarters) {
   const auto fits = [&](std::uint32_t size, std::uint32_t quarters) {
     return ceil_div(subsequences, size) <= limits.processors * quarters / 4;
   };
-  if (block_bits >= kFewestSmallChunkBits && fits(kSmallChunk, kSmallChunkQuarters))
+  if ((is_apart || block_bits >= kFewestSmallChunkBits) && fits(kSmallChunk, kSmallChunkQuarters))
     return kSmallChunk;
-  if (block_bits >= kFewestMediumChunkBits && fits(kMediumChunk, medium_quarters))
+  if ((is_apart || block_bits >= kFewestMediumChunkBits) && fits(kMediumChunk, medium_quarters))
     return kMediumChunk;
   return kChunkSubsequences;
 }
@@ -67,16 +70,20 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   SubsequencePlan plan{};
   plan.fits = subsequences_fit(most, scan.pairs, scan.period);
   if (!plan.fits) return plan;
-  const bool follows = scan.intervals > 0 && scan.bytes / scan.intervals <=
-                                                 tuning.followed_subsequences * kSubsequenceBytes;
   const std::uint64_t block_bits =
       scan.blocks > 0 ? std::uint64_t{scan.bytes} * 8 / scan.blocks : kLongWalkBlockBits;
+  const auto are_intervals_of = [&](std::uint32_t subsequences) {
+    return scan.intervals > 0 && scan.bytes / scan.intervals <= subsequences * kSubsequenceBytes;
+  };
+  const bool follows = are_intervals_of(tuning.followed_subsequences);
+  const bool repeats = block_bits < kFewestMediumChunkBits;
+  const bool is_apart = follows || (repeats && are_intervals_of(kShortIntervals));
   const auto is_sparse = [&](std::uint32_t most_bits) {
     return scan.period <= kUsualGuesses && scan.blocks > 0 && block_bits <= most_bits;
   };
   plan.chunk_subsequences =
       is_sparse(kUsualBlockBits) && !scan.large_chunks
-          ? choose_chunk(limits, scan.subsequences, block_bits,
+          ? choose_chunk(limits, scan.subsequences, block_bits, is_apart,
                          scan.is_followed ? kFollowedMediumQuarters : kMediumChunkQuarters)
           : kChunkSubsequences;
   plan.chunks = ceil_div(scan.subsequences, plan.chunk_subsequences);
@@ -102,6 +109,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.far_only = plan.long_slots != 0 && long_walks;
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));
+  plan.offers_early = repeats && is_large && !follows && !scan.is_followed;
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;

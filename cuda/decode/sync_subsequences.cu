@@ -177,11 +177,11 @@ __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tab
   __syncthreads();
 }
 
-/// The end of the round's first walk, if so few are left and it passed so many blocks that the
-/// others may have the same.
-template <typename Shared>
-__device__ std::uint16_t choose_offer(Shared& s, std::uint32_t listed) {
-  if (listed > kOfferWalks) return kNoOffer;
+/// The end of the round's first walk, if ends are offered in that round, so few walks are left, and
+/// it passed so many blocks that the others may have the same.
+template <bool kEarly, typename Shared>
+__device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint32_t listed) {
+  if (!is_offer_round(round, kEarly) || listed > most_offer_walks(kEarly)) return kNoOffer;
   const std::uint32_t to = s.item(0) & 255;
   const auto& line = s.ends.line[s.item(0) >> 8];
   const bool repeats = tally_of_step(line.step[to]).blocks >= kOfferBlocks;
@@ -191,8 +191,9 @@ __device__ std::uint16_t choose_offer(Shared& s, std::uint32_t listed) {
 /// Walks every subsequence from all ends of the subsequence before, until no new end turns up. A
 /// barrier between walks and ends, and one between ends and walks, divide the rounds.
 /// Returns false, to all threads, as soon as there is no room for the ends of many subsequences.
-template <typename Shared>
+template <bool kEarly, typename Shared>
 __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
+  constexpr std::uint32_t kFirstOffer = kEarly ? kEarlyOfferRound : kOfferRounds;
   const std::uint32_t sub = threadIdx.x;
   const bool has_column = sub < Shared::kSubsequences;  // all of a warp or none
   const bool is_head = has_column && s.ends.head[sub];
@@ -215,7 +216,7 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
       s.ends.line[number].step[to] = make_step(tally);
     }
     if (threadIdx.x == 0) {
-      if (round >= kOfferRounds) s.offered = choose_offer(s, listed);
+      if (round >= kFirstOffer) s.offered = choose_offer<kEarly>(s, round, listed);
       listed_next = 0;  // all have read it a round ago
     }
     __syncthreads();
@@ -224,7 +225,7 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
         if (!s.ends.match(sub, walked, entries, a.most_ends)) is_full = true;
         walked = entries;
       }
-      if (round >= kOfferRounds && s.offered != kNoOffer) s.ends.offer(sub, s.offered);
+      if (round >= kFirstOffer && s.offered != kNoOffer) s.ends.offer(sub, s.offered);
       const std::uint32_t count = s.ends.count[sub];
       if (count != told && follows_another(s, sub + 1))
         list_walks(s, listed_next, sub + 1, told, count);
@@ -243,8 +244,8 @@ static_assert(bounded_ctas(kSyncCtas, kThreads, usual_bytes(kLargeRoom), 90) == 
               "as measured on Hopper");
 
 /// `kRoom`: subsequences that a CTA has at most. `kCollects`: it decodes them, too. `kFollows`: it
-/// begins beside unstuff_scan(), and is followed itself.
-template <std::uint32_t kRoom, bool kCollects, bool kFollows>
+/// begins beside unstuff_scan(), and is followed itself. `kEarly`: as in SubsequencePlan.
+template <std::uint32_t kRoom, bool kCollects, bool kFollows, bool kEarly>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, usual_bytes(kRoom)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   static_assert(kCollects || !kFollows);
@@ -263,7 +264,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
     load_words(a, s, progress);
     __syncthreads();
     if (!a.far_only) walk_guesses(a, s, tables);
-    if (!a.far_only && walk_ends(a, s, tables)) {
+    if (!a.far_only && walk_ends<kEarly>(a, s, tables)) {
       if (threadIdx.x == 0) tell(a, kNoEnds);
       join_chunks(a, s);
       const bool assumed = s.assumed && follows_chunk(s);
@@ -287,18 +288,18 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
   }
 }
 
-template <std::uint32_t kRoom, bool kCollects, bool kFollows>
+template <std::uint32_t kRoom, bool kCollects, bool kFollows, bool kEarly = false>
 SharedPermission& permission() {
   static SharedPermission of_kernel(
-      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects, kFollows>));
+      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects, kFollows, kEarly>));
   return of_kernel;
 }
 
-template <std::uint32_t kRoom, bool kCollects, bool kFollows>
+template <std::uint32_t kRoom, bool kCollects, bool kFollows, bool kEarly = false>
 Status launch(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   const LaunchShape shape{args.chunks, kThreads, shared_bytes};
-  ZR_TRY((permission<kRoom, kCollects, kFollows>().raise(shared_bytes)));
-  ZR_CUDA_TRY(chain.add(sync_subsequences_kernel<kRoom, kCollects, kFollows>, shape, args));
+  ZR_TRY((permission<kRoom, kCollects, kFollows, kEarly>().raise(shared_bytes)));
+  ZR_CUDA_TRY(chain.add(sync_subsequences_kernel<kRoom, kCollects, kFollows, kEarly>, shape, args));
   return Status::ok();
 }
 
@@ -315,12 +316,17 @@ Status prepare_sync_subsequences() {
   ZR_TRY((permission<kMediumRoom, true, true>().prepare()));
   ZR_TRY((permission<kLargeRoom, true, false>().prepare()));
   ZR_TRY((permission<kLargeRoom, true, true>().prepare()));
+  ZR_TRY((permission<kLargeRoom, true, false, true>().prepare()));
+  ZR_TRY((permission<kLargeRoom, false, false, true>().prepare()));
   return permission<kLargeRoom, false, false>().prepare();
 }
 
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   if (sync_room(args.chunk_subsequences) == kMediumRoom)
     return launch_collecting<kMediumRoom>(args, shared_bytes, chain);
+  if (args.offers_early)
+    return args.collects ? launch<kLargeRoom, true, false, true>(args, shared_bytes, chain)
+                         : launch<kLargeRoom, false, false, true>(args, shared_bytes, chain);
   return args.collects ? launch_collecting<kLargeRoom>(args, shared_bytes, chain)
                        : launch<kLargeRoom, false, false>(args, shared_bytes, chain);
 }

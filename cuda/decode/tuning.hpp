@@ -71,6 +71,14 @@ inline constexpr std::uint32_t kFollowedMediumQuarters = 12;
 /// With chunks of 32 and of 160 subsequences, one colour with 2 bits a block takes 378 and 310 us,
 /// and 279 with 224: its walks follow each other from chunk to chunk.
 inline constexpr std::uint32_t kFewestMediumChunkBits = 4, kFewestSmallChunkBits = 6;
+/// Scans of fewer bits a block have smaller chunks nevertheless if their intervals have no more
+/// subsequences than these on average. 1920x1080 with optimal tables, a marker after each row of
+/// MCUs, one at a time and one of eight, in us (H200): gradients at q50, 8 subsequences an
+/// interval, 92 and 14.7, 123 and 18.9 in the largest chunks; one colour at q90, 5 of them, 78
+/// and 13.4, 129 and 19.3; a white page with a strip of a photo at q75 107 and 16.5, 124 and 19.7.
+/// If they were followed without guesses, gradients would take 90 and 13.7, but the page 390 and
+/// 54: some of its intervals are long.
+inline constexpr std::uint32_t kShortIntervals = 16;
 
 /// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
 /// eight at once, on an H200: 66 us each; 74 with two CTAs of 512 threads, which are no faster with
@@ -148,6 +156,14 @@ inline constexpr std::uint32_t kMostGuesses = 576;
 /// and ends as it began is followed by all threads (repeat_walk()).
 inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
                                kOfferBlocks = kSubsequenceBits * 10 / 36;
+/// In the largest chunks of scans of fewer than kFewestMediumChunkBits bits a block, so many ends
+/// are offered from an earlier round on, and more walks may be left. By the simulation the longest
+/// chunk of gradients at q50 then needs 3,201 steps instead of 5,527, of one colour at q75 1,160
+/// instead of 2,755; of 20 white pages and gradients with some text, lines or photos 87 % in the
+/// geometric mean and 129 % at most. With offers from round 2 on gradients need 2,425, but a white
+/// page with a photo at its edge 5,109 instead of 1,584. As a parameter of all kernels this made
+/// thin lines 4 % slower.
+inline constexpr std::uint32_t kEarlyOfferRound = 5, kEarlyOffers = 2, kEarlyOfferWalks = 32;
 /// Room that is left for ends which were not offered.
 inline constexpr std::uint32_t kEndsNotOffered = 4;
 /// A scan is crowded if one of so many of its largest chunks, or of its medium ones, had no room

@@ -42,8 +42,9 @@ struct WalkArgs {
   /// A chunk may tell its end before it knows where it begins, if the end seems to be the same
   /// wherever that is.
   bool foretells;
-  bool collects;  ///< sync_subsequences() decodes the chunks, too; likewise. It always does in
-                  ///< chunks that are not the largest
+  bool collects;      ///< sync_subsequences() decodes the chunks, too; likewise. It always does in
+                      ///< chunks that are not the largest
+  bool offers_early;  ///< likewise
   /// States of unstuff_scan()'s tiles, which a collecting sync_subsequences() follows, as
   /// transform_blocks() follows the states in `chunk_counts`; or null if each begins after the
   /// other.

@@ -64,9 +64,9 @@ void check_ends(const ScanOnHost& on_host, std::span<const test::Subsequence> su
                 Choices& choices) {
   constexpr std::uint32_t kStrides[] = {kGuessStride, 1, 2, 0};
   const auto period = static_cast<std::uint32_t>(on_host.tables.cycle.period);
-  const test::Chunk::Sizes sizes{kStrides[choices.below(4)],
-                                 kMostEnds - choices.below(kMostEnds - period + 1),
-                                 choices.below(kOfferRounds), choices.below(kOfferBlocks)};
+  const test::Chunk::Sizes sizes{
+      kStrides[choices.below(4)], kMostEnds - choices.below(kMostEnds - period + 1),
+      choices.below(kOfferRounds), choices.below(kOfferBlocks), choices.below(2) != 0};
   const auto count = static_cast<std::int64_t>(subs.size());
   for (std::int64_t first = -static_cast<std::int64_t>(choices.below(test::kHostSubsequences));
        first < count; first += test::kHostSubsequences / 2) {

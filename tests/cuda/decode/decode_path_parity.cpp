@@ -144,6 +144,29 @@ TEST_F(DecodePathParity, OurStreamsOfAllKindsTakeIt) {
   });
 }
 
+/// A decoder keeps the tables of the image before; these differ in some of them each.
+TEST_F(DecodePathParity, ImagesWithTablesOfTheirOwn) {
+  const auto jpeg_of = [](Subsampling subsampling, HuffmanTables huffman, int quality) {
+    EncodeParams params;
+    params.subsampling = subsampling;
+    params.huffman = huffman;
+    params.quality = quality;
+    return encode(Content::photo, 203, 117, params);
+  };
+  constexpr auto kColour = Subsampling::s420, kGrey = Subsampling::gray;
+  constexpr auto kStandard = HuffmanTables::standard, kOptimal = HuffmanTables::optimal;
+  const Jpeg images[] = {jpeg_of(kColour, kStandard, 90), jpeg_of(kGrey, kStandard, 70),
+                         jpeg_of(kColour, kStandard, 90), jpeg_of(kColour, kStandard, 50),
+                         jpeg_of(kColour, kOptimal, 50),  jpeg_of(kGrey, kOptimal, 90),
+                         jpeg_of(kColour, kOptimal, 50),  jpeg_of(kColour, kOptimal, 90),
+                         jpeg_of(kGrey, kStandard, 90)};
+  for (const Jpeg& jpeg : images) {
+    SCOPED_TRACE(testing::Message() << "image " << &jpeg - images);
+    expect(jpeg, 0);
+    if (HasFailure()) return;
+  }
+}
+
 TEST_F(DecodePathParity, TheCallerGetsTheTimeOnce) {
   if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
   for (const bool index : {false, true}) {
@@ -366,6 +389,32 @@ TEST_F(DecodePathParity, OneColourThatRepeatsBesideTheGuesses) {
       for (int y = 0; y < spot_rows; ++y) std::fill_n(frame.row(0, 2000 + y) + 999, 3, 255);
       params.restart = restart;
       expect(encode(frame, params), 0);
+    }
+}
+
+/// Few bits a block, in intervals that are all short, all but one, or long: chunks of all sizes,
+/// and ends that are offered early.
+TEST_F(DecodePathParity, SparseBlocks) {
+  EncodeParams params;
+  params.huffman = HuffmanTables::optimal;
+  Random random(7);
+  const auto one_colour = [](int, int) { return 96; };
+  const auto gradient = [](int x, int y) { return (x + 2 * y) / 16 % 256; };
+  const auto row_of_noise = [&random](int x, int y) {
+    return y / 16 == 32 && x < 640 ? random.below(256) : 250;
+  };
+  for (const int quality : {50, 75, 90})
+    for (const RestartPolicy restart :
+         {RestartPolicy::none(), RestartPolicy::mcu_rows(1), RestartPolicy::mcu_rows(4)}) {
+      params.quality = quality;
+      params.restart = restart;
+      for (const TestFrame& frame : {drawn(1920, 1080, one_colour), drawn(1920, 1080, gradient),
+                                     drawn(1920, 1080, row_of_noise)}) {
+        SCOPED_TRACE(testing::Message() << "q" << quality);
+        const Jpeg jpeg = encode(frame, params);
+        for (int turn = 0; turn < 2; ++turn) expect(jpeg, 0);
+        if (HasFailure()) return;
+      }
     }
 }
 
@@ -697,7 +746,8 @@ TEST_F(DecodePathParity, TablesAreThoseOfTheHost) {
       ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
       ASSERT_EQ(cudaMemcpy(&found_steps, steps.data(), sizeof found_steps, cudaMemcpyDeviceToHost),
                 cudaSuccess);
-      EXPECT_TRUE(std::ranges::equal(bytes_of(source.steps), bytes_of(found_steps)));
+      EXPECT_TRUE(std::ranges::equal(bytes_of(source.steps.step), bytes_of(found_steps.step)));
+      EXPECT_EQ(source.steps.lowest_usual, found_steps.lowest_usual);
       auto again = std::make_unique<WalkTables>();
       ASSERT_EQ(cudaMemcpy(again.get(), tables.data(), sizeof *again, cudaMemcpyDeviceToHost),
                 cudaSuccess);

@@ -127,7 +127,9 @@ void Chunk::walk_ends() {
       walked[sub] = entries[sub];
     }
     if (walks == 0) return;
-    if (!repeats || rounds_ < sizes_.offer_rounds || walks > kOfferWalks) continue;
+    const bool offers =
+        rounds_ >= sizes_.offer_rounds || is_offer_round(rounds_, sizes_.offers_early);
+    if (!repeats || !offers || walks > most_offer_walks(sizes_.offers_early)) continue;
     for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) ends_->offer(sub, repeated);
   }
 }

@@ -58,7 +58,9 @@ class Chunk {
   struct Sizes {
     std::uint32_t guess_stride = kGuessStride;  ///< 0: heads alone are walked at first
     std::uint32_t most_ends = kMostEnds;        ///< at least the period
-    std::uint32_t offer_rounds = kOfferRounds, offer_blocks = kOfferBlocks;
+    std::uint32_t offer_rounds = kOfferRounds;  ///< perhaps fewer
+    std::uint32_t offer_blocks = kOfferBlocks;
+    bool offers_early = false;
   };
   Chunk(const HostRow& row, const Sizes& sizes);
 

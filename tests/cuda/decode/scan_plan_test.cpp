@@ -120,6 +120,39 @@ TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {
   EXPECT_EQ(plan_subsequences(limits_of_capability(90), scan).guess_stride, kGuessStride);
 }
 
+TEST(ScanPlan, ShortIntervalsOfSparseBlocksHaveSmallChunks) {
+  const DeviceLimits hopper = with_processors(90);
+  // 1920x1080 in one colour with optimal tables, a marker after each row of MCUs.
+  const ScanNeeds rows{12500, 48960, 68, 400, 2, 6, 1000};
+  ScanNeeds scan = rows;
+  const auto plan_of = [&] { return plan_subsequences(hopper, scan); };
+  EXPECT_EQ(plan_of().chunk_subsequences, kSmallChunk);
+  EXPECT_EQ(plan_of().guess_stride, 1u) << "an interval may be long";
+  EXPECT_TRUE(plan_of().collects);
+  EXPECT_FALSE(plan_of().offers_early);
+  scan.subsequences = kSmallChunk * hopper.processors * kSmallChunkQuarters / 4 + 1;
+  EXPECT_EQ(plan_of().chunk_subsequences, kMediumChunk) << "too many small ones";
+  scan = rows;
+  scan.intervals = rows.bytes / ((kShortIntervals + 1) * kSubsequenceBytes);
+  EXPECT_EQ(plan_of().chunk_subsequences, kChunkSubsequences) << "its intervals are longer";
+  EXPECT_TRUE(plan_of().offers_early);
+  scan.two_kernels = true;
+  EXPECT_TRUE(plan_of().offers_early);
+  scan.large_chunks = true;
+  scan.intervals = rows.bytes / (kFollowedSubsequences * kSubsequenceBytes) + 1;
+  EXPECT_EQ(plan_of().guess_stride, 0u);
+  EXPECT_FALSE(plan_of().offers_early) << "no walks but the true ones";
+  scan = rows;
+  scan.intervals = 1;
+  EXPECT_TRUE(plan_of().offers_early);
+  scan.is_followed = true;
+  EXPECT_FALSE(plan_of().offers_early) << "there is no such kernel";
+  scan = rows;
+  scan.blocks = rows.bytes * 8 / kFewestMediumChunkBits;
+  EXPECT_EQ(plan_of().chunk_subsequences, kMediumChunk) << "so many bits a block are not sparse";
+  EXPECT_FALSE(plan_of().offers_early);
+}
+
 TEST(ScanPlan, CrowdedScansHaveFewerGuesses) {
   const DeviceLimits hopper = limits_of_capability(90);
   for (const std::uint32_t size : {400000u, k4k.bytes}) {

@@ -142,7 +142,13 @@ TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
   const Chunk chunk(first, {});
   EXPECT_EQ(chunk.compare().broken, nullptr);
   EXPECT_LE(chunk.rounds(), kOfferRounds + 2);
-  EXPECT_GE(Chunk(first, {kGuessStride, kMostEnds, 1000}).rounds(), kHostSubsequences - 2)
+  Chunk::Sizes early;
+  early.offers_early = true;
+  const Chunk soon(first, early);
+  EXPECT_EQ(soon.compare().broken, nullptr);
+  EXPECT_LE(soon.rounds(), kEarlyOfferRound + kEarlyOffers);
+  EXPECT_GE(Chunk(first, {kGuessStride, kMostEnds, kOfferRounds, 1000}).rounds(),
+            kHostSubsequences - 2)
       << "without the offers, one round a subsequence";
 }
 

@@ -37,6 +37,7 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
   EXPECT_EQ(plan.most_ends, 11u);
   EXPECT_EQ(plan.guess_stride, kGuessStride);
   EXPECT_TRUE(plan.collects);
+  EXPECT_FALSE(plan.offers_early);
   EXPECT_EQ(plan.sync_bytes, 75760u);
   EXPECT_EQ(plan.decode_bytes, 41792u);
   EXPECT_EQ(resident_ctas(hopper, {384, 0, plan.sync_bytes}), 3u);

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import zlib
 
-from browser import CHROMIUM, Browser
+from browser import CHROMIUM, Browser, drawn
 from support import PROGRAM, ProgramTest
 
 WIDTH, HEIGHT = 1200, 1600
@@ -55,13 +55,6 @@ class BenchPageTest(ProgramTest):
         self.zerorun("bench", *arguments, *QUICK, "--html", name)
         return name
 
-    def browse(self, page, *options):
-        return subprocess.run(
-            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-             f"--user-data-dir={self.path('profile')}", f"--window-size={WIDTH},{HEIGHT}",
-             "--virtual-time-budget=3000", *options, f"file://{page}"],
-            capture_output=True, timeout=120, check=True).stdout.decode()
-
     def test_the_file_stands_alone(self):
         text = pathlib.Path(self.page("synthetic:64x48:photo")).read_text()
         for address in re.findall(r"\w+://[^\s\"']+", text):
@@ -81,7 +74,7 @@ class BenchPageTest(ProgramTest):
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_a_browser_draws_it(self):
         page = self.page("synthetic:320x240:photo", "-q", "75,90")
-        dom = self.browse(page, "--dump-dom")
+        dom = drawn(page, self.path("profile"), f"--window-size={WIDTH},{HEIGHT}")
         self.assertIn('data-ready="4"', dom)
         self.assertEqual(dom.count("<option "), 4)
         for heading in ("One frame at a time", "Several frames at once", "Frame by frame", "Stages",

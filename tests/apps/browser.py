@@ -1,16 +1,51 @@
 # Drives Chromium by its own protocol over two pipes: clicks, keys, screenshots, paper.
 # SPDX-License-Identifier: MIT
 import base64
+import contextlib
 import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
 
 KEYS = {"Tab": 9, "Enter": 13, " ": 32}
+
+
+def remove_profile(process, folder):
+    """Removes the profile of a browser that has ended and was started in a session of its own. Its
+    helpers live a moment longer, and write."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    end = time.monotonic() + 60
+    while os.path.exists(folder):
+        try:
+            shutil.rmtree(folder)
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def drawn(page, folder, *options):
+    """The document that a page becomes. `folder` is for the profile."""
+    command = [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}", "--virtual-time-budget=3000",
+               *options, "--dump-dom", f"file://{page}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as process:
+        try:
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()  # nothing, if it has ended
+            process.wait()
+            remove_profile(process, folder)
+    if process.returncode != 0:
+        raise AssertionError(f"chromium: {process.returncode}\n{err.decode()}")
+    return out.decode()
 
 
 class Browser:
@@ -26,11 +61,11 @@ class Browser:
             os.dup2(ends[0], 3)
             os.dup2(ends[1], 4)
         self.process = subprocess.Popen(
-            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-             f"--user-data-dir={folder}", f"--window-size={width},{height}",
+            [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}", f"--window-size={width},{height}",
              "--remote-debugging-pipe", "about:blank"],
-            close_fds=False, preexec_fn=use_pipes, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+            close_fds=False, preexec_fn=use_pipes, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.folder = folder
         os.close(to_browser)
         os.close(from_browser)
         self.buffer, self.count, self.session = b"", 0, None
@@ -45,6 +80,7 @@ class Browser:
         os.close(self.answers)
         self.process.terminate()
         self.process.wait(300)
+        remove_profile(self.process, self.folder)
 
     def message(self, end):
         while b"\0" not in self.buffer:

@@ -5,10 +5,9 @@ import json
 import math
 import pathlib
 import re
-import shutil
-import subprocess
 import unittest
 
+from browser import CHROMIUM, drawn
 from support import ProgramTest, make_ppm
 
 PICTURE = "synthetic:320x256:photo"
@@ -191,15 +190,11 @@ class CurvesTest(ProgramTest):
         for address in re.findall(r"\w+://[^\s\"']+", text):
             self.assertEqual(address, "http://www.w3.org/2000/svg")
         self.assertNotIn("src=", text)
-        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-        if chromium is None:
+        if CHROMIUM is None:
             self.skipTest("no chromium")
-        drawn = subprocess.run(
-            [chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
-             f"--user-data-dir={self.path('profile')}", "--virtual-time-budget=3000", "--dump-dom",
-             f"file://{page}"], capture_output=True, timeout=120, check=True).stdout.decode()
-        self.assertEqual(drawn.count("<polyline"), 8)  # libjpeg-turbo twice, six modes
-        self.assertIn("zerorun --tune photo --effort best, optimal", drawn)
+        dom = drawn(page, self.path("profile"))
+        self.assertEqual(dom.count("<polyline"), 8)  # libjpeg-turbo twice, six modes
+        self.assertIn("zerorun --tune photo --effort best, optimal", dom)
 
 
 if __name__ == "__main__":

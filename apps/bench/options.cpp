@@ -48,7 +48,8 @@ void add_case_options(CLI::App& command, Options& options) {
   what.add("INPUT", options.inputs, "INPUT...",
            "A file, pattern, glob or directory as for encode, or generated frames: "
            "synthetic:3840x2160:photo, or :grain, :sensor, :noise, :ramp, :flat, :text, :screen, "
-           ":lineart; several are measured one after another (default: synthetic:1920x1080:photo)");
+           ":lineart, :pattern; several are measured one after another (default: "
+           "synthetic:1920x1080:photo)");
   what.list("--operation", options.operations, "encode,decode", "encode,decode",
             "What is measured; decode reads the streams that --streams names");
   // It has no default for the help: CLI11 takes that for an option without a value.

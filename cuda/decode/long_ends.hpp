@@ -83,4 +83,33 @@ struct LongEnds {
   }
 };
 
+/// Lists of states, each state once, in memory of bytes(). Between two barriers there is one list
+/// that walks go on from and one of the states that they reach.
+struct DistinctStates {
+  static constexpr std::uint32_t kWords = (1u << 16) / 32;
+  static constexpr std::uint32_t kMost = 2048;  ///< of a list
+
+  std::uint32_t* bits;   ///< [kWords]: one for each state, set if that was reached
+  std::uint16_t* lists;  ///< [2][kMost]
+
+  static constexpr std::uint32_t bytes() { return kWords * 4 + 2 * kMost * 2; }
+  static ZR_HD DistinctStates at(std::uint16_t* memory) {
+    return {reinterpret_cast<std::uint32_t*>(memory), memory + 2 * kWords};
+  }
+
+  ZR_HD std::uint16_t* list(std::uint32_t number) const { return lists + number % 2 * kMost; }
+
+  /// Whether the state was reached for the first time. Several threads may call it.
+  ZR_HD bool add(std::uint32_t state) const {
+    const std::uint32_t bit = 1u << state % 32;
+#ifdef __CUDA_ARCH__
+    return (atomicOr(&bits[state / 32], bit) & bit) == 0;
+#else
+    const std::uint32_t before = bits[state / 32];
+    bits[state / 32] |= bit;
+    return (before & bit) == 0;
+#endif
+  }
+};
+
 }  // namespace zerorun

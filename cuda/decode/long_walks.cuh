@@ -43,15 +43,15 @@ struct LongWalks {
   }
 };
 
-/// Walks over a subsequence, from whatever state a walk brings. Where an interval ends all walks
-/// meet: the next subsequence begins in the state 0.
+/// Walks over a subsequence, from whatever state a walk brings; its overshoot may be any bit of it.
+/// Where an interval ends all walks meet: the next subsequence begins in the state 0.
 template <typename Shared>
 __device__ std::uint32_t pass(const WalkArgs& a, const Shared& s, const SkipTables& tables,
-                              std::uint32_t sub, std::uint32_t state, WalkTally& tally) {
+                              std::uint32_t sub, WalkState from, WalkTally& tally) {
   tally = {0, 0};
   if (!s.exists(sub)) return 0;
-  if (s.ends.head[sub]) state = 0;
-  state = walk(a, s, tables, sub, unpack_walk_state(state), tally);
+  if (s.ends.head[sub]) from = {0, 0, 0};
+  const std::uint32_t state = walk(a, s, tables, sub, from, tally);
   return s.ends.open[sub] ? state : 0;
 }
 
@@ -60,7 +60,8 @@ template <typename Shared>
 __device__ std::uint32_t pass_to(const WalkArgs& a, const Shared& s, const SkipTables& tables,
                                  std::uint32_t mark, std::uint32_t sub, std::uint32_t state) {
   WalkTally tally;
-  for (; sub < (mark + 1) * kMarkSubsequences; ++sub) state = pass(a, s, tables, sub, state, tally);
+  for (; sub < (mark + 1) * kMarkSubsequences; ++sub)
+    state = pass(a, s, tables, sub, unpack_walk_state(state), tally);
   return state;
 }
 
@@ -98,15 +99,20 @@ __device__ void walk_until_met(const WalkArgs& a, Shared& s, const SkipTables& t
   }
 }
 
+template <typename Shared>
+__device__ void free_slots(Shared& s, const LongWalks<Shared>& far) {
+  for (std::uint32_t i = threadIdx.x; i < far.kMarks * far.marks.slots; i += kThreads)
+    far.marks.states[i] = kFreeSlot;
+  if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
+  __syncthreads();
+}
+
 /// Walks from each block of the MCU as a guess, densely before the chunk's own subsequences, so
 /// that the true walk is met there, and less densely in them.
 template <typename Shared>
 __device__ void walk_from_guesses(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                   const LongWalks<Shared>& far) {
-  for (std::uint32_t i = threadIdx.x; i < far.kMarks * far.marks.slots; i += kThreads)
-    far.marks.states[i] = kFreeSlot;
-  if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
-  __syncthreads();
+  free_slots(s, far);
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
   for (std::uint32_t item = threadIdx.x; item < guesses * far.kGuessPlaces; item += kThreads) {
     const std::uint32_t place = item % far.kGuessPlaces, phase = item / far.kGuessPlaces;
@@ -117,6 +123,71 @@ __device__ void walk_from_guesses(const WalkArgs& a, Shared& s, const SkipTables
     const std::uint32_t mark = sub / kMarkSubsequences;
     arrive(s, far, 0, mark, pass_to(a, s, tables, mark, sub, pack({0, phase, 0})));
   }
+  walk_until_met(a, s, tables, far);
+}
+
+/// Walks from every bit of subsequences `first` to `until` - 1, and from each block of the MCU: if
+/// a block begins there, one of the walks is right. Each goes on until another was where it comes
+/// to, or to subsequence `to`. `left`, [kMostLongSlots]: the states in which that may begin, if
+/// they are no more; otherwise all are kFreeSlot.
+template <typename Shared>
+__device__ void pass_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                    std::uint32_t first, std::uint32_t until, std::uint32_t to,
+                                    std::uint16_t* left) {
+  const auto seen = DistinctStates::at(reinterpret_cast<std::uint16_t*>(&s.ends.line[0]));
+  const std::uint32_t seeds = kSubsequenceBits * static_cast<std::uint32_t>(a.cycle.period);
+  const auto forget = [&] {
+    for (std::uint32_t i = threadIdx.x; i < seen.kWords; i += kThreads) seen.bits[i] = 0;
+  };
+  if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
+  forget();
+  __syncthreads();
+  std::uint32_t known = 0;
+  for (std::uint32_t sub = first; sub < to; ++sub) {
+    const std::uint32_t walks = known + (sub < until ? seeds : 0);
+    std::uint32_t& listed = s.listed[sub % 2];
+    for (std::uint32_t item = threadIdx.x; item < walks; item += kThreads) {
+      const std::uint32_t seed = item - known, phase = seed / kSubsequenceBits;
+      const WalkState from = item < known ? unpack_walk_state(seen.list(sub)[item])
+                                          : WalkState{seed - phase * kSubsequenceBits, phase, 0};
+      WalkTally tally;
+      const std::uint32_t state = pass(a, s, tables, sub, from, tally);
+      if (!seen.add(state)) continue;
+      const std::uint32_t place = atomicAdd(&listed, 1);
+      if (place < seen.kMost) seen.list(sub + 1)[place] = static_cast<std::uint16_t>(state);
+    }
+    __syncthreads();
+    known = min(listed, seen.kMost);
+    forget();
+    if (threadIdx.x == 0) s.listed[1 - sub % 2] = 0;
+    __syncthreads();
+  }
+  if (threadIdx.x < kMostLongSlots)
+    left[threadIdx.x] =
+        known <= kMostLongSlots && threadIdx.x < known ? seen.list(to)[threadIdx.x] : kFreeSlot;
+  __syncthreads();
+}
+
+/// Walks from all states in which the chunk's own subsequences may begin. So that these walks need
+/// not pass the whole chunk, one after the other, others do so from some places in it.
+template <typename Shared>
+__device__ void walk_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                    const LongWalks<Shared>& far) {
+  static_assert(kSeedPlaces * kMostLongSlots * 2 <= sizeof s.tally);
+  constexpr std::uint32_t kApart = (Shared::kSubsequences - kWarmSubsequences) / kSeedPlaces;
+  static_assert(kApart % kMarkSubsequences == 0 && kLateSeedDistance <= kWarmSubsequences);
+  auto* const left = reinterpret_cast<std::uint16_t*>(s.tally);
+#pragma unroll 1
+  for (std::uint32_t place = 0; place < kSeedPlaces; ++place) {
+    const std::uint32_t to = kWarmSubsequences + place * kApart;
+    const std::uint32_t first = place == 0 ? 0 : to - kLateSeedDistance;
+    const std::uint32_t seeds = place == 0 ? kSeedSubsequences : kLateSeedSubsequences;
+    pass_from_every_bit(a, s, tables, first, first + seeds, to, left + place * kMostLongSlots);
+  }
+  free_slots(s, far);
+  for (std::uint32_t i = threadIdx.x; i < kSeedPlaces * kMostLongSlots; i += kThreads)
+    if (left[i] != kFreeSlot)
+      arrive(s, far, 0, kOwnMark + i / kMostLongSlots * (kApart / kMarkSubsequences), left[i]);
   walk_until_met(a, s, tables, far);
 }
 
@@ -247,12 +318,16 @@ __device__ void join_marks(const WalkArgs& a, Shared& s, const SkipTables& table
 }
 
 /// Finds the state before each own subsequence, and its tally.
-template <typename Shared>
+template <bool kEveryBit, typename Shared>
 __device__ void find_entries_far(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const LongWalks far = LongWalks<Shared>::at(s, a.long_slots);
-  walk_from_guesses(a, s, tables, far);
-  tell_ends(a, s, far);
-  walk_from_ends(a, s, tables, far);
+  if constexpr (kEveryBit) {
+    walk_from_every_bit(a, s, tables, far);
+  } else {
+    walk_from_guesses(a, s, tables, far);
+    tell_ends(a, s, far);
+    walk_from_ends(a, s, tables, far);
+  }
   join_marks(a, s, tables, far);
   const std::uint32_t mark = kOwnMark + threadIdx.x;
   if (mark < far.kEndMark) {
@@ -261,7 +336,7 @@ __device__ void find_entries_far(const WalkArgs& a, Shared& s, const SkipTables&
          ++sub) {
       WalkTally tally;
       s.entry(sub) = s.ends.head[sub] ? std::uint16_t{0} : static_cast<std::uint16_t>(state);
-      state = pass(a, s, tables, sub, state, tally);
+      state = pass(a, s, tables, sub, unpack_walk_state(state), tally);
       s.tally[sub] = make_step(tally);
     }
   }

@@ -165,10 +165,12 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     needs.few_guesses = job.few_guesses;
     job.foretells = !foretold_.take(job.sizes.blocks, job.sizes.bytes);
     job.plan = plan_subsequences(limits_, needs, tuning_);
-    if (far_.take(job.sizes.blocks, job.sizes.bytes))
+    if (repeating_.take(job.sizes.blocks, job.sizes.bytes))
+      choose_every_bit(job);
+    else if (far_.take(job.sizes.blocks, job.sizes.bytes))
       choose_long_walks(job);
     else if (small_.take(job.sizes.blocks, job.sizes.bytes))
-      job.plan = plan_large_chunks(job, false);
+      job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
   }
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
@@ -185,11 +187,16 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   const auto remember_if_sound = [&](OddScan& odd) {
     if (report.faults == 0) odd = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
   };
-  // If a chunk was told a wrong end, the scan is decoded again, and each chunk waits for the one
-  // before.
+  const auto is_told_wrong = [&] { return (report.faults & kFaultForetold) != 0; };
+  // If a chunk was told a wrong end, the scan is decoded again: by walks from every bit, which
+  // hardly ever tell one, or so that each chunk waits for the one before.
   const auto run_until_told = [&]() -> Status {
     ZR_TRY(run());
-    if ((report.faults & kFaultForetold) == 0) return Status::ok();
+    if (is_told_wrong() && job.plan.far_only && choose_every_bit(job)) {
+      ZR_TRY(run());
+      remember_if_sound(repeating_);
+    }
+    if (!is_told_wrong()) return Status::ok();
     job.foretells = false;
     ZR_TRY(run());
     remember_if_sound(foretold_);
@@ -197,30 +204,56 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   };
   ZR_TRY(run_until_told());
   learn_from(job);
-  // The walks from guesses may have met in a wrong state. Long walks find the right one, if there
-  // is one, in far less time than the careful decoder.
-  if ((report.faults & kFaultUnsettled) != 0 && !job.plan.far_only && choose_long_walks(job)) {
+  // The walks from guesses may have met in a wrong state, or none of them met the right one. Long
+  // walks find it, if there is one, in far less time than the careful decoder; those from every bit
+  // find it, too, where the bits repeat and no guess is right.
+  const auto is_unsettled = [&] { return (report.faults & kFaultUnsettled) != 0; };
+  if (is_unsettled() && choose_long_walks(job)) {
     ZR_TRY(run_until_told());
-    remember_if_sound(far_);
+    remember_if_sound(repeats(job) ? repeating_ : far_);
+  }
+  if (is_unsettled() && choose_every_bit(job)) {
+    ZR_TRY(run_until_told());
+    remember_if_sound(repeating_);
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
                     starts_of(job, report.faults)};
 }
 
-SubsequencePlan ScanDecoder::plan_large_chunks(const Job& job, bool long_walks) const {
+/// What the scan needs in the largest chunks.
+ScanNeeds ScanDecoder::needs_in_large_chunks(const Job& job) {
   ScanNeeds needs = needs_of_job(job);
   needs.few_guesses = job.few_guesses;
   needs.large_chunks = true;
-  needs.long_walks = long_walks;
-  return plan_subsequences(limits_, needs, tuning_);
+  return needs;
 }
 
-/// Plans for long walks from the start, if the device has the memory for them.
+/// Plans for long walks from guesses. Returns false if the scan is planned so already, or the
+/// device has too little memory.
 bool ScanDecoder::choose_long_walks(Job& job) const {
-  const SubsequencePlan plan = plan_large_chunks(job, true);
-  if (plan.far_only) job.plan = plan;
-  return plan.far_only;
+  ScanNeeds needs = needs_in_large_chunks(job);
+  needs.long_walks = true;
+  const SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
+  if (!plan.far_only || job.plan.far_only) return false;
+  job.plan = plan;
+  return true;
+}
+
+/// The same for long walks from every bit.
+bool ScanDecoder::choose_every_bit(Job& job) const {
+  ScanNeeds needs = needs_in_large_chunks(job);
+  needs.every_bit = true;
+  const SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
+  if (!plan.every_bit || job.plan.every_bit) return false;
+  job.plan = plan;
+  return true;
+}
+
+/// Whether the long walks from guesses often did not meet the right one.
+bool ScanDecoder::repeats(const Job& job) const {
+  return job.plan.far_only && !job.plan.every_bit &&
+         report_.data()->late_walks >= job.plan.chunks * kLateLongWalks;
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
@@ -228,8 +261,12 @@ bool ScanDecoder::choose_long_walks(Job& job) const {
 void ScanDecoder::learn_from(const Job& job) {
   const std::uint32_t chunks = job.plan.chunks;
   const ScanReport& report = *report_.data();
-  if (chunks == 0 || job.plan.far_only || report.faults != 0) return;
+  if (chunks == 0 || report.faults != 0) return;
   const OddScan alike{job.sizes.blocks, job.sizes.bytes, kScansAlike};
+  if (job.plan.far_only) {
+    if (repeats(job)) repeating_ = alike;
+    return;
+  }
   const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
   const bool crowded =
       report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedMediumChunks) >= chunks;
@@ -326,6 +363,7 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.most_ends = plan.most_ends;
   args.long_slots = plan.long_slots;
   args.far_only = plan.far_only;
+  args.every_bit = plan.every_bit;
   args.foretells = job.foretells;
   args.collects = plan.collects;
   args.starts = starts_.data();

@@ -116,8 +116,10 @@ class ScanDecoder {
   };
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
-  SubsequencePlan plan_large_chunks(const Job& job, bool long_walks) const;
+  static ScanNeeds needs_in_large_chunks(const Job& job);
   bool choose_long_walks(Job& job) const;
+  bool choose_every_bit(Job& job) const;
+  bool repeats(const Job& job) const;
   void learn_from(const Job& job);
   Status reserve(const Job& job);
   SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
@@ -132,11 +134,12 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScan far_{};       ///< its walks from guesses met late, or in a wrong state
-  OddScan crowded_{};   ///< had no room for the ends of its guesses
-  OddScan late_{};      ///< its chunks had to wait for each other
-  OddScan small_{};     ///< crowded or late in chunks that were not the largest
-  OddScan foretold_{};  ///< a chunk ended otherwise than it told
+  OddScan repeating_{};  ///< its walks from guesses did not meet the right one
+  OddScan far_{};        ///< these met late, or in a wrong state
+  OddScan crowded_{};    ///< had no room for the ends of its guesses
+  OddScan late_{};       ///< its chunks had to wait for each other
+  OddScan small_{};      ///< crowded or late in chunks that were not the largest
+  OddScan foretold_{};   ///< a chunk ended otherwise than it told
   ScanTuning tuning_;
   ScanTablesSource source_{};                                           ///< of tables_ and steps_
   std::int32_t code_pairs_ = 0;                                         ///< of tables_

@@ -18,6 +18,7 @@ struct ScanNeeds {
   bool large_chunks = false;    ///< whatever the scan's size, and two kernels
   bool few_guesses = false;     ///< one like it had no room for the ends of all guesses
   bool long_walks = false;      ///< by long walks alone, if there is memory for them
+  bool every_bit = false;       ///< these begin at every bit, likewise
   bool two_kernels = false;     ///< in the largest chunks, however sparse it is
   bool is_followed = false;     ///< its chunks begin as their bytes come over the bus
 };
@@ -37,6 +38,7 @@ struct SubsequencePlan {
   std::uint32_t most_ends, guess_stride, long_slots;
   bool offers_early;                     ///< ends of walks that repeat a few bits
   bool far_only;                         ///< all chunks are synchronised by long walks
+  bool every_bit;                        ///< these begin at every bit, not at guesses
   bool collects;                         ///< one kernel synchronises and decodes; always so in
                                          ///< chunks that are not the largest
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
@@ -100,13 +102,14 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   const bool is_full = kWarmSubsequences + plan.chunk_subsequences == room;
   const bool is_dense =
       !follows && block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
-  const bool long_walks = is_full && (is_dense || scan.long_walks);
+  const bool long_walks = is_full && (is_dense || scan.long_walks || scan.every_bit);
   // The memory of so few ends has room for all states of long walks, too.
   static_assert(choose_long_slots(kUsualEnds, kLargeRoom) == kMostLongSlots);
   plan.most_ends =
       choose_ends(most, scan.pairs, is_usual || long_walks ? kUsualEnds : kMostEnds, room);
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && long_walks;
+  plan.every_bit = plan.far_only && scan.every_bit && has_seed_room(plan.most_ends, room);
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));
   plan.offers_early = repeats && is_large && !follows && !scan.is_followed;

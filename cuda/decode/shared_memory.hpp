@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
+#include "cuda/decode/long_ends.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/staged_pairs.hpp"
 #include "cuda/decode/subsequence_ends.hpp"
@@ -61,6 +62,11 @@ constexpr std::uint32_t choose_long_slots(std::uint32_t ends, std::uint32_t room
   for (std::uint32_t slots = kMostLongSlots; slots >= kMostLongSlots / 4; slots /= 2)
     if (marks * (3 * slots + 2) + slots <= bytes) return slots;
   return 0;
+}
+
+/// Whether the memory of the ends has room for the lists of walks from every bit.
+constexpr bool has_seed_room(std::uint32_t ends, std::uint32_t room) {
+  return ends * sync_end_words(room) * 4 >= DistinctStates::bytes();
 }
 
 inline constexpr std::uint32_t kChunkWords = chunk_words(kChunkSubsequences);

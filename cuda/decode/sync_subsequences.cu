@@ -235,6 +235,31 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
   }
 }
 
+/// Where walks begin: at guesses, whose ends may be offered early as in SubsequencePlan, or at
+/// every bit.
+enum class Begin { guesses, guesses_offered_early, every_bit };
+
+/// Finds the state before each own subsequence, and its tally.
+template <Begin kBegin, typename Shared>
+__device__ void find_starts(const WalkArgs& a, Shared& s, const SkipTables& tables) {
+  constexpr bool kEarly = kBegin == Begin::guesses_offered_early;
+  if constexpr (kBegin == Begin::every_bit) {
+    find_entries_far<true>(a, s, tables);
+    return;
+  }
+  if (!a.far_only) walk_guesses(a, s, tables);
+  if (!a.far_only && walk_ends<kEarly>(a, s, tables)) {
+    if (threadIdx.x == 0) tell(a, kNoEnds);
+    join_chunks(a, s);
+    const bool assumed = s.assumed && follows_chunk(s);
+    find_entries(a, s, tables);
+    if (assumed && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
+  } else {
+    if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
+    find_entries_far<false>(a, s, tables);
+  }
+}
+
 /// Of a CTA's shared memory, for scans of two pairs of tables.
 constexpr std::size_t usual_bytes(std::uint32_t room) {
   return sync_shared_bytes(2, room == kLargeRoom ? kUsualEnds : kMostEnds, room);
@@ -244,8 +269,8 @@ static_assert(bounded_ctas(kSyncCtas, kThreads, usual_bytes(kLargeRoom), 90) == 
               "as measured on Hopper");
 
 /// `kRoom`: subsequences that a CTA has at most. `kCollects`: it decodes them, too. `kFollows`: it
-/// begins beside unstuff_scan(), and is followed itself. `kEarly`: as in SubsequencePlan.
-template <std::uint32_t kRoom, bool kCollects, bool kFollows, bool kEarly>
+/// begins beside unstuff_scan(), and is followed itself.
+template <std::uint32_t kRoom, bool kCollects, bool kFollows, Begin kBegin>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, usual_bytes(kRoom)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
   static_assert(kCollects || !kFollows);
@@ -263,17 +288,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
     const std::uint32_t interval = place_subsequences(a, s, first_sub, progress);
     load_words(a, s, progress);
     __syncthreads();
-    if (!a.far_only) walk_guesses(a, s, tables);
-    if (!a.far_only && walk_ends<kEarly>(a, s, tables)) {
-      if (threadIdx.x == 0) tell(a, kNoEnds);
-      join_chunks(a, s);
-      const bool assumed = s.assumed && follows_chunk(s);
-      find_entries(a, s, tables);
-      if (assumed && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
-    } else {
-      if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
-      find_entries_far(a, s, tables);
-    }
+    find_starts<kBegin>(a, s, tables);
     if constexpr (kCollects)
       counts = decode_chunk(a, s, for_tables, interval);
     else
@@ -288,18 +303,18 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
   }
 }
 
-template <std::uint32_t kRoom, bool kCollects, bool kFollows, bool kEarly = false>
+template <std::uint32_t kRoom, bool kCollects, bool kFollows, Begin kBegin = Begin::guesses>
 SharedPermission& permission() {
   static SharedPermission of_kernel(
-      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects, kFollows, kEarly>));
+      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects, kFollows, kBegin>));
   return of_kernel;
 }
 
-template <std::uint32_t kRoom, bool kCollects, bool kFollows, bool kEarly = false>
+template <std::uint32_t kRoom, bool kCollects, bool kFollows, Begin kBegin = Begin::guesses>
 Status launch(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   const LaunchShape shape{args.chunks, kThreads, shared_bytes};
-  ZR_TRY((permission<kRoom, kCollects, kFollows, kEarly>().raise(shared_bytes)));
-  ZR_CUDA_TRY(chain.add(sync_subsequences_kernel<kRoom, kCollects, kFollows, kEarly>, shape, args));
+  ZR_TRY((permission<kRoom, kCollects, kFollows, kBegin>().raise(shared_bytes)));
+  ZR_CUDA_TRY(chain.add(sync_subsequences_kernel<kRoom, kCollects, kFollows, kBegin>, shape, args));
   return Status::ok();
 }
 
@@ -316,17 +331,21 @@ Status prepare_sync_subsequences() {
   ZR_TRY((permission<kMediumRoom, true, true>().prepare()));
   ZR_TRY((permission<kLargeRoom, true, false>().prepare()));
   ZR_TRY((permission<kLargeRoom, true, true>().prepare()));
-  ZR_TRY((permission<kLargeRoom, true, false, true>().prepare()));
-  ZR_TRY((permission<kLargeRoom, false, false, true>().prepare()));
+  ZR_TRY((permission<kLargeRoom, true, false, Begin::guesses_offered_early>().prepare()));
+  ZR_TRY((permission<kLargeRoom, false, false, Begin::guesses_offered_early>().prepare()));
+  ZR_TRY((permission<kLargeRoom, false, false, Begin::every_bit>().prepare()));
   return permission<kLargeRoom, false, false>().prepare();
 }
 
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   if (sync_room(args.chunk_subsequences) == kMediumRoom)
     return launch_collecting<kMediumRoom>(args, shared_bytes, chain);
+  if (args.every_bit)
+    return launch<kLargeRoom, false, false, Begin::every_bit>(args, shared_bytes, chain);
+  constexpr Begin kEarly = Begin::guesses_offered_early;
   if (args.offers_early)
-    return args.collects ? launch<kLargeRoom, true, false, true>(args, shared_bytes, chain)
-                         : launch<kLargeRoom, false, false, true>(args, shared_bytes, chain);
+    return args.collects ? launch<kLargeRoom, true, false, kEarly>(args, shared_bytes, chain)
+                         : launch<kLargeRoom, false, false, kEarly>(args, shared_bytes, chain);
   return args.collects ? launch_collecting<kLargeRoom>(args, shared_bytes, chain)
                        : launch<kLargeRoom, false, false>(args, shared_bytes, chain);
 }

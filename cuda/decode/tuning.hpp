@@ -129,6 +129,17 @@ inline constexpr std::uint32_t kMostLongSlots = 128;
 /// text, one at a time and one of eight: 442 and 223 us with 2 and 16, 476 and 246 with 2 and 32,
 /// 522 and 278 with 2 and 64; 510 and 276 with 1 and 16, where 2 and 16 took 509 and 272.
 inline constexpr std::uint32_t kEarlyGuessStride = 2, kLateGuessStride = 16;
+/// Subsequences in which a block begins, wherever they are: the longest has 27 bits of a DC and 26
+/// for each AC coefficient.
+inline constexpr std::uint32_t kSeedSubsequences = 6;
+static_assert(kSeedSubsequences * kSubsequenceBits >= 16 + 11 + 63 * (16 + 10));
+/// Places of a chunk from which all walks that are possible go on, so that those from the first
+/// need not pass the whole chunk; how many subsequences before each of the others walks from every
+/// bit begin, and in how many of these. Where no block begins in them, the walks from the place
+/// before go on. Patterns that repeat in 1920x1080, one at a time and one of eight, in us, with two
+/// places and with four, and with four and three of twelve subsequences: checkers in grey 633 and
+/// 261, 538 and 223, 575 and 240; dots in 4:2:0 561 and 317, 553 and 299, 622 and 325 (H200).
+inline constexpr std::uint32_t kSeedPlaces = 4, kLateSeedDistance = 8, kLateSeedSubsequences = 2;
 /// Subsequences of a segment; one thread follows the maps through a segment.
 inline constexpr std::uint32_t kSegmentSubsequences = 8;
 
@@ -184,10 +195,13 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   walk for every chunk: long walks. Text at q97 takes 384 and 159 us, one at a time and one of
 ///   eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497 and 121
 ///   (H200).
+/// - Late walks in long walks from guesses, or these in vain: long walks from every bit.
 /// - Walked from guesses in vain: long walks. Small letters at q97 take 0.7 ms then, and 1.4 with
 ///   the guesses before.
 /// - A chunk ended otherwise than it told: the chunks wait for each other.
 inline constexpr std::uint32_t kScansAlike = 63;
+/// Late walks for each chunk of long walks from guesses with which those from every bit are faster.
+inline constexpr std::uint32_t kLateLongWalks = 8;
 /// Up to this many of the largest chunks have a processor each, with room for all ends, unless they
 /// are synchronised by long walks alone.
 inline constexpr std::uint32_t kRoomyChunks = 32;

@@ -39,6 +39,7 @@ struct WalkArgs {
   std::uint32_t most_ends;   ///< ends kept of a subsequence; from scan_plan.hpp
   std::uint32_t long_slots;  ///< states kept at a mark of long walks, or 0; likewise
   bool far_only;             ///< all chunks are synchronised by long walks; likewise
+  bool every_bit;            ///< these begin at every bit, not at guesses; likewise
   /// A chunk may tell its end before it knows where it begins, if the end seems to be the same
   /// wherever that is.
   bool foretells;

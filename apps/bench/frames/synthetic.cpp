@@ -26,9 +26,10 @@ struct Spec {
 };
 
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
-    {"photo", Kind::photo}, {"grain", Kind::grain},   {"sensor", Kind::sensor},
-    {"noise", Kind::noise}, {"ramp", Kind::ramp},     {"flat", Kind::flat},
-    {"text", Kind::text},   {"screen", Kind::screen}, {"lineart", Kind::lineart}};
+    {"photo", Kind::photo},    {"grain", Kind::grain},   {"sensor", Kind::sensor},
+    {"noise", Kind::noise},    {"ramp", Kind::ramp},     {"flat", Kind::flat},
+    {"text", Kind::text},      {"screen", Kind::screen}, {"lineart", Kind::lineart},
+    {"pattern", Kind::pattern}};
 
 void fill_plane(Kind kind, const FrameView& view, int p, RowPlace place) {
   const auto plane = static_cast<std::size_t>(p);

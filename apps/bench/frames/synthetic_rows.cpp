@@ -135,6 +135,29 @@ void draw_lines(std::uint8_t* out, int width, int y, std::uint32_t seed) {
   }
 }
 
+/// Bands of six patterns without colour.
+std::uint8_t pattern_sample(int x, int y, std::uint32_t seed) noexcept {
+  const auto is_dark = [&] {
+    const auto ux = static_cast<std::uint32_t>(x), uy = static_cast<std::uint32_t>(y);
+    const int dx = x % 16 - 8, dy = y % 16 - 8;
+    switch (y / 180 % 6) {
+      case 0:
+        return (x + y) % 2 == 0;
+      case 1:
+        return (x / 8 + y / 8) % 2 == 0;
+      case 2:
+        return (x + y) / 8 % 2 == 0;
+      case 3:
+        return dx * dx + dy * dy < 25;
+      case 4:
+        return x % 2 == 0 && (x / 2 + y) % 2 == 0;
+      default:
+        return hash(seed, ux % 16, uy % 16) % 2 == 0;
+    }
+  };
+  return is_dark() ? 16 : 235;
+}
+
 }  // namespace
 
 void make_synthetic_row(Kind kind, std::uint8_t* out, int width, int y, const RowPlace& place,
@@ -176,6 +199,10 @@ void make_synthetic_row(Kind kind, std::uint8_t* out, int width, int y, const Ro
       } else {
         draw_lines(out, width, y, place.seed);
       }
+      return;
+    case Kind::pattern:
+      for (int x = 0; x < width; ++x)
+        out[x] = place.chroma ? 128 : pattern_sample(x, y, place.seed);
       return;
   }
 }

@@ -18,6 +18,7 @@ enum class Kind {
   text,     ///< dark glyphs on white
   screen,   ///< a window with coloured glyphs on a dark background, and empty space
   lineart,  ///< thin black lines on white
+  pattern,  ///< checkerboards, stripes, dots, dither and tiles: the same blocks again and again
 };
 
 /// A row of a plane. One sample stands for `step_x` x `step_y` samples of the picture.

@@ -192,6 +192,19 @@ Told Chunk::compare() const {
   return out;
 }
 
+namespace {
+
+/// Where an interval ends all walks meet: the next subsequence begins in the state 0.
+std::uint32_t pass(const HostRow& row, std::uint32_t sub, const WalkState& from) {
+  const Subsequence& own = row.at(sub);
+  if (own.end == 0) return 0;
+  WalkTally tally;
+  const std::uint32_t state = row.walk(sub, own.head ? WalkState{0, 0, 0} : from, tally);
+  return own.open ? state : 0;
+}
+
+}  // namespace
+
 FarChunk::FarChunk(const HostRow& row, std::uint32_t slots) : row_(row), memory_(slots) {
   for (std::uint32_t sub = 0; sub < kFarSubsequences;
        sub += sub < kWarmSubsequences ? kEarlyGuessStride : kLateGuessStride)
@@ -199,19 +212,10 @@ FarChunk::FarChunk(const HostRow& row, std::uint32_t slots) : row_(row), memory_
       walk_until_met(sub, pack({0, phase, 0}));
 }
 
-/// Where an interval ends all walks meet: the next subsequence begins in the state 0.
-std::uint32_t FarChunk::pass(std::uint32_t sub, std::uint32_t state) const {
-  const Subsequence& own = row_.at(sub);
-  if (own.end == 0) return 0;
-  WalkTally tally;
-  state = row_.walk(sub, unpack_walk_state(own.head ? 0 : state), tally);
-  return own.open ? state : 0;
-}
-
 void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state) {
   std::uint32_t before = kNoSlot;
   for (bool is_new = true; is_new && sub < kFarSubsequences;) {
-    state = pass(sub++, state);
+    state = pass(row_, sub++, unpack_walk_state(state));
     if (sub % kMarkSubsequences != 0) continue;
     const std::uint32_t mark = sub / kMarkSubsequences - 1;
     const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
@@ -283,6 +287,27 @@ Told FarChunk::compare() const {
     if (ends.state(mark, slot) != truth(mark)) out.broken = "long walks lead to a wrong state";
   }
   return out;
+}
+
+std::vector<std::uint32_t> states_from_every_bit(const HostRow& row, std::uint32_t first,
+                                                 std::uint32_t until, std::uint32_t to) {
+  std::vector<std::uint32_t> memory(DistinctStates::bytes() / 4);
+  std::vector<std::uint32_t> now, next;
+  for (std::uint32_t sub = first; sub < to; ++sub) {
+    std::ranges::fill(memory, 0u);
+    const auto seen = DistinctStates::at(reinterpret_cast<std::uint16_t*>(memory.data()));
+    const auto go_on = [&](const WalkState& from) {
+      // A walk that begins behind the interval's end has no state that can be packed.
+      const std::uint32_t state = row.at(sub).open ? pass(row, sub, from) : 0;
+      if (seen.add(state)) next.push_back(state);
+    };
+    for (const std::uint32_t state : now) go_on(unpack_walk_state(state));
+    for (std::uint32_t bit = 0; bit < kSubsequenceBits && sub < until; ++bit)
+      for (std::uint32_t phase = 0; phase < row.period(); ++phase) go_on({bit, phase, 0});
+    now.swap(next);
+    next.clear();
+  }
+  return now;
 }
 
 }  // namespace zerorun::test

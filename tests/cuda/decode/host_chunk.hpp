@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cuda/decode/long_ends.hpp"
@@ -47,6 +48,22 @@ class HostRow {
 };
 
 inline constexpr std::uint32_t kHostSubsequences = 64;
+
+/// A scan as rows are made of it.
+struct RowsOfScan {
+  explicit RowsOfScan(CleanScan clean) : scan(std::move(clean)) {}
+  CleanScan scan;
+  PairCycle cycle = make_pair_cycle(scan.header.layout);
+  std::unique_ptr<WalkTables> tables = make_host_tables(tables_of(scan.header, cycle));
+  HostTables on_host{tables.get(), cycle};
+  std::vector<std::uint32_t> words = words_of(scan.bytes);
+  std::vector<Subsequence> subs = subsequences_of(scan, on_host, words);
+
+  HostRow row(std::uint32_t first, std::uint32_t count = kHostSubsequences) const {
+    return {subs, words, on_host, first, count};
+  }
+};
+
 using HostEnds = SubsequenceEnds<kHostSubsequences>;
 
 std::unique_ptr<HostEnds> make_ends();
@@ -105,7 +122,6 @@ class FarChunk {
   std::uint32_t kept(std::uint32_t mark) const;
 
  private:
-  std::uint32_t pass(std::uint32_t sub, std::uint32_t state) const;
   void walk_until_met(std::uint32_t sub, std::uint32_t state);
   std::uint32_t truth(std::uint32_t mark) const;
   bool each_state_is_found() const;
@@ -117,5 +133,10 @@ class FarChunk {
   const char* broken_ = nullptr;
   FarMemory memory_;
 };
+
+/// The states in which subsequence `to` may begin, by walks from every bit of subsequences `first`
+/// to `until` - 1 and from each block of the MCU; in no order.
+std::vector<std::uint32_t> states_from_every_bit(const HostRow& row, std::uint32_t first,
+                                                 std::uint32_t until, std::uint32_t to);
 
 }  // namespace zerorun::test

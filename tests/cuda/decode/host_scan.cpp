@@ -139,6 +139,13 @@ std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg) {
   return std::move(scans.front());
 }
 
+std::optional<CleanScan> encoded_scan(const ConstFrameView& frame, EncodeParams params) {
+  params.backend = Backend::cpu;
+  auto encoder = Encoder::create(params);
+  std::vector<std::byte> jpeg;
+  return encoder && encoder->encode(frame, jpeg) ? read_scan(jpeg) : std::nullopt;
+}
+
 HuffmanDecodeTables stage_tables(const ScanHeader& header) {
   HuffmanDecodeTables out{};
   for (std::size_t t = 0; t < 4; ++t) {

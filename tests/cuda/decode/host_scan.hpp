@@ -13,6 +13,7 @@
 #include "codec/syntax/header_parser.hpp"
 #include "cuda/decode/group_sums.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
+#include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
 
@@ -38,6 +39,9 @@ std::vector<CleanScan> read_scans(std::span<const std::byte> jpeg, std::int64_t 
                                   std::size_t most);
 /// The first one.
 std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg);
+
+/// That of a frame, encoded on the CPU; none after an error.
+std::optional<CleanScan> encoded_scan(const ConstFrameView& frame, EncodeParams params);
 
 /// Levels as the stream has them: no AC index is dequantised, no DC predicted.
 struct ScanLevels {

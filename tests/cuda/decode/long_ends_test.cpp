@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/cuda/decode/host_chunk.hpp"
+#include "tests/support/encode_params.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -47,28 +48,94 @@ TEST(LongEnds, FollowingStopsWhereAWalkFoundNoRoom) {
   EXPECT_EQ(memory.ends.follow(5, 20, 7), kNoSlot);
 }
 
+TEST(DistinctStates, EachIsNewOnce) {
+  std::vector<std::uint32_t> memory(DistinctStates::bytes() / 4);
+  const auto states = DistinctStates::at(reinterpret_cast<std::uint16_t*>(memory.data()));
+  for (const std::uint32_t state : {0u, 1u, 31u, 32u, 0xFFFFu})
+    EXPECT_TRUE(states.add(state)) << state;
+  for (const std::uint32_t state : {0u, 1u, 31u, 32u, 0xFFFFu})
+    EXPECT_FALSE(states.add(state)) << state;
+  EXPECT_TRUE(states.add(33));
+  const auto* const end = reinterpret_cast<const std::uint16_t*>(memory.data() + memory.size());
+  EXPECT_EQ(states.list(2), states.list(0));
+  EXPECT_EQ(states.list(1) - states.list(0), std::ptrdiff_t{DistinctStates::kMost});
+  EXPECT_EQ(states.list(1) + DistinctStates::kMost, end);
+  EXPECT_GE(static_cast<const void*>(states.list(0)), states.bits + DistinctStates::kWords);
+}
+
+/// The states before subsequence kWarmSubsequences by guesses at every second one before it.
+std::vector<std::uint32_t> states_from_first_bits(const HostRow& row) {
+  std::set<std::uint32_t> now;
+  for (std::uint32_t sub = 0; sub < kWarmSubsequences; ++sub) {
+    for (std::uint32_t phase = 0; sub % kEarlyGuessStride == 0 && phase < row.period(); ++phase)
+      now.insert(pack(WalkState{0, phase, 0}));
+    std::set<std::uint32_t> next;
+    WalkTally tally;
+    for (const std::uint32_t state : now)
+      next.insert(row.walk(sub, unpack_walk_state(state), tally));
+    now.swap(next);
+  }
+  return {now.begin(), now.end()};
+}
+
+TEST(LongEnds, WalksFromEveryBitIncludeTheRightOne) {
+  const auto is_black = [](int pattern, int x, int y) {
+    switch (pattern) {
+      case 0:
+        return (x + y) % 2 == 0;
+      case 1:
+        return (x / 8 + y / 8) % 2 == 0;
+      case 2:
+        return (x + y) / 8 % 2 == 0;
+      default:
+        return (x * x + y * y) % 7 == 0;
+    }
+  };
+  int rows = 0, missed = 0;
+  for (int pattern = 0; pattern < 4; ++pattern)
+    for (const Subsampling sampling : {Subsampling::gray, Subsampling::s420})
+      for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
+        SCOPED_TRACE(testing::Message() << "pattern " << pattern << ", " << name(sampling));
+        TestFrame frame(PixelFormat::yuv420p, 800, 600, Layout::tight, 128);
+        for (int y = 0; y < 600; ++y)
+          for (int x = 0; x < 800; ++x) frame.row(0, y)[x] = is_black(pattern, x, y) ? 0 : 255;
+        EncodeParams params;
+        params.restart = RestartPolicy::none();
+        params.quality = 97;
+        params.subsampling = sampling;
+        params.huffman = huffman;
+        auto clean = encoded_scan(frame.view(), params);
+        ASSERT_TRUE(clean);
+        const RowsOfScan scan(*std::move(clean));
+        for (std::uint32_t first = 3; first + kWarmSubsequences < scan.subs.size(); first += 331) {
+          const HostRow row = scan.row(first, kWarmSubsequences + 1);
+          const std::uint32_t truth = row.entry(kWarmSubsequences);
+          const auto states = states_from_every_bit(row, 0, kSeedSubsequences, kWarmSubsequences);
+          EXPECT_EQ(std::ranges::count(states, truth), 1);
+          EXPECT_LE(states.size(), std::size_t{kMostLongSlots});
+          const auto few = states_from_first_bits(row);
+          missed += std::ranges::count(few, truth) == 0 ? 1 : 0;
+          ++rows;
+        }
+      }
+  EXPECT_GT(rows, 50);
+  EXPECT_GT(missed, rows / 5) << "guesses alone should not do for these";
+}
+
 TEST(LongEnds, TellWhereSubsequencesOfDenseBitsBegin) {
   EncodeParams params;
-  params.backend = Backend::cpu;
   params.restart = RestartPolicy::none();
   params.quality = 97;
   params.huffman = HuffmanTables::optimal;
   const TestFrame frame = make_frame(Content::noise, PixelFormat::rgb24, 640, 480, 7);
-  auto encoder = Encoder::create(params);
-  std::vector<std::byte> jpeg;
-  ASSERT_TRUE(encoder && encoder->encode(frame.view(), jpeg));
-  const auto scan = read_scan(jpeg);
-  ASSERT_TRUE(scan);
-  const PairCycle cycle = make_pair_cycle(scan->header.layout);
-  const auto tables = make_host_tables(tables_of(scan->header, cycle));
-  const HostTables on_host{tables.get(), cycle};
-  const auto words = words_of(scan->bytes);
-  const auto subs = subsequences_of(*scan, on_host, words);
+  auto clean = encoded_scan(frame.view(), params);
+  ASSERT_TRUE(clean);
+  const RowsOfScan scan(*std::move(clean));
   int told = 0, all = 0;
   std::uint32_t most = 0;
-  for (std::uint32_t first = 0; first + kFarSubsequences + 8 < subs.size();
+  for (std::uint32_t first = 0; first + kFarSubsequences + 8 < scan.subs.size();
        first += kFarSubsequences / 2) {
-    const HostRow row(subs, words, on_host, first, kFarSubsequences);
+    const HostRow row = scan.row(first, kFarSubsequences);
     const FarChunk chunk(row, kMostLongSlots);
     const Told found = chunk.compare();
     ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;

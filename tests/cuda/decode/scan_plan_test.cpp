@@ -187,8 +187,16 @@ TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
   const SubsequencePlan plan = plan_subsequences(hopper, asked);
   EXPECT_TRUE(plan.far_only);
   EXPECT_EQ(plan.long_slots, kMostLongSlots);
+  EXPECT_FALSE(plan.every_bit);
   asked.long_walks = false;
   EXPECT_FALSE(plan_subsequences(hopper, asked).far_only);
+  asked.every_bit = true;
+  EXPECT_TRUE(plan_subsequences(hopper, asked).far_only);
+  EXPECT_TRUE(plan_subsequences(hopper, asked).every_bit);
+  EXPECT_TRUE(has_seed_room(7, kLargeRoom));
+  EXPECT_FALSE(has_seed_room(6, kLargeRoom));
+  EXPECT_EQ(plan_subsequences(with_shared(62), asked).most_ends, 6u);
+  EXPECT_FALSE(plan_subsequences(with_shared(62), asked).every_bit);
   EXPECT_EQ(choose_long_slots(kUsualEnds, kLargeRoom), kMostLongSlots);
   EXPECT_EQ(choose_long_slots(7, kLargeRoom), kMostLongSlots / 2);
   EXPECT_EQ(choose_long_slots(1, kLargeRoom), 0u);

@@ -4,8 +4,6 @@
 #include "cuda/decode/subsequence_ends.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -101,27 +99,6 @@ EncodeParams without_restarts() {
   return params;
 }
 
-/// A scan as chunks are made of it.
-struct ScanOnHost {
-  explicit ScanOnHost(CleanScan clean) : scan(std::move(clean)) {}
-  CleanScan scan;
-  PairCycle cycle = make_pair_cycle(scan.header.layout);
-  std::unique_ptr<WalkTables> tables = make_host_tables(tables_of(scan.header, cycle));
-  HostTables on_host{tables.get(), cycle};
-  std::vector<std::uint32_t> words = words_of(scan.bytes);
-  std::vector<Subsequence> subs = subsequences_of(scan, on_host, words);
-
-  HostRow row(std::uint32_t first) const {
-    return {subs, words, on_host, first, kHostSubsequences};
-  }
-};
-
-std::optional<CleanScan> scan_of(const ConstFrameView& frame, const EncodeParams& params) {
-  auto encoder = Encoder::create(params);
-  std::vector<std::byte> jpeg;
-  return encoder && encoder->encode(frame, jpeg) ? read_scan(jpeg) : std::nullopt;
-}
-
 TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
   // Each block but the first takes two zero bits; subsequences begin between the two, so that walks
   // from guesses stay one bit apart.
@@ -133,9 +110,9 @@ TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
   for (int p = 0; p < 3; ++p)
     std::fill_n(frame->view().data[p], p == 0 ? 640 * 640 : 320 * 320,
                 static_cast<std::uint8_t>(p == 0 ? 96 : 128));
-  auto clean = scan_of(frame->view(), params);
+  auto clean = encoded_scan(frame->view(), params);
   ASSERT_TRUE(clean);
-  const ScanOnHost scan(std::move(*clean));
+  const RowsOfScan scan(std::move(*clean));
   ASSERT_GT(scan.subs.size(), 1 + kHostSubsequences);
   ASSERT_EQ(scan.subs[2].entry.bit, scan.subs[2].start + 1);
   const HostRow first = scan.row(0);
@@ -158,9 +135,9 @@ TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
   EncodeParams params = without_restarts();
   params.subsampling = GetParam();
   const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 640, 480, 7);
-  auto clean = scan_of(frame.view(), params);
+  auto clean = encoded_scan(frame.view(), params);
   ASSERT_TRUE(clean);
-  const ScanOnHost scan(std::move(*clean));
+  const RowsOfScan scan(std::move(*clean));
   for (const std::uint32_t stride : {1u, kGuessStride}) {
     int told = 0, all = 0;
     for (std::uint32_t first = 0; first + 1 < scan.subs.size(); first += kHostSubsequences / 2) {

@@ -8,7 +8,7 @@
 
 #include "codec/pipeline/cuda_backend.hpp"
 #include "codec/syntax/marker.hpp"
-#include "cuda/decode/follow_bus.hpp"
+#include "cuda/decode/test_ways.hpp"
 #include "cuda/decode/scan_in_flight.hpp"
 
 namespace zerorun {

@@ -156,15 +156,18 @@ __device__ inline void give_up(const WalkArgs& a) {
   unsettled = 1;
 }
 
-/// Whether more subsequences may be walked by one thread alone; counts them. Once it says no, the
-/// scan is given up.
-__device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequences) {
+/// Whether `subsequences` more may be walked by one thread alone; counts them, and in `of_chunk`
+/// those of the chunk. Once it says no, the scan is given up.
+__device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequences,
+                                     std::uint32_t& of_chunk) {
   const volatile std::uint32_t& unsettled = a.summary->unsettled;
   if (unsettled != 0) return false;
-  const bool may = atomicAdd(&a.summary->late_walks, subsequences) <
-                   kMostLateWalks + kMostLateWalksOfChunk * a.chunks;
-  if (!may) give_up(a);
-  return may;
+  of_chunk += subsequences;
+  const std::uint32_t of_scan = subsequences + atomicAdd(&a.summary->late_walks, subsequences);
+  if (of_chunk <= kMostLateWalksOfChunk && of_scan <= most_late_walks(a.chunks)) return true;
+  atomicOr(&a.summary->walk_faults, kFaultLateWalks);
+  give_up(a);
+  return false;
 }
 
 /// Walks on, by one thread, from subsequence `sub`, which begins in a state that was not kept,
@@ -173,12 +176,12 @@ __device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequenc
 /// s.first_number of the one before, and in s.first_state.
 template <typename Shared>
 __device__ std::uint32_t walk_late(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                   std::uint32_t sub) {
+                                   std::uint32_t sub, std::uint32_t& of_chunk) {
   std::uint32_t state = s.first_state, number = kForeignEnd;
   s.offered = kNoOffer;
   for (; sub < Shared::kSubsequences && s.exists(sub) && !s.ends.head[sub]; ++sub) {
     if (number != kForeignEnd || s.offered != kNoOffer) break;
-    if (!may_walk_late(a, 1)) {
+    if (!may_walk_late(a, 1, of_chunk)) {
       for (; sub < Shared::kSubsequences; ++sub) s.end[sub] = 0;
       break;
     }
@@ -241,7 +244,7 @@ __device__ void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tab
   const bool own = sub >= kWarmSubsequences && sub < Shared::kSubsequences;
   const auto is_own = [&] { return own && s.exists(sub); };
   std::uint32_t number = is_own() && !s.ends.head[sub] ? number_before(s, sub) : 0;
-  std::uint32_t settled = kWarmSubsequences;
+  std::uint32_t settled = kWarmSubsequences, late = 0;
   for (;;) {
     const bool foreign = is_own() && sub >= settled && number == kForeignEnd;
     if (sub == 0) s.foreign_sub = Shared::kSubsequences;
@@ -255,7 +258,7 @@ __device__ void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tab
     const std::uint32_t first = s.foreign_sub;
     if (sub + 1 == first && own && sub >= settled) s.first_state = s.ends.line[number].reached[sub];
     __syncthreads();
-    if (sub == 0) s.foreign_sub = walk_late(a, s, tables, first);
+    if (sub == 0) s.foreign_sub = walk_late(a, s, tables, first, late);
     __syncthreads();
     settled = s.foreign_sub;
     if (s.offered != kNoOffer && s.first_number == kForeignEnd) {

@@ -131,9 +131,9 @@ __device__ void walk_from_guesses(const WalkArgs& a, Shared& s, const SkipTables
 /// to, or to subsequence `to`. `left`, [kMostLongSlots]: the states in which that may begin, if
 /// they are no more; otherwise all are kFreeSlot.
 template <typename Shared>
-__device__ void pass_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
-                                    std::uint32_t first, std::uint32_t until, std::uint32_t to,
-                                    std::uint16_t* left) {
+__device__ std::uint32_t pass_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
+                                             std::uint32_t first, std::uint32_t until,
+                                             std::uint32_t to, std::uint16_t* left) {
   const auto seen = DistinctStates::at(reinterpret_cast<std::uint16_t*>(&s.ends.line[0]));
   const std::uint32_t seeds = kSubsequenceBits * static_cast<std::uint32_t>(a.cycle.period);
   const auto forget = [&] {
@@ -162,10 +162,9 @@ __device__ void pass_from_every_bit(const WalkArgs& a, Shared& s, const SkipTabl
     if (threadIdx.x == 0) s.listed[1 - sub % 2] = 0;
     __syncthreads();
   }
-  if (threadIdx.x < kMostLongSlots)
-    left[threadIdx.x] =
-        known <= kMostLongSlots && threadIdx.x < known ? seen.list(to)[threadIdx.x] : kFreeSlot;
+  if (threadIdx.x < min(known, kMostLongSlots)) left[threadIdx.x] = seen.list(to)[threadIdx.x];
   __syncthreads();
+  return known;
 }
 
 /// Walks from all states in which the chunk's own subsequences may begin. So that these walks need
@@ -173,21 +172,27 @@ __device__ void pass_from_every_bit(const WalkArgs& a, Shared& s, const SkipTabl
 template <typename Shared>
 __device__ void walk_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                     const LongWalks<Shared>& far) {
-  static_assert(kSeedPlaces * kMostLongSlots * 2 <= sizeof s.tally);
+  static_assert(kSeedPlaces <= 4 && kSeedPlaces * kMostLongSlots * 2 <= sizeof s.tally);
   constexpr std::uint32_t kApart = (Shared::kSubsequences - kWarmSubsequences) / kSeedPlaces;
   static_assert(kApart % kMarkSubsequences == 0 && kLateSeedDistance <= kWarmSubsequences);
   auto* const left = reinterpret_cast<std::uint16_t*>(s.tally);
+  std::uint32_t counts = 0;  // a byte for each place
 #pragma unroll 1
   for (std::uint32_t place = 0; place < kSeedPlaces; ++place) {
     const std::uint32_t to = kWarmSubsequences + place * kApart;
     const std::uint32_t first = place == 0 ? 0 : to - kLateSeedDistance;
     const std::uint32_t seeds = place == 0 ? kSeedSubsequences : kLateSeedSubsequences;
-    pass_from_every_bit(a, s, tables, first, first + seeds, to, left + place * kMostLongSlots);
+    const std::uint32_t count =
+        pass_from_every_bit(a, s, tables, first, first + seeds, to, left + place * kMostLongSlots);
+    // Where a later place has too many, the walks from the places before find room instead.
+    if (place == 0 || count <= kMostLongSlots) counts |= min(count, kMostLongSlots) << 8 * place;
   }
   free_slots(s, far);
-  for (std::uint32_t i = threadIdx.x; i < kSeedPlaces * kMostLongSlots; i += kThreads)
-    if (left[i] != kFreeSlot)
-      arrive(s, far, 0, kOwnMark + i / kMostLongSlots * (kApart / kMarkSubsequences), left[i]);
+  for (std::uint32_t i = threadIdx.x; i < kSeedPlaces * kMostLongSlots; i += kThreads) {
+    const std::uint32_t place = i / kMostLongSlots;
+    if (i % kMostLongSlots < (counts >> 8 * place & 255))
+      arrive(s, far, 0, kOwnMark + place * (kApart / kMarkSubsequences), left[i]);
+  }
   walk_until_met(a, s, tables, far);
 }
 
@@ -234,6 +239,7 @@ template <typename Shared>
 __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                       const LongWalks<Shared>& far) {
   std::uint32_t slot = s.first_number, state = s.first_state;
+  std::uint32_t late = 0;
   bool given_up = false;
   for (std::uint32_t mark = kOwnMark; mark < far.kEndMark; ++mark) {
     far.entry[mark] = static_cast<std::uint16_t>(state);
@@ -243,7 +249,7 @@ __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTa
       continue;
     }
     const std::uint32_t sub = (mark + 1) * kMarkSubsequences;
-    given_up = given_up || !may_walk_late(a, kMarkSubsequences);
+    given_up = given_up || !may_walk_late(a, kMarkSubsequences, late);
     if (given_up) {
       for (std::uint32_t i = 0; i < kMarkSubsequences; ++i) s.end[sub + i] = 0;
       continue;

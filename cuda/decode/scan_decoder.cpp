@@ -3,12 +3,14 @@
 #include "cuda/decode/scan_decoder.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "codec/arith/integer.hpp"
 #include "cuda/base/device_tuning.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/decode/group_walk.hpp"
 #include "cuda/decode/scan_plan.hpp"
+#include "cuda/decode/test_ways.hpp"
 #include "cuda/decode/unstuff_scan.hpp"
 #include "cuda/decode/walk_scan.hpp"
 
@@ -165,7 +167,8 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     needs.few_guesses = job.few_guesses;
     job.foretells = !foretold_.take(job.sizes.blocks, job.sizes.bytes);
     job.plan = plan_subsequences(limits_, needs, tuning_);
-    if (repeating_.take(job.sizes.blocks, job.sizes.bytes))
+    static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
+    if (from_every_bit || repeating_.take(job.sizes.blocks, job.sizes.bytes))
       choose_every_bit(job);
     else if (far_.take(job.sizes.blocks, job.sizes.bytes))
       choose_long_walks(job);
@@ -204,11 +207,11 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   };
   ZR_TRY(run_until_told());
   learn_from(job);
-  // The walks from guesses may have met in a wrong state, or none of them met the right one. Long
-  // walks find it, if there is one, in far less time than the careful decoder; those from every bit
-  // find it, too, where the bits repeat and no guess is right.
+  // The walks from guesses may have met in a wrong state. Long walks find the right one, if there
+  // is one, in far less time than the careful decoder; those from every bit find it, too, where so
+  // many late walks were needed that no guess seems to be right.
   const auto is_unsettled = [&] { return (report.faults & kFaultUnsettled) != 0; };
-  if (is_unsettled() && choose_long_walks(job)) {
+  if (is_unsettled() && (report.faults & kFaultLateWalks) == 0 && choose_long_walks(job)) {
     ZR_TRY(run_until_told());
     remember_if_sound(repeats(job) ? repeating_ : far_);
   }

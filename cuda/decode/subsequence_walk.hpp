@@ -285,6 +285,8 @@ inline constexpr std::uint32_t kFaultUnsettled = 16;
 inline constexpr std::uint32_t kFaultIndex = 32;
 /// A chunk told the next one an end before it knew where it begins, and then ended otherwise.
 inline constexpr std::uint32_t kFaultForetold = 64;
+/// Beside kFaultUnsettled: too many subsequences had to be walked one after the other.
+inline constexpr std::uint32_t kFaultLateWalks = 128;
 
 /// A (run, level) pair as the kernels pass it on.
 ///   bits 0-5   zig-zag index

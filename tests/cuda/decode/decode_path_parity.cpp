@@ -17,6 +17,7 @@
 #include "cuda/base/memory.hpp"
 #include "cuda/decode/scan_tables.hpp"
 #include "cuda/decode/scan_in_flight.hpp"
+#include "cuda/decode/test_ways.hpp"
 #include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
@@ -32,8 +33,10 @@
 namespace zerorun::test {
 namespace {
 
-/// Whether the careful decoder got `careful` scans, or more for want of shared memory.
+/// Whether the careful decoder got `careful` scans, or more for want of shared memory. Where all
+/// are walked from every bit, it gets those with too many states, too.
 testing::AssertionResult is_slow(std::int64_t slow_scans, std::int64_t careful) {
+  if (std::getenv(kTestEveryBitVariable) != nullptr) return testing::AssertionSuccess();
   if (slow_scans == careful || (slow_scans > careful && has_little_shared_memory()))
     return testing::AssertionSuccess();
   return testing::AssertionFailure() << slow_scans << " scans decoded carefully, not " << careful;

@@ -117,7 +117,8 @@ __device__ void publish_common_end(const WalkArgs& a, Shared& s) {
 /// until the chunk before, which is mostly done when all entries are found, tells its end. It may
 /// be another: in 68 of 273 chunks of noise at q90. Nearly always both lead to the same end; where
 /// they do not, find_entries() gives the scan up. (Chunks whose walks meet late could wait for the
-/// chunk before: small letters at q97 took 2.6 ms, one chunk after the other.)
+/// chunk before: small letters at q97 took 2.6 ms, one chunk after the other. Where chunks are few
+/// they do.)
 /// Where they lead to several, these mostly meet before the chunk's end. Then the end is told
 /// before the chunk before has told its own, and a chunk waits for one other, not for all: by a
 /// simulation, 130 of 130 chunks of a page of text at q90 with optimal tables, and 166 of 167 at
@@ -134,8 +135,9 @@ __device__ void join_chunks(const WalkArgs& a, Shared& s) {
     const std::uint32_t number =
         needed ? s.ends.follow_from_first(kWarmSubsequences, lane < count ? lane : kForeignEnd) : 0;
     const std::uint32_t first = __shfl_sync(0xFFFFFFFF, number, 0);
-    const bool agree =
-        __all_sync(0xFFFFFFFF, lane >= count || number == first) && first != kForeignEnd;
+    const bool agree = (a.assumes || !follows_chunk(s)) &&
+                       __all_sync(0xFFFFFFFF, lane >= count || number == first) &&
+                       first != kForeignEnd;
     if (lane == 0) {
       s.published = false;
       s.taken = static_cast<std::uint8_t>(first);
@@ -156,18 +158,21 @@ __device__ inline void give_up(const WalkArgs& a) {
   unsettled = 1;
 }
 
-/// Whether `subsequences` more may be walked by one thread alone; counts them, and in `of_chunk`
-/// those of the chunk. Once it says no, the scan is given up.
-__device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequences,
-                                     std::uint32_t& of_chunk) {
-  const volatile std::uint32_t& unsettled = a.summary->unsettled;
-  if (unsettled != 0) return false;
-  of_chunk += subsequences;
-  const std::uint32_t of_scan = subsequences + atomicAdd(&a.summary->late_walks, subsequences);
-  if (of_chunk <= kMostLateWalksOfChunk && of_scan <= most_late_walks(a.chunks)) return true;
+/// Gives the scan up because too many subsequences would have to be walked one after the other.
+__device__ inline void give_up_late(const WalkArgs& a) {
   atomicOr(&a.summary->walk_faults, kFaultLateWalks);
   give_up(a);
-  return false;
+}
+
+/// Whether more subsequences may be walked by one thread alone; counts them. Once it says no, the
+/// scan is given up.
+__device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequences) {
+  const volatile std::uint32_t& unsettled = a.summary->unsettled;
+  if (unsettled != 0) return false;
+  const std::uint32_t before = atomicAdd(&a.summary->late_walks, subsequences);
+  const bool may = before < a.most_late_walks;
+  if (!may) give_up_late(a);
+  return may;
 }
 
 /// Walks on, by one thread, from subsequence `sub`, which begins in a state that was not kept,
@@ -181,7 +186,8 @@ __device__ std::uint32_t walk_late(const WalkArgs& a, Shared& s, const SkipTable
   s.offered = kNoOffer;
   for (; sub < Shared::kSubsequences && s.exists(sub) && !s.ends.head[sub]; ++sub) {
     if (number != kForeignEnd || s.offered != kNoOffer) break;
-    if (!may_walk_late(a, 1, of_chunk)) {
+    if (of_chunk++ == kMostLateWalksOfChunk) give_up_late(a);
+    if (!may_walk_late(a, 1)) {
       for (; sub < Shared::kSubsequences; ++sub) s.end[sub] = 0;
       break;
     }

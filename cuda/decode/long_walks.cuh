@@ -239,7 +239,6 @@ template <typename Shared>
 __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                       const LongWalks<Shared>& far) {
   std::uint32_t slot = s.first_number, state = s.first_state;
-  std::uint32_t late = 0;
   bool given_up = false;
   for (std::uint32_t mark = kOwnMark; mark < far.kEndMark; ++mark) {
     far.entry[mark] = static_cast<std::uint16_t>(state);
@@ -249,7 +248,7 @@ __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTa
       continue;
     }
     const std::uint32_t sub = (mark + 1) * kMarkSubsequences;
-    given_up = given_up || !may_walk_late(a, kMarkSubsequences, late);
+    given_up = given_up || !may_walk_late(a, kMarkSubsequences);
     if (given_up) {
       for (std::uint32_t i = 0; i < kMarkSubsequences; ++i) s.end[sub + i] = 0;
       continue;

@@ -367,6 +367,8 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.long_slots = plan.long_slots;
   args.far_only = plan.far_only;
   args.every_bit = plan.every_bit;
+  args.most_late_walks = plan.most_late_walks;
+  args.assumes = plan.assumes;
   args.foretells = job.foretells;
   args.collects = plan.collects;
   args.starts = starts_.data();

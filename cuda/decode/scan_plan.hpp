@@ -39,6 +39,8 @@ struct SubsequencePlan {
   bool offers_early;                     ///< ends of walks that repeat a few bits
   bool far_only;                         ///< all chunks are synchronised by long walks
   bool every_bit;                        ///< these begin at every bit, not at guesses
+  std::uint32_t most_late_walks;         ///< with more the scan is given up
+  bool assumes;                          ///< as in WalkArgs
   bool collects;                         ///< one kernel synchronises and decodes; always so in
                                          ///< chunks that are not the largest
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
@@ -110,6 +112,11 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && long_walks;
   plan.every_bit = plan.far_only && scan.every_bit && has_seed_room(plan.most_ends, room);
+  plan.most_late_walks = plan.every_bit
+                             ? kMostLastLateWalks + kMostLastLateWalksOfChunk * plan.chunks
+                         : plan.far_only ? kMostLongLateWalks + plan.chunks
+                                         : kMostLateWalks + kMostLateWalksOfChunks * plan.chunks;
+  plan.assumes = plan.chunks >= kFewestAssumingChunks;
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));
   plan.offers_early = repeats && is_large && !follows && !scan.is_followed;

@@ -89,11 +89,20 @@ inline constexpr int kSyncCtas = 3;
 /// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
 /// subsequence is mostly found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
-/// A scan is given up if more subsequences than these, of a chunk or of all, have to be walked one
-/// after the other, 3 us each. Screens at q100 need 440 in 134 chunks, text in 4:4:4 476 in 189,
-/// noise in grey 220 in 271.
+/// A scan is given up if more subsequences than these have to be walked one after the other, 3 us
+/// each: so many, and some for each chunk; likewise in long walks; and so many of a chunk, but for
+/// long walks. Screens at q100 need 440 in 134 chunks, text in 4:4:4 476 in 189; noise, by long walks,
+/// 220 in 271.
+inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
+inline constexpr std::uint32_t kMostLongLateWalks = 256;
 inline constexpr std::uint32_t kMostLateWalksOfChunk = 128;
-constexpr std::uint32_t most_late_walks(std::uint32_t chunks) { return 128 + 4 * chunks; }
+/// The same in walks from every bit. After these only the careful decoder is left, which takes 290
+/// ms for noise of 1920x1080 at q100 with optimal tables (H200).
+inline constexpr std::uint32_t kMostLastLateWalks = 256, kMostLastLateWalksOfChunk = 16;
+/// With fewer chunks, each waits for the one before instead of assuming where it begins: that takes
+/// 2 us a chunk, and of gradients at q50 with optimal tables, three chunks, some are assumed
+/// wrongly, which takes 0.8 ms.
+inline constexpr std::uint32_t kFewestAssumingChunks = 9;
 
 /// Ends kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and more ends
 /// come from the subsequences before. walk_late() follows the ends that find no room, one after the

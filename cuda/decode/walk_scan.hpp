@@ -36,10 +36,14 @@ struct WalkArgs {
   /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
   /// intervals are followed from their beginning.
   std::uint32_t guess_stride;
-  std::uint32_t most_ends;   ///< ends kept of a subsequence; from scan_plan.hpp
-  std::uint32_t long_slots;  ///< states kept at a mark of long walks, or 0; likewise
-  bool far_only;             ///< all chunks are synchronised by long walks; likewise
-  bool every_bit;            ///< these begin at every bit, not at guesses; likewise
+  std::uint32_t most_ends;        ///< ends kept of a subsequence; from scan_plan.hpp
+  std::uint32_t long_slots;       ///< states kept at a mark of long walks, or 0; likewise
+  bool far_only;                  ///< all chunks are synchronised by long walks; likewise
+  bool every_bit;                 ///< these begin at every bit, not at guesses; likewise
+  std::uint32_t most_late_walks;  ///< one after the other; with more the scan is given up; likewise
+  /// A chunk may take it for known where it begins, before the chunk before tells, if all walks
+  /// from some subsequences before agree; likewise.
+  bool assumes;
   /// A chunk may tell its end before it knows where it begins, if the end seems to be the same
   /// wherever that is.
   bool foretells;

@@ -206,6 +206,39 @@ TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
         << capability;
 }
 
+TEST(ScanPlan, LateWalksAreFewBeforeThereIsAnotherWay) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  ScanNeeds scan = k4k;
+  scan.large_chunks = true;
+  const SubsequencePlan guesses = plan_subsequences(hopper, scan);
+  scan.long_walks = true;
+  const SubsequencePlan far = plan_subsequences(hopper, scan);
+  scan.every_bit = true;
+  const SubsequencePlan last = plan_subsequences(hopper, scan);
+  EXPECT_EQ(guesses.most_late_walks, kMostLateWalks + kMostLateWalksOfChunks * guesses.chunks);
+  EXPECT_EQ(far.most_late_walks, kMostLongLateWalks + far.chunks);
+  EXPECT_EQ(last.most_late_walks, kMostLastLateWalks + kMostLastLateWalksOfChunk * last.chunks);
+  EXPECT_GT(last.most_late_walks, 2 * guesses.most_late_walks);
+  EXPECT_GT(last.most_late_walks, 2 * far.most_late_walks);
+}
+
+TEST(ScanPlan, ChunksAssumeNothingWhereTheyAreFew) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  for (const std::uint32_t chunks :
+       {1u, 3u, kFewestAssumingChunks - 1, kFewestAssumingChunks, 50u}) {
+    ScanNeeds scan{};
+    scan.subsequences = chunks * kChunkSubsequences;
+    scan.bytes = scan.subsequences * kSubsequenceBytes;
+    scan.blocks = scan.bytes * 8 / 3;
+    scan.intervals = 1;
+    scan.pairs = 2;
+    scan.period = 6;
+    const SubsequencePlan plan = plan_subsequences(hopper, scan);
+    ASSERT_EQ(plan.chunks, chunks);
+    EXPECT_EQ(plan.assumes, chunks >= kFewestAssumingChunks);
+  }
+}
+
 TEST(ScanPlan, EveryCapabilityDecodesUsualScansWithoutTheCarefulDecoder) {
   for (const int capability : kCapabilities) {
     const DeviceLimits limits = with_processors(capability);

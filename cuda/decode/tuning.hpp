@@ -91,8 +91,8 @@ inline constexpr int kSyncCtas = 3;
 inline constexpr std::uint32_t kWarmSubsequences = 32;
 /// A scan is given up if more subsequences than these have to be walked one after the other, 3 us
 /// each: so many, and some for each chunk; likewise in long walks; and so many of a chunk, but for
-/// long walks. Screens at q100 need 440 in 134 chunks, text in 4:4:4 476 in 189; noise, by long walks,
-/// 220 in 271.
+/// long walks. Screens at q100 need 440 in 134 chunks, text in 4:4:4 476 in 189; noise, by long
+/// walks, 220 in 271.
 inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
 inline constexpr std::uint32_t kMostLongLateWalks = 256;
 inline constexpr std::uint32_t kMostLateWalksOfChunk = 128;

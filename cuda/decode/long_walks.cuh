@@ -128,8 +128,8 @@ __device__ void walk_from_guesses(const WalkArgs& a, Shared& s, const SkipTables
 
 /// Walks from every bit of subsequences `first` to `until` - 1, and from each block of the MCU: if
 /// a block begins there, one of the walks is right. Each goes on until another was where it comes
-/// to, or to subsequence `to`. `left`, [kMostLongSlots]: the states in which that may begin, if
-/// they are no more; otherwise all are kFreeSlot.
+/// to, or to subsequence `to`. `left`, [kMostLongSlots]: the states in which that may begin; if
+/// they are more, which of them is a matter of chance. Returns how many they are, at least one.
 template <typename Shared>
 __device__ std::uint32_t pass_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                              std::uint32_t first, std::uint32_t until,
@@ -172,7 +172,9 @@ __device__ std::uint32_t pass_from_every_bit(const WalkArgs& a, Shared& s, const
 template <typename Shared>
 __device__ void walk_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                     const LongWalks<Shared>& far) {
-  static_assert(kSeedPlaces <= 4 && kSeedPlaces * kMostLongSlots * 2 <= sizeof s.tally);
+  static_assert(kSeedPlaces <= 4 && kMostLongSlots <= 255);
+  static_assert(kSeedPlaces * kMostLongSlots * 2 <= sizeof s.tally &&
+                kSeedPlaces * kMostLongSlots <= far.kListed);
   constexpr std::uint32_t kApart = (Shared::kSubsequences - kWarmSubsequences) / kSeedPlaces;
   static_assert(kApart % kMarkSubsequences == 0 && kLateSeedDistance <= kWarmSubsequences);
   auto* const left = reinterpret_cast<std::uint16_t*>(s.tally);
@@ -185,7 +187,7 @@ __device__ void walk_from_every_bit(const WalkArgs& a, Shared& s, const SkipTabl
     const std::uint32_t count =
         pass_from_every_bit(a, s, tables, first, first + seeds, to, left + place * kMostLongSlots);
     // Where a later place has too many, the walks from the places before find room instead.
-    if (place == 0 || count <= kMostLongSlots) counts |= min(count, kMostLongSlots) << 8 * place;
+    if (place == 0 || count <= far.marks.slots) counts |= min(count, far.marks.slots) << 8 * place;
   }
   free_slots(s, far);
   for (std::uint32_t i = threadIdx.x; i < kSeedPlaces * kMostLongSlots; i += kThreads) {

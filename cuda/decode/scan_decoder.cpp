@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "codec/arith/integer.hpp"
 #include "cuda/base/device_tuning.hpp"
@@ -167,6 +168,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     needs.few_guesses = job.few_guesses;
     job.foretells = !foretold_.take(job.sizes.blocks, job.sizes.bytes);
     job.plan = plan_subsequences(limits_, needs, tuning_);
+    job.tried_long_walks = job.plan.far_only;
     static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
     if (from_every_bit || repeating_.take(job.sizes.blocks, job.sizes.bytes))
       choose_every_bit(job);
@@ -186,38 +188,16 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     return Status::ok();
   };
   const ScanReport& report = *report_.data();
-  // What took a second way in vain is damaged, or beyond both ways, and teaches nothing.
-  const auto remember_if_sound = [&](OddScan& odd) {
-    if (report.faults == 0) odd = {job.sizes.blocks, job.sizes.bytes, kScansAlike};
-  };
-  const auto is_told_wrong = [&] { return (report.faults & kFaultForetold) != 0; };
-  // If a chunk was told a wrong end, the scan is decoded again: by walks from every bit, which
-  // hardly ever tell one, or so that each chunk waits for the one before.
-  const auto run_until_told = [&]() -> Status {
+  ZR_TRY(run());
+  if (report.faults == 0) learn_from(job);
+  const bool foretold = job.foretells;
+  while (choose_another_way(job)) {
     ZR_TRY(run());
-    if (is_told_wrong() && job.plan.far_only && choose_every_bit(job)) {
-      ZR_TRY(run());
-      remember_if_sound(repeating_);
-    }
-    if (!is_told_wrong()) return Status::ok();
-    job.foretells = false;
-    ZR_TRY(run());
-    remember_if_sound(foretold_);
-    return Status::ok();
-  };
-  ZR_TRY(run_until_told());
-  learn_from(job);
-  // The walks from guesses may have met in a wrong state. Long walks find the right one, if there
-  // is one, in far less time than the careful decoder; those from every bit find it, too, where so
-  // many late walks were needed that no guess seems to be right.
-  const auto is_unsettled = [&] { return (report.faults & kFaultUnsettled) != 0; };
-  if (is_unsettled() && (report.faults & kFaultLateWalks) == 0 && choose_long_walks(job)) {
-    ZR_TRY(run_until_told());
-    remember_if_sound(repeats(job) ? repeating_ : far_);
-  }
-  if (is_unsettled() && choose_every_bit(job)) {
-    ZR_TRY(run_until_told());
-    remember_if_sound(repeating_);
+    // What takes all ways in vain is damaged, or beyond them, and teaches nothing.
+    const OddScan alike{job.sizes.blocks, job.sizes.bytes, kScansAlike};
+    if (report.faults != 0) continue;
+    if (job.plan.far_only && job.is_planned_anew) (job.plan.every_bit ? repeating_ : far_) = alike;
+    if (foretold && !job.foretells) foretold_ = alike;
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
@@ -232,14 +212,15 @@ ScanNeeds ScanDecoder::needs_in_large_chunks(const Job& job) {
   return needs;
 }
 
-/// Plans for long walks from guesses. Returns false if the scan is planned so already, or the
-/// device has too little memory.
+/// Plans for long walks from guesses. Returns false if these were tried, or the device has too
+/// little memory.
 bool ScanDecoder::choose_long_walks(Job& job) const {
   ScanNeeds needs = needs_in_large_chunks(job);
   needs.long_walks = true;
   const SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
-  if (!plan.far_only || job.plan.far_only) return false;
+  if (!plan.far_only || job.tried_long_walks) return false;
   job.plan = plan;
+  job.tried_long_walks = job.is_planned_anew = true;
   return true;
 }
 
@@ -248,15 +229,32 @@ bool ScanDecoder::choose_every_bit(Job& job) const {
   ScanNeeds needs = needs_in_large_chunks(job);
   needs.every_bit = true;
   const SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
-  if (!plan.every_bit || job.plan.every_bit) return false;
+  if (!plan.every_bit || job.tried_every_bit) return false;
   job.plan = plan;
+  job.tried_every_bit = job.is_planned_anew = true;
   return true;
 }
 
-/// Whether the long walks from guesses often did not meet the right one.
-bool ScanDecoder::repeats(const Job& job) const {
-  return job.plan.far_only && !job.plan.every_bit &&
-         report_.data()->late_walks >= job.plan.chunks * kLateLongWalks;
+/// Chooses how to synchronise a scan of which the starts of some subsequences were not found, or
+/// not rightly. Returns false if there is no other way, or nothing of the kind happened. Any way
+/// takes far less time than the careful decoder.
+bool ScanDecoder::choose_another_way(Job& job) {
+  const std::uint32_t faults = report_.data()->faults;
+  if ((faults & kFaultUnsettled) == 0) return false;
+  if (job.plan.every_bit) repeating_ = {};
+  if ((faults & kFaultForetold) != 0) {
+    // Walks from every bit hardly ever tell a wrong end; otherwise each chunk waits for the one
+    // before.
+    if (job.plan.far_only && choose_every_bit(job)) {
+      job.tried_long_walks = false;  // they may be right if they wait
+      return true;
+    }
+    return std::exchange(job.foretells, false);
+  }
+  // Walks from guesses met in a wrong state. Long walks mostly find the right one; those from every
+  // bit do where so many late walks were needed that no guess seems to be right.
+  if ((faults & kFaultLateWalks) == 0 && choose_long_walks(job)) return true;
+  return choose_every_bit(job) || choose_long_walks(job);
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
@@ -264,12 +262,8 @@ bool ScanDecoder::repeats(const Job& job) const {
 void ScanDecoder::learn_from(const Job& job) {
   const std::uint32_t chunks = job.plan.chunks;
   const ScanReport& report = *report_.data();
-  if (chunks == 0 || report.faults != 0) return;
+  if (chunks == 0 || job.plan.far_only) return;
   const OddScan alike{job.sizes.blocks, job.sizes.bytes, kScansAlike};
-  if (job.plan.far_only) {
-    if (repeats(job)) repeating_ = alike;
-    return;
-  }
   const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
   const bool crowded =
       report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedMediumChunks) >= chunks;

@@ -101,6 +101,8 @@ class ScanDecoder {
     SubsequencePlan plan;      ///< of a scan without an index
     bool few_guesses = false;  ///< it is like a crowded scan
     bool foretells = true;     ///< as in WalkArgs
+    bool tried_long_walks = false, tried_every_bit = false;
+    bool is_planned_anew = false;  ///< otherwise than its sizes say
   };
   /// A scan for which the plan was wrong. The next frame of its video is alike.
   struct OddScan {
@@ -119,7 +121,7 @@ class ScanDecoder {
   static ScanNeeds needs_in_large_chunks(const Job& job);
   bool choose_long_walks(Job& job) const;
   bool choose_every_bit(Job& job) const;
-  bool repeats(const Job& job) const;
+  bool choose_another_way(Job& job);
   void learn_from(const Job& job);
   Status reserve(const Job& job);
   SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
@@ -134,8 +136,8 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScan repeating_{};  ///< its walks from guesses did not meet the right one
-  OddScan far_{};        ///< these met late, or in a wrong state
+  OddScan repeating_{};  ///< walks from guesses, long ones too, did not meet the right one
+  OddScan far_{};        ///< walks from guesses met late, or in a wrong state
   OddScan crowded_{};    ///< had no room for the ends of its guesses
   OddScan late_{};       ///< its chunks had to wait for each other
   OddScan small_{};      ///< crowded or late in chunks that were not the largest

@@ -245,18 +245,18 @@ __device__ void find_starts(const WalkArgs& a, Shared& s, const SkipTables& tabl
   constexpr bool kEarly = kBegin == Begin::guesses_offered_early;
   if constexpr (kBegin == Begin::every_bit) {
     find_entries_far<true>(a, s, tables);
-    return;
-  }
-  if (!a.far_only) walk_guesses(a, s, tables);
-  if (!a.far_only && walk_ends<kEarly>(a, s, tables)) {
-    if (threadIdx.x == 0) tell(a, kNoEnds);
-    join_chunks(a, s);
-    const bool assumed = s.assumed && follows_chunk(s);
-    find_entries(a, s, tables);
-    if (assumed && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
   } else {
-    if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
-    find_entries_far<false>(a, s, tables);
+    if (!a.far_only) walk_guesses(a, s, tables);
+    if (!a.far_only && walk_ends<kEarly>(a, s, tables)) {
+      if (threadIdx.x == 0) tell(a, kNoEnds);
+      join_chunks(a, s);
+      const bool assumed = s.assumed && follows_chunk(s);
+      find_entries(a, s, tables);
+      if (assumed && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
+    } else {
+      if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
+      find_entries_far<false>(a, s, tables);
+    }
   }
 }
 

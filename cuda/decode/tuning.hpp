@@ -89,9 +89,9 @@ inline constexpr int kSyncCtas = 3;
 /// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
 /// subsequence is mostly found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
-/// A scan is given up if more subsequences than these have to be walked one after the other, 3 us
-/// each: so many, and some for each chunk; likewise in long walks; and so many of a chunk, but for
-/// long walks. Screens at q100 need 440 in 134 chunks, text in 4:4:4 476 in 189; noise, by long
+/// A scan is given up if more subsequences than these have to be walked one after the other, up to
+/// 3 us each: so many, and some for each chunk; likewise in long walks; and so many of a chunk, but
+/// for long walks. Screens at q100 need 440 in 134 chunks, text in 4:4:4 476 in 189; noise, by long
 /// walks, 220 in 271.
 inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
 inline constexpr std::uint32_t kMostLongLateWalks = 256;
@@ -205,13 +205,11 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   walk for every chunk: long walks. Text at q97 takes 384 and 159 us, one at a time and one of
 ///   eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497 and 121
 ///   (H200).
-/// - Late walks in long walks from guesses, or these in vain: long walks from every bit.
 /// - Walked from guesses in vain: long walks. Small letters at q97 take 0.7 ms then, and 1.4 with
-///   the guesses before.
+///   the guesses before. Too many late walks, or a wrong end told by long walks: those from every
+///   bit.
 /// - A chunk ended otherwise than it told: the chunks wait for each other.
 inline constexpr std::uint32_t kScansAlike = 63;
-/// Late walks for each chunk of long walks from guesses with which those from every bit are faster.
-inline constexpr std::uint32_t kLateLongWalks = 8;
 /// Up to this many of the largest chunks have a processor each, with room for all ends, unless they
 /// are synchronised by long walks alone.
 inline constexpr std::uint32_t kRoomyChunks = 32;

@@ -80,13 +80,15 @@ void check_long_walks(const ScanOnHost& on_host, std::span<const test::Subsequen
                       Choices& choices) {
   // Far fewer than the kernel has, so that marks of small streams are full, too.
   const std::uint32_t slots = kMostLongSlots >> choices.below(7);
+  // Walks from every bit take thirty times as long.
+  const auto begin = choices.below(30) == 0 ? test::FarBegin::every_bit : test::FarBegin::guesses;
   const auto count = static_cast<std::int64_t>(subs.size());
   // Mostly the row begins behind the scan's first subsequence, whose start is known.
   for (std::int64_t first = choices.below(3) == 0 ? -std::int64_t{kWarmSubsequences}
                                                   : std::int64_t{1 + choices.below(24)};
        first < count; first += test::kFarSubsequences / 2) {
     const test::HostRow row(subs, on_host.words, on_host.tables, first, test::kFarSubsequences);
-    hold(test::FarChunk(row, slots).compare().broken);
+    hold(test::FarChunk(row, slots, begin).compare().broken);
   }
 }
 

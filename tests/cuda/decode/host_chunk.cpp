@@ -205,26 +205,58 @@ std::uint32_t pass(const HostRow& row, std::uint32_t sub, const WalkState& from)
 
 }  // namespace
 
-FarChunk::FarChunk(const HostRow& row, std::uint32_t slots) : row_(row), memory_(slots) {
+FarChunk::FarChunk(const HostRow& row, std::uint32_t slots, FarBegin begin)
+    : row_(row), memory_(slots) {
+  if (begin == FarBegin::every_bit)
+    walk_from_every_bit();
+  else
+    walk_from_guesses();
+}
+
+void FarChunk::walk_from_guesses() {
   for (std::uint32_t sub = 0; sub < kFarSubsequences;
        sub += sub < kWarmSubsequences ? kEarlyGuessStride : kLateGuessStride)
-    for (std::uint32_t phase = 0; phase < row.period(); ++phase)
+    for (std::uint32_t phase = 0; phase < row_.period(); ++phase)
       walk_until_met(sub, pack({0, phase, 0}));
 }
 
-void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state) {
-  std::uint32_t before = kNoSlot;
+void FarChunk::walk_from_every_bit() {
+  constexpr std::uint32_t kApart = (kFarSubsequences - kWarmSubsequences) / kSeedPlaces;
+  for (std::uint32_t to = kWarmSubsequences; to < kFarSubsequences; to += kApart) {
+    const bool is_first = to == kWarmSubsequences;
+    const std::uint32_t first = is_first ? 0 : to - kLateSeedDistance;
+    auto states = states_from_every_bit(
+        row_, first, first + (is_first ? kSeedSubsequences : kLateSeedSubsequences), to);
+    const std::size_t slots = memory_.ends.slots;
+    if (states.size() > slots) {
+      full_ = true;
+      states.resize(is_first ? slots : 0);
+    }
+    for (const std::uint32_t state : states) {
+      bool is_new;
+      const std::uint32_t slot = arrive(to / kMarkSubsequences - 1, state, is_new);
+      if (is_new) walk_until_met(to, state, slot);
+    }
+  }
+}
+
+std::uint32_t FarChunk::arrive(std::uint32_t mark, std::uint32_t state, bool& is_new) {
+  const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
+  if (slot == kNoSlot) {
+    full_ = true;
+    if (kept(mark) != memory_.ends.slots) broken_ = "a state found no room where some is";
+  } else if (memory_.ends.state(mark, slot) != state) {
+    broken_ = "a state is kept as another";
+  }
+  return slot;
+}
+
+void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state, std::uint32_t before) {
   for (bool is_new = true; is_new && sub < kFarSubsequences;) {
     state = pass(row_, sub++, unpack_walk_state(state));
     if (sub % kMarkSubsequences != 0) continue;
     const std::uint32_t mark = sub / kMarkSubsequences - 1;
-    const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
-    if (slot == kNoSlot) {
-      full_ = true;
-      if (kept(mark) != memory_.ends.slots) broken_ = "a state found no room where some is";
-    } else if (memory_.ends.state(mark, slot) != state) {
-      broken_ = "a state is kept as another";
-    }
+    const std::uint32_t slot = arrive(mark, state, is_new);
     if (before != kNoSlot) memory_.ends.next(mark - 1, before) = static_cast<std::uint8_t>(slot);
     before = slot;
   }

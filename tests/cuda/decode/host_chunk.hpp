@@ -113,16 +113,22 @@ struct FarMemory {
   FarEnds ends;
 };
 
+/// Where long walks begin.
+enum class FarBegin { guesses, every_bit };
+
 /// kFarSubsequences subsequences, by long walks, one after the other.
 class FarChunk {
  public:
-  FarChunk(const HostRow& row, std::uint32_t slots);
+  FarChunk(const HostRow& row, std::uint32_t slots, FarBegin begin = FarBegin::guesses);
 
   Told compare() const;
   std::uint32_t kept(std::uint32_t mark) const;
 
  private:
-  void walk_until_met(std::uint32_t sub, std::uint32_t state);
+  void walk_from_guesses();
+  void walk_from_every_bit();
+  std::uint32_t arrive(std::uint32_t mark, std::uint32_t state, bool& is_new);
+  void walk_until_met(std::uint32_t sub, std::uint32_t state, std::uint32_t before = kNoSlot);
   std::uint32_t truth(std::uint32_t mark) const;
   bool each_state_is_found() const;
   bool has_head_before(std::uint32_t mark) const;

@@ -148,5 +148,36 @@ TEST(LongEnds, TellWhereSubsequencesOfDenseBitsBegin) {
   EXPECT_GT(most, kMostEnds) << "these bits should need long walks";
 }
 
+/// A device with little shared memory keeps fewer states. Where those of a later place find no
+/// room, the walks from the place before must.
+TEST(LongEnds, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
+  for (const Content content : {Content::noise, Content::checker})
+    for (const std::uint32_t slots : {kMostLongSlots, kMostLongSlots / 2}) {
+      SCOPED_TRACE(testing::Message() << name(content) << ", " << slots << " slots");
+      EncodeParams params;
+      params.restart = RestartPolicy::none();
+      params.quality = 97;
+      params.subsampling = Subsampling::s444;
+      params.huffman = HuffmanTables::optimal;
+      const TestFrame frame = make_frame(content, PixelFormat::rgb24, 640, 480, 7);
+      auto clean = encoded_scan(frame.view(), params);
+      ASSERT_TRUE(clean);
+      const RowsOfScan scan(*std::move(clean));
+      int told = 0, all = 0, by_guesses = 0;
+      for (std::uint32_t first = 1; first + kFarSubsequences + 8 < scan.subs.size();
+           first += kFarSubsequences) {
+        const HostRow row = scan.row(first, kFarSubsequences);
+        const Told found = FarChunk(row, slots, FarBegin::every_bit).compare();
+        ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
+        told += found.told;
+        all += found.all;
+        by_guesses += FarChunk(row, slots).compare().told;
+      }
+      EXPECT_GT(all, 200);
+      EXPECT_EQ(told, all);
+      EXPECT_LT(by_guesses, all);
+    }
+}
+
 }  // namespace
 }  // namespace zerorun::test

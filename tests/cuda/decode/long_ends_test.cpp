@@ -156,7 +156,7 @@ TEST(LongEnds, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
       SCOPED_TRACE(testing::Message() << name(content) << ", " << slots << " slots");
       EncodeParams params;
       params.restart = RestartPolicy::none();
-      params.quality = 97;
+      params.quality = 99;
       params.subsampling = Subsampling::s444;
       params.huffman = HuffmanTables::optimal;
       const TestFrame frame = make_frame(content, PixelFormat::rgb24, 640, 480, 7);

@@ -221,6 +221,10 @@ void FarChunk::walk_from_guesses() {
 }
 
 void FarChunk::walk_from_every_bit() {
+  struct Start {
+    std::uint32_t sub, state, slot;
+  };
+  std::vector<Start> starts;  // all are kept before any goes on
   constexpr std::uint32_t kApart = (kFarSubsequences - kWarmSubsequences) / kSeedPlaces;
   for (std::uint32_t to = kWarmSubsequences; to < kFarSubsequences; to += kApart) {
     const bool is_first = to == kWarmSubsequences;
@@ -235,9 +239,10 @@ void FarChunk::walk_from_every_bit() {
     for (const std::uint32_t state : states) {
       bool is_new;
       const std::uint32_t slot = arrive(to / kMarkSubsequences - 1, state, is_new);
-      if (is_new) walk_until_met(to, state, slot);
+      if (is_new) starts.push_back({to, state, slot});
     }
   }
+  for (const Start& start : starts) walk_until_met(start.sub, start.state, start.slot);
 }
 
 std::uint32_t FarChunk::arrive(std::uint32_t mark, std::uint32_t state, bool& is_new) {

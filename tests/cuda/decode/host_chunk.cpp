@@ -206,7 +206,7 @@ std::uint32_t pass(const HostRow& row, std::uint32_t sub, const WalkState& from)
 }  // namespace
 
 FarChunk::FarChunk(const HostRow& row, std::uint32_t slots, FarBegin begin)
-    : row_(row), memory_(slots) {
+    : row_(row), first_mark_(begin == FarBegin::every_bit ? kOwnMark : 0), memory_(slots) {
   if (begin == FarBegin::every_bit)
     walk_from_every_bit();
   else
@@ -298,7 +298,7 @@ std::uint32_t FarChunk::kept(std::uint32_t mark) const {
 const char* FarChunk::compare_steps() const {
   const FarEnds& ends = memory_.ends;
   std::uint32_t before = kNoSlot;
-  for (std::uint32_t mark = 0; mark < kHostMarks; ++mark) {
+  for (std::uint32_t mark = first_mark_; mark < kHostMarks; ++mark) {
     const std::uint32_t slot = ends.find(mark, truth(mark));
     const std::uint32_t reached = before == kNoSlot ? kNoSlot : ends.follow(mark - 1, mark, before);
     if (reached != kNoSlot && reached != slot) return "a long walk leads to a wrong state";

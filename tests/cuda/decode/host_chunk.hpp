@@ -135,7 +135,8 @@ class FarChunk {
   const char* compare_steps() const;
 
   const HostRow& row_;
-  bool full_ = false;  ///< a state found no room
+  std::uint32_t first_mark_;  ///< where states are kept
+  bool full_ = false;         ///< a state found no room
   const char* broken_ = nullptr;
   FarMemory memory_;
 };

@@ -8,8 +8,8 @@
 
 #include "codec/pipeline/cuda_backend.hpp"
 #include "codec/syntax/marker.hpp"
-#include "cuda/decode/test_ways.hpp"
 #include "cuda/decode/scan_in_flight.hpp"
+#include "cuda/decode/test_ways.hpp"
 
 namespace zerorun {
 namespace {

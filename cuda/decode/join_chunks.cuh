@@ -178,7 +178,8 @@ __device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequenc
 /// Walks on, by one thread, from subsequence `sub`, which begins in a state that was not kept,
 /// until a walk ends in one that was, or the next subsequence begins in a known one, or a walk
 /// passes many blocks and ends as it began. Returns the subsequence behind; it begins in end number
-/// s.first_number of the one before, and in s.first_state.
+/// s.first_number of the one before, and in s.first_state. `of_chunk` counts the chunk's late
+/// walks.
 template <typename Shared>
 __device__ std::uint32_t walk_late(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                    std::uint32_t sub, std::uint32_t& of_chunk) {

@@ -1,5 +1,6 @@
-// How a chunk is synchronised whose subsequences have more ends than there is room for: by walks
-// from mark to mark, until they meet (long_ends.hpp).
+// How a chunk is synchronised whose subsequences have more ends than there is room for, or whose
+// bits repeat so that no guess is right: by walks from mark to mark, until they meet
+// (long_ends.hpp).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -99,6 +100,7 @@ __device__ void walk_until_met(const WalkArgs& a, Shared& s, const SkipTables& t
   }
 }
 
+/// Empties the marks and the lists.
 template <typename Shared>
 __device__ void free_slots(Shared& s, const LongWalks<Shared>& far) {
   for (std::uint32_t i = threadIdx.x; i < far.kMarks * far.marks.slots; i += kThreads)
@@ -168,7 +170,7 @@ __device__ std::uint32_t pass_from_every_bit(const WalkArgs& a, Shared& s, const
 }
 
 /// Walks from all states in which the chunk's own subsequences may begin. So that these walks need
-/// not pass the whole chunk, one after the other, others do so from some places in it.
+/// not pass the whole chunk, others begin at some later places, likewise from all states.
 template <typename Shared>
 __device__ void walk_from_every_bit(const WalkArgs& a, Shared& s, const SkipTables& tables,
                                     const LongWalks<Shared>& far) {
@@ -279,8 +281,8 @@ __device__ void publish_far(const WalkArgs& a, Shared& s, std::uint32_t state) {
 /// all, and the next chunk is told at once: then no chunk waits for more than one other. By a
 /// simulation, in all 294 chunks of noise at q90, in 194 of 194 of sensor noise at q97 with optimal
 /// tables and in 157 of 188 of text at q100 with them, and none told a wrong one. Noise at q100
-/// told one in 3 of 24 frames of 595 chunks; these are decoded again. At least one state is kept:
-/// guesses begin just before the mark.
+/// told one in 3 of 24 frames of 595 chunks; these are decoded again. At least one state is kept at
+/// kOwnMark: guesses begin just before it, and walks from every bit all come to it.
 template <typename Shared>
 __device__ void tell_common_end(const WalkArgs& a, Shared& s, const LongWalks<Shared>& far) {
   static_assert(kMostLongSlots <= kThreads);

@@ -49,7 +49,7 @@ struct WalkArgs {
   bool foretells;
   bool collects;      ///< sync_subsequences() decodes the chunks, too; likewise. It always does in
                       ///< chunks that are not the largest
-  bool offers_early;  ///< likewise
+  bool offers_early;  ///< ends of walks that repeat a few bits; likewise
   /// States of unstuff_scan()'s tiles, which a collecting sync_subsequences() follows, as
   /// transform_blocks() follows the states in `chunk_counts`; or null if each begins after the
   /// other.

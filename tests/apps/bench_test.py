@@ -79,7 +79,8 @@ class BenchTest(ProgramTest):
         self.assertIn("--repetitions", shlex.split(lines))
 
     def test_contents(self):
-        kinds = ("photo", "grain", "sensor", "noise", "ramp", "flat", "text", "screen", "lineart", "pattern")
+        kinds = ("photo", "grain", "sensor", "noise", "ramp", "flat", "text", "screen", "lineart",
+                 "pattern")
         inputs = [f"synthetic:96x64:{kind}" for kind in kinds]
         report, text = self.bench("--contents", *inputs, "-q", "90", "--restart", "none",
                                   "--threads", "1")

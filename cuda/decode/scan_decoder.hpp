@@ -119,8 +119,7 @@ class ScanDecoder {
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   static ScanNeeds needs_in_large_chunks(const Job& job);
-  bool choose_long_walks(Job& job) const;
-  bool choose_every_bit(Job& job) const;
+  bool choose_long_walks(Job& job, LongWalks begin) const;
   bool choose_another_way(Job& job);
   void learn_from(const Job& job);
   Status reserve(const Job& job);

@@ -8,6 +8,13 @@
 
 namespace zerorun {
 
+/// Where the long walks of a scan begin that is synchronised by these alone.
+enum class LongWalks : std::uint8_t {
+  only_if_dense,   ///< at guesses, if the scan has many bits a block; otherwise there are none
+  from_guesses,    ///< of any scan
+  from_every_bit,  ///< of any scan
+};
+
 /// What the walks have to know about a scan.
 struct ScanNeeds {
   std::uint32_t bytes, blocks, intervals, subsequences;
@@ -17,10 +24,9 @@ struct ScanNeeds {
   bool standard_codes = false;  ///< all tables are those of T.81 Annex K
   bool large_chunks = false;    ///< whatever the scan's size, and two kernels
   bool few_guesses = false;     ///< one like it had no room for the ends of all guesses
-  bool long_walks = false;      ///< by long walks alone, if there is memory for them
-  bool every_bit = false;       ///< these begin at every bit, likewise
   bool two_kernels = false;     ///< in the largest chunks, however sparse it is
   bool is_followed = false;     ///< its chunks begin as their bytes come over the bus
+  LongWalks long_walks = LongWalks::only_if_dense;  ///< if there is memory for them
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -104,14 +110,15 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   const bool is_full = kWarmSubsequences + plan.chunk_subsequences == room;
   const bool is_dense =
       !follows && block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
-  const bool long_walks = is_full && (is_dense || scan.long_walks || scan.every_bit);
+  const bool long_walks = is_full && (is_dense || scan.long_walks != LongWalks::only_if_dense);
   // The memory of so few ends has room for all states of long walks, too.
   static_assert(choose_long_slots(kUsualEnds, kLargeRoom) == kMostLongSlots);
   plan.most_ends =
       choose_ends(most, scan.pairs, is_usual || long_walks ? kUsualEnds : kMostEnds, room);
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && long_walks;
-  plan.every_bit = plan.far_only && scan.every_bit && has_seed_room(plan.most_ends, room);
+  plan.every_bit = plan.far_only && scan.long_walks == LongWalks::from_every_bit &&
+                   has_seed_room(plan.most_ends, room);
   plan.most_late_walks = plan.every_bit
                              ? kMostLastLateWalks + kMostLastLateWalksOfChunk * plan.chunks
                          : plan.far_only ? kMostLongLateWalks + plan.chunks

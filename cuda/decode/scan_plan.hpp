@@ -74,6 +74,14 @@ constexpr std::uint32_t choose_stride(std::uint32_t chunk_subsequences, std::uin
   return stride;
 }
 
+constexpr std::uint32_t most_late_walks(const SubsequencePlan& plan) {
+  if (plan.every_bit) return kMostLastLateWalks + kMostLastLateWalksOfChunk * plan.chunks;
+  if (plan.far_only)
+    return std::min(kMostLongLateWalks + plan.chunks,
+                    kFewLongLateWalks + kFewLongLateWalksOfChunk * plan.chunks);
+  return kMostLateWalks + kMostLateWalksOfChunks * plan.chunks;
+}
+
 constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan,
                                             const ScanTuning& tuning = {}) {
   const std::size_t most = limits.shared_of_cta;
@@ -119,10 +127,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.far_only = plan.long_slots != 0 && long_walks;
   plan.every_bit = plan.far_only && scan.long_walks == LongWalks::from_every_bit &&
                    has_seed_room(plan.most_ends, room);
-  plan.most_late_walks = plan.every_bit
-                             ? kMostLastLateWalks + kMostLastLateWalksOfChunk * plan.chunks
-                         : plan.far_only ? kMostLongLateWalks + plan.chunks
-                                         : kMostLateWalks + kMostLateWalksOfChunks * plan.chunks;
+  plan.most_late_walks = most_late_walks(plan);
   plan.assumes = plan.chunks >= kFewestAssumingChunks;
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));

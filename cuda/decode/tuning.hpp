@@ -24,10 +24,10 @@ inline constexpr std::uint32_t kBusCtas = 64;
 /// Scans of fewer bytes are uploaded first: with 484 KB (1920x1080) following saves 3 us of 84,
 /// less than two runs differ; with 1.9 MB it saves 19 of 149.
 inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;
-/// Scans with restart markers and more bytes, too: each CTA looks at the states of all tiles before
-/// its own, by 32 in 0.7 us, and those that do not run from the start have no time for that.
-/// (Chosen by reasoning: with so many bytes all chunks run at once on an H200.)
-inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 21;
+/// Scans with restart markers and more bytes, too: a CTA that does not run from the start looks for
+/// its bytes in the states of many tiles, by 32 in 0.7 us, because each marker moves them.
+/// Following saves 45 us of 380 with 7.5 MB (7680x4320 at q90); more was not measured.
+inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 23;
 
 /// Entries of the index that one CTA sums up.
 inline constexpr std::uint32_t kSumTileGroups = 1024;
@@ -98,6 +98,10 @@ inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
 inline constexpr std::uint32_t kMostLateWalksOfChunk = 128;
 /// In long walks from guesses: so many, and one for each chunk. Noise needs 220 in 271 chunks.
 inline constexpr std::uint32_t kMostLongLateWalks = 256;
+/// Where chunks are few: so many, and two for each chunk. One colour in grey with standard tables,
+/// four chunks, needs 228, of up to 8 us each: 1,800 us instead of 400 by walks from every bit
+/// (1920x1080 at q97, H200).
+inline constexpr std::uint32_t kFewLongLateWalks = 64, kFewLongLateWalksOfChunk = 2;
 /// In walks from every bit: so many, and some for each chunk. After these only the careful decoder
 /// is left, which takes 290 ms for noise of 1920x1080 at q100 with optimal tables (H200).
 inline constexpr std::uint32_t kMostLastLateWalks = 256, kMostLastLateWalksOfChunk = 16;

@@ -510,6 +510,10 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
       params.restart = restart;
       expect(encode(content, 3840, 2160, params), 0);
     }
+  EncodeParams params;  // more chunks than run at once, in many intervals
+  params.quality = 80;
+  params.restart = RestartPolicy::mcu_rows(1);
+  expect(encode(Content::photo, 7680, 4320, params), 0);
 }
 
 /// Kernels are launched by graphs then, which are kept for some kinds of scans.

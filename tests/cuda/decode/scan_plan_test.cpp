@@ -223,6 +223,18 @@ TEST(ScanPlan, LateWalksAreFewBeforeThereIsAnotherWay) {
   EXPECT_GT(last.most_late_walks, 2 * far.most_late_walks);
 }
 
+TEST(ScanPlan, LongWalksFromGuessesMayNotPassASmallScanLate) {
+  const DeviceLimits hopper = limits_of_capability(90);
+  ScanNeeds scan{24300, 32400, 1, 675, 1, 1, 0};  // grey of one colour, 1920x1080, standard tables
+  scan.large_chunks = true;
+  scan.long_walks = LongWalks::from_guesses;
+  const SubsequencePlan plan = plan_subsequences(hopper, scan);
+  ASSERT_TRUE(plan.far_only);
+  ASSERT_EQ(plan.chunks, 4u);
+  EXPECT_EQ(plan.most_late_walks, kFewLongLateWalks + kFewLongLateWalksOfChunk * plan.chunks);
+  EXPECT_LT(plan.most_late_walks, 228u) << "as many as it needs from guesses";
+}
+
 TEST(ScanPlan, ChunksAssumeNothingWhereTheyAreFew) {
   const DeviceLimits hopper = limits_of_capability(90);
   for (const std::uint32_t chunks :

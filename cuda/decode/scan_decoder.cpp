@@ -171,9 +171,9 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     job.tried_long_walks = job.plan.far_only;
     static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
     if (from_every_bit || repeating_.take(job.sizes.blocks, job.sizes.bytes))
-      choose_long_walks(job, LongWalks::from_every_bit);
+      choose_far_walks(job, FarWalks::from_every_bit);
     else if (far_.take(job.sizes.blocks, job.sizes.bytes))
-      choose_long_walks(job, LongWalks::from_guesses);
+      choose_far_walks(job, FarWalks::from_guesses);
     else if (small_.take(job.sizes.blocks, job.sizes.bytes))
       job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
   }
@@ -212,12 +212,13 @@ ScanNeeds ScanDecoder::needs_in_large_chunks(const Job& job) {
   return needs;
 }
 
-/// Plans for long walks. Returns false if these were tried, or the device has too little memory.
-bool ScanDecoder::choose_long_walks(Job& job, LongWalks begin) const {
-  const bool from_every_bit = begin == LongWalks::from_every_bit;
+/// Plans for long walks alone. Returns false if these were tried, or the device has too little
+/// memory.
+bool ScanDecoder::choose_far_walks(Job& job, FarWalks begin) const {
+  const bool from_every_bit = begin == FarWalks::from_every_bit;
   bool& tried = from_every_bit ? job.tried_every_bit : job.tried_long_walks;
   ScanNeeds needs = needs_in_large_chunks(job);
-  needs.long_walks = begin;
+  needs.far_walks = begin;
   const SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
   if (tried || !plan.far_only || plan.every_bit != from_every_bit) return false;
   job.plan = plan;
@@ -235,18 +236,19 @@ bool ScanDecoder::choose_another_way(Job& job) {
   if ((faults & kFaultForetold) != 0) {
     // Walks from every bit hardly ever tell a wrong end; otherwise each chunk waits for the one
     // before.
-    if (job.plan.far_only && choose_long_walks(job, LongWalks::from_every_bit)) {
+    if (job.plan.far_only && choose_far_walks(job, FarWalks::from_every_bit)) {
       job.tried_long_walks = false;  // they may be right if they wait
       return true;
     }
     return std::exchange(job.foretells, false);
   }
   // Walks from guesses met in a wrong state. Long walks mostly find the right one; those from every
-  // bit do where so many late walks were needed that no guess seems to be right.
-  const bool are_many = (faults & kFaultLateWalks) != 0;
-  if (!are_many && choose_long_walks(job, LongWalks::from_guesses)) return true;
-  return choose_long_walks(job, LongWalks::from_every_bit) ||
-         choose_long_walks(job, LongWalks::from_guesses);
+  // bit do where so many late walks were needed that no guess seems to be right, or that they would
+  // take longer.
+  const bool many_late_walks = (faults & kFaultLateWalks) != 0;
+  if (!many_late_walks && choose_far_walks(job, FarWalks::from_guesses)) return true;
+  return choose_far_walks(job, FarWalks::from_every_bit) ||
+         choose_far_walks(job, FarWalks::from_guesses);
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the

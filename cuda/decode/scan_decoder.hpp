@@ -119,7 +119,7 @@ class ScanDecoder {
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   static ScanNeeds needs_in_large_chunks(const Job& job);
-  bool choose_long_walks(Job& job, LongWalks begin) const;
+  bool choose_far_walks(Job& job, FarWalks begin) const;
   bool choose_another_way(Job& job);
   void learn_from(const Job& job);
   Status reserve(const Job& job);
@@ -135,7 +135,7 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScan repeating_{};  ///< walks from guesses, long ones too, did not meet the right one
+  OddScan repeating_{};  ///< walks from guesses, long ones too, met the right one late or never
   OddScan far_{};        ///< walks from guesses met late, or in a wrong state
   OddScan crowded_{};    ///< had no room for the ends of its guesses
   OddScan late_{};       ///< its chunks had to wait for each other

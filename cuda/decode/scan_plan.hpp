@@ -3,30 +3,34 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "cuda/base/device_limits.hpp"
 #include "cuda/decode/shared_memory.hpp"
 
 namespace zerorun {
 
-/// Where the long walks of a scan begin that is synchronised by these alone.
-enum class LongWalks : std::uint8_t {
-  only_if_dense,   ///< at guesses, if the scan has many bits a block; otherwise there are none
-  from_guesses,    ///< of any scan
-  from_every_bit,  ///< of any scan
+/// Whether a scan is synchronised by long walks alone, and where these begin.
+enum class FarWalks : std::uint8_t {
+  if_dense,        ///< at guesses, if the scan has many bits a block
+  from_guesses,    ///< whatever the scan is
+  from_every_bit,  ///< likewise
 };
 
 /// What the walks have to know about a scan.
 struct ScanNeeds {
   std::uint32_t bytes, blocks, intervals, subsequences;
-  std::uint32_t pairs;          ///< of code tables
-  std::uint32_t period;         ///< blocks after which the tables repeat
-  std::uint32_t groups;         ///< of the index, where the scan is decoded by it
-  bool standard_codes = false;  ///< all tables are those of T.81 Annex K
-  bool large_chunks = false;    ///< whatever the scan's size, and two kernels
-  bool few_guesses = false;     ///< one like it had no room for the ends of all guesses
-  bool two_kernels = false;     ///< in the largest chunks, however sparse it is
-  bool is_followed = false;     ///< its chunks begin as their bytes come over the bus
-  LongWalks long_walks = LongWalks::only_if_dense;  ///< if there is memory for them
+  std::uint32_t pairs;                      ///< of code tables
+  std::uint32_t period;                     ///< blocks after which the tables repeat
+  std::uint32_t groups;                     ///< of the index, where the scan is decoded by it
+  bool standard_codes = false;              ///< all tables are those of T.81 Annex K
+  bool large_chunks = false;                ///< whatever the scan's size, and two kernels
+  bool few_guesses = false;                 ///< one like it had no room for the ends of all guesses
+  bool two_kernels = false;                 ///< in the largest chunks, however sparse it is
+  bool is_followed = false;                 ///< its chunks begin as their bytes come over the bus
+  FarWalks far_walks = FarWalks::if_dense;  ///< if there is memory for them
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -74,7 +78,8 @@ constexpr std::uint32_t choose_stride(std::uint32_t chunk_subsequences, std::uin
   return stride;
 }
 
-constexpr std::uint32_t most_late_walks(const SubsequencePlan& plan) {
+/// The most late walks of a plan whose chunks, and whose long walks, are chosen.
+constexpr std::uint32_t choose_late_walks(const SubsequencePlan& plan) {
   if (plan.every_bit) return kMostLastLateWalks + kMostLastLateWalksOfChunk * plan.chunks;
   if (plan.far_only)
     return std::min(kMostLongLateWalks + plan.chunks,
@@ -118,16 +123,16 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   const bool is_full = kWarmSubsequences + plan.chunk_subsequences == room;
   const bool is_dense =
       !follows && block_bits > (scan.standard_codes ? kLongWalkStandardBits : kLongWalkBlockBits);
-  const bool long_walks = is_full && (is_dense || scan.long_walks != LongWalks::only_if_dense);
+  const bool long_walks = is_full && (is_dense || scan.far_walks != FarWalks::if_dense);
   // The memory of so few ends has room for all states of long walks, too.
   static_assert(choose_long_slots(kUsualEnds, kLargeRoom) == kMostLongSlots);
   plan.most_ends =
       choose_ends(most, scan.pairs, is_usual || long_walks ? kUsualEnds : kMostEnds, room);
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && long_walks;
-  plan.every_bit = plan.far_only && scan.long_walks == LongWalks::from_every_bit &&
+  plan.every_bit = plan.far_only && scan.far_walks == FarWalks::from_every_bit &&
                    has_seed_room(plan.most_ends, room);
-  plan.most_late_walks = most_late_walks(plan);
+  plan.most_late_walks = choose_late_walks(plan);
   plan.assumes = plan.chunks >= kFewestAssumingChunks;
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));

@@ -24,9 +24,10 @@ inline constexpr std::uint32_t kBusCtas = 64;
 /// Scans of fewer bytes are uploaded first: with 484 KB (1920x1080) following saves 3 us of 84,
 /// less than two runs differ; with 1.9 MB it saves 19 of 149.
 inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;
-/// Scans with restart markers and more bytes, too: a CTA that does not run from the start looks for
-/// its bytes in the states of many tiles, by 32 in 0.7 us, because each marker moves them.
-/// Following saves 45 us of 380 with 7.5 MB (7680x4320 at q90); more was not measured.
+/// Scans with restart markers and more bytes, too: all tiles before a CTA's own tell where its
+/// intervals begin, so one that does not run from the start reads the states of all these, by 32 in
+/// 0.7 us. With 7.5 MB (7680x4320 at q90) following saves 45 us of 380 all the same (H200); more
+/// bytes were not measured.
 inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 23;
 
 /// Entries of the index that one CTA sums up.
@@ -89,7 +90,8 @@ inline constexpr int kSyncCtas = 3;
 /// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
 /// subsequence is mostly found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
-/// A scan is given up if more subsequences have to be walked one after the other, up to 3 us each.
+/// A scan is given up if more subsequences have to be walked one after the other, mostly up to 3 us
+/// each.
 /// From guesses: so many, and some for each chunk. Screens at q100 need 440 in 134 chunks, text in
 /// 4:4:4 476 in 189.
 inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
@@ -98,9 +100,10 @@ inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
 inline constexpr std::uint32_t kMostLateWalksOfChunk = 128;
 /// In long walks from guesses: so many, and one for each chunk. Noise needs 220 in 271 chunks.
 inline constexpr std::uint32_t kMostLongLateWalks = 256;
-/// Where chunks are few: so many, and two for each chunk. One colour in grey with standard tables,
-/// four chunks, needs 228, of up to 8 us each: 1,800 us instead of 400 by walks from every bit
-/// (1920x1080 at q97, H200).
+/// With fewer than 192 chunks less: so many, and two for each chunk. One colour in grey with
+/// standard tables, four chunks, needs 228, of about 8 us each: 1,800 us instead of 400 by walks
+/// from every bit (1920x1080 at q97, H200). Where these are no way out, such a scan is for the
+/// careful decoder.
 inline constexpr std::uint32_t kFewLongLateWalks = 64, kFewLongLateWalksOfChunk = 2;
 /// In walks from every bit: so many, and some for each chunk. After these only the careful decoder
 /// is left, which takes 290 ms for noise of 1920x1080 at q100 with optimal tables (H200).

@@ -18,6 +18,7 @@
 #include "cuda/decode/scan_in_flight.hpp"
 #include "cuda/decode/scan_tables.hpp"
 #include "cuda/decode/test_ways.hpp"
+#include "cuda/decode/tuning.hpp"
 #include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
@@ -513,7 +514,10 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
   EncodeParams params;  // more chunks than run at once, in many intervals
   params.quality = 80;
   params.restart = RestartPolicy::mcu_rows(1);
-  expect(encode(Content::photo, 7680, 4320, params), 0);
+  const Jpeg jpeg = encode(Content::photo, 7680, 4320, params);
+  ASSERT_GT(jpeg.size(), kMostFollowedRestartBytes / 2);
+  ASSERT_LE(jpeg.size(), kMostFollowedRestartBytes);
+  expect(jpeg, 0);
 }
 
 /// Kernels are launched by graphs then, which are kept for some kinds of scans.

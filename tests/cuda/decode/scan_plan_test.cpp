@@ -184,14 +184,14 @@ TEST(ScanPlan, DenseScansAreSynchronisedByLongWalksWhereThereIsMemory) {
   EXPECT_EQ(plan_subsequences(hopper, dense).most_ends, kUsualEnds) << "as three CTAs allow";
   ScanNeeds asked = k4k;
   asked.large_chunks = true;
-  asked.long_walks = LongWalks::from_guesses;
+  asked.far_walks = FarWalks::from_guesses;
   const SubsequencePlan plan = plan_subsequences(hopper, asked);
   EXPECT_TRUE(plan.far_only);
   EXPECT_EQ(plan.long_slots, kMostLongSlots);
   EXPECT_FALSE(plan.every_bit);
-  asked.long_walks = LongWalks::only_if_dense;
+  asked.far_walks = FarWalks::if_dense;
   EXPECT_FALSE(plan_subsequences(hopper, asked).far_only);
-  asked.long_walks = LongWalks::from_every_bit;
+  asked.far_walks = FarWalks::from_every_bit;
   EXPECT_TRUE(plan_subsequences(hopper, asked).far_only);
   EXPECT_TRUE(plan_subsequences(hopper, asked).every_bit);
   EXPECT_TRUE(has_seed_room(7, kLargeRoom));
@@ -212,9 +212,9 @@ TEST(ScanPlan, LateWalksAreFewBeforeThereIsAnotherWay) {
   ScanNeeds scan = k4k;
   scan.large_chunks = true;
   const SubsequencePlan guesses = plan_subsequences(hopper, scan);
-  scan.long_walks = LongWalks::from_guesses;
+  scan.far_walks = FarWalks::from_guesses;
   const SubsequencePlan far = plan_subsequences(hopper, scan);
-  scan.long_walks = LongWalks::from_every_bit;
+  scan.far_walks = FarWalks::from_every_bit;
   const SubsequencePlan last = plan_subsequences(hopper, scan);
   EXPECT_EQ(guesses.most_late_walks, kMostLateWalks + kMostLateWalksOfChunks * guesses.chunks);
   EXPECT_EQ(far.most_late_walks, kMostLongLateWalks + far.chunks);
@@ -223,16 +223,31 @@ TEST(ScanPlan, LateWalksAreFewBeforeThereIsAnotherWay) {
   EXPECT_GT(last.most_late_walks, 2 * far.most_late_walks);
 }
 
-TEST(ScanPlan, LongWalksFromGuessesMayNotPassASmallScanLate) {
+TEST(ScanPlan, FewLateWalksAreMadeFromGuessesWhereChunksAreFew) {
   const DeviceLimits hopper = limits_of_capability(90);
   ScanNeeds scan{24300, 32400, 1, 675, 1, 1, 0};  // grey of one colour, 1920x1080, standard tables
   scan.large_chunks = true;
-  scan.long_walks = LongWalks::from_guesses;
+  scan.far_walks = FarWalks::from_guesses;
   const SubsequencePlan plan = plan_subsequences(hopper, scan);
   ASSERT_TRUE(plan.far_only);
   ASSERT_EQ(plan.chunks, 4u);
   EXPECT_EQ(plan.most_late_walks, kFewLongLateWalks + kFewLongLateWalksOfChunk * plan.chunks);
   EXPECT_LT(plan.most_late_walks, 228u) << "as many as it needs from guesses";
+  // Noise needs 220 in 271 chunks.
+  for (const FarWalks walks : {FarWalks::from_guesses, FarWalks::if_dense})
+    for (std::uint32_t chunks = 1, before = 0; chunks < 600; ++chunks) {
+      scan.far_walks = walks;
+      scan.subsequences = chunks * kChunkSubsequences;
+      scan.bytes = scan.subsequences * kSubsequenceBytes;
+      scan.blocks = scan.bytes * 8 / (kLongWalkBlockBits + 8);
+      const SubsequencePlan larger = plan_subsequences(hopper, scan);
+      ASSERT_TRUE(larger.far_only);
+      ASSERT_EQ(larger.chunks, chunks);
+      EXPECT_LE(larger.most_late_walks, kMostLongLateWalks + chunks);
+      EXPECT_GT(larger.most_late_walks, before);
+      EXPECT_GT(larger.most_late_walks * 271, chunks * 220);
+      before = larger.most_late_walks;
+    }
 }
 
 TEST(ScanPlan, ChunksAssumeNothingWhereTheyAreFew) {

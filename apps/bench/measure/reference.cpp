@@ -92,7 +92,7 @@ class ReferenceMaker {
   /// Behind other bits codes often go on in step, which costs a decoder nothing: then other places
   /// are damaged.
   void damage_until_seen(std::size_t i, std::vector<std::byte>& jpeg, PaddedFrame& picture) {
-    constexpr std::size_t kMostShifts = 32;
+    constexpr std::size_t kMostShifts = 256;
     const std::vector<std::byte> sound = jpeg;
     for (std::size_t shift = 0; shift < kMostShifts; ++shift) {
       jpeg = sound;

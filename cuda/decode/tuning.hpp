@@ -103,7 +103,7 @@ inline constexpr std::uint32_t kMostLongLateWalks = 256;
 /// With fewer than 192 chunks less: so many, and two for each chunk. One colour in grey with
 /// standard tables, four chunks, needs 228, of about 8 us each: 1,800 us instead of 400 by walks
 /// from every bit (1920x1080 at q97, H200). Where these are no way out, such a scan is for the
-/// careful decoder.
+/// careful decoder. (The numbers were chosen by reasoning.)
 inline constexpr std::uint32_t kFewLongLateWalks = 64, kFewLongLateWalksOfChunk = 2;
 /// In walks from every bit: so many, and some for each chunk. After these only the careful decoder
 /// is left, which takes 290 ms for noise of 1920x1080 at q100 with optimal tables (H200).

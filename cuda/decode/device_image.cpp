@@ -6,7 +6,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "codec/base/place_planes.hpp"
-#include "codec/pipeline/stage_table.hpp"
+#include "cuda/stages/color_upsample_unless.hpp"
 
 namespace zerorun {
 namespace {
@@ -75,15 +75,16 @@ Status DeviceImage::fill_missing() {
   return Status::ok();
 }
 
-Status DeviceImage::convert_early(const StepProbe& probe) {
+Status DeviceImage::convert_early(const std::uint32_t* faults, const StepProbe& probe) {
   const auto scanned = std::span(scanned_).first(components());
   if (is_direct_ || !expected_ || std::ranges::find(scanned, false) != scanned.end())
     return Status::ok();
-  return convert(expected_->model, expected_->upsampling, expected_->out, probe);
+  return convert(faults, expected_->model, expected_->upsampling, expected_->out, probe);
 }
 
 /// Into the caller's frame, if that is device memory, or else into one of the same format.
-Status DeviceImage::convert(ColorModel model, ChromaUpsampling upsampling, const FrameView& out,
+Status DeviceImage::convert(const std::uint32_t* faults, ColorModel model,
+                            ChromaUpsampling upsampling, const FrameView& out,
                             const StepProbe& probe) {
   converted_ = out;
   if (!has_device_frames()) {
@@ -94,8 +95,8 @@ Status DeviceImage::convert(ColorModel model, ChromaUpsampling upsampling, const
   }
   ZR_TRY(announce(probe, "color_upsample"));
   Exec queue = exec();
-  ZR_TRY(color_upsample_cuda(
-      make_upsample_args(frame_, planes_.data(), model, upsampling, converted_, out.height),
+  ZR_TRY(color_upsample_unless(
+      faults, make_upsample_args(frame_, planes_.data(), model, upsampling, converted_, out.height),
       queue));
   is_converted_ = true;
   return announce(probe, "");
@@ -110,14 +111,14 @@ bool DeviceImage::is_complete() const {
 Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                        const FrameView& out) {
   ZR_TRY(fill_missing());
-  return is_ready() ? Status::ok() : convert(model, upsampling, out, {});
+  return is_ready() ? Status::ok() : convert(nullptr, model, upsampling, out, {});
 }
 
 Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampling,
                                      const FrameView& out, const StepProbe& probe) {
   ZR_TRY(fill_missing());
   const auto planes = static_cast<std::size_t>(plane_count(out.format));
-  if (!is_ready()) ZR_TRY(convert(model, upsampling, out, probe));
+  if (!is_ready()) ZR_TRY(convert(nullptr, model, upsampling, out, probe));
   std::array<PlaneCopy, 3> copies{};
   for (std::size_t p = 0; p < planes; ++p) {
     const PlaneView& plane = planes_[p];

@@ -157,29 +157,29 @@ Status ScanDecoder::prepare(const ScanHeader& scan, cudaStream_t stream) {
 
 Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const PlaneView* planes, cudaStream_t stream,
-                                       const StepProbe& probe,
-                                       const std::function<Status()>& behind) {
+                                       const StepProbe& probe, const Behind& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
           {},   {}};
   if (in.index == nullptr) {
     ScanNeeds needs = needs_of_job(job);
-    needs.two_kernels = late_.take(job.sizes.blocks, job.sizes.bytes);
-    job.few_guesses = crowded_.take(job.sizes.blocks, job.sizes.bytes);
+    const ScanSize size = size_of(job);
+    needs.two_kernels = late_.take(size);
+    job.few_guesses = crowded_.take(size);
     needs.few_guesses = job.few_guesses;
-    job.foretells = !foretold_.take(job.sizes.blocks, job.sizes.bytes);
+    job.foretells = !foretold_.take(size);
     job.plan = plan_subsequences(limits_, needs, tuning_);
     job.tried_long_walks = job.plan.far_only;
     static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
-    if (from_every_bit || repeating_.take(job.sizes.blocks, job.sizes.bytes))
+    if (from_every_bit || repeating_.take(size))
       choose_far_walks(job, FarWalks::from_every_bit);
-    else if (far_.take(job.sizes.blocks, job.sizes.bytes))
+    else if (far_.take(size))
       choose_far_walks(job, FarWalks::from_guesses);
-    else if (small_.take(job.sizes.blocks, job.sizes.bytes))
+    else if (small_.take(size))
       job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
   }
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
-    if (behind) ZR_TRY(behind());
+    if (behind) ZR_TRY(behind(&job.states.summary->outcome));
     if (in.is_alone)
       ZR_TRY(end_.wait(stream));
     else
@@ -194,10 +194,10 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   while (choose_another_way(job)) {
     ZR_TRY(run());
     // What takes all ways in vain is damaged, or beyond them, and teaches nothing.
-    const OddScan alike{job.sizes.blocks, job.sizes.bytes, kScansAlike};
     if (report.faults != 0) continue;
-    if (job.plan.far_only && job.is_planned_anew) (job.plan.every_bit ? repeating_ : far_) = alike;
-    if (foretold && !job.foretells) foretold_ = alike;
+    if (job.plan.far_only && job.is_planned_anew)
+      (job.plan.every_bit ? repeating_ : far_).remember(size_of(job));
+    if (foretold && !job.foretells) foretold_.remember(size_of(job));
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
@@ -232,7 +232,7 @@ bool ScanDecoder::choose_far_walks(Job& job, FarWalks begin) const {
 bool ScanDecoder::choose_another_way(Job& job) {
   const std::uint32_t faults = report_.data()->faults;
   if ((faults & kFaultUnsettled) == 0) return false;
-  if (job.plan.every_bit) repeating_ = {};
+  if (job.plan.every_bit) repeating_.forget(size_of(job));
   if ((faults & kFaultForetold) != 0) {
     // Walks from every bit hardly ever tell a wrong end; otherwise each chunk waits for the one
     // before.
@@ -257,18 +257,18 @@ void ScanDecoder::learn_from(const Job& job) {
   const std::uint32_t chunks = job.plan.chunks;
   const ScanReport& report = *report_.data();
   if (chunks == 0 || job.plan.far_only) return;
-  const OddScan alike{job.sizes.blocks, job.sizes.bytes, kScansAlike};
+  const ScanSize size = size_of(job);
   const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
   const bool crowded =
       report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedMediumChunks) >= chunks;
   const bool is_dense =
       std::uint64_t{job.sizes.bytes} * 8 > std::uint64_t{job.sizes.blocks} * kCollectedBlockBits;
   if (!job.plan.collects) {
-    if (is_dense && (crowded || report.late_walks >= chunks)) far_ = alike;
+    if (is_dense && (crowded || report.late_walks >= chunks)) far_.remember(size);
   } else if (crowded && !job.few_guesses) {
-    crowded_ = alike;
+    crowded_.remember(size);
   } else if (crowded || report.late_walks * kLateWalkChunks >= chunks) {
-    (is_large ? late_ : small_) = alike;
+    (is_large ? late_ : small_).remember(size);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "cuda/base/launch_chain.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
+#include "cuda/decode/odd_scans.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #include "cuda/decode/scan_states.hpp"
 #include "cuda/decode/scan_tables.hpp"
@@ -72,15 +73,17 @@ class ScanDecoder {
   /// better sent first: the device changes from copies to kernels once, then.
   Status prepare(const ScanHeader& scan, cudaStream_t stream);
 
+  /// Enqueues what goes on with a scan's samples, behind its kernels. `*faults`, in device memory,
+  /// is not 0 when these have run if some samples are undefined.
+  using Behind = std::function<Status(const std::uint32_t* faults)>;
+
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
-  /// `behind` may be null; it enqueues what goes on with the samples, before anybody knows whether
-  /// they are right.
+  /// `behind` may be null; it is called once for each way in which the scan is tried.
   /// Precondition: prepare() of the same scan and stream, takes(), takes_index() where an index is
   /// given, takes_subsequences() where none is, can_follow_bus() where the scan is in pinned
   /// memory. After an error, work may be left on `stream`.
   Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
-                            cudaStream_t stream, const StepProbe& probe,
-                            const std::function<Status()>& behind);
+                            cudaStream_t stream, const StepProbe& probe, const Behind& behind);
 
  private:
   struct Sizes {
@@ -104,18 +107,7 @@ class ScanDecoder {
     bool tried_long_walks = false, tried_every_bit = false;
     bool is_planned_anew = false;  ///< otherwise than its sizes say
   };
-  /// A scan for which the plan was wrong. The next frame of its video is alike.
-  struct OddScan {
-    std::uint32_t blocks, bytes;
-    std::uint32_t left;  ///< scans alike that are planned otherwise; then the usual plan is tried
-
-    bool take(std::uint32_t of_blocks, std::uint32_t of_bytes) {
-      const std::uint32_t apart = of_bytes > bytes ? of_bytes - bytes : bytes - of_bytes;
-      if (left == 0 || of_blocks != blocks || apart > bytes / 8) return false;
-      --left;
-      return true;
-    }
-  };
+  static ScanSize size_of(const Job& job) { return {job.sizes.blocks, job.sizes.bytes}; }
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   static ScanNeeds needs_in_large_chunks(const Job& job);
@@ -135,12 +127,12 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScan repeating_{};  ///< walks from guesses, long ones too, met the right one late or never
-  OddScan far_{};        ///< walks from guesses met late, or in a wrong state
-  OddScan crowded_{};    ///< had no room for the ends of its guesses
-  OddScan late_{};       ///< its chunks had to wait for each other
-  OddScan small_{};      ///< crowded or late in chunks that were not the largest
-  OddScan foretold_{};   ///< a chunk ended otherwise than it told
+  OddScans repeating_;  ///< walks from guesses, long ones too, met the right one late or never
+  OddScans far_;        ///< walks from guesses met late, or in a wrong state
+  OddScans crowded_;    ///< had no room for the ends of its guesses
+  OddScans late_;       ///< their chunks had to wait for each other
+  OddScans small_;      ///< crowded or late in chunks that were not the largest
+  OddScans foretold_;   ///< a chunk ended otherwise than it told
   ScanTuning tuning_;
   ScanTablesSource source_{};                                           ///< of tables_ and steps_
   std::int32_t code_pairs_ = 0;                                         ///< of tables_

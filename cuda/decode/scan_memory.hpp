@@ -20,6 +20,7 @@ struct ScanSummary {
   std::uint32_t late_walks;   ///< subsequences that were walked one after the other
   std::uint32_t far_chunks;   ///< synchronised by long walks
   std::uint32_t taken_tiles;  ///< by CTAs of unstuff_scan() that read pinned memory
+  std::uint32_t outcome;      ///< faults_of() when all kernels of the scan have run
   std::uint64_t end;          ///< as the state of a tile, when all is known (scan_progress.cuh)
 };
 

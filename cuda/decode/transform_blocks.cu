@@ -169,7 +169,9 @@ __device__ void await_pairs(const TransformBlocksArgs& a, std::uint32_t first,
 
 /// Called by one thread, when all kernels before have ended.
 __device__ void report_scan(const TransformBlocksArgs& a) {
-  a.report->faults = faults_of(*a.summary);
+  const std::uint32_t faults = faults_of(*a.summary);
+  a.summary->outcome = faults;
+  a.report->faults = faults;
   a.report->late_walks = a.summary->late_walks;
   a.report->far_chunks = a.summary->far_chunks;
 }

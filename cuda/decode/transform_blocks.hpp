@@ -65,7 +65,7 @@ struct TransformBlocksArgs {
   const std::int16_t* wide;         ///< of the pairs with kWideLevel
   const std::uint32_t* block_pair;  ///< [blocks + 1]
   std::uint64_t* states;            ///< [ceil(blocks / kTransformBlocks)], zero
-  const ScanSummary* summary;
+  ScanSummary* summary;
   ScanReport* report;
   /// States of the chunks of the kernel before, which this one follows; or null if it begins after
   /// that.

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace zerorun {
@@ -220,6 +221,8 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   bit.
 /// - A chunk ended otherwise than it told: the chunks wait for each other.
 inline constexpr std::uint32_t kScansAlike = 63;
+/// Of each kind so many are remembered.
+inline constexpr std::size_t kOddScans = 8;
 /// Up to this many of the largest chunks have a processor each, with room for all ends, unless they
 /// are synchronised by long walks alone.
 inline constexpr std::uint32_t kRoomyChunks = 32;

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/color_upsample.hpp"
 
+#include <algorithm>
 #include <memory>
 
+#include "cuda/stages/color_upsample_unless.hpp"
 #include "tests/cuda/stages/stage_runner.hpp"
 #include "tests/support/test_frame.hpp"
 
@@ -54,11 +56,15 @@ class DeviceTwin {
 
 using Planes = std::vector<std::vector<std::uint8_t>>;
 
+/// Where conversions look for faults.
+enum class Faults { not_asked_for, none, some };
+
 /// `args` has everything but planes and frame; `planes` are dense.
 void expect_same(ColorUpsampleArgs args, const Planes& planes, PixelFormat format, int width,
-                 int height) {
+                 int height, Faults faults = Faults::not_asked_for) {
   TestFrame frame(format, width, height);
   DeviceTwin twin(frame);
+  const auto untouched = twin.packed();
   ColorUpsampleArgs cuda = args;
   args.frame = frame.view();
   cuda.frame = twin.view();
@@ -73,8 +79,15 @@ void expect_same(ColorUpsampleArgs args, const Planes& planes, PixelFormat forma
   }
   run_cpu(cpu_stages().color_upsample, args);
   CudaRunner run;
-  run(cuda_stages().color_upsample, cuda);
-  ASSERT_TRUE(twin.packed() == frame.packed());
+  if (faults == Faults::not_asked_for) {
+    run(cuda_stages().color_upsample, cuda);
+  } else {
+    const DeviceArray<std::uint32_t> word(
+        std::vector<std::uint32_t>{faults == Faults::some ? 0x80000000 : 0});
+    ASSERT_TRUE(color_upsample_unless(word.data(), cuda, run.exec()));
+    ASSERT_EQ(cudaStreamSynchronize(stream_of(run.exec())), cudaSuccess);
+  }
+  ASSERT_TRUE(twin.packed() == (faults == Faults::some ? untouched : frame.packed()));
 }
 
 ColorUpsampleArgs make_args(const Source& source, ChromaUpsampling upsampling) {
@@ -94,7 +107,8 @@ ColorUpsampleArgs make_args(const Source& source, ChromaUpsampling upsampling) {
 }
 
 void expect_same(const Source& source, PixelFormat format, int width, int height,
-                 ChromaUpsampling upsampling, int first_row = 0, int row_count = 65536) {
+                 ChromaUpsampling upsampling, int first_row = 0, int row_count = 65536,
+                 Faults faults = Faults::not_asked_for) {
   SCOPED_TRACE(testing::Message() << name(format) << " " << width << "x" << height << " from "
                                   << source.h[0] << "x" << source.v[0] << ", rows " << first_row
                                   << " + " << row_count);
@@ -106,7 +120,7 @@ void expect_same(const Source& source, PixelFormat format, int width, int height
     planes.push_back(make_picture(Content::noise, component_extent(width, args.h[c], args.h_max),
                                   component_extent(height, args.v[c], args.v_max), 1,
                                   static_cast<std::uint64_t>(c + width)));
-  expect_same(args, planes, format, width, height);
+  expect_same(args, planes, format, width, height, faults);
 }
 
 class ColorUpsampleParity : public GpuTest {};
@@ -159,6 +173,16 @@ TEST_F(ColorUpsampleParity, BandsOfRows) {
       expect_same(kSources[3], format, 45, 35, ChromaUpsampling::fancy, first, 16);
       if (HasFatalFailure()) return;
     }
+}
+
+TEST_F(ColorUpsampleParity, NothingIsConvertedWhereThereAreFaults) {
+  for (const Source& source : kSources)
+    for (const PixelFormat format : kAllFormats)
+      for (const Faults faults : {Faults::none, Faults::some}) {
+        SCOPED_TRACE(faults == Faults::some ? "faults" : "no faults");
+        expect_same(source, format, 45, 35, ChromaUpsampling::fancy, 0, 35, faults);
+        if (HasFatalFailure()) return;
+      }
 }
 
 TEST_F(ColorUpsampleParity, WideAndHigh) {

@@ -164,13 +164,13 @@ __device__ inline void give_up_late(const WalkArgs& a) {
   give_up(a);
 }
 
-/// Whether more subsequences may be walked by one thread alone; counts them. Once it says no, the
-/// scan is given up.
-__device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t subsequences) {
+/// Whether more subsequences may be walked by one thread alone; adds them to `walked`. Once it says
+/// no, the scan is given up.
+__device__ inline bool may_walk_late(const WalkArgs& a, std::uint32_t& walked, std::uint32_t most,
+                                     std::uint32_t subsequences) {
   const volatile std::uint32_t& unsettled = a.summary->unsettled;
   if (unsettled != 0) return false;
-  const std::uint32_t before = atomicAdd(&a.summary->late_walks, subsequences);
-  const bool may = before < a.most_late_walks;
+  const bool may = atomicAdd(&walked, subsequences) < most;
   if (!may) give_up_late(a);
   return may;
 }
@@ -188,7 +188,7 @@ __device__ std::uint32_t walk_late(const WalkArgs& a, Shared& s, const SkipTable
   for (; sub < Shared::kSubsequences && s.exists(sub) && !s.ends.head[sub]; ++sub) {
     if (number != kForeignEnd || s.offered != kNoOffer) break;
     if (of_chunk++ == kMostLateWalksOfChunk) give_up_late(a);
-    if (!may_walk_late(a, 1)) {
+    if (!may_walk_late(a, a.summary->late_walks, a.most_late_walks, 1)) {
       for (; sub < Shared::kSubsequences; ++sub) s.end[sub] = 0;
       break;
     }

@@ -252,7 +252,8 @@ __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTa
       continue;
     }
     const std::uint32_t sub = (mark + 1) * kMarkSubsequences;
-    given_up = given_up || !may_walk_late(a, kMarkSubsequences);
+    given_up = given_up || !may_walk_late(a, a.summary->late_long_walks, a.most_late_long_walks,
+                                          kMarkSubsequences);
     if (given_up) {
       for (std::uint32_t i = 0; i < kMarkSubsequences; ++i) s.end[sub + i] = 0;
       continue;

@@ -219,6 +219,7 @@ bool ScanDecoder::choose_far_walks(Job& job, FarWalks begin) const {
   bool& tried = from_every_bit ? job.tried_every_bit : job.tried_long_walks;
   ScanNeeds needs = needs_in_large_chunks(job);
   needs.far_walks = begin;
+  needs.is_last_way = job.tried_every_bit;
   const SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
   if (tried || !plan.far_only || plan.every_bit != from_every_bit) return false;
   job.plan = plan;
@@ -233,22 +234,19 @@ bool ScanDecoder::choose_another_way(Job& job) {
   const std::uint32_t faults = report_.data()->faults;
   if ((faults & kFaultUnsettled) == 0) return false;
   if (job.plan.every_bit) repeating_.forget(size_of(job));
-  if ((faults & kFaultForetold) != 0) {
-    // Walks from every bit hardly ever tell a wrong end; otherwise each chunk waits for the one
-    // before.
-    if (job.plan.far_only && choose_far_walks(job, FarWalks::from_every_bit)) {
-      job.tried_long_walks = false;  // they may be right if they wait
-      return true;
-    }
-    return std::exchange(job.foretells, false);
-  }
   // Walks from guesses met in a wrong state. Long walks mostly find the right one; those from every
   // bit do where so many late walks were needed that no guess seems to be right, or that they would
-  // take longer.
+  // take longer, and where a chunk told a wrong end, which they hardly ever do.
+  const bool told_wrong = (faults & kFaultForetold) != 0;
   const bool many_late_walks = (faults & kFaultLateWalks) != 0;
-  if (!many_late_walks && choose_far_walks(job, FarWalks::from_guesses)) return true;
-  return choose_far_walks(job, FarWalks::from_every_bit) ||
-         choose_far_walks(job, FarWalks::from_guesses);
+  if (!told_wrong && !many_late_walks && choose_far_walks(job, FarWalks::from_guesses)) return true;
+  if (choose_far_walks(job, FarWalks::from_every_bit)) {
+    if (told_wrong) job.tried_long_walks = false;  // they may be right if they wait
+    return true;
+  }
+  // Each chunk waits for the one before.
+  if (told_wrong && std::exchange(job.foretells, false)) return true;
+  return choose_far_walks(job, FarWalks::from_guesses);
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
@@ -356,6 +354,7 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.far_only = plan.far_only;
   args.every_bit = plan.every_bit;
   args.most_late_walks = plan.most_late_walks;
+  args.most_late_long_walks = plan.most_late_long_walks;
   args.assumes = plan.assumes;
   args.foretells = job.foretells;
   args.collects = plan.collects;

@@ -17,7 +17,8 @@ struct ScanSummary {
   std::uint32_t clean_bytes;  ///< the sum of all intervals
   std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found,
                               ///< or it ends otherwise than it told
-  std::uint32_t late_walks;   ///< subsequences that were walked one after the other
+  /// Subsequences that were walked one after the other: by walks, and by long walks.
+  std::uint32_t late_walks, late_long_walks;
   std::uint32_t far_chunks;   ///< synchronised by long walks
   std::uint32_t taken_tiles;  ///< by CTAs of unstuff_scan() that read pinned memory
   std::uint32_t outcome;      ///< faults_of() when all kernels of the scan have run
@@ -41,7 +42,8 @@ struct ScanReport {
   std::uint32_t faults;
   std::uint32_t late_fault;  ///< not 0: a DC value that no encoder makes
   std::uint32_t consumed_bytes;
-  std::uint32_t late_walks, far_chunks;  ///< as in ScanSummary
+  std::uint32_t late_walks;  ///< of both kinds
+  std::uint32_t far_chunks;  ///< as in ScanSummary
 };
 
 /// The most words that `subs` consecutive subsequences lie in, wherever they begin.

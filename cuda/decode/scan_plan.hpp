@@ -31,6 +31,7 @@ struct ScanNeeds {
   bool two_kernels = false;                 ///< in the largest chunks, however sparse it is
   bool is_followed = false;                 ///< its chunks begin as their bytes come over the bus
   FarWalks far_walks = FarWalks::if_dense;  ///< if there is memory for them
+  bool is_last_way = false;                 ///< walks from every bit were in vain
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -46,11 +47,11 @@ struct SubsequencePlan {
   bool fits;  ///< otherwise the scan is for the careful decoder
   std::uint32_t chunks, chunk_subsequences;
   std::uint32_t most_ends, guess_stride, long_slots;
-  bool offers_early;                     ///< ends of walks that repeat a few bits
-  bool far_only;                         ///< all chunks are synchronised by long walks
-  bool every_bit;                        ///< these begin at every bit, not at guesses
-  std::uint32_t most_late_walks;         ///< with more the scan is given up
-  bool assumes;                          ///< as in WalkArgs
+  bool offers_early;  ///< ends of walks that repeat a few bits
+  bool far_only;      ///< all chunks are synchronised by long walks
+  bool every_bit;     ///< these begin at every bit, not at guesses
+  std::uint32_t most_late_walks, most_late_long_walks;  ///< with more the scan is given up
+  bool assumes;                                         ///< as in WalkArgs
   bool collects;                         ///< one kernel synchronises and decodes; always so in
                                          ///< chunks that are not the largest
   std::size_t sync_bytes, decode_bytes;  ///< shared memory of a CTA
@@ -78,13 +79,12 @@ constexpr std::uint32_t choose_stride(std::uint32_t chunk_subsequences, std::uin
   return stride;
 }
 
-/// The most late walks of a plan whose chunks, and whose long walks, are chosen.
-constexpr std::uint32_t choose_late_walks(const SubsequencePlan& plan) {
+/// The most subsequences that are walked one after the other by long walks.
+constexpr std::uint32_t choose_late_long_walks(const SubsequencePlan& plan,
+                                               bool every_bit_is_left) {
   if (plan.every_bit) return kMostLastLateWalks + kMostLastLateWalksOfChunk * plan.chunks;
-  if (plan.far_only)
-    return std::min(kMostLongLateWalks + plan.chunks,
-                    kFewLongLateWalks + kFewLongLateWalksOfChunk * plan.chunks);
-  return kMostLateWalks + kMostLateWalksOfChunks * plan.chunks;
+  return every_bit_is_left ? kMostLateLongWalks + plan.chunks / kLateLongWalkChunks
+                           : kMostLastLateWalks + plan.chunks;
 }
 
 constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan,
@@ -130,9 +130,11 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
       choose_ends(most, scan.pairs, is_usual || long_walks ? kUsualEnds : kMostEnds, room);
   plan.long_slots = is_full ? choose_long_slots(plan.most_ends, room) : 0;
   plan.far_only = plan.long_slots != 0 && long_walks;
-  plan.every_bit = plan.far_only && scan.far_walks == FarWalks::from_every_bit &&
-                   has_seed_room(plan.most_ends, room);
-  plan.most_late_walks = choose_late_walks(plan);
+  const bool every_bit_fits =
+      has_seed_room(choose_ends(most, scan.pairs, kUsualEnds, kLargeRoom), kLargeRoom);
+  plan.every_bit = plan.far_only && scan.far_walks == FarWalks::from_every_bit && every_bit_fits;
+  plan.most_late_walks = kMostLateWalks + kMostLateWalksOfChunks * plan.chunks;
+  plan.most_late_long_walks = choose_late_long_walks(plan, every_bit_fits && !scan.is_last_way);
   plan.assumes = plan.chunks >= kFewestAssumingChunks;
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));

@@ -93,21 +93,19 @@ inline constexpr int kSyncCtas = 3;
 inline constexpr std::uint32_t kWarmSubsequences = 32;
 /// A scan is given up if more subsequences have to be walked one after the other, mostly up to 3 us
 /// each.
-/// From guesses: so many, and some for each chunk. Screens at q100 need 440 in 134 chunks, text in
-/// 4:4:4 476 in 189.
+/// From guesses: so many, and some for each chunk. Screens at q100 need 265 in 134 chunks, text 390
+/// in 227, in 4:4:4 476 in 189.
 inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
 /// And so many of one chunk. With 64, text in 4:4:4 at q97, one of eight, takes 262 us instead of
 /// 104 (H200).
 inline constexpr std::uint32_t kMostLateWalksOfChunk = 128;
-/// In long walks from guesses: so many, and one for each chunk. Noise needs 220 in 271 chunks.
-inline constexpr std::uint32_t kMostLongLateWalks = 256;
-/// With fewer than 192 chunks less: so many, and two for each chunk. One colour in grey with
-/// standard tables, four chunks, needs 228, of about 8 us each: 1,800 us instead of 400 by walks
-/// from every bit (1920x1080 at q97, H200). Where these are no way out, such a scan is for the
-/// careful decoder. (The numbers were chosen by reasoning.)
-inline constexpr std::uint32_t kFewLongLateWalks = 64, kFewLongLateWalksOfChunk = 2;
-/// In walks from every bit: so many, and some for each chunk. After these only the careful decoder
-/// is left, which takes 290 ms for noise of 1920x1080 at q100 with optimal tables (H200).
+/// In long walks from guesses, which take up to 14 us: so many, and one for so many chunks. Noise
+/// at q100 with optimal tables needs 52 in 408 chunks. Of patterns that need more, those with 64 in
+/// 86 chunks and 316 in 159 take 1,131 and 1,206 us so, and 487 and 526 from every bit (H200).
+inline constexpr std::uint32_t kMostLateLongWalks = 16, kLateLongWalkChunks = 4;
+/// In walks from every bit: so many, and some for each chunk; in long walks from guesses, if those
+/// from every bit are no way out: so many, and one for each chunk. After these only the careful
+/// decoder is left, which takes 290 ms for noise of 1920x1080 at q100 with optimal tables (H200).
 inline constexpr std::uint32_t kMostLastLateWalks = 256, kMostLastLateWalksOfChunk = 16;
 /// With fewer chunks, each waits for the one before instead of assuming where it begins. Of
 /// gradients at q50 with optimal tables, three chunks, some were assumed wrongly: 1,009 us instead
@@ -216,9 +214,9 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   walk for every chunk: long walks. Text at q97 takes 384 and 159 us, one at a time and one of
 ///   eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497 and 121
 ///   (H200).
-/// - Walked from guesses in vain: long walks. Small letters at q97 take 0.7 ms then, and 1.4 with
-///   the guesses before. Too many late walks, or a wrong end told by long walks: those from every
-///   bit.
+/// - Walked from guesses in vain: long walks. A dithered picture takes 336 us then, and 632 from
+///   every bit. After too many late walks, or a wrong end told: those from every bit. Small letters
+///   at q97 take 570 to 590 us.
 /// - A chunk ended otherwise than it told: the chunks wait for each other.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Of each kind so many are remembered.

@@ -36,11 +36,13 @@ struct WalkArgs {
   /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
   /// intervals are followed from their beginning.
   std::uint32_t guess_stride;
-  std::uint32_t most_ends;        ///< ends kept of a subsequence; from scan_plan.hpp
-  std::uint32_t long_slots;       ///< states kept at a mark of long walks, or 0; likewise
-  bool far_only;                  ///< all chunks are synchronised by long walks; likewise
-  bool every_bit;                 ///< these begin at every bit, not at guesses; likewise
-  std::uint32_t most_late_walks;  ///< one after the other; with more the scan is given up; likewise
+  std::uint32_t most_ends;   ///< ends kept of a subsequence; from scan_plan.hpp
+  std::uint32_t long_slots;  ///< states kept at a mark of long walks, or 0; likewise
+  bool far_only;             ///< all chunks are synchronised by long walks; likewise
+  bool every_bit;            ///< these begin at every bit, not at guesses; likewise
+  /// The most subsequences that are walked one after the other, by walks and by long walks; with
+  /// more the scan is given up; likewise.
+  std::uint32_t most_late_walks, most_late_long_walks;
   /// A chunk may take it for known where it begins, before the chunk before tells, if all walks
   /// from some subsequences before agree; likewise.
   bool assumes;

@@ -214,13 +214,29 @@ TEST(ScanPlan, LateWalksAreFewBeforeThereIsAnotherWay) {
   const SubsequencePlan guesses = plan_subsequences(hopper, scan);
   scan.far_walks = FarWalks::from_guesses;
   const SubsequencePlan far = plan_subsequences(hopper, scan);
+  scan.is_last_way = true;
+  const SubsequencePlan last_far = plan_subsequences(hopper, scan);
+  scan.is_last_way = false;
   scan.far_walks = FarWalks::from_every_bit;
-  const SubsequencePlan last = plan_subsequences(hopper, scan);
+  const SubsequencePlan every_bit = plan_subsequences(hopper, scan);
+  ASSERT_TRUE(!guesses.far_only && far.far_only && last_far.far_only && every_bit.every_bit);
   EXPECT_EQ(guesses.most_late_walks, kMostLateWalks + kMostLateWalksOfChunks * guesses.chunks);
-  EXPECT_EQ(far.most_late_walks, kMostLongLateWalks + far.chunks);
-  EXPECT_EQ(last.most_late_walks, kMostLastLateWalks + kMostLastLateWalksOfChunk * last.chunks);
-  EXPECT_GT(last.most_late_walks, 2 * guesses.most_late_walks);
-  EXPECT_GT(last.most_late_walks, 2 * far.most_late_walks);
+  EXPECT_EQ(guesses.most_late_long_walks, far.most_late_long_walks);
+  EXPECT_EQ(far.most_late_long_walks, kMostLateLongWalks + far.chunks / kLateLongWalkChunks);
+  EXPECT_EQ(last_far.most_late_long_walks, kMostLastLateWalks + far.chunks);
+  EXPECT_EQ(every_bit.most_late_long_walks,
+            kMostLastLateWalks + kMostLastLateWalksOfChunk * every_bit.chunks);
+  EXPECT_GT(every_bit.most_late_long_walks, 2 * last_far.most_late_long_walks);
+  EXPECT_GT(last_far.most_late_long_walks, 2 * far.most_late_long_walks);
+}
+
+TEST(ScanPlan, ManyLateWalksAreMadeFromGuessesWhereNoOtherWayIsLeft) {
+  ScanNeeds scan = k4k;
+  scan.far_walks = FarWalks::from_guesses;
+  scan.large_chunks = true;
+  const SubsequencePlan plan = plan_subsequences(with_shared(62), scan);
+  ASSERT_TRUE(plan.far_only);
+  EXPECT_EQ(plan.most_late_long_walks, kMostLastLateWalks + plan.chunks);
 }
 
 TEST(ScanPlan, FewLateWalksAreMadeFromGuessesWhereChunksAreFew) {
@@ -231,23 +247,11 @@ TEST(ScanPlan, FewLateWalksAreMadeFromGuessesWhereChunksAreFew) {
   const SubsequencePlan plan = plan_subsequences(hopper, scan);
   ASSERT_TRUE(plan.far_only);
   ASSERT_EQ(plan.chunks, 4u);
-  EXPECT_EQ(plan.most_late_walks, kFewLongLateWalks + kFewLongLateWalksOfChunk * plan.chunks);
-  EXPECT_LT(plan.most_late_walks, 228u) << "as many as it needs from guesses";
-  // Noise needs 220 in 271 chunks.
-  for (const FarWalks walks : {FarWalks::from_guesses, FarWalks::if_dense})
-    for (std::uint32_t chunks = 1, before = 0; chunks < 600; ++chunks) {
-      scan.far_walks = walks;
-      scan.subsequences = chunks * kChunkSubsequences;
-      scan.bytes = scan.subsequences * kSubsequenceBytes;
-      scan.blocks = scan.bytes * 8 / (kLongWalkBlockBits + 8);
-      const SubsequencePlan larger = plan_subsequences(hopper, scan);
-      ASSERT_TRUE(larger.far_only);
-      ASSERT_EQ(larger.chunks, chunks);
-      EXPECT_LE(larger.most_late_walks, kMostLongLateWalks + chunks);
-      EXPECT_GT(larger.most_late_walks, before);
-      EXPECT_GT(larger.most_late_walks * 271, chunks * 220);
-      before = larger.most_late_walks;
-    }
+  EXPECT_LT(plan.most_late_long_walks * 4, 228u) << "as many as it needs from guesses";
+  // Noise needs 52 in 408 chunks.
+  scan.subsequences = 408 * kChunkSubsequences;
+  scan.bytes = scan.subsequences * kSubsequenceBytes;
+  EXPECT_GT(plan_subsequences(hopper, scan).most_late_long_walks, 2u * 52);
 }
 
 TEST(ScanPlan, ChunksAssumeNothingWhereTheyAreFew) {

@@ -111,8 +111,8 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
                           outcome);
 }
 
-Status CudaDecodePipeline::go_on_behind_scan(const std::uint32_t* faults) {
-  ZR_TRY(image_.convert_early(faults, probe_));
+Status CudaDecodePipeline::go_on_behind_scan(const std::uint32_t* skip) {
+  ZR_TRY(image_.convert_early(skip, probe_));
   const std::function<void()>* const meanwhile = std::exchange(meanwhile_, nullptr);
   if (meanwhile != nullptr && *meanwhile) (*meanwhile)();
   return Status::ok();
@@ -158,7 +158,7 @@ Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
     return fast_.decode(
         scan, {on_device.data, bytes, index, on_device.is_on_host, on_device.is_alone, is_timed()},
         planes.data(), image_.stream(), probe_,
-        [&](const std::uint32_t* faults) { return go_on_behind_scan(faults); });
+        [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
   };
   if (fast_.takes_index(scan)) {
     auto result = decode(on_device.index);

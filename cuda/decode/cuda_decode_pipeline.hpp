@@ -69,8 +69,8 @@ class CudaDecodePipeline final : public DecodePipeline {
              DeviceBytes& out) const;
   /// Whether somebody wants to know how long each step takes.
   bool is_timed() const { return is_observed_ || DeviceSpans::current() != nullptr; }
-  /// Called when the kernels of a scan are on their way; `faults` as in ScanDecoder::Behind.
-  Status go_on_behind_scan(const std::uint32_t* faults);
+  /// Called when the kernels of a scan are on their way; `skip` as in ScanDecoder::Behind.
+  Status go_on_behind_scan(const std::uint32_t* skip);
   Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
   Result<ScanResult> decode_fast(const ScanHeader& scan, const DeviceBytes& on_device,
                                  std::size_t bytes);

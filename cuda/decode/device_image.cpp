@@ -75,15 +75,15 @@ Status DeviceImage::fill_missing() {
   return Status::ok();
 }
 
-Status DeviceImage::convert_early(const std::uint32_t* faults, const StepProbe& probe) {
+Status DeviceImage::convert_early(const std::uint32_t* skip, const StepProbe& probe) {
   const auto scanned = std::span(scanned_).first(components());
   if (is_direct_ || !expected_ || std::ranges::find(scanned, false) != scanned.end())
     return Status::ok();
-  return convert(faults, expected_->model, expected_->upsampling, expected_->out, probe);
+  return convert(skip, expected_->model, expected_->upsampling, expected_->out, probe);
 }
 
 /// Into the caller's frame, if that is device memory, or else into one of the same format.
-Status DeviceImage::convert(const std::uint32_t* faults, ColorModel model,
+Status DeviceImage::convert(const std::uint32_t* skip, ColorModel model,
                             ChromaUpsampling upsampling, const FrameView& out,
                             const StepProbe& probe) {
   converted_ = out;
@@ -96,7 +96,7 @@ Status DeviceImage::convert(const std::uint32_t* faults, ColorModel model,
   ZR_TRY(announce(probe, "color_upsample"));
   Exec queue = exec();
   ZR_TRY(color_upsample_unless(
-      faults, make_upsample_args(frame_, planes_.data(), model, upsampling, converted_, out.height),
+      skip, make_upsample_args(frame_, planes_.data(), model, upsampling, converted_, out.height),
       queue));
   is_converted_ = true;
   return announce(probe, "");

@@ -50,9 +50,9 @@ class DeviceImage {
 
   /// Enqueues the conversion to the format of the frame that is expected, if every component was
   /// scanned: behind the last scan, without waiting for what it reports. Nothing is converted if
-  /// `*faults`, in device memory, is not 0 by then. Whoever scans again opens again, and then it is
+  /// `*skip`, in device memory, is not 0 by then. Whoever scans again opens again, and then it is
   /// converted again.
-  Status convert_early(const std::uint32_t* faults, const StepProbe& probe);
+  Status convert_early(const std::uint32_t* skip, const StepProbe& probe);
 
   /// Whether write_device_frame() would have nothing to do.
   bool is_complete() const;
@@ -67,7 +67,7 @@ class DeviceImage {
   Status fill_missing();
   /// Whether the samples have the format of the frame.
   bool is_ready() const { return is_direct_ || is_converted_; }
-  Status convert(const std::uint32_t* faults, ColorModel model, ChromaUpsampling upsampling,
+  Status convert(const std::uint32_t* skip, ColorModel model, ChromaUpsampling upsampling,
                  const FrameView& out, const StepProbe& probe);
 
   struct Expected {

@@ -27,21 +27,23 @@ class OddScans {
   /// Whether the scan is like one that is remembered. Each answers for kScansAlike scans; then the
   /// usual plan is tried again.
   bool take(const ScanSize& scan) {
-    Known* const known = find(scan);
-    if (known == end() || known->left == 0) return false;
+    const auto known = std::ranges::find_if(
+        known_, [&](const Known& k) { return k.left != 0 && scan.is_like(k.scan); });
+    if (known == known_.end()) return false;
     --known->left;
-    to_front(known);
+    std::rotate(known_.begin(), known, known + 1);
     return true;
   }
-  /// In place of one that is like it, or else of the one that was not seen for the longest time.
+  /// In place of those that are like it, or else of the one that was not seen for the longest time.
   void remember(const ScanSize& scan) {
-    Known* const known = find(scan);
-    Known* const place = known == end() ? end() - 1 : known;
-    *place = {scan, kScansAlike};
-    to_front(place);
+    forget(scan);
+    std::rotate(known_.begin(), known_.end() - 1, known_.end());
+    known_.front() = {scan, kScansAlike};
   }
   void forget(const ScanSize& scan) {
-    if (Known* const known = find(scan); known != end()) *known = {};
+    const auto free =
+        std::ranges::remove_if(known_, [&](const Known& k) { return scan.is_like(k.scan); });
+    std::ranges::fill(free, Known{});
   }
 
  private:
@@ -50,14 +52,7 @@ class OddScans {
     std::uint32_t left;  ///< scans like it that are planned otherwise
   };
 
-  Known* end() { return known_.data() + known_.size(); }
-  Known* find(const ScanSize& scan) {
-    return std::find_if(known_.data(), end(),
-                        [&](const Known& known) { return scan.is_like(known.scan); });
-  }
-  void to_front(Known* known) { std::rotate(known_.data(), known, known + 1); }
-
-  std::array<Known, kOddScans> known_{};
+  std::array<Known, kOddScans> known_{};  ///< the one that was seen last first
 };
 
 }  // namespace zerorun

@@ -159,24 +159,8 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const PlaneView* planes, cudaStream_t stream,
                                        const StepProbe& probe, const Behind& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
-          {},   {}};
-  if (in.index == nullptr) {
-    ScanNeeds needs = needs_of_job(job);
-    const ScanSize size = size_of(job);
-    needs.two_kernels = late_.take(size);
-    job.few_guesses = crowded_.take(size);
-    needs.few_guesses = job.few_guesses;
-    job.foretells = !foretold_.take(size);
-    job.plan = plan_subsequences(limits_, needs, tuning_);
-    job.tried_long_walks = job.plan.far_only;
-    static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
-    if (from_every_bit || repeating_.take(size))
-      choose_far_walks(job, FarWalks::from_every_bit);
-    else if (far_.take(size))
-      choose_far_walks(job, FarWalks::from_guesses);
-    else if (small_.take(size))
-      job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
-  }
+          {},   {}, {}};
+  if (in.index == nullptr) choose_first_way(job);
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
     if (behind) ZR_TRY(behind(&job.states.summary->outcome));
@@ -190,18 +174,37 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   const ScanReport& report = *report_.data();
   ZR_TRY(run());
   if (report.faults == 0) learn_from(job);
-  const bool foretold = job.foretells;
+  const ScanWays first = job.ways;
+  const std::uint32_t first_faults = report.faults;
   while (choose_another_way(job)) {
     ZR_TRY(run());
     // What takes all ways in vain is damaged, or beyond them, and teaches nothing.
-    if (report.faults != 0) continue;
-    if (job.plan.far_only && job.is_planned_anew)
-      (job.plan.every_bit ? repeating_ : far_).remember(size_of(job));
-    if (foretold && !job.foretells) foretold_.remember(size_of(job));
+    if (report.faults == 0) learn_from_failure(job, first, first_faults);
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
                     starts_of(job, report.faults)};
+}
+
+/// As its sizes say, or as scans like it had to be walked.
+void ScanDecoder::choose_first_way(Job& job) {
+  const ScanSize size = size_of(job);
+  ScanNeeds needs = needs_of_job(job);
+  needs.two_kernels = late_.take(size);
+  job.few_guesses = crowded_.take(size);
+  needs.few_guesses = job.few_guesses;
+  const bool foretells = !foretold_.take(size);
+  job.plan = plan_subsequences(limits_, needs, tuning_);
+  static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
+  SubsequencePlan other{};
+  if (from_every_bit || repeating_.take(size))
+    other = plan_far_walks(job, FarWalks::from_every_bit);
+  else if (far_.take(size))
+    other = plan_far_walks(job, FarWalks::from_guesses);
+  else if (small_.take(size))
+    job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
+  if (other.far_only) job.plan = other;
+  job.ways = ScanWays(job.plan, foretells);
 }
 
 /// What the scan needs in the largest chunks.
@@ -212,41 +215,43 @@ ScanNeeds ScanDecoder::needs_in_large_chunks(const Job& job) {
   return needs;
 }
 
-/// Plans for long walks alone. Returns false if these were tried, or the device has too little
-/// memory.
-bool ScanDecoder::choose_far_walks(Job& job, FarWalks begin) const {
-  const bool from_every_bit = begin == FarWalks::from_every_bit;
-  bool& tried = from_every_bit ? job.tried_every_bit : job.tried_long_walks;
+/// For long walks alone. If the device has too little memory for them, the plan is not `far_only`.
+SubsequencePlan ScanDecoder::plan_far_walks(const Job& job, FarWalks begin) const {
   ScanNeeds needs = needs_in_large_chunks(job);
   needs.far_walks = begin;
-  needs.is_last_way = job.tried_every_bit;
-  const SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
-  if (tried || !plan.far_only || plan.every_bit != from_every_bit) return false;
-  job.plan = plan;
-  tried = job.is_planned_anew = true;
-  return true;
+  needs.is_last_way = job.ways.is_last();
+  SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
+  plan.far_only = plan.far_only && plan.every_bit == (begin == FarWalks::from_every_bit);
+  return plan;
 }
 
 /// Chooses how to synchronise a scan of which the starts of some subsequences were not found, or
-/// not rightly. Returns false if there is no other way, or nothing of the kind happened. Any way
-/// takes far less time than the careful decoder.
+/// not rightly. Returns false if there is no other way, or nothing of the kind happened.
 bool ScanDecoder::choose_another_way(Job& job) {
   const std::uint32_t faults = report_.data()->faults;
   if ((faults & kFaultUnsettled) == 0) return false;
-  if (job.plan.every_bit) repeating_.forget(size_of(job));
-  // Walks from guesses met in a wrong state. Long walks mostly find the right one; those from every
-  // bit do where so many late walks were needed that no guess seems to be right, or that they would
-  // take longer, and where a chunk told a wrong end, which they hardly ever do.
-  const bool told_wrong = (faults & kFaultForetold) != 0;
-  const bool many_late_walks = (faults & kFaultLateWalks) != 0;
-  if (!told_wrong && !many_late_walks && choose_far_walks(job, FarWalks::from_guesses)) return true;
-  if (choose_far_walks(job, FarWalks::from_every_bit)) {
-    if (told_wrong) job.tried_long_walks = false;  // they may be right if they wait
-    return true;
-  }
-  // Each chunk waits for the one before.
-  if (told_wrong && std::exchange(job.foretells, false)) return true;
-  return choose_far_walks(job, FarWalks::from_guesses);
+  const FarWalks walks = job.ways.walks();
+  if (walks == FarWalks::from_every_bit) repeating_.forget(size_of(job));
+  const ScanWays::Fits fits{plan_far_walks(job, FarWalks::from_guesses).far_only,
+                            plan_far_walks(job, FarWalks::from_every_bit).far_only};
+  if (!job.ways.choose_next(faults, fits)) return false;
+  if (job.ways.walks() != walks) job.plan = plan_far_walks(job, job.ways.walks());
+  return true;
+}
+
+/// From a sound scan for which the first way failed, and this one did not.
+void ScanDecoder::learn_from_failure(const Job& job, const ScanWays& first,
+                                     std::uint32_t first_faults) {
+  const ScanSize size = size_of(job);
+  // One wrong end may be chance. If the next scan alike fails although its chunks wait, it is not.
+  const bool may_be_chance =
+      (first_faults & kFaultForetold) != 0 && first.walks() == FarWalks::if_dense;
+  if (may_be_chance || !job.ways.foretells())
+    foretold_.remember(size);
+  else
+    foretold_.forget(size);
+  if (may_be_chance || job.ways.walks() == first.walks()) return;
+  (job.ways.walks() == FarWalks::from_every_bit ? repeating_ : far_).remember(size);
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
@@ -356,7 +361,7 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   args.most_late_walks = plan.most_late_walks;
   args.most_late_long_walks = plan.most_late_long_walks;
   args.assumes = plan.assumes;
-  args.foretells = job.foretells;
+  args.foretells = job.ways.foretells();
   args.collects = plan.collects;
   args.starts = starts_.data();
   args.own = own_.data();

@@ -17,6 +17,7 @@
 #include "cuda/decode/scan_plan.hpp"
 #include "cuda/decode/scan_states.hpp"
 #include "cuda/decode/scan_tables.hpp"
+#include "cuda/decode/scan_ways.hpp"
 #include "cuda/decode/transform_blocks.hpp"
 #include "cuda/decode/walk_scan.hpp"
 
@@ -73,9 +74,10 @@ class ScanDecoder {
   /// better sent first: the device changes from copies to kernels once, then.
   Status prepare(const ScanHeader& scan, cudaStream_t stream);
 
-  /// Enqueues what goes on with a scan's samples, behind its kernels. `*faults`, in device memory,
-  /// is not 0 when these have run if some samples are undefined.
-  using Behind = std::function<Status(const std::uint32_t* faults)>;
+  /// Enqueues what goes on with a scan's samples, behind its kernels. `*skip`, in device memory, is
+  /// not 0 when these have run if some samples were not written. (Those of a scan with a DC value
+  /// that no encoder makes were written, but are wrong.)
+  using Behind = std::function<Status(const std::uint32_t* skip)>;
 
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
   /// `behind` may be null; it is called once for each way in which the scan is tried.
@@ -102,18 +104,18 @@ class ScanDecoder {
     Sizes sizes;
     ScanStates::Parts states;
     SubsequencePlan plan;      ///< of a scan without an index
+    ScanWays ways;             ///< likewise
     bool few_guesses = false;  ///< it is like a crowded scan
-    bool foretells = true;     ///< as in WalkArgs
-    bool tried_long_walks = false, tried_every_bit = false;
-    bool is_planned_anew = false;  ///< otherwise than its sizes say
   };
   static ScanSize size_of(const Job& job) { return {job.sizes.blocks, job.sizes.bytes}; }
   static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   static ScanNeeds needs_in_large_chunks(const Job& job);
-  bool choose_far_walks(Job& job, FarWalks begin) const;
+  SubsequencePlan plan_far_walks(const Job& job, FarWalks begin) const;
+  void choose_first_way(Job& job);
   bool choose_another_way(Job& job);
   void learn_from(const Job& job);
+  void learn_from_failure(const Job& job, const ScanWays& first, std::uint32_t first_faults);
   Status reserve(const Job& job);
   SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
   std::int32_t take_codes(const ScanHeader& scan);
@@ -127,7 +129,7 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScans repeating_;  ///< walks from guesses, long ones too, met the right one late or never
+  OddScans repeating_;  ///< walks from every bit were right where those from guesses were not
   OddScans far_;        ///< walks from guesses met late, or in a wrong state
   OddScans crowded_;    ///< had no room for the ends of its guesses
   OddScans late_;       ///< their chunks had to wait for each other

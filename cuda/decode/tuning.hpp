@@ -215,9 +215,9 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497 and 121
 ///   (H200).
 /// - Walked from guesses in vain: long walks. A dithered picture takes 336 us then, and 632 from
-///   every bit. After too many late walks, or a wrong end told: those from every bit. Small letters
-///   at q97 take 570 to 590 us.
-/// - A chunk ended otherwise than it told: the chunks wait for each other.
+///   every bit. After too many late walks, or a wrong end told by long walks: those from every bit.
+/// - A chunk told a wrong end, for which all are walked from every bit: the chunks wait for each
+///   other. Where that is in vain: walks from every bit. Small letters at q97 take 570 to 590 us.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Of each kind so many are remembered.
 inline constexpr std::size_t kOddScans = 8;

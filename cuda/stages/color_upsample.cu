@@ -26,9 +26,6 @@ __device__ std::int32_t sample(const ConstPlaneView& plane, int x, int y) {
   return plane.data[y * plane.stride_bytes + x];
 }
 
-/// Whether there is nothing to convert. To be called when all kernels before have ended.
-__device__ bool has_no_samples(const Picture& p) { return p.faults != nullptr && *p.faults != 0; }
-
 /// The component at a pixel of the picture.
 __device__ std::int32_t upsample(const Component& c, int x, int y) {
   const ConstPlaneView& plane = c.plane;
@@ -77,7 +74,7 @@ __device__ std::uint8_t y_at(const Picture& p, int x, int y) {
 
 __global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
   const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
-  if (x >= p.width || has_no_samples(p)) return;
+  if (x >= p.width || is_skipped(p.skip)) return;
   for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight) {
     const Rgb rgb = rgb_at(p, x, y);
@@ -106,7 +103,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const ColorOffsets offsets(how);
   const int last_group = kRows == 2 ? p.last_row / 2 : p.last_row - 1;
   wait_for_previous_kernel();
-  if (has_no_samples(p)) return;
+  if (is_skipped(p.skip)) return;
   for (int group = p.first_row / kRows + static_cast<int>(blockIdx.y) * kWarps + warp;
        group <= last_group; group += static_cast<int>(gridDim.y) * kWarps) {
     ChromaRows<kFilter> rows;
@@ -184,7 +181,7 @@ Status convert_wide(const Picture& p, const Samples& pixels, const RgbOrder& ord
 
 __global__ void gray_kernel(Picture p, Samples luma) {
   const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
-  if (x >= p.width || has_no_samples(p)) return;
+  if (x >= p.width || is_skipped(p.skip)) return;
   for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight)
     luma.at(x, y) = y_at(p, x, y);
@@ -200,7 +197,7 @@ struct YccFrame {
 /// `as_stored`: the stream has the frame's sampling, chroma goes through no filter.
 __global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored) {
   const int cx = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
-  if (cx * frame.h >= p.width || has_no_samples(p)) return;
+  if (cx * frame.h >= p.width || is_skipped(p.skip)) return;
   const int last_cy = ceil_div(p.last_row, frame.v);
   for (int cy = p.first_row / frame.v + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        cy < last_cy; cy += static_cast<int>(gridDim.y) * kTileHeight) {
@@ -234,7 +231,7 @@ __global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored) {
 /// columns of two rows: this adds 20 us to a picture of 3840x2160 (H200), the kernel above 50.
 __global__ void __launch_bounds__(kTileWidth* kTileHeight)
     semi_planar_kernel(Picture p, Samples luma, Samples pairs, bool cr_first) {
-  if (has_no_samples(p)) return;
+  if (is_skipped(p.skip)) return;
   constexpr int kRun = kTileWidth * kWidePixels;
   __shared__ RunOfWords<kWidePixels / 4> runs[kTileHeight];
   RunOfWords<kWidePixels / 4>& run = runs[threadIdx.y];
@@ -294,8 +291,8 @@ Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
   return color_upsample_unless(nullptr, a, exec);
 }
 
-Status color_upsample_unless(const std::uint32_t* faults, const ColorUpsampleArgs& a, Exec& exec) {
-  const Picture picture = make_picture(a, faults);
+Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs& a, Exec& exec) {
+  const Picture picture = make_picture(a, skip);
   if (picture.first_row >= picture.last_row) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
   const dim3 threads(kTileWidth, kTileHeight);

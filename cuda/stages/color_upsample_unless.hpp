@@ -1,4 +1,4 @@
-// color_upsample behind kernels that may find that there are no samples.
+// color_upsample behind kernels that may find that there is nothing to convert.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,9 +8,8 @@
 
 namespace zerorun {
 
-/// Does what color_upsample_cuda() does if `*faults` is 0 when all work on the stream before has
-/// ended, and otherwise nothing. `faults`: device memory; null stands for 0.
-Status color_upsample_unless(const std::uint32_t* faults, const ColorUpsampleArgs& args,
-                             Exec& exec);
+/// Does what color_upsample_cuda() does if `*skip` is 0 when all work on the stream before has
+/// ended, and otherwise nothing. `skip`: device memory; null stands for 0.
+Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs& args, Exec& exec);
 
 }  // namespace zerorun

@@ -62,6 +62,32 @@ TEST(OddScans, OnesAlikeHaveOnePlace) {
   for (std::size_t i = 0; i < kOddScans; ++i) EXPECT_TRUE(odd.take(video(i))) << i;
 }
 
+TEST(OddScans, AForgottenOneLeavesItsPlaceToTheNext) {
+  for (std::size_t forgotten = 0; forgotten < kOddScans; ++forgotten) {
+    SCOPED_TRACE(forgotten);
+    OddScans odd;
+    for (std::size_t i = 0; i < kOddScans; ++i) odd.remember(video(i));
+    odd.forget(video(forgotten));
+    EXPECT_FALSE(odd.take(video(forgotten)));
+    odd.remember(video(kOddScans));
+    for (std::size_t i = 0; i <= kOddScans; ++i) EXPECT_EQ(odd.take(video(i)), i != forgotten) << i;
+  }
+}
+
+/// 77,000 bytes are like 70,000 and 85,000, which are not like each other.
+TEST(OddScans, AllOnesAlikeCount) {
+  OddScans odd;
+  odd.remember({kBlocks, 85000});
+  odd.remember({kBlocks, 70000});
+  for (std::uint32_t i = 0; i < 2 * kScansAlike; ++i) ASSERT_TRUE(odd.take({kBlocks, 77000})) << i;
+  EXPECT_FALSE(odd.take({kBlocks, 77000}));
+  odd.remember({kBlocks, 85000});
+  odd.remember({kBlocks, 70000});
+  odd.forget({kBlocks, 77000});
+  EXPECT_FALSE(odd.take({kBlocks, 70000}));
+  EXPECT_FALSE(odd.take({kBlocks, 85000}));
+}
+
 TEST(OddScans, AForgottenOneIsUsualAndTheOthersAreNot) {
   OddScans odd;
   odd.remember(video(0));

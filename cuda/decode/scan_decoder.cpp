@@ -234,7 +234,8 @@ bool ScanDecoder::choose_another_way(Job& job) {
   if (walks == FarWalks::from_every_bit) repeating_.forget(size_of(job));
   const ScanWays::Fits fits{plan_far_walks(job, FarWalks::from_guesses).far_only,
                             plan_far_walks(job, FarWalks::from_every_bit).far_only};
-  if (!job.ways.choose_next(faults, fits)) return false;
+  const bool walked_far = report_.data()->far_chunks * 2 >= job.plan.chunks;
+  if (!job.ways.choose_next({faults, walked_far}, fits)) return false;
   if (job.ways.walks() != walks) job.plan = plan_far_walks(job, job.ways.walks());
   return true;
 }

@@ -83,8 +83,7 @@ constexpr std::uint32_t choose_stride(std::uint32_t chunk_subsequences, std::uin
 constexpr std::uint32_t choose_late_long_walks(const SubsequencePlan& plan,
                                                bool every_bit_is_left) {
   if (plan.every_bit) return kMostLastLateWalks + kMostLastLateWalksOfChunk * plan.chunks;
-  return every_bit_is_left ? kMostLateLongWalks + plan.chunks / kLateLongWalkChunks
-                           : kMostLastLateWalks + plan.chunks;
+  return every_bit_is_left ? kMostLateLongWalks + plan.chunks : kMostLastLateWalks + plan.chunks;
 }
 
 constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan,

@@ -22,7 +22,6 @@ class ScanWays {
                : plan.far_only ? FarWalks::from_guesses
                                : FarWalks::if_dense),
         foretells_(foretells),
-        told_wrong_(!foretells),
         tried_guesses_(walks_ == FarWalks::from_guesses),
         tried_every_bit_(walks_ == FarWalks::from_every_bit) {}
 
@@ -31,30 +30,33 @@ class ScanWays {
   /// Walks from every bit were in vain.
   bool is_last() const { return tried_every_bit_ && walks_ != FarWalks::from_every_bit; }
 
+  /// What became of a way that had kFaultUnsettled among its faults.
+  struct Failure {
+    std::uint32_t faults;
+    bool walked_far;  ///< most chunks were synchronised by long walks
+  };
   /// The long walks for which the device has memory.
   struct Fits {
     bool from_guesses, from_every_bit;
   };
-  /// Chooses the next way after one with kFaultUnsettled among its faults. Returns false if none is
-  /// left. Any way takes far less time than the careful decoder.
-  bool choose_next(std::uint32_t faults, const Fits& fits) {
-    const bool tells_wrong = (faults & kFaultForetold) != 0;
-    const bool many_late_walks = (faults & kFaultLateWalks) != 0;
-    told_wrong_ |= tells_wrong;
+  /// Chooses the next way. Returns false if none is left. Any way takes far less time than the
+  /// careful decoder.
+  bool choose_next(const Failure& failure, const Fits& fits) {
+    const bool told_wrong = (failure.faults & kFaultForetold) != 0;
+    const bool many_late_walks = (failure.faults & kFaultLateWalks) != 0;
+    if (told_wrong && walks_ == FarWalks::from_guesses) guesses_told_wrong_ = true;
     // Walks from guesses met in a wrong state. Long walks mostly find the right one; those from
     // every bit do where so many late walks were needed that no guess seems to be right, or that
-    // they would take longer, and where chunks told a wrong end; theirs hardly ever do.
-    if (!told_wrong_ && !many_late_walks && go(FarWalks::from_guesses, fits)) return true;
+    // they would take longer, and where long walks were in vain.
+    const bool may_be_far = walks_ == FarWalks::if_dense && !many_late_walks && !failure.walked_far;
+    if (may_be_far && go(FarWalks::from_guesses, fits)) return true;
     if (go(FarWalks::from_every_bit, fits)) {
       // Long walks from guesses may be right with more late walks, or if each chunk waits.
-      tried_guesses_ &= !(tells_wrong || many_late_walks);
-      foretells_ = true;
+      if (told_wrong || many_late_walks) tried_guesses_ = false;
       return true;
     }
-    if (tells_wrong && std::exchange(foretells_, false)) return true;
-    if (!go(FarWalks::from_guesses, fits)) return false;
-    foretells_ = !told_wrong_;
-    return true;
+    if (told_wrong && std::exchange(foretells_, false)) return true;
+    return go(FarWalks::from_guesses, fits);
   }
 
  private:
@@ -63,12 +65,13 @@ class ScanWays {
     bool& tried = every_bit ? tried_every_bit_ : tried_guesses_;
     if (tried || !(every_bit ? fits.from_every_bit : fits.from_guesses)) return false;
     walks_ = walks;
+    foretells_ = every_bit || !guesses_told_wrong_;
     return tried = true;
   }
 
   FarWalks walks_ = FarWalks::if_dense;
   bool foretells_ = true;
-  bool told_wrong_ = false;  ///< some chunk, in some way
+  bool guesses_told_wrong_ = false;  ///< chunks did, in long walks from guesses
   bool tried_guesses_ = false, tried_every_bit_ = false;
 };
 

@@ -99,10 +99,11 @@ inline constexpr std::uint32_t kMostLateWalks = 128, kMostLateWalksOfChunks = 4;
 /// And so many of one chunk. With 64, text in 4:4:4 at q97, one of eight, takes 262 us instead of
 /// 104 (H200).
 inline constexpr std::uint32_t kMostLateWalksOfChunk = 128;
-/// In long walks from guesses, which take up to 14 us: so many, and one for so many chunks. Noise
-/// at q100 with optimal tables needs 52 in 408 chunks. Of patterns that need more, those with 64 in
-/// 86 chunks and 316 in 159 take 1,131 and 1,206 us so, and 487 and 526 from every bit (H200).
-inline constexpr std::uint32_t kMostLateLongWalks = 16, kLateLongWalkChunks = 4;
+/// In long walks from guesses, which take up to 14 us: so many, and one for each chunk. Of noise at
+/// q100 with optimal tables, eight frames in each sampling, those that need most need 272 in 406
+/// chunks and 380 in 544. A pattern that needs 316 in 159 takes 1,206 us so, and 526 from every bit
+/// (H200).
+inline constexpr std::uint32_t kMostLateLongWalks = 64;
 /// In walks from every bit: so many, and some for each chunk; in long walks from guesses, if those
 /// from every bit are no way out: so many, and one for each chunk. After these only the careful
 /// decoder is left, which takes 290 ms for noise of 1920x1080 at q100 with optimal tables (H200).
@@ -215,9 +216,9 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   eight, and 502 and 240 from fewer guesses; a screen at q100 399 and 106, and 497 and 121
 ///   (H200).
 /// - Walked from guesses in vain: long walks. A dithered picture takes 336 us then, and 632 from
-///   every bit. After too many late walks, or a wrong end told by long walks: those from every bit.
-/// - A chunk told a wrong end, for which all are walked from every bit: the chunks wait for each
-///   other. Where that is in vain: walks from every bit. Small letters at q97 take 570 to 590 us.
+///   every bit. Where these were in vain, too, or needed too many late walks: those from every bit.
+/// - A chunk told a wrong end before all were walked in one of these ways: the chunks wait for each
+///   other. If that is in vain, too, the next ones are walked as that one was.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Of each kind so many are remembered.
 inline constexpr std::size_t kOddScans = 8;

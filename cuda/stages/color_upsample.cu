@@ -72,9 +72,9 @@ __device__ std::uint8_t y_at(const Picture& p, int x, int y) {
   return rgb_to_y(first, upsample(p.component[1], x, y), upsample(p.component[2], x, y));
 }
 
-__global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
+__global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order, const std::uint32_t* skip) {
   const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
-  if (x >= p.width || is_skipped(p.skip)) return;
+  if (x >= p.width || is_skipped(skip)) return;
   for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight) {
     const Rgb rgb = rgb_at(p, x, y);
@@ -91,7 +91,7 @@ __global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order) {
 /// thread.
 template <UpsampleFilter kFilter, int kBytes>
 __global__ void __launch_bounds__(32 * kWarps)
-    wide_rgb_kernel(Picture p, Samples pixels, PackedPixels how) {
+    wide_rgb_kernel(Picture p, Samples pixels, PackedPixels how, const std::uint32_t* skip) {
   constexpr int kRun = 32 * kWidePixels, kWords = kWidePixels * kBytes / 4;
   constexpr int kRows = kRowsOfChroma<kFilter>;
   __shared__ RunOfWords<kWords> runs[kWarps];
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const ColorOffsets offsets(how);
   const int last_group = kRows == 2 ? p.last_row / 2 : p.last_row - 1;
   wait_for_previous_kernel();
-  if (is_skipped(p.skip)) return;
+  if (is_skipped(skip)) return;
   for (int group = p.first_row / kRows + static_cast<int>(blockIdx.y) * kWarps + warp;
        group <= last_group; group += static_cast<int>(gridDim.y) * kWarps) {
     ChromaRows<kFilter> rows;
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   }
 }
 
-using WideRgbKernel = void (*)(Picture, Samples, PackedPixels);
+using WideRgbKernel = void (*)(Picture, Samples, PackedPixels, const std::uint32_t*);
 template <int kBytes>
 WideRgbKernel wide_rgb_kernel_of(UpsampleFilter filter) {
   switch (filter) {
@@ -169,19 +169,19 @@ PackedPixels pack_as(const RgbOrder& order, UpsampleFilter filter) {
 }
 
 Status convert_wide(const Picture& p, const Samples& pixels, const RgbOrder& order,
-                    UpsampleFilter filter, cudaStream_t stream) {
+                    UpsampleFilter filter, const std::uint32_t* skip, cudaStream_t stream) {
   const WideRgbKernel kernel =
       order.pixel_bytes == 3 ? wide_rgb_kernel_of<3>(filter) : wide_rgb_kernel_of<4>(filter);
   const int rows = p.last_row - p.first_row, groups = filters_rows(filter) ? rows / 2 + 1 : rows;
   const LaunchShape shape{grid_size(p.width, 32 * kWidePixels), 32 * kWarps, 0,
                           grid_size(groups, kWarps, 65535)};
-  ZR_CUDA_TRY(launch_behind(kernel, shape, stream, p, pixels, pack_as(order, filter)));
+  ZR_CUDA_TRY(launch_behind(kernel, shape, stream, p, pixels, pack_as(order, filter), skip));
   return Status::ok();
 }
 
-__global__ void gray_kernel(Picture p, Samples luma) {
+__global__ void gray_kernel(Picture p, Samples luma, const std::uint32_t* skip) {
   const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
-  if (x >= p.width || is_skipped(p.skip)) return;
+  if (x >= p.width || is_skipped(skip)) return;
   for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight)
     luma.at(x, y) = y_at(p, x, y);
@@ -195,9 +195,9 @@ struct YccFrame {
 };
 
 /// `as_stored`: the stream has the frame's sampling, chroma goes through no filter.
-__global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored) {
+__global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored, const std::uint32_t* skip) {
   const int cx = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
-  if (cx * frame.h >= p.width || is_skipped(p.skip)) return;
+  if (cx * frame.h >= p.width || is_skipped(skip)) return;
   const int last_cy = ceil_div(p.last_row, frame.v);
   for (int cy = p.first_row / frame.v + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        cy < last_cy; cy += static_cast<int>(gridDim.y) * kTileHeight) {
@@ -230,8 +230,9 @@ __global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored) {
 /// NV12 and NV21 with the stream's sampling, which goes through no filter. A lane copies sixteen
 /// columns of two rows: this adds 20 us to a picture of 3840x2160 (H200), the kernel above 50.
 __global__ void __launch_bounds__(kTileWidth* kTileHeight)
-    semi_planar_kernel(Picture p, Samples luma, Samples pairs, bool cr_first) {
-  if (is_skipped(p.skip)) return;
+    semi_planar_kernel(Picture p, Samples luma, Samples pairs, bool cr_first,
+                       const std::uint32_t* skip) {
+  if (is_skipped(skip)) return;
   constexpr int kRun = kTileWidth * kWidePixels;
   __shared__ RunOfWords<kWidePixels / 4> runs[kTileHeight];
   RunOfWords<kWidePixels / 4>& run = runs[threadIdx.y];
@@ -292,7 +293,7 @@ Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
 }
 
 Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs& a, Exec& exec) {
-  const Picture picture = make_picture(a, skip);
+  const Picture picture = make_picture(a);
   if (picture.first_row >= picture.last_row) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
   const dim3 threads(kTileWidth, kTileHeight);
@@ -304,21 +305,22 @@ Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs&
     const RgbOrder order = rgb_order(a.frame.format);
     const Samples pixels = samples_of(a.frame, 0, 0, order.pixel_bytes);
     if (const auto filter = wide_filter(picture))
-      return convert_wide(picture, pixels, order, *filter, stream);
-    rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, pixels, order);
+      return convert_wide(picture, pixels, order, *filter, skip, stream);
+    rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, pixels, order, skip);
     ZR_LAUNCH_TRY("color_upsample: rgb_kernel");
   } else if (a.frame.format == PixelFormat::gray8) {
-    gray_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, samples_of(a.frame, 0, 0, 1));
+    gray_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, samples_of(a.frame, 0, 0, 1),
+                                                             skip);
     ZR_LAUNCH_TRY("color_upsample: gray_kernel");
   } else if (is_semi_planar(a.frame.format) && stored_as_wanted(a)) {
     semi_planar_kernel<<<grid(ceil_div(a.frame.width, kWidePixels)), threads, 0, stream>>>(
         picture, samples_of(a.frame, 0, 0, 1), samples_of(a.frame, 1, 0, 2),
-        a.frame.format == PixelFormat::nv21);
+        a.frame.format == PixelFormat::nv21, skip);
     ZR_LAUNCH_TRY("color_upsample: semi_planar_kernel");
   } else {
     const YccFrame frame = make_ycc_frame(a.frame);
-    ycc_kernel<<<grid(a.frame.width / frame.h + 1), threads, 0, stream>>>(picture, frame,
-                                                                          stored_as_wanted(a));
+    ycc_kernel<<<grid(a.frame.width / frame.h + 1), threads, 0, stream>>>(
+        picture, frame, stored_as_wanted(a), skip);
     ZR_LAUNCH_TRY("color_upsample: ycc_kernel");
   }
   return Status::ok();

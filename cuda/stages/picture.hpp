@@ -24,12 +24,10 @@ struct Picture {
   std::int32_t width, height;        ///< of the frame
   std::int32_t first_row, last_row;  ///< last_row is one past the last
   bool aligned;                      ///< planes and their rows, to 8 bytes
-  const std::uint32_t* skip;         ///< as in color_upsample_unless()
 };
 
-inline Picture make_picture(const ColorUpsampleArgs& a, const std::uint32_t* skip) {
+inline Picture make_picture(const ColorUpsampleArgs& a) {
   Picture p{};
-  p.skip = skip;
   p.components = a.components;
   p.rgb = a.model == ColorModel::rgb;
   p.width = a.frame.width;

@@ -98,6 +98,17 @@ ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in
   return sizes;
 }
 
+/// Zero at first: decode_subsequences() reads all of them before it knows that the scan was given
+/// up, and then some may not have been written.
+Status ScanDecoder::reserve_own(const Job& job) {
+  const std::int64_t before = own_.capacity();
+  ZR_TRY(own_.reserve(std::int64_t{job.plan.chunks} * job.plan.chunk_subsequences));
+  if (own_.capacity() == before) return Status::ok();
+  const auto bytes = static_cast<std::size_t>(own_.capacity()) * sizeof(OwnSubsequence);
+  ZR_CUDA_TRY(cudaMemsetAsync(own_.data(), 0, bytes, job.stream));
+  return Status::ok();
+}
+
 Status ScanDecoder::reserve(const Job& job) {
   const Sizes& sizes = job.sizes;
   const std::int64_t chunks = job.plan.chunks;
@@ -105,7 +116,7 @@ Status ScanDecoder::reserve(const Job& job) {
   ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
   ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
   ZR_TRY(starts_.reserve(chunks * job.plan.chunk_subsequences));
-  if (!job.plan.collects) ZR_TRY(own_.reserve(chunks * job.plan.chunk_subsequences));
+  if (!job.plan.collects) ZR_TRY(reserve_own(job));
   if (job.plan.long_slots != 0) ZR_TRY(chunk_ends_.reserve(chunks * kChunkEndWords));
   const std::int64_t pairs =
       std::int64_t{sizes.pair_capacity} + (sizes.groups != 0 ? kMostGroupPairs : kMostWalkPairs);

@@ -116,6 +116,7 @@ class ScanDecoder {
   bool choose_another_way(Job& job);
   void learn_from(const Job& job);
   void learn_from_failure(const Job& job, const ScanWays& first, std::uint32_t first_faults);
+  Status reserve_own(const Job& job);
   Status reserve(const Job& job);
   SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
   std::int32_t take_codes(const ScanHeader& scan);

@@ -17,11 +17,11 @@ struct ScanSummary {
   std::uint32_t clean_bytes;  ///< the sum of all intervals
   std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found,
                               ///< or it ends otherwise than it told
-  /// Subsequences that were walked one after the other: by walks, and by long walks.
+  /// Subsequences that were walked one after the other, singly and in long walks.
   std::uint32_t late_walks, late_long_walks;
   std::uint32_t far_chunks;   ///< synchronised by long walks
   std::uint32_t taken_tiles;  ///< by CTAs of unstuff_scan() that read pinned memory
-  std::uint32_t outcome;      ///< faults_of() when all kernels of the scan have run
+  std::uint32_t outcome;      ///< faults_of(), written by the last kernel
   std::uint64_t end;          ///< as the state of a tile, when all is known (scan_progress.cuh)
 };
 

@@ -40,8 +40,8 @@ struct WalkArgs {
   std::uint32_t long_slots;  ///< states kept at a mark of long walks, or 0; likewise
   bool far_only;             ///< all chunks are synchronised by long walks; likewise
   bool every_bit;            ///< these begin at every bit, not at guesses; likewise
-  /// The most subsequences that are walked one after the other, by walks and by long walks; with
-  /// more the scan is given up; likewise.
+  /// The most subsequences that are walked one after the other, singly and in long walks; with more
+  /// the scan is given up; likewise.
   std::uint32_t most_late_walks, most_late_long_walks;
   /// A chunk may take it for known where it begins, before the chunk before tells, if all walks
   /// from some subsequences before agree; likewise.

@@ -186,7 +186,18 @@ class Player(ProgramTest):
     def press(self, key, index):
         """Presses a key that leads to this frame."""
         self.display.key(key)
-        self.wait_for(f"frame {index} after {key}", lambda: self.index() == index)
+        self.wait_for_frame(index, f" after {key}")
+
+    def wait_for_frame(self, index, when=""):
+        seen = []
+
+        def is_there():
+            seen[:] = [self.index()]
+            return seen[0] == index
+        try:
+            self.wait_for("the frame", is_there)
+        except self.failureException as error:
+            raise self.failureException(f"{error} {index}{when}, but {seen}") from None
 
     def wait_for_speed(self, seconds, is_right):
         """Waits until a span of so many seconds has shown a number of frames that is_right(frames,
@@ -348,6 +359,7 @@ class WindowTest(Player):
 
     def test_loops_from_a_to_b(self):
         self.play(self.video(), "--start", "4", "--pause")
+        self.wait_for_frame(100)
         self.display.key("a")
         for index in range(101, 106):
             self.press(".", index)

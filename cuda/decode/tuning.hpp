@@ -218,7 +218,8 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 /// - Walked from guesses in vain: long walks. A dithered picture takes 336 us then, and 632 from
 ///   every bit. Where these were in vain, too, or needed too many late walks: those from every bit.
 /// - A chunk told a wrong end before all were walked in one of these ways: the chunks wait for each
-///   other. If that is in vain, too, the next ones are walked as that one was.
+///   other, as where only a way in which they wait was right. If that is in vain, too, the next
+///   ones are walked as that one was.
 inline constexpr std::uint32_t kScansAlike = 63;
 /// Of each kind so many are remembered.
 inline constexpr std::size_t kOddScans = 8;

@@ -221,7 +221,7 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   other, as where only a way in which they wait was right. If that is in vain, too, the next
 ///   ones are walked as that one was.
 inline constexpr std::uint32_t kScansAlike = 63;
-/// Of each kind so many are remembered.
+/// Of each kind so many are remembered. (The number was chosen by reasoning.)
 inline constexpr std::size_t kOddScans = 8;
 /// Up to this many of the largest chunks have a processor each, with room for all ends, unless they
 /// are synchronised by long walks alone.

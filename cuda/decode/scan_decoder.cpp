@@ -170,7 +170,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const PlaneView* planes, cudaStream_t stream,
                                        const StepProbe& probe, const Behind& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
-          {},   {}, {}};
+          {},   {}, {},     {}};
   if (in.index == nullptr) choose_first_way(job);
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
@@ -204,6 +204,8 @@ void ScanDecoder::choose_first_way(Job& job) {
   needs.two_kernels = late_.take(size);
   job.few_guesses = crowded_.take(size);
   needs.few_guesses = job.few_guesses;
+  job.is_patient = patient_.take(size);
+  needs.is_last_way = job.is_patient;
   const bool foretells = !foretold_.take(size);
   job.plan = plan_subsequences(limits_, needs, tuning_);
   static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
@@ -215,6 +217,7 @@ void ScanDecoder::choose_first_way(Job& job) {
   else if (small_.take(size))
     job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
   if (other.far_only) job.plan = other;
+  job.first = job.plan;
   job.ways = ScanWays(job.plan, foretells);
 }
 
@@ -230,7 +233,7 @@ ScanNeeds ScanDecoder::needs_in_large_chunks(const Job& job) {
 SubsequencePlan ScanDecoder::plan_far_walks(const Job& job, FarWalks begin) const {
   ScanNeeds needs = needs_in_large_chunks(job);
   needs.far_walks = begin;
-  needs.is_last_way = job.ways.is_last();
+  needs.is_last_way = job.is_patient || job.ways.is_last();
   SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
   plan.far_only = plan.far_only && plan.every_bit == (begin == FarWalks::from_every_bit);
   return plan;
@@ -249,7 +252,8 @@ bool ScanDecoder::choose_another_way(Job& job) {
   // most 76 of 226.)
   const bool walked_far = report_.data()->far_chunks * 2 >= job.plan.chunks;
   if (!job.ways.choose_next({faults, walked_far}, fits)) return false;
-  if (job.ways.walks() != walks) job.plan = plan_far_walks(job, job.ways.walks());
+  const FarWalks next = job.ways.walks();
+  if (next != walks) job.plan = next == FarWalks::if_dense ? job.first : plan_far_walks(job, next);
   return true;
 }
 
@@ -264,8 +268,12 @@ void ScanDecoder::learn_from_failure(const Job& job, const ScanWays& first,
     foretold_.remember(size);
   else
     foretold_.forget(size);
-  if (may_be_chance || job.ways.walks() == first.walks()) return;
-  (job.ways.walks() == FarWalks::from_every_bit ? repeating_ : far_).remember(size);
+  if (may_be_chance) return;
+  const FarWalks walks = job.ways.walks();
+  if (walks == FarWalks::from_every_bit) repeating_.remember(size);
+  if (walks != FarWalks::from_guesses) return;
+  if (first.walks() != FarWalks::from_guesses) far_.remember(size);
+  if (job.ways.is_last()) patient_.remember(size);
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the

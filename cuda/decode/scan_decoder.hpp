@@ -104,8 +104,10 @@ class ScanDecoder {
     Sizes sizes;
     ScanStates::Parts states;
     SubsequencePlan plan;      ///< of a scan without an index
+    SubsequencePlan first;     ///< the first one
     ScanWays ways;             ///< likewise
     bool few_guesses = false;  ///< it is like a crowded scan
+    bool is_patient = false;   ///< it is like one that needed more late walks
   };
   static ScanSize size_of(const Job& job) { return {job.sizes.blocks, job.sizes.bytes}; }
   static bool counts(const ScanHeader& scan, std::size_t bytes);
@@ -132,6 +134,7 @@ class ScanDecoder {
   DeviceLimits limits_{};
   OddScans repeating_;  ///< walks from every bit were right where those from guesses were not
   OddScans far_;        ///< walks from guesses met late, or in a wrong state
+  OddScans patient_;    ///< only long walks from guesses were right, with more late walks
   OddScans crowded_;    ///< had no room for the ends of its guesses
   OddScans late_;       ///< their chunks had to wait for each other
   OddScans small_;      ///< crowded or late in chunks that were not the largest

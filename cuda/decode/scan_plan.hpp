@@ -31,7 +31,7 @@ struct ScanNeeds {
   bool two_kernels = false;                 ///< in the largest chunks, however sparse it is
   bool is_followed = false;                 ///< its chunks begin as their bytes come over the bus
   FarWalks far_walks = FarWalks::if_dense;  ///< if there is memory for them
-  bool is_last_way = false;                 ///< walks from every bit were in vain
+  bool is_last_way = false;                 ///< walks from every bit are in vain
 };
 
 /// Sizes of tuning.hpp that a policy may set.

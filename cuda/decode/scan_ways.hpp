@@ -44,19 +44,25 @@ class ScanWays {
   bool choose_next(const Failure& failure, const Fits& fits) {
     const bool told_wrong = (failure.faults & kFaultForetold) != 0;
     const bool many_late_walks = (failure.faults & kFaultLateWalks) != 0;
+    const bool was_usual = walks_ == FarWalks::if_dense;
     if (told_wrong && walks_ == FarWalks::from_guesses) guesses_told_wrong_ = true;
+    usual_may_wait_ = usual_may_wait_ || (told_wrong && was_usual && foretells_);
     // Walks from guesses met in a wrong state. Long walks mostly find the right one; those from
     // every bit do where so many late walks were needed that no guess seems to be right, or that
-    // walks from guesses would take longer, and where most chunks needed long walks already.
-    const bool may_be_far = walks_ == FarWalks::if_dense && !many_late_walks && !failure.walked_far;
-    if (may_be_far && go(FarWalks::from_guesses, fits)) return true;
+    // walks from guesses would take longer, and where long walks told a wrong end.
+    const bool may_be_far = !many_late_walks && !(told_wrong && failure.walked_far);
+    if (was_usual && may_be_far && go(FarWalks::from_guesses, fits)) return true;
     if (go(FarWalks::from_every_bit, fits)) {
       // Long walks from guesses may be right with more late walks, or if each chunk waits.
       if (told_wrong || many_late_walks) tried_guesses_ = false;
       return true;
     }
-    if (told_wrong && std::exchange(foretells_, false)) return true;
-    return go(FarWalks::from_guesses, fits);
+    if (told_wrong && !was_usual && std::exchange(foretells_, false)) return true;
+    if (go(FarWalks::from_guesses, fits)) return true;
+    if (!std::exchange(usual_may_wait_, false)) return false;
+    walks_ = FarWalks::if_dense;
+    foretells_ = false;
+    return true;
   }
 
  private:
@@ -72,6 +78,7 @@ class ScanWays {
   FarWalks walks_ = FarWalks::if_dense;
   bool foretells_ = true;
   bool guesses_told_wrong_ = false;  ///< chunks did, in long walks from guesses
+  bool usual_may_wait_ = false;  ///< they did in the usual way, and it may be right if they wait
   bool tried_guesses_ = false, tried_every_bit_ = false;
 };
 

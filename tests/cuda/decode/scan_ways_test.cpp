@@ -62,22 +62,25 @@ TEST(ScanWays, TooManyLateWalks) {
 }
 
 TEST(ScanWays, LongWalksInMostChunks) {
-  EXPECT_EQ(ways(FarWalks::if_dense, {kFar}, kAll), "usual, every bit, guesses last");
-  EXPECT_EQ(ways(FarWalks::if_dense, {kFar}, kGuessesOnly), "usual, guesses");
+  EXPECT_EQ(ways(FarWalks::if_dense, {kFar}, kAll), "usual, guesses, every bit");
   EXPECT_EQ(ways(FarWalks::from_guesses, {kFar}, kAll), "guesses, every bit");
   EXPECT_EQ(ways(FarWalks::if_dense, {kFarWrongEnd, kUnsettled}, kAll),
-            "usual, every bit, guesses last");
+            "usual, every bit, guesses last, usual waits last");
 }
 
 TEST(ScanWays, AWrongEnd) {
   EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd}, kAll),
-            "usual, guesses, every bit, every bit waits, guesses waits last");
-  EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd, kUnsettled}, kAll), "usual, guesses, every bit");
+            "usual, guesses, every bit, every bit waits, guesses waits last, usual waits last");
+  EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd, kUnsettled}, kAll),
+            "usual, guesses, every bit, usual waits last");
   EXPECT_EQ(ways(FarWalks::from_guesses, {kFarWrongEnd, kUnsettled}, kAll),
             "guesses, every bit, guesses waits last");
   EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled, kFarWrongEnd, kUnsettled}, kAll),
             "usual, guesses, every bit, guesses waits last");
-  EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd, kUnsettled}, kGuessesOnly), "usual, guesses");
+  EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd, kUnsettled}, kGuessesOnly),
+            "usual, guesses, usual waits");
+  EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd, kLate}, kAll),
+            "usual, guesses, every bit, guesses last, usual waits last");
   EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd}, kNothing), "usual, usual waits");
   EXPECT_EQ(ways(FarWalks::from_guesses, {kFarWrongEnd}, kGuessesOnly), "guesses, guesses waits");
 }
@@ -95,23 +98,32 @@ TEST(ScanWays, NoneIsLeftOutAndAllEnd) {
     for (const bool walked_far : {false, true})
       kinds.push_back({kFaultUnsettled | faults, walked_far});
   int sequences = 0;
-  const std::function<void(ScanWays, ScanWays::Fits, bool, bool, int)> go =
-      [&](ScanWays ways, ScanWays::Fits fits, bool guesses, bool every_bit, int depth) {
-        ASSERT_LT(depth, 8) << "no end";
-        guesses = guesses || ways.walks() == FarWalks::from_guesses;
-        every_bit = every_bit || ways.walks() == FarWalks::from_every_bit;
+  // What a sequence of ways has tried, and whether the usual one may be right if its chunks wait.
+  struct Tried {
+    bool guesses, every_bit, usual_may_wait;
+  };
+  const std::function<void(ScanWays, ScanWays::Fits, Tried, int)> go =
+      [&](ScanWays ways, ScanWays::Fits fits, Tried tried, int depth) {
+        ASSERT_LT(depth, 9) << "no end";
+        const bool is_usual = ways.walks() == FarWalks::if_dense;
+        tried.guesses |= ways.walks() == FarWalks::from_guesses;
+        tried.every_bit |= ways.walks() == FarWalks::from_every_bit;
+        if (is_usual && !ways.foretells()) tried.usual_may_wait = false;
         for (const Failure& failure : kinds) {
           if (testing::Test::HasFatalFailure()) return;
+          const bool told_wrong = (failure.faults & kFaultForetold) != 0;
+          Tried now = tried;
+          now.usual_may_wait |= is_usual && ways.foretells() && told_wrong;
           ScanWays next = ways;
           if (next.choose_next(failure, fits)) {
-            go(next, fits, guesses, every_bit, depth + 1);
+            go(next, fits, now, depth + 1);
             continue;
           }
           ++sequences;
-          EXPECT_TRUE(guesses || !fits.from_guesses);
-          EXPECT_TRUE(every_bit || !fits.from_every_bit);
-          EXPECT_TRUE(!ways.foretells() || (failure.faults & kFaultForetold) == 0)
-              << "nobody waited";
+          EXPECT_TRUE(now.guesses || !fits.from_guesses);
+          EXPECT_TRUE(now.every_bit || !fits.from_every_bit);
+          EXPECT_FALSE(now.usual_may_wait);
+          EXPECT_TRUE(!ways.foretells() || !told_wrong) << "nobody waited";
         }
       };
   for (const ScanWays::Fits& fits : {kAll, kGuessesOnly, kNothing})
@@ -120,7 +132,7 @@ TEST(ScanWays, NoneIsLeftOutAndAllEnd) {
       for (const bool foretells : {true, false}) {
         if (first != FarWalks::if_dense && !fits.from_guesses) continue;
         if (first == FarWalks::from_every_bit && !fits.from_every_bit) continue;
-        go(ScanWays(plan_of(first), foretells), fits, false, false, 0);
+        go(ScanWays(plan_of(first), foretells), fits, {}, 0);
       }
   EXPECT_GT(sequences, 300);
 }
